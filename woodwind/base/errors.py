@@ -1,0 +1,59 @@
+"""The exceptions and warnings of Woodwind.
+
+WoodwindError
+├── ParameterError(ValueError)     a parameter has a value it may not have
+└── DataError(ValueError)          something is wrong with what was given
+    ├── TableError                 the table as a whole, or one of its columns
+    ├── TargetError                the target
+    └── WeightError                the sample weights
+
+WoodwindWarning(UserWarning)
+├── ExtraColumnWarning             columns that training never saw are ignored
+├── UnseenCategoryWarning          levels that training never saw fall back to what the node knows
+├── PrecisionWarning               integers too large for a double
+└── ConstantTargetWarning          there is nothing to learn
+"""
+
+
+class WoodwindError(Exception):
+    """The root of all errors that Woodwind raises on purpose."""
+
+
+class ParameterError(WoodwindError, ValueError):
+    """A parameter has a value that it may not have."""
+
+
+class DataError(WoodwindError, ValueError):
+    """Something is wrong with the data that was given."""
+
+
+class TableError(DataError):
+    """Something is wrong with the table, or with one of its columns."""
+
+
+class TargetError(DataError):
+    """Something is wrong with the target."""
+
+
+class WeightError(DataError):
+    """Something is wrong with the sample weights."""
+
+
+class WoodwindWarning(UserWarning):
+    """The root of all warnings of Woodwind."""
+
+
+class ExtraColumnWarning(WoodwindWarning):
+    """Columns that training never saw are ignored."""
+
+
+class UnseenCategoryWarning(WoodwindWarning):
+    """Levels that training never saw fall back to what the node knows."""
+
+
+class PrecisionWarning(WoodwindWarning):
+    """Integers too large for a double lose their last digits."""
+
+
+class ConstantTargetWarning(WoodwindWarning):
+    """Every row has the same target: there is nothing to learn."""
