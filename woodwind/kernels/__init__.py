@@ -1,0 +1,21 @@
+"""The compiled loops. The only room that imports Numba; it imports nothing of ours but its own files.
+
+The contract of a kernel:
+
+1. Arrays in, arrays out; outputs are passed in and named `out_...`; the docstring gives shape and dtype of each.
+2. No estimator, loss object, frame, string or random generator. Settings come as one `NamedTuple` of numbers,
+   randomness as a key.
+3. No function is passed in or closed over: choice is an integer switch. A function argument would compile again
+   in every process, for about a second; `jit.py` refuses it.
+4. Absent things are `None`, which Numba compiles away: one source, one signature for each case.
+5. Every kernel is made by `kernel` of `jit.py`: the interpreter lock released, no `parallel`, no `fastmath`,
+   Woodwind's own cache. A kernel calls nothing outside of this room, because the cache is keyed by its files.
+6. Statistics are integers, so that sums may be taken in any order. Floats appear only in scores, gains and leaf
+   values, in a fixed order.
+7. At most eight arguments; above that a tuple is missing.
+8. Each kernel has a slow, obvious twin in `woodwind.testing`, named by the same file.
+9. No explicit signatures: if a type must be forced, it is forced in the body, with the reason.
+10. A variant for one kind of CPU is a second function, chosen in Python; the portable one is its oracle.
+11. Loops, not array methods: a kernel that calls `x.sum()` makes every new process import Numba's array library
+    before it can be loaded (0.15 s instead of 0.003 s).
+"""

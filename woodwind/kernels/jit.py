@@ -1,13 +1,215 @@
-"""The one decorator that compiles: `kernel`."""
+"""The one decorator that compiles: `kernel`, with a cache that is safe for many processes and never stale.
 
-from typing import Any, Callable, TypeVar
+Numba's own cache does not notice an edit in another file, ignores its debugging switches once it is warm, fails at
+import where nothing can be written, and has an index that two processes may write at once. Ours has one file for
+each signature in a directory named by a digest of the whole room: see `cache.py` and docs/decisions/0002.
+"""
 
+import os
+import pickle
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any, TypeVar
+
+import llvmlite
+import llvmlite.binding
 import numba
+import numpy
+from numba.core import config, types
+
+from woodwind.kernels import cache
+
+try:  # the parts of Numba that its own cache is made of, and that no promise covers
+    from numba.core.compiler import CompileResult
+    from numba.core.runtime import rtsys
+    from numba.core.serialize import dumps
+except ImportError:  # pragma: no cover: every tested version has them
+    CompileResult = rtsys = dumps = None
 
 F = TypeVar("F", bound=Callable[..., Any])
 
+# How many signatures this process has compiled and loaded; for tests and for measuring a cold start.
+tally: Counter[str] = Counter()
+
+_ROOM = Path(__file__).parent
+# Taken before any kernel file is imported: if it has changed by first use, what was imported is not what is there.
+_SOURCE = cache.room_digest(_ROOM)
+
+# Switches of Numba that change the machine code; a warm cache of its own ignores them.
+_SWITCHES = (
+    "BOUNDSCHECK", "OPT", "LOOP_VECTORIZE", "SLP_VECTORIZE", "DEBUGINFO_DEFAULT", "EXTEND_VARIABLE_LIFETIMES",
+    "ENABLE_PROFILING", "ENABLE_AVX", "DISABLE_INTEL_SVML", "USING_SVML", "CPU_NAME", "CPU_FEATURES",
+    "LLVM_REFPRUNE_PASS", "LLVM_REFPRUNE_FLAGS", "DEBUG_ARRAY_OPT", "DEBUG_NRT", "NRT_STATS", "JIT_COVERAGE",
+)  # fmt: skip
+_NOT_SWITCHES = ("WOODWIND_CACHE_DIR", "WOODWIND_QUIET")
+
+_homes: dict[str, Path | None] = {}
+_announced = False
+
 
 def kernel(function: F) -> F:
-    """Compile a function of arrays and numbers for this machine on first use."""
-    compiled: F = numba.njit(nogil=True, error_model="numpy", cache=True)(function)
+    """Compile a function of arrays and numbers for this machine on first use, or load what was compiled before.
+
+    Threads are Python threads, so the interpreter lock is released and nothing runs in parallel inside; division
+    follows NumPy, because a check for zero in an inner loop keeps it from being vectorised.
+    """
+    if function.__closure__:
+        raise TypeError(f"{function.__qualname__} closes over variables: a kernel is a function of its arguments alone")
+    compiled: F = numba.njit(nogil=True, error_model="numpy")(function)
+    # With NUMBA_DISABLE_JIT=1 what comes back is the function itself. A kernel from outside of the room is compiled
+    # in every process, since the digest does not cover its file.
+    if compiled is not function and function.__module__.startswith(__package__ + ".") and _can_keep(compiled):
+        compiled._cache = KernelCache(function)  # type: ignore[attr-defined]
     return compiled
+
+
+def switches() -> str:
+    """Everything but the source that decides what is compiled: versions and switches, as text."""
+    versions = (numba.__version__, llvmlite.__version__, numpy.__version__, sys.version)
+    flags = [f"{name}={getattr(config, name, None)}" for name in _SWITCHES]
+    # A switch of our own may be baked into a kernel as a global constant.
+    own = sorted(f"{k}={v}" for k, v in os.environ.items() if k.startswith("WOODWIND_") and k not in _NOT_SWITCHES)
+    return "\n".join([*versions, *flags, *own])
+
+
+def home() -> Path | None:
+    """The directory of compiled kernels for the present state of the room; None to compile in memory only."""
+    state = switches()
+    if state not in _homes:
+        _homes[state] = None
+        if _SOURCE is not None and _SOURCE == cache.room_digest(_ROOM):
+            _homes[state], complaint = cache.find_home(cache.digest_of(_SOURCE, state))
+            if complaint:
+                _say(complaint)
+    return _homes[state]
+
+
+class KernelCache:
+    """The cache of one kernel, with the methods that a Numba dispatcher calls."""
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        code = function.__code__
+        self._name = function.__qualname__
+        self._identity = (function.__module__, self._name, code.co_firstlineno, code.co_code.hex())
+
+    @property
+    def cache_path(self) -> str | None:
+        """Where the files are; Numba shows it in its statistics."""
+        directory = home()
+        return None if directory is None else str(directory)
+
+    def load_overload(self, signature: Any, context: Any) -> Any:
+        """The compiled function for these argument types, or None: then Numba compiles it."""
+        _refuse_functions(self._name, signature)
+        path = self._path(signature, context.codegen())
+        payload = None if path is None else cache.read(path)
+        result = None
+        if payload is not None:
+            try:
+                result = _rebuild(payload, context)
+            except Exception:  # whatever is wrong with a file, the kernel can be compiled again
+                result = None
+        if result is None:
+            _announce(path is not None)
+        tally["compiled" if result is None else "loaded"] += 1
+        return result
+
+    def save_overload(self, signature: Any, result: Any) -> None:
+        """Keep what was compiled. Nothing that goes wrong here may reach the caller, who has a working kernel."""
+        try:
+            path = self._path(signature, result.codegen)
+            # The room may have been edited since this process imported it: never file old code under a new name.
+            if path is not None and _is_keepable(result) and cache.room_digest(_ROOM) == _SOURCE:
+                cache.write(path, dumps((_symbols(result), result._reduce())))
+        except Exception:  # a full disk, or a Numba whose parts have changed
+            tally["unsaved"] += 1
+
+    def enable(self) -> None:
+        """Always enabled."""
+
+    def disable(self) -> None:
+        """Always enabled."""
+
+    def flush(self) -> None:
+        """Nothing to do: the name of a file says what is in it."""
+
+    def _path(self, signature: Any, codegen: Any) -> Path | None:
+        directory = home()
+        if directory is None:
+            return None
+        # The tuple of the code generator holds platform, CPU name and CPU features: a shared directory never mixes.
+        key = cache.digest_of(*self._identity, _spell(signature), codegen.magic_tuple())
+        return directory / f"{self._name}-{key}"
+
+
+def _spell(signature: Any) -> str:
+    """The signature as text, with the field names of tuples, which Numba's own text leaves out."""
+    return " ".join([str(signature), *(f"{t.instance_class} {t.fields}" for t in _named_tuples(_arguments(signature)))])
+
+
+def _arguments(signature: Any) -> tuple[Any, ...]:
+    return tuple(getattr(signature, "args", signature))
+
+
+def _named_tuples(kinds: Iterable[Any]) -> Iterable[Any]:
+    for kind in kinds:
+        if isinstance(kind, types.BaseNamedTuple):
+            yield kind
+        if isinstance(kind, types.BaseTuple):
+            yield from _named_tuples(kind)
+
+
+def _refuse_functions(name: str, signature: Any) -> None:
+    """A function among the arguments would make the kernel compile again in every process, for about a second."""
+    if any(isinstance(kind, (types.Dispatcher, types.FunctionType)) for kind in _arguments(signature)):
+        raise TypeError(f"kernel {name} was given a function: pass an integer switch, or call it between kernels")
+
+
+def _can_keep(dispatcher: Any) -> bool:
+    """Whether this version of Numba has the parts that the cache is made of. If not, memory is the safe place."""
+    parts = ((CompileResult, "_reduce"), (CompileResult, "_rebuild"), (rtsys, "initialize"), (dispatcher, "_cache"))
+    return dumps is not None and all(hasattr(owner, name) for owner, name in parts)
+
+
+def _is_keepable(result: Any) -> bool:
+    """Code that holds addresses of this process is of no use to another one."""
+    return not result.library.has_dynamic_globals and all(part.can_cache for part in result.lifted)
+
+
+def _symbols(result: Any) -> list[str]:
+    """Names that the machine code expects to find in the process."""
+    module = result.library._final_module
+    parts = [*module.functions, *module.global_variables]
+    return [part.name for part in parts if part.is_declaration and not part.name.startswith("llvm.")]
+
+
+def _rebuild(payload: bytes, context: Any) -> Any:
+    """Turn the content of a file into a function.
+
+    Numba would first import everything that compiling could need, 0.4 s in each process. Loading needs its runtime
+    only (0.03 s), unless the code names something that is not there yet.
+    """
+    rtsys.initialize(context)
+    symbols, reduced = pickle.loads(payload)
+    if any(llvmlite.binding.address_of_symbol(name) is None for name in symbols):
+        context.refresh()
+    return CompileResult._rebuild(context, *reduced)
+
+
+def _announce(kept: bool) -> None:
+    """Say once why the first call takes seconds."""
+    global _announced
+    if not _announced:
+        _announced = True
+        if kept:
+            _say("compiling kernels, first use only ...")
+        else:
+            _say("compiling kernels; set WOODWIND_CACHE_DIR to a private directory to do this only once ...")
+
+
+def _say(text: str) -> None:
+    if os.environ.get("WOODWIND_QUIET", "0") in ("", "0") and sys.stderr is not None:
+        sys.stderr.write(f"woodwind: {text}\n")
+        sys.stderr.flush()
