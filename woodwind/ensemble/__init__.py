@@ -1,0 +1,1 @@
+"""Training procedures as functions and generators."""

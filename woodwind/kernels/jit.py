@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 import llvmlite
 import llvmlite.binding
 import numba
-import numpy
+import numpy as np
 from numba.core import config, types
 
 from woodwind.kernels import cache
@@ -67,7 +67,7 @@ def kernel(function: F) -> F:
 
 def switches() -> str:
     """Everything but the source that decides what is compiled: versions and switches, as text."""
-    versions = (numba.__version__, llvmlite.__version__, numpy.__version__, sys.version)
+    versions = (numba.__version__, llvmlite.__version__, np.__version__, sys.version)
     flags = [f"{name}={getattr(config, name, None)}" for name in _SWITCHES]
     # A switch of our own may be baked into a kernel as a global constant.
     own = sorted(f"{k}={v}" for k, v in os.environ.items() if k.startswith("WOODWIND_") and k not in _NOT_SWITCHES)
@@ -109,7 +109,7 @@ class KernelCache:
         if payload is not None:
             try:
                 result = _rebuild(payload, context)
-            except Exception:  # whatever is wrong with a file, the kernel can be compiled again
+            except Exception:  # noqa: BLE001 - whatever is wrong with a file, the kernel can be compiled again
                 result = None
         if result is None:
             _announce(path is not None)
@@ -123,7 +123,7 @@ class KernelCache:
             # The room may have been edited since this process imported it: never file old code under a new name.
             if path is not None and _is_keepable(result) and cache.room_digest(_ROOM) == _SOURCE:
                 cache.write(path, dumps((_symbols(result), result._reduce())))
-        except Exception:  # a full disk, or a Numba whose parts have changed
+        except Exception:  # noqa: BLE001 - a full disk, or a Numba whose parts have changed
             tally["unsaved"] += 1
 
     def enable(self) -> None:

@@ -1,0 +1,1 @@
+"""Slow, obvious twins of every kernel, and laws that anybody may test against."""

@@ -1,0 +1,3 @@
+"""Ensemble learning on tables."""
+
+__version__ = "0.1.0.dev0"
