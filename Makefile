@@ -1,0 +1,59 @@
+# Everything happens in a virtual environment inside the checkout. Needs python3 (3.11 or later), make and git.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/installed-dev
+BENCH := $(VENV)/installed-bench
+# Arguments for pytest or for the benchmark: make test ARGS="tests/data -x"
+ARGS ?=
+PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
+
+.PHONY: help demo test test-plain check compare bench clean
+
+help:
+	@echo "make demo      train on a real table and show what was learned"
+	@echo "make test      run the tests"
+	@echo "make check     ruff, mypy, import-linter, the house rules"
+	@echo "make compare   agreement with other libraries (installs them)"
+	@echo "make bench     speed against other libraries (installs them)"
+	@echo "make clean     remove the environment and what the tools left"
+
+$(VENV)/made:
+	@$(PYTHON) -c 'import sys; sys.version_info >= (3, 11) or sys.exit("Woodwind needs Python 3.11 or later, this is " + sys.version.split()[0])'
+	@echo "making a virtual environment in $(VENV)"
+	@$(PYTHON) -m venv $(VENV)
+	@touch $@
+
+$(STAMP): $(VENV)/made pyproject.toml
+	@echo "installing woodwind and its tools into $(VENV), this takes a minute or two"
+	@$(PIP) install --editable ".[dev]"
+	@touch $@
+
+$(BENCH): $(STAMP)
+	@echo "installing the libraries to compare with into $(VENV)"
+	@$(PIP) install --editable ".[dev,bench]"
+	@touch $@
+
+demo: $(STAMP)
+	@$(BIN)/python examples/demo.py $(ARGS)
+
+test: $(STAMP)
+	@$(BIN)/python -m pytest -q -n 2 --dist worksteal $(ARGS)
+
+check: $(STAMP)
+	@$(BIN)/ruff check .
+	@$(BIN)/mypy
+	@$(BIN)/lint-imports --no-logo
+	@$(BIN)/python -m pytest -q tests/test_house.py
+
+compare: $(BENCH)
+	@$(BIN)/python -m pytest -q tests/compare $(ARGS)
+
+# Every script in benchmarks that can be run answers one question; BENCHMARKS=benchmarks/memory.py asks one of them.
+BENCHMARKS ?= $(shell grep -l '^if __name__ == "__main__"' benchmarks/*.py)
+bench: $(BENCH)
+	@set -e; for script in $(BENCHMARKS); do echo "== $$script"; $(BIN)/python $$script $(ARGS); done
+
+clean:
+	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis build dist
