@@ -4,12 +4,14 @@ WoodwindError
 ├── ParameterError(ValueError)     a parameter has a value it may not have
 └── DataError(ValueError)          something is wrong with what was given
     ├── TableError                 the table as a whole, or one of its columns
+    │   └── ColumnTypeError(TypeError)   a column of a type that no feature can be made of
     ├── TargetError                the target
     └── WeightError                the sample weights
 
 WoodwindWarning(UserWarning)
 ├── ExtraColumnWarning             columns that training never saw are ignored
 ├── UnseenCategoryWarning          levels that training never saw fall back to what the node knows
+├── NamelessTableWarning           a table without names for a model with names
 ├── PrecisionWarning               integers too large for a double
 └── ConstantTargetWarning          there is nothing to learn
 """
@@ -31,6 +33,10 @@ class TableError(DataError):
     """Something is wrong with the table, or with one of its columns."""
 
 
+class ColumnTypeError(TableError, TypeError):
+    """A column is of a type that no feature can be made of."""
+
+
 class TargetError(DataError):
     """Something is wrong with the target."""
 
@@ -49,6 +55,10 @@ class ExtraColumnWarning(WoodwindWarning):
 
 class UnseenCategoryWarning(WoodwindWarning):
     """Levels that training never saw fall back to what the node knows."""
+
+
+class NamelessTableWarning(WoodwindWarning):
+    """A table without column names is read by a model that was trained with names."""
 
 
 class PrecisionWarning(WoodwindWarning):

@@ -1,0 +1,170 @@
+"""Levels of a category column and their codes.
+
+A byte has room for 253 levels beside the codes for missing and unseen. With more, the 252 most frequent keep codes of
+their own and all others share the last one: they were seen in training, each too rarely to be told apart there.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from woodwind.data.raw import Coded
+from woodwind.data.table import MISSING, UNSEEN
+
+MOST_CODES = 253
+
+# What stands in the list of levels for all those that share the last code.
+RARE = "(rare levels)"
+
+
+@dataclass(frozen=True, eq=False)
+class CodeReader:
+    """Reads the codes of a column of places; a missing place, -1, finds the last entry of the table."""
+
+    places: NDArray[Any]
+    codes: NDArray[np.int32]
+
+    def __call__(self, begin: int, end: int) -> NDArray[np.int32]:
+        """Rows begin to end."""
+        return np.asarray(self.codes[self.places[begin:end]])
+
+
+@dataclass(frozen=True, eq=False)
+class Levels:
+    """The levels that training saw, in order, and the code of each."""
+
+    values: pa.Array | NDArray[np.float64]  # text or numbers, distinct
+    codes: NDArray[np.int32]  # one for each level; equal for those that share the last code
+
+    @classmethod
+    def learn(cls, coded: Coded, weight: NDArray[np.int64] | None = None) -> "Levels":
+        """The levels that occur; text in the order of its characters, unless the user gave an order.
+
+        The order of rows has no influence. A level all of whose rows have weight zero does not occur.
+        """
+        size = len(coded.dictionary)
+        present = coded.places >= 0
+        places = coded.places[present]
+        # Sums of whole numbers below 2**53 are exact in floating point, in any order.
+        weights = None if weight is None else weight[present].astype(np.float64)
+        counts = np.bincount(places, weights, minlength=size)[:size]
+        seen = np.flatnonzero(counts)
+        values = take(coded.dictionary, seen)
+        if not coded.ordered:
+            order = np.argsort(values) if isinstance(values, np.ndarray) else pc.array_sort_indices(values).to_numpy()
+            seen, values = seen[order], take(values, order)
+        return cls(values, _codes_by_frequency(counts[seen]))
+
+    @property
+    def is_text(self) -> bool:
+        """Whether the levels are text; they are numbers otherwise."""
+        return not isinstance(self.values, np.ndarray)
+
+    @property
+    def n_codes(self) -> int:
+        """Number of different codes."""
+        return int(self.codes.max(initial=-1)) + 1
+
+    @cached_property
+    def names(self) -> tuple[Any, ...]:
+        """What each code stands for."""
+        shared = self.n_codes < len(self.codes)
+        own = np.flatnonzero(self.codes < MOST_CODES - 1) if shared else np.arange(len(self.codes))
+        kept = take(self.values, own).tolist()
+        names = [int(name) if isinstance(name, float) and name.is_integer() else name for name in kept]
+        return (*names, RARE) if shared else tuple(names)
+
+    def find(self, dictionary: "pa.Array | NDArray[np.float64]") -> NDArray[np.int32]:
+        """The number of the level that each entry is, or UNSEEN; both must be text, or both numbers."""
+        if isinstance(self.values, np.ndarray):
+            if self.values.size == 0:
+                return np.full(len(dictionary), UNSEEN, np.int32)
+            order = np.argsort(self.values)
+            place = np.searchsorted(self.values, dictionary, sorter=order)
+            near = order[np.minimum(place, self.values.size - 1)]
+            return np.where(self.values[near] == dictionary, near, UNSEEN).astype(np.int32)
+        found = pc.index_in(dictionary, value_set=self.values)
+        return np.asarray(found.fill_null(UNSEEN).to_numpy(zero_copy_only=False), np.int32)
+
+    def readers(self, coded: Coded) -> tuple[CodeReader, CodeReader, NDArray[np.int32]]:
+        """Readers of the codes and of the numbers of the levels, and what `find` found for the dictionary."""
+        found = self.find(coded.dictionary)
+        numbers = np.append(found, np.int32(MISSING))
+        codes = np.where(numbers >= 0, np.append(self.codes, np.int32(MISSING))[numbers], numbers)
+        return CodeReader(coded.places, codes.astype(np.int32)), CodeReader(coded.places, numbers), found
+
+    def to_dict(self) -> dict[str, Any]:
+        """A description that JSON can hold."""
+        shared = self.n_codes < len(self.codes)
+        return {"values": self.values.tolist(), "text": self.is_text, "codes": self.codes.tolist() if shared else None}
+
+    @classmethod
+    def from_dict(cls, given: dict[str, Any]) -> "Levels":
+        """The inverse of `to_dict`."""
+        values = (
+            pa.array(given["values"], pa.large_string()) if given["text"] else np.asarray(given["values"], np.float64)
+        )
+        codes = np.arange(len(values)) if given["codes"] is None else given["codes"]
+        return cls(values, np.asarray(codes, np.int32))
+
+
+def take(values: "pa.Array | NDArray[np.float64]", places: NDArray[Any]) -> Any:
+    """Some of the values; Arrow wants its own kind of places."""
+    return values[places] if isinstance(values, np.ndarray) else values.take(pa.array(places))
+
+
+def _codes_by_frequency(counts: NDArray[Any]) -> NDArray[np.int32]:
+    """Codes in the order of the levels; beyond the most frequent, and in ties the first, all share the last."""
+    if counts.size <= MOST_CODES:
+        return np.arange(counts.size, dtype=np.int32)
+    own = np.sort(np.argsort(-counts, kind="stable")[: MOST_CODES - 1])
+    codes = np.full(counts.size, MOST_CODES - 1, np.int32)
+    codes[own] = np.arange(MOST_CODES - 1)
+    return codes
+
+
+def code_numbers(values: NDArray[Any]) -> Coded:
+    """A column of numbers as places in the list of its distinct numbers; NaN is missing."""
+    wide = values.astype(np.float64, copy=False) + 0.0
+    dictionary, places = np.unique(wide, return_inverse=True, equal_nan=True)
+    if dictionary.size and np.isnan(dictionary[-1]):
+        dictionary = dictionary[:-1]
+        places = np.where(places == dictionary.size, MISSING, places)
+    return Coded(_narrow(places, dictionary.size), dictionary, ordered=False)
+
+
+def code_text(values: pa.ChunkedArray) -> Coded:
+    """A column of text, or of places in a dictionary of any kind, as places in a dictionary of text or numbers."""
+    whole = values.combine_chunks()
+    whole = whole if isinstance(whole, pa.Array) else pa.concat_arrays(whole.chunks)
+    if not pa.types.is_dictionary(whole.type):
+        whole = whole.dictionary_encode()
+    dictionary = whole.dictionary
+    places = whole.indices.cast(pa.int64()).fill_null(MISSING).to_numpy(zero_copy_only=False)
+    return _merged(_narrow(places, len(dictionary)), dictionary, whole.type.ordered)
+
+
+def _merged(places: NDArray[Any], dictionary: pa.Array, ordered: bool) -> Coded:
+    """The same with entries of the dictionary made text or numbers; missing and repeated entries are taken out."""
+    kind = dictionary.type
+    if pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_boolean(kind) or pa.types.is_decimal(kind):
+        plain = dictionary.cast(pa.uint8()) if pa.types.is_boolean(kind) else dictionary
+        numbers = code_numbers(plain.cast(pa.float64()).to_numpy(zero_copy_only=False))
+        back = np.append(numbers.places, MISSING)
+        return Coded(back[places], numbers.dictionary, ordered=False)
+    text = dictionary.cast(pa.large_string())
+    unique = text.drop_null().unique()
+    if len(unique) < len(text):
+        back = pc.index_in(text, value_set=unique).fill_null(MISSING).to_numpy(zero_copy_only=False)
+        return Coded(np.append(back, MISSING)[places], unique, ordered)
+    return Coded(places, text, ordered)
+
+
+def _narrow(places: NDArray[Any], size: int) -> NDArray[Any]:
+    """Places in the smallest integers that hold them: two bytes a row do for most columns."""
+    return places.astype(np.int16 if size < 2**15 else np.int32, copy=False)

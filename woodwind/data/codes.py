@@ -1,0 +1,56 @@
+"""Codes: a table as small integers, one byte each, kept both by column and by row."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+# Rows are padded to whole 64-bit words: a histogram reads eight codes at a time.
+WORD = 8
+
+
+@dataclass(frozen=True, eq=False)
+class Codes:
+    """The codes of a table.
+
+    Ordinary codes of feature f are 0 to n_bins[f] - 1. Whatever its number of bins, every feature has the same code
+    for a missing value, and category features the same one for a level that training never saw, so that a kernel
+    needs no table of them.
+    """
+
+    by_column: NDArray[np.uint8]  # (F, n), C order: for partitioning, which reads one feature of many rows
+    by_row: NDArray[np.uint8]  # (n, stride), C order, padding zero: for histograms, which read all features of a row
+    n_bins: NDArray[np.int32]  # (F,)
+    width: int  # codes are below it; a power of two from 4 to 256
+    is_category: NDArray[np.bool_]  # (F,)
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return int(self.by_column.shape[1])
+
+    @property
+    def n_features(self) -> int:
+        """Number of features."""
+        return int(self.by_column.shape[0])
+
+    @property
+    def missing(self) -> int:
+        """The code of a missing value, in every feature."""
+        return self.width - 1
+
+    @property
+    def unseen(self) -> int:
+        """The code of a level that training never saw, in category features."""
+        return self.width - 2
+
+
+def row_stride(n_features: int) -> int:
+    """Bytes of one row of codes: the number of features, rounded up to whole words."""
+    return -(-n_features // WORD) * WORD
+
+
+def width_for(n_bins: NDArray[np.int32], is_category: NDArray[np.bool_]) -> int:
+    """The smallest power of two, at least 4, with room for all bins, the missing code and the unseen code."""
+    needed = int((n_bins + 1 + is_category).max(initial=4))
+    return 1 << (needed - 1).bit_length()

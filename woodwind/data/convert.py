@@ -1,0 +1,242 @@
+"""Raw columns as what a field wants: numbers, levels, or points in time."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from woodwind.data.categories import code_numbers, code_text, take
+from woodwind.data.dates import is_moment
+from woodwind.data.faults import fault, listed
+from woodwind.data.raw import Coded, LazyColumn, RawColumn, SparseColumn
+from woodwind.data.table import ArrayReader, Reader, as_numbers
+
+NUMBER, CATEGORY, MOMENT, CLOCK, SPAN, EMPTY = "number", "category", "date", "time of day", "duration", "empty"
+
+
+def kind_of(column: RawColumn) -> str:
+    """Which kind of feature a column makes; an error for one that makes none."""
+    values = column.values
+    if isinstance(values, Coded):
+        return CATEGORY
+    if not isinstance(values, pa.ChunkedArray):
+        return NUMBER
+    kind = plain(values).type
+    tests = {
+        EMPTY: pa.types.is_null,
+        NUMBER: _is_numeric,
+        CATEGORY: _has_levels,
+        MOMENT: is_moment,
+        CLOCK: pa.types.is_time,
+        SPAN: pa.types.is_duration,
+    }
+    for answer, is_such in tests.items():
+        if is_such(kind):
+            return answer
+    raise fault(
+        "D011",
+        f"{column.label} is of type {kind}.",
+        "A feature is made of numbers, text, dates or truth values: each argument must be a string or a number.",
+        "take the parts that matter out into columns of their own, or drop the column.",
+    )
+
+
+def _is_numeric(kind: pa.DataType) -> bool:
+    types = pa.types
+    return bool(types.is_integer(kind) or types.is_floating(kind) or types.is_boolean(kind) or types.is_decimal(kind))
+
+
+def _is_text(kind: pa.DataType) -> bool:
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
+
+
+def _has_levels(kind: pa.DataType) -> bool:
+    if not pa.types.is_dictionary(kind):
+        return _is_text(kind)
+    level = kind.value_type
+    return _is_text(level) or _is_numeric(level) or is_moment(level) or bool(pa.types.is_null(level))
+
+
+def plain(values: pa.ChunkedArray) -> pa.ChunkedArray:
+    """The same without the types that only say how values are stored."""
+    kind = values.type
+    if isinstance(kind, pa.BaseExtensionType):
+        return plain(pa.chunked_array([chunk.storage for chunk in values.chunks], kind.storage_type))
+    if pa.types.is_run_end_encoded(kind):
+        return plain(pa.chunked_array([pa.compute.run_end_decode(chunk) for chunk in values.chunks], kind.value_type))
+    if pa.types.is_string_view(kind):
+        return values.cast(pa.large_string())
+    return values
+
+
+@dataclass(frozen=True, eq=False)
+class ArrowReader:
+    """Numbers, decimals and truth values of Arrow; the size of float is that of the type, whatever block is read."""
+
+    values: pa.ChunkedArray
+
+    def __call__(self, begin: int, end: int) -> NDArray[Any]:
+        """Rows begin to end."""
+        kind = self.values.type
+        block = self.values.slice(begin, end - begin)
+        if pa.types.is_boolean(kind):
+            block = block.cast(pa.uint8())
+        elif pa.types.is_decimal(kind):
+            block = block.cast(pa.float64())
+        small = kind.bit_width <= (32 if pa.types.is_floating(kind) else 16)
+        array = block.chunk(0) if block.num_chunks == 1 else block
+        read = array.to_numpy(zero_copy_only=False) if isinstance(array, pa.Array) else array.to_numpy()
+        return np.asarray(read.astype(np.float32 if small else np.float64, copy=False))
+
+
+@dataclass(frozen=True, eq=False)
+class SparseReader:
+    """A sparse column, filled up with zeros block by block."""
+
+    column: SparseColumn
+
+    def __call__(self, begin: int, end: int) -> NDArray[Any]:
+        """Rows begin to end."""
+        rows = self.column.rows
+        first, last = np.searchsorted(rows, (begin, end))
+        values = as_numbers(self.column.values[first:last])
+        out = np.zeros(end - begin, values.dtype)
+        out[rows[first:last] - begin] = values
+        return out
+
+
+@dataclass(frozen=True, eq=False)
+class LazyReader:
+    """A column of a frame that becomes an array as it is read."""
+
+    column: LazyColumn
+
+    def __call__(self, begin: int, end: int) -> NDArray[Any]:
+        """Rows begin to end."""
+        return as_numbers(np.asarray(self.column.native.iloc[begin:end]))
+
+
+@dataclass(frozen=True, eq=False)
+class PlaceReader:
+    """Numbers that came as places in a list of numbers; a missing place finds the NaN at its end."""
+
+    coded: Coded
+
+    def __call__(self, begin: int, end: int) -> NDArray[np.float64]:
+        """Rows begin to end."""
+        return np.asarray(np.append(self.coded.dictionary, np.nan)[self.coded.places[begin:end]])
+
+
+@dataclass(frozen=True, eq=False)
+class NothingReader:
+    """A column of missing values only."""
+
+    def __call__(self, begin: int, end: int) -> NDArray[np.float32]:
+        """Rows begin to end."""
+        return np.full(end - begin, np.nan, np.float32)
+
+
+def number_reader(column: RawColumn) -> Reader:
+    """A reader of the column's numbers; text is converted when all of it says numbers."""
+    values = column.values
+    if isinstance(values, np.ndarray):
+        return ArrayReader(values)
+    if isinstance(values, SparseColumn):
+        return SparseReader(values)
+    if isinstance(values, LazyColumn):
+        return LazyReader(values)
+    if isinstance(values, pa.ChunkedArray):
+        values = plain(values)
+        if pa.types.is_null(values.type):
+            return NothingReader()
+        if _is_numeric(values.type):
+            return ArrowReader(values)
+        if kind_of(column) != CATEGORY:
+            raise changed(column, NUMBER)
+        values = code_text(values)
+    return PlaceReader(_as_number_levels(values, column))
+
+
+def coded_column(column: RawColumn, text: bool | None = None) -> Coded:
+    """The column as places in a list of levels: of text or of numbers as asked, or as they are."""
+    values = column.values
+    if isinstance(values, pa.ChunkedArray):
+        values = plain(values)
+        kind = kind_of(column)
+        if kind == EMPTY:
+            coded = code_text(values.cast(pa.large_string()))
+        elif kind == NUMBER:
+            coded = code_numbers(number_reader(column)(0, len(values)))
+        else:
+            coded = code_text(values if kind == CATEGORY else values.cast(pa.large_string()))
+    elif isinstance(values, Coded):
+        coded = values
+    else:
+        n = values.n_rows if isinstance(values, SparseColumn) else len(values)
+        coded = code_numbers(number_reader(column)(0, n))
+    if text is None or text == (not isinstance(coded.dictionary, np.ndarray)):
+        return coded
+    return _as_text_levels(coded) if text else _as_number_levels(coded, column)
+
+
+def _as_text_levels(coded: Coded) -> Coded:
+    """Levels that are numbers as text, whole ones without a point: 7, not 7.0."""
+    names = [str(int(value)) if float(value).is_integer() else repr(float(value)) for value in coded.dictionary]
+    return Coded(coded.places, pa.array(names, pa.large_string()), coded.ordered)
+
+
+def _as_number_levels(coded: Coded, column: RawColumn) -> Coded:
+    """Levels that are text as numbers; an error names those that are none."""
+    if isinstance(coded.dictionary, np.ndarray):
+        return coded
+    numbers = np.empty(len(coded.dictionary), np.float64)
+    bad = []
+    used = np.zeros(len(coded.dictionary) + 1, np.bool_)
+    used[coded.places] = True
+    for place, value in enumerate(coded.dictionary.to_pylist()):
+        try:
+            numbers[place] = float(value)
+        except ValueError:
+            numbers[place] = np.nan
+            bad += [place] if used[place] else []
+    if bad:
+        row = int(np.flatnonzero(np.isin(coded.places, bad))[0])
+        raise changed(column, NUMBER, f" ({listed(take(coded.dictionary, np.array(bad)).to_pylist())}, first in row {row})")
+    return Coded(coded.places, numbers, ordered=False)
+
+
+def moments(column: RawColumn, kind: str, zone: str | None = None) -> pa.ChunkedArray:
+    """The column as dates, times of day or durations, as asked; text of the usual form is converted to dates."""
+    values = column.values
+    found = kind_of(column)
+    if isinstance(values, pa.ChunkedArray):
+        values = plain(values)
+        if found == EMPTY:
+            return values.cast({MOMENT: pa.timestamp("us"), CLOCK: pa.time64("us"), SPAN: pa.duration("us")}[kind])
+        if kind == MOMENT and found == CATEGORY and _is_text(values.type):
+            values, found = _parsed(values, column), MOMENT
+        if found == kind:
+            moved = pa.types.is_timestamp(values.type) and values.type.tz != zone
+            return values.cast(pa.timestamp(values.type.unit, zone)) if moved else values
+    raise changed(column, kind)
+
+
+def _parsed(values: pa.ChunkedArray, column: RawColumn) -> pa.ChunkedArray:
+    """Dates written as text, such as 2026-01-31 or 2026-01-31T12:00:00."""
+    try:
+        return values.cast(pa.timestamp("us"))
+    except pa.ArrowException as error:
+        raise changed(column, MOMENT, f" ({error})") from error
+
+
+def changed(column: RawColumn, wanted: str, detail: str = "") -> Exception:
+    """The error for a column that is of another kind than in training."""
+    article = "a category of text" if kind_of(column) == CATEGORY else f"a {kind_of(column)}"
+    return fault(
+        "D014",
+        f"{column.label} was a {wanted} in training and is {article} now{detail}.",
+        "The splits of the model compare it with what training saw.",
+        "convert the column to the type it had in training.",
+    )

@@ -1,0 +1,196 @@
+"""Cuts: where the numbers of each feature are divided into bins, and the encoding of a table by them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from woodwind.base.pool import run_ranges
+from woodwind.data.codes import Codes, row_stride, width_for
+from woodwind.data.sketch import Sketch, integer_weights
+from woodwind.data.table import Column, Table
+from woodwind.kernels.encode import BORDERS, Layout, encode_numbers, rows_from_columns
+
+MOST_BINS = 255
+
+# Rows that are summarised at a time: their sort stays inside the second cache.
+_SKETCH_ROWS = 2**16
+
+# Columns of a matrix that are taken together: 16 numbers of four bytes are one line of the cache, so that a matrix
+# in C order is read once however many columns it has, and only the sketches of so many columns exist at a time.
+_GROUP = 16
+
+# Bytes of a block that has to be cast or filled before it can be encoded.
+_CAST_BYTES = 2**21
+
+# Rows that one call of a kernel encodes: a few milliseconds, so that an interrupt is soon noticed.
+_ENCODE_ROWS = 2**15
+
+
+@dataclass(frozen=True, eq=False)
+class Cuts:
+    """The division of every feature into bins: frozen, and all that is needed to encode other rows the same way.
+
+    The code of a number is the number of edges below it, so that code <= k says the same as value <= edges[k].
+    A category feature has no edges: its codes are its levels.
+    """
+
+    edges: tuple[NDArray[np.float64], ...]
+    is_category: NDArray[np.bool_]
+    n_bins: NDArray[np.int32]
+    width: int
+
+    @classmethod
+    def fit(
+        cls,
+        table: Table,
+        max_bins: int = MOST_BINS,
+        weight: NDArray[np.float64] | None = None,
+        threads: int = 1,
+    ) -> "Cuts":
+        """Cut every number column into at most `max_bins` bins of about equal weight.
+
+        A column of no more distinct values than that has a bin for each. A weight of two equals a row given twice,
+        and rows of weight zero are absent. `max_bins` does not concern categories: those keep a code for each level.
+        """
+        if not 2 <= max_bins <= MOST_BINS:
+            raise ValueError(f"max_bins must be from 2 to {MOST_BINS}, got {max_bins!r}")
+        is_category = np.array([column.category for column in table.columns], np.bool_)
+        edges = [np.empty(0, np.float64) for _ in table.columns]
+        integers = None if weight is None else integer_weights(weight)
+
+        groups = _groups(np.flatnonzero(~is_category), threads)
+
+        def fit_groups(begin: int, end: int) -> None:
+            for group in groups[begin:end]:
+                for feature, sketch in zip(group, _sketches(table, group, integers), strict=True):
+                    edges[feature] = sketch.edges(max_bins)
+
+        largest = max((group.size for group in groups), default=1)
+        run_ranges(fit_groups, len(groups), threads, table.n_rows * largest)
+        return cls.of(edges, table.columns)
+
+    @classmethod
+    def of(cls, edges: Sequence[NDArray[np.float64]], columns: Sequence[Column]) -> "Cuts":
+        """Cuts with the given edges for the number columns; those of category columns are not looked at."""
+        is_category = np.array([column.category for column in columns], np.bool_)
+        n_bins = np.array(
+            [
+                len(edge) + 1 if column.levels is None else max(len(column.levels), 1)
+                for edge, column in zip(edges, columns, strict=True)
+            ],
+            np.int32,
+        )
+        return cls(tuple(edges), is_category, n_bins, width_for(n_bins, is_category))
+
+    @cached_property
+    def _search(self) -> tuple[dict[Any, NDArray[Any]], NDArray[np.int64]]:
+        """The borders as the kernel wants them, in both sizes of number, and the first step of each search."""
+        wide = np.full((len(self.edges), BORDERS), np.inf)
+        steps = np.zeros(len(self.edges), np.int64)
+        for feature, edge in enumerate(self.edges):
+            wide[feature, : edge.size] = edge
+            steps[feature] = (1 << edge.size.bit_length()) // 2
+        return {np.dtype(np.float64): wide.reshape(-1), np.dtype(np.float32): round_down(wide).reshape(-1)}, steps
+
+    def encode(self, table: Table, threads: int = 1) -> Codes:
+        """The codes of a table with the same features."""
+        n, n_features = table.n_rows, len(self.edges)
+        by_column = np.empty((n_features, n), np.uint8)
+        by_row = np.empty((n, row_stride(n_features)), np.uint8)
+        from_matrix = np.flatnonzero((table.matrix_column >= 0) & ~self.is_category)
+        others = np.setdiff1d(np.arange(n_features), from_matrix)
+
+        def encode_rows(begin: int, end: int) -> None:
+            for first in range(begin, end, _ENCODE_ROWS):
+                last = min(first + _ENCODE_ROWS, end)
+                self._encode_matrix(table, from_matrix, first, last, by_column)
+                for feature in others:
+                    self._encode_column(table.columns[feature], int(feature), first, last, by_column)
+                rows_from_columns(by_column, first, last, by_row)
+
+        run_ranges(encode_rows, n, threads, n_features)
+        return Codes(by_column, by_row, self.n_bins, self.width, self.is_category)
+
+    def _encode_matrix(
+        self, table: Table, features: NDArray[np.int64], begin: int, end: int, out: NDArray[np.uint8]
+    ) -> None:
+        """Encode the number columns that stand in the caller's array; another type is cast block by block."""
+        if features.size == 0 or table.source is None:
+            return
+        source = table.source
+        flat = _flat(source)
+        wanted = np.array([table.matrix_column[features], features], np.int64)
+        if flat is not None:
+            self._run(flat, source.strides, 0, wanted, (begin, end), out)
+            return
+        step = max(_CAST_BYTES // (8 * source.shape[1]), 1)
+        for first in range(begin, end, step):
+            last = min(first + step, end)
+            block = np.ascontiguousarray(table.rows(first, last))
+            self._run(block.reshape(-1), block.strides, first, wanted, (first, last), out)
+
+    def _run(
+        self,
+        flat: NDArray[Any],
+        strides: tuple[int, ...],
+        first_row: int,
+        wanted: NDArray[np.int64],
+        rows: tuple[int, int],
+        out: NDArray[np.uint8],
+    ) -> None:
+        """One call of the kernel; `strides` are in bytes, as NumPy has them."""
+        borders, steps = self._search
+        row, column = (stride // flat.itemsize for stride in strides)
+        layout = Layout(row, column, first_row, out.shape[1], self.width - 1)
+        encode_numbers(flat, layout, wanted, borders[flat.dtype], steps, rows[0], rows[1], out.reshape(-1))
+
+    def _encode_column(self, column: Column, feature: int, begin: int, end: int, out: NDArray[np.uint8]) -> None:
+        """Encode one column that is read by itself."""
+        block = column.block(begin, end)
+        if column.category:
+            # -1 becomes the missing code and -2 the unseen one: the low bits of a negative number say so.
+            np.bitwise_and(block, self.width - 1, out=out[feature, begin:end], casting="unsafe")
+            return
+        values = np.ascontiguousarray(block)
+        wanted = np.array([[0], [feature]], np.int64)
+        self._run(values, (values.itemsize, 0), begin, wanted, (begin, end), out)
+
+
+def round_down(wide: NDArray[np.float64]) -> NDArray[np.float32]:
+    """The largest single not above each double: for singles, x <= double says the same as x <= that single."""
+    with np.errstate(over="ignore"):
+        near = wide.astype(np.float32)
+    return np.where(near > wide, np.nextafter(near, np.float32(-np.inf)), near)
+
+
+def _flat(source: NDArray[Any]) -> NDArray[Any] | None:
+    """A flat view of an array that the kernel can read as it is, or None."""
+    if source.dtype not in (np.float32, np.float64) or not source.dtype.isnative or source.shape[0] < 2:
+        return None
+    if source.flags.c_contiguous:
+        return source.reshape(-1)
+    return source.T.reshape(-1) if source.flags.f_contiguous else None
+
+
+def _groups(features: NDArray[np.int64], threads: int) -> list[NDArray[np.int64]]:
+    """Features in groups of equal size, at most `_GROUP` each, and as many groups for every thread."""
+    if features.size == 0:
+        return []
+    parts = -(-features.size // _GROUP)
+    parts = min(-(-parts // threads) * threads, features.size)
+    return np.array_split(features, parts)
+
+
+def _sketches(table: Table, group: NDArray[np.int64], weight: NDArray[np.int64] | None) -> list[Sketch]:
+    """The summaries of some number columns, block of rows by block of rows."""
+    sketches = [Sketch.empty() for _ in group]
+    for begin in range(0, table.n_rows, _SKETCH_ROWS):
+        end = min(begin + _SKETCH_ROWS, table.n_rows)
+        rows_weight = None if weight is None else weight[begin:end]
+        for place, values in enumerate(table.gather(group, begin, end)):
+            sketches[place] = sketches[place].merge(Sketch.of(values, rows_weight))
+    return sketches

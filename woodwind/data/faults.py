@@ -1,0 +1,47 @@
+"""What is said when a table cannot be used: what is wrong and where, why it matters, and what to do about it.
+
+Every message begins with a code that never changes its meaning; numbers are only ever appended.
+"""
+
+from collections.abc import Iterable
+from typing import Any
+
+from woodwind.base.errors import ColumnTypeError, TableError
+
+MEANINGS = {
+    "D001": "the input is of no type that can be read as a table",
+    "D002": "the input has one dimension",
+    "D003": "the input has no dimension, or more than two",
+    "D004": "the table has no rows",
+    "D005": "the table has no columns",
+    "D006": "column names are repeated",
+    "D007": "a column holds complex numbers",
+    "D008": "a structured array was given",
+    "D009": "rows of a nested list differ in length",
+    "D010": "a column mixes kinds of values",
+    "D011": "a column is of a type that no feature can be made of",
+    "D012": "a column of the training table is missing",
+    "D013": "the number of columns differs from training",
+    "D014": "a column is of another kind than in training and cannot be converted",
+    "D015": "a lazy frame was given",
+    "D016": "categorical_features does not fit the table",
+    "D017": "a column could not be read",
+}
+
+
+def fault(code: str, what: str, why: str, fix: str) -> TableError:
+    """The error with this code: one sentence each for what, why and fix."""
+    kind = ColumnTypeError if code == "D011" else TableError
+    return kind(f"WW-{code}: {what}\n{why}\nFix: {fix}")
+
+
+def listed(items: Iterable[Any], most: int = 3) -> str:
+    """Some of the items, quoted, and how many more there are."""
+    kept = [repr(item) if isinstance(item, str) else str(item) for item in items]
+    more = f" and {len(kept) - most:,} more" if len(kept) > most else ""
+    return ", ".join(_cut(item) for item in kept[:most]) + more
+
+
+def _cut(text: str, most: int = 60) -> str:
+    """A long value shortened: a message must stay readable whatever stands in a cell."""
+    return text if len(text) <= most else text[: most - 3] + "..."

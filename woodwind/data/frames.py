@@ -1,0 +1,151 @@
+"""Frames of pandas, polars and Arrow as raw columns, and the one door for every input."""
+
+from typing import Any
+
+import narwhals.stable.v2 as nw
+import numpy as np
+import pyarrow as pa
+from narwhals.exceptions import DuplicateError
+from narwhals.stable.v2.dependencies import is_into_series
+
+from woodwind.data.arrays import column_of_array, is_sparse, not_a_table, open_array, open_sparse
+from woodwind.data.faults import fault, listed
+from woodwind.data.objects import column_of_objects
+from woodwind.data.raw import Coded, LazyColumn, RawColumn, RawTable, Values, label_of
+
+
+def open_table(X: Any) -> RawTable:
+    """Any input as columns. Raises when there are no rows or no columns, or when names are repeated."""
+    raw = _open(X)
+    if raw.n_rows == 0:
+        raise fault(
+            "D004",
+            f"Found array with 0 sample(s) (shape=(0, {len(raw.columns)})) while a minimum of 1 is required.",
+            "Nothing can be said about a table without rows.",
+            "look at the step that made the table: a filter may have removed every row.",
+        )
+    if not raw.columns:
+        raise fault(
+            "D005",
+            f"Found array with 0 feature(s) (shape=({raw.n_rows}, 0)) while a minimum of 1 is required.",
+            "There is nothing to learn from in a table without columns.",
+            "look at the step that made the table: a selection may have removed every column.",
+        )
+    return raw
+
+
+def _open(X: Any) -> RawTable:
+    """Send the input to those who know its type."""
+    if isinstance(X, (np.ndarray, list, tuple)):
+        return open_array(X)
+    if is_sparse(X):
+        return open_sparse(X)
+    if isinstance(X, pa.RecordBatch):
+        X = pa.table(X)
+    if is_into_series(X) or isinstance(X, (pa.Array, pa.ChunkedArray)):
+        return open_array(np.asarray(X))  # one dimension: says so
+    try:
+        frame = nw.from_native(X, pass_through=True)
+    except DuplicateError:
+        _names_of(X)
+        raise
+    if isinstance(frame, nw.LazyFrame):
+        raise fault(
+            "D015",
+            f"a lazy frame of type {type(X).__module__}.{type(X).__qualname__} was given.",
+            "Its rows do not exist yet.",
+            "call .collect() or .compute() on it first.",
+        )
+    if isinstance(frame, nw.DataFrame):
+        return _open_frame(frame)
+    if hasattr(X, "__arrow_c_stream__") or hasattr(X, "__arrow_c_array__"):
+        return _open_frame(nw.from_native(_arrow_table(X), eager_only=True))
+    if hasattr(X, "__array__") or hasattr(X, "__len__"):
+        return open_array(X)
+    raise not_a_table(X)
+
+
+def _arrow_table(X: Any) -> pa.Table:
+    """A table from anything that speaks Arrow's C interface."""
+    try:
+        return pa.table(X) if hasattr(X, "__arrow_c_stream__") else pa.Table.from_batches([pa.record_batch(X)])
+    except (pa.ArrowException, ValueError, TypeError) as error:
+        raise not_a_table(X) from error
+
+
+def _open_frame(frame: "nw.DataFrame[Any]") -> RawTable:
+    """The columns of an eager frame."""
+    names = _names_of(frame.to_native())
+    columns = []
+    for place, series in enumerate(frame.iter_columns()):
+        label = label_of(place, None if names is None else names[place])
+        columns.append(RawColumn(label, _column_of(series, label)))
+    return RawTable(tuple(columns), names, frame.shape[0], None)
+
+
+def _names_of(native: Any) -> tuple[str, ...] | None:
+    """The names of the columns as text; None when all of them are whole numbers, which are places, not names."""
+    given = list(native.columns) if not isinstance(native, pa.Table) else native.column_names
+    names = tuple(name if isinstance(name, str) else str(name) for name in given)
+    repeated = sorted({name for name in names if names.count(name) > 1}) if len(set(names)) < len(names) else []
+    if repeated:
+        raise fault(
+            "D006",
+            f"column names are repeated: {listed(repeated)}.",
+            "Columns are matched by name, so that each must have one of its own.",
+            "rename or drop the columns that are given twice.",
+        )
+    if given and all(isinstance(name, (int, np.integer)) and not isinstance(name, bool) for name in given):
+        return None
+    return names
+
+
+def _column_of(series: "nw.Series[Any]", label: str) -> Values:
+    """One column of a frame: NumPy's own numbers as they are, levels with their order, the rest as Arrow."""
+    native = series.to_native()
+    try:
+        if series.implementation.is_pandas_like():
+            return _column_of_pandas(series, native, label)
+        if series.dtype == nw.Object:
+            return column_of_objects(np.asarray(native.to_list(), object), label)
+        if series.dtype in (nw.Int128, nw.UInt128):
+            series = series.cast(nw.Float64)
+        return _chunked(native if isinstance(native, pa.ChunkedArray) else series.to_arrow())
+    except (pa.ArrowException, NotImplementedError) as error:
+        raise fault(
+            "D017",
+            f"{label}, of type {getattr(native, 'dtype', series.dtype)}, could not be read: {error}",
+            "Its values are needed to make a feature of it.",
+            "convert the column to numbers, text or dates, or drop it.",
+        ) from error
+
+
+def _column_of_pandas(series: "nw.Series[Any]", native: Any, label: str) -> Values:
+    """One column of a frame of pandas, or of a library that does as pandas does."""
+    dtype = native.dtype
+    if isinstance(dtype, np.dtype) and dtype.kind in "biufcO":
+        return column_of_array(native.to_numpy(), label)
+    kind = str(dtype)
+    if kind == "category":
+        return _coded_by_pandas(native)
+    if kind.startswith("Sparse"):
+        return LazyColumn(native)
+    if kind.startswith("period"):
+        return pa.chunked_array([pa.array(native.dt.to_timestamp())])
+    return _chunked(series.to_arrow())
+
+
+def _coded_by_pandas(native: Any) -> Coded:
+    """A categorical column of pandas: its codes are already places; levels that are neither text nor numbers go by their names."""
+    levels = native.cat.categories
+    as_array = levels.to_numpy()
+    if as_array.dtype.kind in "biuf":
+        dictionary = as_array.astype(np.float64)
+    else:
+        dictionary = pa.array([str(level) for level in levels], pa.large_string())
+    return Coded(native.cat.codes.to_numpy(), dictionary, ordered=True)
+
+
+def _chunked(arrow: Any) -> pa.ChunkedArray:
+    """The same as a chunked array."""
+    return arrow if isinstance(arrow, pa.ChunkedArray) else pa.chunked_array([arrow])

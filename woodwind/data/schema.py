@@ -1,0 +1,226 @@
+"""Schema: the columns that a model was trained on, and how any later table is read as those."""
+
+import difflib
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from woodwind.base.errors import ExtraColumnWarning, NamelessTableWarning, PrecisionWarning, UnseenCategoryWarning
+from woodwind.data.faults import fault, listed
+from woodwind.data.fields import Field, NumberField, field_from_dict, learn_field
+from woodwind.data.frames import open_table
+from woodwind.data.raw import RawColumn, RawTable
+from woodwind.data.sketch import integer_weights
+from woodwind.data.table import Table
+
+# Whole numbers up to this have a double each.
+_EXACT = 2**53
+
+
+@dataclass(frozen=True, eq=False)
+class Schema:
+    """The columns of the training table, in its order."""
+
+    names: tuple[str, ...] | None  # of the input columns; None when they had none
+    fields: tuple[Field, ...]  # one for each input column
+
+    @classmethod
+    def learn(
+        cls,
+        X: Any,
+        categorical_features: Sequence[Any] | str | None = None,
+        *,
+        weight: NDArray[np.float64] | None = None,
+        owner: str = "Woodwind",
+    ) -> "tuple[Schema, Table]":
+        """Look at a training table of any type, and read it.
+
+        `categorical_features` names further columns that are to be taken as categories: by name, by place, or as
+        one truth value for each column. `weight` matters only to columns of more levels than there are codes for.
+        """
+        raw = open_table(X)
+        marked = _marked(raw, categorical_features, owner)
+        integers = None if weight is None else integer_weights(weight)
+        names = raw.names or tuple(f"x{place}" for place in range(len(raw.columns)))
+        fields = [
+            learn_field(name, column, mark, integers)
+            for name, column, mark in zip(names, raw.columns, marked, strict=True)
+        ]
+        schema = cls(raw.names, tuple(fields))
+        _warn_of_precision(raw, fields)
+        return schema, schema._table(raw, list(range(len(fields))))[0]
+
+    def read(self, X: Any, *, owner: str = "Woodwind") -> Table:
+        """Read another table as features of this model: columns are found by name where both have names."""
+        raw = open_table(X)
+        table, notes = self._table(raw, self._places(raw, owner))
+        if notes:
+            warnings.warn(
+                f"{'; '.join(notes)}. Each such row stops at the split and takes the mean of that node.",
+                UnseenCategoryWarning,
+                stacklevel=3,
+            )
+        return table
+
+    def _table(self, raw: RawTable, places: list[int]) -> tuple[Table, list[str]]:
+        """The features of the columns at these places of the input, and what the user should be told of them."""
+        made = [field.read(raw.columns[place]) for field, place in zip(self.fields, places, strict=True)]
+        columns = tuple(column for features in made for column in features.columns)
+        inside = [
+            place if raw.matrix is not None and isinstance(field, NumberField) else -1
+            for field, place, features in zip(self.fields, places, made, strict=True)
+            for _ in features.columns
+        ]
+        table = Table(columns, raw.n_rows, raw.matrix, np.array(inside, np.int64))
+        return table, [features.note for features in made if features.note]
+
+    def _places(self, raw: RawTable, owner: str) -> list[int]:
+        """Where in the input each column of the training table is."""
+        if raw.names is None or self.names is None:
+            self._check_count(raw, owner)
+            return list(range(len(self.fields)))
+        where = {name: place for place, name in enumerate(raw.names)}
+        missing = [name for name in self.names if name not in where]
+        known = set(self.names)
+        extra = [name for name in raw.names if name not in known]
+        if missing:
+            raise _missing_columns(missing, extra, owner)
+        if extra:
+            warnings.warn(
+                f"{owner} ignores {len(extra)} columns that training never saw: {listed(extra)}.",
+                ExtraColumnWarning,
+                stacklevel=4,
+            )
+        return [where[name] for name in self.names]
+
+    def _check_count(self, raw: RawTable, owner: str) -> None:
+        """Columns without names go by their places: there must be as many as in training."""
+        if len(raw.columns) != len(self.fields):
+            raise fault(
+                "D013",
+                f"X has {len(raw.columns)} features, but {owner} is expecting {len(self.fields)} features as input.",
+                "Columns without names are matched by their places.",
+                "give the columns of the training table, in its order.",
+            )
+        if self.names is not None:
+            warnings.warn(
+                f"X does not have valid feature names, but {owner} was fitted with feature names: "
+                "columns are taken in the order of the training table.",
+                NamelessTableWarning,
+                stacklevel=5,
+            )
+
+    @property
+    def n_inputs(self) -> int:
+        """Number of columns of the training table."""
+        return len(self.fields)
+
+    @cached_property
+    def feature_names(self) -> tuple[str, ...]:
+        """The names of the features; a date gives several."""
+        return tuple(name for field in self.fields for name in field.features)
+
+    @cached_property
+    def source(self) -> NDArray[np.int64]:
+        """The input column that each feature comes from."""
+        return np.repeat(np.arange(len(self.fields)), [len(field.features) for field in self.fields])
+
+    @cached_property
+    def levels(self) -> tuple[tuple[Any, ...] | None, ...]:
+        """What the codes of each feature stand for; None for numbers."""
+        return tuple(
+            field.levels.names if hasattr(field, "levels") else None
+            for field in self.fields
+            for _ in field.features
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """A description that JSON can hold."""
+        names = None if self.names is None else list(self.names)
+        return {"names": names, "fields": [field.to_dict() for field in self.fields]}
+
+    @classmethod
+    def from_dict(cls, given: dict[str, Any]) -> "Schema":
+        """The inverse of `to_dict`."""
+        names = None if given["names"] is None else tuple(given["names"])
+        return cls(names, tuple(field_from_dict(field) for field in given["fields"]))
+
+
+def _missing_columns(missing: list[str], extra: list[str], owner: str) -> Exception:
+    """The error for a table that lacks columns of the training table; it points at names that are nearly right."""
+    guesses = [(name, difflib.get_close_matches(name, extra, 1)) for name in missing[:3]]
+    hints = [f"{near[0]!r} may be {name!r}" for name, near in guesses if near]
+    also = f" Columns that training never saw: {listed(extra, 10)}." if extra else ""
+    return fault(
+        "D012",
+        f"the columns {listed(missing, 10)}, which {owner} was trained with, are missing.{also}",
+        "The feature names should match those that were passed during fit: the model splits on these columns.",
+        "give them, filled with missing values if they are unknown" + (f"; {', '.join(hints)}." if hints else "."),
+    )
+
+
+def _marked(raw: RawTable, given: Sequence[Any] | str | None, owner: str) -> NDArray[np.bool_]:
+    """Which columns the user says are categories."""
+    marked = np.zeros(len(raw.columns), np.bool_)
+    if given is None or (isinstance(given, str) and given == "from_dtype"):
+        return marked
+    chosen = np.asarray([given] if isinstance(given, (str, int)) else list(given), dtype=object)
+    if chosen.size and all(isinstance(item, (bool, np.bool_)) for item in chosen):
+        if chosen.size != marked.size:
+            raise _bad_choice(owner, f"{chosen.size} truth values for {marked.size} columns", raw)
+        return chosen.astype(np.bool_)
+    for item in chosen:
+        if isinstance(item, str):
+            if raw.names is None or item not in raw.names:
+                raise _bad_choice(owner, f"there is no column {item!r}", raw)
+            marked[raw.names.index(item)] = True
+        elif isinstance(item, (int, np.integer)) and 0 <= item < marked.size:
+            marked[item] = True
+        else:
+            raise _bad_choice(owner, f"{item!r} is neither a name nor a place from 0 to {marked.size - 1}", raw)
+    return marked
+
+
+def _bad_choice(owner: str, what: str, raw: RawTable) -> Exception:
+    """The error for categorical_features that do not fit the table."""
+    names = "the columns have no names" if raw.names is None else f"the columns are {listed(raw.names, 10)}"
+    return fault(
+        "D016",
+        f"categorical_features of {owner} does not fit the table: {what}.",
+        f"It says which columns are categories; {names}.",
+        "give names or places of columns, or one truth value for each; text needs no mention.",
+    )
+
+
+def _warn_of_precision(raw: RawTable, fields: list[Field]) -> None:
+    """Warn of whole numbers that no double can tell apart."""
+    large = [
+        column.label
+        for column, field in zip(raw.columns, fields, strict=True)
+        if isinstance(field, NumberField) and _largest(column) > _EXACT
+    ]
+    if large:
+        warnings.warn(
+            f"{', '.join(large[:5])} {'holds' if len(large) == 1 else 'hold'} whole numbers above 2**53: neighbouring "
+            "ones become equal as floating-point numbers. If they are identifiers, drop them or make them text.",
+            PrecisionWarning,
+            stacklevel=4,
+        )
+
+
+def _largest(column: RawColumn) -> int:
+    """The largest absolute value of a column of 64-bit integers; 0 for other columns."""
+    values = column.values
+    if isinstance(values, np.ndarray):
+        return max(int(values.max()), -int(values.min())) if values.dtype.kind in "iu" and values.itemsize == 8 else 0
+    if isinstance(values, pa.ChunkedArray) and values.type in (pa.int64(), pa.uint64()):
+        ends = pc.min_max(values).as_py()
+        return max(ends["max"] or 0, -(ends["min"] or 0))
+    return 0

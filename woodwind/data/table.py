@@ -1,0 +1,105 @@
+"""A table as columns of numbers and of level codes, read in blocks of rows and never copied as a whole."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+# The codes of a category column that are not levels.
+MISSING = -1
+UNSEEN = -2
+
+
+class Reader(Protocol):
+    """Reads a block of rows of one column."""
+
+    def __call__(self, begin: int, end: int) -> NDArray[Any]:
+        """Rows begin to end as a one-dimensional array."""
+
+
+@dataclass(frozen=True, eq=False)
+class Column:
+    """One feature of a table.
+
+    A number column reads as float32 or float64, with NaN for missing; infinities are ordinary extreme values.
+    A category column reads as int32 codes of its levels, with MISSING and UNSEEN for the two that are none.
+    """
+
+    name: str
+    read: Reader
+    levels: tuple[Any, ...] | None = None  # what each code stands for; None for numbers
+    level_numbers: Reader | None = None  # reads the numbers of the levels before the rare ones share a code
+
+    @property
+    def category(self) -> bool:
+        """Whether the column holds levels, not numbers."""
+        return self.levels is not None
+
+    def block(self, begin: int, end: int) -> NDArray[Any]:
+        """Rows begin to end: a view of the caller's data where that is possible, so do not write to it."""
+        return self.read(begin, end)
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """Columns of equal length.
+
+    `source` is the caller's two-dimensional array of numbers, if it came as one, and `matrix_column` says which of its
+    columns each feature is (-1 for those that are not): work on many columns then goes by blocks of rows, because
+    gathering one column of an array in C order costs as much memory traffic as reading all of them.
+    """
+
+    columns: tuple[Column, ...]
+    n_rows: int
+    source: NDArray[Any] | None
+    matrix_column: NDArray[np.int64]
+
+    @cached_property
+    def matrix(self) -> NDArray[Any] | None:
+        """The caller's float32 or float64 array when all columns are its columns in its order; else None."""
+        source = self.source
+        if source is None or source.dtype not in (np.float32, np.float64) or not source.dtype.isnative:
+            return None
+        same = source.shape[1] == len(self.columns) and bool(
+            (self.matrix_column == np.arange(len(self.columns))).all()
+        )
+        return source if same else None
+
+    def rows(self, begin: int, end: int) -> NDArray[Any]:
+        """Rows begin to end of `source` as float32 or float64."""
+        if self.source is None:
+            raise ValueError("the table did not come as one array")
+        return as_numbers(self.source[begin:end])
+
+    def gather(self, features: NDArray[np.int64], begin: int, end: int) -> Iterator[NDArray[Any]]:
+        """Rows begin to end of some number columns, one after another; each is to be used before the next."""
+        inside = self.matrix_column[features]
+        if self.source is not None and self.source.flags.c_contiguous and (inside >= 0).all():
+            block = self.source[begin:end, inside.min() : inside.max() + 1]
+            if inside.size < block.shape[1] or (np.diff(inside) != 1).any():
+                block = block[:, inside - inside.min()]
+            yield from np.ascontiguousarray(as_numbers(block).T)
+            return
+        for feature in features:
+            yield self.columns[feature].block(begin, end)
+
+
+@dataclass(frozen=True)
+class ArrayReader:
+    """A one-dimensional array of numbers or booleans; other types than float32 and float64 are cast as they are read."""
+
+    values: NDArray[Any]
+
+    def __call__(self, begin: int, end: int) -> NDArray[Any]:
+        """Rows begin to end."""
+        return as_numbers(self.values[begin:end])
+
+
+def as_numbers(block: NDArray[Any]) -> NDArray[Any]:
+    """The block as native float32 or float64: float32 where that holds every value of the type, without a copy if it is."""
+    kind, size = block.dtype.kind, block.dtype.itemsize
+    small = (kind == "f" and size <= 4) or (kind in "iu" and size <= 2) or kind == "b"
+    return block.astype(np.float32 if small else np.float64, copy=False)

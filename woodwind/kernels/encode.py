@@ -1,0 +1,218 @@
+"""Values to codes: distinct keys of a sorted block, merging of summaries, placing of cuts, search, transposition.
+
+The slow twins are in `woodwind/testing/naive_encode.py`.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from woodwind.kernels.jit import kernel
+
+# Rows that are searched together: 64 values, their positions and the borders of one feature stay in the first cache.
+BLOCK = 64
+
+# Borders per feature: 255 and one place that is never read, so that a feature begins at a multiple of 256.
+BORDERS = 256
+
+
+class Layout(NamedTuple):
+    """Where values stand and where codes go, in elements, not bytes."""
+
+    row_stride: int  # from one row to the next in the values
+    column_stride: int  # from one column to the next in the values
+    first_row: int  # the row of the codes that row 0 of the values belongs to
+    n_rows: int  # rows of the codes: the length of one column of them
+    missing: int  # the code of a missing value
+
+
+@kernel
+def distinct_keys(keys: Any, out_keys: Any, out_starts: Any) -> int:
+    """Where runs of equal keys begin in sorted `keys` uint64[n]; the number of runs is returned.
+
+    out_keys uint64[>= n + 1], out_starts int64[>= n + 1]: after the last run stands n, so that lengths are differences.
+    Branch-free: every key is written, and the place moves on only when the next key differs.
+    """
+    n = keys.shape[0]
+    place = np.uint64(0)
+    out_starts[place] = 0
+    if n == 0:
+        return 0
+    out_keys[place] = keys[0]
+    out_starts[place + np.uint64(1)] = 1
+    for i in range(np.uint64(1), np.uint64(n)):
+        place += np.uint64(keys[i] != keys[i - np.uint64(1)])
+        out_keys[place] = keys[i]
+        # One past the last row of this run so far, which is where the next run starts.
+        out_starts[place + np.uint64(1)] = np.int64(i) + 1
+    return int(place) + 1
+
+
+@kernel
+def count_distinct(keys: Any, shift: Any) -> int:
+    """How many different values sorted `keys` uint64[n] have once `shift` low bits are dropped."""
+    n = keys.shape[0]
+    if n == 0:
+        return 0
+    changes = 0
+    for i in range(np.uint64(1), np.uint64(n)):
+        changes += ((keys[i] ^ keys[i - np.uint64(1)]) >> shift) != np.uint64(0)
+    return changes + 1
+
+
+@kernel
+def shrink(keys: Any, counts: Any, shift: Any, out_keys: Any, out_counts: Any) -> int:
+    """Drop `shift` low bits of sorted distinct keys and add the counts of those that become equal.
+
+    The outputs may be the inputs: the place written is never ahead of the place read.
+    """
+    n = keys.shape[0]
+    if n == 0:
+        return 0
+    place = np.uint64(0)
+    last = keys[0] >> shift
+    total = counts[0]
+    for i in range(np.uint64(1), np.uint64(n)):
+        key = keys[i] >> shift
+        count = counts[i]
+        out_keys[place] = last
+        out_counts[place] = total
+        same = key == last
+        place += np.uint64(not same)
+        total = count + (total if same else np.int64(0))
+        last = key
+    out_keys[place] = last
+    out_counts[place] = total
+    return int(place) + 1
+
+
+@kernel
+def merge_counts(keys_a: Any, counts_a: Any, keys_b: Any, counts_b: Any, out_keys: Any, out_counts: Any) -> int:
+    """Merge two lists of sorted distinct keys; equal keys add their counts. Returns the number of keys written.
+
+    Branch-free in the loop: with continuous values either side is as likely to be next, and a wrong guess costs 15 ns.
+    """
+    n_a, n_b = np.uint64(keys_a.shape[0]), np.uint64(keys_b.shape[0])
+    a, b, place = np.uint64(0), np.uint64(0), np.uint64(0)
+    while a < n_a and b < n_b:
+        key_a, key_b = keys_a[a], keys_b[b]
+        from_a, from_b = key_a <= key_b, key_b <= key_a
+        out_keys[place] = key_a if from_a else key_b
+        out_counts[place] = (counts_a[a] if from_a else np.int64(0)) + (counts_b[b] if from_b else np.int64(0))
+        a += np.uint64(from_a)
+        b += np.uint64(from_b)
+        place += np.uint64(1)
+    while a < n_a:
+        out_keys[place], out_counts[place] = keys_a[a], counts_a[a]
+        a += np.uint64(1)
+        place += np.uint64(1)
+    while b < n_b:
+        out_keys[place], out_counts[place] = keys_b[b], counts_b[b]
+        b += np.uint64(1)
+        place += np.uint64(1)
+    return int(place)
+
+
+@kernel
+def place_cuts(counts: Any, max_bins: int, out_cuts: Any) -> int:
+    """Choose at most `max_bins` - 1 cells of `counts` int64[n] after which a bin ends; their number is returned.
+
+    A cell with a whole bin's share of the weight or more is a bin of its own where the number of bins allows;
+    what remains is spread evenly over the bins that remain, and that share is renewed after every bin.
+    Only products of integers are compared, so that counts times a power of two give the same cuts.
+    The sum of the counts must stay below 2**52: three times that times 255 still fits in 63 bits.
+    """
+    n = counts.shape[0]
+    total = np.int64(0)
+    for i in range(n):
+        total += counts[i]
+    rest, bins = total, np.int64(max_bins)
+    for i in range(n):
+        if counts[i] * max_bins >= total:
+            rest -= counts[i]
+            bins -= 1
+    n_cuts = 0
+    current, used = np.int64(0), np.int64(0)
+    for i in range(n - 1):
+        if n_cuts == max_bins - 1:
+            break
+        heavy = counts[i] * max_bins >= total
+        next_heavy = counts[i + 1] * max_bins >= total
+        current += counts[i]
+        used += np.int64(0) if heavy else counts[i]
+        if next_heavy:
+            full = 2 * current * bins >= rest
+        else:
+            # Nearer to the even share without the next cell than with it.
+            full = (2 * current + counts[i + 1]) * bins >= 2 * rest
+        if heavy or (full and bins > 0):
+            out_cuts[n_cuts] = i
+            n_cuts += 1
+            rest -= used
+            bins -= 0 if heavy else 1
+            current, used = np.int64(0), np.int64(0)
+    return n_cuts
+
+
+@kernel
+def encode_numbers(values: Any, layout: Any, wanted: Any, borders: Any, steps: Any, begin: int, end: int, out_codes: Any) -> None:
+    """Write the codes of rows begin..end of some columns: the number of borders below the value.
+
+    values    float32 or float64, flat view of the block whose row 0 is row `layout.first_row` of the codes
+    wanted    int64[2, k]: column of the values, feature of the codes
+    borders   as `values`, flat (F, 256): sorted, padded with +inf, which no value exceeds
+    steps     int64[F]: first step of the search, half the smallest power of two above the number of borders
+    out_codes uint8, flat (F, n)
+    The step is the outer loop and 64 rows the inner one, which then becomes vector loads, compares and adds.
+    """
+    x = np.zeros(BLOCK, values.dtype)
+    position = np.zeros(BLOCK, np.uint32)
+    row_stride = np.uint64(layout.row_stride)
+    missing = np.uint8(layout.missing)
+    for first in range(begin, end, BLOCK):
+        length = np.uint64(min(BLOCK, end - first))
+        start = np.uint64(first - layout.first_row) * row_stride
+        for j in range(wanted.shape[1]):
+            source = start + np.uint64(wanted[0, j] * layout.column_stride)
+            feature = wanted[1, j]
+            for i in range(length):
+                x[i] = values[source + i * row_stride]
+            for i in range(np.uint64(BLOCK)):
+                position[i] = np.uint32(0)
+            own = borders[feature * BORDERS : (feature + 1) * BORDERS]
+            step = np.uint32(steps[feature])
+            while step > np.uint32(0):
+                for i in range(np.uint64(BLOCK)):
+                    ahead = position[i] + step
+                    position[i] = ahead if own[np.uint64(ahead - np.uint32(1))] < x[i] else position[i]
+                step >>= np.uint32(1)
+            target = np.uint64(feature * layout.n_rows + first)
+            for i in range(length):
+                out_codes[target + i] = np.uint8(position[i]) if x[i] == x[i] else missing
+
+
+@kernel
+def rows_from_columns(by_column: Any, begin: int, end: int, out_by_row: Any) -> None:
+    """Transpose codes: by_column uint8[F, n] to rows begin..end of out_by_row uint8[n, stride], padding zero.
+
+    Eight features of 64 rows at a time: each row's eight bytes are one word, which is written once.
+    """
+    n_features, n = by_column.shape
+    stride = np.uint64(out_by_row.shape[1])
+    flat, out = by_column.reshape(-1), out_by_row.reshape(-1).view(np.uint64)
+    words = np.zeros(BLOCK, np.uint64)
+    words_per_row = stride // np.uint64(8)
+    for first in range(begin, end, BLOCK):
+        length = np.uint64(min(BLOCK, end - first))
+        for word in range(words_per_row):
+            for i in range(np.uint64(BLOCK)):
+                words[i] = np.uint64(0)
+            for k in range(np.uint64(8)):
+                feature = word * np.uint64(8) + k
+                if feature < np.uint64(n_features):
+                    source = feature * np.uint64(n) + np.uint64(first)
+                    shift = np.uint64(8) * k
+                    for i in range(length):
+                        words[i] |= np.uint64(flat[source + i]) << shift
+            for i in range(length):
+                out[(np.uint64(first) + i) * words_per_row + word] = words[i]
