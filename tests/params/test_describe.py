@@ -1,0 +1,45 @@
+"""The same declarations as words."""
+
+import pytest
+
+from woodwind.params import groups
+from woodwind.params.describe import declared, section, table
+from woodwind.params.groups import TreeParams
+
+GROUPS = [value for value in vars(groups).values() if isinstance(value, type) and value.__name__.endswith("Params")]
+
+
+@pytest.mark.parametrize("group", GROUPS)
+def test_every_parameter_has_a_sentence_and_a_default(group):
+    for knob in declared(group):
+        assert knob.words.endswith("."), knob.name
+        assert knob.words[0].isupper() or knob.words[0].isdigit(), knob.name
+        assert hasattr(group(), knob.name)
+
+
+@pytest.mark.parametrize("group", GROUPS)
+def test_groups_are_vocabulary_without_behaviour(group):
+    own = {name for name, value in vars(group).items() if callable(value)}
+    assert {name for name in own if not name.startswith("__")} == set()
+
+
+def test_one_name_means_one_thing_in_all_groups():
+    seen = {}
+    for group in GROUPS:
+        for knob in declared(group):
+            if knob.name not in ("criterion", "max_features", "max_leaf_nodes", "min_samples_leaf"):  # narrower in single trees
+                assert seen.setdefault(knob.name, knob.words) == knob.words, knob.name
+
+
+def test_section_is_in_the_manner_of_numpy():
+    text = section(TreeParams).splitlines()
+    assert text[:2] == ["Parameters", "----------"]
+    assert "growth : 'best_first', 'level' or 'symmetric', default='best_first'" in text
+    assert "max_depth : an integer of at least 1 or None, default=None" in text
+    assert max(map(len, text)) <= 100
+
+
+def test_table_has_one_row_for_each_parameter():
+    rows = table(TreeParams).splitlines()
+    assert len(rows) == 2 + len(declared(TreeParams))
+    assert "| `max_depth` | an integer of at least 1 or None | `None` | Deepest level; None for no limit. |" in rows

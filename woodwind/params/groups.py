@@ -1,0 +1,185 @@
+"""The parameters of the estimators, in groups. Vocabulary, not behaviour: no methods here.
+
+Names are scikit-learn's where it has one; one spelling for each idea. "auto" is a value of its own and means a rule that
+depends on the table, which the estimator's page gives; it never means that nobody decided.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Annotated, Any, Literal
+
+import numpy as np
+
+from woodwind.params.knobs import above, at_least, between, count_or_share, inside, knobs, not_zero, share, spelled
+
+Auto = Literal["auto"]
+Features = int | float | Literal["sqrt", "log2"] | None
+
+# Parameters of more than one group, declared once.
+MaxDepth = Annotated[int | None, at_least(1), "Deepest level; None for no limit."]
+MaxBins = Annotated[int | None, between(2, 255), "Most bins of a column. None is exact: one code for each distinct value."]
+Categorical = Annotated[
+    Any,
+    spelled("None, or names, positions or a mask of columns"),
+    "Columns of numbers to take as categories. Strings and category types are recognised without it.",
+]
+Monotonic = Annotated[
+    Any,
+    spelled("None, a dict from column to -1, 0 or 1, or one such number for each column"),
+    "1: the prediction may only rise with the column; -1: only fall; 0: free.",
+]
+ClassWeight = Annotated[
+    dict | Literal["balanced"] | None,
+    "Weight of each class as {class: weight}. 'balanced' gives all classes the same total, None all rows the same weight.",
+]
+RandomState = Annotated[
+    int | np.random.RandomState | np.random.Generator | None,
+    at_least(0),
+    "Seed of everything that is drawn; an integer makes it repeatable.",
+]
+
+
+@knobs
+class BoostParams:
+    """How trees are added up."""
+
+    n_estimators: Annotated[int, at_least(1), "Most rounds of boosting; early stopping may end it sooner."] = 1000
+    learning_rate: Annotated[
+        float | Auto, above(0), "Share of each tree that is added. 'auto' grows with the number of rows: few rows want small steps."
+    ] = "auto"
+    init: Annotated[
+        Any, spelled("None or starting scores"), "Scores to start from, before the first tree. None starts from the best constant."
+    ] = None
+
+
+@knobs
+class ClassParams:
+    """How classes are told apart."""
+
+    multiclass: Annotated[
+        Literal["vector", "one_per_class"],
+        "With three classes or more: 'vector' grows one tree in each round, whose leaves hold a score for every class; "
+        "'one_per_class' grows one tree for each class.",
+    ] = "vector"
+    class_weight: ClassWeight = None
+
+
+@knobs
+class TreeParams:
+    """How one tree is grown."""
+
+    growth: Annotated[
+        Literal["best_first", "level", "symmetric"],
+        "Order of growth: the leaf with the largest gain first, all leaves of a level together, or one split for the whole level.",
+    ] = "best_first"
+    max_leaf_nodes: Annotated[
+        int | Auto | None, at_least(2), "Most leaves of a tree; None for no limit. 'auto' depends on the task and on the rows."
+    ] = "auto"
+    max_depth: MaxDepth = None
+    min_samples_leaf: Annotated[int | Auto, at_least(1), "Fewest rows in a leaf. 'auto' depends on the task and on the rows."] = "auto"
+    min_hessian_leaf: Annotated[float, at_least(0), "Smallest sum of second derivatives in a leaf."] = 1e-3
+    l1_regularization: Annotated[float, at_least(0), "Pulls leaf values to exactly zero; 0 for none."] = 0.0
+    l2_regularization: Annotated[float, at_least(0), "Shrinks leaf values, those of small leaves most; 0 for none."] = 1.0
+    min_gain: Annotated[float, at_least(0), "Smallest gain of a split."] = 0.0
+    prune: Annotated[
+        bool, "Grow fully and remove splits below min_gain afterwards, instead of stopping at the first such split."
+    ] = False
+
+
+@knobs
+class BinParams:
+    """How columns become codes."""
+
+    max_bins: MaxBins = 255
+    categorical_features: Categorical = None
+
+
+@knobs
+class SampleParams:
+    """Which rows and features a tree may see."""
+
+    subsample: Annotated[
+        float | Auto, share(), "Share of rows drawn for each tree; 1.0 for all. 'auto' depends on the number of rows."
+    ] = "auto"
+    bootstrap: Annotated[bool, "Draw rows with replacement."] = False
+    max_features: Annotated[
+        Features, count_or_share(), "Features drawn for each node: a count, or a share of those of the level. None for all."
+    ] = 1.0
+    max_features_tree: Annotated[
+        Features, count_or_share(), "Features drawn for each tree: a count, or a share of all. None for all."
+    ] = 1.0
+    max_features_level: Annotated[
+        Features, count_or_share(), "Features drawn for each level: a count, or a share of those of the tree. None for all."
+    ] = 1.0
+
+
+@knobs
+class ConstraintParams:
+    """What the model must respect."""
+
+    monotonic_cst: Monotonic = None
+    interaction_cst: Annotated[
+        Any,
+        spelled("None, 'pairwise', 'no_interactions' or a sequence of groups of columns"),
+        "Groups of columns that may stand together on one path of a tree.",
+    ] = None
+
+
+@knobs
+class StopParams:
+    """When to stop."""
+
+    early_stopping: Annotated[
+        bool | Auto, "Stop when the score on rows held out no longer improves. 'auto': yes, if there are rows enough to hold some out."
+    ] = "auto"
+    validation_fraction: Annotated[float, inside(0, 1), "Share of rows to hold out, unless validation data are given to fit."] = 0.1
+    n_iter_no_change: Annotated[
+        int | Auto, at_least(1), "Rounds without improvement before stopping. 'auto' depends on the learning rate."
+    ] = "auto"
+    tol: Annotated[float, at_least(0), "Smallest change that counts as an improvement."] = 1e-7
+    scoring: Annotated[str | Callable | None, "What is watched: the name of a metric, or a scorer. None means the loss."] = None
+    refit: Annotated[bool, "After stopping, train once more on all rows, for as many rounds as were best."] = True
+
+
+@knobs
+class RunParams:
+    """How the work is done; nothing here but random_state changes the model."""
+
+    n_jobs: Annotated[
+        int | None, not_zero(), "Threads; None or -1 for all that the process may use. The model is the same for any number."
+    ] = None
+    random_state: RandomState = None
+    verbose: Annotated[int | bool, at_least(0), "Show a progress line with the remaining time."] = 0
+    warm_start: Annotated[bool, "Go on from the trees that are there, instead of beginning anew."] = False
+    callbacks: Annotated[Sequence | None, "Functions called with each finished round; one that returns True ends the training."] = None
+
+
+@knobs
+class CartParams:
+    """How a single decision tree is grown."""
+
+    max_depth: MaxDepth = None
+    min_samples_split: Annotated[int, at_least(2), "Fewest rows in a node that may be split."] = 2
+    min_samples_leaf: Annotated[int, at_least(1), "Fewest rows in a leaf."] = 1
+    max_leaf_nodes: Annotated[int | None, at_least(2), "Most leaves; the best splits come first. None for no limit."] = None
+    min_gain: Annotated[float, at_least(0), "Smallest gain of a split."] = 0.0
+    max_features: Annotated[Features, count_or_share(), "Features drawn for each node: a count or a share. None for all."] = None
+    ccp_alpha: Annotated[float, at_least(0), "Price of a leaf in minimal cost-complexity pruning; 0 for none."] = 0.0
+    max_bins: MaxBins = None
+    categorical_features: Categorical = None
+    monotonic_cst: Monotonic = None
+    random_state: RandomState = None
+
+
+@knobs
+class CartClassifierParams:
+    """What a classification tree is judged by."""
+
+    criterion: Annotated[Literal["gini", "entropy", "gain_ratio"], "How good a split is: by the impurity that it removes."] = "gini"
+    class_weight: ClassWeight = None
+
+
+@knobs
+class CartRegressorParams:
+    """What a regression tree is judged by."""
+
+    criterion: Annotated[Literal["squared_error"], "How good a split is: by the squared error that it removes."] = "squared_error"

@@ -1,0 +1,96 @@
+"""The decorator `knobs`, and the words to declare a parameter with.
+
+    @knobs
+    class TreeParams:
+        max_depth: Annotated[int | None, at_least(1), "Deepest level; None for no limit."] = None
+
+A class with knobs is a keyword-only dataclass compared by identity. Its constructor stores what it is given and checks
+nothing, as scikit-learn asks; `check` looks at the values when `fit` is called.
+"""
+
+import dataclasses
+import inspect
+from typing import Any, TypeVar, dataclass_transform, get_type_hints
+
+from woodwind.params.bounds import CountOrShare, NotZero, OneOf, Range, Spelled
+from woodwind.params.describe import declared, fill
+
+__all__ = ["above", "at_least", "between", "count_or_share", "inside", "knobs", "not_zero", "one_of", "share", "spelled"]
+
+C = TypeVar("C", bound=type)
+
+
+@dataclass_transform(kw_only_default=True, eq_default=False)
+def knobs(cls: C) -> C:
+    """Make a class of annotated defaults a group of parameters, or an estimator that has them.
+
+    A subclass changes a default by naming it: `max_bins = None`. Type, bounds and words stay as declared.
+    """
+    _inherit_annotations(cls)
+    dataclasses.dataclass(kw_only=True, eq=False, repr=False)(cls)  # changes the class in place
+    _order_signature(cls)
+    fill(cls)
+    return cls
+
+
+def at_least(low: float) -> Range:
+    """Numbers from `low` on."""
+    return Range(low)
+
+
+def above(low: float) -> Range:
+    """Numbers larger than `low`."""
+    return Range(low, low_is_in=False)
+
+
+def between(low: float, high: float) -> Range:
+    """Numbers from `low` to `high`, both allowed."""
+    return Range(low, high)
+
+
+def inside(low: float, high: float) -> Range:
+    """Numbers between `low` and `high`, neither allowed."""
+    return Range(low, high, low_is_in=False, high_is_in=False)
+
+
+def share() -> Range:
+    """A part of all: above 0, and 1 for all."""
+    return Range(0, 1, low_is_in=False)
+
+
+def count_or_share() -> CountOrShare:
+    """An integer counts; a fraction is a share of all."""
+    return CountOrShare()
+
+
+def not_zero() -> NotZero:
+    """Any number but zero."""
+    return NotZero()
+
+
+def one_of(*options: str) -> OneOf:
+    """Strings from a list."""
+    return OneOf(options)
+
+
+def spelled(text: str) -> Spelled:
+    """Words for a kind that the type alone does not describe."""
+    return Spelled(text)
+
+
+def _inherit_annotations(cls: type) -> None:
+    """Give a default that the class body changes the annotation under which the parameter was declared."""
+    own = inspect.get_annotations(cls)
+    known: dict[str, Any] = {}
+    for base in reversed(cls.__mro__[1:]):
+        if dataclasses.is_dataclass(base):
+            known |= get_type_hints(base, include_extras=True)
+    cls.__annotations__ = own | {name: known[name] for name in cls.__dict__ if name in known and name not in own}
+
+
+def _order_signature(cls: type) -> None:
+    """Show every parameter with its real default and its plain type, in reading order."""
+    named = [inspect.Parameter(k.name, inspect.Parameter.KEYWORD_ONLY, default=k.default, annotation=k.kind) for k in declared(cls)]
+    itself = inspect.Parameter("self", inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    init: Any = cls.__init__  # type: ignore[misc]
+    init.__signature__ = inspect.Signature([itself, *named], return_annotation=None)
