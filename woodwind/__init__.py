@@ -1,3 +1,50 @@
-"""Ensemble learning on tables."""
+"""Woodwind: ensemble learning on tables.
+
+Importing this loads nothing heavy. A public name is looked up when it is first used, and its room is imported then.
+"""
+
+import importlib
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from woodwind import losses
+    from woodwind.base.errors import DataError, ParameterError, WoodwindError, WoodwindWarning
+    from woodwind.estimators.boosting import GradientBoostingClassifier, GradientBoostingRegressor
+    from woodwind.estimators.trees import DecisionTreeClassifier, DecisionTreeRegressor
 
 __version__ = "0.1.0.dev0"
+
+__all__ = [
+    "DataError",
+    "DecisionTreeClassifier",
+    "DecisionTreeRegressor",
+    "GradientBoostingClassifier",
+    "GradientBoostingRegressor",
+    "ParameterError",
+    "WoodwindError",
+    "WoodwindWarning",
+    "__version__",
+    "losses",
+]
+
+_ROOMS = {
+    "woodwind.base.errors": ("DataError", "ParameterError", "WoodwindError", "WoodwindWarning"),
+    "woodwind.estimators.boosting": ("GradientBoostingClassifier", "GradientBoostingRegressor"),
+    "woodwind.estimators.trees": ("DecisionTreeClassifier", "DecisionTreeRegressor"),
+}
+_HOME = {name: room for room, names in _ROOMS.items() for name in names}
+
+
+def __getattr__(name: str) -> object:
+    if name in _HOME:
+        value: object = getattr(importlib.import_module(_HOME[name]), name)
+    elif name == "losses":
+        value = importlib.import_module("woodwind.losses")
+    else:
+        raise AttributeError(f"module 'woodwind' has no attribute {name!r}")
+    globals()[name] = value  # found once, an ordinary name from then on
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -1,0 +1,165 @@
+"""The rules of the house, read from the source: how long, how light, and what stays out."""
+
+import ast
+import importlib
+import io
+import json
+import re
+import subprocess
+import sys
+import tokenize
+from pathlib import Path
+
+import pytest
+
+import woodwind
+
+ROOT = Path(__file__).parent.parent
+PACKAGE = ROOT / "woodwind"
+SOURCES = sorted(PACKAGE.rglob("*.py"))
+KERNELS = sorted((PACKAGE / "kernels").glob("*.py"))
+LONGEST_FILE = 400
+LONGEST_FUNCTION = 60
+
+
+def name_of(path):
+    return path.relative_to(ROOT).as_posix()
+
+
+def tree_of(path):
+    return ast.parse(path.read_text(encoding="utf-8"), filename=str(path))
+
+
+def names_in(path):
+    """The names that the code uses, without strings and comments."""
+    tokens = tokenize.generate_tokens(io.StringIO(path.read_text(encoding="utf-8")).readline)
+    return {token.string for token in tokens if token.type == tokenize.NAME}
+
+
+def functions(path):
+    return [node for node in ast.walk(tree_of(path)) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
+
+
+def is_kernel(function):
+    return any(isinstance(mark, ast.Name) and mark.id == "kernel" for mark in function.decorator_list)
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=name_of)
+def test_no_file_is_two_rooms_behind_one_door(path):
+    assert len(path.read_text(encoding="utf-8").splitlines()) <= LONGEST_FILE
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=name_of)
+def test_no_function_is_longer_than_a_page(path):
+    long = {f.name: f.end_lineno - f.lineno + 1 for f in functions(path) if f.end_lineno - f.lineno + 1 > LONGEST_FUNCTION}
+    assert long == {}
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=name_of)
+def test_nothing_is_printed(path):
+    calls = [node.func.id for node in ast.walk(tree_of(path)) if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)]
+    assert "print" not in calls
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=name_of)
+def test_imports_stand_at_the_top(path):
+    inside = [node.lineno for f in functions(path) for node in ast.walk(f) if isinstance(node, ast.Import | ast.ImportFrom)]
+    assert inside == []
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=name_of)
+def test_only_the_house_decorator_compiles(path):
+    forbidden = {"parallel", "fastmath", "prange", "jitclass", "cfunc", "guvectorize", "vectorize"}
+    if path.name != "jit.py":
+        forbidden |= {"njit", "jit_module"}
+        marks = [ast.unparse(mark) for f in functions(path) for mark in f.decorator_list]
+        assert [mark for mark in marks if re.search(r"\bjit\b", mark)] == []
+    assert names_in(path) & forbidden == set()
+
+
+@pytest.mark.parametrize("path", KERNELS, ids=name_of)
+def test_a_kernel_has_at_most_eight_arguments_and_no_defaults(path):
+    for function in filter(is_kernel, functions(path)):
+        arguments = function.args
+        assert len(arguments.args) <= 8, function.name
+        assert not (arguments.vararg or arguments.kwarg or arguments.kwonlyargs or arguments.defaults), function.name
+
+
+@pytest.mark.parametrize("path", KERNELS, ids=name_of)
+def test_no_kernel_calls_what_it_was_given_or_is_made_inside_a_function(path):
+    """A function among the arguments, or closed over, would compile again in every process."""
+    for function in functions(path):
+        inner = [f.name for f in ast.walk(function) if f is not function and isinstance(f, ast.FunctionDef) and is_kernel(f)]
+        assert inner == [], function.name
+        if is_kernel(function):
+            given = {argument.arg for argument in function.args.args}
+            called = {node.func.id for node in ast.walk(function) if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)}
+            assert given & called == set(), function.name
+
+
+def test_rooms_import_only_what_the_plan_allows():
+    """The contracts are in pyproject.toml, without a list of exceptions."""
+    command = [sys.executable, "-c", "from importlinter.cli import lint_imports_command; lint_imports_command()"]
+    done = subprocess.run([*command, "--no-cache", "--no-logo"], cwd=ROOT, capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    text = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
+    assert "ignore_imports" not in text
+    assert "skip_descendants" not in text
+
+
+@pytest.mark.parametrize("package", ["numba", "sklearn", "pandas"])
+def test_every_room_is_in_the_contract_about(package):
+    """A new room is either allowed to import a package, or forbidden to: nobody forgets to say."""
+    contracts = (ROOT / "pyproject.toml").read_text(encoding="utf-8").split("[[tool.importlinter.contracts]]")
+    contract = next(text for text in contracts if re.search(rf'forbidden_modules = \[[^]]*"{package}"', text))
+    allowed = {"numba": {"kernels"}, "sklearn": {"estimators", "testing"}, "pandas": {"data"}}[package]
+    rooms = {path.parent.name for path in PACKAGE.glob("*/__init__.py")}
+    assert set(re.findall(r'"woodwind\.(\w+)"', contract)) == rooms - allowed
+
+
+LIGHT = """
+import json, sys, time
+began = time.perf_counter()
+import woodwind
+seconds = time.perf_counter() - began
+names = dir(woodwind)
+heavy = [n for n in ("numba", "llvmlite", "sklearn", "scipy", "pandas", "polars", "pyarrow", "narwhals", "joblib") if n in sys.modules]
+print(json.dumps([seconds, heavy, names]))
+"""
+
+
+def test_importing_the_package_is_light():
+    seconds, heavy, names = json.loads(subprocess.check_output([sys.executable, "-c", LIGHT], cwd=ROOT, timeout=60))
+    assert heavy == []
+    assert seconds < 0.2
+    assert set(names) == set(woodwind.__all__)
+
+
+@pytest.mark.parametrize("name", woodwind.__all__)
+def test_every_public_name_is_there(name):
+    assert getattr(woodwind, name) is not None
+
+
+def test_a_name_that_is_not_there_is_an_attribute_error():
+    with pytest.raises(AttributeError, match="no attribute 'Oboe'"):
+        woodwind.Oboe  # noqa: B018
+
+
+@pytest.mark.parametrize("path", [path for path in SOURCES if path.name != "__init__.py"], ids=name_of)
+def test_all_is_true(path):
+    module = importlib.import_module(".".join(path.relative_to(ROOT).with_suffix("").parts))
+    assert [name for name in getattr(module, "__all__", []) if not hasattr(module, name)] == []
+
+
+def written():
+    """Every text of the project that a reader may see."""
+    wanted = ("*.py", "*.md", "*.toml", "Makefile")
+    rooms = ("woodwind", "tests", "docs", "examples", "benchmarks")
+    found = [path for room in rooms for pattern in wanted for path in (ROOT / room).rglob(pattern)]
+    return [path for path in [*found, *ROOT.glob("*.md"), *ROOT.glob("*.toml"), ROOT / "Makefile"] if path != Path(__file__)]
+
+
+def test_texts_speak_of_the_project_alone():
+    """No paths of somebody's machine, no unfinished notes."""
+    forbidden = re.compile(r"/home/\w|/work/|/root/|/Users/|\bTODO\b|\bFIXME\b|\bXXX\b")
+    assert [name_of(path) for path in written() if forbidden.search(path.read_text(encoding="utf-8"))] == []
