@@ -7,6 +7,7 @@ A hand-over to another thread costs 50 to 80 microseconds: work under `LEAST_WOR
 import os
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
+from itertools import pairwise
 from threading import Lock
 
 LEAST_WORK = 200_000
@@ -53,7 +54,7 @@ def run_ranges(call: Callable[[int, int], object], n: int, threads: int, work_pe
     """
     parts = max(1, min(threads, n * work_per_row // LEAST_WORK, n))
     edges = [n * part // parts for part in range(parts + 1)]
-    others = [submit(lambda b=begin, e=end: call(b, e), threads - 1) for begin, end in zip(edges[1:-1], edges[2:])]  # type: ignore[misc]
+    others = [submit(lambda b=begin, e=end: call(b, e), threads - 1) for begin, end in pairwise(edges[1:])]  # type: ignore[misc]
     try:
         call(edges[0], edges[1])
     finally:
