@@ -9,7 +9,8 @@ BENCH := $(VENV)/installed-bench
 ARGS ?=
 PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
 
-.PHONY: help demo test test-plain check compare bench clean
+SHELL := /bin/sh
+.PHONY: help demo test test-plain test-checked check compare bench clean
 
 help:
 	@echo "make demo      train on a real table and show what was learned"
@@ -40,6 +41,20 @@ demo: $(STAMP)
 
 test: $(STAMP)
 	@$(BIN)/python -m pytest -q -n 2 --dist worksteal $(ARGS)
+ifeq ($(ARGS),)
+	@$(MAKE) --no-print-directory test-plain test-checked
+endif
+
+# Kernels once more as plain Python, and with bounds checks. Status 5: nothing to run.
+KERNEL_TESTS := -m pytest -q -n 2 --dist worksteal tests/kernels -m "not compiled"
+
+test-plain: $(STAMP)
+	@echo "kernels with the compiler off"
+	@NUMBA_DISABLE_JIT=1 $(BIN)/python $(KERNEL_TESTS) || test $$? -eq 5
+
+test-checked: $(STAMP)
+	@echo "kernels with bounds checks"
+	@NUMBA_BOUNDSCHECK=1 $(BIN)/python $(KERNEL_TESTS) || test $$? -eq 5
 
 check: $(STAMP)
 	@$(BIN)/ruff check .

@@ -13,6 +13,8 @@ import pytest
 
 from woodwind.kernels import cache, jit
 
+pytestmark = pytest.mark.compiled
+
 ROOM = Path(jit.__file__).parent
 
 HELPER = """
@@ -111,6 +113,28 @@ def test_an_edit_in_another_file_is_never_met_by_old_code(room):
     assert run(room)[0] == ["-6.0", "2", "0", "0"]
     (room / "helper.py").write_text(HELPER)
     assert run(room)[0] == ["6.0", "0", "1", "0"]  # and the old text meets the old code again
+
+
+def test_an_edit_in_a_copy_of_the_whole_package_is_never_met_by_old_code(tmp_path):
+    package = tmp_path / "copy" / "woodwind"
+    shutil.copytree(ROOM.parent, package, ignore=shutil.ignore_patterns("__pycache__"))
+    code = """
+from woodwind.kernels import jit
+from woodwind.kernels.derivatives import logistic_loss
+print(logistic_loss(0.0, 2.0))
+print(jit.tally["compiled"], jit.tally["loaded"], jit.tally["unsaved"])
+"""
+    room = package / "kernels"
+    first, again = run(room, code)[0], run(room, code)[0]
+    assert float(first[0]) == pytest.approx(np.log1p(np.exp(2.0)))
+    assert int(first[1]) > 1
+    assert again == [first[0], "0", "1", "0"]
+    # The caller stands in derivatives.py, which is left as it is.
+    with (room / "exponential.py").open("a") as file:
+        file.write("\n\n@kernel\ndef exp(x):\n    return 0.0 * x\n")
+    edited = run(room, code)[0]
+    assert float(edited[0]) != pytest.approx(float(first[0]), rel=0.01)
+    assert edited[1:] == first[1:]
 
 
 def test_a_process_whose_source_was_edited_keeps_nothing(room):
