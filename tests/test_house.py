@@ -151,6 +151,24 @@ def test_all_is_true(path):
     assert [name for name in getattr(module, "__all__", []) if not hasattr(module, name)] == []
 
 
+LAYER = """
+import numba
+import numpy as np
+from woodwind import GradientBoostingRegressor
+X = np.random.default_rng(0).random((300, 4))
+GradientBoostingRegressor(n_estimators=3, n_jobs=2).fit(X, X[:, 0]).predict(X)
+try:
+    print(numba.threading_layer())
+except ValueError:
+    print("none")
+"""
+
+
+def test_training_starts_no_threading_layer():
+    """The layers of Numba clash with other libraries and with fork; threads are Python threads."""
+    assert subprocess.check_output([sys.executable, "-c", LAYER], cwd=ROOT, timeout=120, text=True).strip() == "none"
+
+
 def written():
     """Every text of the project that a reader may see."""
     wanted = ("*.py", "*.md", "*.toml", "Makefile")
