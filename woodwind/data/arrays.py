@@ -16,6 +16,8 @@ _RESHAPE = (
     "or array.reshape(1, -1) if it contains a single sample."
 )
 
+_TABLES = "give a NumPy array, a SciPy sparse matrix, a frame of pandas or polars, an Arrow table, or a list of rows."
+
 
 def open_array(X: Any) -> RawTable:
     """An array, or anything that NumPy can make one of, as columns; numbers are not copied."""
@@ -38,9 +40,7 @@ def open_array(X: Any) -> RawTable:
     if array.dtype.kind in "biuf":
         columns = [RawColumn(label_of(place), array[:, place]) for place in range(array.shape[1])]
         return RawTable(tuple(columns), None, array.shape[0], array)
-    columns = [
-        RawColumn(label_of(place), column_of_array(array[:, place], label_of(place))) for place in range(array.shape[1])
-    ]
+    columns = [RawColumn(label_of(place), column_of_array(array[:, place], label_of(place))) for place in range(array.shape[1])]
     return RawTable(tuple(columns), None, array.shape[0], None)
 
 
@@ -62,7 +62,7 @@ def column_of_array(values: NDArray[Any], label: str) -> Values:
         return column_of_objects(values.astype(object), label)
     if kind in "Mm" and np.datetime_data(values.dtype)[0] in ("D", "s", "ms", "us", "ns"):
         return pa.chunked_array([pa.array(np.ascontiguousarray(values))])
-    if kind in "Mm" and np.datetime_data(values.dtype)[0] in ("Y", "M", "W", "h", "m"):
+    if kind in "Mm" and np.datetime_data(values.dtype)[0] in ("Y", "M", "W", "h", "m", "generic"):
         return pa.chunked_array([pa.array(values.astype(f"{kind}8[s]"))])
     raise fault(
         "D011",
@@ -120,8 +120,9 @@ def _filled(X: Any) -> NDArray[Any]:
         X = X.astype(np.float64)
     if X.dtype.kind == "f":
         return np.asarray(X.filled(np.nan))
-    X = X.astype(object)
-    return np.asarray(X.filled(None))
+    plain = np.asarray(X.data).astype(object)
+    plain[np.ma.getmaskarray(X)] = None
+    return plain
 
 
 def _ragged(X: Sequence[Any], error: Exception) -> Exception:
@@ -140,11 +141,12 @@ def _ragged(X: Sequence[Any], error: Exception) -> Exception:
 
 def not_a_table(X: Any) -> Exception:
     """The error for something that is no table at all."""
+    hint = "give pandas.DataFrame(X) or pyarrow.table(X)." if isinstance(X, dict) else _TABLES
     return fault(
         "D001",
         f"a value of type {type(X).__module__}.{type(X).__qualname__} was given as the table.",
         "Rows and columns cannot be told from it.",
-        "give a NumPy array, a SciPy sparse matrix, a frame of pandas or polars, an Arrow table, or a list of rows.",
+        hint,
     )
 
 

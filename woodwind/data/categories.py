@@ -106,9 +106,7 @@ class Levels:
     @classmethod
     def from_dict(cls, given: dict[str, Any]) -> "Levels":
         """The inverse of `to_dict`."""
-        values = (
-            pa.array(given["values"], pa.large_string()) if given["text"] else np.asarray(given["values"], np.float64)
-        )
+        values = pa.array(given["values"], pa.large_string()) if given["text"] else np.asarray(given["values"], np.float64)
         codes = np.arange(len(values)) if given["codes"] is None else given["codes"]
         return cls(values, np.asarray(codes, np.int32))
 
@@ -146,10 +144,10 @@ def code_text(values: pa.ChunkedArray) -> Coded:
         whole = whole.dictionary_encode()
     dictionary = whole.dictionary
     places = whole.indices.cast(pa.int64()).fill_null(MISSING).to_numpy(zero_copy_only=False)
-    return _merged(_narrow(places, len(dictionary)), dictionary, whole.type.ordered)
+    return coded_by_dictionary(_narrow(places, len(dictionary)), dictionary, whole.type.ordered)
 
 
-def _merged(places: NDArray[Any], dictionary: pa.Array, ordered: bool) -> Coded:
+def coded_by_dictionary(places: NDArray[Any], dictionary: pa.Array, ordered: bool) -> Coded:
     """The same with entries of the dictionary made text or numbers; missing and repeated entries are taken out."""
     kind = dictionary.type
     if pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_boolean(kind) or pa.types.is_decimal(kind):

@@ -78,10 +78,7 @@ class Cuts:
         """Cuts with the given edges for the number columns; those of category columns are not looked at."""
         is_category = np.array([column.category for column in columns], np.bool_)
         n_bins = np.array(
-            [
-                len(edge) + 1 if column.levels is None else max(len(column.levels), 1)
-                for edge, column in zip(edges, columns, strict=True)
-            ],
+            [len(edge) + 1 if column.levels is None else max(len(column.levels), 1) for edge, column in zip(edges, columns, strict=True)],
             np.int32,
         )
         return cls(tuple(edges), is_category, n_bins, width_for(n_bins, is_category))
@@ -115,9 +112,7 @@ class Cuts:
         run_ranges(encode_rows, n, threads, n_features)
         return Codes(by_column, by_row, self.n_bins, self.width, self.is_category)
 
-    def _encode_matrix(
-        self, table: Table, features: NDArray[np.int64], begin: int, end: int, out: NDArray[np.uint8]
-    ) -> None:
+    def _encode_matrix(self, table: Table, features: NDArray[np.int64], begin: int, end: int, out: NDArray[np.uint8]) -> None:
         """Encode the number columns that stand in the caller's array; another type is cast block by block."""
         if features.size == 0 or table.source is None:
             return
@@ -192,5 +187,5 @@ def _sketches(table: Table, group: NDArray[np.int64], weight: NDArray[np.int64] 
         end = min(begin + _SKETCH_ROWS, table.n_rows)
         rows_weight = None if weight is None else weight[begin:end]
         for place, values in enumerate(table.gather(group, begin, end)):
-            sketches[place] = sketches[place].merge(Sketch.of(values, rows_weight))
+            sketches[place] = sketches[place].merge(Sketch.of(values, rows_weight, sketches[place].shift))
     return sketches

@@ -3,10 +3,14 @@
 Every message begins with a code that never changes its meaning; numbers are only ever appended.
 """
 
+import warnings
 from collections.abc import Iterable
 from typing import Any
 
-from woodwind.base.errors import ColumnTypeError, TableError
+from woodwind.base.errors import ColumnTypeError, PrecisionWarning, TableError
+
+# Whole numbers up to this have a double each.
+EXACT = 2**53
 
 MEANINGS = {
     "D001": "the input is of no type that can be read as a table",
@@ -40,6 +44,16 @@ def listed(items: Iterable[Any], most: int = 3) -> str:
     kept = [repr(item) if isinstance(item, str) else str(item) for item in items]
     more = f" and {len(kept) - most:,} more" if len(kept) > most else ""
     return ", ".join(_cut(item) for item in kept[:most]) + more
+
+
+def warn_of_precision(labels: list[str]) -> None:
+    """Warn of whole numbers that no double can tell apart."""
+    warnings.warn(
+        f"{', '.join(labels[:5])} {'holds' if len(labels) == 1 else 'hold'} whole numbers above 2**53: neighbouring "
+        "ones become equal as floating-point numbers. If they are identifiers, drop them or make them text.",
+        PrecisionWarning,
+        stacklevel=5,
+    )
 
 
 def _cut(text: str, most: int = 60) -> str:

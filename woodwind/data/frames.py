@@ -9,6 +9,7 @@ from narwhals.exceptions import DuplicateError
 from narwhals.stable.v2.dependencies import is_into_series
 
 from woodwind.data.arrays import column_of_array, is_sparse, not_a_table, open_array, open_sparse
+from woodwind.data.categories import coded_by_dictionary
 from woodwind.data.faults import fault, listed
 from woodwind.data.objects import column_of_objects
 from woodwind.data.raw import Coded, LazyColumn, RawColumn, RawTable, Values, label_of
@@ -140,10 +141,9 @@ def _coded_by_pandas(native: Any) -> Coded:
     levels = native.cat.categories
     as_array = levels.to_numpy()
     if as_array.dtype.kind in "biuf":
-        dictionary = as_array.astype(np.float64)
-    else:
-        dictionary = pa.array([str(level) for level in levels], pa.large_string())
-    return Coded(native.cat.codes.to_numpy(), dictionary, ordered=True)
+        return Coded(native.cat.codes.to_numpy(), as_array.astype(np.float64), ordered=True)
+    dictionary = pa.array([str(level) for level in levels], pa.large_string())
+    return coded_by_dictionary(native.cat.codes.to_numpy(), dictionary, ordered=True)
 
 
 def _chunked(arrow: Any) -> pa.ChunkedArray:

@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from woodwind.data.faults import fault, listed
+from woodwind.data.faults import EXACT, fault, listed, warn_of_precision
 
 _KINDS = ("missing", "number", "text", "date", "time of day", "duration", "other")
 _MISSING, _NUMBER, _TEXT, _DATE, _CLOCK, _SPAN, _OTHER = range(7)
@@ -29,6 +29,8 @@ def column_of_objects(values: NDArray[np.object_], label: str) -> NDArray[np.flo
     if present[0] == _NUMBER:
         out = np.full(values.size, np.nan)
         some = np.flatnonzero(kinds == _NUMBER)
+        if any(isinstance(value, int) and abs(value) > EXACT for value in values[some]):
+            warn_of_precision([label])
         out[some] = [_as_float(value) for value in values[some]]
         return out
     cleaned = values.copy()

@@ -12,16 +12,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from woodwind.base.errors import ExtraColumnWarning, NamelessTableWarning, PrecisionWarning, UnseenCategoryWarning
-from woodwind.data.faults import fault, listed
+from woodwind.base.errors import ExtraColumnWarning, NamelessTableWarning, UnseenCategoryWarning
+from woodwind.data.faults import EXACT, fault, listed, warn_of_precision
 from woodwind.data.fields import Field, NumberField, field_from_dict, learn_field
 from woodwind.data.frames import open_table
 from woodwind.data.raw import RawColumn, RawTable
 from woodwind.data.sketch import integer_weights
 from woodwind.data.table import Table
-
-# Whole numbers up to this have a double each.
-_EXACT = 2**53
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,10 +46,7 @@ class Schema:
         marked = _marked(raw, categorical_features, owner)
         integers = None if weight is None else integer_weights(weight)
         names = raw.names or tuple(f"x{place}" for place in range(len(raw.columns)))
-        fields = [
-            learn_field(name, column, mark, integers)
-            for name, column, mark in zip(names, raw.columns, marked, strict=True)
-        ]
+        fields = [learn_field(name, column, mark, integers) for name, column, mark in zip(names, raw.columns, marked, strict=True)]
         schema = cls(raw.names, tuple(fields))
         _warn_of_precision(raw, fields)
         return schema, schema._table(raw, list(range(len(fields))))[0]
@@ -135,11 +129,7 @@ class Schema:
     @cached_property
     def levels(self) -> tuple[tuple[Any, ...] | None, ...]:
         """What the codes of each feature stand for; None for numbers."""
-        return tuple(
-            field.levels.names if hasattr(field, "levels") else None
-            for field in self.fields
-            for _ in field.features
-        )
+        return tuple(field.levels.names if hasattr(field, "levels") else None for field in self.fields for _ in field.features)
 
     def to_dict(self) -> dict[str, Any]:
         """A description that JSON can hold."""
@@ -204,15 +194,10 @@ def _warn_of_precision(raw: RawTable, fields: list[Field]) -> None:
     large = [
         column.label
         for column, field in zip(raw.columns, fields, strict=True)
-        if isinstance(field, NumberField) and _largest(column) > _EXACT
+        if isinstance(field, NumberField) and _largest(column) > EXACT
     ]
     if large:
-        warnings.warn(
-            f"{', '.join(large[:5])} {'holds' if len(large) == 1 else 'hold'} whole numbers above 2**53: neighbouring "
-            "ones become equal as floating-point numbers. If they are identifiers, drop them or make them text.",
-            PrecisionWarning,
-            stacklevel=4,
-        )
+        warn_of_precision(large)
 
 
 def _largest(column: RawColumn) -> int:

@@ -12,28 +12,22 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from woodwind.kernels.encode import count_distinct, distinct_keys, merge_counts, place_cuts, shrink
+from woodwind.base.fixed import sum_scale
+from woodwind.kernels.encode import SIGN, count_distinct, merge_counts, place_cuts, shrink, sort_pairs, summarise, weigh
 
 # 65,536 cells are 1 MB per column while it is summarised, and more than 200 for each bin of 255.
 MOST_CELLS = 2**16
 
-# Integer weights of one column sum to less than this: see `place_cuts`.
-MOST_WEIGHT = 2**52
+# Integer weights of one column sum to at most 2 to this, with what rounding up adds: see `place_cuts`.
+MOST_WEIGHT_BITS = 51
 
-_SIGN = np.int64(-(2**63))
 _LARGEST = np.finfo(np.float64).max
 
 
-def keys_of(values: NDArray[np.float64]) -> NDArray[np.uint64]:
-    """Keys in the order of the numbers: negative numbers have all their bits turned, others only the sign."""
-    bits = (values + 0.0).view(np.int64)  # adding zero turns -0.0 into 0.0: they are equal and must share a key
-    return (bits ^ ((bits >> 63) | _SIGN)).view(np.uint64)
-
-
 def values_of(keys: NDArray[np.uint64]) -> NDArray[np.float64]:
-    """The numbers of the keys: the inverse of `keys_of`."""
+    """The numbers of the keys that `summarise` gives them."""
     bits = keys.view(np.int64)
-    return (bits ^ (~(bits >> 63) | _SIGN)).view(np.float64)
+    return (bits ^ (~(bits >> 63) | SIGN)).view(np.float64)
 
 
 def integer_weights(weight: NDArray[np.float64]) -> NDArray[np.int64]:
@@ -42,12 +36,8 @@ def integer_weights(weight: NDArray[np.float64]) -> NDArray[np.int64]:
     Whole weights stay exact multiples of each other, so that a weight of two counts as two rows.
     A positive weight never becomes zero: such a row is light, but it is there.
     """
-    largest = float(weight.max(initial=0.0))
-    if largest == 0.0:
-        return np.zeros(weight.shape[0], np.int64)
-    room = np.floor(np.log2(MOST_WEIGHT / max(weight.shape[0], 1)))
-    scale = int(room) - int(np.frexp(largest)[1])
-    scaled = np.rint(np.ldexp(weight, scale)).astype(np.int64)
+    scale = sum_scale(float(weight.max(initial=0.0)), weight.shape[0], MOST_WEIGHT_BITS)
+    scaled = np.rint(weight * scale).astype(np.int64)
     return np.maximum(scaled, weight > 0)
 
 
@@ -60,24 +50,23 @@ class Sketch:
     shift: int
 
     @classmethod
-    def of(cls, values: NDArray[np.floating], weight: NDArray[np.int64] | None = None) -> "Sketch":
-        """Summarise a block of numbers; missing ones and those of weight zero are absent.
+    def of(cls, values: NDArray[np.floating], weight: NDArray[np.int64] | None = None, shift: int = 0) -> "Sketch":
+        """Summarise a block of numbers at `shift` or above; missing ones and those of weight zero are absent.
 
         Blocks of some 65,536 values sort inside the second cache: larger ones take longer for each value.
         """
+        keys, counts = np.empty(values.size, np.uint64), np.empty(values.size, np.int64)
         if weight is None:
-            ordered = np.sort(values)  # NaN last
-            ordered = ordered[: ordered.size - np.count_nonzero(np.isnan(ordered))]
-            cumulated = None
+            ordered = np.sort(values)
+            n = int(np.searchsorted(ordered, np.nan))  # NaN is last
+            n = summarise(ordered[:n], np.uint64(shift), keys, counts)
         else:
-            present = np.flatnonzero((weight > 0) & ~np.isnan(values))
-            order = present[np.argsort(values[present])]
-            ordered = values[order]
-            cumulated = np.concatenate((np.zeros(1, np.int64), np.cumsum(weight[order])))
-        keys, starts = np.empty(ordered.size + 1, np.uint64), np.empty(ordered.size + 1, np.int64)
-        n = distinct_keys(keys_of(ordered.astype(np.float64)), keys, starts)
-        ends = starts[: n + 1] if cumulated is None else cumulated[starts[: n + 1]]
-        return cls(keys[:n], np.diff(ends), 0).shrunk()
+            n = weigh(values, weight, np.uint64(shift), keys, counts)
+            spare_keys, spare_counts = np.empty(n, np.uint64), np.empty(n, np.int64)
+            if sort_pairs(keys[:n], counts[:n], spare_keys, spare_counts):
+                keys, counts = spare_keys, spare_counts
+            n = shrink(keys[:n], counts[:n], np.uint64(0), keys, counts)
+        return cls(keys[:n], counts[:n], shift).shrunk()
 
     @classmethod
     def empty(cls) -> "Sketch":

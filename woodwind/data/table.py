@@ -63,9 +63,7 @@ class Table:
         source = self.source
         if source is None or source.dtype not in (np.float32, np.float64) or not source.dtype.isnative:
             return None
-        same = source.shape[1] == len(self.columns) and bool(
-            (self.matrix_column == np.arange(len(self.columns))).all()
-        )
+        same = source.shape[1] == len(self.columns) and bool((self.matrix_column == np.arange(len(self.columns))).all())
         return source if same else None
 
     def rows(self, begin: int, end: int) -> NDArray[Any]:
@@ -77,7 +75,7 @@ class Table:
     def gather(self, features: NDArray[np.int64], begin: int, end: int) -> Iterator[NDArray[Any]]:
         """Rows begin to end of some number columns, one after another; each is to be used before the next."""
         inside = self.matrix_column[features]
-        if self.source is not None and self.source.flags.c_contiguous and (inside >= 0).all():
+        if self.source is not None and (inside >= 0).all() and abs(self.source.strides[0]) > abs(self.source.strides[1]):
             block = self.source[begin:end, inside.min() : inside.max() + 1]
             if inside.size < block.shape[1] or (np.diff(inside) != 1).any():
                 block = block[:, inside - inside.min()]

@@ -1,4 +1,4 @@
-"""Values to codes: distinct keys of a sorted block, merging of summaries, placing of cuts, search, transposition.
+"""Values to codes: the summary of a sorted block, merging of summaries, placing of cuts, search, transposition.
 
 The slow twins are in `woodwind/testing/naive_encode.py`.
 """
@@ -26,26 +26,107 @@ class Layout(NamedTuple):
     missing: int  # the code of a missing value
 
 
-@kernel
-def distinct_keys(keys: Any, out_keys: Any, out_starts: Any) -> int:
-    """Where runs of equal keys begin in sorted `keys` uint64[n]; the number of runs is returned.
+# Bits that are sorted by at a time: 2,048 places to write to are what the first cache and its translations allow.
+DIGIT = 11
 
-    out_keys uint64[>= n + 1], out_starts int64[>= n + 1]: after the last run stands n, so that lengths are differences.
-    Branch-free: every key is written, and the place moves on only when the next key differs.
+# Bits of a float64 with only the sign: what a number that is not negative has turned, to stand above the negative ones.
+SIGN = np.int64(-(2**63))
+
+
+@kernel
+def cells_of(values: Any, first: Any, length: Any, shift: Any, wide: Any, out_cells: Any) -> None:
+    """The cells of `length` numbers from `first` on: keys in the order of the numbers, without their low bits.
+
+    A negative number has all its bits turned, another only its sign. `wide` is a float64 array to work in.
     """
-    n = keys.shape[0]
-    place = np.uint64(0)
-    out_starts[place] = 0
-    if n == 0:
+    bits = wide.view(np.int64)
+    for i in range(length):
+        # Adding zero turns -0.0 into 0.0: the two are equal and must share a key.
+        wide[i] = np.float64(values[first + i]) + 0.0
+    for i in range(length):
+        out_cells[i] = np.uint64(bits[i] ^ ((bits[i] >> np.int64(63)) | SIGN)) >> shift
+
+
+@kernel
+def summarise(values: Any, shift: Any, out_keys: Any, out_counts: Any) -> int:
+    """Distinct cells of sorted `values` and how many are in each; the number of cells is returned.
+
+    values float32[n] or float64[n], none of them missing; out_keys uint64[>= n], out_counts int64[>= n].
+    Branch-free: every cell is written with the number of values up to its end, and the place moves on only when the
+    next one differs; the counts are then differences.
+    """
+    n = np.uint64(values.shape[0])
+    if n == np.uint64(0):
         return 0
-    out_keys[place] = keys[0]
-    out_starts[place + np.uint64(1)] = 1
-    for i in range(np.uint64(1), np.uint64(n)):
-        place += np.uint64(keys[i] != keys[i - np.uint64(1)])
-        out_keys[place] = keys[i]
-        # One past the last row of this run so far, which is where the next run starts.
-        out_starts[place + np.uint64(1)] = np.int64(i) + 1
+    wide, cells = np.empty(BLOCK, np.float64), np.empty(BLOCK, np.uint64)
+    # No number has this key, so that the first cell differs from it and takes the place from "before 0" to 0.
+    last = np.uint64(2**64 - 1)
+    place = np.uint64(2**64 - 1)
+    for first in range(np.uint64(0), n, np.uint64(BLOCK)):
+        length = min(np.uint64(BLOCK), n - first)
+        cells_of(values, first, length, shift, wide, cells)
+        for i in range(length):
+            place += np.uint64(cells[i] != last)
+            last = cells[i]
+            out_keys[place] = last
+            out_counts[place] = np.int64(first + i) + 1
+    for k in range(np.int64(place), 0, -1):
+        out_counts[k] -= out_counts[k - 1]
     return int(place) + 1
+
+
+@kernel
+def weigh(values: Any, weight: Any, shift: Any, out_keys: Any, out_weight: Any) -> int:
+    """Cells and weights of the rows that have both, in the order of the rows; their number is returned."""
+    n = np.uint64(values.shape[0])
+    wide, cells = np.empty(BLOCK, np.float64), np.empty(BLOCK, np.uint64)
+    place = np.uint64(0)
+    for first in range(np.uint64(0), n, np.uint64(BLOCK)):
+        length = min(np.uint64(BLOCK), n - first)
+        cells_of(values, first, length, shift, wide, cells)
+        for i in range(length):
+            out_keys[place] = cells[i]
+            out_weight[place] = weight[first + i]
+            place += np.uint64(wide[i] == wide[i] and weight[first + i] > 0)
+    return int(place)
+
+
+@kernel
+def sort_pairs(keys: Any, payload: Any, spare_keys: Any, spare_payload: Any) -> bool:
+    """Sort `keys` uint64[n] with their `payload` int64[n], digit by digit from the lowest; equal keys keep their order.
+
+    The two pairs of arrays take turns; True when the result is in the spare ones. A digit in which all keys agree,
+    such as the high ones of shifted keys, is passed over.
+    """
+    n = np.uint64(keys.shape[0])
+    digits = -(-64 // DIGIT)
+    counts = np.zeros((digits, 1 << DIGIT), np.uint64)
+    mask = np.uint64((1 << DIGIT) - 1)
+    for i in range(n):
+        key = keys[i]
+        for digit in range(digits):
+            counts[digit, (key >> np.uint64(digit * DIGIT)) & mask] += np.uint64(1)
+    swapped = False
+    for digit in range(digits):
+        shift = np.uint64(digit * DIGIT)
+        starts = counts[digit]
+        if n == np.uint64(0) or starts[(keys[0] >> shift) & mask] == n:
+            continue
+        total = np.uint64(0)
+        for bucket in range(mask + np.uint64(1)):
+            held = starts[bucket]
+            starts[bucket] = total
+            total += held
+        for i in range(n):
+            bucket = (keys[i] >> shift) & mask
+            place = starts[bucket]
+            starts[bucket] = place + np.uint64(1)
+            spare_keys[place] = keys[i]
+            spare_payload[place] = payload[i]
+        keys, spare_keys = spare_keys, keys
+        payload, spare_payload = spare_payload, payload
+        swapped = not swapped
+    return swapped
 
 
 @kernel
