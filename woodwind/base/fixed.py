@@ -1,0 +1,110 @@
+"""Fixed point: sums of floats that do not depend on the order of the rows.
+
+A float is turned into an integer number of units, and integers add the same way in any order and in any split
+into parts. The unit is a power of two, so turning is a shift of the exponent and loses nothing but the bits
+below the unit. It is chosen from global numbers only (the largest absolute value, the number of rows).
+
+`partial_sum` keeps two digits of about 31 bits, 62 bits below the largest value: the error of a sum of n rows is below
+n * largest * 2**-62. Partial sums are Python integers: they add, and `finish_sum` turns their total into the nearest float.
+"""
+
+import math
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from woodwind.base.errors import DataError, WeightError
+
+# The first digit of a row is at most 2**30 in size and the second at most 2**31: the sums of a chunk of 2**16 rows stay
+# below 2**47, where a float64 counts exactly, and a chunk fits into the second-level cache.
+FIRST_BITS = 30
+SECOND = 2.0**32
+CHUNK = 1 << 16
+
+LARGEST_EXPONENT = 1023
+
+
+def scale_for(largest: float, bits: int) -> float:
+    """Give the largest power of two with `largest * scale <= 2**bits`; 1.0 where there is nothing but zeros.
+
+    >>> scale_for(0.25, 30) == 2.0**32
+    True
+    >>> scale_for(3.0, 30) == 2.0**28
+    True
+    """
+    if largest == 0.0:
+        return 1.0
+    if not math.isfinite(largest) or largest < 0.0:
+        raise DataError(f"A scale needs a finite largest value, not {largest}.")
+    share, exponent = math.frexp(largest)
+    if share == 0.5:
+        exponent -= 1
+    # Below 2**-993 the ideal scale is itself too large for a float64.
+    return math.ldexp(1.0, min(bits - exponent, LARGEST_EXPONENT))
+
+
+def sum_scale(largest: float, n_rows: int, bits: int = 62) -> float:
+    """Give the largest power of two for which `n_rows` integers `rint(value * scale)` add up to at most 2**bits.
+
+    Whole numbers stay exact as long as the result is 1.0 or more.
+    """
+    return scale_for(largest, bits - max(n_rows - 1, 0).bit_length())
+
+
+def largest_of(values: NDArray[Any]) -> float:
+    """Give the largest absolute value: an exact reduction, the same in any order."""
+    if values.size == 0:
+        return 0.0
+    return max(abs(float(values.max())), abs(float(values.min())))
+
+
+def partial_sum(values: NDArray[np.float64], scale: float, weight: NDArray[np.float64] | None = None) -> int:
+    """Sum the rows, times their weight, in units of `2**-32 / scale`; the sums of parts add up to the sum of the whole.
+
+    `scale` comes from `scale_for(largest, FIRST_BITS)`, with the largest |value * weight| of all parts.
+    """
+    total = 0
+    for first in range(0, values.shape[0], CHUNK):
+        part = values[first : first + CHUNK]
+        units = part * scale if weight is None else part * weight[first : first + CHUNK] * scale
+        digits = np.rint(units)
+        units -= digits
+        units *= SECOND
+        np.rint(units, out=units)
+        total += (int(digits.sum()) << 32) + int(units.sum())
+    return total
+
+
+def finish_sum(total: int, scale: float) -> float:
+    """Turn a total of partial sums into the nearest float."""
+    return float(Fraction(total, 1 << 32) / Fraction(scale))
+
+
+def exact_sum(values: NDArray[np.float64], weight: NDArray[np.float64] | None = None) -> float:
+    """Sum the values, times their weight, to about 62 bits below the largest, whatever the order of the rows."""
+    scale = _scale_of(values, weight)
+    return finish_sum(partial_sum(values, scale, weight), scale)
+
+
+def exact_mean(values: NDArray[np.float64], weight: NDArray[np.float64] | None = None) -> float:
+    """Mean of the values by weight, rounded once from the exact sums, whatever the order of the rows."""
+    scale = _scale_of(values, weight)
+    top = Fraction(partial_sum(values, scale, weight)) / Fraction(scale)
+    if weight is None:
+        return float(top / (values.shape[0] << 32))
+    weight_scale = _scale_of(weight, None)
+    total = partial_sum(weight, weight_scale)
+    if total <= 0:
+        raise WeightError("A mean needs weights with a sum above zero.")
+    return float(top / total * Fraction(weight_scale))
+
+
+def _scale_of(values: NDArray[np.float64], weight: NDArray[np.float64] | None) -> float:
+    """Give the scale of the first digit for these rows; raise where a row is not finite."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        largest = largest_of(values if weight is None else values * weight)
+    if not math.isfinite(largest):
+        raise DataError("A sum needs finite numbers: a value, or a value times its weight, is infinite or missing.")
+    return scale_for(largest, FIRST_BITS)
