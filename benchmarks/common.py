@@ -110,6 +110,7 @@ def machine() -> dict[str, Any]:
         "system": f"{platform.system()} {platform.release().split('-')[0]}",
         "python": platform.python_version(),
         "load_at_start": round(load, 2),
+        "omp_wait_policy": os.environ.get("OMP_WAIT_POLICY", "default"),
         "versions": {name: version(name) for name in PACKAGES if version(name)},
     }
 
@@ -204,8 +205,8 @@ def short(number: float | None, digits: int = 3) -> str:
     """A number as a reader wants it: significant digits, no exponent between a millionth and a million."""
     if number is None or math.isnan(number):
         return "-"
-    if number == 0:
-        return "0"
+    if number == 0 or isinstance(number, int):
+        return f"{number:,}"
     size = abs(number)
     if size >= 10**digits:
         return f"{number:,.0f}"
@@ -262,10 +263,10 @@ class Report:
     def table(self, columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
         self.say(markdown(columns, rows) + "\n")
 
-    def goal(self, what: str, value: float, goal: float, unit: str = "x", at_most: bool = False) -> None:
-        """One figure against what it has to reach."""
-        met = value <= goal if at_most else value >= goal
-        word = "at most" if at_most else "at least"
+    def goal(self, what: str, value: float, goal: float, unit: str = "x", at_most: bool = False, less: bool = False) -> None:
+        """One figure against what it has to reach: at least, at most, or less than the goal."""
+        met = value < goal if less else value <= goal if at_most else value >= goal
+        word = "less than" if less else "at most" if at_most else "at least"
         self.say(f"{'MET' if met else 'NOT MET'}: {what}: {short(value)}{unit} (goal: {word} {short(goal)}{unit})\n")
         self.figures.setdefault("goals", []).append({"what": what, "value": value, "goal": goal, "met": met})
 

@@ -143,7 +143,7 @@ def main() -> None:
         peers = {n: f["fit"] / MEGABYTE for n, f in found.items() if n != "woodwind"}
         if peers:
             least = min(peers, key=peers.__getitem__)
-            report.goal(f"memory added, against the smallest peer ({least})", mine, peers[least], " MB", at_most=True)
+            report.goal(f"memory added, against the smallest peer ({least})", mine, peers[least], " MB", less=True)
     report.save()
 
 
