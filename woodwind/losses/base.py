@@ -1,0 +1,197 @@
+"""Loss: what a booster needs to know about its goal.
+
+The life of a loss, in the order of a training:
+
+1. `check_target(y)` refuses targets outside of its domain, in words.
+2. `start(y, weight)` is the constant score that fits best. Its sums are exact, so it is the same for any split into parts.
+3. Each round, `settled(y, raw, weight)` fixes what the loss takes from the residuals (Huber's delta), and gives itself else.
+4. `derivatives`, or in the fast path the kernels that read `formula`, give the gradient and hessian of every row.
+   `bounds()` tells how large they can be, where that is known beforehand.
+5. Where a leaf is not a Newton step, `refit` says how its value is found from the residuals.
+6. `total` gives the sum of the losses and the sum of the weights. Both add over parts; `value` is their ratio.
+7. `predict(raw)` turns scores into what users see, through `link`.
+
+A loss is a frozen dataclass of its own parameters: equal, hashable, printable, storable by name and numbers.
+One list of all losses is in `named.py`; the laws that they obey are in tests/laws/test_losses.py.
+"""
+
+import math
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import Any, ClassVar, Protocol, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from woodwind.base.errors import TargetError, WeightError
+from woodwind.base.fixed import exact_sum
+from woodwind.base.pool import run_ranges
+from woodwind.kernels.derivatives import SUM_BLOCK, Formula, derivatives, loss_sums
+from woodwind.losses.links import Floats, Identity, Link
+
+Rows = NDArray[np.int32]
+Places = NDArray[np.int64]
+
+# A derivative is worth about this many histogram updates, by which `run_ranges` counts.
+WORK = 4
+
+
+class LeafRefit(Protocol):
+    """How the values of leaves are found from the residuals y - raw of their rows."""
+
+    def values(
+        self, rows: Rows, begins: Places, ends: Places, residual: Floats, weight: Floats | None, threads: int = 1
+    ) -> Floats:
+        """Value of each leaf; leaf j has the rows `rows[begins[j]:ends[j]]`."""
+
+
+@dataclass(frozen=True)
+class Loss(ABC):
+    """A loss of a target y and a raw score; see the top of this file for its life."""
+
+    name: ClassVar[str] = ""
+    link: ClassVar[Link] = Identity()
+    # True where the hessian of every row is its weight: then it need not be stored for rows without weights.
+    constant_hessian: ClassVar[bool] = False
+    # False where the hessian is a stand-in for a true second derivative that is zero.
+    exact_hessian: ClassVar[bool] = True
+
+    @property
+    def width(self) -> int:
+        """Scores per row."""
+        return 1
+
+    @property
+    def formula(self) -> Formula | None:
+        """What the kernels of one score per row need to know; None for several scores and for a user's own loss."""
+        return None
+
+    @property
+    def refit(self) -> LeafRefit | None:
+        """How leaves are refitted; None where they are Newton steps."""
+        return None
+
+    def bounds(self) -> tuple[float, float] | None:
+        """Largest |gradient| and largest hessian of a row of weight one, where they are known beforehand."""
+        return None
+
+    def settled(self, y: NDArray[Any], raw: Floats, weight: Floats | None = None) -> "Loss":
+        """The loss as it stands in a round that begins with these scores."""
+        return self
+
+    def check_target(self, y: NDArray[Any]) -> None:
+        """Raise TargetError where the target is outside of the domain."""
+        check_finite(y)
+
+    @abstractmethod
+    def start(self, y: NDArray[Any], weight: Floats | None = None) -> Floats:
+        """Best constant score: float64[width]."""
+
+    @abstractmethod
+    def derivatives(
+        self, y: NDArray[Any], raw: Floats, weight: Floats | None = None, threads: int = 1
+    ) -> tuple[Floats, Floats]:
+        """Gradient and hessian of every row, times its weight, in the shape of raw: (n,), or (n, K) for K scores."""
+
+    @abstractmethod
+    def total(
+        self, y: NDArray[Any], raw: Floats, weight: Floats | None = None, threads: int = 1
+    ) -> tuple[float, float]:
+        """Sum of the losses by weight, and sum of the weights."""
+
+    def value(self, y: NDArray[Any], raw: Floats, weight: Floats | None = None, threads: int = 1) -> float:
+        """Mean loss by weight."""
+        losses, weights = self.total(y, raw, weight, threads)
+        if weights <= 0.0:
+            raise WeightError("The mean of a loss needs at least one row with a weight above zero.")
+        return losses / weights
+
+    def predict(self, raw: Floats, threads: int = 1) -> Floats:
+        """What users see for raw scores (n,) or (n, width): means (n,) here; classifiers give probabilities (n, classes)."""
+        return self.link.to_mean(one_score(raw), threads)
+
+
+@dataclass(frozen=True)
+class RowLoss(Loss):
+    """A loss with one score per row, whose formula is in `kernels/derivatives.py`."""
+
+    switch: ClassVar[int] = -1
+
+    @property
+    def number(self) -> float:
+        """The number of the formula; 0 where it has none."""
+        return 0.0
+
+    @property
+    def formula(self) -> Formula:
+        """Switch and number, as the kernels take them."""
+        return Formula(self.switch, float(self.number))
+
+    def settled(self, y: NDArray[Any], raw: Floats, weight: Floats | None = None) -> Self:
+        """The loss as it stands in a round that begins with these scores."""
+        return self
+
+    def derivatives(
+        self, y: NDArray[Any], raw: Floats, weight: Floats | None = None, threads: int = 1
+    ) -> tuple[Floats, Floats]:
+        """Gradient and hessian of every row, times its weight: float64[n] each."""
+        y, raw, weight = one_score(y), one_score(raw), plain_weight(weight)
+        formula = self.settled(y, raw, weight).formula
+        gradient, hessian = np.empty_like(raw), np.empty_like(raw)
+
+        def part(begin: int, end: int) -> None:
+            derivatives(formula, y, raw, weight, begin, end, gradient, hessian)
+
+        run_ranges(part, raw.shape[0], threads, WORK)
+        return gradient, hessian
+
+    def total(
+        self, y: NDArray[Any], raw: Floats, weight: Floats | None = None, threads: int = 1
+    ) -> tuple[float, float]:
+        """Sum of the losses by weight, through fixed blocks of rows, and sum of the weights."""
+        y, raw, weight = one_score(y), one_score(raw), plain_weight(weight)
+        formula = self.settled(y, raw, weight).formula
+        n_rows = raw.shape[0]
+        sums = np.empty(-(-n_rows // SUM_BLOCK))
+
+        def part(begin: int, end: int) -> None:
+            loss_sums(formula, y, raw, weight, begin * SUM_BLOCK, min(end * SUM_BLOCK, n_rows), sums)
+
+        run_ranges(part, sums.shape[0], threads, WORK * SUM_BLOCK)
+        return finish_blocks(sums), weight_sum(weight, n_rows)
+
+
+def finish_blocks(sums: Floats) -> float:
+    """Add up block sums with one rounding, so that their order does not matter."""
+    return math.fsum(sums) if np.isfinite(sums).all() else float(sums.sum())
+
+
+def weight_sum(weight: Floats | None, n_rows: int) -> float:
+    """Sum of the weights, exact; the number of rows where there are none."""
+    return float(n_rows) if weight is None else exact_sum(weight)
+
+
+def one_score(raw: NDArray[Any]) -> Floats:
+    """A column (n, 1) or a vector (n,) as a contiguous float64 vector (n,), without a copy where it is one already."""
+    return np.ascontiguousarray(raw, np.float64).reshape(-1)
+
+
+def plain_weight(weight: NDArray[Any] | None) -> Floats | None:
+    """Weights as the kernels take them, without a copy where they are that already; None for none."""
+    return None if weight is None else np.ascontiguousarray(weight, np.float64)
+
+
+def check_finite(y: NDArray[Any]) -> None:
+    """Raise TargetError where a target is missing or infinite."""
+    values = np.asarray(y, np.float64)
+    refuse_rows(~np.isfinite(values), values, "must be finite numbers")
+
+
+def refuse_rows(wrong: NDArray[np.bool_], y: NDArray[Any], demand: str, advice: str = "") -> None:
+    """Raise TargetError naming the demand and the first rows that fail it, if there are any."""
+    places = np.flatnonzero(wrong)
+    if places.size == 0:
+        return
+    shown = ", ".join(f"y[{place}] = {np.ravel(y)[place]:g}" for place in places[:3])
+    more = f" and {places.size - 3} more" if places.size > 3 else ""
+    raise TargetError(f"The target {demand}, but {shown}{more}." + (f" {advice}" if advice else ""))

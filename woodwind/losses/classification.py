@@ -1,0 +1,172 @@
+"""Losses for classes: log loss of two or of many, exponential loss."""
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from woodwind.base.errors import ParameterError
+from woodwind.base.fixed import exact_mean
+from woodwind.base.pool import run_ranges
+from woodwind.kernels import derivatives as switches
+from woodwind.kernels.derivatives import SUM_BLOCK
+from woodwind.kernels.multinomial import multi_derivatives, multi_loss_sums
+from woodwind.losses.base import (
+    WORK,
+    Loss,
+    RowLoss,
+    check_finite,
+    finish_blocks,
+    one_score,
+    plain_weight,
+    refuse_rows,
+    weight_sum,
+)
+from woodwind.losses.links import Floats, Link, Logit, Softmax
+
+# Shares of a class are kept this far from 0 and 1 in the start: a class without rows must have a finite score.
+MARGIN = float(np.finfo(np.float64).eps)
+
+
+@dataclass(frozen=True)
+class TwoClasses(RowLoss):
+    """What losses of two classes share: y is the share of the second class, and predictions are two probabilities."""
+
+    def start(self, y: NDArray[Any], weight: Floats | None = None) -> Floats:
+        """Score of the share of the second class."""
+        share = min(max(exact_mean(one_score(y), plain_weight(weight)), MARGIN), 1.0 - MARGIN)
+        return self.link.to_score(np.array([share]))
+
+    def predict(self, raw: Floats, threads: int = 1) -> Floats:
+        """Probabilities of both classes: (n, 2)."""
+        # Each from its own score, so that neither loses its digits near 0.
+        score = one_score(raw)
+        return np.stack([self.link.to_mean(-score, threads), self.link.to_mean(score, threads)], axis=1)
+
+
+@dataclass(frozen=True)
+class LogLoss(TwoClasses):
+    """Log loss of two classes: minus the logarithm of the probability of what came.
+
+    Domain: y from 0 to 1; 0 and 1 for classes, in between for shares.
+    Link: probability of class 1 = 1 / (1 + exp(-raw)).
+    Formula: log(1 + exp(raw)) - y * raw.
+    Remarks: half the binomial deviance. Starts at the log odds of the mean. A leaf is a Newton step.
+    """
+
+    name: ClassVar[str] = "log_loss"
+    switch: ClassVar[int] = switches.LOGISTIC
+    link: ClassVar[Link] = Logit()
+
+    def bounds(self) -> tuple[float, float]:
+        """|p - y| <= 1 and p (1 - p) <= 1/4."""
+        return 1.0, 0.25
+
+    def check_target(self, y: NDArray[Any]) -> None:
+        """Targets are shares."""
+        check_finite(y)
+        values = np.asarray(y, np.float64)
+        refuse_rows((values < 0.0) | (values > 1.0), values, f"of loss '{self.name}' must lie between 0 and 1")
+
+
+@dataclass(frozen=True)
+class Exponential(TwoClasses):
+    """Exponential loss of two classes, which AdaBoost minimises: Friedman, Hastie & Tibshirani 2000.
+
+    Domain: y is 0 or 1.
+    Link: probability of class 1 = 1 / (1 + exp(-2 * raw)).
+    Formula: exp(-(2 * y - 1) * raw).
+    Remarks: starts at half the log odds of the mean. A row that is far on the wrong side weighs exponentially much, so
+    wrong labels hurt: prefer log loss unless AdaBoost is meant.
+    """
+
+    name: ClassVar[str] = "exponential"
+    switch: ClassVar[int] = switches.EXPONENTIAL
+    link: ClassVar[Link] = Logit(2.0)
+
+    def check_target(self, y: NDArray[Any]) -> None:
+        """Targets are 0 or 1."""
+        check_finite(y)
+        values = np.asarray(y, np.float64)
+        refuse_rows((values != 0.0) & (values != 1.0), values, f"of loss '{self.name}' must be 0 or 1")
+
+
+@dataclass(frozen=True)
+class Multinomial(Loss):
+    """Log loss of K classes, with K scores per row.
+
+    Domain: y is the number of the class, 0 .. K - 1.
+    Link: probability of class k = exp(raw[k]) / sum over j of exp(raw[j]).
+    Formula: log(sum over j of exp(raw[j])) - raw[y].
+    Remarks: the gradient of class k is p[k] - [y = k]. The hessian given is the diagonal, p[k] * (1 - p[k]), the textbook's; a tree that
+    serves all classes at once uses half its sum, which for two classes is that of `LogLoss`.
+    Starts at the logarithms of the shares, centred.
+    """
+
+    n_classes: int
+
+    name: ClassVar[str] = "log_loss"
+    link: ClassVar[Link] = Softmax()
+
+    def __post_init__(self) -> None:
+        if self.n_classes < 2:
+            raise ParameterError(f"n_classes of Multinomial must be at least 2, not {self.n_classes}.")
+
+    @property
+    def width(self) -> int:
+        """One score per class."""
+        return self.n_classes
+
+    def bounds(self) -> tuple[float, float]:
+        """|p - [y = k]| <= 1, and half of the sum of p (1 - p) is below 1/2."""
+        return 1.0, 0.5
+
+    def check_target(self, y: NDArray[Any]) -> None:
+        """Targets are numbers of classes."""
+        check_finite(y)
+        values = np.asarray(y, np.float64)
+        wrong = (values < 0) | (values >= self.n_classes) | (values != np.floor(values))
+        refuse_rows(wrong, values, f"of loss '{self.name}' must be whole numbers from 0 to {self.n_classes - 1}")
+
+    def start(self, y: NDArray[Any], weight: Floats | None = None) -> Floats:
+        """Scores of the shares of the classes, centred."""
+        classes, weight = class_numbers(y), plain_weight(weight)
+        shares = [exact_mean((classes == k).astype(np.float64), weight) for k in range(self.n_classes)]
+        return self.link.to_score(np.clip(shares, MARGIN, 1.0 - MARGIN))
+
+    def derivatives(
+        self, y: NDArray[Any], raw: Floats, weight: Floats | None = None, threads: int = 1
+    ) -> tuple[Floats, Floats]:
+        """Gradient and diagonal of the hessian, times the weight: float64[n, K] each."""
+        classes, raw, weight = class_numbers(y), np.ascontiguousarray(raw, np.float64), plain_weight(weight)
+        gradient, hessian = np.empty_like(raw), np.empty_like(raw)
+
+        def part(begin: int, end: int) -> None:
+            multi_derivatives(classes, raw, weight, begin, end, gradient, hessian)
+
+        run_ranges(part, raw.shape[0], threads, WORK * self.n_classes)
+        return gradient, hessian
+
+    def total(
+        self, y: NDArray[Any], raw: Floats, weight: Floats | None = None, threads: int = 1
+    ) -> tuple[float, float]:
+        """Sum of the losses by weight, through fixed blocks of rows, and sum of the weights."""
+        classes, raw, weight = class_numbers(y), np.ascontiguousarray(raw, np.float64), plain_weight(weight)
+        n_rows = raw.shape[0]
+        sums = np.empty(-(-n_rows // SUM_BLOCK))
+
+        def part(begin: int, end: int) -> None:
+            multi_loss_sums(classes, raw, weight, begin * SUM_BLOCK, min(end * SUM_BLOCK, n_rows), sums)
+
+        run_ranges(part, sums.shape[0], threads, WORK * self.n_classes * SUM_BLOCK)
+        return finish_blocks(sums), weight_sum(weight, n_rows)
+
+    def predict(self, raw: Floats, threads: int = 1) -> Floats:
+        """Probabilities of the classes: (n, K)."""
+        return self.link.to_mean(raw, threads)
+
+
+def class_numbers(y: NDArray[Any]) -> NDArray[np.int32]:
+    """Numbers of classes as the kernels take them, without a copy where they are that already."""
+    return np.ascontiguousarray(y, np.int32).reshape(-1)

@@ -1,0 +1,117 @@
+"""Derivatives as integers: scales from global numbers, then the rows, on the threads that the work is worth.
+
+`largest_derivatives` of the parts of a table are merged by their maximum, so the scales are the same for any split into parts.
+"""
+
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from woodwind.base.errors import DataError
+from woodwind.base.fixed import largest_of, scale_for
+from woodwind.base.pool import run_ranges
+from woodwind.kernels.derivatives import largest, quantise, quantise_given
+from woodwind.kernels.multinomial import multi_quantise, multi_quantise_given
+from woodwind.losses.base import WORK, Loss
+from woodwind.losses.classification import Multinomial
+from woodwind.losses.links import Floats
+
+# A gradient or hessian becomes an integer of at most 2**30 in size: two of them fit into a 64-bit word with room to spare.
+BITS = 30
+
+
+def largest_derivatives(
+    loss: Loss, y: NDArray[Any], raw: Floats, weight: Floats | None = None, threads: int = 1
+) -> tuple[float, float]:
+    """Largest |gradient| and largest hessian over the rows, or bounds on them where the loss knows some.
+
+    The loss is settled; y and raw are contiguous, as the kernels take them.
+    """
+    bounds = loss.bounds()
+    if bounds is not None:
+        heaviest = 1.0 if weight is None else largest_of(weight)
+        return bounds[0] * heaviest, bounds[1] * heaviest
+    formula = loss.formula
+    if formula is None:
+        gradient, hessian = loss.derivatives(y, raw, weight)
+        return largest_of(gradient), largest_of(hessian)
+    found: list[Floats] = []
+
+    def part(begin: int, end: int) -> None:
+        out = np.empty(2)
+        largest(formula, y, raw, weight, begin, end, out)
+        found.append(out)
+
+    run_ranges(part, raw.shape[0], threads, WORK)
+    tops = np.max(found, axis=0)
+    return float(tops[0]), float(tops[1])
+
+
+def scales_for(tops: tuple[float, float]) -> Floats:
+    """Powers of two that bring the largest gradient and the largest hessian to at most 2**30."""
+    if not all(map(math.isfinite, tops)):
+        raise DataError(
+            "A gradient or hessian is not a finite number: the scores have run away. "
+            "Use a smaller learning_rate, more l2_regularization, or scale the target."
+        )
+    return np.array([scale_for(top, BITS) for top in tops])
+
+
+def quantise_rows(
+    loss: Loss, y: NDArray[Any], raw: Floats, weight: Floats | None, out_q: NDArray[np.int64], threads: int = 1
+) -> Floats:
+    """Gradient and hessian of every row, packed into out_q int64[n], for one score per row; gives the scales float64[2].
+
+    The upper half of a word is rint(gradient * scales[0]), the lower half rint(hessian * scales[1]).
+    """
+    formula = loss.formula
+    if formula is not None:
+        scales = scales_for(largest_derivatives(loss, y, raw, weight, threads))
+
+        def part(begin: int, end: int) -> None:
+            quantise(formula, y, raw, weight, scales, begin, end, out_q)
+
+    else:
+        # A user's own loss has multiplied by the weight already.
+        gradient, hessian = loss.derivatives(y, raw, weight)
+        scales = scales_for((largest_of(gradient), largest_of(hessian)))
+
+        def part(begin: int, end: int) -> None:
+            quantise_given(gradient, hessian, None, scales, begin, end, out_q)
+
+    run_ranges(part, raw.shape[0], threads, WORK)
+    return scales
+
+
+def quantise_classes(
+    loss: Loss,
+    y: NDArray[Any],
+    raw: Floats,
+    weight: Floats | None,
+    out_q: NDArray[np.int32],
+    out_h: NDArray[np.int32],
+    threads: int = 1,
+) -> Floats:
+    """Derivatives of several scores per row as integers; gives the scales float64[2].
+
+    out_q int32[n, K + 1]: the K gradients, then the hessian of a tree that serves all K; out_h int32[n, K]: the K hessians.
+    """
+    if isinstance(loss, Multinomial):
+        scales = scales_for(largest_derivatives(loss, y, raw, weight, threads))
+
+        def part(begin: int, end: int) -> None:
+            multi_quantise(y, raw, weight, scales, begin, end, out_q, out_h)
+
+    else:
+        gradient, hessian = loss.derivatives(y, raw, weight)
+        # The shared hessian is half the sum of all K, which may be larger than any of them.
+        tops = largest_of(gradient), max(largest_of(hessian), 0.5 * largest_of(hessian.sum(axis=1)))
+        scales = scales_for(tops)
+
+        def part(begin: int, end: int) -> None:
+            multi_quantise_given(gradient, hessian, None, scales, begin, end, out_q, out_h)
+
+    run_ranges(part, raw.shape[0], threads, WORK * loss.width)
+    return scales

@@ -1,0 +1,255 @@
+"""Losses for numbers: squared, absolute, quantile, Huber; Poisson, Gamma and Tweedie with a log link."""
+
+import math
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from woodwind.base.errors import ParameterError, TargetError
+from woodwind.base.fixed import exact_mean
+from woodwind.kernels import derivatives as switches
+from woodwind.losses.base import RowLoss, check_finite, one_score, plain_weight, refuse_rows
+from woodwind.losses.links import Floats, Link, Log
+from woodwind.losses.refit import HuberRefit, QuantileRefit, weighted_quantile
+
+
+@dataclass(frozen=True)
+class Squared(RowLoss):
+    """Half the squared error.
+
+    Domain: y any number.
+    Link: prediction = raw.
+    Formula: (y - raw)**2 / 2.
+    Remarks: with the half, the hessian is 1. Starts at the mean.
+    """
+
+    name: ClassVar[str] = "squared_error"
+    switch: ClassVar[int] = switches.SQUARED
+    constant_hessian: ClassVar[bool] = True
+
+    def start(self, y: NDArray[Any], weight: Floats | None = None) -> Floats:
+        """Mean of the target."""
+        return np.array([exact_mean(one_score(y), plain_weight(weight))])
+
+
+@dataclass(frozen=True)
+class Quantile(RowLoss):
+    """Pinball loss, whose best constant is a quantile: Koenker & Bassett 1978.
+
+    Domain: y any number; level between 0 and 1.
+    Link: prediction = raw.
+    Formula: level * (y - raw) where y >= raw, else (1 - level) * (raw - y).
+    Remarks: the second derivative is 0, so trees are grown on gradients with the weight as hessian, and leaves are refitted
+    to the quantile of the residuals. The quantile is the smallest value at which the weight so far reaches level * total weight,
+    with weights and without: a weight of two equals a row given twice. Starts at the quantile of the target.
+    """
+
+    level: float = 0.5
+
+    name: ClassVar[str] = "quantile"
+    switch: ClassVar[int] = switches.QUANTILE
+    constant_hessian: ClassVar[bool] = True
+    exact_hessian: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        check_between("Quantile", "level", self.level, 0.0, 1.0)
+
+    @property
+    def number(self) -> float:
+        """The level."""
+        return self.level
+
+    @property
+    def refit(self) -> QuantileRefit:
+        """Leaves are quantiles of residuals."""
+        return QuantileRefit(self.level)
+
+    def bounds(self) -> tuple[float, float]:
+        """The steeper slope, and 1."""
+        return max(self.level, 1.0 - self.level), 1.0
+
+    def start(self, y: NDArray[Any], weight: Floats | None = None) -> Floats:
+        """Quantile of the target."""
+        return np.array([weighted_quantile(one_score(y), weight, self.level)])
+
+
+@dataclass(frozen=True)
+class Absolute(RowLoss):
+    """Absolute error, whose best constant is the median.
+
+    Domain: y any number.
+    Link: prediction = raw.
+    Formula: |y - raw|.
+    Remarks: twice the pinball loss at level 1/2, and grown and refitted like it, to the lower median of the residuals.
+    """
+
+    name: ClassVar[str] = "absolute_error"
+    switch: ClassVar[int] = switches.ABSOLUTE
+    constant_hessian: ClassVar[bool] = True
+    exact_hessian: ClassVar[bool] = False
+
+    @property
+    def refit(self) -> QuantileRefit:
+        """Leaves are medians of residuals."""
+        return QuantileRefit(0.5)
+
+    def bounds(self) -> tuple[float, float]:
+        """Both slopes are 1."""
+        return 1.0, 1.0
+
+    def start(self, y: NDArray[Any], weight: Floats | None = None) -> Floats:
+        """Median of the target."""
+        return np.array([weighted_quantile(one_score(y), weight, 0.5)])
+
+
+@dataclass(frozen=True)
+class Huber(RowLoss):
+    """Squared error for small residuals, absolute error for large ones: Huber 1964; in boosting, Friedman 2001, section 4.4.
+
+    Domain: y any number; quantile between 0 and 1; delta positive, or None.
+    Link: prediction = raw.
+    Formula: (y - raw)**2 / 2 where |y - raw| <= delta, else delta * (|y - raw| - delta / 2).
+    Remarks: without a delta, `settled` takes the given quantile of |y - raw|, anew in every round. The hessian is the weight also in
+    the linear parts, where the true one is 0; leaves are refitted to the median of the residuals plus the clipped mean of
+    the distances to it. Starts at the median: delta comes from the residuals around the start, so the start cannot come from delta.
+    """
+
+    quantile: float = 0.9
+    delta: float | None = None
+
+    name: ClassVar[str] = "huber"
+    switch: ClassVar[int] = switches.HUBER
+    constant_hessian: ClassVar[bool] = True
+    exact_hessian: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        check_between("Huber", "quantile", self.quantile, 0.0, 1.0)
+        if self.delta is not None and not (math.isfinite(self.delta) and self.delta >= 0.0):
+            raise ParameterError(f"delta of Huber must be None or a number that is not negative, not {self.delta!r}.")
+
+    @property
+    def number(self) -> float:
+        """Delta, once it is known."""
+        if self.delta is None:
+            raise ParameterError("Huber without a delta has no formula yet: call settled(y, raw, weight) first.")
+        return self.delta
+
+    @property
+    def refit(self) -> HuberRefit:
+        """Leaves are Huber steps."""
+        return HuberRefit(self.number)
+
+    def bounds(self) -> tuple[float, float] | None:
+        """Delta and 1, once delta is known."""
+        return None if self.delta is None else (self.delta, 1.0)
+
+    def settled(self, y: NDArray[Any], raw: Floats, weight: Floats | None = None) -> Self:
+        """Fix delta at the quantile of the absolute residuals, where it was not given."""
+        if self.delta is not None:
+            return self
+        size = np.abs(one_score(y) - one_score(raw))
+        return replace(self, delta=weighted_quantile(size, weight, self.quantile))
+
+    def start(self, y: NDArray[Any], weight: Floats | None = None) -> Floats:
+        """Median of the target."""
+        return np.array([weighted_quantile(one_score(y), weight, 0.5)])
+
+
+@dataclass(frozen=True)
+class LogMean(RowLoss):
+    """What Poisson, Gamma and Tweedie share: the score is the logarithm of the mean."""
+
+    link: ClassVar[Link] = Log()
+
+    def start(self, y: NDArray[Any], weight: Floats | None = None) -> Floats:
+        """Logarithm of the mean of the target."""
+        mean = exact_mean(one_score(y), plain_weight(weight))
+        if mean <= 0.0:
+            raise TargetError(f"Loss '{self.name}' needs a target with a positive mean, but it is {mean:g}.")
+        return self.link.to_score(np.array([mean]))
+
+
+@dataclass(frozen=True)
+class Poisson(LogMean):
+    """Half the Poisson deviance, for counts and rates.
+
+    Domain: y >= 0, not all 0.
+    Link: prediction = exp(raw).
+    Formula: exp(raw) - y * raw.
+    Remarks: without the constant y * log(y) - y. Starts at the logarithm of the mean.
+    """
+
+    name: ClassVar[str] = "poisson"
+    switch: ClassVar[int] = switches.POISSON
+
+    def check_target(self, y: NDArray[Any]) -> None:
+        """Targets are not negative, and not all zero."""
+        check_not_negative(self.name, y)
+
+
+@dataclass(frozen=True)
+class Gamma(LogMean):
+    """Half the Gamma deviance, for positive amounts whose spread grows with their mean.
+
+    Domain: y > 0.
+    Link: prediction = exp(raw).
+    Formula: raw + y * exp(-raw).
+    Remarks: without the constant -log(y) - 1. Starts at the logarithm of the mean.
+    """
+
+    name: ClassVar[str] = "gamma"
+    switch: ClassVar[int] = switches.GAMMA
+
+    def check_target(self, y: NDArray[Any]) -> None:
+        """Targets are positive."""
+        check_finite(y)
+        values = np.asarray(y, np.float64)
+        advice = "For amounts that may be zero use loss='tweedie', for counts loss='poisson'."
+        refuse_rows(values <= 0.0, values, f"of loss '{self.name}' must be positive", advice)
+
+
+@dataclass(frozen=True)
+class Tweedie(LogMean):
+    """Half the Tweedie deviance, for amounts that are often exactly zero, such as claims.
+
+    Domain: y >= 0, not all 0; power between 1 (Poisson) and 2 (Gamma).
+    Link: prediction = exp(raw).
+    Formula: exp((2 - p) * raw) / (2 - p) - y * exp((1 - p) * raw) / (1 - p).
+    Remarks: without the constant y**(2 - p) / ((1 - p) * (2 - p)). Starts at the logarithm of the mean.
+    """
+
+    power: float = 1.5
+
+    name: ClassVar[str] = "tweedie"
+    switch: ClassVar[int] = switches.TWEEDIE
+
+    def __post_init__(self) -> None:
+        advice = " At 1 use Poisson, at 2 use Gamma."
+        check_between("Tweedie", "power", self.power, 1.0, 2.0, advice)
+
+    @property
+    def number(self) -> float:
+        """The power."""
+        return self.power
+
+    def check_target(self, y: NDArray[Any]) -> None:
+        """Targets are not negative, and not all zero."""
+        check_not_negative(self.name, y)
+
+
+def check_between(owner: str, name: str, value: float, low: float, high: float, advice: str = "") -> None:
+    """Raise ParameterError unless low < value < high."""
+    if not low < value < high:
+        raise ParameterError(f"{name} of {owner} must lie between {low:g} and {high:g}, both excluded, not {value!r}.{advice}")
+
+
+def check_not_negative(name: str, y: NDArray[Any]) -> None:
+    """Raise TargetError where a target is negative, or where all are zero."""
+    check_finite(y)
+    values = np.asarray(y, np.float64)
+    advice = "For targets of either sign use loss='squared_error'."
+    refuse_rows(values < 0.0, values, f"of loss '{name}' must not be negative", advice)
+    if not values.any():
+        raise TargetError(f"The target of loss '{name}' must not be zero in every row: the logarithm of its mean is the start.")
