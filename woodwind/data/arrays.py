@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from woodwind.data.faults import fault
 from woodwind.data.objects import column_of_objects
-from woodwind.data.raw import RawColumn, RawTable, SparseColumn, Values, label_of
+from woodwind.data.raw import RawTable, SparseColumn, Values
 
 _RESHAPE = (
     "Reshape your data either using array.reshape(-1, 1) if your data has a single feature "
@@ -37,11 +37,9 @@ def open_array(X: Any) -> RawTable:
             "Complex numbers have no order to split by.",
             "give the real and the imaginary part, or size and angle, as columns of their own.",
         )
-    if array.dtype.kind in "biuf":
-        columns = [RawColumn(label_of(place), array[:, place]) for place in range(array.shape[1])]
-        return RawTable(tuple(columns), None, array.shape[0], array)
-    columns = [RawColumn(label_of(place), column_of_array(array[:, place], label_of(place))) for place in range(array.shape[1])]
-    return RawTable(tuple(columns), None, array.shape[0], None)
+    matrix = array if array.dtype.kind in "biuf" else None
+    n_rows, n_columns = array.shape
+    return RawTable(n_rows, n_columns, lambda place, label: column_of_array(array[:, place], label), matrix=matrix)
 
 
 def column_of_array(values: NDArray[Any], label: str) -> Values:
@@ -169,16 +167,9 @@ def open_sparse(X: Any) -> RawTable:
         by_column = by_column.copy() if by_column is X else by_column
         by_column.sum_duplicates()
     n_rows, n_columns = X.shape
-    bounds = by_column.indptr
-    columns = [
-        RawColumn(
-            label_of(place),
-            SparseColumn(
-                by_column.indices[bounds[place] : bounds[place + 1]],
-                by_column.data[bounds[place] : bounds[place + 1]],
-                n_rows,
-            ),
-        )
-        for place in range(n_columns)
-    ]
-    return RawTable(tuple(columns), None, n_rows, None)
+
+    def open_column(place: int, _: str) -> SparseColumn:
+        stored = slice(by_column.indptr[place], by_column.indptr[place + 1])
+        return SparseColumn(by_column.indices[stored], by_column.data[stored], n_rows)
+
+    return RawTable(n_rows, n_columns, open_column)

@@ -12,7 +12,7 @@ from woodwind.data.arrays import column_of_array, is_sparse, not_a_table, open_a
 from woodwind.data.categories import coded_by_dictionary
 from woodwind.data.faults import fault, listed
 from woodwind.data.objects import column_of_objects
-from woodwind.data.raw import Coded, LazyColumn, RawColumn, RawTable, Values, label_of
+from woodwind.data.raw import Coded, LazyColumn, RawTable, Values
 
 
 def open_table(X: Any) -> RawTable:
@@ -21,11 +21,11 @@ def open_table(X: Any) -> RawTable:
     if raw.n_rows == 0:
         raise fault(
             "D004",
-            f"Found array with 0 sample(s) (shape=(0, {len(raw.columns)})) while a minimum of 1 is required.",
+            f"Found array with 0 sample(s) (shape=(0, {raw.n_columns})) while a minimum of 1 is required.",
             "Nothing can be said about a table without rows.",
             "look at the step that made the table: a filter may have removed every row.",
         )
-    if not raw.columns:
+    if raw.n_columns == 0:
         raise fault(
             "D005",
             f"Found array with 0 feature(s) (shape=({raw.n_rows}, 0)) while a minimum of 1 is required.",
@@ -77,11 +77,8 @@ def _arrow_table(X: Any) -> pa.Table:
 def _open_frame(frame: "nw.DataFrame[Any]") -> RawTable:
     """The columns of an eager frame."""
     names = _names_of(frame.to_native())
-    columns = []
-    for place, series in enumerate(frame.iter_columns()):
-        label = label_of(place, None if names is None else names[place])
-        columns.append(RawColumn(label, _column_of(series, label)))
-    return RawTable(tuple(columns), names, frame.shape[0], None)
+    series = list(frame.iter_columns())
+    return RawTable(len(frame), len(series), lambda place, label: _column_of(series[place], label), names)
 
 
 def _names_of(native: Any) -> tuple[str, ...] | None:

@@ -53,9 +53,9 @@ def _as_arrow(values: NDArray[np.object_]) -> pa.ChunkedArray | None:
         array = pa.array(values, from_pandas=True)
     except (pa.ArrowException, UnicodeError, ValueError, TypeError, OverflowError):
         return None
-    kind = array.type
-    plain = pa.types.is_primitive(kind) or pa.types.is_null(kind) or pa.types.is_decimal(kind)
-    return pa.chunked_array([array]) if plain or pa.types.is_string(kind) or pa.types.is_large_string(kind) else None
+    # Not for times: Arrow takes a bare number among them for a number of microseconds.
+    sure = (pa.types.is_integer, pa.types.is_floating, pa.types.is_boolean, pa.types.is_decimal, pa.types.is_null, pa.types.is_string)
+    return pa.chunked_array([array]) if any(is_such(array.type) for is_such in sure) else None
 
 
 def _kinds_of(values: NDArray[np.object_]) -> NDArray[np.int8]:
@@ -67,7 +67,7 @@ def _kinds_of(values: NDArray[np.object_]) -> NDArray[np.int8]:
         if kind is None:
             kind = known[type(value)] = _kind_of_type(type(value))
         # NaN, NaT and decimal's NaN are of the types of numbers and dates, and differ from themselves.
-        kinds[place] = _MISSING if kind not in (_TEXT, _OTHER) and _differs_from_itself(value) else kind
+        kinds[place] = _MISSING if kind in (_NUMBER, _DATE, _SPAN) and _differs_from_itself(value) else kind
     return kinds
 
 

@@ -1,6 +1,7 @@
 """What any input is first turned into: columns as they came, not yet features."""
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -49,12 +50,21 @@ class RawColumn:
 
 @dataclass(frozen=True, eq=False)
 class RawTable:
-    """The columns of the input in its order."""
+    """The columns of the input in its order. A column is opened when it is asked for: nobody looks at those of no use."""
 
-    columns: tuple[RawColumn, ...]
-    names: tuple[str, ...] | None
     n_rows: int
-    matrix: NDArray[Any] | None  # the two-dimensional array that all the columns are views of
+    n_columns: int
+    open: Callable[[int, str], Values]  # from place and label
+    names: tuple[str, ...] | None = None
+    matrix: NDArray[Any] | None = None  # the two-dimensional array that all the columns are views of
+    opened: dict[int, RawColumn] = field(default_factory=dict)
+
+    def column(self, place: int) -> RawColumn:
+        """One column; the same one when asked again."""
+        if place not in self.opened:
+            label = label_of(place, None if self.names is None else self.names[place])
+            self.opened[place] = RawColumn(label, self.open(place, label))
+        return self.opened[place]
 
 
 def label_of(place: int, name: str | None = None) -> str:

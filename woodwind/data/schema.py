@@ -45,8 +45,8 @@ class Schema:
         raw = open_table(X)
         marked = _marked(raw, categorical_features, owner)
         integers = None if weight is None else integer_weights(weight)
-        names = raw.names or tuple(f"x{place}" for place in range(len(raw.columns)))
-        fields = [learn_field(name, column, mark, integers) for name, column, mark in zip(names, raw.columns, marked, strict=True)]
+        names = raw.names or tuple(f"x{place}" for place in range(raw.n_columns))
+        fields = [learn_field(name, raw.column(place), bool(marked[place]), integers) for place, name in enumerate(names)]
         schema = cls(raw.names, tuple(fields))
         _warn_of_precision(raw, fields)
         return schema, schema._table(raw, list(range(len(fields))))[0]
@@ -65,7 +65,7 @@ class Schema:
 
     def _table(self, raw: RawTable, places: list[int]) -> tuple[Table, list[str]]:
         """The features of the columns at these places of the input, and what the user should be told of them."""
-        made = [field.read(raw.columns[place]) for field, place in zip(self.fields, places, strict=True)]
+        made = [field.read(raw.column(place)) for field, place in zip(self.fields, places, strict=True)]
         columns = tuple(column for features in made for column in features.columns)
         inside = [
             place if raw.matrix is not None and isinstance(field, NumberField) else -1
@@ -96,10 +96,10 @@ class Schema:
 
     def _check_count(self, raw: RawTable, owner: str) -> None:
         """Columns without names go by their places: there must be as many as in training."""
-        if len(raw.columns) != len(self.fields):
+        if raw.n_columns != len(self.fields):
             raise fault(
                 "D013",
-                f"X has {len(raw.columns)} features, but {owner} is expecting {len(self.fields)} features as input.",
+                f"X has {raw.n_columns} features, but {owner} is expecting {len(self.fields)} features as input.",
                 "Columns without names are matched by their places.",
                 "give the columns of the training table, in its order.",
             )
@@ -158,7 +158,7 @@ def _missing_columns(missing: list[str], extra: list[str], owner: str) -> Except
 
 def _marked(raw: RawTable, given: Sequence[Any] | str | None, owner: str) -> NDArray[np.bool_]:
     """Which columns the user says are categories."""
-    marked = np.zeros(len(raw.columns), np.bool_)
+    marked = np.zeros(raw.n_columns, np.bool_)
     if given is None or (isinstance(given, str) and given == "from_dtype"):
         return marked
     chosen = np.asarray([given] if isinstance(given, (str, int)) else list(given), dtype=object)
@@ -191,11 +191,8 @@ def _bad_choice(owner: str, what: str, raw: RawTable) -> Exception:
 
 def _warn_of_precision(raw: RawTable, fields: list[Field]) -> None:
     """Warn of whole numbers that no double can tell apart."""
-    large = [
-        column.label
-        for column, field in zip(raw.columns, fields, strict=True)
-        if isinstance(field, NumberField) and _largest(column) > EXACT
-    ]
+    columns = [raw.column(place) for place, field in enumerate(fields) if isinstance(field, NumberField)]
+    large = [column.label for column in columns if _largest(column) > EXACT]
     if large:
         warn_of_precision(large)
 

@@ -59,9 +59,8 @@ def summarise(values: Any, shift: Any, out_keys: Any, out_counts: Any) -> int:
     if n == np.uint64(0):
         return 0
     wide, cells = np.empty(BLOCK, np.float64), np.empty(BLOCK, np.uint64)
-    # No number has this key, so that the first cell differs from it and takes the place from "before 0" to 0.
-    last = np.uint64(2**64 - 1)
-    place = np.uint64(2**64 - 1)
+    cells_of(values, np.uint64(0), np.uint64(1), shift, wide, cells)
+    last, place = cells[0], np.uint64(0)
     for first in range(np.uint64(0), n, np.uint64(BLOCK)):
         length = min(np.uint64(BLOCK), n - first)
         cells_of(values, first, length, shift, wide, cells)
@@ -198,20 +197,27 @@ def merge_counts(keys_a: Any, counts_a: Any, keys_b: Any, counts_b: Any, out_key
 def place_cuts(counts: Any, max_bins: int, out_cuts: Any) -> int:
     """Choose at most `max_bins` - 1 cells of `counts` int64[n] after which a bin ends; their number is returned.
 
-    A cell with a whole bin's share of the weight or more is a bin of its own where the number of bins allows;
-    what remains is spread evenly over the bins that remain, and that share is renewed after every bin.
-    Only products of integers are compared, so that counts times a power of two give the same cuts.
-    The sum of the counts must stay below 2**52: three times that times 255 still fits in 63 bits.
+    A cell with a whole bin's share of the weight or more is heavy, and a bin of its own wherever there are as many
+    other bins as runs of light cells between the heavy ones. The light cells are spread evenly over those other bins,
+    and their share is renewed after every bin. Only products of integers are compared, so that counts times a power
+    of two give the same cuts. The sum of the counts is below 2**52: three times that times 255 still fits in 63 bits.
     """
     n = counts.shape[0]
     total = np.int64(0)
     for i in range(n):
         total += counts[i]
-    rest, bins = total, np.int64(max_bins)
+    # What is left of the light weight, of the bins for it, and of the runs that it comes in.
+    rest, bins, runs = total, np.int64(max_bins), np.int64(0)
+    was_heavy = True
     for i in range(n):
-        if counts[i] * max_bins >= total:
+        heavy = counts[i] * max_bins >= total
+        if heavy:
             rest -= counts[i]
             bins -= 1
+        elif was_heavy:
+            runs += 1
+        was_heavy = heavy
+    alone = runs <= bins
     n_cuts = 0
     current, used = np.int64(0), np.int64(0)
     for i in range(n - 1):
@@ -221,12 +227,15 @@ def place_cuts(counts: Any, max_bins: int, out_cuts: Any) -> int:
         next_heavy = counts[i + 1] * max_bins >= total
         current += counts[i]
         used += np.int64(0) if heavy else counts[i]
-        if next_heavy:
-            full = 2 * current * bins >= rest
+        if heavy:
+            full = True
+        elif next_heavy:
+            full = bool(alone or (bins > 0 and 2 * current * bins >= rest))
+            runs -= 1
         else:
-            # Nearer to the even share without the next cell than with it.
-            full = (2 * current + counts[i + 1]) * bins >= 2 * rest
-        if heavy or (full and bins > 0):
+            # Nearer to the even share without the next cell than with it; every later run keeps a bin, and this one.
+            full = bool(bins > (runs if alone else 0) and (2 * current + counts[i + 1]) * bins >= 2 * rest)
+        if full:
             out_cuts[n_cuts] = i
             n_cuts += 1
             rest -= used

@@ -1,0 +1,65 @@
+"""Columns and tables: what is a view and what is cast."""
+
+import numpy as np
+import pytest
+
+from woodwind.data.schema import Schema
+from woodwind.data.table import ArrayReader, Column, as_numbers
+
+
+def table_of(X, **more):
+    return Schema.learn(X, **more)[1]
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_numbers_of_the_right_type_are_not_copied(dtype, order):
+    X = np.asarray(np.arange(12).reshape(4, 3), dtype, order)
+    table = table_of(X)
+    assert table.matrix is not None
+    assert np.shares_memory(table.matrix, X)
+    block = table.columns[1].block(1, 3)
+    assert np.shares_memory(block, X)
+    assert block.tolist() == [4.0, 7.0]
+
+
+@pytest.mark.parametrize("X", [np.ones((2, 2), np.int64), np.ones((2, 2), ">f8"), [["a", 1.0]]], ids=["whole", "big-endian", "text"])
+def test_there_is_no_matrix_of_other_types(X):
+    assert table_of(X).matrix is None
+
+
+def test_there_is_no_matrix_when_a_column_became_a_category():
+    assert table_of(np.ones((2, 2)), categorical_features=[1]).matrix is None
+
+
+@pytest.mark.parametrize(
+    ("given", "read"),
+    [
+        (np.float16, np.float32), (np.float32, np.float32), (np.float64, np.float64), (np.longdouble, np.float64),
+        (np.int8, np.float32), (np.uint16, np.float32), (np.int32, np.float64), (np.int64, np.float64), (np.bool_, np.float32),
+    ],
+)  # fmt: skip
+def test_a_type_is_read_in_the_smaller_float_that_holds_all_of_it(given, read):
+    assert as_numbers(np.ones(3, given)).dtype == read
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+@pytest.mark.parametrize("dtype", [np.float32, np.int64])
+@pytest.mark.parametrize("features", [[0, 1, 2], [1], [3, 1], [0, 4]])
+def test_gathered_columns_are_the_columns(order, dtype, features):
+    X = np.asarray(np.arange(40).reshape(8, 5), dtype, order)
+    table = table_of(X)
+    found = [block.tolist() for block in table.gather(np.array(features), 2, 6)]
+    assert found == [X[2:6, feature].astype(float).tolist() for feature in features]
+
+
+def test_only_a_table_that_came_as_an_array_has_rows():
+    assert table_of(np.arange(6).reshape(3, 2)).rows(1, 3).tolist() == [[2.0, 3.0], [4.0, 5.0]]
+    with pytest.raises(ValueError, match="one array"):
+        table_of([["a"]]).rows(0, 1)
+
+
+def test_a_column_is_a_category_when_it_has_levels():
+    read = ArrayReader(np.zeros(3))
+    assert not Column("x", read).category
+    assert Column("x", read, ()).category
