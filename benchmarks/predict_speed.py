@@ -104,7 +104,7 @@ def main() -> None:
         batch |= batch_calls(name, model, X, s)
     print()
 
-    times = race(batch, rounds=1 if options.quick else 5, warm=batch)
+    times = race(batch, rounds=1 if options.quick else 5, warm=batch, slow=20.0)
     report.say(f"## {len(X):,} rows at once\n\n{X.shape[1]} columns, {trees} trees of 255 leaves (symmetric: depth 8).\n")
     best = {name: t.best for name, t in times.items()}
     update = len(X) * trees
