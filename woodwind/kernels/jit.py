@@ -65,6 +65,18 @@ def kernel(function: F) -> F:
     return compiled
 
 
+def inner(function: F) -> F:
+    """Compile a function that only kernels call: no entrance from Python, no file of its own.
+
+    The code becomes part of the kernel that calls it, and of its file. Entrances are most of the work of compiling a
+    small function: ten of them take 1.4 s with and 0.4 s without.
+    """
+    if function.__closure__:
+        raise TypeError(f"{function.__qualname__} closes over variables: a kernel is a function of its arguments alone")
+    compiled: F = numba.njit(nogil=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)(function)
+    return compiled
+
+
 def switches() -> str:
     """Everything but the source that decides what is compiled: versions and switches, as text."""
     versions = (numba.__version__, llvmlite.__version__, np.__version__, sys.version)

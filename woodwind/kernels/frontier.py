@@ -1,0 +1,164 @@
+"""Which nodes next.
+
+A tree that is grown best first does not depend on the order in which nodes are *prepared* (rows split, children judged),
+only on the order in which splits are *committed*. So the most promising nodes are prepared several at a time,
+which gives every thread something to do, and committed one by one in exact order; what was prepared in vain is dropped.
+
+Committed leaves that can be split wait in a heap. Prepared or not, a node that has a split and no children yet is open.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from woodwind.kernels.growing import BATCH, CONTROL, HEAP, NODE_F, NODE_I, OPENED
+from woodwind.kernels.intrinsics import floats, int_list, ints
+from woodwind.kernels.jit import inner
+from woodwind.kernels.layout import BEST_FIRST, F_GAIN, F_PRIORITY, N_CHILD, N_DEPTH, N_FEATURE, N_FINAL, N_PARENT
+
+# Counters in the control array, behind what the team uses.
+C_NODES = 32
+C_OPEN = 33
+C_HEAP = 34
+C_FREE = 35
+C_FREE_WIDE = 36
+C_COMMITTED = 37  # nodes of the committed tree
+C_LEAVES = 38  # leaves of the committed tree
+C_SETS = 39
+C_WAITING = 40  # nodes prepared but not committed so far
+
+
+@inner
+def rank(growing: Any, rule: Any, node: Any) -> Any:
+    """What decides the order of commits: the gain, or the level."""
+    if rule.order == BEST_FIRST:
+        return floats(growing, NODE_F)[node, F_GAIN]
+    return -np.float64(ints(growing, NODE_I)[node, N_DEPTH])
+
+
+@inner
+def comes_before(growing: Any, rule: Any, a: Any, b: Any) -> Any:
+    """Whether committed leaf a is split before committed leaf b; equal ranks by number in the finished tree."""
+    nodes = ints(growing, NODE_I)
+    first = rank(growing, rule, a)
+    second = rank(growing, rule, b)
+    return first > second or (first == second and nodes[a, N_FINAL] < nodes[b, N_FINAL])
+
+
+@inner
+def push(growing: Any, rule: Any, size: Any, node: Any) -> None:
+    """Add a node to a heap of `size` nodes."""
+    heap = int_list(growing, HEAP)
+    place = size
+    while place > 0:
+        above = (place - 1) // 2
+        if not comes_before(growing, rule, node, heap[above]):
+            break
+        heap[place] = heap[above]
+        place = above
+    heap[place] = node
+
+
+@inner
+def drop_first(growing: Any, rule: Any, size: Any) -> None:
+    """Take the first node from a heap of `size` nodes."""
+    heap = int_list(growing, HEAP)
+    last = size - 1
+    moved = heap[last]
+    place = 0
+    while 2 * place + 1 < last:
+        below = 2 * place + 1
+        if below + 1 < last and comes_before(growing, rule, heap[below + 1], heap[below]):
+            below += 1
+        if not comes_before(growing, rule, heap[below], moved):
+            break
+        heap[place] = heap[below]
+        place = below
+    heap[place] = moved
+
+
+@inner
+def rebuild(growing: Any, rule: Any) -> None:
+    """Put the heap in order again after a rank has changed."""
+    for k in range(1, int_list(growing, CONTROL)[C_HEAP]):
+        push(growing, rule, k, int_list(growing, HEAP)[k])
+
+
+@inner
+def become_leaf(growing: Any, rule: Any, node: Any) -> None:
+    """Give a node the next number of the finished tree; if it has a split it may be divided later."""
+    control = int_list(growing, CONTROL)
+    nodes = ints(growing, NODE_I)
+    nodes[node, N_FINAL] = control[C_COMMITTED]
+    control[C_COMMITTED] += 1
+    floats(growing, NODE_F)[node, F_PRIORITY] = rank(growing, rule, node)
+    if nodes[node, N_FEATURE] >= 0:
+        push(growing, rule, control[C_HEAP], node)
+        control[C_HEAP] += 1
+
+
+@inner
+def commit(growing: Any, rule: Any) -> Any:
+    """Commit splits in exact order as far as their children are prepared; says whether the tree is finished."""
+    control = int_list(growing, CONTROL)
+    nodes = ints(growing, NODE_I)
+    while control[C_HEAP] > 0 and control[C_LEAVES] < rule.max_leaves:
+        node = int_list(growing, HEAP)[0]
+        child = nodes[node, N_CHILD]
+        if nodes[node, N_FEATURE] >= 0 and child < 0:
+            return False
+        drop_first(growing, rule, control[C_HEAP])
+        control[C_HEAP] -= 1
+        if child >= 0:
+            control[C_LEAVES] += 1
+            control[C_WAITING] -= 1
+            for side in range(2):
+                become_leaf(growing, rule, child + side)
+    return True
+
+
+@inner
+def open_node(growing: Any, rule: Any, node: Any) -> None:
+    """A node with a split may be prepared; it cannot be committed before its parent, so it is no more urgent than that."""
+    control = int_list(growing, CONTROL)
+    urgency = floats(growing, NODE_F)
+    parent = ints(growing, NODE_I)[node, N_PARENT]
+    urgency[node, F_PRIORITY] = rank(growing, rule, node)
+    if parent >= 0 and ints(growing, NODE_I)[node, N_FINAL] < 0:
+        urgency[node, F_PRIORITY] = min(urgency[node, F_PRIORITY], urgency[parent, F_PRIORITY])
+    int_list(growing, OPENED)[control[C_OPEN]] = node
+    control[C_OPEN] += 1
+
+
+@inner
+def choose_batch(growing: Any, rule: Any, most: Any) -> Any:
+    """Move open nodes to the batch, at most `most`; returns how many.
+
+    No more nodes are prepared than leaves are left to be had, and of those only half at a time where the order is
+    best first: the children of a node prepared now may come before the rest. Otherwise the batch is (part of) a level.
+    """
+    control = int_list(growing, CONTROL)
+    opened = int_list(growing, OPENED)
+    batch = int_list(growing, BATCH)
+    urgency = floats(growing, NODE_F)
+    room = rule.max_leaves - control[C_LEAVES] - control[C_WAITING]
+    most = min(most, max(1, room // 2 if rule.order == BEST_FIRST else room))
+    size = 0
+    level = -np.inf
+    while size < most and control[C_OPEN] > 0:
+        best = 0
+        for k in range(1, control[C_OPEN]):
+            if urgency[opened[k], F_PRIORITY] > urgency[opened[best], F_PRIORITY]:
+                best = k
+                if rule.order != BEST_FIRST and urgency[opened[k], F_PRIORITY] == level:
+                    break
+        node = opened[best]
+        if rule.order != BEST_FIRST and size > 0 and urgency[node, F_PRIORITY] != level:
+            break
+        level = urgency[node, F_PRIORITY]
+        batch[size] = node
+        size += 1
+        control[C_OPEN] -= 1
+        opened[best] = opened[control[C_OPEN]]
+    control[C_WAITING] += size
+    return size

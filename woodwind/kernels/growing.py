@@ -1,0 +1,76 @@
+"""The memory that a tree is grown in, as kernels see it: one array of addresses.
+
+A tree needs some thirty arrays while it grows. Handed from kernel to kernel one by one or as a tuple, they made the
+compiler spend two minutes on passing arguments, and every call count thirty references. So Python keeps the arrays
+(woodwind/tree/workspace.py) and hands over a directory, `growing`: address, rows and columns of each.
+A kernel looks up what it needs: `nodes = ints(growing, NODE_I)`.
+"""
+
+FIELDS = 3  # address, rows, columns
+
+# The table (woodwind.data.codes.Codes) and its limits.
+BY_ROW = 0  # uint64[n * words], flat: eight codes to a word
+BY_COLUMN = 1  # uint8[F, n]
+N_BINS = 2  # int64[F], flat
+IS_CATEGORY = 3  # int64[F], flat
+ALLOWED = 4  # int64[F], flat: 1 for features drawn for this tree
+MONOTONIC = 5  # int64[F], flat: 1 increasing, -1 decreasing, 0 free
+MEMBER = 6  # uint64[F, G]: interaction groups of a feature, as bits
+
+# Rows.
+ROWS = 7  # int64[2 * n], flat: two buffers of rows, each with its coarse statistics: see kernels/accumulate.py
+STATS = 8  # int64[n], flat: (g << 32) + h of every row, in 31-bit fixed point
+LEAF_OF_ROW = 9  # int32[n], flat
+
+# What the threads tell one another.
+CONTROL = 10  # int64[64], flat
+TASKS = 11  # int64[tasks, 6]: the work of one phase
+ITEMS = 12  # int64[pairs, 6]: nodes to be judged, alone or as a pair of siblings
+FOUND_F = 13  # float64[2 * tasks, 4]: outcome of judging: gain, value left, value right
+FOUND_I = 14  # int64[2 * tasks, 4]: feature, bin, side of missing values
+FOUND_SETS = 15  # uint64[2 * tasks, 4]: levels that go left
+
+# Nodes.
+NODE_I = 16  # int64[nodes, N_INTEGERS]
+NODE_F = 17  # float64[nodes, N_FLOATS]
+GROUPS = 18  # uint64[nodes, G]: interaction groups still possible below a node
+SETS = 19  # uint64[nodes, 8]: levels that go left (4 words) and right (4 words)
+HEAP = 20  # int64[nodes], flat: committed leaves that can be split, best first
+OPENED = 21  # int64[nodes], flat: nodes that have a split and no children yet
+BATCH = 22  # int64[batch], flat: nodes being split
+GOES = 23  # uint8[batch, 256]: 1 for the codes that go left, for each node of the batch
+CODES_MET = 24  # uint8[batch, 256]: codes that the rows of the node have
+SEEN = 25  # uint8[tasks, 256]: the same for each block of rows
+SUMS = 26  # int64[nodes, 3]: gradient, hessian and rows of each node of the finished tree, unrounded
+
+# Histograms.
+TABLES = 27  # int64[slots, F * width]: packed
+WIDE = 28  # int64[wide slots, 2 * F * width]
+PARTS = 29  # int64[parts, (2 *) F * width]: histograms of parts of a node's rows
+FREE = 30  # int64[slots + wide slots], flat: unused ones
+
+# Scratch, for each thread.
+SPARE = 31  # int64[threads, F * width]
+WORDS = 32  # uint64[threads, block]: codes brought together
+VALUES = 33  # int64[threads, BLOCK_ROWS]: and their packed statistics
+BINS = 34  # int64[threads * 4, 768]: occupied bins of a feature: gradient, hessian, count, code
+CURVES = 35  # float64[threads * 8, 512]: running sums and gains after each bin
+DRAWN = 36  # int64[threads, 2 * F]: features that a node may be split by
+
+# The finished tree, in the order of its own numbers: parents before children.
+TREE_I = 37  # int64[nodes, 8]: see kernels/growth.py
+TREE_F = 38  # float64[nodes, 3]: gain, bounds of the value
+ENTRIES = 39
+
+# Columns of TREE_I and TREE_F.
+TREE_FEATURE = 0  # -1 at a leaf
+TREE_BIN = 1
+TREE_CHILD = 2  # left child; 0 at a leaf
+TREE_MISSING = 3
+TREE_SET = 4
+TREE_BEGIN = 5
+TREE_END = 6
+TREE_WIDTH = 7
+TREE_GAIN = 0
+TREE_LOW = 1
+TREE_HIGH = 2

@@ -1,0 +1,183 @@
+"""What Numba has no word for: prefetching and atomic integers.
+
+Each stands twice: as LLVM instructions, and as plain Python for runs with the compiler off (one thread only).
+All of them exist on every processor that LLVM knows; a prefetch is a hint that may be ignored.
+"""
+
+import ctypes
+import os
+from typing import Any
+
+import numpy as np
+from llvmlite import ir
+from numba import config, types
+from numba.core import cgutils
+from numba.extending import intrinsic
+from numba.np.arrayobj import populate_array
+
+from woodwind.kernels.jit import inner
+
+_I32 = ir.IntType(32)
+_I64 = ir.IntType(64)
+_BYTES = ir.IntType(8).as_pointer()
+
+
+def _element(context: Any, builder: Any, array_type: Any, array: Any, index: Any) -> Any:
+    """Address of one element of a flat array; no bounds check, no wrap-around."""
+    data = context.make_array(array_type)(context, builder, array).data
+    return builder.gep(data, [index])
+
+
+if config.DISABLE_JIT:
+
+    def prefetch(array: Any, index: Any) -> None:
+        """Ask for the cache line of array[index]: nothing to do without the compiler."""
+
+    def _view(dtype: type, flat: bool) -> Any:
+        """Make the function that looks an array up in a directory."""
+
+        def look_up(directory: Any, entry: int) -> Any:
+            address, rows, columns = (int(number) for number in directory[3 * entry : 3 * entry + 3])
+            shape = (rows,) if flat else (rows, columns)
+            size = int(np.prod(shape)) * np.dtype(dtype).itemsize
+            return np.frombuffer((ctypes.c_char * size).from_address(address), dtype).reshape(shape)
+
+        return look_up
+
+    def atomic_load(array: Any, index: int) -> int:
+        """Read array[index] as other threads left it."""
+        return int(array[index])
+
+    def atomic_store(array: Any, index: int, value: int) -> None:
+        """Write array[index] after everything written before."""
+        array[index] = value
+
+    def atomic_add(array: Any, index: int, value: int) -> int:
+        """Add to array[index]; returns the value before."""
+        before = int(array[index])
+        array[index] = before + value
+        return before
+
+    def atomic_swap_if(array: Any, index: int, expected: int, value: int) -> bool:
+        """Replace array[index] if it still has the expected value; says whether it had."""
+        if array[index] != expected:
+            return False
+        array[index] = value
+        return True
+
+    def let_others_run() -> None:
+        """Give the processor to another thread: nothing to do without threads."""
+
+else:
+
+    @intrinsic
+    def prefetch(_typing: Any, array: Any, index: Any) -> Any:
+        """Ask for the cache line of array[index] before it is needed."""
+
+        def code(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            place = builder.bitcast(_element(context, builder, signature.args[0], args[0], args[1]), _BYTES)
+            shape = ir.FunctionType(ir.VoidType(), [_BYTES, _I32, _I32, _I32])
+            name = "llvm.prefetch.p0"
+            function = builder.module.globals.get(name) or ir.Function(builder.module, shape, name)
+            read, keep, data = (ir.Constant(_I32, number) for number in (0, 3, 1))
+            builder.call(function, [place, read, keep, data])
+            return context.get_dummy_value()
+
+        return types.void(array, index), code
+
+    def _view(dtype: type, flat: bool) -> Any:
+        """Make the function that looks an array up in a directory: no reference is counted, nothing is copied."""
+        item = types.boolean if dtype is np.bool_ else getattr(types, np.dtype(dtype).name)
+        array_type = types.Array(item, 1 if flat else 2, "C")
+        size = np.dtype(dtype).itemsize
+
+        def code(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            start = builder.mul(builder.sext(args[1], _I64) if args[1].type.width < 64 else args[1], ir.Constant(_I64, 3))
+            first = _element(context, builder, signature.args[0], args[0], start)
+            address, rows, columns = (builder.load(builder.gep(first, [ir.Constant(_I64, k)])) for k in range(3))
+            out = context.make_array(array_type)(context, builder)
+            data = builder.inttoptr(address, out.data.type)
+            step = ir.Constant(_I64, size)
+            shape = [rows] if flat else [rows, columns]
+            strides = [step] if flat else [builder.mul(columns, step), step]
+            populate_array(
+                out,
+                data=data,
+                shape=cgutils.pack_array(builder, shape),
+                strides=cgutils.pack_array(builder, strides),
+                itemsize=step,
+                meminfo=None,
+            )
+            return out._getvalue()
+
+        @intrinsic
+        def look_up(_typing: Any, directory: Any, entry: Any) -> Any:
+            return array_type(directory, entry), code
+
+        return look_up
+
+    @intrinsic
+    def atomic_load(_typing: Any, array: Any, index: Any) -> Any:
+        """Read array[index] as other threads left it."""
+
+        def code(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            place = _element(context, builder, signature.args[0], args[0], args[1])
+            return builder.load_atomic(place, "acquire", 8)
+
+        return types.int64(array, index), code
+
+    @intrinsic
+    def atomic_store(_typing: Any, array: Any, index: Any, value: Any) -> Any:
+        """Write array[index] after everything written before."""
+
+        def code(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            place = _element(context, builder, signature.args[0], args[0], args[1])
+            builder.store_atomic(args[2], place, "release", 8)
+            return context.get_dummy_value()
+
+        return types.void(array, index, types.int64), code
+
+    @intrinsic
+    def atomic_add(_typing: Any, array: Any, index: Any, value: Any) -> Any:
+        """Add to array[index]; returns the value before."""
+
+        def code(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            place = _element(context, builder, signature.args[0], args[0], args[1])
+            return builder.atomic_rmw("add", place, args[2], "acq_rel")
+
+        return types.int64(array, index, types.int64), code
+
+    @intrinsic
+    def atomic_swap_if(_typing: Any, array: Any, index: Any, expected: Any, value: Any) -> Any:
+        """Replace array[index] if it still has the expected value; says whether it had."""
+
+        def code(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            place = _element(context, builder, signature.args[0], args[0], args[1])
+            outcome = builder.cmpxchg(place, args[2], args[3], "acq_rel", "acquire")
+            return builder.extract_value(outcome, 1)
+
+        return types.boolean(array, index, types.int64, types.int64), code
+
+    if os.name == "posix":
+        _sched_yield = types.ExternalFunction("sched_yield", types.int32())
+
+        @inner
+        def let_others_run() -> None:
+            """Give the processor to another thread."""
+            _sched_yield()
+
+    else:
+
+        @inner
+        def let_others_run() -> None:
+            """Give the processor to another thread: left to the operating system's time slices here."""
+
+
+# Arrays found by their number in a directory of (address, rows, columns): see kernels/growing.py.
+ints = _view(np.int64, flat=False)
+floats = _view(np.float64, flat=False)
+bytes_in = _view(np.uint8, flat=False)
+words_in = _view(np.uint64, flat=False)
+int_list = _view(np.int64, flat=True)
+word_list = _view(np.uint64, flat=True)
+row_list = _view(np.int32, flat=True)

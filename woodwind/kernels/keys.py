@@ -1,0 +1,72 @@
+"""Names of nodes, and draws of features by name: the hash of woodwind.base.streams, compiled."""
+
+from typing import Any
+
+import numpy as np
+
+from woodwind.kernels.growing import ALLOWED, GROUPS, MEMBER, NODE_I
+from woodwind.kernels.intrinsics import int_list, ints, words_in
+from woodwind.kernels.jit import inner
+from woodwind.kernels.layout import N_DEPTH, N_KEY
+
+GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+FIRST_FACTOR = np.uint64(0xBF58476D1CE4E5B9)
+SECOND_FACTOR = np.uint64(0x94D049BB133111EB)
+
+
+@inner
+def hashed(key: Any, item: Any) -> Any:
+    """Hash of an item of a key: 63 random bits."""
+    word = np.uint64(key) + np.uint64(item + 1) * GOLDEN
+    word = (word ^ (word >> np.uint64(30))) * FIRST_FACTOR
+    word = (word ^ (word >> np.uint64(27))) * SECOND_FACTOR
+    return np.int64((word ^ (word >> np.uint64(31))) >> np.uint64(1))
+
+
+@inner
+def keep_some(items: Any, count: Any, most: Any, key: Any) -> Any:
+    """Bring `most` of items[:count], drawn without replacement, to the front; returns how many there are now."""
+    if most >= count:
+        return count
+    for k in range(most):
+        other = k + hashed(key, k) % (count - k)
+        items[k], items[other] = items[other], items[k]
+    return most
+
+
+@inner
+def draw_features(growing: Any, rule: Any, node: Any, out: Any) -> Any:
+    """Write the features that a node may be split by to out, ascending; returns how many.
+
+    First those of the tree, then a draw for the level, then those that interaction constraints leave, then a draw for the node.
+    """
+    what = ints(growing, NODE_I)[node]
+    count = 0
+    for f in range(rule.n_features):
+        if int_list(growing, ALLOWED)[f]:
+            out[count] = f
+            count += 1
+    if rule.n_candidates == rule.n_features and rule.level_candidates == rule.n_features and not rule.grouped:
+        return count
+    count = keep_some(out, count, rule.level_candidates, hashed(rule.seed, what[N_DEPTH]))
+    if rule.grouped:
+        groups = words_in(growing, GROUPS)
+        member = words_in(growing, MEMBER)
+        kept = 0
+        for k in range(count):
+            together = np.uint64(0)
+            for g in range(groups.shape[1]):
+                together |= member[out[k], g] & groups[node, g]
+            if together != 0:
+                out[kept] = out[k]
+                kept += 1
+        count = kept
+    count = keep_some(out, count, rule.n_candidates, what[N_KEY])
+    for k in range(1, count):  # few: insertion
+        moved = out[k]
+        i = k
+        while i > 0 and out[i - 1] > moved:
+            out[i] = out[i - 1]
+            i -= 1
+        out[i] = moved
+    return count

@@ -1,0 +1,83 @@
+"""Shapes and switches shared by the kernels and the Python around them.
+
+Numbers here are baked into compiled code and, later, into files: append, never renumber.
+"""
+
+from typing import NamedTuple
+
+# Where a missing value goes at a split; STOP: the split met none in training, the walk ends there.
+LEFT = 0
+RIGHT = 1
+STOP = 2
+
+# Order of growth.
+BEST_FIRST = 0
+LEVEL = 1
+SYMMETRIC = 2
+
+# How the statistics of a histogram cell are kept (kernels/accumulate.py says why there are three).
+PACKED3 = 0  # one int64: gradient 28 bits, hessian 24, count 12; nodes of at most 4,095 rows
+PACKED2 = 1  # one int64: gradient 32 bits, hessian 32; nodes of at most 65,535 rows
+WIDE2 = 2  # two int64, in two planes; any number of rows
+
+ROWS_PACKED3 = 4_095
+ROWS_PACKED2 = 65_535
+
+# Fixed point of the statistics of one row: gradient and hessian in 31 bits, (g << 32) + h in one int64.
+ROW_BITS = 30
+GRADIENT_SHIFT = 15  # histograms keep the upper 15 bits (and the sign) of a row's gradient
+HESSIAN_SHIFT = 15  # and the upper 15 of its hessian
+HESSIAN_SHIFT_PACKED3 = 18  # or the upper 12, where a count has to fit as well
+
+# Columns of the node table while a tree grows: integers ...
+N_PARENT = 0
+N_CHILD = 1  # the left child; the right one follows; -1 while there are none
+N_DEPTH = 2
+N_BEGIN = 3  # rows of the node: buffer[N_BUFFER][N_BEGIN:N_END]
+N_END = 4
+N_BUFFER = 5
+N_SLOT = 6  # its histogram, -1 for none
+N_LAYOUT = 7
+N_FEATURE = 8  # its best split, -1 for none
+N_BIN = 9  # number split: left when code <= bin; category split: how many levels of the order go left
+N_MISSING = 10  # LEFT, RIGHT, and after the rows were split STOP if none was missing
+N_SET = 11  # category split: row of the table of sets, -1 otherwise
+N_FINAL = 12  # number in the finished tree, -1 while not committed
+N_KEY = 13  # names the node by its path from the root: randomness does not depend on the order of work
+N_INTEGERS = 14
+
+# ... and floats.
+F_GAIN = 0
+F_PRIORITY = 1  # the least gain on the path from the committed tree: decides what is prepared next
+F_LOW = 2  # bounds of the value, from monotonic constraints
+F_HIGH = 3
+F_LEFT = 4  # values of the children if they were leaves
+F_RIGHT = 5
+N_FLOATS = 6
+
+
+class Rule(NamedTuple):
+    """The numbers that judge a split and end the growth, and the size of the table."""
+
+    n_rows: int  # of the table, whether or not they are drawn for a tree
+    n_features: int
+    n_words: int  # of eight codes each, in a row
+    width: int  # of a feature's table: codes are below it
+    order: int
+    max_leaves: int
+    max_depth: int
+    min_rows: float
+    min_hessian: float
+    min_gain: float
+    l1: float
+    l2: float
+    category_l2: float
+    category_smooth: float
+    gradient_unit: float  # real gradient of one unit of a row's fixed-point gradient
+    hessian_unit: float
+    constant_hessian: bool  # every row has the same hessian: it counts rows
+    n_candidates: int  # features drawn per node; n_features for all
+    level_candidates: int  # features drawn per level before that
+    seed: int
+    bounded: bool  # some feature has a monotonic constraint
+    grouped: bool  # interaction constraints are given

@@ -1,0 +1,59 @@
+"""Rows of a node to rows of its children.
+
+    source   a b c d e f g h          one buffer: the rows of the node
+    target   a c f|h g e d b          the other: rows that go left from the front, the others from the back
+
+Rows stay in ascending or descending order, which is what prefetching needs; no sum depends on their order.
+A node of many rows is split in two passes over blocks, so that threads can share it: count, then place.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from woodwind.kernels.jit import inner
+
+U = np.uint64
+
+
+@inner
+def split_rows(column: Any, goes_left: Any, source: Any, begin: Any, end: Any, target: Any, seen: Any) -> Any:
+    """Split source[begin:end] into target[begin:end]; returns how many went left. seen[code] becomes 1 for codes met."""
+    low = U(begin)
+    high = U(end - 1)
+    one = U(1)
+    for i in range(U(begin), U(end)):
+        row = source[i]
+        code = column[U(row >> 32)]
+        left = U(goes_left[code])
+        seen[code] = 1
+        target[low] = row
+        target[high] = row
+        low += left
+        high -= one - left
+    return np.int64(low) - begin
+
+
+@inner
+def count_left(column: Any, goes_left: Any, source: Any, begin: Any, end: Any, seen: Any) -> Any:
+    """How many of source[begin:end] go left. seen[code] becomes 1 for codes met."""
+    left = U(0)
+    for i in range(U(begin), U(end)):
+        code = column[U(source[i] >> 32)]
+        left += U(goes_left[code])
+        seen[code] = 1
+    return np.int64(left)
+
+
+@inner
+def place_rows(column: Any, goes_left: Any, source: Any, begin: Any, end: Any, target: Any, low: Any, high: Any) -> None:
+    """Write the rows of source[begin:end] that go left to target[low:], the others to target[high:]."""
+    a = U(low)
+    b = U(high)
+    one = U(1)
+    for i in range(U(begin), U(end)):
+        row = source[i]
+        left = U(goes_left[column[U(row >> 32)]])
+        target[b + left * (a - b)] = row  # one store, no branch; unsigned arithmetic wraps as it should
+        a += left
+        b += one - left

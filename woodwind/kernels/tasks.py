@@ -1,0 +1,240 @@
+"""The tasks that growing a tree consists of; any thread may do any of them. Who asks for which is in kernels/growth.py."""
+
+from typing import Any
+
+import numpy as np
+
+from woodwind.kernels.accumulate import accumulate, count_rows, subtract
+from woodwind.kernels.growing import (
+    BATCH,
+    BY_COLUMN,
+    CURVES,
+    DRAWN,
+    BINS,
+    FOUND_F,
+    FOUND_I,
+    FOUND_SETS,
+    GOES,
+    IS_CATEGORY,
+    ITEMS,
+    LEAF_OF_ROW,
+    MONOTONIC,
+    NODE_F,
+    NODE_I,
+    PARTS,
+    ROWS,
+    SEEN,
+    SPARE,
+    STATS,
+    TABLES,
+    TASKS,
+    WIDE,
+)
+from woodwind.kernels.intrinsics import bytes_in, floats, int_list, ints, row_list, words_in
+from woodwind.kernels.jit import inner
+from woodwind.kernels.keys import draw_features
+from woodwind.kernels.layout import (
+    F_HIGH,
+    F_LOW,
+    N_BEGIN,
+    N_BUFFER,
+    N_DEPTH,
+    N_END,
+    N_FEATURE,
+    N_LAYOUT,
+    N_SLOT,
+    WIDE2,
+)
+from woodwind.kernels.partition import count_left, place_rows, split_rows
+from woodwind.kernels.scan import NO_SPLIT, left_levels, scan_feature
+
+# Kinds of phase.
+SPLIT = 1
+PLACE = 2
+SUM = 3
+JUDGE = 4
+RECOUNT = 5
+COLLECT = 6
+
+# Columns of a task.
+T_WHAT = 0  # node, place in the batch, or item
+T_BEGIN = 1
+T_END = 2
+T_OUT = 3  # where the outcome goes, or the outcome itself
+T_LOW = 4
+T_HIGH = 5
+
+# Columns of an item: one node, or two siblings of which the smaller is summed and the larger is the parent minus it.
+I_SMALL = 0
+I_LARGE = 1  # -1 for none
+I_PARENT = 2  # slot of the parent's histogram
+I_LAYOUT = 3  # its layout
+I_PARTS = 4  # first part of the smaller one's histogram, if it was summed in parts
+I_N_PARTS = 5
+
+
+@inner
+def table_of(growing: Any, slot: Any, layout: Any) -> Any:
+    """The histogram in a slot."""
+    if layout == WIDE2:
+        return ints(growing, WIDE)[slot]
+    return ints(growing, TABLES)[slot]
+
+
+@inner
+def buffer_of(growing: Any, rule: Any, which: Any) -> Any:
+    """One of the two buffers of row numbers."""
+    return int_list(growing, ROWS)[which * rule.n_rows : (which + 1) * rule.n_rows]
+
+
+@inner
+def can_split(growing: Any, rule: Any, node: Any) -> Any:
+    """Whether a node is large and shallow enough to be judged at all."""
+    what = ints(growing, NODE_I)[node]
+    return what[N_DEPTH] < rule.max_depth and what[N_END] - what[N_BEGIN] >= 2.0 * rule.min_rows
+
+
+@inner
+def do_split(growing: Any, rule: Any, task: Any, placing: Any) -> None:
+    """SPLIT: split the rows of a small node, or count those of one block of a large one. PLACE: bring those to their places."""
+    what = ints(growing, TASKS)[task]
+    node = ints(growing, NODE_I)[int_list(growing, BATCH)[what[T_WHAT]]]
+    column = bytes_in(growing, BY_COLUMN)[node[N_FEATURE]]
+    goes = bytes_in(growing, GOES)[what[T_WHAT]]
+    source = buffer_of(growing, rule, node[N_BUFFER])
+    target = buffer_of(growing, rule, 1 - node[N_BUFFER])
+    if placing:
+        place_rows(column, goes, source, what[T_BEGIN], what[T_END], target, what[T_LOW], what[T_HIGH])
+        return
+    seen = bytes_in(growing, SEEN)[task]
+    seen[:] = 0
+    if what[T_LOW] != 0:
+        what[T_OUT] = split_rows(column, goes, source, what[T_BEGIN], what[T_END], target, seen)
+    else:
+        what[T_OUT] = count_left(column, goes, source, what[T_BEGIN], what[T_END], seen)
+
+
+@inner
+def do_sum(growing: Any, rule: Any, task: Any, thread: Any) -> None:
+    """SUM: the histogram of a node, or of a part of its rows."""
+    what = ints(growing, TASKS)[task]
+    node = ints(growing, NODE_I)[what[T_WHAT]]
+    layout = node[N_LAYOUT]
+    cells = rule.n_features * rule.width
+    table = table_of(growing, node[N_SLOT], layout)
+    if what[T_OUT] >= 0:
+        table = ints(growing, PARTS)[what[T_OUT]]
+    table[: 2 * cells if layout == WIDE2 else cells] = 0
+    accumulate(growing, rule, what[T_BEGIN], what[T_END], buffer_of(growing, rule, node[N_BUFFER]), layout, table, thread)
+
+
+@inner
+def complete(growing: Any, rule: Any, item: Any, first: Any, past: Any) -> None:
+    """Add up the parts of the smaller node and find the larger one by difference, for features first to past."""
+    nodes = ints(growing, NODE_I)
+    small = nodes[item[I_SMALL]]
+    large = item[I_LARGE]
+    cells = rule.n_features * rule.width
+    begin = first * rule.width
+    end = past * rule.width
+    wide = small[N_LAYOUT] == WIDE2
+    table = table_of(growing, small[N_SLOT], small[N_LAYOUT])
+    for part in range(item[I_N_PARTS]):
+        other = ints(growing, PARTS)[item[I_PARTS] + part]
+        for plane in range(2 if wide else 1):
+            for i in range(np.uint64(plane * cells + begin), np.uint64(plane * cells + end)):
+                table[i] = other[i] if part == 0 else table[i] + other[i]
+    if large >= 0:
+        parent = table_of(growing, item[I_PARENT], item[I_LAYOUT])
+        if item[I_LAYOUT] == WIDE2:
+            layout = nodes[large, N_LAYOUT]
+            out = table_of(growing, nodes[large, N_SLOT], layout)
+            subtract(parent, table, wide, out, layout == WIDE2, begin, end, cells)
+        else:
+            for i in range(np.uint64(begin), np.uint64(end)):
+                parent[i] -= table[i]  # the parent becomes the larger child
+
+
+@inner
+def judge(growing: Any, rule: Any, node: Any, first: Any, past: Any, counts: Any, thread: Any, out: Any) -> None:
+    """Best split of a node among features first to past; written to row `out` of the findings."""
+    layout = ints(growing, NODE_I)[node, N_LAYOUT]
+    place = (table_of(growing, ints(growing, NODE_I)[node, N_SLOT], layout), layout, counts)
+    drawn = ints(growing, DRAWN)[thread]
+    bins = ints(growing, BINS)[4 * thread : 4 * thread + 4]
+    curves = floats(growing, CURVES)[8 * thread : 8 * thread + 8]
+    low = floats(growing, NODE_F)[node, F_LOW]
+    high = floats(growing, NODE_F)[node, F_HIGH]
+    found_f = floats(growing, FOUND_F)[out]
+    found_i = ints(growing, FOUND_I)[out]
+    found_f[0] = NO_SPLIT
+    for k in range(draw_features(growing, rule, node, drawn)):
+        f = drawn[k]
+        if first <= f < past:
+            bounds = (low, high, np.float64(int_list(growing, MONOTONIC)[f]))
+            gain, where, side, left, right = scan_feature(growing, rule, f, place, bounds, bins, curves)
+            if gain > found_f[0]:
+                found_f[0] = gain
+                found_f[1] = left
+                found_f[2] = right
+                found_i[0] = f
+                found_i[1] = where
+                found_i[2] = side
+    f = found_i[0]
+    if f >= 0 and int_list(growing, IS_CATEGORY)[f]:
+        found_set = words_in(growing, FOUND_SETS)[out]
+        found_i[2] = left_levels(growing, rule, f, place, found_i[1], bins, curves, found_set)
+
+
+@inner
+def do_judge(growing: Any, rule: Any, task: Any, thread: Any, counting: Any) -> None:
+    """JUDGE: complete the histograms of an item for some features and find their best splits.
+
+    RECOUNT: judge one node again with its rows counted, because the split found without counts leaves too few on one side.
+    """
+    what = ints(growing, TASKS)[task]
+    begin = what[T_BEGIN]
+    end = what[T_END]
+    first = what[T_WHAT]
+    second = -1
+    counts = ints(growing, SPARE)[thread, :0]
+    found_i = ints(growing, FOUND_I)
+    found_i[2 * task, 0] = -1
+    found_i[2 * task + 1, 0] = -1
+    if counting:
+        node = ints(growing, NODE_I)[first]
+        counts = ints(growing, PARTS)[what[T_OUT], : rule.n_features * rule.width]
+        counts[:] = 0
+        count_rows(growing, rule, node[N_BEGIN], node[N_END], buffer_of(growing, rule, node[N_BUFFER]), counts)
+    else:
+        item = ints(growing, ITEMS)[first]
+        complete(growing, rule, item, begin, end)
+        first = item[I_SMALL]
+        second = item[I_LARGE]
+    out = 2 * task
+    for node_number in (first, second):
+        if node_number >= 0 and can_split(growing, rule, node_number):
+            judge(growing, rule, node_number, begin, end, counts, thread, out)
+        out += 1
+
+
+@inner
+def do_collect(growing: Any, rule: Any, task: Any) -> None:
+    """COLLECT: note the leaf of each row, bring its number alone to the first buffer, and sum the statistics unrounded."""
+    what = ints(growing, TASKS)[task]
+    rows = buffer_of(growing, rule, ints(growing, NODE_I)[what[T_WHAT], N_BUFFER])
+    first_buffer = int_list(growing, ROWS)
+    leaf_of_row = row_list(growing, LEAF_OF_ROW)
+    stats = int_list(growing, STATS)
+    leaf = what[T_OUT]
+    gradient = np.int64(0)
+    hessian = np.int64(0)
+    for i in range(np.uint64(what[T_BEGIN]), np.uint64(what[T_END])):
+        row = np.uint64(rows[i] >> 32)
+        first_buffer[i] = row
+        leaf_of_row[row] = leaf
+        stat = stats[row]
+        gradient += stat >> 32
+        hessian += stat & 0xFFFFFFFF
+    what[T_LOW] = gradient
+    what[T_HIGH] = hessian

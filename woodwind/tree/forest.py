@@ -1,0 +1,295 @@
+"""The model: trees as frozen flat arrays that predict, slice, join and prove themselves sound.
+
+What training never saw falls back to what the node knows: every inner node keeps the cover-weighted mean of the leaves
+below it, and a walk that cannot go on (a new level, or a missing value where training met none) ends there.
+"""
+
+import hashlib
+from collections.abc import Iterator
+from dataclasses import dataclass, fields, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from woodwind.base.errors import DataError
+from woodwind.kernels.layout import LEFT, RIGHT, STOP
+from woodwind.kernels.traverse import node_means
+from woodwind.tree.predictor import Arrays, Engine, Predictor
+
+__all__ = ["LEFT", "RIGHT", "STOP", "Forest"]
+
+# Types of the arrays; what is built with others is converted.
+DTYPES = {
+    "roots": np.int64, "feature": np.int32, "threshold": np.float64, "child": np.int32, "missing": np.uint8,
+    "sets": np.int64, "words": np.uint64, "set_words": np.int32, "value": np.float64, "cover": np.float64,
+    "gain": np.float64, "output": np.int32, "start": np.float64,
+}  # fmt: skip
+
+# Trees whose leaves are found together before the stages of a prediction are added up one by one.
+STAGES_TOGETHER = 16
+
+
+@dataclass(frozen=True, eq=False)
+class Forest:
+    """Trees one after another in flat arrays: T trees, N nodes, F features, values of L numbers.
+
+    A tree's nodes are contiguous, its root first, parents before their children, a right child just after the left one.
+    """
+
+    roots: NDArray[np.int64]  # (T + 1,) first node of each tree, then N
+    feature: NDArray[np.int32]  # (N,) -1 at a leaf
+    threshold: NDArray[np.float64]  # (N,) number split: left when x <= threshold
+    child: NDArray[np.int32]  # (N,) left child, counted from the tree's first node; 0 at a leaf
+    missing: NDArray[np.uint8]  # (N,) where a missing value goes: LEFT, RIGHT or STOP
+    sets: NDArray[np.int64]  # (N,) category split: place of its sets in `words`; -1 otherwise
+    words: NDArray[np.uint64]  # (W,) for each category split the levels that go left as bits, then those that go right
+    set_words: NDArray[np.int32]  # (F,) words of one set; 0 for a number
+    value: NDArray[np.float64]  # (N, L) of a leaf; of an inner node the cover-weighted mean of the leaves below
+    cover: NDArray[np.float64]  # (N,) weight of the training rows
+    gain: NDArray[np.float64]  # (N,) of the split; 0 at a leaf
+    output: NDArray[np.int32]  # (T,) column of the score that a tree adds to; -1: its value is the whole row of scores
+    n_outputs: int
+    start: NDArray[np.float64]  # (n_outputs,) score before the first tree
+
+    def __post_init__(self) -> None:
+        for name, dtype in DTYPES.items():
+            array = np.ascontiguousarray(getattr(self, name), dtype).view()
+            array.flags.writeable = False
+            object.__setattr__(self, name, array)
+        object.__setattr__(self, "n_outputs", int(self.n_outputs))
+
+    @classmethod
+    def empty(cls, set_words: Any, start: Any, width: int = 1) -> "Forest":
+        """A forest without trees, for features with these words to a set, starting from these scores."""
+        none: NDArray[Any] = np.zeros(0)
+        start = np.atleast_1d(np.asarray(start, np.float64))
+        return cls(
+            roots=np.zeros(1, np.int64), feature=none, threshold=none, child=none, missing=none, sets=none, words=none,
+            set_words=set_words, value=np.zeros((0, width)), cover=none, gain=none, output=none, n_outputs=start.size, start=start,
+        )  # fmt: skip
+
+    # ------------------------------------------------------------------------------------------------------- facts
+
+    @property
+    def n_trees(self) -> int:
+        """Number of trees."""
+        return self.roots.size - 1
+
+    @property
+    def n_nodes(self) -> int:
+        """Number of nodes of all trees."""
+        return self.feature.size
+
+    @property
+    def n_features(self) -> int:
+        """Number of features of the engine."""
+        return self.set_words.size
+
+    @cached_property
+    def depth(self) -> NDArray[np.int32]:
+        """Splits between the root of its tree and each node (N,)."""
+        depth = np.zeros(self.n_nodes, np.int32)
+        base = self._tree_begin()
+        level = self.roots[:-1]
+        while (level := level[self.feature[level] >= 0]).size:
+            left = base[level] + self.child[level]
+            depth[left] = depth[left + 1] = depth[level] + 1
+            level = np.concatenate([left, left + 1])
+        return depth
+
+    def digest(self) -> str:
+        """A fingerprint of every bit of the model: equal forests have equal digests, on any machine."""
+        total = hashlib.sha256(f"{self.n_outputs}".encode())
+        for name, dtype in DTYPES.items():
+            array = getattr(self, name)
+            total.update(f"{name}{array.shape}".encode())
+            total.update(array.astype(np.dtype(dtype).newbyteorder("<")).tobytes())
+        return total.hexdigest()
+
+    def check(self) -> "Forest":
+        """Prove that no walk can leave the arrays or go on for ever; returns the forest, or raises DataError."""
+        check_shapes(self)
+        check_trees(self)
+        check_nodes(self)
+        check_sets(self)
+        return self
+
+    # -------------------------------------------------------------------------------------------------- prediction
+
+    @cached_property
+    def engine(self) -> Engine:
+        """The forest in the forms that kernels want."""
+        return Engine(Arrays(*(getattr(self, name) for name in Arrays._fields)))
+
+    def raw(self, x: Any, threads: int = 1) -> NDArray[np.float64]:
+        """Scores (n, n_outputs) of a table or of a matrix (n, F).
+
+        In a matrix category columns hold level numbers; NaN is missing, -2 a level that training never saw.
+        Each row adds its trees in order, so that the bits depend on neither the threads nor the other rows.
+        """
+        return self._add(x, (0, self.n_trees), threads)
+
+    def staged_raw(self, x: Any, threads: int = 1, every: int = 1) -> Iterator[NDArray[np.float64]]:
+        """The scores after every tree, or after every so many; each array is new. The last equals `raw`."""
+        out = self._add(x, (0, 0), threads)
+        for first in range(0, self.n_trees, STAGES_TOGETHER):
+            last = min(first + STAGES_TOGETHER, self.n_trees)
+            leaves = self._leaves(x, (first, last), threads)
+            for tree in range(first, last):
+                step = self.value[self.roots[tree] + leaves[:, tree - first]]
+                column = self.output[tree]
+                if column >= 0:
+                    out[:, column] += step[:, 0]
+                else:
+                    out += step
+                if (tree + 1) % every == 0 or tree + 1 == self.n_trees:
+                    yield out.copy()
+
+    def leaves(self, x: Any, threads: int = 1) -> NDArray[np.int32]:
+        """The node where each row ends in each tree (n, T), counted from the tree's root."""
+        return self._leaves(x, (0, self.n_trees), threads)
+
+    def predictor(self) -> Predictor:
+        """A callable that scores one row or a block of rows with as little ceremony as can be."""
+        return Predictor(self.engine, self.start)
+
+    def _add(self, x: Any, trees: tuple[int, int], threads: int) -> NDArray[np.float64]:
+        out = np.tile(self.start, (n_rows(x), 1))
+        self.engine.run(x, trees, out, None, threads)
+        return out
+
+    def _leaves(self, x: Any, trees: tuple[int, int], threads: int) -> NDArray[np.int32]:
+        leaf = np.zeros((n_rows(x), trees[1] - trees[0]), np.int32)
+        self.engine.run(x, trees, None, leaf, threads)
+        return leaf
+
+    # ---------------------------------------------------------------------------------------------- parts and sums
+
+    def first(self, k: int) -> "Forest":
+        """The first k trees."""
+        return self._part(0, min(max(k, 0), self.n_trees), self.start)
+
+    def rest(self, k: int) -> "Forest":
+        """What comes after the first k trees, starting from zero: `first(k).join(rest(k))` is the forest itself."""
+        return self._part(min(max(k, 0), self.n_trees), self.n_trees, np.zeros_like(self.start))
+
+    def _part(self, begin: int, end: int, start: NDArray[np.float64]) -> "Forest":
+        nodes = slice(self.roots[begin], self.roots[end])
+        sets = self.sets[nodes]
+        used = sets >= 0
+        words, low = self.words[:0], 0
+        if used.any():
+            low = int(sets[used].min())
+            words = self.words[low : int((sets[used] + 2 * self.set_words[self.feature[nodes][used]]).max())]
+        per_node = {name: getattr(self, name)[nodes] for name in ("feature", "threshold", "child", "missing", "value", "cover", "gain")}
+        return replace(
+            self, **per_node, roots=self.roots[begin : end + 1] - self.roots[begin], sets=np.where(used, sets - low, -1), words=words,
+            output=self.output[begin:end], start=start,
+        )  # fmt: skip
+
+    def join(self, other: "Forest") -> "Forest":
+        """The sum of two forests: the trees of both, this one's first, and the sum of their starting scores."""
+        same = self.n_outputs == other.n_outputs and self.value.shape[1] == other.value.shape[1]
+        if not same or not np.array_equal(self.set_words, other.set_words):
+            raise DataError("only forests of the same features, the same outputs and the same width of values can be joined")
+        names = ("feature", "threshold", "child", "missing", "words", "value", "cover", "gain", "output")
+        return replace(
+            self, **{name: np.concatenate([getattr(self, name), getattr(other, name)]) for name in names},
+            roots=np.concatenate([self.roots, self.roots[-1] + other.roots[1:]]),
+            sets=np.concatenate([self.sets, np.where(other.sets >= 0, other.sets + self.words.size, -1)]),
+            start=self.start + other.start,
+        )  # fmt: skip
+
+    def with_node_values(self) -> "Forest":
+        """The same forest, with the value of every inner node the cover-weighted mean of the leaves below it."""
+        value = self.value.copy()
+        node_means(self.feature, self.child, self.cover, self.roots, value)
+        return replace(self, value=value)
+
+    def _tree_begin(self) -> NDArray[np.int64]:
+        """The first node of its tree, for each node."""
+        return np.repeat(self.roots[:-1], np.diff(self.roots))
+
+
+def n_rows(x: Any) -> int:
+    """Rows of a matrix or of a table."""
+    return int(x.shape[0]) if isinstance(x, np.ndarray) else int(x.n_rows)
+
+
+# ------------------------------------------------------------------------------------------------------------ soundness
+
+
+def demand(holds: Any, what: str) -> None:
+    """Raise DataError unless the statement holds, everywhere if it is an array."""
+    if not np.all(holds):
+        raise DataError(f"the forest is damaged: {what}")
+
+
+def check_shapes(forest: Forest) -> None:
+    """Every array has its type and the length that the others ask for."""
+    for field in fields(Forest):
+        if field.name in DTYPES:
+            array = getattr(forest, field.name)
+            demand(isinstance(array, np.ndarray) and array.dtype == DTYPES[field.name], f"{field.name} has the wrong type")
+            demand(array.ndim == (2 if field.name == "value" else 1), f"{field.name} has the wrong number of dimensions")
+    demand(forest.roots.size >= 1, "roots is empty")
+    for name in ("threshold", "child", "missing", "sets", "value", "cover", "gain"):
+        demand(getattr(forest, name).shape[0] == forest.n_nodes, f"{name} has not one entry for each node")
+    demand(forest.output.size == forest.n_trees, "output has not one entry for each tree")
+    demand(forest.n_outputs >= 1, "there is no output")
+    demand(forest.start.size == forest.n_outputs, "start has not one entry for each output")
+    demand(forest.value.shape[1] >= 1, "values have no numbers")
+
+
+def check_trees(forest: Forest) -> None:
+    """Trees cover the nodes in order, and each adds to outputs that exist."""
+    demand(forest.roots[0] == 0, "the first tree does not begin at the first node")
+    demand(forest.roots[-1] == forest.n_nodes, "the last tree does not end at the last node")
+    # Two of these say the same unless a difference wraps around.
+    demand((np.diff(forest.roots) > 0) & (forest.roots[1:] > forest.roots[:-1]), "a tree has no nodes")
+    whole = forest.output == -1
+    demand(whole | ((forest.output >= 0) & (forest.output < forest.n_outputs)), "a tree adds to an output that does not exist")
+    if forest.n_trees:
+        width = forest.value.shape[1]
+        demand(~whole | (width == forest.n_outputs), "a tree adds to all outputs, but its values have another width")
+        demand(whole | (width == 1), "a tree adds to one output, but its values have more than one number")
+
+
+def check_nodes(forest: Forest) -> None:
+    """Children come after their parents and inside the tree, each node but the root has one parent, and numbers are numbers."""
+    if forest.n_nodes == 0:
+        return
+    split = forest.feature >= 0
+    begin = forest._tree_begin()
+    local = np.arange(forest.n_nodes) - begin
+    size = np.repeat(np.diff(forest.roots), np.diff(forest.roots))
+    child = forest.child.astype(np.int64)
+    demand((forest.feature >= -1) & (forest.feature < forest.n_features), "a split uses a feature that does not exist")
+    demand(split | (child == 0), "a leaf has children")
+    demand(~split | ((child > local) & (child + 1 < size)), "a child is not behind its parent in the same tree")
+    left = (begin + child)[split]
+    parents = np.bincount(np.concatenate([left, left + 1]), minlength=forest.n_nodes)
+    demand(parents == (local > 0), "a node has no parent, or two")
+    demand(forest.missing <= STOP, "missing values go nowhere")
+    demand(~np.isnan(forest.threshold), "a threshold is not a number")
+    demand(np.isfinite(forest.value), "a value is not finite")
+    demand(np.isfinite(forest.cover) & (forest.cover >= 0), "a cover is not a finite weight")
+    demand(~np.isnan(forest.gain), "a gain is not a number")
+    demand(np.isfinite(forest.start), "a starting score is not finite")
+
+
+def check_sets(forest: Forest) -> None:
+    """Category splits have sets inside `words`, no level goes both ways, and nothing else has sets."""
+    demand(forest.set_words >= 0, "a feature has a negative number of set words")
+    if forest.n_nodes == 0:
+        return
+    size = np.where(forest.feature >= 0, forest.set_words[forest.feature] if forest.n_features else 0, 0).astype(np.int64)
+    category = size > 0
+    demand((forest.sets >= -1) & (category == (forest.sets >= 0)), "a set is missing, or belongs to no category split")
+    # Compared without adding, so that nothing can wrap around.
+    demand(forest.sets <= forest.words.size - 2 * size, "a set reaches beyond the words")
+    for k in range(int(size.max(initial=0))):
+        at = forest.sets[size > k]
+        demand((forest.words[at + k] & forest.words[at + size[size > k] + k]) == 0, "a level goes both ways")

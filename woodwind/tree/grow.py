@@ -1,0 +1,238 @@
+"""Grow one tree from coded rows and their integer statistics."""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from woodwind.base.pool import LEAST_WORK, run_ranges, submit
+from woodwind.base.streams import choose, key
+from woodwind.data.codes import Codes
+from woodwind.kernels.accumulate import fill_rows
+from woodwind.kernels.frontier import C_COMMITTED
+from woodwind.kernels.growing import (
+    TREE_BEGIN,
+    TREE_BIN,
+    TREE_CHILD,
+    TREE_END,
+    TREE_FEATURE,
+    TREE_GAIN,
+    TREE_HIGH,
+    TREE_LOW,
+    TREE_MISSING,
+    TREE_SET,
+)
+from woodwind.kernels.growth import take_part
+from woodwind.kernels.layout import STOP, Rule
+from woodwind.kernels.team import begin_call
+from woodwind.tree.settings import ORDERS, TreeSettings, group_bits
+from woodwind.tree.workspace import workspace
+
+DEEPEST = 1 << 40  # no limit
+
+
+@dataclass(frozen=True, eq=False)
+class GrownTree:
+    """A finished tree on codes, its leaves still without values. The root is node 0, parents come before children.
+
+    Leaf j has the rows `rows[begin[j]:end[j]]`; its sums are unrounded.
+    """
+
+    feature: NDArray[np.int32]  # (N,) -1 at a leaf
+    bin: NDArray[np.int64]  # (N,) number split: left when code <= bin
+    child: NDArray[np.int32]  # (N,) left child; the right one follows; 0 at a leaf
+    missing: NDArray[np.uint8]  # (N,)
+    set: NDArray[np.int64]  # (N,) row of `sets`; -1 otherwise
+    sets: NDArray[np.uint64]  # (S, 8) levels that go left, levels that go right
+    gain: NDArray[np.float64]  # (N,)
+    gradient: NDArray[np.float64]  # (N,) sums of all nodes
+    hessian: NDArray[np.float64]  # (N,)
+    count: NDArray[np.int64]  # (N,)
+    low: NDArray[np.float64]  # (N,) bounds of the value
+    high: NDArray[np.float64]  # (N,)
+    begin: NDArray[np.int64]  # (N,)
+    end: NDArray[np.int64]  # (N,)
+    rows: NDArray[np.int64]  # rows of the tree, leaf by leaf
+    leaf_of_row: NDArray[np.int32]  # (n,) only rows that the tree was grown from
+
+    @property
+    def n_nodes(self) -> int:
+        """Number of nodes."""
+        return len(self.feature)
+
+    @property
+    def leaves(self) -> NDArray[np.int64]:
+        """Numbers of the leaves."""
+        return np.flatnonzero(self.feature < 0)
+
+
+class Grower:
+    """Grows trees on one coded table, one after another, in the same memory."""
+
+    def __init__(self, codes: Codes, settings: TreeSettings, threads: int = 1) -> None:
+        self.codes = codes
+        self.settings = settings
+        n, n_features = codes.n_rows, codes.n_features
+        # No thread is worth its while for a tree that is grown in less than a few hand-overs.
+        self.threads = threads if n * n_features >= LEAST_WORK // 2 else 1
+        self.max_leaves = min(settings.max_leaves, max(1, int(n // max(settings.min_rows, 1.0))))
+        if settings.max_depth is not None:
+            self.max_leaves = min(self.max_leaves, 1 << min(settings.max_depth, 40))
+        bits = group_bits(settings.groups, n_features)
+        self._stats = np.empty(n, np.int64)
+        self._space = workspace(codes, self._stats, self.max_leaves, self.threads, bits.shape[1])
+        self._space["member"][:] = bits
+        if settings.monotonic is not None:
+            self._space["monotonic"][:] = settings.monotonic
+
+    @property
+    def stats(self) -> NDArray[np.int64]:
+        """(g << 32) + h of every row: to be filled before `grow`."""
+        return self._stats
+
+    def grow(
+        self,
+        scales: NDArray[np.float64],
+        name: int,
+        rows: NDArray[np.int32] | None = None,
+        constant_hessian: bool = False,
+    ) -> GrownTree:
+        """Grow a tree from the rows given, a row as often as it is given, or from all.
+
+        `stats` has been filled; `scales` are the powers of two by which gradient and hessian were multiplied.
+        `name` is the key of all that is drawn.
+        """
+        n_rows = self.codes.n_rows if rows is None else len(rows)
+        directory = self._space.directory
+        run_ranges(lambda begin, end: fill_rows(directory, rows, begin, end), n_rows, self.threads, 4)
+        space = self._space
+        rule = self._rule(scales, name, constant_hessian)
+        allowed = space["allowed"]
+        allowed[:] = 1
+        per_tree = self.settings.features_per_tree
+        if per_tree is not None and per_tree < len(allowed):
+            allowed[:] = 0
+            allowed[choose(key(name, "tree features"), len(allowed), per_tree)] = 1
+        begin_call(space["control"])
+        helpers = [
+            submit(lambda k=k: take_part(space.directory, rule, n_rows, k, self.threads), self.threads - 1)  # type: ignore[misc]
+            for k in range(1, self.threads)
+        ]
+        try:
+            take_part(space.directory, rule, n_rows, 0, self.threads)
+        finally:
+            for helper in helpers:
+                if not helper.cancel():
+                    helper.result()
+        return self._finished(scales, n_rows)
+
+    def _rule(self, scales: NDArray[np.float64], name: int, constant_hessian: bool) -> Rule:
+        settings, codes = self.settings, self.codes
+        n_features = codes.n_features
+        every = n_features
+        return Rule(
+            n_rows=codes.n_rows,
+            n_features=n_features,
+            n_words=codes.by_row.shape[1] // 8,
+            width=int(codes.width),
+            order=ORDERS[settings.growth],
+            max_leaves=self.max_leaves,
+            max_depth=DEEPEST if settings.max_depth is None else settings.max_depth,
+            min_rows=float(settings.min_rows),
+            min_hessian=float(settings.min_hessian),
+            min_gain=settings.growing_gain if settings.prune else max(settings.min_gain, settings.growing_gain),
+            l1=float(settings.l1),
+            l2=float(settings.l2),
+            category_l2=float(settings.category_l2),
+            category_smooth=float(settings.category_smooth),
+            gradient_unit=1.0 / float(scales[0]),
+            hessian_unit=1.0 / float(scales[1]),
+            constant_hessian=constant_hessian,
+            n_candidates=settings.features_per_node or every,
+            level_candidates=settings.features_per_level or every,
+            seed=name,
+            bounded=settings.monotonic is not None and bool(np.any(settings.monotonic)),
+            grouped=settings.groups is not None,
+        )
+
+    def _finished(self, scales: NDArray[np.float64], n_rows: int) -> GrownTree:
+        """Copy the finished tree out of the workspace."""
+        space = self._space
+        n_nodes = int(space["control"][C_COMMITTED])
+        tree = space["tree_i"][:n_nodes]
+        real = space["tree_f"][:n_nodes]
+        sums = space["sums"][:n_nodes]
+        of_set = tree[:, TREE_SET].copy()
+        category = of_set >= 0
+        sets = space["sets"][of_set[category]]
+        of_set[category] = np.arange(len(sets))
+        return GrownTree(
+            feature=tree[:, TREE_FEATURE].astype(np.int32),
+            bin=tree[:, TREE_BIN].copy(),
+            child=tree[:, TREE_CHILD].astype(np.int32),
+            missing=tree[:, TREE_MISSING].astype(np.uint8),
+            set=of_set,
+            sets=sets,
+            gain=real[:, TREE_GAIN].copy(),
+            gradient=sums[:, 0] / scales[0],
+            hessian=sums[:, 1] / scales[1],
+            count=sums[:, 2].copy(),
+            low=real[:, TREE_LOW].copy(),
+            high=real[:, TREE_HIGH].copy(),
+            begin=tree[:, TREE_BEGIN].copy(),
+            end=tree[:, TREE_END].copy(),
+            rows=space["rows"][:n_rows],
+            leaf_of_row=space["leaf_of_row"],
+        )
+
+
+def pruned(tree: GrownTree, min_gain: float) -> GrownTree:
+    """Remove splits below `min_gain` from the leaves upwards: a split stays if its gain or that of one below it is enough."""
+    feature = tree.feature.copy()
+    for node in np.flatnonzero(feature >= 0)[::-1]:
+        left = tree.child[node]
+        if feature[left] < 0 and feature[left + 1] < 0 and tree.gain[node] < min_gain:
+            feature[node] = -1
+    return without(tree, feature)
+
+
+def without(tree: GrownTree, feature: NDArray[np.int32]) -> GrownTree:
+    """The tree in which nodes that have lost their feature are leaves; nodes below them are gone."""
+    if np.array_equal(feature, tree.feature):
+        return tree
+    number = np.full(tree.n_nodes, -1, np.int64)
+    number[0] = 0
+    kept = [0]
+    owner = np.arange(tree.n_nodes)
+    for node in range(tree.n_nodes):
+        if tree.feature[node] < 0:
+            continue
+        left = int(tree.child[node])
+        if number[node] >= 0 and feature[node] >= 0:
+            for side in (left, left + 1):
+                number[side] = len(kept)
+                kept.append(side)
+        else:
+            owner[left] = owner[left + 1] = owner[node]
+    nodes = np.array(kept)
+    inner = feature[nodes] >= 0
+    leaf_of_row = tree.leaf_of_row.copy()
+    leaf_of_row[tree.rows] = number[owner[tree.leaf_of_row[tree.rows]]]
+    child = np.where(inner, number[np.where(inner, tree.child[nodes], 0)], 0).astype(np.int32)
+    return replace(
+        tree,
+        feature=feature[nodes],
+        bin=tree.bin[nodes],
+        child=child,
+        missing=np.where(inner, tree.missing[nodes], STOP).astype(np.uint8),
+        set=np.where(inner, tree.set[nodes], -1),
+        gain=np.where(inner, tree.gain[nodes], 0.0),
+        gradient=tree.gradient[nodes],
+        hessian=tree.hessian[nodes],
+        count=tree.count[nodes],
+        low=tree.low[nodes],
+        high=tree.high[nodes],
+        begin=tree.begin[nodes],
+        end=tree.end[nodes],
+        leaf_of_row=leaf_of_row,
+    )

@@ -1,0 +1,30 @@
+"""Values of leaves."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from woodwind.tree.grow import GrownTree
+
+Floats = NDArray[np.float64]
+
+
+def newton_values(gradient: Floats, hessian: Floats, l1: float, l2: float) -> Floats:
+    """The value that minimises the second-order loss of a leaf: Chen & Guestrin 2016, Eq. 5, with an L1 penalty."""
+    pull = np.sign(gradient) * np.maximum(np.abs(gradient) - l1, 0.0)
+    below = hessian + l2
+    return np.divide(-pull, below, out=np.zeros_like(below), where=below > 0.0)
+
+
+def within_bounds(tree: GrownTree, values: Floats) -> Floats:
+    """Values held within what monotonic constraints allow each node."""
+    return np.clip(values, tree.low, tree.high)
+
+
+def fill_empty(tree: GrownTree, values: Floats) -> Floats:
+    """Give a leaf without rows (a symmetric tree may have some) the value of the node above it."""
+    for node in np.flatnonzero(tree.feature >= 0):
+        left = tree.child[node]
+        for child in (left, left + 1):
+            if tree.count[child] == 0:
+                values[child] = values[node]
+    return values

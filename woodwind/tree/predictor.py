@@ -1,0 +1,199 @@
+"""Scores from a forest: which kernel gets which rows, and the forest in the form that each of them wants.
+
+Few rows walk (`woodwind/kernels/traverse.py`); blocks of rows are swept (`woodwind/kernels/sweep.py`). The results are the same, bit for
+bit. What a kernel needs is made from the forest's arrays on first use and kept.
+"""
+
+from collections.abc import Callable, Iterator
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from woodwind.base.errors import TableError
+from woodwind.base.pool import run_ranges
+from woodwind.kernels.sweep import sweep_rows
+from woodwind.kernels.traverse import CATEGORY_SHIFT, FEATURE_MASK, FEATURE_SHIFT, INNER_SHIFT, MISSING_SHIFT, SET_SHIFT, SPLIT_SHIFT
+from woodwind.kernels.traverse import Walk, walk_rows
+from woodwind.tree.sweeping import Sweep, plan
+
+# A block of the sweep costs the same for one row as for 512: below this number of rows a walk is faster.
+LEAST_SWEEP = 32
+# Rows that are copied together where the input is not one array in C order.
+CHUNK = 4096
+# What a row costs in one tree, in the units of the pool.
+WORK_PER_TREE = 8
+
+
+class Arrays(NamedTuple):
+    """The arrays of a forest that decide where rows go. See `woodwind.tree.forest.Forest`."""
+
+    roots: NDArray[np.int64]
+    feature: NDArray[np.int32]
+    threshold: NDArray[np.float64]
+    child: NDArray[np.int32]
+    missing: NDArray[np.uint8]
+    sets: NDArray[np.int64]
+    words: NDArray[np.uint64]
+    set_words: NDArray[np.int32]
+    value: NDArray[np.float64]
+    cover: NDArray[np.float64]
+    output: NDArray[np.int32]
+
+
+def pack(arrays: Arrays) -> Walk:
+    """The forest with two words for each node."""
+    if arrays.set_words.size > FEATURE_MASK:
+        raise TableError(f"a forest can have at most {FEATURE_MASK} features, this one has {arrays.set_words.size}")
+    split, category = arrays.feature >= 0, arrays.sets >= 0
+    left = np.where(split, np.repeat(arrays.roots[:-1], np.diff(arrays.roots)) + arrays.child, 0)
+    first = left.astype(np.uint64)
+    for flag, shift in (
+        (np.where(split, arrays.feature, 0), FEATURE_SHIFT),
+        (np.where(split, arrays.missing, 0), MISSING_SHIFT),
+        (category, CATEGORY_SHIFT),
+        (split & split[left], INNER_SHIFT),
+        (split & split[left + split], INNER_SHIFT + 1),
+        (split, SPLIT_SHIFT),
+    ):
+        first |= flag.astype(np.uint64) << np.uint64(shift)
+    second = arrays.threshold.copy().view(np.uint64)
+    words = arrays.set_words[arrays.feature[category]].astype(np.uint64)
+    second[category] = arrays.sets[category].astype(np.uint64) | words << np.uint64(SET_SHIFT)
+    trees = np.zeros((arrays.roots.size, 2), np.int64)
+    trees[:, 0] = arrays.roots
+    # A value of one number always has a column, so that the sweep adds it the short way.
+    trees[:-1, 1] = np.maximum(arrays.output, 0) if arrays.value.shape[1] == 1 else arrays.output
+    return Walk(
+        nodes=np.stack([first, second], axis=1).reshape(-1),
+        words=np.array(arrays.words),
+        value=np.array(arrays.value),
+        trees=trees,
+    )
+
+
+class Engine:
+    """Everything that prediction makes of a forest and keeps."""
+
+    def __init__(self, arrays: Arrays) -> None:
+        self.arrays = arrays
+        self.n_trees = arrays.roots.size - 1
+        self.n_features = arrays.set_words.size
+        self._sweeps: dict[Any, Sweep] = {}
+
+    @cached_property
+    def walk(self) -> Walk:
+        """The forest for the kernels that walk."""
+        return pack(self.arrays)
+
+    def sweep(self, dtype: Any) -> Sweep:
+        """The forest for the kernel that sweeps over values of this type."""
+        if dtype not in self._sweeps:
+            self._sweeps[dtype] = plan(self.arrays, self.walk, np.dtype(dtype))
+        return self._sweeps[dtype]
+
+    def run(self, x: Any, trees: tuple[int, int], out: NDArray[np.float64] | None, leaf: NDArray[np.int32] | None, threads: int) -> None:
+        """Send all rows of a table or matrix through some trees: add to `out`, or write nodes into `leaf`."""
+        n, blocks = rows_of(x, self.n_features)
+        if n == 0 or trees[0] >= trees[1]:
+            return
+
+        def work(begin: int, end: int) -> None:
+            for first, block in blocks(begin, end):
+                last = first + block.shape[0]
+                self.block(block, trees, None if out is None else out[first:last], None if leaf is None else leaf[first:last])
+
+        run_ranges(work, n, threads, work_per_row=WORK_PER_TREE * (trees[1] - trees[0]))
+
+    def block(self, x: NDArray[Any], trees: tuple[int, int], out: NDArray[np.float64] | None, leaf: NDArray[np.int32] | None) -> None:
+        """The same for a float32 or float64 array in C order, on this thread."""
+        # Kernels only read the rows: one compiled signature serves arrays that may be written to and others.
+        flat = x.reshape(-1)
+        flat.flags.writeable = False
+        if x.shape[0] < LEAST_SWEEP:
+            walk_rows(flat, x.shape[1], x.shape[0], trees, self.walk, out, leaf)
+        else:
+            sweep_rows(flat, x.shape[1], x.shape[0], trees, self.sweep(x.dtype.type), out, leaf)
+
+
+class Predictor:
+    """Raw scores of one row or of a block of rows, without looking twice at what was given.
+
+    Give it a sequence of numbers in the order of the engine's features (category levels as their numbers, NaN for missing),
+    or a two-dimensional array of them. It answers with (n_outputs,) or (n, n_outputs).
+    """
+
+    def __init__(self, engine: Engine, start: NDArray[np.float64]) -> None:
+        self._engine = engine
+        self._walk = engine.walk
+        self._start = start.copy()
+        self._trees = (0, engine.n_trees)
+
+    def __call__(self, rows: Any) -> NDArray[np.float64]:
+        """The raw score of each row."""
+        x = np.ascontiguousarray(rows)
+        if x.dtype.char not in "fd":
+            x = x.astype(np.float64)
+        if x.shape[-1] != self._engine.n_features:
+            raise TableError(f"a row has {self._engine.n_features} features, not {x.shape[-1]}")
+        if x.ndim == 1:
+            x = x.view()
+            x.flags.writeable = False
+            out = self._start.copy()
+            walk_rows(x, x.shape[0], 1, self._trees, self._walk, out.reshape(1, -1), None)
+            return out
+        out = np.tile(self._start, (x.shape[0], 1))
+        self._engine.block(x, self._trees, out, None)
+        return out
+
+
+Blocks = Callable[[int, int], Iterator[tuple[int, NDArray[Any]]]]
+
+
+def rows_of(x: Any, n_features: int) -> tuple[int, Blocks]:
+    """The number of rows, and a way to go over any range of them in blocks in C order, with their first row."""
+    if isinstance(x, np.ndarray):
+        return x.shape[0], matrix_blocks(x, n_features)
+    matrix = x.matrix
+    if matrix is not None:
+        return x.n_rows, matrix_blocks(matrix, n_features)
+    if len(x.columns) != n_features:
+        raise TableError(f"the forest has {n_features} features, the table has {len(x.columns)} columns")
+
+    def blocks(begin: int, end: int) -> Iterator[tuple[int, NDArray[Any]]]:
+        for first in range(begin, end, CHUNK):
+            yield first, column_block(x.columns, first, min(first + CHUNK, end))
+
+    return x.n_rows, blocks
+
+
+def matrix_blocks(matrix: NDArray[Any], n_features: int) -> Blocks:
+    """Blocks of a matrix: itself where a kernel can read it, else copies of some thousand rows."""
+    if matrix.ndim != 2 or matrix.shape[1] != n_features:
+        raise TableError(f"the forest needs an array of shape (n, {n_features}), not {matrix.shape}")
+    if matrix.dtype.kind not in "fiub":
+        raise TableError(f"the forest needs an array of numbers, not of {matrix.dtype}")
+    dtype = np.float32 if matrix.dtype == np.float32 else np.float64
+    direct = matrix.dtype == dtype and matrix.dtype.isnative and matrix.flags.c_contiguous and matrix.flags.aligned
+
+    def blocks(begin: int, end: int) -> Iterator[tuple[int, NDArray[Any]]]:
+        if direct:
+            yield begin, matrix[begin:end]
+            return
+        for first in range(begin, end, CHUNK):
+            yield first, np.array(matrix[first : min(first + CHUNK, end)], dtype=dtype, order="C")
+
+    return blocks
+
+
+def column_block(columns: Any, begin: int, end: int) -> NDArray[Any]:
+    """Rows begin to end of some columns as one array; float32 if all numbers are, since levels fit into it."""
+    parts = [column.block(begin, end) for column in columns]
+    small = all(part.dtype == np.float32 or (part.dtype.kind in "iu" and column.category) for part, column in zip(parts, columns, strict=True))
+    block = np.empty((end - begin, len(parts)), np.float32 if small else np.float64)
+    for j, part in enumerate(parts):
+        block[:, j] = part
+        if part.dtype.kind == "i":
+            block[part == -1, j] = np.nan
+    return block

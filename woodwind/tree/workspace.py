@@ -1,0 +1,91 @@
+"""The memory that trees are grown in: made once per training, used again for every tree."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from woodwind.data.codes import Codes
+from woodwind.kernels import growing
+from woodwind.kernels.accumulate import BLOCK_ROWS, BLOCK_WORDS
+from woodwind.kernels.growth import COLLECT_ROWS, SPLIT_ROWS
+from woodwind.kernels.layout import N_FLOATS, N_INTEGERS, ROWS_PACKED2
+
+MOST_HISTOGRAM_BYTES = 256 << 20  # beyond this, histograms of unpromising nodes are dropped and summed again if needed
+LEVEL_BATCH = 64  # nodes of a level that are prepared together
+
+
+class Workspace:
+    """Named arrays, and the directory of their addresses that kernels are given."""
+
+    def __init__(self, **arrays: NDArray[Any]) -> None:
+        self.arrays: dict[str, NDArray[Any]] = {}
+        self.directory = np.zeros(growing.ENTRIES * growing.FIELDS, np.int64)
+        for name, array in arrays.items():
+            self.put(name, array)
+
+    def put(self, name: str, array: NDArray[Any]) -> None:
+        """Keep an array and note its address."""
+        if not array.flags.c_contiguous:
+            raise ValueError(f"{name} must be contiguous")
+        self.arrays[name] = array
+        start = growing.FIELDS * getattr(growing, name.upper())
+        self.directory[start : start + growing.FIELDS] = (array.ctypes.data, len(array), array.shape[-1])
+
+    def __getitem__(self, name: str) -> NDArray[Any]:
+        return self.arrays[name]
+
+
+def workspace(codes: Codes, stats: NDArray[np.int64], max_leaves: int, threads: int, n_groups: int = 1) -> Workspace:
+    """Room for trees of at most `max_leaves` leaves on these codes."""
+    n = codes.n_rows
+    n_features = codes.n_features
+    cells = n_features * codes.width
+    batch = LEVEL_BATCH
+    nodes = 4 * min(max_leaves, n) + 2 * batch + 16
+    slots = min(max_leaves + 2 * batch + 2, max(2 * batch + 8, MOST_HISTOGRAM_BYTES // (8 * cells)))
+    blocks = 2 * (n // min(SPLIT_ROWS, COLLECT_ROWS)) + batch + 2
+    tasks = blocks + nodes + 8 * batch * threads
+    large = n > ROWS_PACKED2
+    plane = 2 * cells if large else cells
+    return Workspace(
+        by_row=codes.by_row.reshape(-1).view(np.uint64),
+        by_column=codes.by_column,
+        n_bins=codes.n_bins.astype(np.int64),
+        is_category=codes.is_category.astype(np.int64),
+        allowed=np.ones(n_features, np.int64),
+        monotonic=np.zeros(n_features, np.int64),
+        member=np.zeros((n_features, n_groups), np.uint64),
+        rows=np.empty(2 * n, np.int64),
+        stats=stats,
+        leaf_of_row=np.empty(n, np.int32),
+        control=np.zeros(64, np.int64),
+        tasks=np.empty((tasks, 6), np.int64),
+        items=np.empty((2 * batch + 2, 6), np.int64),
+        found_f=np.empty((2 * tasks, 4), np.float64),
+        found_i=np.empty((2 * tasks, 4), np.int64),
+        found_sets=np.empty((2 * tasks, 4), np.uint64),
+        node_i=np.empty((nodes, N_INTEGERS), np.int64),
+        node_f=np.empty((nodes, N_FLOATS), np.float64),
+        groups=np.empty((nodes, n_groups), np.uint64),
+        sets=np.empty((nodes if codes.is_category.any() else 1, 8), np.uint64),
+        heap=np.empty(nodes, np.int64),
+        opened=np.empty(nodes, np.int64),
+        batch=np.empty(batch, np.int64),
+        goes=np.empty((batch, 256), np.uint8),
+        codes_met=np.empty((batch, 256), np.uint8),
+        seen=np.empty((blocks, 256), np.uint8),
+        sums=np.empty((nodes, 3), np.int64),
+        tree_i=np.empty((nodes, growing.TREE_WIDTH), np.int64),
+        tree_f=np.empty((nodes, 3), np.float64),
+        tables=np.empty((slots, cells), np.int64),
+        wide=np.empty((n // ROWS_PACKED2 + 2 if large else 1, plane), np.int64),
+        parts=np.empty((8 * threads, plane), np.int64),
+        free=np.empty(slots + n // ROWS_PACKED2 + 2, np.int64),
+        spare=np.empty((threads, cells), np.int64),
+        words=np.empty((threads, max(BLOCK_WORDS, 64 * (codes.by_row.shape[1] // 8))), np.uint64),
+        values=np.empty((threads, BLOCK_ROWS), np.int64),
+        bins=np.empty((threads * 4, 768), np.int64),
+        curves=np.empty((threads * 8, 512), np.float64),
+        drawn=np.empty((threads, 2 * n_features), np.int64),
+    )
