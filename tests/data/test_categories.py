@@ -1,5 +1,7 @@
 """Levels and their codes."""
 
+import json
+
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -8,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from woodwind.base.errors import DataError
 from woodwind.data.categories import MOST_CODES, RARE, Levels, code_numbers, code_text, coded_by_dictionary
 from woodwind.data.raw import Coded
 from woodwind.data.schema import Schema
@@ -122,10 +125,17 @@ def test_a_million_levels_are_learned_in_little_time():
     ids=["text", "many", "none", "numbers", "given order"],
 )
 def test_a_description_gives_the_levels_back(levels):
-    again = Levels.from_dict(levels.to_dict())
+    again = Levels.from_dict(json.loads(json.dumps(levels.to_dict(), allow_nan=False)))
     assert again.names == levels.names
     assert again.codes.tolist() == levels.codes.tolist()
     assert again.is_text == levels.is_text
+
+
+@pytest.mark.parametrize("codes", [[0], [0, -1], [0, 253], [[0, 1]], [0, 1, 2], None])
+def test_codes_that_do_not_fit_the_levels_are_refused(codes):
+    values = ["a", "b"] if codes else [str(i) for i in range(MOST_CODES + 1)]
+    with pytest.raises(DataError, match="codes"):
+        Levels.from_dict({"values": values, "text": True, "codes": codes})
 
 
 def test_numbers_in_a_given_order_are_found():

@@ -10,6 +10,7 @@ from hypothesis.extra import numpy as hnp
 from woodwind.data import cuts as room
 from woodwind.data.cuts import Cuts, round_down
 from woodwind.data.schema import Schema
+from woodwind.kernels.encode import encode_numbers, summarise, weigh
 from woodwind.testing import naive_encode as slow
 
 doubles = st.floats(width=64)
@@ -179,3 +180,17 @@ def test_the_callers_array_is_never_written_to():
     cuts = Cuts.fit(table_of(X))
     cuts.encode(table_of(X))
     assert (before == X).all()
+
+
+@pytest.mark.skipif(not hasattr(encode_numbers, "signatures"), reason="the compiler is off")
+def test_each_kernel_is_compiled_for_singles_and_doubles_only():
+    X = np.random.default_rng(9).normal(size=(200, 3))
+    weight = np.ones(200)
+    for view in VIEWS.values():
+        for dtype in (np.float32, np.float64):
+            table = table_of(view(X.astype(dtype)))
+            Cuts.fit(table).encode(table)
+            Cuts.fit(table, weight=weight)
+    assert len(encode_numbers.signatures) == 2
+    assert len(summarise.signatures) == 2
+    assert len(weigh.signatures) == 2

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from woodwind.data.fields import field_from_dict, learn_field
+from woodwind.data.fields import coded_if_category, field_from_dict, learn_field
 from woodwind.data.frames import open_table
 
 COLUMNS = {
@@ -21,7 +21,7 @@ COLUMNS = {
 @pytest.mark.parametrize("name", COLUMNS)
 def test_a_field_comes_back_from_json(name):
     raw = open_table(pd.DataFrame({name: COLUMNS[name]})).column(0)
-    field = learn_field(name, raw, False, None)
+    field = learn_field(name, raw)
     again = field_from_dict(json.loads(json.dumps(field.to_dict())))
     assert type(again) is type(field)
     assert again.features == field.features
@@ -33,12 +33,12 @@ def test_a_field_comes_back_from_json(name):
 def test_features_are_named_as_their_columns():
     for name, values in COLUMNS.items():
         raw = open_table(pd.DataFrame({name: values})).column(0)
-        field = learn_field(name, raw, False, None)
+        field = learn_field(name, raw)
         assert tuple(column.name for column in field.read(raw).columns) == field.features
 
 
 def test_a_marked_column_is_a_category_whatever_it_holds():
     for name, values in COLUMNS.items():
         raw = open_table(pd.DataFrame({name: values})).column(0)
-        (column,) = learn_field(name, raw, True, None).read(raw).columns
+        (column,) = learn_field(name, coded_if_category(raw, True)).read(raw).columns
         assert column.category

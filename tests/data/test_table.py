@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from woodwind.data.schema import Schema
-from woodwind.data.table import ArrayReader, Column, as_numbers
+from woodwind.data.table import ArrayReader, Column, as_numbers, for_kernel
 
 
 def table_of(X, **more):
@@ -63,3 +63,12 @@ def test_a_column_is_a_category_when_it_has_levels():
     read = ArrayReader(np.zeros(3))
     assert not Column("x", read).category
     assert Column("x", read, ()).category
+
+
+@pytest.mark.parametrize("X", [np.arange(6.0), np.arange(6.0)[::2], np.frombuffer(np.arange(6.0).tobytes())])
+def test_a_kernel_sees_one_kind_of_array(X):
+    block = for_kernel(X)
+    assert block.flags.c_contiguous
+    assert block.flags.writeable
+    assert block.tolist() == X.tolist()
+    assert np.shares_memory(block, X) == (X.flags.c_contiguous and X.flags.writeable)

@@ -4,6 +4,7 @@ A byte has room for 253 levels beside the codes for missing and unseen. With mor
 their own and all others share the last one: they were seen in training, each too rarely to be told apart there.
 """
 
+import math
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -13,6 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from woodwind.base.errors import DataError
 from woodwind.data.raw import Coded
 from woodwind.data.table import MISSING, UNSEEN
 
@@ -101,14 +103,20 @@ class Levels:
     def to_dict(self) -> dict[str, Any]:
         """A description that JSON can hold."""
         shared = self.n_codes < len(self.codes)
-        return {"values": self.values.tolist(), "text": self.is_text, "codes": self.codes.tolist() if shared else None}
+        values = self.values.tolist()
+        if not self.is_text:  # JSON has no infinities
+            values = [value if math.isfinite(value) else str(value) for value in values]
+        return {"values": values, "text": self.is_text, "codes": self.codes.tolist() if shared else None}
 
     @classmethod
     def from_dict(cls, given: dict[str, Any]) -> "Levels":
-        """The inverse of `to_dict`."""
-        values = pa.array(given["values"], pa.large_string()) if given["text"] else np.asarray(given["values"], np.float64)
-        codes = np.arange(len(values)) if given["codes"] is None else given["codes"]
-        return cls(values, np.asarray(codes, np.int32))
+        """The inverse of `to_dict`; codes that kernels could not look up are refused."""
+        values = given["values"]
+        values = pa.array(values, pa.large_string()) if given["text"] else np.array([float(value) for value in values])
+        codes = np.asarray(np.arange(len(values)) if given["codes"] is None else given["codes"], np.int64)
+        if codes.shape != (len(values),) or (codes.size and not 0 <= codes.min() <= codes.max() < MOST_CODES):
+            raise DataError(f"The codes of {len(values)} levels must be as many numbers from 0 to {MOST_CODES - 1}.")
+        return cls(values, codes.astype(np.int32))
 
 
 def take(values: "pa.Array | NDArray[np.float64]", places: NDArray[Any]) -> Any:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from woodwind.base.pool import run_ranges
 from woodwind.data.codes import Codes, row_stride, width_for
 from woodwind.data.sketch import Sketch, integer_weights
-from woodwind.data.table import Column, Table
+from woodwind.data.table import Column, Table, for_kernel
 from woodwind.kernels.encode import BORDERS, Layout, encode_numbers, rows_from_columns
 
 MOST_BINS = 255
@@ -19,9 +19,9 @@ MOST_BINS = 255
 # Rows that are summarised at a time: their sort stays inside the second cache.
 _SKETCH_ROWS = 2**16
 
-# Columns of a matrix that are taken together: 16 numbers of four bytes are one line of the cache, so that a matrix
-# in C order is read once however many columns it has, and only the sketches of so many columns exist at a time.
-_GROUP = 16
+# Columns of a matrix that are taken together: eight doubles are one line of the cache, so that a matrix in C order is
+# read once or twice however many columns it has, and only the sketches of so many columns, 2 MB each, exist at a time.
+_GROUP = 8
 
 # Bytes of a block that has to be cast or filled before it can be encoded.
 _CAST_BYTES = 2**21
@@ -125,7 +125,7 @@ class Cuts:
         step = max(_CAST_BYTES // (8 * source.shape[1]), 1)
         for first in range(begin, end, step):
             last = min(first + step, end)
-            block = np.ascontiguousarray(table.rows(first, last))
+            block = for_kernel(table.rows(first, last))
             self._run(block.reshape(-1), block.strides, first, wanted, (first, last), out)
 
     def _run(
@@ -150,7 +150,7 @@ class Cuts:
             # -1 becomes the missing code and -2 the unseen one: the low bits of a negative number say so.
             np.bitwise_and(block, self.width - 1, out=out[feature, begin:end], casting="unsafe")
             return
-        values = np.ascontiguousarray(block)
+        values = for_kernel(block)
         wanted = np.array([[0], [feature]], np.int64)
         self._run(values, (values.itemsize, 0), begin, wanted, (begin, end), out)
 
@@ -164,7 +164,7 @@ def round_down(wide: NDArray[np.float64]) -> NDArray[np.float32]:
 
 def _flat(source: NDArray[Any]) -> NDArray[Any] | None:
     """A flat view of an array that the kernel can read as it is, or None."""
-    if source.dtype not in (np.float32, np.float64) or not source.dtype.isnative or source.shape[0] < 2:
+    if source.dtype not in (np.float32, np.float64) or not source.dtype.isnative or not source.flags.writeable:
         return None
     if source.flags.c_contiguous:
         return source.reshape(-1)

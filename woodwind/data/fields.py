@@ -147,10 +147,15 @@ def _unseen(raw: RawColumn, coded: Coded, found: NDArray[np.int32]) -> str:
 _KINDS: dict[str, type[Field]] = {kind.kind: kind for kind in (NumberField, EmptyField, CategoryField, TimeField)}
 
 
-def learn_field(name: str, raw: RawColumn, category: bool, weight: NDArray[np.int64] | None) -> Field:
-    """What a column of the training table is; `category` when the user says that it has levels."""
+def coded_if_category(raw: RawColumn, marked: bool) -> RawColumn:
+    """The column as places in a list of levels, if it has levels or the user has marked it as a category."""
+    return RawColumn(raw.label, coded_column(raw)) if marked or kind_of(raw) == CATEGORY else raw
+
+
+def learn_field(name: str, raw: RawColumn, weight: NDArray[np.int64] | None = None) -> Field:
+    """What a column of the training table is."""
     kind = kind_of(raw)
-    if category or kind == CATEGORY:
+    if kind == CATEGORY:
         return CategoryField(name, Levels.learn(coded_column(raw), weight))
     if kind == NUMBER:
         return NumberField(name)

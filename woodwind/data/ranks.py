@@ -9,7 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from woodwind.base.pool import run_ranges
-from woodwind.data.table import Column, Table
+from woodwind.data.sketch import values_of
+from woodwind.data.table import Column, Table, for_kernel
+from woodwind.kernels.encode import sort_pairs, weigh
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,19 +60,20 @@ class Ranks:
 def _rank_numbers(column: Column, out_rank: NDArray[np.int32], out_order: NDArray[np.int32]) -> NDArray[np.float64]:
     """Rank one column of numbers; its distinct numbers are returned."""
     block = column.block(0, out_rank.size)
-    place = np.argsort(block)  # NaN last; the fast sort leaves ties in any order, which is set right below
-    ordered = block[place]
-    n_present = ordered.size - int(np.count_nonzero(np.isnan(ordered)))
-    first = np.ones(ordered.size, np.bool_)
-    first[1:n_present] = ordered[1:n_present] != ordered[: max(n_present - 1, 0)]
-    first[n_present + 1 :] = False  # all missing values share one rank here, so that their rows come in order
-    dense = np.cumsum(first) - 1
-    # Rank and row in one integer: sorting these puts the rows of each rank in order.
-    both = np.sort((dense << 32) | place)
-    out_order[:] = both & (2**32 - 1)
-    out_rank[place[:n_present]] = dense[:n_present]
-    out_rank[place[n_present:]] = -1
-    return np.asarray(ordered[:n_present][first[:n_present]], np.float64) + 0.0
+    # Sorting keys with their rows keeps rows of equal keys in order, and takes a third of the time of NumPy's argsort.
+    # A row counts from one here, because a pair of weight zero would be left out.
+    keys, rows = np.empty(block.size, np.uint64), np.empty(block.size, np.int64)
+    n = weigh(for_kernel(block), np.arange(1, block.size + 1), np.uint64(0), keys, rows)
+    spare_keys, spare_rows = np.empty(n, np.uint64), np.empty(n, np.int64)
+    if sort_pairs(keys[:n], rows[:n], spare_keys, spare_rows):
+        keys, rows = spare_keys, spare_rows
+    first = np.ones(n, np.bool_)
+    np.not_equal(keys[1:n], keys[: max(n - 1, 0)], out=first[1:])
+    out_order[:n] = rows[:n] - 1
+    out_order[n:] = np.flatnonzero(np.isnan(block))
+    out_rank[out_order[:n]] = np.cumsum(first) - 1
+    out_rank[out_order[n:]] = -1
+    return values_of(keys[:n][first])
 
 
 def _order_levels(column: Column, out_rank: NDArray[np.int32], out_order: NDArray[np.int32]) -> None:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from woodwind.base.errors import ExtraColumnWarning, NamelessTableWarning, UnseenCategoryWarning
 from woodwind.data.faults import EXACT, fault, listed, warn_of_precision
-from woodwind.data.fields import Field, NumberField, field_from_dict, learn_field
+from woodwind.data.fields import Field, NumberField, coded_if_category, field_from_dict, learn_field
 from woodwind.data.frames import open_table
 from woodwind.data.raw import RawColumn, RawTable
 from woodwind.data.sketch import integer_weights
@@ -46,7 +46,11 @@ class Schema:
         marked = _marked(raw, categorical_features, owner)
         integers = None if weight is None else integer_weights(weight)
         names = raw.names or tuple(f"x{place}" for place in range(raw.n_columns))
-        fields = [learn_field(name, raw.column(place), bool(marked[place]), integers) for place, name in enumerate(names)]
+        fields = []
+        for place, name in enumerate(names):
+            column = coded_if_category(raw.column(place), bool(marked[place]))
+            raw.opened[place] = column  # text is turned into places once, not again when it is read
+            fields.append(learn_field(name, column, integers))
         schema = cls(raw.names, tuple(fields))
         _warn_of_precision(raw, fields)
         return schema, schema._table(raw, list(range(len(fields))))[0]

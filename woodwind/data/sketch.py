@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from woodwind.base.fixed import sum_scale
+from woodwind.data.table import for_kernel
 from woodwind.kernels.encode import SIGN, count_distinct, merge_counts, place_cuts, shrink, sort_pairs, summarise, weigh
 
 # 65,536 cells are 1 MB per column while it is summarised, and more than 200 for each bin of 255.
@@ -61,7 +62,7 @@ class Sketch:
             n = int(np.searchsorted(ordered, np.nan))  # NaN is last
             n = summarise(ordered[:n], np.uint64(shift), keys, counts)
         else:
-            n = weigh(values, weight, np.uint64(shift), keys, counts)
+            n = weigh(for_kernel(values), for_kernel(weight), np.uint64(shift), keys, counts)
             spare_keys, spare_counts = np.empty(n, np.uint64), np.empty(n, np.int64)
             if sort_pairs(keys[:n], counts[:n], spare_keys, spare_counts):
                 keys, counts = spare_keys, spare_counts

@@ -96,6 +96,14 @@ class ArrayReader:
         return as_numbers(self.values[begin:end])
 
 
+def for_kernel(block: NDArray[Any]) -> NDArray[Any]:
+    """The block as kernels are compiled for it: in C order and writable, copied if it is not.
+
+    Numba takes a read-only array for another type: a kernel would be compiled twice, and nothing is gained by it.
+    """
+    return np.require(block, requirements=["C", "W"])
+
+
 def as_numbers(block: NDArray[Any]) -> NDArray[Any]:
     """The block as native float32 or float64: float32 where that holds every value of the type, without a copy if it is."""
     kind, size = block.dtype.kind, block.dtype.itemsize
