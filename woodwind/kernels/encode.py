@@ -297,12 +297,10 @@ def rows_from_columns(by_column: Any, begin: int, end: int, out_by_row: Any) -> 
         for word in range(words_per_row):
             for i in range(np.uint64(BLOCK)):
                 words[i] = np.uint64(0)
-            for k in range(np.uint64(8)):
-                feature = word * np.uint64(8) + k
-                if feature < np.uint64(n_features):
-                    source = feature * np.uint64(n) + np.uint64(first)
-                    shift = np.uint64(8) * k
-                    for i in range(length):
-                        words[i] |= np.uint64(flat[source + i]) << shift
+            for k in range(min(np.uint64(8), np.uint64(n_features) - word * np.uint64(8))):
+                source = (word * np.uint64(8) + k) * np.uint64(n) + np.uint64(first)
+                shift = np.uint64(8) * k
+                for i in range(length):
+                    words[i] |= np.uint64(flat[source + i]) << shift
             for i in range(length):
                 out[(np.uint64(first) + i) * words_per_row + word] = words[i]
