@@ -101,7 +101,22 @@ def add_block(words: Any, values: Any, m: Any, table: Any, rule: Any) -> None:
             table[b7 + (codes >> U(56))] += value
         base = b7 + width
         at += U(m)
-    for t in range(rule.n_features - 8 * full):
+    done = 0
+    rest = rule.n_features - 8 * full
+    if rest >= 4:
+        b1 = base + width
+        b2 = b1 + width
+        b3 = b2 + width
+        for i in range(U(m)):
+            codes = words[at + i]
+            value = values[i]
+            table[base + (codes & byte)] += value
+            table[b1 + ((codes >> U(8)) & byte)] += value
+            table[b2 + ((codes >> U(16)) & byte)] += value
+            table[b3 + ((codes >> U(24)) & byte)] += value
+        base = b3 + width
+        done = 4
+    for t in range(done, rest):
         shift = U(8 * t)
         for i in range(U(m)):
             table[base + ((words[at + i] >> shift) & byte)] += values[i]

@@ -53,14 +53,15 @@ FREE = 30  # int64[slots + wide slots], flat: unused ones
 SPARE = 31  # int64[threads, F * width]
 WORDS = 32  # uint64[threads, block]: codes brought together
 VALUES = 33  # int64[threads, BLOCK_ROWS]: and their packed statistics
-BINS = 34  # int64[threads * 4, 768]: occupied bins of a feature: gradient, hessian, count, code
-CURVES = 35  # float64[threads * 8, 512]: running sums and gains after each bin
+BINS = 34  # int64[threads * 10, 256]: occupied bins of a feature: see kernels/scan.py
+CURVES = 35  # float64[threads * 8, 256]: running sums and gains after each bin
 DRAWN = 36  # int64[threads, 2 * F]: features that a node may be split by
 
 # The finished tree, in the order of its own numbers: parents before children.
 TREE_I = 37  # int64[nodes, 8]: see kernels/growth.py
 TREE_F = 38  # float64[nodes, 3]: gain, bounds of the value
-ENTRIES = 39
+CURVE_BITS = 39  # int64[threads * 8, 256]: the same memory as CURVES, as integers
+ENTRIES = 40
 
 # Columns of TREE_I and TREE_F.
 TREE_FEATURE = 0  # -1 at a leaf

@@ -76,6 +76,7 @@ class Rule(NamedTuple):
     gradient_unit: float  # real gradient of one unit of a row's fixed-point gradient
     hessian_unit: float
     constant_hessian: bool  # every row has the same hessian: it counts rows
+    row_hessian: float  # that hessian, in steps of a packed cell
     n_candidates: int  # features drawn per node; n_features for all
     level_candidates: int  # features drawn per level before that
     seed: int

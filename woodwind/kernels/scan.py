@@ -1,7 +1,7 @@
 """Statistics of the bins of a node to its best split.
 
-Three plain loops per feature instead of one clever one, because LLVM turns them into vector code:
-the occupied bins with their running sums, the gain after each, the place of the largest.
+Plain loops one after another instead of one clever one, because LLVM turns them into vector code: the occupied bins,
+their running sums, the gain after each, the largest of them and its place.
 Gains are float64 functions of exact integers; ties go to the lowest feature, then the lowest threshold.
 """
 
@@ -9,19 +9,35 @@ from typing import Any
 
 import numpy as np
 
-from woodwind.kernels.growing import IS_CATEGORY, N_BINS
-from woodwind.kernels.intrinsics import int_list
+from woodwind.kernels.growing import BINS, CURVE_BITS, CURVES, IS_CATEGORY, N_BINS
+from woodwind.kernels.intrinsics import floats, int_list, ints
 from woodwind.kernels.jit import inner
-from woodwind.kernels.layout import LEFT, PACKED2, PACKED3, RIGHT
+from woodwind.kernels.layout import LEFT, PACKED2, PACKED3, RIGHT, WIDE2
 
-# Rows of the float scratch: running sums of gradient, hessian and count after each occupied bin; gains.
+U = np.uint64
+
+# Rows of the float scratch of a thread: running sums of gradient, hessian and count after each occupied bin; gains; keys.
 S_GRADIENT = 0
 S_HESSIAN = 1
 S_COUNT = 2
 S_GAIN = 3
 S_KEY = 4
+CURVE_ROWS = 8
+
+# Rows of the integer scratch of a thread: packed statistics of an occupied bin (two where they are wide), count, code, and scratch.
+B_CELL = 0
+B_HESSIAN = 1
+B_COUNT = 2
+B_CODE = 3
+B_PLACE = 4
+B_RUN = 5  # packed running sums
+B_SPARE = 6
+BIN_ROWS = 10
+
+UNKNOWN = 1e18  # rows of a node whose cells hold no counts
 
 NO_SPLIT = -np.inf
+NO_SCORE = -1.0  # scores are not negative
 
 
 @inner
@@ -47,87 +63,132 @@ def score_of(G: Any, H: Any, value: Any, l1: Any, l2: Any) -> Any:
 
 
 @inner
-def occupied_bins(table: Any, layout: Any, counts: Any, start: Any, n_bins: Any, cells: Any, out: Any, k: Any) -> Any:
-    """Write gradient, hessian, count and code of every bin that is not empty to out[0..3] from place k; returns the next place."""
-    counted = len(counts) > 0
+def occupied_bins(cells: Any, start: Any, n_bins: Any, out_cell: Any, out_code: Any, first: Any, k: Any) -> Any:
+    """Append the packed cells that are not empty, with their codes (from `first` on), at place k; returns the next place."""
+    place = U(k)
+    begin = U(start)
+    for b in range(U(n_bins)):
+        cell = cells[begin + b]
+        out_cell[place] = cell
+        out_code[place] = first + b
+        place += U(cell != 0)
+    return np.int64(place)
+
+
+@inner
+def occupied_wide(cells: Any, plane: Any, start: Any, n_bins: Any, bins: Any, first: Any, k: Any) -> Any:
+    """As `occupied_bins`, for a wide table."""
     for b in range(n_bins):
-        cell = table[start + b]
-        c = np.int64(0)
-        full = cell != 0
-        if layout == PACKED3:
-            g = cell >> 36
-            h = (cell >> 12) & 0xFFFFFF
-            c = cell & 0xFFF
-        elif layout == PACKED2:
-            g = cell >> 32
-            h = cell & 0xFFFFFFFF
-        else:
-            g = cell
-            h = table[cells + start + b]
-            full |= h != 0
-        if counted:
-            c = counts[start + b]
-            full = c > 0
-        out[0, k] = g
-        out[1, k] = h
-        out[2, k] = c
-        out[3, k] = b
-        k += np.int64(full)
+        bins[B_CELL, k] = cells[start + b]
+        bins[B_HESSIAN, k] = cells[plane + start + b]
+        bins[B_CODE, k] = first + b
+        k += np.int64((bins[B_CELL, k] != 0) or (bins[B_HESSIAN, k] != 0))
     return k
 
 
 @inner
-def gains(sums: Any, k: Any, total: Any, extra: Any, rule: Any, l2: Any) -> None:
-    """Score of both sides for a cut after each of the first k bins, `extra` being added to the left (missing values).
-
-    One division for both terms: a/b + c/d = (a d + c b) / (b d).
-    """
-    G, H, C = total
-    extra_g, extra_h, extra_c = extra
-    least = rule.min_rows
-    least_h = rule.min_hessian
-    for j in range(k):
-        a = sums[S_GRADIENT, j] + extra_g
-        p = sums[S_HESSIAN, j] + extra_h
-        n = sums[S_COUNT, j] + extra_c
-        b = G - a
-        q = H - p
-        below = p + l2
-        above = q + l2
-        product = below * above
-        score = (a * a * above + b * b * below) / product
-        fits = (n >= least) & (C - n >= least) & (p >= least_h) & (q >= least_h) & (product > 0.0)
-        sums[S_GAIN, j] = score if fits else NO_SPLIT
+def running_sums(cells: Any, k: Any, out: Any) -> Any:
+    """Running sums of packed cells, which are packed themselves; returns the last."""
+    run = np.int64(0)
+    for j in range(U(k)):
+        run += cells[j]
+        out[j] = run
+    return run
 
 
 @inner
-def gains_bounded(sums: Any, k: Any, total: Any, extra: Any, rule: Any, l2: Any, bounds: Any) -> None:
-    """As `gains`, with an L1 penalty and with values held within bounds = (low, high, direction)."""
-    G, H, C = total
-    extra_g, extra_h, extra_c = extra
+def unpack_sums(runs: Any, k: Any, layout: Any, curves: Any) -> None:
+    """Gradient, hessian and count of packed running sums as floats; PACKED2 has no count."""
+    for j in range(k):
+        run = runs[j]
+        if layout == PACKED3:
+            curves[S_GRADIENT, j] = run >> 36
+            curves[S_HESSIAN, j] = (run >> 12) & 0xFFFFFF
+            curves[S_COUNT, j] = run & 0xFFF
+        else:
+            curves[S_GRADIENT, j] = run >> 32
+            curves[S_HESSIAN, j] = run & 0xFFFFFFFF
+
+
+@inner
+def gains_packed(out: Any, k: Any, runs: Any, layout: Any, total: Any, extra: Any, rule: Any, l2: Any) -> None:
+    """Score of both sides for a cut after each of the first k bins, `extra` (missing values) being added to the left.
+
+    One division for both terms: a/b + c/d = (a d + c b) / (b d). Every field fits into an int32, and only those become
+    floats in vector code without AVX-512.
+    """
+    G, H, C, gradient_unit, hessian_unit = total
+    least = rule.min_rows
+    most = C - least
+    least_h = rule.min_hessian
+    if layout == PACKED3:
+        for j in range(U(k)):
+            run = runs[j] + extra
+            a = np.float64(np.int32(run >> 36)) * gradient_unit
+            p = np.float64(np.int32((run >> 12) & 0xFFFFFF)) * hessian_unit
+            n = np.float64(np.int32(run & 0xFFF))
+            b = G - a
+            q = H - p
+            below = p + l2
+            above = q + l2
+            product = below * above
+            score = (a * a * above + b * b * below) / product
+            fits = (n >= least) & (n <= most) & (p >= least_h) & (q >= least_h) & (product > 0.0)
+            out[j] = score if fits else NO_SCORE
+    else:
+        if rule.constant_hessian:
+            least_h = max(least_h, least * rule.row_hessian * hessian_unit)
+        for j in range(U(k)):
+            run = runs[j] + extra
+            a = np.float64(np.int32(run >> 32)) * gradient_unit
+            p = np.float64(np.int32(run & 0xFFFFFFFF)) * hessian_unit
+            b = G - a
+            q = H - p
+            below = p + l2
+            above = q + l2
+            product = below * above
+            score = (a * a * above + b * b * below) / product
+            fits = (p >= least_h) & (q >= least_h) & (product > 0.0)
+            out[j] = score if fits else NO_SCORE
+
+
+@inner
+def gains_bounded(out: Any, k: Any, curves: Any, total: Any, extra: Any, rule: Any, l2: Any, bounds: Any) -> None:
+    """As `gains_packed`, for sums as floats, with an L1 penalty and values held within bounds = (low, high, direction)."""
+    G, H, C, gradient_unit, hessian_unit = total
     low, high, direction = bounds
     for j in range(k):
-        a = sums[S_GRADIENT, j] + extra_g
-        p = sums[S_HESSIAN, j] + extra_h
-        n = sums[S_COUNT, j] + extra_c
+        a = (curves[S_GRADIENT, j] + extra[0]) * gradient_unit
+        p = (curves[S_HESSIAN, j] + extra[1]) * hessian_unit
+        n = curves[S_COUNT, j] + extra[2]
         left = leaf_value(a, p, rule.l1, l2, low, high)
         right = leaf_value(G - a, H - p, rule.l1, l2, low, high)
         fits = (n >= rule.min_rows) & (C - n >= rule.min_rows) & (p >= rule.min_hessian) & (H - p >= rule.min_hessian)
         fits &= (p + l2 > 0.0) & (H - p + l2 > 0.0) & (direction * (right - left) >= 0.0)
         score = score_of(a, p, left, rule.l1, l2) + score_of(G - a, H - p, right, rule.l1, l2)
-        sums[S_GAIN, j] = score if fits else NO_SPLIT
+        out[j] = max(score, 0.0) if fits else NO_SCORE
 
 
 @inner
-def largest(values: Any, k: Any) -> Any:
-    """Place of the first largest of the first k values; -1 if there is none."""
-    best = NO_SPLIT
-    place = -1
-    for j in range(k):
-        if values[j] > best:
-            best = values[j]
-            place = j
-    return place
+def largest(bits: Any, k: Any) -> Any:
+    """Place of the first largest of k scores, given as the bits of the floats; -1 if there is none.
+
+    Scores are not negative, so their bits are in the same order as they are; integers are compared in vector code.
+    """
+    best = np.int64(-1)
+    for j in range(U(k)):
+        best = max(best, bits[j])
+    if best < 0:
+        return -1
+    place = U(0)
+    while place + U(4) <= U(k):
+        here = (bits[place] == best) | (bits[place + U(1)] == best)
+        if here | (bits[place + U(2)] == best) | (bits[place + U(3)] == best):
+            break
+        place += U(4)
+    while bits[place] != best:
+        place += U(1)
+    return np.int64(place)
 
 
 @inner
@@ -149,115 +210,178 @@ def sort_places(keys: Any, k: Any, places: Any) -> None:
 
 
 @inner
-def order_levels(bins: Any, k: Any, units: Any, smooth: Any, spare: Any, keys: Any) -> None:
-    """Sort the k levels in `bins` by mean gradient, smoothed; for one gradient the best set is then a prefix (Fisher 1958)."""
+def order_levels(bins: Any, k: Any, layout: Any, units: Any, smooth: Any, keys: Any) -> None:
+    """Sort k levels by mean gradient, smoothed; for one gradient the best set is then a prefix (Fisher 1958)."""
     for j in range(k):
-        keys[j] = bins[0, j] * units[0] / (bins[1, j] * units[1] + smooth)
+        cell = bins[B_CELL, j]
+        g = cell
+        h = bins[B_HESSIAN, j]
+        if layout == PACKED3:
+            g = cell >> 36
+            h = (cell >> 12) & 0xFFFFFF
+        elif layout == PACKED2:
+            g = cell >> 32
+            h = cell & 0xFFFFFFFF
+        keys[j] = g * units[0] / (h * units[1] + smooth)
         for s in range(4):
-            spare[s, j] = bins[s, j]
-    places = spare[0, 256:]
-    sort_places(keys, k, places)
+            bins[B_SPARE + s, j] = bins[s, j]
+    sort_places(keys, k, bins[B_PLACE])
     for j in range(k):
         for s in range(4):
-            bins[s, j] = spare[s, places[j]]
+            bins[s, j] = bins[B_SPARE + s, bins[B_PLACE, j]]
 
 
 @inner
-def node_bins(growing: Any, rule: Any, feature: Any, place: Any, bins: Any, sums: Any) -> Any:
+def node_bins(growing: Any, rule: Any, feature: Any, place: Any, thread: Any) -> Any:
     """Occupied bins of a feature in running sums, levels in the order of their means; place = (table, layout, counts).
 
     Returns the number of bins, the number that hold no missing value, and the totals of the node.
     A missing number comes last; a missing category is a level like any other.
     """
     table, layout, counts = place
+    bins = ints(growing, BINS)[BIN_ROWS * thread : BIN_ROWS * thread + BIN_ROWS]
+    curves = floats(growing, CURVES)[CURVE_ROWS * thread : CURVE_ROWS * thread + CURVE_ROWS]
     width = rule.width
     start = feature * width
-    cells = rule.n_features * width
+    plane = rule.n_features * width
     gradient_unit = rule.gradient_unit * 32768.0
     hessian_unit = rule.hessian_unit * (262144.0 if layout == PACKED3 else 32768.0)
-    k = occupied_bins(table, layout, counts, start, int_list(growing, N_BINS)[feature], cells, bins, 0)
-    size = occupied_bins(table, layout, counts, start + width - 1, 1, cells, bins, k)
-    bins[3, k] = width - 1
+    n_bins = int_list(growing, N_BINS)[feature]
+    missing = start + width - 1
+    if layout == WIDE2:
+        k = occupied_wide(table, plane, start, n_bins, bins, 0, 0)
+        size = occupied_wide(table, plane, missing, 1, bins, width - 1, k)
+    else:
+        k = occupied_bins(table, start, n_bins, bins[B_CELL], bins[B_CODE], 0, 0)
+        size = occupied_bins(table, missing, 1, bins[B_CELL], bins[B_CODE], width - 1, k)
     if int_list(growing, IS_CATEGORY)[feature]:
-        order_levels(bins, size, (gradient_unit, hessian_unit), rule.category_smooth, bins[:, 256:], sums[S_KEY])
-    uncounted = layout != PACKED3 and len(counts) == 0
+        order_levels(bins, size, layout, (gradient_unit, hessian_unit), rule.category_smooth, curves[S_KEY])
+    n = UNKNOWN
     g = np.int64(0)
     h = np.int64(0)
-    c = np.int64(0)
-    for j in range(size):
-        g += bins[0, j]
-        h += bins[1, j]
-        c += (bins[1, j] >> 15) if uncounted else bins[2, j]
-        sums[S_GRADIENT, j] = g * gradient_unit
-        sums[S_HESSIAN, j] = h * hessian_unit
-        sums[S_COUNT, j] = c
-    n = np.float64(c)
-    if uncounted and not rule.constant_hessian:
-        # These cells hold no counts: nothing is refused here, the winner is counted when its rows are split.
-        sums[S_COUNT, :size] = 0.5e18
-        n = 1e18
-    return size, k, (g * gradient_unit, h * hessian_unit, n)
+    if layout == WIDE2:
+        for j in range(size):
+            g += bins[B_CELL, j]
+            h += bins[B_HESSIAN, j]
+            curves[S_GRADIENT, j] = g
+            curves[S_HESSIAN, j] = h
+    else:
+        run = running_sums(bins[B_CELL], size, bins[B_RUN])
+        if layout == PACKED3:
+            g = run >> 36
+            h = (run >> 12) & 0xFFFFFF
+            n = np.float64(run & 0xFFF)
+        else:
+            g = run >> 32
+            h = run & 0xFFFFFFFF
+    if layout != PACKED3 and len(counts) > 0:
+        c = np.int64(0)
+        for j in range(size):
+            c += counts[start + bins[B_CODE, j]]
+            curves[S_COUNT, j] = c
+        n = np.float64(c)
+    return size, k, (g * gradient_unit, h * hessian_unit, n, gradient_unit, hessian_unit)
 
 
 @inner
-def scan_feature(growing: Any, rule: Any, feature: Any, place: Any, bounds: Any, bins: Any, sums: Any) -> Any:
+def float_sums(rule: Any, layout: Any, counted: Any, size: Any, runs: Any, curves: Any) -> None:
+    """Running sums as floats, where the packed ones do not do; without counts nothing is refused for want of rows:
+    the winner is counted when its rows are split."""
+    if layout != WIDE2:
+        unpack_sums(runs, size, layout, curves)
+    if layout != PACKED3 and not counted:
+        for j in range(size):
+            curves[S_COUNT, j] = curves[S_HESSIAN, j] / rule.row_hessian if rule.constant_hessian else 0.5 * UNKNOWN
+
+
+@inner
+def scan_feature(growing: Any, rule: Any, feature: Any, place: Any, bounds: Any, thread: Any) -> Any:
     """Best split of a node by one feature: gain, bin, side of missing values, values left and right."""
-    size, present, total = node_bins(growing, rule, feature, place, bins, sums)
+    size, present, total = node_bins(growing, rule, feature, place, thread)
+    layout = place[1]
+    counted = len(place[2]) > 0
+    codes = ints(growing, BINS)[BIN_ROWS * thread + B_CODE]
+    runs = ints(growing, BINS)[BIN_ROWS * thread + B_RUN]
+    curves = floats(growing, CURVES)[CURVE_ROWS * thread : CURVE_ROWS * thread + CURVE_ROWS]
+    bits = ints(growing, CURVE_BITS)[CURVE_ROWS * thread + S_GAIN]
+    curve = curves[S_GAIN]
     category = int_list(growing, IS_CATEGORY)[feature] != 0
     l2 = rule.l2 + (rule.category_l2 if category else 0.0)
-    plain = (rule.l1 == 0.0) and not rule.bounded
+    fast = (rule.l1 == 0.0) and not rule.bounded and layout != WIDE2 and not (counted and layout != PACKED3)
     low, high, _direction = bounds
-    best = NO_SPLIT
+    if not fast:
+        float_sums(rule, layout, counted, size, runs, curves)
+        if layout != PACKED3 and not counted and rule.constant_hessian:
+            total = (total[0], total[1], total[1] / total[4] / rule.row_hessian, total[3], total[4])
+    best = NO_SCORE
     best_j = -1
     side = RIGHT
-    extra = (0.0, 0.0, 0.0)
     last = size - 1  # the last place to cut: missing values to the right, or, once more, to the left
+    cell = np.int64(0)
+    extra = (0.0, 0.0, 0.0)
     for turn in range(2):
         if turn == 1:
             if size == present or present < 2 or category:
                 break
             last = present - 1
-            extra = (
-                sums[S_GRADIENT, size - 1] - sums[S_GRADIENT, size - 2],
-                sums[S_HESSIAN, size - 1] - sums[S_HESSIAN, size - 2],
-                sums[S_COUNT, size - 1] - sums[S_COUNT, size - 2],
-            )
-        if plain:
-            gains(sums, last, total, extra, rule, l2)
+            if fast:
+                cell = runs[size - 1] - runs[size - 2]
+            else:
+                extra = (
+                    curves[S_GRADIENT, size - 1] - curves[S_GRADIENT, size - 2],
+                    curves[S_HESSIAN, size - 1] - curves[S_HESSIAN, size - 2],
+                    curves[S_COUNT, size - 1] - curves[S_COUNT, size - 2],
+                )
+        if fast:
+            gains_packed(curve, last, runs, layout, total, cell, rule, l2)
         else:
-            gains_bounded(sums, last, total, extra, rule, l2, bounds)
-        j = largest(sums[S_GAIN], last)
-        if j >= 0 and sums[S_GAIN, j] > best:
-            best = sums[S_GAIN, j]
+            gains_bounded(curve, last, curves, total, extra, rule, l2, bounds)
+        j = largest(bits, last)
+        if j >= 0 and curve[j] > best:
+            best = curve[j]
             best_j = j
             side = RIGHT if turn == 0 else LEFT
     if best_j < 0:
         return NO_SPLIT, -1, RIGHT, 0.0, 0.0
-    a = sums[S_GRADIENT, best_j]
-    p = sums[S_HESSIAN, best_j]
-    if side == LEFT:
-        a += extra[0]
-        p += extra[1]
+    if fast:
+        unpack_sums(runs[best_j:], 1, layout, curves)
+        a = curves[S_GRADIENT, 0]
+        p = curves[S_HESSIAN, 0]
+        if side == LEFT:
+            runs[best_j] = cell
+            unpack_sums(runs[best_j:], 1, layout, curves)
+            a += curves[S_GRADIENT, 0]
+            p += curves[S_HESSIAN, 0]
+    else:
+        a = curves[S_GRADIENT, best_j]
+        p = curves[S_HESSIAN, best_j]
+        if side == LEFT:
+            a += extra[0]
+            p += extra[1]
+    a *= total[3]
+    p *= total[4]
     left = leaf_value(a, p, rule.l1, l2, low, high)
     right = leaf_value(total[0] - a, total[1] - p, rule.l1, l2, low, high)
-    where = best_j if category else bins[3, best_j]
+    where = best_j if category else codes[best_j]
     if not category and best_j + 1 < present:
         # Any code between two occupied bins makes the same split here: the middle one is fairest to new rows.
-        where = (bins[3, best_j] + bins[3, best_j + 1] - 1) // 2
+        where = (codes[best_j] + codes[best_j + 1] - 1) // 2
     own = leaf_value(total[0], total[1], rule.l1, rule.l2, low, high)
     return best - score_of(total[0], total[1], own, rule.l1, rule.l2), where, side, left, right
 
 
 @inner
-def left_levels(growing: Any, rule: Any, feature: Any, place: Any, count: Any, bins: Any, sums: Any, out: Any) -> Any:
+def left_levels(growing: Any, rule: Any, feature: Any, place: Any, count: Any, thread: Any, out: Any) -> Any:
     """Set the bits of the first count + 1 levels of the node's order in out (4 words); says on which side missing is."""
-    size, _present, _total = node_bins(growing, rule, feature, place, bins, sums)
+    size, _present, _total = node_bins(growing, rule, feature, place, thread)
+    codes = ints(growing, BINS)[BIN_ROWS * thread + B_CODE]
     side = RIGHT
-    out[:] = 0
+    for word in range(4):
+        out[word] = 0
     for j in range(min(count + 1, size)):
-        code = bins[3, j]
+        code = codes[j]
         if code == rule.width - 1:
             side = LEFT
         else:
-            out[code >> 6] |= np.uint64(1) << np.uint64(code & 63)
+            out[code >> 6] |= U(1) << U(code & 63)
     return side

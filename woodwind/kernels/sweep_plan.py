@@ -64,7 +64,7 @@ def choose(child: Any, cover: Any, begin: int, end: int, share: Any, ways: Any) 
         tables += ways[begin + i] >= CATEGORY
     least_table = LEAST_TABLE_SHARE if tables > FEW_TABLES else 0.0
     share[0] = 1.0
-    places = 1
+    places = np.int64(1)
     for i in range(n):
         way = ways[begin + i]
         if way == END or share[i] == 0.0 or (way >= CATEGORY and share[i] < least_table):
@@ -79,9 +79,9 @@ def choose(child: Any, cover: Any, begin: int, end: int, share: Any, ways: Any) 
     # The smallest share for which the places suffice, to four digits; a share above one leaves the root alone.
     low, high, threshold = 0.0, 2.0, LEAST_SHARE
     while places > PLACES and high - low > 1e-4:
-        count = 1
+        count = np.int64(1)
         for i in range(n):
-            count += np.int64(ways[begin + i] & 3) if share[i] >= threshold else 0
+            count += np.int64(ways[begin + i] & 3) if share[i] >= threshold else np.int64(0)
         if count <= PLACES:
             high = threshold
             low = threshold if threshold == LEAST_SHARE else low

@@ -8,9 +8,7 @@ from woodwind.kernels.accumulate import accumulate, count_rows, subtract
 from woodwind.kernels.growing import (
     BATCH,
     BY_COLUMN,
-    CURVES,
     DRAWN,
-    BINS,
     FOUND_F,
     FOUND_I,
     FOUND_SETS,
@@ -161,8 +159,6 @@ def judge(growing: Any, rule: Any, node: Any, first: Any, past: Any, counts: Any
     layout = ints(growing, NODE_I)[node, N_LAYOUT]
     place = (table_of(growing, ints(growing, NODE_I)[node, N_SLOT], layout), layout, counts)
     drawn = ints(growing, DRAWN)[thread]
-    bins = ints(growing, BINS)[4 * thread : 4 * thread + 4]
-    curves = floats(growing, CURVES)[8 * thread : 8 * thread + 8]
     low = floats(growing, NODE_F)[node, F_LOW]
     high = floats(growing, NODE_F)[node, F_HIGH]
     found_f = floats(growing, FOUND_F)[out]
@@ -172,7 +168,7 @@ def judge(growing: Any, rule: Any, node: Any, first: Any, past: Any, counts: Any
         f = drawn[k]
         if first <= f < past:
             bounds = (low, high, np.float64(int_list(growing, MONOTONIC)[f]))
-            gain, where, side, left, right = scan_feature(growing, rule, f, place, bounds, bins, curves)
+            gain, where, side, left, right = scan_feature(growing, rule, f, place, bounds, thread)
             if gain > found_f[0]:
                 found_f[0] = gain
                 found_f[1] = left
@@ -183,7 +179,7 @@ def judge(growing: Any, rule: Any, node: Any, first: Any, past: Any, counts: Any
     f = found_i[0]
     if f >= 0 and int_list(growing, IS_CATEGORY)[f]:
         found_set = words_in(growing, FOUND_SETS)[out]
-        found_i[2] = left_levels(growing, rule, f, place, found_i[1], bins, curves, found_set)
+        found_i[2] = left_levels(growing, rule, f, place, found_i[1], thread, found_set)
 
 
 @inner

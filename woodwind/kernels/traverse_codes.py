@@ -33,7 +33,7 @@ class CodeTree(NamedTuple):
 
 
 @kernel
-def turn_code(tree: Any, node: Any, code: Any) -> int:
+def turn_code(tree: Any, node: Any, code: Any) -> Any:
     """Where a code goes at an inner node: LEFT, RIGHT or STOP."""
     if code == tree.missing_code:
         return np.int64(tree.missing[node])
@@ -128,7 +128,7 @@ def plan_codes(tree: Any, columns: Any, used: int, full: bool, questions: Any, e
         asked[0, node] = columns[f] + (used if copied else 0)
         asked[1, node] = min(np.int64(tree.bin[node]) + np.int64(copied) - 128, NEVER)
     choose(tree.child, None, 0, n, np.empty(n, np.float64), ways)
-    n_tables = n_questions = 0
+    n_tables, n_questions = 0, np.int64(0)
     for node in range(n):
         n_questions += np.int64(ways[node] & 3)
         if ways[node] >= CATEGORY:

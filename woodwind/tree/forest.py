@@ -183,7 +183,8 @@ class Forest:
         if used.any():
             low = int(sets[used].min())
             words = self.words[low : int((sets[used] + 2 * self.set_words[self.feature[nodes][used]]).max())]
-        per_node = {name: getattr(self, name)[nodes] for name in ("feature", "threshold", "child", "missing", "value", "cover", "gain")}
+        names = ("feature", "threshold", "child", "missing", "value", "cover", "gain")
+        per_node: dict[str, Any] = {name: getattr(self, name)[nodes] for name in names}
         return replace(
             self, **per_node, roots=self.roots[begin : end + 1] - self.roots[begin], sets=np.where(used, sets - low, -1), words=words,
             output=self.output[begin:end], start=start,
@@ -195,9 +196,9 @@ class Forest:
         if not same or not np.array_equal(self.set_words, other.set_words):
             raise DataError("only forests of the same features, the same outputs and the same width of values can be joined")
         names = ("feature", "threshold", "child", "missing", "words", "value", "cover", "gain", "output")
+        both: dict[str, Any] = {name: np.concatenate([getattr(self, name), getattr(other, name)]) for name in names}
         return replace(
-            self, **{name: np.concatenate([getattr(self, name), getattr(other, name)]) for name in names},
-            roots=np.concatenate([self.roots, self.roots[-1] + other.roots[1:]]),
+            self, **both, roots=np.concatenate([self.roots, self.roots[-1] + other.roots[1:]]),
             sets=np.concatenate([self.sets, np.where(other.sets >= 0, other.sets + self.words.size, -1)]),
             start=self.start + other.start,
         )  # fmt: skip

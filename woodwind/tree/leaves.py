@@ -10,18 +10,20 @@ Floats = NDArray[np.float64]
 
 def newton_values(gradient: Floats, hessian: Floats, l1: float, l2: float) -> Floats:
     """The value that minimises the second-order loss of a leaf: Chen & Guestrin 2016, Eq. 5, with an L1 penalty."""
-    pull = np.sign(gradient) * np.maximum(np.abs(gradient) - l1, 0.0)
+    pull = gradient if l1 == 0.0 else np.sign(gradient) * np.maximum(np.abs(gradient) - l1, 0.0)
     below = hessian + l2
     return np.divide(-pull, below, out=np.zeros_like(below), where=below > 0.0)
 
 
 def within_bounds(tree: GrownTree, values: Floats) -> Floats:
     """Values held within what monotonic constraints allow each node."""
-    return np.clip(values, tree.low, tree.high)
+    return np.minimum(np.maximum(values, tree.low), tree.high)
 
 
 def fill_empty(tree: GrownTree, values: Floats) -> Floats:
     """Give a leaf without rows (a symmetric tree may have some) the value of the node above it."""
+    if tree.count.all():
+        return values
     for node in np.flatnonzero(tree.feature >= 0):
         left = tree.child[node]
         for child in (left, left + 1):

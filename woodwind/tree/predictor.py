@@ -14,8 +14,17 @@ from numpy.typing import NDArray
 from woodwind.base.errors import TableError
 from woodwind.base.pool import run_ranges
 from woodwind.kernels.sweep import sweep_rows
-from woodwind.kernels.traverse import CATEGORY_SHIFT, FEATURE_MASK, FEATURE_SHIFT, INNER_SHIFT, MISSING_SHIFT, SET_SHIFT, SPLIT_SHIFT
-from woodwind.kernels.traverse import Walk, walk_rows
+from woodwind.kernels.traverse import (
+    CATEGORY_SHIFT,
+    FEATURE_MASK,
+    FEATURE_SHIFT,
+    INNER_SHIFT,
+    MISSING_SHIFT,
+    SET_SHIFT,
+    SPLIT_SHIFT,
+    Walk,
+    walk_rows,
+)
 from woodwind.tree.sweeping import Sweep, plan
 
 # A block of the sweep costs the same for one row as for 512: below this number of rows a walk is faster.
@@ -190,10 +199,9 @@ def matrix_blocks(matrix: NDArray[Any], n_features: int) -> Blocks:
 def column_block(columns: Any, begin: int, end: int) -> NDArray[Any]:
     """Rows begin to end of some columns as one array; float32 if all numbers are, since levels fit into it."""
     parts = [column.block(begin, end) for column in columns]
-    small = all(part.dtype == np.float32 or (part.dtype.kind in "iu" and column.category) for part, column in zip(parts, columns, strict=True))
+    small = all(column.category or part.dtype == np.float32 for part, column in zip(parts, columns, strict=True))
     block = np.empty((end - begin, len(parts)), np.float32 if small else np.float64)
     for j, part in enumerate(parts):
+        # A missing level is -1 there and NaN here; kernels take both.
         block[:, j] = part
-        if part.dtype.kind == "i":
-            block[part == -1, j] = np.nan
     return block

@@ -170,8 +170,9 @@ def make_encoder(edges: list[Any], features: NDArray[np.int64], lowest: NDArray[
         grid = make_grid(own)
         columns[c] = features[c], grid.steps if own.size else -1, sum(map(len, cells)), sum(map(len, numbers))
         cells.append(grid.cells)
-        # The search looks up to one step beyond the last edge.
-        numbers.append(np.concatenate([np.array([grid.low, grid.scale, grid.cells.size - 1], dtype), own, np.full(1 << grid.steps, np.inf, dtype)]))
+        head = np.array([grid.low, grid.scale, grid.cells.size - 1], dtype)
+        # The search looks up to its first step beyond the last edge.
+        numbers.append(np.concatenate([head, own, np.full(1 << grid.steps, np.inf, dtype)]))
     return Encoder(
         columns=columns,
         cells=np.concatenate([*cells, np.zeros(1, np.uint8)]),

@@ -10,6 +10,7 @@ from woodwind.kernels import growing
 from woodwind.kernels.accumulate import BLOCK_ROWS, BLOCK_WORDS
 from woodwind.kernels.growth import COLLECT_ROWS, SPLIT_ROWS
 from woodwind.kernels.layout import N_FLOATS, N_INTEGERS, ROWS_PACKED2
+from woodwind.kernels.scan import BIN_ROWS, CURVE_ROWS
 
 MOST_HISTOGRAM_BYTES = 256 << 20  # beyond this, histograms of unpromising nodes are dropped and summed again if needed
 LEVEL_BATCH = 64  # nodes of a level that are prepared together
@@ -48,6 +49,7 @@ def workspace(codes: Codes, stats: NDArray[np.int64], max_leaves: int, threads: 
     tasks = blocks + nodes + 8 * batch * threads
     large = n > ROWS_PACKED2
     plane = 2 * cells if large else cells
+    curves = np.empty((threads * CURVE_ROWS, 260), np.float64)
     return Workspace(
         by_row=codes.by_row.reshape(-1).view(np.uint64),
         by_column=codes.by_column,
@@ -85,7 +87,8 @@ def workspace(codes: Codes, stats: NDArray[np.int64], max_leaves: int, threads: 
         spare=np.empty((threads, cells), np.int64),
         words=np.empty((threads, max(BLOCK_WORDS, 64 * (codes.by_row.shape[1] // 8))), np.uint64),
         values=np.empty((threads, BLOCK_ROWS), np.int64),
-        bins=np.empty((threads * 4, 768), np.int64),
-        curves=np.empty((threads * 8, 512), np.float64),
+        bins=np.empty((threads * BIN_ROWS, 260), np.int64),
+        curves=curves,
+        curve_bits=curves.view(np.int64),
         drawn=np.empty((threads, 2 * n_features), np.int64),
     )

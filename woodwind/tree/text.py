@@ -1,0 +1,126 @@
+"""One tree of a forest as text: what is asked, where missing values and unknown levels go, what the leaves say."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from woodwind.base.errors import ParameterError
+from woodwind.kernels.layout import LEFT, RIGHT, STOP
+from woodwind.tree.forest import Forest
+
+BRANCH = "|--- "
+INDENT = "|   "
+
+
+def export_text(
+    forest: Forest,
+    tree: int = 0,
+    *,
+    feature_names: Sequence[str] | None = None,
+    levels: Sequence[Sequence[Any] | None] | None = None,
+    output_names: Sequence[str] | None = None,
+    decimals: int = 2,
+    max_depth: int | None = None,
+) -> str:
+    """Draw one tree.
+
+    feature_names  a name for each feature of the engine; default feature_0, feature_1, ...
+    levels         for each feature what its level numbers stand for, None for numbers; default the numbers themselves
+    output_names   a name for each output, for instance the classes; default none for one output, else output_0, ...
+    decimals       digits after the point of thresholds, values and covers
+    max_depth      splits below this depth are left out
+
+    A walk that ends at a split, because training met no missing value there or does not know the level, is drawn as a
+    third branch: its value is the mean of the leaves below.
+    """
+    if not -forest.n_trees <= tree < forest.n_trees:
+        raise ParameterError(f"export_text: tree must be one of the {forest.n_trees} trees of the forest, counted from 0; {tree} was given")
+    names = list(feature_names) if feature_names is not None else [f"feature_{f}" for f in range(forest.n_features)]
+    if len(names) != forest.n_features:
+        raise ParameterError(f"export_text: feature_names must have {forest.n_features} names, {len(names)} were given")
+    if output_names is not None and len(output_names) != forest.n_outputs:
+        raise ParameterError(f"export_text: output_names must have {forest.n_outputs} names, {len(output_names)} were given")
+    if output_names is None and forest.n_outputs > 1:
+        output_names = [f"output_{k}" for k in range(forest.n_outputs)]
+    drawing = _Drawing(forest, tree % forest.n_trees, names, levels, output_names, decimals, max_depth)
+    return "\n".join(drawing.lines()) + "\n"
+
+
+@dataclass
+class _Drawing:
+    """What does not change while one tree is drawn."""
+
+    forest: Forest
+    tree: int
+    names: list[str]
+    levels: Any
+    outputs: Any
+    decimals: int
+    max_depth: int | None
+
+    def lines(self) -> list[str]:
+        """The whole tree, depth first; a loop, since a tree may be deeper than Python's stack."""
+        forest, root = self.forest, int(self.forest.roots[self.tree])
+        drawn: list[str] = []
+        waiting: list[int | str] = [0]  # nodes to draw, and lines that are ready; the last comes first
+        while waiting:
+            item = waiting.pop()
+            if isinstance(item, str):
+                drawn.append(item)
+                continue
+            node = root + item
+            indent = INDENT * int(forest.depth[node])
+            if forest.feature[node] < 0:
+                drawn.append(indent + BRANCH + self.value(node))
+            elif self.max_depth is not None and forest.depth[node] >= self.max_depth:
+                drawn.append(indent + BRANCH + "... " + self.value(node))
+            else:
+                left, right, stop = self.questions(node)
+                child = int(forest.child[node])
+                if stop:
+                    waiting.append(f"{indent}{BRANCH}{stop}: {self.value(node, cover=False)}")
+                waiting += [child + 1, indent + BRANCH + right, child, indent + BRANCH + left]
+        return drawn
+
+    def questions(self, node: int) -> tuple[str, str, str]:
+        """What the left branch, the right branch and the stop of a split say."""
+        forest = self.forest
+        name, missing = self.names[forest.feature[node]], forest.missing[node]
+        if forest.sets[node] < 0:
+            bound = self.number(forest.threshold[node])
+            sides = [f"{name} <= {bound}", f"{name} >  {bound}"]
+            stop = f"{name} is missing" if missing == STOP else ""
+        else:
+            sides = [f"{name} in {{{self.members(node, side)}}}" for side in (0, 1)]
+            stop = f"{name} is missing or another level" if missing == STOP else f"{name} is another level"
+        for side, way in enumerate((LEFT, RIGHT)):
+            sides[side] += " or missing" if missing == way else ""
+        return sides[0], sides[1], stop
+
+    def members(self, node: int, side: int) -> str:
+        """The levels of one side of a category split."""
+        feature = int(self.forest.feature[node])
+        size = int(self.forest.set_words[feature])
+        first = int(self.forest.sets[node]) + side * size
+        bits = np.unpackbits(self.forest.words[first : first + size].astype("<u8").view(np.uint8), bitorder="little")
+        known = self.levels[feature] if self.levels is not None else None
+        inside = np.flatnonzero(bits).tolist()
+        return ", ".join(str(known[level] if known is not None and level < len(known) else level) for level in inside)
+
+    def value(self, node: int, cover: bool = True) -> str:
+        """What a walk that ends here adds to the score."""
+        forest, column = self.forest, int(self.forest.output[self.tree])
+        numbers = [self.number(v) for v in forest.value[node]]
+        if column >= 0:
+            text = numbers[0] if self.outputs is None else f"{self.outputs[column]} {numbers[0]}"
+        elif self.outputs is None:
+            text = ", ".join(numbers)
+        else:
+            text = ", ".join(f"{name} {number}" for name, number in zip(self.outputs, numbers, strict=True))
+        return f"value: {text}" + (f" (cover {self.number(forest.cover[node])})" if cover else "")
+
+    def number(self, x: float) -> str:
+        """A number with the digits that were asked for."""
+        return f"{x:.{self.decimals}f}"
