@@ -5,7 +5,7 @@ scores updated. Progress, early stopping, deadlines and callbacks are consumers 
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,11 +13,12 @@ from numpy.typing import NDArray
 from woodwind.base.pool import run_ranges
 from woodwind.base.streams import key, share_threshold
 from woodwind.data.codes import Codes
-from woodwind.kernels.derivatives import add_leaf_column, add_leaf_values
+from woodwind.kernels.derivatives import add_leaf_column, add_leaf_values, add_leaf_vectors
 from woodwind.kernels.draw import draw_bootstrap, draw_share
 from woodwind.kernels.leaves import leaf_sums, pack_class
 from woodwind.kernels.traverse import node_means
 from woodwind.kernels.traverse_codes import CodeTree, walk_codes
+from woodwind.kernels.vector import sum_leaves
 from woodwind.losses.base import Loss
 from woodwind.losses.integers import quantise_classes, quantise_rows
 from woodwind.tree.assemble import ValuedTree
@@ -80,7 +81,10 @@ class Booster:
     def grower(self) -> Grower:
         """The memory to grow trees in, made when the first tree is grown."""
         if self._grower is None:
-            self._grower = Grower(self.codes, self.plan.tree, self.plan.threads)
+            plan = self.plan
+            capacity = self.codes.n_rows if self.rows is None else len(self.rows)
+            outputs = 1 if plan.one_per_class else plan.loss.width
+            self._grower = Grower(self.codes, plan.tree, plan.threads, capacity, outputs)
         return self._grower
 
     def rounds(self, count: int, first: int = 0) -> Iterator[Round]:
@@ -95,15 +99,13 @@ class Booster:
 
         As accurate as training anew on these rows, at a fraction of the time.
         """
-        width = self.plan.loss.width
-        for place in range(0, len(trees), width):
+        together = self.plan.loss.width if self.plan.one_per_class else 1
+        for place in range(0, len(trees), together):
             loss = self.plan.loss.settled(self.y, self.raw, self.weight)
-            group = trees[place : place + width]
             scales = self._derivatives(loss)
-            for tree in group:
-                stats = self._stats_of(tree.output)
+            for tree in trees[place : place + together]:
                 leaf = self.leaf_of(tree)
-                yield self._revalued(loss, tree, leaf, stats, scales)
+                yield self._revalued(loss, tree, leaf, scales)
 
     # One score per row.
 
@@ -115,16 +117,45 @@ class Booster:
         tree = grower.grow(scales, key(self.plan.seed, "tree", number), rows, constant)
         yield self._valued(loss, tree, 0, rows)
 
-    # Several scores per row: one tree for each.
+    # Several scores per row.
 
     def _several(self, loss: Loss, number: int) -> Iterator[ValuedTree]:
         grower = self.grower
         scales = self._derivatives(loss)
         rows = self._drawn(number)
+        if not self.plan.one_per_class:
+            grower.fill(self._gradients)
+            tree = grower.grow(scales, key(self.plan.seed, "tree", number), rows)
+            yield self._valued_vector(loss, tree, scales, rows)
+            return
         for output in range(loss.width):
             pack_class(self._gradients, self._hessians, output, grower.stats)
             tree = grower.grow(scales, key(self.plan.seed, "tree", number, output), rows)
             yield self._valued(loss, tree, output, rows)
+
+    def _valued_vector(self, loss: Loss, tree: GrownTree, scales: Floats, rows: Rows | None) -> ValuedTree:
+        """Give a tree of several outputs its values and add them to the scores of all rows."""
+        if self.plan.tree.prune:
+            tree = pruned(tree, self.plan.tree.min_gain)
+        shape = (tree.n_nodes, loss.width)
+        unvalued = ValuedTree.of(tree, np.zeros(shape), -1, self.plan.learning_rate)
+        leaf = tree.leaf_of_row
+        values = self._vector_values(loss, leaf, rows, scales, shape)
+        finished = with_means(replace(unvalued, value=fill_empty(tree, values)))
+        if rows is not None:
+            leaf = self.leaf_of(finished, tree)
+        self._add(finished, leaf)
+        return finished
+
+    def _vector_values(
+        self, loss: Loss, leaf: NDArray[np.int32], rows: Rows | None, scales: Floats, shape: tuple[int, int]
+    ) -> Floats:
+        """Newton steps of every output of every leaf, times the learning rate."""
+        sums = np.zeros((shape[0], 2 * shape[1]), np.int64)
+        sum_leaves(leaf, self._gradients, self._hessians, rows, sums)
+        gradient, hessian = sums[:, : shape[1]] / scales[0], sums[:, shape[1] :] / scales[1]
+        tree = self.plan.tree
+        return newton_values(gradient, self._curvature(loss, hessian), tree.l1, tree.l2) * self.plan.learning_rate
 
     def _derivatives(self, loss: Loss) -> Floats:
         """Fill the integer derivatives of all rows; returns their scales."""
@@ -180,24 +211,29 @@ class Booster:
         self._add(finished, leaf)
         return finished
 
-    def _revalued(
-        self, loss: Loss, tree: ValuedTree, leaf: NDArray[np.int32], stats: NDArray[np.int64], scales: Floats
-    ) -> ValuedTree:
+    def _revalued(self, loss: Loss, tree: ValuedTree, leaf: NDArray[np.int32], scales: Floats) -> ValuedTree:
         """A tree whose leaf values are learnt from the rows that end in them."""
         plan = self.plan
-        sums = np.zeros((len(tree.feature), 3), np.int64)
-        leaf_sums(leaf, stats, self.rows, sums)
-        if loss.refit is None:
+        n_nodes = len(tree.feature)
+        counts = np.bincount(leaf if self.rows is None else leaf[self.rows], minlength=n_nodes)
+        if tree.output < 0:
+            values = self._vector_values(loss, leaf, self.rows, scales, tree.value.shape)
+        elif loss.refit is None:
+            sums = np.zeros((n_nodes, 3), np.int64)
+            leaf_sums(leaf, self._stats_of(tree.output), self.rows, sums)
             hessian = self._curvature(loss, sums[:, 1] / scales[1])
-            values = newton_values(sums[:, 0] / scales[0], hessian, plan.tree.l1, plan.tree.l2)
+            values = newton_values(sums[:, 0] / scales[0], hessian, plan.tree.l1, plan.tree.l2) * plan.learning_rate
         else:
-            order, begins, ends = rows_by_leaf(leaf, self.rows, len(tree.feature))
-            values = np.zeros(len(tree.feature))
+            order, begins, ends = rows_by_leaf(leaf, self.rows, n_nodes)
+            values = np.zeros(n_nodes)
             full = ends > begins
             values[full] = loss.refit.values(order, begins[full], ends[full], self.y - self.raw, self.weight, plan.threads)
-        values = np.where(sums[:, 2] > 0, values * plan.learning_rate, tree.value[:, 0])
-        values = np.clip(values, tree.low, tree.high)
-        finished = with_means(tree.with_values(values, sums[:, 2].astype(np.float64)))
+            values *= plan.learning_rate
+        values = values.reshape(n_nodes, -1)
+        # A leaf that none of these rows reaches keeps what it had.
+        values = np.where(counts[:, None] > 0, values, tree.value)
+        values = np.clip(values, tree.low[:, None], tree.high[:, None])
+        finished = with_means(tree.with_values(values, counts.astype(np.float64)))
         self._add(finished, leaf)
         return finished
 
@@ -212,13 +248,15 @@ class Booster:
         return leaf
 
     def _add(self, tree: ValuedTree, leaf: NDArray[np.int32]) -> None:
-        raw, values = self.raw, np.ascontiguousarray(tree.value[:, 0])
+        raw, values = self.raw, np.ascontiguousarray(tree.value)
 
         def part(begin: int, end: int) -> None:
-            if raw.ndim == 1:
-                add_leaf_values(raw, leaf, values, begin, end)
+            if tree.output < 0:
+                add_leaf_vectors(raw, leaf, values, begin, end)
+            elif raw.ndim == 1:
+                add_leaf_values(raw, leaf, values[:, 0], begin, end)
             else:
-                add_leaf_column(raw, tree.output, leaf, values, begin, end)
+                add_leaf_column(raw, tree.output, leaf, values[:, 0], begin, end)
 
         run_ranges(part, len(raw), self.plan.threads, 1)
 

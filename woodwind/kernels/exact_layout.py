@@ -61,15 +61,19 @@ COUNTS = 24  # int64[threads, K]: weight of each class to the left
 CURVES = 25  # float64[threads * CURVE_ROWS, BLOCK]
 PLACES = 26  # int64[threads * PLACE_ROWS, BLOCK]
 LEVELS = 27  # int64[threads * 256, 4 + K]: statistics of each level
-LOGS = 28  # float64[1, m]: x log2 x, for whole x below m
+LOGS = 28  # int64[m], flat: x log2 x in fixed point, for whole x below m
 ENTRIES = 29
 
 # Columns of TOTALS and LEVELS: sums of gradient, hessian and count; then the weight of each class.
-T_GRADIENT = 0
+T_GRADIENT = 0  # for entropy: bits that name the classes
 T_HESSIAN = 1
 T_COUNT = 2
-T_CODE = 3  # LEVELS: the level; TOTALS: 1 if all rows have the same label
+T_CODE = 3  # LEVELS: the level
 T_CLASSES = 4
+
+# A column of NODE_F behind those of `layout.py`: the score of the node as one leaf.
+X_OWN = 6
+EXACT_FLOATS = 7
 
 # Columns of FOUND_I and FOUND_F.
 FOUND_PLACE = 0  # last place of the list that goes left; for a category how many levels; -1: no split
@@ -90,7 +94,6 @@ class ExactRule(NamedTuple):
     """The numbers that judge a split and end the growth."""
 
     n_rows: int  # of the table
-    size: int  # of the lists: rows that are in the tree
     criterion: int
     n_classes: int  # 0 for gradients
     order: int
@@ -103,6 +106,7 @@ class ExactRule(NamedTuple):
     lenient: bool  # any split of rows with different labels will do, if min_gain is 0; else only one with more gain than that
     plain: bool  # no L1 penalty and no bounds
     narrow: bool  # weights are so small that their squares add up in 64 bits
+    log_scale: float  # of the fixed point of x log2 x: a power of two
     l1: float
     l2: float
     category_l2: float

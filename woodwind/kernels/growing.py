@@ -61,7 +61,9 @@ DRAWN = 36  # int64[threads, 2 * F]: features that a node may be split by
 TREE_I = 37  # int64[nodes, 8]: see kernels/growth.py
 TREE_F = 38  # float64[nodes, 3]: gain, bounds of the value
 CURVE_BITS = 39  # int64[threads * 8, 256]: the same memory as CURVES, as integers
-ENTRIES = 40
+LANES = 40  # int32[n, lanes]: statistics of every row where a tree has several outputs: see kernels/vector.py
+LANE_VALUES = 41  # int32[threads, BLOCK_ROWS * lanes]: those of a block of rows
+ENTRIES = 42
 
 # Columns of TREE_I and TREE_F.
 TREE_FEATURE = 0  # -1 at a leaf

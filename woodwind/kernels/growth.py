@@ -427,7 +427,7 @@ def plan_alone(growing: Any, rule: Any, node: Any) -> None:
     control = int_list(growing, CONTROL)
     n_rows = rows_of(growing, node)
     layout = WIDE2
-    if n_rows <= ROWS_PACKED3:
+    if n_rows <= ROWS_PACKED3 or rule.lanes > 0:  # several outputs have one layout, with counts, for any number of rows
         layout = PACKED3
     elif n_rows <= ROWS_PACKED2:
         layout = PACKED2

@@ -44,6 +44,11 @@ if config.DISABLE_JIT:
 
         return look_up
 
+    def add_four(out: Any, at: Any, values: Any, first: Any) -> None:
+        """Add four neighbouring int32 values to four others."""
+        for k in range(4):
+            out[at + k] += values[first + k]
+
     def atomic_load(array: Any, index: int) -> int:
         """Read array[index] as other threads left it."""
         return int(array[index])
@@ -117,6 +122,20 @@ else:
         return look_up
 
     @intrinsic
+    def add_four(_typing: Any, out: Any, at: Any, values: Any, first: Any) -> Any:
+        """Add four neighbouring int32 values to four others: one load, one addition and one store on any vector unit."""
+
+        def code(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            four = ir.VectorType(_I32, 4).as_pointer()
+            target = builder.bitcast(_element(context, builder, signature.args[0], args[0], args[1]), four)
+            source = builder.bitcast(_element(context, builder, signature.args[2], args[2], args[3]), four)
+            old, new = builder.load(target, align=4), builder.load(source, align=4)
+            builder.store(builder.add(old, new), target, align=4)
+            return context.get_dummy_value()
+
+        return types.void(out, at, values, first), code
+
+    @intrinsic
     def atomic_load(_typing: Any, array: Any, index: Any) -> Any:
         """Read array[index] as other threads left it."""
 
@@ -178,6 +197,7 @@ ints = _view(np.int64, flat=False)
 floats = _view(np.float64, flat=False)
 bytes_in = _view(np.uint8, flat=False)
 words_in = _view(np.uint64, flat=False)
+lanes_in = _view(np.int32, flat=False)
 int_list = _view(np.int64, flat=True)
 word_list = _view(np.uint64, flat=True)
 row_list = _view(np.int32, flat=True)

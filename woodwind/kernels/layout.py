@@ -59,7 +59,7 @@ N_FLOATS = 6
 class Rule(NamedTuple):
     """The numbers that judge a split and end the growth, and the size of the table."""
 
-    n_rows: int  # of the table, whether or not they are drawn for a tree
+    capacity: int  # of each of the two buffers of rows
     n_features: int
     n_words: int  # of eight codes each, in a row
     width: int  # of a feature's table: codes are below it
@@ -80,5 +80,7 @@ class Rule(NamedTuple):
     n_candidates: int  # features drawn per node; n_features for all
     level_candidates: int  # features drawn per level before that
     seed: int
+    lanes: int  # statistics of a row where a tree has several outputs, 0 where it has one
+    outputs: int
     bounded: bool  # some feature has a monotonic constraint
     grouped: bool  # interaction constraints are given

@@ -82,7 +82,7 @@ def table_of(growing: Any, slot: Any, layout: Any) -> Any:
 @inner
 def buffer_of(growing: Any, rule: Any, which: Any) -> Any:
     """One of the two buffers of row numbers."""
-    return int_list(growing, ROWS)[which * rule.n_rows : (which + 1) * rule.n_rows]
+    return int_list(growing, ROWS)[which * rule.capacity : (which + 1) * rule.capacity]
 
 
 @inner

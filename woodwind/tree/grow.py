@@ -23,12 +23,14 @@ from woodwind.kernels.growing import (
     TREE_SET,
 )
 from woodwind.kernels.growth import take_part
-from woodwind.kernels.layout import STOP, Rule
+from woodwind.kernels.layout import ROW_BITS, STOP, Rule
 from woodwind.kernels.team import begin_call
+from woodwind.kernels.vector import fill_lanes, take_part_lanes
 from woodwind.tree.settings import ORDERS, TreeSettings, group_bits
 from woodwind.tree.workspace import workspace
 
 DEEPEST = 1 << 40  # no limit
+GRADIENT_BITS = 15  # of a gradient in a histogram, where rows are few enough
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,29 +69,50 @@ class GrownTree:
 
 
 class Grower:
-    """Grows trees on one coded table, one after another, in the same memory."""
+    """Grows trees on one coded table, one after another, in the same memory.
 
-    def __init__(self, codes: Codes, settings: TreeSettings, threads: int = 1) -> None:
+    `capacity` is the largest number of rows that a tree is grown from, counting a row as often as it is given.
+    With several outputs a tree is grown from `lanes`, which `fill` takes from the derivatives; with one from `stats`.
+    """
+
+    def __init__(
+        self, codes: Codes, settings: TreeSettings, threads: int = 1, capacity: int | None = None, outputs: int = 1
+    ) -> None:
         self.codes = codes
         self.settings = settings
-        n, n_features = codes.n_rows, codes.n_features
+        self.outputs = outputs
+        self.capacity = max(capacity or 0, codes.n_rows)
+        n_features = codes.n_features
         # No thread is worth its while for a tree that is grown in less than a few hand-overs.
-        self.threads = threads if n * n_features >= LEAST_WORK // 2 else 1
-        self.max_leaves = min(settings.max_leaves, max(1, int(n // max(settings.min_rows, 1.0))))
+        self.threads = threads if self.capacity * n_features * outputs >= LEAST_WORK // 2 else 1
+        self.max_leaves = min(settings.max_leaves, max(1, int(self.capacity // max(settings.min_rows, 1.0))))
         if settings.max_depth is not None:
             self.max_leaves = min(self.max_leaves, 1 << min(settings.max_depth, 40))
         self._has_categories = bool(codes.is_category.any())
+        self._lanes = -(-(outputs + 2) // 4) * 4 if outputs > 1 else 0
+        # A sum of so many rows must fit into 31 bits.
+        self._lane_shift = ROW_BITS - min(GRADIENT_BITS, 30 - self.capacity.bit_length() + 1)
         bits = group_bits(settings.groups, n_features)
-        self._stats = np.empty(n, np.int64)
-        self._space = workspace(codes, self._stats, self.max_leaves, self.threads, bits.shape[1])
+        self._stats = np.zeros(codes.n_rows, np.int64) if outputs > 1 else np.empty(codes.n_rows, np.int64)
+        self._space = workspace(
+            codes, self._stats, self.max_leaves, self.threads, bits.shape[1], self.capacity, self._lanes
+        )
         self._space["member"][:] = bits
         if settings.monotonic is not None:
             self._space["monotonic"][:] = settings.monotonic
 
     @property
     def stats(self) -> NDArray[np.int64]:
-        """(g << 32) + h of every row: to be filled before `grow`."""
+        """(g << 32) + h of every row: to be filled before `grow` where there is one output."""
         return self._stats
+
+    def fill(self, gradients: NDArray[np.int32]) -> None:
+        """Take the statistics of several outputs: int32[n, K + 1], K gradients and the hessian that they share."""
+        lanes = self._space["lanes"]
+        run_ranges(
+            lambda begin, end: fill_lanes(gradients, self._lane_shift, begin, end, lanes),
+            self.codes.n_rows, self.threads, self._lanes,
+        )  # fmt: skip
 
     def grow(
         self,
@@ -100,40 +123,44 @@ class Grower:
     ) -> GrownTree:
         """Grow a tree from the rows given, a row as often as it is given, or from all.
 
-        `stats` has been filled; `scales` are the powers of two by which gradient and hessian were multiplied.
-        `name` is the key of all that is drawn.
+        `scales` are the powers of two by which gradient and hessian were multiplied; `name` is the key of all that is drawn.
         """
+        space, threads = self._space, self.threads
         n_rows = self.codes.n_rows if rows is None else len(rows)
-        directory = self._space.directory
-        run_ranges(lambda begin, end: fill_rows(directory, rows, begin, end), n_rows, self.threads, 4)
-        space = self._space
+        directory = space.directory
+        run_ranges(lambda begin, end: fill_rows(directory, rows, begin, end), n_rows, threads, 4)
         rule = self._rule(scales, name, constant_hessian)
-        allowed = space["allowed"]
-        allowed[:] = 1
-        per_tree = self.settings.features_per_tree
-        if per_tree is not None and per_tree < len(allowed):
-            allowed[:] = 0
-            allowed[choose(key(name, "tree features"), len(allowed), per_tree)] = 1
+        self._draw_features(name)
         begin_call(space["control"])
+        part = take_part if self.outputs == 1 else take_part_lanes
         helpers = [
-            submit(lambda k=k: take_part(space.directory, rule, n_rows, k, self.threads), self.threads - 1)  # type: ignore[misc]
-            for k in range(1, self.threads)
+            submit(lambda k=k: part(directory, rule, n_rows, k, threads), threads - 1)  # type: ignore[misc]
+            for k in range(1, threads)
         ]
         try:
-            take_part(space.directory, rule, n_rows, 0, self.threads)
+            part(directory, rule, n_rows, 0, threads)
         finally:
             for helper in helpers:
                 if not helper.cancel():
                     helper.result()
         return self._finished(scales, n_rows)
 
+    def _draw_features(self, name: int) -> None:
+        """Mark the features of the next tree."""
+        per_tree = self.settings.features_per_tree
+        allowed = self._space["allowed"]
+        allowed[:] = 1
+        if per_tree is not None and per_tree < len(allowed):
+            allowed[:] = 0
+            allowed[choose(key(name, "tree features"), len(allowed), per_tree)] = 1
+
     def _rule(self, scales: NDArray[np.float64], name: int, constant_hessian: bool) -> Rule:
         settings, codes = self.settings, self.codes
-        n_features = codes.n_features
-        every = n_features
+        every = codes.n_features
+        step = float(1 << self._lane_shift) if self.outputs > 1 else 1.0
         return Rule(
-            n_rows=codes.n_rows,
-            n_features=n_features,
+            capacity=self.capacity,
+            n_features=every,
             n_words=codes.by_row.shape[1] // 8,
             width=int(codes.width),
             order=ORDERS[settings.growth],
@@ -146,13 +173,15 @@ class Grower:
             l2=float(settings.l2),
             category_l2=float(settings.category_l2),
             category_smooth=float(settings.category_smooth),
-            gradient_unit=1.0 / float(scales[0]),
-            hessian_unit=1.0 / float(scales[1]),
+            gradient_unit=step / float(scales[0]),
+            hessian_unit=step / float(scales[1]),
             constant_hessian=constant_hessian,
             row_hessian=float(np.floor(scales[1] / 32768.0 + 0.5)),
             n_candidates=settings.features_per_node or every,
             level_candidates=settings.features_per_level or every,
             seed=name,
+            lanes=self._lanes,
+            outputs=self.outputs,
             bounded=settings.monotonic is not None and bool(np.any(settings.monotonic)),
             grouped=settings.groups is not None,
         )

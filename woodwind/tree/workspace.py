@@ -37,17 +37,20 @@ class Workspace:
         return self.arrays[name]
 
 
-def workspace(codes: Codes, stats: NDArray[np.int64], max_leaves: int, threads: int, n_groups: int = 1) -> Workspace:
-    """Room for trees of at most `max_leaves` leaves on these codes."""
-    n = codes.n_rows
+def workspace(
+    codes: Codes, stats: NDArray[np.int64], max_leaves: int, threads: int, n_groups: int, capacity: int, lanes: int
+) -> Workspace:
+    """Room for trees of at most `max_leaves` leaves on `capacity` rows of these codes; lanes > 0: of several outputs."""
+    n = capacity
     n_features = codes.n_features
-    cells = n_features * codes.width
+    cells = n_features * codes.width * max(lanes, 1)
+    cell = np.int32 if lanes else np.int64
     batch = LEVEL_BATCH
     nodes = 4 * min(max_leaves, n) + 2 * batch + 16
-    slots = min(max_leaves + 2 * batch + 2, max(2 * batch + 8, MOST_HISTOGRAM_BYTES // (8 * cells)))
+    slots = min(max_leaves + 2 * batch + 2, max(2 * batch + 8, MOST_HISTOGRAM_BYTES // (np.dtype(cell).itemsize * cells)))
     blocks = 2 * (n // min(SPLIT_ROWS, COLLECT_ROWS)) + batch + 2
     tasks = blocks + nodes + 8 * batch * threads
-    large = n > ROWS_PACKED2
+    large = n > ROWS_PACKED2 and not lanes
     plane = 2 * cells if large else cells
     curves = np.empty((threads * CURVE_ROWS, 260), np.float64)
     return Workspace(
@@ -60,7 +63,7 @@ def workspace(codes: Codes, stats: NDArray[np.int64], max_leaves: int, threads: 
         member=np.zeros((n_features, n_groups), np.uint64),
         rows=np.empty(2 * n, np.int64),
         stats=stats,
-        leaf_of_row=np.empty(n, np.int32),
+        leaf_of_row=np.empty(codes.n_rows, np.int32),
         control=np.zeros(64, np.int64),
         tasks=np.empty((tasks, 6), np.int64),
         items=np.empty((2 * batch + 2, 6), np.int64),
@@ -80,13 +83,15 @@ def workspace(codes: Codes, stats: NDArray[np.int64], max_leaves: int, threads: 
         sums=np.empty((nodes, 3), np.int64),
         tree_i=np.empty((nodes, growing.TREE_WIDTH), np.int64),
         tree_f=np.empty((nodes, 3), np.float64),
-        tables=np.empty((slots, cells), np.int64),
+        tables=np.empty((slots, cells), cell),
         wide=np.empty((n // ROWS_PACKED2 + 2 if large else 1, plane), np.int64),
-        parts=np.empty((8 * threads, plane), np.int64),
+        parts=np.empty((8 * threads, plane), cell),
         free=np.empty(slots + n // ROWS_PACKED2 + 2, np.int64),
-        spare=np.empty((threads, cells), np.int64),
+        spare=np.empty((threads, 1 if lanes else cells), np.int64),
         words=np.empty((threads, max(BLOCK_WORDS, 64 * (codes.by_row.shape[1] // 8))), np.uint64),
         values=np.empty((threads, BLOCK_ROWS), np.int64),
+        lane_values=np.empty((threads, BLOCK_ROWS * max(lanes, 1)), np.int32),
+        lanes=np.empty((codes.n_rows if lanes else 1, max(lanes, 1)), np.int32),
         bins=np.empty((threads * BIN_ROWS, 260), np.int64),
         curves=curves,
         curve_bits=curves.view(np.int64),
