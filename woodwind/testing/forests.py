@@ -1,0 +1,85 @@
+"""Forests and rows drawn at random, with everything that a forest may have: categories, stops, vectors, single nodes."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from woodwind.tree.forest import LEFT, RIGHT, STOP, Forest
+
+# Thresholds and values come from one small pool, so that they often meet; some differ only beyond single precision.
+NUMBERS = np.array([-np.inf, -1e300, -3.5, -1.0, -0.0, 0.1, float(np.float32(0.1)), 1 / 3, 2.0, 2.0000000001, 7.25, 1e300, np.inf])
+
+
+def random_tree(rng: np.random.Generator, levels: tuple[int, ...], max_leaves: int, wide: bool = False) -> dict[str, Any]:
+    """Grow one tree by splitting leaves at random; `levels` gives the number of levels of each feature, 0 for numbers."""
+    set_words = [-(-count // 64) for count in levels]
+    feature, threshold, child, missing, sets = [-1], [0.0], [0], [int(STOP)], [-1]
+    words: list[int] = []
+    parent, leaves = [-1], [0]
+    while len(leaves) < max_leaves and levels:
+        # The newest leaf half of the time: some trees become deep.
+        node = leaves.pop(len(leaves) - 1 if rng.random() < 0.5 else int(rng.integers(len(leaves))))
+        f = int(rng.integers(len(levels)))
+        feature[node], child[node] = f, len(feature)
+        missing[node] = int(rng.choice([LEFT, RIGHT, STOP]))
+        if levels[f]:
+            sides = rng.integers(3, size=levels[f])
+            sets[node] = len(words)
+            for side in (0, 1):
+                members = np.flatnonzero(sides == side).tolist()
+                words += [sum(1 << (m % 64) for m in members if m // 64 == k) for k in range(set_words[f])]
+        else:
+            threshold[node] = float(rng.normal() if wide else rng.choice(NUMBERS))
+        for _ in range(2):
+            leaves.append(len(feature))
+            parent.append(node)
+            feature.append(-1)
+            threshold.append(0.0)
+            child.append(0)
+            missing.append(int(STOP))
+            sets.append(-1)
+    cover = np.zeros(len(feature))
+    cover[leaves] = rng.integers(1, 50, len(leaves))
+    for node in range(len(feature) - 1, 0, -1):
+        cover[parent[node]] += cover[node]
+    return {"feature": feature, "threshold": threshold, "child": child, "missing": missing, "sets": sets, "words": words, "cover": cover}
+
+
+def random_forest(
+    seed: int,
+    levels: tuple[int, ...] = (0, 0, 5),
+    n_trees: int = 3,
+    max_leaves: int = 8,
+    n_outputs: int = 1,
+    vector: bool = False,
+    wide: bool = False,
+) -> Forest:
+    """A forest of random trees; `vector`: every tree has a value for each output; `wide`: thresholds all differ."""
+    rng = np.random.default_rng(seed)
+    width = n_outputs if vector else 1
+    forest = Forest.empty([-(-count // 64) for count in levels], rng.normal(size=n_outputs), width)
+    for tree in range(n_trees):
+        parts = random_tree(rng, levels, int(rng.integers(1, max_leaves + 1)), wide)
+        n = len(parts["feature"])
+        one = Forest(
+            **parts, roots=np.array([0, n]), set_words=forest.set_words, value=rng.normal(size=(n, width)),
+            gain=np.where(np.array(parts["feature"]) >= 0, rng.random(n), 0.0), output=np.array([-1 if vector else tree % n_outputs]),
+            n_outputs=n_outputs, start=np.zeros(n_outputs),
+        )  # fmt: skip
+        forest = forest.join(one)
+    return forest.with_node_values().check()
+
+
+def random_rows(seed: int, levels: tuple[int, ...], n: int, dtype: Any = np.float64, missing: float = 0.2) -> NDArray[Any]:
+    """A matrix of rows: numbers of the pool or near it, levels seen and unseen, and some values missing."""
+    rng = np.random.default_rng(seed)
+    rows = np.empty((n, len(levels)))
+    for f, count in enumerate(levels):
+        if count:
+            rows[:, f] = rng.integers(-2, count + 70, n) if rng.random() < 0.5 else rng.integers(0, count, n)
+        else:
+            rows[:, f] = np.where(rng.random(n) < 0.5, rng.choice(NUMBERS, n), rng.normal(size=n))
+        rows[rng.random(n) < missing, f] = np.nan
+    with np.errstate(over="ignore"):
+        return rows.astype(dtype)
