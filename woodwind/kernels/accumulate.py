@@ -26,6 +26,7 @@ from woodwind.kernels.growing import BY_COLUMN, BY_ROW, ROWS, SPARE, STATS, VALU
 from woodwind.kernels.intrinsics import bytes_in, int_list, ints, prefetch, word_list, words_in
 from woodwind.kernels.jit import inner, kernel
 from woodwind.kernels.layout import PACKED2, PACKED3, ROWS_PACKED2, WIDE2
+from woodwind.kernels.sparse import accumulate_lists, fill_commonest
 
 U = np.uint64
 BLOCK_WORDS = 4096  # words brought together at a time: 32 kB
@@ -55,7 +56,7 @@ def fill_rows(growing: Any, rows: Any, begin: Any, end: Any) -> None:
 def bring_together(growing: Any, rule: Any, begin: Any, end: Any, rows: Any, layout: Any, words: Any, values: Any) -> None:
     """Copy the codes and the packed statistics of rows[begin:end] to `words` (position by position) and `values`."""
     by_row = word_list(growing, BY_ROW)
-    last = U(len(rows) - 1)
+    last = U(end - 1)
     size = U(rule.n_words)
     m = U(end - begin)
     for i in range(m):
@@ -129,6 +130,9 @@ def accumulate(growing: Any, rule: Any, begin: Any, end: Any, rows: Any, layout:
     words = words_in(growing, WORDS)[thread]
     values = ints(growing, VALUES)[thread]
     step = max(64, min(BLOCK_ROWS, BLOCK_WORDS // rule.n_words))
+    if layout != WIDE2 and rule.sparse:
+        fill_commonest(growing, rule, accumulate_lists(growing, begin, end, rows, layout, table), table)
+        return
     if layout != WIDE2:
         for first in range(begin, end, step):
             past = min(first + step, end)
@@ -139,10 +143,14 @@ def accumulate(growing: Any, rule: Any, begin: Any, end: Any, rows: Any, layout:
     cells = rule.n_features * rule.width
     for block in range(begin, end, ROWS_PACKED2):
         spare[:] = 0
-        for first in range(block, min(block + ROWS_PACKED2, end), step):
-            past = min(first + step, block + ROWS_PACKED2, end)
-            bring_together(growing, rule, first, past, rows, PACKED2, words, values)
-            add_block(words, values, past - first, spare, rule)
+        if rule.sparse:
+            past = min(block + ROWS_PACKED2, end)
+            fill_commonest(growing, rule, accumulate_lists(growing, block, past, rows, PACKED2, spare), spare)
+        else:
+            for first in range(block, min(block + ROWS_PACKED2, end), step):
+                past = min(first + step, block + ROWS_PACKED2, end)
+                bring_together(growing, rule, first, past, rows, PACKED2, words, values)
+                add_block(words, values, past - first, spare, rule)
         for i in range(U(cells)):
             table[i] += spare[i] >> 32
             table[U(cells) + i] += spare[i] & 0xFFFFFFFF

@@ -63,7 +63,13 @@ TREE_F = 38  # float64[nodes, 3]: gain, bounds of the value
 CURVE_BITS = 39  # int64[threads * 8, 256]: the same memory as CURVES, as integers
 LANES = 40  # int32[n, lanes]: statistics of every row where a tree has several outputs: see kernels/vector.py
 LANE_VALUES = 41  # int32[threads, BLOCK_ROWS * lanes]: those of a block of rows
-ENTRIES = 42
+
+# Rows as lists, where most codes are their column's commonest one: see kernels/sparse.py.
+ENTRIES_AT = 42  # int64[n + 1], flat: where the list of each row begins
+ENTRY_CELLS = 43  # int32, flat: its cells
+COMMONEST = 44  # int64[F], flat: the commonest code of each column
+LANE_LIST = 45  # int32[n * lanes], flat: the same memory as LANES
+ENTRIES = 46
 
 # Columns of TREE_I and TREE_F.
 TREE_FEATURE = 0  # -1 at a leaf

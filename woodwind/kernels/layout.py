@@ -80,6 +80,7 @@ class Rule(NamedTuple):
     n_candidates: int  # features drawn per node; n_features for all
     level_candidates: int  # features drawn per level before that
     seed: int
+    sparse: bool  # rows are lists of their uncommon cells
     lanes: int  # statistics of a row where a tree has several outputs, 0 where it has one
     outputs: int
     bounded: bool  # some feature has a monotonic constraint

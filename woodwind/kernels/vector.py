@@ -24,6 +24,7 @@ from woodwind.kernels.growing import (
     FOUND_SETS,
     IS_CATEGORY,
     ITEMS,
+    LANE_LIST,
     LANE_VALUES,
     LANES,
     N_BINS,
@@ -34,7 +35,7 @@ from woodwind.kernels.growing import (
     WORDS,
 )
 from woodwind.kernels.growth import plan
-from woodwind.kernels.intrinsics import add_four, floats, int_list, ints, lanes_in, prefetch, word_list, words_in
+from woodwind.kernels.intrinsics import add_four, floats, int_list, ints, lanes_in, prefetch, row_list, word_list, words_in
 from woodwind.kernels.jit import inner, kernel
 from woodwind.kernels.keys import draw_features
 from woodwind.kernels.layout import LEFT, N_BEGIN, N_BUFFER, N_END, N_SLOT, RIGHT
@@ -53,12 +54,14 @@ from woodwind.kernels.scan import (
     largest,
     sort_places,
 )
+from woodwind.kernels.sparse import accumulate_lane_lists, fill_commonest_lanes
 from woodwind.kernels.tasks import (
     I_LARGE,
     I_N_PARTS,
     I_PARENT,
     I_PARTS,
     I_SMALL,
+    JUDGE,
     PLACE,
     SPLIT,
     SUM,
@@ -71,7 +74,6 @@ from woodwind.kernels.tasks import (
     do_collect,
     do_split,
 )
-from woodwind.kernels.tasks import JUDGE
 from woodwind.kernels.team import KIND, end_call, finish_task, open_phase, take_task, wait_for_all, wait_for_work
 
 U = np.uint64
@@ -110,7 +112,7 @@ def bring_lanes(growing: Any, rule: Any, begin: Any, end: Any, rows: Any, words:
     """Copy the codes and statistics of rows[begin:end] to `words` (position by position) and `values` (row by row)."""
     by_row = word_list(growing, BY_ROW)
     stats = lanes_in(growing, LANES)
-    last = U(len(rows) - 1)
+    last = U(end - 1)
     size = U(rule.n_words)
     lanes = U(rule.lanes)
     m = U(end - begin)
@@ -159,6 +161,14 @@ def sum_lanes(growing: Any, rule: Any, task: Any, thread: Any) -> None:
     rows = buffer_of(growing, rule, node[N_BUFFER])
     words = words_in(growing, WORDS)[thread]
     values = lanes_in(growing, LANE_VALUES)[thread]
+    if rule.sparse:
+        totals = values[: rule.lanes]
+        for k in range(rule.lanes):
+            totals[k] = 0
+        stats = row_list(growing, LANE_LIST)
+        accumulate_lane_lists(growing, rule, what[T_BEGIN], what[T_END], rows, stats, table, totals)
+        fill_commonest_lanes(growing, rule, totals, table)
+        return
     step = max(64, min(BLOCK_ROWS, BLOCK_WORDS // rule.n_words))
     for first in range(what[T_BEGIN], what[T_END], step):
         past = min(first + step, what[T_END])

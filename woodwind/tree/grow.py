@@ -180,6 +180,7 @@ class Grower:
             n_candidates=settings.features_per_node or every,
             level_candidates=settings.features_per_level or every,
             seed=name,
+            sparse=len(self._space["entries_at"]) > 1,
             lanes=self._lanes,
             outputs=self.outputs,
             bounded=settings.monotonic is not None and bool(np.any(settings.monotonic)),

@@ -1,6 +1,6 @@
 """The memory that trees are grown in: made once per training, used again for every tree."""
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,8 +11,12 @@ from woodwind.kernels.accumulate import BLOCK_ROWS, BLOCK_WORDS
 from woodwind.kernels.growth import COLLECT_ROWS, SPLIT_ROWS
 from woodwind.kernels.layout import N_FLOATS, N_INTEGERS, ROWS_PACKED2
 from woodwind.kernels.scan import BIN_ROWS, CURVE_ROWS
+from woodwind.kernels.sparse import count_codes, count_entries, write_entries
 
 MOST_HISTOGRAM_BYTES = 256 << 20  # beyond this, histograms of unpromising nodes are dropped and summed again if needed
+# Adding a listed cell costs half as much again as adding one of a whole row.
+MOST_LISTED = 0.4
+LEAST_LISTED = 20_000
 LEVEL_BATCH = 64  # nodes of a level that are prepared together
 
 
@@ -37,6 +41,31 @@ class Workspace:
         return self.arrays[name]
 
 
+class RowLists(NamedTuple):
+    """Rows as lists of their uncommon cells."""
+
+    at: NDArray[np.int64]  # (n + 1,) where the list of each row begins
+    cells: NDArray[np.int32]  # feature * width + code
+    commonest: NDArray[np.int64]  # (F,)
+
+
+def row_lists(codes: Codes) -> RowLists | None:
+    """The lists, if they are so short that adding them is less work than adding whole rows."""
+    n, n_features = codes.n_rows, codes.n_features
+    counts = np.zeros((n_features, 256), np.int64)
+    count_codes(codes.by_column, counts)
+    length = int(n * n_features - counts.max(axis=1).sum())
+    if length > MOST_LISTED * n * n_features or n * n_features < LEAST_LISTED:
+        return None
+    commonest = counts.argmax(axis=1)
+    at = np.zeros(n + 1, np.int64)
+    count_entries(codes.by_column, commonest, at)
+    np.cumsum(at, out=at)
+    cells = np.empty(length + 1, np.int32)
+    write_entries(codes.by_row.reshape(-1), codes.by_row.shape[1], commonest, int(codes.width), at, cells)
+    return RowLists(at, cells, commonest)
+
+
 def workspace(
     codes: Codes, stats: NDArray[np.int64], max_leaves: int, threads: int, n_groups: int, capacity: int, lanes: int
 ) -> Workspace:
@@ -53,6 +82,8 @@ def workspace(
     large = n > ROWS_PACKED2 and not lanes
     plane = 2 * cells if large else cells
     curves = np.empty((threads * CURVE_ROWS, 260), np.float64)
+    lane_stats = np.empty((codes.n_rows if lanes else 1, max(lanes, 1)), np.int32)
+    lists = row_lists(codes) or RowLists(np.zeros(1, np.int64), np.zeros(1, np.int32), np.zeros(1, np.int64))
     return Workspace(
         by_row=codes.by_row.reshape(-1).view(np.uint64),
         by_column=codes.by_column,
@@ -91,7 +122,11 @@ def workspace(
         words=np.empty((threads, max(BLOCK_WORDS, 64 * (codes.by_row.shape[1] // 8))), np.uint64),
         values=np.empty((threads, BLOCK_ROWS), np.int64),
         lane_values=np.empty((threads, BLOCK_ROWS * max(lanes, 1)), np.int32),
-        lanes=np.empty((codes.n_rows if lanes else 1, max(lanes, 1)), np.int32),
+        lanes=lane_stats,
+        lane_list=lane_stats.reshape(-1),
+        entries_at=lists.at,
+        entry_cells=lists.cells,
+        commonest=lists.commonest,
         bins=np.empty((threads * BIN_ROWS, 260), np.int64),
         curves=curves,
         curve_bits=curves.view(np.int64),
