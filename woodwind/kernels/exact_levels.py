@@ -10,8 +10,8 @@ import numpy as np
 
 from woodwind.kernels.exact_layout import (
     COUNTS,
-    CURVES,
     CURVE_ROWS,
+    CURVES,
     FOUND_BIN,
     FOUND_I,
     FOUND_MISSING,
@@ -23,16 +23,16 @@ from woodwind.kernels.exact_layout import (
     MISSING_RANK,
     NEWTON,
     NODE_I,
-    PLACES,
     PLACE_ROWS,
+    PLACES,
     ROW_MASK,
     STATS,
-    TOTALS,
     T_CLASSES,
     T_CODE,
     T_COUNT,
     T_GRADIENT,
     T_HESSIAN,
+    TOTALS,
 )
 from woodwind.kernels.exact_score import allowed_classes, class_score, newton_score
 from woodwind.kernels.intrinsics import floats, int_list, ints, words_in

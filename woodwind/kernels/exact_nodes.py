@@ -27,16 +27,16 @@ from woodwind.kernels.exact_layout import (
     ROWS,
     SEQUENCE,
     STATS,
-    TOTALS,
     T_CLASSES,
     T_COUNT,
     T_GRADIENT,
     T_HESSIAN,
+    TOTALS,
     X_OWN,
 )
 from woodwind.kernels.exact_score import bits_of, own_score
 from woodwind.kernels.intrinsics import floats, int_list, ints, row_list, words_in
-from woodwind.kernels.jit import inner, kernel
+from woodwind.kernels.jit import inner
 from woodwind.kernels.keys import hashed, keep_some
 from woodwind.kernels.layout import (
     BEST_FIRST,
@@ -297,25 +297,3 @@ def note_leaves(growing: Any) -> None:
         if nodes[node, N_CHILD] < 0:
             for j in range(nodes[node, N_BEGIN], nodes[node, N_END]):
                 leaf_of_row[rows[j]] = nodes[node, N_FINAL]
-
-
-@kernel
-def sum_nodes(stats: Any, leaf_of_row: Any, rows: Any, child: Any, out: Any) -> None:
-    """Sums of every node, unrounded: out int64[N, columns].
-
-    Three columns: gradient, hessian and count. More: the weight of each class from the fourth on, weight and count before.
-    """
-    classes = out.shape[1] > 3
-    for j in range(len(rows)):
-        row = rows[j]
-        node = leaf_of_row[row]
-        if classes:
-            out[node, 3 + stats[row, 0]] += stats[row, 1]
-        else:
-            out[node, 0] += stats[row, 0]
-        out[node, 1] += stats[row, 1]
-        out[node, 2] += stats[row, 2]
-    for node in range(len(child) - 1, -1, -1):
-        if child[node] > 0:
-            for k in range(out.shape[1]):
-                out[node, k] += out[child[node], k] + out[child[node] + 1, k]

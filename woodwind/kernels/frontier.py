@@ -26,6 +26,12 @@ C_COMMITTED = 37  # nodes of the committed tree
 C_LEAVES = 38  # leaves of the committed tree
 C_SETS = 39
 C_WAITING = 40  # nodes prepared but not committed so far
+C_STATE = 41
+C_BATCH = 42  # nodes in the batch
+C_ITEMS = 43
+C_BLOCKS = 44  # blocks of features that an item is judged in
+C_TASKS = 45
+C_RECOUNTED = 46
 
 
 @inner

@@ -41,6 +41,7 @@ from woodwind.kernels.layout import (
     N_FEATURE,
     N_LAYOUT,
     N_SLOT,
+    SYMMETRIC,
     WIDE2,
 )
 from woodwind.kernels.partition import count_left, place_rows, split_rows
@@ -53,6 +54,7 @@ SUM = 3
 JUDGE = 4
 RECOUNT = 5
 COLLECT = 6
+SHARE = 7
 
 # Columns of a task.
 T_WHAT = 0  # node, place in the batch, or item
@@ -89,7 +91,8 @@ def buffer_of(growing: Any, rule: Any, which: Any) -> Any:
 def can_split(growing: Any, rule: Any, node: Any) -> Any:
     """Whether a node is large and shallow enough to be judged at all."""
     what = ints(growing, NODE_I)[node]
-    return what[N_DEPTH] < rule.max_depth and what[N_END] - what[N_BEGIN] >= 2.0 * rule.min_rows
+    enough = rule.order == SYMMETRIC or what[N_END] - what[N_BEGIN] >= 2.0 * rule.min_rows
+    return what[N_DEPTH] < rule.max_depth and enough
 
 
 @inner
@@ -209,7 +212,7 @@ def do_judge(growing: Any, rule: Any, task: Any, thread: Any, counting: Any) -> 
         second = item[I_LARGE]
     out = 2 * task
     for node_number in (first, second):
-        if node_number >= 0 and can_split(growing, rule, node_number):
+        if node_number >= 0 and can_split(growing, rule, node_number) and rule.order != SYMMETRIC:
             judge(growing, rule, node_number, begin, end, counts, thread, out)
         out += 1
 

@@ -38,7 +38,7 @@ from woodwind.kernels.growth import plan
 from woodwind.kernels.intrinsics import add_four, floats, int_list, ints, lanes_in, prefetch, row_list, word_list, words_in
 from woodwind.kernels.jit import inner, kernel
 from woodwind.kernels.keys import draw_features
-from woodwind.kernels.layout import LEFT, N_BEGIN, N_BUFFER, N_END, N_SLOT, RIGHT
+from woodwind.kernels.layout import LEFT, N_BUFFER, N_SLOT, RIGHT
 from woodwind.kernels.scan import (
     B_CODE,
     B_PLACE,

@@ -30,6 +30,7 @@ from woodwind.tree.settings import ORDERS, TreeSettings, group_bits
 from woodwind.tree.workspace import workspace
 
 DEEPEST = 1 << 40  # no limit
+SYMMETRIC_DEPTH = 6
 GRADIENT_BITS = 15  # of a gradient in a histogram, where rows are few enough
 
 
@@ -86,7 +87,9 @@ class Grower:
         # No thread is worth its while for a tree that is grown in less than a few hand-overs.
         self.threads = threads if self.capacity * n_features * outputs >= LEAST_WORK // 2 else 1
         self.max_leaves = min(settings.max_leaves, max(1, int(self.capacity // max(settings.min_rows, 1.0))))
-        if settings.max_depth is not None:
+        if settings.growth == "symmetric":
+            self.max_leaves = 1 << (settings.max_depth or SYMMETRIC_DEPTH)
+        elif settings.max_depth is not None:
             self.max_leaves = min(self.max_leaves, 1 << min(settings.max_depth, 40))
         self._has_categories = bool(codes.is_category.any())
         self._lanes = -(-(outputs + 2) // 4) * 4 if outputs > 1 else 0
@@ -165,7 +168,7 @@ class Grower:
             width=int(codes.width),
             order=ORDERS[settings.growth],
             max_leaves=self.max_leaves,
-            max_depth=DEEPEST if settings.max_depth is None else settings.max_depth,
+            max_depth=settings.max_depth or (SYMMETRIC_DEPTH if settings.growth == "symmetric" else DEEPEST),
             min_rows=float(settings.min_rows),
             min_hessian=float(settings.min_hessian),
             min_gain=settings.growing_gain if settings.prune else max(settings.min_gain, settings.growing_gain),

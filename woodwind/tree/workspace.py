@@ -8,8 +8,9 @@ from numpy.typing import NDArray
 from woodwind.data.codes import Codes
 from woodwind.kernels import growing
 from woodwind.kernels.accumulate import BLOCK_ROWS, BLOCK_WORDS
-from woodwind.kernels.growth import COLLECT_ROWS, SPLIT_ROWS
+from woodwind.kernels.growth import COLLECT_ROWS
 from woodwind.kernels.layout import N_FLOATS, N_INTEGERS, ROWS_PACKED2
+from woodwind.kernels.plan_rows import SPLIT_ROWS
 from woodwind.kernels.scan import BIN_ROWS, CURVE_ROWS
 from woodwind.kernels.sparse import count_codes, count_entries, write_entries
 
@@ -75,7 +76,7 @@ def workspace(
     cells = n_features * codes.width * max(lanes, 1)
     cell = np.int32 if lanes else np.int64
     batch = LEVEL_BATCH
-    nodes = 4 * min(max_leaves, n) + 2 * batch + 16
+    nodes = 4 * max_leaves + 2 * batch + 16
     slots = min(max_leaves + 2 * batch + 2, max(2 * batch + 8, MOST_HISTOGRAM_BYTES // (np.dtype(cell).itemsize * cells)))
     blocks = 2 * (n // min(SPLIT_ROWS, COLLECT_ROWS)) + batch + 2
     tasks = blocks + nodes + 8 * batch * threads

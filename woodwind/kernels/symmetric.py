@@ -1,0 +1,227 @@
+"""One split for a whole level: Kulkarni & Bhatt's oblivious trees, as CatBoost grows them.
+
+The gain of a split is the sum of its gains in all nodes of the level; a node that it leaves whole adds nothing.
+Scores accumulate over the nodes, then the best is taken; the number of rows in a node does not count.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from woodwind.kernels.frontier import C_NODES, C_SETS, open_node
+from woodwind.kernels.growing import (
+    BINS,
+    CONTROL,
+    CURVES,
+    DRAWN,
+    FOUND_F,
+    FOUND_I,
+    FOUND_SETS,
+    IS_CATEGORY,
+    N_BINS,
+    NODE_F,
+    NODE_I,
+    SETS,
+    TASKS,
+)
+from woodwind.kernels.intrinsics import floats, int_list, ints, words_in
+from woodwind.kernels.jit import inner
+from woodwind.kernels.keys import draw_features
+from woodwind.kernels.layout import (
+    F_GAIN,
+    LEFT,
+    N_BIN,
+    N_CHILD,
+    N_DEPTH,
+    N_FEATURE,
+    N_LAYOUT,
+    N_MISSING,
+    N_SET,
+    N_SLOT,
+    PACKED2,
+    PACKED3,
+    RIGHT,
+)
+from woodwind.kernels.nodes import forget_histogram
+from woodwind.kernels.scan import B_CODE, B_PLACE, BIN_ROWS, CURVE_ROWS, NO_SPLIT, S_GRADIENT, S_HESSIAN, S_KEY, shrunk, sort_places
+from woodwind.kernels.tasks import T_BEGIN, T_END, table_of
+
+U = np.uint64
+S_MISSING_RIGHT = 2  # rows of the float scratch: gains with missing values to the right ...
+S_MISSING_LEFT = 3  # ... and to the left
+
+
+@inner
+def level_of(growing: Any) -> Any:
+    """Depth of the newest node: that of the level which is judged."""
+    return ints(growing, NODE_I)[int_list(growing, CONTROL)[C_NODES] - 1, N_DEPTH]
+
+
+@inner
+def cell_sums(growing: Any, rule: Any, node: Any, cell: Any) -> Any:
+    """Gradient and hessian of one cell of a node's histogram."""
+    layout = ints(growing, NODE_I)[node, N_LAYOUT]
+    table = table_of(growing, ints(growing, NODE_I)[node, N_SLOT], layout)
+    value = table[cell]
+    unit = rule.gradient_unit * 32768.0
+    if layout == PACKED3:
+        return (value >> 36) * unit, ((value >> 12) & 0xFFFFFF) * (rule.hessian_unit * 262144.0)
+    if layout == PACKED2:
+        return (value >> 32) * unit, (value & 0xFFFFFFFF) * (rule.hessian_unit * 32768.0)
+    return value * unit, table[rule.n_features * rule.width + cell] * (rule.hessian_unit * 32768.0)
+
+
+@inner
+def score(G: Any, H: Any, l1: Any, l2: Any) -> Any:
+    """Twice the drop in loss that a leaf with these sums brings."""
+    if H + l2 <= 0.0:
+        return 0.0
+    kept = shrunk(G, l1)
+    return kept * kept / (H + l2)
+
+
+@inner
+def shared_order(growing: Any, rule: Any, feature: Any, level: Any, thread: Any) -> Any:
+    """Codes of a feature in the order in which they may be cut, the same for every node of the level; how many."""
+    codes = ints(growing, BINS)[BIN_ROWS * thread + B_CODE]
+    n_bins = int_list(growing, N_BINS)[feature]
+    for b in range(n_bins):
+        codes[b] = b
+    if not int_list(growing, IS_CATEGORY)[feature]:
+        return n_bins
+    codes[n_bins] = rule.width - 1
+    keys = floats(growing, CURVES)[CURVE_ROWS * thread + S_KEY]
+    for b in range(n_bins + 1):
+        g = 0.0
+        h = 0.0
+        for node in range(int_list(growing, CONTROL)[C_NODES]):
+            if ints(growing, NODE_I)[node, N_DEPTH] == level:
+                one_g, one_h = cell_sums(growing, rule, node, feature * rule.width + codes[b])
+                g += one_g
+                h += one_h
+        keys[b] = g / (h + rule.category_smooth)
+    places = ints(growing, BINS)[BIN_ROWS * thread + B_PLACE]
+    sort_places(keys, n_bins + 1, places)
+    for b in range(n_bins + 1):
+        codes[b] = rule.width - 1 if places[b] == n_bins else places[b]
+    return n_bins + 1
+
+
+@inner
+def add_node(growing: Any, rule: Any, feature: Any, node: Any, size: Any, l2: Any, thread: Any) -> None:
+    """Add the gains of one node to those of the level."""
+    codes = ints(growing, BINS)[BIN_ROWS * thread + B_CODE]
+    curves = floats(growing, CURVES)[CURVE_ROWS * thread : CURVE_ROWS * thread + CURVE_ROWS]
+    start = feature * rule.width
+    g = 0.0
+    h = 0.0
+    for b in range(size):
+        one_g, one_h = cell_sums(growing, rule, node, start + codes[b])
+        g += one_g
+        h += one_h
+        curves[S_GRADIENT, b] = g
+        curves[S_HESSIAN, b] = h
+    lost_g = 0.0
+    lost_h = 0.0
+    if not int_list(growing, IS_CATEGORY)[feature]:
+        lost_g, lost_h = cell_sums(growing, rule, node, start + rule.width - 1)
+    g += lost_g
+    h += lost_h
+    own = score(g, h, rule.l1, rule.l2)
+    for b in range(size):
+        a = curves[S_GRADIENT, b]
+        p = curves[S_HESSIAN, b]
+        curves[S_MISSING_RIGHT, b] += score(a, p, rule.l1, l2) + score(g - a, h - p, rule.l1, l2) - own
+        a += lost_g
+        p += lost_h
+        curves[S_MISSING_LEFT, b] += score(a, p, rule.l1, l2) + score(g - a, h - p, rule.l1, l2) - own
+
+
+@inner
+def do_share(growing: Any, rule: Any, task: Any, thread: Any) -> None:
+    """SHARE: best split of the level among some features; written to row `task` of the findings."""
+    nodes = ints(growing, NODE_I)
+    n_nodes = int_list(growing, CONTROL)[C_NODES]
+    level = level_of(growing)
+    curves = floats(growing, CURVES)[CURVE_ROWS * thread : CURVE_ROWS * thread + CURVE_ROWS]
+    drawn = ints(growing, DRAWN)[thread]
+    found_f = floats(growing, FOUND_F)[task]
+    found_i = ints(growing, FOUND_I)[task]
+    found_f[0] = NO_SPLIT
+    found_i[0] = -1
+    begin = ints(growing, TASKS)[task, T_BEGIN]
+    end = ints(growing, TASKS)[task, T_END]
+    for k in range(draw_features(growing, rule, n_nodes - 1, drawn)):
+        f = drawn[k]
+        if not begin <= f < end:
+            continue
+        category = int_list(growing, IS_CATEGORY)[f] != 0
+        l2 = rule.l2 + (rule.category_l2 if category else 0.0)
+        size = shared_order(growing, rule, f, level, thread)
+        for b in range(size):
+            curves[S_MISSING_RIGHT, b] = 0.0
+            curves[S_MISSING_LEFT, b] = 0.0
+        for node in range(n_nodes):
+            if nodes[node, N_DEPTH] == level:
+                add_node(growing, rule, f, node, size, l2, thread)
+        for b in range(size - 1 if category else size):
+            for side in range(1 if category else 2):
+                gain = curves[S_MISSING_RIGHT if side == 0 else S_MISSING_LEFT, b]
+                if gain > found_f[0]:
+                    found_f[0] = gain
+                    found_i[0] = f
+                    found_i[1] = b
+                    found_i[2] = RIGHT if side == 0 else LEFT
+                    if category:
+                        write_set(growing, rule, b, thread, task)
+
+
+@inner
+def write_set(growing: Any, rule: Any, count: Any, thread: Any, task: Any) -> None:
+    """Set the bits of the first count + 1 codes of the order; note on which side missing values are."""
+    codes = ints(growing, BINS)[BIN_ROWS * thread + B_CODE]
+    out = words_in(growing, FOUND_SETS)[task]
+    for word in range(4):
+        out[word] = 0
+    ints(growing, FOUND_I)[task, 2] = RIGHT
+    for j in range(count + 1):
+        if codes[j] == rule.width - 1:
+            ints(growing, FOUND_I)[task, 2] = LEFT
+        else:
+            out[codes[j] >> 6] |= U(1) << U(codes[j] & 63)
+
+
+@inner
+def take_share(growing: Any, rule: Any, n_tasks: Any) -> None:
+    """Give every node of the level the split that was found for all of them, if its gain is enough."""
+    control = int_list(growing, CONTROL)
+    nodes = ints(growing, NODE_I)
+    found_f = floats(growing, FOUND_F)
+    found_i = ints(growing, FOUND_I)
+    best = 0
+    for t in range(1, n_tasks):
+        if found_i[t, 0] >= 0 and (found_i[best, 0] < 0 or found_f[t, 0] > found_f[best, 0]):
+            best = t
+    level = level_of(growing)
+    enough = n_tasks > 0 and found_i[best, 0] >= 0 and found_f[best, 0] > rule.min_gain
+    width = 0
+    for node in range(control[C_NODES]):
+        width += nodes[node, N_DEPTH] == level
+    for node in range(control[C_NODES]):
+        if nodes[node, N_DEPTH] != level or nodes[node, N_CHILD] >= 0:
+            continue
+        if not enough:
+            forget_histogram(growing, node)
+            continue
+        nodes[node, N_FEATURE] = found_i[best, 0]
+        nodes[node, N_BIN] = found_i[best, 1]
+        nodes[node, N_MISSING] = found_i[best, 2]
+        floats(growing, NODE_F)[node, F_GAIN] = found_f[best, 0] / width
+        if int_list(growing, IS_CATEGORY)[found_i[best, 0]]:
+            row = control[C_SETS]
+            control[C_SETS] += 1
+            nodes[node, N_SET] = row
+            for word in range(4):
+                words_in(growing, SETS)[row, word] = words_in(growing, FOUND_SETS)[best, word]
+                words_in(growing, SETS)[row, 4 + word] = 0
+        open_node(growing, rule, node)
