@@ -13,7 +13,8 @@ WoodwindWarning(UserWarning)
 ├── UnseenCategoryWarning          levels that training never saw fall back to what the node knows
 ├── NamelessTableWarning           a table without names for a model with names
 ├── PrecisionWarning               integers too large for a double
-└── ConstantTargetWarning          there is nothing to learn
+├── ConstantTargetWarning          there is nothing to learn
+└── InterruptWarning               a training was interrupted; what was finished is kept
 """
 
 
@@ -67,3 +68,7 @@ class PrecisionWarning(WoodwindWarning):
 
 class ConstantTargetWarning(WoodwindWarning):
     """Every row has the same target: there is nothing to learn."""
+
+
+class InterruptWarning(WoodwindWarning):
+    """A training was interrupted: the model of the rounds that were finished is kept."""

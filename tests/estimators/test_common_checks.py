@@ -1,0 +1,22 @@
+"""Every public estimator passes every common check of scikit-learn; no failure is expected."""
+
+import pytest
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from woodwind import GradientBoostingClassifier, GradientBoostingRegressor
+
+ESTIMATORS = [
+    GradientBoostingClassifier(),
+    GradientBoostingRegressor(),
+    GradientBoostingClassifier(n_estimators=20, multiclass="one_per_class", growth="symmetric"),
+    GradientBoostingClassifier(n_estimators=20, loss="exponential"),
+    GradientBoostingRegressor(n_estimators=20, loss="huber", growth="level"),
+    GradientBoostingRegressor(n_estimators=20, loss="absolute_error"),
+]
+
+
+# Checks feed tables on which warnings are due: constant targets, many classes, columns without names.
+@pytest.mark.filterwarnings("ignore::woodwind.WoodwindWarning")
+@parametrize_with_checks(ESTIMATORS)
+def test_the_common_check(estimator, check):
+    check(estimator)

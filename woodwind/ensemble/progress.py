@@ -1,0 +1,72 @@
+"""A line about how far a training has come, on standard error."""
+
+import sys
+import time
+from collections.abc import Callable, Iterable, Iterator
+from typing import TextIO
+
+from woodwind.ensemble.stopping import Step
+
+# A terminal's line is rewritten this often; elsewhere, where every line stays, lines are rarer.
+TERMINAL_SECONDS = 0.1
+PLAIN_SECONDS = 5.0
+
+
+def with_progress(
+    steps: Iterable[Step],
+    count: int,
+    owner: str,
+    stream: TextIO | None = None,
+    clock: Callable[[], float] = time.perf_counter,
+) -> Iterator[Step]:
+    """Pass the steps on; say after the first, after the last and now and then in between how far they have come.
+
+    `count` is the number of the last round if nothing ends the training sooner.
+    """
+    out = sys.stderr if stream is None else stream
+    rewritten = out.isatty()
+    pause = TERMINAL_SECONDS if rewritten else PLAIN_SECONDS
+    began, told, best = clock(), -pause, float("inf")
+    first = step = None
+    try:
+        for step in steps:
+            first = step.number if first is None else first
+            best = best if step.valid is None else min(best, step.valid)
+            if clock() - began - told >= pause:
+                told = clock() - began
+                _write(out, _line(owner, step, first, count, best, told), "\r" if rewritten else "\n")
+            yield step
+    finally:
+        if step is not None:
+            _write(out, _line(owner, step, first or 1, count, best, clock() - began, ended=True), "\n")
+
+
+def _line(owner: str, step: Step, first: int, count: int, best: float, seconds: float, ended: bool = False) -> str:
+    parts = [f"{owner}: round {step.number:,} of {count:,}"]
+    if step.valid is not None:
+        parts.append(f"validation loss {step.valid:.5g} (best {best:.5g})")
+    elif step.train is not None:
+        parts.append(f"training loss {step.train:.5g}")
+    parts.append(in_words(seconds))
+    if not ended:
+        done = step.number - first + 1
+        parts.append(f"at most {in_words(seconds / done * (count - step.number))} left" if step.number < count else "done")
+    return ", ".join(parts)
+
+
+def in_words(seconds: float) -> str:
+    """A duration to about two digits.
+
+    >>> in_words(0.314), in_words(75.0), in_words(7500.0)
+    ('0.3 s', '1 min 15 s', '2 h 5 min')
+    """
+    if seconds < 60:
+        return f"{seconds:.1f} s"
+    minutes, rest = divmod(round(seconds), 60)
+    return f"{minutes} min {rest} s" if minutes < 60 else f"{minutes // 60} h {minutes % 60} min"
+
+
+def _write(out: TextIO, line: str, end: str) -> None:
+    """Put a line where the last one stood, or below it."""
+    out.write(f"{line:<100}{end}" if end == "\r" or out.isatty() else line + end)
+    out.flush()

@@ -1,0 +1,117 @@
+"""When to stop: consumers of the rounds of a training, composed as iterators are.
+
+    rounds = until_no_split(booster.rounds(1000))
+    watched = until_no_better(scored(rounds, watch), patience=50)
+    steps, interrupted = gather_until_interrupted(watched, 1000)
+
+The generator of rounds knows nothing of all this; a consumer knows nothing of the others.
+"""
+
+import time
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from woodwind.base.errors import InterruptWarning
+from woodwind.ensemble.boost import Round
+
+
+class Watch(Protocol):
+    """Looks at each finished round; both numbers are losses, of which less is better."""
+
+    def __call__(self, finished: Round) -> tuple[float | None, float | None]:
+        """Loss of training rows and of validation rows; None for what is not watched."""
+
+
+@dataclass(frozen=True, eq=False)
+class Step:
+    """A finished round and what is known about it: what consumers and callbacks are given."""
+
+    round: Round
+    train: float | None  # loss of rows that were trained on
+    valid: float | None  # loss of rows that were held out
+    seconds: float  # since the first round began
+
+    @property
+    def number(self) -> int:
+        """Rounds finished, counted from the first of the model."""
+        return self.round.number + 1
+
+
+Callback = Callable[[Step], object]
+
+
+def until_no_split(rounds: Iterable[Round], patience: int = 1) -> Iterator[Round]:
+    """End once no tree of so many rounds in a row finds a split; those rounds are not passed on.
+
+    Where rows or features are drawn, one such round may be bad luck: then a patience above one is due.
+    """
+    waiting: list[Round] = []
+    for finished in rounds:
+        if all(len(tree.feature) == 1 for tree in finished.trees):
+            waiting.append(finished)
+            if len(waiting) >= patience:
+                return
+            continue
+        yield from waiting
+        waiting.clear()
+        yield finished
+
+
+def scored(rounds: Iterable[Round], watch: Watch | None = None, clock: Callable[[], float] = time.perf_counter) -> Iterator[Step]:
+    """Each round with its losses and the time that has passed."""
+    began = clock()
+    for finished in rounds:
+        train, valid = (None, None) if watch is None else watch(finished)
+        yield Step(finished, train, valid, clock() - began)
+
+
+def until_no_better(steps: Iterable[Step], patience: int, tol: float = 0.0) -> Iterator[Step]:
+    """End after `patience` steps in a row whose validation loss is no more than `tol` below the best before them."""
+    best, waited = float("inf"), 0
+    for step in steps:
+        yield step
+        loss = float("inf") if step.valid is None else step.valid
+        if loss < best - tol:
+            best, waited = loss, 0
+        else:
+            waited += 1
+        if waited >= patience:
+            return
+
+
+def until_told(steps: Iterable[Step], callbacks: Sequence[Callback]) -> Iterator[Step]:
+    """Call each function with every step; end after a step for which one of them returns True."""
+    for step in steps:
+        yield step
+        answers = [call(step) for call in callbacks]  # all are called, whatever the first of them says
+        if True in answers:
+            return
+
+
+def gather_until_interrupted(steps: Iterable[Step], count: int, owner: str = "Woodwind") -> tuple[list[Step], bool]:
+    """All steps, and whether Ctrl-C has ended them: then with a warning, so that the rounds finished make a model.
+
+    An interrupt before the end of the first round goes on to the caller.
+    """
+    done: list[Step] = []
+    try:
+        for step in steps:
+            done.append(step)  # noqa: PERF402  (an interrupt must not lose those before it)
+    except KeyboardInterrupt:
+        if not done:
+            raise
+        warnings.warn(
+            f"{owner} was interrupted after {done[-1].number:,} of {count:,} rounds: the model of the rounds that were finished is kept. "
+            "With warm_start=True another fit would go on from there.",
+            InterruptWarning,
+            stacklevel=2,
+        )
+        return done, True
+    return done, False
+
+
+def best_of(losses: Sequence[float]) -> int:
+    """Place of the smallest loss, the first of equals; a loss that is no number is never the best."""
+    return min(range(len(losses)), key=lambda place: (losses[place] != losses[place], losses[place]))

@@ -1,0 +1,300 @@
+"""Gradient boosting for both tasks: from a table and a target to a forest, and from a forest to scores."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from woodwind.base.errors import DataError, ParameterError
+from woodwind.base.streams import seed_of
+from woodwind.data.codes import Codes
+from woodwind.data.cuts import Cuts
+from woodwind.data.schema import Schema
+from woodwind.ensemble.boost import BoostPlan
+from woodwind.ensemble.watching import Judge
+from woodwind.estimators import auto
+from woodwind.estimators.plan import Values, boost_plan
+from woodwind.estimators.predictor import RowPredictor
+from woodwind.estimators.scoring import loss_judge, read_scorer, rows_of_table, scorer_judge
+from woodwind.estimators.skin import Skin, check_lengths, row_count
+from woodwind.estimators.start import fitted_init, is_model, model_scores, read_scores
+from woodwind.estimators.target import Target
+from woodwind.estimators.training import Rows, Stop, Trained, Watched, train
+from woodwind.estimators.validation import hold_out, read_eval_set, read_groups
+from woodwind.estimators.weights import Weighing, read_weight
+from woodwind.losses.base import Loss
+from woodwind.params.check import check
+from woodwind.tree.assemble import assemble
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Earlier:
+    """What another fit needs in order to go on from this one."""
+
+    schema: Schema
+    cuts: Cuts
+    seed: int
+    trained: Trained
+
+
+@dataclass(frozen=True, eq=False)
+class Given:
+    """What fit was given, read and checked."""
+
+    X: Any
+    target: Target
+    weighing: Weighing
+    groups: NDArray[np.int64] | None
+
+    @property
+    def n_rows(self) -> int:
+        """Rows that are trained on."""
+        return self.target.n_rows if self.weighing.take is None else len(self.weighing.take)
+
+
+@dataclass(frozen=True, eq=False)
+class Outsiders:
+    """Validation data that the caller gives: as they came, and as the engine wants them."""
+
+    X: Any
+    labels: NDArray[Any]
+    rows: Rows
+
+
+class Boosting(Skin):
+    """What the estimators of gradient boosting share."""
+
+    loss_: Loss
+    init_: Any
+    _earlier: Earlier | None
+
+    # What each task does in its own way.
+
+    def _read_target(self, y: Any, known: NDArray[Any] | None = None) -> Target:
+        raise NotImplementedError
+
+    def _weighed(self, target: Target, weight: Floats | None, values: Values) -> tuple[Target, Floats | None]:
+        """The target and the weights as they are trained on."""
+        return target, weight
+
+    def _make_loss(self, target: Target) -> Loss:
+        raise NotImplementedError
+
+    def _predicted(self, raw: Floats) -> NDArray[Any]:
+        """Predictions from scores."""
+        raise NotImplementedError
+
+    # Training.
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None, eval_set: Any = None) -> Self:
+        """Train.
+
+        Parameters
+        ----------
+        X : table
+            A NumPy array, a SciPy sparse matrix, a frame of pandas or polars, an Arrow table, a list of rows; numbers, text,
+            categories, dates and missing values as they come.
+        y : sequence of values, one for each row
+            Labels of any kind for a classifier, finite numbers for a regressor.
+        sample_weight : sequence of numbers, one for each row, default=None
+            A row of weight zero is absent, and one of weight two counts as a row given twice.
+        groups : sequence of labels, one for each row, default=None
+            Rows of one group are held out together for early stopping, such as those of one patient.
+        eval_set : (X, y) or (X, y, sample_weight), default=None
+            Data to stop by, instead of a share of the rows.
+
+        Returns
+        -------
+        self
+        """
+        values = check(self)
+        earlier: Earlier | None = getattr(self, "_earlier", None) if values["warm_start"] else None
+        self._check_rounds(earlier, values)
+        given = self._given(X, y, sample_weight, groups, values, earlier)
+        seed = seed_of(values["random_state"]) if earlier is None else earlier.seed
+        schema, cuts, codes = self._encoded(given, values, earlier)
+        training = given.target.at(given.weighing.take)
+        self._keep_schema(schema)
+        self.loss_, self.init_ = self._make_loss(training), None
+        self.loss_.check_target(training.y)
+        plan = boost_plan(values, self.loss_, schema, codes.n_rows, training.classes is not None, seed, self._threads, self._owner)
+
+        held = self._held_out(given, eval_set, values, seed)
+        rows = Rows(codes, self._for_loss(training), given.weighing.weight, self._offset(given, held, values))
+        outside = None if eval_set is None else self._outside(eval_set, cuts, given.target, values)
+        watched = self._watched(given, rows, held, outside, values)
+        stop = self._stop(values, plan, watched)
+        trained = train(rows, plan, stop, watched, None if earlier is None else earlier.trained, self._owner)
+        self._keep(trained, cuts, values)
+        self._earlier = Earlier(schema, cuts, seed, replace(trained, trees=())) if values["warm_start"] else None
+        return self
+
+    def _check_rounds(self, earlier: Earlier | None, values: Values) -> None:
+        there = 0 if earlier is None else len(earlier.trained.rounds)
+        if values["n_estimators"] < there:
+            raise ParameterError(
+                f"{self._owner}: n_estimators={values['n_estimators']} is less than the {there} rounds that are there already, "
+                "and warm_start=True only adds to them. Raise n_estimators, or set warm_start=False."
+            )
+
+    def _given(self, X: Any, y: Any, sample_weight: Any, groups: Any, values: Values, earlier: Earlier | None) -> Given:
+        """The arguments of fit, read and checked."""
+        target = self._read_target(y, None if earlier is None else getattr(self, "classes_", None))
+        weight = read_weight(sample_weight, target.n_rows, self._owner)
+        target, weight = self._weighed(target, weight, values)
+        return Given(X, target, Weighing.of(weight), read_groups(groups, target.n_rows, self._owner))
+
+    def _encoded(self, given: Given, values: Values, earlier: Earlier | None) -> tuple[Schema, Cuts, Codes]:
+        """How the table is read and cut, and the codes of the rows that are trained on."""
+        if values["max_bins"] is None:
+            raise ParameterError(f"{self._owner}: max_bins=None, one bin for each distinct value, is not available here. Use max_bins=255.")
+        X, weight = given.X, given.weighing.given
+        if weight is not None:
+            check_lengths(self._owner, row_count(X), given.target.n_rows)
+        if earlier is None:
+            schema, table = Schema.learn(X, values["categorical_features"], weight=weight, owner=self._owner)
+            check_lengths(self._owner, table.n_rows, given.target.n_rows)
+            cuts = Cuts.fit(table, values["max_bins"], weight, self._threads)
+        else:
+            schema, cuts = earlier.schema, earlier.cuts
+            table = schema.read(X, owner=self._owner)
+            check_lengths(self._owner, table.n_rows, given.target.n_rows)
+        return schema, cuts, rows_of_codes(cuts.encode(table, self._threads), given.weighing.take)
+
+    def _for_loss(self, target: Target) -> NDArray[Any]:
+        """The target as kernels take it: numbers of classes only where a row has a score for each of them."""
+        return target.y if self.loss_.width > 1 else np.asarray(target.y, np.float64)
+
+    def _held_out(self, given: Given, eval_set: Any, values: Values, seed: int) -> NDArray[np.bool_] | None:
+        """Which rows of the table are held out; None where none are. Copies of a row are held out together."""
+        target, weight = given.target, given.weighing.given
+        early = auto.early_stopping(given.n_rows) if values["early_stopping"] == "auto" else values["early_stopping"]
+        if eval_set is not None or not early:
+            return None
+        present = np.arange(target.n_rows) if weight is None else np.flatnonzero(weight)
+        classes = target.y[present].astype(np.int64) if target.classes is not None else None
+        groups = None if given.groups is None else given.groups[present]
+        held = np.zeros(target.n_rows, np.bool_)
+        held[present] = hold_out(seed, len(present), values["validation_fraction"], classes, groups, self._owner)
+        return held
+
+    def _offset(self, given: Given, held: NDArray[np.bool_] | None, values: Values) -> Floats | None:
+        """Starting scores of the rows trained on, where `init` says so."""
+        init, target, weight = values["init"], given.target, given.weighing.given
+        if init is None:
+            return None
+        if not is_model(init):
+            return given.weighing.at(read_scores(init, target.n_rows, self.loss_.width, self._owner))
+        # A model that is trained here must not see the rows that are held out, or they would look too easy.
+        learn = None if held is None else np.flatnonzero(~held)
+        part = given.X if learn is None else rows_of_table(given.X, learn)
+        weight = weight if weight is None or learn is None else weight[learn]
+        self.init_ = fitted_init(init, part, target.at(learn).labels(), weight, self._owner)
+        return given.weighing.at(model_scores(self.init_, given.X, target.n_rows, self.loss_, target.classes, self._owner))
+
+    def _outside(self, eval_set: Any, cuts: Cuts, target: Target, values: Values) -> Outsiders:
+        """Validation data that the caller gives, read as the training data were."""
+        owner = f"{self._owner}, eval_set"
+        X, y, sample_weight = read_eval_set(eval_set, self._owner)
+        other = self._read_target(y, target.classes)
+        weight = read_weight(sample_weight, other.n_rows, owner)
+        table = self.schema_.read(X, owner=owner)
+        check_lengths(owner, table.n_rows, other.n_rows)
+        if values["init"] is not None and self.init_ is None:
+            raise DataError(f"{owner}: init has scores for the rows of X only. Give an estimator or a function as init.")
+        offset = None if self.init_ is None else model_scores(self.init_, X, other.n_rows, self.loss_, target.classes, self._owner)
+        return Outsiders(X, other.labels(), Rows(cuts.encode(table, self._threads), self._for_loss(other), weight, offset))
+
+    def _watched(
+        self, given: Given, rows: Rows, held: NDArray[np.bool_] | None, outside: Outsiders | None, values: Values
+    ) -> Watched | None:
+        """Which rows are watched, and how they are judged; None where nothing is."""
+        if held is None and outside is None:
+            return None
+        scorer = None if values["scoring"] is None else read_scorer(values["scoring"], self, self._owner)
+
+        def judge_inside(places: NDArray[np.int64], loss: Loss) -> Judge:
+            weight = None if rows.weight is None else rows.weight[places]
+            if scorer is None:
+                return loss_judge(loss, rows.y[places], weight, self._threads)
+            in_table = places if given.weighing.take is None else given.weighing.take[places]
+            return scorer_judge(scorer, self, rows_of_table(given.X, in_table), given.target.at(in_table).labels(), weight)
+
+        def judge_outside(loss: Loss) -> Judge:
+            assert outside is not None
+            if scorer is None:
+                return loss_judge(loss, outside.rows.y, outside.rows.weight, self._threads)
+            return scorer_judge(scorer, self, outside.X, outside.labels, outside.rows.weight)
+
+        inside = None if held is None else given.weighing.at(held)
+        return Watched(judge_inside, judge_outside, inside, None if outside is None else outside.rows)
+
+    def _stop(self, values: Values, plan: BoostPlan, watched: Watched | None) -> Stop:
+        patience = values["n_iter_no_change"]
+        return Stop(
+            count=values["n_estimators"],
+            split_patience=auto.split_patience(plan.tree, plan.subsample),
+            early=watched is not None and values["early_stopping"] is not False,
+            patience=auto.patience(plan.learning_rate) if patience == "auto" else patience,
+            tol=values["tol"],
+            refit=values["refit"],
+            callbacks=values["callbacks"] or (),
+            verbose=bool(values["verbose"]),
+        )
+
+    def _keep(self, trained: Trained, cuts: Cuts, values: Values) -> None:
+        """The results, as attributes."""
+        sign = 1.0 if values["scoring"] is None else -1.0
+        width = 1 if not trained.trees else trained.trees[0].value.shape[1]
+        self.forest_ = assemble(trained.trees, cuts, trained.start, width)
+        self.n_iter_ = len(trained.rounds)
+        self.best_iteration_ = self.n_iter_
+        if len(trained.valid) > 1:
+            self.best_iteration_ = int(np.nanargmin(trained.valid[1:])) + 1
+        self.n_trees_per_iteration_ = len(trained.rounds[0]) if trained.rounds else 1
+        self.train_score_ = sign * np.array(trained.train)
+        self.validation_score_ = sign * np.array(trained.valid)
+
+    # Prediction.
+
+    def _raw(self, X: Any, init: Any = None) -> Floats:
+        """Scores (n,), or (n, K) for K scores per row."""
+        table = self._read(X)
+        raw = self.forest_.raw(table, self._threads)
+        raw = raw.reshape(-1) if raw.shape[1] == 1 else raw
+        return self._with_init(raw, X, init)
+
+    def _staged(self, X: Any, init: Any = None) -> Iterator[Floats]:
+        """Scores after every round."""
+        table = self._read(X)
+        for raw in self.forest_.staged_raw(table, self._threads, self.n_trees_per_iteration_):
+            yield self._with_init(raw.reshape(-1) if raw.shape[1] == 1 else raw, X, init)
+
+    def _with_init(self, raw: Floats, X: Any, init: Any) -> Floats:
+        if self.init_ is not None:
+            raw = raw + model_scores(self.init_, X, len(raw), self.loss_, getattr(self, "classes_", None), self._owner)
+        return raw if init is None else raw + read_scores(init, len(raw), self.loss_.width, self._owner)
+
+    def predictor(self) -> RowPredictor:
+        """A small callable that predicts for one row, or for a block of rows, given as numbers.
+
+        It is for serving: nothing is converted or matched by name. Rows hold the features of the model in the order of
+        its `feature_names`; a date column has several, and a category is the number of its level in `levels`.
+        """
+        check_is_fitted(self)
+        if self.init_ is not None:
+            raise ParameterError(f"{self._owner}: predictor() reads numbers, and init reads the table. Train without init to use it.")
+        return RowPredictor(self.forest_.predictor(), self.loss_, self.schema_.feature_names, self.schema_.levels)
+
+
+def rows_of_codes(codes: Codes, take: NDArray[np.int64] | None) -> Codes:
+    """Some rows of the codes, each as often as it is named."""
+    if take is None:
+        return codes
+    by_column = np.ascontiguousarray(codes.by_column[:, take])
+    return replace(codes, by_column=by_column, by_row=np.ascontiguousarray(codes.by_row[take]))

@@ -1,0 +1,267 @@
+"""Gradient boosting for classes and for numbers."""
+
+import warnings
+from collections.abc import Iterator
+from typing import Annotated, Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+
+from woodwind.base.errors import ConstantTargetWarning, ParameterError, TargetError
+from woodwind.estimators.boosted import Boosting, Floats
+from woodwind.estimators.plan import Values
+from woodwind.estimators.target import Target, read_labels, read_numbers
+from woodwind.estimators.weights import with_class_weight
+from woodwind.losses.base import Loss
+from woodwind.losses.classification import Exponential, Multinomial, TwoClasses
+from woodwind.losses.links import Logit, Softmax, log_of
+from woodwind.losses.named import classification_loss, regression_loss
+from woodwind.losses.own import OwnLoss, adopt
+from woodwind.params.groups import BinParams, BoostParams, ClassParams, ConstraintParams, RunParams, SampleParams, StopParams, TreeParams
+from woodwind.params.knobs import knobs, spelled
+
+
+@knobs
+class GradientBoostingClassifier(
+    BoostParams,
+    ClassParams,
+    TreeParams,
+    BinParams,
+    SampleParams,
+    ConstraintParams,
+    StopParams,
+    RunParams,
+    Boosting,
+    ClassifierMixin,
+    BaseEstimator,
+):
+    """Gradient boosting for classification.
+
+    Tables come as they are: text, categories, dates, missing values, labels of any kind. With enough rows, a share is held out
+    to find the number of rounds, and then given back: the leaves of all trees are learnt once more from all rows.
+
+    {parameters}
+
+    Attributes
+    ----------
+    classes_ : array of shape (n_classes,)
+        The labels, in order.
+    n_iter_ : int
+        Rounds of the model.
+    best_iteration_ : int
+        The round with the best validation score; `n_iter_` where nothing was held out.
+    train_score_, validation_score_ : arrays
+        Scores before the first round and after each: the loss, of which less is better, or what `scoring` gives, of which more is better.
+        Of at most 10,000 training rows, and of the validation rows. Empty where nothing was held out.
+    feature_importances_ : array of shape (n_features_in_,)
+        The share of the total gain that each column brought.
+    forest_ : Forest
+        The trees, as arrays.
+    n_features_in_, feature_names_in_
+        The number of columns of the training table, and their names if it had any.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from woodwind import GradientBoostingClassifier
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = GradientBoostingClassifier(n_estimators=50, random_state=0).fit(X, y)
+    >>> model.predict(X[:2])
+    array([0, 0])
+    """
+
+    loss: Annotated[
+        Any,
+        spelled("'log_loss', 'exponential' or a loss object"),
+        "What is minimised. 'exponential' is for two classes. An object of your own has the methods start, derivatives and value.",
+    ] = "log_loss"
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = self.loss != "exponential"
+        return tags
+
+    def _read_target(self, y: Any, known: NDArray[Any] | None = None) -> Target:
+        return read_labels(y, self._owner, known)
+
+    def _weighed(self, target: Target, weight: Floats | None, values: Values) -> tuple[Target, Floats | None]:
+        """Class weights count with those of rows; classes of which all rows weigh nothing are absent."""
+        weight = with_class_weight(weight, values["class_weight"], target, self._owner)
+        classes = np.asarray(target.classes)
+        present = np.unique(target.y if weight is None else target.y[weight > 0.0])
+        if len(present) < 2:
+            among = "" if weight is None else " with a weight above zero"
+            raise TargetError(
+                f"{self._owner}: y has one class only: every row{among} is of class {classes[present[0]]!r}, and a classifier "
+                "needs at least 2 classes. Look at how the rows were chosen."
+            )
+        if len(present) < len(classes):
+            number: NDArray[np.int32] = np.zeros(len(classes), np.int32)
+            number[present] = np.arange(len(present))
+            target = Target(number[target.y], classes[present])
+        self.classes_: NDArray[Any] = classes[present]
+        return target, weight
+
+    def _make_loss(self, target: Target) -> Loss:
+        if isinstance(self.loss, str):
+            if self.loss == Exponential.name and target.n_classes > 2:
+                raise ParameterError(
+                    f"{self._owner}: Only binary classification is supported with loss='exponential'. The type of the target is "
+                    f"multiclass: it has {target.n_classes} classes. Use loss='log_loss'."
+                )
+            return classification_loss(self.loss, target.n_classes)
+        loss = adopt(self.loss)
+        fits = loss.width == (1 if target.n_classes == 2 else target.n_classes)
+        if not fits or not isinstance(loss, TwoClasses | Multinomial | OwnLoss):
+            raise ParameterError(
+                f"{self._owner}: loss={loss!r} is not for {target.n_classes} classes. Use loss='log_loss', or an object with a width of "
+                "1 for two classes and of one score per class for more."
+            )
+        return loss
+
+    def predict(self, X: Any, init: Any = None) -> NDArray[Any]:
+        """The most probable class of each row.
+
+        Parameters
+        ----------
+        X : table
+            Rows of the columns that the model was trained with; columns are matched by name.
+        init : scores, default=None
+            Scores to add to those of the model, for a model that was trained with an array as `init`.
+        """
+        return self._predicted(self._raw(X, init))
+
+    def predict_proba(self, X: Any, init: Any = None) -> Floats:
+        """Probabilities of the classes, (n_rows, n_classes), in the order of `classes_`."""
+        return self._probabilities(self._raw(X, init))
+
+    def predict_log_proba(self, X: Any, init: Any = None) -> Floats:
+        """Logarithms of the probabilities; that of a probability of zero is finite."""
+        return log_of(self.predict_proba(X, init))
+
+    def decision_function(self, X: Any, init: Any = None) -> Floats:
+        """Raw scores: (n_rows,) for two classes, where positive means the second, and (n_rows, n_classes) for more."""
+        return self._raw(X, init)
+
+    def staged_predict(self, X: Any, init: Any = None) -> Iterator[NDArray[Any]]:
+        """The predictions after every round."""
+        for raw in self._staged(X, init):
+            yield self._predicted(raw)
+
+    def staged_predict_proba(self, X: Any, init: Any = None) -> Iterator[Floats]:
+        """The probabilities after every round."""
+        for raw in self._staged(X, init):
+            yield self._probabilities(raw)
+
+    def staged_decision_function(self, X: Any, init: Any = None) -> Iterator[Floats]:
+        """The raw scores after every round."""
+        yield from self._staged(X, init)
+
+    def _predicted(self, raw: Floats) -> NDArray[Any]:
+        if isinstance(self.loss_, OwnLoss):
+            best = self._probabilities(raw).argmax(axis=1)
+        else:
+            best = (raw > 0.0).astype(np.intp) if raw.ndim == 1 else raw.argmax(axis=1)
+        labels: NDArray[Any] = self.classes_[best]
+        return labels
+
+    def _probabilities(self, raw: Floats) -> Floats:
+        if not isinstance(self.loss_, OwnLoss):
+            return self.loss_.predict(raw, self._threads)
+        if hasattr(self.loss_.given, "predict"):
+            share = self.loss_.predict(raw)
+        else:
+            share = (Logit() if raw.ndim == 1 else Softmax()).to_mean(raw)
+        return np.stack([1.0 - share, share], axis=1) if share.ndim == 1 else share
+
+
+@knobs
+class GradientBoostingRegressor(
+    BoostParams,
+    TreeParams,
+    BinParams,
+    SampleParams,
+    ConstraintParams,
+    StopParams,
+    RunParams,
+    Boosting,
+    RegressorMixin,
+    BaseEstimator,
+):
+    """Gradient boosting for regression.
+
+    Tables come as they are: text, categories, dates, missing values. With enough rows, a share is held out to find the number of rounds,
+    and then given back: the leaves of all trees are learnt once more from all rows.
+
+    {parameters}
+
+    Attributes
+    ----------
+    n_iter_ : int
+        Rounds of the model.
+    best_iteration_ : int
+        The round with the best validation score; `n_iter_` where nothing was held out.
+    train_score_, validation_score_ : arrays
+        Scores before the first round and after each: the loss, of which less is better, or what `scoring` gives, of which more is better.
+        Of at most 10,000 training rows, and of the validation rows. Empty where nothing was held out.
+    feature_importances_ : array of shape (n_features_in_,)
+        The share of the total gain that each column brought.
+    forest_ : Forest
+        The trees, as arrays.
+    n_features_in_, feature_names_in_
+        The number of columns of the training table, and their names if it had any.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from woodwind import GradientBoostingRegressor
+    >>> X, y = load_diabetes(return_X_y=True)
+    >>> model = GradientBoostingRegressor(n_estimators=100, random_state=0).fit(X, y)
+    >>> bool(model.score(X, y) > 0.5)
+    True
+    """
+
+    loss: Annotated[
+        Any,
+        spelled("'squared_error', 'absolute_error', 'huber', 'quantile', 'poisson', 'gamma', 'tweedie' or a loss object"),
+        "What is minimised. An object carries its own numbers, as in loss=woodwind.losses.Quantile(0.9); one of your own has the "
+        "methods start, derivatives and value.",
+    ] = "squared_error"
+
+    def _read_target(self, y: Any, known: NDArray[Any] | None = None) -> Target:
+        return read_numbers(y, self._owner)
+
+    def _make_loss(self, target: Target) -> Loss:
+        if len(target.y) > 1 and (target.y == target.y[0]).all():
+            warnings.warn(
+                f"{self._owner}: y is {target.y[0]:g} in every row, so that there is nothing to learn: the model predicts this number.",
+                ConstantTargetWarning,
+                stacklevel=4,
+            )
+        if isinstance(self.loss, str):
+            return regression_loss(self.loss)
+        loss = adopt(self.loss)
+        if loss.width != 1 or isinstance(loss, TwoClasses):
+            raise ParameterError(f"{self._owner}: loss={loss!r} is not for numbers. Use one of woodwind.losses that is for regression.")
+        return loss
+
+    def predict(self, X: Any, init: Any = None) -> Floats:
+        """The predicted number of each row.
+
+        Parameters
+        ----------
+        X : table
+            Rows of the columns that the model was trained with; columns are matched by name.
+        init : scores, default=None
+            Scores to add to those of the model, for a model that was trained with an array as `init`.
+        """
+        return self._predicted(self._raw(X, init))
+
+    def staged_predict(self, X: Any, init: Any = None) -> Iterator[Floats]:
+        """The predictions after every round."""
+        for raw in self._staged(X, init):
+            yield self._predicted(raw)
+
+    def _predicted(self, raw: Floats) -> Floats:
+        return self.loss_.predict(raw, self._threads)

@@ -1,0 +1,78 @@
+"""Checked parameters to a plan of boosting in which everything is decided."""
+
+import math
+from typing import Any
+
+from woodwind.base.errors import ParameterError
+from woodwind.data.schema import Schema
+from woodwind.ensemble.boost import BoostPlan
+from woodwind.estimators import auto
+from woodwind.estimators.constraints import interactions, monotonic
+from woodwind.losses.base import Loss
+from woodwind.tree.settings import TreeSettings
+
+Values = dict[str, Any]
+
+
+def boost_plan(values: Values, loss: Loss, schema: Schema, n_rows: int, is_class: bool, seed: int, threads: int, owner: str) -> BoostPlan:
+    """How to boost a table of so many rows."""
+    rate, share = values["learning_rate"], values["subsample"]
+    return BoostPlan(
+        loss=loss,
+        tree=tree_settings(values, schema, n_rows, is_class, owner),
+        learning_rate=auto.learning_rate(n_rows) if rate == "auto" else rate,
+        subsample=auto.subsample(n_rows) if share == "auto" else share,
+        bootstrap=values["bootstrap"],
+        one_per_class=values.get("multiclass") == "one_per_class",
+        seed=seed,
+        threads=threads,
+    )
+
+
+def tree_settings(values: Values, schema: Schema, n_rows: int, is_class: bool, owner: str) -> TreeSettings:
+    """How to grow a tree on a table of so many rows."""
+    leaves, rows, depth = values["max_leaf_nodes"], values["min_samples_leaf"], values["max_depth"]
+    if leaves is None:
+        leaves = n_rows if depth is None else min(n_rows, 1 << min(depth, 30))
+    elif leaves == "auto":
+        leaves = auto.max_leaves(is_class, values["growth"], depth)
+    per_tree, per_level, per_node = feature_counts(values, len(schema.feature_names), owner)
+    return TreeSettings(
+        growth=values["growth"],
+        max_leaves=max(leaves, 2),
+        max_depth=depth,
+        min_rows=float(auto.min_rows(is_class, n_rows) if rows == "auto" else rows),
+        min_hessian=values["min_hessian_leaf"],
+        min_gain=values["min_gain"],
+        prune=values["prune"],
+        l1=values["l1_regularization"],
+        l2=values["l2_regularization"],
+        features_per_node=per_node,
+        features_per_level=per_level,
+        features_per_tree=per_tree,
+        monotonic=monotonic(values["monotonic_cst"], schema, owner),
+        groups=interactions(values["interaction_cst"], schema, owner),
+    )
+
+
+def feature_counts(values: Values, n_features: int, owner: str) -> tuple[int | None, int | None, int | None]:
+    """Features drawn for each tree, of those for each level, and of those for each node; None for all."""
+    counts, pool = [], n_features
+    for name in ("max_features_tree", "max_features_level", "max_features"):
+        count = feature_count(values[name], pool, n_features, name, owner)
+        counts.append(count if count < pool else None)
+        pool = count
+    return counts[0], counts[1], counts[2]
+
+
+def feature_count(given: Any, pool: int, n_features: int, name: str, owner: str) -> int:
+    """One such number: a count, a share of the pool, or a rule; at least one."""
+    if given is None:
+        return pool
+    if isinstance(given, int):
+        if given > n_features:
+            raise ParameterError(f"{owner}: {name}={given}, but the table has {n_features} features. Give a share, or None for all.")
+        return min(given, pool)
+    if isinstance(given, str):
+        return max(1, math.isqrt(pool) if given == "sqrt" else int(math.log2(pool)))
+    return max(1, int(given * pool))

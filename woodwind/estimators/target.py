@@ -1,0 +1,225 @@
+"""Targets of any kind: labels become numbers of classes, numbers are checked. An error names the first rows that are wrong."""
+
+import decimal
+import numbers
+import warnings
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.exceptions import DataConversionWarning
+
+from woodwind.base.errors import TargetError, WoodwindWarning
+
+# With fewer rows than this, many classes may well be what somebody wants to try.
+FEW_ROWS = 50
+
+
+@dataclass(frozen=True, eq=False)
+class Target:
+    """A target as losses take it: class numbers, or numbers; `classes` are the labels in order, None for numbers."""
+
+    y: NDArray[Any]
+    classes: NDArray[Any] | None = None
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return len(self.y)
+
+    @property
+    def n_classes(self) -> int:
+        """Number of classes; 0 for numbers."""
+        return 0 if self.classes is None else len(self.classes)
+
+    def at(self, rows: NDArray[Any] | None) -> "Target":
+        """The target of some rows."""
+        return self if rows is None else Target(self.y[rows], self.classes)
+
+    def labels(self) -> NDArray[Any]:
+        """What the user gave, as an array."""
+        return self.y if self.classes is None else self.classes[self.y]
+
+
+def read_numbers(y: Any, owner: str) -> Target:
+    """A target of numbers, all finite."""
+    array = one_dimension(y, owner)
+    if array.dtype.kind not in "biufO":
+        what = "Complex data not supported: " if array.dtype.kind == "c" else ""
+        raise TargetError(f"{owner}: {what}y is of type {array.dtype}, and a regression needs real numbers. {_advice(array)}")
+    if array.dtype.kind == "O":
+        array = _numbers_of(array, owner)
+    values = array.astype(np.float64)
+    _refuse(np.isnan(values), values, owner, "Input y contains NaN", "Drop those rows: nothing can be learnt from a row without a target.")
+    advice = "Drop those rows, or replace infinity by the largest number that makes sense."
+    _refuse(np.isinf(values), values, owner, "Input y contains infinity", advice)
+    return Target(values)
+
+
+def read_labels(y: Any, owner: str, known: NDArray[Any] | None = None) -> Target:
+    """A target of labels of any kind that can be put in order; with `known` classes, no others are allowed."""
+    array = one_dimension(y, owner)
+    missing = missing_places(array)
+    _refuse(missing, array, owner, "Input y contains NaN or None", "Drop those rows, or give missing labels a name of their own.")
+    if array.dtype.kind == "O":
+        array = _plain_objects(array, owner)
+    if array.dtype.kind in "cV":
+        what = "Complex data not supported" if array.dtype.kind == "c" else "Unknown label type"
+        raise TargetError(f"{owner}: {what}: y is of type {array.dtype}. Labels are text, whole numbers or truth values: convert them.")
+    if array.dtype.kind == "f":
+        _refuse_continuous(array, owner)
+    classes, places = _unique(array, owner)
+    if known is not None:
+        return _among(classes, places, known, owner)
+    if len(array) >= FEW_ROWS and 2 * len(classes) > len(array):
+        warnings.warn(
+            f"{owner}: y has {len(classes):,} different classes in {len(array):,} rows. If it is a quantity, use a regressor.",
+            WoodwindWarning,
+            stacklevel=4,
+        )
+    return Target(places.astype(np.int32), classes)
+
+
+def one_dimension(y: Any, owner: str, what: str = "y") -> NDArray[Any]:
+    """Anything that is a sequence of values as an array (n,), numbers and text kept apart."""
+    if y is None:
+        raise TargetError(f"{owner} requires {what} to be passed, but the target {what} is None. Call fit(X, y).")
+    if hasattr(y, "tocsc") or isinstance(y, str | bytes | dict | set | frozenset) or callable(y):
+        kind = "sparse matrix" if hasattr(y, "tocsc") else type(y).__name__
+        raise TargetError(f"{owner}: {what} should be a 1d array, got a {kind} instead. Give a list, an array or a column of a frame.")
+    if isinstance(y, np.ma.MaskedArray):
+        masked: Any = y.astype(object)
+        y = masked.filled(None)
+    try:
+        array = np.asarray(y)
+        if isinstance(y, list | tuple) and array.dtype.kind in "US":
+            array = np.array(y, dtype=object)  # NumPy has turned the numbers among the strings into strings
+    except (ValueError, TypeError) as error:
+        raise TargetError(f"{owner}: {what} should be a 1d array, and this is none: {error}. Give one value for each row.") from error
+    if array.ndim == 2 and array.shape[1] == 1:
+        warnings.warn(
+            f"A column-vector {what} was passed when a 1d array was expected. Please change the shape of {what} to (n_samples,), "
+            "for example using ravel().",
+            DataConversionWarning,
+            stacklevel=5,
+        )
+        array = array.reshape(-1)
+    if array.ndim != 1:
+        raise TargetError(
+            f"{owner}: {what} should be a 1d array, got an array of shape {array.shape} instead. "
+            f"Give one value for each row; for several targets fit one model for each column."
+        )
+    if array.size == 0:
+        raise TargetError(f"{owner}: {what} is empty. Give one value for each row of X.")
+    return array
+
+
+def missing_places(array: NDArray[Any]) -> NDArray[np.bool_]:
+    """Where values are missing: NaN, NaT, None, pandas.NA."""
+    if array.dtype.kind in "fc":
+        return np.asarray(np.isnan(array))
+    if array.dtype.kind in "mM":
+        return np.asarray(np.isnat(array))
+    if array.dtype.kind != "O":
+        return np.zeros(array.shape, np.bool_)
+    return np.fromiter((_is_missing(value) for value in array), np.bool_, array.size)
+
+
+def _is_missing(value: Any) -> bool:
+    if value is None or type(value).__name__ in ("NAType", "NaTType"):
+        return True
+    return isinstance(value, float | np.floating | decimal.Decimal) and bool(value != value)  # noqa: PLR0124
+
+
+def _refuse(wrong: NDArray[np.bool_], values: NDArray[Any], owner: str, what: str, advice: str) -> None:
+    places = np.flatnonzero(wrong)
+    if places.size:
+        shown = ", ".join(f"y[{place}] = {values[place]}" for place in places[:3])
+        more = f" and {places.size - 3:,} more" if places.size > 3 else ""
+        raise TargetError(f"{owner}: {what} in {places.size:,} of {len(values):,} rows: {shown}{more}. {advice}")
+
+
+def _refuse_continuous(array: NDArray[Any], owner: str) -> None:
+    wrong = ~np.isfinite(array) | (array != np.floor(array))
+    advice = "A classifier expects classes: use a regressor for quantities, or cut y into classes."
+    _refuse(wrong, array, owner, "Unknown label type: continuous. There are numbers that are not whole", advice)
+
+
+def _kinds(array: NDArray[Any]) -> dict[type, int]:
+    """The types of objects and the first row of each."""
+    first: dict[type, int] = {}
+    for place, value in enumerate(array):
+        first.setdefault(type(value), place)
+    return first
+
+
+def _plain_objects(array: NDArray[Any], owner: str) -> NDArray[Any]:
+    """Objects that are all truth values, or all numbers, in NumPy's own type; text and the rest as it is."""
+    kinds = _kinds(array)
+    if all(issubclass(kind, bool | np.bool_) for kind in kinds):
+        return array.astype(np.bool_)
+    is_number = {kind: issubclass(kind, numbers.Real | decimal.Decimal) and not issubclass(kind, bool | np.bool_) for kind in kinds}
+    if all(is_number.values()):
+        try:
+            return array.astype(np.int64 if all(issubclass(kind, numbers.Integral) for kind in kinds) else np.float64)
+        except OverflowError:
+            return array
+    if any(is_number.values()) or (len(kinds) > 1 and any(issubclass(kind, str) for kind in kinds)):
+        raise _mixture(array, kinds, owner)
+    return array
+
+
+def _mixture(array: NDArray[Any], kinds: dict[type, int], owner: str) -> TargetError:
+    shown = ", ".join(f"y[{place}] = {array[place]!r} ({kind.__name__})" for kind, place in list(kinds.items())[:3])
+    return TargetError(
+        f"{owner}: Unknown label type: y mixes {shown}. Labels must be of one type, so that they can be put in order: "
+        "convert them, for example with [str(label) for label in y]."
+    )
+
+
+def _unique(array: NDArray[Any], owner: str) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Classes in order, and the place of every row's class among them."""
+    if array.dtype.kind != "O":
+        classes, places = np.unique(array, return_inverse=True)
+        return classes, places.reshape(-1)
+    try:
+        # Ten times faster than sorting a million objects.
+        ordered = sorted(set(array.tolist()))
+        number = {label: place for place, label in enumerate(ordered)}
+        places = np.fromiter((number[label] for label in array), np.int64, array.size)
+    except TypeError:
+        raise _mixture(array, _kinds(array), owner) from None
+    classes = np.empty(len(ordered), object)
+    classes[:] = ordered
+    return classes, places
+
+
+def _among(classes: NDArray[Any], places: NDArray[Any], known: NDArray[Any], owner: str) -> Target:
+    """Labels by their place among classes that are known already."""
+    number = {label: place for place, label in enumerate(known.tolist())}
+    new = [label for label in classes.tolist() if label not in number]
+    if new:
+        raise TargetError(f"{owner}: the labels {new[:3]} are not among the classes of the training data, which are {known.tolist()[:10]}.")
+    translated: NDArray[np.int32] = np.array([number[label] for label in classes.tolist()], np.int32)
+    return Target(translated[places], known)
+
+
+def _numbers_of(array: NDArray[Any], owner: str) -> NDArray[np.float64]:
+    """Objects as numbers; missing ones as NaN, so that they are counted with the others."""
+    missing = missing_places(array)
+    values = np.full(array.size, np.nan)
+    for place in np.flatnonzero(~missing):
+        value = array[place]
+        if not isinstance(value, numbers.Real | decimal.Decimal | np.bool_):
+            raise TargetError(
+                f"{owner}: y must hold numbers, but y[{place}] = {value!r} is of type {type(value).__name__}. {_advice(array)}"
+            )
+        values[place] = value
+    return values
+
+
+def _advice(array: NDArray[Any]) -> str:
+    if array.dtype.kind in "mM":
+        return "Turn dates into a number first, for example days since the first of them."
+    return "Convert it with .astype(float); for labels use a classifier."

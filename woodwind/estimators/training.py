@@ -1,0 +1,183 @@
+"""One training: boost, stop where it is best, and learn the leaves once more from all rows."""
+
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from woodwind.base.errors import InterruptWarning
+from woodwind.base.streams import choose, key
+from woodwind.data.codes import Codes
+from woodwind.ensemble.boost import Booster, BoostPlan, Round
+from woodwind.ensemble.progress import with_progress
+from woodwind.ensemble.stopping import (
+    Callback,
+    Step,
+    best_of,
+    gather_until_interrupted,
+    scored,
+    until_no_better,
+    until_no_split,
+    until_told,
+)
+from woodwind.ensemble.watching import Inside, Judge, Outside, Watcher, add_trees
+from woodwind.losses.base import Loss
+from woodwind.tree.assemble import ValuedTree
+
+Floats = NDArray[np.float64]
+
+# So many training rows are looked at in every round, to compare with those held out.
+TRAIN_ROWS_WATCHED = 10_000
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """The rows of a training: codes, target, weights, and scores to start from (None: the best constant)."""
+
+    codes: Codes
+    y: NDArray[Any]
+    weight: Floats | None
+    offset: Floats | None
+
+    def start(self, loss: Loss, rows: NDArray[np.int32] | None) -> Floats:
+        """Score before the first tree, from some of the rows."""
+        if self.offset is not None:
+            return np.zeros(loss.width)
+        if rows is None:
+            return loss.start(self.y, self.weight)
+        return loss.start(self.y[rows], None if self.weight is None else self.weight[rows])
+
+    def raw(self, start: Floats) -> Floats:
+        """Scores of all rows before the first tree: (n,), or (n, K) for K scores per row."""
+        n = self.codes.n_rows
+        raw = np.full(n, start[0]) if len(start) == 1 else np.tile(start, (n, 1))
+        if self.offset is not None:
+            raw += self.offset
+        return raw
+
+
+@dataclass(frozen=True, eq=False)
+class Watched:
+    """Which rows are watched: some of those of the training, or others; and how they are judged."""
+
+    judge_inside: Callable[[NDArray[np.int64], Loss], Judge]  # of some rows of the training, by a loss that is settled
+    judge_outside: Callable[[Loss], Judge]
+    held: NDArray[np.bool_] | None  # rows of the training that are held out
+    outside: Rows | None  # rows from outside
+
+
+@dataclass(frozen=True)
+class Stop:
+    """When a training ends."""
+
+    count: int  # most rounds
+    split_patience: int
+    early: bool
+    patience: int
+    tol: float
+    refit: bool
+    callbacks: Sequence[Callback]
+    verbose: bool
+
+
+@dataclass(frozen=True, eq=False)
+class Trained:
+    """What comes out of a training."""
+
+    rounds: tuple[tuple[ValuedTree, ...], ...]  # as boosting has made them, for going on from
+    first: Floats  # the score that these rounds began with
+    trees: tuple[ValuedTree, ...]  # of the model
+    start: Floats  # of the model
+    train: tuple[float, ...] = ()  # losses before the first round and after each
+    valid: tuple[float, ...] = ()
+
+
+def train(rows: Rows, plan: BoostPlan, stop: Stop, watched: Watched | None, earlier: Trained | None, owner: str) -> Trained:
+    """Boost, going on from an earlier training if there is one."""
+    held = None if watched is None else watched.held
+    learn = None if held is None else np.flatnonzero(~held).astype(np.int32)
+    start = rows.start(plan.loss, learn) if earlier is None else earlier.first
+    done = () if earlier is None else earlier.rounds
+    raw = rows.raw(start)
+    loss = settled(plan.loss, rows, raw, learn)
+    add_trees(raw, (tree for trees in done for tree in trees), rows.codes, plan.threads)
+    watcher = None if watched is None else make_watcher(watched, rows, plan, loss, start, done)
+    before = (None, None) if watcher is None else watcher(Round(len(done) - 1, (), raw))
+
+    booster = Booster(rows.codes, rows.y, plan, raw, rows.weight, learn)
+    steps, interrupted = run(booster, stop, watcher, len(done), owner)
+    rounds = done + tuple(step.round.trees for step in steps)
+    losses = _history(() if earlier is None else earlier.train, before[0], steps, "train")
+    held_losses = _history(() if earlier is None else earlier.valid, before[1], steps, "valid")
+    if stop.early and len(held_losses) == len(rounds) + 1 > 1:
+        rounds = rounds[: best_of(held_losses[1:]) + 1]
+    trees = tuple(tree for group in rounds for tree in group)
+    result = Trained(rounds, start, trees, start, losses, held_losses)
+    if learn is None or not stop.refit or interrupted:
+        return result
+    del booster, raw, steps
+    return relearnt(rows, plan, result, owner)
+
+
+def settled(loss: Loss, rows: Rows, raw: Floats, learn: NDArray[np.int32] | None) -> Loss:
+    """The loss that rounds are compared by: what it takes from residuals, it takes from those before the first tree."""
+    if learn is None:
+        return loss.settled(rows.y, raw, rows.weight)
+    return loss.settled(rows.y[learn], raw[learn], None if rows.weight is None else rows.weight[learn])
+
+
+def run(booster: Booster, stop: Stop, watcher: Watcher | None, done: int, owner: str) -> tuple[list[Step], bool]:
+    """The rounds of a training, with everything that looks on and may end them."""
+    rounds = until_no_split(booster.rounds(max(stop.count - done, 0), done), stop.split_patience)
+    steps = scored(rounds, watcher)
+    if stop.early:
+        steps = until_no_better(steps, stop.patience, stop.tol)
+    if stop.callbacks:
+        steps = until_told(steps, stop.callbacks)
+    if stop.verbose:
+        steps = with_progress(steps, stop.count, owner)
+    return gather_until_interrupted(steps, stop.count, owner)
+
+
+def make_watcher(
+    watched: Watched, rows: Rows, plan: BoostPlan, loss: Loss, start: Floats, done: tuple[tuple[ValuedTree, ...], ...]
+) -> Watcher:
+    """Watches the validation rows, and some of those that are trained on."""
+    learn = np.arange(rows.codes.n_rows) if watched.held is None else np.flatnonzero(~watched.held)
+    if len(learn) > TRAIN_ROWS_WATCHED:
+        learn = learn[choose(key(plan.seed, "watched"), len(learn), TRAIN_ROWS_WATCHED)]
+    inside = Inside(learn, watched.judge_inside(learn, loss))
+    if watched.held is not None:
+        held = np.flatnonzero(watched.held)
+        return Watcher(inside, Inside(held, watched.judge_inside(held, loss)))
+    if watched.outside is None:
+        return Watcher(inside)
+    raw = watched.outside.raw(start)
+    add_trees(raw, (tree for trees in done for tree in trees), watched.outside.codes, plan.threads)
+    return Watcher(inside, Outside(watched.outside.codes, raw, watched.judge_outside(loss), plan.threads))
+
+
+def relearnt(rows: Rows, plan: BoostPlan, result: Trained, owner: str) -> Trained:
+    """The same splits, with a start and leaf values from all rows: as good as training anew, in a fraction of the time."""
+    start = rows.start(plan.loss, None)
+    booster = Booster(rows.codes, rows.y, plan, rows.raw(start), rows.weight, None)
+    try:
+        return replace(result, trees=tuple(booster.replay(result.trees)), start=start)
+    except KeyboardInterrupt:
+        warnings.warn(
+            f"{owner} was interrupted while it learnt the leaves from all rows: those of the rows not held out are kept.",
+            InterruptWarning,
+            stacklevel=2,
+        )
+        return result
+
+
+def _history(earlier: tuple[float, ...], first: float | None, steps: Sequence[Step], name: str) -> tuple[float, ...]:
+    """Losses so far: those of the earlier training, or the one before the first round, then one for each step."""
+    if first is None:
+        return ()
+    before = earlier[: steps[0].number] if steps else earlier
+    return (before or (first,)) + tuple(getattr(step, name) for step in steps)

@@ -1,0 +1,110 @@
+"""Sample weights and class weights: what they mean for the rows that are trained on.
+
+A row of weight zero is absent. Whole weights are repetitions: a row of weight two is a row given twice, exactly. Other weights multiply the
+loss of their row; the row counts once towards `min_samples_leaf`.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from woodwind.base.errors import ParameterError, WeightError
+from woodwind.base.fixed import exact_sum
+from woodwind.estimators.target import Target, missing_places, one_dimension
+
+Floats = NDArray[np.float64]
+
+# Whole weights become repetitions as long as these do not fill the memory: on average eight rows for one, and 2**24 rows.
+MOST_REPEATS = 8
+MOST_ROWS = 1 << 24
+
+
+@dataclass(frozen=True, eq=False)
+class Weighing:
+    """Which rows of the table are trained on, how often, and with which weight."""
+
+    given: Floats | None  # weight of every row of the table; None for one each
+    take: NDArray[np.int64] | None  # rows of the table that are trained on, repeated ones several times; None for each once
+    weight: Floats | None  # of the rows trained on; None for one each
+
+    @classmethod
+    def of(cls, weight: Floats | None) -> "Weighing":
+        """What checked weights mean."""
+        if weight is None or (weight == 1.0).all():
+            return cls(None, None, None)
+        if (weight == np.floor(weight)).all() and weight.sum() <= min(MOST_REPEATS * len(weight), MOST_ROWS):
+            return cls(weight, np.repeat(np.arange(len(weight)), weight.astype(np.int64)), None)
+        if weight.all():
+            return cls(weight, None, weight)
+        present = np.flatnonzero(weight)
+        return cls(weight, present, weight[present])
+
+    def at(self, values: NDArray[Any]) -> NDArray[Any]:
+        """What belongs to the rows of the table, for the rows trained on."""
+        return values if self.take is None else values[self.take]
+
+
+def read_weight(sample_weight: Any, n_rows: int, owner: str, what: str = "sample_weight") -> Floats | None:
+    """Weights as float64 (n,); None for none. Negative, missing, infinite and all-zero weights are refused."""
+    if sample_weight is None:
+        return None
+    if isinstance(sample_weight, int | float | np.number):
+        sample_weight = np.full(n_rows, sample_weight)
+    shape = getattr(sample_weight, "shape", (0,))
+    if len(shape) != 1:
+        raise WeightError(f"{owner}: Sample weights must be 1D array or scalar, but {what} has the shape {shape}. Give one for each row.")
+    array = one_dimension(sample_weight, owner, what)
+    if array.size != n_rows:
+        raise WeightError(f"{owner}: {what}.shape == {array.shape}, expected ({n_rows},)! Give one weight for each row.")
+    if array.dtype.kind == "O":
+        array = np.where(missing_places(array), np.nan, array)
+    try:
+        weight = np.array(array, np.float64)
+    except (ValueError, TypeError) as error:
+        raise WeightError(f"{owner}: {what} must hold numbers, not values of type {array.dtype}: {error}. Convert it first.") from error
+    refuse(~np.isfinite(weight), weight, owner, what, "must be finite", "Set unknown weights to 1, or drop those rows.")
+    refuse(weight < 0.0, weight, owner, what, "must not be negative", "Give 0 to rows that are to be left out.")
+    if not weight.any():
+        raise WeightError(f"{owner}: {what} is zero in every row, so that nothing is left to learn from. Give some rows a positive weight.")
+    return weight
+
+
+def refuse(wrong: NDArray[np.bool_], weight: Floats, owner: str, what: str, demand: str, advice: str) -> None:
+    """Raise WeightError naming the first rows, if there are any."""
+    places = np.flatnonzero(wrong)
+    if places.size:
+        shown = ", ".join(f"{what}[{place}] = {weight[place]:g}" for place in places[:3])
+        raise WeightError(f"{owner}: {what} {demand}, but it is in {places.size:,} of {weight.size:,} rows: {shown}. {advice}")
+
+
+def with_class_weight(weight: Floats | None, class_weight: Any, target: Target, owner: str) -> Floats | None:
+    """Weights of rows times the weights of their classes."""
+    if class_weight is None or target.classes is None:
+        return weight
+    by_class = _balanced(weight, target) if class_weight == "balanced" else _given(class_weight, target.classes, owner)
+    of_row: Floats = by_class[target.y]
+    return of_row if weight is None else of_row * weight
+
+
+def _balanced(weight: Floats | None, target: Target) -> Floats:
+    """Weights that give all classes the same total: the total of all, over the number of classes and the total of the class."""
+    ones = np.ones(target.n_rows) if weight is None else weight
+    totals = np.array([exact_sum(ones[target.y == k]) if (target.y == k).any() else 0.0 for k in range(target.n_classes)])
+    present = totals > 0.0
+    return np.where(present, totals.sum() / (present.sum() * np.where(present, totals, 1.0)), 0.0)
+
+
+def _given(class_weight: dict[Any, Any], classes: NDArray[Any], owner: str) -> Floats:
+    """The weights of a dict; a class that it does not name weighs one."""
+    number = {label: place for place, label in enumerate(classes.tolist())}
+    weights = np.ones(len(classes))
+    for label, value in class_weight.items():
+        plain = label.item() if isinstance(label, np.generic) else label
+        if plain not in number:
+            raise ParameterError(f"{owner}: class_weight names the class {label!r}, but the classes of y are {classes.tolist()[:10]}.")
+        if isinstance(value, bool) or not isinstance(value, int | float | np.integer | np.floating) or not 0.0 <= value < np.inf:
+            raise ParameterError(f"{owner}: class_weight[{label!r}] must be a number of at least 0, but it is {value!r}.")
+        weights[number[plain]] = value
+    return weights
