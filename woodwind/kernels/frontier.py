@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from woodwind.kernels.growing import BATCH, CONTROL, HEAP, NODE_F, NODE_I, OPENED
-from woodwind.kernels.intrinsics import floats, int_list, ints
+from woodwind.kernels.intrinsics import get_float, get_int, get_listed, put_float, put_int, put_listed
 from woodwind.kernels.jit import inner
 from woodwind.kernels.layout import BEST_FIRST, F_GAIN, F_PRIORITY, N_CHILD, N_DEPTH, N_FEATURE, N_FINAL, N_PARENT
 
@@ -38,86 +38,79 @@ C_RECOUNTED = 46
 def rank(growing: Any, rule: Any, node: Any) -> Any:
     """What decides the order of commits: the gain, or the level."""
     if rule.order == BEST_FIRST:
-        return floats(growing, NODE_F)[node, F_GAIN]
-    return -np.float64(ints(growing, NODE_I)[node, N_DEPTH])
+        return get_float(growing, NODE_F, node, F_GAIN)
+    return -np.float64(get_int(growing, NODE_I, node, N_DEPTH))
 
 
 @inner
 def comes_before(growing: Any, rule: Any, a: Any, b: Any) -> Any:
     """Whether committed leaf a is split before committed leaf b; equal ranks by number in the finished tree."""
-    nodes = ints(growing, NODE_I)
     first = rank(growing, rule, a)
     second = rank(growing, rule, b)
-    return first > second or (first == second and nodes[a, N_FINAL] < nodes[b, N_FINAL])
+    return first > second or (first == second and get_int(growing, NODE_I, a, N_FINAL) < get_int(growing, NODE_I, b, N_FINAL))
 
 
 @inner
 def push(growing: Any, rule: Any, size: Any, node: Any) -> None:
     """Add a node to a heap of `size` nodes."""
-    heap = int_list(growing, HEAP)
     place = size
     while place > 0:
         above = (place - 1) // 2
-        if not comes_before(growing, rule, node, heap[above]):
+        if not comes_before(growing, rule, node, get_listed(growing, HEAP, above)):
             break
-        heap[place] = heap[above]
+        put_listed(growing, HEAP, place, get_listed(growing, HEAP, above))
         place = above
-    heap[place] = node
+    put_listed(growing, HEAP, place, node)
 
 
 @inner
 def drop_first(growing: Any, rule: Any, size: Any) -> None:
     """Take the first node from a heap of `size` nodes."""
-    heap = int_list(growing, HEAP)
     last = size - 1
-    moved = heap[last]
+    moved = get_listed(growing, HEAP, last)
     place = 0
     while 2 * place + 1 < last:
         below = 2 * place + 1
-        if below + 1 < last and comes_before(growing, rule, heap[below + 1], heap[below]):
+        if below + 1 < last and comes_before(growing, rule, get_listed(growing, HEAP, below + 1), get_listed(growing, HEAP, below)):
             below += 1
-        if not comes_before(growing, rule, heap[below], moved):
+        if not comes_before(growing, rule, get_listed(growing, HEAP, below), moved):
             break
-        heap[place] = heap[below]
+        put_listed(growing, HEAP, place, get_listed(growing, HEAP, below))
         place = below
-    heap[place] = moved
+    put_listed(growing, HEAP, place, moved)
 
 
 @inner
 def rebuild(growing: Any, rule: Any) -> None:
     """Put the heap in order again after a rank has changed."""
-    for k in range(1, int_list(growing, CONTROL)[C_HEAP]):
-        push(growing, rule, k, int_list(growing, HEAP)[k])
+    for k in range(1, get_listed(growing, CONTROL, C_HEAP)):
+        push(growing, rule, k, get_listed(growing, HEAP, k))
 
 
 @inner
 def become_leaf(growing: Any, rule: Any, node: Any) -> None:
     """Give a node the next number of the finished tree; if it has a split it may be divided later."""
-    control = int_list(growing, CONTROL)
-    nodes = ints(growing, NODE_I)
-    nodes[node, N_FINAL] = control[C_COMMITTED]
-    control[C_COMMITTED] += 1
-    floats(growing, NODE_F)[node, F_PRIORITY] = rank(growing, rule, node)
-    if nodes[node, N_FEATURE] >= 0:
-        push(growing, rule, control[C_HEAP], node)
-        control[C_HEAP] += 1
+    put_int(growing, NODE_I, node, N_FINAL, get_listed(growing, CONTROL, C_COMMITTED))
+    put_listed(growing, CONTROL, C_COMMITTED, get_listed(growing, CONTROL, C_COMMITTED) + 1)
+    put_float(growing, NODE_F, node, F_PRIORITY, rank(growing, rule, node))
+    if get_int(growing, NODE_I, node, N_FEATURE) >= 0:
+        push(growing, rule, get_listed(growing, CONTROL, C_HEAP), node)
+        put_listed(growing, CONTROL, C_HEAP, get_listed(growing, CONTROL, C_HEAP) + 1)
 
 
 @inner
 def commit(growing: Any, rule: Any) -> Any:
     """Commit splits in exact order as far as their children are prepared; says whether the tree is finished."""
-    control = int_list(growing, CONTROL)
-    nodes = ints(growing, NODE_I)
-    while control[C_HEAP] > 0 and control[C_LEAVES] < rule.max_leaves:
-        node = int_list(growing, HEAP)[0]
-        child = nodes[node, N_CHILD]
-        if nodes[node, N_FEATURE] >= 0 and child < 0:
+    while get_listed(growing, CONTROL, C_HEAP) > 0 and get_listed(growing, CONTROL, C_LEAVES) < rule.max_leaves:
+        node = get_listed(growing, HEAP, 0)
+        child = get_int(growing, NODE_I, node, N_CHILD)
+        if get_int(growing, NODE_I, node, N_FEATURE) >= 0 and child < 0:
             return False
-        drop_first(growing, rule, control[C_HEAP])
-        control[C_HEAP] -= 1
+        drop_first(growing, rule, get_listed(growing, CONTROL, C_HEAP))
+        put_listed(growing, CONTROL, C_HEAP, get_listed(growing, CONTROL, C_HEAP) - 1)
         if child >= 0:
-            control[C_LEAVES] += 1
-            control[C_WAITING] -= 1
+            put_listed(growing, CONTROL, C_LEAVES, get_listed(growing, CONTROL, C_LEAVES) + 1)
+            put_listed(growing, CONTROL, C_WAITING, get_listed(growing, CONTROL, C_WAITING) - 1)
             for side in range(2):
                 become_leaf(growing, rule, child + side)
     return True
@@ -126,14 +119,18 @@ def commit(growing: Any, rule: Any) -> Any:
 @inner
 def open_node(growing: Any, rule: Any, node: Any) -> None:
     """A node with a split may be prepared; it cannot be committed before its parent, so it is no more urgent than that."""
-    control = int_list(growing, CONTROL)
-    urgency = floats(growing, NODE_F)
-    parent = ints(growing, NODE_I)[node, N_PARENT]
-    urgency[node, F_PRIORITY] = rank(growing, rule, node)
-    if parent >= 0 and ints(growing, NODE_I)[node, N_FINAL] < 0:
-        urgency[node, F_PRIORITY] = min(urgency[node, F_PRIORITY], urgency[parent, F_PRIORITY])
-    int_list(growing, OPENED)[control[C_OPEN]] = node
-    control[C_OPEN] += 1
+    parent = get_int(growing, NODE_I, node, N_PARENT)
+    put_float(growing, NODE_F, node, F_PRIORITY, rank(growing, rule, node))
+    if parent >= 0 and get_int(growing, NODE_I, node, N_FINAL) < 0:
+        put_float(
+            growing,
+            NODE_F,
+            node,
+            F_PRIORITY,
+            min(get_float(growing, NODE_F, node, F_PRIORITY), get_float(growing, NODE_F, parent, F_PRIORITY)),
+        )
+    put_listed(growing, OPENED, get_listed(growing, CONTROL, C_OPEN), node)
+    put_listed(growing, CONTROL, C_OPEN, get_listed(growing, CONTROL, C_OPEN) + 1)
 
 
 @inner
@@ -143,28 +140,26 @@ def choose_batch(growing: Any, rule: Any, most: Any) -> Any:
     No more nodes are prepared than leaves are left to be had, and of those only half at a time where the order is
     best first: the children of a node prepared now may come before the rest. Otherwise the batch is (part of) a level.
     """
-    control = int_list(growing, CONTROL)
-    opened = int_list(growing, OPENED)
-    batch = int_list(growing, BATCH)
-    urgency = floats(growing, NODE_F)
-    room = rule.max_leaves - control[C_LEAVES] - control[C_WAITING]
+    room = rule.max_leaves - get_listed(growing, CONTROL, C_LEAVES) - get_listed(growing, CONTROL, C_WAITING)
     most = min(most, max(1, room // 2 if rule.order == BEST_FIRST else room))
     size = 0
     level = -np.inf
-    while size < most and control[C_OPEN] > 0:
+    while size < most and get_listed(growing, CONTROL, C_OPEN) > 0:
         best = 0
-        for k in range(1, control[C_OPEN]):
-            if urgency[opened[k], F_PRIORITY] > urgency[opened[best], F_PRIORITY]:
+        for k in range(1, get_listed(growing, CONTROL, C_OPEN)):
+            if get_float(growing, NODE_F, get_listed(growing, OPENED, k), F_PRIORITY) > get_float(
+                growing, NODE_F, get_listed(growing, OPENED, best), F_PRIORITY
+            ):
                 best = k
-                if rule.order != BEST_FIRST and urgency[opened[k], F_PRIORITY] == level:
+                if rule.order != BEST_FIRST and get_float(growing, NODE_F, get_listed(growing, OPENED, k), F_PRIORITY) == level:
                     break
-        node = opened[best]
-        if rule.order != BEST_FIRST and size > 0 and urgency[node, F_PRIORITY] != level:
+        node = get_listed(growing, OPENED, best)
+        if rule.order != BEST_FIRST and size > 0 and get_float(growing, NODE_F, node, F_PRIORITY) != level:
             break
-        level = urgency[node, F_PRIORITY]
-        batch[size] = node
+        level = get_float(growing, NODE_F, node, F_PRIORITY)
+        put_listed(growing, BATCH, size, node)
         size += 1
-        control[C_OPEN] -= 1
-        opened[best] = opened[control[C_OPEN]]
-    control[C_WAITING] += size
+        put_listed(growing, CONTROL, C_OPEN, get_listed(growing, CONTROL, C_OPEN) - 1)
+        put_listed(growing, OPENED, best, get_listed(growing, OPENED, get_listed(growing, CONTROL, C_OPEN)))
+    put_listed(growing, CONTROL, C_WAITING, get_listed(growing, CONTROL, C_WAITING) + size)
     return size

@@ -56,7 +56,17 @@ from woodwind.kernels.growing import (
     TREE_SET,
     WIDE,
 )
-from woodwind.kernels.intrinsics import floats, int_list, ints, words_in
+from woodwind.kernels.intrinsics import (
+    get_float,
+    get_int,
+    get_listed,
+    int_list,
+    ints,
+    put_float,
+    put_int,
+    put_listed,
+    words_in,
+)
 from woodwind.kernels.jit import inner, kernel
 from woodwind.kernels.layout import (
     BEST_FIRST,
@@ -120,19 +130,18 @@ SHARED = 7
 def begin_tree(growing: Any, rule: Any, n_rows: Any) -> None:
     """One node with all rows in the first buffer; every slot free."""
     control = int_list(growing, CONTROL)
-    free = int_list(growing, FREE)
     slots = len(ints(growing, TABLES))
     wide = len(ints(growing, WIDE))
     for k in range(slots):
-        free[k] = slots - 1 - k
+        put_listed(growing, FREE, k, slots - 1 - k)
     for k in range(wide):
-        free[slots + k] = wide - 1 - k
+        put_listed(growing, FREE, slots + k, wide - 1 - k)
     control[32:] = 0
-    control[C_FREE] = slots
-    control[C_FREE_WIDE] = wide
-    control[C_LEAVES] = 1
+    put_listed(growing, CONTROL, C_FREE, slots)
+    put_listed(growing, CONTROL, C_FREE_WIDE, wide)
+    put_listed(growing, CONTROL, C_LEAVES, 1)
     root = new_node(growing, NOTHING, 0, n_rows, 0)
-    ints(growing, NODE_I)[root, N_KEY] = rule.seed
+    put_int(growing, NODE_I, root, N_KEY, rule.seed)
     words_in(growing, GROUPS)[root, :] = ~np.uint64(0)
 
 
@@ -143,31 +152,28 @@ def plan_children(growing: Any, rule: Any, size: Any) -> Any:
     Histograms of large nodes hold no counts (kernels/accumulate.py), so a split may turn out to leave too few rows on one side.
     Returns the number of tasks that count and judge such nodes.
     """
-    control = int_list(growing, CONTROL)
-    batch = int_list(growing, BATCH)
-    control[C_ITEMS] = 0
-    control[C_RECOUNTED] = 0
+    put_listed(growing, CONTROL, C_ITEMS, 0)
+    put_listed(growing, CONTROL, C_RECOUNTED, 0)
     for place in range(size):
-        node = batch[place]
-        left = ints(growing, SUMS)[place, 0]
+        node = get_listed(growing, BATCH, place)
+        left = get_int(growing, SUMS, place, 0)
         if rule.order == SYMMETRIC or min(left, rows_of(growing, node) - left) >= rule.min_rows:
             make_children(growing, rule, place)
             plan_pair(growing, rule, node)
             continue
-        control[C_WAITING] -= 1
-        again = control[C_RECOUNTED]
-        if again == len(ints(growing, PARTS)) or ints(growing, NODE_I)[node, N_SLOT] < 0:
+        put_listed(growing, CONTROL, C_WAITING, get_listed(growing, CONTROL, C_WAITING) - 1)
+        again = get_listed(growing, CONTROL, C_RECOUNTED)
+        if again == len(ints(growing, PARTS)) or get_int(growing, NODE_I, node, N_SLOT) < 0:
             # No room to count in now, or its histogram is gone: it is summed again, then judged with its neighbours.
-            ints(growing, NODE_I)[node, N_FEATURE] = NOTHING
+            put_int(growing, NODE_I, node, N_FEATURE, NOTHING)
             plan_alone(growing, rule, node)
             continue
-        task = ints(growing, TASKS)[again]
-        task[T_WHAT] = node
-        task[T_BEGIN] = 0
-        task[T_END] = rule.n_features
-        task[T_OUT] = again
-        control[C_RECOUNTED] += 1
-    return control[C_RECOUNTED]
+        put_int(growing, TASKS, again, T_WHAT, node)
+        put_int(growing, TASKS, again, T_BEGIN, 0)
+        put_int(growing, TASKS, again, T_END, rule.n_features)
+        put_int(growing, TASKS, again, T_OUT, again)
+        put_listed(growing, CONTROL, C_RECOUNTED, get_listed(growing, CONTROL, C_RECOUNTED) + 1)
+    return get_listed(growing, CONTROL, C_RECOUNTED)
 
 
 @inner
@@ -175,29 +181,39 @@ def plan_sharing(growing: Any, rule: Any, threads: Any) -> Any:
     """Tasks that judge one split for a whole level, in blocks of features."""
     blocks = max(1, min(4 * threads, rule.n_features)) if threads > 1 else 1
     for b in range(blocks):
-        task = ints(growing, TASKS)[b]
-        task[T_BEGIN] = rule.n_features * b // blocks
-        task[T_END] = rule.n_features * (b + 1) // blocks
+        put_int(growing, TASKS, b, T_BEGIN, rule.n_features * b // blocks)
+        put_int(growing, TASKS, b, T_END, rule.n_features * (b + 1) // blocks)
     return blocks
+
+
+@inner
+def plan_level(growing: Any, rule: Any, threads: Any) -> Any:
+    """A level is judged when all of its nodes have their histograms: until then, go on splitting the level above."""
+    release_parents(growing)
+    if get_listed(growing, CONTROL, C_OPEN) > 0:
+        size = choose_batch(growing, rule, len(int_list(growing, BATCH)))
+        put_listed(growing, CONTROL, C_BATCH, size)
+        put_listed(growing, CONTROL, C_STATE, SPLIT_DONE)
+        return SPLIT, plan_split(growing, rule, size)
+    put_listed(growing, CONTROL, C_STATE, SHARED)
+    return SHARE, plan_sharing(growing, rule, threads) if level_of(growing) < rule.max_depth else 0
 
 
 @inner
 def plan_collecting(growing: Any) -> Any:
     """Tasks that note the leaf of every row. Nodes prepared in vain belong to the leaf that they are part of."""
     n_tasks = 0
-    nodes = ints(growing, NODE_I)
-    for node in range(int_list(growing, CONTROL)[C_NODES]):
-        if nodes[node, N_CHILD] >= 0:
+    for node in range(get_listed(growing, CONTROL, C_NODES)):
+        if get_int(growing, NODE_I, node, N_CHILD) >= 0:
             continue
         owner = node
-        while nodes[owner, N_FINAL] < 0:
-            owner = nodes[owner, N_PARENT]
-        for first in range(nodes[node, N_BEGIN], nodes[node, N_END], COLLECT_ROWS):
-            task = ints(growing, TASKS)[n_tasks]
-            task[T_WHAT] = node
-            task[T_BEGIN] = first
-            task[T_END] = min(first + COLLECT_ROWS, nodes[node, N_END])
-            task[T_OUT] = nodes[owner, N_FINAL]
+        while get_int(growing, NODE_I, owner, N_FINAL) < 0:
+            owner = get_int(growing, NODE_I, owner, N_PARENT)
+        for first in range(get_int(growing, NODE_I, node, N_BEGIN), get_int(growing, NODE_I, node, N_END), COLLECT_ROWS):
+            put_int(growing, TASKS, n_tasks, T_WHAT, node)
+            put_int(growing, TASKS, n_tasks, T_BEGIN, first)
+            put_int(growing, TASKS, n_tasks, T_END, min(first + COLLECT_ROWS, get_int(growing, NODE_I, node, N_END)))
+            put_int(growing, TASKS, n_tasks, T_OUT, get_int(growing, NODE_I, owner, N_FINAL))
             n_tasks += 1
     return n_tasks
 
@@ -205,49 +221,51 @@ def plan_collecting(growing: Any) -> Any:
 @inner
 def take_sums(growing: Any, n_tasks: Any) -> None:
     """Write the finished tree: its nodes by number, and the unrounded sums of all of them."""
-    sums = ints(growing, SUMS)
-    tasks = ints(growing, TASKS)
-    nodes = ints(growing, NODE_I)
-    control = int_list(growing, CONTROL)
-    size = control[C_COMMITTED]
-    for node in range(control[C_NODES]):
-        number = nodes[node, N_FINAL]
+    size = get_listed(growing, CONTROL, C_COMMITTED)
+    for node in range(get_listed(growing, CONTROL, C_NODES)):
+        number = get_int(growing, NODE_I, node, N_FINAL)
         if number < 0:
             continue
-        out = ints(growing, TREE_I)[number]
-        child = nodes[node, N_CHILD]
-        split = child >= 0 and nodes[child, N_FINAL] >= 0
-        out[TREE_FEATURE] = nodes[node, N_FEATURE] if split else NOTHING
-        out[TREE_BIN] = nodes[node, N_BIN] if split else 0
-        out[TREE_CHILD] = nodes[child, N_FINAL] if split else 0
-        out[TREE_MISSING] = nodes[node, N_MISSING] if split else STOP
-        out[TREE_SET] = nodes[node, N_SET] if split else NOTHING
-        out[TREE_BEGIN] = nodes[node, N_BEGIN]
-        out[TREE_END] = nodes[node, N_END]
-        real = floats(growing, TREE_F)[number]
-        real[TREE_GAIN] = floats(growing, NODE_F)[node, F_GAIN] if split else 0.0
-        real[TREE_LOW] = floats(growing, NODE_F)[node, F_LOW]
-        real[TREE_HIGH] = floats(growing, NODE_F)[node, F_HIGH]
+        child = get_int(growing, NODE_I, node, N_CHILD)
+        split = child >= 0 and get_int(growing, NODE_I, child, N_FINAL) >= 0
+        put_int(growing, TREE_I, number, TREE_FEATURE, get_int(growing, NODE_I, node, N_FEATURE) if split else NOTHING)
+        put_int(growing, TREE_I, number, TREE_BIN, get_int(growing, NODE_I, node, N_BIN) if split else 0)
+        put_int(growing, TREE_I, number, TREE_CHILD, get_int(growing, NODE_I, child, N_FINAL) if split else 0)
+        put_int(growing, TREE_I, number, TREE_MISSING, get_int(growing, NODE_I, node, N_MISSING) if split else STOP)
+        put_int(growing, TREE_I, number, TREE_SET, get_int(growing, NODE_I, node, N_SET) if split else NOTHING)
+        put_int(growing, TREE_I, number, TREE_BEGIN, get_int(growing, NODE_I, node, N_BEGIN))
+        put_int(growing, TREE_I, number, TREE_END, get_int(growing, NODE_I, node, N_END))
+        put_float(growing, TREE_F, number, TREE_GAIN, get_float(growing, NODE_F, node, F_GAIN) if split else 0.0)
+        put_float(growing, TREE_F, number, TREE_LOW, get_float(growing, NODE_F, node, F_LOW))
+        put_float(growing, TREE_F, number, TREE_HIGH, get_float(growing, NODE_F, node, F_HIGH))
         for k in range(3):
-            sums[number, k] = 0
+            put_int(growing, SUMS, number, k, 0)
     for t in range(n_tasks):
-        leaf = tasks[t, T_OUT]
-        sums[leaf, 0] += tasks[t, T_LOW]
-        sums[leaf, 1] += tasks[t, T_HIGH]
-        sums[leaf, 2] += tasks[t, T_END] - tasks[t, T_BEGIN]
+        leaf = get_int(growing, TASKS, t, T_OUT)
+        put_int(growing, SUMS, leaf, 0, get_int(growing, SUMS, leaf, 0) + get_int(growing, TASKS, t, T_LOW))
+        put_int(growing, SUMS, leaf, 1, get_int(growing, SUMS, leaf, 1) + get_int(growing, TASKS, t, T_HIGH))
+        put_int(
+            growing,
+            SUMS,
+            leaf,
+            2,
+            get_int(growing, SUMS, leaf, 2) + get_int(growing, TASKS, t, T_END) - get_int(growing, TASKS, t, T_BEGIN),
+        )
     for number in range(size - 1, -1, -1):
-        child = ints(growing, TREE_I)[number, TREE_CHILD]
+        child = get_int(growing, TREE_I, number, TREE_CHILD)
         if child > 0:
             for k in range(3):
-                sums[number, k] = sums[child, k] + sums[child + 1, k]
+                put_int(growing, SUMS, number, k, get_int(growing, SUMS, child, k) + get_int(growing, SUMS, child + 1, k))
 
 
 @inner
-def plan(growing: Any, rule: Any, n_rows: Any, threads: Any) -> Any:
-    """Take what the last phase has done, and write the tasks of the next; returns its kind and their number."""
-    control = int_list(growing, CONTROL)
+def plan(growing: Any, rule: Any, n_rows: Any, threads: Any, shared: Any) -> Any:
+    """Take what the last phase has done, and write the tasks of the next; returns its kind and their number.
+
+    `shared` is None where every node has a split of its own: what levels with one split need is then not compiled.
+    """
     while True:
-        state = control[C_STATE]
+        state = get_listed(growing, CONTROL, C_STATE)
         n_tasks = 0
         kind = 0
         if state == FRESH:
@@ -256,68 +274,62 @@ def plan(growing: Any, rule: Any, n_rows: Any, threads: Any) -> Any:
                 plan_alone(growing, rule, 0)
             kind = SUM
             n_tasks = plan_sums(growing, threads)
-            control[C_STATE] = SUMMED
+            put_listed(growing, CONTROL, C_STATE, SUMMED)
         elif state == SUMMED:
             kind = JUDGE
             n_tasks = plan_judging(growing, rule, threads)
-            control[C_STATE] = JUDGED
+            put_listed(growing, CONTROL, C_STATE, JUDGED)
         elif state == JUDGED and rule.order == SYMMETRIC:
-            # A level is judged when all of its nodes have their histograms.
-            release_parents(growing)
-            if control[C_OPEN] > 0:
-                control[C_BATCH] = choose_batch(growing, rule, len(int_list(growing, BATCH)))
-                kind = SPLIT
-                n_tasks = plan_split(growing, rule, control[C_BATCH])
-                control[C_STATE] = SPLIT_DONE
-            else:
-                kind = SHARE
-                control[C_STATE] = SHARED
-                if level_of(growing) < rule.max_depth:
-                    n_tasks = plan_sharing(growing, rule, threads)
+            if shared is not None:
+                kind, n_tasks = plan_level(growing, rule, threads)
         elif state == JUDGED or state == SHARED:
             if state == SHARED:
-                take_share(growing, rule, control[C_TASKS])
+                if shared is not None:
+                    take_share(growing, rule, get_listed(growing, CONTROL, C_TASKS))
             else:
                 take_judgement(growing, rule)
-            if control[C_COMMITTED] == 0:
+            if get_listed(growing, CONTROL, C_COMMITTED) == 0:
                 become_leaf(growing, rule, 0)
             if commit(growing, rule):
                 kind = COLLECT
                 n_tasks = plan_collecting(growing)
-                control[C_STATE] = COLLECTED
+                put_listed(growing, CONTROL, C_STATE, COLLECTED)
             else:
                 most = 1 if threads == 1 and rule.order == BEST_FIRST else len(int_list(growing, BATCH))
-                control[C_BATCH] = choose_batch(growing, rule, most)
+                put_listed(growing, CONTROL, C_BATCH, choose_batch(growing, rule, most))
                 kind = SPLIT
-                n_tasks = plan_split(growing, rule, control[C_BATCH])
-                control[C_STATE] = SPLIT_DONE
+                n_tasks = plan_split(growing, rule, get_listed(growing, CONTROL, C_BATCH))
+                put_listed(growing, CONTROL, C_STATE, SPLIT_DONE)
         elif state == SPLIT_DONE:
             kind = PLACE
-            n_tasks = plan_places(growing, rule, control[C_BATCH], control[C_TASKS])
-            control[C_STATE] = PLACED
+            n_tasks = plan_places(growing, rule, get_listed(growing, CONTROL, C_BATCH), get_listed(growing, CONTROL, C_TASKS))
+            put_listed(growing, CONTROL, C_STATE, PLACED)
         elif state == PLACED:
             kind = RECOUNT
-            n_tasks = plan_children(growing, rule, control[C_BATCH])
-            control[C_STATE] = RECOUNTED
+            n_tasks = plan_children(growing, rule, get_listed(growing, CONTROL, C_BATCH))
+            put_listed(growing, CONTROL, C_STATE, RECOUNTED)
         elif state == RECOUNTED:
-            for t in range(control[C_RECOUNTED]):
-                accept(growing, rule, ints(growing, TASKS)[t, T_WHAT], 2 * t)
-            if control[C_RECOUNTED] > 0:
+            for t in range(get_listed(growing, CONTROL, C_RECOUNTED)):
+                accept(growing, rule, get_int(growing, TASKS, t, T_WHAT), 2 * t)
+            if get_listed(growing, CONTROL, C_RECOUNTED) > 0:
                 rebuild(growing, rule)
             kind = SUM
             n_tasks = plan_sums(growing, threads)
-            control[C_STATE] = SUMMED
+            put_listed(growing, CONTROL, C_STATE, SUMMED)
         else:
-            take_sums(growing, control[C_TASKS])
+            take_sums(growing, get_listed(growing, CONTROL, C_TASKS))
             return 0, 0
-        control[C_TASKS] = n_tasks
+        put_listed(growing, CONTROL, C_TASKS, n_tasks)
         if n_tasks > 0:
             return kind, n_tasks
 
 
 @kernel
-def take_part(growing: Any, rule: Any, n_rows: Any, thread: Any, threads: Any) -> None:
-    """Grow one tree from the rows in the first buffer: as the leader if `thread` is 0, otherwise as a helper."""
+def take_part(growing: Any, rule: Any, n_rows: Any, thread: Any, threads: Any, shared: Any) -> None:
+    """Grow one tree from the rows in the first buffer: as the leader if `thread` is 0, otherwise as a helper.
+
+    `shared` is None unless a level has one split.
+    """
     control = int_list(growing, CONTROL)
     n_tasks = 0
     while True:
@@ -325,7 +337,7 @@ def take_part(growing: Any, rule: Any, n_rows: Any, thread: Any, threads: Any) -
             task = take_task(control)
             if task < 0:
                 wait_for_all(control, n_tasks)
-                kind, n_tasks = plan(growing, rule, n_rows, threads)
+                kind, n_tasks = plan(growing, rule, n_rows, threads, shared)
                 if n_tasks == 0:
                     end_call(control)
                     return
@@ -335,7 +347,7 @@ def take_part(growing: Any, rule: Any, n_rows: Any, thread: Any, threads: Any) -
             task = wait_for_work(control)
             if task < 0:
                 return
-        kind = control[KIND]
+        kind = get_listed(growing, CONTROL, KIND)
         if kind == SPLIT or kind == PLACE:
             do_split(growing, rule, task, kind == PLACE)
         elif kind == SUM:
@@ -343,8 +355,8 @@ def take_part(growing: Any, rule: Any, n_rows: Any, thread: Any, threads: Any) -
         elif kind == JUDGE or kind == RECOUNT:
             do_judge(growing, rule, task, thread, kind == RECOUNT)
         elif kind == SHARE:
-            do_share(growing, rule, task, thread)
+            if shared is not None:
+                do_share(growing, rule, task, thread)
         else:
             do_collect(growing, rule, task)
         finish_task(control)
-

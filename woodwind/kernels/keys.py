@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from woodwind.kernels.growing import ALLOWED, GROUPS, MEMBER, NODE_I
-from woodwind.kernels.intrinsics import int_list, ints, words_in
+from woodwind.kernels.intrinsics import get_int, get_listed, get_word, words_in
 from woodwind.kernels.jit import inner
 from woodwind.kernels.layout import N_DEPTH, N_KEY
 
@@ -40,28 +40,26 @@ def draw_features(growing: Any, rule: Any, node: Any, out: Any) -> Any:
 
     First those of the tree, then a draw for the level, then those that interaction constraints leave, then a draw for the node.
     """
-    what = ints(growing, NODE_I)[node]
     count = 0
     for f in range(rule.n_features):
-        if int_list(growing, ALLOWED)[f]:
+        if get_listed(growing, ALLOWED, f):
             out[count] = f
             count += 1
     if rule.n_candidates == rule.n_features and rule.level_candidates == rule.n_features and not rule.grouped:
         return count
-    count = keep_some(out, count, rule.level_candidates, hashed(rule.seed, what[N_DEPTH]))
+    count = keep_some(out, count, rule.level_candidates, hashed(rule.seed, get_int(growing, NODE_I, node, N_DEPTH)))
     if rule.grouped:
         groups = words_in(growing, GROUPS)
-        member = words_in(growing, MEMBER)
         kept = 0
         for k in range(count):
             together = np.uint64(0)
             for g in range(groups.shape[1]):
-                together |= member[out[k], g] & groups[node, g]
+                together |= get_word(growing, MEMBER, out[k], g) & get_word(growing, GROUPS, node, g)
             if together != 0:
                 out[kept] = out[k]
                 kept += 1
         count = kept
-    count = keep_some(out, count, rule.n_candidates, what[N_KEY])
+    count = keep_some(out, count, rule.n_candidates, get_int(growing, NODE_I, node, N_KEY))
     for k in range(1, count):  # few: insertion
         moved = out[k]
         i = k

@@ -16,7 +16,17 @@ from woodwind.kernels.growing import (
     SETS,
     TASKS,
 )
-from woodwind.kernels.intrinsics import floats, int_list, ints, words_in
+from woodwind.kernels.intrinsics import (
+    get_float,
+    get_int,
+    get_listed,
+    get_word,
+    ints,
+    put_float,
+    put_int,
+    put_listed,
+    put_word,
+)
 from woodwind.kernels.jit import inner
 from woodwind.kernels.layout import (
     F_GAIN,
@@ -58,37 +68,30 @@ LEAST_PIECE = 2048  # rows that are worth a task of their own when summing
 @inner
 def accept(growing: Any, rule: Any, node: Any, found: Any) -> None:
     """Write a finding to its node if the gain is enough."""
-    found_f = floats(growing, FOUND_F)[found]
-    found_i = ints(growing, FOUND_I)[found]
-    control = int_list(growing, CONTROL)
-    what = ints(growing, NODE_I)[node]
-    what[N_FEATURE] = NOTHING
-    if found_i[0] < 0 or not found_f[0] > rule.min_gain:
+    put_int(growing, NODE_I, node, N_FEATURE, NOTHING)
+    if get_int(growing, FOUND_I, found, 0) < 0 or not get_float(growing, FOUND_F, found, 0) > rule.min_gain:
         forget_histogram(growing, node)
         return
-    what[N_FEATURE] = found_i[0]
-    what[N_BIN] = found_i[1]
-    what[N_MISSING] = found_i[2]
-    what[N_SET] = NOTHING
-    real = floats(growing, NODE_F)[node]
-    real[F_GAIN] = found_f[0]
-    real[F_LEFT] = found_f[1]
-    real[F_RIGHT] = found_f[2]
-    if int_list(growing, IS_CATEGORY)[found_i[0]]:
-        row = control[C_SETS]
-        control[C_SETS] += 1
-        what[N_SET] = row
-        sets = words_in(growing, SETS)
+    put_int(growing, NODE_I, node, N_FEATURE, get_int(growing, FOUND_I, found, 0))
+    put_int(growing, NODE_I, node, N_BIN, get_int(growing, FOUND_I, found, 1))
+    put_int(growing, NODE_I, node, N_MISSING, get_int(growing, FOUND_I, found, 2))
+    put_int(growing, NODE_I, node, N_SET, NOTHING)
+    put_float(growing, NODE_F, node, F_GAIN, get_float(growing, FOUND_F, found, 0))
+    put_float(growing, NODE_F, node, F_LEFT, get_float(growing, FOUND_F, found, 1))
+    put_float(growing, NODE_F, node, F_RIGHT, get_float(growing, FOUND_F, found, 2))
+    if get_listed(growing, IS_CATEGORY, get_int(growing, FOUND_I, found, 0)):
+        row = get_listed(growing, CONTROL, C_SETS)
+        put_listed(growing, CONTROL, C_SETS, get_listed(growing, CONTROL, C_SETS) + 1)
+        put_int(growing, NODE_I, node, N_SET, row)
         for word in range(4):
-            sets[row, word] = words_in(growing, FOUND_SETS)[found, word]
-            sets[row, 4 + word] = 0
+            put_word(growing, SETS, row, word, get_word(growing, FOUND_SETS, found, word))
+            put_word(growing, SETS, row, 4 + word, 0)
     open_node(growing, rule, node)
 
 
 @inner
 def plan_alone(growing: Any, rule: Any, node: Any) -> None:
     """An item of one node that is summed by itself."""
-    control = int_list(growing, CONTROL)
     n_rows = rows_of(growing, node)
     layout = WIDE2
     if n_rows <= ROWS_PACKED3 or rule.lanes > 0:  # several outputs have one layout, with counts, for any number of rows
@@ -96,79 +99,78 @@ def plan_alone(growing: Any, rule: Any, node: Any) -> None:
     elif n_rows <= ROWS_PACKED2:
         layout = PACKED2
     forget_histogram(growing, node)
-    ints(growing, NODE_I)[node, N_LAYOUT] = layout
-    ints(growing, NODE_I)[node, N_SLOT] = obtain(growing, layout)
-    item = ints(growing, ITEMS)[control[C_ITEMS]]
-    item[I_SMALL] = node
-    item[I_LARGE] = NOTHING
-    item[I_PARENT] = NOTHING
-    item[I_N_PARTS] = 0
-    control[C_ITEMS] += 1
+    put_int(growing, NODE_I, node, N_LAYOUT, layout)
+    put_int(growing, NODE_I, node, N_SLOT, obtain(growing, layout))
+    put_int(growing, ITEMS, get_listed(growing, CONTROL, C_ITEMS), I_SMALL, node)
+    put_int(growing, ITEMS, get_listed(growing, CONTROL, C_ITEMS), I_LARGE, NOTHING)
+    put_int(growing, ITEMS, get_listed(growing, CONTROL, C_ITEMS), I_PARENT, NOTHING)
+    put_int(growing, ITEMS, get_listed(growing, CONTROL, C_ITEMS), I_N_PARTS, 0)
+    put_listed(growing, CONTROL, C_ITEMS, get_listed(growing, CONTROL, C_ITEMS) + 1)
 
 
 @inner
 def plan_pair(growing: Any, rule: Any, node: Any) -> None:
     """Items for the children of a node: a pair where its histogram helps, else each alone."""
-    control = int_list(growing, CONTROL)
-    nodes = ints(growing, NODE_I)
-    left = nodes[node, N_CHILD]
+    left = get_int(growing, NODE_I, node, N_CHILD)
     right = left + 1
     if not (can_split(growing, rule, left) or can_split(growing, rule, right)):
         forget_histogram(growing, node)
         return
     small = left if rows_of(growing, left) <= rows_of(growing, right) else right
     large = left + right - small
-    slot = nodes[node, N_SLOT]
-    layout = nodes[node, N_LAYOUT]
+    slot = get_int(growing, NODE_I, node, N_SLOT)
+    layout = get_int(growing, NODE_I, node, N_LAYOUT)
     if slot < 0 or (layout != PACKED3 and rows_of(growing, node) <= ROWS_PACKED3):
         forget_histogram(growing, node)
         for child in (small, large):
             if can_split(growing, rule, child):
                 plan_alone(growing, rule, child)
         return
-    nodes[node, N_SLOT] = NOTHING
+    put_int(growing, NODE_I, node, N_SLOT, NOTHING)
     for child in (small, large):
-        nodes[child, N_LAYOUT] = PACKED3
+        put_int(growing, NODE_I, child, N_LAYOUT, PACKED3)
         if layout != PACKED3:
-            nodes[child, N_LAYOUT] = PACKED2 if rows_of(growing, child) <= ROWS_PACKED2 else WIDE2
-    nodes[small, N_SLOT] = obtain(growing, nodes[small, N_LAYOUT])
-    nodes[large, N_SLOT] = slot if nodes[large, N_LAYOUT] == layout else obtain(growing, nodes[large, N_LAYOUT])
-    item = ints(growing, ITEMS)[control[C_ITEMS]]
-    item[I_SMALL] = small
-    item[I_LARGE] = large
-    item[I_PARENT] = slot
-    item[I_LAYOUT] = layout
-    item[I_N_PARTS] = 0
-    control[C_ITEMS] += 1
+            put_int(growing, NODE_I, child, N_LAYOUT, PACKED2 if rows_of(growing, child) <= ROWS_PACKED2 else WIDE2)
+    put_int(growing, NODE_I, small, N_SLOT, obtain(growing, get_int(growing, NODE_I, small, N_LAYOUT)))
+    put_int(
+        growing,
+        NODE_I,
+        large,
+        N_SLOT,
+        slot if get_int(growing, NODE_I, large, N_LAYOUT) == layout else obtain(growing, get_int(growing, NODE_I, large, N_LAYOUT)),
+    )
+    put_int(growing, ITEMS, get_listed(growing, CONTROL, C_ITEMS), I_SMALL, small)
+    put_int(growing, ITEMS, get_listed(growing, CONTROL, C_ITEMS), I_LARGE, large)
+    put_int(growing, ITEMS, get_listed(growing, CONTROL, C_ITEMS), I_PARENT, slot)
+    put_int(growing, ITEMS, get_listed(growing, CONTROL, C_ITEMS), I_LAYOUT, layout)
+    put_int(growing, ITEMS, get_listed(growing, CONTROL, C_ITEMS), I_N_PARTS, 0)
+    put_listed(growing, CONTROL, C_ITEMS, get_listed(growing, CONTROL, C_ITEMS) + 1)
 
 
 @inner
 def plan_sums(growing: Any, threads: Any) -> Any:
     """Tasks that sum the smaller node of every item; one of many rows is summed in parts by several threads."""
-    items = ints(growing, ITEMS)
-    nodes = ints(growing, NODE_I)
-    n_items = int_list(growing, CONTROL)[C_ITEMS]
+    n_items = get_listed(growing, CONTROL, C_ITEMS)
     total = 0
     for k in range(n_items):
-        total += rows_of(growing, items[k, I_SMALL])
+        total += rows_of(growing, get_int(growing, ITEMS, k, I_SMALL))
     piece = max(total // (3 * threads) + 1, LEAST_PIECE)
     n_tasks = 0
     part = 0
     for k in range(n_items):
-        node = items[k, I_SMALL]
-        begin = nodes[node, N_BEGIN]
-        size = nodes[node, N_END] - begin
+        node = get_int(growing, ITEMS, k, I_SMALL)
+        begin = get_int(growing, NODE_I, node, N_BEGIN)
+        size = get_int(growing, NODE_I, node, N_END) - begin
         pieces = 1
         if threads > 1 and size > piece + piece // 2:
             pieces = max(1, min(size // piece + 1, len(ints(growing, PARTS)) - part))
-        items[k, I_PARTS] = part
-        items[k, I_N_PARTS] = pieces if pieces > 1 else 0
+        put_int(growing, ITEMS, k, I_PARTS, part)
+        put_int(growing, ITEMS, k, I_N_PARTS, pieces if pieces > 1 else 0)
         for p in range(pieces):
-            task = ints(growing, TASKS)[n_tasks]
-            task[T_WHAT] = node
-            task[T_BEGIN] = begin + size * p // pieces
-            task[T_END] = begin + size * (p + 1) // pieces
-            task[T_OUT] = part + p if pieces > 1 else NOTHING
+            put_int(growing, TASKS, n_tasks, T_WHAT, node)
+            put_int(growing, TASKS, n_tasks, T_BEGIN, begin + size * p // pieces)
+            put_int(growing, TASKS, n_tasks, T_END, begin + size * (p + 1) // pieces)
+            put_int(growing, TASKS, n_tasks, T_OUT, part + p if pieces > 1 else NOTHING)
             n_tasks += 1
         if pieces > 1:
             part += pieces
@@ -178,49 +180,43 @@ def plan_sums(growing: Any, threads: Any) -> Any:
 @inner
 def plan_judging(growing: Any, rule: Any, threads: Any) -> Any:
     """Tasks that judge the nodes of every item, in blocks of features where items are few."""
-    control = int_list(growing, CONTROL)
-    n_items = control[C_ITEMS]
+    n_items = get_listed(growing, CONTROL, C_ITEMS)
     features = rule.n_features
     blocks = 1
     if threads > 1 and n_items > 0:
         blocks = max(1, min((4 * threads + n_items - 1) // n_items, (features + 7) // 8))
-    control[C_BLOCKS] = blocks
+    put_listed(growing, CONTROL, C_BLOCKS, blocks)
     for k in range(n_items):
         for b in range(blocks):
-            task = ints(growing, TASKS)[k * blocks + b]
-            task[T_WHAT] = k
-            task[T_BEGIN] = features * b // blocks
-            task[T_END] = features * (b + 1) // blocks
+            put_int(growing, TASKS, k * blocks + b, T_WHAT, k)
+            put_int(growing, TASKS, k * blocks + b, T_BEGIN, features * b // blocks)
+            put_int(growing, TASKS, k * blocks + b, T_END, features * (b + 1) // blocks)
     return n_items * blocks
 
 
 @inner
 def take_judgement(growing: Any, rule: Any) -> None:
     """Give every judged node the best of what the blocks of features found."""
-    control = int_list(growing, CONTROL)
-    found_f = floats(growing, FOUND_F)
-    found_i = ints(growing, FOUND_I)
-    blocks = control[C_BLOCKS]
-    for k in range(control[C_ITEMS]):
-        item = ints(growing, ITEMS)[k]
+    blocks = get_listed(growing, CONTROL, C_BLOCKS)
+    for k in range(get_listed(growing, CONTROL, C_ITEMS)):
         for which in range(2):
-            if item[which] < 0:
+            if get_int(growing, ITEMS, k, which) < 0:
                 continue
             best = 2 * (k * blocks) + which
             for b in range(1, blocks):
                 other = 2 * (k * blocks + b) + which
-                if found_i[other, 0] >= 0 and (found_i[best, 0] < 0 or found_f[other, 0] > found_f[best, 0]):
+                if get_int(growing, FOUND_I, other, 0) >= 0 and (
+                    get_int(growing, FOUND_I, best, 0) < 0 or get_float(growing, FOUND_F, other, 0) > get_float(growing, FOUND_F, best, 0)
+                ):
                     best = other
-            accept(growing, rule, item[which], best)
+            accept(growing, rule, get_int(growing, ITEMS, k, which), best)
     release_parents(growing)
 
 
 @inner
 def release_parents(growing: Any) -> None:
     """Give back the histograms of parents that neither child has taken over."""
-    nodes = ints(growing, NODE_I)
-    for k in range(int_list(growing, CONTROL)[C_ITEMS]):
-        item = ints(growing, ITEMS)[k]
-        large = item[I_LARGE]
-        if large >= 0 and item[I_LAYOUT] == WIDE2 and nodes[large, N_LAYOUT] != WIDE2:
-            release(growing, item[I_PARENT], WIDE2)
+    for k in range(get_listed(growing, CONTROL, C_ITEMS)):
+        large = get_int(growing, ITEMS, k, I_LARGE)
+        if large >= 0 and get_int(growing, ITEMS, k, I_LAYOUT) == WIDE2 and get_int(growing, NODE_I, large, N_LAYOUT) != WIDE2:
+            release(growing, get_int(growing, ITEMS, k, I_PARENT), WIDE2)

@@ -24,7 +24,18 @@ from woodwind.kernels.growing import (
     SETS,
     TASKS,
 )
-from woodwind.kernels.intrinsics import floats, int_list, ints, words_in
+from woodwind.kernels.intrinsics import (
+    floats,
+    get_float,
+    get_int,
+    get_listed,
+    get_word,
+    ints,
+    put_float,
+    put_int,
+    put_listed,
+    put_word,
+)
 from woodwind.kernels.jit import inner
 from woodwind.kernels.keys import draw_features
 from woodwind.kernels.layout import (
@@ -54,14 +65,14 @@ S_MISSING_LEFT = 3  # ... and to the left
 @inner
 def level_of(growing: Any) -> Any:
     """Depth of the newest node: that of the level which is judged."""
-    return ints(growing, NODE_I)[int_list(growing, CONTROL)[C_NODES] - 1, N_DEPTH]
+    return get_int(growing, NODE_I, get_listed(growing, CONTROL, C_NODES) - 1, N_DEPTH)
 
 
 @inner
 def cell_sums(growing: Any, rule: Any, node: Any, cell: Any) -> Any:
     """Gradient and hessian of one cell of a node's histogram."""
-    layout = ints(growing, NODE_I)[node, N_LAYOUT]
-    table = table_of(growing, ints(growing, NODE_I)[node, N_SLOT], layout)
+    layout = get_int(growing, NODE_I, node, N_LAYOUT)
+    table = table_of(growing, get_int(growing, NODE_I, node, N_SLOT), layout)
     value = table[cell]
     unit = rule.gradient_unit * 32768.0
     if layout == PACKED3:
@@ -83,47 +94,53 @@ def score(G: Any, H: Any, l1: Any, l2: Any) -> Any:
 @inner
 def shared_order(growing: Any, rule: Any, feature: Any, level: Any, thread: Any) -> Any:
     """Codes of a feature in the order in which they may be cut, the same for every node of the level; how many."""
-    codes = ints(growing, BINS)[BIN_ROWS * thread + B_CODE]
-    n_bins = int_list(growing, N_BINS)[feature]
+    n_bins = get_listed(growing, N_BINS, feature)
     for b in range(n_bins):
-        codes[b] = b
-    if not int_list(growing, IS_CATEGORY)[feature]:
+        put_int(growing, BINS, BIN_ROWS * thread + B_CODE, b, b)
+    if not get_listed(growing, IS_CATEGORY, feature):
         return n_bins
-    codes[n_bins] = rule.width - 1
+    put_int(growing, BINS, BIN_ROWS * thread + B_CODE, n_bins, rule.width - 1)
     keys = floats(growing, CURVES)[CURVE_ROWS * thread + S_KEY]
     for b in range(n_bins + 1):
         g = 0.0
         h = 0.0
-        for node in range(int_list(growing, CONTROL)[C_NODES]):
-            if ints(growing, NODE_I)[node, N_DEPTH] == level:
-                one_g, one_h = cell_sums(growing, rule, node, feature * rule.width + codes[b])
+        for node in range(get_listed(growing, CONTROL, C_NODES)):
+            if get_int(growing, NODE_I, node, N_DEPTH) == level:
+                one_g, one_h = cell_sums(growing, rule, node, feature * rule.width + get_int(growing, BINS, BIN_ROWS * thread + B_CODE, b))
                 g += one_g
                 h += one_h
-        keys[b] = g / (h + rule.category_smooth)
+        put_float(growing, CURVES, CURVE_ROWS * thread + S_KEY, b, g / (h + rule.category_smooth))
     places = ints(growing, BINS)[BIN_ROWS * thread + B_PLACE]
     sort_places(keys, n_bins + 1, places)
     for b in range(n_bins + 1):
-        codes[b] = rule.width - 1 if places[b] == n_bins else places[b]
+        put_int(
+            growing,
+            BINS,
+            BIN_ROWS * thread + B_CODE,
+            b,
+            rule.width - 1
+            if get_int(growing, BINS, BIN_ROWS * thread + B_PLACE, b) == n_bins
+            else get_int(growing, BINS, BIN_ROWS * thread + B_PLACE, b),
+        )
     return n_bins + 1
 
 
 @inner
 def add_node(growing: Any, rule: Any, feature: Any, node: Any, size: Any, l2: Any, thread: Any) -> None:
     """Add the gains of one node to those of the level."""
-    codes = ints(growing, BINS)[BIN_ROWS * thread + B_CODE]
     curves = floats(growing, CURVES)[CURVE_ROWS * thread : CURVE_ROWS * thread + CURVE_ROWS]
     start = feature * rule.width
     g = 0.0
     h = 0.0
     for b in range(size):
-        one_g, one_h = cell_sums(growing, rule, node, start + codes[b])
+        one_g, one_h = cell_sums(growing, rule, node, start + get_int(growing, BINS, BIN_ROWS * thread + B_CODE, b))
         g += one_g
         h += one_h
         curves[S_GRADIENT, b] = g
         curves[S_HESSIAN, b] = h
     lost_g = 0.0
     lost_h = 0.0
-    if not int_list(growing, IS_CATEGORY)[feature]:
+    if not get_listed(growing, IS_CATEGORY, feature):
         lost_g, lost_h = cell_sums(growing, rule, node, start + rule.width - 1)
     g += lost_g
     h += lost_h
@@ -140,38 +157,35 @@ def add_node(growing: Any, rule: Any, feature: Any, node: Any, size: Any, l2: An
 @inner
 def do_share(growing: Any, rule: Any, task: Any, thread: Any) -> None:
     """SHARE: best split of the level among some features; written to row `task` of the findings."""
-    nodes = ints(growing, NODE_I)
-    n_nodes = int_list(growing, CONTROL)[C_NODES]
+    n_nodes = get_listed(growing, CONTROL, C_NODES)
     level = level_of(growing)
     curves = floats(growing, CURVES)[CURVE_ROWS * thread : CURVE_ROWS * thread + CURVE_ROWS]
     drawn = ints(growing, DRAWN)[thread]
-    found_f = floats(growing, FOUND_F)[task]
-    found_i = ints(growing, FOUND_I)[task]
-    found_f[0] = NO_SPLIT
-    found_i[0] = -1
-    begin = ints(growing, TASKS)[task, T_BEGIN]
-    end = ints(growing, TASKS)[task, T_END]
+    put_float(growing, FOUND_F, task, 0, NO_SPLIT)
+    put_int(growing, FOUND_I, task, 0, -1)
+    begin = get_int(growing, TASKS, task, T_BEGIN)
+    end = get_int(growing, TASKS, task, T_END)
     for k in range(draw_features(growing, rule, n_nodes - 1, drawn)):
-        f = drawn[k]
+        f = get_int(growing, DRAWN, thread, k)
         if not begin <= f < end:
             continue
-        category = int_list(growing, IS_CATEGORY)[f] != 0
+        category = get_listed(growing, IS_CATEGORY, f) != 0
         l2 = rule.l2 + (rule.category_l2 if category else 0.0)
         size = shared_order(growing, rule, f, level, thread)
         for b in range(size):
             curves[S_MISSING_RIGHT, b] = 0.0
             curves[S_MISSING_LEFT, b] = 0.0
         for node in range(n_nodes):
-            if nodes[node, N_DEPTH] == level:
+            if get_int(growing, NODE_I, node, N_DEPTH) == level:
                 add_node(growing, rule, f, node, size, l2, thread)
         for b in range(size - 1 if category else size):
             for side in range(1 if category else 2):
                 gain = curves[S_MISSING_RIGHT if side == 0 else S_MISSING_LEFT, b]
-                if gain > found_f[0]:
-                    found_f[0] = gain
-                    found_i[0] = f
-                    found_i[1] = b
-                    found_i[2] = RIGHT if side == 0 else LEFT
+                if gain > get_float(growing, FOUND_F, task, 0):
+                    put_float(growing, FOUND_F, task, 0, gain)
+                    put_int(growing, FOUND_I, task, 0, f)
+                    put_int(growing, FOUND_I, task, 1, b)
+                    put_int(growing, FOUND_I, task, 2, RIGHT if side == 0 else LEFT)
                     if category:
                         write_set(growing, rule, b, thread, task)
 
@@ -179,49 +193,52 @@ def do_share(growing: Any, rule: Any, task: Any, thread: Any) -> None:
 @inner
 def write_set(growing: Any, rule: Any, count: Any, thread: Any, task: Any) -> None:
     """Set the bits of the first count + 1 codes of the order; note on which side missing values are."""
-    codes = ints(growing, BINS)[BIN_ROWS * thread + B_CODE]
-    out = words_in(growing, FOUND_SETS)[task]
     for word in range(4):
-        out[word] = 0
-    ints(growing, FOUND_I)[task, 2] = RIGHT
+        put_word(growing, FOUND_SETS, task, word, 0)
+    put_int(growing, FOUND_I, task, 2, RIGHT)
     for j in range(count + 1):
-        if codes[j] == rule.width - 1:
-            ints(growing, FOUND_I)[task, 2] = LEFT
+        if get_int(growing, BINS, BIN_ROWS * thread + B_CODE, j) == rule.width - 1:
+            put_int(growing, FOUND_I, task, 2, LEFT)
         else:
-            out[codes[j] >> 6] |= U(1) << U(codes[j] & 63)
+            put_word(
+                growing,
+                FOUND_SETS,
+                task,
+                get_int(growing, BINS, BIN_ROWS * thread + B_CODE, j) >> 6,
+                get_word(growing, FOUND_SETS, task, get_int(growing, BINS, BIN_ROWS * thread + B_CODE, j) >> 6)
+                | (U(1) << U(get_int(growing, BINS, BIN_ROWS * thread + B_CODE, j) & 63)),
+            )
 
 
 @inner
 def take_share(growing: Any, rule: Any, n_tasks: Any) -> None:
     """Give every node of the level the split that was found for all of them, if its gain is enough."""
-    control = int_list(growing, CONTROL)
-    nodes = ints(growing, NODE_I)
-    found_f = floats(growing, FOUND_F)
-    found_i = ints(growing, FOUND_I)
     best = 0
     for t in range(1, n_tasks):
-        if found_i[t, 0] >= 0 and (found_i[best, 0] < 0 or found_f[t, 0] > found_f[best, 0]):
+        if get_int(growing, FOUND_I, t, 0) >= 0 and (
+            get_int(growing, FOUND_I, best, 0) < 0 or get_float(growing, FOUND_F, t, 0) > get_float(growing, FOUND_F, best, 0)
+        ):
             best = t
     level = level_of(growing)
-    enough = n_tasks > 0 and found_i[best, 0] >= 0 and found_f[best, 0] > rule.min_gain
+    enough = n_tasks > 0 and get_int(growing, FOUND_I, best, 0) >= 0 and get_float(growing, FOUND_F, best, 0) > rule.min_gain
     width = 0
-    for node in range(control[C_NODES]):
-        width += nodes[node, N_DEPTH] == level
-    for node in range(control[C_NODES]):
-        if nodes[node, N_DEPTH] != level or nodes[node, N_CHILD] >= 0:
+    for node in range(get_listed(growing, CONTROL, C_NODES)):
+        width += get_int(growing, NODE_I, node, N_DEPTH) == level
+    for node in range(get_listed(growing, CONTROL, C_NODES)):
+        if get_int(growing, NODE_I, node, N_DEPTH) != level or get_int(growing, NODE_I, node, N_CHILD) >= 0:
             continue
         if not enough:
             forget_histogram(growing, node)
             continue
-        nodes[node, N_FEATURE] = found_i[best, 0]
-        nodes[node, N_BIN] = found_i[best, 1]
-        nodes[node, N_MISSING] = found_i[best, 2]
-        floats(growing, NODE_F)[node, F_GAIN] = found_f[best, 0] / width
-        if int_list(growing, IS_CATEGORY)[found_i[best, 0]]:
-            row = control[C_SETS]
-            control[C_SETS] += 1
-            nodes[node, N_SET] = row
+        put_int(growing, NODE_I, node, N_FEATURE, get_int(growing, FOUND_I, best, 0))
+        put_int(growing, NODE_I, node, N_BIN, get_int(growing, FOUND_I, best, 1))
+        put_int(growing, NODE_I, node, N_MISSING, get_int(growing, FOUND_I, best, 2))
+        put_float(growing, NODE_F, node, F_GAIN, get_float(growing, FOUND_F, best, 0) / width)
+        if get_listed(growing, IS_CATEGORY, get_int(growing, FOUND_I, best, 0)):
+            row = get_listed(growing, CONTROL, C_SETS)
+            put_listed(growing, CONTROL, C_SETS, get_listed(growing, CONTROL, C_SETS) + 1)
+            put_int(growing, NODE_I, node, N_SET, row)
             for word in range(4):
-                words_in(growing, SETS)[row, word] = words_in(growing, FOUND_SETS)[best, word]
-                words_in(growing, SETS)[row, 4 + word] = 0
+                put_word(growing, SETS, row, word, get_word(growing, FOUND_SETS, best, word))
+                put_word(growing, SETS, row, 4 + word, 0)
         open_node(growing, rule, node)

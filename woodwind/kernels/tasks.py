@@ -28,7 +28,18 @@ from woodwind.kernels.growing import (
     TASKS,
     WIDE,
 )
-from woodwind.kernels.intrinsics import bytes_in, floats, int_list, ints, row_list, words_in
+from woodwind.kernels.intrinsics import (
+    bytes_in,
+    get_float,
+    get_int,
+    get_listed,
+    int_list,
+    ints,
+    put_float,
+    put_int,
+    row_list,
+    words_in,
+)
 from woodwind.kernels.jit import inner
 from woodwind.kernels.keys import draw_features
 from woodwind.kernels.layout import (
@@ -90,43 +101,74 @@ def buffer_of(growing: Any, rule: Any, which: Any) -> Any:
 @inner
 def can_split(growing: Any, rule: Any, node: Any) -> Any:
     """Whether a node is large and shallow enough to be judged at all."""
-    what = ints(growing, NODE_I)[node]
-    enough = rule.order == SYMMETRIC or what[N_END] - what[N_BEGIN] >= 2.0 * rule.min_rows
-    return what[N_DEPTH] < rule.max_depth and enough
+    enough = (
+        rule.order == SYMMETRIC or get_int(growing, NODE_I, node, N_END) - get_int(growing, NODE_I, node, N_BEGIN) >= 2.0 * rule.min_rows
+    )
+    return get_int(growing, NODE_I, node, N_DEPTH) < rule.max_depth and enough
 
 
 @inner
 def do_split(growing: Any, rule: Any, task: Any, placing: Any) -> None:
     """SPLIT: split the rows of a small node, or count those of one block of a large one. PLACE: bring those to their places."""
-    what = ints(growing, TASKS)[task]
-    node = ints(growing, NODE_I)[int_list(growing, BATCH)[what[T_WHAT]]]
-    column = bytes_in(growing, BY_COLUMN)[node[N_FEATURE]]
-    goes = bytes_in(growing, GOES)[what[T_WHAT]]
-    source = buffer_of(growing, rule, node[N_BUFFER])
-    target = buffer_of(growing, rule, 1 - node[N_BUFFER])
+    column = bytes_in(growing, BY_COLUMN)[
+        get_int(growing, NODE_I, get_listed(growing, BATCH, get_int(growing, TASKS, task, T_WHAT)), N_FEATURE)
+    ]
+    goes = bytes_in(growing, GOES)[get_int(growing, TASKS, task, T_WHAT)]
+    source = buffer_of(growing, rule, get_int(growing, NODE_I, get_listed(growing, BATCH, get_int(growing, TASKS, task, T_WHAT)), N_BUFFER))
+    target = buffer_of(
+        growing, rule, 1 - get_int(growing, NODE_I, get_listed(growing, BATCH, get_int(growing, TASKS, task, T_WHAT)), N_BUFFER)
+    )
     if placing:
-        place_rows(column, goes, source, what[T_BEGIN], what[T_END], target, what[T_LOW], what[T_HIGH])
+        place_rows(
+            column,
+            goes,
+            source,
+            get_int(growing, TASKS, task, T_BEGIN),
+            get_int(growing, TASKS, task, T_END),
+            target,
+            get_int(growing, TASKS, task, T_LOW),
+            get_int(growing, TASKS, task, T_HIGH),
+        )
         return
     seen = bytes_in(growing, SEEN)[task]
     seen[:] = 0
-    if what[T_LOW] != 0:
-        what[T_OUT] = split_rows(column, goes, source, what[T_BEGIN], what[T_END], target, seen)
+    if get_int(growing, TASKS, task, T_LOW) != 0:
+        put_int(
+            growing,
+            TASKS,
+            task,
+            T_OUT,
+            split_rows(column, goes, source, get_int(growing, TASKS, task, T_BEGIN), get_int(growing, TASKS, task, T_END), target, seen),
+        )
     else:
-        what[T_OUT] = count_left(column, goes, source, what[T_BEGIN], what[T_END], seen)
+        put_int(
+            growing,
+            TASKS,
+            task,
+            T_OUT,
+            count_left(column, goes, source, get_int(growing, TASKS, task, T_BEGIN), get_int(growing, TASKS, task, T_END), seen),
+        )
 
 
 @inner
 def do_sum(growing: Any, rule: Any, task: Any, thread: Any) -> None:
     """SUM: the histogram of a node, or of a part of its rows."""
-    what = ints(growing, TASKS)[task]
-    node = ints(growing, NODE_I)[what[T_WHAT]]
-    layout = node[N_LAYOUT]
+    layout = get_int(growing, NODE_I, get_int(growing, TASKS, task, T_WHAT), N_LAYOUT)
     cells = rule.n_features * rule.width
-    table = table_of(growing, node[N_SLOT], layout)
-    if what[T_OUT] >= 0:
-        table = ints(growing, PARTS)[what[T_OUT]]
+    table = table_of(growing, get_int(growing, NODE_I, get_int(growing, TASKS, task, T_WHAT), N_SLOT), layout)
+    if get_int(growing, TASKS, task, T_OUT) >= 0:
+        table = ints(growing, PARTS)[get_int(growing, TASKS, task, T_OUT)]
     table[: 2 * cells if layout == WIDE2 else cells] = 0
-    accumulate(growing, rule, what[T_BEGIN], what[T_END], buffer_of(growing, rule, node[N_BUFFER]), layout, table, thread)
+    accumulate(
+        growing,
+        rule,
+        get_int(growing, TASKS, task, T_BEGIN),
+        get_int(growing, TASKS, task, T_END),
+        buffer_of(growing, rule, get_int(growing, NODE_I, get_int(growing, TASKS, task, T_WHAT), N_BUFFER)),
+        layout,
+        table,
+        thread,
+    )
 
 
 @inner
@@ -159,30 +201,28 @@ def complete(growing: Any, rule: Any, item: Any, first: Any, past: Any) -> None:
 @inner
 def judge(growing: Any, rule: Any, node: Any, first: Any, past: Any, counts: Any, thread: Any, out: Any) -> None:
     """Best split of a node among features first to past; written to row `out` of the findings."""
-    layout = ints(growing, NODE_I)[node, N_LAYOUT]
-    place = (table_of(growing, ints(growing, NODE_I)[node, N_SLOT], layout), layout, counts)
+    layout = get_int(growing, NODE_I, node, N_LAYOUT)
+    place = (table_of(growing, get_int(growing, NODE_I, node, N_SLOT), layout), layout, counts)
     drawn = ints(growing, DRAWN)[thread]
-    low = floats(growing, NODE_F)[node, F_LOW]
-    high = floats(growing, NODE_F)[node, F_HIGH]
-    found_f = floats(growing, FOUND_F)[out]
-    found_i = ints(growing, FOUND_I)[out]
-    found_f[0] = NO_SPLIT
+    low = get_float(growing, NODE_F, node, F_LOW)
+    high = get_float(growing, NODE_F, node, F_HIGH)
+    put_float(growing, FOUND_F, out, 0, NO_SPLIT)
     for k in range(draw_features(growing, rule, node, drawn)):
-        f = drawn[k]
+        f = get_int(growing, DRAWN, thread, k)
         if first <= f < past:
-            bounds = (low, high, np.float64(int_list(growing, MONOTONIC)[f]))
+            bounds = (low, high, np.float64(get_listed(growing, MONOTONIC, f)))
             gain, where, side, left, right = scan_feature(growing, rule, f, place, bounds, thread)
-            if gain > found_f[0]:
-                found_f[0] = gain
-                found_f[1] = left
-                found_f[2] = right
-                found_i[0] = f
-                found_i[1] = where
-                found_i[2] = side
-    f = found_i[0]
-    if f >= 0 and int_list(growing, IS_CATEGORY)[f]:
+            if gain > get_float(growing, FOUND_F, out, 0):
+                put_float(growing, FOUND_F, out, 0, gain)
+                put_float(growing, FOUND_F, out, 1, left)
+                put_float(growing, FOUND_F, out, 2, right)
+                put_int(growing, FOUND_I, out, 0, f)
+                put_int(growing, FOUND_I, out, 1, where)
+                put_int(growing, FOUND_I, out, 2, side)
+    f = get_int(growing, FOUND_I, out, 0)
+    if f >= 0 and get_listed(growing, IS_CATEGORY, f):
         found_set = words_in(growing, FOUND_SETS)[out]
-        found_i[2] = left_levels(growing, rule, f, place, found_i[1], thread, found_set)
+        put_int(growing, FOUND_I, out, 2, left_levels(growing, rule, f, place, get_int(growing, FOUND_I, out, 1), thread, found_set))
 
 
 @inner
@@ -191,25 +231,29 @@ def do_judge(growing: Any, rule: Any, task: Any, thread: Any, counting: Any) -> 
 
     RECOUNT: judge one node again with its rows counted, because the split found without counts leaves too few on one side.
     """
-    what = ints(growing, TASKS)[task]
-    begin = what[T_BEGIN]
-    end = what[T_END]
-    first = what[T_WHAT]
+    begin = get_int(growing, TASKS, task, T_BEGIN)
+    end = get_int(growing, TASKS, task, T_END)
+    first = get_int(growing, TASKS, task, T_WHAT)
     second = -1
     counts = ints(growing, SPARE)[thread, :0]
-    found_i = ints(growing, FOUND_I)
-    found_i[2 * task, 0] = -1
-    found_i[2 * task + 1, 0] = -1
+    put_int(growing, FOUND_I, 2 * task, 0, -1)
+    put_int(growing, FOUND_I, 2 * task + 1, 0, -1)
     if counting:
-        node = ints(growing, NODE_I)[first]
-        counts = ints(growing, PARTS)[what[T_OUT], : rule.n_features * rule.width]
+        counts = ints(growing, PARTS)[get_int(growing, TASKS, task, T_OUT), : rule.n_features * rule.width]
         counts[:] = 0
-        count_rows(growing, rule, node[N_BEGIN], node[N_END], buffer_of(growing, rule, node[N_BUFFER]), counts)
+        count_rows(
+            growing,
+            rule,
+            get_int(growing, NODE_I, first, N_BEGIN),
+            get_int(growing, NODE_I, first, N_END),
+            buffer_of(growing, rule, get_int(growing, NODE_I, first, N_BUFFER)),
+            counts,
+        )
     else:
         item = ints(growing, ITEMS)[first]
         complete(growing, rule, item, begin, end)
-        first = item[I_SMALL]
-        second = item[I_LARGE]
+        second = get_int(growing, ITEMS, first, I_LARGE)
+        first = get_int(growing, ITEMS, first, I_SMALL)
     out = 2 * task
     for node_number in (first, second):
         if node_number >= 0 and can_split(growing, rule, node_number) and rule.order != SYMMETRIC:

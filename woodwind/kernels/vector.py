@@ -353,7 +353,7 @@ def take_part_lanes(growing: Any, rule: Any, n_rows: Any, thread: Any, threads: 
             task = take_task(control)
             if task < 0:
                 wait_for_all(control, n_tasks)
-                kind, n_tasks = plan(growing, rule, n_rows, threads)
+                kind, n_tasks = plan(growing, rule, n_rows, threads, None)
                 if n_tasks == 0:
                     end_call(control)
                     return

@@ -1,6 +1,7 @@
 """Grow one tree from coded rows and their integer statistics."""
 
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -135,13 +136,17 @@ class Grower:
         rule = self._rule(scales, name, constant_hessian)
         self._draw_features(name)
         begin_call(space["control"])
-        part = take_part if self.outputs == 1 else take_part_lanes
-        helpers = [
-            submit(lambda k=k: part(directory, rule, n_rows, k, threads), threads - 1)  # type: ignore[misc]
-            for k in range(1, threads)
-        ]
+        shared = 1 if self.settings.growth == "symmetric" else None
+
+        def part(thread: int) -> None:
+            if self.outputs == 1:
+                take_part(directory, rule, n_rows, thread, threads, shared)
+            else:
+                take_part_lanes(directory, rule, n_rows, thread, threads)
+
+        helpers = [submit(partial(part, k), threads - 1) for k in range(1, threads)]
         try:
-            part(directory, rule, n_rows, 0, threads)
+            part(0)
         finally:
             for helper in helpers:
                 if not helper.cancel():
