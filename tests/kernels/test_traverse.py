@@ -111,12 +111,12 @@ def test_a_plan_brings_every_row_to_the_leaf_that_its_walk_reaches(seed, max_lea
     ways = np.where(feature >= 0, TWO, END).astype(np.uint8)
     choose(child, tree["cover"], 0, n, np.zeros(n), ways)
     questions, ends = np.zeros(n + TOGETHER, np.uint64), np.full(n + 1, -1)
-    write_questions(child, ways, np.stack([feature, bound]), 0, n, questions, ends, np.zeros((2, n), np.int64))
+    assert not write_questions(child, ways, np.stack([feature, bound]), 0, n, questions, ends, np.zeros((2, n), np.int64))
     for codes in rng.integers(-128, 128, (10, 3)).tolist():
         node = 0
         while feature[node] >= 0:
             node = child[node] + (codes[feature[node]] > bound[node])
-        assert ends[naive.place_of(unpack(questions), codes)] == 2 * node
+        assert ends[naive.place_of(unpack(questions), codes)] == node
 
 
 def test_questions_move_those_who_say_yes():

@@ -1,5 +1,7 @@
 """The model: sound or refused, the sum of its parts, and the same at every stage."""
 
+import pickle
+from copy import deepcopy
 from dataclasses import FrozenInstanceError, replace
 
 import numpy as np
@@ -106,6 +108,16 @@ def test_a_forest_cannot_be_changed():
         forest.n_outputs = 2
     with pytest.raises(ValueError, match="read-only"):
         forest.value[0] = 1.0
+
+
+def test_a_copy_is_the_same_and_as_frozen():
+    forest = random_forest(1)
+    small = len(pickle.dumps(forest))
+    forest.raw(np.zeros((100, 3)))
+    assert len(pickle.dumps(forest)) == small  # what prediction keeps is not part of the model
+    for copy in (pickle.loads(pickle.dumps(forest)), deepcopy(forest)):
+        assert copy.digest() == forest.digest()
+        assert not copy.value.flags.writeable
 
 
 def test_building_a_forest_leaves_the_callers_arrays_alone():

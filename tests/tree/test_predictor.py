@@ -1,5 +1,7 @@
 """Every way to a score gives the same bits as the slow and obvious one."""
 
+import pickle
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
@@ -140,6 +142,25 @@ def test_predictor_adds_to_nothing_that_it_keeps():
     forest = random_forest(1)
     predict, row = forest.predictor(), np.zeros(3)
     np.testing.assert_array_equal(predict(row), predict(row))
+
+
+def test_predictor_survives_pickling_and_threads():
+    forest = random_forest(1, n_trees=30, n_outputs=2)
+    rows = random_rows(1, (0, 0, 5), 50)
+    predict = forest.predictor()
+    expected = predict(rows)
+    with ThreadPoolExecutor(4) as pool:
+        np.testing.assert_array_equal(list(pool.map(pickle.loads(pickle.dumps(predict)), rows)), expected)
+
+
+def test_predictor_reads_numbers_of_any_kind():
+    forest = random_forest(1, (0, 0))
+    predict, expected = forest.predictor(), forest.raw(np.array([[1.0, 2.0]]))[0]
+    unaligned = np.frombuffer(b"." + np.array([1.0, 2.0]).tobytes(), np.uint8)[1:].view(np.float64)
+    assert not unaligned.flags.aligned
+    for row in ([1, 2], (1.0, 2.0), np.array([1, 2], np.int8), np.array([1, 2], ">f8"), np.array([1, 9, 2, 9.0])[::2], unaligned):
+        np.testing.assert_array_equal(predict(row), expected)
+    np.testing.assert_array_equal(predict([[1, 2]]), [expected])
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from woodwind.kernels.jit import kernel
+from woodwind.kernels.jit import inner, kernel
 from woodwind.kernels.sweep_plan import BOUND_SHIFT, COLUMN_MASK, MISSING, SOURCE_SHIFT, TARGET_SHIFT, TOGETHER
 from woodwind.kernels.traverse import LANES, advance, deliver
 
@@ -52,14 +52,14 @@ class Program(NamedTuple):
     """The plans of all trees: for blocks without missing numbers, and then for others."""
 
     questions: Any  # uint64
-    ends: Any  # int64: twice the node, plus 1 where rows have to walk on from it
+    ends: Any  # int64: the node of each place
     end_value: Any  # float64: value of each end; empty if values are vectors
     tables: Any  # int8[tables, 256]: what becomes of each level
     table_column: Any  # int64[tables]: the column that holds the levels
-    at: Any  # int64[2 (T + 1), 4]: first question, end and table of each tree, and whether rows may have to walk on
+    at: Any  # int64[2 (T + 1), 4]: first question, end and table of each tree, and whether rows may have to walk on from there
 
 
-@kernel
+@inner
 def encode_column(values: Any, encoder: Any, c: Any, place: Any, target: Any, codes: Any) -> None:
     """Code values[TILE] of a number column into codes[target...]: the number of edges below each value.
 
@@ -149,7 +149,7 @@ def ask(codes: Any, questions: Any, begin: Any, end: Any, places: Any) -> None:
             places[i] = place
 
 
-@kernel
+@inner
 def look_up(codes: Any, column: Any, tables: Any, table: Any, target: Any) -> None:
     """Write what a table int8[256] answers for the levels of a column into the column `target`."""
     source, goal = np.uint64(column) * np.uint64(BLOCK), np.uint64(target) * np.uint64(BLOCK)
@@ -167,7 +167,7 @@ def sweep_rows(x: Any, n_features: int, n_rows: int, trees: Any, tools: Any, out
     walk, encoder, program, n_columns = tools
     codes = np.empty(n_columns * BLOCK, np.int8)
     places = np.empty(BLOCK, np.uint8)
-    lanes, offsets, moving = np.empty(LANES, np.uint32), np.empty(LANES, np.uint64), np.empty(LANES, np.uint16)
+    lanes, offsets = np.empty(LANES, np.uint32), np.empty(LANES, np.uint64)
     at = program.at
     first_table = encoder.columns.shape[0] + encoder.lowest.shape[0]
     for i in range(codes.shape[0]):
@@ -188,13 +188,10 @@ def sweep_rows(x: Any, n_features: int, n_rows: int, trees: Any, tools: Any, out
                 for i in range(n):
                     out[first + i, column] += program.end_value[first_end + np.uint64(places[i])]
                 continue
-            kept = np.uint64(0)
             for i in range(n):
-                end = np.uint64(program.ends[first_end + np.uint64(places[i])])
-                lanes[i] = end >> np.uint64(1)
+                lanes[i] = program.ends[first_end + np.uint64(places[i])]
                 offsets[i] = (first + i) * np.uint64(n_features)
-                moving[kept] = i
-                kept += end & np.uint64(1)
-            advance(lanes, offsets, moving, kept, x, walk.nodes, walk.words)
-            for i in range(n):
-                deliver(np.uint64(lanes[i]), first + i, np.uint64(tree), np.uint64(trees[0]), walk, out, out_leaf)
+            if at[plan, 3] != 0:
+                advance(lanes, offsets, n, x, walk.nodes, walk.words)
+            step = (np.uint64(1), np.uint64(0))
+            deliver(lanes, n, (first, np.uint64(tree)), step, walk, np.uint64(trees[0]), out, out_leaf)

@@ -105,17 +105,18 @@ def question(column: Any, bound: Any, source: Any, target: Any) -> Any:
 
 
 @kernel
-def write_questions(child: Any, ways: Any, asked: Any, begin: int, end: int, out_questions: Any, out_ends: Any, scratch: Any) -> None:
-    """Write the questions and the ends of one tree, nodes begin..end.
+def write_questions(child: Any, ways: Any, asked: Any, begin: int, end: int, out_questions: Any, out_ends: Any, scratch: Any) -> bool:
+    """Write the questions and the ends of one tree, nodes begin..end; returns whether rows may have to walk on from an end.
 
     child         int32[N]; ways uint8[N] after `choose`
     asked         int32[2, N]: column and bound of each node
     out_questions uint64: filled up to a multiple of TOGETHER with questions that move nobody
-    out_ends      int64[places]: twice the node, plus 1 where rows have to walk on from it
+    out_ends      int64[places]: the node of each place
     scratch       int64[2, >= end - begin]
     """
     n = end - begin
     q = 0
+    walks = False
     for i in range(n - 1, -1, -1):
         scratch[0, i] = -1
         scratch[1, i] = 1
@@ -128,13 +129,14 @@ def write_questions(child: Any, ways: Any, asked: Any, begin: int, end: int, out
         if first < 0:
             continue
         if way == END:
-            out_ends[first] = 2 * (begin + i) + (left != 0)
+            out_ends[first] = begin + i
+            walks |= left != 0
             continue
         middle = first + scratch[1, left]
         scratch[0, left], scratch[0, left + 1] = first, middle
         if way & 3 == THREE:
             stop = middle + scratch[1, left + 1]
-            out_ends[stop] = 2 * (begin + i)
+            out_ends[stop] = begin + i
             out_questions[q] = question(asked[0, begin + i], STOP_BOUND if way >= CATEGORY else MISSING_BOUND, first, stop)
             q += 1
         out_questions[q] = question(asked[0, begin + i], asked[1, begin + i], first, middle)
@@ -142,3 +144,4 @@ def write_questions(child: Any, ways: Any, asked: Any, begin: int, end: int, out
     while q % TOGETHER != 0:
         out_questions[q] = question(0, NEVER, 0, 0)
         q += 1
+    return walks

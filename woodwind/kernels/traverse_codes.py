@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from woodwind.kernels.jit import kernel
+from woodwind.kernels.jit import inner, kernel
 from woodwind.kernels.layout import LEFT, STOP
 from woodwind.kernels.sweep import BLOCK, TILE, ask, look_up
 from woodwind.kernels.sweep_plan import CATEGORY, END, MISSING, NEVER, PLACES, THREE, TOGETHER, TWO, choose, write_questions
@@ -32,7 +32,7 @@ class CodeTree(NamedTuple):
     missing_code: int
 
 
-@kernel
+@inner
 def turn_code(tree: Any, node: Any, code: Any) -> Any:
     """Where a code goes at an inner node: LEFT, RIGHT or STOP."""
     if code == tree.missing_code:
@@ -46,7 +46,7 @@ def turn_code(tree: Any, node: Any, code: Any) -> Any:
     return STOP - 2 * np.int64(left) - np.int64(right)
 
 
-@kernel
+@inner
 def walk_on(codes: Any, row_at: Any, column_step: Any, tree: Any, node: Any) -> int:
     """Walk one row from a node to where it ends."""
     while tree.feature[node] >= 0:
@@ -57,7 +57,7 @@ def walk_on(codes: Any, row_at: Any, column_step: Any, tree: Any, node: Any) -> 
     return node
 
 
-@kernel
+@inner
 def gather(codes: Any, rows_at: Any, in_line: bool, column_step: Any, features: Any, out: Any) -> None:
     """Codes of BLOCK rows, one column after another: out uint8[columns * BLOCK].
 
@@ -77,7 +77,7 @@ def gather(codes: Any, rows_at: Any, in_line: bool, column_step: Any, features: 
                 out[target + i] = codes[source + rows_at[i]]
 
 
-@kernel
+@inner
 def prepare(codes: Any, n: Any, missing_code: Any) -> bool:
     """Turn the first n codes uint8 into what a sweep wants, bytes that are signed, missing 127; whether any is missing."""
     largest = np.uint8(0)
@@ -89,7 +89,7 @@ def prepare(codes: Any, n: Any, missing_code: Any) -> bool:
     return largest == missing_code
 
 
-@kernel
+@inner
 def used_features(tree: Any, columns: Any) -> int:
     """Number the features that the tree asks: columns int32[2 * F]; their count.
 
@@ -107,9 +107,11 @@ def used_features(tree: Any, columns: Any) -> int:
     return used
 
 
-@kernel
+@inner
 def plan_codes(tree: Any, columns: Any, used: int, full: bool, questions: Any, ends: Any, tables: Any, table_column: Any) -> Any:
-    """The questions of one tree over codes, for rows with missing codes if `full`; returns how many, and how many tables.
+    """The questions of one tree over codes, for rows with missing codes if `full`.
+
+    Returns how many, how many tables, and whether rows may have to walk on from an end.
 
     questions uint64[2 N + 4], ends int64[PLACES], tables int8[TABLES, 256], table_column int32[TABLES].
     In a full plan every column has a copy with missing codes lowest, `used` places behind it.
@@ -139,8 +141,8 @@ def plan_codes(tree: Any, columns: Any, used: int, full: bool, questions: Any, e
             asked[0, node] = 2 * used + n_tables
             asked[1, node] = 0
             n_tables += 1
-    write_questions(tree.child, ways, asked, 0, n, questions, ends, np.empty((2, n), np.int64))
-    return (n_questions + TOGETHER - 1) // TOGETHER * TOGETHER, n_tables
+    walks = write_questions(tree.child, ways, asked, 0, n, questions, ends, np.empty((2, n), np.int64))
+    return (n_questions + TOGETHER - 1) // TOGETHER * TOGETHER, n_tables, walks
 
 
 @kernel
@@ -168,7 +170,7 @@ def walk_codes(codes: Any, steps: Any, rows: Any, begin: int, end: int, tree: An
     raw, used_codes = block.view(np.uint8), np.uint64(used * BLOCK)
     rows_at, places = np.empty(BLOCK, np.uint64), np.empty(BLOCK, np.uint8)
     full = end < begin  # no; written as False it would have another type, and be compiled twice
-    n_questions, n_tables = plan_codes(tree, columns, used, full, questions, ends, tables, table_column)
+    n_questions, n_tables, walks = plan_codes(tree, columns, used, full, questions, ends, tables, table_column)
     for first in range(begin, end, BLOCK):
         n = min(BLOCK, end - first)
         for i in range(BLOCK):
@@ -179,7 +181,7 @@ def walk_codes(codes: Any, steps: Any, rows: Any, begin: int, end: int, tree: An
         gather(codes, rows_at, in_line, column_step, features, raw)
         if prepare(raw, used_codes, np.uint8(tree.missing_code)) and not full:
             full = begin < end  # yes, and it stays: a plan costs as much as some hundred rows
-            n_questions, n_tables = plan_codes(tree, columns, used, full, questions, ends, tables, table_column)
+            n_questions, n_tables, walks = plan_codes(tree, columns, used, full, questions, ends, tables, table_column)
         if full:
             for i in range(used_codes):
                 code = block[i]
@@ -188,7 +190,5 @@ def walk_codes(codes: Any, steps: Any, rows: Any, begin: int, end: int, tree: An
             look_up(block, np.int64(table_column[t]), tables, t, 2 * used + t)
         ask(block, questions, np.int64(0), np.int64(n_questions), places)
         for i in range(n):
-            node = ends[places[i]] >> 1
-            if ends[places[i]] & 1:
-                node = walk_on(codes, rows_at[i], column_step, tree, node)
-            out_leaf[first + i] = node
+            node = ends[places[i]]
+            out_leaf[first + i] = walk_on(codes, rows_at[i], column_step, tree, node) if walks else node

@@ -60,6 +60,9 @@ class Forest:
             object.__setattr__(self, name, array)
         object.__setattr__(self, "n_outputs", int(self.n_outputs))
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Forest, tuple(getattr(self, field.name) for field in fields(self))
+
     @classmethod
     def empty(cls, set_words: Any, start: Any, width: int = 1) -> "Forest":
         """A forest without trees, for features with these words to a set, starting from these scores."""

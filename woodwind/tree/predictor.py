@@ -14,21 +14,13 @@ from numpy.typing import NDArray
 from woodwind.base.errors import TableError
 from woodwind.base.pool import run_ranges
 from woodwind.kernels.sweep import sweep_rows
-from woodwind.kernels.traverse import (
-    CATEGORY_SHIFT,
-    FEATURE_MASK,
-    FEATURE_SHIFT,
-    INNER_SHIFT,
-    MISSING_SHIFT,
-    SET_SHIFT,
-    SPLIT_SHIFT,
-    Walk,
-    walk_rows,
-)
+from woodwind.kernels.traverse import CATEGORY_SHIFT, FEATURE_MASK, FEATURE_SHIFT, MISSING_SHIFT, SET_SHIFT, Walk, direct, walk_rows
 from woodwind.tree.sweeping import Sweep, plan
 
 # A block of the sweep costs the same for one row as for 512: below this number of rows a walk is faster.
 LEAST_SWEEP = 32
+# What kernels read without a copy.
+FLOATS = (np.dtype(np.float32), np.dtype(np.float64))
 # Rows that are copied together where the input is not one array in C order.
 CHUNK = 4096
 # What a row costs in one tree, in the units of the pool.
@@ -56,18 +48,16 @@ def pack(arrays: Arrays) -> Walk:
     if arrays.set_words.size > FEATURE_MASK:
         raise TableError(f"a forest can have at most {FEATURE_MASK} features, this one has {arrays.set_words.size}")
     split, category = arrays.feature >= 0, arrays.sets >= 0
-    left = np.where(split, np.repeat(arrays.roots[:-1], np.diff(arrays.roots)) + arrays.child, 0)
+    left = np.where(split, np.repeat(arrays.roots[:-1], np.diff(arrays.roots)) + arrays.child, np.arange(split.size))
     first = left.astype(np.uint64)
     for flag, shift in (
         (np.where(split, arrays.feature, 0), FEATURE_SHIFT),
         (np.where(split, arrays.missing, 0), MISSING_SHIFT),
         (category, CATEGORY_SHIFT),
-        (split & split[left], INNER_SHIFT),
-        (split & split[left + split], INNER_SHIFT + 1),
-        (split, SPLIT_SHIFT),
     ):
         first |= flag.astype(np.uint64) << np.uint64(shift)
-    second = arrays.threshold.copy().view(np.uint64)
+    # Nothing is beyond infinity, and what is missing goes left there: a leaf leads to itself.
+    second = np.where(split, arrays.threshold, np.inf).view(np.uint64)
     words = arrays.set_words[arrays.feature[category]].astype(np.uint64)
     second[category] = arrays.sets[category].astype(np.uint64) | words << np.uint64(SET_SHIFT)
     trees = np.zeros((arrays.roots.size, 2), np.int64)
@@ -90,6 +80,9 @@ class Engine:
         self.n_trees = arrays.roots.size - 1
         self.n_features = arrays.set_words.size
         self._sweeps: dict[Any, Sweep] = {}
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Engine, (self.arrays,)  # what was made from the arrays can be made again
 
     @cached_property
     def walk(self) -> Walk:
@@ -117,9 +110,7 @@ class Engine:
 
     def block(self, x: NDArray[Any], trees: tuple[int, int], out: NDArray[np.float64] | None, leaf: NDArray[np.int32] | None) -> None:
         """The same for a float32 or float64 array in C order, on this thread."""
-        # Kernels only read the rows: one compiled signature serves arrays that may be written to and others.
-        flat = x.reshape(-1)
-        flat.flags.writeable = False
+        flat = read_only(x.reshape(-1))
         if x.shape[0] < LEAST_SWEEP:
             walk_rows(flat, x.shape[1], x.shape[0], trees, self.walk, out, leaf)
         else:
@@ -130,31 +121,52 @@ class Predictor:
     """Raw scores of one row or of a block of rows, without looking twice at what was given.
 
     Give it a sequence of numbers in the order of the engine's features (category levels as their numbers, NaN for missing),
-    or a two-dimensional array of them. It answers with (n_outputs,) or (n, n_outputs).
+    or a two-dimensional array of them. It answers with (n_outputs,) or (n, n_outputs). Threads may share it.
     """
 
     def __init__(self, engine: Engine, start: NDArray[np.float64]) -> None:
         self._engine = engine
         self._walk = engine.walk
-        self._start = start.copy()
+        self._start = start.reshape(1, -1).copy()
         self._trees = (0, engine.n_trees)
+        self._n_features = engine.n_features
+        self._calls: dict[Any, Callable[..., None]] = {}
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Predictor, (self._engine, self._start[0])  # compiled code stays behind
 
     def __call__(self, rows: Any) -> NDArray[np.float64]:
         """The raw score of each row."""
-        x = np.ascontiguousarray(rows)
-        if x.dtype.char not in "fd":
+        x = rows if type(rows) is np.ndarray else np.asarray(rows, np.float64)
+        if x.dtype not in FLOATS:
             x = x.astype(np.float64)
-        if x.shape[-1] != self._engine.n_features:
-            raise TableError(f"a row has {self._engine.n_features} features, not {x.shape[-1]}")
-        if x.ndim == 1:
-            x = x.view()
-            x.flags.writeable = False
-            out = self._start.copy()
-            walk_rows(x, x.shape[0], 1, self._trees, self._walk, out.reshape(1, -1), None)
+        if x.shape[-1] != self._n_features:
+            raise TableError(f"a row has {self._n_features} features, not {x.shape[-1]}")
+        if not (x.flags.c_contiguous and x.flags.aligned):
+            x = x.copy()
+        if x.ndim > 1:
+            out = np.repeat(self._start, x.shape[0], axis=0)
+            self._engine.block(x, self._trees, out, None)
             return out
-        out = np.tile(self._start, (x.shape[0], 1))
-        self._engine.block(x, self._trees, out, None)
-        return out
+        out = self._start.copy()
+        call = self._calls.get(x.dtype) or self._compile(x, out)
+        call(x, self._n_features, 1, self._trees, self._walk, out, None)
+        row: NDArray[np.float64] = out[0]
+        return row
+
+    def _compile(self, x: NDArray[Any], out: NDArray[np.float64]) -> Callable[..., None]:
+        """The kernel for one row of this type."""
+        x = read_only(x)
+        call: Callable[..., None] = direct(walk_rows, x, self._n_features, 1, self._trees, self._walk, out, None)
+        self._calls[x.dtype] = call
+        return call
+
+
+def read_only(x: NDArray[Any]) -> NDArray[Any]:
+    """The array as kernels get it: they only read, and so one compiled signature serves those that must not be written to."""
+    view = x.view()
+    view.flags.writeable = False
+    return view
 
 
 Blocks = Callable[[int, int], Iterator[tuple[int, NDArray[Any]]]]

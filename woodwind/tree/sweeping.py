@@ -129,15 +129,14 @@ def write_program(arrays: Any, plans: tuple[Plan, Plan], column: NDArray[np.int6
         for tree in range(n_trees):
             first, last = own[tree], own[tree + 1]
             nodes = int(arrays.roots[tree]), int(arrays.roots[tree + 1])
-            write_questions(arrays.child, plan.ways, asked, *nodes, questions[first[0] : last[0]], ends[first[1] : last[1]], scratch)
-        if n_trees:
-            own[:-1, 3] = np.maximum.reduceat(ends & 1, own[:-1, 1])
+            parts = questions[first[0] : last[0]], ends[first[1] : last[1]]
+            own[tree, 3] = write_questions(arrays.child, plan.ways, asked, *nodes, *parts, scratch)
     both = np.concatenate(tables)
     scalar = arrays.value.shape[1] == 1
     return Program(
         questions=questions,
         ends=ends,
-        end_value=arrays.value[ends >> 1, 0] if scalar else np.zeros(0),
+        end_value=arrays.value[ends, 0] if scalar else np.zeros(0),
         tables=level_tables(arrays, both),
         table_column=column[both],
         at=at.reshape(-1, 4),
