@@ -153,6 +153,11 @@ def choose_batch(growing: Any, rule: Any, most: Any) -> Any:
                 best = k
                 if rule.order != BEST_FIRST and get_float(growing, NODE_F, get_listed(growing, OPENED, k), F_PRIORITY) == level:
                     break
+        if size == 0 and get_listed(growing, CONTROL, C_HEAP) > 0:
+            # The next to be committed never waits for others of the same rank: so no more nodes are made than there is room for.
+            for k in range(get_listed(growing, CONTROL, C_OPEN)):
+                if get_listed(growing, OPENED, k) == get_listed(growing, HEAP, 0):
+                    best = k
         node = get_listed(growing, OPENED, best)
         if rule.order != BEST_FIRST and size > 0 and get_float(growing, NODE_F, node, F_PRIORITY) != level:
             break

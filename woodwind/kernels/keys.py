@@ -12,6 +12,7 @@ from woodwind.kernels.layout import N_DEPTH, N_KEY
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 FIRST_FACTOR = np.uint64(0xBF58476D1CE4E5B9)
 SECOND_FACTOR = np.uint64(0x94D049BB133111EB)
+FIRST_LEVEL = 2  # items of a tree's key: 0 and 1 name the children of the root, the following its levels
 
 
 @inner
@@ -47,7 +48,7 @@ def draw_features(growing: Any, rule: Any, node: Any, out: Any) -> Any:
             count += 1
     if rule.n_candidates == rule.n_features and rule.level_candidates == rule.n_features and not rule.grouped:
         return count
-    count = keep_some(out, count, rule.level_candidates, hashed(rule.seed, get_int(growing, NODE_I, node, N_DEPTH)))
+    count = keep_some(out, count, rule.level_candidates, hashed(rule.seed, FIRST_LEVEL + get_int(growing, NODE_I, node, N_DEPTH)))
     if rule.grouped:
         groups = words_in(growing, GROUPS)
         kept = 0

@@ -39,6 +39,7 @@ from woodwind.kernels.layout import (
     N_FEATURE,
     N_LAYOUT,
     N_MISSING,
+    N_PARENT,
     N_SET,
     N_SLOT,
     PACKED2,
@@ -75,13 +76,15 @@ def accept(growing: Any, rule: Any, node: Any, found: Any) -> None:
     put_int(growing, NODE_I, node, N_FEATURE, get_int(growing, FOUND_I, found, 0))
     put_int(growing, NODE_I, node, N_BIN, get_int(growing, FOUND_I, found, 1))
     put_int(growing, NODE_I, node, N_MISSING, get_int(growing, FOUND_I, found, 2))
+    row = get_int(growing, NODE_I, node, N_SET)  # of an earlier judgement: used again, since a node may be judged many times
     put_int(growing, NODE_I, node, N_SET, NOTHING)
     put_float(growing, NODE_F, node, F_GAIN, get_float(growing, FOUND_F, found, 0))
     put_float(growing, NODE_F, node, F_LEFT, get_float(growing, FOUND_F, found, 1))
     put_float(growing, NODE_F, node, F_RIGHT, get_float(growing, FOUND_F, found, 2))
     if get_listed(growing, IS_CATEGORY, get_int(growing, FOUND_I, found, 0)):
-        row = get_listed(growing, CONTROL, C_SETS)
-        put_listed(growing, CONTROL, C_SETS, get_listed(growing, CONTROL, C_SETS) + 1)
+        if row < 0:
+            row = get_listed(growing, CONTROL, C_SETS)
+            put_listed(growing, CONTROL, C_SETS, get_listed(growing, CONTROL, C_SETS) + 1)
         put_int(growing, NODE_I, node, N_SET, row)
         for word in range(4):
             put_word(growing, SETS, row, word, get_word(growing, FOUND_SETS, found, word))
@@ -93,8 +96,11 @@ def accept(growing: Any, rule: Any, node: Any, found: Any) -> None:
 def plan_alone(growing: Any, rule: Any, node: Any) -> None:
     """An item of one node that is summed by itself."""
     n_rows = rows_of(growing, node)
+    parent = get_int(growing, NODE_I, node, N_PARENT)
+    # Differences from a large node have its layout: a child that is summed for want of one is rounded in the same way.
+    of_large = parent >= 0 and rows_of(growing, parent) > ROWS_PACKED3
     layout = WIDE2
-    if n_rows <= ROWS_PACKED3 or rule.lanes > 0:  # several outputs have one layout, with counts, for any number of rows
+    if (n_rows <= ROWS_PACKED3 and not of_large) or rule.lanes > 0:  # several outputs have one layout, with counts, for any number of rows
         layout = PACKED3
     elif n_rows <= ROWS_PACKED2:
         layout = PACKED2

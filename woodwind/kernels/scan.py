@@ -156,9 +156,13 @@ def gains_packed(out: Any, k: Any, runs: Any, layout: Any, total: Any, extra: An
 
 @inner
 def gains_bounded(out: Any, k: Any, curves: Any, total: Any, extra: Any, rule: Any, l2: Any, bounds: Any) -> None:
-    """As `gains_packed`, for sums as floats, with an L1 penalty and values held within bounds = (low, high, direction)."""
+    """The gain of a cut after each of the first k bins, for sums as floats, with an L1 penalty and values held within bounds.
+
+    bounds = (low, high, direction, score of the node as a leaf). Scores may be negative where values are held back from what
+    the rows want, so that only the gain tells whether a split is worth anything.
+    """
     G, H, C, gradient_unit, hessian_unit = total
-    low, high, direction = bounds
+    low, high, direction, own = bounds
     for j in range(k):
         a = (curves[S_GRADIENT, j] + extra[0]) * gradient_unit
         p = (curves[S_HESSIAN, j] + extra[1]) * hessian_unit
@@ -167,8 +171,8 @@ def gains_bounded(out: Any, k: Any, curves: Any, total: Any, extra: Any, rule: A
         right = leaf_value(G - a, H - p, rule.l1, l2, low, high)
         fits = (n >= rule.min_rows) & (C - n >= rule.min_rows) & (p >= rule.min_hessian) & (H - p >= rule.min_hessian)
         fits &= (p + l2 > 0.0) & (H - p + l2 > 0.0) & (direction * (right - left) >= 0.0)
-        score = score_of(a, p, left, rule.l1, l2) + score_of(G - a, H - p, right, rule.l1, l2)
-        out[j] = max(score, 0.0) if fits else NO_SCORE
+        gain = score_of(a, p, left, rule.l1, l2) + score_of(G - a, H - p, right, rule.l1, l2) - own
+        out[j] = gain if fits and gain > 0.0 else NO_SCORE
 
 
 @inner
@@ -310,7 +314,8 @@ def scan_feature(growing: Any, rule: Any, feature: Any, place: Any, bounds: Any,
     category = int_list(growing, IS_CATEGORY)[feature] != 0
     l2 = rule.l2 + (rule.category_l2 if category else 0.0)
     fast = (rule.l1 == 0.0) and not rule.bounded and layout != WIDE2 and not (counted and layout != PACKED3)
-    low, high, _direction = bounds
+    low, high, direction = bounds
+    own = score_of(total[0], total[1], leaf_value(total[0], total[1], rule.l1, rule.l2, low, high), rule.l1, rule.l2)
     if not fast:
         float_sums(rule, layout, counted, size, runs, curves)
         if layout != PACKED3 and not counted and rule.constant_hessian:
@@ -337,7 +342,7 @@ def scan_feature(growing: Any, rule: Any, feature: Any, place: Any, bounds: Any,
         if fast:
             gains_packed(curve, last, runs, layout, total, cell, rule, l2)
         else:
-            gains_bounded(curve, last, curves, total, extra, rule, l2, bounds)
+            gains_bounded(curve, last, curves, total, extra, rule, l2, (low, high, direction, own))
         j = largest(bits, last)
         if j >= 0 and curve[j] > best:
             best = curve[j]
@@ -364,12 +369,14 @@ def scan_feature(growing: Any, rule: Any, feature: Any, place: Any, bounds: Any,
     p *= total[4]
     left = leaf_value(a, p, rule.l1, l2, low, high)
     right = leaf_value(total[0] - a, total[1] - p, rule.l1, l2, low, high)
-    where = best_j if category else codes[best_j]
-    if not category and best_j + 1 < present:
+    where = best_j
+    if not category:
         # Any code between two occupied bins makes the same split here: the middle one is fairest to new rows.
-        where = (codes[best_j] + codes[best_j + 1] - 1) // 2
-    own = leaf_value(total[0], total[1], rule.l1, rule.l2, low, high)
-    return best - score_of(total[0], total[1], own, rule.l1, rule.l2), where, side, left, right
+        # Behind the last bin numbers part from missing values: all numbers, also larger ones than were met here.
+        where = int_list(growing, N_BINS)[feature] - 1
+        if best_j + 1 < present:
+            where = (codes[best_j] + codes[best_j + 1] - 1) // 2
+    return best - own if fast else best, where, side, left, right
 
 
 @inner

@@ -303,9 +303,11 @@ def scan_lanes(growing: Any, rule: Any, table: Any, feature: Any, thread: Any) -
             side = RIGHT if turn == 0 else LEFT
     if best_j < 0:
         return NO_SPLIT, -1, RIGHT
-    where = best_j if category else codes[best_j]
-    if not category and best_j + 1 < present:
-        where = (codes[best_j] + codes[best_j + 1] - 1) // 2
+    where = best_j
+    if not category:
+        where = int_list(growing, N_BINS)[feature] - 1
+        if best_j + 1 < present:
+            where = (codes[best_j] + codes[best_j + 1] - 1) // 2
     return best - own, where, side
 
 

@@ -98,8 +98,9 @@ class Grower:
         self._lane_shift = ROW_BITS - min(GRADIENT_BITS, 30 - self.capacity.bit_length() + 1)
         bits = group_bits(settings.groups, n_features)
         self._stats = np.zeros(codes.n_rows, np.int64) if outputs > 1 else np.empty(codes.n_rows, np.int64)
+        level = self.max_leaves if settings.growth == "symmetric" else 0
         self._space = workspace(
-            codes, self._stats, self.max_leaves, self.threads, bits.shape[1], self.capacity, self._lanes
+            codes, self._stats, self.max_leaves, self.threads, bits.shape[1], self.capacity, self._lanes, level
         )
         self._space["member"][:] = bits
         if settings.monotonic is not None:
@@ -131,6 +132,8 @@ class Grower:
         """
         space, threads = self._space, self.threads
         n_rows = self.codes.n_rows if rows is None else len(rows)
+        if n_rows > self.capacity:
+            raise ValueError(f"there is room for {self.capacity} rows, not for {n_rows}")
         directory = space.directory
         run_ranges(lambda begin, end: fill_rows(directory, rows, begin, end), n_rows, threads, 4)
         rule = self._rule(scales, name, constant_hessian)
@@ -166,6 +169,9 @@ class Grower:
         settings, codes = self.settings, self.codes
         every = codes.n_features
         step = float(1 << self._lane_shift) if self.outputs > 1 else 1.0
+        # What rounding may fake is a share of the gain of one row: a target in other units grows the same tree.
+        largest_g, largest_h = (float(1 << ROW_BITS) / float(scale) for scale in scales)
+        noise = settings.growing_gain * (largest_g * largest_g / largest_h)
         return Rule(
             capacity=self.capacity,
             n_features=every,
@@ -176,7 +182,7 @@ class Grower:
             max_depth=settings.max_depth or (SYMMETRIC_DEPTH if settings.growth == "symmetric" else DEEPEST),
             min_rows=float(settings.min_rows),
             min_hessian=float(settings.min_hessian),
-            min_gain=settings.growing_gain if settings.prune else max(settings.min_gain, settings.growing_gain),
+            min_gain=noise if settings.prune else max(settings.min_gain, noise),
             l1=float(settings.l1),
             l2=float(settings.l2),
             category_l2=float(settings.category_l2),

@@ -68,16 +68,19 @@ def row_lists(codes: Codes) -> RowLists | None:
 
 
 def workspace(
-    codes: Codes, stats: NDArray[np.int64], max_leaves: int, threads: int, n_groups: int, capacity: int, lanes: int
+    codes: Codes, stats: NDArray[np.int64], max_leaves: int, threads: int, n_groups: int, capacity: int, lanes: int, level: int
 ) -> Workspace:
-    """Room for trees of at most `max_leaves` leaves on `capacity` rows of these codes; lanes > 0: of several outputs."""
+    """Room for trees of at most `max_leaves` leaves on `capacity` rows of these codes; lanes > 0: of several outputs.
+
+    `level` is the number of nodes whose histograms are needed at the same time.
+    """
     n = capacity
     n_features = codes.n_features
     cells = n_features * codes.width * max(lanes, 1)
     cell = np.int32 if lanes else np.int64
     batch = LEVEL_BATCH
     nodes = 4 * max_leaves + 2 * batch + 16
-    slots = min(max_leaves + 2 * batch + 2, max(2 * batch + 8, MOST_HISTOGRAM_BYTES // (np.dtype(cell).itemsize * cells)))
+    slots = min(max_leaves + 2 * batch + 2, max(level + 2 * batch + 8, MOST_HISTOGRAM_BYTES // (np.dtype(cell).itemsize * cells)))
     blocks = 2 * (n // min(SPLIT_ROWS, COLLECT_ROWS)) + batch + 2
     tasks = blocks + nodes + 8 * batch * threads
     large = n > ROWS_PACKED2 and not lanes
@@ -105,7 +108,7 @@ def workspace(
         node_i=np.empty((nodes, N_INTEGERS), np.int64),
         node_f=np.empty((nodes, N_FLOATS), np.float64),
         groups=np.empty((nodes, n_groups), np.uint64),
-        sets=np.empty((nodes if codes.is_category.any() else 1, 8), np.uint64),
+        sets=np.empty((2 * nodes if codes.is_category.any() else 1, 8), np.uint64),
         heap=np.empty(nodes, np.int64),
         opened=np.empty(nodes, np.int64),
         batch=np.empty(batch, np.int64),
