@@ -8,10 +8,8 @@ from woodwind import GradientBoostingClassifier, GradientBoostingRegressor
 ESTIMATORS = [
     GradientBoostingClassifier(),
     GradientBoostingRegressor(),
-    GradientBoostingClassifier(n_estimators=20, multiclass="one_per_class", growth="symmetric"),
-    GradientBoostingClassifier(n_estimators=20, loss="exponential"),
-    GradientBoostingRegressor(n_estimators=20, loss="huber", growth="level"),
-    GradientBoostingRegressor(n_estimators=20, loss="absolute_error"),
+    GradientBoostingClassifier(n_estimators=20, loss="exponential", growth="symmetric", early_stopping=False),
+    GradientBoostingRegressor(n_estimators=20, loss="huber", growth="level", early_stopping=False),
 ]
 
 

@@ -4,6 +4,7 @@ Rows are counted as they weigh: a row of weight two is two rows, where weights a
 """
 
 import math
+from typing import Literal
 
 from woodwind.tree.settings import TreeSettings
 
@@ -12,8 +13,10 @@ from woodwind.tree.settings import TreeSettings
 SMALL_STEP, LARGE_STEP = 0.05, 0.1
 SMALL_TABLE, LARGE_TABLE = 20_000, 200_000
 
-# Below this, a share of the rows is too few to tell noise from progress, and they are missed in training.
-LEAST_ROWS_TO_STOP = 1_000
+# Of a small table, a share held out is too few rows to tell progress from noise: there the number of rounds is found in folds,
+# by which every row is held out once, at the cost of so many trainings. Of very few rows not even that says much.
+LEAST_ROWS_TO_STOP, LEAST_ROWS_TO_HOLD_OUT = 50, 2_000
+FOLDS = 5
 
 # Every row for small tables: there a weight of two is then exactly a row given twice. Larger tables gain from drawing rows:
 # trees differ more, and are grown in less time.
@@ -39,9 +42,11 @@ def learning_rate(n_rows: float) -> float:
     return round(SMALL_STEP * math.pow(LARGE_STEP / SMALL_STEP, min(max(way, 0.0), 1.0)), 4)
 
 
-def early_stopping(n_rows: float) -> bool:
-    """Whether rows are held out to stop by."""
-    return n_rows >= LEAST_ROWS_TO_STOP
+def early_stopping(n_rows: float) -> Literal["share", "folds", "none"]:
+    """What is held out to stop by: a share of the rows, each row once in folds, or none."""
+    if n_rows < LEAST_ROWS_TO_STOP:
+        return "none"
+    return "folds" if n_rows < LEAST_ROWS_TO_HOLD_OUT else "share"
 
 
 def patience(rate: float) -> int:

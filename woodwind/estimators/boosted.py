@@ -23,7 +23,7 @@ from woodwind.estimators.skin import Skin, check_lengths, row_count
 from woodwind.estimators.start import fitted_init, is_model, model_scores, read_scores
 from woodwind.estimators.target import Target
 from woodwind.estimators.training import Rows, Stop, Trained, Watched, train
-from woodwind.estimators.validation import hold_out, read_eval_set, read_groups
+from woodwind.estimators.validation import fold_numbers, hold_out, read_eval_set, read_groups
 from woodwind.estimators.weights import Weighing, read_weight
 from woodwind.losses.base import Loss
 from woodwind.params.check import check
@@ -58,6 +58,14 @@ class Given:
 
 
 @dataclass(frozen=True, eq=False)
+class Split:
+    """Which rows of the table are held out: a share of them, or each in its fold; none where both are None."""
+
+    held: NDArray[np.bool_] | None = None
+    folds: NDArray[np.int64] | None = None
+
+
+@dataclass(frozen=True, eq=False)
 class Outsiders:
     """Validation data that the caller gives: as they came, and as the engine wants them."""
 
@@ -78,9 +86,9 @@ class Boosting(Skin):
     def _read_target(self, y: Any, known: NDArray[Any] | None = None) -> Target:
         raise NotImplementedError
 
-    def _weighed(self, target: Target, weight: Floats | None, values: Values) -> tuple[Target, Floats | None]:
+    def _weighed(self, target: Target, weight: Floats | None, values: Values) -> tuple[Target, Weighing]:
         """The target and the weights as they are trained on."""
-        return target, weight
+        return target, Weighing.of(weight)
 
     def _make_loss(self, target: Target) -> Loss:
         raise NotImplementedError
@@ -124,10 +132,10 @@ class Boosting(Skin):
         self.loss_.check_target(training.y)
         plan = boost_plan(values, self.loss_, schema, codes.n_rows, training.classes is not None, seed, self._threads, self._owner)
 
-        held = self._held_out(given, eval_set, values, seed)
-        rows = Rows(codes, self._for_loss(training), given.weighing.weight, self._offset(given, held, values))
+        split = self._split(given, eval_set, values, seed)
+        rows = Rows(codes, self._for_loss(training), given.weighing.weight, self._offset(given, split.held, values))
         outside = None if eval_set is None else self._outside(eval_set, cuts, given.target, values)
-        watched = self._watched(given, rows, held, outside, values)
+        watched = self._watched(given, rows, split, outside, values)
         stop = self._stop(values, plan, watched)
         trained = train(rows, plan, stop, watched, None if earlier is None else earlier.trained, self._owner)
         self._keep(trained, cuts, values)
@@ -146,8 +154,8 @@ class Boosting(Skin):
         """The arguments of fit, read and checked."""
         target = self._read_target(y, None if earlier is None else getattr(self, "classes_", None))
         weight = read_weight(sample_weight, target.n_rows, self._owner)
-        target, weight = self._weighed(target, weight, values)
-        return Given(X, target, Weighing.of(weight), read_groups(groups, target.n_rows, self._owner))
+        target, weighing = self._weighed(target, weight, values)
+        return Given(X, target, weighing, read_groups(groups, target.n_rows, self._owner))
 
     def _encoded(self, given: Given, values: Values, earlier: Earlier | None) -> tuple[Schema, Cuts, Codes]:
         """How the table is read and cut, and the codes of the rows that are trained on."""
@@ -170,18 +178,22 @@ class Boosting(Skin):
         """The target as kernels take it: numbers of classes only where a row has a score for each of them."""
         return target.y if self.loss_.width > 1 else np.asarray(target.y, np.float64)
 
-    def _held_out(self, given: Given, eval_set: Any, values: Values, seed: int) -> NDArray[np.bool_] | None:
-        """Which rows of the table are held out; None where none are. Copies of a row are held out together."""
-        target, weight = given.target, given.weighing.given
-        early = auto.early_stopping(given.n_rows) if values["early_stopping"] == "auto" else values["early_stopping"]
-        if eval_set is not None or not early:
-            return None
+    def _split(self, given: Given, eval_set: Any, values: Values, seed: int) -> Split:
+        """Which rows of the table are held out. Copies of a row are held out together."""
+        target, weight, early = given.target, given.weighing.given, values["early_stopping"]
+        how = auto.early_stopping(given.n_rows) if early == "auto" else "share" if early else "none"
+        if eval_set is not None or how == "none":
+            return Split()
         present = np.arange(target.n_rows) if weight is None else np.flatnonzero(weight)
         classes = target.y[present].astype(np.int64) if target.classes is not None else None
         groups = None if given.groups is None else given.groups[present]
+        if how == "folds" and not is_model(values["init"]):
+            folds = np.full(target.n_rows, -1)
+            folds[present] = fold_numbers(seed, len(present), auto.FOLDS, classes, groups)
+            return Split(folds=folds) if (folds >= 0).any() else Split()
         held = np.zeros(target.n_rows, np.bool_)
         held[present] = hold_out(seed, len(present), values["validation_fraction"], classes, groups, self._owner)
-        return held
+        return Split(held=held)
 
     def _offset(self, given: Given, held: NDArray[np.bool_] | None, values: Values) -> Floats | None:
         """Starting scores of the rows trained on, where `init` says so."""
@@ -210,11 +222,9 @@ class Boosting(Skin):
         offset = None if self.init_ is None else model_scores(self.init_, X, other.n_rows, self.loss_, target.classes, self._owner)
         return Outsiders(X, other.labels(), Rows(cuts.encode(table, self._threads), self._for_loss(other), weight, offset))
 
-    def _watched(
-        self, given: Given, rows: Rows, held: NDArray[np.bool_] | None, outside: Outsiders | None, values: Values
-    ) -> Watched | None:
+    def _watched(self, given: Given, rows: Rows, split: Split, outside: Outsiders | None, values: Values) -> Watched | None:
         """Which rows are watched, and how they are judged; None where nothing is."""
-        if held is None and outside is None:
+        if split.held is None and split.folds is None and outside is None:
             return None
         scorer = None if values["scoring"] is None else read_scorer(values["scoring"], self, self._owner)
 
@@ -231,8 +241,9 @@ class Boosting(Skin):
                 return loss_judge(loss, outside.rows.y, outside.rows.weight, self._threads)
             return scorer_judge(scorer, self, outside.X, outside.labels, outside.rows.weight)
 
-        inside = None if held is None else given.weighing.at(held)
-        return Watched(judge_inside, judge_outside, inside, None if outside is None else outside.rows)
+        held = None if split.held is None else given.weighing.at(split.held)
+        folds = None if split.folds is None else given.weighing.at(split.folds)
+        return Watched(judge_inside, judge_outside, held, folds, None if outside is None else outside.rows)
 
     def _stop(self, values: Values, plan: BoostPlan, watched: Watched | None) -> Stop:
         patience = values["n_iter_no_change"]

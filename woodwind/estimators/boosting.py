@@ -12,7 +12,7 @@ from woodwind.base.errors import ConstantTargetWarning, ParameterError, TargetEr
 from woodwind.estimators.boosted import Boosting, Floats
 from woodwind.estimators.plan import Values
 from woodwind.estimators.target import Target, read_labels, read_numbers
-from woodwind.estimators.weights import with_class_weight
+from woodwind.estimators.weights import Weighing, class_factors
 from woodwind.losses.base import Loss
 from woodwind.losses.classification import Exponential, Multinomial, TwoClasses
 from woodwind.losses.links import Logit, Softmax, log_of
@@ -85,23 +85,24 @@ class GradientBoostingClassifier(
     def _read_target(self, y: Any, known: NDArray[Any] | None = None) -> Target:
         return read_labels(y, self._owner, known)
 
-    def _weighed(self, target: Target, weight: Floats | None, values: Values) -> tuple[Target, Floats | None]:
+    def _weighed(self, target: Target, weight: Floats | None, values: Values) -> tuple[Target, Weighing]:
         """Class weights count with those of rows; classes of which all rows weigh nothing are absent."""
-        weight = with_class_weight(weight, values["class_weight"], target, self._owner)
+        weighing = Weighing.of(weight, class_factors(values["class_weight"], weight, target, self._owner))
         classes = np.asarray(target.classes)
-        present = np.unique(target.y if weight is None else target.y[weight > 0.0])
+        present = np.unique(weighing.at(target.y))
         if len(present) < 2:
-            among = "" if weight is None else " with a weight above zero"
+            among = "" if weighing.given is None else " with a weight above zero"
+            found = f"every row{among} is of class {classes[present[0]]!r}" if len(present) else f"there is no row{among}"
             raise TargetError(
-                f"{self._owner}: y has one class only: every row{among} is of class {classes[present[0]]!r}, and a classifier "
-                "needs at least 2 classes. Look at how the rows were chosen."
+                f"{self._owner}: y has one class only: {found}, and a classifier needs at least 2 classes. "
+                "Look at how the rows and their weights were chosen."
             )
         if len(present) < len(classes):
             number: NDArray[np.int32] = np.zeros(len(classes), np.int32)
             number[present] = np.arange(len(present))
             target = Target(number[target.y], classes[present])
         self.classes_: NDArray[Any] = classes[present]
-        return target, weight
+        return target, weighing
 
     def _make_loss(self, target: Target) -> Loss:
         if isinstance(self.loss, str):

@@ -75,6 +75,10 @@ class StandIn(BaseEstimator):
 
     raw: Floats
 
+    def fit(self, X: Any, y: Any = None) -> "StandIn":
+        """Do nothing: there is a method of this name because scikit-learn asks for one."""
+        return self
+
     def predict(self, X: Any) -> NDArray[Any]:
         """Predictions from the scores."""
         return np.asarray(self.model._predicted(self.raw))

@@ -1,7 +1,7 @@
 """One training: boost, stop where it is best, and learn the leaves once more from all rows."""
 
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -12,6 +12,7 @@ from woodwind.base.errors import InterruptWarning
 from woodwind.base.streams import choose, key
 from woodwind.data.codes import Codes
 from woodwind.ensemble.boost import Booster, BoostPlan, Round
+from woodwind.ensemble.folds import rounds_in_step
 from woodwind.ensemble.progress import with_progress
 from woodwind.ensemble.stopping import (
     Callback,
@@ -65,8 +66,9 @@ class Watched:
 
     judge_inside: Callable[[NDArray[np.int64], Loss], Judge]  # of some rows of the training, by a loss that is settled
     judge_outside: Callable[[Loss], Judge]
-    held: NDArray[np.bool_] | None  # rows of the training that are held out
-    outside: Rows | None  # rows from outside
+    held: NDArray[np.bool_] | None = None  # rows of the training that are held out
+    folds: NDArray[np.int64] | None = None  # in which fold each row of the training is held out; -1 for none
+    outside: Rows | None = None  # rows from outside
 
 
 @dataclass(frozen=True)
@@ -97,6 +99,12 @@ class Trained:
 
 def train(rows: Rows, plan: BoostPlan, stop: Stop, watched: Watched | None, earlier: Trained | None, owner: str) -> Trained:
     """Boost, going on from an earlier training if there is one."""
+    if watched is not None and watched.folds is not None:
+        losses = rounds_by_folds(rows, plan, stop, watched, watched.folds, owner)
+        there = 0 if earlier is None else len(earlier.rounds)
+        count = max(best_of(losses[1:]) + 1, there) if len(losses) > 1 else there
+        quiet = replace(stop, count=count, early=False, callbacks=(), verbose=False)
+        return replace(train(rows, plan, quiet, replace(watched, folds=None), earlier, owner), valid=losses)
     held = None if watched is None else watched.held
     learn = None if held is None else np.flatnonzero(~held).astype(np.int32)
     start = rows.start(plan.loss, learn) if earlier is None else earlier.first
@@ -122,6 +130,24 @@ def train(rows: Rows, plan: BoostPlan, stop: Stop, watched: Watched | None, earl
     return relearnt(rows, plan, result, owner)
 
 
+def rounds_by_folds(
+    rows: Rows, plan: BoostPlan, stop: Stop, watched: Watched, folds: NDArray[np.int64], owner: str
+) -> tuple[float, ...]:
+    """Losses of rows held out in folds, before the first round and after each, until they are no longer better."""
+    start = rows.start(plan.loss, None)
+    held = [np.flatnonzero(folds == fold) for fold in np.unique(folds[folds >= 0])]
+    learn = [np.flatnonzero(folds != fold).astype(np.int32) for fold in np.unique(folds[folds >= 0])]
+    boosters = [Booster(rows.codes, rows.y, plan, rows.raw(rows.start(plan.loss, some)), rows.weight, some) for some in learn]
+    judged = np.flatnonzero(folds >= 0)
+    pooled = rows.raw(start)
+    for some, booster in zip(held, boosters, strict=True):
+        pooled[some] = booster.raw[some]
+    watcher = Watcher(valid=Inside(judged, watched.judge_inside(judged, settled(plan.loss, rows, rows.raw(start), None))))
+    before = watcher(Round(-1, (), pooled))[1]
+    steps, _ = consumed(rounds_in_step(boosters, held, stop.count), stop, watcher, owner)
+    return _history((), before, steps, "valid")
+
+
 def settled(loss: Loss, rows: Rows, raw: Floats, learn: NDArray[np.int32] | None) -> Loss:
     """The loss that rounds are compared by: what it takes from residuals, it takes from those before the first tree."""
     if learn is None:
@@ -130,8 +156,13 @@ def settled(loss: Loss, rows: Rows, raw: Floats, learn: NDArray[np.int32] | None
 
 
 def run(booster: Booster, stop: Stop, watcher: Watcher | None, done: int, owner: str) -> tuple[list[Step], bool]:
-    """The rounds of a training, with everything that looks on and may end them."""
+    """The rounds of a training, from the first that is not there yet."""
     rounds = until_no_split(booster.rounds(max(stop.count - done, 0), done), stop.split_patience)
+    return consumed(rounds, stop, watcher, owner)
+
+
+def consumed(rounds: Iterable[Round], stop: Stop, watcher: Watcher | None, owner: str) -> tuple[list[Step], bool]:
+    """Rounds, until somebody or something ends them; and whether it was an interrupt."""
     steps = scored(rounds, watcher)
     if stop.early:
         steps = until_no_better(steps, stop.patience, stop.tol)

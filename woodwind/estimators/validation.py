@@ -63,6 +63,33 @@ def hold_out(
     return held
 
 
+def fold_numbers(
+    seed: int, n_rows: int, count: int, classes: NDArray[Any] | None = None, groups: NDArray[np.int64] | None = None
+) -> NDArray[np.int64]:
+    """The fold, 0 to count - 1, in which each row is held out, -1 for rows that are not: those of which a class cannot do without.
+
+    With classes (numbers of classes) each is spread over all folds. Rows of one group are in one fold.
+    """
+    name = key(seed, "folds")
+    if groups is not None:
+        present, groups = np.unique(groups, return_inverse=True)
+        sizes = np.bincount(groups)
+        of_group, filled = np.zeros(len(present), np.int64), np.zeros(min(count, len(present)))
+        for group in np.argsort(hashes(name, len(present))):
+            of_group[group] = np.argmin(filled)
+            filled[of_group[group]] += sizes[group]
+        fold = of_group[groups]
+    else:
+        fold = np.empty(n_rows, np.int64)
+        rank = hashes(name, n_rows)
+        fold[np.argsort(rank) if classes is None else np.lexsort((rank, classes))] = np.arange(n_rows) % count
+    if classes is not None:
+        together = np.bincount(classes * count + fold, minlength=(int(classes.max()) + 1) * count).reshape(-1, count)
+        alone = together == together.sum(axis=1, keepdims=True)
+        fold = np.where(alone[classes, fold], -1, fold)
+    return fold
+
+
 def _spare_classes(held: Mask, classes: NDArray[Any], rank: NDArray[np.uint64]) -> None:
     """Give one row of each class that was held out as a whole back to training."""
     left = np.bincount(classes[~held], minlength=int(classes.max()) + 1)

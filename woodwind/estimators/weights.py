@@ -25,25 +25,36 @@ MOST_ROWS = 1 << 24
 class Weighing:
     """Which rows of the table are trained on, how often, and with which weight."""
 
-    given: Floats | None  # weight of every row of the table; None for one each
+    given: Floats | None  # how much every row of the table counts for bins and levels; None for one each
     take: NDArray[np.int64] | None  # rows of the table that are trained on, repeated ones several times; None for each once
     weight: Floats | None  # of the rows trained on; None for one each
 
     @classmethod
-    def of(cls, weight: Floats | None) -> "Weighing":
-        """What checked weights mean."""
-        if weight is None or (weight == 1.0).all():
+    def of(cls, weight: Floats | None, factor: Floats | None = None) -> "Weighing":
+        """What weights of rows mean, and factors by which the classes of rows weigh on top of that."""
+        total = weight if factor is None else factor if weight is None else weight * factor
+        if total is None or (total == 1.0).all():
             return cls(None, None, None)
-        if (weight == np.floor(weight)).all() and weight.sum() <= min(MOST_REPEATS * len(weight), MOST_ROWS):
-            return cls(weight, np.repeat(np.arange(len(weight)), weight.astype(np.int64)), None)
-        if weight.all():
-            return cls(weight, None, weight)
-        present = np.flatnonzero(weight)
-        return cls(weight, present, weight[present])
+        if _are_counts(total):
+            return cls(total, np.repeat(np.arange(len(total)), total.astype(np.int64)), None)
+        if factor is not None and weight is not None and _are_counts(weight):
+            # Whole weights are repetitions also where their classes weigh something else.
+            counts = np.where(factor > 0.0, weight, 0.0)
+            take = np.repeat(np.arange(len(counts)), counts.astype(np.int64))
+            return cls(counts, take, factor[take])
+        if total.all():
+            return cls(total, None, total)
+        present = np.flatnonzero(total)
+        return cls(total, present, total[present])
 
     def at(self, values: NDArray[Any]) -> NDArray[Any]:
         """What belongs to the rows of the table, for the rows trained on."""
         return values if self.take is None else values[self.take]
+
+
+def _are_counts(weight: Floats) -> bool:
+    """Whether weights are whole numbers, few enough to repeat rows by."""
+    return bool((weight == np.floor(weight)).all() and weight.sum() <= min(MOST_REPEATS * len(weight), MOST_ROWS))
 
 
 def read_weight(sample_weight: Any, n_rows: int, owner: str, what: str = "sample_weight") -> Floats | None:
@@ -79,13 +90,13 @@ def refuse(wrong: NDArray[np.bool_], weight: Floats, owner: str, what: str, dema
         raise WeightError(f"{owner}: {what} {demand}, but it is in {places.size:,} of {weight.size:,} rows: {shown}. {advice}")
 
 
-def with_class_weight(weight: Floats | None, class_weight: Any, target: Target, owner: str) -> Floats | None:
-    """Weights of rows times the weights of their classes."""
+def class_factors(class_weight: Any, weight: Floats | None, target: Target, owner: str) -> Floats | None:
+    """The weight of the class of every row; None where all classes weigh one."""
     if class_weight is None or target.classes is None:
-        return weight
+        return None
     by_class = _balanced(weight, target) if class_weight == "balanced" else _given(class_weight, target.classes, owner)
     of_row: Floats = by_class[target.y]
-    return of_row if weight is None else of_row * weight
+    return of_row
 
 
 def _balanced(weight: Floats | None, target: Target) -> Floats:
