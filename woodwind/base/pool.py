@@ -52,7 +52,10 @@ def run_ranges(call: Callable[[int, int], object], n: int, threads: int, work_pe
 
     The caller's thread takes the first range. An exception in any range is raised here.
     """
-    parts = max(1, min(threads, n * work_per_row // LEAST_WORK, n))
+    parts = min(threads, n * work_per_row // LEAST_WORK, n)
+    if parts <= 1:
+        call(0, n)
+        return
     edges = [n * part // parts for part in range(parts + 1)]
     others = [submit(lambda b=begin, e=end: call(b, e), threads - 1) for begin, end in pairwise(edges[1:])]  # type: ignore[misc]
     try:

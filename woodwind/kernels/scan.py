@@ -35,6 +35,7 @@ B_SPARE = 6
 BIN_ROWS = 10
 
 UNKNOWN = 1e18  # rows of a node whose cells hold no counts
+CROWDED = 160  # rows from which on it is faster to judge all bins than to pick out the occupied ones first
 
 NO_SPLIT = -np.inf
 NO_SCORE = -1.0  # scores are not negative
@@ -238,13 +239,19 @@ def order_levels(bins: Any, k: Any, layout: Any, units: Any, smooth: Any, keys: 
 
 
 @inner
-def node_bins(growing: Any, rule: Any, feature: Any, place: Any, thread: Any) -> Any:
-    """Occupied bins of a feature in running sums, levels in the order of their means; place = (table, layout, counts).
+def takes_whole(growing: Any, layout: Any, counts: Any, crowded: Any, feature: Any) -> Any:
+    """Whether all bins of a feature are taken, without picking out the occupied ones."""
+    return crowded and layout != WIDE2 and len(counts) == 0 and int_list(growing, IS_CATEGORY)[feature] == 0
 
-    Returns the number of bins, the number that hold no missing value, and the totals of the node.
+
+@inner
+def node_bins(growing: Any, rule: Any, feature: Any, place: Any, thread: Any) -> Any:
+    """Occupied bins of a feature in running sums, levels in the order of their means; place = (table, layout, counts, crowded).
+
+    In a crowded node, where most bins are occupied, all bins of a number are taken as they are. Returns the number of bins, the number that hold no missing value, and the totals of the node.
     A missing number comes last; a missing category is a level like any other.
     """
-    table, layout, counts = place
+    table, layout, counts, crowded = place
     bins = ints(growing, BINS)[BIN_ROWS * thread : BIN_ROWS * thread + BIN_ROWS]
     curves = floats(growing, CURVES)[CURVE_ROWS * thread : CURVE_ROWS * thread + CURVE_ROWS]
     width = rule.width
@@ -254,7 +261,11 @@ def node_bins(growing: Any, rule: Any, feature: Any, place: Any, thread: Any) ->
     hessian_unit = rule.hessian_unit * (262144.0 if layout == PACKED3 else 32768.0)
     n_bins = int_list(growing, N_BINS)[feature]
     missing = start + width - 1
-    if layout == WIDE2:
+    whole = takes_whole(growing, layout, counts, crowded, feature)
+    if whole:
+        k = n_bins
+        size = k + np.int64(table[missing] != 0)
+    elif layout == WIDE2:
         k = occupied_wide(table, plane, start, n_bins, bins, 0, 0)
         size = occupied_wide(table, plane, missing, 1, bins, width - 1, k)
     else:
@@ -272,7 +283,11 @@ def node_bins(growing: Any, rule: Any, feature: Any, place: Any, thread: Any) ->
             curves[S_GRADIENT, j] = g
             curves[S_HESSIAN, j] = h
     else:
-        run = running_sums(bins[B_CELL], size, bins[B_RUN])
+        if whole:
+            run = running_sums(table[start:], k, bins[B_RUN]) + table[missing]
+            bins[B_RUN, k] = run
+        else:
+            run = running_sums(bins[B_CELL], size, bins[B_RUN])
         if layout == PACKED3:
             g = run >> 36
             h = (run >> 12) & 0xFFFFFF
@@ -374,7 +389,13 @@ def scan_feature(growing: Any, rule: Any, feature: Any, place: Any, bounds: Any,
         # Any code between two occupied bins makes the same split here: the middle one is fairest to new rows.
         # Behind the last bin numbers part from missing values: all numbers, also larger ones than were met here.
         where = int_list(growing, N_BINS)[feature] - 1
-        if best_j + 1 < present:
+        if takes_whole(growing, layout, place[2], place[3], feature):
+            following = best_j + 1
+            while following < present and place[0][feature * rule.width + following] == 0:
+                following += 1
+            if following < present:
+                where = (best_j + following - 1) // 2
+        elif best_j + 1 < present:
             where = (codes[best_j] + codes[best_j + 1] - 1) // 2
     return best - own if fast else best, where, side, left, right
 

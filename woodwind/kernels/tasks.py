@@ -56,7 +56,7 @@ from woodwind.kernels.layout import (
     WIDE2,
 )
 from woodwind.kernels.partition import count_left, place_rows, split_rows
-from woodwind.kernels.scan import NO_SPLIT, left_levels, scan_feature
+from woodwind.kernels.scan import CROWDED, NO_SPLIT, left_levels, scan_feature
 
 # Kinds of phase.
 SPLIT = 1
@@ -202,7 +202,8 @@ def complete(growing: Any, rule: Any, item: Any, first: Any, past: Any) -> None:
 def judge(growing: Any, rule: Any, node: Any, first: Any, past: Any, counts: Any, thread: Any, out: Any) -> None:
     """Best split of a node among features first to past; written to row `out` of the findings."""
     layout = get_int(growing, NODE_I, node, N_LAYOUT)
-    place = (table_of(growing, get_int(growing, NODE_I, node, N_SLOT), layout), layout, counts)
+    rows = get_int(growing, NODE_I, node, N_END) - get_int(growing, NODE_I, node, N_BEGIN)
+    place = (table_of(growing, get_int(growing, NODE_I, node, N_SLOT), layout), layout, counts, rows >= CROWDED)
     drawn = ints(growing, DRAWN)[thread]
     low = get_float(growing, NODE_F, node, F_LOW)
     high = get_float(growing, NODE_F, node, F_HIGH)

@@ -92,6 +92,8 @@ class Grower:
             self.max_leaves = 1 << (settings.max_depth or SYMMETRIC_DEPTH)
         elif settings.max_depth is not None:
             self.max_leaves = min(self.max_leaves, 1 << min(settings.max_depth, 40))
+        self._known: tuple[float, float, bool] | None = None
+        self._last_rule: Rule
         self._has_categories = bool(codes.is_category.any())
         self._lanes = -(-(outputs + 2) // 4) * 4 if outputs > 1 else 0
         # A sum of so many rows must fit into 31 bits.
@@ -166,6 +168,13 @@ class Grower:
             allowed[choose(key(name, "tree features"), len(allowed), per_tree)] = 1
 
     def _rule(self, scales: NDArray[np.float64], name: int, constant_hessian: bool) -> Rule:
+        """The numbers of one tree. Most rounds differ from the one before in the name alone."""
+        known = (float(scales[0]), float(scales[1]), constant_hessian)
+        if self._known != known:
+            self._known, self._last_rule = known, self._new_rule(scales, constant_hessian)
+        return self._last_rule._replace(seed=name)
+
+    def _new_rule(self, scales: NDArray[np.float64], constant_hessian: bool) -> Rule:
         settings, codes = self.settings, self.codes
         every = codes.n_features
         step = float(1 << self._lane_shift) if self.outputs > 1 else 1.0
@@ -193,7 +202,7 @@ class Grower:
             row_hessian=float(np.floor(scales[1] / 32768.0 + 0.5)),
             n_candidates=settings.features_per_node or every,
             level_candidates=settings.features_per_level or every,
-            seed=name,
+            seed=0,
             sparse=len(self._space["entries_at"]) > 1,
             lanes=self._lanes,
             outputs=self.outputs,
