@@ -19,7 +19,7 @@ from woodwind.estimators import auto
 from woodwind.estimators.plan import Values, boost_plan
 from woodwind.estimators.predictor import RowPredictor
 from woodwind.estimators.scoring import loss_judge, read_scorer, rows_of_table, scorer_judge
-from woodwind.estimators.skin import Skin, check_lengths, row_count
+from woodwind.estimators.skin import Skin, all_or_nothing, check_lengths, named_owner, row_count
 from woodwind.estimators.start import fitted_init, is_model, model_scores, read_scores
 from woodwind.estimators.target import Target
 from woodwind.estimators.training import Rows, Stop, Trained, Watched, train
@@ -121,6 +121,11 @@ class Boosting(Skin):
         self
         """
         values = check(self)
+        with all_or_nothing(self):
+            self._fit(values, X, y, sample_weight, groups, eval_set)
+        return self
+
+    def _fit(self, values: Values, X: Any, y: Any, sample_weight: Any, groups: Any, eval_set: Any) -> None:
         earlier: Earlier | None = getattr(self, "_earlier", None) if values["warm_start"] else None
         self._check_rounds(earlier, values)
         given = self._given(X, y, sample_weight, groups, values, earlier)
@@ -128,8 +133,9 @@ class Boosting(Skin):
         schema, cuts, codes = self._encoded(given, values, earlier)
         training = given.target.at(given.weighing.take)
         self._keep_schema(schema)
-        self.loss_, self.init_ = self._make_loss(training), None
-        self.loss_.check_target(training.y)
+        with named_owner(self._owner):
+            self.loss_, self.init_ = self._make_loss(training), None
+            self.loss_.check_target(training.y)
         plan = boost_plan(values, self.loss_, schema, codes.n_rows, training.classes is not None, seed, self._threads, self._owner)
 
         split = self._split(given, eval_set, values, seed)
@@ -140,7 +146,6 @@ class Boosting(Skin):
         trained = train(rows, plan, stop, watched, None if earlier is None else earlier.trained, self._owner)
         self._keep(trained, cuts, values)
         self._earlier = Earlier(schema, cuts, seed, replace(trained, trees=())) if values["warm_start"] else None
-        return self
 
     def _check_rounds(self, earlier: Earlier | None, values: Values) -> None:
         there = 0 if earlier is None else len(earlier.trained.rounds)

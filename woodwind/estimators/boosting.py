@@ -108,7 +108,7 @@ class GradientBoostingClassifier(
         if isinstance(self.loss, str):
             if self.loss == Exponential.name and target.n_classes > 2:
                 raise ParameterError(
-                    f"{self._owner}: Only binary classification is supported with loss='exponential'. The type of the target is "
+                    f"Only binary classification is supported with loss='exponential'. The type of the target is "
                     f"multiclass: it has {target.n_classes} classes. Use loss='log_loss'."
                 )
             return classification_loss(self.loss, target.n_classes)
@@ -116,7 +116,7 @@ class GradientBoostingClassifier(
         fits = loss.width == (1 if target.n_classes == 2 else target.n_classes)
         if not fits or not isinstance(loss, TwoClasses | Multinomial | OwnLoss):
             raise ParameterError(
-                f"{self._owner}: loss={loss!r} is not for {target.n_classes} classes. Use loss='log_loss', or an object with a width of "
+                f"loss={loss!r} is not for {target.n_classes} classes. Use loss='log_loss', or an object with a width of "
                 "1 for two classes and of one score per class for more."
             )
         return loss
@@ -244,7 +244,7 @@ class GradientBoostingRegressor(
             return regression_loss(self.loss)
         loss = adopt(self.loss)
         if loss.width != 1 or isinstance(loss, TwoClasses):
-            raise ParameterError(f"{self._owner}: loss={loss!r} is not for numbers. Use one of woodwind.losses that is for regression.")
+            raise ParameterError(f"loss={loss!r} is not for numbers. Use one of woodwind.losses that is for regression.")
         return loss
 
     def predict(self, X: Any, init: Any = None) -> Floats:

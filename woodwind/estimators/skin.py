@@ -1,12 +1,14 @@
 """What every estimator that keeps a forest has in common: how tables are read, and what can be asked of the forest."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from woodwind.base.errors import DataError
+from woodwind.base.errors import DataError, WoodwindError
 from woodwind.base.pool import usable_threads
 from woodwind.data.schema import Schema
 from woodwind.data.table import Table
@@ -105,6 +107,27 @@ class Skin:
         """What the scores are called in a drawing; None for one score."""
         classes = getattr(self, "classes_", None)
         return None if classes is None or self.forest_.n_outputs == 1 else [str(label) for label in classes]
+
+
+@contextmanager
+def named_owner(owner: str) -> Iterator[None]:
+    """Errors from inside begin with the name of the estimator."""
+    try:
+        yield
+    except WoodwindError as error:
+        raise type(error)(f"{owner}: {error}") from error
+
+
+@contextmanager
+def all_or_nothing(model: Any) -> Iterator[None]:
+    """What fails leaves the model as it was."""
+    before = dict(vars(model))
+    try:
+        yield
+    except BaseException:
+        vars(model).clear()
+        vars(model).update(before)
+        raise
 
 
 def row_count(X: Any) -> int | None:

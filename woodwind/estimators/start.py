@@ -60,6 +60,8 @@ def model_scores(init: Any, X: Any, n_rows: int, loss: Loss, classes: NDArray[An
 
 def read_scores(scores: Any, n_rows: int, width: int, owner: str) -> Floats:
     """Scores that the caller gives as float64 (n,), or (n, K) for K scores per row; always a new array."""
+    if isinstance(scores, type):
+        raise ParameterError(f"{owner}: init is the class {scores.__name__}. Give an instance of it.")
     try:
         array = np.array(scores, np.float64)
     except (ValueError, TypeError) as error:

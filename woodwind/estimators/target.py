@@ -89,8 +89,9 @@ def one_dimension(y: Any, owner: str, what: str = "y") -> NDArray[Any]:
         kind = "sparse matrix" if hasattr(y, "tocsc") else type(y).__name__
         raise TargetError(f"{owner}: {what} should be a 1d array, got a {kind} instead. Give a list, an array or a column of a frame.")
     if isinstance(y, np.ma.MaskedArray):
-        masked: Any = y.astype(object)
-        y = masked.filled(None)
+        plain = np.asarray(y.data).astype(object)
+        plain[np.ma.getmaskarray(y)] = None
+        y = plain
     try:
         array = np.asarray(y)
         if isinstance(y, list | tuple) and array.dtype.kind in "US":

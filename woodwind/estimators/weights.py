@@ -72,9 +72,11 @@ def read_weight(sample_weight: Any, n_rows: int, owner: str, what: str = "sample
     if array.dtype.kind == "O":
         array = np.where(missing_places(array), np.nan, array)
     try:
-        weight = np.array(array, np.float64)
-    except (ValueError, TypeError) as error:
-        raise WeightError(f"{owner}: {what} must hold numbers, not values of type {array.dtype}: {error}. Convert it first.") from error
+        weight = np.array(array, np.float64) if array.dtype.kind in "biufO" else None
+    except (ValueError, TypeError):
+        weight = None
+    if weight is None:
+        raise WeightError(f"{owner}: {what} must hold numbers, not values of type {array.dtype} such as {array[0]!r}. Convert it first.")
     refuse(~np.isfinite(weight), weight, owner, what, "must be finite", "Set unknown weights to 1, or drop those rows.")
     refuse(weight < 0.0, weight, owner, what, "must not be negative", "Give 0 to rows that are to be left out.")
     if not weight.any():
