@@ -1,0 +1,64 @@
+"""Boosters in step, and scores of rows that they do not learn from."""
+
+import numpy as np
+import pytest
+
+from woodwind.data.cuts import Cuts
+from woodwind.data.schema import Schema
+from woodwind.ensemble.boost import Booster, BoostPlan
+from woodwind.ensemble.folds import rounds_in_step
+from woodwind.ensemble.watching import Inside, Outside, Watcher, add_trees
+from woodwind.losses import Multinomial, Squared
+from woodwind.tree.settings import TreeSettings
+
+RNG = np.random.default_rng(0)
+X = RNG.normal(size=(120, 3))
+_, TABLE = Schema.learn(X)
+CUTS = Cuts.fit(TABLE, 32)
+CODES = CUTS.encode(TABLE)
+SETTINGS = TreeSettings(max_leaves=4, min_rows=3)
+
+
+def booster(rows=None, loss=None, **more):
+    loss = loss or Squared()
+    wide = loss.width > 1
+    y = np.digitize(X[:, 0], [-0.5, 0.5]).astype(np.int32) if wide else X[:, 0]
+    raw = np.zeros((120, loss.width)) if wide else np.zeros(120)
+    return Booster(CODES, y, BoostPlan(loss, SETTINGS, 0.3, **more), raw, None, rows)
+
+
+def test_each_row_has_the_score_of_the_booster_that_never_saw_it():
+    held = [np.arange(0, 120, 2), np.arange(1, 120, 2)]
+    alone = [booster(np.setdiff1d(np.arange(120), rows).astype(np.int32)) for rows in held]
+    together = [booster(np.setdiff1d(np.arange(120), rows).astype(np.int32)) for rows in held]
+    for one in alone:
+        list(one.rounds(4))
+    steps = list(rounds_in_step(together, held, 4))
+    assert [step.number for step in steps] == [0, 1, 2, 3]
+    for rows, one in zip(held, alone, strict=True):
+        assert np.array_equal(steps[-1].raw[rows], one.raw[rows])
+
+
+@pytest.mark.parametrize("more", [{}, {"one_per_class": True}], ids=["vector", "one_per_class"])
+@pytest.mark.parametrize("loss", [Squared(), Multinomial(3)], ids=["one score", "three scores"])
+def test_trees_added_later_give_the_scores_of_the_booster(loss, more):
+    one = booster(loss=loss, **more)
+    rounds = list(one.rounds(5))
+    raw = np.zeros_like(one.raw)
+    add_trees(raw, (tree for step in rounds for tree in step.trees), CODES)
+    assert np.array_equal(raw, one.raw)
+
+
+def test_rows_outside_are_watched_as_rows_inside_are():
+    one = booster()
+    rows = np.arange(100, 120)
+
+    def judge(raw):
+        return float(np.abs(raw - X[rows, 0]).mean())
+
+    outside = CUTS.encode(Schema.learn(X[rows])[1])
+    watcher = Watcher(Inside(rows, judge), Outside(outside, np.zeros(20), judge))
+    losses = [watcher(step) for step in one.rounds(5)]
+    assert all(inside == other for inside, other in losses)
+    assert losses[-1][0] < losses[0][0]
+    assert Watcher()(None) == (None, None)

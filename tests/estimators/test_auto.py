@@ -1,0 +1,48 @@
+"""The rules behind 'auto': sensible at both ends and in between."""
+
+import pytest
+
+from woodwind.estimators import auto
+from woodwind.tree.settings import TreeSettings
+
+SIZES = [1, 10, 100, 1_000, 10_000, 100_000, 1_000_000, 10_000_000]
+
+
+def test_larger_tables_take_larger_steps_within_limits():
+    rates = [auto.learning_rate(n) for n in SIZES]
+    assert rates == sorted(rates)
+    assert (rates[0], rates[-1]) == (auto.SMALL_STEP, auto.LARGE_STEP)
+
+
+def test_patience_grows_as_steps_shrink():
+    waits = [auto.patience(rate) for rate in (1.0, 0.3, 0.1, 0.03, 0.001)]
+    assert waits == sorted(waits)
+    assert waits[0] >= 10
+
+
+@pytest.mark.parametrize("is_class", [True, False])
+def test_leaves_of_small_tables_are_small_but_never_empty(is_class):
+    rows = [auto.min_rows(is_class, n) for n in SIZES]
+    assert rows == sorted(rows)
+    assert rows[0] == 1
+
+
+def test_small_tables_use_every_row():
+    assert auto.subsample(40) == 1.0
+    assert 0.5 <= auto.subsample(1_000_000) < 1.0
+
+
+def test_what_is_held_out_depends_on_the_size():
+    assert [auto.early_stopping(n) for n in (20, 500, 50_000)] == ["none", "folds", "share"]
+
+
+def test_trees_of_whole_levels_are_as_wide_as_they_are_deep():
+    assert auto.max_leaves(True, "level", 5) == 32
+    assert auto.max_leaves(True, "symmetric", None) == 1 << auto.LEVELS
+    assert auto.max_leaves(True, "best_first", 5) == auto.CLASS_LEAVES
+
+
+def test_bad_luck_is_possible_only_where_something_is_drawn():
+    assert auto.split_patience(TreeSettings(), 1.0) == 1
+    assert auto.split_patience(TreeSettings(), 0.9) > 1
+    assert auto.split_patience(TreeSettings(features_per_node=2), 1.0) > 1
