@@ -5,23 +5,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from woodwind.kernels import sweep_plan as sp
 from woodwind.kernels.layout import LEFT, RIGHT, STOP
 from woodwind.kernels.sweep import BLOCK, ask, encode_block, sweep_rows
-from woodwind.kernels.sweep_plan import (
-    BOUND_SHIFT,
-    CATEGORY,
-    COLUMN_MASK,
-    END,
-    PLACES,
-    SOURCE_SHIFT,
-    TARGET_SHIFT,
-    THREE,
-    TOGETHER,
-    TWO,
-    choose,
-    question,
-    write_questions,
-)
+from woodwind.kernels.sweep_plan import CATEGORY, END, THREE, TOGETHER, TWO, choose, question, write_questions
 from woodwind.kernels.traverse import FEW_ROWS, LANES, node_means, walk_rows
 from woodwind.kernels.traverse_codes import CodeTree, walk_codes
 from woodwind.testing import naive_traverse as naive
@@ -96,7 +83,8 @@ def test_codes_count_the_edges_below_a_value(dtype):
 def unpack(words):
     """Questions as (column, bound, source, target)."""
     return [
-        (w & COLUMN_MASK, ((w >> BOUND_SHIFT) & 255) - 128, (w >> SOURCE_SHIFT) & 255, (w >> TARGET_SHIFT) & 255) for w in map(int, words)
+        (w & sp.COLUMN_MASK, ((w >> sp.BOUND_SHIFT) & 255) - 128, (w >> sp.SOURCE_SHIFT) & sp.PLACE_MASK, w >> sp.TARGET_SHIFT)
+        for w in map(int, words)
     ]
 
 
@@ -116,14 +104,15 @@ def test_a_plan_brings_every_row_to_the_leaf_that_its_walk_reaches(seed, max_lea
         node = 0
         while feature[node] >= 0:
             node = child[node] + (codes[feature[node]] > bound[node])
-        assert ends[naive.place_of(unpack(questions), codes)] == node
+        assert ends[naive.place_of(unpack(questions), codes)] == 2 * node
 
 
-def test_questions_move_those_who_say_yes():
+@pytest.mark.parametrize("kind", [np.uint8, np.uint16])
+def test_questions_move_those_who_say_yes(kind):
     rng = np.random.default_rng(0)
     codes = rng.integers(-128, 128, (3, BLOCK)).astype(np.int8)
-    asked = [(0, 5, 0, 1), (1, -100, 0, 2), (2, 0, 1, 3), (0, 50, 3, 255)]
-    places = np.zeros(BLOCK, np.uint8)
+    asked = [(0, 5, 0, 1), (1, -100, 0, 2), (2, 0, 1, 3), (0, 50, 3, 255 if kind is np.uint8 else 511)]
+    places = np.zeros(BLOCK, kind)
     ask(codes.reshape(-1), np.array([question(*q) for q in asked], np.uint64), np.int64(0), np.int64(4), places)
     assert places.tolist() == [naive.place_of(asked, row) for row in codes.T.tolist()]
 
@@ -137,15 +126,15 @@ def full_tree(depth):
 
 @pytest.mark.parametrize("with_cover", [True, False])
 @pytest.mark.parametrize("kind", [TWO, THREE, THREE | CATEGORY])
-def test_a_plan_never_has_more_places_than_a_byte_can_name(with_cover, kind):
-    child, n = full_tree(9)
+def test_a_plan_never_has_more_places_than_it_may(with_cover, kind):
+    child, n = full_tree(10)
     cover = np.zeros(n)
     for i in range(n - 1, -1, -1):
         cover[i] = cover[child[i]] + cover[child[i] + 1] if child[i] else 1.0
     ways = np.where(child > 0, kind, END).astype(np.uint8)
     choose(child, cover if with_cover else None, 0, n, np.zeros(n), ways)
     kept = np.flatnonzero(ways)
-    assert 0 < 1 + (ways & 3).sum() <= PLACES
+    assert 100 < 1 + (ways & 3).sum() <= sp.WIDE_PLACES
     assert all(ways[(i - 1) // 2] for i in kept if i)  # the top of the tree, in one piece
 
 

@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from woodwind.base.errors import TableError
+from woodwind.kernels.sweep_plan import PLACES
 from woodwind.testing import naive_traverse as naive
 from woodwind.testing.forests import random_forest, random_rows
 from woodwind.tree.forest import Forest
@@ -73,8 +74,12 @@ def test_walk_and_sweep_equal_the_naive_walk(kind, dtype, missing):
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("missing", [0.0, 0.1])
 @pytest.mark.parametrize("levels", [(0, 0, 0), (0, 20, 0, 200), (30, 30)])
-def test_trees_too_large_for_a_plan_are_walked_to_the_end(dtype, missing, levels):
-    forest = random_forest(3, levels, n_trees=4, max_leaves=900, wide=True)
+@pytest.mark.parametrize("max_leaves", [400, 1200])
+def test_places_of_two_bytes_and_trees_too_large_for_a_plan(dtype, missing, levels, max_leaves):
+    forest = random_forest(3, levels, n_trees=4, max_leaves=max_leaves, wide=True)
+    at = forest.engine.sweep(dtype).program.at
+    assert (np.diff(at[:5, 1]) > PLACES).any() or any(levels)  # many tables of levels end a plan early
+    assert at[:, 3].any() or max_leaves == 400
     rows = random_rows(4, levels, 700, dtype, missing)
     expected = np.concatenate([forest.raw(part) for part in np.array_split(rows, 700 // 20)])
     np.testing.assert_array_equal(forest.raw(rows), expected)

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from woodwind.kernels.jit import inner, kernel
-from woodwind.kernels.sweep_plan import BOUND_SHIFT, COLUMN_MASK, MISSING, SOURCE_SHIFT, TARGET_SHIFT, TOGETHER
+from woodwind.kernels.sweep_plan import BOUND_SHIFT, COLUMN_MASK, MISSING, PLACE_MASK, PLACES, SOURCE_SHIFT, TARGET_SHIFT, TOGETHER
 from woodwind.kernels.traverse import LANES, advance, deliver
 
 # Rows of a block: 28 columns of them fit into the first cache, and what four questions cost once is spread over 16 vectors.
@@ -52,7 +52,7 @@ class Program(NamedTuple):
     """The plans of all trees: for blocks without missing numbers, and then for others."""
 
     questions: Any  # uint64
-    ends: Any  # int64: the node of each place
+    ends: Any  # int64: twice the node of each place, plus 1 where rows have to walk on
     end_value: Any  # float64: value of each end; empty if values are vectors
     tables: Any  # int8[tables, 256]: what becomes of each level
     table_column: Any  # int64[tables]: the column that holds the levels
@@ -126,8 +126,8 @@ def encode_block(x: Any, n_features: Any, first: Any, last: Any, encoder: Any, c
 
 @kernel
 def ask(codes: Any, questions: Any, begin: Any, end: Any, places: Any) -> None:
-    """Put questions begin..end to a block of rows: codes int8[columns * BLOCK], places uint8[BLOCK] in and out."""
-    byte = np.uint64(255)
+    """Put questions begin..end to a block of rows: codes int8[columns * BLOCK], places uint8 or uint16 [BLOCK] in and out."""
+    byte, mask, kind = np.uint64(255), np.uint64(PLACE_MASK), places.dtype.type
     for q in range(np.uint64(begin), np.uint64(end), np.uint64(TOGETHER)):
         w0, w1, w2, w3 = questions[q], questions[q + np.uint64(1)], questions[q + np.uint64(2)], questions[q + np.uint64(3)]
         c0, c1 = (w0 & np.uint64(COLUMN_MASK)) * np.uint64(BLOCK), (w1 & np.uint64(COLUMN_MASK)) * np.uint64(BLOCK)
@@ -136,10 +136,10 @@ def ask(codes: Any, questions: Any, begin: Any, end: Any, places: Any) -> None:
         b1 = np.int8(np.int64((w1 >> np.uint64(BOUND_SHIFT)) & byte) - 128)
         b2 = np.int8(np.int64((w2 >> np.uint64(BOUND_SHIFT)) & byte) - 128)
         b3 = np.int8(np.int64((w3 >> np.uint64(BOUND_SHIFT)) & byte) - 128)
-        s0, t0 = np.uint8((w0 >> np.uint64(SOURCE_SHIFT)) & byte), np.uint8((w0 >> np.uint64(TARGET_SHIFT)) & byte)
-        s1, t1 = np.uint8((w1 >> np.uint64(SOURCE_SHIFT)) & byte), np.uint8((w1 >> np.uint64(TARGET_SHIFT)) & byte)
-        s2, t2 = np.uint8((w2 >> np.uint64(SOURCE_SHIFT)) & byte), np.uint8((w2 >> np.uint64(TARGET_SHIFT)) & byte)
-        s3, t3 = np.uint8((w3 >> np.uint64(SOURCE_SHIFT)) & byte), np.uint8((w3 >> np.uint64(TARGET_SHIFT)) & byte)
+        s0, t0 = kind((w0 >> np.uint64(SOURCE_SHIFT)) & mask), kind(w0 >> np.uint64(TARGET_SHIFT))
+        s1, t1 = kind((w1 >> np.uint64(SOURCE_SHIFT)) & mask), kind(w1 >> np.uint64(TARGET_SHIFT))
+        s2, t2 = kind((w2 >> np.uint64(SOURCE_SHIFT)) & mask), kind(w2 >> np.uint64(TARGET_SHIFT))
+        s3, t3 = kind((w3 >> np.uint64(SOURCE_SHIFT)) & mask), kind(w3 >> np.uint64(TARGET_SHIFT))
         for i in range(np.uint64(BLOCK)):
             place = places[i]
             place = t0 if (codes[c0 + i] > b0) & (place == s0) else place
@@ -157,6 +157,39 @@ def look_up(codes: Any, column: Any, tables: Any, table: Any, target: Any) -> No
         codes[goal + i] = tables[np.uint64(table), np.uint64(np.int64(codes[source + i]) + 128)]
 
 
+@inner
+def find_places(codes: Any, questions: Any, begin: Any, end: Any, n_places: Any, narrow: Any, out_places: Any) -> None:
+    """Put questions begin..end to rows that all start at place 0: out_places uint16[BLOCK], narrow uint8[BLOCK] is scratch."""
+    if n_places > PLACES:
+        for i in range(np.uint64(BLOCK)):
+            out_places[i] = 0
+        ask(codes, questions, begin, end, out_places)
+        return
+    for i in range(np.uint64(BLOCK)):
+        narrow[i] = 0
+    ask(codes, questions, begin, end, narrow)
+    for i in range(np.uint64(BLOCK)):
+        out_places[i] = narrow[i]
+
+
+@inner
+def walk_on(places: Any, n: Any, first_end: Any, first_row: Any, ends: Any, x: Any, n_features: Any, walk: Any) -> Any:
+    """The nodes where the first n rows of a block end, of which some have to walk: uint32[LANES]."""
+    nodes, words = walk.nodes, walk.words
+    found = np.empty(LANES, np.uint32)
+    lanes, offsets, rows = np.empty(LANES, np.uint32), np.empty(LANES, np.uint64), np.empty(LANES, np.uint16)
+    kept = np.uint64(0)
+    for i in range(n):  # those who walk, without a branch: the place moves on only behind them
+        end = np.uint64(ends[first_end + np.uint64(places[i])])
+        found[i] = end >> np.uint64(1)
+        lanes[kept], offsets[kept], rows[kept] = end >> np.uint64(1), (first_row + i) * n_features, i
+        kept += end & np.uint64(1)
+    advance(lanes, offsets, kept, x, nodes, words)
+    for j in range(kept):
+        found[np.uint64(rows[j])] = lanes[j]
+    return found
+
+
 @kernel
 def sweep_rows(x: Any, n_features: int, n_rows: int, trees: Any, tools: Any, out: Any, out_leaf: Any) -> None:
     """Send all rows of x float[n_rows * n_features] through trees[0]..trees[1]: the result of `walk_rows`, bit for bit.
@@ -165,10 +198,10 @@ def sweep_rows(x: Any, n_features: int, n_rows: int, trees: Any, tools: Any, out
     out and out_leaf as in `walk_rows`.
     """
     walk, encoder, program, n_columns = tools
+    at, ends, end_value, roots = program.at, program.ends, program.end_value, walk.trees
+    questions, tables, table_column = program.questions, program.tables, program.table_column
     codes = np.empty(n_columns * BLOCK, np.int8)
-    places = np.empty(BLOCK, np.uint8)
-    lanes, offsets = np.empty(LANES, np.uint32), np.empty(LANES, np.uint64)
-    at = program.at
+    narrow, places = np.empty(BLOCK, np.uint8), np.empty(BLOCK, np.uint16)
     first_table = encoder.columns.shape[0] + encoder.lowest.shape[0]
     for i in range(codes.shape[0]):
         codes[i] = 0
@@ -177,21 +210,16 @@ def sweep_rows(x: Any, n_features: int, n_rows: int, trees: Any, tools: Any, out
         missing = encode_block(x, np.uint64(n_features), first, first + n, encoder, codes)
         for tree in range(trees[0], trees[1]):
             plan = tree + at.shape[0] // 2 if missing else tree
-            for t in range(at[plan, 2], at[plan + 1, 2]):
-                look_up(codes, program.table_column[t], program.tables, t, first_table + t - at[plan, 2])
-            for i in range(np.uint64(BLOCK)):
-                places[i] = 0
-            ask(codes, program.questions, at[plan, 0], at[plan + 1, 0], places)
-            first_end = np.uint64(at[plan, 1])
-            if out is not None and at[plan, 3] == 0 and program.end_value.shape[0] > 0:
-                column = np.uint64(walk.trees[tree, 1])
+            begin, after = at[plan], at[plan + 1]
+            for t in range(begin[2], after[2]):
+                look_up(codes, table_column[t], tables, t, first_table + t - begin[2])
+            find_places(codes, questions, begin[0], after[0], after[1] - begin[1], narrow, places)
+            first_end = np.uint64(begin[1])
+            if out is not None and begin[3] == 0 and end_value.shape[0] > 0:
+                column = np.uint64(roots[tree, 1])
                 for i in range(n):
-                    out[first + i, column] += program.end_value[first_end + np.uint64(places[i])]
-                continue
-            for i in range(n):
-                lanes[i] = program.ends[first_end + np.uint64(places[i])]
-                offsets[i] = (first + i) * np.uint64(n_features)
-            if at[plan, 3] != 0:
-                advance(lanes, offsets, n, x, walk.nodes, walk.words)
-            step = (np.uint64(1), np.uint64(0))
-            deliver(lanes, n, (first, np.uint64(tree)), step, walk, np.uint64(trees[0]), out, out_leaf)
+                    out[first + i, column] += end_value[first_end + np.uint64(places[i])]
+            else:
+                found = walk_on(places, n, first_end, first, ends, x, np.uint64(n_features), walk)
+                step = (np.uint64(1), np.uint64(0))
+                deliver(found, n, (first, np.uint64(tree)), step, walk, np.uint64(trees[0]), out, out_leaf)

@@ -1,8 +1,9 @@
 """A tree as a list of questions that can be put to all rows at once: which nodes, in which order.
 
 Number the places where a row may end, from left to right: leaves, nodes where it stops, nodes from which it walks on.
-A row's place is a byte. Every row starts at place 0; a node whose places are s..e asks every row
-"are you at s, and does your code exceed my bound?", and those that say yes move to m, the first place of the right child:
+A row's place is a byte, or two in the largest trees that are planned. Every row starts at place 0. A node whose places are
+s..e asks every row "are you at s, and does your code exceed my bound?", and those that say yes move to m, the first place
+of the right child:
 
             s..e                      row:   place = m   if place == s and code > bound   else place
            /    \\
@@ -18,8 +19,9 @@ import numpy as np
 
 from woodwind.kernels.jit import kernel
 
-# Places are bytes.
+# Places of a byte. Beyond them a plan takes two, and a question three times as long; beyond WIDE_PLACES it ends before the tree does.
 PLACES = 256
+WIDE_PLACES = 512
 # Questions are asked four at a time: more keep their constants in memory instead of registers.
 TOGETHER = 4
 
@@ -36,22 +38,23 @@ MISSING_BOUND = 126
 STOP_BOUND = 1
 NEVER = 127  # no code exceeds it
 
-# A question in one word: the column in the low 32 bits, then a byte each of bound (plus 128), source and target.
-COLUMN_MASK = 0xFFFFFFFF
-BOUND_SHIFT = 32
-SOURCE_SHIFT = 40
+# A question in one word: the column in the low 24 bits, then the bound (plus 128), the source and the target.
+COLUMN_MASK = 0xFFFFFF
+BOUND_SHIFT = 24
+SOURCE_SHIFT = 32
 TARGET_SHIFT = 48
+PLACE_MASK = 0xFFFF
 
 # A node that fewer rows reach is cheaper to walk than to ask of every row: 0.02 ns for a question, 2.5 ns for a step.
 LEAST_SHARE = 1.0 / 128.0
 # A table of levels costs some 20 questions: where a tree has many, only those at the top are asked.
-FEW_TABLES = 8
-LEAST_TABLE_SHARE = 1.0 / 16.0
+FEW_TABLES = 16
+LEAST_TABLE_SHARE = 1.0 / 32.0
 
 
 @kernel
 def choose(child: Any, cover: Any, begin: int, end: int, share: Any, ways: Any) -> None:
-    """Keep of one tree, nodes begin..end, what is worth asking of every row and fits into 256 places.
+    """Keep of one tree, nodes begin..end, what is worth asking of every row and fits into a plan.
 
     child int32[N], cover float64[N] or None, share float64[>= end - begin] (scratch),
     ways uint8[N]: in, what each node could be; out, END where the sweep stops.
@@ -78,7 +81,7 @@ def choose(child: Any, cover: Any, begin: int, end: int, share: Any, ways: Any) 
                 share[c] = min(share[i], cover[begin + c] / cover[begin]) if cover[begin] > 0.0 else share[c]
     # The smallest share for which the places suffice, to four digits; a share above one leaves the root alone.
     low, high, threshold = 0.0, 2.0, LEAST_SHARE
-    while places > PLACES and high - low > 1e-4:
+    while places > WIDE_PLACES and high - low > 1e-4:
         count = np.int64(1)
         for i in range(n):
             count += np.int64(ways[begin + i] & 3) if share[i] >= threshold else np.int64(0)
@@ -88,7 +91,7 @@ def choose(child: Any, cover: Any, begin: int, end: int, share: Any, ways: Any) 
         else:
             low = threshold
         threshold = 0.5 * (low + high)
-    if places > PLACES:
+    if places > WIDE_PLACES:
         for i in range(n):
             ways[begin + i] = ways[begin + i] if share[i] >= high else END
 
@@ -111,7 +114,7 @@ def write_questions(child: Any, ways: Any, asked: Any, begin: int, end: int, out
     child         int32[N]; ways uint8[N] after `choose`
     asked         int32[2, N]: column and bound of each node
     out_questions uint64: filled up to a multiple of TOGETHER with questions that move nobody
-    out_ends      int64[places]: the node of each place
+    out_ends      int64[places]: twice the node of each place, plus 1 where rows have to walk on
     scratch       int64[2, >= end - begin]
     """
     n = end - begin
@@ -129,14 +132,14 @@ def write_questions(child: Any, ways: Any, asked: Any, begin: int, end: int, out
         if first < 0:
             continue
         if way == END:
-            out_ends[first] = begin + i
+            out_ends[first] = 2 * (begin + i) + (left != 0)
             walks |= left != 0
             continue
         middle = first + scratch[1, left]
         scratch[0, left], scratch[0, left + 1] = first, middle
         if way & 3 == THREE:
             stop = middle + scratch[1, left + 1]
-            out_ends[stop] = begin + i
+            out_ends[stop] = 2 * (begin + i)
             out_questions[q] = question(asked[0, begin + i], STOP_BOUND if way >= CATEGORY else MISSING_BOUND, first, stop)
             q += 1
         out_questions[q] = question(asked[0, begin + i], asked[1, begin + i], first, middle)

@@ -11,13 +11,13 @@ import numpy as np
 
 from woodwind.kernels.jit import inner, kernel
 from woodwind.kernels.layout import LEFT, STOP
-from woodwind.kernels.sweep import BLOCK, TILE, ask, look_up
-from woodwind.kernels.sweep_plan import CATEGORY, END, MISSING, NEVER, PLACES, THREE, TOGETHER, TWO, choose, write_questions
+from woodwind.kernels.sweep import BLOCK, TILE, find_places, look_up
+from woodwind.kernels.sweep_plan import CATEGORY, END, MISSING, NEVER, THREE, TOGETHER, TWO, WIDE_PLACES, choose, write_questions
 
 # Below this number of rows a plan costs more than it saves.
 FEW_ROWS = 64
 # Most tables in a plan: each has two questions, and every question a place.
-TABLES = PLACES // 2
+TABLES = WIDE_PLACES // 2
 
 
 class CodeTree(NamedTuple):
@@ -111,9 +111,9 @@ def used_features(tree: Any, columns: Any) -> int:
 def plan_codes(tree: Any, columns: Any, used: int, full: bool, questions: Any, ends: Any, tables: Any, table_column: Any) -> Any:
     """The questions of one tree over codes, for rows with missing codes if `full`.
 
-    Returns how many, how many tables, and whether rows may have to walk on from an end.
+    Returns how many, which is one less than there are places, and how many tables.
 
-    questions uint64[2 N + 4], ends int64[PLACES], tables int8[TABLES, 256], table_column int32[TABLES].
+    questions uint64[2 N + 4], ends int64[WIDE_PLACES], tables int8[TABLES, 256], table_column int32[TABLES].
     In a full plan every column has a copy with missing codes lowest, `used` places behind it.
     """
     n = tree.feature.shape[0]
@@ -141,8 +141,8 @@ def plan_codes(tree: Any, columns: Any, used: int, full: bool, questions: Any, e
             asked[0, node] = 2 * used + n_tables
             asked[1, node] = 0
             n_tables += 1
-    walks = write_questions(tree.child, ways, asked, 0, n, questions, ends, np.empty((2, n), np.int64))
-    return (n_questions + TOGETHER - 1) // TOGETHER * TOGETHER, n_tables, walks
+    write_questions(tree.child, ways, asked, 0, n, questions, ends, np.empty((2, n), np.int64))
+    return n_questions, n_tables
 
 
 @kernel
@@ -164,31 +164,31 @@ def walk_codes(codes: Any, steps: Any, rows: Any, begin: int, end: int, tree: An
     columns = np.empty(2 * (most + 1), np.int32)
     used = used_features(tree, columns)
     features = columns[most + 1 : most + 1 + used]
-    questions, ends = np.empty(2 * n_nodes + TOGETHER, np.uint64), np.empty(PLACES, np.int64)
+    questions, ends = np.empty(2 * n_nodes + TOGETHER, np.uint64), np.empty(WIDE_PLACES, np.int64)
     tables, table_column = np.empty((TABLES, 256), np.int8), np.empty(TABLES, np.int32)
     block = np.empty((2 * used + TABLES) * BLOCK, np.int8)
     raw, used_codes = block.view(np.uint8), np.uint64(used * BLOCK)
-    rows_at, places = np.empty(BLOCK, np.uint64), np.empty(BLOCK, np.uint8)
+    rows_at, narrow, places = np.empty(BLOCK, np.uint64), np.empty(BLOCK, np.uint8), np.empty(BLOCK, np.uint16)
     full = end < begin  # no; written as False it would have another type, and be compiled twice
-    n_questions, n_tables, walks = plan_codes(tree, columns, used, full, questions, ends, tables, table_column)
+    n_questions, n_tables = plan_codes(tree, columns, used, full, questions, ends, tables, table_column)
     for first in range(begin, end, BLOCK):
         n = min(BLOCK, end - first)
         for i in range(BLOCK):
             j = first + min(i, n - 1)
             rows_at[i] = np.uint64(j if rows is None else rows[j]) * row_step
-            places[i] = 0
         in_line = rows is None and row_step == np.uint64(1) and n == BLOCK
         gather(codes, rows_at, in_line, column_step, features, raw)
         if prepare(raw, used_codes, np.uint8(tree.missing_code)) and not full:
             full = begin < end  # yes, and it stays: a plan costs as much as some hundred rows
-            n_questions, n_tables, walks = plan_codes(tree, columns, used, full, questions, ends, tables, table_column)
+            n_questions, n_tables = plan_codes(tree, columns, used, full, questions, ends, tables, table_column)
         if full:
             for i in range(used_codes):
                 code = block[i]
                 block[used_codes + i] = np.int8(-128) if code == MISSING else np.int8(code + 1)
         for t in range(n_tables):
             look_up(block, np.int64(table_column[t]), tables, t, 2 * used + t)
-        ask(block, questions, np.int64(0), np.int64(n_questions), places)
+        find_places(block, questions, np.int64(0), n_questions, n_questions + 1, narrow, places)
         for i in range(n):
-            node = ends[places[i]]
-            out_leaf[first + i] = walk_on(codes, rows_at[i], column_step, tree, node) if walks else node
+            end_of_row = ends[places[i]]
+            node = end_of_row >> 1
+            out_leaf[first + i] = walk_on(codes, rows_at[i], column_step, tree, node) if end_of_row & 1 else node

@@ -136,7 +136,7 @@ def write_program(arrays: Any, plans: tuple[Plan, Plan], column: NDArray[np.int6
     return Program(
         questions=questions,
         ends=ends,
-        end_value=arrays.value[ends, 0] if scalar else np.zeros(0),
+        end_value=arrays.value[ends >> 1, 0] if scalar else np.zeros(0),
         tables=level_tables(arrays, both),
         table_column=column[both],
         at=at.reshape(-1, 4),
