@@ -67,7 +67,7 @@ def assert_same_tree(tree: GrownTree, twin: Sequence[Node], rtol: float = 0.0) -
     assert_array_equal(tree.low, [node.low for node in twin])
     assert_array_equal(tree.high, [node.high for node in twin])
     assert not tree.gain[~inner].any()
-    for number in np.flatnonzero(inner):
+    for number in np.flatnonzero(inner).tolist():
         split = twin[number].split
         if split is not None and split.levels is None:
             assert (tree.set[number], tree.bin[number]) == (-1, split.bin)

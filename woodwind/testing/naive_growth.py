@@ -59,6 +59,7 @@ class Growth:
         self.codes, self.settings, self.name, self.constant = codes, settings, name, constant_hessian
         self.scales = [float(scale) for scale in scales]
         self.outputs = 1
+        self.judged_again = 0
         largest_g, largest_h = (2.0**30 / scale for scale in self.scales)
         noise = settings.growing_gain * (largest_g * largest_g / largest_h)
         self.min_gain = noise if settings.prune else max(settings.min_gain, noise)
@@ -215,6 +216,7 @@ class Growth:
         if node.split is not None:
             left = int(self.goes_left(node.split, node.rows).sum())
             if min(left, len(node.rows) - left) < settings.min_rows:
+                self.judged_again += 1
                 node.split = self.judge(node, counted=True)
 
     def divide(self, node: Node) -> list[Node]:

@@ -1,0 +1,72 @@
+"""Rows of a node to rows of its children, against lists."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.testing import assert_array_equal
+
+from woodwind.kernels.jit import kernel
+from woodwind.kernels.partition import count_left, place_rows, split_rows
+from woodwind.testing import naive_histograms as naive
+
+# Places are unsigned and wrap on purpose. Compiled code says nothing; without the compiler NumPy warns.
+pytestmark = pytest.mark.filterwarnings("ignore:overflow encountered in scalar:RuntimeWarning")
+
+
+@kernel
+def split(column: Any, goes: Any, source: Any, begin: Any, end: Any, target: Any, seen: Any) -> int:
+    return split_rows(column, goes, source, begin, end, target, seen)
+
+
+@kernel
+def count(column: Any, goes: Any, source: Any, begin: Any, end: Any, seen: Any) -> int:
+    return count_left(column, goes, source, begin, end, seen)
+
+
+@kernel
+def place(column: Any, goes: Any, source: Any, begin: Any, end: Any, target: Any, low: Any, high: Any) -> None:
+    place_rows(column, goes, source, begin, end, target, low, high)
+
+
+def drawn(seed, n):
+    """Codes, the side of each code, and rows with their statistics in the lower half of the word."""
+    rng = np.random.default_rng(seed)
+    column, goes = rng.integers(0, 8, n).astype(np.uint8), np.zeros(256, np.uint8)
+    goes[:8] = rng.integers(0, 2, 8)
+    rows = rng.permutation(n)
+    return column, goes, rows, (rows << 32) | rng.integers(0, 2**32, n)
+
+
+@settings(max_examples=30)
+@given(st.integers(0, 2**32), st.integers(1, 60), st.integers(0, 59), st.integers(0, 59))
+def test_rows_go_to_both_ends_and_take_their_statistics_along(seed, n, a, b):
+    column, goes, rows, source = drawn(seed, n)
+    begin, end = min(a % n, b % n), max(a % n, b % n) + 1  # no task is empty
+    target, seen = np.full(n, -1), np.zeros(256, np.uint8)
+    left = split(column, goes, source, begin, end, target, seen)
+    order, expected, met = naive.split_rows(column.tolist(), goes.tolist(), rows[begin:end].tolist())
+    assert left == expected
+    assert_array_equal(target[begin:end] >> 32, order)
+    assert set(target[begin:end].tolist()) == set(source[begin:end].tolist())
+    assert_array_equal(np.delete(target, np.arange(begin, end)), -1)  # nothing is written beside the node
+    assert set(np.flatnonzero(seen).tolist()) == met
+
+
+@settings(max_examples=30)
+@given(st.integers(0, 2**32), st.integers(1, 60), st.integers(1, 20))
+def test_blocks_placed_one_by_one_are_the_rows_of_both_sides_in_order(seed, n, step):
+    column, goes, rows, source = drawn(seed, n)
+    blocks = [(first, min(first + step, n)) for first in range(0, n, step)]
+    seen = np.zeros((len(blocks), 256), np.uint8)
+    lefts = [count(column, goes, source, begin, end, seen[k]) for k, (begin, end) in enumerate(blocks)]
+    target = np.full(n, -1)
+    low, high = 0, sum(lefts)
+    for (begin, end), left in zip(blocks, lefts, strict=True):
+        place(column, goes, source, begin, end, target, low, high)
+        low, high = low + left, high + end - begin - left
+    goes_left = goes[column[rows]] == 1
+    assert_array_equal(target, np.concatenate([source[goes_left], source[~goes_left]]))
+    assert set(np.flatnonzero(seen.any(axis=0)).tolist()) == set(column.tolist())
