@@ -17,6 +17,20 @@ def test_classes_are_in_order_and_rows_have_their_numbers():
     assert (target.n_rows, target.n_classes) == (4, 3)
 
 
+@pytest.mark.parametrize("dtype", ["bool", "int8", "uint8", "int64", "uint64", "float32", "float64", "U3", "S3", "object", "M8[D]"])
+def test_labels_are_numbered_as_by_sorting_them(dtype):
+    rng = np.random.default_rng(0)
+    for high in (2, 7, 100_000):
+        whole = rng.integers(0, high, 500) - (high // 2 if dtype in ("int64", "float32", "float64") else 0)
+        array = whole.astype(dtype) if dtype != "object" else np.array([f"k{k}" for k in whole], object)
+        array = array + np.uint64(2**63) if dtype == "uint64" else array
+        target = read_labels(array[:40], "Oboe")
+        classes, places = np.unique(array[:40], return_inverse=True)
+        assert target.classes.dtype == classes.dtype
+        assert np.array_equal(target.classes, classes)
+        assert np.array_equal(target.y, places)
+
+
 def test_known_classes_keep_their_numbers():
     known = np.array(["a", "b", "c"])
     assert read_labels(["c", "c"], "Oboe", known).y.tolist() == [2, 2]

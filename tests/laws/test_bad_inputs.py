@@ -393,6 +393,7 @@ PARAMETERS = {
         "Give a name or a place",
     ),
     "a callback of text": (regress(callbacks="print"), ParameterError, "callbacks must be", "default"),
+    "callbacks of text": (regress(callbacks=["print"]), ParameterError, "callbacks must be functions.*'print' is none", "finished round"),
     "loud in words": (regress(verbose="loud"), ParameterError, "verbose must be", "default"),
     "exact bins": (regress(max_bins=None), ParameterError, "max_bins=None", "Use max_bins=255"),
 }

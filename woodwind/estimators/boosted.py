@@ -251,7 +251,10 @@ class Boosting(Skin):
         return Watched(judge_inside, judge_outside, held, folds, None if outside is None else outside.rows)
 
     def _stop(self, values: Values, plan: BoostPlan, watched: Watched | None) -> Stop:
-        patience = values["n_iter_no_change"]
+        patience, callbacks = values["n_iter_no_change"], values["callbacks"] or ()
+        for call in callbacks:
+            if not callable(call):
+                raise ParameterError(f"{self._owner}: callbacks must be functions that take a finished round, but {call!r} is none.")
         return Stop(
             count=values["n_estimators"],
             split_patience=auto.split_patience(plan.tree, plan.subsample),
@@ -259,7 +262,7 @@ class Boosting(Skin):
             patience=auto.patience(plan.learning_rate) if patience == "auto" else patience,
             tol=values["tol"],
             refit=values["refit"],
-            callbacks=values["callbacks"] or (),
+            callbacks=callbacks,
             verbose=bool(values["verbose"]),
         )
 

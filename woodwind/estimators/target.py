@@ -12,6 +12,9 @@ from sklearn.exceptions import DataConversionWarning
 
 from woodwind.base.errors import TargetError, WoodwindWarning
 
+# Whole labels within such a distance of each other are counted, not sorted.
+MOST_COUNTED = 1 << 16
+
 # With fewer rows than this, many classes may well be what somebody wants to try.
 FEW_ROWS = 50
 
@@ -122,9 +125,14 @@ def missing_places(array: NDArray[Any]) -> NDArray[np.bool_]:
         return np.asarray(np.isnan(array))
     if array.dtype.kind in "mM":
         return np.asarray(np.isnat(array))
-    if array.dtype.kind != "O":
+    # Only of some types of objects need each be looked at, and text is not among them.
+    if array.dtype.kind != "O" or not any(_may_be_missing(kind) for kind in set(map(type, array.tolist()))):
         return np.zeros(array.shape, np.bool_)
     return np.fromiter((_is_missing(value) for value in array), np.bool_, array.size)
+
+
+def _may_be_missing(kind: type) -> bool:
+    return kind is type(None) or kind.__name__ in ("NAType", "NaTType") or issubclass(kind, float | np.floating | decimal.Decimal)
 
 
 def _is_missing(value: Any) -> bool:
@@ -147,17 +155,9 @@ def _refuse_continuous(array: NDArray[Any], owner: str) -> None:
     _refuse(wrong, array, owner, "Unknown label type: continuous. There are numbers that are not whole", advice)
 
 
-def _kinds(array: NDArray[Any]) -> dict[type, int]:
-    """The types of objects and the first row of each."""
-    first: dict[type, int] = {}
-    for place, value in enumerate(array):
-        first.setdefault(type(value), place)
-    return first
-
-
 def _plain_objects(array: NDArray[Any], owner: str) -> NDArray[Any]:
     """Objects that are all truth values, or all numbers, in NumPy's own type; text and the rest as it is."""
-    kinds = _kinds(array)
+    kinds = set(map(type, array.tolist()))
     if all(issubclass(kind, bool | np.bool_) for kind in kinds):
         return array.astype(np.bool_)
     is_number = {kind: issubclass(kind, numbers.Real | decimal.Decimal) and not issubclass(kind, bool | np.bool_) for kind in kinds}
@@ -167,12 +167,15 @@ def _plain_objects(array: NDArray[Any], owner: str) -> NDArray[Any]:
         except OverflowError:
             return array
     if any(is_number.values()) or (len(kinds) > 1 and any(issubclass(kind, str) for kind in kinds)):
-        raise _mixture(array, kinds, owner)
+        raise _mixture(array, owner)
     return array
 
 
-def _mixture(array: NDArray[Any], kinds: dict[type, int], owner: str) -> TargetError:
-    shown = ", ".join(f"y[{place}] = {array[place]!r} ({kind.__name__})" for kind, place in list(kinds.items())[:3])
+def _mixture(array: NDArray[Any], owner: str) -> TargetError:
+    first: dict[type, int] = {}
+    for place, value in enumerate(array):
+        first.setdefault(type(value), place)
+    shown = ", ".join(f"y[{place}] = {array[place]!r} ({kind.__name__})" for kind, place in list(first.items())[:3])
     return TargetError(
         f"{owner}: Unknown label type: y mixes {shown}. Labels must be of one type, so that they can be put in order: "
         "convert them, for example with [str(label) for label in y]."
@@ -180,20 +183,35 @@ def _mixture(array: NDArray[Any], kinds: dict[type, int], owner: str) -> TargetE
 
 
 def _unique(array: NDArray[Any], owner: str) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Classes in order, and the place of every row's class among them."""
-    if array.dtype.kind != "O":
+    """Classes in order, and the place of every row's class among them, without a sort of all rows where that can be."""
+    if array.dtype.kind in "biuf":
+        low, high = array.min(), array.max()
+        if float(high) - float(low) < MOST_COUNTED:
+            return _counted(array, low)
+    if array.dtype.kind not in "OUT":
         classes, places = np.unique(array, return_inverse=True)
         return classes, places.reshape(-1)
+    values = array.tolist()
     try:
-        # Ten times faster than sorting a million objects.
-        ordered = sorted(set(array.tolist()))
+        ordered = sorted(set(values))
         number = {label: place for place, label in enumerate(ordered)}
-        places = np.fromiter((number[label] for label in array), np.int64, array.size)
+        places = np.fromiter((number[label] for label in values), np.int64, array.size)
     except TypeError:
-        raise _mixture(array, _kinds(array), owner) from None
-    classes = np.empty(len(ordered), object)
+        raise _mixture(array, owner) from None
+    classes = np.empty(len(ordered), array.dtype)
     classes[:] = ordered
     return classes, places
+
+
+def _counted(array: NDArray[Any], low: Any) -> tuple[NDArray[Any], NDArray[Any]]:
+    """The same for whole numbers that lie close together: counted, which takes a tenth of the time of sorting."""
+    # Small types could overflow where they are subtracted, and large unsigned ones where they are converted first.
+    offset = (array - low).astype(np.int64) if array.dtype.kind == "u" else array.astype(np.int64) - int(low)
+    present = np.bincount(offset) > 0
+    number = np.cumsum(present) - 1
+    first = np.zeros(len(present), np.int64)
+    first[offset[::-1]] = np.arange(len(array))[::-1]
+    return array[first[present]], number[offset]
 
 
 def _among(classes: NDArray[Any], places: NDArray[Any], known: NDArray[Any], owner: str) -> Target:
