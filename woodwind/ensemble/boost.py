@@ -72,7 +72,11 @@ class Booster:
         self.codes, self.y, self.plan, self.raw, self.weight, self.rows = codes, y, plan, raw, weight, rows
         self._grower: Grower | None = None
         n = codes.n_rows
-        self._outside = rows is not None and len(np.unique(rows)) < n
+        # What a loss takes from all residuals, such as Huber's delta, it takes from the rows that trees learn from.
+        self._shares = weight
+        if rows is not None:
+            often = np.bincount(rows, minlength=n).astype(np.float64)
+            self._shares = often if weight is None else often * weight
         if plan.loss.width > 1:
             self._gradients = np.empty((n, plan.loss.width + 1), np.int32)
             self._hessians = np.empty((n, plan.loss.width), np.int32)
@@ -90,7 +94,7 @@ class Booster:
     def rounds(self, count: int, first: int = 0) -> Iterator[Round]:
         """Boost for `count` rounds; `first` is the number of the first one, which names what it draws."""
         for number in range(first, first + count):
-            loss = self.plan.loss.settled(self.y, self.raw, self.weight)
+            loss = self.plan.loss.settled(self.y, self.raw, self._shares)
             trees = tuple(self._several(loss, number) if loss.width > 1 else self._single(loss, number))
             yield Round(number, trees, self.raw)
 
@@ -101,7 +105,7 @@ class Booster:
         """
         together = self.plan.loss.width if self.plan.one_per_class else 1
         for place in range(0, len(trees), together):
-            loss = self.plan.loss.settled(self.y, self.raw, self.weight)
+            loss = self.plan.loss.settled(self.y, self.raw, self._shares)
             scales = self._derivatives(loss)
             for tree in trees[place : place + together]:
                 leaf = self.leaf_of(tree)
