@@ -12,8 +12,8 @@ from woodwind.ensemble.stopping import best_of, gather_until_interrupted, scored
 INF, NAN = float("inf"), float("nan")
 
 
-def rounds(count, leaves=2):
-    tree = SimpleNamespace(feature=np.zeros(2 * leaves - 1))
+def rounds(count, leaves=2, value=1.0):
+    tree = SimpleNamespace(feature=np.zeros(2 * leaves - 1), value=np.full((2 * leaves - 1, 1), value))
     return [Round(number, (tree,), np.zeros(3)) for number in range(count)]
 
 
@@ -60,6 +60,13 @@ def test_a_round_without_any_split_ends_the_training_and_is_left_out():
 def test_with_patience_single_rounds_without_a_split_are_passed_on():
     made = [*rounds(2), *rounds(2, leaves=1), *rounds(1), *rounds(3, leaves=1), *rounds(1)]
     assert list(until_no_split(made, patience=3)) == made[:5]
+
+
+def test_steps_that_move_nothing_end_the_training():
+    made = [*rounds(2), *rounds(1, value=-1e-9), *rounds(1, value=1e-13), *rounds(3)]
+    assert list(until_no_split(made)) == made[:3]
+    assert list(until_no_split(rounds(3, value=1e-9), largest=1e5)) == []
+    assert list(until_no_split(rounds(3, value=0.0))) == []
 
 
 def test_one_tree_with_a_split_is_enough():

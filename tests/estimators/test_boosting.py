@@ -2,19 +2,23 @@
 
 import copy
 import io
+import os
 import pickle
+import signal
 import sys
+import threading
 import warnings
 
 import numpy as np
 import pandas as pd
 import pytest
+import sklearn
 from sklearn.base import clone
 from sklearn.datasets import make_classification, make_friedman1
 from sklearn.dummy import DummyClassifier
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LinearRegression, LogisticRegression
-from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.model_selection import GridSearchCV, GroupKFold, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
@@ -516,6 +520,20 @@ def test_ctrl_c_keeps_the_rounds_that_were_finished(early):
         assert digest(model) == whole.forest_.first(5).digest()
 
 
+@pytest.mark.skipif(os.name == "nt", reason="a process cannot send itself Ctrl-C there")
+def test_a_signal_ends_the_training_with_a_model():
+    X, y = numbers(3000)
+    model = GradientBoostingRegressor(n_estimators=1_000_000, early_stopping=False, n_jobs=2)
+    assert model.fit(X[:50], y[:50]).n_iter_ < 2000  # it ends when every row is fitted
+    timer = threading.Timer(0.3, lambda: os.kill(os.getpid(), signal.SIGINT))
+    timer.start()
+    with pytest.warns(InterruptWarning, match="GradientBoostingRegressor was interrupted after"):
+        model.fit(X, y)
+    timer.join()
+    assert 0 < model.n_iter_ < 1_000_000
+    assert model.score(X, y) > 0.0
+
+
 # ---------------------------------------------------------------------------------------------------- constraints
 
 
@@ -568,6 +586,16 @@ def test_a_name_in_the_pipeline_keeps_the_frame():
     pipe = make_pipeline(StandardScaler().set_output(transform="pandas"), GradientBoostingRegressor(early_stopping=False, **QUICK))
     pipe.fit(frame, y)
     assert pipe[-1].feature_names_in_.tolist() == list("abcdef")
+
+
+def test_weights_and_groups_are_routed_through_a_search():
+    X, y = numbers(300)
+    weight, groups = np.arange(300) % 3 + 0.5, np.arange(300) // 10
+    with sklearn.config_context(enable_metadata_routing=True):
+        model = GradientBoostingRegressor(early_stopping=True, **QUICK)
+        model.set_fit_request(sample_weight=True, groups=True).set_score_request(sample_weight=True)
+        search = GridSearchCV(model, {"max_leaf_nodes": [8]}, cv=GroupKFold(3)).fit(X, y, sample_weight=weight, groups=groups)
+    assert digest(search.best_estimator_) == digest(clone(model).fit(X, y, sample_weight=weight, groups=groups))
 
 
 def test_parameters_show_in_the_signature_and_in_the_docstring():

@@ -13,8 +13,15 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+import numpy as np
+
 from woodwind.base.errors import InterruptWarning
 from woodwind.ensemble.boost import Round
+from woodwind.tree.assemble import ValuedTree
+
+# A step this much smaller than the largest one so far is what rounding leaves: a training that fits its rows perfectly goes
+# on for ever with such steps.
+NEGLIGIBLE = 2.0**-36
 
 
 class Watch(Protocol):
@@ -42,14 +49,17 @@ class Step:
 Callback = Callable[[Step], object]
 
 
-def until_no_split(rounds: Iterable[Round], patience: int = 1) -> Iterator[Round]:
-    """End once no tree of so many rounds in a row finds a split; those rounds are not passed on.
+def until_no_split(rounds: Iterable[Round], patience: int = 1, largest: float = 0.0) -> Iterator[Round]:
+    """End once so many rounds in a row are idle: no tree has a split, or no score moves any more. Those are not passed on.
 
     Where rows or features are drawn, one such round may be bad luck: then a patience above one is due.
+    `largest` is the largest step of the rounds before these.
     """
     waiting: list[Round] = []
     for finished in rounds:
-        if all(len(tree.feature) == 1 for tree in finished.trees):
+        step = largest_step(finished.trees)
+        largest = max(largest, step)
+        if step <= NEGLIGIBLE * largest or all(len(tree.feature) == 1 for tree in finished.trees):
             waiting.append(finished)
             if len(waiting) >= patience:
                 return
@@ -57,6 +67,11 @@ def until_no_split(rounds: Iterable[Round], patience: int = 1) -> Iterator[Round
         yield from waiting
         waiting.clear()
         yield finished
+
+
+def largest_step(trees: Iterable[ValuedTree]) -> float:
+    """The largest value of some trees, in size."""
+    return max((float(np.abs(tree.value).max()) for tree in trees), default=0.0)
 
 
 def scored(rounds: Iterable[Round], watch: Watch | None = None, clock: Callable[[], float] = time.perf_counter) -> Iterator[Step]:

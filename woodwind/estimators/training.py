@@ -19,6 +19,7 @@ from woodwind.ensemble.stopping import (
     Step,
     best_of,
     gather_until_interrupted,
+    largest_step,
     scored,
     until_no_better,
     until_no_split,
@@ -116,7 +117,7 @@ def train(rows: Rows, plan: BoostPlan, stop: Stop, watched: Watched | None, earl
     before = (None, None) if watcher is None else watcher(Round(len(done) - 1, (), raw))
 
     booster = Booster(rows.codes, rows.y, plan, raw, rows.weight, learn)
-    steps, interrupted = run(booster, stop, watcher, len(done), owner)
+    steps, interrupted = run(booster, stop, watcher, done, owner)
     rounds = done + tuple(step.round.trees for step in steps)
     losses = _history(() if earlier is None else earlier.train, before[0], steps, "train")
     held_losses = _history(() if earlier is None else earlier.valid, before[1], steps, "valid")
@@ -155,9 +156,12 @@ def settled(loss: Loss, rows: Rows, raw: Floats, learn: NDArray[np.int32] | None
     return loss.settled(rows.y[learn], raw[learn], None if rows.weight is None else rows.weight[learn])
 
 
-def run(booster: Booster, stop: Stop, watcher: Watcher | None, done: int, owner: str) -> tuple[list[Step], bool]:
+def run(
+    booster: Booster, stop: Stop, watcher: Watcher | None, done: tuple[tuple[ValuedTree, ...], ...], owner: str
+) -> tuple[list[Step], bool]:
     """The rounds of a training, from the first that is not there yet."""
-    rounds = until_no_split(booster.rounds(max(stop.count - done, 0), done), stop.split_patience)
+    largest = max(map(largest_step, done), default=0.0)
+    rounds = until_no_split(booster.rounds(max(stop.count - len(done), 0), len(done)), stop.split_patience, largest)
     return consumed(rounds, stop, watcher, owner)
 
 
