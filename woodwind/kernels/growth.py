@@ -187,6 +187,21 @@ def plan_sharing(growing: Any, rule: Any, threads: Any) -> Any:
 
 
 @inner
+def plan_batch(growing: Any, rule: Any, threads: Any) -> Any:
+    """Commit what is certain; then split the rows of the next batch, or collect the leaves of the finished tree."""
+    if get_listed(growing, CONTROL, C_COMMITTED) == 0:
+        become_leaf(growing, rule, 0)
+    if commit(growing, rule):
+        put_listed(growing, CONTROL, C_STATE, COLLECTED)
+        return COLLECT, plan_collecting(growing)
+    most = 1 if threads == 1 and rule.order == BEST_FIRST else len(int_list(growing, BATCH))
+    size = choose_batch(growing, rule, most)
+    put_listed(growing, CONTROL, C_BATCH, size)
+    put_listed(growing, CONTROL, C_STATE, SPLIT_DONE)
+    return SPLIT, plan_split(growing, rule, size)
+
+
+@inner
 def plan_level(growing: Any, rule: Any, threads: Any) -> Any:
     """A level is judged when all of its nodes have their histograms: until then, go on splitting the level above."""
     release_parents(growing)
@@ -282,24 +297,13 @@ def plan(growing: Any, rule: Any, n_rows: Any, threads: Any, shared: Any) -> Any
         elif state == JUDGED and rule.order == SYMMETRIC:
             if shared is not None:
                 kind, n_tasks = plan_level(growing, rule, threads)
-        elif state == JUDGED or state == SHARED:
-            if state == SHARED:
-                if shared is not None:
-                    take_share(growing, rule, get_listed(growing, CONTROL, C_TASKS))
-            else:
-                take_judgement(growing, rule)
-            if get_listed(growing, CONTROL, C_COMMITTED) == 0:
-                become_leaf(growing, rule, 0)
-            if commit(growing, rule):
-                kind = COLLECT
-                n_tasks = plan_collecting(growing)
-                put_listed(growing, CONTROL, C_STATE, COLLECTED)
-            else:
-                most = 1 if threads == 1 and rule.order == BEST_FIRST else len(int_list(growing, BATCH))
-                put_listed(growing, CONTROL, C_BATCH, choose_batch(growing, rule, most))
-                kind = SPLIT
-                n_tasks = plan_split(growing, rule, get_listed(growing, CONTROL, C_BATCH))
-                put_listed(growing, CONTROL, C_STATE, SPLIT_DONE)
+        elif state == JUDGED:
+            take_judgement(growing, rule)
+            kind, n_tasks = plan_batch(growing, rule, threads)
+        elif state == SHARED:
+            if shared is not None:
+                take_share(growing, rule, get_listed(growing, CONTROL, C_TASKS))
+                kind, n_tasks = plan_batch(growing, rule, threads)
         elif state == SPLIT_DONE:
             kind = PLACE
             n_tasks = plan_places(growing, rule, get_listed(growing, CONTROL, C_BATCH), get_listed(growing, CONTROL, C_TASKS))

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from woodwind.kernels.accumulate import accumulate, count_rows, subtract
+from woodwind.kernels.best_split import left_levels, scan_feature
 from woodwind.kernels.growing import (
     BATCH,
     BY_COLUMN,
@@ -56,7 +57,7 @@ from woodwind.kernels.layout import (
     WIDE2,
 )
 from woodwind.kernels.partition import count_left, place_rows, split_rows
-from woodwind.kernels.scan import CROWDED, NO_SPLIT, left_levels, scan_feature
+from woodwind.kernels.scan import CROWDED, NO_SPLIT
 
 # Kinds of phase.
 SPLIT = 1

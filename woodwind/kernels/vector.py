@@ -241,6 +241,54 @@ def level_order(growing: Any, rule: Any, table: Any, feature: Any, thread: Any) 
 
 
 @inner
+def fill_curves(table: Any, rule: Any, start: Any, found: Any, codes: Any, last: Any, curves: Any) -> Any:
+    """Running hessians and counts, and squared gradients to the left and right of each cut, summed over the outputs.
+
+    found = (size, present, whether missing values are counted to the left); returns the squared gradient of the node.
+    """
+    size, present, missing_left = found
+    lanes = rule.lanes
+    left = curves[S_LEFT]
+    right = curves[S_RIGHT]
+    for j in range(size):
+        left[j] = 0.0
+        right[j] = 0.0
+    own = 0.0
+    for k in range(rule.outputs + 2):
+        run = np.int64(0)
+        if missing_left:
+            run = np.int64(table[start + codes[present] * lanes + k])
+        target = curves[S_GRADIENT if k < rule.outputs else (S_HESSIAN if k == rule.outputs else S_COUNT)]
+        for j in range(size):
+            if j < present or not missing_left:
+                run += table[start + codes[j] * lanes + k]
+            target[j] = run
+        if k < rule.outputs:
+            total = target[size - 1]
+            own += total * total
+            for j in range(U(last)):
+                a = target[j]
+                left[j] += a * a
+                right[j] += (total - a) * (total - a)
+    return own
+
+
+@inner
+def gains_lanes(rule: Any, l2: Any, size: Any, last: Any, curves: Any) -> None:
+    """Score of both sides for each cut, from what `fill_curves` has left."""
+    square = rule.gradient_unit * rule.gradient_unit
+    total_h = curves[S_HESSIAN, size - 1] * rule.hessian_unit
+    rows = curves[S_COUNT, size - 1]
+    for j in range(last):
+        p = curves[S_HESSIAN, j] * rule.hessian_unit
+        n = curves[S_COUNT, j]
+        q = total_h - p
+        fits = (n >= rule.min_rows) & (rows - n >= rule.min_rows) & (p >= rule.min_hessian) & (q >= rule.min_hessian)
+        fits &= (p + l2 > 0.0) & (q + l2 > 0.0)
+        curves[S_GAIN, j] = (curves[S_LEFT, j] / (p + l2) + curves[S_RIGHT, j] / (q + l2)) * square if fits else NO_SCORE
+
+
+@inner
 def scan_lanes(growing: Any, rule: Any, table: Any, feature: Any, thread: Any) -> Any:
     """Best split of a node by one feature: gain, bin, side of missing values."""
     size, present = level_order(growing, rule, table, feature, thread)
@@ -249,53 +297,15 @@ def scan_lanes(growing: Any, rule: Any, table: Any, feature: Any, thread: Any) -
     bits = ints(growing, CURVE_BITS)[CURVE_ROWS * thread + S_GAIN]
     category = int_list(growing, IS_CATEGORY)[feature] != 0
     l2 = rule.l2 + (rule.category_l2 if category else 0.0)
-    lanes = rule.lanes
-    outputs = rule.outputs
-    start = feature * rule.width * lanes
+    start = feature * rule.width * rule.lanes
     best = NO_SCORE
     best_j = -1
     side = RIGHT
     own = 0.0
-    total_h = 0.0
-    for turn in range(2):
-        last = size - 1
-        if turn == 1:
-            if size == present or present < 2 or category:
-                break
-            last = present - 1
-        left = curves[S_LEFT]
-        right = curves[S_RIGHT]
-        for j in range(size):
-            left[j] = 0.0
-            right[j] = 0.0
-        own = 0.0
-        for k in range(outputs + 2):
-            run = np.int64(0)
-            if turn == 1:
-                run = np.int64(table[start + codes[present] * lanes + k])
-            target = curves[S_GRADIENT if k < outputs else (S_HESSIAN if k == outputs else S_COUNT)]
-            for j in range(size):
-                if turn == 0 or j < present:
-                    run += table[start + codes[j] * lanes + k]
-                target[j] = run
-            if k < outputs:
-                total = target[size - 1]
-                own += total * total
-                for j in range(U(last)):
-                    a = target[j]
-                    left[j] += a * a
-                    right[j] += (total - a) * (total - a)
-        square = rule.gradient_unit * rule.gradient_unit
-        total_h = curves[S_HESSIAN, size - 1] * rule.hessian_unit
-        rows = curves[S_COUNT, size - 1]
-        own = own * square / (total_h + rule.l2) if total_h + rule.l2 > 0.0 else 0.0
-        for j in range(last):
-            p = curves[S_HESSIAN, j] * rule.hessian_unit
-            n = curves[S_COUNT, j]
-            q = total_h - p
-            fits = (n >= rule.min_rows) & (rows - n >= rule.min_rows) & (p >= rule.min_hessian) & (q >= rule.min_hessian)
-            fits &= (p + l2 > 0.0) & (q + l2 > 0.0)
-            curves[S_GAIN, j] = (left[j] / (p + l2) + right[j] / (q + l2)) * square if fits else NO_SCORE
+    for turn in range(1 if size == present or present < 2 or category else 2):
+        last = size - 1 if turn == 0 else present - 1
+        own = fill_curves(table, rule, start, (size, present, turn == 1), codes, last, curves)
+        gains_lanes(rule, l2, size, last, curves)
         j = largest(bits, last)
         if j >= 0 and curves[S_GAIN, j] > best:
             best = curves[S_GAIN, j]
@@ -303,6 +313,8 @@ def scan_lanes(growing: Any, rule: Any, table: Any, feature: Any, thread: Any) -
             side = RIGHT if turn == 0 else LEFT
     if best_j < 0:
         return NO_SPLIT, -1, RIGHT
+    total_h = curves[S_HESSIAN, size - 1] * rule.hessian_unit + rule.l2
+    own = own * rule.gradient_unit * rule.gradient_unit / total_h if total_h > 0.0 else 0.0
     where = best_j
     if not category:
         where = int_list(growing, N_BINS)[feature] - 1

@@ -67,6 +67,85 @@ def row_lists(codes: Codes) -> RowLists | None:
     return RowLists(at, cells, commonest)
 
 
+def table_memory(codes: Codes, n_groups: int) -> dict[str, NDArray[Any]]:
+    """The coded table, as rows of words, as columns and as lists, and what its features may do."""
+    n_features = codes.n_features
+    lists = row_lists(codes) or RowLists(np.zeros(1, np.int64), np.zeros(1, np.int32), np.zeros(1, np.int64))
+    return {
+        "by_row": codes.by_row.reshape(-1).view(np.uint64),
+        "by_column": codes.by_column,
+        "n_bins": codes.n_bins.astype(np.int64),
+        "is_category": codes.is_category.astype(np.int64),
+        "allowed": np.ones(n_features, np.int64),
+        "monotonic": np.zeros(n_features, np.int64),
+        "member": np.zeros((n_features, n_groups), np.uint64),
+        "entries_at": lists.at,
+        "entry_cells": lists.cells,
+        "commonest": lists.commonest,
+        "leaf_of_row": np.empty(codes.n_rows, np.int32),
+    }
+
+
+def node_memory(nodes: int, n_groups: int, sets: int) -> dict[str, NDArray[Any]]:
+    """Nodes while a tree grows, and the finished tree."""
+    return {
+        "node_i": np.empty((nodes, N_INTEGERS), np.int64),
+        "node_f": np.empty((nodes, N_FLOATS), np.float64),
+        "groups": np.empty((nodes, n_groups), np.uint64),
+        "sets": np.empty((sets, 8), np.uint64),
+        "heap": np.empty(nodes, np.int64),
+        "opened": np.empty(nodes, np.int64),
+        "sums": np.empty((nodes, 3), np.int64),
+        "tree_i": np.empty((nodes, growing.TREE_WIDTH), np.int64),
+        "tree_f": np.empty((nodes, 3), np.float64),
+    }
+
+
+def work_memory(tasks: int, blocks: int) -> dict[str, NDArray[Any]]:
+    """What the threads tell one another."""
+    return {
+        "control": np.zeros(64, np.int64),
+        "tasks": np.empty((tasks, 6), np.int64),
+        "items": np.empty((2 * LEVEL_BATCH + 2, 6), np.int64),
+        "found_f": np.empty((2 * tasks, 4), np.float64),
+        "found_i": np.empty((2 * tasks, 4), np.int64),
+        "found_sets": np.empty((2 * tasks, 4), np.uint64),
+        "batch": np.empty(LEVEL_BATCH, np.int64),
+        "goes": np.empty((LEVEL_BATCH, 256), np.uint8),
+        "codes_met": np.empty((LEVEL_BATCH, 256), np.uint8),
+        "seen": np.empty((blocks, 256), np.uint8),
+    }
+
+
+def thread_memory(threads: int, n_words: int, n_features: int, lanes: int) -> dict[str, NDArray[Any]]:
+    """Scratch of each thread."""
+    curves = np.empty((threads * CURVE_ROWS, 260), np.float64)
+    return {
+        "words": np.empty((threads, max(BLOCK_WORDS, 64 * n_words)), np.uint64),
+        "values": np.empty((threads, BLOCK_ROWS), np.int64),
+        "lane_values": np.empty((threads, BLOCK_ROWS * max(lanes, 1)), np.int32),
+        "bins": np.empty((threads * BIN_ROWS, 260), np.int64),
+        "curves": curves,
+        "curve_bits": curves.view(np.int64),
+        "drawn": np.empty((threads, 2 * n_features), np.int64),
+    }
+
+
+def histogram_memory(slots: int, cells: int, n: int, threads: int, lanes: int) -> dict[str, NDArray[Any]]:
+    """Histograms of nodes and of parts of nodes."""
+    cell = np.int32 if lanes else np.int64
+    large = n > ROWS_PACKED2 and not lanes
+    plane = 2 * cells if large else cells
+    wide = n // ROWS_PACKED2 + 2 if large else 1
+    return {
+        "tables": np.empty((slots, cells), cell),
+        "wide": np.empty((wide, plane), np.int64),
+        "parts": np.empty((8 * threads, plane), cell),
+        "free": np.empty(slots + wide, np.int64),
+        "spare": np.empty((threads, 1 if lanes else cells), np.int64),
+    }
+
+
 def workspace(
     codes: Codes, stats: NDArray[np.int64], max_leaves: int, threads: int, n_groups: int, capacity: int, lanes: int, level: int
 ) -> Workspace:
@@ -75,64 +154,20 @@ def workspace(
     `level` is the number of nodes whose histograms are needed at the same time.
     """
     n = capacity
-    n_features = codes.n_features
-    cells = n_features * codes.width * max(lanes, 1)
-    cell = np.int32 if lanes else np.int64
-    batch = LEVEL_BATCH
-    nodes = 4 * max_leaves + 2 * batch + 16
-    slots = min(max_leaves + 2 * batch + 2, max(level + 2 * batch + 8, MOST_HISTOGRAM_BYTES // (np.dtype(cell).itemsize * cells)))
-    blocks = 2 * (n // min(SPLIT_ROWS, COLLECT_ROWS)) + batch + 2
-    tasks = blocks + nodes + 8 * batch * threads
-    large = n > ROWS_PACKED2 and not lanes
-    plane = 2 * cells if large else cells
-    curves = np.empty((threads * CURVE_ROWS, 260), np.float64)
+    cells = codes.n_features * codes.width * max(lanes, 1)
+    nodes = 4 * max_leaves + 2 * LEVEL_BATCH + 16
+    affordable = MOST_HISTOGRAM_BYTES // ((4 if lanes else 8) * cells)
+    slots = min(max_leaves + 2 * LEVEL_BATCH + 2, max(level + 2 * LEVEL_BATCH + 8, affordable))
+    blocks = 2 * (n // min(SPLIT_ROWS, COLLECT_ROWS)) + LEVEL_BATCH + 2
     lane_stats = np.empty((codes.n_rows if lanes else 1, max(lanes, 1)), np.int32)
-    lists = row_lists(codes) or RowLists(np.zeros(1, np.int64), np.zeros(1, np.int32), np.zeros(1, np.int64))
     return Workspace(
-        by_row=codes.by_row.reshape(-1).view(np.uint64),
-        by_column=codes.by_column,
-        n_bins=codes.n_bins.astype(np.int64),
-        is_category=codes.is_category.astype(np.int64),
-        allowed=np.ones(n_features, np.int64),
-        monotonic=np.zeros(n_features, np.int64),
-        member=np.zeros((n_features, n_groups), np.uint64),
         rows=np.empty(2 * n, np.int64),
         stats=stats,
-        leaf_of_row=np.empty(codes.n_rows, np.int32),
-        control=np.zeros(64, np.int64),
-        tasks=np.empty((tasks, 6), np.int64),
-        items=np.empty((2 * batch + 2, 6), np.int64),
-        found_f=np.empty((2 * tasks, 4), np.float64),
-        found_i=np.empty((2 * tasks, 4), np.int64),
-        found_sets=np.empty((2 * tasks, 4), np.uint64),
-        node_i=np.empty((nodes, N_INTEGERS), np.int64),
-        node_f=np.empty((nodes, N_FLOATS), np.float64),
-        groups=np.empty((nodes, n_groups), np.uint64),
-        sets=np.empty((2 * nodes if codes.is_category.any() else 1, 8), np.uint64),
-        heap=np.empty(nodes, np.int64),
-        opened=np.empty(nodes, np.int64),
-        batch=np.empty(batch, np.int64),
-        goes=np.empty((batch, 256), np.uint8),
-        codes_met=np.empty((batch, 256), np.uint8),
-        seen=np.empty((blocks, 256), np.uint8),
-        sums=np.empty((nodes, 3), np.int64),
-        tree_i=np.empty((nodes, growing.TREE_WIDTH), np.int64),
-        tree_f=np.empty((nodes, 3), np.float64),
-        tables=np.empty((slots, cells), cell),
-        wide=np.empty((n // ROWS_PACKED2 + 2 if large else 1, plane), np.int64),
-        parts=np.empty((8 * threads, plane), cell),
-        free=np.empty(slots + n // ROWS_PACKED2 + 2, np.int64),
-        spare=np.empty((threads, 1 if lanes else cells), np.int64),
-        words=np.empty((threads, max(BLOCK_WORDS, 64 * (codes.by_row.shape[1] // 8))), np.uint64),
-        values=np.empty((threads, BLOCK_ROWS), np.int64),
-        lane_values=np.empty((threads, BLOCK_ROWS * max(lanes, 1)), np.int32),
         lanes=lane_stats,
         lane_list=lane_stats.reshape(-1),
-        entries_at=lists.at,
-        entry_cells=lists.cells,
-        commonest=lists.commonest,
-        bins=np.empty((threads * BIN_ROWS, 260), np.int64),
-        curves=curves,
-        curve_bits=curves.view(np.int64),
-        drawn=np.empty((threads, 2 * n_features), np.int64),
+        **table_memory(codes, n_groups),
+        **node_memory(nodes, n_groups, 2 * nodes if codes.is_category.any() else 1),
+        **work_memory(blocks + nodes + 8 * LEVEL_BATCH * threads, blocks),
+        **thread_memory(threads, codes.by_row.shape[1] // 8, codes.n_features, lanes),
+        **histogram_memory(slots, cells, n, threads, lanes),
     )
