@@ -1,0 +1,162 @@
+"""The same data, parameters and seed give the same forest, byte for byte, for any number of threads.
+
+Threads are made to take part however small the work is, so that every hand-over is passed.
+"""
+
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from woodwind.base import pool
+from woodwind.ensemble.boost import BoostPlan
+from woodwind.losses.classification import Exponential, LogLoss, Multinomial
+from woodwind.losses.regression import Absolute, Huber, Poisson, Quantile, Squared
+from woodwind.testing.boosted import boosted
+from woodwind.tree import grow, workspace
+from woodwind.tree.settings import TreeSettings
+
+THREADS = (1, 2, 3, 4, 8)
+TREE = TreeSettings(min_rows=5, max_leaves=20)
+DEEP = TreeSettings(min_rows=2, max_leaves=150)
+
+
+def numbers(n, features=9, missing=0.1, ties=False):
+    """Numbers with gaps; `ties`: few distinct ones."""
+    rng = np.random.default_rng(n)
+    x = rng.normal(size=(n, features))
+    x = np.rint(x * 2) if ties else x
+    x[rng.random(x.shape) < missing] = np.nan
+    return x
+
+
+def words(n):
+    """Numbers and columns of words, with gaps."""
+    rng = np.random.default_rng(n)
+    frame = pd.DataFrame(numbers(n, 4), columns=list("abcd"))
+    frame["colour"] = rng.choice(["red", "green", "blue", None], n)
+    frame["town"] = [f"town {int(90 * u * u)}" for u in rng.random(n)]
+    return frame
+
+
+def counts(n):
+    """Mostly zeros: rows become lists."""
+    rng = np.random.default_rng(n)
+    return np.where(rng.random((n, 40)) < 0.9, 0.0, rng.integers(1, 9, (n, 40)))
+
+
+def tree(**options):
+    return replace(TREE, **options)
+
+
+def some(n, share):
+    return np.flatnonzero(np.random.default_rng(n + 1).random(n) < share).astype(np.int32)
+
+
+def repeated(n):
+    return np.repeat(np.arange(n), np.random.default_rng(n + 2).integers(0, 4, n)).astype(np.int32)
+
+
+def uneven(n):
+    return np.random.default_rng(n + 3).uniform(0.01, 3.0, n)
+
+
+# Name: table, plan, what else the training is given.
+CASES = {
+    "squared": (numbers(700), BoostPlan(Squared(), TREE), {}),
+    "ties": (numbers(700, ties=True), BoostPlan(Squared(), TREE), {}),
+    "one feature": (numbers(700, 1), BoostPlan(Squared(), TREE), {}),
+    "few rows": (numbers(9), BoostPlan(Squared(), tree(min_rows=1)), {}),
+    "many leaves": (numbers(2000), BoostPlan(LogLoss(), DEEP), {}),
+    "many features": (numbers(300, 90), BoostPlan(LogLoss(), TREE), {}),
+    "log loss": (numbers(700), BoostPlan(LogLoss(), TREE), {}),
+    "poisson": (numbers(700), BoostPlan(Poisson(), TREE), {}),
+    "exponential": (numbers(700), BoostPlan(Exponential(), TREE), {}),
+    "absolute": (words(700), BoostPlan(Absolute(), TREE), {}),
+    "quantile": (words(700), BoostPlan(Quantile(0.9), TREE), {"weight": uneven(700)}),
+    "huber": (words(700), BoostPlan(Huber(), TREE), {"rows": repeated(700)}),
+    "categories": (words(700), BoostPlan(LogLoss(), TREE), {}),
+    "categories, many rows": (words(9000), BoostPlan(LogLoss(), DEEP), {}),
+    "level by level": (words(700), BoostPlan(LogLoss(), tree(growth="level")), {}),
+    "level by level, deep": (numbers(6000), BoostPlan(LogLoss(), replace(DEEP, growth="level")), {}),
+    "symmetric": (words(700), BoostPlan(LogLoss(), tree(growth="symmetric", max_depth=4)), {}),
+    "symmetric, many rows": (words(9000), BoostPlan(LogLoss(), tree(growth="symmetric", max_depth=7)), {}),
+    "depth": (numbers(700), BoostPlan(LogLoss(), tree(max_depth=3)), {}),
+    "pruned": (words(700), BoostPlan(LogLoss(), tree(prune=True, min_gain=1.0)), {}),
+    "l1": (words(700), BoostPlan(LogLoss(), tree(l1=1.0)), {}),
+    "monotonic": (numbers(700), BoostPlan(Squared(), tree(monotonic=np.array([1, -1, 0] * 3))), {}),
+    "monotonic, many rows": (numbers(9000), BoostPlan(LogLoss(), tree(monotonic=np.array([1, -1, 0] * 3))), {}),
+    "interaction": (numbers(700), BoostPlan(Squared(), tree(groups=((0, 1, 2), (2, 3), (4, 5, 6, 7)))), {}),
+    "features of a tree": (numbers(700), BoostPlan(Squared(), tree(features_per_tree=4)), {}),
+    "features of a level": (numbers(700), BoostPlan(Squared(), tree(features_per_level=3)), {}),
+    "features of a node": (words(700), BoostPlan(LogLoss(), tree(features_per_node=2)), {}),
+    "features of all": (numbers(700, 30), BoostPlan(LogLoss(), tree(features_per_tree=20, features_per_level=9, features_per_node=3)), {}),
+    "subsample": (words(700), BoostPlan(LogLoss(), TREE, subsample=0.4), {}),
+    "bootstrap": (words(700), BoostPlan(LogLoss(), TREE, bootstrap=True), {}),
+    "bootstrap of a share": (words(700), BoostPlan(Squared(), TREE, bootstrap=True, subsample=0.3), {}),
+    "weights": (words(700), BoostPlan(LogLoss(), TREE), {"weight": uneven(700)}),
+    "repeated rows": (words(700), BoostPlan(LogLoss(), TREE), {"rows": repeated(700)}),
+    "rows held out": (words(700), BoostPlan(LogLoss(), TREE, subsample=0.7), {"rows": some(700, 0.8)}),
+    "large nodes": (numbers(9000, 5), BoostPlan(LogLoss(), TREE), {}),
+    "large nodes, many rows in a leaf": (numbers(9000, 5), BoostPlan(LogLoss(), tree(min_rows=700)), {"weight": uneven(9000) ** 4}),
+    "large nodes, equal hessians": (numbers(9000, 5), BoostPlan(Squared(), tree(min_rows=700)), {}),
+    "larger nodes": (numbers(70_000, 4), BoostPlan(LogLoss(), TREE), {}),
+    "larger nodes, uneven": (words(70_000), BoostPlan(LogLoss(), tree(min_rows=5000)), {"weight": uneven(70_000) ** 4}),
+    "lists": (counts(3000), BoostPlan(LogLoss(), TREE), {}),
+    "lists, larger nodes": (counts(70_000)[:, :6], BoostPlan(Squared(), TREE), {}),
+    "classes together": (words(700), BoostPlan(Multinomial(4), TREE), {}),
+    "classes together, many rows": (numbers(9000), BoostPlan(Multinomial(5), DEEP), {}),
+    "classes together, lists": (counts(3000), BoostPlan(Multinomial(3), TREE, subsample=0.5), {}),
+    "classes together, level": (words(700), BoostPlan(Multinomial(3), tree(growth="level", features_per_node=3)), {"rows": repeated(700)}),
+    "one tree per class": (words(700), BoostPlan(Multinomial(4), TREE, one_per_class=True), {"weight": uneven(700)}),
+    "one tree per class, drawn": (words(700), BoostPlan(Multinomial(3), tree(features_per_tree=3), one_per_class=True, bootstrap=True), {}),
+}  # fmt: skip
+
+
+def target(loss, x):
+    """A target that some numbers explain in part; a missing number counts as zero."""
+    rng = np.random.default_rng(len(x) + 9)
+    columns = np.nan_to_num((x.iloc[:, :4] if isinstance(x, pd.DataFrame) else pd.DataFrame(x)).to_numpy())
+    score = columns[:, 0] + columns[:, -1] * columns[:, columns.shape[1] // 2] + 0.5 * rng.normal(size=len(x))
+    if isinstance(loss, Multinomial):
+        return np.digitize(score, np.linspace(-1.5, 1.5, loss.n_classes - 1)).astype(np.int32)
+    if isinstance(loss, LogLoss | Exponential):
+        return (score > 0).astype(np.float64)
+    return np.floor(np.exp(np.clip(0.5 * score, -3, 3))) if isinstance(loss, Poisson) else score
+
+
+@pytest.fixture
+def all_threads_take_part(monkeypatch):
+    monkeypatch.setattr(pool, "LEAST_WORK", 1)
+    monkeypatch.setattr(grow, "LEAST_WORK", 0)
+
+
+def digests(x, plan, given, rounds=3):
+    """The digest of the forest for each number of threads."""
+    found = {}
+    for threads in THREADS:
+        done = boosted(x, target(plan.loss, x), replace(plan, threads=threads), rounds, **given)
+        assert done.booster.grower.threads == threads
+        assert done.forest.n_nodes > 3 * rounds
+        found[threads] = done.forest.digest()
+    return found
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_the_forest_does_not_depend_on_the_number_of_threads(all_threads_take_part, case):
+    x, plan, given = CASES[case]
+    assert len(set(digests(x, plan, given).values())) == 1
+
+
+def test_nor_does_it_where_histograms_have_to_be_dropped(all_threads_take_part, monkeypatch):
+    x, plan = numbers(12_000, 5), BoostPlan(LogLoss(), TreeSettings(min_rows=1, max_leaves=1500, l2=0.0))
+    known = boosted(x, target(plan.loss, x), plan, 1).forest.digest()
+    monkeypatch.setattr(workspace, "MOST_HISTOGRAM_BYTES", 1)
+    assert set(digests(x, plan, {}, rounds=1).values()) == {known}
+
+
+def test_another_seed_draws_another_forest(all_threads_take_part):
+    x, plan, given = CASES["features of a node"]
+    y = target(plan.loss, x)
+    assert len({boosted(x, y, replace(plan, seed=seed), **given).forest.digest() for seed in range(3)}) == 3
