@@ -46,7 +46,8 @@ if config.DISABLE_JIT:
             address, rows, columns = (int(number) for number in directory[3 * entry : 3 * entry + 3])
             shape = (rows,) if flat else (rows, columns)
             size = int(np.prod(shape)) * np.dtype(dtype).itemsize
-            return np.frombuffer((ctypes.c_char * size).from_address(address), dtype).reshape(shape)
+            memory: Any = (ctypes.c_char * size).from_address(address)
+            return np.frombuffer(memory, dtype).reshape(shape)
 
         return look_up
 

@@ -227,13 +227,12 @@ def level_order(growing: Any, rule: Any, table: Any, feature: Any, thread: Any) 
     lanes = rule.lanes
     start = feature * rule.width * lanes
     count = rule.outputs + 1
-    k = 0
+    k = np.int64(0)
     for b in range(int_list(growing, N_BINS)[feature]):
         codes[k] = b
         k += np.int64(table[start + b * lanes + count] != 0)
-    size = k
     codes[k] = rule.width - 1
-    size += np.int64(table[start + (rule.width - 1) * lanes + count] != 0)
+    size = k + np.int64(table[start + (rule.width - 1) * lanes + count] != 0)
     if int_list(growing, IS_CATEGORY)[feature]:
         keys = floats(growing, CURVES)[CURVE_ROWS * thread + S_KEY]
         order_by_class(table, start, size, rule, codes, bins[B_PLACE], keys)
