@@ -6,9 +6,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from woodwind.kernels import sweep_plan as sp
+from woodwind.kernels.jit import kernel
 from woodwind.kernels.layout import LEFT, RIGHT, STOP
-from woodwind.kernels.sweep import BLOCK, ask, encode_block, sweep_rows
-from woodwind.kernels.sweep_plan import CATEGORY, END, THREE, TOGETHER, TWO, choose, question, write_questions
+from woodwind.kernels.sweep import BLOCK, ask, ask_wide, encode_block, sweep_rows
+from woodwind.kernels.sweep_plan import CATEGORY, END, THREE, TOGETHER, TWO, choose, write_questions
 from woodwind.kernels.traverse import FEW_ROWS, LANES, node_means, walk_rows
 from woodwind.kernels.traverse_codes import CodeTree, walk_codes
 from woodwind.testing import naive_traverse as naive
@@ -18,6 +19,17 @@ SEEDS = st.integers(0, 2**32)
 
 # Infinities meet in the arithmetic of a grid, on purpose. Compiled code says nothing; without the compiler NumPy warns.
 pytestmark = pytest.mark.filterwarnings("ignore:(invalid value|overflow) encountered in scalar:RuntimeWarning")
+
+
+@kernel
+def encode(x, n_features, first, last, encoder, codes):
+    return encode_block(x, n_features, first, last, encoder, codes)
+
+
+@kernel
+def ask_all(codes, questions, end, narrow, wide):
+    ask(codes, questions, 0, end, narrow)
+    ask_wide(codes, questions, 0, end, wide)
 
 
 def run(kernel, forest, rows, tools):
@@ -69,7 +81,7 @@ def test_codes_count_the_edges_below_a_value(dtype):
     encoder = forest.engine.sweep(dtype).encoder
     rows = random_rows(3, (0, 0), 70, dtype)
     codes = np.zeros((len(encoder.columns) + len(encoder.lowest)) * BLOCK, np.int8)
-    assert encode_block(rows.reshape(-1), np.uint64(2), np.uint64(0), np.uint64(70), encoder, codes)
+    assert encode(rows.reshape(-1), np.uint64(2), np.uint64(0), np.uint64(70), encoder, codes)
     codes = codes.reshape(-1, BLOCK)[:, :70].astype(int)
     for c, feature in enumerate(encoder.columns[:, 0]):
         edges = np.unique(forest.threshold[forest.feature == feature])
@@ -107,14 +119,15 @@ def test_a_plan_brings_every_row_to_the_leaf_that_its_walk_reaches(seed, max_lea
         assert ends[naive.place_of(unpack(questions), codes)] == 2 * node
 
 
-@pytest.mark.parametrize("kind", [np.uint8, np.uint16])
-def test_questions_move_those_who_say_yes(kind):
+def test_questions_move_those_who_say_yes():
     rng = np.random.default_rng(0)
     codes = rng.integers(-128, 128, (3, BLOCK)).astype(np.int8)
-    asked = [(0, 5, 0, 1), (1, -100, 0, 2), (2, 0, 1, 3), (0, 50, 3, 255 if kind is np.uint8 else 511)]
-    places = np.zeros(BLOCK, kind)
-    ask(codes.reshape(-1), np.array([question(*q) for q in asked], np.uint64), np.int64(0), np.int64(4), places)
-    assert places.tolist() == [naive.place_of(asked, row) for row in codes.T.tolist()]
+    asked = [(0, 5, 0, 1), (1, -100, 0, 2), (2, 0, 1, 3), (0, 50, 3, 255)]
+    words = [c | (b + 128) << sp.BOUND_SHIFT | s << sp.SOURCE_SHIFT | t << sp.TARGET_SHIFT for c, b, s, t in asked]
+    assert unpack(words) == asked
+    narrow, wide = np.zeros(BLOCK, np.uint8), np.zeros(BLOCK, np.uint16)
+    ask_all(codes.reshape(-1), np.array(words, np.uint64), 4, narrow, wide)
+    assert narrow.tolist() == wide.tolist() == [naive.place_of(asked, row) for row in codes.T.tolist()]
 
 
 def full_tree(depth):

@@ -86,7 +86,7 @@ def encode_column(values: Any, encoder: Any, c: Any, place: Any, target: Any, co
         codes[target + i] = np.int8(np.int64(place[i]) - 128) if values[i] == values[i] else np.int8(MISSING)
 
 
-@kernel
+@inner
 def encode_block(x: Any, n_features: Any, first: Any, last: Any, encoder: Any, codes: Any) -> bool:
     """Code rows first..last, at most BLOCK, into codes int8[columns * BLOCK]; returns whether a number is missing.
 
@@ -124,10 +124,10 @@ def encode_block(x: Any, n_features: Any, first: Any, last: Any, encoder: Any, c
     return largest == MISSING
 
 
-@kernel
+@inner
 def ask(codes: Any, questions: Any, begin: Any, end: Any, places: Any) -> None:
-    """Put questions begin..end to a block of rows: codes int8[columns * BLOCK], places uint8 or uint16 [BLOCK] in and out."""
-    byte, mask, kind = np.uint64(255), np.uint64(PLACE_MASK), places.dtype.type
+    """Put questions begin..end to a block of rows: codes int8[columns * BLOCK], places uint8[BLOCK] in and out."""
+    byte = np.uint64(255)
     for q in range(np.uint64(begin), np.uint64(end), np.uint64(TOGETHER)):
         w0, w1, w2, w3 = questions[q], questions[q + np.uint64(1)], questions[q + np.uint64(2)], questions[q + np.uint64(3)]
         c0, c1 = (w0 & np.uint64(COLUMN_MASK)) * np.uint64(BLOCK), (w1 & np.uint64(COLUMN_MASK)) * np.uint64(BLOCK)
@@ -136,10 +136,10 @@ def ask(codes: Any, questions: Any, begin: Any, end: Any, places: Any) -> None:
         b1 = np.int8(np.int64((w1 >> np.uint64(BOUND_SHIFT)) & byte) - 128)
         b2 = np.int8(np.int64((w2 >> np.uint64(BOUND_SHIFT)) & byte) - 128)
         b3 = np.int8(np.int64((w3 >> np.uint64(BOUND_SHIFT)) & byte) - 128)
-        s0, t0 = kind((w0 >> np.uint64(SOURCE_SHIFT)) & mask), kind(w0 >> np.uint64(TARGET_SHIFT))
-        s1, t1 = kind((w1 >> np.uint64(SOURCE_SHIFT)) & mask), kind(w1 >> np.uint64(TARGET_SHIFT))
-        s2, t2 = kind((w2 >> np.uint64(SOURCE_SHIFT)) & mask), kind(w2 >> np.uint64(TARGET_SHIFT))
-        s3, t3 = kind((w3 >> np.uint64(SOURCE_SHIFT)) & mask), kind(w3 >> np.uint64(TARGET_SHIFT))
+        s0, t0 = np.uint8((w0 >> np.uint64(SOURCE_SHIFT)) & byte), np.uint8((w0 >> np.uint64(TARGET_SHIFT)) & byte)
+        s1, t1 = np.uint8((w1 >> np.uint64(SOURCE_SHIFT)) & byte), np.uint8((w1 >> np.uint64(TARGET_SHIFT)) & byte)
+        s2, t2 = np.uint8((w2 >> np.uint64(SOURCE_SHIFT)) & byte), np.uint8((w2 >> np.uint64(TARGET_SHIFT)) & byte)
+        s3, t3 = np.uint8((w3 >> np.uint64(SOURCE_SHIFT)) & byte), np.uint8((w3 >> np.uint64(TARGET_SHIFT)) & byte)
         for i in range(np.uint64(BLOCK)):
             place = places[i]
             place = t0 if (codes[c0 + i] > b0) & (place == s0) else place
@@ -147,6 +147,19 @@ def ask(codes: Any, questions: Any, begin: Any, end: Any, places: Any) -> None:
             place = t2 if (codes[c2 + i] > b2) & (place == s2) else place
             place = t3 if (codes[c3 + i] > b3) & (place == s3) else place
             places[i] = place
+
+
+@inner
+def ask_wide(codes: Any, questions: Any, begin: Any, end: Any, places: Any) -> None:
+    """The same with places uint16[BLOCK], one question at a time: rare enough to be compiled quickly instead."""
+    for q in range(np.uint64(begin), np.uint64(end)):
+        word = questions[q]
+        column = (word & np.uint64(COLUMN_MASK)) * np.uint64(BLOCK)
+        bound = np.int8(np.int64((word >> np.uint64(BOUND_SHIFT)) & np.uint64(255)) - 128)
+        source, target = np.uint16((word >> np.uint64(SOURCE_SHIFT)) & np.uint64(PLACE_MASK)), np.uint16(word >> np.uint64(TARGET_SHIFT))
+        for i in range(np.uint64(BLOCK)):
+            place = places[i]
+            places[i] = target if (codes[column + i] > bound) & (place == source) else place
 
 
 @inner
@@ -163,7 +176,7 @@ def find_places(codes: Any, questions: Any, begin: Any, end: Any, n_places: Any,
     if n_places > PLACES:
         for i in range(np.uint64(BLOCK)):
             out_places[i] = 0
-        ask(codes, questions, begin, end, out_places)
+        ask_wide(codes, questions, begin, end, out_places)
         return
     for i in range(np.uint64(BLOCK)):
         narrow[i] = 0

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from woodwind.kernels.jit import kernel
+from woodwind.kernels.jit import inner, kernel
 
 # Places of a byte. Beyond them a plan takes two, and a question three times as long; beyond WIDE_PLACES it ends before the tree does.
 PLACES = 256
@@ -96,12 +96,12 @@ def choose(child: Any, cover: Any, begin: int, end: int, share: Any, ways: Any) 
             ways[begin + i] = ways[begin + i] if share[i] >= high else END
 
 
-@kernel
+@inner
 def question(column: Any, bound: Any, source: Any, target: Any) -> Any:
     """One question as a word."""
     return (
         np.uint64(column)
-        | (np.uint64(bound + 128) << np.uint64(BOUND_SHIFT))
+        | (np.uint64(np.int64(bound) + 128) << np.uint64(BOUND_SHIFT))
         | (np.uint64(source) << np.uint64(SOURCE_SHIFT))
         | (np.uint64(target) << np.uint64(TARGET_SHIFT))
     )
@@ -140,11 +140,11 @@ def write_questions(child: Any, ways: Any, asked: Any, begin: int, end: int, out
         if way & 3 == THREE:
             stop = middle + scratch[1, left + 1]
             out_ends[stop] = 2 * (begin + i)
-            out_questions[q] = question(asked[0, begin + i], STOP_BOUND if way >= CATEGORY else MISSING_BOUND, first, stop)
+            out_questions[q] = question(asked[0, begin + i], np.int32(STOP_BOUND if way >= CATEGORY else MISSING_BOUND), first, stop)
             q += 1
         out_questions[q] = question(asked[0, begin + i], asked[1, begin + i], first, middle)
         q += 1
     while q % TOGETHER != 0:
-        out_questions[q] = question(0, NEVER, 0, 0)
+        out_questions[q] = question(np.int32(0), np.int32(NEVER), np.int64(0), np.int64(0))
         q += 1
     return walks
