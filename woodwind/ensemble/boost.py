@@ -5,7 +5,7 @@ scores updated. Progress, early stopping, deadlines and callbacks are consumers 
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,7 +35,7 @@ class BoostPlan:
     """What a boosting run does, all decided."""
 
     loss: Loss
-    tree: TreeSettings = TreeSettings()
+    tree: TreeSettings = field(default_factory=TreeSettings)
     learning_rate: float = 0.1
     subsample: float = 1.0
     bootstrap: bool = False

@@ -36,33 +36,30 @@ MEMBER = 5  # uint64[F, G]: interaction groups of a feature, as bits
 
 # Rows.
 STATS = 6  # int64[n, 4]
-LISTS = 7  # int64[slots, n]: rows of every node by rank, with their ranks; nodes have the same places in all lists
+LISTS = 7  # int64[F, n]: one for each slot; rows of every node by rank, with their ranks; nodes have the same places in all lists
 ROWS = 8  # int64[n], flat: rows of every node, ascending
 GOES = 9  # uint8[1, n]: 1 for rows that go left
 SPARE = 10  # int64[threads, n]
-LEAF_OF_ROW = 11  # int32[n], flat
 
 # Nodes.
-NODE_I = 12  # int64[nodes, N_INTEGERS]
-NODE_F = 13  # float64[nodes, N_FLOATS]
-GROUPS = 14  # uint64[nodes, G]: interaction groups still possible below a node
-SETS = 15  # uint64[nodes, 8]: levels that go left (4 words) and right (4 words)
-HEAP = 16  # int64[nodes], flat: leaves that can be split
-SEQUENCE = 17  # int64[nodes], flat: the nodes in the order of their final numbers
+NODE_I = 11  # int64[nodes, N_INTEGERS]
+NODE_F = 12  # float64[nodes, N_FLOATS]
+GROUPS = 13  # uint64[nodes, G]: interaction groups still possible below a node
+SETS = 14  # uint64[nodes, 8]: levels that go left (4 words) and right (4 words)
+HEAP = 15  # int64[nodes], flat: leaves that can be split
 
 # Judging.
-CONTROL = 18  # int64[64], flat
-TOTALS = 19  # int64[2, 4 + K]: sums of the two nodes that are judged next
-DRAWN = 20  # int64[slots], flat
-FOUND_I = 21  # int64[slots, 4]
-FOUND_F = 22  # float64[slots, 4]
-FOUND_SETS = 23  # uint64[slots, 8]
-COUNTS = 24  # int64[threads, K]: weight of each class to the left
-CURVES = 25  # float64[threads * CURVE_ROWS, BLOCK]
-PLACES = 26  # int64[threads * PLACE_ROWS, BLOCK]
-LEVELS = 27  # int64[threads * 256, 4 + K]: statistics of each level
-LOGS = 28  # int64[m], flat: x log2 x in fixed point, for whole x below m
-ENTRIES = 29
+CONTROL = 16  # int64[64], flat
+TOTALS = 17  # int64[2 + threads, 4 + K]: sums of the two nodes that are judged together, and of a cut by each thread
+DRAWN = 18  # int64[2, slots]: the features that each of the two may be split by
+FOUND_I = 19  # int64[2 * slots, 4]
+FOUND_F = 20  # float64[2 * slots, 4]
+FOUND_SETS = 21  # uint64[2 * slots, 8]
+CURVES = 22  # float64[threads, BLOCK]
+PLACES = 23  # int64[threads * PLACE_ROWS, BLOCK]
+LEVELS = 24  # int64[threads * 256, 4 + K]: statistics of each level
+LOGS = 25  # int64[m], flat: x log2 x in fixed point, for whole x below m
+ENTRIES = 26
 
 # Columns of TOTALS and LEVELS: sums of gradient, hessian and count; then the weight of each class.
 T_GRADIENT = 0  # for entropy: bits that name the classes
@@ -86,7 +83,6 @@ FOUND_RIGHT = 3
 
 # Rows that are scored together: five arrays of so many numbers stay in the first cache.
 BLOCK = 256
-CURVE_ROWS = 2
 PLACE_ROWS = 4
 
 
@@ -103,9 +99,10 @@ class ExactRule(NamedTuple):
     min_rows: int
     min_hessian: float
     min_gain: float
-    lenient: bool  # any split of rows with different labels will do, if min_gain is 0; else only one with more gain than that
+    thorough: bool  # a gain of min_gain is enough; otherwise it must be more
+    any_gain: bool  # rows of different labels are split even where nothing is gained by it
     plain: bool  # no L1 penalty and no bounds
-    narrow: bool  # weights are so small that their squares add up in 64 bits
+    narrow: bool  # classes: what the criterion adds up fits into 64 bits (squares of large weights do not)
     log_scale: float  # of the fixed point of x log2 x: a power of two
     l1: float
     l2: float

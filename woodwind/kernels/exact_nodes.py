@@ -1,31 +1,37 @@
-"""Nodes of a tree that grows with every threshold considered: their sums, their features, their turn and their number."""
+"""Nodes of a tree that grows with every threshold considered: their sums, their features, their splits, their turn."""
 
 from typing import Any
 
 import numpy as np
 
 from woodwind.kernels.exact_layout import (
+    CATEGORY,
     CONTROL,
     DEEP_FIRST,
     DRAWN,
     ENTROPY,
     FEATURES,
+    FOUND_BIN,
     FOUND_F,
     FOUND_I,
+    FOUND_LEFT,
+    FOUND_MISSING,
     FOUND_PLACE,
     FOUND_RATIO,
+    FOUND_RIGHT,
     FOUND_SCORE,
+    FOUND_SETS,
     GAIN_RATIO,
     GROUPS,
     HEAP,
-    LEAF_OF_ROW,
     LOGS,
     MEMBER,
+    MONOTONIC,
     NEWTON,
     NODE_F,
     NODE_I,
     ROWS,
-    SEQUENCE,
+    SETS,
     STATS,
     T_CLASSES,
     T_COUNT,
@@ -35,23 +41,29 @@ from woodwind.kernels.exact_layout import (
     X_OWN,
 )
 from woodwind.kernels.exact_score import bits_of, own_score
-from woodwind.kernels.intrinsics import floats, int_list, ints, row_list, words_in
+from woodwind.kernels.intrinsics import floats, int_list, ints, words_in
 from woodwind.kernels.jit import inner
 from woodwind.kernels.keys import hashed, keep_some
 from woodwind.kernels.layout import (
     BEST_FIRST,
     F_GAIN,
     F_HIGH,
+    F_LEFT,
     F_LOW,
     F_PRIORITY,
+    F_RIGHT,
     N_BEGIN,
+    N_BIN,
     N_CHILD,
     N_DEPTH,
     N_END,
+    N_FEATURE,
     N_FINAL,
     N_KEY,
     N_MISSING,
     N_PARENT,
+    N_SET,
+    N_SLOT,
     STOP,
 )
 
@@ -63,52 +75,43 @@ C_NODES = 32
 C_HEAP = 33
 C_LEAVES = 34
 C_SETS = 35
-C_NODE = 36  # the node that a phase is about
-C_SIDE = 37  # and its row of TOTALS
-C_FIRST = 38  # the first of the drawn slots that a phase is about
 
 
 @inner
-def new_node(growing: Any, parent: Any, begin: Any, end: Any) -> Any:
-    """A node without split or children."""
+def make_children(growing: Any, node: Any, middle: Any) -> Any:
+    """Give a node two children that meet at a place; keys, bounds of values and interaction groups are handed down."""
     control = int_list(growing, CONTROL)
-    node = control[C_NODES]
-    control[C_NODES] += 1
-    what = ints(growing, NODE_I)[node]
-    for k in range(len(what)):
-        what[k] = NOTHING
-    what[N_PARENT] = parent
-    what[N_DEPTH] = ints(growing, NODE_I)[parent, N_DEPTH] + 1 if parent >= 0 else 0
-    what[N_BEGIN] = begin
-    what[N_END] = end
-    what[N_MISSING] = STOP
-    real = floats(growing, NODE_F)[node]
-    for k in range(len(real)):
-        real[k] = 0.0
-    real[F_LOW] = -np.inf
-    real[F_HIGH] = np.inf
-    return node
-
-
-@inner
-def begin_tree(growing: Any, rule: Any) -> None:
-    """One node with all rows."""
-    control = int_list(growing, CONTROL)
-    stats = int_list(growing, STATS)
-    rows = int_list(growing, ROWS)
-    size = 0
-    for row in range(rule.n_rows):
-        if stats[4 * row + 2] > 0:
-            rows[size] = row
-            size += 1
-    control[C_NODES] = 0
-    control[C_HEAP] = 0
-    control[C_SETS] = 0
-    control[C_LEAVES] = 1
-    root = new_node(growing, NOTHING, 0, size)
-    ints(growing, NODE_I)[root, N_KEY] = rule.seed
-    for g in range(words_in(growing, GROUPS).shape[1]):
-        words_in(growing, GROUPS)[root, g] = ~U(0)
+    nodes = ints(growing, NODE_I)
+    real = floats(growing, NODE_F)
+    groups = words_in(growing, GROUPS)
+    left = control[C_NODES]
+    control[C_NODES] += 2
+    control[C_LEAVES] += 1
+    feature = nodes[node, N_FEATURE]
+    nodes[node, N_CHILD] = left
+    for side in range(2):
+        child = left + side
+        for k in range(nodes.shape[1]):
+            nodes[child, k] = NOTHING
+        nodes[child, N_PARENT] = node
+        nodes[child, N_DEPTH] = nodes[node, N_DEPTH] + 1
+        nodes[child, N_BEGIN] = nodes[node, N_BEGIN] if side == 0 else middle
+        nodes[child, N_END] = nodes[node, N_END] if side == 1 else middle
+        nodes[child, N_MISSING] = STOP
+        nodes[child, N_KEY] = hashed(nodes[node, N_KEY], side)
+        for k in range(real.shape[1]):
+            real[child, k] = 0.0
+        real[child, F_LOW] = real[node, F_LOW]
+        real[child, F_HIGH] = real[node, F_HIGH]
+        for g in range(groups.shape[1]):
+            groups[child, g] = groups[node, g] & words_in(growing, MEMBER)[feature, g]
+    direction = int_list(growing, MONOTONIC)[feature]
+    if direction != 0:
+        # Neither side may cross the middle, now or further down.
+        value = (real[node, F_LEFT] + real[node, F_RIGHT]) / 2.0
+        real[left if direction > 0 else left + 1, F_HIGH] = value
+        real[left + 1 if direction > 0 else left, F_LOW] = value
+    return left
 
 
 @inner
@@ -118,7 +121,7 @@ def take_total(growing: Any, rule: Any, node: Any, side: Any) -> Any:
     total = ints(growing, TOTALS)[side]
     rows = int_list(growing, ROWS)
     stats = int_list(growing, STATS)
-    for k in range(T_CLASSES + rule.n_classes):
+    for k in range(len(total)):
         total[k] = 0
     first = stats[4 * rows[what[N_BEGIN]] + 3]
     mixed = np.int64(0)
@@ -141,27 +144,25 @@ def take_total(growing: Any, rule: Any, node: Any, side: Any) -> Any:
         total[T_GRADIENT] = bits_of(total, rule, int_list(growing, LOGS))
     real = floats(growing, NODE_F)[node]
     real[X_OWN] = own_score(total, rule, real[F_LOW], real[F_HIGH])
-    if rule.lenient and mixed == 0:
+    if mixed == 0:
         return False
     return what[N_DEPTH] < rule.max_depth and count >= rule.min_split and count >= 2 * rule.min_rows
 
 
-# Which features.
+# Which features, and which of their splits.
 
 
 @inner
-def draw_slots(growing: Any, rule: Any, node: Any) -> Any:
-    """Write the slots that a node may be split by to DRAWN; returns how many come first, and how many there are.
+def draw_slots(growing: Any, rule: Any, node: Any, out: Any) -> Any:
+    """Write the slots that a node may be split by to out; returns how many come first, and how many there are.
 
     First those of the tree, then a draw for the level, then those that interaction constraints leave, then a draw for the node.
     """
-    what = ints(growing, NODE_I)[node]
-    out = int_list(growing, DRAWN)
     features = int_list(growing, FEATURES)
     count = len(features)
     for k in range(count):
         out[k] = k
-    count = keep_some(out, count, rule.level_candidates, hashed(rule.seed, what[N_DEPTH]))
+    count = keep_some(out, count, rule.level_candidates, hashed(rule.seed, ints(growing, NODE_I)[node, N_DEPTH]))
     if rule.grouped:
         groups = words_in(growing, GROUPS)
         member = words_in(growing, MEMBER)
@@ -176,40 +177,74 @@ def draw_slots(growing: Any, rule: Any, node: Any) -> Any:
         count = kept
     if rule.n_candidates >= count:
         return count, count
-    first = keep_some(out, count, count - 1 if rule.patient else rule.n_candidates, what[N_KEY])
-    return rule.n_candidates, count if rule.patient else first
+    keep_some(out, count, count - 1 if rule.patient else rule.n_candidates, ints(growing, NODE_I)[node, N_KEY])
+    return rule.n_candidates, count if rule.patient else rule.n_candidates
 
 
 @inner
-def pick(growing: Any, rule: Any, begin: Any, end: Any) -> Any:
+def pick(growing: Any, rule: Any, side: Any, begin: Any, end: Any) -> Any:
     """The best of the drawn slots begin to end; of equals the lowest. -1 if none has a split.
 
     Gain ratio: the best ratio among those whose gain is not below the mean (Quinlan 1993, section 2.2): it would otherwise favour
     splits that part a few rows from the rest, whatever they gain.
     """
-    drawn = int_list(growing, DRAWN)
-    found_i = ints(growing, FOUND_I)
-    found_f = floats(growing, FOUND_F)
-    column = FOUND_SCORE
-    least = -np.inf
-    if rule.criterion == GAIN_RATIO:
-        column = FOUND_RATIO
-        total = 0.0
-        count = 0
-        for k in range(begin, end):
-            if found_i[drawn[k], FOUND_PLACE] >= 0:
-                total += found_f[drawn[k], FOUND_SCORE]
-                count += 1
-        # The mean of equal gains may round to more than they are.
-        least = total / max(count, 1) * (1.0 - 1e-12)
+    drawn = ints(growing, DRAWN)[side]
+    first = side * len(int_list(growing, FEATURES))
+    places = ints(growing, FOUND_I)
+    found = floats(growing, FOUND_F)
+    column = FOUND_RATIO if rule.criterion == GAIN_RATIO else FOUND_SCORE
+    total = 0.0
+    count = 0
+    for k in range(begin, end):
+        if places[first + drawn[k], FOUND_PLACE] >= 0:
+            total += found[first + drawn[k], FOUND_SCORE]
+            count += 1
+    # The mean of equal gains may round to more than they are.
+    least = total / max(count, 1) * (1.0 - 1e-12) if rule.criterion == GAIN_RATIO else -np.inf
     best = NOTHING
+    highest = -np.inf
     for k in range(begin, end):
         slot = drawn[k]
-        if found_i[slot, FOUND_PLACE] < 0 or found_f[slot, FOUND_SCORE] < least:
-            continue
-        if best < 0 or found_f[slot, column] > found_f[best, column] or (found_f[slot, column] == found_f[best, column] and slot < best):
-            best = slot
+        score = found[first + slot, column]
+        if places[first + slot, FOUND_PLACE] >= 0 and found[first + slot, FOUND_SCORE] >= least:
+            if best < 0 or score > highest or (score == highest and slot < best):
+                best = slot
+                highest = score
     return best
+
+
+@inner
+def accept(growing: Any, rule: Any, node: Any, side: Any, slot: Any) -> None:
+    """Give a node the split that was found, if the gain is enough, and let it wait for its turn."""
+    control = int_list(growing, CONTROL)
+    found = side * len(int_list(growing, FEATURES)) + slot
+    outcome = floats(growing, FOUND_F)[found]
+    gain = outcome[FOUND_SCORE]
+    real = floats(growing, NODE_F)[node]
+    # Where values are held by bounds, a split may gain nothing but rounding errors.
+    least = rule.min_gain + (0.0 if rule.plain else 1e-15 * abs(real[X_OWN]))
+    if not (gain > least or (rule.thorough and gain == least and gain > 0.0) or rule.any_gain):
+        return
+    real[F_GAIN] = max(gain, 0.0)
+    real[F_LEFT] = outcome[FOUND_LEFT]
+    real[F_RIGHT] = outcome[FOUND_RIGHT]
+    what = ints(growing, NODE_I)[node]
+    what[N_SLOT] = slot
+    what[N_FEATURE] = int_list(growing, FEATURES)[slot]
+    what[N_BIN] = ints(growing, FOUND_I)[found, FOUND_BIN]
+    what[N_MISSING] = ints(growing, FOUND_I)[found, FOUND_MISSING]
+    what[N_FINAL] = ints(growing, FOUND_I)[found, FOUND_PLACE]
+    if int_list(growing, CATEGORY)[what[N_FEATURE]]:
+        what[N_SET] = control[C_SETS]
+        control[C_SETS] += 1
+        for word in range(8):
+            words_in(growing, SETS)[what[N_SET], word] = words_in(growing, FOUND_SETS)[found, word]
+    real[F_PRIORITY] = -np.float64(node)
+    if rule.order == BEST_FIRST:
+        real[F_PRIORITY] = real[F_GAIN]
+    elif rule.order == DEEP_FIRST:
+        real[F_PRIORITY] = np.float64(node)
+    push(growing, node)
 
 
 # Which node next: a heap by priority, equals by number.
@@ -224,14 +259,8 @@ def comes_before(growing: Any, a: Any, b: Any) -> Any:
 
 
 @inner
-def push(growing: Any, rule: Any, node: Any) -> None:
+def push(growing: Any, node: Any) -> None:
     """Let a node wait for its turn."""
-    priority = -np.float64(node)
-    if rule.order == BEST_FIRST:
-        priority = floats(growing, NODE_F)[node, F_GAIN]
-    elif rule.order == DEEP_FIRST:
-        priority = np.float64(node)
-    floats(growing, NODE_F)[node, F_PRIORITY] = priority
     heap = int_list(growing, HEAP)
     place = int_list(growing, CONTROL)[C_HEAP]
     int_list(growing, CONTROL)[C_HEAP] += 1
@@ -263,37 +292,3 @@ def pop(growing: Any) -> Any:
         place = below
     heap[place] = moved
     return first
-
-
-# Finishing.
-
-
-@inner
-def number_nodes(growing: Any, rule: Any) -> None:
-    """Final numbers: in order of birth, or level by level where the order of growth was chosen for speed alone."""
-    nodes = ints(growing, NODE_I)
-    sequence = int_list(growing, SEQUENCE)
-    size = int_list(growing, CONTROL)[C_NODES]
-    sequence[0] = 0
-    known = 1
-    for number in range(size):
-        if rule.order != DEEP_FIRST:
-            sequence[number] = number
-        node = sequence[number]
-        nodes[node, N_FINAL] = number
-        if rule.order == DEEP_FIRST and nodes[node, N_CHILD] >= 0:
-            sequence[known] = nodes[node, N_CHILD]
-            sequence[known + 1] = nodes[node, N_CHILD] + 1
-            known += 2
-
-
-@inner
-def note_leaves(growing: Any) -> None:
-    """Write the leaf of every row."""
-    nodes = ints(growing, NODE_I)
-    rows = int_list(growing, ROWS)
-    leaf_of_row = row_list(growing, LEAF_OF_ROW)
-    for node in range(int_list(growing, CONTROL)[C_NODES]):
-        if nodes[node, N_CHILD] < 0:
-            for j in range(nodes[node, N_BEGIN], nodes[node, N_END]):
-                leaf_of_row[rows[j]] = nodes[node, N_FINAL]

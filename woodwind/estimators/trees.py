@@ -1,0 +1,343 @@
+"""Single decision trees: CART for classes and for numbers, every threshold considered."""
+
+import warnings
+from typing import Annotated, Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_matrix
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.utils import Bunch
+from sklearn.utils.validation import check_is_fitted
+
+from woodwind.base.errors import ConstantTargetWarning, ParameterError, TargetError
+from woodwind.base.fixed import exact_sum
+from woodwind.base.streams import key, seed_of
+from woodwind.data.cuts import Cuts
+from woodwind.data.ranks import Ranks
+from woodwind.data.schema import Schema
+from woodwind.data.table import Table
+from woodwind.estimators.constraints import monotonic
+from woodwind.estimators.plan import feature_count
+from woodwind.estimators.skin import Skin, check_lengths, row_count
+from woodwind.estimators.target import Target, read_labels, read_numbers
+from woodwind.estimators.weights import Weighing, class_factors, read_weight
+from woodwind.params.check import check
+from woodwind.params.groups import CartClassifierParams, CartParams, CartRegressorParams
+from woodwind.params.knobs import between, knobs
+from woodwind.tree.cart import CartData, CartPlan, class_impurity, classification_tree, regression_tree, squared_impurity
+from woodwind.tree.exact_cuts import ranks_of_codes
+from woodwind.tree.forest import Forest
+from woodwind.tree.prune import pruned, pruning_path
+from woodwind.tree.settings import TreeSettings
+
+Floats = NDArray[np.float64]
+Values = dict[str, Any]
+
+NO_LIMIT = 1 << 40
+
+
+@knobs
+class LeafParams:
+    """How small leaves may be."""
+
+    min_weight_fraction_leaf: Annotated[float, between(0, 0.5), "Smallest share of the total weight in a leaf."] = 0.0
+
+
+class DecisionTree(Skin):
+    """What both kinds of tree share."""
+
+    ccp_alpha: float
+
+    # What each task does in its own way.
+
+    def _read_target(self, y: Any) -> Target:
+        raise NotImplementedError
+
+    def _weighed(self, target: Target, weight: Floats | None, values: Values) -> tuple[Target, Weighing]:
+        """The target and the weights as they are trained on."""
+        return target, Weighing.of(weight)
+
+    def _grow(self, data: CartData, target: Target, plan: CartPlan) -> Forest:
+        raise NotImplementedError
+
+    def _impurity(self, data: CartData, target: Target, plan: CartPlan) -> float:
+        raise NotImplementedError
+
+    # Training.
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Grow the tree.
+
+        Parameters
+        ----------
+        X : table
+            A NumPy array, a SciPy sparse matrix, a frame of pandas or polars, an Arrow table, a list of rows; numbers, text,
+            categories, dates and missing values as they come.
+        y : sequence of values, one for each row
+            Labels of any kind for a classifier, finite numbers for a regressor.
+        sample_weight : sequence of numbers, one for each row, default=None
+            A row of weight zero is absent, and one of weight two counts as a row given twice.
+
+        Returns
+        -------
+        self
+        """
+        schema, data, target, plan = self._given(X, y, sample_weight)
+        forest = self._grow(data, target, plan)
+        self._keep_schema(schema)
+        self.forest_ = pruned(forest, self.ccp_alpha) if self.ccp_alpha > 0.0 else forest
+        return self
+
+    def cost_complexity_pruning_path(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
+        """How the tree shrinks as the price of a leaf rises.
+
+        Takes what `fit` takes, and leaves the estimator as it is. Each of the alphas, given as `ccp_alpha`, grows the tree of its step.
+
+        Returns
+        -------
+        Bunch with the arrays `ccp_alphas`, ascending from 0, and `impurities`: the mean impurity of the leaves at each step.
+        """
+        classes = getattr(self, "classes_", None)
+        try:
+            _schema, data, target, plan = self._given(X, y, sample_weight)
+            alphas, impurities = pruning_path(self._grow(data, target, plan), self._impurity(data, target, plan))
+        finally:
+            self._restore_classes(classes)
+        return Bunch(ccp_alphas=alphas, impurities=impurities)
+
+    def _restore_classes(self, classes: NDArray[Any] | None) -> None:
+        """A path leaves no trace."""
+        if classes is not None:
+            self.classes_ = classes
+        elif hasattr(self, "classes_"):
+            del self.classes_
+
+    def _given(self, X: Any, y: Any, sample_weight: Any) -> tuple[Schema, CartData, Target, CartPlan]:
+        """What fit was given, read and checked."""
+        values = check(self)
+        target = self._read_target(y)
+        weight = read_weight(sample_weight, target.n_rows, self._owner)
+        target, weighing = self._weighed(target, weight, values)
+        if weighing.given is not None:
+            check_lengths(self._owner, row_count(X), target.n_rows)
+        schema, table = Schema.learn(X, values["categorical_features"], weight=weighing.given, owner=self._owner)
+        check_lengths(self._owner, table.n_rows, target.n_rows)
+        data = self._data(table, weighing, values)
+        return schema, data, target, self._plan(schema, exact_sum(data.total), values)
+
+    def _data(self, table: Table, weighing: Weighing, values: Values) -> CartData:
+        """The table in ranks, or in bins, and how much each row counts."""
+        count, weight = np.ones(table.n_rows, np.int64), weighing.weight
+        if weighing.take is not None:
+            count = np.bincount(weighing.take, minlength=table.n_rows).astype(np.int64)
+            if weight is not None:
+                of_row = np.ones(table.n_rows)
+                of_row[weighing.take] = weight
+                weight = of_row
+        if values["max_bins"] is None:
+            return CartData(Ranks.of(table, self._threads), None, count, weight)
+        cuts = Cuts.fit(table, values["max_bins"], weighing.given, self._threads)
+        return CartData(ranks_of_codes(cuts.encode(table, self._threads)), cuts, count, weight)
+
+    def _plan(self, schema: Schema, weight: float, values: Values) -> CartPlan:
+        """How to grow the tree."""
+        n_features = len(schema.feature_names)
+        per_node = feature_count(values["max_features"], n_features, n_features, "max_features", self._owner)
+        leaves = values["max_leaf_nodes"]
+        settings = TreeSettings(
+            growth="level" if leaves is None else "best_first",
+            max_leaves=NO_LIMIT if leaves is None else leaves,
+            max_depth=values["max_depth"],
+            min_rows=float(values["min_samples_leaf"]),
+            min_hessian=values["min_weight_fraction_leaf"] * weight,
+            min_gain=values["min_gain"],
+            l2=0.0,
+            category_smooth=0.0,
+            category_l2=0.0,
+            features_per_node=per_node,
+            monotonic=monotonic(values["monotonic_cst"], schema, self._owner),
+        )
+        name = key(seed_of(values["random_state"]), "tree") if per_node < n_features else 0
+        return CartPlan(settings, values["criterion"], values["min_samples_split"], name, self._threads)
+
+    # What the tree is like.
+
+    def get_depth(self) -> int:
+        """Splits between the root and the deepest leaf."""
+        check_is_fitted(self)
+        return int(self.forest_.depth.max())
+
+    def get_n_leaves(self) -> int:
+        """Number of leaves."""
+        check_is_fitted(self)
+        return int((self.forest_.feature < 0).sum())
+
+    def apply(self, X: Any) -> NDArray[np.int32]:
+        """The number of the node where each row ends, (n_rows,).
+
+        It is a leaf, except where a row stops on its way: at a level that training never saw, or at a missing value where training
+        met none.
+        """
+        return super().apply(X)[:, 0]
+
+    def decision_path(self, X: Any) -> Any:
+        """The nodes that each row passes: a sparse matrix of ones, (n_rows, n_nodes)."""
+        ends = self.apply(X)
+        child = self.forest_.child
+        parent: NDArray[np.int64] = np.full(len(child), -1, np.int64)
+        inner = np.flatnonzero(child)
+        parent[child[inner]] = parent[child[inner] + 1] = inner
+        rows, nodes, row, node = [], [], np.arange(len(ends)), ends.astype(np.int64)
+        while row.size:
+            rows.append(row)
+            nodes.append(node)
+            above = parent[node]
+            row, node = row[above >= 0], above[above >= 0]
+        place = np.concatenate(rows), np.concatenate(nodes)
+        path = csr_matrix((np.ones(len(place[0]), np.int64), place), shape=(len(ends), len(child)))
+        path.sort_indices()
+        return path
+
+
+@knobs
+class DecisionTreeClassifier(CartClassifierParams, CartParams, LeafParams, DecisionTree, ClassifierMixin, BaseEstimator):
+    """A decision tree for classification.
+
+    Every threshold is considered, unless `max_bins` says otherwise; categories are split into sets of levels, and missing values go where
+    they fit best. What training never saw stops at the split and takes what is known there.
+
+    {parameters}
+
+    Attributes
+    ----------
+    classes_ : array of shape (n_classes,)
+        The labels, in order.
+    feature_importances_ : array of shape (n_features_in_,)
+        The share of the impurity removed that each column brought.
+    forest_ : Forest
+        The tree, as arrays; its values are the shares of the classes.
+    n_features_in_, feature_names_in_
+        The number of columns of the training table, and their names if it had any.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from woodwind import DecisionTreeClassifier
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> print(DecisionTreeClassifier(max_depth=1).fit(X, y).export_text())
+    |--- petal length (cm) <= 2.45
+    |   |--- value: 0 1.00, 1 0.00, 2 0.00 (cover 50.00)
+    |--- petal length (cm) >  2.45
+    |   |--- value: 0 0.00, 1 0.50, 2 0.50 (cover 100.00)
+    |--- petal length (cm) is missing: value: 0 0.33, 1 0.33, 2 0.33
+    <BLANKLINE>
+    """
+
+    def _read_target(self, y: Any) -> Target:
+        return read_labels(y, self._owner)
+
+    def _weighed(self, target: Target, weight: Floats | None, values: Values) -> tuple[Target, Weighing]:
+        """Class weights count with those of rows; classes of which all rows weigh nothing are absent."""
+        weighing = Weighing.of(weight, class_factors(values["class_weight"], weight, target, self._owner))
+        classes = np.asarray(target.classes)
+        present = np.unique(weighing.at(target.y))
+        if len(present) < 2:
+            raise TargetError(
+                f"{self._owner}: y has one class only among the rows with a weight above zero ({classes[present].tolist()}), and a "
+                "classifier needs at least 2 classes. Look at how the rows and their weights were chosen."
+            )
+        if len(present) < len(classes):
+            number: NDArray[np.int32] = np.zeros(len(classes), np.int32)
+            number[present] = np.arange(len(present))
+            target = Target(number[target.y], classes[present])
+        if values["monotonic_cst"] is not None and len(present) > 2:
+            raise ParameterError(f"{self._owner}: monotonic_cst is for two classes, but y has {len(present)}. Set monotonic_cst=None.")
+        self.classes_: NDArray[Any] = classes[present]
+        return target, weighing
+
+    def _grow(self, data: CartData, target: Target, plan: CartPlan) -> Forest:
+        return classification_tree(data, target.y, target.n_classes, plan)
+
+    def _impurity(self, data: CartData, target: Target, plan: CartPlan) -> float:
+        return class_impurity(data, target.y, target.n_classes, plan.criterion)
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """The most frequent class where each row ends; of equals the first.
+
+        Parameters
+        ----------
+        X : table
+            Rows of the columns that the model was trained with; columns are matched by name.
+        """
+        best = self.predict_proba(X).argmax(axis=1)
+        labels: NDArray[Any] = self.classes_[best]
+        return labels
+
+    def predict_proba(self, X: Any) -> Floats:
+        """Shares of the classes where each row ends, (n_rows, n_classes), in the order of `classes_`."""
+        table = self._read(X)
+        return self.forest_.raw(table, self._threads)
+
+    def predict_log_proba(self, X: Any) -> Floats:
+        """Logarithms of the shares; minus infinity for a class that is not there."""
+        with np.errstate(divide="ignore"):
+            return np.log(self.predict_proba(X))
+
+
+@knobs
+class DecisionTreeRegressor(CartRegressorParams, CartParams, LeafParams, DecisionTree, RegressorMixin, BaseEstimator):
+    """A decision tree for regression.
+
+    Every threshold is considered, unless `max_bins` says otherwise; categories are split into sets of levels, and missing values go where
+    they fit best. What training never saw stops at the split and takes what is known there.
+
+    {parameters}
+
+    Attributes
+    ----------
+    feature_importances_ : array of shape (n_features_in_,)
+        The share of the squared error removed that each column brought.
+    forest_ : Forest
+        The tree, as arrays; its values are the means of the targets.
+    n_features_in_, feature_names_in_
+        The number of columns of the training table, and their names if it had any.
+
+    Examples
+    --------
+    >>> from woodwind import DecisionTreeRegressor
+    >>> tree = DecisionTreeRegressor(max_depth=1).fit([[0.0], [1.0], [4.0], [5.0]], [1.0, 3.0, 10.0, 12.0])
+    >>> tree.predict([[0.5], [4.5]])
+    array([ 2., 11.])
+    """
+
+    def _read_target(self, y: Any) -> Target:
+        return read_numbers(y, self._owner)
+
+    def _weighed(self, target: Target, weight: Floats | None, values: Values) -> tuple[Target, Weighing]:
+        target, weighing = super()._weighed(target, weight, values)
+        y = weighing.at(target.y)
+        if len(y) > 1 and (y == y[0]).all():
+            warnings.warn(
+                f"{self._owner}: y is {y[0]:g} in every row, so that there is nothing to learn: the tree predicts this number.",
+                ConstantTargetWarning,
+                stacklevel=4,
+            )
+        return target, weighing
+
+    def _grow(self, data: CartData, target: Target, plan: CartPlan) -> Forest:
+        return regression_tree(data, target.y, plan)
+
+    def _impurity(self, data: CartData, target: Target, plan: CartPlan) -> float:
+        return squared_impurity(data, target.y)
+
+    def predict(self, X: Any) -> Floats:
+        """The mean target where each row ends.
+
+        Parameters
+        ----------
+        X : table
+            Rows of the columns that the model was trained with; columns are matched by name.
+        """
+        table = self._read(X)
+        return self.forest_.raw(table, self._threads)[:, 0]
