@@ -49,7 +49,7 @@ from woodwind.kernels.exact_layout import (
     TOTALS,
     X_OWN,
 )
-from woodwind.kernels.exact_score import cut_score, two_sides, x_log_x
+from woodwind.kernels.exact_score import cut_score, real_bits, two_sides, x_log_x
 from woodwind.kernels.intrinsics import floats, int_list, ints, words_in
 from woodwind.kernels.jit import inner
 from woodwind.kernels.layout import F_HIGH, F_LOW, LEFT, N_BEGIN, N_END, RIGHT, STOP
@@ -159,7 +159,7 @@ def scan_classes(growing: Any, rule: Any, pairs: Any, first: Any, last: Any, tot
                 score = two_sides(np.float64(A), np.float64(B), np.float64(w), np.float64(W - w))
             else:
                 bits = total[T_GRADIENT] + A + B - x_log_x(w, rule, logs) - x_log_x(W - w, rule, logs)
-                score = np.float64(bits) / rule.log_scale
+                score = real_bits(bits, rule)
             if score > best:
                 best = score
                 where = np.int64(j)
@@ -338,7 +338,7 @@ def note_sides(rule: Any, left: Any, total: Any, bounds: Any, logs: Any, outcome
     outcome[FOUND_RIGHT] = np.float64(total[T_CLASSES + 1] - left[T_CLASSES + 1]) / np.float64(q)
     if rule.criterion == GAIN_RATIO:
         bits = x_log_x(p + q, rule, logs) - x_log_x(p, rule, logs) - x_log_x(q, rule, logs)
-        outcome[FOUND_RATIO] = outcome[FOUND_SCORE] / (np.float64(bits) / rule.log_scale * rule.hessian_unit)
+        outcome[FOUND_RATIO] = outcome[FOUND_SCORE] / (real_bits(bits, rule) * rule.hessian_unit)
 
 
 @inner

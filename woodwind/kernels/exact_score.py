@@ -40,6 +40,12 @@ def bits_of(sums: Any, rule: Any, logs: Any) -> Any:
 
 
 @inner
+def real_bits(bits: Any, rule: Any) -> Any:
+    """Bits in fixed point as a number; the last eight places, where the rounding of each logarithm shows, count for nothing."""
+    return np.float64((bits + 128) >> 8 << 8) / rule.log_scale
+
+
+@inner
 def class_score(left: Any, total: Any, rule: Any, logs: Any) -> Any:
     """How pure two sides are, in units of weight.
 
@@ -59,7 +65,7 @@ def class_score(left: Any, total: Any, rule: Any, logs: Any) -> Any:
     bits = total[T_GRADIENT] - x_log_x(w, rule, logs) - x_log_x(W - w, rule, logs)
     for k in range(T_CLASSES, T_CLASSES + rule.n_classes):
         bits += x_log_x(left[k], rule, logs) + x_log_x(total[k] - left[k], rule, logs)
-    return np.float64(bits) / rule.log_scale
+    return real_bits(bits, rule)
 
 
 @inner

@@ -361,6 +361,3 @@ def class_weights(tree: GrownTree, stats: RowStats, n_classes: int) -> Floats:
     of_class, weight = stats.rows[tree.rows, at.X_GRADIENT], stats.rows[tree.rows, at.X_HESSIAN]
     sums = [node_sums(np.where(of_class == k, weight, 0), tree.begin, tree.end) for k in range(n_classes)]
     return real_of(np.column_stack(sums), stats.hessian_unit)
-
-
-# From ranks to numbers. The `bin` of a number split holds two ranks: of the next value in the node above the cut, and of the last below.

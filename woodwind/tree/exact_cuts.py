@@ -1,4 +1,8 @@
-"""Ranks to thresholds, and exact trees to the form that forests are assembled from."""
+"""Ranks to thresholds, and exact trees to the form that forests are assembled from.
+
+While a tree is on ranks, the `bin` of a number split holds two of them: (of the next value in the node above the cut << 32) + of the
+last one below.
+"""
 
 from collections.abc import Sequence
 from dataclasses import replace
