@@ -23,7 +23,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from woodwind import GradientBoostingClassifier, GradientBoostingRegressor, ParameterError, losses
-from woodwind.base.errors import InterruptWarning
+from woodwind.base.errors import InterruptWarning, TargetError
 
 QUICK = {"n_estimators": 12, "learning_rate": 0.3, "max_leaf_nodes": 8, "min_samples_leaf": 5, "random_state": 0}
 
@@ -309,6 +309,28 @@ def test_going_on_with_early_stopping_is_the_same_as_one_run():
     if parts.n_iter_ == 20:
         assert digest(parts) == digest(whole)
     assert len(parts.validation_score_) == 21
+
+
+def test_going_on_in_folds_adds_rounds_only():
+    X, y = numbers(200)
+    model = GradientBoostingRegressor(warm_start=True, **{**QUICK, "n_estimators": 4}).fit(X, y)
+    first = model.forest_
+    model.set_params(n_estimators=12).fit(X, y)
+    assert 4 <= model.n_iter_ <= 12
+    assert model.forest_.first(4).digest() == first.digest()
+
+
+def test_going_on_with_other_rows_keeps_the_trees():
+    X, y = classes(400)
+    model = GradientBoostingClassifier(early_stopping=False, warm_start=True, **QUICK).fit(X[:200], y[:200])
+    first = model.forest_
+    model.set_params(n_estimators=20).fit(X[200:], y[200:], eval_set=(X[:200], y[:200]))
+    assert model.forest_.first(12).digest() == first.digest()
+    assert model.n_iter_ == 20
+    assert len(model.validation_score_) == 9
+    assert model.best_iteration_ == 12 + np.argmin(model.validation_score_[1:]) + 1
+    with pytest.raises(TargetError, match="not among the classes"):
+        model.fit(X, np.where(y == "ash", "oak", y))
 
 
 def test_going_on_with_a_random_seed_keeps_it():

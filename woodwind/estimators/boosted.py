@@ -272,9 +272,7 @@ class Boosting(Skin):
         width = 1 if not trained.trees else trained.trees[0].value.shape[1]
         self.forest_ = assemble(trained.trees, cuts, trained.start, width)
         self.n_iter_ = len(trained.rounds)
-        self.best_iteration_ = self.n_iter_
-        if len(trained.valid) > 1:
-            self.best_iteration_ = int(np.nanargmin(trained.valid[1:])) + 1
+        self.best_iteration_ = trained.best
         self.n_trees_per_iteration_ = len(trained.rounds[0]) if trained.rounds else 1
         self.train_score_ = sign * np.array(trained.train)
         self.validation_score_ = sign * np.array(trained.valid)

@@ -61,6 +61,12 @@ class GradientBoostingClassifier(
     n_features_in_, feature_names_in_
         The number of columns of the training table, and their names if it had any.
 
+    Notes
+    -----
+    What 'auto' means is written in woodwind/estimators/auto.py, rule by rule. In short: larger tables take larger steps and draw a share of
+    the rows for each tree; leaves of small tables may be smaller; of a large table a share is held out to stop by, while the rounds of a
+    small one are found in folds, in which every row is held out once, and a table of very few rows is boosted for all `n_estimators`.
+
     Examples
     --------
     >>> from sklearn.datasets import load_iris
@@ -212,6 +218,12 @@ class GradientBoostingRegressor(
         The trees, as arrays.
     n_features_in_, feature_names_in_
         The number of columns of the training table, and their names if it had any.
+
+    Notes
+    -----
+    What 'auto' means is written in woodwind/estimators/auto.py, rule by rule. In short: larger tables take larger steps and draw a share of
+    the rows for each tree; leaves of small tables may be smaller; of a large table a share is held out to stop by, while the rounds of a
+    small one are found in folds, in which every row is held out once, and a table of very few rows is boosted for all `n_estimators`.
 
     Examples
     --------

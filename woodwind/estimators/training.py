@@ -97,6 +97,15 @@ class Trained:
     train: tuple[float, ...] = ()  # losses before the first round and after each
     valid: tuple[float, ...] = ()
 
+    @property
+    def best(self) -> int:
+        """Number of the round with the smallest validation loss; of the last one where there is none."""
+        if len(self.valid) < 2:
+            return len(self.rounds)
+        # A training that goes on from one that was not watched has losses of its own rounds only.
+        unwatched = max(len(self.rounds) + 1 - len(self.valid), 0)
+        return unwatched + best_of(self.valid[1:]) + 1
+
 
 def train(rows: Rows, plan: BoostPlan, stop: Stop, watched: Watched | None, earlier: Trained | None, owner: str) -> Trained:
     """Boost, going on from an earlier training if there is one."""
