@@ -43,7 +43,7 @@ from woodwind.kernels.exact_layout import (
 from woodwind.kernels.exact_score import bits_of, own_score
 from woodwind.kernels.intrinsics import floats, int_list, ints, words_in
 from woodwind.kernels.jit import inner
-from woodwind.kernels.keys import hashed, keep_some
+from woodwind.kernels.keys import FIRST_LEVEL, hashed, keep_some
 from woodwind.kernels.layout import (
     BEST_FIRST,
     F_GAIN,
@@ -162,7 +162,7 @@ def draw_slots(growing: Any, rule: Any, node: Any, out: Any) -> Any:
     count = len(features)
     for k in range(count):
         out[k] = k
-    count = keep_some(out, count, rule.level_candidates, hashed(rule.seed, ints(growing, NODE_I)[node, N_DEPTH]))
+    count = keep_some(out, count, rule.level_candidates, hashed(rule.seed, FIRST_LEVEL + ints(growing, NODE_I)[node, N_DEPTH]))
     if rule.grouped:
         groups = words_in(growing, GROUPS)
         member = words_in(growing, MEMBER)
