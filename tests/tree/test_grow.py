@@ -81,6 +81,20 @@ def test_more_rows_than_announced_are_refused():
         grower.grow(SCALES, 0, np.zeros(21, np.int32))
 
 
+@pytest.mark.parametrize(
+    ("outputs", "options"),
+    [
+        (2, {"growth": "symmetric"}),
+        (2, {"monotonic": np.array([1, 0, 0])}),
+        (1, {"growth": "symmetric", "monotonic": np.array([1, 0, 0])}),
+    ],
+)
+def test_what_cannot_be_grown_together_is_refused(outputs, options):
+    with pytest.raises(ValueError, match="do not go together"):
+        Grower(random_codes(0, 20), TreeSettings(**options), outputs=outputs)
+    Grower(random_codes(0, 20), TreeSettings(monotonic=np.zeros(3, np.int64)), outputs=2)
+
+
 @pytest.mark.parametrize("shift", [-60, -20, 20, 60])
 def test_units_of_the_target_do_not_matter(shift):
     """Gradients times a power of two: the same splits, and gains times its square."""

@@ -17,13 +17,21 @@ Values = dict[str, Any]
 def boost_plan(values: Values, loss: Loss, schema: Schema, n_rows: int, is_class: bool, seed: int, threads: int, owner: str) -> BoostPlan:
     """How to boost a table of so many rows."""
     rate, share = values["learning_rate"], values["subsample"]
+    tree = tree_settings(values, schema, n_rows, is_class, owner)
+    symmetric = tree.growth == "symmetric"
+    if tree.monotonic is not None and tree.monotonic.any():
+        if loss.width > 1:
+            raise ParameterError(f"{owner}: monotonic_cst is for two classes, but y has {loss.width}. Set monotonic_cst=None.")
+        if symmetric:
+            raise ParameterError(f"{owner}: monotonic_cst is not for growth='symmetric'. Set growth='best_first' or growth='level'.")
     return BoostPlan(
         loss=loss,
-        tree=tree_settings(values, schema, n_rows, is_class, owner),
+        tree=tree,
         learning_rate=auto.learning_rate(n_rows) if rate == "auto" else rate,
         subsample=auto.subsample(n_rows) if share == "auto" else share,
         bootstrap=values["bootstrap"],
-        one_per_class=values.get("multiclass") == "one_per_class",
+        # A symmetric tree has one output: with more classes each has trees of its own.
+        one_per_class=symmetric or values.get("multiclass") == "one_per_class",
         seed=seed,
         threads=threads,
     )

@@ -83,6 +83,10 @@ class Grower:
         self.codes = codes
         self.settings = settings
         self.outputs = outputs
+        bounded = settings.monotonic is not None and bool(np.any(settings.monotonic))
+        symmetric = settings.growth == "symmetric"
+        if (outputs > 1) + bounded + symmetric > 1:
+            raise ValueError("several outputs, monotonic constraints and symmetric growth do not go together in one tree")
         self.capacity = max(capacity or 0, codes.n_rows)
         n_features = codes.n_features
         # No thread is worth its while for a tree that is grown in less than a few hand-overs.
