@@ -318,6 +318,7 @@ ALL = {
     for contestant in (
         Contestant("woodwind", _woodwind(), _scikit_predict),
         Contestant("woodwind-symmetric", _woodwind(growth="symmetric", max_leaf_nodes=None), _scikit_predict),
+        Contestant("woodwind-per-class", _woodwind(multiclass="one_per_class"), _scikit_predict),
         Contestant("xgboost", _xgboost(), _xgboost_predict),
         Contestant("xgboost-vector", _xgboost(multi_strategy="multi_output_tree"), _xgboost_predict),
         Contestant("lightgbm", _lightgbm(), _lightgbm_predict),

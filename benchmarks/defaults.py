@@ -203,6 +203,8 @@ def conclude(
     if "catboost" in names:
         share = sum(times[t]["woodwind"][0] for t in full) / sum(times[t]["catboost"][0] for t in full)
         report.goal("share of CatBoost's time, all tables", share, 1 / 3, "", at_most=True)
+        busy = sum(times[t]["woodwind"][1] for t in full) / sum(times[t]["catboost"][1] for t in full)
+        report.say(f"In seconds of processor, which pauses of the machine do not touch: {short(busy)}\n")
         ratio = geometric([max(all_scores[t]["woodwind"], 1e-6) / max(all_scores[t]["catboost"], 1e-6) for t in full])
         report.say(
             f"Distance to CatBoost's default: {(ratio - 1) * 100:+.2f} % (geometric mean of the ratios of scores; negative: ahead)\n"
