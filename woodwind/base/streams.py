@@ -10,6 +10,7 @@ and GOLDEN is odd, so the hashes of different items of one key are never equal, 
 import hashlib
 import math
 import operator
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,10 +38,21 @@ def key(seed: int, *parts: int | str) -> int:
 
     It has 63 bits, so that it is an int64 wherever it goes: kernels then compile for one type only.
     """
+    return _extended(_state(seed, *parts[:-1]), parts[-1]) >> 1 if parts else _state(seed) >> 1
+
+
+def _extended(state: int, part: int | str) -> int:
+    """Mix one more part into a state."""
+    return mix(((state ^ mix((_word(part) + GOLDEN) & WORD)) + GOLDEN) & WORD)
+
+
+@lru_cache(maxsize=1024, typed=True)
+def _state(*parts: int | str) -> int:
+    """Mix parts in their order. Kept, because all but the last of them are the same in every round of a training."""
     state = 0
-    for part in (seed, *parts):
-        state = mix(((state ^ mix((_word(part) + GOLDEN) & WORD)) + GOLDEN) & WORD)
-    return state >> 1
+    for part in parts:
+        state = _extended(state, part)
+    return state
 
 
 def _word(part: int | str) -> int:

@@ -23,7 +23,7 @@ from woodwind.losses.base import Loss
 from woodwind.losses.integers import quantise_classes, quantise_rows
 from woodwind.tree.assemble import ValuedTree
 from woodwind.tree.grow import Grower, GrownTree, pruned
-from woodwind.tree.leaves import fill_empty, newton_values, within_bounds
+from woodwind.tree.leaves import fill_empty, newton_tree, newton_values, within_bounds
 from woodwind.tree.settings import TreeSettings
 
 Floats = NDArray[np.float64]
@@ -199,7 +199,7 @@ class Booster:
         if plan.tree.prune:
             tree = pruned(tree, plan.tree.min_gain)
         if loss.refit is None:
-            values = newton_values(tree.gradient, self._curvature(loss, tree.hessian), plan.tree.l1, plan.tree.l2)
+            values = newton_tree(tree, self._curvature(loss, tree.hessian), plan.tree.l1, plan.tree.l2, plan.learning_rate)
         else:
             values = np.zeros(tree.n_nodes)
             leaves = tree.leaves
@@ -207,8 +207,8 @@ class Booster:
             values[leaves] = loss.refit.values(
                 tree.rows.astype(np.int32), tree.begin[leaves], tree.end[leaves], residual, self.weight, plan.threads
             )
-        values = within_bounds(tree, values) * plan.learning_rate
-        finished = with_means(ValuedTree.of(tree, fill_empty(tree, values), output, plan.learning_rate))
+            values = fill_empty(tree, within_bounds(tree, values) * plan.learning_rate)
+        finished = with_means(ValuedTree.of(tree, values, output, plan.learning_rate))
         leaf = tree.leaf_of_row
         if rows is not None:
             leaf = self.leaf_of(finished, tree)

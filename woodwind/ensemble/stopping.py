@@ -13,10 +13,9 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-import numpy as np
-
 from woodwind.base.errors import InterruptWarning
 from woodwind.ensemble.boost import Round
+from woodwind.kernels.leaves import largest_size
 from woodwind.tree.assemble import ValuedTree
 
 # A step this much smaller than the largest one so far is what rounding leaves: a training that fits its rows perfectly goes
@@ -71,7 +70,7 @@ def until_no_split(rounds: Iterable[Round], patience: int = 1, largest: float = 
 
 def largest_step(trees: Iterable[ValuedTree]) -> float:
     """The largest value of some trees, in size."""
-    return max((float(np.abs(tree.value).max()) for tree in trees), default=0.0)
+    return max((largest_size(tree.value) for tree in trees), default=0.0)
 
 
 def scored(rounds: Iterable[Round], watch: Watch | None = None, clock: Callable[[], float] = time.perf_counter) -> Iterator[Step]:

@@ -8,6 +8,7 @@ from woodwind.kernels.growing import BINS, CURVE_BITS, CURVES, IS_CATEGORY, N_BI
 from woodwind.kernels.intrinsics import floats, int_list, ints
 from woodwind.kernels.jit import inner
 from woodwind.kernels.layout import LEFT, PACKED3, RIGHT, WIDE2
+from woodwind.kernels.quick_scan import best_cut, gradient_of, hessian_of
 from woodwind.kernels.scan import (
     B_CELL,
     B_CODE,
@@ -23,8 +24,8 @@ from woodwind.kernels.scan import (
     S_HESSIAN,
     S_KEY,
     UNKNOWN,
+    field_units,
     gains_bounded,
-    gains_packed,
     largest,
     leaf_value,
     occupied_bins,
@@ -36,33 +37,38 @@ from woodwind.kernels.scan import (
 )
 
 U = np.uint64
+ALMOST = 1.0 - 1e-12  # a score is found from a gain but for rounding
 
 
 @inner
-def takes_whole(growing: Any, layout: Any, counts: Any, crowded: Any, feature: Any) -> Any:
-    """Whether all bins of a feature are taken, without picking out the occupied ones."""
-    return crowded and layout != WIDE2 and len(counts) == 0 and int_list(growing, IS_CATEGORY)[feature] == 0
+def is_free(rule: Any, layout: Any, counts: Any) -> Any:
+    """Whether a node is judged from packed sums alone: nothing holds the values back, and nothing has to be counted beside them."""
+    return rule.l1 == 0.0 and not rule.bounded and layout != WIDE2 and (layout == PACKED3 or len(counts) == 0)
+
+
+@inner
+def takes_whole(growing: Any, rule: Any, layout: Any, counts: Any, feature: Any) -> Any:
+    """Whether all bins of a feature are taken: picking out the occupied ones would cost more than judging the others."""
+    return is_free(rule, layout, counts) and int_list(growing, IS_CATEGORY)[feature] == 0
 
 
 @inner
 def node_bins(growing: Any, rule: Any, feature: Any, place: Any, thread: Any) -> Any:
-    """Occupied bins of a feature in running sums, levels in the order of their means; place = (table, layout, counts, crowded).
+    """Occupied bins of a feature in running sums, levels in the order of their means; place as in `scan_feature`.
 
-    In a crowded node, where most bins are occupied, all bins of a number are taken as they are.
     Returns the number of bins, the number that hold no missing value, and the totals of the node.
     A missing number comes last; a missing category is a level like any other.
     """
-    table, layout, counts, crowded = place
+    table, layout, counts, _limits = place
     bins = ints(growing, BINS)[BIN_ROWS * thread : BIN_ROWS * thread + BIN_ROWS]
     curves = floats(growing, CURVES)[CURVE_ROWS * thread : CURVE_ROWS * thread + CURVE_ROWS]
     width = rule.width
     start = feature * width
     plane = rule.n_features * width
-    gradient_unit = rule.gradient_unit * 32768.0
-    hessian_unit = rule.hessian_unit * (262144.0 if layout == PACKED3 else 32768.0)
+    gradient_unit, hessian_unit = field_units(rule, layout)
     n_bins = int_list(growing, N_BINS)[feature]
     missing = start + width - 1
-    whole = takes_whole(growing, layout, counts, crowded, feature)
+    whole = takes_whole(growing, rule, layout, counts, feature)
     if whole:
         k = n_bins
         size = k + np.int64(table[missing] != 0)
@@ -117,8 +123,32 @@ def float_sums(rule: Any, layout: Any, counted: Any, size: Any, runs: Any, curve
 
 
 @inner
+def search_packed(growing: Any, rule: Any, place: Any, found: Any, l2: Any, thread: Any, least: Any) -> Any:
+    """As `search_cuts`, for free values and packed sums; nothing is found unless its gain is above `least`."""
+    size, present, total = found
+    layout = place[1]
+    # A side without hessian has no value unless L2 gives it one.
+    limits = (place[3][0], max(place[3][1], 0 if l2 > 0.0 else 1))
+    runs = ints(growing, BINS)[BIN_ROWS * thread + B_RUN]
+    whole = runs[size - 1]
+    own = score_of(total[0], total[1], leaf_value(total[0], total[1], 0.0, rule.l2, -np.inf, np.inf), 0.0, rule.l2)
+    best, best_j = best_cut(growing, thread, layout, size - 1, (whole, 0, total), limits, l2, (least + own) * ALMOST)
+    side = RIGHT
+    extra = np.int64(0)
+    if size != present and present >= 2:
+        missing = whole - runs[size - 2]
+        best, j = best_cut(growing, thread, layout, present - 1, (whole, missing, total), limits, l2, best)
+        if j >= 0:
+            best_j, side, extra = j, LEFT, missing
+    if best_j < 0:
+        return NO_SPLIT, -1, RIGHT, 0.0, 0.0
+    run = runs[best_j] + extra
+    return best - own, best_j, side, gradient_of(run, layout) * total[3], hessian_of(run, layout) * total[4]
+
+
+@inner
 def search_cuts(place: Any, rule: Any, found: Any, bounds: Any, l2: Any, bins: Any, curves: Any, bits: Any) -> Any:
-    """Best cut of a feature, with missing values to the right and, once more, to the left; found = (size, present, total, whole).
+    """Best cut of a feature, with missing values to the right and, once more, to the left; found = (size, present, total).
 
     Returns the gain, the place of the cut, the side of missing values, and the sums to its left.
     """
@@ -126,33 +156,25 @@ def search_cuts(place: Any, rule: Any, found: Any, bounds: Any, l2: Any, bins: A
     layout = place[1]
     counted = len(place[2]) > 0
     low, high, direction = bounds
-    fast = (rule.l1 == 0.0) and not rule.bounded and layout != WIDE2 and not (counted and layout != PACKED3)
     own = score_of(total[0], total[1], leaf_value(total[0], total[1], rule.l1, rule.l2, low, high), rule.l1, rule.l2)
-    runs = bins[B_RUN]
     curve = curves[S_GAIN]
-    if not fast:
-        float_sums(rule, layout, counted, size, runs, curves)
-        if layout != PACKED3 and not counted and rule.constant_hessian:
-            total = (total[0], total[1], total[1] / total[4] / rule.row_hessian, total[3], total[4])
+    float_sums(rule, layout, counted, size, bins[B_RUN], curves)
+    if layout != PACKED3 and not counted and rule.constant_hessian:
+        total = (total[0], total[1], total[1] / total[4] / rule.row_hessian, total[3], total[4])
     best = NO_SCORE
     best_j = -1
     side = RIGHT
     last = size - 1
-    cell = np.int64(0)
     extra = (0.0, 0.0, 0.0)
     for turn in range(1 if size == present or present < 2 else 2):
         if turn == 1:
             last = present - 1
-            cell = runs[size - 1] - runs[size - 2]
             extra = (
                 curves[S_GRADIENT, size - 1] - curves[S_GRADIENT, size - 2],
                 curves[S_HESSIAN, size - 1] - curves[S_HESSIAN, size - 2],
                 curves[S_COUNT, size - 1] - curves[S_COUNT, size - 2],
             )
-        if fast:
-            gains_packed(curve, last, runs, layout, total, cell, rule, l2)
-        else:
-            gains_bounded(curve, last, curves, total, extra, rule, l2, (low, high, direction, own))
+        gains_bounded(curve, last, curves, total, extra, rule, l2, (low, high, direction, own))
         j = largest(bits, last)
         if j >= 0 and curve[j] > best:
             best = curve[j]
@@ -162,12 +184,7 @@ def search_cuts(place: Any, rule: Any, found: Any, bounds: Any, l2: Any, bins: A
         return NO_SPLIT, -1, RIGHT, 0.0, 0.0
     a = curves[S_GRADIENT, best_j] + (extra[0] if side == LEFT else 0.0)
     p = curves[S_HESSIAN, best_j] + (extra[1] if side == LEFT else 0.0)
-    if fast:
-        runs[best_j] += cell if side == LEFT else 0
-        unpack_sums(runs[best_j:], 1, layout, curves)
-        a = curves[S_GRADIENT, 0]
-        p = curves[S_HESSIAN, 0]
-    return best - own if fast else best, best_j, side, a * total[3], p * total[4]
+    return best, best_j, side, a * total[3], p * total[4]
 
 
 @inner
@@ -177,8 +194,8 @@ def code_of_cut(growing: Any, rule: Any, feature: Any, place: Any, j: Any, prese
     Any code between two occupied bins makes the same split here: the middle one is fairest to new rows.
     Behind the last bin numbers part from missing values: all numbers, also larger ones than were met here.
     """
-    table, layout, counts, crowded = place
-    if takes_whole(growing, layout, counts, crowded, feature):
+    table, layout, counts, _limits = place
+    if takes_whole(growing, rule, layout, counts, feature):
         following = j + 1
         while following < present and table[feature * rule.width + following] == 0:
             following += 1
@@ -190,8 +207,11 @@ def code_of_cut(growing: Any, rule: Any, feature: Any, place: Any, j: Any, prese
 
 
 @inner
-def scan_feature(growing: Any, rule: Any, feature: Any, place: Any, bounds: Any, thread: Any) -> Any:
-    """Best split of a node by one feature: gain, bin, side of missing values, values left and right."""
+def scan_feature(growing: Any, rule: Any, feature: Any, place: Any, bounds: Any, thread: Any, least: Any) -> Any:
+    """Best split of a node by one feature: gain, bin, side of missing values, values left and right.
+
+    place = (table, layout, counts, limits of packed fields); what does not gain more than `least` counts for nothing.
+    """
     size, present, total = node_bins(growing, rule, feature, place, thread)
     bins = ints(growing, BINS)[BIN_ROWS * thread : BIN_ROWS * thread + BIN_ROWS]
     curves = floats(growing, CURVES)[CURVE_ROWS * thread : CURVE_ROWS * thread + CURVE_ROWS]
@@ -200,8 +220,11 @@ def scan_feature(growing: Any, rule: Any, feature: Any, place: Any, bounds: Any,
     l2 = rule.l2 + (rule.category_l2 if category else 0.0)
     # A missing category is a level like any other: there is no other side to try.
     found = (size, size if category else present, total)
-    gain, j, side, a, p = search_cuts(place, rule, found, bounds, l2, bins, curves, bits)
-    if j < 0:
+    if is_free(rule, place[1], place[2]):
+        gain, j, side, a, p = search_packed(growing, rule, place, found, l2, thread, least)
+    else:
+        gain, j, side, a, p = search_cuts(place, rule, found, bounds, l2, bins, curves, bits)
+    if not gain > least:
         return NO_SPLIT, -1, RIGHT, 0.0, 0.0
     left = leaf_value(a, p, rule.l1, l2, bounds[0], bounds[1])
     right = leaf_value(total[0] - a, total[1] - p, rule.l1, l2, bounds[0], bounds[1])

@@ -69,7 +69,9 @@ ENTRIES_AT = 42  # int64[n + 1], flat: where the list of each row begins
 ENTRY_CELLS = 43  # int32, flat: its cells
 COMMONEST = 44  # int64[F], flat: the commonest code of each column
 LANE_LIST = 45  # int32[n * lanes], flat: the same memory as LANES
-ENTRIES = 46
+QUICK_I = 46  # int32[threads * 3, 264]: cuts in 32 bits: see kernels/quick_scan.py
+QUICK_F = 47  # float32[threads * 3, 264]: the same memory
+ENTRIES = 48
 
 # Columns of TREE_I and TREE_F.
 TREE_FEATURE = 0  # -1 at a leaf

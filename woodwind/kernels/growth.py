@@ -194,7 +194,10 @@ def plan_batch(growing: Any, rule: Any, threads: Any) -> Any:
     if commit(growing, rule):
         put_listed(growing, CONTROL, C_STATE, COLLECTED)
         return COLLECT, plan_collecting(growing)
-    most = 1 if threads == 1 and rule.order == BEST_FIRST else len(int_list(growing, BATCH))
+    # Best first, preparing many at a time prepares many in vain.
+    most = len(int_list(growing, BATCH))
+    if rule.order == BEST_FIRST:
+        most = 1 if threads == 1 else 2 * threads
     size = choose_batch(growing, rule, most)
     put_listed(growing, CONTROL, C_BATCH, size)
     put_listed(growing, CONTROL, C_STATE, SPLIT_DONE)
@@ -364,3 +367,25 @@ def take_part(growing: Any, rule: Any, n_rows: Any, thread: Any, threads: Any, s
         else:
             do_collect(growing, rule, task)
         finish_task(control)
+
+
+@kernel
+def copy_tree(growing: Any, scales: Any, short: Any, missing: Any, whole: Any, real: Any) -> None:
+    """Copy the finished tree out of the workspace: short int32[2, N], missing uint8[N], whole int64[5, N], real float64[5, N].
+
+    short: feature, left child. whole: bin, set, begin, end, rows. real: gain, gradient, hessian, bounds of the value.
+    """
+    for node in range(len(missing)):
+        short[0, node] = get_int(growing, TREE_I, node, TREE_FEATURE)
+        short[1, node] = get_int(growing, TREE_I, node, TREE_CHILD)
+        missing[node] = get_int(growing, TREE_I, node, TREE_MISSING)
+        whole[0, node] = get_int(growing, TREE_I, node, TREE_BIN)
+        whole[1, node] = get_int(growing, TREE_I, node, TREE_SET)
+        whole[2, node] = get_int(growing, TREE_I, node, TREE_BEGIN)
+        whole[3, node] = get_int(growing, TREE_I, node, TREE_END)
+        whole[4, node] = get_int(growing, SUMS, node, 2)
+        real[0, node] = get_float(growing, TREE_F, node, TREE_GAIN)
+        real[1, node] = get_int(growing, SUMS, node, 0) / scales[0]
+        real[2, node] = get_int(growing, SUMS, node, 1) / scales[1]
+        real[3, node] = get_float(growing, TREE_F, node, TREE_LOW)
+        real[4, node] = get_float(growing, TREE_F, node, TREE_HIGH)

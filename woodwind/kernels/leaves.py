@@ -1,10 +1,11 @@
-"""Sums of the rows of each leaf, and statistics of one class."""
+"""Values of leaves, sums of their rows, and statistics of one class."""
 
 from typing import Any
 
 import numpy as np
 
 from woodwind.kernels.jit import kernel
+from woodwind.kernels.scan import leaf_value
 
 
 @kernel
@@ -24,3 +25,30 @@ def pack_class(gradients: Any, hessians: Any, column: Any, out: Any) -> None:
     """(g << 32) + h of one class: gradients int32[n, K + 1], hessians int32[n, K]."""
     for i in range(len(out)):
         out[i] = (np.int64(gradients[i, column]) << 32) + np.int64(hessians[i, column])
+
+
+@kernel
+def newton_steps(tree: Any, sums: Any, bounds: Any, l1: Any, l2: Any, rate: Any, out: Any) -> None:
+    """Newton's step of every node within its bounds, times the learning rate, to out float64[N].
+
+    tree = (feature, child, count), sums = (gradient, hessian), bounds = (low, high). A leaf without rows, as a symmetric tree
+    may have some, takes the value of the node above it.
+    """
+    feature, child, count = tree
+    for node in range(len(out)):
+        out[node] = leaf_value(sums[0][node], sums[1][node], l1, l2, bounds[0][node], bounds[1][node]) * rate
+    for node in range(len(out)):
+        if feature[node] >= 0:
+            for side in range(child[node], child[node] + 2):
+                if count[side] == 0:
+                    out[side] = out[node]
+
+
+@kernel
+def largest_size(values: Any) -> Any:
+    """The largest absolute value of float64[N, L]."""
+    found = 0.0
+    for i in range(values.shape[0]):
+        for k in range(values.shape[1]):
+            found = max(found, abs(values[i, k]))
+    return found

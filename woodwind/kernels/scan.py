@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from woodwind.kernels.jit import inner
-from woodwind.kernels.layout import PACKED2, PACKED3
+from woodwind.kernels.layout import GRADIENT_SHIFT, HESSIAN_SHIFT, HESSIAN_SHIFT_PACKED3, PACKED2, PACKED3
 
 U = np.uint64
 
@@ -33,10 +33,16 @@ B_SPARE = 6
 BIN_ROWS = 10
 
 UNKNOWN = 1e18  # rows of a node whose cells hold no counts
-CROWDED = 160  # rows from which on it is faster to judge all bins than to pick out the occupied ones first
 
 NO_SPLIT = -np.inf
 NO_SCORE = -1.0  # scores are not negative
+
+
+@inner
+def field_units(rule: Any, layout: Any) -> Any:
+    """Real gradient and hessian of one unit of the fields of a histogram cell."""
+    shift = HESSIAN_SHIFT_PACKED3 if layout == PACKED3 else HESSIAN_SHIFT
+    return rule.gradient_unit * np.float64(1 << GRADIENT_SHIFT), rule.hessian_unit * np.float64(1 << shift)
 
 
 @inner
@@ -52,7 +58,7 @@ def leaf_value(G: Any, H: Any, l1: Any, l2: Any, low: Any, high: Any) -> Any:
     """The value that minimises the second-order loss of a leaf (Chen & Guestrin 2016, Eq. 5), within its bounds."""
     if H + l2 <= 0.0:
         return min(max(0.0, low), high)
-    return min(max(-shrunk(G, l1) / (H + l2), low), high)
+    return min(max((0.0 - shrunk(G, l1)) / (H + l2), low), high)  # zero has no sign
 
 
 @inner
@@ -107,50 +113,6 @@ def unpack_sums(runs: Any, k: Any, layout: Any, curves: Any) -> None:
         else:
             curves[S_GRADIENT, j] = run >> 32
             curves[S_HESSIAN, j] = run & 0xFFFFFFFF
-
-
-@inner
-def gains_packed(out: Any, k: Any, runs: Any, layout: Any, total: Any, extra: Any, rule: Any, l2: Any) -> None:
-    """Score of both sides for a cut after each of the first k bins, `extra` (missing values) being added to the left.
-
-    One division for both terms: a/b + c/d = (a d + c b) / (b d). Every field fits into an int32, and only those become
-    floats in vector code without AVX-512.
-    """
-    G, H, C, gradient_unit, hessian_unit = total
-    least = rule.min_rows
-    most = C - least
-    least_h = rule.min_hessian
-    if layout == PACKED3:
-        # The gradient is in the upper 28 bits: taken as 32 with the lowest 4 cleared, it needs no arithmetic shift of 64 bits.
-        sixteenth = gradient_unit / 16.0
-        for j in range(U(k)):
-            run = runs[j] + extra
-            a = np.float64(np.int32(run >> 32) & -16) * sixteenth
-            p = np.float64(np.int32((run >> 12) & 0xFFFFFF)) * hessian_unit
-            n = np.float64(np.int32(run & 0xFFF))
-            b = G - a
-            q = H - p
-            below = p + l2
-            above = q + l2
-            product = below * above
-            score = (a * a * above + b * b * below) / product
-            fits = (n >= least) & (n <= most) & (p >= least_h) & (q >= least_h) & (product > 0.0)
-            out[j] = score if fits else NO_SCORE
-    else:
-        if rule.constant_hessian:
-            least_h = max(least_h, least * rule.row_hessian * hessian_unit)
-        for j in range(U(k)):
-            run = runs[j] + extra
-            a = np.float64(np.int32(run >> 32)) * gradient_unit
-            p = np.float64(np.int32(run & 0xFFFFFFFF)) * hessian_unit
-            b = G - a
-            q = H - p
-            below = p + l2
-            above = q + l2
-            product = below * above
-            score = (a * a * above + b * b * below) / product
-            fits = (p >= least_h) & (q >= least_h) & (product > 0.0)
-            out[j] = score if fits else NO_SCORE
 
 
 @inner

@@ -54,7 +54,19 @@ from woodwind.kernels.layout import (
     RIGHT,
 )
 from woodwind.kernels.nodes import forget_histogram
-from woodwind.kernels.scan import B_CODE, B_PLACE, BIN_ROWS, CURVE_ROWS, NO_SPLIT, S_GRADIENT, S_HESSIAN, S_KEY, shrunk, sort_places
+from woodwind.kernels.scan import (
+    B_CODE,
+    B_PLACE,
+    BIN_ROWS,
+    CURVE_ROWS,
+    NO_SPLIT,
+    S_GRADIENT,
+    S_HESSIAN,
+    S_KEY,
+    field_units,
+    shrunk,
+    sort_places,
+)
 from woodwind.kernels.tasks import T_BEGIN, T_END, table_of
 
 U = np.uint64
@@ -74,12 +86,12 @@ def cell_sums(growing: Any, rule: Any, node: Any, cell: Any) -> Any:
     layout = get_int(growing, NODE_I, node, N_LAYOUT)
     table = table_of(growing, get_int(growing, NODE_I, node, N_SLOT), layout)
     value = table[cell]
-    unit = rule.gradient_unit * 32768.0
+    gradient_unit, hessian_unit = field_units(rule, layout)
     if layout == PACKED3:
-        return (value >> 36) * unit, ((value >> 12) & 0xFFFFFF) * (rule.hessian_unit * 262144.0)
+        return (value >> 36) * gradient_unit, ((value >> 12) & 0xFFFFFF) * hessian_unit
     if layout == PACKED2:
-        return (value >> 32) * unit, (value & 0xFFFFFFFF) * (rule.hessian_unit * 32768.0)
-    return value * unit, table[rule.n_features * rule.width + cell] * (rule.hessian_unit * 32768.0)
+        return (value >> 32) * gradient_unit, (value & 0xFFFFFFFF) * hessian_unit
+    return value * gradient_unit, table[rule.n_features * rule.width + cell] * hessian_unit
 
 
 @inner

@@ -57,7 +57,8 @@ from woodwind.kernels.layout import (
     WIDE2,
 )
 from woodwind.kernels.partition import count_left, place_rows, split_rows
-from woodwind.kernels.scan import CROWDED, NO_SPLIT
+from woodwind.kernels.quick_scan import least_fields
+from woodwind.kernels.scan import NO_SPLIT
 
 # Kinds of phase.
 SPLIT = 1
@@ -203,8 +204,7 @@ def complete(growing: Any, rule: Any, item: Any, first: Any, past: Any) -> None:
 def judge(growing: Any, rule: Any, node: Any, first: Any, past: Any, counts: Any, thread: Any, out: Any) -> None:
     """Best split of a node among features first to past; written to row `out` of the findings."""
     layout = get_int(growing, NODE_I, node, N_LAYOUT)
-    rows = get_int(growing, NODE_I, node, N_END) - get_int(growing, NODE_I, node, N_BEGIN)
-    place = (table_of(growing, get_int(growing, NODE_I, node, N_SLOT), layout), layout, counts, rows >= CROWDED)
+    place = (table_of(growing, get_int(growing, NODE_I, node, N_SLOT), layout), layout, counts, least_fields(rule, layout))
     drawn = ints(growing, DRAWN)[thread]
     low = get_float(growing, NODE_F, node, F_LOW)
     high = get_float(growing, NODE_F, node, F_HIGH)
@@ -213,8 +213,9 @@ def judge(growing: Any, rule: Any, node: Any, first: Any, past: Any, counts: Any
         f = get_int(growing, DRAWN, thread, k)
         if first <= f < past:
             bounds = (low, high, np.float64(get_listed(growing, MONOTONIC, f)))
-            gain, where, side, left, right = scan_feature(growing, rule, f, place, bounds, thread)
-            if gain > get_float(growing, FOUND_F, out, 0):
+            best = get_float(growing, FOUND_F, out, 0)
+            gain, where, side, left, right = scan_feature(growing, rule, f, place, bounds, thread, best)
+            if gain > best:
                 put_float(growing, FOUND_F, out, 0, gain)
                 put_float(growing, FOUND_F, out, 1, left)
                 put_float(growing, FOUND_F, out, 2, right)

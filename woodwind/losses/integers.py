@@ -4,6 +4,7 @@
 """
 
 import math
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -49,8 +50,12 @@ def largest_derivatives(
     return float(tops[0]), float(tops[1])
 
 
+@lru_cache(maxsize=64)
 def scales_for(tops: tuple[float, float]) -> Floats:
-    """Powers of two that bring the largest gradient and the largest hessian to at most 2**30."""
+    """Powers of two that bring the largest gradient and the largest hessian to at most 2**30.
+
+    Kept, because most losses have the same in every round: not to be written to.
+    """
     if not all(map(math.isfinite, tops)):
         raise DataError(
             "A gradient or hessian is not a finite number: the scores have run away. "

@@ -3,6 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
+from woodwind.kernels.leaves import newton_steps
 from woodwind.tree.grow import GrownTree
 
 Floats = NDArray[np.float64]
@@ -12,7 +13,18 @@ def newton_values(gradient: Floats, hessian: Floats, l1: float, l2: float) -> Fl
     """The value that minimises the second-order loss of a leaf: Chen & Guestrin 2016, Eq. 5, with an L1 penalty."""
     pull = gradient if l1 == 0.0 else np.sign(gradient) * np.maximum(np.abs(gradient) - l1, 0.0)
     below = hessian + l2
-    return np.divide(-pull, below, out=np.zeros_like(below), where=below > 0.0)
+    return np.divide(0.0 - pull, below, out=np.zeros_like(below), where=below > 0.0)
+
+
+def newton_tree(tree: GrownTree, hessian: Floats, l1: float, l2: float, rate: float) -> Floats:
+    """Values of all nodes of a grown tree with one output, within their bounds, times the learning rate.
+
+    The same as `fill_empty(tree, within_bounds(tree, newton_values(...)) * rate)`, in one compiled call: a tree on a small
+    table is grown in less time than those three take.
+    """
+    out = np.empty(tree.n_nodes)
+    newton_steps((tree.feature, tree.child, tree.count), (tree.gradient, hessian), (tree.low, tree.high), l1, l2, rate, out)
+    return out
 
 
 def within_bounds(tree: GrownTree, values: Floats) -> Floats:

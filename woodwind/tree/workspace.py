@@ -11,6 +11,7 @@ from woodwind.kernels.accumulate import BLOCK_ROWS, BLOCK_WORDS
 from woodwind.kernels.growth import COLLECT_ROWS
 from woodwind.kernels.layout import N_FLOATS, N_INTEGERS, ROWS_PACKED2
 from woodwind.kernels.plan_rows import SPLIT_ROWS
+from woodwind.kernels.quick_scan import QUICK_ROWS
 from woodwind.kernels.scan import BIN_ROWS, CURVE_ROWS
 from woodwind.kernels.sparse import count_codes, count_entries, write_entries
 
@@ -120,6 +121,7 @@ def work_memory(tasks: int, blocks: int) -> dict[str, NDArray[Any]]:
 def thread_memory(threads: int, n_words: int, n_features: int, lanes: int) -> dict[str, NDArray[Any]]:
     """Scratch of each thread."""
     curves = np.empty((threads * CURVE_ROWS, 260), np.float64)
+    quick = np.zeros((threads * QUICK_ROWS, 264), np.int32)
     return {
         "words": np.empty((threads, max(BLOCK_WORDS, 64 * n_words)), np.uint64),
         "values": np.empty((threads, BLOCK_ROWS), np.int64),
@@ -127,6 +129,8 @@ def thread_memory(threads: int, n_words: int, n_features: int, lanes: int) -> di
         "bins": np.empty((threads * BIN_ROWS, 260), np.int64),
         "curves": curves,
         "curve_bits": curves.view(np.int64),
+        "quick_i": quick,
+        "quick_f": quick.view(np.float32),
         "drawn": np.empty((threads, 2 * n_features), np.int64),
     }
 
