@@ -137,7 +137,7 @@ def digests(x, plan, given, rounds=3):
     found = {}
     for threads in THREADS:
         done = boosted(x, target(plan.loss, x), replace(plan, threads=threads), rounds, **given)
-        assert done.booster.grower.threads == threads
+        assert done.booster.ground.grower.threads == threads
         assert done.forest.n_nodes > 3 * rounds
         found[threads] = done.forest.digest()
     return found

@@ -1,6 +1,6 @@
 """Codes: a table as small integers, one byte each, kept both by column and by row."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,6 +43,11 @@ class Codes:
     def unseen(self) -> int:
         """The code of a level that training never saw, in category features."""
         return self.width - 2
+
+    def take(self, rows: NDArray[np.int64]) -> "Codes":
+        """Some of the rows, each as often as it is named."""
+        by_column = np.ascontiguousarray(self.by_column[:, rows])
+        return replace(self, by_column=by_column, by_row=np.ascontiguousarray(self.by_row[rows]))
 
 
 def row_stride(n_features: int) -> int:

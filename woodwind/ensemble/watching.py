@@ -7,8 +7,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from woodwind.data.codes import Codes
-from woodwind.ensemble.boost import Round, walk_tree
+from woodwind.ensemble.boost import Round
 from woodwind.tree.assemble import ValuedTree
+from woodwind.tree.walk import walk_tree
 
 Floats = NDArray[np.float64]
 Judge = Callable[[Floats], float]  # scores of some rows to a loss

@@ -177,7 +177,8 @@ class Boosting(Skin):
             schema, cuts = earlier.schema, earlier.cuts
             table = schema.read(X, owner=self._owner)
             check_lengths(self._owner, table.n_rows, given.target.n_rows)
-        return schema, cuts, rows_of_codes(cuts.encode(table, self._threads), given.weighing.take)
+        codes = cuts.encode(table, self._threads)
+        return schema, cuts, codes if given.weighing.take is None else codes.take(given.weighing.take)
 
     def _for_loss(self, target: Target) -> NDArray[Any]:
         """The target as kernels take it: numbers of classes only where a row has a score for each of them."""
@@ -307,11 +308,3 @@ class Boosting(Skin):
         if self.init_ is not None:
             raise ParameterError(f"{self._owner}: predictor() reads numbers, and init reads the table. Train without init to use it.")
         return RowPredictor(self.forest_.predictor(), self.loss_, self.schema_.feature_names, self.schema_.levels)
-
-
-def rows_of_codes(codes: Codes, take: NDArray[np.int64] | None) -> Codes:
-    """Some rows of the codes, each as often as it is named."""
-    if take is None:
-        return codes
-    by_column = np.ascontiguousarray(codes.by_column[:, take])
-    return replace(codes, by_column=by_column, by_row=np.ascontiguousarray(codes.by_row[take]))

@@ -1,0 +1,73 @@
+"""The ground of histogram growth: rows as codes of bins, derivatives as packed integers."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from woodwind.data.codes import Codes
+from woodwind.ensemble.ground import Floats, Rows
+from woodwind.kernels.leaves import leaf_sums, pack_class
+from woodwind.kernels.vector import sum_leaves
+from woodwind.losses.base import Loss
+from woodwind.losses.integers import quantise_classes, quantise_rows
+from woodwind.tree.grow import Grower, GrownTree
+from woodwind.tree.settings import TreeSettings
+
+
+class BinGround:
+    """See `Ground`. `capacity` is the largest number of rows of a tree; `outputs` is how many scores one tree is for."""
+
+    def __init__(
+        self,
+        codes: Codes,
+        y: NDArray[np.float64] | NDArray[np.int32],
+        weight: Floats | None,
+        settings: TreeSettings,
+        threads: int,
+        capacity: int,
+        width: int,
+        outputs: int,
+    ) -> None:
+        self.codes, self.y, self.weight, self.settings, self.threads = codes, y, weight, settings, threads
+        self.capacity, self.width, self.outputs = capacity, width, outputs
+        self._grower: Grower | None = None
+        self._scales = np.ones(2)
+        self._constant = False
+        if width > 1:
+            self._gradients = np.empty((codes.n_rows, width + 1), np.int32)
+            self._hessians = np.empty((codes.n_rows, width), np.int32)
+
+    @property
+    def grower(self) -> Grower:
+        """The memory to grow trees in, made when the first tree is grown."""
+        if self._grower is None:
+            self._grower = Grower(self.codes, self.settings, self.threads, self.capacity, self.outputs)
+        return self._grower
+
+    def take_in(self, loss: Loss, raw: Floats) -> None:
+        """Turn the derivatives of all rows into integers."""
+        if self.width == 1:
+            self._scales = quantise_rows(loss, self.y, raw, self.weight, self.grower.stats, self.threads)
+            self._constant = loss.constant_hessian and self.weight is None
+        else:
+            self._scales = quantise_classes(loss, self.y, raw, self.weight, self._gradients, self._hessians, self.threads)
+
+    def grow(self, name: int, rows: Rows | None, output: int) -> GrownTree:
+        """Grow a tree for one output, or for all."""
+        if output < 0:
+            self.grower.fill(self._gradients)
+        elif self.width > 1:
+            pack_class(self._gradients, self._hessians, output, self.grower.stats)
+        return self.grower.grow(self._scales, name, rows, self._constant)
+
+    def sums(self, leaf: NDArray[np.int32], n_nodes: int, rows: Rows | None, output: int) -> tuple[Floats, Floats]:
+        """Gradients and hessians of the rows of each node, from unrounded sums."""
+        if output < 0:
+            total = np.zeros((n_nodes, 2 * self.width), np.int64)
+            sum_leaves(leaf, self._gradients, self._hessians, rows, total)
+            return total[:, : self.width] / self._scales[0], total[:, self.width :] / self._scales[1]
+        stats = self.grower.stats
+        if self.width > 1:
+            pack_class(self._gradients, self._hessians, output, stats)
+        total = np.zeros((n_nodes, 3), np.int64)
+        leaf_sums(leaf, stats, rows, total)
+        return total[:, 0] / self._scales[0], total[:, 1] / self._scales[1]

@@ -1,0 +1,31 @@
+"""Ground: what boosting grows its trees on. Derivatives of all rows go in; trees, and sums over the rows of their leaves, come out.
+
+Boosting itself does not know how rows are coded or how derivatives become integers.
+"""
+
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from woodwind.losses.base import Loss
+from woodwind.tree.grow import GrownTree
+
+Floats = NDArray[np.float64]
+Rows = NDArray[np.int32]
+
+
+class Ground(Protocol):
+    """Rows with a target and weights, ready to grow trees from.
+
+    An `output` is the column of the score that a tree is for; -1 for one tree that serves all of them.
+    """
+
+    def take_in(self, loss: Loss, raw: Floats) -> None:
+        """Take the derivatives of all rows at these scores; trees and sums are made from them until the next call."""
+
+    def grow(self, name: int, rows: Rows | None, output: int) -> GrownTree:
+        """Grow a tree from the rows given, a row as often as it is given, or from all; `name` is the key of all that is drawn."""
+
+    def sums(self, leaf: NDArray[np.int32], n_nodes: int, rows: Rows | None, output: int) -> tuple[Any, Any]:
+        """Gradients and hessians of the rows given, summed by the node `leaf` of each: (N,), or (N, K) for all outputs."""

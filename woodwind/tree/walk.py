@@ -1,0 +1,24 @@
+"""Rows to leaves in one tree of a training, on the rows as they are coded."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from woodwind.base.pool import run_ranges
+from woodwind.data.codes import Codes
+from woodwind.kernels.traverse_codes import CodeTree, walk_codes
+from woodwind.tree.assemble import ValuedTree
+
+
+def walk_tree(tree: ValuedTree, codes: Codes, out: NDArray[np.int32], threads: int = 1) -> None:
+    """Write the node where each row ends to `out`."""
+    code_tree = CodeTree(
+        tree.feature,
+        tree.bin.astype(np.uint8),
+        tree.child,
+        tree.missing,
+        tree.set.astype(np.int32),
+        tree.sets,
+        codes.missing,
+    )
+    flat, steps = codes.by_row.reshape(-1), (codes.by_row.shape[1], 1)
+    run_ranges(lambda begin, end: walk_codes(flat, steps, None, begin, end, code_tree, out), codes.n_rows, threads, 8)
