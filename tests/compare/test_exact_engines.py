@@ -12,7 +12,7 @@ from numpy.testing import assert_allclose
 from sklearn.ensemble import GradientBoostingClassifier as TheirClassifier
 from sklearn.ensemble import GradientBoostingRegressor as TheirRegressor
 
-from woodwind import DecisionTreeRegressor
+from woodwind import DecisionTreeRegressor, GradientBoostingClassifier, GradientBoostingRegressor
 from woodwind.data.ranks import Ranks
 from woodwind.data.schema import Schema
 from woodwind.kernels.layout import LEFT
@@ -113,6 +113,66 @@ def test_boosting_two_classes_with_newton_leaves_equals_scikit_learn(seed):
     other = theirs(X, y, "log_loss", TheirClassifier, max_depth=3)
     for mine, stage in zip(ours, other.staged_decision_function(X), strict=True):
         assert_allclose(mine, stage[:, 0], **EQUAL)
+
+
+# What makes our boosting the same as theirs: no penalty, no limit of ours, every row.
+PLAIN = {
+    "max_bins": None, "n_estimators": ROUNDS, "learning_rate": RATE, "l2_regularization": 0.0, "min_hessian_leaf": 0.0,
+    "min_samples_leaf": 1, "max_leaf_nodes": None, "growth": "level", "subsample": 1.0, "early_stopping": False,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("limits", [*LIMITS, {"max_depth": 3, "min_samples_leaf": 20}], ids=str)
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_the_regressor_without_bins_equals_scikit_learn(seed, limits):
+    X, y = table(seed)
+    growth = "best_first" if "max_leaf_nodes" in limits else "level"
+    ours = GradientBoostingRegressor(**{**PLAIN, **limits, "growth": growth}).fit(X, y)
+    other = theirs(X, y, "squared_error", **limits)
+    for mine, stage in zip(ours.staged_predict(X), other.staged_predict(X), strict=True):
+        assert_allclose(mine, stage, **EQUAL)
+    if limits.get("min_samples_leaf") == 20:
+        # Where leaves are large, nothing ties, and rows that training never saw are also predicted alike.
+        fresh = table(seed + 50)[0]
+        assert_allclose(ours.predict(fresh), other.predict(fresh), **EQUAL)
+
+
+@pytest.mark.parametrize(("loss", "name", "options"), LOSSES, ids=str)
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_the_regressor_without_bins_refits_its_leaves_as_scikit_learn(seed, loss, name, options):
+    X, y = table(seed)
+    weight = np.random.default_rng(seed).integers(500, 2000, len(y)) / 1024
+    ours = GradientBoostingRegressor(**PLAIN, max_depth=2, loss=loss).fit(X, y, weight)
+    other = theirs(X, y, name, weight=weight, max_depth=2, **options)
+    for mine, stage in zip(ours.staged_predict(X), other.staged_predict(X), strict=True):
+        assert_allclose(mine, stage, **EQUAL)
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_the_first_round_of_the_classifier_without_bins_equals_scikit_learn(seed, n_classes):
+    """Later rounds differ: scikit-learn judges splits by gradients alone, and we by hessians also, which are equal at the start only."""
+    X, y = table(seed)
+    y = np.digitize(y, [0.3] if n_classes == 2 else [-0.5, 0.7])
+    ours = GradientBoostingClassifier(**{**PLAIN, "n_estimators": 1}, max_depth=3, multiclass="one_per_class").fit(X, y)
+    other = theirs(X, y, "log_loss", TheirClassifier, max_depth=3)
+    assert_allclose(ours.predict_proba(X), next(other.staged_predict_proba(X)), **EQUAL)
+
+
+@pytest.mark.parametrize("missing", [0.0, 0.2])
+def test_the_classifier_without_bins_agrees_with_exact_xgboost(missing):
+    """Ten rounds of second order; XGBoost computes in singles."""
+    xgboost = pytest.importorskip("xgboost")
+    X, y = table(5)
+    X[np.random.default_rng(0).random(X.shape) < missing] = np.nan
+    y = (y > 0.3).astype(int)
+    options = {**PLAIN, "n_estimators": 10, "max_depth": 3, "l2_regularization": 1.0, "min_samples_leaf": 1}
+    ours = GradientBoostingClassifier(**options).fit(X, y)
+    start = {"base_score": float(y.mean()), "objective": "binary:logistic"}
+    plain = {"tree_method": "exact", "max_depth": 3, "eta": RATE, "nthread": 1, "lambda": 1.0, "min_child_weight": 0.0}
+    data = xgboost.DMatrix(X, y)
+    other = xgboost.train({**plain, **start}, data, 10)
+    assert_allclose(ours.decision_function(X), other.predict(data, output_margin=True), rtol=0, atol=1e-5)
 
 
 def single_tree(X, gradient, hessian, **options):

@@ -10,6 +10,8 @@ ESTIMATORS = [
     GradientBoostingRegressor(),
     GradientBoostingClassifier(n_estimators=20, loss="exponential", growth="symmetric", early_stopping=False),
     GradientBoostingRegressor(n_estimators=20, loss="huber", growth="level", early_stopping=False),
+    GradientBoostingClassifier(n_estimators=20, max_bins=None, multiclass="one_per_class"),
+    GradientBoostingRegressor(n_estimators=20, max_bins=None),
 ]
 
 

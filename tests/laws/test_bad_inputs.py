@@ -395,7 +395,18 @@ PARAMETERS = {
     "a callback of text": (regress(callbacks="print"), ParameterError, "callbacks must be", "default"),
     "callbacks of text": (regress(callbacks=["print"]), ParameterError, "callbacks must be functions.*'print' is none", "finished round"),
     "loud in words": (regress(verbose="loud"), ParameterError, "verbose must be", "default"),
-    "exact bins": (regress(max_bins=None), ParameterError, "max_bins=None", "Use max_bins=255"),
+    "one split for a level without bins": (
+        regress(max_bins=None, growth="symmetric"),
+        ParameterError,
+        "growth='symmetric' needs bins",
+        "Set max_bins=255",
+    ),
+    "leaves of several classes without bins": (
+        classify(y=np.resize(["a", "b", "c"], len(X)), max_bins=None),
+        ParameterError,
+        "multiclass='vector' needs bins.*y has 3",
+        "Set multiclass='one_per_class'",
+    ),
 }
 
 PREDICTION = {

@@ -14,7 +14,7 @@ from woodwind.ensemble.boost import BoostPlan
 from woodwind.losses.classification import Exponential, LogLoss, Multinomial
 from woodwind.losses.regression import Absolute, Huber, Poisson, Quantile, Squared
 from woodwind.testing.boosted import boosted
-from woodwind.tree import grow, workspace
+from woodwind.tree import exact, grow, workspace
 from woodwind.tree.settings import TreeSettings
 
 THREADS = (1, 2, 3, 4, 8)
@@ -113,6 +113,13 @@ CASES = {
     "one tree per class, drawn": (words(700), BoostPlan(Multinomial(3), tree(features_per_tree=3), one_per_class=True, bootstrap=True), {}),
 }  # fmt: skip
 
+# Exact trees have thresholds of their own in every node, and one output.
+CASES |= {
+    f"{name}, exact": (x, plan, {**given, "max_bins": None})
+    for name, (x, plan, given) in CASES.items()
+    if len(x) < 5000 and plan.tree.growth != "symmetric" and (plan.loss.width == 1 or plan.one_per_class)
+}
+
 
 def target(loss, x):
     """A target that some numbers explain in part; a missing number counts as zero."""
@@ -130,6 +137,7 @@ def target(loss, x):
 def all_threads_take_part(monkeypatch):
     monkeypatch.setattr(pool, "LEAST_WORK", 1)
     monkeypatch.setattr(grow, "LEAST_WORK", 0)
+    monkeypatch.setattr(exact, "LEAST_WORK", 0)
 
 
 def digests(x, plan, given, rounds=3):

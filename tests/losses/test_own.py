@@ -139,7 +139,7 @@ def test_integers_of_an_own_loss_are_those_of_ours():
     own_scales = quantise_rows(adopt(OwnLogLoss()), y, raw, weight, own)
     np.testing.assert_allclose((own >> 32) / own_scales[0], (ours >> 32) / our_scales[0], atol=1 / our_scales[0])
     top = largest_derivatives(adopt(OwnLogLoss()), y, raw, weight)
-    assert scales_for(top).tolist() == own_scales.tolist()
+    assert scales_for(top, len(y)).tolist() == own_scales.tolist()
 
 
 def test_integers_of_an_own_loss_of_several_scores_are_those_of_ours():

@@ -13,9 +13,10 @@ from woodwind.data.schema import Schema
 from woodwind.kernels.layout import LEFT, RIGHT, STOP
 from woodwind.tree.assemble import ValuedTree, assemble
 from woodwind.tree.exact import ExactGrower, Judgement, RowStats
-from woodwind.tree.exact_cuts import indexed, thresholds
+from woodwind.tree.exact_cuts import thresholds
 from woodwind.tree.grow import Grower, pruned
 from woodwind.tree.settings import TreeSettings
+from woodwind.tree.walk import walk_tree
 
 FREE = TreeSettings(max_leaves=1 << 40, growth="level", min_rows=1, min_hessian=0.0, l2=0.0)
 
@@ -93,12 +94,12 @@ def test_rows_outside_of_the_tree_find_their_leaves():
     grower = ExactGrower(Ranks.of(table_of(X, [1])), FREE)
     rows = np.arange(0, len(X), 3, dtype=np.int32)
     tree = grower.grow_from(-y, np.ones(len(y)), 5, rows)
-    found = grower.leaf_of(tree)
+    valued = ValuedTree.of(tree, np.arange(tree.n_nodes, dtype=np.float64), 0, 1.0, thresholds(tree, grower.ranks))
+    found = np.empty(len(X), np.int32)
+    walk_tree(valued, grower.ranks, found)
     np.testing.assert_array_equal(found[rows], tree.leaf_of_row[rows])
     # The same by the forest, which walks on values.
-    value = np.arange(tree.n_nodes, dtype=np.float64)
-    trees, cuts = indexed([ValuedTree.of(tree, value, 0, 1.0)], grower.ranks)
-    forest = assemble(trees, cuts, np.zeros(1), 1)
+    forest = assemble([valued], grower.ranks.ranking, np.zeros(1), 1)
     np.testing.assert_array_equal(forest.check().leaves(table_of(X, [1]))[:, 0], found)
 
 

@@ -44,6 +44,11 @@ class Codes:
         """The code of a level that training never saw, in category features."""
         return self.width - 2
 
+    @property
+    def has_unseen(self) -> bool:
+        """Whether some row has a level that training never saw."""
+        return any(bool((column == self.unseen).any()) for column in self.by_column[self.is_category])
+
     def take(self, rows: NDArray[np.int64]) -> "Codes":
         """Some of the rows, each as often as it is named."""
         by_column = np.ascontiguousarray(self.by_column[:, rows])

@@ -43,6 +43,11 @@ class Cuts:
     n_bins: NDArray[np.int32]
     width: int
 
+    @property
+    def n_levels(self) -> NDArray[np.int32]:
+        """Levels of each feature; 0 for numbers."""
+        return np.where(self.is_category, self.n_bins, np.int32(0))
+
     @classmethod
     def fit(
         cls,

@@ -3,22 +3,41 @@
 For trees that consider every threshold. Four bytes a value, twice: an affair of one process, in memory.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from woodwind.base.pool import run_ranges
 from woodwind.data.sketch import values_of
-from woodwind.data.table import Column, Table, for_kernel
+from woodwind.data.table import UNSEEN, Column, Table, for_kernel
 from woodwind.kernels.encode import sort_pairs, weigh
+
+# The code of a level that training never saw: behind those of all levels, of which a byte has room for 253.
+UNSEEN_RANK = 254
+
+
+@dataclass(frozen=True, eq=False)
+class Ranking:
+    """How tables become ranks: what `Cuts` is to codes. A rank is a place among the values of its own table, so there is little to say."""
+
+    n_levels: NDArray[np.int32]  # (F,) levels of each feature; 0 for numbers
+
+    @classmethod
+    def fit(cls, table: Table) -> "Ranking":
+        """The ranking of tables like this one."""
+        return cls(np.array([0 if column.levels is None else len(column.levels) for column in table.columns], np.int32))
+
+    def encode(self, table: Table, threads: int = 1) -> "Ranks":
+        """Rank every column of a table."""
+        return Ranks.of(table, threads)
 
 
 @dataclass(frozen=True, eq=False)
 class Ranks:
     """The dense rank of every value in its feature."""
 
-    by_column: NDArray[np.int32]  # (F, n): rank, or code of a level; -1 for missing
+    by_column: NDArray[np.int32]  # (F, n): rank, or code of a level; -1 for missing, UNSEEN_RANK for a level that training never saw
     order: NDArray[np.int32]  # (F, n): rows by rank, rows of equal rank ascending, rows with missing values last
     values: tuple[NDArray[np.float64], ...]  # sorted distinct numbers of each feature; empty for categories
     n_codes: NDArray[np.int32]  # (F,): ranks and codes are below it
@@ -56,6 +75,23 @@ class Ranks:
         """Number of features."""
         return int(self.by_column.shape[0])
 
+    @property
+    def has_unseen(self) -> bool:
+        """Whether some row has a level that training never saw."""
+        return bool((self.by_column[self.is_category] == UNSEEN_RANK).any())
+
+    @property
+    def ranking(self) -> Ranking:
+        """How the table was ranked."""
+        return Ranking(np.where(self.is_category, self.n_codes, np.int32(0)))
+
+    def take(self, rows: NDArray[np.int64]) -> "Ranks":
+        """Some of the rows, each as often as it is named."""
+        by_column = np.ascontiguousarray(self.by_column[:, rows])
+        # As unsigned numbers, the rank of a missing value is the largest.
+        order = np.argsort(by_column.view(np.uint32), axis=1, kind="stable").astype(np.int32)
+        return replace(self, by_column=by_column, order=order)
+
 
 def _rank_numbers(column: Column, out_rank: NDArray[np.int32], out_order: NDArray[np.int32]) -> NDArray[np.float64]:
     """Rank one column of numbers; its distinct numbers are returned."""
@@ -78,6 +114,7 @@ def _rank_numbers(column: Column, out_rank: NDArray[np.int32], out_order: NDArra
 
 def _order_levels(column: Column, out_rank: NDArray[np.int32], out_order: NDArray[np.int32]) -> None:
     """Codes of one category column, and its rows by code."""
-    np.maximum(column.block(0, out_rank.size), -1, out=out_rank)
+    codes = column.block(0, out_rank.size)
+    out_rank[:] = np.where(codes == UNSEEN, UNSEEN_RANK, codes)
     # As unsigned numbers, the code of a missing level is the largest.
     out_order[:] = np.argsort(out_rank.astype(np.uint16), kind="stable")

@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from woodwind.data.codes import Codes
-from woodwind.ensemble.ground import Floats, Rows
+from woodwind.ensemble.ground import Floats, Rows, forget_level
 from woodwind.kernels.leaves import leaf_sums, pack_class
 from woodwind.kernels.vector import sum_leaves
 from woodwind.losses.base import Loss
@@ -57,7 +57,9 @@ class BinGround:
             self.grower.fill(self._gradients)
         elif self.width > 1:
             pack_class(self._gradients, self._hessians, output, self.grower.stats)
-        return self.grower.grow(self._scales, name, rows, self._constant)
+        tree = self.grower.grow(self._scales, name, rows, self._constant)
+        forget_level(tree, self.codes.unseen)
+        return tree
 
     def sums(self, leaf: NDArray[np.int32], n_nodes: int, rows: Rows | None, output: int) -> tuple[Floats, Floats]:
         """Gradients and hessians of the rows of each node, from unrounded sums."""
@@ -71,3 +73,6 @@ class BinGround:
         total = np.zeros((n_nodes, 3), np.int64)
         leaf_sums(leaf, stats, rows, total)
         return total[:, 0] / self._scales[0], total[:, 1] / self._scales[1]
+
+    def thresholds(self, tree: GrownTree) -> None:
+        """At the edges of bins."""

@@ -13,19 +13,19 @@ from numpy.typing import NDArray
 from woodwind.base.pool import run_ranges
 from woodwind.base.streams import key, share_threshold
 from woodwind.data.codes import Codes
+from woodwind.data.ranks import Ranks
 from woodwind.ensemble.bin_ground import BinGround
+from woodwind.ensemble.exact_ground import ExactGround
+from woodwind.ensemble.ground import Floats, Ground, Rows
 from woodwind.kernels.derivatives import add_leaf_column, add_leaf_values, add_leaf_vectors
 from woodwind.kernels.draw import draw_bootstrap, draw_share
 from woodwind.kernels.traverse import node_means
 from woodwind.losses.base import Loss
 from woodwind.tree.assemble import ValuedTree
 from woodwind.tree.grow import GrownTree, pruned
-from woodwind.tree.leaves import fill_empty, newton_tree, newton_values, within_bounds
+from woodwind.tree.leaves import fill_empty, newton_tree, newton_values, rows_by_leaf, within_bounds
 from woodwind.tree.settings import TreeSettings
 from woodwind.tree.walk import walk_tree
-
-Floats = NDArray[np.float64]
-Rows = NDArray[np.int32]
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,7 @@ class Booster:
 
     def __init__(
         self,
-        codes: Codes,
+        codes: Codes | Ranks,
         y: NDArray[np.float64] | NDArray[np.int32],
         plan: BoostPlan,
         raw: Floats,
@@ -76,8 +76,14 @@ class Booster:
             self._shares = often if weight is None else often * weight
         together = width > 1 and not plan.one_per_class
         self._outputs = (-1,) if together else tuple(range(width))
-        capacity = n if rows is None else len(rows)
-        self.ground = BinGround(codes, y, weight, plan.tree, plan.threads, capacity, width, width if together else 1)
+        # A row with a level that no split can name ends higher up than the row that growth took it for.
+        self._strays = codes.has_unseen
+        self.ground: Ground
+        if isinstance(codes, Codes):
+            capacity = n if rows is None else len(rows)
+            self.ground = BinGround(codes, y, weight, plan.tree, plan.threads, capacity, width, width if together else 1)
+        else:
+            self.ground = ExactGround(codes, y, weight, plan.tree, plan.threads)
 
     def rounds(self, count: int, first: int = 0) -> Iterator[Round]:
         """Boost for `count` rounds; `first` is the number of the first one, which names what it draws."""
@@ -139,9 +145,9 @@ class Booster:
                 tree.rows.astype(np.int32), tree.begin[leaves], tree.end[leaves], self.y - self.raw, self.weight, plan.threads
             )
             values = fill_empty(tree, within_bounds(tree, values) * plan.learning_rate)
-        finished = with_means(ValuedTree.of(tree, values, output, plan.learning_rate))
+        finished = with_means(ValuedTree.of(tree, values, output, plan.learning_rate, self.ground.thresholds(tree)))
         leaf = tree.leaf_of_row
-        if rows is not None:
+        if rows is not None or self._strays:
             leaf = self.leaf_of(finished, tree)
         self._add(finished, leaf)
         return finished
@@ -198,14 +204,3 @@ def with_means(tree: ValuedTree) -> ValuedTree:
     roots: NDArray[np.int64] = np.array([0, len(tree.feature)])
     node_means(tree.feature, tree.child, tree.cover, roots, tree.value)
     return tree
-
-
-def rows_by_leaf(
-    leaf: NDArray[np.int32], rows: Rows | None, n_nodes: int
-) -> tuple[NDArray[np.int32], NDArray[np.int64], NDArray[np.int64]]:
-    """Rows in the order of their leaves, and where each leaf begins and ends."""
-    of_row = leaf if rows is None else leaf[rows]
-    order = np.argsort(of_row, kind="stable").astype(np.int32)
-    sizes = np.bincount(of_row, minlength=n_nodes)
-    ends = np.cumsum(sizes)
-    return (order if rows is None else rows[order]), ends - sizes, ends

@@ -3,7 +3,7 @@
 Boosting itself does not know how rows are coded or how derivatives become integers.
 """
 
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,5 +27,14 @@ class Ground(Protocol):
     def grow(self, name: int, rows: Rows | None, output: int) -> GrownTree:
         """Grow a tree from the rows given, a row as often as it is given, or from all; `name` is the key of all that is drawn."""
 
-    def sums(self, leaf: NDArray[np.int32], n_nodes: int, rows: Rows | None, output: int) -> tuple[Any, Any]:
+    def sums(self, leaf: NDArray[np.int32], n_nodes: int, rows: Rows | None, output: int) -> tuple[Floats, Floats]:
         """Gradients and hessians of the rows given, summed by the node `leaf` of each: (N,), or (N, K) for all outputs."""
+
+    def thresholds(self, tree: GrownTree) -> Floats | None:
+        """Where number splits cut; None where that is at the edges of bins."""
+
+
+def forget_level(tree: GrownTree, unseen: int) -> None:
+    """Take the code of levels that the schema does not know out of all sets: growth takes it for a level, but no model can name it."""
+    if len(tree.sets):
+        tree.sets[:, [unseen >> 6, 4 + (unseen >> 6)]] &= ~(np.uint64(1) << np.uint64(unseen & 63))

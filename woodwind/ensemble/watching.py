@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from woodwind.data.codes import Codes
+from woodwind.data.ranks import Ranks
 from woodwind.ensemble.boost import Round
 from woodwind.tree.assemble import ValuedTree
 from woodwind.tree.walk import walk_tree
@@ -31,7 +32,7 @@ class Inside:
 class Outside:
     """Rows of another table: trees are added to their scores as they come."""
 
-    codes: Codes
+    codes: Codes | Ranks
     raw: Floats
     judge: Judge
     threads: int = 1
@@ -54,7 +55,7 @@ class Watcher:
         return self.train and self.train(finished), self.valid and self.valid(finished)
 
 
-def add_trees(raw: Floats, trees: Iterable[ValuedTree], codes: Codes, threads: int = 1) -> None:
+def add_trees(raw: Floats, trees: Iterable[ValuedTree], codes: Codes | Ranks, threads: int = 1) -> None:
     """Add what trees say about the rows of `codes` to their scores, in the order of the trees."""
     leaf: NDArray[np.int32] = np.empty(codes.n_rows, np.int32)
     for tree in trees:

@@ -12,11 +12,12 @@ from woodwind.base.errors import DataError, ParameterError
 from woodwind.base.streams import seed_of
 from woodwind.data.codes import Codes
 from woodwind.data.cuts import Cuts
+from woodwind.data.ranks import Ranking, Ranks
 from woodwind.data.schema import Schema
 from woodwind.ensemble.boost import BoostPlan
 from woodwind.ensemble.watching import Judge
 from woodwind.estimators import auto
-from woodwind.estimators.plan import Values, boost_plan
+from woodwind.estimators.plan import Values, boost_plan, check_exact
 from woodwind.estimators.predictor import RowPredictor
 from woodwind.estimators.scoring import loss_judge, read_scorer, rows_of_table, scorer_judge
 from woodwind.estimators.skin import Skin, all_or_nothing, check_lengths, named_owner, row_count
@@ -37,7 +38,7 @@ class Earlier:
     """What another fit needs in order to go on from this one."""
 
     schema: Schema
-    cuts: Cuts
+    cuts: Cuts | Ranking
     seed: int
     trained: Trained
 
@@ -129,6 +130,7 @@ class Boosting(Skin):
         earlier: Earlier | None = getattr(self, "_earlier", None) if values["warm_start"] else None
         self._check_rounds(earlier, values)
         given = self._given(X, y, sample_weight, groups, values, earlier)
+        check_exact(values, given.target.n_classes, self._owner)
         seed = seed_of(values["random_state"]) if earlier is None else earlier.seed
         schema, cuts, codes = self._encoded(given, values, earlier)
         training = given.target.at(given.weighing.take)
@@ -162,22 +164,28 @@ class Boosting(Skin):
         target, weighing = self._weighed(target, weight, values)
         return Given(X, target, weighing, read_groups(groups, target.n_rows, self._owner))
 
-    def _encoded(self, given: Given, values: Values, earlier: Earlier | None) -> tuple[Schema, Cuts, Codes]:
+    def _encoded(self, given: Given, values: Values, earlier: Earlier | None) -> tuple[Schema, Cuts | Ranking, Codes | Ranks]:
         """How the table is read and cut, and the codes of the rows that are trained on."""
-        if values["max_bins"] is None:
-            raise ParameterError(f"{self._owner}: max_bins=None, one bin for each distinct value, is not available here. Use max_bins=255.")
         X, weight = given.X, given.weighing.given
         if weight is not None:
             check_lengths(self._owner, row_count(X), given.target.n_rows)
+        cuts: Cuts | Ranking
         if earlier is None:
             schema, table = Schema.learn(X, values["categorical_features"], weight=weight, owner=self._owner)
             check_lengths(self._owner, table.n_rows, given.target.n_rows)
-            cuts = Cuts.fit(table, values["max_bins"], weight, self._threads)
+            bins = values["max_bins"]
+            cuts = Ranking.fit(table) if bins is None else Cuts.fit(table, bins, weight, self._threads)
         else:
             schema, cuts = earlier.schema, earlier.cuts
+            if (values["max_bins"] is None) != isinstance(cuts, Ranking):
+                how = "without bins" if isinstance(cuts, Ranking) else "on bins"
+                raise ParameterError(
+                    f"{self._owner}: max_bins={values['max_bins']}, but warm_start=True goes on from trees that were grown {how}. "
+                    "Set max_bins as it was, or warm_start=False."
+                )
             table = schema.read(X, owner=self._owner)
             check_lengths(self._owner, table.n_rows, given.target.n_rows)
-        codes = cuts.encode(table, self._threads)
+        codes: Codes | Ranks = cuts.encode(table, self._threads)
         return schema, cuts, codes if given.weighing.take is None else codes.take(given.weighing.take)
 
     def _for_loss(self, target: Target) -> NDArray[Any]:
@@ -215,7 +223,7 @@ class Boosting(Skin):
         self.init_ = fitted_init(init, part, target.at(learn).labels(), weight, self._owner)
         return given.weighing.at(model_scores(self.init_, given.X, target.n_rows, self.loss_, target.classes, self._owner))
 
-    def _outside(self, eval_set: Any, cuts: Cuts, target: Target, values: Values) -> Outsiders:
+    def _outside(self, eval_set: Any, cuts: Cuts | Ranking, target: Target, values: Values) -> Outsiders:
         """Validation data that the caller gives, read as the training data were."""
         owner = f"{self._owner}, eval_set"
         X, y, sample_weight = read_eval_set(eval_set, self._owner)
@@ -267,7 +275,7 @@ class Boosting(Skin):
             verbose=bool(values["verbose"]),
         )
 
-    def _keep(self, trained: Trained, cuts: Cuts, values: Values) -> None:
+    def _keep(self, trained: Trained, cuts: Cuts | Ranking, values: Values) -> None:
         """The results, as attributes."""
         sign = 1.0 if values["scoring"] is None else -1.0
         width = 1 if not trained.trees else trained.trees[0].value.shape[1]

@@ -14,6 +14,22 @@ from woodwind.tree.settings import TreeSettings
 Values = dict[str, Any]
 
 
+def check_exact(values: Values, n_classes: int, owner: str) -> None:
+    """Refuse what trees without bins cannot do, before any work is done."""
+    if values["max_bins"] is not None:
+        return
+    if values["growth"] == "symmetric":
+        raise ParameterError(
+            f"{owner}: growth='symmetric' needs bins: with max_bins=None every node has thresholds of its own. "
+            "Set max_bins=255, growth='best_first' or growth='level'."
+        )
+    if n_classes > 2 and values["multiclass"] == "vector":
+        raise ParameterError(
+            f"{owner}: multiclass='vector' needs bins: with max_bins=None a tree is for one class, and y has {n_classes}. "
+            "Set multiclass='one_per_class' or max_bins=255."
+        )
+
+
 def boost_plan(values: Values, loss: Loss, schema: Schema, n_rows: int, is_class: bool, seed: int, threads: int, owner: str) -> BoostPlan:
     """How to boost a table of so many rows."""
     rate, share = values["learning_rate"], values["subsample"]

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from woodwind.base.errors import InterruptWarning
 from woodwind.base.streams import choose, key
 from woodwind.data.codes import Codes
+from woodwind.data.ranks import Ranks
 from woodwind.ensemble.boost import Booster, BoostPlan, Round
 from woodwind.ensemble.folds import rounds_in_step
 from woodwind.ensemble.progress import with_progress
@@ -39,7 +40,7 @@ TRAIN_ROWS_WATCHED = 10_000
 class Rows:
     """The rows of a training: codes, target, weights, and scores to start from (None: the best constant)."""
 
-    codes: Codes
+    codes: Codes | Ranks
     y: NDArray[Any]
     weight: Floats | None
     offset: Floats | None

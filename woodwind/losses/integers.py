@@ -50,17 +50,22 @@ def largest_derivatives(
     return float(tops[0]), float(tops[1])
 
 
-@lru_cache(maxsize=64)
-def scales_for(tops: tuple[float, float]) -> Floats:
-    """Powers of two that bring the largest gradient and the largest hessian to at most 2**30.
-
-    Kept, because most losses have the same in every round: not to be written to.
-    """
-    if not all(map(math.isfinite, tops)):
+def refuse_runaway(tops: tuple[float, float], n_rows: int) -> None:
+    """Raise where the largest gradient or the largest hessian is not finite, or the sum of so many of them might not be."""
+    if not all(math.isfinite(2.0 * n_rows * top) for top in tops):
         raise DataError(
             "A gradient or hessian is not a finite number: the scores have run away. "
             "Use a smaller learning_rate, more l2_regularization, or scale the target."
         )
+
+
+@lru_cache(maxsize=64)
+def scales_for(tops: tuple[float, float], n_rows: int) -> Floats:
+    """Powers of two that bring the largest gradient and the largest hessian of so many rows to at most 2**30.
+
+    Kept, because most losses have the same in every round: not to be written to.
+    """
+    refuse_runaway(tops, n_rows)
     return np.array([scale_for(top, BITS) for top in tops])
 
 
@@ -73,7 +78,7 @@ def quantise_rows(
     """
     formula = loss.formula
     if formula is not None:
-        scales = scales_for(largest_derivatives(loss, y, raw, weight, threads))
+        scales = scales_for(largest_derivatives(loss, y, raw, weight, threads), len(raw))
 
         def part(begin: int, end: int) -> None:
             quantise(formula, y, raw, weight, scales, begin, end, out_q)
@@ -81,7 +86,7 @@ def quantise_rows(
     else:
         # A user's own loss has multiplied by the weight already.
         gradient, hessian = loss.derivatives(y, raw, weight)
-        scales = scales_for((largest_of(gradient), largest_of(hessian)))
+        scales = scales_for((largest_of(gradient), largest_of(hessian)), len(raw))
 
         def part(begin: int, end: int) -> None:
             quantise_given(gradient, hessian, None, scales, begin, end, out_q)
@@ -104,7 +109,7 @@ def quantise_classes(
     out_q int32[n, K + 1]: the K gradients, then the hessian of a tree that serves all K; out_h int32[n, K]: the K hessians.
     """
     if isinstance(loss, Multinomial):
-        scales = scales_for(largest_derivatives(loss, y, raw, weight, threads))
+        scales = scales_for(largest_derivatives(loss, y, raw, weight, threads), len(raw))
 
         def part(begin: int, end: int) -> None:
             multi_quantise(y, raw, weight, scales, begin, end, out_q, out_h)
@@ -113,7 +118,7 @@ def quantise_classes(
         gradient, hessian = loss.derivatives(y, raw, weight)
         # The shared hessian is half the sum of all K, which may be larger than any of them.
         tops = largest_of(gradient), max(largest_of(hessian), 0.5 * largest_of(hessian.sum(axis=1)))
-        scales = scales_for(tops)
+        scales = scales_for(tops, len(raw))
 
         def part(begin: int, end: int) -> None:
             multi_quantise_given(gradient, hessian, None, scales, begin, end, out_q, out_h)

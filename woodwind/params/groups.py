@@ -16,7 +16,7 @@ Features = int | float | Literal["sqrt", "log2"] | None
 
 # Parameters of more than one group, declared once.
 MaxDepth = Annotated[int | None, at_least(1), "Deepest level; None for no limit."]
-MaxBins = Annotated[int | None, between(2, 255), "Most bins of a column. None is exact: one code for each distinct value."]
+MaxBins = Annotated[int | None, between(2, 255), "Most bins of a column. None is exact: every threshold between two values is considered."]
 Categorical = Annotated[
     Any,
     spelled("None, or names, positions or a mask of columns"),

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from woodwind.data.cuts import Cuts
+from woodwind.data.ranks import Ranking
 from woodwind.data.schema import Schema
 from woodwind.data.table import Table
 from woodwind.ensemble.boost import Booster, BoostPlan
@@ -17,7 +18,7 @@ class Boosted(NamedTuple):
     """A finished training and all that it was made of."""
 
     table: Table
-    cuts: Cuts
+    cuts: Cuts | Ranking
     booster: Booster
     trees: list[ValuedTree]
     start: NDArray[np.float64]
@@ -31,7 +32,7 @@ def boosted(
     rounds: int = 4,
     weight: NDArray[np.float64] | None = None,
     rows: NDArray[np.int32] | None = None,
-    max_bins: int = 255,
+    max_bins: int | None = 255,
 ) -> Boosted:
     """Train; with `rows`, cuts, start and trees are learnt from those rows, a row as often as it is given."""
     _schema, table = Schema.learn(x)
@@ -39,7 +40,7 @@ def boosted(
     if rows is not None:
         often = np.bincount(rows, minlength=len(y)).astype(np.float64)
         often = often if weight is None else often * weight
-    cuts = Cuts.fit(table, max_bins, often, plan.threads)
+    cuts = Ranking.fit(table) if max_bins is None else Cuts.fit(table, max_bins, often, plan.threads)
     codes = cuts.encode(table, plan.threads)
     chosen = np.arange(len(y)) if rows is None else rows
     start = plan.loss.start(y[chosen], None if weight is None else weight[chosen])

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from woodwind.data.cuts import Cuts
+from woodwind.data.ranks import Ranking
 from woodwind.tree.forest import Forest
 from woodwind.tree.grow import GrownTree
 
@@ -27,9 +28,12 @@ class ValuedTree:
     high: NDArray[np.float64]
     value: NDArray[np.float64]
     output: int  # column of the score that it adds to; -1 for all
+    threshold: NDArray[np.float64] | None = None  # (N,) where number splits cut; None: at the edge of their `bin`
 
     @classmethod
-    def of(cls, tree: GrownTree, value: NDArray[np.float64], output: int, rate: float) -> "ValuedTree":
+    def of(
+        cls, tree: GrownTree, value: NDArray[np.float64], output: int, rate: float, threshold: NDArray[np.float64] | None = None
+    ) -> "ValuedTree":
         """Keep what a model needs of a grown tree; `value` and the bounds are times the learning rate."""
         return cls(
             feature=tree.feature,
@@ -44,6 +48,7 @@ class ValuedTree:
             high=tree.high * rate,
             value=value.reshape(len(tree.feature), -1),
             output=output,
+            threshold=threshold,
         )
 
     def with_values(self, value: NDArray[np.float64], cover: NDArray[np.float64]) -> "ValuedTree":
@@ -55,8 +60,10 @@ class ValuedTree:
         return replace(self, value=value.reshape(len(self.feature), -1), cover=covers)
 
 
-def thresholds(trees: Sequence[ValuedTree], cuts: Cuts) -> NDArray[np.float64]:
+def thresholds(trees: Sequence[ValuedTree], cuts: Cuts | Ranking) -> NDArray[np.float64]:
     """Edge of every number split: left when x <= edge. A split after the last bin parts numbers from missing values."""
+    if not isinstance(cuts, Cuts):
+        return np.concatenate([tree.threshold for tree in trees if tree.threshold is not None])
     feature = np.concatenate([tree.feature for tree in trees])
     where = np.concatenate([tree.bin for tree in trees])
     out = np.zeros(len(feature))
@@ -68,10 +75,9 @@ def thresholds(trees: Sequence[ValuedTree], cuts: Cuts) -> NDArray[np.float64]:
     return out
 
 
-def assemble(trees: Sequence[ValuedTree], cuts: Cuts, start: NDArray[np.float64], width: int) -> Forest:
+def assemble(trees: Sequence[ValuedTree], cuts: Cuts | Ranking, start: NDArray[np.float64], width: int) -> Forest:
     """One forest of all trees."""
-    levels = np.where(cuts.is_category, cuts.n_bins, 0)
-    set_words = (-(-levels // 64)).astype(np.int32)
+    set_words = (-(-cuts.n_levels // 64)).astype(np.int32)
     if not trees:
         return Forest.empty(set_words, start, width)
     sets, words = [], []

@@ -15,7 +15,7 @@ from woodwind.data.ranks import Ranks
 from woodwind.kernels import exact_layout as at
 from woodwind.tree.assemble import ValuedTree, assemble
 from woodwind.tree.exact import SUM_BITS, ExactGrower, Judgement, RowStats, class_weights
-from woodwind.tree.exact_cuts import indexed
+from woodwind.tree.exact_cuts import thresholds
 from woodwind.tree.forest import Forest
 from woodwind.tree.grow import GrownTree
 from woodwind.tree.leaves import newton_values, within_bounds
@@ -180,9 +180,9 @@ def pure_leaves(tree: GrownTree, y: Floats) -> Integers:
 
 def as_forest(tree: GrownTree, value: Floats, data: CartData) -> Forest:
     """The model of one tree; its covers are sums of weights."""
-    valued = replace(ValuedTree.of(tree, value, -1 if value.shape[1] > 1 else 0, 1.0), cover=tree.hessian)
-    trees, cuts = indexed([valued], data.ranks, data.cuts)
-    return assemble(trees, cuts, np.zeros(value.shape[1]), value.shape[1])
+    output = -1 if value.shape[1] > 1 else 0
+    valued = ValuedTree.of(tree, value, output, 1.0, thresholds(tree, data.ranks, data.cuts))
+    return assemble([replace(valued, cover=tree.hessian)], data.ranks.ranking, np.zeros(value.shape[1]), value.shape[1])
 
 
 def class_impurity(data: CartData, classes: NDArray[np.integer], n_classes: int, criterion: str) -> float:

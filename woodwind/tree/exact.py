@@ -9,14 +9,13 @@ from numpy.typing import NDArray
 
 from woodwind.base.errors import ParameterError
 from woodwind.base.fixed import largest_of, sum_scale
-from woodwind.base.pool import LEAST_WORK, run_ranges, submit
+from woodwind.base.pool import LEAST_WORK, submit
 from woodwind.base.streams import choose, key
 from woodwind.data.ranks import Ranks
 from woodwind.kernels import exact_layout as at
 from woodwind.kernels.exact import grow_exact
 from woodwind.kernels.exact_layout import DEEP_FIRST, ExactRule
 from woodwind.kernels.exact_nodes import C_LEAVES, C_NODES
-from woodwind.kernels.exact_walk import RankTree, walk_ranks
 from woodwind.kernels.layout import (
     F_GAIN,
     F_HIGH,
@@ -34,8 +33,6 @@ from woodwind.kernels.layout import (
     STOP,
 )  # fmt: skip
 from woodwind.kernels.team import begin_call
-from woodwind.tree.assemble import ValuedTree
-from woodwind.tree.exact_cuts import last_ranks
 from woodwind.tree.grow import DEEPEST, GrownTree
 from woodwind.tree.settings import ORDERS, TreeSettings, group_bits
 
@@ -201,15 +198,6 @@ class ExactGrower:
                     helper.result()
         return self._finished(stats)
 
-    def leaf_of(self, tree: GrownTree | ValuedTree) -> NDArray[np.int32]:
-        """The node where each row of the table ends, whether or not the tree was grown from it."""
-        ranks = self.ranks
-        leaf = np.empty(ranks.n_rows, np.int32)
-        on_ranks = RankTree(tree.feature, last_ranks(tree, ranks), tree.child, tree.missing, tree.set, tree.sets)
-        flat = ranks.by_column.reshape(-1)
-        run_ranges(lambda begin, end: walk_ranks(flat, on_ranks, begin, end, leaf), ranks.n_rows, self.threads, 8)
-        return leaf
-
     def _times(self, rows: NDArray[np.int32] | None) -> Integers | None:
         """How often each row is given."""
         return None if rows is None else np.bincount(rows, minlength=self.ranks.n_rows).astype(np.int64)
@@ -334,7 +322,7 @@ class ExactGrower:
             gain=np.where(split, real[:, F_GAIN], 0.0),
             gradient=real_of(sums[:, 0], stats.gradient_unit),
             hessian=real_of(sums[:, 1], stats.hessian_unit),
-            count=sums[:, 2],
+            count=sums[:, 2].copy(),
             low=real[:, F_LOW].copy(),
             high=real[:, F_HIGH].copy(),
             begin=begin,

@@ -1,11 +1,8 @@
-"""Ranks to thresholds, and exact trees to the form that forests are assembled from.
+"""Ranks to thresholds, and thresholds to ranks.
 
 While a tree is on ranks, the `bin` of a number split holds two of them: (of the next value in the node above the cut << 32) + of the
 last one below.
 """
-
-from collections.abc import Sequence
-from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,7 +29,7 @@ def ranks_of_codes(codes: Codes) -> Ranks:
     return Ranks(by_column, order, (np.empty(0),) * len(by_column), codes.n_bins, codes.is_category)
 
 
-def thresholds(tree: GrownTree | ValuedTree, ranks: Ranks, cuts: Cuts | None = None) -> Floats:
+def thresholds(tree: GrownTree, ranks: Ranks, cuts: Cuts | None = None) -> Floats:
     """Where each number split cuts: midway between the neighbours in the node, or, with cuts, at the middle edge between them.
 
     A split that parts all numbers from missing values cuts at infinity.
@@ -52,28 +49,11 @@ def thresholds(tree: GrownTree | ValuedTree, ranks: Ranks, cuts: Cuts | None = N
     return out
 
 
-def last_ranks(tree: GrownTree | ValuedTree, ranks: Ranks) -> Integers:
-    """The last rank that goes left at each number split, whether or not the node has seen it."""
-    cut = thresholds(tree, ranks)
-    out = np.zeros(len(cut), np.int64)
+def last_ranks(tree: ValuedTree, ranks: Ranks) -> Integers:
+    """The last rank of this table that goes left at each number split, whether or not the node has seen it."""
+    assert tree.threshold is not None
+    out = np.zeros(len(tree.feature), np.int64)
     for feature in np.unique(tree.feature[(tree.feature >= 0) & (tree.set < 0)]):
         here = tree.feature == feature
-        out[here] = np.searchsorted(ranks.values[feature], cut[here], side="right") - 1
+        out[here] = np.searchsorted(ranks.values[feature], tree.threshold[here], side="right") - 1
     return out
-
-
-def indexed(trees: Sequence[ValuedTree], ranks: Ranks, cuts: Cuts | None = None) -> tuple[list[ValuedTree], Cuts]:
-    """The trees as `assemble` takes them: each `bin` is the place of its threshold among the edges of the cuts that come with them."""
-    found = [thresholds(tree, ranks, cuts) for tree in trees]
-    used: list[Floats] = [np.empty(0)] * ranks.n_features
-    for feature in np.flatnonzero(~ranks.is_category):
-        parts = [cut[tree.feature == feature] for tree, cut in zip(trees, found, strict=True)]
-        used[feature] = np.unique(np.concatenate([*parts, np.empty(0)]))
-    out = []
-    for tree, cut in zip(trees, found, strict=True):
-        place = np.zeros(len(cut), np.int64)
-        for feature in np.unique(tree.feature[(tree.feature >= 0) & (tree.set < 0)]):
-            here = tree.feature == feature
-            place[here] = np.searchsorted(used[feature], cut[here])
-        out.append(replace(tree, bin=place))
-    return out, Cuts(tuple(used), ranks.is_category, ranks.n_codes, 256)

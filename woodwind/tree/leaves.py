@@ -42,3 +42,14 @@ def fill_empty(tree: GrownTree, values: Floats) -> Floats:
             if tree.count[child] == 0:
                 values[child] = values[node]
     return values
+
+
+def rows_by_leaf(
+    leaf: NDArray[np.int32], rows: NDArray[np.int32] | None, n_nodes: int
+) -> tuple[NDArray[np.int32], NDArray[np.int64], NDArray[np.int64]]:
+    """Rows in the order of their leaves, and where each leaf begins and ends."""
+    of_row = leaf if rows is None else leaf[rows]
+    order = np.argsort(of_row, kind="stable").astype(np.int32)
+    sizes = np.bincount(of_row, minlength=n_nodes)
+    ends = np.cumsum(sizes)
+    return (order if rows is None else rows[order]), ends - sizes, ends
