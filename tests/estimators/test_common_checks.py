@@ -1,22 +1,35 @@
 """Every public estimator passes every common check of scikit-learn; no failure is expected."""
 
+import inspect
+
 import pytest
+from sklearn.base import BaseEstimator
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from woodwind import GradientBoostingClassifier, GradientBoostingRegressor
+import woodwind
+from woodwind import DecisionTreeClassifier, DecisionTreeRegressor, GradientBoostingClassifier, GradientBoostingRegressor
 
-ESTIMATORS = [
-    GradientBoostingClassifier(),
-    GradientBoostingRegressor(),
+# Taken from what the package shows, so that none can be forgotten.
+NAMES = [getattr(woodwind, name) for name in woodwind.__all__]
+PUBLIC = [named for named in NAMES if inspect.isclass(named) and issubclass(named, BaseEstimator)]
+
+# Other ways through the engines.
+VARIANTS = [
     GradientBoostingClassifier(n_estimators=20, loss="exponential", growth="symmetric", early_stopping=False),
     GradientBoostingRegressor(n_estimators=20, loss="huber", growth="level", early_stopping=False),
     GradientBoostingClassifier(n_estimators=20, max_bins=None, multiclass="one_per_class"),
     GradientBoostingRegressor(n_estimators=20, max_bins=None),
+    DecisionTreeClassifier(criterion="gain_ratio", max_leaf_nodes=9, max_bins=32),
+    DecisionTreeRegressor(max_depth=6, max_features=0.8, ccp_alpha=1e-4, random_state=0),
 ]
+
+
+def test_the_list_of_public_estimators_is_not_empty():
+    assert {"GradientBoostingClassifier", "DecisionTreeRegressor"} <= {estimator.__name__ for estimator in PUBLIC}
 
 
 # Checks feed tables on which warnings are due: constant targets, many classes, columns without names.
 @pytest.mark.filterwarnings("ignore::woodwind.WoodwindWarning")
-@parametrize_with_checks(ESTIMATORS)
+@parametrize_with_checks([estimator() for estimator in PUBLIC] + VARIANTS)
 def test_the_common_check(estimator, check):
     check(estimator)

@@ -6,24 +6,9 @@ import pytest
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
 from sklearn.tree import DecisionTreeClassifier as TheirClassifier
 from sklearn.tree import DecisionTreeRegressor as TheirRegressor
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from woodwind import DataError, DecisionTreeClassifier, DecisionTreeRegressor, ParameterError
 from woodwind.base.errors import ConstantTargetWarning, UnseenCategoryWarning
-
-TREES = [
-    DecisionTreeClassifier(),
-    DecisionTreeRegressor(),
-    DecisionTreeClassifier(criterion="gain_ratio", max_leaf_nodes=9, max_bins=32),
-    DecisionTreeRegressor(max_depth=6, max_features=0.8, ccp_alpha=1e-4, random_state=0),
-]
-
-
-# Checks feed tables on which warnings are due: constant targets, many classes, columns without names.
-@pytest.mark.filterwarnings("ignore::woodwind.WoodwindWarning")
-@parametrize_with_checks(TREES)
-def test_the_common_check(estimator, check):
-    check(estimator)
 
 
 def continuous(seed, n=300, n_features=4):
