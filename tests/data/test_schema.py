@@ -102,8 +102,8 @@ def test_unseen_levels_give_one_warning_with_columns_and_counts():
         table = schema.read(later)
     assert len(caught) == 1
     message = str(caught[0].message)
-    assert "column 'a' has 1,200 rows of 1 levels that training never saw ('new')" in message
-    assert "column 'b' has 1 rows" in message
+    assert "column 'a' has 1,200 rows of 1 level that training never saw ('new')" in message
+    assert "column 'b' has 1 row of" in message
     assert [column.block(1199, 1201).tolist() for column in table.columns] == [[-2, 0], [-1, -2]]
 
 

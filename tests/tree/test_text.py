@@ -6,7 +6,7 @@ import pytest
 from woodwind.base.errors import ParameterError
 from woodwind.testing.forests import random_forest
 from woodwind.tree.forest import LEFT, RIGHT, STOP, Forest
-from woodwind.tree.text import export_text
+from woodwind.tree.text import Detail, export_text
 
 
 def small(**more) -> Forest:
@@ -40,7 +40,7 @@ def test_a_tree_shows_sets_stops_covers_and_values():
 
 
 def test_names_levels_and_digits_have_defaults():
-    text = export_text(small(missing=[LEFT, RIGHT, STOP, STOP, STOP, STOP, STOP]), decimals=0, max_depth=1)
+    text = export_text(small(missing=[LEFT, RIGHT, STOP, STOP, STOP, STOP, STOP]), detail=Detail(decimals=0, max_depth=1))
     assert text == (
         "|--- feature_0 <= 30 or missing\n"
         "|   |--- ... value: 1 (cover 4)\n"
@@ -82,3 +82,12 @@ def test_wrong_arguments_are_refused_by_name():
         export_text(small(), feature_names=["age"])
     with pytest.raises(ParameterError, match="output_names must have 1 names, 2 were given"):
         export_text(small(), output_names=["a", "b"])
+
+
+def test_long_sets_are_counted_and_dates_are_written_as_such():
+    levels, moments = [None, ["Oslo", "Paris", "Rome"]], ["Z", None]
+    text = export_text(small(), feature_names=["when", "city"], levels=levels, moments=moments, detail=Detail(max_levels=1))
+    assert "when <= 1970-01-01 00:00:30Z\n" in text
+    assert "when >  1970-01-01 00:00:55Z\n" in text
+    assert "city in {Oslo and 1 more}\n" in text
+    assert "city in {Paris}\n" in text

@@ -141,7 +141,9 @@ def _unseen(raw: RawColumn, coded: Coded, found: NDArray[np.int32]) -> str:
     if new.size == 0:
         return ""
     some = [str(coded.dictionary[int(place)]) for place in new]
-    return f"{raw.label} has {int(counts[new].sum()):,} rows of {new.size:,} levels that training never saw ({listed(some)})"
+    rows = int(counts[new].sum())
+    what = f"{rows:,} {'row' if rows == 1 else 'rows'} of {new.size:,} {'level' if new.size == 1 else 'levels'}"
+    return f"{raw.label} has {what} that training never saw ({listed(some)})"
 
 
 _KINDS: dict[str, type[Field]] = {kind.kind: kind for kind in (NumberField, EmptyField, CategoryField, TimeField)}

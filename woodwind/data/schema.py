@@ -13,8 +13,9 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from woodwind.base.errors import ExtraColumnWarning, NamelessTableWarning, UnseenCategoryWarning
+from woodwind.data.convert import MOMENT
 from woodwind.data.faults import EXACT, fault, listed, warn_of_precision
-from woodwind.data.fields import Field, NumberField, coded_if_category, field_from_dict, learn_field
+from woodwind.data.fields import Field, NumberField, TimeField, coded_if_category, field_from_dict, learn_field
 from woodwind.data.frames import open_table
 from woodwind.data.raw import RawColumn, RawTable
 from woodwind.data.sketch import integer_weights
@@ -134,6 +135,17 @@ class Schema:
     def levels(self) -> tuple[tuple[Any, ...] | None, ...]:
         """What the codes of each feature stand for; None for numbers."""
         return tuple(field.levels.names if hasattr(field, "levels") else None for field in self.fields for _ in field.features)
+
+    @cached_property
+    def moments(self) -> tuple[str | None, ...]:
+        """For each feature of seconds since 1970, what is to be written behind a date of it: Z (UTC) with a time zone; None for others."""
+        out: list[str | None] = []
+        for field in self.fields:
+            of_field: list[str | None] = [None] * len(field.features)
+            if isinstance(field, TimeField) and field.sort == MOMENT:
+                of_field[0] = "" if field.zone is None else "Z"
+            out += of_field
+        return tuple(out)
 
     def to_dict(self) -> dict[str, Any]:
         """A description that JSON can hold."""

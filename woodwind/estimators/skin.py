@@ -14,7 +14,7 @@ from woodwind.data.schema import Schema
 from woodwind.data.table import Table
 from woodwind.tree.forest import Forest
 from woodwind.tree.importance import importance
-from woodwind.tree.text import export_text
+from woodwind.tree.text import Detail, export_text
 
 
 class Skin:
@@ -80,7 +80,9 @@ class Skin:
         np.add.at(gain, self.schema_.source, by_feature)
         return np.asarray(gain / max(gain.sum(), np.finfo(np.float64).tiny))
 
-    def export_text(self, tree: int = 0, *, decimals: int = 2, max_depth: int | None = None) -> str:
+    def export_text(
+        self, tree: int = 0, *, decimals: int = 2, max_depth: int | None = None, max_levels: int | None = None
+    ) -> str:
         """Draw one tree as text.
 
         Parameters
@@ -91,6 +93,8 @@ class Skin:
             Digits after the point.
         max_depth : int or None, default=None
             Splits below this depth are left out.
+        max_levels : int or None, default=None
+            Of more levels on one side of a split, so many are named and the others counted.
         """
         check_is_fitted(self)
         return export_text(
@@ -99,8 +103,8 @@ class Skin:
             feature_names=self.schema_.feature_names,
             levels=self.schema_.levels,
             output_names=self._output_names(),
-            decimals=decimals,
-            max_depth=max_depth,
+            moments=self.schema_.moments,
+            detail=Detail(decimals, max_depth, max_levels),
         )
 
     def _output_names(self) -> list[str] | None:

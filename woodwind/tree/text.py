@@ -1,5 +1,6 @@
 """One tree of a forest as text: what is asked, where missing values and unknown levels go, what the leaves say."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -14,6 +15,18 @@ BRANCH = "|--- "
 INDENT = "|   "
 
 
+@dataclass(frozen=True)
+class Detail:
+    """How much of a tree is drawn."""
+
+    decimals: int = 2  # digits after the point of thresholds, values and covers
+    max_depth: int | None = None  # splits below this depth are left out
+    max_levels: int | None = None  # of more levels on one side of a split, so many are named and the others counted
+
+
+FULL = Detail()
+
+
 def export_text(
     forest: Forest,
     tree: int = 0,
@@ -21,16 +34,16 @@ def export_text(
     feature_names: Sequence[str] | None = None,
     levels: Sequence[Sequence[Any] | None] | None = None,
     output_names: Sequence[str] | None = None,
-    decimals: int = 2,
-    max_depth: int | None = None,
+    moments: Sequence[str | None] | None = None,
+    detail: Detail = FULL,
 ) -> str:
     """Draw one tree.
 
     feature_names  a name for each feature of the engine; default feature_0, feature_1, ...
     levels         for each feature what its level numbers stand for, None for numbers; default the numbers themselves
     output_names   a name for each output, for instance the classes; default none for one output, else output_0, ...
-    decimals       digits after the point of thresholds, values and covers
-    max_depth      splits below this depth are left out
+    moments        for each feature of seconds since 1970 what to write behind its dates, None for others; default None for all
+    detail         how much is drawn
 
     A walk that ends at a split, because training met no missing value there or does not know the level, is drawn as a
     third branch: its value is the mean of the leaves below.
@@ -44,7 +57,7 @@ def export_text(
         raise ParameterError(f"export_text: output_names must have {forest.n_outputs} names, {len(output_names)} were given")
     if output_names is None and forest.n_outputs > 1:
         output_names = [f"output_{k}" for k in range(forest.n_outputs)]
-    drawing = _Drawing(forest, tree % forest.n_trees, names, levels, output_names, decimals, max_depth)
+    drawing = _Drawing(forest, tree % forest.n_trees, names, levels, output_names, moments, detail)
     return "\n".join(drawing.lines()) + "\n"
 
 
@@ -57,8 +70,8 @@ class _Drawing:
     names: list[str]
     levels: Any
     outputs: Any
-    decimals: int
-    max_depth: int | None
+    moments: Any
+    detail: Detail
 
     def lines(self) -> list[str]:
         """The whole tree, depth first; a loop, since a tree may be deeper than Python's stack."""
@@ -74,7 +87,7 @@ class _Drawing:
             indent = INDENT * int(forest.depth[node])
             if forest.feature[node] < 0:
                 drawn.append(indent + BRANCH + self.value(node))
-            elif self.max_depth is not None and forest.depth[node] >= self.max_depth:
+            elif self.detail.max_depth is not None and forest.depth[node] >= self.detail.max_depth:
                 drawn.append(indent + BRANCH + "... " + self.value(node))
             else:
                 left, right, stop = self.questions(node)
@@ -89,7 +102,7 @@ class _Drawing:
         forest = self.forest
         name, missing = self.names[forest.feature[node]], forest.missing[node]
         if forest.sets[node] < 0:
-            bound = self.number(forest.threshold[node])
+            bound = self.bound(node)
             sides = [f"{name} <= {bound}", f"{name} >  {bound}"]
             stop = f"{name} is missing" if missing == STOP else ""
         else:
@@ -107,7 +120,16 @@ class _Drawing:
         bits = np.unpackbits(self.forest.words[first : first + size].astype("<u8").view(np.uint8), bitorder="little")
         known = self.levels[feature] if self.levels is not None else None
         inside = np.flatnonzero(bits).tolist()
-        return ", ".join(str(known[level] if known is not None and level < len(known) else level) for level in inside)
+        most = len(inside) if self.detail.max_levels is None else self.detail.max_levels
+        rest = f" and {len(inside) - most} more" if len(inside) > most else ""
+        return ", ".join(str(known[level] if known is not None and level < len(known) else level) for level in inside[:most]) + rest
+
+    def bound(self, node: int) -> str:
+        """The threshold of a number split: a date where the feature is one."""
+        feature, x = int(self.forest.feature[node]), float(self.forest.threshold[node])
+        if self.moments is None or self.moments[feature] is None or not math.isfinite(x):
+            return self.number(x)
+        return str(np.datetime64(math.floor(x), "s")).replace("T", " ") + str(self.moments[feature])
 
     def value(self, node: int, cover: bool = True) -> str:
         """What a walk that ends here adds to the score."""
@@ -123,4 +145,4 @@ class _Drawing:
 
     def number(self, x: float) -> str:
         """A number with the digits that were asked for."""
-        return f"{x:.{self.decimals}f}"
+        return f"{x:.{self.detail.decimals}f}"
