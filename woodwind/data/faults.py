@@ -3,11 +3,11 @@
 Every message begins with a code that never changes its meaning; numbers are only ever appended.
 """
 
-import warnings
 from collections.abc import Iterable
 from typing import Any
 
 from woodwind.base.errors import ColumnTypeError, PrecisionWarning, TableError
+from woodwind.base.notice import notice
 
 # Whole numbers up to this have a double each.
 EXACT = 2**53
@@ -48,11 +48,10 @@ def listed(items: Iterable[Any], most: int = 3) -> str:
 
 def warn_of_precision(labels: list[str]) -> None:
     """Warn of whole numbers that no double can tell apart."""
-    warnings.warn(
+    notice(
         f"{', '.join(labels[:5])} {'holds' if len(labels) == 1 else 'hold'} whole numbers above 2**53: neighbouring "
         "ones become equal as floating-point numbers. If they are identifiers, drop them or make them text.",
         PrecisionWarning,
-        stacklevel=5,
     )
 
 

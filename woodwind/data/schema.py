@@ -1,7 +1,6 @@
 """Schema: the columns that a model was trained on, and how any later table is read as those."""
 
 import difflib
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -13,6 +12,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from woodwind.base.errors import ExtraColumnWarning, NamelessTableWarning, UnseenCategoryWarning
+from woodwind.base.notice import notice
 from woodwind.data.convert import MOMENT
 from woodwind.data.faults import EXACT, fault, listed, warn_of_precision
 from woodwind.data.fields import Field, NumberField, TimeField, coded_if_category, field_from_dict, learn_field
@@ -61,10 +61,9 @@ class Schema:
         raw = open_table(X)
         table, notes = self._table(raw, self._places(raw, owner))
         if notes:
-            warnings.warn(
+            notice(
                 f"{'; '.join(notes)}. Each such row stops at the split and takes the mean of that node.",
                 UnseenCategoryWarning,
-                stacklevel=3,
             )
         return table
 
@@ -92,10 +91,9 @@ class Schema:
         if missing:
             raise _missing_columns(missing, extra, owner)
         if extra:
-            warnings.warn(
+            notice(
                 f"{owner} ignores {len(extra)} columns that training never saw: {listed(extra)}.",
                 ExtraColumnWarning,
-                stacklevel=4,
             )
         return [where[name] for name in self.names]
 
@@ -109,11 +107,10 @@ class Schema:
                 "give the columns of the training table, in its order.",
             )
         if self.names is not None:
-            warnings.warn(
+            notice(
                 f"X does not have valid feature names, but {owner} was fitted with feature names: "
                 "columns are taken in the order of the training table.",
                 NamelessTableWarning,
-                stacklevel=5,
             )
 
     @property

@@ -8,12 +8,12 @@ The generator of rounds knows nothing of all this; a consumer knows nothing of t
 """
 
 import time
-import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
 from woodwind.base.errors import InterruptWarning
+from woodwind.base.notice import notice
 from woodwind.ensemble.boost import Round
 from woodwind.kernels.leaves import largest_size
 from woodwind.tree.assemble import ValuedTree
@@ -116,11 +116,10 @@ def gather_until_interrupted(steps: Iterable[Step], count: int, owner: str = "Wo
     except KeyboardInterrupt:
         if not done:
             raise
-        warnings.warn(
+        notice(
             f"{owner} was interrupted after {done[-1].number:,} of {count:,} rounds: the model of the rounds that were finished is kept. "
             "With warm_start=True another fit would go on from there.",
             InterruptWarning,
-            stacklevel=2,
         )
         return done, True
     return done, False

@@ -1,6 +1,5 @@
 """Gradient boosting for classes and for numbers."""
 
-import warnings
 from collections.abc import Iterator
 from typing import Annotated, Any
 
@@ -9,6 +8,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 
 from woodwind.base.errors import ConstantTargetWarning, ParameterError, TargetError
+from woodwind.base.notice import notice
 from woodwind.estimators.boosted import Boosting, Floats
 from woodwind.estimators.plan import Values
 from woodwind.estimators.target import Target, read_labels, read_numbers
@@ -247,10 +247,9 @@ class GradientBoostingRegressor(
 
     def _make_loss(self, target: Target) -> Loss:
         if len(target.y) > 1 and (target.y == target.y[0]).all():
-            warnings.warn(
+            notice(
                 f"{self._owner}: y is {target.y[0]:g} in every row, so that there is nothing to learn: the model predicts this number.",
                 ConstantTargetWarning,
-                stacklevel=4,
             )
         if isinstance(self.loss, str):
             return regression_loss(self.loss)

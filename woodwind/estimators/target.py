@@ -2,7 +2,6 @@
 
 import decimal
 import numbers
-import warnings
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,6 +10,7 @@ from numpy.typing import NDArray
 from sklearn.exceptions import DataConversionWarning
 
 from woodwind.base.errors import TargetError, WoodwindWarning
+from woodwind.base.notice import notice
 
 # Whole labels within such a distance of each other are counted, not sorted.
 MOST_COUNTED = 1 << 16
@@ -76,10 +76,9 @@ def read_labels(y: Any, owner: str, known: NDArray[Any] | None = None) -> Target
     if known is not None:
         return _among(classes, places, known, owner)
     if len(array) >= FEW_ROWS and 2 * len(classes) > len(array):
-        warnings.warn(
+        notice(
             f"{owner}: y has {len(classes):,} different classes in {len(array):,} rows. If it is a quantity, use a regressor.",
             WoodwindWarning,
-            stacklevel=4,
         )
     return Target(places.astype(np.int32), classes)
 
@@ -102,11 +101,10 @@ def one_dimension(y: Any, owner: str, what: str = "y") -> NDArray[Any]:
     except (ValueError, TypeError) as error:
         raise TargetError(f"{owner}: {what} should be a 1d array, and this is none: {error}. Give one value for each row.") from error
     if array.ndim == 2 and array.shape[1] == 1:
-        warnings.warn(
+        notice(
             f"A column-vector {what} was passed when a 1d array was expected. Please change the shape of {what} to (n_samples,), "
             "for example using ravel().",
             DataConversionWarning,
-            stacklevel=5,
         )
         array = array.reshape(-1)
     if array.ndim != 1:

@@ -1,6 +1,5 @@
 """One training: boost, stop where it is best, and learn the leaves once more from all rows."""
 
-import warnings
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -9,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from woodwind.base.errors import InterruptWarning
+from woodwind.base.notice import notice
 from woodwind.base.streams import choose, key
 from woodwind.data.codes import Codes
 from woodwind.data.ranks import Ranks
@@ -212,10 +212,9 @@ def relearnt(rows: Rows, plan: BoostPlan, result: Trained, owner: str) -> Traine
     try:
         return replace(result, trees=tuple(booster.replay(result.trees)), start=start)
     except KeyboardInterrupt:
-        warnings.warn(
+        notice(
             f"{owner} was interrupted while it learnt the leaves from all rows: those of the rows not held out are kept.",
             InterruptWarning,
-            stacklevel=2,
         )
         return result
 

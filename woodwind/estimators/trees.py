@@ -1,6 +1,5 @@
 """Single decision trees: CART for classes and for numbers, every threshold considered."""
 
-import warnings
 from typing import Annotated, Any, Self
 
 import numpy as np
@@ -12,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from woodwind.base.errors import ConstantTargetWarning, ParameterError, TargetError
 from woodwind.base.fixed import exact_sum
+from woodwind.base.notice import notice
 from woodwind.base.streams import key, seed_of
 from woodwind.data.cuts import Cuts
 from woodwind.data.ranks import Ranks
@@ -318,10 +318,9 @@ class DecisionTreeRegressor(CartRegressorParams, CartParams, LeafParams, Decisio
         target, weighing = super()._weighed(target, weight, values)
         y = weighing.at(target.y)
         if len(y) > 1 and (y == y[0]).all():
-            warnings.warn(
+            notice(
                 f"{self._owner}: y is {y[0]:g} in every row, so that there is nothing to learn: the tree predicts this number.",
                 ConstantTargetWarning,
-                stacklevel=4,
             )
         return target, weighing
 
