@@ -2,6 +2,7 @@
 
 A round is: derivatives of the loss at the present scores, as integers; trees grown from them; values of their leaves;
 scores updated. Progress, early stopping, deadlines and callbacks are consumers of the rounds (ensemble/stopping.py).
+The page is docs/algorithms/gradient-boosting.md.
 """
 
 from collections.abc import Iterator, Sequence

@@ -1,6 +1,7 @@
 """Plain trees: classification and regression trees of their own (Breiman, Friedman, Olshen & Stone 1984), exact or on bins.
 
 A weight of two equals a row given twice, bit for bit: values are turned into integers first and multiplied by whole weights then.
+The page is docs/algorithms/decision-tree.md.
 """
 
 import math
