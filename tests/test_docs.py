@@ -4,7 +4,10 @@ import doctest
 import re
 from pathlib import Path
 
+import numpy as np
 import pytest
+
+from woodwind import GradientBoostingClassifier, ParameterError
 
 ROOT = Path(__file__).parent.parent
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
@@ -33,3 +36,17 @@ def test_files_that_are_named_are_there(path):
     """Names with a folder are of the checkout, or of the package."""
     named = re.findall(r"`((?:\w+/)+\w+\.(?:py|md|toml))`", path.read_text(encoding="utf-8"))
     assert [name for name in named if not (ROOT / name).exists() and not (ROOT / "woodwind" / name).exists()] == []
+
+
+def test_the_first_model_of_the_readme_can_be_trained(monkeypatch):
+    monkeypatch.chdir(ROOT)
+    (code,) = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(encoding="utf-8"), re.DOTALL)
+    names = {}
+    exec(code, names)  # as a reader would paste it
+    assert names["model"].predict_proba(names["columns"]).shape == (20000, 2)
+
+
+def test_the_error_of_the_readme_is_what_is_said():
+    with pytest.raises(ParameterError) as caught:
+        GradientBoostingClassifier(growth="best-first").fit(np.eye(4), [0, 1, 0, 1])
+    assert f"\n{caught.value}\n" in (ROOT / "README.md").read_text(encoding="utf-8")
