@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 
 from woodwind.base import pool
+from woodwind.ensemble import bin_ground
 from woodwind.ensemble.boost import BoostPlan
 from woodwind.losses.classification import Exponential, LogLoss, Multinomial
 from woodwind.losses.regression import Absolute, Huber, Poisson, Quantile, Squared
@@ -111,6 +112,8 @@ CASES = {
     "classes together, level": (words(700), BoostPlan(Multinomial(3), tree(growth="level", features_per_node=3)), {"rows": repeated(700)}),
     "one tree per class": (words(700), BoostPlan(Multinomial(4), TREE, one_per_class=True), {"weight": uneven(700)}),
     "one tree per class, drawn": (words(700), BoostPlan(Multinomial(3), tree(features_per_tree=3), one_per_class=True, bootstrap=True), {}),
+    "many trees side by side": (words(700), BoostPlan(Multinomial(9), TREE, one_per_class=True, subsample=0.7), {}),
+    "many trees side by side, lists": (counts(3000), BoostPlan(Multinomial(16), TREE, one_per_class=True), {"rows": some(3000, 0.8)}),
 }  # fmt: skip
 
 # Exact trees have thresholds of their own in every node, and one output.
@@ -138,6 +141,7 @@ def all_threads_take_part(monkeypatch):
     monkeypatch.setattr(pool, "LEAST_WORK", 1)
     monkeypatch.setattr(grow, "LEAST_WORK", 0)
     monkeypatch.setattr(exact, "LEAST_WORK", 0)
+    monkeypatch.setattr(bin_ground, "LEAST_WORK", 0)
 
 
 def digests(x, plan, given, rounds=3):
@@ -145,7 +149,10 @@ def digests(x, plan, given, rounds=3):
     found = {}
     for threads in THREADS:
         done = boosted(x, target(plan.loss, x), replace(plan, threads=threads), rounds, **given)
-        assert done.booster.ground.grower.threads == threads
+        ground = done.booster.ground
+        assert ground.grower.threads * ground.sides == threads
+        many = plan.one_per_class and plan.loss.width >= 2 * threads and isinstance(ground, bin_ground.BinGround)
+        assert ground.sides == (threads if many else 1)
         assert done.forest.n_nodes > 3 * rounds
         found[threads] = done.forest.digest()
     return found

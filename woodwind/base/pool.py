@@ -5,12 +5,17 @@ A hand-over to another thread costs 50 to 80 microseconds: work under `LEAST_WOR
 """
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from functools import partial
 from itertools import pairwise
 from threading import Lock
+from typing import TypeVar
 
 LEAST_WORK = 200_000
+
+Item = TypeVar("Item")
+Outcome = TypeVar("Outcome")
 
 _lock = Lock()
 _pool: ThreadPoolExecutor | None = None
@@ -63,3 +68,27 @@ def run_ranges(call: Callable[[int, int], object], n: int, threads: int, work_pe
     finally:
         for other in others:
             other.result()
+
+
+def side_by_side(call: Callable[[int, Item], Outcome], items: Sequence[Item], sides: int) -> list[Outcome]:
+    """`call(side, item)` for every item, on so many threads at once; each takes the next item when it is done with one.
+
+    The caller's thread is side 0. What is called must not hand work over to the pool itself: it would wait for its own thread.
+    """
+    if sides <= 1:
+        return [call(0, item) for item in items]
+    found: list[Outcome | None] = [None] * len(items)
+    places = iter(range(len(items)))
+
+    def part(side: int) -> None:
+        for place in places:
+            found[place] = call(side, items[place])
+
+    others = [submit(partial(part, side), sides - 1) for side in range(1, sides)]
+    try:
+        part(0)
+    finally:
+        for other in others:
+            if not other.cancel():
+                other.result()
+    return found  # type: ignore[return-value]

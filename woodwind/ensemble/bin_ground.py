@@ -3,6 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
+from woodwind.base.pool import LEAST_WORK
 from woodwind.data.codes import Codes
 from woodwind.ensemble.ground import Floats, Rows, forget_level
 from woodwind.kernels.leaves import leaf_sums, pack_class
@@ -11,6 +12,9 @@ from woodwind.losses.base import Loss
 from woodwind.losses.integers import quantise_classes, quantise_rows
 from woodwind.tree.grow import Grower, GrownTree
 from woodwind.tree.settings import TreeSettings
+
+# Trees of one thread each, side by side, wait for nobody; but the last of a round leaves threads idle unless there are many.
+TREES_PER_SIDE = 2
 
 
 class BinGround:
@@ -29,35 +33,47 @@ class BinGround:
     ) -> None:
         self.codes, self.y, self.weight, self.settings, self.threads = codes, y, weight, settings, threads
         self.capacity, self.width, self.outputs = capacity, width, outputs
-        self._grower: Grower | None = None
+        self._growers: list[Grower] = []
         self._scales = np.ones(2)
         self._constant = False
         if width > 1:
             self._gradients = np.empty((codes.n_rows, width + 1), np.int32)
             self._hessians = np.empty((codes.n_rows, width), np.int32)
 
+        large = codes.n_rows * codes.n_features >= LEAST_WORK // 10
+        self.sides = threads if outputs == 1 and large and width >= TREES_PER_SIDE * threads else 1
+
     @property
     def grower(self) -> Grower:
-        """The memory to grow trees in, made when the first tree is grown."""
-        if self._grower is None:
-            self._grower = Grower(self.codes, self.settings, self.threads, self.capacity, self.outputs)
-        return self._grower
+        """The memory to grow trees in: that of the first side."""
+        return self.growers[0]
+
+    @property
+    def growers(self) -> list[Grower]:
+        """The memory of every side, made when derivatives come in for the first time."""
+        threads = 1 if self.sides > 1 else self.threads
+        while len(self._growers) < self.sides:
+            first = self._growers[0] if self._growers else None
+            self._growers.append(Grower(self.codes, self.settings, threads, self.capacity, self.outputs, first))
+        return self._growers
 
     def take_in(self, loss: Loss, raw: Floats) -> None:
         """Turn the derivatives of all rows into integers."""
+        growers = self.growers
         if self.width == 1:
-            self._scales = quantise_rows(loss, self.y, raw, self.weight, self.grower.stats, self.threads)
+            self._scales = quantise_rows(loss, self.y, raw, self.weight, growers[0].stats, self.threads)
             self._constant = loss.constant_hessian and self.weight is None
         else:
             self._scales = quantise_classes(loss, self.y, raw, self.weight, self._gradients, self._hessians, self.threads)
 
-    def grow(self, name: int, rows: Rows | None, output: int) -> GrownTree:
+    def grow(self, name: int, rows: Rows | None, output: int, side: int = 0) -> GrownTree:
         """Grow a tree for one output, or for all."""
+        grower = self._growers[side]
         if output < 0:
-            self.grower.fill(self._gradients)
+            grower.fill(self._gradients)
         elif self.width > 1:
-            pack_class(self._gradients, self._hessians, output, self.grower.stats)
-        tree = self.grower.grow(self._scales, name, rows, self._constant)
+            pack_class(self._gradients, self._hessians, output, grower.stats)
+        tree = grower.grow(self._scales, name, rows, self._constant)
         forget_level(tree, self.codes.unseen)
         return tree
 

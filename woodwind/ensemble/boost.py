@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from woodwind.base.pool import run_ranges
+from woodwind.base.pool import run_ranges, side_by_side
 from woodwind.base.streams import key, share_threshold
 from woodwind.data.codes import Codes
 from woodwind.data.ranks import Ranks
@@ -104,13 +104,18 @@ class Booster:
             for tree in trees[place : place + together]:
                 yield self._revalued(loss, tree, self.leaf_of(tree))
 
-    def _trees(self, loss: Loss, number: int) -> Iterator[ValuedTree]:
+    def _trees(self, loss: Loss, number: int) -> list[ValuedTree]:
         """The trees of one round: one, or one for each score of a row."""
         self.ground.take_in(loss, self.raw)
         rows = self._drawn(number)
-        for output in self._outputs:
+        sides = self.ground.sides
+        threads = 1 if sides > 1 else self.plan.threads
+
+        def tree(side: int, output: int) -> ValuedTree:
             name = key(self.plan.seed, "tree", number, *([output] if len(self._outputs) > 1 else []))
-            yield self._valued(loss, self.ground.grow(name, rows, output), output, rows)
+            return self._valued(loss, self.ground.grow(name, rows, output, side), output, rows, threads)
+
+        return side_by_side(tree, self._outputs, sides)
 
     def _drawn(self, number: int) -> Rows | None:
         """Rows for one round; None for all, once each."""
@@ -130,7 +135,7 @@ class Booster:
 
     # Values and scores.
 
-    def _valued(self, loss: Loss, tree: GrownTree, output: int, rows: Rows | None) -> ValuedTree:
+    def _valued(self, loss: Loss, tree: GrownTree, output: int, rows: Rows | None, threads: int) -> ValuedTree:
         """Give a grown tree its values and add them to the scores of all rows."""
         plan = self.plan
         if plan.tree.prune:
@@ -143,14 +148,14 @@ class Booster:
         else:
             values, leaves = np.zeros(tree.n_nodes), tree.leaves
             values[leaves] = loss.refit.values(
-                tree.rows.astype(np.int32), tree.begin[leaves], tree.end[leaves], self.y - self.raw, self.weight, plan.threads
+                tree.rows.astype(np.int32), tree.begin[leaves], tree.end[leaves], self.y - self.raw, self.weight, threads
             )
             values = fill_empty(tree, within_bounds(tree, values) * plan.learning_rate)
         finished = with_means(ValuedTree.of(tree, values, output, plan.learning_rate, self.ground.thresholds(tree)))
         leaf = tree.leaf_of_row
         if rows is not None or self._strays:
-            leaf = self.leaf_of(finished, tree)
-        self._add(finished, leaf)
+            walk_tree(finished, self.codes, leaf, threads)
+        self._add(finished, leaf, threads)
         return finished
 
     def _revalued(self, loss: Loss, tree: ValuedTree, leaf: NDArray[np.int32]) -> ValuedTree:
@@ -169,7 +174,7 @@ class Booster:
         values = np.where(counts[:, None] > 0, values, tree.value)
         values = np.clip(values, tree.low[:, None], tree.high[:, None])
         finished = with_means(tree.with_values(values, counts.astype(np.float64)))
-        self._add(finished, leaf)
+        self._add(finished, leaf, self.plan.threads)
         return finished
 
     def _newton(self, loss: Loss, gradient: Floats, hessian: Floats) -> Floats:
@@ -180,13 +185,13 @@ class Booster:
         """Hessian of a leaf. Scores of classes move together, so that one class alone takes K / (K - 1) of its own (Friedman 2001)."""
         return hessian * (loss.width / (loss.width - 1.0)) if loss.width > 1 else hessian
 
-    def leaf_of(self, tree: ValuedTree, grown: GrownTree | None = None) -> NDArray[np.int32]:
+    def leaf_of(self, tree: ValuedTree) -> NDArray[np.int32]:
         """The node where each row of the table ends."""
-        leaf = np.empty(self.codes.n_rows, np.int32) if grown is None else grown.leaf_of_row
+        leaf = np.empty(self.codes.n_rows, np.int32)
         walk_tree(tree, self.codes, leaf, self.plan.threads)
         return leaf
 
-    def _add(self, tree: ValuedTree, leaf: NDArray[np.int32]) -> None:
+    def _add(self, tree: ValuedTree, leaf: NDArray[np.int32], threads: int) -> None:
         raw, values = self.raw, np.ascontiguousarray(tree.value)
 
         def part(begin: int, end: int) -> None:
@@ -197,7 +202,7 @@ class Booster:
             else:
                 add_leaf_column(raw, tree.output, leaf, values[:, 0], begin, end)
 
-        run_ranges(part, len(raw), self.plan.threads, 1)
+        run_ranges(part, len(raw), threads, 1)
 
 
 def with_means(tree: ValuedTree) -> ValuedTree:

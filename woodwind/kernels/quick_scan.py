@@ -75,8 +75,8 @@ def cut_range(runs: Any, k: Any, layout: Any, total: Any, extra: Any, limits: An
     Sums only grow from bin to bin, so that what fits is one stretch; its ends are found by halving, without branches:
     those could not be foreseen.
     """
-    low = 0
-    high = 0
+    low = np.int64(0)
+    high = np.int64(0)
     step = 128
     for _ in range(8):
         left = runs[min(low + step, k) - 1] + extra

@@ -16,7 +16,7 @@ from woodwind.kernels.layout import ROW_BITS, STOP, Rule
 from woodwind.kernels.team import begin_call
 from woodwind.kernels.vector import fill_lanes, take_part_lanes
 from woodwind.tree.settings import ORDERS, TreeSettings, group_bits
-from woodwind.tree.workspace import workspace
+from woodwind.tree.workspace import ListedCodes, row_lists, workspace
 
 DEEPEST = 1 << 40  # no limit
 SYMMETRIC_DEPTH = 6
@@ -62,11 +62,18 @@ class Grower:
     """Grows trees on one coded table, one after another, in the same memory.
 
     `capacity` is the largest number of rows that a tree is grown from, counting a row as often as it is given.
+    `beside` is another grower on the same table, with which it shares what neither of them writes to.
     With several outputs a tree is grown from `lanes`, which `fill` takes from the derivatives; with one from `stats`.
     """
 
     def __init__(
-        self, codes: Codes, settings: TreeSettings, threads: int = 1, capacity: int | None = None, outputs: int = 1
+        self,
+        codes: Codes,
+        settings: TreeSettings,
+        threads: int = 1,
+        capacity: int | None = None,
+        outputs: int = 1,
+        beside: "Grower | None" = None,
     ) -> None:
         self.codes = codes
         self.settings = settings
@@ -93,8 +100,9 @@ class Grower:
         bits = group_bits(settings.groups, n_features)
         self._stats = np.zeros(codes.n_rows, np.int64) if outputs > 1 else np.empty(codes.n_rows, np.int64)
         level = self.max_leaves if settings.growth == "symmetric" else 0
+        self._table: ListedCodes = ListedCodes(codes, row_lists(codes)) if beside is None else beside._table
         self._space = workspace(
-            codes, self._stats, self.max_leaves, self.threads, bits.shape[1], self.capacity, self._lanes, level
+            self._table, self._stats, self.max_leaves, self.threads, bits.shape[1], self.capacity, self._lanes, level
         )
         self._space["member"][:] = bits
         if settings.monotonic is not None:

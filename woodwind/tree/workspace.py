@@ -68,10 +68,18 @@ def row_lists(codes: Codes) -> RowLists | None:
     return RowLists(at, cells, commonest)
 
 
-def table_memory(codes: Codes, n_groups: int) -> dict[str, NDArray[Any]]:
+class ListedCodes(NamedTuple):
+    """A coded table, and its rows as lists where those are shorter."""
+
+    codes: Codes
+    lists: RowLists | None
+
+
+def table_memory(table: ListedCodes, n_groups: int) -> dict[str, NDArray[Any]]:
     """The coded table, as rows of words, as columns and as lists, and what its features may do."""
+    codes = table.codes
     n_features = codes.n_features
-    lists = row_lists(codes) or RowLists(np.zeros(1, np.int64), np.zeros(1, np.int32), np.zeros(1, np.int64))
+    lists = table.lists or RowLists(np.zeros(1, np.int64), np.zeros(1, np.int32), np.zeros(1, np.int64))
     return {
         "by_row": codes.by_row.reshape(-1).view(np.uint64),
         "by_column": codes.by_column,
@@ -151,13 +159,13 @@ def histogram_memory(slots: int, cells: int, n: int, threads: int, lanes: int) -
 
 
 def workspace(
-    codes: Codes, stats: NDArray[np.int64], max_leaves: int, threads: int, n_groups: int, capacity: int, lanes: int, level: int
+    table: ListedCodes, stats: NDArray[np.int64], max_leaves: int, threads: int, n_groups: int, capacity: int, lanes: int, level: int
 ) -> Workspace:
     """Room for trees of at most `max_leaves` leaves on `capacity` rows of these codes; lanes > 0: of several outputs.
 
     `level` is the number of nodes whose histograms are needed at the same time.
     """
-    n = capacity
+    n, codes = capacity, table.codes
     cells = codes.n_features * codes.width * max(lanes, 1)
     nodes = 4 * max_leaves + 2 * LEVEL_BATCH + 16
     affordable = MOST_HISTOGRAM_BYTES // ((4 if lanes else 8) * cells)
@@ -169,7 +177,7 @@ def workspace(
         stats=stats,
         lanes=lane_stats,
         lane_list=lane_stats.reshape(-1),
-        **table_memory(codes, n_groups),
+        **table_memory(table, n_groups),
         **node_memory(nodes, n_groups, 2 * nodes if codes.is_category.any() else 1),
         **work_memory(blocks + nodes + 8 * LEVEL_BATCH * threads, blocks),
         **thread_memory(threads, codes.by_row.shape[1] // 8, codes.n_features, lanes),
