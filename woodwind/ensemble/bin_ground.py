@@ -5,6 +5,7 @@ from numpy.typing import NDArray
 
 from woodwind.base.pool import LEAST_WORK
 from woodwind.data.codes import Codes
+from woodwind.ensemble import ahead
 from woodwind.ensemble.ground import Floats, Rows, forget_level
 from woodwind.kernels.leaves import leaf_sums, pack_class
 from woodwind.kernels.vector import sum_leaves
@@ -68,6 +69,7 @@ class BinGround:
 
     def grow(self, name: int, rows: Rows | None, output: int, side: int = 0) -> GrownTree:
         """Grow a tree for one output, or for all."""
+        ahead.wait()
         grower = self._growers[side]
         if output < 0:
             grower.fill(self._gradients)

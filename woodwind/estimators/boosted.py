@@ -14,6 +14,7 @@ from woodwind.data.codes import Codes
 from woodwind.data.cuts import Cuts
 from woodwind.data.ranks import Ranking, Ranks
 from woodwind.data.schema import Schema
+from woodwind.ensemble import ahead
 from woodwind.ensemble.boost import BoostPlan
 from woodwind.ensemble.watching import Judge
 from woodwind.estimators import auto
@@ -131,6 +132,7 @@ class Boosting(Skin):
         self._check_rounds(earlier, values)
         given = self._given(X, y, sample_weight, groups, values, earlier)
         check_exact(values, given.target.n_classes, self._owner)
+        self._compile_ahead(values, given.target.n_classes)
         seed = seed_of(values["random_state"]) if earlier is None else earlier.seed
         schema, cuts, codes = self._encoded(given, values, earlier)
         training = given.target.at(given.weighing.take)
@@ -148,6 +150,13 @@ class Boosting(Skin):
         trained = train(rows, plan, stop, watched, None if earlier is None else earlier.trained, self._owner)
         self._keep(trained, cuts, values)
         self._earlier = Earlier(schema, cuts, seed, replace(trained, trees=())) if values["warm_start"] else None
+
+    def _compile_ahead(self, values: Values, n_classes: int) -> None:
+        """The first training on a machine compiles on two processors."""
+        if values["max_bins"] is not None:
+            alone = values["growth"] == "symmetric" or values.get("multiclass") == "one_per_class"
+            together = n_classes > 2 and not alone
+            ahead.start(n_classes if together else 1, values["growth"])
 
     def _check_rounds(self, earlier: Earlier | None, values: Values) -> None:
         there = 0 if earlier is None else len(earlier.trained.rounds)

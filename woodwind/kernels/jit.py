@@ -169,6 +169,17 @@ def home() -> Path | None:
     return _homes[state]
 
 
+def can_wait_for(name: str) -> bool:
+    """Whether a kernel has not been compiled for the present state of the room, but would be kept if another process did so."""
+    directory = None if config.DISABLE_JIT or dumps is None else home()
+    return directory is not None and next(directory.glob(f"{name}-*"), None) is None
+
+
+def quiet_environment() -> dict[str, str]:
+    """The environment of this process, for one that says nothing."""
+    return {**os.environ, "WOODWIND_QUIET": "1"}
+
+
 class KernelCache:
     """The cache of one kernel, with the methods that a Numba dispatcher calls."""
 

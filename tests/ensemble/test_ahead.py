@@ -1,0 +1,66 @@
+"""Compiling ahead in another process: done only where it helps, and never in the way."""
+
+import time
+
+import pytest
+
+from woodwind.ensemble import ahead
+
+
+@pytest.fixture
+def nothing_compiled(monkeypatch):
+    """As on a machine with two processors on which nothing was compiled so far."""
+    monkeypatch.setattr(ahead, "can_wait_for", lambda name: True)
+    monkeypatch.setattr(ahead, "usable_threads", lambda n_jobs: 2)
+    monkeypatch.setattr(ahead, "walk_something", lambda: None)
+    monkeypatch.setattr(ahead, "_child", None)
+
+
+def started(monkeypatch, code):
+    monkeypatch.setattr(ahead, "CHILD", code)
+    ahead.start(1, "best_first")
+    child = ahead._child
+    assert child is not None
+    return child
+
+
+def test_growth_and_walk_can_be_rehearsed():
+    for outputs, growth in ((1, "best_first"), (1, "symmetric"), (3, "best_first")):
+        ahead.compile_growth(outputs, growth)
+    ahead.walk_something()
+
+
+def test_the_other_process_runs_what_it_is_told(nothing_compiled, monkeypatch, tmp_path):
+    child = started(monkeypatch, f"open({str(tmp_path / 'done')!r}, 'w').write('{{outputs}} {{growth}}')")
+    ahead.wait()
+    assert child.returncode == 0
+    assert (tmp_path / "done").read_text() == "1 best_first"
+    assert ahead._child is None
+
+
+def test_another_process_that_fails_is_forgotten(nothing_compiled, monkeypatch):
+    child = started(monkeypatch, "raise SystemExit(3)")
+    ahead.wait()
+    assert child.returncode == 3
+    ahead.wait()
+
+
+def test_another_process_that_hangs_is_ended(nothing_compiled, monkeypatch):
+    monkeypatch.setattr(ahead, "LONGEST_WAIT", 0.2)
+    child = started(monkeypatch, "import time; time.sleep(600)")
+    began = time.monotonic()
+    ahead.wait()
+    assert child.returncode != 0
+    assert time.monotonic() - began < 60
+
+
+@pytest.mark.parametrize("reason", ["kept", "one processor", "not Python"])
+def test_no_other_process_where_it_would_not_help(nothing_compiled, monkeypatch, reason):
+    if reason == "kept":
+        monkeypatch.setattr(ahead, "can_wait_for", lambda name: False)
+    elif reason == "one processor":
+        monkeypatch.setattr(ahead, "usable_threads", lambda n_jobs: 1)
+    else:
+        monkeypatch.setattr(ahead.sys, "executable", "/usr/bin/server")
+    ahead.start(1, "best_first")
+    assert ahead._child is None

@@ -1,0 +1,91 @@
+"""Compile ahead: the kernel that grows trees takes as long to compile as all others together, so another process does that meanwhile.
+
+Only at the very first training on a machine, and only where there is a second processor. Nothing depends on it: if the other
+process fails, or takes too long, the kernel is compiled here as if nobody had tried.
+"""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+
+from woodwind.base.pool import usable_threads
+from woodwind.data.codes import Codes, row_stride
+from woodwind.kernels.jit import can_wait_for, quiet_environment
+from woodwind.tree.assemble import ValuedTree
+from woodwind.tree.grow import Grower
+from woodwind.tree.settings import TreeSettings
+from woodwind.tree.walk import walk_tree
+
+LONGEST_WAIT = 120.0  # seconds
+CHILD = "import sys; sys.path[:] = {path!r}; from woodwind.ensemble.ahead import compile_growth; compile_growth({outputs}, {growth!r})"
+
+_child: "subprocess.Popen[bytes] | None" = None
+
+
+def start(outputs: int, growth: str) -> None:
+    """Let another process compile what grows trees of so many outputs, unless that was done before or cannot be kept."""
+    global _child
+    kernel = "take_part_lanes" if outputs > 1 else "take_part"
+    # Where Python is embedded, the executable is something else and understands other arguments.
+    is_python = Path(sys.executable or "").name.startswith("python")
+    if _child is not None or usable_threads(None) < 2 or not is_python or not can_wait_for(kernel):
+        return
+    code = CHILD.format(path=sys.path, outputs=outputs, growth=growth)
+    try:
+        _child = subprocess.Popen(
+            [sys.executable, "-c", code],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            env=quiet_environment(),
+        )
+    except OSError:  # no room for another process: then not
+        _child = None
+
+
+def wait() -> None:
+    """Return when the other process has finished, if there is one; until then, compile what comes after growing."""
+    global _child
+    if _child is None:
+        return
+    child, _child = _child, None
+    if child.poll() is None:
+        walk_something()
+    try:
+        child.wait(LONGEST_WAIT)
+    except subprocess.TimeoutExpired:
+        child.kill()
+        child.wait()
+
+
+def small_table() -> Codes:
+    """Eight rows of one feature."""
+    by_column = np.arange(8, dtype=np.uint8)[None]
+    by_row = np.zeros((8, row_stride(1)), np.uint8)
+    by_row[:, 0] = by_column[0]
+    return Codes(by_column, by_row, np.array([8], np.int32), 16, np.zeros(1, np.bool_))
+
+
+def compile_growth(outputs: int, growth: str) -> None:
+    """Grow a tree, so that the kernels for it are compiled and kept. What the other process does."""
+    codes = small_table()
+    settings = TreeSettings(min_rows=1, max_leaves=2, max_depth=1 if growth == "symmetric" else None, growth=growth)
+    grower = Grower(codes, settings, 1, outputs=outputs)
+    if outputs > 1:
+        grower.fill(np.zeros((8, outputs + 1), np.int32))
+    else:
+        grower.stats[:] = 1 << 20
+    grower.grow(np.ones(2), 0)
+
+
+def walk_something() -> None:
+    """Walk a tree, so that the kernel for it is compiled."""
+    number, real = np.zeros(1, np.int64), np.zeros(1)
+    leaf = np.array([-1], np.int32)
+    tree = ValuedTree(
+        feature=leaf, bin=number, child=np.zeros(1, np.int32), missing=np.zeros(1, np.uint8), set=number - 1,
+        sets=np.zeros((0, 8), np.uint64), gain=real, cover=real, low=real, high=real, value=real[:, None], output=0,
+    )  # fmt: skip
+    walk_tree(tree, small_table(), np.empty(8, np.int32))
