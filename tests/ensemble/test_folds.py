@@ -6,7 +6,7 @@ import pytest
 from woodwind.data.cuts import Cuts
 from woodwind.data.schema import Schema
 from woodwind.ensemble.boost import Booster, BoostPlan
-from woodwind.ensemble.folds import rounds_in_step
+from woodwind.ensemble.folds import rounds_in_step, shared, side_by_side
 from woodwind.ensemble.watching import Inside, Outside, Watcher, add_trees
 from woodwind.losses import Multinomial, Squared
 from woodwind.tree.settings import TreeSettings
@@ -27,16 +27,35 @@ def booster(rows=None, loss=None, **more):
     return Booster(CODES, y, BoostPlan(loss, SETTINGS, 0.3, **more), raw, None, rows)
 
 
-def test_each_row_has_the_score_of_the_booster_that_never_saw_it():
+@pytest.mark.parametrize("threads", [1, 2, 5])
+def test_each_row_has_the_score_of_the_booster_that_never_saw_it(threads):
     held = [np.arange(0, 120, 2), np.arange(1, 120, 2)]
     alone = [booster(np.setdiff1d(np.arange(120), rows).astype(np.int32)) for rows in held]
     together = [booster(np.setdiff1d(np.arange(120), rows).astype(np.int32)) for rows in held]
     for one in alone:
         list(one.rounds(4))
-    steps = list(rounds_in_step(together, held, 4))
+    steps = list(rounds_in_step(together, held, 4, threads))
     assert [step.number for step in steps] == [0, 1, 2, 3]
     for rows, one in zip(held, alone, strict=True):
         assert np.array_equal(steps[-1].raw[rows], one.raw[rows])
+    # A round has the trees of all, in the order of the boosters.
+    for number, one in enumerate(together):
+        raw = np.zeros(120)
+        add_trees(raw, (step.trees[number] for step in steps), CODES)
+        assert np.array_equal(raw, one.raw)
+
+
+def test_shares_of_trees_add_up_to_their_mean():
+    both = [booster(np.arange(60, dtype=np.int32)), booster(np.arange(60, 120, dtype=np.int32))]
+    raw = np.zeros(120)
+    for one in both:
+        add_trees(raw, shared((tree for step in one.rounds(3) for tree in step.trees), 2), CODES)
+    assert raw == pytest.approx((both[0].raw + both[1].raw) / 2)
+
+
+def test_it_ends_with_the_first_booster_that_ends():
+    one, other = booster(), booster()
+    assert len(list(side_by_side([one.rounds(2), other.rounds(5)], 2))) == 2
 
 
 @pytest.mark.parametrize("more", [{}, {"one_per_class": True}], ids=["vector", "one_per_class"])

@@ -34,12 +34,38 @@ def test_small_tables_use_every_row():
 
 def test_what_is_held_out_depends_on_the_size():
     assert [auto.early_stopping(n) for n in (20, 500, 50_000)] == ["none", "folds", "share"]
+    assert auto.early_stopping(2_000, 10, 1) == "folds"
+    assert auto.early_stopping(2_000, 64, 10) == "share"
+    assert auto.early_stopping(200, 5_000, 10) == "folds"
+
+
+def test_penalties_of_categories_grow_with_the_rows():
+    for rule in (auto.category_l2, auto.category_smooth):
+        values = [rule(n) for n in SIZES]
+        assert values == sorted(values)
+        assert values[0] == auto.LEAST_CATEGORY_L2
 
 
 def test_trees_of_whole_levels_are_as_wide_as_they_are_deep():
-    assert auto.max_leaves(True, "level", 5) == 32
-    assert auto.max_leaves(True, "symmetric", None) == 1 << auto.LEVELS
-    assert auto.max_leaves(True, "best_first", 5) == auto.CLASS_LEAVES
+    assert auto.max_leaves(True, 100, "level", 5) == 32
+    assert auto.max_leaves(True, 100, "symmetric", None) == 1 << auto.LEVELS
+    assert auto.max_leaves(True, 1_000_000, "best_first", 5) == auto.CLASS_LEAVES
+
+
+@pytest.mark.parametrize("is_class", [True, False])
+def test_trees_of_larger_tables_have_more_leaves_within_limits(is_class):
+    leaves = [auto.max_leaves(is_class, n, "best_first", None) for n in SIZES]
+    assert leaves == sorted(leaves)
+    assert leaves[0] == auto.LEAST_LEAVES
+    assert leaves[-1] == (auto.CLASS_LEAVES if is_class else auto.NUMBER_LEAVES)
+
+
+def test_trees_of_wider_tables_see_a_smaller_share_of_more_features():
+    shares = [auto.feature_share(p) for p in (1, 10, 100, 1_000, 10_000)]
+    assert shares[:2] == [1.0, 1.0]
+    assert shares == sorted(shares, reverse=True)
+    seen = [int(auto.feature_share(p) * p) for p in (1, 10, 100, 1_000, 10_000)]
+    assert seen == sorted(seen)
 
 
 def test_bad_luck_is_possible_only_where_something_is_drawn():

@@ -24,6 +24,7 @@ from sklearn.preprocessing import StandardScaler
 
 from woodwind import GradientBoostingClassifier, GradientBoostingRegressor, ParameterError, losses
 from woodwind.base.errors import InterruptWarning, TargetError
+from woodwind.estimators import auto
 
 QUICK = {"n_estimators": 12, "learning_rate": 0.3, "max_leaf_nodes": 8, "min_samples_leaf": 5, "random_state": 0}
 
@@ -444,10 +445,34 @@ def test_small_tables_stop_in_folds_and_train_on_all_rows():
     X, y = numbers(200)
     y = y + 5.0 * np.random.RandomState(0).normal(size=200)
     model = GradientBoostingRegressor(random_state=0, learning_rate=0.3).fit(X, y)
-    assert 1 <= model.n_iter_ < 100
+    assert 1 <= model.best_iteration_ <= model.n_iter_ < 100
     assert model.forest_.cover[0] == 200
-    assert len(model.train_score_) == model.n_iter_ + 1
-    assert model.best_iteration_ == np.argmin(model.validation_score_[1:]) + 1 == model.n_iter_
+    assert len(model.train_score_) == len(model.validation_score_) > model.n_iter_
+    assert model.best_iteration_ == np.argmin(model.validation_score_[1:]) + 1
+
+
+@pytest.mark.parametrize("k", [0, 2, 3])
+def test_in_folds_the_model_is_the_mean_of_their_models(k):
+    X, y = numbers(200) if k == 0 else classes(200, k=k)
+    estimator = GradientBoostingClassifier if k else GradientBoostingRegressor
+    model = estimator(**QUICK, refit=False).fit(X, y)
+    assert model.n_trees_per_iteration_ == auto.FOLDS
+    assert model.forest_.n_trees == auto.FOLDS * model.n_iter_
+    # The scores that were watched while it was trained are those of the model.
+    staged = list(model.staged_predict_proba(X) if k else model.staged_predict(X))
+    assert len(staged) == model.n_iter_
+    last = staged[-1]
+    if k:
+        loss = -np.mean(np.log(last[np.arange(200), np.searchsorted(model.classes_, y)]))
+    else:
+        loss = losses.Squared().value(y, last, None)
+    assert model.train_score_[model.n_iter_] == pytest.approx(loss)
+
+
+def test_in_folds_leaves_are_learnt_from_all_rows_unless_told_otherwise():
+    X, y = numbers(200)
+    assert set(GradientBoostingRegressor(**QUICK).fit(X, y).forest_.cover[[0]]) == {200.0}
+    assert set(GradientBoostingRegressor(**QUICK, refit=False).fit(X, y).forest_.cover[[0]]) == {160.0}
 
 
 @pytest.mark.parametrize("scoring", ["accuracy", "roc_auc", "neg_log_loss", lambda model, X, y: np.mean(model.predict(X) == y)])
@@ -546,7 +571,7 @@ def test_ctrl_c_keeps_the_rounds_that_were_finished(early):
 def test_a_signal_ends_the_training_with_a_model():
     X, y = numbers(3000)
     model = GradientBoostingRegressor(n_estimators=1_000_000, early_stopping=False, n_jobs=2)
-    assert model.fit(X[:50], y[:50]).n_iter_ < 2000  # it ends when every row is fitted
+    assert model.fit(X[:50], y[:50]).n_iter_ < 10_000  # it ends when every row is fitted
     timer = threading.Timer(0.3, lambda: os.kill(os.getpid(), signal.SIGINT))
     timer.start()
     with pytest.warns(InterruptWarning, match="GradientBoostingRegressor was interrupted after"):

@@ -37,6 +37,14 @@ def test_each_draw_is_from_the_one_before(given, expected):
     assert counts(*given) == expected
 
 
+def test_auto_draws_of_wide_tables_unless_something_else_draws():
+    assert counts(tree="auto", n=8) == (None, None, None)
+    assert counts(tree="auto", n=64) == (32, None, None)
+    assert counts(tree="auto", node=None, n=64) == (32, None, None)
+    assert counts(tree="auto", node=0.5, n=64) == (None, None, 32)
+    assert counts(tree="auto", level=1, n=64) == (None, 1, None)
+
+
 def test_a_sign_belongs_to_a_column_not_to_a_feature():
     signs = monotonic({"b": -1}, SCHEMA, "Oboe")
     assert signs.tolist() == [0] * LAST + [-1]

@@ -1,20 +1,56 @@
 """Boosting in folds: several boosters in step, each blind to its own fold, so that every row is judged by one that never saw it."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
+from woodwind.base.pool import submit
 from woodwind.ensemble.boost import Booster, Round
+from woodwind.tree.assemble import ValuedTree
 
 
-def rounds_in_step(boosters: Sequence[Booster], held: Sequence[NDArray[np.int64]], count: int) -> Iterator[Round]:
-    """Rounds without trees, whose scores are those that each row has from the booster that does not learn from it.
+def rounds_in_step(
+    boosters: Sequence[Booster], held: Sequence[NDArray[np.int64]], count: int, threads: int = 1
+) -> Iterator[Round]:
+    """Rounds of all boosters together: the trees of the first, then of the second, and so on.
 
-    `held` are the rows of each booster's fold. It ends with the first booster that ends.
+    The scores are those that each row has from the booster that does not learn from it. `held` are the rows of each
+    booster's fold. It ends with the first booster that ends.
     """
     pooled = boosters[0].raw.copy()
-    for rounds in zip(*(booster.rounds(count) for booster in boosters), strict=False):
+    for rounds in side_by_side([booster.rounds(count) for booster in boosters], threads):
         for rows, finished in zip(held, rounds, strict=True):
             pooled[rows] = finished.raw[rows]
-        yield Round(rounds[0].number, (), pooled)
+        yield Round(rounds[0].number, tuple(tree for finished in rounds for tree in finished.trees), pooled)
+
+
+def side_by_side(boosters: Sequence[Iterator[Round]], threads: int) -> Iterator[list[Round]]:
+    """The next round of each, until one has none. A booster is on one thread: a small tree is not worth two."""
+    parts = min(threads, len(boosters))
+    while True:
+        found: list[Round | None] = [None] * len(boosters)
+
+        def advance(part: int, found: list[Round | None] = found) -> None:
+            for place in range(part, len(boosters), parts):
+                found[place] = next(boosters[place], None)
+
+        others = [submit(partial(advance, part), parts - 1) for part in range(1, parts)]
+        try:
+            advance(0)
+        finally:
+            for other in others:
+                other.result()
+        rounds = [finished for finished in found if finished is not None]
+        if len(rounds) < len(boosters):
+            return
+        yield rounds
+
+
+def shared(trees: Iterable[ValuedTree], members: int) -> tuple[ValuedTree, ...]:
+    """Trees of one of several models whose scores are averaged: each adds its part of the mean."""
+    return tuple(
+        replace(tree, value=tree.value / members, low=tree.low / members, high=tree.high / members) for tree in trees
+    )

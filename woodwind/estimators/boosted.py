@@ -204,7 +204,9 @@ class Boosting(Skin):
     def _split(self, given: Given, eval_set: Any, values: Values, seed: int) -> Split:
         """Which rows of the table are held out. Copies of a row are held out together."""
         target, weight, early = given.target, given.weighing.given, values["early_stopping"]
-        how = auto.early_stopping(given.n_rows) if early == "auto" else "share" if early else "none"
+        how = "share" if early else "none"
+        if early == "auto":
+            how = auto.early_stopping(given.n_rows, len(self.schema_.feature_names), self.loss_.width)
         if eval_set is not None or how == "none":
             return Split()
         present = np.arange(target.n_rows) if weight is None else np.flatnonzero(weight)
@@ -280,6 +282,8 @@ class Boosting(Skin):
             patience=auto.patience(plan.learning_rate) if patience == "auto" else patience,
             tol=values["tol"],
             refit=values["refit"],
+            # Another fit can go on from one model, not from a mean of several.
+            average=None if values["warm_start"] else auto.MEAN_ROUNDS,
             callbacks=callbacks,
             verbose=bool(values["verbose"]),
         )

@@ -63,9 +63,11 @@ class GradientBoostingClassifier(
 
     Notes
     -----
-    What 'auto' means is written in woodwind/estimators/auto.py, rule by rule. In short: larger tables take larger steps and draw a share of
-    the rows for each tree; leaves of small tables may be smaller; of a large table a share is held out to stop by, while the rounds of a
-    small one are found in folds, in which every row is held out once, and a table of very few rows is boosted for all `n_estimators`.
+    What 'auto' means is written in woodwind/estimators/auto.py, rule by rule. In short: larger tables take larger steps, grow more leaves
+    and draw a share of the rows for each tree; wide tables draw features; of a large table a share is held out to stop by, while a small
+    one is boosted in folds, in which every row is held out once, and the model is the mean of the models of the folds, so that a round
+    has a tree of each; a table of very few rows is boosted for all `n_estimators`. With `warm_start` the folds only tell the number of
+    rounds.
 
     Examples
     --------
@@ -221,9 +223,11 @@ class GradientBoostingRegressor(
 
     Notes
     -----
-    What 'auto' means is written in woodwind/estimators/auto.py, rule by rule. In short: larger tables take larger steps and draw a share of
-    the rows for each tree; leaves of small tables may be smaller; of a large table a share is held out to stop by, while the rounds of a
-    small one are found in folds, in which every row is held out once, and a table of very few rows is boosted for all `n_estimators`.
+    What 'auto' means is written in woodwind/estimators/auto.py, rule by rule. In short: larger tables take larger steps, grow more leaves
+    and draw a share of the rows for each tree; wide tables draw features; of a large table a share is held out to stop by, while a small
+    one is boosted in folds, in which every row is held out once, and the model is the mean of the models of the folds, so that a round
+    has a tree of each; a table of very few rows is boosted for all `n_estimators`. With `warm_start` the folds only tell the number of
+    rounds.
 
     Examples
     --------

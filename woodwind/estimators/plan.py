@@ -43,7 +43,7 @@ def boost_plan(values: Values, loss: Loss, schema: Schema, n_rows: int, is_class
     return BoostPlan(
         loss=loss,
         tree=tree,
-        learning_rate=auto.learning_rate(n_rows) if rate == "auto" else rate,
+        learning_rate=auto.learning_rate(n_rows, loss.width) if rate == "auto" else rate,
         subsample=auto.subsample(n_rows) if share == "auto" else share,
         bootstrap=values["bootstrap"],
         # A symmetric tree has one output: with more classes each has trees of its own.
@@ -59,7 +59,7 @@ def tree_settings(values: Values, schema: Schema, n_rows: int, is_class: bool, o
     if leaves is None:
         leaves = n_rows if depth is None else min(n_rows, 1 << min(depth, 30))
     elif leaves == "auto":
-        leaves = auto.max_leaves(is_class, values["growth"], depth)
+        leaves = auto.max_leaves(is_class, n_rows, values["growth"], depth)
     per_tree, per_level, per_node = feature_counts(values, len(schema.feature_names), owner)
     return TreeSettings(
         growth=values["growth"],
@@ -71,6 +71,8 @@ def tree_settings(values: Values, schema: Schema, n_rows: int, is_class: bool, o
         prune=values["prune"],
         l1=values["l1_regularization"],
         l2=values["l2_regularization"],
+        category_l2=auto.category_l2(n_rows),
+        category_smooth=auto.category_smooth(n_rows),
         features_per_node=per_node,
         features_per_level=per_level,
         features_per_tree=per_tree,
@@ -82,8 +84,13 @@ def tree_settings(values: Values, schema: Schema, n_rows: int, is_class: bool, o
 def feature_counts(values: Values, n_features: int, owner: str) -> tuple[int | None, int | None, int | None]:
     """Features drawn for each tree, of those for each level, and of those for each node; None for all."""
     counts, pool = [], n_features
+    later = (values["max_features_level"], values["max_features"])
+    drawn_later = any(given is not None and not (isinstance(given, float) and given == 1.0) for given in later)
     for name in ("max_features_tree", "max_features_level", "max_features"):
-        count = feature_count(values[name], pool, n_features, name, owner)
+        given = values[name]
+        if given == "auto":
+            given = None if drawn_later else auto.feature_share(n_features)
+        count = feature_count(given, pool, n_features, name, owner)
         counts.append(count if count < pool else None)
         pool = count
     return counts[0], counts[1], counts[2]

@@ -13,7 +13,7 @@ from woodwind.base.streams import choose, key
 from woodwind.data.codes import Codes
 from woodwind.data.ranks import Ranks
 from woodwind.ensemble.boost import Booster, BoostPlan, Round
-from woodwind.ensemble.folds import rounds_in_step
+from woodwind.ensemble.folds import rounds_in_step, shared
 from woodwind.ensemble.progress import with_progress
 from woodwind.ensemble.stopping import (
     Callback,
@@ -83,6 +83,7 @@ class Stop:
     patience: int
     tol: float
     refit: bool
+    average: float | None  # in folds: rounds of the mean of their models, of what was best for each; None: train one on all rows
     callbacks: Sequence[Callback]
     verbose: bool
 
@@ -111,7 +112,11 @@ class Trained:
 def train(rows: Rows, plan: BoostPlan, stop: Stop, watched: Watched | None, earlier: Trained | None, owner: str) -> Trained:
     """Boost, going on from an earlier training if there is one."""
     if watched is not None and watched.folds is not None:
-        losses = rounds_by_folds(rows, plan, stop, watched, watched.folds, owner)
+        folds = Folds.of(rows, plan, watched.folds)
+        if stop.average is not None and earlier is None:
+            return averaged(rows, plan, stop, stop.average, watched, folds, owner)
+        before, steps, _ = rounds_by_folds(rows, plan, stop, watched, folds, owner)
+        losses = _history((), before[1], steps, "valid")
         there = 0 if earlier is None else len(earlier.rounds)
         count = max(best_of(losses[1:]) + 1, there) if len(losses) > 1 else there
         quiet = replace(stop, count=count, early=False, callbacks=(), verbose=False)
@@ -141,22 +146,71 @@ def train(rows: Rows, plan: BoostPlan, stop: Stop, watched: Watched | None, earl
     return relearnt(rows, plan, result, owner)
 
 
+@dataclass(frozen=True, eq=False)
+class Folds:
+    """Boosters that are each blind to one fold."""
+
+    held: list[NDArray[np.int64]]
+    starts: list[Floats]
+    boosters: list[Booster]
+
+    @classmethod
+    def of(cls, rows: Rows, plan: BoostPlan, folds: NDArray[np.int64]) -> "Folds":
+        """One booster for each fold, with draws of its own."""
+        numbers = np.unique(folds[folds >= 0]).tolist()
+        learn = [np.flatnonzero(folds != fold).astype(np.int32) for fold in numbers]
+        starts = [rows.start(plan.loss, some) for some in learn]
+        boosters = [
+            Booster(rows.codes, rows.y, replace(plan, seed=key(plan.seed, "fold", fold), threads=1), rows.raw(start), rows.weight, some)
+            for fold, start, some in zip(numbers, starts, learn, strict=True)
+        ]
+        return cls([np.flatnonzero(folds == fold) for fold in numbers], starts, boosters)
+
+    def mean(self, rows: NDArray[np.int64]) -> Floats:
+        """Mean of the scores that all boosters give to some rows."""
+        return sum((booster.raw[rows] for booster in self.boosters[1:]), self.boosters[0].raw[rows]) / len(self.boosters)
+
+
 def rounds_by_folds(
-    rows: Rows, plan: BoostPlan, stop: Stop, watched: Watched, folds: NDArray[np.int64], owner: str
-) -> tuple[float, ...]:
-    """Losses of rows held out in folds, before the first round and after each, until they are no longer better."""
+    rows: Rows, plan: BoostPlan, stop: Stop, watched: Watched, folds: Folds, owner: str
+) -> tuple[tuple[float | None, float | None], list[Step], bool]:
+    """Losses before the first round; rounds of all folds until rows held out are no longer better; whether it was an interrupt."""
     start = rows.start(plan.loss, None)
-    held = [np.flatnonzero(folds == fold) for fold in np.unique(folds[folds >= 0])]
-    learn = [np.flatnonzero(folds != fold).astype(np.int32) for fold in np.unique(folds[folds >= 0])]
-    boosters = [Booster(rows.codes, rows.y, plan, rows.raw(rows.start(plan.loss, some)), rows.weight, some) for some in learn]
-    judged = np.flatnonzero(folds >= 0)
+    judged = np.sort(np.concatenate(folds.held))
     pooled = rows.raw(start)
-    for some, booster in zip(held, boosters, strict=True):
+    for some, booster in zip(folds.held, folds.boosters, strict=True):
         pooled[some] = booster.raw[some]
-    watcher = Watcher(valid=Inside(judged, watched.judge_inside(judged, settled(plan.loss, rows, rows.raw(start), None))))
-    before = watcher(Round(-1, (), pooled))[1]
-    steps, _ = consumed(rounds_in_step(boosters, held, stop.count), stop, watcher, owner)
-    return _history((), before, steps, "valid")
+    loss = settled(plan.loss, rows, rows.raw(start), None)
+    seen = watched_rows(np.arange(rows.codes.n_rows), plan)
+    judge_seen = watched.judge_inside(seen, loss)
+    watcher = Watcher(lambda _: judge_seen(folds.mean(seen)), Inside(judged, watched.judge_inside(judged, loss)))
+    before = watcher(Round(-1, (), pooled))
+    return before, *consumed(rounds_in_step(folds.boosters, folds.held, stop.count, plan.threads), stop, watcher, owner)
+
+
+def averaged(rows: Rows, plan: BoostPlan, stop: Stop, stretch: float, watched: Watched, folds: Folds, owner: str) -> Trained:
+    """The mean of the models of all folds, each with its leaves learnt once more from all rows.
+
+    It takes `stretch` times the rounds that are best for rows held out: those have one model each, of fewer rows, and a mean
+    of several learns less noise with every round.
+    """
+    before, steps, interrupted = rounds_by_folds(rows, plan, stop, watched, folds, owner)
+    losses, held_losses = _history((), before[0], steps, "train"), _history((), before[1], steps, "valid")
+    if stop.early:
+        steps = steps[: max(1, round((best_of(held_losses[1:]) + 1) * stretch))]
+    members = len(folds.boosters)
+    size = len(steps[0].round.trees) // members
+    models = []
+    for member, start in enumerate(folds.starts):
+        trees = tuple(tree for step in steps for tree in step.round.trees[member * size : (member + 1) * size])
+        model = Trained((), start, trees, start)
+        again = relearnt(rows, plan, model, owner) if stop.refit and not interrupted else model
+        interrupted = again is model
+        models.append(again)
+    parts = [shared(model.trees, members) for model in models]
+    rounds = tuple(tuple(tree for part in parts for tree in part[at : at + size]) for at in range(0, len(parts[0]), size))
+    start = np.mean([model.start for model in models], axis=0)
+    return Trained(rounds, start, tuple(tree for group in rounds for tree in group), start, losses, held_losses)
 
 
 def settled(loss: Loss, rows: Rows, raw: Floats, learn: NDArray[np.int32] | None) -> Loss:
@@ -192,8 +246,7 @@ def make_watcher(
 ) -> Watcher:
     """Watches the validation rows, and some of those that are trained on."""
     learn = np.arange(rows.codes.n_rows) if watched.held is None else np.flatnonzero(~watched.held)
-    if len(learn) > TRAIN_ROWS_WATCHED:
-        learn = learn[choose(key(plan.seed, "watched"), len(learn), TRAIN_ROWS_WATCHED)]
+    learn = watched_rows(learn, plan)
     inside = Inside(learn, watched.judge_inside(learn, loss))
     if watched.held is not None:
         held = np.flatnonzero(watched.held)
@@ -203,6 +256,13 @@ def make_watcher(
     raw = watched.outside.raw(start)
     add_trees(raw, (tree for trees in done for tree in trees), watched.outside.codes, plan.threads)
     return Watcher(inside, Outside(watched.outside.codes, raw, watched.judge_outside(loss), plan.threads))
+
+
+def watched_rows(learn: NDArray[np.int64], plan: BoostPlan) -> NDArray[np.int64]:
+    """Those training rows that are looked at in every round."""
+    if len(learn) <= TRAIN_ROWS_WATCHED:
+        return learn
+    return learn[choose(key(plan.seed, "watched"), len(learn), TRAIN_ROWS_WATCHED)]
 
 
 def relearnt(rows: Rows, plan: BoostPlan, result: Trained, owner: str) -> Trained:

@@ -105,8 +105,11 @@ class SampleParams:
         Features, count_or_share(), "Features drawn for each node: a count, or a share of those of the level. None for all."
     ] = 1.0
     max_features_tree: Annotated[
-        Features, count_or_share(), "Features drawn for each tree: a count, or a share of all. None for all."
-    ] = 1.0
+        Features | Auto,
+        count_or_share(),
+        "Features drawn for each tree: a count, or a share of all. None for all. 'auto' draws a share of wide tables, unless "
+        "features are drawn for levels or nodes.",
+    ] = "auto"
     max_features_level: Annotated[
         Features, count_or_share(), "Features drawn for each level: a count, or a share of those of the tree. None for all."
     ] = 1.0
