@@ -6,7 +6,7 @@ import pytest
 from woodwind.data.cuts import Cuts
 from woodwind.data.schema import Schema
 from woodwind.ensemble.boost import Booster, BoostPlan
-from woodwind.ensemble.folds import rounds_in_step, shared, side_by_side
+from woodwind.ensemble.folds import in_step, rounds_in_step, shared
 from woodwind.ensemble.watching import Inside, Outside, Watcher, add_trees
 from woodwind.losses import Multinomial, Squared
 from woodwind.tree.settings import TreeSettings
@@ -55,7 +55,7 @@ def test_shares_of_trees_add_up_to_their_mean():
 
 def test_it_ends_with_the_first_booster_that_ends():
     one, other = booster(), booster()
-    assert len(list(side_by_side([one.rounds(2), other.rounds(5)], 2))) == 2
+    assert len(list(in_step([one.rounds(2), other.rounds(5)], 2))) == 2
 
 
 @pytest.mark.parametrize("more", [{}, {"one_per_class": True}], ids=["vector", "one_per_class"])

@@ -7,6 +7,7 @@ process fails, or takes too long, the kernel is compiled here as if nobody had t
 import subprocess
 import sys
 from pathlib import Path
+from threading import Lock
 
 import numpy as np
 
@@ -22,6 +23,7 @@ LONGEST_WAIT = 120.0  # seconds
 CHILD = "import sys; sys.path[:] = {path!r}; from woodwind.ensemble.ahead import compile_growth; compile_growth({outputs}, {growth!r})"
 
 _child: "subprocess.Popen[bytes] | None" = None
+_waiting = Lock()
 
 
 def start(outputs: int, growth: str) -> None:
@@ -47,10 +49,15 @@ def start(outputs: int, growth: str) -> None:
 
 def wait() -> None:
     """Return when the other process has finished, if there is one; until then, compile what comes after growing."""
+    if _child is not None:
+        with _waiting:  # who comes second waits for the first, instead of compiling the same
+            _wait_for(_child)
+
+
+def _wait_for(child: "subprocess.Popen[bytes] | None") -> None:
     global _child
-    if _child is None:
+    if child is None:
         return
-    child, _child = _child, None
     if child.poll() is None:
         walk_something()
     try:
@@ -58,6 +65,7 @@ def wait() -> None:
     except subprocess.TimeoutExpired:
         child.kill()
         child.wait()
+    _child = None
 
 
 def small_table() -> Codes:

@@ -2,12 +2,11 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
-from woodwind.base.pool import submit
+from woodwind.base.pool import side_by_side
 from woodwind.ensemble.boost import Booster, Round
 from woodwind.tree.assemble import ValuedTree
 
@@ -21,30 +20,18 @@ def rounds_in_step(
     booster's fold. It ends with the first booster that ends.
     """
     pooled = boosters[0].raw.copy()
-    for rounds in side_by_side([booster.rounds(count) for booster in boosters], threads):
+    for rounds in in_step([booster.rounds(count) for booster in boosters], threads):
         for rows, finished in zip(held, rounds, strict=True):
             pooled[rows] = finished.raw[rows]
         yield Round(rounds[0].number, tuple(tree for finished in rounds for tree in finished.trees), pooled)
 
 
-def side_by_side(boosters: Sequence[Iterator[Round]], threads: int) -> Iterator[list[Round]]:
+def in_step(running: Sequence[Iterator[Round]], threads: int) -> Iterator[list[Round]]:
     """The next round of each, until one has none. A booster is on one thread: a small tree is not worth two."""
-    parts = min(threads, len(boosters))
     while True:
-        found: list[Round | None] = [None] * len(boosters)
-
-        def advance(part: int, found: list[Round | None] = found) -> None:
-            for place in range(part, len(boosters), parts):
-                found[place] = next(boosters[place], None)
-
-        others = [submit(partial(advance, part), parts - 1) for part in range(1, parts)]
-        try:
-            advance(0)
-        finally:
-            for other in others:
-                other.result()
+        found = side_by_side(lambda _side, rounds: next(rounds, None), running, min(threads, len(running)))
         rounds = [finished for finished in found if finished is not None]
-        if len(rounds) < len(boosters):
+        if len(rounds) < len(running):
             return
         yield rounds
 
