@@ -572,6 +572,7 @@ def test_a_signal_ends_the_training_with_a_model():
     X, y = numbers(3000)
     model = GradientBoostingRegressor(n_estimators=1_000_000, early_stopping=False, n_jobs=2)
     assert model.fit(X[:50], y[:50]).n_iter_ < 10_000  # it ends when every row is fitted
+    GradientBoostingRegressor(n_estimators=2, early_stopping=False, n_jobs=2).fit(X, y)  # compiles what many rows need
     timer = threading.Timer(0.3, lambda: os.kill(os.getpid(), signal.SIGINT))
     timer.start()
     with pytest.warns(InterruptWarning, match="GradientBoostingRegressor was interrupted after"):

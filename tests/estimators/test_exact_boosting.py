@@ -53,7 +53,7 @@ def test_a_model_without_bins_learns_and_is_whole(options):
     assert model.score(X, y) > 0.3
     *_, last = model.staged_predict(X)
     assert_array_equal(last, model.predict(X))
-    assert model.apply(X).shape == (len(X), model.n_iter_)
+    assert model.apply(X).shape == (len(X), model.n_iter_ * model.n_trees_per_iteration_)
     assert model.feature_importances_.sum() == pytest.approx(1.0)
     assert model.feature_importances_[0] > model.feature_importances_[3]
     numbers = X.assign(word=[np.nan if pd.isna(word) else model.schema_.levels[4].index(word) for word in X.word])
@@ -103,7 +103,8 @@ def test_classes(k):
     X, y = frame()
     labels = np.array([f"class {place}" for place in np.digitize(y, np.linspace(-1, 1, k - 1) if k > 2 else [0.3])])
     model = GradientBoostingClassifier(max_bins=None, multiclass="one_per_class", n_estimators=10, random_state=0).fit(X, labels)
-    assert model.forest_.n_trees == model.n_iter_ * (1 if k == 2 else k)
+    assert model.forest_.n_trees == model.n_iter_ * model.n_trees_per_iteration_
+    assert model.n_trees_per_iteration_ % (1 if k == 2 else k) == 0
     assert model.predict_proba(X).sum(axis=1) == pytest.approx(1.0)
     assert model.score(X, labels) > 0.7
 

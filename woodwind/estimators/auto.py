@@ -27,8 +27,8 @@ LEAST_ROWS_TO_COUNT, MOST_VALUES_IN_FOLDS = 1_000, 400_000
 # It can take more rounds than are best for one of them. Of 1, 1.3 and, within the patience, more: 1.3 was best.
 MEAN_ROUNDS = 1.3
 
-# Trees of a wide table see a share of its features, the square root of this by their number: trees that differ say more
-# together, and cost less. Of few features, a tree without one that matters is lost.
+# Trees of a wide table see a share of its features, the cube root of this by their number: trees that differ say more
+# together, and cost less. Of few features, a tree without one that matters is lost; and of very many, one alone may matter.
 FEATURES_SEEN = 16
 
 # Every row for small tables: there a weight of two is then exactly a row given twice. Larger tables gain from drawing rows:
@@ -85,7 +85,7 @@ def subsample(n_rows: float) -> float:
 
 def feature_share(n_features: int) -> float:
     """Share of features for each tree."""
-    return math.sqrt(min(1.0, FEATURES_SEEN / n_features))
+    return math.cbrt(min(1.0, FEATURES_SEEN / n_features))
 
 
 def max_leaves(is_class: bool, n_rows: float, growth: str, max_depth: int | None) -> int:
