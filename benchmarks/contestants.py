@@ -91,6 +91,7 @@ def _woodwind(**more: Any) -> Callable[[Any, Any, Settings], Any]:
             "max_bins": s.bins,
             "subsample": 1.0,
             "max_features": 1.0,
+            "max_features_tree": 1.0,
             "early_stopping": False,
             "n_jobs": s.threads,
             "random_state": s.seed,
