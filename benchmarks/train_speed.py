@@ -42,6 +42,7 @@ class Case:
     goal: float
     rounds: int = 3
     others: tuple[str, ...] = ()
+    ours: str = "woodwind"  # the one that builds what the peers build
 
 
 def _rows(options: argparse.Namespace, n: int) -> int:
@@ -94,6 +95,7 @@ def _categories(options: argparse.Namespace) -> Data:
 
 
 LEVEL = Settings(growth="level", depth=8)
+PER_CLASS = ("woodwind-per-class", "xgboost-vector")
 CASES = (
     Case("1,000,000 x 28, depth 8", partial(_collisions, 1_000_000), LEVEL, 2.0, others=("woodwind-symmetric", "catboost-symmetric")),
     Case("1,000,000 x 28, 255 leaves", partial(_collisions, 1_000_000), Settings(leaves=255), 2.0),
@@ -101,7 +103,7 @@ CASES = (
     Case("10,000 x 20, 31 leaves", partial(_small, 10_000, 20), Settings(), 1.5, rounds=9),
     Case("1,000 x 10, 31 leaves", partial(_small, 1_000, 10), Settings(), 1.5, rounds=15),
     Case("100,000 x 200, regression", _wide, Settings(task="regression"), 1.5),
-    Case("61,878 x 93, 9 classes", _products, Settings(task="classes", classes=9), 1.5, others=("woodwind-per-class", "xgboost-vector")),
+    Case("61,878 x 93, 9 classes", _products, Settings(task="classes", classes=9), 1.5, others=PER_CLASS, ours="woodwind-per-class"),
     Case("categories of many levels", _categories, Settings(), 1.5),
 )
 
@@ -173,8 +175,8 @@ def _show(case: Case, data: Data, settings: Settings, times: dict, losses: dict,
     runs = [len(t.wall) for t in times.values()]
     if min(runs) == 1 < max(runs):
         report.say("Contestants with one run took more than three times the fastest and were not run again.\n")
-    if fastest and "woodwind" in times:
-        report.goal(f"{case.name}: times faster than {fastest}", times[fastest].best / times["woodwind"].best, case.goal)
+    if fastest and case.ours in times:
+        report.goal(f"{case.name}: {case.ours}, times faster than {fastest}", times[fastest].best / times[case.ours].best, case.goal)
 
 
 def _options(parser: argparse.ArgumentParser) -> None:
