@@ -568,7 +568,15 @@ def test_ctrl_c_keeps_the_rounds_that_were_finished(early):
 
 
 @pytest.mark.skipif(os.name == "nt", reason="a process cannot send itself Ctrl-C there")
-def test_a_signal_ends_the_training_with_a_model():
+@pytest.fixture
+def interruptible():
+    """Ctrl-C as in a terminal: a process that a shell has started in the background ignores it."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+def test_a_signal_ends_the_training_with_a_model(interruptible):
     X, y = numbers(3000)
     model = GradientBoostingRegressor(n_estimators=1_000_000, early_stopping=False, n_jobs=2)
     assert model.fit(X[:50], y[:50]).n_iter_ < 10_000  # it ends when every row is fitted

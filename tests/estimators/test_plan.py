@@ -39,8 +39,8 @@ def test_each_draw_is_from_the_one_before(given, expected):
 
 def test_auto_draws_of_wide_tables_unless_something_else_draws():
     assert counts(tree="auto", n=8) == (None, None, None)
-    assert counts(tree="auto", n=64) == (32, None, None)
-    assert counts(tree="auto", node=None, n=64) == (32, None, None)
+    assert counts(tree="auto", n=128) == (64, None, None)
+    assert counts(tree="auto", node=None, n=128) == (64, None, None)
     assert counts(tree="auto", node=0.5, n=64) == (None, None, 32)
     assert counts(tree="auto", level=1, n=64) == (None, 1, None)
 

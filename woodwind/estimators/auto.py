@@ -85,7 +85,7 @@ def subsample(n_rows: float) -> float:
 
 def feature_share(n_features: int) -> float:
     """Share of features for each tree."""
-    return math.cbrt(min(1.0, FEATURES_SEEN / n_features))
+    return round(math.cbrt(min(1.0, FEATURES_SEEN / n_features)), 4)
 
 
 def max_leaves(is_class: bool, n_rows: float, growth: str, max_depth: int | None) -> int:
