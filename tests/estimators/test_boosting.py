@@ -567,7 +567,6 @@ def test_ctrl_c_keeps_the_rounds_that_were_finished(early):
         assert digest(model) == whole.forest_.first(5).digest()
 
 
-@pytest.mark.skipif(os.name == "nt", reason="a process cannot send itself Ctrl-C there")
 @pytest.fixture
 def interruptible():
     """Ctrl-C as in a terminal: a process that a shell has started in the background ignores it."""
@@ -576,6 +575,7 @@ def interruptible():
     signal.signal(signal.SIGINT, before)
 
 
+@pytest.mark.skipif(os.name == "nt", reason="a process cannot send itself Ctrl-C there")
 def test_a_signal_ends_the_training_with_a_model(interruptible):
     X, y = numbers(3000)
     model = GradientBoostingRegressor(n_estimators=1_000_000, early_stopping=False, n_jobs=2)
