@@ -665,3 +665,17 @@ def test_nothing_is_warned_of_on_an_ordinary_table():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         GradientBoostingClassifier(**QUICK).fit(X, y).predict(X)
+
+
+@pytest.mark.parametrize("classes", [0, 2, 3])
+def test_a_block_of_one_row_has_the_answer_of_that_row_in_a_larger_one(classes):
+    X, y = numbers(300)
+    kind, target = GradientBoostingRegressor, y
+    if classes:
+        kind, target = GradientBoostingClassifier, np.digitize(y, np.quantile(y, np.arange(1, classes) / classes))
+    predict = kind(early_stopping=False, **QUICK).fit(X, target).predictor()
+    whole = predict(X)
+    for kept in (X, X.astype(np.float64)):
+        one = predict(kept[5:6])
+        assert one.shape == whole[5:6].shape
+        np.testing.assert_array_equal(one, whole[5:6])
