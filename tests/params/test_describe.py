@@ -1,9 +1,12 @@
 """The same declarations as words."""
 
+import re
+
 import pytest
 
+import woodwind
 from woodwind.params import groups
-from woodwind.params.describe import declared, section, table
+from woodwind.params.describe import declared, filled, section, table, told
 from woodwind.params.groups import TreeParams
 
 GROUPS = [value for value in vars(groups).values() if isinstance(value, type) and value.__name__.endswith("Params")]
@@ -43,3 +46,24 @@ def test_table_has_one_row_for_each_parameter():
     rows = table(TreeParams).splitlines()
     assert len(rows) == 2 + len(declared(TreeParams))
     assert "| `max_depth` | an integer of at least 1 or None | `None` | Deepest level; None for no limit. |" in rows
+
+
+def test_texts_in_common_stand_where_a_docstring_names_them_as_deep_as_their_line():
+    parts = {"data": "\n    X : table\n        Rows.\n    "}
+    assert filled("Fit.\n\n    {data}\nkept {data} {other}", parts) == "Fit.\n\n    X : table\n        Rows.\nkept {data} {other}"
+
+    @told(**parts)
+    def fit():
+        """Train.
+
+        {data}
+        """
+
+    assert fit.__doc__ == "Train.\n\nX : table\n    Rows."
+
+
+def test_no_public_docstring_has_a_place_left_to_fill():
+    for name in woodwind.__all__:
+        kind = getattr(woodwind, name)
+        texts = [kind.__doc__, *(getattr(value, "__doc__", None) for value in vars(kind).values())] if isinstance(kind, type) else []
+        assert not [text for text in texts if text and re.search(r"^\s*\{\w+\}\s*$", text, re.MULTILINE)], name

@@ -52,29 +52,22 @@ def submit(call: Callable[[], object], threads: int) -> "Future[object]":
         return _pool.submit(call)
 
 
-def run_ranges(call: Callable[[int, int], object], n: int, threads: int, work_per_row: int = 1) -> None:
-    """Call `call(begin, end)` over ranges that cover 0..n, on as many threads as the work is worth.
+def on_threads(part: Callable[[int], object], count: int) -> None:
+    """`part(0)` here and `part(1)`, `part(2)` and so on beside it: parts that share work, so that one which never begins is not missed.
 
-    The caller's thread takes the first range. An exception in any range is raised here.
+    An exception in any of them is raised here. What is called must not hand work over to the pool itself: it would wait for its own thread.
     """
-    parts = min(threads, n * work_per_row // LEAST_WORK, n)
-    if parts <= 1:
-        call(0, n)
-        return
-    edges = [n * part // parts for part in range(parts + 1)]
-    others = [submit(lambda b=begin, e=end: call(b, e), threads - 1) for begin, end in pairwise(edges[1:])]  # type: ignore[misc]
+    others = [submit(partial(part, number), count - 1) for number in range(1, count)]
     try:
-        call(edges[0], edges[1])
+        part(0)
     finally:
         for other in others:
-            other.result()
+            if not other.cancel():
+                other.result()
 
 
 def side_by_side(call: Callable[[int, Item], Outcome], items: Sequence[Item], sides: int) -> list[Outcome]:
-    """`call(side, item)` for every item, on so many threads at once; each takes the next item when it is done with one.
-
-    The caller's thread is side 0. What is called must not hand work over to the pool itself: it would wait for its own thread.
-    """
+    """`call(side, item)` for every item, on so many threads at once; each takes the next item when it is done with one."""
     if sides <= 1:
         return [call(0, item) for item in items]
     found: list[Outcome | None] = [None] * len(items)
@@ -84,11 +77,15 @@ def side_by_side(call: Callable[[int, Item], Outcome], items: Sequence[Item], si
         for place in places:
             found[place] = call(side, items[place])
 
-    others = [submit(partial(part, side), sides - 1) for side in range(1, sides)]
-    try:
-        part(0)
-    finally:
-        for other in others:
-            if not other.cancel():
-                other.result()
+    on_threads(part, sides)
     return found  # type: ignore[return-value]
+
+
+def run_ranges(call: Callable[[int, int], object], n: int, threads: int, work_per_row: int = 1) -> None:
+    """Call `call(begin, end)` over ranges that cover 0..n, on as many threads as the work is worth."""
+    parts = min(threads, n * work_per_row // LEAST_WORK, n)
+    if parts <= 1:
+        call(0, n)
+        return
+    edges = [n * part // parts for part in range(parts + 1)]
+    side_by_side(lambda _side, ends: call(*ends), list(pairwise(edges)), parts)

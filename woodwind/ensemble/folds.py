@@ -36,7 +36,7 @@ def in_step(running: Sequence[Iterator[Round]], threads: int) -> Iterator[list[R
         yield rounds
 
 
-def shared(trees: Iterable[ValuedTree], members: int) -> tuple[ValuedTree, ...]:
+def shares_of_mean(trees: Iterable[ValuedTree], members: int) -> tuple[ValuedTree, ...]:
     """Trees of one of several models whose scores are averaged: each adds its part of the mean."""
     return tuple(
         replace(tree, value=tree.value / members, low=tree.low / members, high=tree.high / members) for tree in trees

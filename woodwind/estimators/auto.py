@@ -21,7 +21,7 @@ LEAST_ROWS_TO_STOP, LEAST_ROWS_TO_HOLD_OUT = 50, 5_000
 FOLDS = 5
 # Between the first and the last of these numbers of rows it is a matter of time: folds where one training has few values to look at,
 # rows times features times scores.
-LEAST_ROWS_TO_COUNT, MOST_VALUES_IN_FOLDS = 1_000, 400_000
+LEAST_ROWS_TO_MIND_TIME, MOST_VALUES_IN_FOLDS = 1_000, 400_000
 
 # The trainings in folds are not thrown away: the model is their mean, which has less variance than one training on all rows.
 # It can take more rounds than are best for one of them. Of 1, 1.3 and, within the patience, more: 1.3 was best.
@@ -69,7 +69,7 @@ def early_stopping(n_rows: float, n_features: int = 1, n_scores: int = 1) -> Lit
         return "none"
     if n_rows >= LEAST_ROWS_TO_HOLD_OUT:
         return "share"
-    few = n_rows < LEAST_ROWS_TO_COUNT or n_rows * n_features * n_scores <= MOST_VALUES_IN_FOLDS
+    few = n_rows < LEAST_ROWS_TO_MIND_TIME or n_rows * n_features * n_scores <= MOST_VALUES_IN_FOLDS
     return "folds" if few else "share"
 
 

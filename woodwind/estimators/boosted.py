@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,10 +18,10 @@ from woodwind.ensemble import ahead
 from woodwind.ensemble.boost import BoostPlan
 from woodwind.ensemble.watching import Judge
 from woodwind.estimators import auto
-from woodwind.estimators.plan import Values, boost_plan, check_exact
+from woodwind.estimators.plan import Values, boost_plan, check_exact, one_per_class
 from woodwind.estimators.predictor import RowPredictor
 from woodwind.estimators.scoring import loss_judge, read_scorer, rows_of_table, scorer_judge
-from woodwind.estimators.skin import Skin, all_or_nothing, check_lengths, named_owner, row_count
+from woodwind.estimators.skin import COLUMNS, TRAINING_DATA, Skin, all_or_nothing, check_lengths, named_owner, row_count
 from woodwind.estimators.start import fitted_init, is_model, model_scores, read_scores
 from woodwind.estimators.target import Target
 from woodwind.estimators.training import Rows, Stop, Trained, Watched, train
@@ -29,6 +29,7 @@ from woodwind.estimators.validation import fold_numbers, hold_out, read_eval_set
 from woodwind.estimators.weights import Weighing, read_weight
 from woodwind.losses.base import Loss
 from woodwind.params.check import check
+from woodwind.params.describe import told
 from woodwind.tree.assemble import assemble
 
 Floats = NDArray[np.float64]
@@ -76,9 +77,35 @@ class Outsiders:
     rows: Rows
 
 
+# For the docstrings of the estimators.
+MODEL = """
+n_iter_ : int
+    Rounds of the model.
+n_trees_per_iteration_ : int
+    Trees of a round: one, or one for each class, times the folds whose models are averaged.
+best_iteration_ : int
+    The round with the best validation score; `n_iter_` where nothing was held out.
+train_score_, validation_score_ : arrays
+    Scores before the first round and after each: the loss, of which less is better, or what `scoring` gives, of which more is better.
+    Of at most 10,000 training rows, and of the validation rows. Empty where nothing was held out.
+feature_importances_ : array of shape (n_features_in_,)
+    The share of the total gain that each column brought.
+forest_ : Forest
+    The trees, as arrays.
+"""
+AUTO = """
+What 'auto' means is written in woodwind/estimators/auto.py, rule by rule. In short: larger tables take larger steps, grow more leaves
+and draw a share of the rows for each tree; wide tables draw features; of a large table a share is held out to stop by, while a small
+one is boosted in folds, in which every row is held out once, and the model is the mean of the models of the folds, so that a round
+has a tree of each; a table of very few rows is boosted for all `n_estimators`. With `warm_start` the folds only tell the number of
+rounds.
+"""
+
+
 class Boosting(Skin):
     """What the estimators of gradient boosting share."""
 
+    _told: ClassVar[dict[str, str]] = {"model": MODEL, "columns": COLUMNS, "auto": AUTO}
     loss_: Loss
     init_: Any
     _earlier: Earlier | None
@@ -101,18 +128,13 @@ class Boosting(Skin):
 
     # Training.
 
+    @told(data=TRAINING_DATA)
     def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None, eval_set: Any = None) -> Self:
         """Train.
 
         Parameters
         ----------
-        X : table
-            A NumPy array, a SciPy sparse matrix, a frame of pandas or polars, an Arrow table, a list of rows; numbers, text,
-            categories, dates and missing values as they come.
-        y : sequence of values, one for each row
-            Labels of any kind for a classifier, finite numbers for a regressor.
-        sample_weight : sequence of numbers, one for each row, default=None
-            A row of weight zero is absent, and one of weight two counts as a row given twice.
+        {data}
         groups : sequence of labels, one for each row, default=None
             Rows of one group are held out together for early stopping, such as those of one patient.
         eval_set : (X, y) or (X, y, sample_weight), default=None
@@ -154,8 +176,7 @@ class Boosting(Skin):
     def _compile_ahead(self, values: Values, n_classes: int) -> None:
         """The first training on a machine compiles on two processors."""
         if values["max_bins"] is not None:
-            alone = values["growth"] == "symmetric" or values.get("multiclass") == "one_per_class"
-            together = n_classes > 2 and not alone
+            together = n_classes > 2 and not one_per_class(values)
             ahead.start(n_classes if together else 1, values["growth"])
 
     def _check_rounds(self, earlier: Earlier | None, values: Values) -> None:

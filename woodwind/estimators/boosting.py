@@ -7,12 +7,12 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 
-from woodwind.base.errors import ConstantTargetWarning, ParameterError, TargetError
+from woodwind.base.errors import ConstantTargetWarning, ParameterError
 from woodwind.base.notice import notice
 from woodwind.estimators.boosted import Boosting, Floats
 from woodwind.estimators.plan import Values
 from woodwind.estimators.target import Target, read_labels, read_numbers
-from woodwind.estimators.weights import Weighing, class_factors
+from woodwind.estimators.weights import Weighing, weighed_classes
 from woodwind.losses.base import Loss
 from woodwind.losses.classification import Exponential, Multinomial, TwoClasses
 from woodwind.losses.links import Logit, Softmax, log_of
@@ -47,27 +47,12 @@ class GradientBoostingClassifier(
     ----------
     classes_ : array of shape (n_classes,)
         The labels, in order.
-    n_iter_ : int
-        Rounds of the model.
-    best_iteration_ : int
-        The round with the best validation score; `n_iter_` where nothing was held out.
-    train_score_, validation_score_ : arrays
-        Scores before the first round and after each: the loss, of which less is better, or what `scoring` gives, of which more is better.
-        Of at most 10,000 training rows, and of the validation rows. Empty where nothing was held out.
-    feature_importances_ : array of shape (n_features_in_,)
-        The share of the total gain that each column brought.
-    forest_ : Forest
-        The trees, as arrays.
-    n_features_in_, feature_names_in_
-        The number of columns of the training table, and their names if it had any.
+    {model}
+    {columns}
 
     Notes
     -----
-    What 'auto' means is written in woodwind/estimators/auto.py, rule by rule. In short: larger tables take larger steps, grow more leaves
-    and draw a share of the rows for each tree; wide tables draw features; of a large table a share is held out to stop by, while a small
-    one is boosted in folds, in which every row is held out once, and the model is the mean of the models of the folds, so that a round
-    has a tree of each; a table of very few rows is boosted for all `n_estimators`. With `warm_start` the folds only tell the number of
-    rounds.
+    {auto}
 
     Examples
     --------
@@ -94,22 +79,8 @@ class GradientBoostingClassifier(
         return read_labels(y, self._owner, known)
 
     def _weighed(self, target: Target, weight: Floats | None, values: Values) -> tuple[Target, Weighing]:
-        """Class weights count with those of rows; classes of which all rows weigh nothing are absent."""
-        weighing = Weighing.of(weight, class_factors(values["class_weight"], weight, target, self._owner))
-        classes = np.asarray(target.classes)
-        present = np.unique(weighing.at(target.y))
-        if len(present) < 2:
-            among = "" if weighing.given is None else " with a weight above zero"
-            found = f"every row{among} is of class {classes[present[0]]!r}" if len(present) else f"there is no row{among}"
-            raise TargetError(
-                f"{self._owner}: y has one class only: {found}, and a classifier needs at least 2 classes. "
-                "Look at how the rows and their weights were chosen."
-            )
-        if len(present) < len(classes):
-            number: NDArray[np.int32] = np.zeros(len(classes), np.int32)
-            number[present] = np.arange(len(present))
-            target = Target(number[target.y], classes[present])
-        self.classes_: NDArray[Any] = classes[present]
+        target, weighing = weighed_classes(target, weight, values["class_weight"], self._owner)
+        self.classes_: NDArray[Any] = np.asarray(target.classes)
         return target, weighing
 
     def _make_loss(self, target: Target) -> Loss:
@@ -207,27 +178,12 @@ class GradientBoostingRegressor(
 
     Attributes
     ----------
-    n_iter_ : int
-        Rounds of the model.
-    best_iteration_ : int
-        The round with the best validation score; `n_iter_` where nothing was held out.
-    train_score_, validation_score_ : arrays
-        Scores before the first round and after each: the loss, of which less is better, or what `scoring` gives, of which more is better.
-        Of at most 10,000 training rows, and of the validation rows. Empty where nothing was held out.
-    feature_importances_ : array of shape (n_features_in_,)
-        The share of the total gain that each column brought.
-    forest_ : Forest
-        The trees, as arrays.
-    n_features_in_, feature_names_in_
-        The number of columns of the training table, and their names if it had any.
+    {model}
+    {columns}
 
     Notes
     -----
-    What 'auto' means is written in woodwind/estimators/auto.py, rule by rule. In short: larger tables take larger steps, grow more leaves
-    and draw a share of the rows for each tree; wide tables draw features; of a large table a share is held out to stop by, while a small
-    one is boosted in folds, in which every row is held out once, and the model is the mean of the models of the folds, so that a round
-    has a tree of each; a table of very few rows is boosted for all `n_estimators`. With `warm_start` the folds only tell the number of
-    rounds.
+    {auto}
 
     Examples
     --------

@@ -30,6 +30,11 @@ def check_exact(values: Values, n_classes: int, owner: str) -> None:
         )
 
 
+def one_per_class(values: Values) -> bool:
+    """Whether each of several classes has trees of its own: a symmetric tree has one output."""
+    return values["growth"] == "symmetric" or values.get("multiclass") == "one_per_class"
+
+
 def boost_plan(values: Values, loss: Loss, schema: Schema, n_rows: int, is_class: bool, seed: int, threads: int, owner: str) -> BoostPlan:
     """How to boost a table of so many rows."""
     rate, share = values["learning_rate"], values["subsample"]
@@ -46,8 +51,7 @@ def boost_plan(values: Values, loss: Loss, schema: Schema, n_rows: int, is_class
         learning_rate=auto.learning_rate(n_rows, loss.width) if rate == "auto" else rate,
         subsample=auto.subsample(n_rows) if share == "auto" else share,
         bootstrap=values["bootstrap"],
-        # A symmetric tree has one output: with more classes each has trees of its own.
-        one_per_class=symmetric or values.get("multiclass") == "one_per_class",
+        one_per_class=one_per_class(values),
         seed=seed,
         threads=threads,
     )

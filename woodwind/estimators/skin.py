@@ -16,6 +16,20 @@ from woodwind.tree.forest import Forest
 from woodwind.tree.importance import importance
 from woodwind.tree.text import Detail, export_text
 
+TRAINING_DATA = """
+X : table
+    A NumPy array, a SciPy sparse matrix, a frame of pandas or polars, an Arrow table, a list of rows; numbers, text,
+    categories, dates and missing values as they come.
+y : sequence of values, one for each row
+    Labels of any kind for a classifier, finite numbers for a regressor.
+sample_weight : sequence of numbers, one for each row, default=None
+    A row of weight zero is absent, and one of weight two counts as a row given twice.
+"""
+COLUMNS = """
+n_features_in_, feature_names_in_
+    The number of columns of the training table, and their names if it had any.
+"""
+
 
 class Skin:
     """A model that is a forest on the features of a schema. `fit` sets `schema_` through `_keep_schema`, and `forest_`."""

@@ -13,7 +13,7 @@ from woodwind.base.streams import choose, key
 from woodwind.data.codes import Codes
 from woodwind.data.ranks import Ranks
 from woodwind.ensemble.boost import Booster, BoostPlan, Round
-from woodwind.ensemble.folds import rounds_in_step, shared
+from woodwind.ensemble.folds import rounds_in_step, shares_of_mean
 from woodwind.ensemble.progress import with_progress
 from woodwind.ensemble.stopping import (
     Callback,
@@ -207,7 +207,7 @@ def averaged(rows: Rows, plan: BoostPlan, stop: Stop, stretch: float, watched: W
         again = relearnt(rows, plan, model, owner) if stop.refit and not interrupted else model
         interrupted = again is model
         models.append(again)
-    parts = [shared(model.trees, members) for model in models]
+    parts = [shares_of_mean(model.trees, members) for model in models]
     rounds = tuple(tuple(tree for part in parts for tree in part[at : at + size]) for at in range(0, len(parts[0]), size))
     start = np.mean([model.start for model in models], axis=0)
     return Trained(rounds, start, tuple(tree for group in rounds for tree in group), start, losses, held_losses)

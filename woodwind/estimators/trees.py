@@ -1,6 +1,6 @@
 """Single decision trees: CART for classes and for numbers, every threshold considered."""
 
-from typing import Annotated, Any, Self
+from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,7 +9,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.utils import Bunch
 from sklearn.utils.validation import check_is_fitted
 
-from woodwind.base.errors import ConstantTargetWarning, ParameterError, TargetError
+from woodwind.base.errors import ConstantTargetWarning, ParameterError
 from woodwind.base.fixed import exact_sum
 from woodwind.base.notice import notice
 from woodwind.base.streams import key, seed_of
@@ -19,10 +19,11 @@ from woodwind.data.schema import Schema
 from woodwind.data.table import Table
 from woodwind.estimators.constraints import monotonic
 from woodwind.estimators.plan import feature_count
-from woodwind.estimators.skin import Skin, check_lengths, row_count
+from woodwind.estimators.skin import COLUMNS, TRAINING_DATA, Skin, check_lengths, row_count
 from woodwind.estimators.target import Target, read_labels, read_numbers
-from woodwind.estimators.weights import Weighing, class_factors, read_weight
+from woodwind.estimators.weights import Weighing, read_weight, weighed_classes
 from woodwind.params.check import check
+from woodwind.params.describe import told
 from woodwind.params.groups import CartClassifierParams, CartParams, CartRegressorParams
 from woodwind.params.knobs import between, knobs
 from woodwind.tree.cart import CartData, CartPlan, class_impurity, classification_tree, regression_tree, squared_impurity
@@ -44,9 +45,17 @@ class LeafParams:
     min_weight_fraction_leaf: Annotated[float, between(0, 0.5), "Smallest share of the total weight in a leaf."] = 0.0
 
 
+# For the docstrings of the estimators.
+SPLITS = """
+Every threshold is considered, unless `max_bins` says otherwise; categories are split into sets of levels, and missing values go where
+they fit best. What training never saw stops at the split and takes what is known there.
+"""
+
+
 class DecisionTree(Skin):
     """What both kinds of tree share."""
 
+    _told: ClassVar[dict[str, str]] = {"splits": SPLITS, "columns": COLUMNS}
     ccp_alpha: float
 
     # What each task does in its own way.
@@ -66,18 +75,13 @@ class DecisionTree(Skin):
 
     # Training.
 
+    @told(data=TRAINING_DATA)
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Grow the tree.
 
         Parameters
         ----------
-        X : table
-            A NumPy array, a SciPy sparse matrix, a frame of pandas or polars, an Arrow table, a list of rows; numbers, text,
-            categories, dates and missing values as they come.
-        y : sequence of values, one for each row
-            Labels of any kind for a classifier, finite numbers for a regressor.
-        sample_weight : sequence of numbers, one for each row, default=None
-            A row of weight zero is absent, and one of weight two counts as a row given twice.
+        {data}
 
         Returns
         -------
@@ -204,8 +208,7 @@ class DecisionTree(Skin):
 class DecisionTreeClassifier(CartClassifierParams, CartParams, LeafParams, DecisionTree, ClassifierMixin, BaseEstimator):
     """A decision tree for classification.
 
-    Every threshold is considered, unless `max_bins` says otherwise; categories are split into sets of levels, and missing values go where
-    they fit best. What training never saw stops at the split and takes what is known there.
+    {splits}
 
     {parameters}
 
@@ -217,8 +220,7 @@ class DecisionTreeClassifier(CartClassifierParams, CartParams, LeafParams, Decis
         The share of the impurity removed that each column brought.
     forest_ : Forest
         The tree, as arrays; its values are the shares of the classes.
-    n_features_in_, feature_names_in_
-        The number of columns of the training table, and their names if it had any.
+    {columns}
 
     Examples
     --------
@@ -238,22 +240,10 @@ class DecisionTreeClassifier(CartClassifierParams, CartParams, LeafParams, Decis
         return read_labels(y, self._owner)
 
     def _weighed(self, target: Target, weight: Floats | None, values: Values) -> tuple[Target, Weighing]:
-        """Class weights count with those of rows; classes of which all rows weigh nothing are absent."""
-        weighing = Weighing.of(weight, class_factors(values["class_weight"], weight, target, self._owner))
-        classes = np.asarray(target.classes)
-        present = np.unique(weighing.at(target.y))
-        if len(present) < 2:
-            raise TargetError(
-                f"{self._owner}: y has one class only among the rows with a weight above zero ({classes[present].tolist()}), and a "
-                "classifier needs at least 2 classes. Look at how the rows and their weights were chosen."
-            )
-        if len(present) < len(classes):
-            number: NDArray[np.int32] = np.zeros(len(classes), np.int32)
-            number[present] = np.arange(len(present))
-            target = Target(number[target.y], classes[present])
-        if values["monotonic_cst"] is not None and len(present) > 2:
-            raise ParameterError(f"{self._owner}: monotonic_cst is for two classes, but y has {len(present)}. Set monotonic_cst=None.")
-        self.classes_: NDArray[Any] = classes[present]
+        target, weighing = weighed_classes(target, weight, values["class_weight"], self._owner)
+        if values["monotonic_cst"] is not None and target.n_classes > 2:
+            raise ParameterError(f"{self._owner}: monotonic_cst is for two classes, but y has {target.n_classes}. Set monotonic_cst=None.")
+        self.classes_: NDArray[Any] = np.asarray(target.classes)
         return target, weighing
 
     def _grow(self, data: CartData, target: Target, plan: CartPlan) -> Forest:
@@ -289,8 +279,7 @@ class DecisionTreeClassifier(CartClassifierParams, CartParams, LeafParams, Decis
 class DecisionTreeRegressor(CartRegressorParams, CartParams, LeafParams, DecisionTree, RegressorMixin, BaseEstimator):
     """A decision tree for regression.
 
-    Every threshold is considered, unless `max_bins` says otherwise; categories are split into sets of levels, and missing values go where
-    they fit best. What training never saw stops at the split and takes what is known there.
+    {splits}
 
     {parameters}
 
@@ -300,8 +289,7 @@ class DecisionTreeRegressor(CartRegressorParams, CartParams, LeafParams, Decisio
         The share of the squared error removed that each column brought.
     forest_ : Forest
         The tree, as arrays; its values are the means of the targets.
-    n_features_in_, feature_names_in_
-        The number of columns of the training table, and their names if it had any.
+    {columns}
 
     Examples
     --------

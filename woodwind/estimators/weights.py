@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from woodwind.base.errors import ParameterError, WeightError
+from woodwind.base.errors import ParameterError, TargetError, WeightError
 from woodwind.base.fixed import exact_sum
 from woodwind.estimators.target import Target, missing_places, one_dimension
 
@@ -99,6 +99,25 @@ def class_factors(class_weight: Any, weight: Floats | None, target: Target, owne
     by_class = _balanced(weight, target) if class_weight == "balanced" else _given(class_weight, target.classes, owner)
     of_row: Floats = by_class[target.y]
     return of_row
+
+
+def weighed_classes(target: Target, weight: Floats | None, class_weight: Any, owner: str) -> tuple[Target, Weighing]:
+    """Class weights count with those of rows; classes of which all rows weigh nothing are absent from the target."""
+    weighing = Weighing.of(weight, class_factors(class_weight, weight, target, owner))
+    classes = np.asarray(target.classes)
+    present = np.unique(weighing.at(target.y))
+    if len(present) < 2:
+        among = "" if weighing.given is None else " with a weight above zero"
+        found = f"every row{among} is of class {classes[present[0]]!r}" if len(present) else f"there is no row{among}"
+        raise TargetError(
+            f"{owner}: y has one class only: {found}, and a classifier needs at least 2 classes. "
+            "Look at how the rows and their weights were chosen."
+        )
+    if len(present) < len(classes):
+        number: NDArray[np.int32] = np.zeros(len(classes), np.int32)
+        number[present] = np.arange(len(present))
+        target = Target(number[target.y], classes[present])
+    return target, weighing
 
 
 def _balanced(weight: Floats | None, target: Target) -> Floats:

@@ -53,7 +53,7 @@ FREE = 30  # int64[slots + wide slots], flat: unused ones
 SPARE = 31  # int64[threads, F * width]
 WORDS = 32  # uint64[threads, block]: codes brought together
 VALUES = 33  # int64[threads, BLOCK_ROWS]: and their packed statistics
-BINS = 34  # int64[threads * 10, 256]: occupied bins of a feature: see kernels/scan.py
+BINS = 34  # int64[threads * 8, 256]: occupied bins of a feature: see kernels/scan.py
 CURVES = 35  # float64[threads * 8, 256]: running sums and gains after each bin
 DRAWN = 36  # int64[threads, 2 * F]: features that a node may be split by
 

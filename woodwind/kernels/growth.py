@@ -331,29 +331,34 @@ def plan(growing: Any, rule: Any, n_rows: Any, threads: Any, shared: Any) -> Any
             return kind, n_tasks
 
 
+@inner
+def next_task(growing: Any, rule: Any, n_rows: Any, thread: Any, threads: Any, shared: Any) -> Any:
+    """Number of a task of the present phase, -1 when the tree is finished. The leader, thread 0, opens phase after phase."""
+    control = int_list(growing, CONTROL)
+    if thread != 0:
+        return wait_for_work(control)
+    while True:
+        task = take_task(control)
+        if task >= 0:
+            return task
+        wait_for_all(control, get_listed(growing, CONTROL, C_TASKS))
+        kind, n_tasks = plan(growing, rule, n_rows, threads, shared)
+        if n_tasks == 0:
+            end_call(control)
+            return -1
+        open_phase(control, kind, n_tasks)
+
+
 @kernel
 def take_part(growing: Any, rule: Any, n_rows: Any, thread: Any, threads: Any, shared: Any) -> None:
     """Grow one tree from the rows in the first buffer: as the leader if `thread` is 0, otherwise as a helper.
 
     `shared` is None unless a level has one split.
     """
-    control = int_list(growing, CONTROL)
-    n_tasks = 0
     while True:
-        if thread == 0:
-            task = take_task(control)
-            if task < 0:
-                wait_for_all(control, n_tasks)
-                kind, n_tasks = plan(growing, rule, n_rows, threads, shared)
-                if n_tasks == 0:
-                    end_call(control)
-                    return
-                open_phase(control, kind, n_tasks)
-                continue
-        else:
-            task = wait_for_work(control)
-            if task < 0:
-                return
+        task = next_task(growing, rule, n_rows, thread, threads, shared)
+        if task < 0:
+            return
         kind = get_listed(growing, CONTROL, KIND)
         if kind == SPLIT or kind == PLACE:
             do_split(growing, rule, task, kind == PLACE)
@@ -366,7 +371,7 @@ def take_part(growing: Any, rule: Any, n_rows: Any, thread: Any, threads: Any, s
                 do_share(growing, rule, task, thread)
         else:
             do_collect(growing, rule, task)
-        finish_task(control)
+        finish_task(int_list(growing, CONTROL))
 
 
 @kernel

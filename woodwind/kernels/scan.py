@@ -22,15 +22,14 @@ S_GAIN = 3
 S_KEY = 4
 CURVE_ROWS = 8
 
-# Rows of the integer scratch of a thread: packed statistics of an occupied bin (two where they are wide), count, code, and scratch.
+# Rows of the integer scratch of a thread: packed statistics of an occupied bin (two where they are wide), code, and scratch.
 B_CELL = 0
 B_HESSIAN = 1
-B_COUNT = 2
-B_CODE = 3
-B_PLACE = 4
-B_RUN = 5  # packed running sums
-B_SPARE = 6
-BIN_ROWS = 10
+B_CODE = 2
+B_PLACE = 3
+B_RUN = 4  # packed running sums
+B_SPARE = 5
+BIN_ROWS = 8
 
 UNKNOWN = 1e18  # rows of a node whose cells hold no counts
 
@@ -190,9 +189,9 @@ def order_levels(bins: Any, k: Any, layout: Any, units: Any, smooth: Any, keys: 
             g = cell >> 32
             h = cell & 0xFFFFFFFF
         keys[j] = g * units[0] / (h * units[1] + smooth)
-        for s in range(4):
+        for s in range(3):
             bins[B_SPARE + s, j] = bins[s, j]
     sort_places(keys, k, bins[B_PLACE])
     for j in range(k):
-        for s in range(4):
+        for s in range(3):
             bins[s, j] = bins[B_SPARE + s, bins[B_PLACE, j]]

@@ -34,8 +34,8 @@ from woodwind.kernels.growing import (
     TASKS,
     WORDS,
 )
-from woodwind.kernels.growth import plan
-from woodwind.kernels.intrinsics import add_four, floats, int_list, ints, lanes_in, prefetch, row_list, word_list, words_in
+from woodwind.kernels.growth import next_task
+from woodwind.kernels.intrinsics import add_four, floats, get_listed, int_list, ints, lanes_in, prefetch, row_list, word_list, words_in
 from woodwind.kernels.jit import inner, kernel
 from woodwind.kernels.keys import draw_features
 from woodwind.kernels.layout import LEFT, N_BUFFER, N_SLOT, RIGHT
@@ -74,7 +74,7 @@ from woodwind.kernels.tasks import (
     do_collect,
     do_split,
 )
-from woodwind.kernels.team import KIND, end_call, finish_task, open_phase, take_task, wait_for_all, wait_for_work
+from woodwind.kernels.team import KIND, finish_task
 
 U = np.uint64
 S_RIGHT = 5  # row of the float scratch: squared gradients to the right, summed over the outputs
@@ -359,24 +359,11 @@ def judge_lanes(growing: Any, rule: Any, node: Any, first: Any, past: Any, threa
 @kernel
 def take_part_lanes(growing: Any, rule: Any, n_rows: Any, thread: Any, threads: Any) -> None:
     """Grow one tree of several outputs: as the leader if `thread` is 0, otherwise as a helper."""
-    control = int_list(growing, CONTROL)
-    n_tasks = 0
     while True:
-        if thread == 0:
-            task = take_task(control)
-            if task < 0:
-                wait_for_all(control, n_tasks)
-                kind, n_tasks = plan(growing, rule, n_rows, threads, None)
-                if n_tasks == 0:
-                    end_call(control)
-                    return
-                open_phase(control, kind, n_tasks)
-                continue
-        else:
-            task = wait_for_work(control)
-            if task < 0:
-                return
-        kind = control[KIND]
+        task = next_task(growing, rule, n_rows, thread, threads, None)
+        if task < 0:
+            return
+        kind = get_listed(growing, CONTROL, KIND)
         if kind == SPLIT or kind == PLACE:
             do_split(growing, rule, task, kind == PLACE)
         elif kind == SUM:
@@ -391,4 +378,4 @@ def take_part_lanes(growing: Any, rule: Any, n_rows: Any, thread: Any, threads: 
                     judge_lanes(growing, rule, item[which], what[T_BEGIN], what[T_END], thread, 2 * task + which)
         else:
             do_collect(growing, rule, task)
-        finish_task(control)
+        finish_task(int_list(growing, CONTROL))

@@ -140,7 +140,7 @@ class StopParams:
     ] = "auto"
     tol: Annotated[float, at_least(0), "Smallest change that counts as an improvement."] = 1e-7
     scoring: Annotated[str | Callable | None, "What is watched: the name of a metric, or a scorer. None means the loss."] = None
-    refit: Annotated[bool, "After stopping, train once more on all rows, for as many rounds as were best."] = True
+    refit: Annotated[bool, "After stopping, learn the values of all leaves once more, from all rows."] = True
 
 
 @knobs

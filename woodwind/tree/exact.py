@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from woodwind.base.errors import ParameterError
 from woodwind.base.fixed import largest_of, sum_scale
-from woodwind.base.pool import LEAST_WORK, submit
+from woodwind.base.pool import LEAST_WORK, on_threads
 from woodwind.base.streams import choose, key
 from woodwind.data.ranks import Ranks
 from woodwind.kernels import exact_layout as at
@@ -184,18 +184,9 @@ class ExactGrower:
         rule = self._rule(stats, name)
         begin_call(space["control"])
         self._plant(stats, rule)
-        helpers = [
-            submit(lambda k=k: grow_exact(space.addresses, rule, k, self.threads), self.threads - 1)  # type: ignore[misc]
-            for k in range(1, self.threads)
-        ]
-        try:
-            # The kernel hashes modulo 2**64: with the compiler off, NumPy would report it.
-            with np.errstate(over="ignore"):
-                grow_exact(space.addresses, rule, 0, self.threads)
-        finally:
-            for helper in helpers:
-                if not helper.cancel():
-                    helper.result()
+        # The kernel hashes modulo 2**64: with the compiler off, NumPy would report it.
+        with np.errstate(over="ignore"):
+            on_threads(lambda thread: grow_exact(space.addresses, rule, thread, self.threads), self.threads)
         return self._finished(stats)
 
     def _times(self, rows: NDArray[np.int32] | None) -> Integers | None:

@@ -1,12 +1,11 @@
 """Grow one tree from coded rows and their integer statistics."""
 
 from dataclasses import dataclass, replace
-from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
-from woodwind.base.pool import LEAST_WORK, run_ranges, submit
+from woodwind.base.pool import LEAST_WORK, on_threads, run_ranges
 from woodwind.base.streams import choose, key
 from woodwind.data.codes import Codes
 from woodwind.kernels.accumulate import fill_rows
@@ -149,13 +148,7 @@ class Grower:
             else:
                 take_part_lanes(directory, rule, n_rows, thread, threads)
 
-        helpers = [submit(partial(part, k), threads - 1) for k in range(1, threads)]
-        try:
-            part(0)
-        finally:
-            for helper in helpers:
-                if not helper.cancel():
-                    helper.result()
+        on_threads(part, threads)
         return self._finished(scales, n_rows)
 
     def _draw_features(self, name: int) -> None:
