@@ -22,8 +22,8 @@ from typing import Any
 
 import numpy as np
 
-from woodwind.kernels.growing import BY_COLUMN, BY_ROW, ROWS, SPARE, STATS, VALUES, WORDS
-from woodwind.kernels.intrinsics import bytes_in, int_list, ints, prefetch, word_list, words_in
+from woodwind.kernels.growing import BY_COLUMN, BY_ROW, ROWS, SPARE, STARTS, STATS, VALUES, WORDS
+from woodwind.kernels.intrinsics import bytes_in, get_listed, int_list, ints, prefetch, word_list, words_in
 from woodwind.kernels.jit import inner, kernel
 from woodwind.kernels.layout import PACKED2, PACKED3, ROWS_PACKED2, WIDE2
 from woodwind.kernels.sparse import accumulate_lists, fill_commonest
@@ -31,7 +31,7 @@ from woodwind.kernels.sparse import accumulate_lists, fill_commonest
 U = np.uint64
 BLOCK_WORDS = 4096  # words brought together at a time: 32 kB
 BLOCK_ROWS = 1024
-AHEAD = 16  # rows between a prefetch and its use
+AHEAD = 24  # rows between a prefetch and its use
 
 
 @inner
@@ -58,6 +58,7 @@ def bring_together(growing: Any, rule: Any, begin: Any, end: Any, rows: Any, lay
     by_row = word_list(growing, BY_ROW)
     last = U(end - 1)
     size = U(rule.n_words)
+    fours = size // U(4)
     m = U(end - begin)
     for i in range(m):
         prefetch(by_row, U(rows[min(U(begin) + i + U(AHEAD), last)] >> 32) * size)
@@ -68,9 +69,19 @@ def bring_together(growing: Any, rule: Any, begin: Any, end: Any, rows: Any, lay
             values[i] = (gradient << 36) + (((hessian + 4) >> 3) << 12) + 1
         else:
             values[i] = (gradient << 32) + hessian
-        at = U(row >> 32) * size
-        for w in range(size):
-            words[w * m + i] = by_row[at + w]
+        source = U(row >> 32) * size
+        target = i
+        for _four in range(fours):  # a loop over single words takes a fifth longer
+            words[target] = by_row[source]
+            words[target + m] = by_row[source + U(1)]
+            words[target + U(2) * m] = by_row[source + U(2)]
+            words[target + U(3) * m] = by_row[source + U(3)]
+            source += U(4)
+            target += U(4) * m
+        for _one in range(size - U(4) * fours):
+            words[target] = by_row[source]
+            source += U(1)
+            target += m
 
 
 @inner
@@ -140,7 +151,7 @@ def accumulate(growing: Any, rule: Any, begin: Any, end: Any, rows: Any, layout:
             add_block(words, values, past - first, table, rule)
         return
     spare = ints(growing, SPARE)[thread]
-    cells = rule.n_features * rule.width
+    cells = rule.n_cells
     for block in range(begin, end, ROWS_PACKED2):
         spare[:] = 0
         if rule.sparse:
@@ -158,12 +169,13 @@ def accumulate(growing: Any, rule: Any, begin: Any, end: Any, rows: Any, layout:
 
 @inner
 def count_rows(growing: Any, rule: Any, begin: Any, end: Any, rows: Any, out: Any) -> None:
-    """Count rows[begin:end] per feature and code into out (n_features * width)."""
+    """Count rows[begin:end] per feature and code into out (n_cells)."""
     by_column = bytes_in(growing, BY_COLUMN)
     for f in range(rule.n_features):
-        base = f * rule.width
+        base = get_listed(growing, STARTS, f)
+        missing = get_listed(growing, STARTS, f + 1) - 1 - base
         for i in range(begin, end):
-            out[base + by_column[f, rows[i] >> 32]] += 1
+            out[base + min(np.int64(by_column[f, rows[i] >> 32]), missing)] += 1
 
 
 @inner

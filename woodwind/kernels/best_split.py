@@ -4,8 +4,8 @@ from typing import Any
 
 import numpy as np
 
-from woodwind.kernels.growing import BINS, CURVE_BITS, CURVES, IS_CATEGORY, N_BINS
-from woodwind.kernels.intrinsics import floats, int_list, ints
+from woodwind.kernels.growing import BINS, CURVE_BITS, CURVES, IS_CATEGORY, N_BINS, STARTS
+from woodwind.kernels.intrinsics import floats, get_listed, int_list, ints
 from woodwind.kernels.jit import inner
 from woodwind.kernels.layout import LEFT, PACKED3, RIGHT, WIDE2
 from woodwind.kernels.quick_scan import best_cut, gradient_of, hessian_of
@@ -62,22 +62,21 @@ def node_bins(growing: Any, rule: Any, feature: Any, place: Any, thread: Any) ->
     table, layout, counts, _limits = place
     bins = ints(growing, BINS)[BIN_ROWS * thread : BIN_ROWS * thread + BIN_ROWS]
     curves = floats(growing, CURVES)[CURVE_ROWS * thread : CURVE_ROWS * thread + CURVE_ROWS]
-    width = rule.width
-    start = feature * width
-    plane = rule.n_features * width
+    start = get_listed(growing, STARTS, feature)
+    plane = rule.n_cells
     gradient_unit, hessian_unit = field_units(rule, layout)
     n_bins = int_list(growing, N_BINS)[feature]
-    missing = start + width - 1
+    missing = get_listed(growing, STARTS, feature + 1) - 1
     whole = takes_whole(growing, rule, layout, counts, feature)
     if whole:
         k = n_bins
         size = k + np.int64(table[missing] != 0)
     elif layout == WIDE2:
         k = occupied_wide(table, plane, start, n_bins, bins, 0, 0)
-        size = occupied_wide(table, plane, missing, 1, bins, width - 1, k)
+        size = occupied_wide(table, plane, missing, 1, bins, rule.width - 1, k)
     else:
         k = occupied_bins(table, start, n_bins, bins[B_CELL], bins[B_CODE], 0, 0)
-        size = occupied_bins(table, missing, 1, bins[B_CELL], bins[B_CODE], width - 1, k)
+        size = occupied_bins(table, missing, 1, bins[B_CELL], bins[B_CODE], rule.width - 1, k)
     if int_list(growing, IS_CATEGORY)[feature]:
         order_levels(bins, size, layout, (gradient_unit, hessian_unit), rule.category_smooth, curves[S_KEY])
     n = UNKNOWN
@@ -105,7 +104,7 @@ def node_bins(growing: Any, rule: Any, feature: Any, place: Any, thread: Any) ->
     if layout != PACKED3 and len(counts) > 0:
         c = np.int64(0)
         for j in range(size):
-            c += counts[start + bins[B_CODE, j]]
+            c += counts[min(start + bins[B_CODE, j], missing)]
             curves[S_COUNT, j] = c
         n = np.float64(c)
     return size, k, (g * gradient_unit, h * hessian_unit, n, gradient_unit, hessian_unit)
@@ -197,7 +196,8 @@ def code_of_cut(growing: Any, rule: Any, feature: Any, place: Any, j: Any, prese
     table, layout, counts, _limits = place
     if takes_whole(growing, rule, layout, counts, feature):
         following = j + 1
-        while following < present and table[feature * rule.width + following] == 0:
+        start = get_listed(growing, STARTS, feature)
+        while following < present and table[start + following] == 0:
             following += 1
         if following < present:
             return (j + following - 1) // 2

@@ -44,13 +44,13 @@ SEEN = 25  # uint8[tasks, 256]: the same for each block of rows
 SUMS = 26  # int64[nodes, 3]: gradient, hessian and rows of each node of the finished tree, unrounded
 
 # Histograms.
-TABLES = 27  # int64[slots, F * width]: packed
-WIDE = 28  # int64[wide slots, 2 * F * width]
-PARTS = 29  # int64[parts, (2 *) F * width]: histograms of parts of a node's rows
+TABLES = 27  # int64[slots, cells]: packed
+WIDE = 28  # int64[wide slots, 2 * cells]
+PARTS = 29  # int64[parts, (2 *) cells]: histograms of parts of a node's rows
 FREE = 30  # int64[slots + wide slots], flat: unused ones
 
 # Scratch, for each thread.
-SPARE = 31  # int64[threads, F * width]
+SPARE = 31  # int64[threads, cells]
 WORDS = 32  # uint64[threads, block]: codes brought together
 VALUES = 33  # int64[threads, BLOCK_ROWS]: and their packed statistics
 BINS = 34  # int64[threads * 8, 256]: occupied bins of a feature: see kernels/scan.py
@@ -67,11 +67,13 @@ LANE_VALUES = 41  # int32[threads, BLOCK_ROWS * lanes]: those of a block of rows
 # Rows as lists, where most codes are their column's commonest one: see kernels/sparse.py.
 ENTRIES_AT = 42  # int64[n + 1], flat: where the list of each row begins
 ENTRY_CELLS = 43  # int32, flat: its cells
-COMMONEST = 44  # int64[F], flat: the commonest code of each column
+COMMONEST = 44  # int64[F], flat: the cell of the commonest code of each column
 LANE_LIST = 45  # int32[n * lanes], flat: the same memory as LANES
 QUICK_I = 46  # int32[threads * 3, 264]: cuts in 32 bits: see kernels/quick_scan.py
 QUICK_F = 47  # float32[threads * 3, 264]: the same memory
-ENTRIES = 48
+# A feature's cells begin at its start, a code at start + code; its last cell is that of missing values.
+STARTS = 48  # int64[F + 1], flat
+ENTRIES = 49
 
 # Columns of TREE_I and TREE_F.
 TREE_FEATURE = 0  # -1 at a leaf

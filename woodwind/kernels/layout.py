@@ -62,7 +62,8 @@ class Rule(NamedTuple):
     capacity: int  # of each of the two buffers of rows
     n_features: int
     n_words: int  # of eight codes each, in a row
-    width: int  # of a feature's table: codes are below it
+    width: int  # codes are below it; the last one stands for a missing value
+    n_cells: int  # of a histogram
     order: int
     max_leaves: int
     max_depth: int

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from woodwind.kernels.frontier import C_BLOCKS, C_ITEMS, C_SETS, open_node
+from woodwind.kernels.frontier import C_BLOCKS, C_ITEMS, C_LEAVES, C_SETS, open_node
 from woodwind.kernels.growing import (
     CONTROL,
     FOUND_F,
@@ -46,6 +46,7 @@ from woodwind.kernels.layout import (
     PACKED3,
     ROWS_PACKED2,
     ROWS_PACKED3,
+    SYMMETRIC,
     WIDE2,
 )
 from woodwind.kernels.nodes import NOTHING, forget_histogram, obtain, release, rows_of
@@ -119,7 +120,9 @@ def plan_pair(growing: Any, rule: Any, node: Any) -> None:
     """Items for the children of a node: a pair where its histogram helps, else each alone."""
     left = get_int(growing, NODE_I, node, N_CHILD)
     right = left + 1
-    if not (can_split(growing, rule, left) or can_split(growing, rule, right)):
+    # With one leaf to be had, one more split is all there will be.
+    is_last = rule.order != SYMMETRIC and get_listed(growing, CONTROL, C_LEAVES) + 1 >= rule.max_leaves
+    if is_last or not (can_split(growing, rule, left) or can_split(growing, rule, right)):
         forget_histogram(growing, node)
         return
     small = left if rows_of(growing, left) <= rows_of(growing, right) else right

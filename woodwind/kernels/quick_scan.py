@@ -72,18 +72,19 @@ def suffices(run: Any, layout: Any, limits: Any) -> Any:
 def cut_range(runs: Any, k: Any, layout: Any, total: Any, extra: Any, limits: Any) -> Any:
     """First and past the last of the cuts after the first k bins that leave enough on both sides.
 
-    Sums only grow from bin to bin, so that what fits is one stretch; its ends are found by halving, without branches:
-    those could not be foreseen.
+    Sums only grow from bin to bin, so that what fits is one stretch.
     """
-    low = np.int64(0)
-    high = np.int64(0)
-    step = 128
-    for _ in range(8):
-        left = runs[min(low + step, k) - 1] + extra
-        right = total - extra - runs[min(high + step, k) - 1]
-        low += step * np.int64((low + step <= k) & (not suffices(left, layout, limits)))
-        high += step * np.int64((high + step <= k) & suffices(right, layout, limits))
-        step >>= 1
+    low = U(0)
+    high = U(k)
+    rest = total - extra
+    while low + U(8) <= high and not suffices(runs[low + U(7)] + extra, layout, limits):
+        low += U(8)
+    while low < high and not suffices(runs[low] + extra, layout, limits):
+        low += U(1)
+    while high >= low + U(8) and not suffices(rest - runs[high - U(8)], layout, limits):
+        high -= U(8)
+    while high > low and not suffices(rest - runs[high - U(1)], layout, limits):
+        high -= U(1)
     return low, high
 
 
@@ -93,7 +94,7 @@ def fill_fields(runs: Any, low: Any, high: Any, layout: Any, extra: Any, gradien
     if layout == PACKED3:
         for j in range(U(low), U(high)):
             run = runs[j] + extra
-            gradients[j] = run >> 36
+            gradients[j] = I4(run >> 32) >> 4  # half as wide a shift, which vector code has
             hessians[j] = (run >> 12) & 0xFFFFFF
     else:
         for j in range(U(low), U(high)):

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from woodwind.kernels.growing import COMMONEST, ENTRIES_AT, ENTRY_CELLS
+from woodwind.kernels.growing import COMMONEST, ENTRIES_AT, ENTRY_CELLS, STARTS
 from woodwind.kernels.intrinsics import add_four, int_list, prefetch, row_list
 from woodwind.kernels.jit import inner, kernel
 from woodwind.kernels.layout import PACKED3
@@ -35,14 +35,14 @@ def count_entries(by_column: Any, commonest: Any, out_at: Any) -> None:
 
 
 @kernel
-def write_entries(by_row: Any, stride: Any, commonest: Any, width: Any, at: Any, out_cells: Any) -> None:
-    """Cells (feature * width + code) of each row that are not the commonest of their column."""
+def write_entries(by_row: Any, stride: Any, commonest: Any, starts: Any, at: Any, out_cells: Any) -> None:
+    """Cells of each row that are not the commonest of their column."""
     place = 0
     for i in range(len(at) - 1):
         for f in range(len(commonest)):
             code = np.int64(by_row[i * stride + f])
             if code != commonest[f]:
-                out_cells[place] = f * width + code
+                out_cells[place] = min(starts[f] + code, starts[f + 1] - 1)
                 place += 1
 
 
@@ -74,12 +74,12 @@ def accumulate_lists(growing: Any, begin: Any, end: Any, rows: Any, layout: Any,
 def fill_commonest(growing: Any, rule: Any, total: Any, table: Any) -> None:
     """Give the commonest code of each column what the others have left of the total."""
     commonest = int_list(growing, COMMONEST)
-    width = U(rule.width)
-    for f in range(U(rule.n_features)):
+    starts = int_list(growing, STARTS)
+    for f in range(rule.n_features):
         rest = np.int64(0)
-        for c in range(width):
-            rest += table[f * width + c]
-        table[f * width + U(commonest[f])] = total - rest
+        for cell in range(U(starts[f]), U(starts[f + 1])):
+            rest += table[cell]
+        table[commonest[f]] = total - rest
 
 
 @inner
@@ -109,13 +109,13 @@ def accumulate_lane_lists(growing: Any, rule: Any, begin: Any, end: Any, rows: A
 def fill_commonest_lanes(growing: Any, rule: Any, totals: Any, table: Any) -> None:
     """As `fill_commonest`, for several outputs."""
     commonest = int_list(growing, COMMONEST)
+    starts = int_list(growing, STARTS)
     lanes = rule.lanes
     for f in range(rule.n_features):
-        start = f * rule.width * lanes
-        target = start + commonest[f] * lanes
+        target = commonest[f] * lanes
         for k in range(lanes):
             table[target + k] = totals[k]
-        for c in range(rule.width):
-            if c != commonest[f]:
+        for cell in range(starts[f], starts[f + 1]):
+            if cell != commonest[f]:
                 for k in range(lanes):
-                    table[target + k] -= table[start + c * lanes + k]
+                    table[target + k] -= table[cell * lanes + k]

@@ -22,6 +22,7 @@ from woodwind.kernels.growing import (
     NODE_F,
     NODE_I,
     SETS,
+    STARTS,
     TASKS,
 )
 from woodwind.kernels.intrinsics import (
@@ -81,6 +82,12 @@ def level_of(growing: Any) -> Any:
 
 
 @inner
+def cell_of(growing: Any, feature: Any, code: Any) -> Any:
+    """Where a code of a feature is summed."""
+    return min(get_listed(growing, STARTS, feature) + code, get_listed(growing, STARTS, feature + 1) - 1)
+
+
+@inner
 def cell_sums(growing: Any, rule: Any, node: Any, cell: Any) -> Any:
     """Gradient and hessian of one cell of a node's histogram."""
     layout = get_int(growing, NODE_I, node, N_LAYOUT)
@@ -91,7 +98,7 @@ def cell_sums(growing: Any, rule: Any, node: Any, cell: Any) -> Any:
         return (value >> 36) * gradient_unit, ((value >> 12) & 0xFFFFFF) * hessian_unit
     if layout == PACKED2:
         return (value >> 32) * gradient_unit, (value & 0xFFFFFFFF) * hessian_unit
-    return value * gradient_unit, table[rule.n_features * rule.width + cell] * hessian_unit
+    return value * gradient_unit, table[rule.n_cells + cell] * hessian_unit
 
 
 @inner
@@ -118,7 +125,8 @@ def shared_order(growing: Any, rule: Any, feature: Any, level: Any, thread: Any)
         h = 0.0
         for node in range(get_listed(growing, CONTROL, C_NODES)):
             if get_int(growing, NODE_I, node, N_DEPTH) == level:
-                one_g, one_h = cell_sums(growing, rule, node, feature * rule.width + get_int(growing, BINS, BIN_ROWS * thread + B_CODE, b))
+                code = get_int(growing, BINS, BIN_ROWS * thread + B_CODE, b)
+                one_g, one_h = cell_sums(growing, rule, node, cell_of(growing, feature, code))
                 g += one_g
                 h += one_h
         put_float(growing, CURVES, CURVE_ROWS * thread + S_KEY, b, g / (h + rule.category_smooth))
@@ -141,11 +149,10 @@ def shared_order(growing: Any, rule: Any, feature: Any, level: Any, thread: Any)
 def add_node(growing: Any, rule: Any, feature: Any, node: Any, size: Any, l2: Any, thread: Any) -> None:
     """Add the gains of one node to those of the level."""
     curves = floats(growing, CURVES)[CURVE_ROWS * thread : CURVE_ROWS * thread + CURVE_ROWS]
-    start = feature * rule.width
     g = 0.0
     h = 0.0
     for b in range(size):
-        one_g, one_h = cell_sums(growing, rule, node, start + get_int(growing, BINS, BIN_ROWS * thread + B_CODE, b))
+        one_g, one_h = cell_sums(growing, rule, node, cell_of(growing, feature, get_int(growing, BINS, BIN_ROWS * thread + B_CODE, b)))
         g += one_g
         h += one_h
         curves[S_GRADIENT, b] = g
@@ -153,7 +160,7 @@ def add_node(growing: Any, rule: Any, feature: Any, node: Any, size: Any, l2: An
     lost_g = 0.0
     lost_h = 0.0
     if not get_listed(growing, IS_CATEGORY, feature):
-        lost_g, lost_h = cell_sums(growing, rule, node, start + rule.width - 1)
+        lost_g, lost_h = cell_sums(growing, rule, node, cell_of(growing, feature, rule.width - 1))
     g += lost_g
     h += lost_h
     own = score(g, h, rule.l1, rule.l2)

@@ -9,6 +9,7 @@ from woodwind.kernels.best_split import left_levels, scan_feature
 from woodwind.kernels.growing import (
     BATCH,
     BY_COLUMN,
+    COMMONEST,
     DRAWN,
     FOUND_F,
     FOUND_I,
@@ -24,6 +25,7 @@ from woodwind.kernels.growing import (
     ROWS,
     SEEN,
     SPARE,
+    STARTS,
     STATS,
     TABLES,
     TASKS,
@@ -53,6 +55,7 @@ from woodwind.kernels.layout import (
     N_FEATURE,
     N_LAYOUT,
     N_SLOT,
+    PACKED3,
     SYMMETRIC,
     WIDE2,
 )
@@ -156,7 +159,7 @@ def do_split(growing: Any, rule: Any, task: Any, placing: Any) -> None:
 def do_sum(growing: Any, rule: Any, task: Any, thread: Any) -> None:
     """SUM: the histogram of a node, or of a part of its rows."""
     layout = get_int(growing, NODE_I, get_int(growing, TASKS, task, T_WHAT), N_LAYOUT)
-    cells = rule.n_features * rule.width
+    cells = rule.n_cells
     table = table_of(growing, get_int(growing, NODE_I, get_int(growing, TASKS, task, T_WHAT), N_SLOT), layout)
     if get_int(growing, TASKS, task, T_OUT) >= 0:
         table = ints(growing, PARTS)[get_int(growing, TASKS, task, T_OUT)]
@@ -179,9 +182,9 @@ def complete(growing: Any, rule: Any, item: Any, first: Any, past: Any) -> None:
     nodes = ints(growing, NODE_I)
     small = nodes[item[I_SMALL]]
     large = item[I_LARGE]
-    cells = rule.n_features * rule.width
-    begin = first * rule.width
-    end = past * rule.width
+    cells = rule.n_cells
+    begin = get_listed(growing, STARTS, first)
+    end = get_listed(growing, STARTS, past)
     wide = small[N_LAYOUT] == WIDE2
     table = table_of(growing, small[N_SLOT], small[N_LAYOUT])
     for part in range(item[I_N_PARTS]):
@@ -201,6 +204,18 @@ def complete(growing: Any, rule: Any, item: Any, first: Any, past: Any) -> None:
 
 
 @inner
+def is_settled(growing: Any, rule: Any, node: Any, feature: Any, place: Any) -> Any:
+    """Whether so many rows of a node have the commonest code of a feature that any cut leaves too few on the other side.
+
+    Of columns that are mostly zero, most are, in most nodes; and to see it takes one cell.
+    """
+    if not rule.sparse or place[1] != PACKED3:
+        return False
+    n_rows = get_int(growing, NODE_I, node, N_END) - get_int(growing, NODE_I, node, N_BEGIN)
+    return n_rows - (place[0][get_listed(growing, COMMONEST, feature)] & 0xFFF) < rule.min_rows
+
+
+@inner
 def judge(growing: Any, rule: Any, node: Any, first: Any, past: Any, counts: Any, thread: Any, out: Any) -> None:
     """Best split of a node among features first to past; written to row `out` of the findings."""
     layout = get_int(growing, NODE_I, node, N_LAYOUT)
@@ -211,7 +226,7 @@ def judge(growing: Any, rule: Any, node: Any, first: Any, past: Any, counts: Any
     put_float(growing, FOUND_F, out, 0, NO_SPLIT)
     for k in range(draw_features(growing, rule, node, drawn)):
         f = get_int(growing, DRAWN, thread, k)
-        if first <= f < past:
+        if first <= f < past and not is_settled(growing, rule, node, f, place):
             bounds = (low, high, np.float64(get_listed(growing, MONOTONIC, f)))
             best = get_float(growing, FOUND_F, out, 0)
             gain, where, side, left, right = scan_feature(growing, rule, f, place, bounds, thread, best)
@@ -242,7 +257,7 @@ def do_judge(growing: Any, rule: Any, task: Any, thread: Any, counting: Any) -> 
     put_int(growing, FOUND_I, 2 * task, 0, -1)
     put_int(growing, FOUND_I, 2 * task + 1, 0, -1)
     if counting:
-        counts = ints(growing, PARTS)[get_int(growing, TASKS, task, T_OUT), : rule.n_features * rule.width]
+        counts = ints(growing, PARTS)[get_int(growing, TASKS, task, T_OUT), : rule.n_cells]
         counts[:] = 0
         count_rows(
             growing,

@@ -30,6 +30,7 @@ from woodwind.kernels.growing import (
     N_BINS,
     NODE_I,
     PARTS,
+    STARTS,
     TABLES,
     TASKS,
     WORDS,
@@ -126,16 +127,16 @@ def bring_lanes(growing: Any, rule: Any, begin: Any, end: Any, rows: Any, words:
 
 
 @inner
-def add_lanes(words: Any, values: Any, m: Any, table: Any, rule: Any) -> None:
+def add_lanes(growing: Any, words: Any, values: Any, m: Any, table: Any, rule: Any) -> None:
     """Add a block of m rows to a table of lanes."""
     lanes = U(rule.lanes)
     fours = lanes // U(4)
     four = U(4)
-    step = U(rule.width) * lanes
     at = U(0)
-    base = U(0)
+    starts = int_list(growing, STARTS)
     for f in range(rule.n_features):
         shift = U(8 * (f % 8))
+        base = U(starts[f]) * lanes
         for i in range(U(m)):
             cell = base + ((words[at + i] >> shift) & U(255)) * lanes
             row = i * lanes
@@ -143,7 +144,6 @@ def add_lanes(words: Any, values: Any, m: Any, table: Any, rule: Any) -> None:
                 add_four(table, cell, values, row)
                 cell += four
                 row += four
-        base += step
         if f % 8 == 7:
             at += U(m)
 
@@ -156,7 +156,7 @@ def sum_lanes(growing: Any, rule: Any, task: Any, thread: Any) -> None:
     table = lanes_in(growing, TABLES)[node[N_SLOT]]
     if what[T_OUT] >= 0:
         table = lanes_in(growing, PARTS)[what[T_OUT]]
-    for i in range(U(rule.n_features * rule.width * rule.lanes)):
+    for i in range(U(rule.n_cells * rule.lanes)):
         table[i] = 0
     rows = buffer_of(growing, rule, node[N_BUFFER])
     words = words_in(growing, WORDS)[thread]
@@ -173,14 +173,14 @@ def sum_lanes(growing: Any, rule: Any, task: Any, thread: Any) -> None:
     for first in range(what[T_BEGIN], what[T_END], step):
         past = min(first + step, what[T_END])
         bring_lanes(growing, rule, first, past, rows, words, values)
-        add_lanes(words, values, past - first, table, rule)
+        add_lanes(growing, words, values, past - first, table, rule)
 
 
 @inner
 def complete_lanes(growing: Any, rule: Any, item: Any, first: Any, past: Any) -> None:
     """Add up the parts of the smaller node and find the larger one by difference, for features first to past."""
-    begin = U(first * rule.width * rule.lanes)
-    end = U(past * rule.width * rule.lanes)
+    begin = U(get_listed(growing, STARTS, first) * rule.lanes)
+    end = U(get_listed(growing, STARTS, past) * rule.lanes)
     tables = lanes_in(growing, TABLES)
     table = tables[ints(growing, NODE_I)[item[I_SMALL], N_SLOT]]
     for part in range(item[I_N_PARTS]):
@@ -220,19 +220,26 @@ def order_by_class(table: Any, start: Any, size: Any, rule: Any, codes: Any, pla
 
 
 @inner
+def missing_place(growing: Any, feature: Any) -> Any:
+    """Where missing values are among the cells of a feature: they are the last."""
+    return get_listed(growing, STARTS, feature + 1) - get_listed(growing, STARTS, feature) - 1
+
+
+@inner
 def level_order(growing: Any, rule: Any, table: Any, feature: Any, thread: Any) -> Any:
     """Codes of the occupied bins of a feature, in the order in which they may be cut; how many, and how many not missing."""
     bins = ints(growing, BINS)[BIN_ROWS * thread : BIN_ROWS * thread + BIN_ROWS]
     codes = bins[B_CODE]
     lanes = rule.lanes
-    start = feature * rule.width * lanes
+    start = get_listed(growing, STARTS, feature) * lanes
+    missing = missing_place(growing, feature)
     count = rule.outputs + 1
     k = np.int64(0)
     for b in range(int_list(growing, N_BINS)[feature]):
         codes[k] = b
         k += np.int64(table[start + b * lanes + count] != 0)
-    codes[k] = rule.width - 1
-    size = k + np.int64(table[start + (rule.width - 1) * lanes + count] != 0)
+    codes[k] = missing
+    size = k + np.int64(table[start + missing * lanes + count] != 0)
     if int_list(growing, IS_CATEGORY)[feature]:
         keys = floats(growing, CURVES)[CURVE_ROWS * thread + S_KEY]
         order_by_class(table, start, size, rule, codes, bins[B_PLACE], keys)
@@ -296,7 +303,7 @@ def scan_lanes(growing: Any, rule: Any, table: Any, feature: Any, thread: Any) -
     bits = ints(growing, CURVE_BITS)[CURVE_ROWS * thread + S_GAIN]
     category = int_list(growing, IS_CATEGORY)[feature] != 0
     l2 = rule.l2 + (rule.category_l2 if category else 0.0)
-    start = feature * rule.width * rule.lanes
+    start = get_listed(growing, STARTS, feature) * rule.lanes
     best = NO_SCORE
     best_j = -1
     side = RIGHT
@@ -350,7 +357,7 @@ def judge_lanes(growing: Any, rule: Any, node: Any, first: Any, past: Any, threa
         for word in range(4):
             found_set[word] = 0
         for j in range(min(found_i[1] + 1, size)):
-            if codes[j] == rule.width - 1:
+            if codes[j] == missing_place(growing, f):
                 found_i[2] = LEFT
             else:
                 found_set[codes[j] >> 6] |= U(1) << U(codes[j] & 63)

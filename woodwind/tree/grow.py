@@ -179,6 +179,7 @@ class Grower:
             n_features=every,
             n_words=codes.by_row.shape[1] // 8,
             width=int(codes.width),
+            n_cells=int(self._space["starts"][-1]),
             order=ORDERS[settings.growth],
             max_leaves=self.max_leaves,
             max_depth=settings.max_depth or (SYMMETRIC_DEPTH if settings.growth == "symmetric" else DEEPEST),

