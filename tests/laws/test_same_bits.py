@@ -150,8 +150,8 @@ def digests(x, plan, given, rounds=3):
     for threads in THREADS:
         done = boosted(x, target(plan.loss, x), replace(plan, threads=threads), rounds, **given)
         ground = done.booster.ground
-        assert ground.grower.threads * ground.sides == threads
-        many = plan.one_per_class and plan.loss.width >= 2 * threads and isinstance(ground, bin_ground.BinGround)
+        assert ground.grower.threads == threads
+        many = plan.one_per_class and plan.loss.width >= threads and isinstance(ground, bin_ground.BinGround)
         assert ground.sides == (threads if many else 1)
         assert done.forest.n_nodes > 3 * rounds
         found[threads] = done.forest.digest()

@@ -14,9 +14,6 @@ from woodwind.losses.integers import quantise_classes, quantise_rows
 from woodwind.tree.grow import Grower, GrownTree
 from woodwind.tree.settings import TreeSettings
 
-# Trees of one thread each, side by side, wait for nobody; but the last of a round leaves threads idle unless there are many.
-TREES_PER_SIDE = 2
-
 
 class BinGround:
     """See `Ground`. `capacity` is the largest number of rows of a tree; `outputs` is how many scores one tree is for."""
@@ -42,7 +39,8 @@ class BinGround:
             self._hessians = np.empty((codes.n_rows, width), np.int32)
 
         large = codes.n_rows * codes.n_features >= LEAST_WORK // 10
-        self.sides = threads if outputs == 1 and large and width >= TREES_PER_SIDE * threads else 1
+        # Trees of one thread each, side by side, wait for nobody.
+        self.sides = threads if outputs == 1 and large and width >= threads else 1
 
     @property
     def grower(self) -> Grower:
@@ -51,10 +49,10 @@ class BinGround:
 
     @property
     def growers(self) -> list[Grower]:
-        """The memory of every side, made when derivatives come in for the first time."""
-        threads = 1 if self.sides > 1 else self.threads
+        """The memory of every side, made when derivatives come in for the first time; the first is for all threads as well."""
         while len(self._growers) < self.sides:
             first = self._growers[0] if self._growers else None
+            threads = self.threads if first is None else 1
             self._growers.append(Grower(self.codes, self.settings, threads, self.capacity, self.outputs, first))
         return self._growers
 
@@ -67,15 +65,15 @@ class BinGround:
         else:
             self._scales = quantise_classes(loss, self.y, raw, self.weight, self._gradients, self._hessians, self.threads)
 
-    def grow(self, name: int, rows: Rows | None, output: int, side: int = 0) -> GrownTree:
+    def grow(self, name: int, rows: Rows | None, output: int, side: int | None = None) -> GrownTree:
         """Grow a tree for one output, or for all."""
         ahead.wait()
-        grower = self._growers[side]
+        grower = self._growers[side or 0]
         if output < 0:
             grower.fill(self._gradients)
         elif self.width > 1:
             pack_class(self._gradients, self._hessians, output, grower.stats)
-        tree = grower.grow(self._scales, name, rows, self._constant)
+        tree = grower.grow(self._scales, name, rows, self._constant, None if side is None else 1)
         forget_level(tree, self.codes.unseen)
         return tree
 

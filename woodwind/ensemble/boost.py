@@ -108,14 +108,16 @@ class Booster:
         """The trees of one round: one, or one for each score of a row."""
         self.ground.take_in(loss, self.raw)
         rows = self._drawn(number)
-        sides = self.ground.sides
-        threads = 1 if sides > 1 else self.plan.threads
+        sides, every = self.ground.sides, self._outputs
 
-        def tree(side: int, output: int) -> ValuedTree:
-            name = key(self.plan.seed, "tree", number, *([output] if len(self._outputs) > 1 else []))
+        def tree(side: int | None, output: int) -> ValuedTree:
+            name = key(self.plan.seed, "tree", number, *([output] if len(every) > 1 else []))
+            threads = self.plan.threads if side is None else 1
             return self._valued(loss, self.ground.grow(name, rows, output, side), output, rows, threads)
 
-        return side_by_side(tree, self._outputs, sides)
+        # What would leave a side idle is grown by all threads together.
+        beside = len(every) // sides * sides if sides > 1 else 0
+        return [*side_by_side(tree, every[:beside], sides), *(tree(None, output) for output in every[beside:])]
 
     def _drawn(self, number: int) -> Rows | None:
         """Rows for one round; None for all, once each."""

@@ -46,7 +46,7 @@ class ExactGround:
         refuse_runaway((largest_of(gradient), largest_of(hessian)), len(raw))
         self._gradient, self._hessian = gradient.reshape(len(raw), -1), hessian.reshape(len(raw), -1)
 
-    def grow(self, name: int, rows: Rows | None, output: int, _side: int = 0) -> GrownTree:
+    def grow(self, name: int, rows: Rows | None, output: int, _side: int | None = None) -> GrownTree:
         """Grow a tree for one output."""
         gradient, hessian = np.ascontiguousarray(self._gradient[:, output]), np.ascontiguousarray(self._hessian[:, output])
         tree = self.grower.grow_from(gradient, hessian, name, rows)

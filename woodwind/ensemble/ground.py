@@ -19,7 +19,8 @@ class Ground(Protocol):
     """Rows with a target and weights, ready to grow trees from.
 
     An `output` is the column of the score that a tree is for; -1 for one tree that serves all of them.
-    As many trees as it has `sides` may be grown at the same time, each on a side of its own.
+    As many trees as it has `sides` may be grown at the same time, each by one thread on a side of its own;
+    a tree that is for no side (None) is grown by all threads.
     """
 
     sides: int
@@ -27,7 +28,7 @@ class Ground(Protocol):
     def take_in(self, loss: Loss, raw: Floats) -> None:
         """Take the derivatives of all rows at these scores; trees and sums are made from them until the next call."""
 
-    def grow(self, name: int, rows: Rows | None, output: int, side: int = 0) -> GrownTree:
+    def grow(self, name: int, rows: Rows | None, output: int, side: int | None = None) -> GrownTree:
         """Grow a tree from the rows given, a row as often as it is given, or from all; `name` is the key of all that is drawn."""
 
     def sums(self, leaf: NDArray[np.int32], n_nodes: int, rows: Rows | None, output: int) -> tuple[Floats, Floats]:

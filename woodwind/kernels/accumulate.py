@@ -70,7 +70,7 @@ def bring_together(growing: Any, rule: Any, begin: Any, end: Any, rows: Any, lay
         else:
             values[i] = (gradient << 32) + hessian
         source = U(row >> 32) * size
-        target = i
+        target = U(i)
         for _four in range(fours):  # a loop over single words takes a fifth longer
             words[target] = by_row[source]
             words[target + m] = by_row[source + U(1)]

@@ -6,7 +6,7 @@ import numpy as np
 
 from woodwind.kernels.growing import BINS, CURVE_BITS, CURVES, IS_CATEGORY, N_BINS, STARTS
 from woodwind.kernels.intrinsics import floats, get_listed, int_list, ints
-from woodwind.kernels.jit import inner
+from woodwind.kernels.jit import inlined, inner
 from woodwind.kernels.layout import LEFT, PACKED3, RIGHT, WIDE2
 from woodwind.kernels.quick_scan import best_cut, gradient_of, hessian_of
 from woodwind.kernels.scan import (
@@ -40,19 +40,19 @@ U = np.uint64
 ALMOST = 1.0 - 1e-12  # a score is found from a gain but for rounding
 
 
-@inner
+@inlined
 def is_free(rule: Any, layout: Any, counts: Any) -> Any:
     """Whether a node is judged from packed sums alone: nothing holds the values back, and nothing has to be counted beside them."""
     return rule.l1 == 0.0 and not rule.bounded and layout != WIDE2 and (layout == PACKED3 or len(counts) == 0)
 
 
-@inner
+@inlined
 def takes_whole(growing: Any, rule: Any, layout: Any, counts: Any, feature: Any) -> Any:
     """Whether all bins of a feature are taken: picking out the occupied ones would cost more than judging the others."""
     return is_free(rule, layout, counts) and int_list(growing, IS_CATEGORY)[feature] == 0
 
 
-@inner
+@inlined
 def node_bins(growing: Any, rule: Any, feature: Any, place: Any, thread: Any) -> Any:
     """Occupied bins of a feature in running sums, levels in the order of their means; place as in `scan_feature`.
 
@@ -121,7 +121,7 @@ def float_sums(rule: Any, layout: Any, counted: Any, size: Any, runs: Any, curve
             curves[S_COUNT, j] = curves[S_HESSIAN, j] / rule.row_hessian if rule.constant_hessian else 0.5 * UNKNOWN
 
 
-@inner
+@inlined
 def search_packed(growing: Any, rule: Any, place: Any, found: Any, l2: Any, thread: Any, least: Any) -> Any:
     """As `search_cuts`, for free values and packed sums; nothing is found unless its gain is above `least`."""
     size, present, total = found
@@ -186,7 +186,7 @@ def search_cuts(place: Any, rule: Any, found: Any, bounds: Any, l2: Any, bins: A
     return best, best_j, side, a * total[3], p * total[4]
 
 
-@inner
+@inlined
 def code_of_cut(growing: Any, rule: Any, feature: Any, place: Any, j: Any, present: Any, codes: Any) -> Any:
     """The code that a cut after place j of a number is made at.
 
@@ -206,7 +206,7 @@ def code_of_cut(growing: Any, rule: Any, feature: Any, place: Any, j: Any, prese
     return int_list(growing, N_BINS)[feature] - 1
 
 
-@inner
+@inlined
 def scan_feature(growing: Any, rule: Any, feature: Any, place: Any, bounds: Any, thread: Any, least: Any) -> Any:
     """Best split of a node by one feature: gain, bin, side of missing values, values left and right.
 

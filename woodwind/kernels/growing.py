@@ -69,8 +69,8 @@ ENTRIES_AT = 42  # int64[n + 1], flat: where the list of each row begins
 ENTRY_CELLS = 43  # int32, flat: its cells
 COMMONEST = 44  # int64[F], flat: the cell of the commonest code of each column
 LANE_LIST = 45  # int32[n * lanes], flat: the same memory as LANES
-QUICK_I = 46  # int32[threads * 3, 264]: cuts in 32 bits: see kernels/quick_scan.py
-QUICK_F = 47  # float32[threads * 3, 264]: the same memory
+QUICK_I = 46  # int32[threads * 3, 320]: cuts in 32 bits: see kernels/quick_scan.py
+QUICK_F = 47  # float32[threads * 3, 320]: the same memory
 # A feature's cells begin at its start, a code at start + code; its last cell is that of missing values.
 STARTS = 48  # int64[F + 1], flat
 ENTRIES = 49

@@ -11,13 +11,16 @@ import numpy as np
 
 from woodwind.kernels.growing import BINS, QUICK_F, QUICK_I
 from woodwind.kernels.intrinsics import halves_in, ints, lanes_in
-from woodwind.kernels.jit import inner
+from woodwind.kernels.jit import inlined, inner
 from woodwind.kernels.layout import PACKED3
 from woodwind.kernels.scan import B_RUN, BIN_ROWS, field_units
 
 U = np.uint64
 I4 = np.int32
 F4 = np.float32
+EIGHT = U(8)  # lanes of a vector
+# Vector code takes four vectors at a time and does the rest one by one, which is slow: so there is none.
+BLOCK = U(32)
 
 # Rows of the scratch of a thread.
 Q_GRADIENT = 0
@@ -35,13 +38,13 @@ MOST_L2 = 2.0**60
 LEAST_L2 = 1e-30
 
 
-@inner
+@inlined
 def gradient_of(run: Any, layout: Any) -> Any:
     """The gradient in a packed sum."""
     return run >> 36 if layout == PACKED3 else run >> 32
 
 
-@inner
+@inlined
 def hessian_of(run: Any, layout: Any) -> Any:
     """The hessian in a packed sum."""
     return (run >> 12) & 0xFFFFFF if layout == PACKED3 else run & 0xFFFFFFFF
@@ -61,14 +64,14 @@ def least_fields(rule: Any, layout: Any) -> Any:
     return np.int64(np.ceil(rows)), np.int64(least)
 
 
-@inner
+@inlined
 def suffices(run: Any, layout: Any, limits: Any) -> Any:
     """Whether one side of a cut has enough rows and hessian."""
     count = run & 0xFFF if layout == PACKED3 else np.int64(0)
     return (count >= limits[0]) & (hessian_of(run, layout) >= limits[1])
 
 
-@inner
+@inlined
 def cut_range(runs: Any, k: Any, layout: Any, total: Any, extra: Any, limits: Any) -> Any:
     """First and past the last of the cuts after the first k bins that leave enough on both sides.
 
@@ -77,38 +80,38 @@ def cut_range(runs: Any, k: Any, layout: Any, total: Any, extra: Any, limits: An
     low = U(0)
     high = U(k)
     rest = total - extra
-    while low + U(8) <= high and not suffices(runs[low + U(7)] + extra, layout, limits):
-        low += U(8)
+    while low + EIGHT <= high and not suffices(runs[low + EIGHT - U(1)] + extra, layout, limits):
+        low += EIGHT
     while low < high and not suffices(runs[low] + extra, layout, limits):
         low += U(1)
-    while high >= low + U(8) and not suffices(rest - runs[high - U(8)], layout, limits):
-        high -= U(8)
+    while high >= low + EIGHT and not suffices(rest - runs[high - EIGHT], layout, limits):
+        high -= EIGHT
     while high > low and not suffices(rest - runs[high - U(1)], layout, limits):
         high -= U(1)
     return low, high
 
 
-@inner
-def fill_fields(runs: Any, low: Any, high: Any, layout: Any, extra: Any, gradients: Any, hessians: Any) -> None:
-    """Gradients and hessians to the left of each cut, as int32."""
+@inlined
+def fill_fields(runs: Any, low: Any, blocks: Any, layout: Any, extra: Any, gradients: Any, hessians: Any) -> None:
+    """Gradients and hessians to the left of the cuts from `low` on, as int32."""
     if layout == PACKED3:
-        for j in range(U(low), U(high)):
+        for j in range(low, low + BLOCK * blocks):
             run = runs[j] + extra
             gradients[j] = I4(run >> 32) >> 4  # half as wide a shift, which vector code has
             hessians[j] = (run >> 12) & 0xFFFFFF
     else:
-        for j in range(U(low), U(high)):
+        for j in range(low, low + BLOCK * blocks):
             run = runs[j] + extra
             gradients[j] = run >> 32
             hessians[j] = run & 0xFFFFFFFF
 
 
-@inner
-def fill_scores(gradients: Any, hessians: Any, low: Any, high: Any, totals: Any, l2: Any, scores: Any) -> None:
+@inlined
+def fill_scores(gradients: Any, hessians: Any, low: Any, blocks: Any, totals: Any, l2: Any, scores: Any) -> None:
     """Scores of cuts in float32, in the units of the fields: a/b + c/d as (a d + c b) / (b d), one division for both sides."""
     G, H = totals
     rest = F4(min(max(l2, LEAST_L2), MOST_L2)) if l2 > 0.0 else F4(0.0)
-    for j in range(U(low), U(high)):
+    for j in range(low, low + BLOCK * blocks):
         g = gradients[j]
         h = hessians[j]
         a = F4(g)
@@ -118,33 +121,32 @@ def fill_scores(gradients: Any, hessians: Any, low: Any, high: Any, totals: Any,
         scores[j] = (a * a * q + b * b * p) / (p * q)
 
 
-@inner
-def top_score(bits: Any, low: Any, high: Any) -> Any:
+@inlined
+def top_score(bits: Any, low: Any, blocks: Any) -> Any:
     """The largest of scores that are not negative, by their bits: integers are compared in vector code."""
     best = I4(-1)
-    for j in range(U(low), U(high)):
+    for j in range(low, low + BLOCK * blocks):
         best = max(best, bits[j])
     return best
 
 
-@inner
+@inlined
 def next_above(bits: Any, place: Any, high: Any, least: Any) -> Any:
     """The first place from `place` on whose score is at least `least`; `high` if there is none."""
-    here = U(place)
-    past = U(high)
-    while here + U(8) <= past:
+    here = place
+    while here + EIGHT <= high:
         found = bits[here] >= least
-        for k in range(U(1), U(8)):
+        for k in range(U(1), EIGHT):
             found |= bits[here + k] >= least
         if found:
             break
-        here += U(8)
-    while here < past and bits[here] < least:
+        here += EIGHT
+    while here < high and bits[here] < least:
         here += U(1)
-    return np.int64(here)
+    return here
 
 
-@inner
+@inlined
 def exact_score(run: Any, layout: Any, total: Any, l2: Any) -> Any:
     """The score of a cut in float64; total = (gradient, hessian, rows, unit of gradients, unit of hessians)."""
     a = np.float64(gradient_of(run, layout)) * total[3]
@@ -155,7 +157,7 @@ def exact_score(run: Any, layout: Any, total: Any, l2: Any) -> Any:
     return (a * a * above + b * b * below) / (below * above)
 
 
-@inner
+@inlined
 def best_cut(growing: Any, thread: Any, layout: Any, k: Any, sums: Any, limits: Any, l2: Any, best: Any) -> Any:
     """Score and place of the best cut after the first k bins if it is above `best`, else `best` and -1.
 
@@ -170,23 +172,26 @@ def best_cut(growing: Any, thread: Any, layout: Any, k: Any, sums: Any, limits: 
     hessians = lanes_in(growing, QUICK_I)[QUICK_ROWS * thread + Q_HESSIAN]
     bits = lanes_in(growing, QUICK_I)[QUICK_ROWS * thread + Q_SCORE]
     scores = halves_in(growing, QUICK_F)[QUICK_ROWS * thread + Q_SCORE]
-    fill_fields(runs, low, high, layout, extra, gradients, hessians)
+    blocks = (high - low + BLOCK - U(1)) // BLOCK
+    fill_fields(runs, low, blocks, layout, extra, gradients, hessians)
     totals = (I4(gradient_of(whole, layout)), I4(hessian_of(whole, layout)))
-    fill_scores(gradients, hessians, low, high, totals, l2 / total[4], scores)
-    top = top_score(bits, low, high)
+    fill_scores(gradients, hessians, low, blocks, totals, l2 / total[4], scores)
+    for behind in range(BLOCK):  # what is behind the last cut counts for nothing
+        bits[high + behind] = -1
+    top = top_score(bits, low, blocks)
     bits[high] = top
     if np.float64(scores[high]) * MARGIN * (total[3] * total[3] / total[4]) < best:
         return best, -1
     least = I4(max(top - STEPS, 0))
-    best_j = -1
+    best_j = np.int64(-1)
     j = next_above(bits, low, high, least)
     while j < high:
         run = runs[j]
         score = exact_score(run + extra, layout, total, l2)
         if score > best:
             best = score
-            best_j = j
-        j = next_above(bits, j + 1, high, least)
+            best_j = np.int64(j)
+        j = next_above(bits, j + U(1), high, least)
         while j < high and runs[j] == run:  # an empty bin changes nothing
-            j = next_above(bits, j + 1, high, least)
+            j = next_above(bits, j + U(1), high, least)
     return best, best_j

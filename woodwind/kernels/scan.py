@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from woodwind.kernels.jit import inner
+from woodwind.kernels.jit import inlined, inner
 from woodwind.kernels.layout import GRADIENT_SHIFT, HESSIAN_SHIFT, HESSIAN_SHIFT_PACKED3, PACKED2, PACKED3
 
 U = np.uint64
@@ -37,7 +37,7 @@ NO_SPLIT = -np.inf
 NO_SCORE = -1.0  # scores are not negative
 
 
-@inner
+@inlined
 def field_units(rule: Any, layout: Any) -> Any:
     """Real gradient and hessian of one unit of the fields of a histogram cell."""
     shift = HESSIAN_SHIFT_PACKED3 if layout == PACKED3 else HESSIAN_SHIFT
@@ -52,7 +52,7 @@ def shrunk(G: Any, l1: Any) -> Any:
     return G + l1 if G < -l1 else 0.0
 
 
-@inner
+@inlined
 def leaf_value(G: Any, H: Any, l1: Any, l2: Any, low: Any, high: Any) -> Any:
     """The value that minimises the second-order loss of a leaf (Chen & Guestrin 2016, Eq. 5), within its bounds."""
     if H + l2 <= 0.0:
@@ -60,7 +60,7 @@ def leaf_value(G: Any, H: Any, l1: Any, l2: Any, low: Any, high: Any) -> Any:
     return min(max((0.0 - shrunk(G, l1)) / (H + l2), low), high)  # zero has no sign
 
 
-@inner
+@inlined
 def score_of(G: Any, H: Any, value: Any, l1: Any, l2: Any) -> Any:
     """Twice the drop in loss that a leaf of this value brings; G^2 / (H + l2) where the value is free."""
     return -(2.0 * G * value + (H + l2) * value * value + 2.0 * l1 * abs(value))
@@ -90,7 +90,7 @@ def occupied_wide(cells: Any, plane: Any, start: Any, n_bins: Any, bins: Any, fi
     return k
 
 
-@inner
+@inlined
 def running_sums(cells: Any, k: Any, out: Any) -> Any:
     """Running sums of packed cells, which are packed themselves; returns the last."""
     run = np.int64(0)

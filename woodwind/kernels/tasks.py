@@ -43,7 +43,7 @@ from woodwind.kernels.intrinsics import (
     row_list,
     words_in,
 )
-from woodwind.kernels.jit import inner
+from woodwind.kernels.jit import inlined, inner
 from woodwind.kernels.keys import draw_features
 from woodwind.kernels.layout import (
     F_HIGH,
@@ -203,7 +203,7 @@ def complete(growing: Any, rule: Any, item: Any, first: Any, past: Any) -> None:
                 parent[i] -= table[i]  # the parent becomes the larger child
 
 
-@inner
+@inlined
 def is_settled(growing: Any, rule: Any, node: Any, feature: Any, place: Any) -> Any:
     """Whether so many rows of a node have the commonest code of a feature that any cut leaves too few on the other side.
 

@@ -37,7 +37,7 @@ from woodwind.kernels.growing import (
 )
 from woodwind.kernels.growth import next_task
 from woodwind.kernels.intrinsics import add_four, floats, get_listed, int_list, ints, lanes_in, prefetch, row_list, word_list, words_in
-from woodwind.kernels.jit import inner, kernel
+from woodwind.kernels.jit import inlined, inner, kernel
 from woodwind.kernels.keys import draw_features
 from woodwind.kernels.layout import LEFT, N_BUFFER, N_SLOT, RIGHT
 from woodwind.kernels.scan import (
@@ -219,13 +219,13 @@ def order_by_class(table: Any, start: Any, size: Any, rule: Any, codes: Any, pla
         codes[j] = np.int64(keys[j])
 
 
-@inner
+@inlined
 def missing_place(growing: Any, feature: Any) -> Any:
     """Where missing values are among the cells of a feature: they are the last."""
     return get_listed(growing, STARTS, feature + 1) - get_listed(growing, STARTS, feature) - 1
 
 
-@inner
+@inlined
 def level_order(growing: Any, rule: Any, table: Any, feature: Any, thread: Any) -> Any:
     """Codes of the occupied bins of a feature, in the order in which they may be cut; how many, and how many not missing."""
     bins = ints(growing, BINS)[BIN_ROWS * thread : BIN_ROWS * thread + BIN_ROWS]
@@ -246,7 +246,7 @@ def level_order(growing: Any, rule: Any, table: Any, feature: Any, thread: Any) 
     return size, k
 
 
-@inner
+@inlined
 def fill_curves(table: Any, rule: Any, start: Any, found: Any, codes: Any, last: Any, curves: Any) -> Any:
     """Running hessians and counts, and squared gradients to the left and right of each cut, summed over the outputs.
 
@@ -279,7 +279,7 @@ def fill_curves(table: Any, rule: Any, start: Any, found: Any, codes: Any, last:
     return own
 
 
-@inner
+@inlined
 def gains_lanes(rule: Any, l2: Any, size: Any, last: Any, curves: Any) -> None:
     """Score of both sides for each cut, from what `fill_curves` has left."""
     square = rule.gradient_unit * rule.gradient_unit
@@ -294,7 +294,7 @@ def gains_lanes(rule: Any, l2: Any, size: Any, last: Any, curves: Any) -> None:
         curves[S_GAIN, j] = (curves[S_LEFT, j] / (p + l2) + curves[S_RIGHT, j] / (q + l2)) * square if fits else NO_SCORE
 
 
-@inner
+@inlined
 def scan_lanes(growing: Any, rule: Any, table: Any, feature: Any, thread: Any) -> Any:
     """Best split of a node by one feature: gain, bin, side of missing values."""
     size, present = level_order(growing, rule, table, feature, thread)

@@ -126,12 +126,13 @@ class Grower:
         name: int,
         rows: NDArray[np.int32] | None = None,
         constant_hessian: bool = False,
+        threads: int | None = None,
     ) -> GrownTree:
         """Grow a tree from the rows given, a row as often as it is given, or from all.
 
         `scales` are the powers of two by which gradient and hessian were multiplied; `name` is the key of all that is drawn.
         """
-        space, threads = self._space, self.threads
+        space, threads = self._space, threads or self.threads
         n_rows = self.codes.n_rows if rows is None else len(rows)
         if n_rows > self.capacity:
             raise ValueError(f"there is room for {self.capacity} rows, not for {n_rows}")
@@ -179,7 +180,7 @@ class Grower:
             n_features=every,
             n_words=codes.by_row.shape[1] // 8,
             width=int(codes.width),
-            n_cells=int(self._space["starts"][-1]),
+            n_cells=self._table.n_cells,
             order=ORDERS[settings.growth],
             max_leaves=self.max_leaves,
             max_depth=settings.max_depth or (SYMMETRIC_DEPTH if settings.growth == "symmetric" else DEEPEST),

@@ -47,7 +47,7 @@ class RowLists(NamedTuple):
     """Rows as lists of their uncommon cells."""
 
     at: NDArray[np.int64]  # (n + 1,) where the list of each row begins
-    cells: NDArray[np.int32]
+    cells: NDArray[np.int32]  # lists are filled up to a multiple of four with the cell behind all others
     commonest: NDArray[np.int64]  # (F,) cell of the commonest code of each column
     starts: NDArray[np.int64]  # (F + 1,) where the cells of each feature begin: one for each bin, one for missing values
 
@@ -66,8 +66,8 @@ def row_lists(codes: Codes) -> RowLists | None:
     np.cumsum(codes.n_bins + 1, out=starts[1:])
     at = np.zeros(n + 1, np.int64)
     count_entries(codes.by_column, commonest, at)
-    np.cumsum(at, out=at)
-    cells = np.empty(length + 1, np.int32)
+    np.cumsum((at + 3) // 4 * 4, out=at)
+    cells = np.empty(at[-1] + 4, np.int32)
     write_entries(codes.by_row.reshape(-1), codes.by_row.shape[1], commonest, starts, at, cells)
     return RowLists(at, cells, np.minimum(starts[:-1] + commonest, starts[1:] - 1), starts)
 
@@ -84,6 +84,11 @@ class ListedCodes(NamedTuple):
         if self.lists is not None:
             return self.lists.starts
         return np.arange(self.codes.n_features + 1, dtype=np.int64) * self.codes.width
+
+    @property
+    def n_cells(self) -> int:
+        """Cells of a histogram; where rows are lists, one more than features have."""
+        return int(self.starts[-1]) + (self.lists is not None)
 
 
 def table_memory(table: ListedCodes, n_groups: int) -> dict[str, NDArray[Any]]:
@@ -142,12 +147,12 @@ def work_memory(tasks: int, blocks: int) -> dict[str, NDArray[Any]]:
 def thread_memory(threads: int, n_words: int, n_features: int, lanes: int) -> dict[str, NDArray[Any]]:
     """Scratch of each thread."""
     curves = np.empty((threads * CURVE_ROWS, 260), np.float64)
-    quick = np.zeros((threads * QUICK_ROWS, 264), np.int32)
+    quick = np.zeros((threads * QUICK_ROWS, 320), np.int32)
     return {
         "words": np.empty((threads, max(BLOCK_WORDS, 64 * n_words)), np.uint64),
         "values": np.empty((threads, BLOCK_ROWS), np.int64),
         "lane_values": np.empty((threads, BLOCK_ROWS * max(lanes, 1)), np.int32),
-        "bins": np.empty((threads * BIN_ROWS, 260), np.int64),
+        "bins": np.zeros((threads * BIN_ROWS, 296), np.int64),
         "curves": curves,
         "curve_bits": curves.view(np.int64),
         "quick_i": quick,
@@ -179,7 +184,7 @@ def workspace(
     `level` is the number of nodes whose histograms are needed at the same time.
     """
     n, codes = capacity, table.codes
-    cells = int(table.starts[-1]) * max(lanes, 1)
+    cells = table.n_cells * max(lanes, 1)
     nodes = 4 * max_leaves + 2 * LEVEL_BATCH + 16
     affordable = MOST_HISTOGRAM_BYTES // ((4 if lanes else 8) * cells)
     slots = min(max_leaves + 2 * LEVEL_BATCH + 2, max(level + 2 * LEVEL_BATCH + 8, affordable))
