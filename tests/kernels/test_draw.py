@@ -5,7 +5,23 @@ import pytest
 
 from woodwind.base import streams
 from woodwind.kernels import draw
+from woodwind.kernels.jit import kernel
 from woodwind.testing import naive_draw as naive
+
+
+@kernel
+def hash_block(key, first, out):
+    draw.hash_block(key, first, out)
+
+
+@kernel
+def draw_share_range(key, begin, end, threshold, out):
+    return draw.draw_share_range(key, begin, end, threshold, out)
+
+
+@kernel
+def count_bootstrap(key, n, m, counts):
+    draw.count_bootstrap(key, n, m, counts)
 
 KEYS = [0, 1, streams.key(0, "rows", 5), (1 << 63) - 1]
 
@@ -13,7 +29,7 @@ KEYS = [0, 1, streams.key(0, "rows", 5), (1 << 63) - 1]
 @pytest.mark.parametrize("key", KEYS)
 def test_compiled_hash_equals_the_one_of_numpy_bit_for_bit(key):
     out = np.empty(1000, np.uint64)
-    draw.hash_block(key, 12_345, out)
+    hash_block(key, 12_345, out)
     np.testing.assert_array_equal(out, streams.hashes(key, 1000, first=12_345))
     assert out[:20].tolist() == [naive.hash_item(key, item) for item in range(12_345, 12_365)]
 
@@ -33,7 +49,7 @@ def test_share_of_a_range_is_that_part_of_the_whole():
     parts = []
     for begin, end in ((0, 700), (700, 701), (701, 2000)):
         out = np.empty(end - begin, np.int32)
-        parts += out[: draw.draw_share_range(key, begin, end, threshold, out)].tolist()
+        parts += out[: draw_share_range(key, begin, end, threshold, out)].tolist()
     assert parts == naive.draw_share(key, 0, 2000, threshold)
 
 
@@ -58,14 +74,14 @@ def test_bootstrap_is_ascending_and_equals_its_twins(n, m):
     out, counts = np.full(m, -1, np.int32), np.empty(n, np.int32)
     draw.draw_bootstrap(key, n, m, out)
     assert out.tolist() == np.sort(streams.integers(key, n, m)).tolist() == naive.draw_bootstrap(key, n, m)
-    draw.count_bootstrap(key, n, m, counts)
+    count_bootstrap(key, n, m, counts)
     np.testing.assert_array_equal(counts, np.bincount(out, minlength=n))
 
 
 def test_bootstrap_leaves_out_about_a_third_of_the_rows():
     n = 100_000
     counts = np.empty(n, np.int32)
-    draw.count_bootstrap(streams.key(6), n, n, counts)
+    count_bootstrap(streams.key(6), n, n, counts)
     # exp(-1) = 0.3679 with a standard deviation of about 0.001.
     assert (counts == 0).mean() == pytest.approx(np.exp(-1), abs=0.005)
     assert counts.sum() == n

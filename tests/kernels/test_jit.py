@@ -11,7 +11,7 @@ import numba
 import numpy as np
 import pytest
 
-from woodwind.kernels import cache, jit
+from woodwind.kernels import cache, exponential, jit
 
 pytestmark = pytest.mark.compiled
 
@@ -119,22 +119,32 @@ def test_an_edit_in_a_copy_of_the_whole_package_is_never_met_by_old_code(tmp_pat
     package = tmp_path / "copy" / "woodwind"
     shutil.copytree(ROOM.parent, package, ignore=shutil.ignore_patterns("__pycache__"))
     code = """
+import numpy as np
 from woodwind.kernels import jit
-from woodwind.kernels.derivatives import logistic_loss
-print(logistic_loss(0.0, 2.0))
+from woodwind.kernels.derivatives import LOGISTIC, Formula, derivatives
+gradient, hessian = np.zeros(1), np.zeros(1)
+derivatives(Formula(LOGISTIC, 0.0), np.zeros(1), np.full(1, 2.0), None, 0, 1, gradient, hessian)
+print(gradient[0])
 print(jit.tally["compiled"], jit.tally["loaded"], jit.tally["unsaved"])
 """
     room = package / "kernels"
     first, again = run(room, code)[0], run(room, code)[0]
-    assert float(first[0]) == pytest.approx(np.log1p(np.exp(2.0)))
-    assert int(first[1]) > 1
+    assert float(first[0]) == pytest.approx(1.0 / (1.0 + np.exp(-2.0)))
+    assert first[1:] == ["1", "0", "0"]
     assert again == [first[0], "0", "1", "0"]
     # The caller stands in derivatives.py, which is left as it is.
     with (room / "exponential.py").open("a") as file:
-        file.write("\n\n@kernel\ndef exp(x):\n    return 0.0 * x\n")
+        file.write("\n\n@inner\ndef exp(x):\n    return 0.0 * x\n")
     edited = run(room, code)[0]
     assert float(edited[0]) != pytest.approx(float(first[0]), rel=0.01)
     assert edited[1:] == first[1:]
+
+
+def test_a_function_without_entrance_says_so_also_after_a_kernel_has_called_it():
+    for _ in range(2):
+        with pytest.raises(TypeError, match="exp has no entrance from Python: call it from a kernel"):
+            exponential.exp(1.0)
+        exponential.exp_each(np.ones(1), 0, 1, np.empty(1))
 
 
 def test_a_process_whose_source_was_edited_keeps_nothing(room):

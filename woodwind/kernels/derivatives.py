@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from woodwind.kernels.exponential import ROUND, exp, log1p_unit
-from woodwind.kernels.jit import kernel
+from woodwind.kernels.jit import inner, kernel
 
 # Switches are baked into compiled kernels and stored in model files: append, never renumber.
 SQUARED, ABSOLUTE, HUBER, QUANTILE, POISSON, GAMMA, TWEEDIE, LOGISTIC, EXPONENTIAL = range(9)
@@ -36,38 +36,38 @@ class Formula(NamedTuple):
     number: float
 
 
-@kernel
+@inner
 def squared_loss(y: Any, f: Any) -> Any:
     """Half the squared error, so that the hessian is 1."""
     return 0.5 * (f - y) * (f - y)
 
 
-@kernel
+@inner
 def squared_derivatives(y: Any, f: Any) -> Any:
     """Derivatives of `squared_loss`."""
     return f - y, 1.0
 
 
-@kernel
+@inner
 def absolute_loss(y: Any, f: Any) -> Any:
     """|y - f|."""
     return abs(f - y)
 
 
-@kernel
+@inner
 def absolute_derivatives(y: Any, f: Any) -> Any:
     """Sign of f - y, -1 where they are equal. The true hessian is 0; with 1 in its place a leaf is a mean of signs."""
     return (1.0 if f > y else -1.0), 1.0
 
 
-@kernel
+@inner
 def huber_loss(y: Any, f: Any, delta: Any) -> Any:
     """Half the squared error up to delta, then linear: Huber 1964."""
     r = abs(f - y)
     return 0.5 * r * r if r <= delta else delta * (r - 0.5 * delta)
 
 
-@kernel
+@inner
 def huber_derivatives(y: Any, f: Any, delta: Any) -> Any:
     """f - y, clipped at delta on both sides. The hessian is 1 also in the linear parts, where the true one is 0."""
     r = f - y
@@ -75,38 +75,38 @@ def huber_derivatives(y: Any, f: Any, delta: Any) -> Any:
     return (-delta if r < -delta else r), 1.0
 
 
-@kernel
+@inner
 def quantile_loss(y: Any, f: Any, level: Any) -> Any:
     """Pinball loss: Koenker & Bassett 1978."""
     return level * (y - f) if y >= f else (1.0 - level) * (f - y)
 
 
-@kernel
+@inner
 def quantile_derivatives(y: Any, f: Any, level: Any) -> Any:
     """Slopes of the pinball loss, that of y > f where they are equal. The true hessian is 0; 1 stands in its place."""
     return (1.0 - level if f > y else -level), 1.0
 
 
-@kernel
+@inner
 def poisson_loss(y: Any, f: Any) -> Any:
     """Half the Poisson deviance with mean exp(f), without y log(y) - y, which does not depend on f."""
     return exp(f) - y * f
 
 
-@kernel
+@inner
 def poisson_derivatives(y: Any, f: Any) -> Any:
     """Derivatives of `poisson_loss`."""
     mean = exp(f)
     return mean - y, mean
 
 
-@kernel
+@inner
 def gamma_loss(y: Any, f: Any) -> Any:
     """Half the Gamma deviance with mean exp(f), without -log(y) - 1, which does not depend on f."""
     return f + y * exp(-f)
 
 
-@kernel
+@inner
 def gamma_derivatives(y: Any, f: Any) -> Any:
     """Derivatives of `gamma_loss`."""
     ratio = y * exp(-f)
@@ -117,31 +117,31 @@ def gamma_derivatives(y: Any, f: Any) -> Any:
 # loop each: half the deviance is level / (2 - p) - slope / (1 - p), without y**(2 - p) / ((1 - p)(2 - p)).
 
 
-@kernel
+@inner
 def tweedie_level(f: Any, p: Any) -> Any:
     """mean**(2 - p) with mean exp(f)."""
     return exp((2.0 - p) * f)
 
 
-@kernel
+@inner
 def tweedie_slope(y: Any, f: Any, p: Any) -> Any:
     """y * mean**(1 - p) with mean exp(f)."""
     return y * exp((1.0 - p) * f)
 
 
-@kernel
+@inner
 def tweedie_derivatives(level: Any, slope: Any, p: Any) -> Any:
     """Derivatives of half the Tweedie deviance; both parts of the hessian are positive because 1 < p < 2."""
     return level - slope, (2.0 - p) * level + (p - 1.0) * slope
 
 
-@kernel
+@inner
 def logistic_loss(y: Any, f: Any) -> Any:
     """log(1 + exp(f)) - y f, arranged so that nothing overflows."""
     return log1p_unit(exp(-abs(f))) + ((f if f > 0.0 else 0.0) - y * f)
 
 
-@kernel
+@inner
 def logistic_derivatives(y: Any, f: Any) -> Any:
     """p - y and p (1 - p), from the smaller and the larger of p and 1 - p, so that neither tail loses its digits."""
     e = exp(-abs(f))
@@ -153,20 +153,20 @@ def logistic_derivatives(y: Any, f: Any) -> Any:
     return (1.0 - y) * p - y * q, large * small
 
 
-@kernel
+@inner
 def exponential_loss(y: Any, f: Any) -> Any:
     """exp(-s f) with s = 2 y - 1: the loss that AdaBoost minimises (Friedman, Hastie & Tibshirani 2000)."""
     return exp((1.0 - 2.0 * y) * f)
 
 
-@kernel
+@inner
 def exponential_derivatives(y: Any, f: Any) -> Any:
     """-s exp(-s f) and exp(-s f)."""
     loss = exp((1.0 - 2.0 * y) * f)
     return (1.0 - 2.0 * y) * loss, loss
 
 
-@kernel
+@inner
 def fill_losses(formula: Any, y: Any, raw: Any, out: Any) -> None:
     """Loss of every row of a block: y, raw float64[m]; out float64[>= m]."""
     n, a = y.shape[0], formula.number
@@ -201,7 +201,7 @@ def fill_losses(formula: Any, y: Any, raw: Any, out: Any) -> None:
             out[i] = exponential_loss(y[i], raw[i])
 
 
-@kernel
+@inner
 def fill_derivatives(formula: Any, y: Any, raw: Any, out_g: Any, out_h: Any) -> None:
     """Gradient and hessian of every row of a block: y, raw float64[m]; out_g, out_h float64[>= m]."""
     n, a = y.shape[0], formula.number
@@ -238,7 +238,7 @@ def fill_derivatives(formula: Any, y: Any, raw: Any, out_g: Any, out_h: Any) -> 
             out_g[i], out_h[i] = exponential_derivatives(y[i], raw[i])
 
 
-@kernel
+@inner
 def times_weight(weight: Any, out_g: Any, out_h: Any) -> None:
     """Multiply gradient and hessian of a block by the weights float64[m]."""
     for i in range(weight.shape[0]):
@@ -254,7 +254,7 @@ def derivatives(formula: Any, y: Any, raw: Any, weight: Any, begin: int, end: in
         times_weight(weight[begin:end], out_g[begin:end], out_h[begin:end])
 
 
-@kernel
+@inner
 def largest_bits(values: Any, n: int) -> Any:
     """Largest of the first n absolute values, as the bits of a float64: those of positive floats are in the order of the floats.
 
@@ -283,7 +283,7 @@ def largest(formula: Any, y: Any, raw: Any, weight: Any, begin: int, end: int, o
     out[1] = np.int64(top_h).view(np.float64)
 
 
-@kernel
+@inner
 def pack(g: Any, h: Any, scales: Any, out_q: Any) -> None:
     """Round a block to integers, gradient in the upper half of a word and hessian in the lower: out_q int64[m].
 
@@ -348,7 +348,7 @@ def loss_sums(formula: Any, y: Any, raw: Any, weight: Any, begin: int, end: int,
         out_blocks[start // SUM_BLOCK] = sum_lanes(lanes)
 
 
-@kernel
+@inner
 def add_losses(losses: Any, weight: Any, first: int, out_lanes: Any) -> None:
     """Add losses float64[m] of the rows from `first` on, times their weight, to the lanes."""
     if weight is None:
@@ -360,7 +360,7 @@ def add_losses(losses: Any, weight: Any, first: int, out_lanes: Any) -> None:
             out_lanes[i] += losses[i] * part[i]
 
 
-@kernel
+@inner
 def sum_lanes(lanes: Any) -> float:
     """Sum of the lanes, from the first to the last."""
     total = 0.0

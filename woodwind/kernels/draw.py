@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from woodwind.kernels.jit import kernel
+from woodwind.kernels.jit import inner, kernel
 
 S11, S27, S30, S31, S32 = np.uint64(11), np.uint64(27), np.uint64(30), np.uint64(31), np.uint64(32)
 LOW_HALF = np.uint64(0xFFFFFFFF)
@@ -28,7 +28,7 @@ BUCKETS, S16, S48 = 1 << 16, np.uint64(16), np.uint64(48)
 BUCKET = np.uint64(BUCKETS - 1)
 
 
-@kernel
+@inner
 def times(a: Any, b: Any) -> Any:
     """a * b modulo 2**64, for a uint64 and a constant in halves."""
     low = (a & LOW_HALF) * b[0]
@@ -36,7 +36,7 @@ def times(a: Any, b: Any) -> Any:
     return ((high & LOW_HALF) << S32) | (low & LOW_HALF)
 
 
-@kernel
+@inner
 def plus(a: Any, b: Any) -> Any:
     """a + b modulo 2**64, for two uint64."""
     low = (a & LOW_HALF) + (b & LOW_HALF)
@@ -44,7 +44,7 @@ def plus(a: Any, b: Any) -> Any:
     return ((high & LOW_HALF) << S32) | (low & LOW_HALF)
 
 
-@kernel
+@inner
 def hash_item(key: Any, item: Any) -> Any:
     """Hash of an item of a key, both uint64: 64 random bits, as `streams.hashes`."""
     word = plus(times(item + np.uint64(1), GOLDEN), key)
@@ -53,7 +53,7 @@ def hash_item(key: Any, item: Any) -> Any:
     return word ^ (word >> S31)
 
 
-@kernel
+@inner
 def hash_block(key: int, first: int, out: Any) -> None:
     """Hash the items first .. first + m of a key into out uint64[m]."""
     state, start = np.uint64(key), np.uint64(first)
@@ -61,7 +61,7 @@ def hash_block(key: int, first: int, out: Any) -> None:
         out[i] = hash_item(state, start + np.uint64(i))
 
 
-@kernel
+@inner
 def draw_share_range(key: int, begin: int, end: int, threshold: int, out_rows: Any) -> int:
     """Draw the rows of begin .. end whose hash, without its lowest 11 bits, is below the threshold; gives their number.
 
@@ -86,7 +86,7 @@ def draw_share(key: int, n: int, threshold: int, out_rows: Any) -> int:
     return draw_share_range(key, 0, n, threshold, out_rows)
 
 
-@kernel
+@inner
 def last_hash(key: int, n: int, m: int) -> Any:
     """A bound that exactly m of the hashes of rows 0 .. n do not exceed, 1 <= m <= n.
 
@@ -132,7 +132,7 @@ def draw_exact(key: int, n: int, m: int, out_rows: Any) -> int:
     return drawn
 
 
-@kernel
+@inner
 def count_bootstrap(key: int, n: int, m: int, out_counts: Any) -> None:
     """How often each of the rows 0 .. n is among m draws with replacement: out_counts int32[n], zeroed here.
 

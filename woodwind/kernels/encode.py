@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from woodwind.kernels.jit import kernel
+from woodwind.kernels.jit import inner, kernel
 
 # Rows that are searched together: 64 values, their positions and the borders of one feature stay in the first cache.
 BLOCK = 64
@@ -33,7 +33,7 @@ DIGIT = 11
 SIGN = np.int64(-(2**63))
 
 
-@kernel
+@inner
 def cells_of(values: Any, first: Any, length: Any, shift: Any, wide: Any, out_cells: Any) -> None:
     """The cells of `length` numbers from `first` on: keys in the order of the numbers, without their low bits.
 

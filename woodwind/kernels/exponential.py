@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from woodwind.kernels.jit import kernel
+from woodwind.kernels.jit import inner, kernel
 
 # Beyond these the result would leave the normal floats: exp saturates at 3e-308 and 3e307.
 LOWEST, HIGHEST = -708.0, 708.0
@@ -44,7 +44,7 @@ E2, E3, E4, E5, E6, E7, E8, E9, E10, E11 = (
 )
 
 
-@kernel
+@inner
 def exp(x: Any) -> Any:
     """Exponential of a float64. Written in pairs of powers, so that a vector unit finds independent work."""
     x = LOWEST if x < LOWEST else x
@@ -61,7 +61,7 @@ def exp(x: Any) -> Any:
     return series * np.int64(power).view(np.float64)
 
 
-@kernel
+@inner
 def log_of_one_plus(f: Any) -> Any:
     """log(1 + f) for f between sqrt(1/2) - 1 and sqrt(2) - 1, where 1 + f need not be a float: 2 artanh(f / (2 + f))."""
     s = f / (2.0 + f)
@@ -76,7 +76,7 @@ def log_of_one_plus(f: Any) -> Any:
     return f - s * (f - 2.0 * rest)
 
 
-@kernel
+@inner
 def log1p_unit(x: Any) -> Any:
     """log(1 + x) for x in 0 .. 1, the values that exp(-|x|) takes."""
     above = x > SQRT2 - 1.0
@@ -84,7 +84,7 @@ def log1p_unit(x: Any) -> Any:
     return log_of_one_plus(f) + (LN2 if above else 0.0)
 
 
-@kernel
+@inner
 def log(x: Any) -> Any:
     """Natural logarithm of a normal positive float64; zero and below are not served."""
     bits = np.float64(x).view(np.int64)
@@ -96,7 +96,7 @@ def log(x: Any) -> Any:
     return k * LN2_HIGH + (log_of_one_plus(f) + k * LN2_LOW)
 
 
-@kernel
+@inner
 def expit(x: Any) -> Any:
     """1 / (1 + exp(-x)), without overflow and without loss in either tail."""
     e = exp(-abs(x))
@@ -131,7 +131,7 @@ def expit_each(values: Any, factor: float, begin: int, end: int, out: Any) -> No
         out[i] = expit(factor * values[i])
 
 
-@kernel
+@inner
 def softmax_lanes(scores: Any, out_shares: Any, out_top: Any, out_total: Any) -> None:
     """Softmax of a block of rows, turned on its side so that a vector holds many rows and not the classes of one.
 

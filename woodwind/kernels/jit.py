@@ -111,7 +111,16 @@ def _for_linking(function: F, forceinline: bool) -> F:
             with global_compiler_lock, _only_for_linking(True):
                 return compile_inner(signature)
 
+        def refuse(*_arguments: Any) -> Any:
+            raise TypeError(f"{function.__qualname__} has no entrance from Python: call it from a kernel")
+
+        def add_overload(result: Any) -> None:
+            # Without telling the part of Numba that answers calls from Python: it would jump to nowhere.
+            compiled.overloads[tuple(result.signature.args)] = result  # type: ignore[attr-defined]
+
         compiled.compile = compile_for_linking  # type: ignore[attr-defined]
+        compiled.add_overload = add_overload  # type: ignore[attr-defined]
+        compiled._compile_for_args = refuse  # type: ignore[attr-defined]
     return compiled
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from woodwind.kernels.derivatives import LARGEST, SHIFT, SUM_BLOCK, add_losses, sum_lanes
 from woodwind.kernels.exponential import LANES, ROUND, log, softmax_lanes
-from woodwind.kernels.jit import kernel
+from woodwind.kernels.jit import inner, kernel
 
 
 @kernel
@@ -33,7 +33,7 @@ def multi_derivatives(y: Any, raw: Any, weight: Any, begin: int, end: int, out_g
             out_g[first + i, own] = w * (shares[own, i] - 1.0)
 
 
-@kernel
+@inner
 def to_int32(x: Any) -> Any:
     """Nearest integer, clipped at 2**30, without a conversion that keeps loops from being vectorised: see `derivatives.pack`."""
     x = LARGEST if x > LARGEST else x
@@ -41,7 +41,7 @@ def to_int32(x: Any) -> Any:
     return np.int32((np.float64(x + ROUND).view(np.int64) << SHIFT) >> SHIFT)
 
 
-@kernel
+@inner
 def quantise_class(share: Any, w: Any, scales: Any, out_q: Any, out_h: Any, out_shared: Any, spare: Any) -> None:
     """Gradient as if no row were of this class, and hessian, which is also added to the shared one.
 

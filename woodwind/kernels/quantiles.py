@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from woodwind.kernels.jit import kernel
+from woodwind.kernels.jit import inner, kernel
 
 # A linear congruential generator draws pivots, so that no order of the rows, by chance or by design, makes selection slow.
 # The result does not depend on the pivots. Products stay below 2**62.
@@ -19,7 +19,7 @@ FACTOR, INCREMENT, MASK, BITS = 1103515245, 12345, (1 << 31) - 1, 31
 SECOND_DIGIT = 4294967296.0  # 2**32: see `base/fixed.py`
 
 
-@kernel
+@inner
 def swap(values: Any, counts: Any, i: int, j: int) -> None:
     """Exchange two values, and their counts where there are any."""
     values[i], values[j] = values[j], values[i]
@@ -27,13 +27,13 @@ def swap(values: Any, counts: Any, i: int, j: int) -> None:
         counts[i], counts[j] = counts[j], counts[i]
 
 
-@kernel
+@inner
 def median_of_three(a: float, b: float, c: float) -> float:
     """Middle one of three values."""
     return max(min(a, b), min(max(a, b), c))
 
 
-@kernel
+@inner
 def select(values: Any, counts: Any, target: float) -> float:
     """Smallest value at which the counts, added from below, reach `target`: values float64[m], counts int64[m] or None for ones.
 
@@ -72,7 +72,7 @@ def select(values: Any, counts: Any, target: float) -> float:
             begin = high
 
 
-@kernel
+@inner
 def gather(rows: Any, residual: Any, weight: Any, unit: float, out_values: Any, out_counts: Any) -> tuple[int, int]:
     """Copy the residuals of some rows, and their weights in whole units where there are any; rows of no weight are left out.
 
@@ -119,7 +119,7 @@ def leaf_quantiles(
         out[j] = quantile_of(rows[begins[j] : ends[j]], residual, weight, level, unit)
 
 
-@kernel
+@inner
 def clipped_mean(rows: Any, residual: Any, weight: Any, centre: float, delta: float, units: Any) -> float:
     """Mean by weight of the distances to the centre, clipped at delta. rows int32[m]; units as in `leaf_hubers`."""
     count, first, second = 0, 0, 0
