@@ -6,6 +6,7 @@ All of them exist on every processor that LLVM knows; a prefetch is a hint that 
 
 import ctypes
 import os
+import platform
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,9 @@ from woodwind.kernels.jit import inner
 _I32 = ir.IntType(32)
 _I64 = ir.IntType(64)
 _BYTES = ir.IntType(8).as_pointer()
+# What tells the core of a processor that this thread is waiting.
+_X86, _ARM = ("llvm.x86.sse2.pause", ()), ("llvm.aarch64.hint", (1,))
+_PAUSES: dict[str, tuple[str, tuple[int, ...]]] = {"x86_64": _X86, "amd64": _X86, "aarch64": _ARM, "arm64": _ARM}
 
 
 def _element(context: Any, builder: Any, array_type: Any, array: Any, index: Any) -> Any:
@@ -94,6 +98,9 @@ if config.DISABLE_JIT:
             return False
         array[index] = value
         return True
+
+    def catch_breath() -> None:
+        """Leave the core to its other half for a moment: nothing to do without threads."""
 
     def let_others_run() -> None:
         """Give the processor to another thread: nothing to do without threads."""
@@ -248,6 +255,21 @@ else:
             return builder.extract_value(outcome, 1)
 
         return types.boolean(array, index, types.int64, types.int64), code
+
+    @intrinsic
+    def catch_breath(_typing: Any) -> Any:
+        """Leave the core to its other half for a moment: two processors are often one core, and who waits there slows who works."""
+
+        def code(context: Any, builder: Any, _signature: Any, _args: Any) -> Any:
+            machine = platform.machine().lower()
+            if machine in _PAUSES:
+                name, numbers = _PAUSES[machine]
+                shape = ir.FunctionType(ir.VoidType(), [_I32] * len(numbers))
+                pause = cgutils.get_or_insert_function(builder.module, shape, name)
+                builder.call(pause, [ir.Constant(_I32, number) for number in numbers])
+            return context.get_dummy_value()
+
+        return types.void(), code
 
     if os.name == "posix":
         _sched_yield = types.ExternalFunction("sched_yield", types.int32())

@@ -8,7 +8,7 @@ No hand-over through Python: a phase costs about a microsecond instead of 70 (do
 
 from typing import Any
 
-from woodwind.kernels.intrinsics import atomic_add, atomic_load, atomic_store, atomic_swap_if, let_others_run
+from woodwind.kernels.intrinsics import atomic_add, atomic_load, atomic_store, atomic_swap_if, catch_breath, let_others_run
 from woodwind.kernels.jit import inner, kernel
 
 # Places in the control array, each on a cache line of its own.
@@ -17,7 +17,7 @@ DONE = 8  # tasks finished in this phase
 OVER = 16  # 1 when the call is over
 KIND = 24  # what the tasks of this phase are
 
-PATIENCE = 2000  # looks before the processor is given away
+PATIENCE = 500  # looks before the processor is given away
 
 
 @inner
@@ -52,6 +52,7 @@ def wait_for_all(control: Any, n_tasks: Any) -> None:
     """Return when every task of the phase is done. Only tasks that somebody has begun are waited for."""
     looks = 0
     while atomic_load(control, DONE) < n_tasks:
+        catch_breath()
         looks += 1
         if looks > PATIENCE:
             let_others_run()
@@ -67,6 +68,7 @@ def wait_for_work(control: Any) -> Any:
             return task
         if atomic_load(control, OVER) != 0:
             return -1
+        catch_breath()
         looks += 1
         if looks > PATIENCE:
             let_others_run()

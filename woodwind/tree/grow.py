@@ -83,8 +83,9 @@ class Grower:
             raise ValueError("several outputs, monotonic constraints and symmetric growth do not go together in one tree")
         self.capacity = max(capacity or 0, codes.n_rows)
         n_features = codes.n_features
-        # No thread is worth its while for a tree that is grown in less than a few hand-overs.
-        self.threads = threads if self.capacity * n_features * outputs >= LEAST_WORK // 2 else 1
+        # Threads that share a core gain little and wait for each other at every node: 10,000 x 20 takes 100 ms on one and
+        # 115 on two of them, 20,000 x 20 the same on both.
+        self.threads = threads if self.capacity * n_features * outputs >= 2 * LEAST_WORK else 1
         self.max_leaves = min(settings.max_leaves, max(1, int(self.capacity // max(settings.min_rows, 1.0))))
         if settings.growth == "symmetric":
             self.max_leaves = 1 << (settings.max_depth or SYMMETRIC_DEPTH)
