@@ -4,10 +4,17 @@ import inspect
 
 import pytest
 from sklearn.base import BaseEstimator
+from sklearn.linear_model import LogisticRegression
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import woodwind
-from woodwind import DecisionTreeClassifier, DecisionTreeRegressor, GradientBoostingClassifier, GradientBoostingRegressor
+from woodwind import (
+    AdaBoostClassifier,
+    DecisionTreeClassifier,
+    DecisionTreeRegressor,
+    GradientBoostingClassifier,
+    GradientBoostingRegressor,
+)
 
 # Taken from what the package shows, so that none can be forgotten.
 NAMES = [getattr(woodwind, name) for name in woodwind.__all__]
@@ -21,6 +28,11 @@ VARIANTS = [
     GradientBoostingRegressor(n_estimators=20, max_bins=None),
     DecisionTreeClassifier(criterion="gain_ratio", max_leaf_nodes=9, max_bins=32),
     DecisionTreeRegressor(max_depth=6, max_features=0.8, ccp_alpha=1e-4, random_state=0),
+    AdaBoostClassifier(n_estimators=5, algorithm="samme.r", max_depth=2),
+    AdaBoostClassifier(n_estimators=5, algorithm="m2", max_bins=None),
+    AdaBoostClassifier(n_estimators=5, algorithm="mh"),
+    AdaBoostClassifier(n_estimators=5, multiclass="output_code", random_state=0),
+    AdaBoostClassifier(n_estimators=5, estimator=LogisticRegression()),
 ]
 
 
