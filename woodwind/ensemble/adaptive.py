@@ -21,6 +21,8 @@ from woodwind.tree.stump import Stump
 
 # A weight never falls below this: a row that is always right would otherwise leave the numbers that a float64 tells from zero.
 LEAST_WEIGHT = float(np.finfo(np.float64).eps)
+# A learning rate far above one could make weights infinite before they are scaled.
+MOST_WEIGHT = 1e200
 # Shares of zero have no logarithm.
 LEAST_SHARE = float(np.finfo(np.float64).eps)
 # A learner that draws and is no better than chance may try again so often.
@@ -85,6 +87,11 @@ def chance(algorithm: str, n_labels: int) -> float:
     return 1.0 - 1.0 / n_labels if algorithm in ("samme", "samme.r") else 0.5
 
 
+def within(weight: Floats, parts: int = 1) -> Floats:
+    """Weights between the least and one: those of rows that count for none could grow beyond what all others add up to."""
+    return np.asarray(np.clip(weight, LEAST_WEIGHT / parts, 1.0))
+
+
 def learner_weight(error: float, algorithm: str, n_labels: int, rate: float) -> float:
     """log((1 - e) / e), Freund & Schapire 1997; SAMME adds log(K - 1), Zhu, Zou, Rosset & Hastie 2009, equation (c) of algorithm 2."""
     if error <= 0.0:
@@ -122,7 +129,7 @@ class LearnerVotes:
 
     def reweigh(self, if_right: float, if_wrong: float) -> None:
         """Every row by itself."""
-        self.weight = np.maximum(self.weight * np.where(self._wrong, if_wrong, if_right), LEAST_WEIGHT)
+        self.weight = within(self.weight * np.where(self._wrong, if_wrong, if_right))
 
 
 class StumpVotes:
@@ -192,7 +199,7 @@ def centred_logs(shares: Floats) -> Floats:
 
 
 def real_rounds(rows: AdaptiveRows, learner: ClassLearner, plan: AdaptivePlan, count: int) -> Iterator[AdaptiveRound]:
-    """SAMME.R: learners give shares of the classes, and all have the weight one. It ends where weights run away."""
+    """SAMME.R: learners give shares of the classes, and all have the weight one."""
     weight, n_labels = rows.weight, plan.n_labels
     place = np.arange(len(weight))
     guess, bound = chance(plan.algorithm, n_labels), 1.0 if n_labels == 2 else math.nan
@@ -201,16 +208,16 @@ def real_rounds(rows: AdaptiveRows, learner: ClassLearner, plan: AdaptivePlan, c
         error = rows.total(weight * (learnt.votes != rows.label)) / rows.total(weight)
         # (K - 1) / K times the sum over classes of y_k log p_k, with y_k = 1 for the class and -1 / (K - 1) for others, is this:
         fit = centred_logs(learnt.shares)[place, rows.label] / (n_labels - 1.0)
-        with np.errstate(over="ignore", invalid="ignore"):
-            new = weight * np.exp(-plan.learning_rate * fit)
-        total = rows.total(new) if np.isfinite(new).all() else math.inf
-        if not math.isfinite(total) or total <= 0.0:
+        with np.errstate(over="ignore"):
+            new = np.minimum(weight * np.exp(-plan.learning_rate * fit), MOST_WEIGHT)
+        total = rows.total(new)
+        if total <= 0.0:
             return
         bound *= total
         yield AdaptiveRound(number, NO_TREES, NO_SCORES, (learnt,), 1.0, error, guess - error, bound)
         if error <= 0.0:
             return
-        weight = np.maximum(new / total, LEAST_WEIGHT)
+        weight = within(new / total)
 
 
 # Pairs of a row and a wrong label: AdaBoost.M2.
@@ -241,7 +248,7 @@ def pseudo_rounds(rows: AdaptiveRows, learner: ClassLearner, plan: AdaptivePlan,
         yield AdaptiveRound(number, NO_TREES, NO_SCORES, (learnt,), alpha, loss, 0.5 - loss, bound)
         if loss <= 0.0:
             return
-        pairs = np.where(pairs > 0.0, np.maximum(new / total, LEAST_WEIGHT / n_labels), 0.0)
+        pairs = np.where(pairs > 0.0, within(new / total, n_labels), 0.0)
 
 
 def lead(shares: Floats, label: Labels) -> Floats:
@@ -292,7 +299,7 @@ def label_rounds(rows: AdaptiveRows, learner: ClassLearner, plan: AdaptivePlan, 
         if error <= 0.0:
             return
         new = pairs * np.where(wrong, math.exp(0.5 * alpha) / total, math.exp(-0.5 * alpha) / total)
-        pairs = np.maximum(new, LEAST_WEIGHT / n_labels)
+        pairs = within(new, n_labels)
 
 
 def label_learners(

@@ -49,7 +49,7 @@ class AdaBoostClassifier(
     estimator_weights_, estimator_errors_, estimator_edges_ : arrays of shape (n_rounds,)
         Of every round, the weight of its learner, its error by the weights of the rows, and by how much that is below chance.
     training_bound_ : array of shape (n_rounds,)
-        After every round, a number that the error on the training rows, by weight, is not above. NaN for 'samme.r' with more than two classes.
+        After every round, what the error on the training rows, by weight, is not above. NaN for 'samme.r' with more than two classes.
     estimators_ : list of classifiers
         The learners; with 'mh' one for each class in every round.
     code_ : array of shape (n_classes, n_bits)
@@ -141,8 +141,9 @@ class AdaBoostClassifier(
         model = train_model(rows, learner, plan, values["n_estimators"], labels, (self._owner, bool(values["verbose"])))
         if model is None:
             raise DataError(
-                f"{self._owner}: the first learner is no better than chance: its error is not below {chance(plan.algorithm, n_labels):.3g}, "
-                "so that there is nothing to boost. Give it more to say (max_depth, another estimator), or look whether the columns "
+                f"{self._owner}: the first learner is no better than chance: its error is not below "
+                f"{chance(plan.algorithm, n_labels):.3g}, and there is nothing to boost. Give it more to say (max_depth, another "
+                "estimator; with many classes algorithm='samme' or 'mh'), or look whether the columns "
                 "have anything to do with y."
             )
         return model

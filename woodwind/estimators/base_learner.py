@@ -164,7 +164,6 @@ def number_answers(estimator: Any, X: Any) -> Floats:
     """What a regressor says about rows, (n,)."""
     said = np.asarray(estimator.predict(X), np.float64)
     if said.shape not in ((_num_samples(X),), (_num_samples(X), 1)):
-        raise ParameterError(
-            f"{type(estimator).__name__} predicts an array of shape {said.shape} for {_num_samples(X)} rows. Give a regressor of one target."
-        )
+        shape = f"an array of shape {said.shape} for {_num_samples(X)} rows"
+        raise ParameterError(f"{type(estimator).__name__} predicts {shape}. Give a regressor of one target.")
     return said.reshape(-1)

@@ -42,8 +42,8 @@ class AdaptiveClassParams:
     code_size: Annotated[
         float | Literal["auto"],
         above(0),
-        "Bits of a word, as a multiple of the number of classes. 'auto' takes all ways to part up to five classes in two, and ten times the "
-        "binary logarithm of more.",
+        "Bits of a word, as a multiple of the number of classes. 'auto' takes all ways to part up to five classes in two, and of more "
+        "classes ten times the binary logarithm.",
     ] = "auto"
     final_estimator: Annotated[
         Any, spelled("None or a classifier"), "The learner of the second level. None is Woodwind's gradient boosting."
@@ -76,7 +76,7 @@ class AdaptiveRunParams:
     """How the work is done."""
 
     n_jobs: Annotated[
-        int | None, not_zero(), "Threads of Woodwind's own trees; None or -1 for all that the process may use. The model does not depend on it."
+        int | None, not_zero(), "Threads of Woodwind's own trees; None or -1 for all that there are. The model is the same for any number."
     ] = None
     random_state: RandomState = None
     verbose: Annotated[int | bool, at_least(0), "Show a progress line with the remaining time."] = 0

@@ -40,6 +40,7 @@ def reweigh(column: Any, label: Any, count: Any, vote: Vote, weight: Any) -> tup
     for place, code in enumerate(column.tolist()):
         goes_left = bool(vote.missing_left) if code == vote.missing_code else code <= vote.bin
         said = vote.left if goes_left else vote.right
-        new.append(max(float(weight[place]) * (vote.if_right if said == label[place] else vote.if_wrong), vote.least))
+        factor = vote.if_right if said == label[place] else vote.if_wrong
+        new.append(min(max(float(weight[place]) * factor, vote.least), 1.0))
         whole.append(int(new[-1] * vote.scale + 0.5) * (1 if count is None else int(count[place])))
     return new, whole
