@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from woodwind import losses
     from woodwind.base.errors import DataError, ParameterError, WoodwindError, WoodwindWarning
     from woodwind.estimators.adaboost import AdaBoostClassifier
+    from woodwind.estimators.adaboost_numbers import AdaBoostRegressor
     from woodwind.estimators.boosting import GradientBoostingClassifier, GradientBoostingRegressor
     from woodwind.estimators.trees import DecisionTreeClassifier, DecisionTreeRegressor
 
@@ -17,6 +18,7 @@ __version__ = "0.1.0.dev0"
 
 __all__ = [
     "AdaBoostClassifier",
+    "AdaBoostRegressor",
     "DataError",
     "DecisionTreeClassifier",
     "DecisionTreeRegressor",
@@ -32,6 +34,7 @@ __all__ = [
 _ROOMS = {
     "woodwind.base.errors": ("DataError", "ParameterError", "WoodwindError", "WoodwindWarning"),
     "woodwind.estimators.adaboost": ("AdaBoostClassifier",),
+    "woodwind.estimators.adaboost_numbers": ("AdaBoostRegressor",),
     "woodwind.estimators.boosting": ("GradientBoostingClassifier", "GradientBoostingRegressor"),
     "woodwind.estimators.trees": ("DecisionTreeClassifier", "DecisionTreeRegressor"),
 }

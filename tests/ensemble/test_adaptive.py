@@ -41,7 +41,8 @@ def test_stumps_from_one_pass_are_the_stumps_of_the_exact_engine(n_labels):
     assert len(quick) == len(exact) > 10
     for one, other in zip(quick, exact, strict=True):
         a, b = one.learnt[0].member, other.learnt[0].member
-        assert (a.feature.tolist(), a.threshold.tolist(), a.missing.tolist()) == (b.feature.tolist(), b.threshold.tolist(), b.missing.tolist())
+        for name in ("feature", "threshold", "missing"):
+            assert getattr(a, name).tolist() == getattr(b, name).tolist()
         np.testing.assert_allclose(a.value, b.value, atol=1e-12)
         np.testing.assert_allclose(a.gain, b.gain, rtol=1e-9, atol=1e-13)
         assert one.error == pytest.approx(other.error, rel=1e-12)

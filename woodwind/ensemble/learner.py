@@ -9,6 +9,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from woodwind.base.streams import uniform
 from woodwind.data.codes import Codes
 from woodwind.data.cuts import Cuts
 from woodwind.data.ranks import Ranks
@@ -64,6 +65,12 @@ class NumberLearner(Protocol):
 
     def learn_numbers(self, y: Floats, weight: Floats | None, count: Integers | None, name: int) -> tuple[Any, Floats]:
         """What was learnt, and what it says about every row, drawn or not."""
+
+
+def draw_by_weight(name: int, weight: Floats, count: int) -> Integers:
+    """So many rows, drawn with replacement, each as likely as it weighs."""
+    edges = np.cumsum(weight)
+    return np.asarray(np.minimum(np.searchsorted(edges, uniform(name, count) * edges[-1], side="right"), len(weight) - 1))
 
 
 @dataclass(frozen=True, eq=False)

@@ -4,7 +4,7 @@ import time
 from collections import deque
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,12 +12,15 @@ from numpy.typing import NDArray
 from woodwind.base.errors import InterruptWarning
 from woodwind.base.notice import notice
 from woodwind.ensemble.adaptive import AdaptivePlan, AdaptiveRound, AdaptiveRows, adaptive_rounds, scores_of
+from woodwind.ensemble.adaptive_numbers import NumberRound
 from woodwind.ensemble.learner import ClassLearner, Floats, Learnt
 from woodwind.ensemble.progress import with_progress
 from woodwind.ensemble.stopping import Step
 from woodwind.estimators.base_learner import class_answers
 from woodwind.tree.forest import Forest
 from woodwind.tree.joined import joined
+
+R = TypeVar("R", AdaptiveRound, NumberRound)
 
 # Algorithms that ask learners for probabilities.
 SOFT = ("samme.r", "m2")
@@ -86,7 +89,7 @@ def train_model(
     return None if not done else model_of(done, plan, labels)
 
 
-def gathered(rounds: Iterable[AdaptiveRound], count: int, owner: str, verbose: bool) -> list[AdaptiveRound]:
+def gathered(rounds: Iterable[R], count: int, owner: str, verbose: bool) -> list[R]:
     """All rounds; an interrupt ends them with a warning, unless it comes before the end of the first."""
     began = time.perf_counter()
     steps: Iterable[Step] = (Step(one, one.error, None, time.perf_counter() - began) for one in rounds)

@@ -9,8 +9,8 @@ from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import _num_samples, has_fit_parameter, validate_data
 
 from woodwind.base.errors import ParameterError, TableError
-from woodwind.base.streams import key, uniform
-from woodwind.ensemble.learner import Floats, Integers, Labels, Learnt
+from woodwind.base.streams import key
+from woodwind.ensemble.learner import Floats, Integers, Labels, Learnt, draw_by_weight
 from woodwind.estimators.weights import Weighing
 
 # A draw of rows that all have one label is drawn again so often.
@@ -52,16 +52,12 @@ def draws_anything(estimator: Any) -> bool:
     return any(one == "random_state" or one.endswith("__random_state") for one in estimator.get_params(deep=True))
 
 
-def draw_by_weight(name: int, weight: Floats, count: int) -> Integers:
-    """So many rows, drawn with replacement, each as likely as it weighs."""
-    edges = np.cumsum(weight)
-    return np.asarray(np.minimum(np.searchsorted(edges, uniform(name, count) * edges[-1], side="right"), len(weight) - 1))
-
-
 def read_table(model: Any, X: Any, reset: bool) -> Any:
     """A table as the learners get it: as it is, its columns counted and their names compared."""
     if getattr(X, "shape", None) is None and not hasattr(X, "__dataframe__"):
         X = np.asarray(X)
+    if hasattr(X, "tocsr"):
+        X = X.tocsr()  # of the sparse kinds, some have no rows that could be taken
     shape = getattr(X, "shape", (0, 0))
     if len(shape) != 2:
         raise TableError(
