@@ -122,6 +122,10 @@ class TreeLearner:
         forest = regression_tree(data, y, replace(self._plan, criterion="squared_error"))
         return forest, forest.raw(self.rows.table, self.threads)[:, 0]
 
+    def leaf_numbers(self, member: Forest) -> NDArray[np.integer]:
+        """The leaf of every row in a tree."""
+        return member.leaves(self.rows.table, self.threads)[:, 0]
+
 
 class StumpLearner:
     """Trees of one split on bins of numbers, found from one pass over all codes."""

@@ -140,6 +140,16 @@ class EstimatorLearner:
         return copy, number_answers(copy, self.X)
 
 
+    def leaf_numbers(self, member: Any) -> NDArray[np.integer]:
+        """The leaf of every row."""
+        return leaf_answers(member, self.X)
+
+
+def leaf_answers(estimator: Any, X: Any) -> NDArray[np.integer]:
+    """The leaf of every row, for estimators that have leaves: (n,)."""
+    return np.asarray(estimator.apply(X)).reshape(_num_samples(X))
+
+
 def class_answers(estimator: Any, X: Any, labels: NDArray[Any], soft: bool) -> Floats:
     """What a classifier says about rows as shares of the labels, (n, K): its probabilities, or all to the class that it predicts."""
     known = np.asarray(estimator.classes_ if hasattr(estimator, "classes_") else labels)
