@@ -11,6 +11,8 @@ import woodwind
 from woodwind import (
     AdaBoostClassifier,
     AdaBoostRegressor,
+    AdditiveClassifier,
+    AdditiveRegressor,
     DecisionTreeClassifier,
     DecisionTreeRegressor,
     GradientBoostingClassifier,
@@ -36,6 +38,9 @@ VARIANTS = [
     AdaBoostClassifier(n_estimators=5, estimator=LogisticRegression()),
     AdaBoostRegressor(n_estimators=5, bootstrap=False, loss="square"),
     AdaBoostRegressor(n_estimators=5, estimator=LinearRegression(), loss="exponential"),
+    AdditiveClassifier(n_estimators=5, residuals="newton", step="leaf", n_iter_no_change=3, random_state=0),
+    AdditiveRegressor(n_estimators=5, estimator=LinearRegression(), loss="huber"),
+    AdditiveClassifier(n_estimators=5, loss="exponential", learning_rate=1.0),
 ]
 
 
