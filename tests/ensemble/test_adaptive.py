@@ -26,7 +26,7 @@ def rows_of(X, count=None):
 
 def rounds_of(X, label, algorithm, count=20, n_labels=3, learner=None, rate=1.0):
     rows = AdaptiveRows.of(label, None, None)
-    learner = learner or class_learner(rows_of(X), 1, 1)
+    learner = learner or class_learner(rows_of(X), 1, 3, 1)
     return list(adaptive_rounds(rows, learner, AdaptivePlan(algorithm, n_labels, rate, 0), count))
 
 
@@ -52,7 +52,7 @@ def test_the_last_learner_is_no_better_than_chance_on_the_new_weights():
     """With two classes, a learner errs on exactly half of the weight after it has been answered."""
     X, label = data(n_labels=2)
     rows = AdaptiveRows.of(label, None, None)
-    votes = adaptive.LearnerVotes(rows, class_learner(rows_of(X), 1, 1), 2)
+    votes = adaptive.LearnerVotes(rows, class_learner(rows_of(X), 1, 3, 1), 2)
     learnt, error = votes.learn(0)
     weight = learner_weight(error, "discrete", 2, 1.0)
     total = 1.0 - error + error * math.exp(weight)

@@ -25,6 +25,8 @@ Integers = NDArray[np.int64]
 Labels = NDArray[np.int32]
 
 NO_LIMIT = 1 << 40
+# Sums of one stump, for each thread: 256 MB.
+MOST_CELLS = 1 << 25
 
 
 @dataclass(frozen=True, eq=False)
@@ -139,9 +141,12 @@ class StumpLearner:
         self.stumps = Stumps(rows.codes, rows.count, threads)
 
     @classmethod
-    def serves(cls, rows: TreeRows, max_depth: int | None) -> bool:
-        """Whether stumps of this table are all that is asked for. Sets of levels are left to the exact engine."""
-        return max_depth == 1 and rows.codes is not None and not rows.codes.is_category.any()
+    def serves(cls, rows: TreeRows, max_depth: int | None, n_labels: int) -> bool:
+        """Whether stumps are all that is asked for. Sets of levels, and sums that fill the memory, are left to the exact engine."""
+        codes = rows.codes
+        if max_depth != 1 or codes is None or codes.is_category.any():
+            return False
+        return bool(codes.by_row.shape[1] * codes.width * n_labels <= MOST_CELLS)
 
     def learn(self, label: Labels, n_labels: int, weight: Floats, name: int) -> Learnt:
         """A stump; nothing is drawn."""
@@ -149,6 +154,6 @@ class StumpLearner:
         return Learnt(stump.as_forest(self.cuts, stump.shares), stump.shares, stump.side(self.codes))
 
 
-def class_learner(rows: TreeRows, max_depth: int | None, threads: int) -> StumpLearner | TreeLearner:
-    """The learner of the engine for trees of this depth."""
-    return StumpLearner(rows, threads) if StumpLearner.serves(rows, max_depth) else TreeLearner(rows, max_depth, threads)
+def class_learner(rows: TreeRows, max_depth: int | None, n_labels: int, threads: int) -> StumpLearner | TreeLearner:
+    """The learner of the engine for trees of this depth and at most so many labels."""
+    return StumpLearner(rows, threads) if StumpLearner.serves(rows, max_depth, n_labels) else TreeLearner(rows, max_depth, threads)

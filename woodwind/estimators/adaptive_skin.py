@@ -48,7 +48,7 @@ class Source:
         """The learner of classes."""
         if self.trees is None:
             return EstimatorLearner(values["estimator"], self.X, self.count, soft, labels)
-        return class_learner(replace(self.trees, count=self.count), values["max_depth"], self.threads)
+        return class_learner(replace(self.trees, count=self.count), values["max_depth"], len(labels), self.threads)
 
     def number_learner(self, values: Values) -> EstimatorLearner | TreeLearner:
         """The learner of numbers."""

@@ -63,7 +63,8 @@ class AdditiveRegressor(AdditiveParams, OwnTreeParams, AdditiveStopParams, Adapt
         X : table
             Rows of the columns that the model was trained with; columns are matched by name.
         """
-        return self.loss_.predict(self._raw(X), self._threads)
+        raw = self._raw(X)
+        return self.loss_.predict(raw, self._threads)
 
     def staged_predict(self, X: Any) -> Iterator[Floats]:
         """The predictions after every round."""
@@ -132,7 +133,8 @@ class AdditiveClassifier(
 
     def predict_proba(self, X: Any) -> Floats:
         """Probabilities of the classes, (n_rows, n_classes), in the order of `classes_`."""
-        return probabilities(self.loss_, self._raw(X), self._threads)
+        raw = self._raw(X)
+        return probabilities(self.loss_, raw, self._threads)
 
     def predict_log_proba(self, X: Any) -> Floats:
         """Logarithms of the probabilities; that of a probability of zero is finite."""
