@@ -236,6 +236,18 @@ def test_a_resample_is_drawn_by_the_weights():
     assert model.classes_.tolist() == [0, 1]
 
 
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_labels_of_any_kind_are_told_back(algorithm, n_classes):
+    X, y = blobs(n_classes=n_classes)
+    names = np.array(["clarinet", "oboe", "flute"])[y]
+    for estimator in (None, TheirTree(max_depth=1)):
+        model = AdaBoostClassifier(estimator=estimator, algorithm=algorithm, n_estimators=4, random_state=0).fit(X, names)
+        assert set(model.predict(X)) <= set(names)
+        assert model.score(X, names) > 0.5
+        assert model.estimators_[0].predict(X).shape == (300,)
+
+
 @pytest.mark.parametrize("multiclass", ["output_code", "second_level"])
 @pytest.mark.parametrize("estimator", [None, TheirTree(max_depth=1)])
 def test_models_of_two_classes_serve_many(multiclass, estimator):

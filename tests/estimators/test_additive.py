@@ -184,6 +184,19 @@ def test_ten_rounds_and_ten_more_are_twenty(options):
         model.set_params(n_estimators=5).fit(X, y)
 
 
+def test_going_on_reads_another_table_as_the_first_one():
+    pd = pytest.importorskip("pandas")
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame({"reed": rng.choice(["single", "double"], 100), "keys": rng.random(100)})
+    y = table["keys"] + (table["reed"] == "double")
+    model = AdditiveRegressor(n_estimators=5, warm_start=True, random_state=0).fit(table, y)
+    model.set_params(n_estimators=10).fit(table[["keys", "reed"]].iloc[:50], y.iloc[:50])
+    assert model.n_iter_ == 10
+    assert model.feature_names_in_.tolist() == ["reed", "keys"]
+    with pytest.raises(ParameterError, match="learners of one kind"):
+        model.set_params(estimator=Ridge()).fit(table, y)
+
+
 @pytest.mark.parametrize("step", ["line_search", "leaf"])
 def test_a_weight_of_two_is_a_row_given_twice(step):
     X, y = friedman(150)

@@ -38,7 +38,7 @@ VARIANTS = [
     AdaBoostClassifier(n_estimators=5, estimator=LogisticRegression()),
     AdaBoostRegressor(n_estimators=5, bootstrap=False, loss="square"),
     AdaBoostRegressor(n_estimators=5, estimator=LinearRegression(), loss="exponential"),
-    AdditiveClassifier(n_estimators=5, residuals="newton", step="leaf", n_iter_no_change=3, random_state=0),
+    AdditiveClassifier(n_estimators=5, residuals="newton", step="leaf"),
     AdditiveRegressor(n_estimators=5, estimator=LinearRegression(), loss="huber"),
     AdditiveClassifier(n_estimators=5, loss="exponential", learning_rate=1.0),
 ]

@@ -135,7 +135,8 @@ class AdaBoostClassifier(
     def _model(self, source: Source, label: NDArray[np.int32], n_labels: int, seed: int, values: Values) -> AdaptiveModel:
         """Boost learners of so many labels."""
         plan = AdaptivePlan(values["algorithm"], n_labels, values["learning_rate"], seed)
-        labels = self.classes_ if n_labels == self.n_classes_ else np.arange(n_labels)
+        # Learners know the labels as the user gave them, but for MH and for models of two classes among more: those say no or yes.
+        labels = self.classes_ if n_labels == self.n_classes_ and plan.algorithm != "mh" else np.arange(2)
         learner = source.learner(values, labels, values["algorithm"] in SOFT)
         rows = AdaptiveRows.of(label, source.weight, source.count)
         model = train_model(rows, learner, plan, values["n_estimators"], labels, (self._owner, bool(values["verbose"])))

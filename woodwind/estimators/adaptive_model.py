@@ -67,8 +67,7 @@ class AdaptiveModel:
         total = np.zeros(0)
         for number, weight in enumerate(self.weights):
             members = self.estimators[number * self.per_round : (number + 1) * self.per_round]
-            own = self.labels if self.per_round == 1 else np.arange(2)
-            answers = [class_answers(member, X, own, self.algorithm in SOFT) for member in members]
+            answers = [class_answers(member, X, self.labels, self.algorithm in SOFT) for member in members]
             scores = np.concatenate([scores_of(self.algorithm, said, float(weight)) for said in answers], axis=1)
             total = scores if number == 0 else total + scores
             yield total

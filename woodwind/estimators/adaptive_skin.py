@@ -82,17 +82,22 @@ class AdaptiveSkin(Skin):
         for name in names:
             vars(self).pop(name, None)
 
-    def _opened(self, X: Any, n_rows: int, weighing: Weighing, values: Values) -> tuple[Source, NDArray[np.int64] | None]:
-        """The rows to learn from, and which rows of the table they are; None for all."""
+    def _opened(
+        self, X: Any, n_rows: int, weighing: Weighing, values: Values, known: Schema | None = None
+    ) -> tuple[Source, NDArray[np.int64] | None]:
+        """The rows to learn from, and which rows of the table they are, None for all; `known` is how an earlier fit has read its table."""
         count, weight = counts_of(weighing, n_rows)
         if values["estimator"] is None:
             check_lengths(self._owner, row_count(X), n_rows)
-            schema, table = Schema.learn(X, values["categorical_features"], weight=weighing.given, owner=self._owner)
+            if known is None:
+                schema, table = Schema.learn(X, values["categorical_features"], weight=weighing.given, owner=self._owner)
+                self._keep_schema(schema)
+            else:
+                table = known.read(X, owner=self._owner)
             check_lengths(self._owner, table.n_rows, n_rows)
-            self._keep_schema(schema)
             trees = TreeRows.of(table, values["max_bins"], weighing.given, count, self._threads)
             return Source(table, trees, count, weight, self._threads), None
-        X = read_table(self, X, reset=True)
+        X = read_table(self, X, reset=known is None)
         check_lengths(self._owner, row_count(X), n_rows)
         source = Source(X, None, count, weight, self._threads)
         if count is None or count.all():
@@ -122,7 +127,7 @@ class AdaptiveSkin(Skin):
         """A tree of the engine as an estimator of its own."""
         tree = DecisionTreeClassifier(max_depth=getattr(self, "max_depth", None), max_bins=getattr(self, "max_bins", None))
         tree._keep_schema(self.schema_)
-        tree.classes_ = labels if forest.value.shape[1] == len(labels) else np.arange(forest.value.shape[1])
+        tree.classes_ = labels
         tree.forest_ = forest
         return tree
 

@@ -111,6 +111,11 @@ class AdditiveSkin(AdaptiveSkin):
 
     def _fit(self, values: Values, X: Any, y: Any, sample_weight: Any) -> None:
         warm = values["warm_start"] and hasattr(self, "_rounds")
+        if warm and (values["estimator"] is None) != hasattr(self, "schema_"):
+            raise ParameterError(
+                f"{self._owner}: warm_start=True goes on with learners of one kind: either estimator=None as before, or an estimator as before. "
+                "Set warm_start=False to begin anew."
+            )
         target = self._read_target(y, getattr(self, "classes_", None) if warm else None)
         target, weighing = self._weighed(target, read_weight(sample_weight, target.n_rows, self._owner))
         raw = self._raw(X) if warm else None
@@ -118,7 +123,7 @@ class AdditiveSkin(AdaptiveSkin):
         if not warm:
             self._forget(("forest_", "schema_"))
             self._seed = seed_of(values["random_state"])
-        source, kept = self._opened(X, target.n_rows, weighing, values)
+        source, kept = self._opened(X, target.n_rows, weighing, values, getattr(self, "schema_", None))
         target = target.at(kept)
         rows = self._rows(source, target, values)
         self._settle_loss(rows, target, values)

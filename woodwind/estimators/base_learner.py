@@ -103,7 +103,7 @@ class EstimatorLearner:
     def learn(self, label: Labels, n_labels: int, weight: Floats, name: int) -> Learnt:
         """A classifier, trained on labels as the user gave them, or on 0 and 1."""
         total = weight if self.count is None else weight * self.count
-        own = self.labels if self.labels is not None and len(self.labels) == n_labels else np.arange(n_labels)
+        own = np.arange(n_labels) if self.labels is None else self.labels
         y = own[label]
         copy = with_seed(self.estimator, name)
         if self.takes_weight:
