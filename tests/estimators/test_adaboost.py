@@ -16,7 +16,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier as TheirTree
 
 import woodwind.estimators.adaboost as module
-from woodwind import AdaBoostClassifier, DataError, DecisionTreeClassifier, ParameterError
+from woodwind import AdaBoostClassifier, DataError, DecisionTreeClassifier, ParameterError, WoodwindWarning
 
 ALGORITHMS = ("discrete", "samme", "samme.r", "m2", "mh")
 
@@ -163,6 +163,7 @@ TABLES = {
 }
 
 
+@pytest.mark.filterwarnings("ignore:SAMME.R has gone astray")
 @pytest.mark.parametrize("table", TABLES)
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
 @pytest.mark.parametrize("rate", [1.0, 0.3])
@@ -177,6 +178,15 @@ def test_the_training_error_is_never_above_its_bound(table, algorithm, rate):
         return
     for said, bound in zip(model.staged_predict(X), model.training_bound_, strict=True):
         assert np.average(said != y, weights=weight) <= bound + 1e-9
+
+
+def test_samme_r_tells_of_a_vote_that_is_worse_than_its_first_learner():
+    """Stumps with pure sides, of three classes: their logarithms outvote everything."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(90, 6))
+    y = rng.integers(0, 3, 90)
+    with pytest.warns(WoodwindWarning, match=r"SAMME\.R has gone astray"):
+        AdaBoostClassifier(algorithm="samme.r", n_estimators=30, learning_rate=3.0).fit(X, y)
 
 
 def test_boosted_stumps_learn_the_sum_of_squares_that_one_stump_cannot():

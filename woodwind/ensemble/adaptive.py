@@ -13,7 +13,9 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from woodwind.base.errors import WoodwindWarning
 from woodwind.base.fixed import exact_sum
+from woodwind.base.notice import notice
 from woodwind.base.streams import key
 from woodwind.ensemble.boost import Round
 from woodwind.ensemble.learner import ClassLearner, Floats, Integers, Labels, Learnt, StumpLearner
@@ -199,15 +201,18 @@ def centred_logs(shares: Floats) -> Floats:
 
 
 def real_rounds(rows: AdaptiveRows, learner: ClassLearner, plan: AdaptivePlan, count: int) -> Iterator[AdaptiveRound]:
-    """SAMME.R: learners give shares of the classes, and all have the weight one."""
+    """SAMME.R: learners give shares of the classes, and all have the weight one. A vote that is worse than its first learner is told of."""
     weight, n_labels = rows.weight, plan.n_labels
-    place = np.arange(len(weight))
-    guess, bound = chance(plan.algorithm, n_labels), 1.0 if n_labels == 2 else math.nan
+    place, scores = np.arange(len(weight)), np.zeros((len(weight), n_labels))
+    guess, bound, first = chance(plan.algorithm, n_labels), 1.0 if n_labels == 2 else math.nan, 1.0
     for number in range(count):
         learnt = learner.learn(rows.label, n_labels, weight, key(plan.seed, "learner", number, 0))
         error = rows.total(weight * (learnt.votes != rows.label)) / rows.total(weight)
         # (K - 1) / K times the sum over classes of y_k log p_k, with y_k = 1 for the class and -1 / (K - 1) for others, is this:
-        fit = centred_logs(learnt.shares)[place, rows.label] / (n_labels - 1.0)
+        logs = centred_logs(learnt.shares)
+        scores += logs
+        first = error if number == 0 else first
+        fit = logs[place, rows.label] / (n_labels - 1.0)
         with np.errstate(over="ignore"):
             new = np.minimum(weight * np.exp(-plan.learning_rate * fit), MOST_WEIGHT)
         total = rows.total(new)
@@ -218,6 +223,13 @@ def real_rounds(rows: AdaptiveRows, learner: ClassLearner, plan: AdaptivePlan, c
         if error <= 0.0:
             return
         weight = within(new / total)
+    last = rows.total(rows.weight * (scores.argmax(axis=1) != rows.label))
+    if last > first:
+        notice(
+            f"SAMME.R has gone astray: together its learners err on {last:.1%} of the training rows, the first one alone on {first:.1%}. "
+            "Leaves that are sure of a class outvote the others. Use algorithm='samme' or 'mh', a smaller learning_rate or deeper trees.",
+            WoodwindWarning,
+        )
 
 
 # Pairs of a row and a wrong label: AdaBoost.M2.

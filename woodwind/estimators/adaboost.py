@@ -206,7 +206,7 @@ class AdaBoostClassifier(
     def _decided(self, scores: list[Floats]) -> Floats:
         """Scores of the classes from those of the models."""
         if not self._is_native:
-            return decode(np.stack([one_margin(one) for one in scores], axis=1), self.code_)
+            return decode(0.5 * np.stack([one_margin(one) for one in scores], axis=1), self.code_)
         return one_margin(scores[0]) if self.n_classes_ == 2 else scores[0]
 
     def predict(self, X: Any) -> NDArray[Any]:
@@ -260,5 +260,5 @@ class AdaBoostClassifier(
             scores = scores / (self.n_classes_ - 1.0)
         else:
             # Each bit is a vote for or against, with the odds of its own model.
-            scores = scores * (0.5 * self.code_.shape[1])
+            scores = scores * self.code_.shape[1]
         return Softmax().to_mean(scores)

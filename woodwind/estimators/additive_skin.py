@@ -113,8 +113,8 @@ class AdditiveSkin(AdaptiveSkin):
         warm = values["warm_start"] and hasattr(self, "_rounds")
         if warm and (values["estimator"] is None) != hasattr(self, "schema_"):
             raise ParameterError(
-                f"{self._owner}: warm_start=True goes on with learners of one kind: either estimator=None as before, or an estimator as before. "
-                "Set warm_start=False to begin anew."
+                f"{self._owner}: warm_start=True goes on with learners of one kind: estimator=None as before, or an estimator as "
+                "before. Set warm_start=False to begin anew."
             )
         target = self._read_target(y, getattr(self, "classes_", None) if warm else None)
         target, weighing = self._weighed(target, read_weight(sample_weight, target.n_rows, self._owner))
