@@ -203,7 +203,7 @@ def test_boosted_stumps_learn_the_sum_of_squares_that_one_stump_cannot():
 
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
 def test_the_same_bits_for_any_number_of_threads(algorithm):
-    X, y = blobs(n=40_000, n_classes=2, columns=12)
+    X, y = blobs(n=100_000, n_classes=2, columns=16)  # enough for eight threads to have a part each
     forests = [AdaBoostClassifier(algorithm=algorithm, n_estimators=4, n_jobs=jobs).fit(X, y).forest_.digest() for jobs in (1, 2, 3, 4, 8)]
     assert len(set(forests)) == 1
 

@@ -18,6 +18,7 @@ from woodwind.tree.cart import CartData, CartPlan, classification_tree, regressi
 from woodwind.tree.exact_cuts import ranks_of_codes
 from woodwind.tree.forest import Forest
 from woodwind.tree.settings import TreeSettings
+from woodwind.tree.small_walk import SmallWalk
 from woodwind.tree.stump import Stumps
 
 Floats = NDArray[np.float64]
@@ -104,7 +105,7 @@ class TreeLearner:
 
     def __init__(self, rows: TreeRows, max_depth: int | None, threads: int) -> None:
         self.rows, self.threads = rows, threads
-        self._ranks = rows.ranks(threads)
+        self._ranks, self._walk = rows.ranks(threads), SmallWalk(rows.table)
         self._count = np.ones(rows.table.n_rows, np.int64) if rows.count is None else rows.count
         settings = TreeSettings(
             growth="level", max_leaves=NO_LIMIT, max_depth=max_depth, min_rows=1.0, min_hessian=0.0, l2=0.0,
@@ -116,17 +117,17 @@ class TreeLearner:
         """A classification tree; nothing is drawn."""
         data = CartData(self._ranks, self.rows.cuts, self._count, weight)
         forest = classification_tree(data, label, n_labels, self._plan)
-        return Learnt(forest, forest.value, forest.leaves(self.rows.table, self.threads)[:, 0])
+        return Learnt(forest, forest.value, self.leaf_numbers(forest))
 
     def learn_numbers(self, y: Floats, weight: Floats | None, count: Integers | None, name: int) -> tuple[Forest, Floats]:
         """A regression tree; nothing is drawn."""
         data = CartData(self._ranks, self.rows.cuts, self._count if count is None else count, weight)
         forest = regression_tree(data, y, replace(self._plan, criterion="squared_error"))
-        return forest, forest.raw(self.rows.table, self.threads)[:, 0]
+        return forest, forest.value[self.leaf_numbers(forest), 0]
 
     def leaf_numbers(self, member: Forest) -> NDArray[np.integer]:
         """The leaf of every row in a tree."""
-        return member.leaves(self.rows.table, self.threads)[:, 0]
+        return self._walk.leaves(member, self.threads)
 
 
 class StumpLearner:
