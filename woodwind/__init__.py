@@ -9,12 +9,19 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from woodwind import losses
     from woodwind.base.errors import DataError, ParameterError, WoodwindError, WoodwindWarning
+    from woodwind.estimators.adaboost import AdaBoostClassifier
+    from woodwind.estimators.adaboost_numbers import AdaBoostRegressor
+    from woodwind.estimators.additive import AdditiveClassifier, AdditiveRegressor
     from woodwind.estimators.boosting import GradientBoostingClassifier, GradientBoostingRegressor
     from woodwind.estimators.trees import DecisionTreeClassifier, DecisionTreeRegressor
 
 __version__ = "0.1.0.dev0"
 
 __all__ = [
+    "AdaBoostClassifier",
+    "AdaBoostRegressor",
+    "AdditiveClassifier",
+    "AdditiveRegressor",
     "DataError",
     "DecisionTreeClassifier",
     "DecisionTreeRegressor",
@@ -29,6 +36,9 @@ __all__ = [
 
 _ROOMS = {
     "woodwind.base.errors": ("DataError", "ParameterError", "WoodwindError", "WoodwindWarning"),
+    "woodwind.estimators.adaboost": ("AdaBoostClassifier",),
+    "woodwind.estimators.adaboost_numbers": ("AdaBoostRegressor",),
+    "woodwind.estimators.additive": ("AdditiveClassifier", "AdditiveRegressor"),
     "woodwind.estimators.boosting": ("GradientBoostingClassifier", "GradientBoostingRegressor"),
     "woodwind.estimators.trees": ("DecisionTreeClassifier", "DecisionTreeRegressor"),
 }

@@ -19,7 +19,17 @@ def test_examples_in_docstrings(name):
     assert result.failed == 0
 
 
-@pytest.mark.parametrize("name", ["GradientBoostingClassifier", "GradientBoostingRegressor"])
+ESTIMATORS = [
+    "AdaBoostClassifier",
+    "AdaBoostRegressor",
+    "AdditiveClassifier",
+    "AdditiveRegressor",
+    "GradientBoostingClassifier",
+    "GradientBoostingRegressor",
+]
+
+
+@pytest.mark.parametrize("name", ESTIMATORS)
 def test_estimators_have_an_example_and_all_their_parameters(name):
     estimator = getattr(woodwind, name)
     assert ">>> " in estimator.__doc__

@@ -1,25 +1,22 @@
 """Gradient boosting for classes and for numbers."""
 
 from collections.abc import Iterator
-from typing import Annotated, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 
-from woodwind.base.errors import ConstantTargetWarning, ParameterError
-from woodwind.base.notice import notice
 from woodwind.estimators.boosted import Boosting, Floats
+from woodwind.estimators.loss_choice import class_loss, likeliest, number_loss, probabilities
 from woodwind.estimators.plan import Values
 from woodwind.estimators.target import Target, read_labels, read_numbers
 from woodwind.estimators.weights import Weighing, weighed_classes
 from woodwind.losses.base import Loss
-from woodwind.losses.classification import Exponential, Multinomial, TwoClasses
-from woodwind.losses.links import Logit, Softmax, log_of
-from woodwind.losses.named import classification_loss, regression_loss
-from woodwind.losses.own import OwnLoss, adopt
+from woodwind.losses.links import log_of
 from woodwind.params.groups import BinParams, BoostParams, ClassParams, ConstraintParams, RunParams, SampleParams, StopParams, TreeParams
-from woodwind.params.knobs import knobs, spelled
+from woodwind.params.knobs import knobs
+from woodwind.params.losses import ClassLoss, NumberLoss
 
 
 @knobs
@@ -64,11 +61,7 @@ class GradientBoostingClassifier(
     array([0, 0])
     """
 
-    loss: Annotated[
-        Any,
-        spelled("'log_loss', 'exponential' or a loss object"),
-        "What is minimised. 'exponential' is for two classes. An object of your own has the methods start, derivatives and value.",
-    ] = "log_loss"
+    loss: ClassLoss = "log_loss"
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -84,21 +77,7 @@ class GradientBoostingClassifier(
         return target, weighing
 
     def _make_loss(self, target: Target) -> Loss:
-        if isinstance(self.loss, str):
-            if self.loss == Exponential.name and target.n_classes > 2:
-                raise ParameterError(
-                    f"Only binary classification is supported with loss='exponential'. The type of the target is "
-                    f"multiclass: it has {target.n_classes} classes. Use loss='log_loss'."
-                )
-            return classification_loss(self.loss, target.n_classes)
-        loss = adopt(self.loss)
-        fits = loss.width == (1 if target.n_classes == 2 else target.n_classes)
-        if not fits or not isinstance(loss, TwoClasses | Multinomial | OwnLoss):
-            raise ParameterError(
-                f"loss={loss!r} is not for {target.n_classes} classes. Use loss='log_loss', or an object with a width of "
-                "1 for two classes and of one score per class for more."
-            )
-        return loss
+        return class_loss(self.loss, target.n_classes)
 
     def predict(self, X: Any, init: Any = None) -> NDArray[Any]:
         """The most probable class of each row.
@@ -139,21 +118,11 @@ class GradientBoostingClassifier(
         yield from self._staged(X, init)
 
     def _predicted(self, raw: Floats) -> NDArray[Any]:
-        if isinstance(self.loss_, OwnLoss):
-            best = self._probabilities(raw).argmax(axis=1)
-        else:
-            best = (raw > 0.0).astype(np.intp) if raw.ndim == 1 else raw.argmax(axis=1)
-        labels: NDArray[Any] = self.classes_[best]
+        labels: NDArray[Any] = self.classes_[likeliest(self.loss_, raw, self._threads)]
         return labels
 
     def _probabilities(self, raw: Floats) -> Floats:
-        if not isinstance(self.loss_, OwnLoss):
-            return self.loss_.predict(raw, self._threads)
-        if hasattr(self.loss_.given, "predict"):
-            share = self.loss_.predict(raw)
-        else:
-            share = (Logit() if raw.ndim == 1 else Softmax()).to_mean(raw)
-        return np.stack([1.0 - share, share], axis=1) if share.ndim == 1 else share
+        return probabilities(self.loss_, raw, self._threads)
 
 
 @knobs
@@ -195,28 +164,13 @@ class GradientBoostingRegressor(
     True
     """
 
-    loss: Annotated[
-        Any,
-        spelled("'squared_error', 'absolute_error', 'huber', 'quantile', 'poisson', 'gamma', 'tweedie' or a loss object"),
-        "What is minimised. An object carries its own numbers, as in loss=woodwind.losses.Quantile(0.9); one of your own has the "
-        "methods start, derivatives and value.",
-    ] = "squared_error"
+    loss: NumberLoss = "squared_error"
 
     def _read_target(self, y: Any, known: NDArray[Any] | None = None) -> Target:
         return read_numbers(y, self._owner)
 
     def _make_loss(self, target: Target) -> Loss:
-        if len(target.y) > 1 and (target.y == target.y[0]).all():
-            notice(
-                f"{self._owner}: y is {target.y[0]:g} in every row, so that there is nothing to learn: the model predicts this number.",
-                ConstantTargetWarning,
-            )
-        if isinstance(self.loss, str):
-            return regression_loss(self.loss)
-        loss = adopt(self.loss)
-        if loss.width != 1 or isinstance(loss, TwoClasses):
-            raise ParameterError(f"loss={loss!r} is not for numbers. Use one of woodwind.losses that is for regression.")
-        return loss
+        return number_loss(self.loss, target, self._owner)
 
     def predict(self, X: Any, init: Any = None) -> Floats:
         """The predicted number of each row.
