@@ -9,12 +9,15 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from woodwind import losses
     from woodwind.base.errors import DataError, ParameterError, WoodwindError, WoodwindWarning
+    from woodwind.estimators.bagging import BaggingClassifier, BaggingRegressor
     from woodwind.estimators.boosting import GradientBoostingClassifier, GradientBoostingRegressor
     from woodwind.estimators.trees import DecisionTreeClassifier, DecisionTreeRegressor
 
 __version__ = "0.1.0.dev0"
 
 __all__ = [
+    "BaggingClassifier",
+    "BaggingRegressor",
     "DataError",
     "DecisionTreeClassifier",
     "DecisionTreeRegressor",
@@ -29,6 +32,7 @@ __all__ = [
 
 _ROOMS = {
     "woodwind.base.errors": ("DataError", "ParameterError", "WoodwindError", "WoodwindWarning"),
+    "woodwind.estimators.bagging": ("BaggingClassifier", "BaggingRegressor"),
     "woodwind.estimators.boosting": ("GradientBoostingClassifier", "GradientBoostingRegressor"),
     "woodwind.estimators.trees": ("DecisionTreeClassifier", "DecisionTreeRegressor"),
 }

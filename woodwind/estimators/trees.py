@@ -161,15 +161,8 @@ class DecisionTree(Skin):
 
     def _data(self, coded: CodedTable, weighing: Weighing) -> CartData:
         """The coded table, and how much each row counts."""
-        n_rows, weight = coded.ranks.n_rows, weighing.weight
-        count = np.ones(n_rows, np.int64)
-        if weighing.take is not None:
-            count = np.bincount(weighing.take, minlength=n_rows).astype(np.int64)
-            if weight is not None:
-                of_row = np.ones(n_rows)
-                of_row[weighing.take] = weight
-                weight = of_row
-        return CartData(coded.ranks, coded.cuts, count, weight)
+        count, weight = weighing.of_rows(coded.ranks.n_rows)
+        return CartData(coded.ranks, coded.cuts, np.ones(coded.ranks.n_rows, np.int64) if count is None else count, weight)
 
     def _plan(self, schema: Schema, weight: float, values: Values, features: Integers | None = None) -> CartPlan:
         """How to grow the tree, from all features or from some."""
