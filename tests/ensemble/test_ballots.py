@@ -25,6 +25,12 @@ def test_a_tie_is_broken_among_those_who_lead_and_each_has_the_same_chance():
     assert (won == 0).mean() == pytest.approx(0.5, abs=0.02)
 
 
+def test_the_largest_share_is_that_of_the_winner():
+    votes = np.random.default_rng(3).integers(0, 3, (500, 4))
+    assert np.array_equal(shares(total(votes), 4).argmax(axis=1), winners(total(votes)))
+    assert shares(total(votes), 4).sum(axis=1) == pytest.approx(1.0, abs=1e-15)
+
+
 def test_the_same_votes_give_the_same_winner_wherever_the_row_stands():
     rng = np.random.default_rng(1)
     votes = rng.integers(0, 3, (500, 4))

@@ -4,7 +4,8 @@ import inspect
 
 import pytest
 from sklearn.base import BaseEstimator
-from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.linear_model import LinearRegression
+from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 from sklearn.tree import DecisionTreeRegressor as TheirTree
 from sklearn.utils.estimator_checks import parametrize_with_checks
@@ -31,9 +32,9 @@ VARIANTS = [
     GradientBoostingRegressor(n_estimators=20, max_bins=None),
     DecisionTreeClassifier(criterion="gain_ratio", max_leaf_nodes=9, max_bins=32),
     DecisionTreeRegressor(max_depth=6, max_features=0.8, ccp_alpha=1e-4, random_state=0),
-    BaggingClassifier(n_estimators=9, voting="hard", bootstrap=False, max_samples=0.8, max_features=0.7, flip_rate=0.1, n_jobs=2),
+    BaggingClassifier(n_estimators=9, voting="hard", max_samples=0.8, max_features=0.7, flip_rate=0.1, n_jobs=2),
     BaggingRegressor(n_estimators=9, smear=0.1, bootstrap_features=True, param_distributions={"max_depth": [3, 4, None]}, n_jobs=2),
-    BaggingClassifier(n_estimators=5, estimator=LogisticRegression(), max_features=0.7),
+    BaggingClassifier(n_estimators=5, estimator=GaussianNB(), max_features=0.7),
     BaggingClassifier(n_estimators=5, estimator=KNeighborsClassifier(1), voting="hard"),
     BaggingRegressor(n_estimators=5, estimator=TheirTree(max_depth=4), smear=0.1),
     BaggingRegressor(n_estimators=5, estimator=KNeighborsRegressor(2), max_features=0.7, bootstrap=False),
@@ -47,7 +48,8 @@ WEIGHTS_ARE_ROWS = ("check_sample_weight_equivalence_on_dense_data", "check_samp
 
 def replaced(estimator):
     """The checks that another test stands for."""
-    return dict.fromkeys(WEIGHTS_ARE_ROWS, "rows are drawn at random") if isinstance(estimator, IN_DISTRIBUTION) else {}
+    drawn = isinstance(estimator, IN_DISTRIBUTION) and (estimator.bootstrap or estimator.max_samples != 1.0)
+    return dict.fromkeys(WEIGHTS_ARE_ROWS, "rows are drawn at random") if drawn else {}
 
 
 def test_the_list_of_public_estimators_is_not_empty():

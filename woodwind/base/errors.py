@@ -2,7 +2,8 @@
 
 WoodwindError
 ├── ParameterError(ValueError)     a parameter has a value it may not have
-├── MemberError(ValueError)        a member of an ensemble could not be trained, or does not answer
+├── MemberError(ValueError)        a member of an ensemble could not be trained
+│   └── MemberTypeError(TypeError)       because something is of the wrong type
 └── DataError(ValueError)          something is wrong with what was given
     ├── TableError                 the table as a whole, or one of its columns
     │   └── ColumnTypeError(TypeError)   a column of a type that no feature can be made of
@@ -29,7 +30,11 @@ class ParameterError(WoodwindError, ValueError):
 
 
 class MemberError(WoodwindError, ValueError):
-    """A member of an ensemble failed."""
+    """A member of an ensemble could not be trained."""
+
+
+class MemberTypeError(MemberError, TypeError):
+    """A member of an ensemble could not be trained, because something is of the wrong type."""
 
 
 class DataError(WoodwindError, ValueError):

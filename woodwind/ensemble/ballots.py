@@ -37,5 +37,9 @@ def winners(total: Floats) -> NDArray[np.int64]:
 
 
 def shares(total: Floats, members: NDArray[np.integer] | int) -> Floats:
-    """The share of the votes that each class has (n, K)."""
-    return np.asarray(total[:, :-1] / np.reshape(members, (-1, 1)))
+    """The share of the votes that each class has (n, K). Of equals, the winner has more than the others by the smallest step there is."""
+    out = np.asarray(total[:, :-1] / np.reshape(members, (-1, 1)))
+    best = winners(total)
+    tied = np.flatnonzero((out == out.max(axis=1, keepdims=True)).sum(axis=1) > 1)
+    out[tied, best[tied]] = np.nextafter(out[tied, best[tied]], 2.0)
+    return out

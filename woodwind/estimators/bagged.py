@@ -61,6 +61,7 @@ class Given:
     X: Any
     target: Target
     weighing: Weighing
+    chance: Floats | None  # how likely a row is drawn because of its class; None: all alike
 
 
 class Bagging:
@@ -78,9 +79,9 @@ class Bagging:
     def _read_target(self, y: Any, known: NDArray[Any] | None = None) -> Target:
         raise NotImplementedError
 
-    def _weighed(self, target: Target, weight: Floats | None, values: Values) -> tuple[Target, Weighing]:
-        """The target and the weights as they are trained on."""
-        return target, Weighing.of(weight)
+    def _weighed(self, target: Target, weight: Floats | None, values: Values) -> tuple[Target, Weighing, Floats | None]:
+        """The target and the weights as they are trained on, and how likely rows are drawn because of their class."""
+        return target, Weighing.of(weight), None
 
     def _default(self) -> Any:
         """The estimator that is meant by None."""
@@ -209,9 +210,11 @@ class Bagging:
             n_drawn_columns=feature_count(values["max_features"], n_columns, n_columns, "max_features", self._owner),
             replace_columns=values["bootstrap_features"],
             units=units,
+            chance=given.chance,
         )
-        if not takes_weight(self.estimator_):
-            drawing, weight = replace(drawing, chance=weight), None
+        if weight is not None and not takes_weight(self.estimator_):
+            chance = weight if given.chance is None else weight * given.chance
+            drawing, weight = replace(drawing, chance=chance), None
         check_oob(values, drawing, self._owner)
         if earlier is not None:
             self._check_same(drawing, earlier.drawing)

@@ -19,7 +19,7 @@ from woodwind.estimators.bagged import Bagging, Given, Values
 from woodwind.estimators.members import Kind
 from woodwind.estimators.target import Target, read_labels, read_numbers
 from woodwind.estimators.trees import DecisionTreeClassifier, DecisionTreeRegressor
-from woodwind.estimators.weights import Weighing, weighed_classes
+from woodwind.estimators.weights import Weighing, class_factors, weighed_classes
 from woodwind.params.bagging import BagClassifierParams, BagParams, DiversityParams
 from woodwind.params.groups import RunParams
 from woodwind.params.knobs import knobs
@@ -75,8 +75,14 @@ class BaggingClassifier(BagParams, BagClassifierParams, DiversityParams, RunPara
     def _read_target(self, y: Any, known: NDArray[Any] | None = None) -> Target:
         return read_labels(y, self._owner, known)
 
-    def _weighed(self, target: Target, weight: Floats | None, values: Values) -> tuple[Target, Weighing]:
-        target, weighing = weighed_classes(target, weight, values["class_weight"], self._owner)
+    def _weighed(self, target: Target, weight: Floats | None, values: Values) -> tuple[Target, Weighing, Floats | None]:
+        chance = class_factors(values["class_weight"], weight, target, self._owner) if values["bootstrap"] else None
+        if chance is None:
+            target, weighing = weighed_classes(target, weight, values["class_weight"], self._owner)
+        else:
+            # Rows of a class that weighs nothing are absent; others are drawn as their class weighs.
+            there = (chance > 0.0).astype(np.float64)
+            target, weighing = weighed_classes(target, there if weight is None else weight * there, None, self._owner)
         self.classes_: NDArray[Any] = np.asarray(target.classes)
         self.n_classes_ = target.n_classes
         most = largest_rate(class_shares(target.y, weighing.given, target.n_classes))
@@ -85,7 +91,7 @@ class BaggingClassifier(BagParams, BagClassifierParams, DiversityParams, RunPara
                 f"{self._owner}: flip_rate={values['flip_rate']} is too much for these classes: when {most:.3f} of the labels are another "
                 "class and the shares of the classes are kept, labels no longer depend on the rows. Give less."
             )
-        return target, weighing
+        return target, weighing, chance
 
     def _keep_out_of_bag(self, found: OutOfBag, given: Given, score: Score) -> None:
         voters = np.where(found.voters > 0, found.voters, 1)
@@ -183,15 +189,15 @@ class BaggingRegressor(BagParams, DiversityParams, RunParams, Bagging, Regressor
     def _read_target(self, y: Any, known: NDArray[Any] | None = None) -> Target:
         return read_numbers(y, self._owner)
 
-    def _weighed(self, target: Target, weight: Floats | None, values: Values) -> tuple[Target, Weighing]:
-        target, weighing = super()._weighed(target, weight, values)
+    def _weighed(self, target: Target, weight: Floats | None, values: Values) -> tuple[Target, Weighing, Floats | None]:
+        target, weighing, chance = super()._weighed(target, weight, values)
         y = weighing.at(target.y)
         if len(y) > 1 and (y == y[0]).all():
             notice(
                 f"{self._owner}: y is {y[0]:g} in every row, so that there is nothing to learn: the members predict this number.",
                 ConstantTargetWarning,
             )
-        return target, weighing
+        return target, weighing, chance
 
     def _keep_out_of_bag(self, found: OutOfBag, given: Given, score: Score) -> None:
         judged = found.voters > 0

@@ -12,7 +12,7 @@ from sklearn.utils import _safe_indexing
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import has_fit_parameter
 
-from woodwind.base.errors import MemberError
+from woodwind.base.errors import MemberError, MemberTypeError
 from woodwind.base.streams import key
 from woodwind.data.frames import open_table
 from woodwind.data.header import Header
@@ -93,7 +93,8 @@ class Task:
         except Exception as error:
             drawn = drawn_parameters(self.distributions, self.drawing.seed, member)
             with_these = f" with {', '.join(f'{name}={value!r}' for name, value in drawn.items())}" if drawn else ""
-            raise MemberError(
+            kind = MemberTypeError if isinstance(error, TypeError) else MemberError
+            raise kind(
                 f"{self.owner}: member {member} of {self.count} ({type(self.base).__name__}{with_these}) could not be trained. "
                 f"{type(error).__name__}: {error}"
             ) from error
@@ -128,7 +129,8 @@ def as_table(X: Any) -> Any:
         array = np.asarray(X)
         # NumPy turns numbers among strings into strings.
         return np.array(X, dtype=object) if array.dtype.kind in "US" else array
-    return X
+    is_frame = hasattr(X, "columns") or hasattr(X, "column_names")
+    return np.asarray(X) if hasattr(X, "__array__") and not is_frame else X
 
 
 @dataclass(frozen=True, eq=False)

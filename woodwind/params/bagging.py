@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Annotated, Any, Literal
 
-from woodwind.params.groups import ClassWeight, Features
+from woodwind.params.groups import Features
 from woodwind.params.knobs import at_least, between, count_or_share, knobs, spelled
 
 
@@ -59,4 +59,8 @@ class BagClassifierParams:
     flip_rate: Annotated[
         float, between(0, 1), "Share of the labels that each member gets wrong on purpose; classes keep their shares. 0 for none."
     ] = 0.0
-    class_weight: ClassWeight = None
+    class_weight: Annotated[
+        dict | Literal["balanced"] | None,
+        "Weight of each class as {class: weight}; 'balanced' gives all classes the same total. With replacement, rows are drawn as their "
+        "class weighs; without, their weights are multiplied.",
+    ] = None
