@@ -254,8 +254,13 @@ def train_one(task: Task, table: TableOfAny, member: int, weighted: bool) -> Any
         return estimator.fit(table.take(columns, rows), labels[rows])
     weight = drawing.counts(member).astype(np.float64)
     weight = weight if task.weight is None else weight * task.weight
-    more = {} if (weight == 1.0).all() else {"sample_weight": weight}
-    return estimator.fit(table.take(columns), labels, **more)
+    rows = np.flatnonzero(weight)
+    # Without a copy rows that were not drawn are there with a weight of zero. They are left out where they are the larger part, or
+    # where a class would be there without any weight, which not every estimator can bear.
+    if len(rows) >= len(weight) / 2 and (task.target.classes is None or len(np.unique(labels[rows])) == task.target.n_classes):
+        more = {} if (weight == 1.0).all() else {"sample_weight": weight}
+        return estimator.fit(table.take(columns), labels, **more)
+    return estimator.fit(table.take(columns, rows), labels[rows], sample_weight=weight[rows])
 
 
 def in_parallel(call: Callable[[int], T], numbers: Iterable[int], jobs: int, prefer: str) -> Iterator[T]:
