@@ -99,7 +99,9 @@ class Bagging:
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()  # type: ignore[misc]
-        base = get_tags(self.estimator if self.estimator is not None else self._default()).input_tags
+        # What is no estimator is said so by fit, not by whoever asks for tags.
+        known = hasattr(self.estimator, "__sklearn_tags__") and not isinstance(self.estimator, type)
+        base = get_tags(self.estimator if known else self._default()).input_tags
         for name in ("allow_nan", "sparse", "categorical", "string"):
             setattr(tags.input_tags, name, getattr(base, name))
         return tags
