@@ -101,6 +101,16 @@ def test_all_rows_and_columns_without_replacement_are_the_single_tree(bag):
     assert np.array_equal(bag(bootstrap=False, n_estimators=4).fit(X, y).predict(X), tree.predict(X))
 
 
+def test_the_case_worked_by_hand():
+    """docs/algorithms/bagging.md: each member learns four rows, and is judged by those that it left out."""
+    X, y = [[0], [1], [4], [5]], [1, 3, 10, 12]
+    bag = BaggingRegressor(estimator=DecisionTreeRegressor(max_depth=1), n_estimators=3, oob_score=True, random_state=0).fit(X, y)
+    assert [rows.tolist() for rows in bag.estimators_samples_] == [[0, 1, 2, 2], [0, 0, 2, 3], [1, 1, 3, 3]]
+    assert bag.predict(X).tolist() == [2.0, 2.0, 11.0, 11.0]
+    assert bag.oob_prediction_.tolist() == [3.0, 1.0, 12.0, 10.0]
+    assert bag.oob_score_ == pytest.approx(1 - 16 / 85)
+
+
 # Same bits.
 
 
