@@ -7,11 +7,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-import woodwind.estimators.trees as trees
 from woodwind import BaggingClassifier, BaggingRegressor, DecisionTreeClassifier, DecisionTreeRegressor
 from woodwind.data.cuts import Cuts
 from woodwind.data.ranks import Ranks
 from woodwind.data.schema import Schema
+from woodwind.estimators import trees
 
 
 class OtherRegressor(DecisionTreeRegressor):
