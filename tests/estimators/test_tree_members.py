@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from woodwind import BaggingClassifier, BaggingRegressor, DecisionTreeClassifier, DecisionTreeRegressor
+from woodwind import BaggingClassifier, BaggingRegressor, DecisionTreeClassifier, DecisionTreeRegressor, GradientBoostingRegressor
 from woodwind.data.cuts import Cuts
 from woodwind.data.ranks import Ranks
 from woodwind.data.schema import Schema
@@ -121,6 +121,31 @@ def test_every_tree_is_grown_from_the_same_arrays(monkeypatch):
     BaggingRegressor(n_estimators=12, max_features=2, n_jobs=2).fit(frame, y)
     assert len(seen) == 12
     assert len({id(ranks) for ranks in seen}) == 1
+
+
+SMALL = {"n_estimators": 8, "max_leaf_nodes": 6, "min_samples_leaf": 5, "learning_rate": 0.3, "early_stopping": False}
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_members_that_boost_share_codes_too(jobs, monkeypatch):
+    monkeypatch.setattr("woodwind.estimators.members.WORTH_THREADS", 0.0)
+    frame, y = table()
+    calls = {name: count_calls(monkeypatch, owner, name) for owner, name in ((Schema, "learn"), (Cuts, "fit"))}
+    bag = BaggingRegressor(estimator=GradientBoostingRegressor(**SMALL), n_estimators=6, random_state=0, n_jobs=jobs).fit(frame, y)
+    assert {name: len(made) for name, made in calls.items()} == {"learn": 1, "fit": 1}
+    assert all(member.n_jobs is None for member in bag.estimators_)
+    weight = np.bincount(bag.estimators_samples_[4], minlength=len(y))
+    alone = GradientBoostingRegressor(**SMALL, random_state=bag.estimators_[4].random_state).fit(frame, y, sample_weight=weight)
+    assert np.corrcoef(alone.predict(frame), bag.estimators_[4].predict(frame))[0, 1] > 0.98  # bins are cut from all rows, not those drawn
+    assert bag.score(frame, y) > 0.6
+
+
+def test_but_not_where_they_need_the_table(monkeypatch):
+    frame, y = table()
+    calls = count_calls(monkeypatch, Cuts, "fit")
+    for more in ({"max_features": 2}, {"param_distributions": {"max_bins": [8, 16]}}):
+        BaggingRegressor(estimator=GradientBoostingRegressor(**SMALL), n_estimators=3, random_state=0, **more).fit(frame, y)
+    assert len(calls) == 6
 
 
 def peak(count, X, y):

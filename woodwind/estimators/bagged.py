@@ -18,7 +18,7 @@ from woodwind.data.schema import Schema
 from woodwind.ensemble.bag import OutOfBag, gathered, out_of_bag
 from woodwind.ensemble.drawing import Drawing
 from woodwind.estimators.bag_checks import check_base, check_distributions, check_oob, read_oob_score, rows_drawn
-from woodwind.estimators.members import AnyMembers, Kind, Members, TableOfAny, Task, takes_weight, trained
+from woodwind.estimators.members import AnyMembers, Kind, Members, TableOfAny, Task, shared_codes, takes_weight, trained
 from woodwind.estimators.plan import feature_count
 from woodwind.estimators.skin import COLUMNS, TRAINING_DATA, all_or_nothing, check_lengths, row_count
 from woodwind.estimators.target import Target
@@ -183,6 +183,7 @@ class Bagging:
         check_lengths(self._owner, table.n_rows, given.target.n_rows)
         self._keep_header(table.header)
         task = self._task(values, given, distributions, earlier)
+        table = replace(table, encoded=shared_codes(task, given.X, given.weighing.given, self._threads))
         numbers = range(0 if earlier is None else len(earlier), values["n_estimators"])
         fitted = self._gathered(trained(task, table, numbers, self._threads), numbers, values) if numbers else []
         before = () if earlier is None else earlier.fitted

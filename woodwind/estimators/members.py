@@ -3,6 +3,7 @@
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, Literal, Protocol, TypeVar
 
 import numpy as np
@@ -20,7 +21,10 @@ from woodwind.ensemble.bag import sum_of
 from woodwind.ensemble.ballots import ballots, luck
 from woodwind.ensemble.drawing import Drawing
 from woodwind.ensemble.noise import class_shares, drawn_parameters, flipped, smeared_classes, smeared_numbers
+from woodwind.estimators.boosted import Encoded
+from woodwind.estimators.boosting import GradientBoostingClassifier, GradientBoostingRegressor
 from woodwind.estimators.target import Target
+from woodwind.params.check import check
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -140,6 +144,7 @@ class TableOfAny:
     X: Any
     header: Header
     n_rows: int
+    encoded: Encoded | None = None  # its codes, where all members can be trained from these
 
     @classmethod
     def of(cls, X: Any, header: Header | None, owner: str) -> "TableOfAny":
@@ -226,10 +231,12 @@ class AnyMembers:
 
 def trained(task: Task, table: TableOfAny, numbers: Sequence[int], threads: int) -> Iterator[Any]:
     """Train members one after another, or side by side where that is worth it."""
-    weighted = takes_weight(task.base)
 
     def train(member: int) -> Any:
-        return task.named(member, lambda: train_one(task, table, member, weighted))
+        return task.named(member, lambda: train_one(task, table, member))
+
+    def train_beside(member: int) -> Any:
+        return task.named(member, lambda: train_one(task, table, member, beside=True))
 
     name = f"{type(task.base).__module__}."
     prefer: Literal["threads", "processes"] = "threads" if name.startswith(WITHOUT_LOCK) else "processes"
@@ -240,27 +247,54 @@ def trained(task: Task, table: TableOfAny, numbers: Sequence[int], threads: int)
         yield train(rest.pop(0))
         each = (time.perf_counter() - began) / (len(numbers) - len(rest))
         if threads > 1 and each * len(rest) >= worth:
-            yield from in_parallel(train, rest, min(threads, len(rest)), prefer)
+            yield from in_parallel(train_beside, rest, min(threads, len(rest)), prefer)
             return
 
 
-def train_one(task: Task, table: TableOfAny, member: int, weighted: bool) -> Any:
-    """Train one member on what was drawn for it."""
+def train_one(task: Task, table: TableOfAny, member: int, beside: bool = False) -> Any:
+    """Train one member on what was drawn for it, on one thread if there are others beside it."""
     drawing, labels = task.drawing, task.target_of(member).labels()
     columns = None if drawing.all_columns else drawing.columns(member)
     estimator = task.estimator(member)
-    if not weighted:
+    fit = partial(on_one_thread, estimator) if beside else estimator.fit
+    if not takes_weight(task.base):
         rows = drawing.rows(member)
-        return estimator.fit(table.take(columns, rows), labels[rows])
+        return fit(table.take(columns, rows), labels[rows])
     weight = drawing.counts(member).astype(np.float64)
     weight = weight if task.weight is None else weight * task.weight
+    more = {} if (weight == 1.0).all() else {"sample_weight": weight}
+    if table.encoded is not None:
+        return fit(table.encoded, labels, **more)
     rows = np.flatnonzero(weight)
     # Without a copy rows that were not drawn are there with a weight of zero. They are left out where they are the larger part, or
     # where a class would be there without any weight, which not every estimator can bear.
     if len(rows) >= len(weight) / 2 and (task.target.classes is None or len(np.unique(labels[rows])) == task.target.n_classes):
-        more = {} if (weight == 1.0).all() else {"sample_weight": weight}
-        return estimator.fit(table.take(columns), labels, **more)
-    return estimator.fit(table.take(columns, rows), labels[rows], sample_weight=weight[rows])
+        return fit(table.take(columns), labels, **more)
+    return fit(table.take(columns, rows), labels[rows], sample_weight=weight[rows])
+
+
+def on_one_thread(estimator: Any, *given: Any, **more: Any) -> Any:
+    """Fit; an estimator of ours that would take all threads takes one, which does not change the model."""
+    alone = type(estimator).__module__.startswith("woodwind.") and getattr(estimator, "n_jobs", 1) is None
+    if not alone:
+        return estimator.fit(*given, **more)
+    estimator.n_jobs = 1
+    try:
+        return estimator.fit(*given, **more)
+    finally:
+        estimator.n_jobs = None
+
+
+def shared_codes(task: Task, X: Any, given: Floats | None, threads: int) -> Encoded | None:
+    """The codes of the table for members that boost; None where they need the table itself, or are of other kinds."""
+    base = task.base
+    if type(base) not in (GradientBoostingClassifier, GradientBoostingRegressor) or not task.drawing.all_columns:
+        return None
+    # A model to start from and a scorer look at the table; bins and categories that are drawn differ from member to member.
+    drawn = {"init", "scoring", "max_bins", "categorical_features"} & set(task.distributions)
+    if drawn or base.init is not None or base.scoring is not None:
+        return None
+    return Encoded.of(X, check(base), given, threads, task.owner)
 
 
 def in_parallel(call: Callable[[int], T], numbers: Iterable[int], jobs: int, prefer: str) -> Iterator[T]:
