@@ -294,6 +294,13 @@ def test_rows_that_every_member_has_seen_are_named(estimator):
     assert bag.oob_score_ == (bag.oob_prediction_ == y)[~silent].mean()
 
 
+def test_nothing_is_left_of_an_earlier_fit():
+    X, y = classes()
+    bag = BaggingClassifier(oob_score=True, random_state=0).fit(pd.DataFrame(X, columns=list("abcde")), y)
+    bag.set_params(oob_score=False).fit(X, y)
+    assert not any(hasattr(bag, name) for name in ("oob_score_", "oob_prediction_", "oob_decision_function_", "feature_names_in_"))
+
+
 def test_pasting_a_part_leaves_rows_out_as_well():
     X, y = numbers()
     assert 0.3 < BaggingRegressor(bootstrap=False, max_samples=0.5, oob_score=True, random_state=0).fit(X, y).oob_score_ < 1
@@ -401,6 +408,22 @@ def test_a_member_that_fails_is_named():
     X, y = classes()
     with pytest.raises(MemberError, match=r"BaggingClassifier: member \d+ of 50 \(Moody with var_smoothing=0.5\).*ValueError: not today"):
         BaggingClassifier(estimator=Moody(), param_distributions={"var_smoothing": [0.5]}, random_state=0).fit(X, y)
+
+
+def test_rows_of_one_class_are_told():
+    X, y = classes()
+    with pytest.raises(MemberError, match=r"member 0 of 50 \(LogisticRegression\).*one class: raise max_samples"):
+        BaggingClassifier(estimator=LogisticRegression(), max_samples=1, random_state=0).fit(X, y)
+    assert BaggingClassifier(max_samples=1, random_state=0).fit(X, y).predict(X).shape == (160,)
+
+
+def test_what_becomes_of_the_estimator_later_does_not_matter():
+    X, y = classes()
+    tree = DecisionTreeClassifier(max_depth=2)
+    bag = BaggingClassifier(estimator=tree, n_estimators=3, random_state=0).fit(X, y)
+    tree.max_depth = 9
+    assert bag.estimators_[0].max_depth == bag.estimator_.max_depth == 2
+    assert not hasattr(tree, "forest_")
 
 
 def test_an_interrupt_keeps_what_is_finished():

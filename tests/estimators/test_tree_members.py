@@ -123,6 +123,17 @@ def test_every_tree_is_grown_from_the_same_arrays(monkeypatch):
     assert len({id(ranks) for ranks in seen}) == 1
 
 
+def test_a_monotonic_constraint_on_the_tree_holds_for_the_bag():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 3))
+    y = X[:, 2] + 0.3 * np.sin(5 * X[:, 2]) + rng.normal(size=300)
+    tree = DecisionTreeRegressor(monotonic_cst=[0, 0, 1])
+    bag = BaggingRegressor(estimator=tree, max_features=2, n_estimators=20, random_state=0).fit(X, y)
+    line = np.column_stack([np.zeros((200, 2)), np.linspace(-3, 3, 200)])
+    assert (np.diff(bag.predict(line)) >= 0).all()
+    assert (np.diff(bag.set_params(estimator=DecisionTreeRegressor()).fit(X, y).predict(line)) < 0).any()
+
+
 SMALL = {"n_estimators": 8, "max_leaf_nodes": 6, "min_samples_leaf": 5, "learning_rate": 0.3, "early_stopping": False}
 
 

@@ -6,6 +6,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import clone
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
@@ -138,7 +139,7 @@ class Bagging:
     def _fit(self, values: Values, X: Any, y: Any, sample_weight: Any) -> None:
         base = self._default() if values["estimator"] is None else values["estimator"]
         check_base(base, self)
-        distributions = values["param_distributions"] or {}
+        distributions = dict(values["param_distributions"] or {})
         check_distributions(distributions, base, self._owner)
         earlier: Members | None = getattr(self, "_members", None) if values["warm_start"] else None
         self._check_more(earlier, values)
@@ -146,7 +147,9 @@ class Bagging:
         weight = read_weight(sample_weight, target.n_rows, self._owner)
         given = Given(X, *self._weighed(target, weight, values))
         score = read_oob_score(values["oob_score"], self)
-        self.estimator_ = base
+        for name in ("oob_score_", "oob_prediction_", "oob_decision_function_"):
+            vars(self).pop(name, None)
+        self.estimator_ = clone(base)  # whatever becomes of the one that was given
         fit = self._fit_trees if can_share(base, distributions) else self._fit_others
         found = fit(values, given, earlier, distributions)
         if score is not None and found is not None:

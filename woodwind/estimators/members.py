@@ -95,12 +95,15 @@ class Task:
         try:
             return call()
         except Exception as error:
-            drawn = drawn_parameters(self.distributions, self.drawing.seed, member)
+            drawn, rows = drawn_parameters(self.distributions, self.drawing.seed, member), self.drawing.rows(member)
+            labels = self.target_of(member).y[rows]
+            alone = self.target.classes is not None and bool((labels == labels[0]).all())
+            hint = " All rows that were drawn for it are of one class: raise max_samples." if alone else ""
             with_these = f" with {', '.join(f'{name}={value!r}' for name, value in drawn.items())}" if drawn else ""
             kind = MemberTypeError if isinstance(error, TypeError) else MemberError
             raise kind(
                 f"{self.owner}: member {member} of {self.count} ({type(self.base).__name__}{with_these}) could not be trained. "
-                f"{type(error).__name__}: {error}"
+                f"{type(error).__name__}: {error}{hint}"
             ) from error
 
 
