@@ -3,7 +3,7 @@
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
+from functools import cached_property, partial
 from typing import Any, Literal, Protocol, TypeVar
 
 import numpy as np
@@ -57,13 +57,13 @@ class Task:
     def parameters(self, member: int) -> dict[str, Any]:
         """The parameters in which a member differs from the estimator that was given."""
         drawn = drawn_parameters(self.distributions, self.drawing.seed, member)
-        names = clone(self.base).set_params(**drawn).get_params() if drawn else self.base.get_params()
-        seeds = {
-            name: key(self.drawing.seed, "member", member, name) % (1 << 31)
-            for name in names
-            if name == "random_state" or name.endswith("__random_state")
-        }
-        return drawn | seeds
+        # Where a part of the estimator is drawn, its parts are known only then.
+        names = _seeds_of(clone(self.base).set_params(**drawn)) if any(map(is_estimator, drawn.values())) else self._seeds
+        return drawn | {name: key(self.drawing.seed, "member", member, name) % (1 << 31) for name in names}
+
+    @cached_property
+    def _seeds(self) -> tuple[str, ...]:
+        return _seeds_of(self.base)
 
     def estimator(self, member: int) -> Any:
         """A member before it is trained."""
@@ -105,6 +105,16 @@ class Task:
                 f"{self.owner}: member {member} of {self.count} ({type(self.base).__name__}{with_these}) could not be trained. "
                 f"{type(error).__name__}: {error}{hint}"
             ) from error
+
+
+def is_estimator(value: Any) -> bool:
+    """Whether it has parameters of its own."""
+    return hasattr(value, "get_params")
+
+
+def _seeds_of(estimator: Any) -> tuple[str, ...]:
+    """The parameters of an estimator and of its parts that are seeds."""
+    return tuple(name for name in estimator.get_params() if name == "random_state" or name.endswith("__random_state"))
 
 
 class Members(Protocol):
