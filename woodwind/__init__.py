@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from woodwind.estimators.adaboost import AdaBoostClassifier
     from woodwind.estimators.adaboost_numbers import AdaBoostRegressor
     from woodwind.estimators.additive import AdditiveClassifier, AdditiveRegressor
+    from woodwind.estimators.bagging import BaggingClassifier, BaggingRegressor
     from woodwind.estimators.boosting import GradientBoostingClassifier, GradientBoostingRegressor
     from woodwind.estimators.trees import DecisionTreeClassifier, DecisionTreeRegressor
 
@@ -22,6 +23,8 @@ __all__ = [
     "AdaBoostRegressor",
     "AdditiveClassifier",
     "AdditiveRegressor",
+    "BaggingClassifier",
+    "BaggingRegressor",
     "DataError",
     "DecisionTreeClassifier",
     "DecisionTreeRegressor",
@@ -39,6 +42,7 @@ _ROOMS = {
     "woodwind.estimators.adaboost": ("AdaBoostClassifier",),
     "woodwind.estimators.adaboost_numbers": ("AdaBoostRegressor",),
     "woodwind.estimators.additive": ("AdditiveClassifier", "AdditiveRegressor"),
+    "woodwind.estimators.bagging": ("BaggingClassifier", "BaggingRegressor"),
     "woodwind.estimators.boosting": ("GradientBoostingClassifier", "GradientBoostingRegressor"),
     "woodwind.estimators.trees": ("DecisionTreeClassifier", "DecisionTreeRegressor"),
 }

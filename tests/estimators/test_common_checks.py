@@ -5,6 +5,9 @@ import inspect
 import pytest
 from sklearn.base import BaseEstimator
 from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
+from sklearn.tree import DecisionTreeRegressor as TheirTree
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import woodwind
@@ -13,6 +16,8 @@ from woodwind import (
     AdaBoostRegressor,
     AdditiveClassifier,
     AdditiveRegressor,
+    BaggingClassifier,
+    BaggingRegressor,
     DecisionTreeClassifier,
     DecisionTreeRegressor,
     GradientBoostingClassifier,
@@ -41,6 +46,14 @@ VARIANTS = [
     AdditiveClassifier(n_estimators=5, residuals="newton", step="leaf"),
     AdditiveRegressor(n_estimators=5, estimator=LinearRegression(), loss="huber"),
     AdditiveClassifier(n_estimators=5, loss="exponential", learning_rate=1.0),
+    BaggingClassifier(n_estimators=9, voting="hard", max_samples=0.8, flip_rate=0.1, n_jobs=2),
+    BaggingClassifier(n_estimators=9, max_features=0.7, smear=0.1, n_jobs=2),
+    BaggingRegressor(n_estimators=9, smear=0.1, bootstrap_features=True, param_distributions={"max_depth": [3, 4, None]}, n_jobs=2),
+    BaggingClassifier(n_estimators=5, estimator=GaussianNB(), max_features=0.7),
+    BaggingClassifier(n_estimators=5, estimator=KNeighborsClassifier(1), voting="hard"),
+    BaggingRegressor(n_estimators=5, estimator=TheirTree(max_depth=4), smear=0.1),
+    BaggingRegressor(n_estimators=5, estimator=KNeighborsRegressor(2), max_features=0.7, bootstrap=False),
+    BaggingRegressor(n_estimators=5, estimator=LinearRegression(), max_samples=0.7),
 ]
 
 
@@ -49,8 +62,16 @@ def test_the_list_of_public_estimators_is_not_empty():
 
 
 # Where rows are drawn at random, a weight of two equals a row given twice in distribution, not in bits: for these there is a test of that.
-DRAWN = {"AdaBoostRegressor": "tests/estimators/test_adaboost_numbers.py"}
+DRAWN = {
+    "AdaBoostRegressor": "tests/estimators/test_adaboost_numbers.py",
+    "BaggingClassifier": "tests/laws/test_bagging_weights.py",
+    "BaggingRegressor": "tests/laws/test_bagging_weights.py",
+}
 ABOUT_WEIGHTS = ("check_sample_weight_equivalence_on_dense_data", "check_sample_weight_equivalence_on_sparse_data")
+
+
+def draws_rows(estimator):
+    return estimator.bootstrap or getattr(estimator, "max_samples", 1.0) != 1.0
 
 
 # Checks feed tables on which warnings are due: constant targets, many classes, columns without names.
@@ -58,6 +79,6 @@ ABOUT_WEIGHTS = ("check_sample_weight_equivalence_on_dense_data", "check_sample_
 @parametrize_with_checks([estimator() for estimator in PUBLIC] + VARIANTS)
 def test_the_common_check(estimator, check):
     name = getattr(check, "func", check).__name__
-    if name in ABOUT_WEIGHTS and type(estimator).__name__ in DRAWN and estimator.bootstrap:
+    if name in ABOUT_WEIGHTS and type(estimator).__name__ in DRAWN and draws_rows(estimator):
         pytest.skip(f"replaced by a test of distributions in {DRAWN[type(estimator).__name__]}")
     check(estimator)

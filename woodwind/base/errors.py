@@ -2,6 +2,8 @@
 
 WoodwindError
 ├── ParameterError(ValueError)     a parameter has a value it may not have
+├── MemberError(ValueError)        a member of an ensemble could not be trained
+│   └── MemberTypeError(TypeError)       because something is of the wrong type
 └── DataError(ValueError)          something is wrong with what was given
     ├── TableError                 the table as a whole, or one of its columns
     │   └── ColumnTypeError(TypeError)   a column of a type that no feature can be made of
@@ -14,6 +16,7 @@ WoodwindWarning(UserWarning)
 ├── NamelessTableWarning           a table without names for a model with names
 ├── PrecisionWarning               integers too large for a double
 ├── ConstantTargetWarning          there is nothing to learn
+├── OutOfBagWarning                rows that no member can judge, because all have seen them
 └── InterruptWarning               a training was interrupted; what was finished is kept
 """
 
@@ -24,6 +27,14 @@ class WoodwindError(Exception):
 
 class ParameterError(WoodwindError, ValueError):
     """A parameter has a value that it may not have."""
+
+
+class MemberError(WoodwindError, ValueError):
+    """A member of an ensemble could not be trained."""
+
+
+class MemberTypeError(MemberError, TypeError):
+    """A member of an ensemble could not be trained, because something is of the wrong type."""
 
 
 class DataError(WoodwindError, ValueError):
@@ -68,6 +79,10 @@ class PrecisionWarning(WoodwindWarning):
 
 class ConstantTargetWarning(WoodwindWarning):
     """Every row has the same target: there is nothing to learn."""
+
+
+class OutOfBagWarning(WoodwindWarning):
+    """Some rows have no out-of-bag prediction: every member has seen them."""
 
 
 class InterruptWarning(WoodwindWarning):

@@ -1,6 +1,5 @@
 """Schema: the columns that a model was trained on, and how any later table is read as those."""
 
-import difflib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -11,12 +10,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from woodwind.base.errors import ExtraColumnWarning, NamelessTableWarning, UnseenCategoryWarning
+from woodwind.base.errors import UnseenCategoryWarning
 from woodwind.base.notice import notice
 from woodwind.data.convert import MOMENT
 from woodwind.data.faults import EXACT, fault, listed, warn_of_precision
 from woodwind.data.fields import Field, NumberField, TimeField, coded_if_category, field_from_dict, learn_field
 from woodwind.data.frames import open_table
+from woodwind.data.header import Header
 from woodwind.data.raw import RawColumn, RawTable
 from woodwind.data.sketch import integer_weights
 from woodwind.data.table import Table
@@ -59,7 +59,7 @@ class Schema:
     def read(self, X: Any, *, owner: str = "Woodwind") -> Table:
         """Read another table as features of this model: columns are found by name where both have names."""
         raw = open_table(X)
-        table, notes = self._table(raw, self._places(raw, owner))
+        table, notes = self._table(raw, self.header.places(raw, owner))
         if notes:
             notice(
                 f"{'; '.join(notes)}. Each such row stops at the split and takes the mean of that node.",
@@ -79,39 +79,10 @@ class Schema:
         table = Table(columns, raw.n_rows, raw.matrix, np.array(inside, np.int64))
         return table, [features.note for features in made if features.note]
 
-    def _places(self, raw: RawTable, owner: str) -> list[int]:
-        """Where in the input each column of the training table is."""
-        if raw.names is None or self.names is None:
-            self._check_count(raw, owner)
-            return list(range(len(self.fields)))
-        where = {name: place for place, name in enumerate(raw.names)}
-        missing = [name for name in self.names if name not in where]
-        known = set(self.names)
-        extra = [name for name in raw.names if name not in known]
-        if missing:
-            raise _missing_columns(missing, extra, owner)
-        if extra:
-            notice(
-                f"{owner} ignores {len(extra)} columns that training never saw: {listed(extra)}.",
-                ExtraColumnWarning,
-            )
-        return [where[name] for name in self.names]
-
-    def _check_count(self, raw: RawTable, owner: str) -> None:
-        """Columns without names go by their places: there must be as many as in training."""
-        if raw.n_columns != len(self.fields):
-            raise fault(
-                "D013",
-                f"X has {raw.n_columns} features, but {owner} is expecting {len(self.fields)} features as input.",
-                "Columns without names are matched by their places.",
-                "give the columns of the training table, in its order.",
-            )
-        if self.names is not None:
-            notice(
-                f"X does not have valid feature names, but {owner} was fitted with feature names: "
-                "columns are taken in the order of the training table.",
-                NamelessTableWarning,
-            )
+    @property
+    def header(self) -> Header:
+        """What the columns are called."""
+        return Header(self.names, len(self.fields))
 
     @property
     def n_inputs(self) -> int:
@@ -154,19 +125,6 @@ class Schema:
         """The inverse of `to_dict`."""
         names = None if given["names"] is None else tuple(given["names"])
         return cls(names, tuple(field_from_dict(field) for field in given["fields"]))
-
-
-def _missing_columns(missing: list[str], extra: list[str], owner: str) -> Exception:
-    """The error for a table that lacks columns of the training table; it points at names that are nearly right."""
-    guesses = [(name, difflib.get_close_matches(name, extra, 1)) for name in missing[:3]]
-    hints = [f"{near[0]!r} may be {name!r}" for name, near in guesses if near]
-    also = f" Columns that training never saw: {listed(extra, 10)}." if extra else ""
-    return fault(
-        "D012",
-        f"the columns {listed(missing, 10)}, which {owner} was trained with, are missing.{also}",
-        "The feature names should match those that were passed during fit: the model splits on these columns.",
-        "give them, filled with missing values if they are unknown" + (f"; {', '.join(hints)}." if hints else "."),
-    )
 
 
 def _marked(raw: RawTable, given: Sequence[Any] | str | None, owner: str) -> NDArray[np.bool_]:

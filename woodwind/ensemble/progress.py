@@ -3,25 +3,28 @@
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator
-from typing import TextIO
+from typing import TextIO, TypeVar
 
-from woodwind.ensemble.stopping import Step
+from woodwind.ensemble.stopping import Countable
 
 # A terminal's line is rewritten this often; elsewhere, where every line stays, lines are rarer.
 TERMINAL_SECONDS = 0.1
 PLAIN_SECONDS = 5.0
 
+S = TypeVar("S", bound=Countable)
+
 
 def with_progress(
-    steps: Iterable[Step],
+    steps: Iterable[S],
     count: int,
     owner: str,
     stream: TextIO | None = None,
     clock: Callable[[], float] = time.perf_counter,
-) -> Iterator[Step]:
+    noun: str = "round",
+) -> Iterator[S]:
     """Pass the steps on; say after the first, after the last and now and then in between how far they have come.
 
-    `count` is the number of the last round if nothing ends the training sooner.
+    `count` is the number of the last round if nothing ends the training sooner. `noun` is what is counted.
     """
     out = sys.stderr if stream is None else stream
     rewritten = out.isatty()
@@ -34,15 +37,15 @@ def with_progress(
             best = best if step.valid is None else min(best, step.valid)
             if clock() - began - told >= pause:
                 told = clock() - began
-                _write(out, _line(owner, step, first, count, best, told), "\r" if rewritten else "\n")
+                _write(out, _line(f"{owner}: {noun}", step, first, count, best, told), "\r" if rewritten else "\n")
             yield step
     finally:
         if step is not None:
-            _write(out, _line(owner, step, first or 1, count, best, clock() - began, ended=True), "\n")
+            _write(out, _line(f"{owner}: {noun}", step, first or 1, count, best, clock() - began, ended=True), "\n")
 
 
-def _line(owner: str, step: Step, first: int, count: int, best: float, seconds: float, ended: bool = False) -> str:
-    parts = [f"{owner}: round {step.number:,} of {count:,}"]
+def _line(what: str, step: Countable, first: int, count: int, best: float, seconds: float, ended: bool = False) -> str:
+    parts = [f"{what} {step.number:,} of {count:,}"]
     if step.valid is not None:
         parts.append(f"validation loss {step.valid:.5g} (best {best:.5g})")
     elif step.train is not None:

@@ -10,7 +10,7 @@ The generator of rounds knows nothing of all this; a consumer knows nothing of t
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 from woodwind.base.errors import InterruptWarning
 from woodwind.base.notice import notice
@@ -45,7 +45,24 @@ class Step:
         return self.round.number + 1
 
 
+class Countable(Protocol):
+    """What progress and interrupts need to know of a step: a round of boosting, or a member of a bag."""
+
+    @property
+    def number(self) -> int:
+        """Steps finished, counted from the first of the model."""
+
+    @property
+    def train(self) -> float | None:
+        """Loss of rows that were trained on, if it is known."""
+
+    @property
+    def valid(self) -> float | None:
+        """Loss of rows that were held out, if it is known."""
+
+
 Callback = Callable[[Step], object]
+S = TypeVar("S", bound=Countable)
 
 
 def until_no_split(rounds: Iterable[Round], patience: int = 1, largest: float = 0.0) -> Iterator[Round]:
@@ -95,7 +112,7 @@ def until_no_better(steps: Iterable[Step], patience: int, tol: float = 0.0) -> I
             return
 
 
-def until_told(steps: Iterable[Step], callbacks: Sequence[Callback]) -> Iterator[Step]:
+def until_told(steps: Iterable[S], callbacks: Sequence[Callable[[S], object]]) -> Iterator[S]:
     """Call each function with every step; end after a step for which one of them returns True."""
     for step in steps:
         yield step
@@ -104,12 +121,12 @@ def until_told(steps: Iterable[Step], callbacks: Sequence[Callback]) -> Iterator
             return
 
 
-def gather_until_interrupted(steps: Iterable[Step], count: int, owner: str = "Woodwind") -> tuple[list[Step], bool]:
+def gather_until_interrupted(steps: Iterable[S], count: int, owner: str = "Woodwind", noun: str = "round") -> tuple[list[S], bool]:
     """All steps, and whether Ctrl-C has ended them: then with a warning, so that the rounds finished make a model.
 
-    An interrupt before the end of the first round goes on to the caller.
+    An interrupt before the end of the first step goes on to the caller. `noun` is what is counted.
     """
-    done: list[Step] = []
+    done: list[S] = []
     try:
         for step in steps:
             done.append(step)  # noqa: PERF402  (an interrupt must not lose those before it)
@@ -117,7 +134,7 @@ def gather_until_interrupted(steps: Iterable[Step], count: int, owner: str = "Wo
         if not done:
             raise
         notice(
-            f"{owner} was interrupted after {done[-1].number:,} of {count:,} rounds: the model of the rounds that were finished is kept. "
+            f"{owner} was interrupted after {done[-1].number:,} of {count:,} {noun}s: the model of the {noun}s that were finished is kept. "
             "With warm_start=True another fit would go on from there.",
             InterruptWarning,
         )

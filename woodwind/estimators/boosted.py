@@ -77,6 +77,23 @@ class Outsiders:
     rows: Rows
 
 
+@dataclass(frozen=True, eq=False)
+class Encoded:
+    """A table that has been read and coded: several models can be trained from it, in the place of the table itself."""
+
+    schema: Schema
+    cuts: Cuts | Ranking
+    codes: Codes | Ranks
+
+    @classmethod
+    def of(cls, X: Any, values: Values, weight: Floats | None, threads: int, owner: str) -> "Encoded":
+        """Read a table, and code it as the parameters of boosting say; `weight` is how much each row counts for bins and levels."""
+        schema, table = Schema.learn(X, values["categorical_features"], weight=weight, owner=owner)
+        bins = values["max_bins"]
+        cuts = Ranking.fit(table) if bins is None else Cuts.fit(table, bins, weight, threads)
+        return cls(schema, cuts, cuts.encode(table, threads))
+
+
 # For the docstrings of the estimators.
 MODEL = """
 n_iter_ : int
@@ -199,12 +216,8 @@ class Boosting(Skin):
         X, weight = given.X, given.weighing.given
         if weight is not None:
             check_lengths(self._owner, row_count(X), given.target.n_rows)
-        cuts: Cuts | Ranking
         if earlier is None:
-            schema, table = Schema.learn(X, values["categorical_features"], weight=weight, owner=self._owner)
-            check_lengths(self._owner, table.n_rows, given.target.n_rows)
-            bins = values["max_bins"]
-            cuts = Ranking.fit(table) if bins is None else Cuts.fit(table, bins, weight, self._threads)
+            encoded = X if isinstance(X, Encoded) else Encoded.of(X, values, weight, self._threads, self._owner)
         else:
             schema, cuts = earlier.schema, earlier.cuts
             if (values["max_bins"] is None) != isinstance(cuts, Ranking):
@@ -213,10 +226,10 @@ class Boosting(Skin):
                     f"{self._owner}: max_bins={values['max_bins']}, but warm_start=True goes on from trees that were grown {how}. "
                     "Set max_bins as it was, or warm_start=False."
                 )
-            table = schema.read(X, owner=self._owner)
-            check_lengths(self._owner, table.n_rows, given.target.n_rows)
-        codes: Codes | Ranks = cuts.encode(table, self._threads)
-        return schema, cuts, codes if given.weighing.take is None else codes.take(given.weighing.take)
+            encoded = Encoded(schema, cuts, cuts.encode(schema.read(X, owner=self._owner), self._threads))
+        codes = encoded.codes
+        check_lengths(self._owner, codes.n_rows, given.target.n_rows)
+        return encoded.schema, encoded.cuts, codes if given.weighing.take is None else codes.take(given.weighing.take)
 
     def _for_loss(self, target: Target) -> NDArray[Any]:
         """The target as kernels take it: numbers of classes only where a row has a score for each of them."""

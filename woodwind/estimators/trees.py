@@ -1,5 +1,6 @@
 """Single decision trees: CART for classes and for numbers, every threshold considered."""
 
+from dataclasses import dataclass, replace
 from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
@@ -21,7 +22,7 @@ from woodwind.estimators.constraints import monotonic
 from woodwind.estimators.plan import feature_count
 from woodwind.estimators.skin import COLUMNS, TRAINING_DATA, Skin, check_lengths, row_count
 from woodwind.estimators.target import Target, read_labels, read_numbers
-from woodwind.estimators.weights import Weighing, read_weight, weighed_classes
+from woodwind.estimators.weights import Weighing, class_factors, read_weight, weighed_classes
 from woodwind.params.check import check
 from woodwind.params.describe import told
 from woodwind.params.groups import CartClassifierParams, CartParams, CartRegressorParams
@@ -33,6 +34,7 @@ from woodwind.tree.prune import pruned, pruning_path
 from woodwind.tree.settings import TreeSettings
 
 Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
 Values = dict[str, Any]
 
 NO_LIMIT = 1 << 40
@@ -43,6 +45,32 @@ class LeafParams:
     """How small leaves may be."""
 
     min_weight_fraction_leaf: Annotated[float, between(0, 0.5), "Smallest share of the total weight in a leaf."] = 0.0
+
+
+@dataclass(frozen=True, eq=False)
+class CodedTable:
+    """A table that has been read and coded: any number of trees can be grown from it."""
+
+    schema: Schema
+    ranks: Ranks
+    cuts: Cuts | None  # the edges, if the ranks are codes of bins
+
+    @classmethod
+    def of(cls, schema: Schema, table: Table, max_bins: int | None, weight: Floats | None, threads: int) -> "CodedTable":
+        """Ranks, or bins; `weight` says how much each row counts for the edges of bins."""
+        if max_bins is None:
+            return cls(schema, Ranks.of(table, threads), None)
+        cuts = Cuts.fit(table, max_bins, weight, threads)
+        return cls(schema, ranks_of_codes(cuts.encode(table, threads)), cuts)
+
+
+@dataclass(frozen=True, eq=False)
+class Drawn:
+    """What one tree of an ensemble sees of a table."""
+
+    count: Integers  # (n,) how often each row was drawn; 0: absent
+    weight: Floats | None  # (n,) of each of these; None for one
+    columns: Integers | None  # input columns that it may use, ascending; None for all
 
 
 # For the docstrings of the estimators.
@@ -127,26 +155,18 @@ class DecisionTree(Skin):
             check_lengths(self._owner, row_count(X), target.n_rows)
         schema, table = Schema.learn(X, values["categorical_features"], weight=weighing.given, owner=self._owner)
         check_lengths(self._owner, table.n_rows, target.n_rows)
-        data = self._data(table, weighing, values)
+        coded = CodedTable.of(schema, table, values["max_bins"], weighing.given, self._threads)
+        data = self._data(coded, weighing)
         return schema, data, target, self._plan(schema, exact_sum(data.total), values)
 
-    def _data(self, table: Table, weighing: Weighing, values: Values) -> CartData:
-        """The table in ranks, or in bins, and how much each row counts."""
-        count, weight = np.ones(table.n_rows, np.int64), weighing.weight
-        if weighing.take is not None:
-            count = np.bincount(weighing.take, minlength=table.n_rows).astype(np.int64)
-            if weight is not None:
-                of_row = np.ones(table.n_rows)
-                of_row[weighing.take] = weight
-                weight = of_row
-        if values["max_bins"] is None:
-            return CartData(Ranks.of(table, self._threads), None, count, weight)
-        cuts = Cuts.fit(table, values["max_bins"], weighing.given, self._threads)
-        return CartData(ranks_of_codes(cuts.encode(table, self._threads)), cuts, count, weight)
+    def _data(self, coded: CodedTable, weighing: Weighing) -> CartData:
+        """The coded table, and how much each row counts."""
+        count, weight = weighing.of_rows(coded.ranks.n_rows)
+        return CartData(coded.ranks, coded.cuts, np.ones(coded.ranks.n_rows, np.int64) if count is None else count, weight)
 
-    def _plan(self, schema: Schema, weight: float, values: Values) -> CartPlan:
-        """How to grow the tree."""
-        n_features = len(schema.feature_names)
+    def _plan(self, schema: Schema, weight: float, values: Values, features: Integers | None = None) -> CartPlan:
+        """How to grow the tree, from all features or from some."""
+        n_features = len(schema.feature_names) if features is None else len(features)
         per_node = feature_count(values["max_features"], n_features, n_features, "max_features", self._owner)
         leaves = values["max_leaf_nodes"]
         settings = TreeSettings(
@@ -163,7 +183,23 @@ class DecisionTree(Skin):
             monotonic=monotonic(values["monotonic_cst"], schema, self._owner),
         )
         name = key(seed_of(values["random_state"]), "tree") if per_node < n_features else 0
-        return CartPlan(settings, values["criterion"], values["min_samples_split"], name, self._threads)
+        return CartPlan(settings, values["criterion"], values["min_samples_split"], name, self._threads, features)
+
+    # Trees of an ensemble, which share one coded table.
+
+    def _member(self, coded: CodedTable, target: Target, drawn: Drawn, threads: int) -> Forest:
+        """The tree of some rows and columns of a table that was coded before; its features are those of the whole table."""
+        values = check(self)
+        weight = self._member_weight(target, drawn, values)
+        features = None if drawn.columns is None else np.flatnonzero(np.isin(coded.schema.source, drawn.columns))
+        data = CartData(coded.ranks, coded.cuts, drawn.count, weight)
+        plan = replace(self._plan(coded.schema, exact_sum(data.total), values, features), threads=threads)
+        forest = self._grow(data, target, plan)
+        return pruned(forest, self.ccp_alpha) if self.ccp_alpha > 0.0 else forest
+
+    def _member_weight(self, target: Target, drawn: Drawn, values: Values) -> Floats | None:
+        """Weight of each row on top of how often it was drawn."""
+        return drawn.weight
 
     # What the tree is like.
 
@@ -241,10 +277,19 @@ class DecisionTreeClassifier(CartClassifierParams, CartParams, LeafParams, Decis
 
     def _weighed(self, target: Target, weight: Floats | None, values: Values) -> tuple[Target, Weighing]:
         target, weighing = weighed_classes(target, weight, values["class_weight"], self._owner)
-        if values["monotonic_cst"] is not None and target.n_classes > 2:
-            raise ParameterError(f"{self._owner}: monotonic_cst is for two classes, but y has {target.n_classes}. Set monotonic_cst=None.")
+        self._check_constraints(target, values)
         self.classes_: NDArray[Any] = np.asarray(target.classes)
         return target, weighing
+
+    def _check_constraints(self, target: Target, values: Values) -> None:
+        if values["monotonic_cst"] is not None and target.n_classes > 2:
+            raise ParameterError(f"{self._owner}: monotonic_cst is for two classes, but y has {target.n_classes}. Set monotonic_cst=None.")
+
+    def _member_weight(self, target: Target, drawn: Drawn, values: Values) -> Floats | None:
+        self._check_constraints(target, values)
+        total = drawn.count if drawn.weight is None else drawn.count * drawn.weight
+        factor = class_factors(values["class_weight"], total.astype(np.float64), target, self._owner)
+        return drawn.weight if factor is None else factor if drawn.weight is None else factor * drawn.weight
 
     def _grow(self, data: CartData, target: Target, plan: CartPlan) -> Forest:
         return classification_tree(data, target.y, target.n_classes, plan)

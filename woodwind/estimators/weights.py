@@ -47,6 +47,17 @@ class Weighing:
         present = np.flatnonzero(total)
         return cls(total, present, total[present])
 
+    def of_rows(self, n_rows: int) -> "tuple[NDArray[np.int64] | None, Floats | None]":
+        """How many rows each row of the table stands for, and the weight of each of these (0 where there are none); None for one."""
+        if self.take is None:
+            return None, self.weight
+        count = np.bincount(self.take, minlength=n_rows).astype(np.int64)
+        if self.weight is None:
+            return count, None
+        weight = np.zeros(n_rows)
+        weight[self.take] = self.weight
+        return count, weight
+
     def at(self, values: NDArray[Any]) -> NDArray[Any]:
         """What belongs to the rows of the table, for the rows trained on."""
         return values if self.take is None else values[self.take]

@@ -152,8 +152,8 @@ class RunParams:
     ] = None
     random_state: RandomState = None
     verbose: Annotated[int | bool, at_least(0), "Show a progress line with the remaining time."] = 0
-    warm_start: Annotated[bool, "Go on from the trees that are there, instead of beginning anew."] = False
-    callbacks: Annotated[Sequence | None, "Functions called with each finished round; one that returns True ends the training."] = None
+    warm_start: Annotated[bool, "Go on from the trees or members that are there, instead of beginning anew."] = False
+    callbacks: Annotated[Sequence | None, "Functions called with each finished round or member; one that returns True ends it."] = None
 
 
 @knobs

@@ -55,6 +55,7 @@ class CartPlan:
     min_split: int
     name: int  # key of all that is drawn
     threads: int
+    features: Integers | None = None  # those that the tree may use, ascending; None for all
 
 
 @dataclass(frozen=True)
@@ -148,7 +149,7 @@ def classification_tree(data: CartData, classes: NDArray[np.integer], n_classes:
     """Grow a tree whose leaves say how often each class is among their rows."""
     stats = class_stats(data, classes)
     judgement = Judgement(plan.criterion, n_classes, plan.min_split, thorough=True)
-    tree = ExactGrower(data.ranks, plan.settings, plan.threads, judgement).grow_stats(stats, plan.name)
+    tree = ExactGrower(data.ranks, plan.settings, plan.threads, judgement).grow_stats(stats, plan.name, plan.features)
     weights = class_weights(tree, stats, n_classes)
     shares = weights / weights.sum(axis=1, keepdims=True)
     if plan.settings.monotonic is not None:
@@ -162,7 +163,8 @@ def regression_tree(data: CartData, y: Floats, plan: CartPlan) -> Forest:
     unit = Unit.of(y[data.count > 0])
     settings = replace(plan.settings, min_gain=unit.away_gain(plan.settings.min_gain))
     judgement = Judgement("newton", 0, plan.min_split, thorough=True)
-    tree = ExactGrower(data.ranks, settings, plan.threads, judgement).grow_stats(squared_stats(data, unit.away(y)), plan.name)
+    stats = squared_stats(data, unit.away(y))
+    tree = ExactGrower(data.ranks, settings, plan.threads, judgement).grow_stats(stats, plan.name, plan.features)
     values = unit.back(within_bounds(tree, newton_values(tree.gradient, tree.hessian, 0.0, 0.0)))
     pure = pure_leaves(tree, y)
     values[pure] = y[tree.rows[tree.begin[pure]]]

@@ -172,14 +172,14 @@ class ExactGrower:
         """Grow a tree from derivatives (n,) of the rows given, a row as often as it is given, or from all."""
         return self.grow_stats(RowStats.of(gradient, hessian, self._times(rows)), name)
 
-    def grow_stats(self, stats: RowStats, name: int) -> GrownTree:
-        """Grow a tree from integer statistics. `name` is the key of all that is drawn."""
+    def grow_stats(self, stats: RowStats, name: int, among: Integers | None = None) -> GrownTree:
+        """Grow a tree from integer statistics. `name` is the key of all that is drawn; `among` are the features it may use, ascending."""
         space, ranks = self._space, self.ranks
         space.put("stats", stats.rows.reshape(-1))
-        features: Integers = np.arange(ranks.n_features, dtype=np.int64)
+        features: Integers = np.arange(ranks.n_features, dtype=np.int64) if among is None else among
         per_tree = self.settings.features_per_tree
         if per_tree is not None and per_tree < len(features):
-            features = choose(key(name, "tree features"), len(features), per_tree)
+            features = features[choose(key(name, "tree features"), len(features), per_tree)]
         space.put("features", features)
         rule = self._rule(stats, name)
         begin_call(space["control"])

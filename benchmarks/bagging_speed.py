@@ -1,0 +1,186 @@
+"""How long does bagging take, how good is it, and how much memory does it take, against scikit-learn?
+
+50 fully grown trees on 20,000 x 20, two jobs each. The out-of-bag error stands beside that of 20,000 rows that nobody has seen. Memory is
+counted in a process for each contestant, with the processes that it starts.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import pickle
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+
+import synthetic
+import tables as real
+from common import Report, arguments, chosen, race, seconds, short, woodwind_is_here
+from memory import MEGABYTE, settle
+
+N, F = 20_000, 20
+# Real tables whose rows are exchangeable: no order in time, no copies of rows on both sides.
+TABLES = ("abalone", "adult", "bank_marketing", "california_housing", "diamonds", "hmeq", "letter", "otto", "phoneme", "uci_kin8nm")
+LARGEST, MEMBERS, SPLITS = 8_000, 200, 2
+NAMES = ("woodwind", "woodwind with their tree", "scikit-learn")
+
+
+def tables(n: int) -> tuple[Any, Any, Any, Any]:
+    """Rows to train on and as many to test."""
+    X, y = synthetic.collisions(2 * n)
+    X = np.ascontiguousarray(X[:, 6 : 6 + F], np.float64)
+    return X[:n], y[:n], X[n:], y[n:]
+
+
+def maker(name: str, members: int, threads: int) -> Any:
+    """A contestant, not trained."""
+    from sklearn.ensemble import BaggingClassifier as TheirBagging
+    from sklearn.tree import DecisionTreeClassifier as TheirTree
+
+    if name == "scikit-learn":
+        return TheirBagging(TheirTree(), n_estimators=members, n_jobs=threads, random_state=0)
+    from woodwind import BaggingClassifier
+
+    estimator = TheirTree() if "their" in name else None
+    return BaggingClassifier(estimator=estimator, n_estimators=members, n_jobs=threads, random_state=0)
+
+
+def resident() -> int:
+    """Memory of this process and of all that it has started, in bytes; pages that they share are shared out."""
+    total, waiting = 0, [os.getpid()]
+    while waiting:
+        process = Path(f"/proc/{waiting.pop()}")
+        try:
+            lines = (process / "smaps_rollup").read_text().splitlines()
+            total += next(int(line.split()[1]) for line in lines if line.startswith("Pss:")) * 1024
+            waiting += [int(pid) for task in (process / "task").iterdir() for pid in (task / "children").read_text().split()]
+        except OSError:
+            continue  # it has ended meanwhile
+    return total
+
+
+class Peak:
+    """The largest of that while inside, by samples."""
+
+    def __enter__(self) -> Self:
+        self.value, self._stop = 0, threading.Event()
+        self._thread = threading.Thread(target=self._sample, daemon=True)
+        self._thread.start()
+        return self
+
+    def _sample(self) -> None:
+        while not self._stop.is_set():
+            self.value = max(self.value, resident())
+            time.sleep(0.01)
+
+    def __exit__(self, *_: object) -> None:
+        self._stop.set()
+        self._thread.join()
+
+
+def child(name: str, n: int, members: int, threads: int) -> dict[str, float]:
+    """Memory that one contestant takes."""
+    X, y, *_ = tables(n)
+    maker(name, 2, 1).fit(X[:1000], y[:1000])
+    settle()
+    before = resident()
+    with Peak() as peak:
+        model = maker(name, members, threads).fit(X, y)
+    return {"peak": (peak.value - before) / MEGABYTE, "pickle": len(pickle.dumps(model)) / MEGABYTE}
+
+
+def out_of_bag(report: Report, options: argparse.Namespace) -> None:
+    """The out-of-bag error of real tables beside that of rows that were held out."""
+    rows, off = [], []
+    for name in TABLES:
+        table = real.read(name, options.data)
+        if table is None:
+            continue
+        errors = [of_split(table, *split, options.threads) for split in table.splits(SPLITS)]
+        inside, outside = (float(np.mean([one[side].mean() for one in errors])) for side in (0, 1))
+        # Rows held out are others in each split; those that are trained on are mostly the same.
+        noise = np.mean([one[0].var() / len(one[0]) + one[1].var() / len(one[1]) / SPLITS for one in errors]) ** 0.5
+        off.append(float(abs(inside - outside) / noise))
+        rows.append([name, short(inside), short(outside), f"{off[-1]:.2f}"])
+        report.figures[f"out of bag, {name}"] = {"inside": inside, "outside": outside, "standard errors": off[-1]}
+    if rows:
+        about = f"{MEMBERS} trees, at most {LARGEST:,} rows, mean of {SPLITS} splits"
+        report.say(f"Out-of-bag error and error on rows held out ({about}): share of wrong labels, or mean squared error.\n")
+        report.table(["table", "out of bag", "held out", "apart, standard errors"], rows)
+        report.goal("tables on which the two are within two standard errors", sum(one <= 2.0 for one in off) / len(off), 0.95, "")
+
+
+def of_split(table: real.Table, train: Any, test: Any, threads: int) -> tuple[Any, Any]:
+    """Losses of rows out of bag, and of rows held out."""
+    from woodwind import BaggingClassifier, BaggingRegressor
+
+    train, test = (np.random.default_rng(0).permutation(places)[:LARGEST] for places in (train, test))
+    bag = (BaggingRegressor if table.task == "regression" else BaggingClassifier)(
+        n_estimators=MEMBERS, oob_score=True, random_state=0, n_jobs=threads
+    ).fit(table.X.iloc[train], table.y[train])
+    return losses(table.task, table.y[train], bag.oob_prediction_), losses(table.task, table.y[test], bag.predict(table.X.iloc[test]))
+
+
+def losses(task: str, truth: Any, said: Any) -> Any:
+    """What is wrong with each prediction; rows without one are left out."""
+    if task == "regression":
+        there = ~np.isnan(said)
+        return (truth[there] - said[there]) ** 2
+    return (truth != said).astype(np.float64)
+
+
+def main() -> None:
+    def more(parser: argparse.ArgumentParser) -> None:
+        parser.add_argument("--child", default="", help=argparse.SUPPRESS)
+
+    options = arguments(__doc__ or "", more)
+    n, members = (2_000, 10) if options.quick else (N, 50)
+    if options.child:
+        print(json.dumps(child(options.child, n, members, options.threads)))
+        return
+    report = Report("bagging_speed", "Bagging against scikit-learn", options)
+    names = [name for name in chosen(options, NAMES) if name == "scikit-learn" or woodwind_is_here()]
+    X, y, new, truth = tables(n)
+
+    def fitting(name: str, count: int) -> Callable[[], Any]:
+        return lambda: maker(name, count, options.threads).fit(X, y)
+
+    warm = {name: fitting(name, 2) for name in names}
+    times = race({name: fitting(name, members) for name in names}, 1 if options.quick else 3, warm, slow=30.0)
+    rows = []
+    for name, timing in times.items():
+        start = time.perf_counter()
+        wrong = timing.result.predict(new) != truth
+        predicted = time.perf_counter() - start
+        command = [sys.executable, __file__, "--child", name, "--threads", str(options.threads), *(["--quick"] if options.quick else [])]
+        done = subprocess.run(command, check=True, capture_output=True, text=True, timeout=600)
+        space = json.loads(done.stdout.strip().splitlines()[-1])
+        report.figures[name] = {"seconds": timing.wall, "error": float(wrong.mean()), "predict": predicted, **space}
+        error = f"{wrong.mean():.4f} ± {wrong.std() / len(wrong) ** 0.5:.4f}"
+        rows.append([name, seconds(timing.best), error, seconds(predicted), short(space["peak"]), short(space["pickle"])])
+    report.say(f"{members} trees, {n:,} x {F} float64 ({n * F * 8 / MEGABYTE:.1f} MB); the best of several fits in turn.\n")
+    report.table(["contestant", "fit", "error on new rows", "predict as many", "peak of fit, MB", "pickle, MB"], rows)
+    if {"woodwind", "scikit-learn"} <= times.keys():
+        report.goal("fit, times as fast as scikit-learn", times["scikit-learn"].best / times["woodwind"].best, 3.0)
+        bag = maker("woodwind", members, options.threads).set_params(oob_score=True).fit(X, y)
+        # A row is judged by the members that have not seen it: a bag of 0.368 as many.
+        voters = round(members * (1 - 1 / n) ** n)
+        fewer = next(said for number, said in enumerate(bag.staged_predict(new), 1) if number == voters)
+        inside, outside = 1.0 - bag.oob_score_, float((fewer != truth).mean())
+        noise = (inside * (1 - inside) / n + outside * (1 - outside) / n) ** 0.5
+        report.say(f"Out-of-bag error {inside:.4f}; on new rows {outside:.4f} with {voters} members: so many judge a row out of bag.\n")
+        report.goal("out-of-bag error off by, in standard errors", abs(inside - outside) / noise, 2.0, "", at_most=True)
+    if not options.quick and "woodwind" in names:
+        out_of_bag(report, options)
+    report.save()
+
+
+if __name__ == "__main__":
+    main()

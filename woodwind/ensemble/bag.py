@@ -1,0 +1,106 @@
+"""Bagging: members that know nothing of each other, trained side by side and handed on in their order (Breiman 1996).
+
+What is drawn for a member is in `ensemble/drawing.py` and `ensemble/noise.py`, how members vote in `ensemble/ballots.py`.
+The page is docs/algorithms/bagging.md.
+"""
+
+import time
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import Future
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Generic, TypeVar, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from woodwind.base.pool import submit
+from woodwind.ensemble.progress import with_progress
+from woodwind.ensemble.stopping import gather_until_interrupted, until_told
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+M = TypeVar("M")
+
+# So many members are begun for each thread before the first of them is asked for: no thread waits for a slow neighbour.
+AHEAD = 3
+
+
+@dataclass(frozen=True, eq=False)
+class Trained(Generic[M]):
+    """A finished member."""
+
+    number: int  # members finished, counted from the first of the model
+    member: M
+    seconds: float  # since the first of this training began
+    train: float | None = None
+    valid: float | None = None
+
+
+def in_order(call: Callable[[int], M], numbers: Sequence[int], sides: int) -> Iterator[M]:
+    """`call(number)` for each number, on so many threads at once, in the order of the numbers.
+
+    Whoever stops asking stops the work: what has not begun never does, and what has is waited for.
+    """
+    if sides <= 1:
+        yield from map(call, numbers)
+        return
+    running: deque[Future[object]] = deque()
+    try:
+        for number in numbers:
+            running.append(submit(partial(call, number), sides))
+            if len(running) >= AHEAD * sides:
+                yield cast(M, running.popleft().result())
+        while running:
+            yield cast(M, running.popleft().result())
+    finally:
+        begun = [future for future in running if not future.cancel()]
+        for future in begun:
+            future.exception()
+
+
+def gathered(
+    members: Iterable[M], first: int, count: int, owner: str, verbose: bool = False, callbacks: Sequence[Callable[[Any], object]] = ()
+) -> list[M]:
+    """The members, with a line of progress; after an interrupt those that were finished, with a warning."""
+    began = time.perf_counter()
+    steps: Iterable[Trained[M]] = (
+        Trained(number, member, time.perf_counter() - began) for number, member in enumerate(members, first + 1)
+    )
+    if callbacks:
+        steps = until_told(steps, callbacks)
+    if verbose:
+        steps = with_progress(steps, count, owner, noun="member")
+    done, _ = gather_until_interrupted(steps, count, owner, noun="member")
+    return [step.member for step in done]
+
+
+@dataclass(frozen=True, eq=False)
+class OutOfBag:
+    """What the members that have not seen a row say of it."""
+
+    total: Floats  # (n, ...) sum of what they say
+    voters: Integers  # (n,) how many they are
+
+    @property
+    def silent(self) -> Integers:
+        """Rows that every member has seen."""
+        return np.flatnonzero(self.voters == 0)
+
+
+def out_of_bag(answers: Iterable[tuple[Integers, Floats]], n_rows: int, width: int) -> OutOfBag:
+    """Add up answers: for each member the rows that it has not seen, and what it says of them (rows, width)."""
+    total, voters = np.zeros((n_rows, width)), np.zeros(n_rows, np.int64)
+    for rows, answer in answers:
+        total[rows] += answer
+        voters[rows] += 1
+    return OutOfBag(total, voters)
+
+
+def sum_of(answers: Iterable[Floats]) -> Floats:
+    """The sum of what members say, added in their order, so that the bits do not depend on who was first."""
+    total: Any = None
+    for answer in answers:
+        total = answer.astype(np.float64) if total is None else np.add(total, answer, out=total)
+    return np.asarray(total)

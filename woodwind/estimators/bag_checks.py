@@ -1,0 +1,165 @@
+"""What is wrong with the parameters of a bag, said before any work is done; and how out-of-bag predictions are scored."""
+
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, is_classifier, is_regressor
+from sklearn.metrics import accuracy_score, check_scoring, get_scorer_names, r2_score
+
+from woodwind.base.errors import ParameterError
+from woodwind.ensemble.drawing import Drawing
+
+Floats = NDArray[np.float64]
+Values = dict[str, Any]
+
+
+def check_base(base: Any, bag: Any) -> None:
+    """Raise unless the estimator can be a member."""
+    owner = type(bag).__name__
+    if isinstance(base, type):
+        raise ParameterError(f"{owner}: estimator is the class {base.__name__}. Give an instance of it: estimator={base.__name__}().")
+    missing = [name for name in ("fit", "predict", "get_params", "set_params") if not hasattr(base, name)]
+    if missing:
+        raise ParameterError(
+            f"{owner}: estimator must be an estimator of scikit-learn's kind, but {type(base).__name__} has no {', '.join(missing)}."
+        )
+    wrong = is_regressor(base) if is_classifier(bag) else is_classifier(base)
+    if wrong:
+        wanted, other = ("a classifier", "BaggingRegressor") if is_classifier(bag) else ("a regressor", "BaggingClassifier")
+        raise ParameterError(f"{owner}: estimator must be {wanted}, and {type(base).__name__} is none. Give {wanted}, or use {other}.")
+
+
+def check_distributions(distributions: Values, base: Any, owner: str) -> None:
+    """Raise unless every name is a parameter of the estimator, and something can be drawn for it."""
+    known = base.get_params()
+    for name, options in distributions.items():
+        if name not in known:
+            raise ParameterError(
+                f"{owner}: param_distributions names {name!r}, which is no parameter of {type(base).__name__}. "
+                f"There are {', '.join(sorted(known))}."
+            )
+        if name == "random_state" or name.endswith("__random_state"):
+            raise ParameterError(f"{owner}: param_distributions must not name {name!r}: each member has a seed of its own already.")
+        if hasattr(options, "rvs"):
+            continue
+        if isinstance(options, str) or not hasattr(options, "__len__") or not hasattr(options, "__getitem__") or len(options) == 0:
+            raise ParameterError(
+                f"{owner}: param_distributions[{name!r}] must be a list of values, not empty, or a distribution with rvs, "
+                f"but it is {options!r}."
+            )
+
+
+def rows_drawn(values: Values, n_units: int, owner: str) -> int:
+    """Rows drawn for each member."""
+    given = values["max_samples"]
+    count = given if isinstance(given, int) else max(1, int(given * n_units))
+    if count > n_units and not values["bootstrap"]:
+        raise ParameterError(
+            f"{owner}: max_samples={given}, but there are {n_units:,} rows, and bootstrap=False draws each at most once. "
+            "Give a share, or set bootstrap=True."
+        )
+    return int(count)
+
+
+def check_oob(values: Values, drawing: Drawing, owner: str) -> None:
+    """Raise unless rows are left out that members can be asked about."""
+    if values["oob_score"] is not False and not drawing.leaves_rows_out:
+        raise ParameterError(
+            f"{owner}: oob_score={values['oob_score']!r} needs rows that a member has not seen, but bootstrap=False with max_samples="
+            f"{values['max_samples']} shows all rows to every member. Set bootstrap=True, a smaller max_samples, or oob_score=False."
+        )
+
+
+# Scoring: a function (truth, labels or numbers, probabilities or None, weight or None) -> float.
+Score = Callable[..., float]
+
+
+def read_oob_score(given: Any, bag: Any) -> Score | None:
+    """How out-of-bag predictions are scored; None for not at all."""
+    if given is False:
+        return None
+    if given is True:
+        given = accuracy_score if is_classifier(bag) else r2_score
+    if isinstance(given, str) or _is_scorer(given):
+        return _by_scorer(_read_scorer(given, bag), bag)
+
+    def score(truth: NDArray[Any], said: NDArray[Any], _shares: Floats | None, weight: Floats | None) -> float:
+        return float(given(truth, said, **_weighted(given, weight)))
+
+    return score
+
+
+def _is_scorer(given: Any) -> bool:
+    """Scorers take an estimator, a table and the truth; metrics the truth and the prediction."""
+    if hasattr(given, "_score_func"):
+        return True
+    try:
+        names = list(inspect.signature(given).parameters)
+    except (ValueError, TypeError):
+        return False
+    return bool(names) and names[0] in ("estimator", "clf", "model")
+
+
+def _read_scorer(given: Any, bag: Any) -> Any:
+    try:
+        return check_scoring(ClassifierAnswers() if is_classifier(bag) else RegressorAnswers(), scoring=given)
+    except (ValueError, TypeError) as error:
+        raise ParameterError(
+            f"{type(bag).__name__}: oob_score={given!r} is no scorer. Give True, a function of the truth and the prediction, or a name "
+            f"such as {', '.join(repr(name) for name in get_scorer_names()[:3])} (sklearn.metrics.get_scorer_names() has all)."
+        ) from error
+
+
+def _by_scorer(scorer: Any, bag: Any) -> Score:
+    def score(truth: NDArray[Any], said: NDArray[Any], shares: Floats | None, weight: Floats | None) -> float:
+        answers = RegressorAnswers() if shares is None else ClassifierAnswers()
+        answers.said, answers.shares, answers.classes_ = said, shares, getattr(bag, "classes_", None)
+        metric = getattr(scorer, "_score_func", scorer)
+        # A table that a scorer never looks at: the answers are known already.
+        return float(scorer(answers, np.zeros((len(truth), 1)), truth, **_weighted(metric, weight)))
+
+    return score
+
+
+def _weighted(metric: Any, weight: Floats | None) -> dict[str, Floats]:
+    """Weights for a metric that takes them."""
+    if weight is None:
+        return {}
+    try:
+        return {"sample_weight": weight} if "sample_weight" in inspect.signature(metric).parameters else {}
+    except (ValueError, TypeError):
+        return {}
+
+
+class Answers(BaseEstimator):
+    """Out-of-bag predictions in the place of a model, for scorers."""
+
+    said: Any = None
+    shares: Any = None
+    classes_: Any = None
+
+    def fit(self, X: Any, y: Any = None) -> "Answers":
+        """Do nothing: there is a method of this name because scikit-learn asks for one."""
+        return self
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Predicted labels or numbers."""
+        return np.asarray(self.said)
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return True
+
+
+class RegressorAnswers(RegressorMixin, Answers):
+    """For numbers."""
+
+
+class ClassifierAnswers(ClassifierMixin, Answers):
+    """For classes."""
+
+    def predict_proba(self, X: Any) -> Floats:
+        """Probabilities, or shares of votes."""
+        return np.asarray(self.shares)
