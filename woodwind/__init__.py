@@ -14,6 +14,13 @@ if TYPE_CHECKING:
     from woodwind.estimators.additive import AdditiveClassifier, AdditiveRegressor
     from woodwind.estimators.bagging import BaggingClassifier, BaggingRegressor
     from woodwind.estimators.boosting import GradientBoostingClassifier, GradientBoostingRegressor
+    from woodwind.estimators.forests import (
+        ExtraTreesClassifier,
+        ExtraTreesRegressor,
+        RandomForestClassifier,
+        RandomForestRegressor,
+    )
+    from woodwind.estimators.structure import RandomStructureForestClassifier, RandomStructureForestRegressor
     from woodwind.estimators.trees import DecisionTreeClassifier, DecisionTreeRegressor
 
 __version__ = "0.1.0.dev0"
@@ -28,9 +35,15 @@ __all__ = [
     "DataError",
     "DecisionTreeClassifier",
     "DecisionTreeRegressor",
+    "ExtraTreesClassifier",
+    "ExtraTreesRegressor",
     "GradientBoostingClassifier",
     "GradientBoostingRegressor",
     "ParameterError",
+    "RandomForestClassifier",
+    "RandomForestRegressor",
+    "RandomStructureForestClassifier",
+    "RandomStructureForestRegressor",
     "WoodwindError",
     "WoodwindWarning",
     "__version__",
@@ -44,6 +57,13 @@ _ROOMS = {
     "woodwind.estimators.additive": ("AdditiveClassifier", "AdditiveRegressor"),
     "woodwind.estimators.bagging": ("BaggingClassifier", "BaggingRegressor"),
     "woodwind.estimators.boosting": ("GradientBoostingClassifier", "GradientBoostingRegressor"),
+    "woodwind.estimators.forests": (
+        "ExtraTreesClassifier",
+        "ExtraTreesRegressor",
+        "RandomForestClassifier",
+        "RandomForestRegressor",
+    ),
+    "woodwind.estimators.structure": ("RandomStructureForestClassifier", "RandomStructureForestRegressor"),
     "woodwind.estimators.trees": ("DecisionTreeClassifier", "DecisionTreeRegressor"),
 }
 _HOME = {name: room for room, names in _ROOMS.items() for name in names}

@@ -20,8 +20,11 @@ from woodwind import (
     BaggingRegressor,
     DecisionTreeClassifier,
     DecisionTreeRegressor,
+    ExtraTreesRegressor,
     GradientBoostingClassifier,
     GradientBoostingRegressor,
+    RandomForestClassifier,
+    RandomForestRegressor,
 )
 
 # Taken from what the package shows, so that none can be forgotten.
@@ -54,6 +57,9 @@ VARIANTS = [
     BaggingRegressor(n_estimators=5, estimator=TheirTree(max_depth=4), smear=0.1),
     BaggingRegressor(n_estimators=5, estimator=KNeighborsRegressor(2), max_features=0.7, bootstrap=False),
     BaggingRegressor(n_estimators=5, estimator=LinearRegression(), max_samples=0.7),
+    RandomForestClassifier(n_estimators=20, bootstrap=False, criterion="entropy", voting="hard", max_bins=None),
+    RandomForestRegressor(n_estimators=20, oob_score=True, quantiles=True, max_leaf_nodes=50),
+    ExtraTreesRegressor(n_estimators=20, max_features="sqrt", min_samples_leaf=2),
 ]
 
 
@@ -66,12 +72,14 @@ DRAWN = {
     "AdaBoostRegressor": "tests/estimators/test_adaboost_numbers.py",
     "BaggingClassifier": "tests/laws/test_bagging_weights.py",
     "BaggingRegressor": "tests/laws/test_bagging_weights.py",
+    "RandomForestClassifier": "tests/estimators/test_forests.py",
+    "RandomForestRegressor": "tests/estimators/test_forests.py",
 }
 ABOUT_WEIGHTS = ("check_sample_weight_equivalence_on_dense_data", "check_sample_weight_equivalence_on_sparse_data")
 
 
 def draws_rows(estimator):
-    return estimator.bootstrap or getattr(estimator, "max_samples", 1.0) != 1.0
+    return estimator.bootstrap or getattr(estimator, "max_samples", None) not in (None, 1.0)
 
 
 # Checks feed tables on which warnings are due: constant targets, many classes, columns without names.

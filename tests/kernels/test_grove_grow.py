@@ -1,0 +1,138 @@
+"""Trees of forests against a twin that is slow and obvious."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from woodwind.data.grades import Grades
+from woodwind.data.table import ArrayReader, Column, Table
+from woodwind.kernels.grove_layout import CATEGORY_SHIFT, FEATURE_MASK, FEATURE_SHIFT, MISSING_SHIFT
+from woodwind.testing.naive_grove import NaiveGrove
+from woodwind.tree.grove import Grove
+from woodwind.tree.grove_grower import GroveGrower, GroveRows, GroveSettings
+
+# Arithmetic modulo 2**64 is reported with the compiler off.
+pytestmark = pytest.mark.filterwarnings("ignore:(overflow|invalid value|divide by zero) encountered in scalar:RuntimeWarning")
+
+NUMBERS = [-2.0, -1.0, 0.0, 0.5, 1.0, 3.0, math.nan]
+U = np.uint64
+
+
+class Levels:
+    """Reads level codes."""
+
+    def __init__(self, values):
+        self.values = np.asarray(values, np.int32)
+
+    def __call__(self, begin, end):
+        return self.values[begin:end]
+
+
+def table_of(columns, is_category):
+    made = [
+        Column(f"x{k}", Levels(column), tuple(range(6))) if category else Column(f"x{k}", ArrayReader(np.asarray(column, np.float64)))
+        for k, (column, category) in enumerate(zip(columns, is_category, strict=True))
+    ]
+    return Table(tuple(made), len(columns[0]), None, np.full(len(columns), -1))
+
+
+def rows_of(target, n_classes):
+    n = len(target)
+    return GroveRows(np.array(target, np.int64), np.ones(n, np.int64), np.stack([np.array(target, np.float64), np.ones(n)]), n_classes)
+
+
+def nested(grove, tree, rows, span):
+    """A tree as the twin writes it."""
+    left, right = grove.children(tree)
+    size = len(left)
+
+    def node(number):
+        if number >= size:
+            return sorted(rows[span[number - size] : span[number - size + 1]].tolist())
+        word, second = grove.nodes[2 * number], grove.nodes[2 * number + 1 : 2 * number + 2]
+        missing = int((word >> U(MISSING_SHIFT)) & U(3))
+        if (word >> U(CATEGORY_SHIFT)) & U(1):
+            word_of = grove.words[int(second[0])]
+            what = frozenset(level for level in range(64) if (int(word_of) >> level) & 1)
+        else:
+            what = float(second.view(np.float64)[0])
+        feature = int((word >> U(FEATURE_SHIFT)) & U(FEATURE_MASK))
+        return feature, what, missing, node(int(left[number])), node(int(right[number]))
+
+    return node(0)
+
+
+@st.composite
+def cases(draw):
+    n = draw(st.integers(2, 24))
+    is_category = draw(st.lists(st.booleans(), min_size=1, max_size=4))
+    columns = [
+        draw(st.lists(st.integers(-1, 5) if category else st.sampled_from(NUMBERS), min_size=n, max_size=n)) for category in is_category
+    ]
+    n_classes = draw(st.sampled_from([0, 2, 3]))
+    target = draw(st.lists(st.integers(0, n_classes - 1) if n_classes else st.integers(-50, 50), min_size=n, max_size=n))
+    times = draw(st.lists(st.integers(0, 3), min_size=n, max_size=n))
+    if not any(times):
+        times[0] = 1
+    return columns, is_category, target, times, n_classes
+
+
+@given(cases(), st.booleans(), st.integers(1, 4), st.integers(1, 3), st.sampled_from([None, 2]), st.booleans())
+@settings(max_examples=60, deadline=None)
+def test_a_tree_is_that_of_the_twin(case, random_cuts, n_candidates, min_rows, max_depth, entropy):
+    columns, is_category, target, times, n_classes = case
+    criterion = ("entropy" if entropy else "gini") if n_classes else "squared_error"
+    n_candidates = min(n_candidates, len(columns))
+    wanted = GroveSettings(criterion, random_cuts, max_depth=max_depth, min_rows=min_rows, n_candidates=n_candidates)
+    grades = Grades.of(table_of(columns, is_category))
+    tree = GroveGrower(grades, rows_of(target, n_classes), wanted).grow(np.array(times, np.int32), 12345, keep_rows=True)
+    grove = Grove.of([tree], grades.n_levels, n_classes)
+    twin = NaiveGrove(
+        columns, is_category, target, times, n_classes, criterion, random_cuts, n_candidates, max_depth or math.inf, min_rows=min_rows
+    )
+    assert nested(grove, 0, tree.rows, tree.span) == twin.grow(12345)
+
+
+@pytest.mark.parametrize("n_classes", [0, 2, 3])
+@pytest.mark.parametrize("n", [40, 600])
+def test_more_rows_than_an_insertion_sorts(n, n_classes):
+    rng = np.random.default_rng(n + n_classes)
+    columns = [rng.normal(size=n).round(1).tolist() for _ in range(3)]
+    target = rng.integers(0, n_classes or 40, n).tolist()
+    times = rng.integers(0, 3, n).tolist()
+    criterion = "gini" if n_classes else "squared_error"
+    grades = Grades.of(table_of(columns, [False] * 3))
+    tree = GroveGrower(grades, rows_of(target, n_classes), GroveSettings(criterion, n_candidates=2, max_depth=5, exact=True)).grow(
+        np.array(times, np.int32), 99, keep_rows=True
+    )
+    twin = NaiveGrove(columns, [False] * 3, target, times, n_classes, criterion, n_candidates=2, max_depth=5)
+    assert nested(Grove.of([tree], grades.n_levels, n_classes), 0, tree.rows, tree.span) == twin.grow(99)
+
+
+@pytest.mark.compiled
+def test_bins_are_exact_where_there_is_one_for_each_value():
+    rng = np.random.default_rng(0)
+    columns = [rng.integers(0, 200, 3000).astype(float).tolist() for _ in range(4)]
+    y = rng.integers(0, 2, 3000)
+    grades, rows = Grades.of(table_of(columns, [False] * 4)), rows_of(y, 2)
+    times = np.ones(3000, np.int32)
+    trees = [GroveGrower(grades, rows, GroveSettings(n_candidates=4, exact=exact, max_depth=12)).grow(times, 5) for exact in (False, True)]
+    np.testing.assert_array_equal(trees[0].nodes, trees[1].nodes)
+    np.testing.assert_array_equal(trees[0].value, trees[1].value)
+
+
+@pytest.mark.compiled
+def test_with_a_limit_of_leaves_the_best_splits_come_first():
+    rng = np.random.default_rng(1)
+    columns = [rng.normal(size=400).tolist() for _ in range(3)]
+    grades, rows = Grades.of(table_of(columns, [False] * 3)), rows_of(rng.integers(0, 2, 400), 2)
+    times = np.ones(400, np.int32)
+    whole = GroveGrower(grades, rows, GroveSettings(n_candidates=3, max_leaves=400)).grow(times, 5)
+    few = GroveGrower(grades, rows, GroveSettings(n_candidates=3, max_leaves=8)).grow(times, 5)
+    free = GroveGrower(grades, rows, GroveSettings(n_candidates=3)).grow(times, 5)
+    assert len(few.cover) == 8
+    assert few.gain.sum() < whole.gain.sum()
+    np.testing.assert_array_equal(whole.nodes, free.nodes)

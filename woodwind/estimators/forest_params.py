@@ -1,0 +1,77 @@
+"""The parameters of forests, in groups."""
+
+from collections.abc import Callable
+from typing import Annotated, Literal
+
+from woodwind.params.groups import Auto, Categorical, ClassWeight, Features, MaxDepth, RandomState
+from woodwind.params.knobs import at_least, between, count_or_share, knobs, not_zero
+
+
+@knobs
+class ForestParams:
+    """How many trees, how they are grown, and which rows they see."""
+
+    n_estimators: Annotated[
+        int | Auto, at_least(1), "Number of trees. 'auto' grows trees until the error out of the bag has settled, at most 1,000."
+    ] = 100
+    max_depth: MaxDepth = None
+    min_samples_split: Annotated[int, at_least(2), "Fewest rows in a node that may be split; a row drawn twice counts twice."] = 2
+    min_samples_leaf: Annotated[int, at_least(1), "Fewest rows in a leaf; a row drawn twice counts twice."] = 1
+    min_weight_fraction_leaf: Annotated[float, between(0, 0.5), "Smallest share of the total weight in a leaf."] = 0.0
+    max_features: Annotated[
+        Features,
+        count_or_share(),
+        "Features drawn for each node: a count or a share, None for all. More are drawn while none of them can split the node.",
+    ] = "sqrt"
+    max_leaf_nodes: Annotated[int | None, at_least(2), "Most leaves of a tree; the best splits come first. None for no limit."] = None
+    min_impurity_decrease: Annotated[
+        float, at_least(0), "Smallest drop of the impurity by a split, by the share of the tree's weight that is in the node."
+    ] = 0.0
+    bootstrap: Annotated[bool, "Draw the rows of each tree with replacement."] = True
+    max_samples: Annotated[
+        int | float | None, count_or_share(), "Rows drawn for each tree: a count, or a share of all. None for as many as there are."
+    ] = None
+    oob_score: Annotated[
+        bool | str | Callable,
+        "Judge the forest by the rows that each tree has not seen: True for accuracy or R2, the name of a scorer, or a function "
+        "of (truth, prediction).",
+    ] = False
+    max_bins: Annotated[
+        int | None,
+        between(2, 255),
+        "Most bins of a column in nodes of many rows; nodes of at most 512 rows consider every threshold. None: all nodes do.",
+    ] = 255
+    categorical_features: Categorical = None
+    n_jobs: Annotated[
+        int | None, not_zero(), "Threads; None or -1 for all that the process may use. The model is the same for any number."
+    ] = None
+    random_state: RandomState = None
+    verbose: Annotated[int | bool, at_least(0), "Show a progress line."] = 0
+    warm_start: Annotated[bool, "Go on from the trees that are there, instead of beginning anew."] = False
+
+
+@knobs
+class ForestClassifierParams:
+    """What the trees of a classifier are judged by, and how they vote."""
+
+    criterion: Annotated[Literal["gini", "entropy", "log_loss"], "How good a split is: by the impurity that it removes."] = "gini"
+    voting: Annotated[
+        Literal["soft", "hard"],
+        "'soft' averages the shares of the classes in the leaves; 'hard' counts the trees by the most frequent class of the leaf, "
+        "one drawn at random among equals.",
+    ] = "soft"
+    class_weight: ClassWeight = None
+
+
+@knobs
+class ForestRegressorParams:
+    """What the trees of a regressor are judged by."""
+
+    criterion: Annotated[Literal["squared_error"], "How good a split is: by the squared error that it removes."] = "squared_error"
+
+
+@knobs
+class Quantiles:
+    """What is kept beside the trees."""
+
+    quantiles: Annotated[bool, "Keep which training rows are in which leaf, for `predict_quantiles`."] = False

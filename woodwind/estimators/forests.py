@@ -1,0 +1,269 @@
+"""Random forests and extremely randomised trees, for classes and for numbers."""
+
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+
+from woodwind.base.errors import ConstantTargetWarning, ParameterError
+from woodwind.base.notice import notice
+from woodwind.ensemble.forest import Growing, class_rows, number_rows
+from woodwind.estimators.forest import Forests
+from woodwind.estimators.forest_params import ForestClassifierParams, ForestParams, ForestRegressorParams, Quantiles
+from woodwind.estimators.target import Target, read_labels, read_numbers
+from woodwind.estimators.weights import Weighing, weighed_classes
+from woodwind.params.knobs import knobs
+from woodwind.tree.cart import Unit
+from woodwind.tree.grove import Grove
+from woodwind.tree.grove_grower import GroveRows, GroveTree
+from woodwind.tree.leaf_targets import LeafRows
+
+Floats = NDArray[np.float64]
+Values = dict[str, Any]
+
+
+class ForestClassification(Forests, ClassifierMixin, BaseEstimator):
+    """What forests for classes have in common."""
+
+    voting: Literal["soft", "hard"]
+
+    def _read_target(self, y: Any) -> Target:
+        known = self.classes_ if self._goes_on() else None
+        return read_labels(y, self._owner, known)
+
+    def _weighed(self, target: Target, weight: Floats | None, values: Values) -> tuple[Target, Weighing]:
+        target, weighing = weighed_classes(target, weight, values["class_weight"], self._owner)
+        self.classes_: NDArray[Any] = np.asarray(target.classes)
+        return target, weighing
+
+    def _rows(self, target: Target, weight: Floats | None) -> GroveRows:
+        return class_rows(target.y, target.n_classes, weight)
+
+    def _voting(self, grove: Grove) -> Grove:
+        return grove.voting(self._seed) if self.voting == "hard" else grove
+
+    def _keep_out_of_bag(self, mean: Floats) -> None:
+        self.oob_decision_function_ = mean
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """The class with the largest share of each row; of equals the first.
+
+        Parameters
+        ----------
+        X : table
+            Rows of the columns that the model was trained with; columns are matched by name.
+        """
+        return self._predicted(self._mean(X))
+
+    def predict_proba(self, X: Any) -> Floats:
+        """Mean over the trees of the shares of the classes, or of their votes; (n_rows, n_classes), in the order of `classes_`."""
+        return self._mean(X)
+
+    def predict_log_proba(self, X: Any) -> Floats:
+        """Logarithms of the probabilities; minus infinity for a class that no tree has found."""
+        with np.errstate(divide="ignore"):
+            return np.log(self.predict_proba(X))
+
+    def _predicted(self, mean: Floats) -> NDArray[Any]:
+        labels: NDArray[Any] = self.classes_[self._probabilities(mean).argmax(axis=1)]
+        return labels
+
+    def _probabilities(self, mean: Floats) -> Floats:
+        # Scorers want one number where there are two classes: that of the second.
+        return mean if mean.ndim == 2 else np.column_stack([1.0 - mean, mean])
+
+
+class ForestRegression(Forests, RegressorMixin, BaseEstimator):
+    """What forests for numbers have in common."""
+
+    quantiles: bool
+    leaf_rows_: LeafRows
+
+    def _read_target(self, y: Any) -> Target:
+        return read_numbers(y, self._owner)
+
+    def _weighed(self, target: Target, weight: Floats | None, values: Values) -> tuple[Target, Weighing]:
+        target, weighing = super()._weighed(target, weight, values)
+        y = weighing.at(target.y)
+        if len(y) > 1 and (y == y[0]).all():
+            notice(
+                f"{self._owner}: y is {y[0]:g} in every row, so that there is nothing to learn: the forest predicts this number.",
+                ConstantTargetWarning,
+            )
+        return target, weighing
+
+    def _rows(self, target: Target, weight: Floats | None) -> GroveRows:
+        return number_rows(target.y, weight)
+
+    def _least_decrease(self, values: Values, target: Target) -> float:
+        return Unit.of(target.y).away_gain(values["min_impurity_decrease"])
+
+    def _keep_rows(self, trees: list[GroveTree], growing: Growing, there: int) -> None:
+        if not self.quantiles:
+            if hasattr(self, "leaf_rows_"):
+                del self.leaf_rows_
+            return
+        times = [growing.draws.times(there + tree) for tree in range(len(trees))]
+        kept = LeafRows.of(trees, times, *growing.rows.real) if trees else None
+        if there and not hasattr(self, "leaf_rows_"):
+            raise ParameterError(f"{self._owner}: quantiles=True, but the trees that are there were grown without. Set warm_start=False.")
+        if kept is not None:
+            self.leaf_rows_ = self.leaf_rows_.join(kept) if there else kept
+
+    def _keep_out_of_bag(self, mean: Floats) -> None:
+        self.oob_prediction_ = mean[:, 0]
+
+    def predict(self, X: Any) -> Floats:
+        """The mean over the trees of the mean target where each row ends.
+
+        Parameters
+        ----------
+        X : table
+            Rows of the columns that the model was trained with; columns are matched by name.
+        """
+        return self._mean(X)[:, 0]
+
+    def predict_quantiles(self, X: Any, quantiles: Any = (0.05, 0.5, 0.95)) -> Floats:
+        """Quantiles of the training targets in the leaves where each row ends (Meinshausen 2006), (n_rows, n_quantiles).
+
+        Needs `quantiles=True`: the forest then keeps which training rows are in which leaf.
+
+        Parameters
+        ----------
+        X : table
+            Rows of the columns that the model was trained with.
+        quantiles : numbers between 0 and 1, default=(0.05, 0.5, 0.95)
+            0.05 and 0.95 are the ends of an interval that holds nine of ten targets.
+        """
+        table = self._read(X)
+        if not hasattr(self, "leaf_rows_"):
+            raise ParameterError(f"{self._owner}: predict_quantiles needs the training rows of the leaves. Fit with quantiles=True.")
+        wanted = np.atleast_1d(np.asarray(quantiles, np.float64))
+        if wanted.ndim != 1 or not ((wanted >= 0.0) & (wanted <= 1.0)).all():
+            raise ParameterError(f"{self._owner}: quantiles must be numbers from 0 to 1, not {quantiles!r}.")
+        return self.leaf_rows_.quantiles(self.grove_, table, wanted, self._threads)
+
+    def _predicted(self, mean: Floats) -> Floats:
+        return mean[:, 0] if mean.ndim == 2 else mean
+
+
+@knobs
+class RandomForestClassifier(ForestClassifierParams, ForestParams, ForestClassification):
+    """A random forest for classification (Breiman 2001).
+
+    {forest}
+
+    {parameters}
+
+    Attributes
+    ----------
+    classes_ : array of shape (n_classes,)
+        The labels, in order.
+    {model}
+    oob_decision_function_ : array of shape (n_rows, n_classes)
+        Mean of the trees that have not seen a row; NaN where all have. With `oob_score`.
+    {columns}
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from woodwind import RandomForestClassifier
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = RandomForestClassifier(random_state=0).fit(X, y)
+    >>> model.predict(X[:2])
+    array([0, 0])
+    """
+
+
+@knobs
+class RandomForestRegressor(ForestRegressorParams, ForestParams, Quantiles, ForestRegression):
+    """A random forest for regression (Breiman 2001).
+
+    {forest}
+
+    {parameters}
+
+    Attributes
+    ----------
+    {model}
+    leaf_rows_ : LeafRows
+        Which training targets are in which leaf. With `quantiles`.
+    oob_prediction_ : array of shape (n_rows,)
+        Mean of the trees that have not seen a row; NaN where all have. With `oob_score`.
+    {columns}
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from woodwind import RandomForestRegressor
+    >>> X, y = load_diabetes(return_X_y=True)
+    >>> model = RandomForestRegressor(oob_score=True, random_state=0).fit(X, y)
+    >>> bool(model.oob_score_ > 0.35)
+    True
+    """
+
+    max_features = 1.0
+
+
+@knobs
+class ExtraTreesClassifier(ForestClassifierParams, ForestParams, ForestClassification):
+    """Extremely randomised trees for classification (Geurts, Ernst & Wehenkel 2006).
+
+    {extra}
+
+    {parameters}
+
+    Attributes
+    ----------
+    classes_ : array of shape (n_classes,)
+        The labels, in order.
+    {model}
+    oob_decision_function_ : array of shape (n_rows, n_classes)
+        Mean of the trees that have not seen a row; NaN where all have. With `oob_score` and `bootstrap`.
+    {columns}
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from woodwind import ExtraTreesClassifier
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = ExtraTreesClassifier(random_state=0).fit(X, y)
+    >>> model.predict(X[:2])
+    array([0, 0])
+    """
+
+    bootstrap = False
+    _random_cuts = True
+
+
+@knobs
+class ExtraTreesRegressor(ForestRegressorParams, ForestParams, Quantiles, ForestRegression):
+    """Extremely randomised trees for regression (Geurts, Ernst & Wehenkel 2006).
+
+    {extra}
+
+    {parameters}
+
+    Attributes
+    ----------
+    {model}
+    leaf_rows_ : LeafRows
+        Which training targets are in which leaf. With `quantiles`.
+    oob_prediction_ : array of shape (n_rows,)
+        Mean of the trees that have not seen a row; NaN where all have. With `oob_score` and `bootstrap`.
+    {columns}
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from woodwind import ExtraTreesRegressor
+    >>> X, y = load_diabetes(return_X_y=True)
+    >>> model = ExtraTreesRegressor(min_samples_leaf=3, random_state=0).fit(X, y)
+    >>> bool(model.score(X, y) > 0.5)
+    True
+    """
+
+    bootstrap = False
+    max_features = 1.0
+    _random_cuts = True

@@ -1,0 +1,118 @@
+"""Forests of random structure, for classes and for numbers."""
+
+from typing import Annotated, Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from woodwind.base.streams import seed_of
+from woodwind.data.schema import Schema
+from woodwind.ensemble.forest import Draws, matrix_of
+from woodwind.ensemble.structure import structure_forest
+from woodwind.estimators.forest import Forests
+from woodwind.estimators.forests import ForestClassification, ForestRegression
+from woodwind.estimators.skin import check_lengths, row_count
+from woodwind.estimators.weights import read_weight
+from woodwind.params.check import check
+from woodwind.params.groups import Categorical, ClassWeight, RandomState
+from woodwind.params.knobs import at_least, between, knobs, not_zero
+
+Floats = NDArray[np.float64]
+
+
+@knobs
+class StructureParams:
+    """How many trees, how deep, and how the work is done."""
+
+    n_estimators: Annotated[int, at_least(1), "Number of trees."] = 100
+    max_depth: Annotated[int, between(1, 16), "Depth of every tree: each has 2 ** max_depth leaves."] = 8
+    categorical_features: Categorical = None
+    n_jobs: Annotated[
+        int | None, not_zero(), "Threads; None or -1 for all that the process may use. The model is the same for any number."
+    ] = None
+    random_state: RandomState = None
+
+
+class StructureTraining(Forests):
+    """Trees that are drawn, and leaves that are filled."""
+
+    warm_start = False
+
+    def _fit(self, X: Any, y: Any, sample_weight: Any) -> Self:
+        values = {"class_weight": None, **check(self)}
+        self._seed = seed_of(values["random_state"])
+        target = self._read_target(y)
+        given = read_weight(sample_weight, target.n_rows, self._owner)
+        target, weighing = self._weighed(target, given, values)
+        if weighing.given is not None:
+            check_lengths(self._owner, row_count(X), target.n_rows)
+        schema, table = Schema.learn(X, values["categorical_features"], weight=weighing.given, owner=self._owner)
+        check_lengths(self._owner, table.n_rows, target.n_rows)
+        weight = np.ones(table.n_rows) if weighing.given is None else weighing.given
+        if weighing.weight is not None and weighing.take is not None:
+            weight = np.bincount(weighing.take, weights=weighing.weight, minlength=table.n_rows).astype(np.float64)
+        n_levels = np.array([0 if column.levels is None else max(len(column.levels), 1) for column in table.columns], np.int32)
+        seeds = self._seed, values["n_estimators"], self._threads
+        x = matrix_of(table)
+        self.grove_ = structure_forest(x, target.y.astype(np.float64), weight, target.n_classes, n_levels, values["max_depth"], seeds)
+        self._draws = Draws(table.n_rows, None, False, table.n_rows, self._seed)
+        self._keep_schema(schema)
+        return self
+
+
+@knobs
+class RandomStructureForestClassifier(StructureParams, StructureTraining, ForestClassification):
+    """A forest of complete trees with random questions, for classification; only the leaves learn.
+
+    Questions are a random feature and a random threshold in its range, drawn before a row is seen; missing values go to a random side.
+    Fast, and good where many features say a little each.
+
+    {parameters}
+
+    Attributes
+    ----------
+    classes_ : array of shape (n_classes,)
+        The labels, in order.
+    grove_ : Grove
+        The trees, as arrays.
+    {columns}
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from woodwind import RandomStructureForestClassifier
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = RandomStructureForestClassifier(random_state=0).fit(X, y)
+    >>> model.predict(X[:2])
+    array([0, 0])
+    """
+
+    voting = "soft"
+    class_weight: ClassWeight = None
+
+
+@knobs
+class RandomStructureForestRegressor(StructureParams, StructureTraining, ForestRegression):
+    """A forest of complete trees with random questions, for regression; only the leaves learn.
+
+    Questions are a random feature and a random threshold in its range, drawn before a row is seen; missing values go to a random side.
+
+    {parameters}
+
+    Attributes
+    ----------
+    grove_ : Grove
+        The trees, as arrays.
+    {columns}
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from woodwind import RandomStructureForestRegressor
+    >>> X, y = load_diabetes(return_X_y=True)
+    >>> model = RandomStructureForestRegressor(random_state=0).fit(X, y)
+    >>> bool(model.score(X, y) > 0.5)
+    True
+    """
+
+    max_depth = 12

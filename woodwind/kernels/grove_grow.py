@@ -1,0 +1,245 @@
+"""A whole tree of a forest in one compiled call.
+
+Nodes of many rows are judged by bins; a node of at most `growing[R_LIMIT]` rows becomes an arena in which every threshold is considered
+(see `grove_order.py`). Trees are grown by different threads, each tree by one. The slow twin is `woodwind/testing/naive_grove.py`.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from woodwind.kernels.grove_emit import emit_tree
+from woodwind.kernels.grove_layout import (
+    A_PAIR,
+    B_BIN,
+    B_FEATURE,
+    B_IS_SET,
+    B_LOW,
+    B_MISSING,
+    BEGIN,
+    BEST,
+    BEST_F,
+    BEST_SET,
+    BF_CUT,
+    BF_MIN_GAIN,
+    BF_SCORE,
+    BIN,
+    C_SETS,
+    CATEGORY,
+    CONTROL,
+    CUT,
+    DEPTH,
+    DRAWN,
+    END,
+    FEATURE,
+    GAIN,
+    HEAP,
+    KEY,
+    LOGS,
+    LOW,
+    LOW_HALF,
+    MISSING,
+    MOMENTS,
+    NODE_F,
+    NODE_I,
+    PAIR,
+    PLACES,
+    R_BEST_FIRST,
+    R_CRITERION,
+    R_LIMIT,
+    R_MAX_DEPTH,
+    R_MAX_LEAVES,
+    R_MIN_ROWS,
+    R_MIN_SPLIT,
+    R_N_CANDIDATES,
+    R_N_CLASSES,
+    R_N_FEATURES,
+    R_RANDOM_CUTS,
+    ROWS,
+    SET,
+    SETS,
+    SIDES,
+)
+from woodwind.kernels.grove_nodes import close_arena, copy_rows, is_inside, is_pure, make_children, plant, pop, push
+from woodwind.kernels.grove_order import open_arena
+from woodwind.kernels.grove_score import class_worth, purity
+from woodwind.kernels.grove_split import judge, settle_cut
+from woodwind.kernels.intrinsics import floats, int_list, ints, row_list, words_in
+from woodwind.kernels.jit import inner, kernel
+from woodwind.kernels.keys import hashed
+from woodwind.kernels.scan import NO_SPLIT
+
+U = np.uint64
+
+# Items of a node's key: 0 and 1 name its children.
+CUTS_ITEM = 2
+DRAW_ITEM = 3
+
+
+@inner
+def take_totals(growing: Any, begin: Any, end: Any) -> Any:
+    """Sums of a node: (sum, both), and the weight of each class in SIDES[0]."""
+    inside = is_inside(growing, begin, end)
+    places = row_list(growing, PLACES if inside else ROWS)
+    pair = int_list(growing, A_PAIR if inside else PAIR)
+    whole = ints(growing, SIDES)[0]
+    s = np.int64(0)
+    both = np.int64(0)
+    if growing[R_CRITERION] == MOMENTS:
+        for j in range(U(begin), U(end)):
+            place = U(places[j])
+            s += pair[place + place]
+            both += pair[place + place + U(1)]
+        return s, both
+    for k in range(growing[R_N_CLASSES]):
+        whole[k] = 0
+    for j in range(U(begin), U(end)):
+        place = U(places[j])
+        whole[U(pair[place + place])] += pair[place + place + U(1)] & LOW_HALF
+        both += pair[place + place + U(1)]
+    return s, both
+
+
+@inner
+def draw(growing: Any, key: Any, k: Any) -> Any:
+    """Draw feature number k of a node: one step of a shuffle, remembered so that it can be undone."""
+    drawn = row_list(growing, DRAWN)
+    other = k + (((hashed(key, k) >> 31) * (growing[R_N_FEATURES] - k)) >> 32)
+    drawn[growing[R_N_FEATURES] + k] = other
+    drawn[k], drawn[other] = drawn[other], drawn[k]
+    return drawn[k]
+
+
+@inner
+def find_split(growing: Any, node: Any, total: Any, perfect: Any) -> None:
+    """Judge the features that are drawn for a node, the lowest first; draw on while none of them can split it."""
+    what = ints(growing, NODE_I)[node]
+    begin = what[BEGIN]
+    end = what[END]
+    drawn = row_list(growing, DRAWN)
+    score = floats(growing, BEST_F)
+    score[0, BF_SCORE] = NO_SPLIT
+    int_list(growing, BEST)[B_FEATURE] = -1
+    n_features = growing[R_N_FEATURES]
+    cuts = hashed(what[KEY], CUTS_ITEM)
+    if growing[R_N_CANDIDATES] >= n_features:
+        for k in range(n_features):
+            judge_and_keep(growing, np.int64(k), begin, end, total, cuts)
+            if score[0, BF_SCORE] >= perfect:
+                break
+        return
+    draws = hashed(what[KEY], DRAW_ITEM)
+    for k in range(growing[R_N_CANDIDATES]):
+        feature = draw(growing, draws, k)
+        i = 2 * n_features + k
+        while i > 2 * n_features and drawn[i - 1] > feature:
+            drawn[i] = drawn[i - 1]
+            i -= 1
+        drawn[i] = feature
+    for k in range(growing[R_N_CANDIDATES]):
+        judge_and_keep(growing, np.int64(drawn[2 * n_features + k]), begin, end, total, cuts)
+        if score[0, BF_SCORE] >= perfect:
+            break
+    count = growing[R_N_CANDIDATES]
+    while score[0, BF_SCORE] == NO_SPLIT and count < n_features:
+        judge_and_keep(growing, np.int64(draw(growing, draws, count)), begin, end, total, cuts)
+        count += 1
+    for k in range(count - 1, -1, -1):
+        other = drawn[n_features + k]
+        drawn[k], drawn[other] = drawn[other], drawn[k]
+
+
+@inner
+def judge_and_keep(growing: Any, feature: Any, begin: Any, end: Any, total: Any, key: Any) -> None:
+    """Judge one feature; the set of a split that is the best so far is kept apart from that of the next candidate."""
+    judge(growing, feature, begin, end, total, key)
+    if growing[R_RANDOM_CUTS] != 0 and int_list(growing, CATEGORY)[feature] != 0:
+        copy_rows(growing, begin, end)  # sums of levels stand in their place
+    best = int_list(growing, BEST)
+    if best[B_FEATURE] == feature and best[B_IS_SET] != 0:
+        sets = words_in(growing, BEST_SET)
+        for w in range(8):
+            sets[1, w] = sets[0, w]
+
+
+@inner
+def evaluate(growing: Any, node: Any) -> Any:
+    """Give a node its split; False if it stays a leaf."""
+    control = int_list(growing, CONTROL)
+    what = ints(growing, NODE_I)[node]
+    begin = what[BEGIN]
+    end = what[END]
+    if what[DEPTH] >= growing[R_MAX_DEPTH] or end - begin < 2 or is_pure(growing, begin, end):
+        return False
+    if end - begin <= growing[R_LIMIT] and not is_inside(growing, begin, end):
+        close_arena(growing)
+        open_arena(growing, begin, end)
+    s, both = take_totals(growing, begin, end)
+    if both >> 32 < growing[R_MIN_SPLIT] or both >> 32 < 2 * growing[R_MIN_ROWS]:
+        return False
+    if growing[R_RANDOM_CUTS] != 0:
+        copy_rows(growing, begin, end)
+    perfect = np.inf
+    if growing[R_CRITERION] == MOMENTS:
+        own = np.float64(s) * np.float64(s) / np.float64(both & LOW_HALF)
+        if growing[R_N_CLASSES] == 2:
+            perfect = np.float64(s)
+    else:
+        own = purity(class_worth(growing, 0), both & LOW_HALF, int_list(growing, LOGS))
+    find_split(growing, node, (s, both), perfect)
+    best = int_list(growing, BEST)
+    score = floats(growing, BEST_F)
+    gain = score[0, BF_SCORE] - own
+    if best[B_FEATURE] < 0 or gain < score[0, BF_MIN_GAIN]:
+        return False
+    if best[B_IS_SET] == 0 and growing[R_RANDOM_CUTS] == 0:
+        settle_cut(growing)
+    what[FEATURE] = best[B_FEATURE]
+    what[LOW] = best[B_LOW]
+    what[MISSING] = best[B_MISSING]
+    what[BIN] = best[B_BIN]
+    if best[B_IS_SET] != 0:
+        what[SET] = control[C_SETS]
+        control[C_SETS] += 1
+        for w in range(8):
+            words_in(growing, SETS)[what[SET], w] = words_in(growing, BEST_SET)[1, w]
+    floats(growing, NODE_F)[node, GAIN] = max(gain, 0.0)
+    floats(growing, NODE_F)[node, CUT] = score[0, BF_CUT]
+    return True
+
+
+@kernel
+def grow_grove_tree(growing: Any) -> None:
+    """Grow one tree from the rows that TIMES names, and write it to the OUT arrays; CONTROL says how large it is."""
+    plant(growing)
+    stack = int_list(growing, HEAP)
+    size = np.int64(0)
+    if growing[R_BEST_FIRST] != 0:
+        leaves = 1
+        if evaluate(growing, 0):
+            push(growing, size, 0)
+            size += 1
+        while size > 0 and leaves < growing[R_MAX_LEAVES]:
+            left = make_children(growing, pop(growing, size))
+            size -= 1
+            leaves += 1
+            for child in range(left, left + 2):
+                if evaluate(growing, child):
+                    push(growing, size, child)
+                    size += 1
+        # What was not split after all is a leaf.
+        for j in range(size):
+            ints(growing, NODE_I)[stack[j], FEATURE] = -1
+    else:
+        stack[0] = 0
+        size += 1
+        while size > 0:
+            size -= 1
+            node = stack[size]
+            if evaluate(growing, node):
+                left = make_children(growing, node)
+                stack[size] = left + 1
+                stack[size + 1] = left
+                size += 2
+    close_arena(growing)
+    emit_tree(growing)

@@ -1,0 +1,66 @@
+"""The training targets of the leaves of a forest, for quantiles of its predictions."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from woodwind.base.pool import run_ranges
+from woodwind.kernels.grove_quantiles import LeafTargets, quantiles_of_rows
+from woodwind.tree.grove import Grove
+from woodwind.tree.grove_grower import GroveTree
+
+Floats = NDArray[np.float64]
+
+# What a row costs for each tree, in the units of the pool.
+WORK_PER_TREE = 50
+
+
+@dataclass(frozen=True, eq=False)
+class LeafRows:
+    """Which target of the training is in which leaf; see `kernels/grove_quantiles.py` for the arrays."""
+
+    rank: NDArray[np.int32]
+    weight: NDArray[np.float32]
+    span: NDArray[np.int64]
+    values: Floats
+
+    @classmethod
+    def of(cls, trees: Sequence[GroveTree], times: Sequence[NDArray[np.int32]], y: Floats, weight: Floats) -> "LeafRows":
+        """Of trees that have kept their rows; `times`: how often each row was in each tree."""
+        values, places = np.unique(y, return_inverse=True)
+        ranks, weights, spans, before = [], [], [], 0
+        for tree, count in zip(trees, times, strict=True):
+            assert tree.rows is not None
+            assert tree.span is not None
+            ranks.append(places[tree.rows].astype(np.int32))
+            weights.append((count[tree.rows] * weight[tree.rows]).astype(np.float32))
+            spans.append(tree.span + before)
+            before += len(tree.rows)
+        return cls(np.concatenate(ranks), np.concatenate(weights), np.concatenate(spans), values)
+
+    def join(self, other: "LeafRows") -> "LeafRows":
+        """Those of more trees, grown from the same targets."""
+        return LeafRows(
+            np.concatenate([self.rank, other.rank]),
+            np.concatenate([self.weight, other.weight]),
+            np.concatenate([self.span, other.span + len(self.rank)]),
+            self.values,
+        )
+
+    def quantiles(self, grove: Grove, x: Any, wanted: Floats, threads: int = 1) -> Floats:
+        """Quantiles (n, Q) for the rows of a table or matrix."""
+        ends = grove.ends(x, threads)
+        order = np.argsort(wanted, kind="stable")
+        out = np.empty((len(ends), len(wanted)))
+        targets = LeafTargets(self.rank, self.weight, self.span, self.values)
+
+        def work(begin: int, end: int) -> None:
+            quantiles_of_rows(ends, grove.walk, targets, wanted[order], begin, end, out)
+
+        run_ranges(work, len(ends), threads, WORK_PER_TREE * max(grove.n_trees, 1))
+        back = np.empty_like(out)
+        back[:, order] = out
+        return back
