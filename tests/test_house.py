@@ -55,6 +55,19 @@ def test_no_function_is_longer_than_a_page(path):
     assert long == {}
 
 
+def test_python_calls_no_function_that_has_no_entrance():
+    inner = {
+        f"woodwind.kernels.{path.stem}": {
+            f.name for f in functions(path) if any(isinstance(mark, ast.Name) and mark.id in ("inner", "inlined") for mark in f.decorator_list)
+        }
+        for path in KERNELS
+    }
+    for path in set(SOURCES) - set(KERNELS):
+        for node in ast.walk(tree_of(path)):
+            if isinstance(node, ast.ImportFrom) and node.module in inner:
+                assert not {alias.name for alias in node.names} & inner[node.module], name_of(path)
+
+
 @pytest.mark.parametrize("path", SOURCES, ids=name_of)
 def test_nothing_is_printed(path):
     calls = [node.func.id for node in ast.walk(tree_of(path)) if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)]

@@ -18,11 +18,6 @@ def hash_block(key, first, out):
 def draw_share_range(key, begin, end, threshold, out):
     return draw.draw_share_range(key, begin, end, threshold, out)
 
-
-@kernel
-def count_bootstrap(key, n, m, counts):
-    draw.count_bootstrap(key, n, m, counts)
-
 KEYS = [0, 1, streams.key(0, "rows", 5), (1 << 63) - 1]
 
 
@@ -74,14 +69,14 @@ def test_bootstrap_is_ascending_and_equals_its_twins(n, m):
     out, counts = np.full(m, -1, np.int32), np.empty(n, np.int32)
     draw.draw_bootstrap(key, n, m, out)
     assert out.tolist() == np.sort(streams.integers(key, n, m)).tolist() == naive.draw_bootstrap(key, n, m)
-    count_bootstrap(key, n, m, counts)
+    draw.count_bootstrap(key, n, m, counts)
     np.testing.assert_array_equal(counts, np.bincount(out, minlength=n))
 
 
 def test_bootstrap_leaves_out_about_a_third_of_the_rows():
     n = 100_000
     counts = np.empty(n, np.int32)
-    count_bootstrap(streams.key(6), n, n, counts)
+    draw.count_bootstrap(streams.key(6), n, n, counts)
     # exp(-1) = 0.3679 with a standard deviation of about 0.001.
     assert (counts == 0).mean() == pytest.approx(np.exp(-1), abs=0.005)
     assert counts.sum() == n

@@ -132,7 +132,7 @@ def draw_exact(key: int, n: int, m: int, out_rows: Any) -> int:
     return drawn
 
 
-@inner
+@kernel
 def count_bootstrap(key: int, n: int, m: int, out_counts: Any) -> None:
     """How often each of the rows 0 .. n is among m draws with replacement: out_counts int32[n], zeroed here.
 
