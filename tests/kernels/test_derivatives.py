@@ -116,7 +116,7 @@ def test_given_derivatives_are_multiplied_by_the_weight():
 @given(st.floats(-1e30, 1e30), st.floats(-1e30, 1e30))
 def test_packing_rounds_halves_to_even_and_clips(g, h):
     q = np.zeros(1, np.int64)
-    d.pack(np.array([g]), np.array([h]), np.array([4.0, 2.0]), q)
+    d.quantise_given(np.array([g]), np.array([h]), None, np.array([4.0, 2.0]), 0, 1, q)
     assert q.tolist() == naive.pack([g], [h], [4.0, 2.0])
 
 

@@ -65,7 +65,7 @@ from woodwind.kernels.grove_order import open_arena
 from woodwind.kernels.grove_score import class_worth, purity
 from woodwind.kernels.grove_split import judge, settle_cut
 from woodwind.kernels.intrinsics import floats, int_list, ints, row_list, words_in
-from woodwind.kernels.jit import inner, kernel
+from woodwind.kernels.jit import inlined, kernel
 from woodwind.kernels.keys import hashed
 from woodwind.kernels.scan import NO_SPLIT
 
@@ -76,7 +76,7 @@ CUTS_ITEM = 2
 DRAW_ITEM = 3
 
 
-@inner
+@inlined
 def take_totals(growing: Any, begin: Any, end: Any) -> Any:
     """Sums of a node: (sum, both), and the weight of each class in SIDES[0]."""
     inside = is_inside(growing, begin, end)
@@ -100,7 +100,7 @@ def take_totals(growing: Any, begin: Any, end: Any) -> Any:
     return s, both
 
 
-@inner
+@inlined
 def draw(growing: Any, key: Any, k: Any) -> Any:
     """Draw feature number k of a node: one step of a shuffle, remembered so that it can be undone."""
     drawn = row_list(growing, DRAWN)
@@ -110,7 +110,7 @@ def draw(growing: Any, key: Any, k: Any) -> Any:
     return drawn[k]
 
 
-@inner
+@inlined
 def find_split(growing: Any, node: Any, total: Any, perfect: Any) -> None:
     """Judge the features that are drawn for a node, the lowest first; draw on while none of them can split it."""
     what = ints(growing, NODE_I)[node]
@@ -149,7 +149,7 @@ def find_split(growing: Any, node: Any, total: Any, perfect: Any) -> None:
         drawn[k], drawn[other] = drawn[other], drawn[k]
 
 
-@inner
+@inlined
 def judge_and_keep(growing: Any, feature: Any, begin: Any, end: Any, total: Any, key: Any) -> None:
     """Judge one feature; the set of a split that is the best so far is kept apart from that of the next candidate."""
     judge(growing, feature, begin, end, total, key)
@@ -162,7 +162,7 @@ def judge_and_keep(growing: Any, feature: Any, begin: Any, end: Any, total: Any,
             sets[1, w] = sets[0, w]
 
 
-@inner
+@inlined
 def evaluate(growing: Any, node: Any) -> Any:
     """Give a node its split; False if it stays a leaf."""
     control = int_list(growing, CONTROL)

@@ -56,7 +56,7 @@ from woodwind.kernels.grove_layout import (
     WEIGHT,
 )
 from woodwind.kernels.intrinsics import bytes_in, floats, int_list, ints, row_list, words_in
-from woodwind.kernels.jit import inner
+from woodwind.kernels.jit import inlined, inner
 from woodwind.kernels.keys import hashed
 from woodwind.kernels.layout import LEFT
 
@@ -80,14 +80,14 @@ def close_arena(growing: Any) -> None:
     control[C_LAST] = 0
 
 
-@inner
+@inlined
 def is_inside(growing: Any, begin: Any, end: Any) -> Any:
     """Whether these rows are in the present arena."""
     control = int_list(growing, CONTROL)
     return end <= control[C_LAST] and begin >= control[C_FIRST]
 
 
-@inner
+@inlined
 def copy_rows(growing: Any, begin: Any, end: Any) -> None:
     """Copy the targets and weights of the rows of a node to the items: random cuts ask for them once for each feature."""
     inside = is_inside(growing, begin, end)
@@ -101,7 +101,7 @@ def copy_rows(growing: Any, begin: Any, end: Any) -> None:
         boths[j] = pair[place + place + U(1)]
 
 
-@inner
+@inlined
 def is_pure(growing: Any, begin: Any, end: Any) -> Any:
     """Whether all rows have one target."""
     rows = row_list(growing, ROWS)
@@ -116,7 +116,7 @@ def is_pure(growing: Any, begin: Any, end: Any) -> Any:
     return True
 
 
-@inner
+@inlined
 def note_ways(growing: Any, what: Any, inside: Any) -> None:
     """Note in WAYS which rows of a node go left, in the order in which they stand."""
     feature = what[FEATURE]
@@ -154,7 +154,7 @@ def note_ways(growing: Any, what: Any, inside: Any) -> None:
             ways[j] = lost if code == MISSING_CODE else np.uint8(code <= low)
 
 
-@inner
+@inlined
 def divide(growing: Any, node: Any) -> Any:
     """Bring the rows of a node that go left to the front, in order; returns where the others begin."""
     what = ints(growing, NODE_I)[node]
@@ -178,7 +178,7 @@ def divide(growing: Any, node: Any) -> Any:
     return np.int64(left)
 
 
-@inner
+@inlined
 def make_children(growing: Any, node: Any) -> Any:
     """Divide a node; returns its left child."""
     control = int_list(growing, CONTROL)

@@ -50,7 +50,7 @@ from woodwind.kernels.grove_layout import (
     WORDS,
 )
 from woodwind.kernels.intrinsics import bytes_in, floats, int_list, ints, row_list, word_list
-from woodwind.kernels.jit import inner
+from woodwind.kernels.jit import inlined, inner
 
 U = np.uint64
 S6, S32, LOW6 = np.uint64(6), np.uint64(32), np.uint64(63)
@@ -80,7 +80,7 @@ def open_arena(growing: Any, begin: Any, end: Any) -> None:
         a_pair[i + i + ONE] = pair[row + row + ONE]
 
 
-@inner
+@inlined
 def fetch_codes(growing: Any, feature: Any) -> None:
     """Copy the codes of the arena's rows, for the features that share a line of the cache, into columns; unless that was done already."""
     control = int_list(growing, CONTROL)
@@ -117,7 +117,7 @@ def spread(keys: Any, out: Any, size: Any, shift: Any, counts: Any, mask: Any) -
         counts[d] += 1
 
 
-@inner
+@inlined
 def put_in_order(growing: Any, feature: Any) -> None:
     """Sort the rows of the arena by a feature, unless that was done already."""
     control = int_list(growing, CONTROL)
@@ -168,7 +168,7 @@ def put_in_order(growing: Any, feature: Any) -> None:
         order[i] = key + lift if key >> 32 < top else (np.int64(MISSING_CODE) << 32) + (key & LOW_HALF)
 
 
-@inner
+@inlined
 def sort_few(ranks: Any, size: Any) -> None:
     """Insertion."""
     for j in range(1, size):
@@ -180,7 +180,7 @@ def sort_few(ranks: Any, size: Any) -> None:
         ranks[i] = moved
 
 
-@inner
+@inlined
 def set_bits(growing: Any, start: Any, begin: Any, end: Any) -> Any:
     """Set a bit for the rank of every place begin..end, and a bit for each word that has one; returns how many summaries there are."""
     control = int_list(growing, CONTROL)
@@ -200,7 +200,7 @@ def set_bits(growing: Any, start: Any, begin: Any, end: Any) -> Any:
     return (n_words + LOW6) >> S6
 
 
-@inner
+@inlined
 def gather_sorted(growing: Any, feature: Any, begin: Any, end: Any) -> Any:
     """Rows of a node in an arena as items, in the order of a feature; returns how many."""
     put_in_order(growing, feature)

@@ -25,13 +25,13 @@ from woodwind.kernels.grove_layout import (
     SIDES,
 )
 from woodwind.kernels.intrinsics import floats, int_list, ints
-from woodwind.kernels.jit import inner
+from woodwind.kernels.jit import inlined, inner
 from woodwind.kernels.scan import NO_SPLIT
 
 U = np.uint64
 
 
-@inner
+@inlined
 def worth(x: Any, logs: Any) -> Any:
     """What a weight adds to the criterion: its square (Gini, without logarithms), or x log2 x in fixed point (entropy).
 
@@ -44,7 +44,7 @@ def worth(x: Any, logs: Any) -> Any:
     return np.int64(np.rint(np.float64(x) * math.log2(np.float64(x)) * np.float64(np.int64(1) << logs[0])))
 
 
-@inner
+@inlined
 def allowed(both: Any, total: Any, min_rows: Any, min_weight: Any) -> Any:
     """Whether the two sides of a cut have rows and weight enough."""
     rest = total - both
@@ -53,7 +53,7 @@ def allowed(both: Any, total: Any, min_rows: Any, min_weight: Any) -> Any:
     )
 
 
-@inner
+@inlined
 def moment_score(s: Any, both: Any, total_s: Any, total: Any) -> Any:
     """Sum of squares over weight of both sides: what is left of the squared error is least where this is largest."""
     p = np.float64(both & LOW_HALF)
@@ -63,7 +63,7 @@ def moment_score(s: Any, both: Any, total_s: Any, total: Any) -> Any:
     return (a * a * q + b * b * p) / (p * q)
 
 
-@inner
+@inlined
 def scan_moments(growing: Any, last: Any, start: Any, total: Any) -> Any:
     """Best cut after one of the items 0..last: score and item, start = (sum, both) that are left from the beginning.
 
@@ -119,7 +119,7 @@ def class_worth(growing: Any, side: Any) -> Any:
     return out
 
 
-@inner
+@inlined
 def purity(A: Any, p: Any, logs: Any) -> Any:
     """Score of one side with weight p whose classes are worth A: the sum of squares over the weight, or minus the bits."""
     if len(logs) == 0:
@@ -127,7 +127,7 @@ def purity(A: Any, p: Any, logs: Any) -> Any:
     return np.float64(A - worth(p, logs))
 
 
-@inner
+@inlined
 def class_score(A: Any, p: Any, B: Any, q: Any, logs: Any) -> Any:
     """Score of two sides (Breiman et al. 1984; Quinlan 1986). Bits that rounding of a logarithm shows in count for nothing."""
     if len(logs) == 0:
@@ -138,7 +138,7 @@ def class_score(A: Any, p: Any, B: Any, q: Any, logs: Any) -> Any:
     return np.float64((bits + 128) >> 8 << 8)
 
 
-@inner
+@inlined
 def scan_classes(growing: Any, last: Any, start: Any, total: Any) -> Any:
     """The same for classes: SIDES[1] has the weights that are left from the beginning, SIDES[0] the total."""
     codes = int_list(growing, ITEMS)[: growing[R_MOST]]
@@ -175,7 +175,7 @@ def scan_classes(growing: Any, last: Any, start: Any, total: Any) -> Any:
     return best, where
 
 
-@inner
+@inlined
 def scan_items(growing: Any, last: Any, from_item: Any, to_item: Any, total: Any) -> Any:
     """Best cut after one of the items 0..last, if the items from_item..to_item go left in any case; total = (sum, both)."""
     sums = int_list(growing, ITEMS)[growing[R_MOST] : 2 * growing[R_MOST]]

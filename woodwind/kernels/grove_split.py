@@ -44,7 +44,7 @@ from woodwind.kernels.grove_layout import (
 from woodwind.kernels.grove_order import fill_cells, gather_bins, gather_numbers, gather_sorted
 from woodwind.kernels.grove_score import allowed, class_score, moment_score, scan_items, worth
 from woodwind.kernels.intrinsics import floats, int_list, ints, words_in
-from woodwind.kernels.jit import inner
+from woodwind.kernels.jit import inlined, inner
 from woodwind.kernels.keys import hashed
 from woodwind.kernels.layout import LEFT, RIGHT, STOP
 from woodwind.kernels.scan import NO_SPLIT
@@ -52,7 +52,7 @@ from woodwind.kernels.scan import NO_SPLIT
 U = np.uint64
 
 
-@inner
+@inlined
 def note(growing: Any, score: Any, feature: Any, span: Any, missing: Any, is_set: Any, bin_: Any, cut: Any) -> None:
     """Keep a split that is better than those before; span: the codes on both sides of the cut."""
     best = int_list(growing, BEST)
@@ -74,7 +74,7 @@ def midway(low: Any, high: Any) -> Any:
     return middle if low <= middle < high else low
 
 
-@inner
+@inlined
 def judge_numbers(growing: Any, feature: Any, begin: Any, end: Any, total: Any) -> None:
     """The best threshold of a feature, missing values tried on both sides."""
     control = int_list(growing, CONTROL)
@@ -121,7 +121,7 @@ def settle_cut(growing: Any) -> None:
 # Random cuts.
 
 
-@inner
+@inlined
 def score_sides(growing: Any, s: Any, both: Any, total: Any) -> Any:
     """Score of one cut: s and both of the left side, its classes in SIDES[1]."""
     total_s, total_both = total
@@ -140,7 +140,7 @@ def score_sides(growing: Any, s: Any, both: Any, total: Any) -> Any:
     return class_score(A, p, B, (total_both & LOW_HALF) - p, logs)
 
 
-@inner
+@inlined
 def add_side(growing: Any, size: Any, cut: Any, missing: Any) -> Any:
     """Sum of the rows with numbers up to the cut, or of those that miss one; their classes are added to SIDES[1]."""
     numbers = floats(growing, CURVE)[0]
@@ -166,7 +166,7 @@ def add_side(growing: Any, size: Any, cut: Any, missing: Any) -> Any:
     return s, both
 
 
-@inner
+@inlined
 def judge_random(growing: Any, feature: Any, begin: Any, end: Any, total: Any, key: Any) -> None:
     """One random threshold between the least and the largest number of the node (Geurts, Ernst & Wehenkel 2006)."""
     gather_numbers(growing, feature, begin, end)
@@ -316,7 +316,7 @@ def judge_levels(growing: Any, feature: Any, begin: Any, end: Any, total: Any, k
             note(growing, score, feature, (np.int64(0), np.int64(0)), missing, 1, np.int64(-1), 0.0)
 
 
-@inner
+@inlined
 def judge(growing: Any, feature: Any, begin: Any, end: Any, total: Any, key: Any) -> None:
     """The best split of the rows begin..end by a feature, noted if it is better than what is there."""
     if int_list(growing, CATEGORY)[feature] != 0:
