@@ -7,10 +7,10 @@ from functools import cached_property, partial
 from typing import Any, Literal, Protocol, TypeVar
 
 import numpy as np
-from joblib import Parallel, delayed
 from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.utils import _safe_indexing
+from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import has_fit_parameter
 
 from woodwind.base.errors import MemberError, MemberTypeError
