@@ -464,7 +464,7 @@ def test_what_is_wrong_is_said_before_any_work(more, message, monkeypatch):
     def work(*_):
         raise AssertionError("work was done")
 
-    monkeypatch.setattr("woodwind.estimators.tree_members.Grove.grow", work)
+    monkeypatch.setattr("woodwind.estimators.tree_members.SharedTable.grow", work)
     monkeypatch.setattr("woodwind.estimators.members.train_one", work)
     X, y = classes()
     bag = BaggingClassifier(**more)

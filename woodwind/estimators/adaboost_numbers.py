@@ -23,7 +23,7 @@ from woodwind.params.check import check
 from woodwind.params.describe import told
 from woodwind.params.knobs import knobs
 from woodwind.tree.forest import Forest
-from woodwind.tree.joined import joined
+from woodwind.tree.joining import joined, with_scores
 
 Floats = NDArray[np.float64]
 Values = dict[str, Any]
@@ -99,7 +99,7 @@ class AdaBoostRegressor(
         members = [one.member for one in done]
         self._estimators: list[Any] = []
         if isinstance(members[0], Forest):
-            self.forest_ = joined(members, [one.value for one in members], [0] * len(members), 1)
+            self.forest_ = with_scores(joined(members), [one.value for one in members], [0] * len(members), 1)
         else:
             self._estimators = members
 

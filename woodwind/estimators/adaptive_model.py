@@ -18,7 +18,7 @@ from woodwind.ensemble.progress import with_progress
 from woodwind.ensemble.stopping import Step
 from woodwind.estimators.base_learner import class_answers
 from woodwind.tree.forest import Forest
-from woodwind.tree.joined import joined
+from woodwind.tree.joining import joined, with_scores
 
 R = TypeVar("R", AdaptiveRound, NumberRound)
 
@@ -113,7 +113,7 @@ def model_of(rounds: list[AdaptiveRound], plan: AdaptivePlan, labels: NDArray[An
     if isinstance(learnt[0][0].member, Forest):
         values = [scores_of(plan.algorithm, one.nodes, weight) for one, weight in learnt]
         output = [place % plan.n_labels if plan.algorithm == "mh" else -1 for place in range(len(learnt))]
-        forest = joined([one.member for one, _ in learnt], values, output, plan.n_labels)
+        forest = with_scores(joined([one.member for one, _ in learnt]), values, output, plan.n_labels)
         shares = np.concatenate([one.member.value for one, _ in learnt])
     else:
         estimators = tuple(one.member for one, _ in learnt)

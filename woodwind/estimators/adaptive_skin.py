@@ -12,7 +12,7 @@ from woodwind.data.schema import Schema
 from woodwind.data.table import Table
 from woodwind.ensemble.learner import ClassLearner, Floats, Integers, TreeLearner, TreeRows, class_learner
 from woodwind.estimators.adaptive_model import AdaptiveModel, tree_of
-from woodwind.estimators.base_learner import EstimatorLearner, counts_of, read_table, rows_of
+from woodwind.estimators.base_learner import EstimatorLearner, read_table, rows_of
 from woodwind.estimators.skin import Skin, check_lengths, row_count
 from woodwind.estimators.trees import DecisionTreeClassifier
 from woodwind.estimators.weights import Weighing
@@ -86,7 +86,7 @@ class AdaptiveSkin(Skin):
         self, X: Any, n_rows: int, weighing: Weighing, values: Values, known: Schema | None = None
     ) -> tuple[Source, NDArray[np.int64] | None]:
         """The rows to learn from, and which rows of the table they are, None for all; `known` is how an earlier fit has read its table."""
-        count, weight = counts_of(weighing, n_rows)
+        count, weight = weighing.of_rows(n_rows)
         if values["estimator"] is None:
             check_lengths(self._owner, row_count(X), n_rows)
             if known is None:

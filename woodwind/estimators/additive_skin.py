@@ -28,7 +28,7 @@ from woodwind.losses.own import OwnLoss
 from woodwind.params.check import check
 from woodwind.params.describe import told
 from woodwind.tree.forest import Forest
-from woodwind.tree.joined import joined
+from woodwind.tree.joining import joined, with_scores
 
 Floats = NDArray[np.float64]
 Values = dict[str, Any]
@@ -210,8 +210,9 @@ class AdditiveSkin(AdaptiveSkin):
         if not members:
             return Forest.empty(np.zeros(len(self.schema_.feature_names), np.int32), self.start_, 1)
         values = [member.learnt.value * member.step if member.values is None else padded(member) for member in members]
-        forest = joined([member.learnt for member in members], values, [place % width for place in range(len(members))], width)
-        return replace(forest, start=self.start_)
+        forest = joined([member.learnt for member in members])
+        output = [place % width for place in range(len(members))]
+        return replace(with_scores(forest, values, output, width), start=self.start_)
 
     # What the learners are like.
 

@@ -23,7 +23,7 @@ from woodwind.estimators.members import AnyMembers, Kind, Members, TableOfAny, T
 from woodwind.estimators.plan import feature_count
 from woodwind.estimators.skin import COLUMNS, TRAINING_DATA, all_or_nothing, check_lengths, row_count
 from woodwind.estimators.target import Target
-from woodwind.estimators.tree_members import Grove, TreeMembers, can_share
+from woodwind.estimators.tree_members import SharedTable, TreeMembers, can_share
 from woodwind.estimators.weights import Weighing, read_weight
 from woodwind.params.check import check
 from woodwind.params.describe import told
@@ -169,9 +169,9 @@ class Bagging:
         check_lengths(self._owner, table.n_rows, given.target.n_rows)
         self._keep_header(schema.header)
         task = self._task(values, given, distributions, earlier)
-        grove = Grove(task, schema, table, weight, self._threads)
+        shared = SharedTable(task, schema, table, weight, self._threads)
         numbers = range(0 if earlier is None else len(earlier), values["n_estimators"])
-        trees = self._gathered(grove.trees(numbers), numbers, values) if numbers else []
+        trees = self._gathered(shared.trees(numbers), numbers, values) if numbers else []
         if trees or earlier is None:
             self._keep(TreeMembers.of(task, schema, [*([] if earlier is None else [earlier.forest]), *trees]), task.drawing)
         if values["oob_score"] is False:

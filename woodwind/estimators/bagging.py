@@ -9,15 +9,14 @@ from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from woodwind.base.errors import ConstantTargetWarning, ParameterError
-from woodwind.base.notice import notice
+from woodwind.base.errors import ParameterError
 from woodwind.ensemble.bag import OutOfBag
 from woodwind.ensemble.ballots import shares, winners
 from woodwind.ensemble.noise import class_shares, largest_rate
 from woodwind.estimators.bag_checks import Score
 from woodwind.estimators.bagged import Bagging, Given, Values
 from woodwind.estimators.members import Kind
-from woodwind.estimators.target import Target, read_labels, read_numbers
+from woodwind.estimators.target import Target, read_labels, read_numbers, tell_of_constant
 from woodwind.estimators.trees import DecisionTreeClassifier, DecisionTreeRegressor
 from woodwind.estimators.weights import Weighing, class_factors, weighed_classes
 from woodwind.params.bagging import BagClassifierParams, BagParams, DiversityParams
@@ -191,12 +190,7 @@ class BaggingRegressor(BagParams, DiversityParams, RunParams, Bagging, Regressor
 
     def _weighed(self, target: Target, weight: Floats | None, values: Values) -> tuple[Target, Weighing, Floats | None]:
         target, weighing, chance = super()._weighed(target, weight, values)
-        y = weighing.at(target.y)
-        if len(y) > 1 and (y == y[0]).all():
-            notice(
-                f"{self._owner}: y is {y[0]:g} in every row, so that there is nothing to learn: the members predict this number.",
-                ConstantTargetWarning,
-            )
+        tell_of_constant(weighing.at(target.y), self._owner)
         return target, weighing, chance
 
     def _keep_out_of_bag(self, found: OutOfBag, given: Given, score: Score) -> None:

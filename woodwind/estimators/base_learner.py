@@ -11,7 +11,6 @@ from sklearn.utils.validation import _num_samples, has_fit_parameter, validate_d
 from woodwind.base.errors import ParameterError, TableError
 from woodwind.base.streams import key
 from woodwind.ensemble.learner import Floats, Integers, Labels, Learnt, draw_by_weight
-from woodwind.estimators.weights import Weighing
 
 # A draw of rows that all have one label is drawn again so often.
 DRAWS = 20
@@ -78,18 +77,6 @@ def rows_of(X: Any, rows: NDArray[Any]) -> Any:
     except (TypeError, ValueError, AttributeError) as error:
         kind = type(X).__name__
         raise TableError(f"Rows of a table of type {kind} cannot be taken. Give an array, a sparse matrix or a frame.") from error
-
-
-def counts_of(weighing: Weighing, n_rows: int) -> tuple[Integers | None, Floats | None]:
-    """How many rows each row of the table stands for (0: absent), and the weight of each of these; None for one each."""
-    if weighing.take is None:
-        return None, weighing.weight
-    count = np.bincount(weighing.take, minlength=n_rows).astype(np.int64)
-    if weighing.weight is None:
-        return count, None
-    of_row = np.ones(n_rows)
-    of_row[weighing.take] = weighing.weight
-    return count, of_row
 
 
 class EstimatorLearner:

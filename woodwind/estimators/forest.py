@@ -151,10 +151,7 @@ class Forests(Skin):
     def _growing(self, table: Table, target: Target, weighing: Weighing, values: Values, there: int) -> Growing:
         """How the trees are grown, and from which rows."""
         n = table.n_rows
-        of_row = weighing.weight
-        if weighing.weight is not None and weighing.take is not None:
-            of_row = np.zeros(n)
-            of_row[weighing.take] = weighing.weight
+        _, of_row = weighing.of_rows(n)
         take = weighing.take
         draws = Draws(n, take, values["bootstrap"], self._sample_size(values, n if take is None else len(take)), self._seed)
         bins = values["max_bins"]

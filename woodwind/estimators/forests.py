@@ -6,13 +6,12 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 
-from woodwind.base.errors import ConstantTargetWarning, ParameterError
-from woodwind.base.notice import notice
+from woodwind.base.errors import ParameterError
 from woodwind.ensemble.forest import Growing, class_rows, number_rows
 from woodwind.estimators.forest import Forests
-from woodwind.estimators.forest_params import ForestClassifierParams, ForestParams, ForestRegressorParams, Quantiles
-from woodwind.estimators.target import Target, read_labels, read_numbers
+from woodwind.estimators.target import Target, read_labels, read_numbers, tell_of_constant
 from woodwind.estimators.weights import Weighing, weighed_classes
+from woodwind.params.forests import ForestClassifierParams, ForestParams, ForestRegressorParams, Quantiles
 from woodwind.params.knobs import knobs
 from woodwind.tree.cart import Unit
 from woodwind.tree.grove import Grove
@@ -85,12 +84,7 @@ class ForestRegression(Forests, RegressorMixin, BaseEstimator):
 
     def _weighed(self, target: Target, weight: Floats | None, values: Values) -> tuple[Target, Weighing]:
         target, weighing = super()._weighed(target, weight, values)
-        y = weighing.at(target.y)
-        if len(y) > 1 and (y == y[0]).all():
-            notice(
-                f"{self._owner}: y is {y[0]:g} in every row, so that there is nothing to learn: the forest predicts this number.",
-                ConstantTargetWarning,
-            )
+        tell_of_constant(weighing.at(target.y), self._owner)
         return target, weighing
 
     def _rows(self, target: Target, weight: Floats | None) -> GroveRows:

@@ -5,9 +5,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from woodwind.base.errors import ConstantTargetWarning, ParameterError
-from woodwind.base.notice import notice
-from woodwind.estimators.target import Target
+from woodwind.base.errors import ParameterError
+from woodwind.estimators.target import Target, tell_of_constant
 from woodwind.losses.base import Loss
 from woodwind.losses.classification import Exponential, Multinomial, TwoClasses
 from woodwind.losses.links import Logit, Softmax
@@ -38,11 +37,7 @@ def class_loss(given: Any, n_classes: int) -> Loss:
 
 def number_loss(given: Any, target: Target, owner: str) -> Loss:
     """The loss of numbers; a target that is the same in every row is told of."""
-    if len(target.y) > 1 and (target.y == target.y[0]).all():
-        notice(
-            f"{owner}: y is {target.y[0]:g} in every row, so that there is nothing to learn: the model predicts this number.",
-            ConstantTargetWarning,
-        )
+    tell_of_constant(target.y, owner)
     if isinstance(given, str):
         return regression_loss(given)
     loss = adopt(given)

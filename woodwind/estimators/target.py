@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.exceptions import DataConversionWarning
 
-from woodwind.base.errors import TargetError, WoodwindWarning
+from woodwind.base.errors import ConstantTargetWarning, TargetError, WoodwindWarning
 from woodwind.base.notice import notice
 
 # Whole labels within such a distance of each other are counted, not sorted.
@@ -240,3 +240,10 @@ def _advice(array: NDArray[Any]) -> str:
     if array.dtype.kind in "mM":
         return "Turn dates into a number first, for example days since the first of them."
     return "Convert it with .astype(float); for labels use a classifier."
+
+
+def tell_of_constant(y: NDArray[np.float64], owner: str) -> None:
+    """Warn of numbers that are the same in every row."""
+    if len(y) > 1 and (y == y[0]).all():
+        said = f"{owner}: y is {y[0]:g} in every row, so that there is nothing to learn: the model predicts this number."
+        notice(said, ConstantTargetWarning)

@@ -30,7 +30,7 @@ def can_share(base: Any, distributions: Any) -> bool:
     return type(base) in (DecisionTreeClassifier, DecisionTreeRegressor) and "categorical_features" not in distributions
 
 
-class Grove:
+class SharedTable:
     """A table that trees are grown from: read once, and coded once for each number of bins."""
 
     def __init__(self, task: Task, schema: Schema, table: Table, given: Floats | None, threads: int) -> None:

@@ -10,9 +10,8 @@ from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.utils import Bunch
 from sklearn.utils.validation import check_is_fitted
 
-from woodwind.base.errors import ConstantTargetWarning, ParameterError
+from woodwind.base.errors import ParameterError
 from woodwind.base.fixed import exact_sum
-from woodwind.base.notice import notice
 from woodwind.base.streams import key, seed_of
 from woodwind.data.cuts import Cuts
 from woodwind.data.ranks import Ranks
@@ -21,7 +20,7 @@ from woodwind.data.table import Table
 from woodwind.estimators.constraints import monotonic
 from woodwind.estimators.plan import feature_count
 from woodwind.estimators.skin import COLUMNS, TRAINING_DATA, Skin, check_lengths, row_count
-from woodwind.estimators.target import Target, read_labels, read_numbers
+from woodwind.estimators.target import Target, read_labels, read_numbers, tell_of_constant
 from woodwind.estimators.weights import Weighing, class_factors, read_weight, weighed_classes
 from woodwind.params.check import check
 from woodwind.params.describe import told
@@ -349,12 +348,7 @@ class DecisionTreeRegressor(CartRegressorParams, CartParams, LeafParams, Decisio
 
     def _weighed(self, target: Target, weight: Floats | None, values: Values) -> tuple[Target, Weighing]:
         target, weighing = super()._weighed(target, weight, values)
-        y = weighing.at(target.y)
-        if len(y) > 1 and (y == y[0]).all():
-            notice(
-                f"{self._owner}: y is {y[0]:g} in every row, so that there is nothing to learn: the tree predicts this number.",
-                ConstantTargetWarning,
-            )
+        tell_of_constant(weighing.at(target.y), self._owner)
         return target, weighing
 
     def _grow(self, data: CartData, target: Target, plan: CartPlan) -> Forest:

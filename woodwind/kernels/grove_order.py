@@ -81,8 +81,8 @@ def open_arena(growing: Any, begin: Any, end: Any) -> None:
 
 
 @inlined
-def fetch_codes(growing: Any, feature: Any) -> None:
-    """Copy the codes of the arena's rows, for the features that share a line of the cache, into columns; unless that was done already."""
+def fetch(growing: Any, feature: Any, source: Any, out: Any) -> None:
+    """Copy what the arena's rows have in `source`, for the features that share a line of the cache, into columns; unless that was done."""
     control = int_list(growing, CONTROL)
     fetched = int_list(growing, FETCHED)
     group = feature // LINE
@@ -91,8 +91,6 @@ def fetch_codes(growing: Any, feature: Any) -> None:
     fetched[group] = control[C_ARENA]
     first = U(control[C_FIRST])
     rows = row_list(growing, ROWS)
-    fine = row_list(growing, FINE)
-    codes = row_list(growing, A_CODE)
     room = U(growing[R_ROOM])
     stride = U(growing[R_STRIDE])
     begin = U(group * LINE)
@@ -100,7 +98,7 @@ def fetch_codes(growing: Any, feature: Any) -> None:
     for i in range(U(control[C_LAST]) - first):
         line = U(rows[first + i]) * stride + begin
         for k in range(width):
-            codes[(begin + k) * room + i] = fine[line + k]
+            out[(begin + k) * room + i] = source[line + k]
 
 
 @inner
@@ -125,7 +123,7 @@ def put_in_order(growing: Any, feature: Any) -> None:
     if ready[feature] == control[C_ARENA]:
         return
     ready[feature] = control[C_ARENA]
-    fetch_codes(growing, feature)
+    fetch(growing, feature, row_list(growing, FINE), row_list(growing, A_CODE))
     size = U(control[C_LAST] - control[C_FIRST])
     codes = row_list(growing, A_CODE)
     start = U(feature * growing[R_ROOM])
@@ -306,29 +304,6 @@ def gather_bins(growing: Any, feature: Any, begin: Any, end: Any) -> Any:
 
 
 @inner
-def fetch_numbers(growing: Any, feature: Any) -> None:
-    """The same as `fetch_codes` for numbers."""
-    control = int_list(growing, CONTROL)
-    fetched = int_list(growing, FETCHED)
-    group = feature // LINE
-    if fetched[group] == control[C_ARENA]:
-        return
-    fetched[group] = control[C_ARENA]
-    first = U(control[C_FIRST])
-    rows = row_list(growing, ROWS)
-    raw = floats(growing, RAW_ROWS)[0]
-    own = floats(growing, A_RAW)[0]
-    room = U(growing[R_ROOM])
-    stride = U(growing[R_STRIDE])
-    begin = U(group * LINE)
-    width = min(begin + U(LINE), U(growing[R_N_FEATURES])) - begin
-    for i in range(U(control[C_LAST]) - first):
-        line = U(rows[first + i]) * stride + begin
-        for k in range(width):
-            own[(begin + k) * room + i] = raw[line + k]
-
-
-@inner
 def gather_numbers(growing: Any, feature: Any, begin: Any, end: Any) -> None:
     """Only the numbers of the rows of a node, in the order in which the rows stand, to CURVE[0]."""
     control = int_list(growing, CONTROL)
@@ -339,8 +314,8 @@ def gather_numbers(growing: Any, feature: Any, begin: Any, end: Any) -> None:
         for j in range(U(end - begin)):
             numbers[j] = raw[U(rows[U(begin) + j])]
         return
-    fetch_numbers(growing, feature)
     own = floats(growing, A_RAW)[0]
+    fetch(growing, feature, floats(growing, RAW_ROWS)[0], own)
     start = U(feature * growing[R_ROOM])
     places = row_list(growing, PLACES)
     for j in range(U(end - begin)):

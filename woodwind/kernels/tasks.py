@@ -9,7 +9,6 @@ from woodwind.kernels.best_split import left_levels, scan_feature
 from woodwind.kernels.growing import (
     BATCH,
     BY_COLUMN,
-    COMMONEST,
     DRAWN,
     FOUND_F,
     FOUND_I,
@@ -43,7 +42,7 @@ from woodwind.kernels.intrinsics import (
     row_list,
     words_in,
 )
-from woodwind.kernels.jit import inlined, inner
+from woodwind.kernels.jit import inner
 from woodwind.kernels.keys import draw_features
 from woodwind.kernels.layout import (
     F_HIGH,
@@ -55,7 +54,6 @@ from woodwind.kernels.layout import (
     N_FEATURE,
     N_LAYOUT,
     N_SLOT,
-    PACKED3,
     SYMMETRIC,
     WIDE2,
 )
@@ -203,18 +201,6 @@ def complete(growing: Any, rule: Any, item: Any, first: Any, past: Any) -> None:
                 parent[i] -= table[i]  # the parent becomes the larger child
 
 
-@inlined
-def is_settled(growing: Any, rule: Any, node: Any, feature: Any, place: Any) -> Any:
-    """Whether so many rows of a node have the commonest code of a feature that any cut leaves too few on the other side.
-
-    Of columns that are mostly zero, most are, in most nodes; and to see it takes one cell.
-    """
-    if not rule.sparse or place[1] != PACKED3:
-        return False
-    n_rows = get_int(growing, NODE_I, node, N_END) - get_int(growing, NODE_I, node, N_BEGIN)
-    return n_rows - (place[0][get_listed(growing, COMMONEST, feature)] & 0xFFF) < rule.min_rows
-
-
 @inner
 def judge(growing: Any, rule: Any, node: Any, first: Any, past: Any, counts: Any, thread: Any, out: Any) -> None:
     """Best split of a node among features first to past; written to row `out` of the findings."""
@@ -226,7 +212,7 @@ def judge(growing: Any, rule: Any, node: Any, first: Any, past: Any, counts: Any
     put_float(growing, FOUND_F, out, 0, NO_SPLIT)
     for k in range(draw_features(growing, rule, node, drawn)):
         f = get_int(growing, DRAWN, thread, k)
-        if first <= f < past and not is_settled(growing, rule, node, f, place):
+        if first <= f < past:
             bounds = (low, high, np.float64(get_listed(growing, MONOTONIC, f)))
             best = get_float(growing, FOUND_F, out, 0)
             gain, where, side, left, right = scan_feature(growing, rule, f, place, bounds, thread, best)

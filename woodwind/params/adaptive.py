@@ -2,7 +2,7 @@
 
 from typing import Annotated, Any, Literal
 
-from woodwind.params.groups import Categorical, MaxBins, MaxDepth, RandomState
+from woodwind.params.groups import Categorical, MaxBins, MaxDepth, RandomState, Verbose
 from woodwind.params.knobs import above, at_least, inside, knobs, not_zero, share, spelled
 
 Estimator = Annotated[
@@ -79,7 +79,7 @@ class AdaptiveRunParams:
         int | None, not_zero(), "Threads of Woodwind's own trees; None or -1 for all that there are. The model is the same for any number."
     ] = None
     random_state: RandomState = None
-    verbose: Annotated[int | bool, at_least(0), "Show a progress line with the remaining time."] = 0
+    verbose: Verbose = 0
 
 
 @knobs

@@ -31,6 +31,11 @@ ClassWeight = Annotated[
     dict | Literal["balanced"] | None,
     "Weight of each class as {class: weight}. 'balanced' gives all classes the same total, None all rows the same weight.",
 ]
+Jobs = Annotated[
+    int | None, not_zero(), "Threads; None or -1 for all that the process may use. The model is the same for any number."
+]
+Verbose = Annotated[int | bool, at_least(0), "Show a progress line with the remaining time."]
+WarmStart = Annotated[bool, "Go on from the trees or members that are there, instead of beginning anew."]
 RandomState = Annotated[
     int | np.random.RandomState | np.random.Generator | None,
     at_least(0),
@@ -147,12 +152,10 @@ class StopParams:
 class RunParams:
     """How the work is done; nothing here but random_state changes the model."""
 
-    n_jobs: Annotated[
-        int | None, not_zero(), "Threads; None or -1 for all that the process may use. The model is the same for any number."
-    ] = None
+    n_jobs: Jobs = None
     random_state: RandomState = None
-    verbose: Annotated[int | bool, at_least(0), "Show a progress line with the remaining time."] = 0
-    warm_start: Annotated[bool, "Go on from the trees or members that are there, instead of beginning anew."] = False
+    verbose: Verbose = 0
+    warm_start: WarmStart = False
     callbacks: Annotated[Sequence | None, "Functions called with each finished round or member; one that returns True ends it."] = None
 
 

@@ -3,8 +3,8 @@
 from collections.abc import Callable
 from typing import Annotated, Literal
 
-from woodwind.params.groups import Auto, Categorical, ClassWeight, Features, MaxDepth, RandomState
-from woodwind.params.knobs import at_least, between, count_or_share, knobs, not_zero
+from woodwind.params.groups import Auto, Categorical, ClassWeight, Features, Jobs, MaxDepth, RandomState, Verbose, WarmStart
+from woodwind.params.knobs import at_least, between, count_or_share, knobs
 
 
 @knobs
@@ -42,12 +42,10 @@ class ForestParams:
         "Most bins of a column in nodes of many rows; nodes of at most 512 rows consider every threshold. None: all nodes do.",
     ] = 255
     categorical_features: Categorical = None
-    n_jobs: Annotated[
-        int | None, not_zero(), "Threads; None or -1 for all that the process may use. The model is the same for any number."
-    ] = None
+    n_jobs: Jobs = None
     random_state: RandomState = None
-    verbose: Annotated[int | bool, at_least(0), "Show a progress line."] = 0
-    warm_start: Annotated[bool, "Go on from the trees that are there, instead of beginning anew."] = False
+    verbose: Verbose = 0
+    warm_start: WarmStart = False
 
 
 @knobs
