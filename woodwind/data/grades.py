@@ -59,9 +59,9 @@ class Grades:
         return out
 
     @cached_property
-    def columns(self) -> NDArray[np.float64]:
-        """The same by column (F, n)."""
-        return np.ascontiguousarray(self.real[:, : self.n_features].T)
+    def columns(self) -> NDArray[np.int32]:
+        """Fine codes by column (F, n)."""
+        return np.ascontiguousarray(self.fine[:, : self.n_features].T)
 
     @property
     def n_rows(self) -> int:

@@ -13,8 +13,10 @@ import numpy as np
 
 from woodwind.kernels.grove_layout import (
     BEGIN,
+    BOTH,
     C_INNER,
     C_LEAVES,
+    C_ROWS,
     CATEGORY_SHIFT,
     CHILD,
     CONTROL,
@@ -27,6 +29,7 @@ from woodwind.kernels.grove_layout import (
     LEFT_LEAF_SHIFT,
     MISSING,
     MISSING_SHIFT,
+    MOMENTS,
     NODE_F,
     NODE_I,
     OUT_COVER,
@@ -34,17 +37,22 @@ from woodwind.kernels.grove_layout import (
     OUT_NODES,
     OUT_SPAN,
     OUT_VALUE,
+    R_CRITERION,
     R_N_CLASSES,
+    R_UNIT,
     REAL,
     RIGHT_LEAF_SHIFT,
     ROWS,
     SET,
+    SUM,
     TIMES,
 )
-from woodwind.kernels.intrinsics import floats, int_list, ints, row_list, word_list
+from woodwind.kernels.intrinsics import floats, int_list, ints, prefetch, row_list, word_list
 from woodwind.kernels.jit import inner
 
 U = np.uint64
+
+AHEAD = 12
 
 
 @inner
@@ -60,8 +68,14 @@ def value_leaf(growing: Any, leaf: Any, begin: Any, end: Any) -> None:
     n_classes = growing[R_N_CLASSES]
     y = real[0, rows[begin]]
     same = True
+    last = int_list(growing, CONTROL)[C_ROWS] - 1
     for j in range(begin, end):
         row = rows[j]
+        # Leaves are valued in the order of their rows, so that what comes next is known.
+        coming = rows[min(j + AHEAD, last)]
+        prefetch(times, coming)
+        prefetch(real[0], coming)
+        prefetch(real[1], coming)
         weight = np.float64(times[row]) * real[1, row]
         cover += weight
         if n_classes > 0:
@@ -74,6 +88,18 @@ def value_leaf(growing: Any, leaf: Any, begin: Any, end: Any) -> None:
         value[0] = y if same else value[0] / cover
     floats(growing, OUT_COVER)[0, leaf] = cover
     int_list(growing, OUT_SPAN)[leaf] = begin
+
+
+@inner
+def value_plain_leaf(growing: Any, leaf: Any, node: Any) -> None:
+    """The same for two classes and rows that weigh one: known from growing."""
+    what = ints(growing, NODE_I)[node]
+    value = floats(growing, OUT_VALUE)[leaf]
+    cover = np.float64(what[BOTH] >> 32)
+    value[1] = np.float64(what[SUM])
+    value[0] = cover - value[1]
+    floats(growing, OUT_COVER)[0, leaf] = cover
+    int_list(growing, OUT_SPAN)[leaf] = what[BEGIN]
 
 
 @inner
@@ -102,6 +128,7 @@ def emit_tree(growing: Any) -> None:
     stack[0] = 0
     stack[1] = -1
     size = 1
+    plain = growing[R_UNIT] != 0 and growing[R_CRITERION] == MOMENTS and growing[R_N_CLASSES] == 2
     inner_nodes = np.int64(0)
     leaves = np.int64(0)
     while size > 0:
@@ -123,7 +150,10 @@ def emit_tree(growing: Any) -> None:
                     word |= U(1) << U(RIGHT_LEAF_SHIFT)
             out[2 * parent] = word
         if is_leaf:
-            value_leaf(growing, leaves, nodes[node, BEGIN], nodes[node, END])
+            if plain:
+                value_plain_leaf(growing, leaves, node)
+            else:
+                value_leaf(growing, leaves, nodes[node, BEGIN], nodes[node, END])
             leaves += 1
         else:
             write_inner(growing, inner_nodes, node)

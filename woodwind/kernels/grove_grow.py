@@ -8,14 +8,17 @@ from typing import Any
 
 import numpy as np
 
+from woodwind.kernels.grove_best import settle_cut
 from woodwind.kernels.grove_emit import emit_tree
 from woodwind.kernels.grove_layout import (
     A_PAIR,
     B_BIN,
+    B_BOTH,
     B_FEATURE,
     B_IS_SET,
     B_LOW,
     B_MISSING,
+    B_SUM,
     BEGIN,
     BEST,
     BEST_F,
@@ -24,8 +27,8 @@ from woodwind.kernels.grove_layout import (
     BF_MIN_GAIN,
     BF_SCORE,
     BIN,
+    BOTH,
     C_SETS,
-    CATEGORY,
     CONTROL,
     CUT,
     DEPTH,
@@ -35,6 +38,8 @@ from woodwind.kernels.grove_layout import (
     GAIN,
     HEAP,
     KEY,
+    LEFT_BOTH,
+    LEFT_SUM,
     LOGS,
     LOW,
     LOW_HALF,
@@ -46,6 +51,8 @@ from woodwind.kernels.grove_layout import (
     PLACES,
     R_BEST_FIRST,
     R_CRITERION,
+    R_EXACT,
+    R_LEVELS,
     R_LIMIT,
     R_MAX_DEPTH,
     R_MAX_LEAVES,
@@ -59,11 +66,12 @@ from woodwind.kernels.grove_layout import (
     SET,
     SETS,
     SIDES,
+    SUM,
 )
-from woodwind.kernels.grove_nodes import close_arena, copy_rows, is_inside, is_pure, make_children, plant, pop, push
-from woodwind.kernels.grove_order import open_arena
+from woodwind.kernels.grove_nodes import close_arena, is_pure, make_children, plant, pop, push
+from woodwind.kernels.grove_order import copy_rows, is_inside, open_arena
 from woodwind.kernels.grove_score import class_worth, purity
-from woodwind.kernels.grove_split import judge, settle_cut
+from woodwind.kernels.grove_split import judge
 from woodwind.kernels.intrinsics import floats, int_list, ints, row_list, words_in
 from woodwind.kernels.jit import inlined, kernel
 from woodwind.kernels.keys import hashed
@@ -77,27 +85,21 @@ DRAW_ITEM = 3
 
 
 @inlined
-def take_totals(growing: Any, begin: Any, end: Any) -> Any:
-    """Sums of a node: (sum, both), and the weight of each class in SIDES[0]."""
+def count_classes(growing: Any, begin: Any, end: Any) -> Any:
+    """Weight of each class of a node, in SIDES[0]; returns how many classes there are."""
     inside = is_inside(growing, begin, end)
     places = row_list(growing, PLACES if inside else ROWS)
     pair = int_list(growing, A_PAIR if inside else PAIR)
     whole = ints(growing, SIDES)[0]
-    s = np.int64(0)
-    both = np.int64(0)
-    if growing[R_CRITERION] == MOMENTS:
-        for j in range(U(begin), U(end)):
-            place = U(places[j])
-            s += pair[place + place]
-            both += pair[place + place + U(1)]
-        return s, both
     for k in range(growing[R_N_CLASSES]):
         whole[k] = 0
     for j in range(U(begin), U(end)):
         place = U(places[j])
         whole[U(pair[place + place])] += pair[place + place + U(1)] & LOW_HALF
-        both += pair[place + place + U(1)]
-    return s, both
+    found = np.int64(0)
+    for k in range(growing[R_N_CLASSES]):
+        found += np.int64(whole[k] > 0)
+    return found
 
 
 @inlined
@@ -153,13 +155,21 @@ def find_split(growing: Any, node: Any, total: Any, perfect: Any) -> None:
 def judge_and_keep(growing: Any, feature: Any, begin: Any, end: Any, total: Any, key: Any) -> None:
     """Judge one feature; the set of a split that is the best so far is kept apart from that of the next candidate."""
     judge(growing, feature, begin, end, total, key)
-    if growing[R_RANDOM_CUTS] != 0 and int_list(growing, CATEGORY)[feature] != 0:
-        copy_rows(growing, begin, end)  # sums of levels stand in their place
     best = int_list(growing, BEST)
     if best[B_FEATURE] == feature and best[B_IS_SET] != 0:
         sets = words_in(growing, BEST_SET)
         for w in range(8):
             sets[1, w] = sets[0, w]
+
+
+@inlined
+def has_one_target(growing: Any, begin: Any, end: Any, s: Any, both: Any) -> Any:
+    """Whether there is nothing to tell apart; otherwise the weights of more classes than two are counted."""
+    if growing[R_CRITERION] != MOMENTS:
+        return count_classes(growing, begin, end) < 2
+    if growing[R_N_CLASSES] == 2:
+        return s == 0 or s == both & LOW_HALF
+    return is_pure(growing, begin, end)
 
 
 @inlined
@@ -169,15 +179,16 @@ def evaluate(growing: Any, node: Any) -> Any:
     what = ints(growing, NODE_I)[node]
     begin = what[BEGIN]
     end = what[END]
-    if what[DEPTH] >= growing[R_MAX_DEPTH] or end - begin < 2 or is_pure(growing, begin, end):
+    s = what[SUM]
+    both = what[BOTH]
+    if what[DEPTH] >= growing[R_MAX_DEPTH] or end - begin < 2:
+        return False
+    if both >> 32 < growing[R_MIN_SPLIT] or both >> 32 < 2 * growing[R_MIN_ROWS] or has_one_target(growing, begin, end, s, both):
         return False
     if end - begin <= growing[R_LIMIT] and not is_inside(growing, begin, end):
         close_arena(growing)
         open_arena(growing, begin, end)
-    s, both = take_totals(growing, begin, end)
-    if both >> 32 < growing[R_MIN_SPLIT] or both >> 32 < 2 * growing[R_MIN_ROWS]:
-        return False
-    if growing[R_RANDOM_CUTS] != 0:
+    if end - begin > growing[R_EXACT] or growing[R_LEVELS] != 0:
         copy_rows(growing, begin, end)
     perfect = np.inf
     if growing[R_CRITERION] == MOMENTS:
@@ -186,6 +197,8 @@ def evaluate(growing: Any, node: Any) -> Any:
             perfect = np.float64(s)
     else:
         own = purity(class_worth(growing, 0), both & LOW_HALF, int_list(growing, LOGS))
+    if end - begin == 2:
+        perfect = -np.finfo(np.float64).max  # there is but one way to part two rows
     find_split(growing, node, (s, both), perfect)
     best = int_list(growing, BEST)
     score = floats(growing, BEST_F)
@@ -198,6 +211,8 @@ def evaluate(growing: Any, node: Any) -> Any:
     what[LOW] = best[B_LOW]
     what[MISSING] = best[B_MISSING]
     what[BIN] = best[B_BIN]
+    what[LEFT_SUM] = best[B_SUM]
+    what[LEFT_BOTH] = best[B_BOTH]
     if best[B_IS_SET] != 0:
         what[SET] = control[C_SETS]
         control[C_SETS] += 1

@@ -28,21 +28,21 @@ REAL = 8  # float64[2, n]: target and weight as they came, for the values of lea
 # ... and of the tree.
 TIMES = 9  # int32[n], flat: how often a row is in the tree
 PAIR = 10  # int64[2 n], flat: times * target, or the class; then (times << 32) + times * weight
-RAW = 11  # float64[F, n]: the table itself, NaN for missing values; for random cuts only
+CODE_COLUMNS = 11  # int32[F * n], flat: FINE, column after column; for random cuts only
 ROWS = 12  # int32[n], flat: rows of every node, ascending
 PLACES = 13  # int32[n], flat: the same as places of the arena, where a node is in it
 SPARE = 14  # int32[n], flat
 
-# The arena: the rows of one subtree, numbered from 0, in the order of every feature. Room for A rows.
-RANK = 15  # int32[F * A], flat: rank of a place in the order of a feature
-ORDER = 16  # int64[F, A]: (code << 32) + place, in order
-READY = 17  # int64[F], flat: number of the arena that the feature was put in order for
-A_PAIR = 18  # int64[2 A], flat
-A_RAW = 19  # float64[1, F * A]: numbers of the places, for random cuts
-WORDS = 20  # uint64[A / 64 + 1], flat: a bit for every rank
-SUMMARY = 21  # uint64[A / 4096 + 1], flat: a bit for every word that is not zero
-KEYS = 22  # int64[2, A]: scratch of sorting
-DIGITS = 23  # int64[2 << 16], flat: counts of digits
+# The arena: the rows of one subtree, numbered from 0, column after column. Room for A rows.
+A_CODE = 15  # int32[F * A], flat: codes of the places
+A_RAW = 16  # float64[1, F * A]: numbers of the places, for random cuts
+A_PAIR = 17  # int64[2 A], flat
+FETCHED = 18  # int64[2, F / LINE + 1]: number of the arena that codes or numbers, and bins, were copied for
+KEYS = 19  # int64[2, A]: rows of a node that are put in order
+COUNTS = 20  # int32[max(A, 256) + 1], flat: how many of them there are of a kind
+NODE_PAIR = 21  # int64[2, n]: the two numbers of PAIR, for the rows of a node in the order in which they stand
+RAW_ROWS = 22  # float64[1, n * stride]: the numbers themselves, NaN for missing ones; for random cuts only
+WAYS = 23  # uint8[1, n]: 1 for rows of a node that go left
 
 # Judging.
 ITEMS = 24  # int64[3 * most], flat: code, sum or class, and both, in the order of codes
@@ -58,7 +58,7 @@ BEST_SET = 33  # uint64[2, 8]: levels that go left and right: of the candidate, 
 CONTROL = 34  # int64[16], flat
 
 # Nodes while they grow.
-NODE_I = 35  # int64[nodes, 12]
+NODE_I = 35  # int64[nodes, 16]
 NODE_F = 36  # float64[nodes, 2]
 SETS = 37  # uint64[nodes, 8]
 HEAP = 38  # int64[2 nodes], flat
@@ -70,11 +70,9 @@ OUT_GAIN = 41  # float64[1, nodes]
 OUT_VALUE = 42  # float64[leaves, L]: mean of the targets, or weight of each class
 OUT_COVER = 43  # float64[1, leaves]
 OUT_SPAN = 44  # int64[leaves + 1], flat: where the rows of a leaf begin in ROWS
-RAW_ROWS = 45  # float64[1, n * stride]: the same, row after row
-A_CODE = 46  # int32[F * A], flat: codes of the places
-FETCHED = 47  # int64[F / LINE + 1], flat: number of the arena that codes or numbers were copied for
-WAYS = 48  # uint8[1, n]: 1 for rows of a node that go left
-ENTRIES = 49
+COARSE_ROWS = 45  # uint8[1, n * stride]: COARSE, row after row
+A_COARSE = 46  # uint8[1, F * A]: bins of the places
+ENTRIES = 47
 
 # Columns of NODE_I.
 BEGIN = 0
@@ -88,7 +86,11 @@ SET = 7  # row of SETS; -1 for numbers
 CHILD = 8  # the left one; the right one follows
 BIN = 9  # last bin that goes left; -1 where the split was found among ranks
 SELF = 10  # its own number
-NODE_INTEGERS = 11
+SUM = 11  # of its rows
+BOTH = 12
+LEFT_SUM = 13  # of those that go left
+LEFT_BOTH = 14
+NODE_INTEGERS = 16
 # Columns of NODE_F.
 GAIN = 0
 CUT = 1  # threshold: left when x <= cut
@@ -101,6 +103,8 @@ B_MISSING = 2
 B_IS_SET = 3
 B_BIN = 4
 B_HIGH = 5  # first rank that goes right; MISSING_CODE for none
+B_SUM = 6  # of the rows that go left
+B_BOTH = 7
 # BEST_F.
 BF_SCORE = 0
 BF_CUT = 1
@@ -127,16 +131,21 @@ RIGHT_LEAF_SHIFT = 60
 # Codes of a row that are fetched together: a line of the cache.
 LINE = 16
 
-# Rows of a subtree that are put in order together; larger nodes are judged by bins.
-ARENA = 512
+# Subtrees of at most so many rows have a copy of their own, which fits into the cache of a core.
+ARENA = 4096
+# Nodes of at most so many rows are judged by every threshold, larger ones by bins; all nodes of tables that are as small as this.
+FEW_ROWS = 32
+SMALL_TABLE = 1024
+# Columns of an arena are so much further apart: at a distance of a power of two they would evict each other from the cache.
+APART = 16
 
 # Behind the addresses: the numbers that judge a split and end the growth. They are read from memory where they are needed, because a
 # tuple of so many would be copied in every call.
 RULE = 3 * ENTRIES
 R_N_ROWS = RULE + 0
 R_N_FEATURES = RULE + 1
-R_STRIDE = RULE + 2  # of FINE and RAW_ROWS
-R_ROOM = RULE + 3  # A: rows of the largest arena
+R_STRIDE = RULE + 2  # of FINE, RAW_ROWS and COARSE_ROWS
+R_ROOM = RULE + 3  # A: rows of the largest arena, and what keeps columns apart
 R_MOST = RULE + 4  # room for items
 R_LIMIT = RULE + 5  # nodes of at most so many rows go to an arena
 R_CRITERION = RULE + 6
@@ -151,4 +160,7 @@ R_MIN_WEIGHT = RULE + 14
 R_PLAIN = RULE + 15  # no limits but one row, so that every cut is allowed
 R_N_CANDIDATES = RULE + 16
 R_KEY = RULE + 17
-RULE_NUMBERS = 18
+R_EXACT = RULE + 18  # nodes of at most so many rows, all of them in arenas, are judged by every threshold
+R_LEVELS = RULE + 19  # there are categories
+R_UNIT = RULE + 20  # every row weighs one
+RULE_NUMBERS = 21

@@ -5,11 +5,12 @@ from typing import Any
 import numpy as np
 
 from woodwind.kernels.grove_layout import (
+    A_COARSE,
     A_CODE,
-    A_PAIR,
     A_RAW,
     BEGIN,
     BIN,
+    BOTH,
     C_FIRST,
     C_LAST,
     C_NODES,
@@ -18,6 +19,7 @@ from woodwind.kernels.grove_layout import (
     CHILD,
     COARSE,
     COARSE_MISSING,
+    CODE_COLUMNS,
     CONTROL,
     CUT,
     DEPTH,
@@ -26,8 +28,9 @@ from woodwind.kernels.grove_layout import (
     FEATURE,
     GAIN,
     HEAP,
-    ITEMS,
     KEY,
+    LEFT_BOTH,
+    LEFT_SUM,
     LOW,
     MISSING,
     MISSING_CODE,
@@ -38,23 +41,23 @@ from woodwind.kernels.grove_layout import (
     PLACES,
     R_CRITERION,
     R_KEY,
-    R_MOST,
     R_N_FEATURES,
     R_N_ROWS,
     R_RANDOM_CUTS,
     R_ROOM,
-    RAW,
     REAL,
     ROWS,
     SELF,
     SET,
     SETS,
     SPARE,
+    SUM,
     TARGET,
     TIMES,
     WAYS,
     WEIGHT,
 )
+from woodwind.kernels.grove_order import is_inside
 from woodwind.kernels.intrinsics import bytes_in, floats, int_list, ints, row_list, words_in
 from woodwind.kernels.jit import inlined, inner
 from woodwind.kernels.keys import hashed
@@ -81,27 +84,6 @@ def close_arena(growing: Any) -> None:
 
 
 @inlined
-def is_inside(growing: Any, begin: Any, end: Any) -> Any:
-    """Whether these rows are in the present arena."""
-    control = int_list(growing, CONTROL)
-    return end <= control[C_LAST] and begin >= control[C_FIRST]
-
-
-@inlined
-def copy_rows(growing: Any, begin: Any, end: Any) -> None:
-    """Copy the targets and weights of the rows of a node to the items: random cuts ask for them once for each feature."""
-    inside = is_inside(growing, begin, end)
-    places = row_list(growing, PLACES if inside else ROWS)
-    pair = int_list(growing, A_PAIR if inside else PAIR)
-    sums = int_list(growing, ITEMS)[growing[R_MOST] : 2 * growing[R_MOST]]
-    boths = int_list(growing, ITEMS)[2 * growing[R_MOST] :]
-    for j in range(U(end - begin)):
-        place = U(places[U(begin) + j])
-        sums[j] = pair[place + place]
-        boths[j] = pair[place + place + U(1)]
-
-
-@inlined
 def is_pure(growing: Any, begin: Any, end: Any) -> Any:
     """Whether all rows have one target."""
     rows = row_list(growing, ROWS)
@@ -122,32 +104,30 @@ def note_ways(growing: Any, what: Any, inside: Any) -> None:
     feature = what[FEATURE]
     begin = U(what[BEGIN])
     size = U(what[END]) - begin
-    first = U(int_list(growing, CONTROL)[C_FIRST])
-    rows = row_list(growing, ROWS)
     places = row_list(growing, PLACES if inside else ROWS)
     ways = bytes_in(growing, WAYS)[0]
     lost = np.uint8(what[MISSING] == LEFT)
     start = U(feature * growing[R_ROOM])
     if what[SET] >= 0 or what[BIN] >= 0:
-        coarse = bytes_in(growing, COARSE)[feature]
+        coarse = bytes_in(growing, A_COARSE)[0] if inside else bytes_in(growing, COARSE)[feature]
+        start = start if inside else U(0)
         sets = words_in(growing, SETS)[max(what[SET], 0)]
         low = what[BIN]
         for j in range(size):
-            place = U(places[begin + j])
-            code = np.int64(coarse[U(rows[first + place]) if inside else place])
+            code = np.int64(coarse[start + U(places[begin + j])])
             way = np.uint8(code <= low)
             if low < 0:
                 way = np.uint8((sets[U(code >> 6)] >> U(code & 63)) & U(1))
             ways[j] = lost if code == COARSE_MISSING else way
-    elif growing[R_RANDOM_CUTS] != 0:
+    elif growing[R_RANDOM_CUTS] != 0 and inside:
         cut = floats(growing, NODE_F)[what[SELF], CUT]
-        raw = floats(growing, A_RAW)[0] if inside else floats(growing, RAW)[feature]
-        start = start if inside else U(0)
+        raw = floats(growing, A_RAW)[0]
         for j in range(size):
             number = raw[start + U(places[begin + j])]
             ways[j] = np.uint8(number <= cut) if number == number else lost
     else:
-        codes = row_list(growing, A_CODE)
+        codes = row_list(growing, A_CODE if inside else CODE_COLUMNS)
+        start = start if inside else U(feature * growing[R_N_ROWS])
         low = what[LOW]
         for j in range(size):
             code = np.int64(codes[start + U(places[begin + j])])
@@ -197,6 +177,8 @@ def make_children(growing: Any, node: Any) -> Any:
         child[SET] = -1
         child[CHILD] = 0
         child[SELF] = left + side
+        child[SUM] = nodes[node, SUM] - nodes[node, LEFT_SUM] if side == 1 else nodes[node, LEFT_SUM]
+        child[BOTH] = nodes[node, BOTH] - nodes[node, LEFT_BOTH] if side == 1 else nodes[node, LEFT_BOTH]
     return left
 
 
@@ -210,11 +192,15 @@ def plant(growing: Any) -> None:
     pair = int_list(growing, PAIR)
     rows = row_list(growing, ROWS)
     size = np.int64(0)
+    s = np.int64(0)
+    both = np.int64(0)
     moments = growing[R_CRITERION] == MOMENTS
     for row in range(growing[R_N_ROWS]):
         count = np.int64(times[row])
         pair[2 * row] = target[row] * (count if moments else np.int64(1))
         pair[2 * row + 1] = (count << 32) + count * weight[row]
+        s += pair[2 * row]
+        both += pair[2 * row + 1]
         rows[size] = row
         size += np.int64(count > 0)
     drawn = row_list(growing, DRAWN)
@@ -229,6 +215,8 @@ def plant(growing: Any) -> None:
     root[SET] = -1
     root[CHILD] = 0
     root[SELF] = 0
+    root[SUM] = s
+    root[BOTH] = both
     control[C_NODES] = 1
     control[C_SETS] = 0
     control[C_ROWS] = size

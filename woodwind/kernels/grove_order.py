@@ -1,29 +1,26 @@
-"""The rows of a node in the order of a feature.
+"""The rows of a node as items, in the order of a feature.
 
-Small nodes live in an arena: the rows of one subtree, numbered from 0, each feature of which is sorted once, when it is first asked for.
-A node below has some of these rows, and their order comes from bits: set the bit of every row's rank, then read the bits from the
-lowest to the highest. That takes 3 ns a row, where sorting takes 10; two levels of words skip what is empty.
-Large nodes are summed into bins instead.
+Small nodes live in an arena: the rows of one subtree, numbered from 0, whose codes are copied side by side when they are first asked for.
+There rows are sorted; large nodes are summed into bins instead.
 """
 
 from typing import Any
 
 import numpy as np
 
-from woodwind.kernels.bits import lowest_bit
 from woodwind.kernels.grove_layout import (
+    A_COARSE,
     A_CODE,
     A_PAIR,
-    A_RAW,
     C_ARENA,
     C_FIRST,
     C_LAST,
     CELLS,
     COARSE,
     COARSE_MISSING,
+    COARSE_ROWS,
     CONTROL,
-    CURVE,
-    DIGITS,
+    COUNTS,
     FETCHED,
     FINE,
     ITEMS,
@@ -32,34 +29,34 @@ from woodwind.kernels.grove_layout import (
     LOW_HALF,
     MISSING_CODE,
     MOMENTS,
-    ORDER,
+    NODE_PAIR,
     PAIR,
     PLACES,
     R_CRITERION,
     R_MOST,
     R_N_CLASSES,
     R_N_FEATURES,
+    R_N_ROWS,
     R_ROOM,
     R_STRIDE,
-    RANK,
-    RAW,
-    RAW_ROWS,
-    READY,
     ROWS,
-    SUMMARY,
-    WORDS,
 )
-from woodwind.kernels.intrinsics import bytes_in, floats, int_list, ints, row_list, word_list
+from woodwind.kernels.grove_sort import FEW, FEW_BITS, LAST_KEY, MOST_CODES, count_smaller, sort_keys
+from woodwind.kernels.intrinsics import bytes_in, int_list, ints, prefetch, row_list
 from woodwind.kernels.jit import inlined, inner
 
 U = np.uint64
-S6, S32, LOW6 = np.uint64(6), np.uint64(32), np.uint64(63)
 ONE = np.uint64(1)
 
-# Keys of so many bits are sorted by one digit.
-ONE_DIGIT = 8
-# So few rows are sorted by insertion.
-FEW = 8
+# Rows stand far apart in the table: so many are asked for before they are needed.
+AHEAD = 12
+
+
+@inlined
+def is_inside(growing: Any, begin: Any, end: Any) -> Any:
+    """Whether these rows are in the present arena."""
+    control = int_list(growing, CONTROL)
+    return end <= control[C_LAST] and begin >= control[C_FIRST]
 
 
 @inner
@@ -81,10 +78,10 @@ def open_arena(growing: Any, begin: Any, end: Any) -> None:
 
 
 @inlined
-def fetch(growing: Any, feature: Any, source: Any, out: Any) -> None:
+def fetch(growing: Any, feature: Any, kind: Any, source: Any, out: Any) -> None:
     """Copy what the arena's rows have in `source`, for the features that share a line of the cache, into columns; unless that was done."""
     control = int_list(growing, CONTROL)
-    fetched = int_list(growing, FETCHED)
+    fetched = ints(growing, FETCHED)[kind]
     group = feature // LINE
     if fetched[group] == control[C_ARENA]:
         return
@@ -95,184 +92,105 @@ def fetch(growing: Any, feature: Any, source: Any, out: Any) -> None:
     stride = U(growing[R_STRIDE])
     begin = U(group * LINE)
     width = min(begin + U(LINE), U(growing[R_N_FEATURES])) - begin
-    for i in range(U(control[C_LAST]) - first):
+    last = U(control[C_LAST]) - ONE
+    for i in range(last + ONE - first):
+        prefetch(source, U(rows[min(first + i + U(AHEAD), last)]) * stride + begin)
         line = U(rows[first + i]) * stride + begin
         for k in range(width):
             out[(begin + k) * room + i] = source[line + k]
 
 
-@inner
-def spread(keys: Any, out: Any, size: Any, shift: Any, counts: Any, mask: Any) -> None:
-    """Sort keys by some of their bits, keys equal in these in their order; counts: how many keys have each value of the bits."""
-    total = np.int64(0)
-    for d in range(mask + U(1)):
-        count = counts[d]
-        counts[d] = total
-        total += count
-    for i in range(size):
-        d = (U(keys[i]) >> shift) & mask
-        out[U(counts[d])] = keys[i]
-        counts[d] += 1
-
-
 @inlined
-def put_in_order(growing: Any, feature: Any) -> None:
-    """Sort the rows of the arena by a feature, unless that was done already."""
-    control = int_list(growing, CONTROL)
-    ready = int_list(growing, READY)
-    if ready[feature] == control[C_ARENA]:
-        return
-    ready[feature] = control[C_ARENA]
-    fetch(growing, feature, row_list(growing, FINE), row_list(growing, A_CODE))
-    size = U(control[C_LAST] - control[C_FIRST])
-    codes = row_list(growing, A_CODE)
-    start = U(feature * growing[R_ROOM])
-    rank = row_list(growing, RANK)
-    order = ints(growing, ORDER)[feature]
-    keys = ints(growing, KEYS)[0]
-    low = np.int32(MISSING_CODE)
-    high = np.int32(-1)
-    for i in range(size):
-        code = codes[start + i]
-        low = min(low, code)
-        high = max(high, code if code != MISSING_CODE else np.int32(-1))
-    top = max(np.int64(high) - np.int64(low), np.int64(0)) + 1  # of missing values
-    bits = np.int64(0)
-    while top >> bits > 0:
-        bits += 1
-    half = bits if bits <= ONE_DIGIT else (bits + 1) // 2
-    mask = U((np.int64(1) << half) - 1)
-    other_mask = U((np.int64(1) << (bits - half)) - 1)
-    counts = int_list(growing, DIGITS)[: 1 << 16]
-    others = int_list(growing, DIGITS)[1 << 16 :]
-    for d in range(mask + U(1)):
-        counts[d] = 0
-    for d in range(other_mask + U(1)):
-        others[d] = 0
-    for i in range(size):
-        code = min(np.int64(codes[start + i]) - np.int64(low), top)
-        keys[i] = (code << 32) + np.int64(i)
-        counts[U(code) & mask] += 1
-        others[U(code) >> U(half)] += 1
-    if bits == half:
-        spread(keys, order, size, S32, counts, mask)
-    else:
-        spread(keys, ints(growing, KEYS)[1], size, S32, counts, mask)
-        spread(ints(growing, KEYS)[1], order, size, S32 + U(half), others, other_mask)
-    lift = np.int64(low) << 32
-    for i in range(size):
-        key = order[i]
-        rank[start + U(key & LOW_HALF)] = i
-        order[i] = key + lift if key >> 32 < top else (np.int64(MISSING_CODE) << 32) + (key & LOW_HALF)
-
-
-@inlined
-def sort_few(ranks: Any, size: Any) -> None:
-    """Insertion."""
-    for j in range(1, size):
-        moved = ranks[j]
-        i = j
-        while i > 0 and ranks[i - 1] > moved:
-            ranks[i] = ranks[i - 1]
-            i -= 1
-        ranks[i] = moved
-
-
-@inlined
-def set_bits(growing: Any, start: Any, begin: Any, end: Any) -> Any:
-    """Set a bit for the rank of every place begin..end, and a bit for each word that has one; returns how many summaries there are."""
-    control = int_list(growing, CONTROL)
-    words = word_list(growing, WORDS)
-    summary = word_list(growing, SUMMARY)
-    rank = row_list(growing, RANK)
-    places = row_list(growing, PLACES)
-    for j in range(U(begin), U(end)):
-        r = U(rank[start + U(places[j])])
-        words[r >> S6] |= ONE << (r & LOW6)
-    n_words = U(control[C_LAST] - control[C_FIRST] + 63) >> S6
-    for s in range((n_words + LOW6) >> S6):
-        some = U(0)
-        for w in range(min(n_words - (s << S6), U(64))):
-            some |= U(words[(s << S6) + w] != U(0)) << w
-        summary[s] = some
-    return (n_words + LOW6) >> S6
+def put_item(growing: Any, item: Any, code: Any, place: Any) -> None:
+    """Write a row of the arena as an item."""
+    items = int_list(growing, ITEMS)
+    a_pair = int_list(growing, A_PAIR)
+    most = U(growing[R_MOST])
+    items[item] = code
+    items[most + item] = a_pair[place + place]
+    items[most + most + item] = a_pair[place + place + ONE]
 
 
 @inlined
 def gather_sorted(growing: Any, feature: Any, begin: Any, end: Any) -> Any:
-    """Rows of a node in an arena as items, in the order of a feature; returns how many."""
-    put_in_order(growing, feature)
-    control = int_list(growing, CONTROL)
-    order = ints(growing, ORDER)[feature]
-    start = U(feature * growing[R_ROOM])
-    a_pair = int_list(growing, A_PAIR)
-    items = int_list(growing, ITEMS)
-    sums = U(growing[R_MOST])
-    boths = sums + sums
-    size = end - begin
-    if size > FEW and size < control[C_LAST] - control[C_FIRST]:
-        words = word_list(growing, WORDS)
-        summary = word_list(growing, SUMMARY)
-        found = U(0)
-        for s in range(set_bits(growing, start, begin, end)):
-            some = summary[s]
-            while some != U(0):
-                w = (s << S6) + U(lowest_bit(some))
-                some &= some - ONE
-                word = words[w]
-                words[w] = U(0)
-                while word != U(0):
-                    pair = order[(w << S6) + U(lowest_bit(word))]
-                    word &= word - ONE
-                    place = U(pair & LOW_HALF)
-                    items[found] = pair >> 32
-                    items[sums + found] = a_pair[place + place]
-                    items[boths + found] = a_pair[place + place + ONE]
-                    found += ONE
-        return size
-    rank = row_list(growing, RANK)
+    """Rows of a node in an arena as items, in the order of a feature; returns how many, or 0 if all have one code."""
+    fetch(growing, feature, 0, row_list(growing, FINE), row_list(growing, A_CODE))
+    codes = row_list(growing, A_CODE)
     places = row_list(growing, PLACES)
-    if size <= FEW:
+    counts = row_list(growing, COUNTS)
+    start = U(feature * growing[R_ROOM])
+    size = U(end - begin)
+    if size <= U(FEW) and growing[R_N_ROWS] <= MOST_CODES:
+        room = U(8)
+        while room < size:
+            room <<= ONE
         for j in range(size):
-            items[j] = rank[start + U(places[begin + j])]
-        sort_few(items, size)
-    else:
+            code = codes[start + U(places[U(begin) + j])]
+            counts[j] = (min(code, np.int32(MOST_CODES)) << np.int32(FEW_BITS)) + np.int32(j)
+        for j in range(size, room):
+            counts[j] = LAST_KEY
         for j in range(size):
-            items[j] = j
-    for j in range(U(size)):
-        pair = order[U(items[j])]
-        place = U(pair & LOW_HALF)
-        items[j] = pair >> 32
-        items[sums + j] = a_pair[place + place]
-        items[boths + j] = a_pair[place + place + ONE]
-    return size
+            place = U(places[U(begin) + j])
+            put_item(growing, U(count_smaller(counts, room, j)), np.int64(codes[start + place]), place)
+        return np.int64(size)
+    keys = ints(growing, KEYS)
+    low = np.int32(MISSING_CODE)
+    high = np.int32(-1)
+    lost = False
+    for j in range(size):
+        code = codes[start + U(places[U(begin) + j])]
+        low = min(low, code)
+        high = max(high, code if code != MISSING_CODE else np.int32(-1))
+        lost |= code == MISSING_CODE
+    if high < 0 or (low == high and not lost):
+        return np.int64(0)
+    top = np.int64(high) + np.int64(lost)  # the code of missing values, if there are any
+    for j in range(size):
+        place = places[U(begin) + j]
+        keys[0, j] = (min(np.int64(codes[start + U(place)]), top) << 32) + np.int64(place)
+    sort_keys(keys[0], keys[1], size, np.int64(low), top, counts)
+    for j in range(size):
+        code = keys[0, j] >> 32
+        put_item(growing, j, np.int64(MISSING_CODE) if lost and code == top else code, U(keys[0, j] & LOW_HALF))
+    return np.int64(size)
+
+
+@inlined
+def copy_rows(growing: Any, begin: Any, end: Any) -> None:
+    """Copy the sums of the rows of a node side by side: they are asked for once for each feature."""
+    inside = is_inside(growing, begin, end)
+    places = row_list(growing, PLACES if inside else ROWS)
+    pair = int_list(growing, A_PAIR if inside else PAIR)
+    own = ints(growing, NODE_PAIR)
+    for j in range(U(end - begin)):
+        place = U(places[U(begin) + j])
+        own[0, j] = pair[place + place]
+        own[1, j] = pair[place + place + ONE]
 
 
 @inner
 def fill_cells(growing: Any, feature: Any, begin: Any, end: Any) -> None:
     """Sum the rows of a node into the cells of bins or levels: (sum, both), or both for each class."""
-    control = int_list(growing, CONTROL)
     cells = int_list(growing, CELLS)
-    rows = row_list(growing, ROWS)
-    places = row_list(growing, PLACES)
-    codes = bytes_in(growing, COARSE)[feature]
-    pair = int_list(growing, PAIR)
-    inside = end <= control[C_LAST] and begin >= control[C_FIRST]
+    inside = is_inside(growing, begin, end)
+    if inside:
+        fetch(growing, feature, 1, bytes_in(growing, COARSE_ROWS)[0], bytes_in(growing, A_COARSE)[0])
+    places = row_list(growing, PLACES if inside else ROWS)
+    codes = bytes_in(growing, A_COARSE)[0] if inside else bytes_in(growing, COARSE)[feature]
+    start = U(feature * growing[R_ROOM]) if inside else U(0)
+    sums = ints(growing, NODE_PAIR)[0]
+    boths = ints(growing, NODE_PAIR)[1]
     width = U(max(growing[R_N_CLASSES], 2))
-    first = U(control[C_FIRST])
     moments = growing[R_CRITERION] == MOMENTS
     for j in range(U(256) * width):
         cells[j] = 0
-    for j in range(U(begin), U(end)):
-        row = U(rows[j])
-        if inside:
-            row = U(rows[first + U(places[j])])
-        cell = U(codes[row]) * width
+    for j in range(U(end - begin)):
+        cell = U(codes[start + U(places[U(begin) + j])]) * width
         if moments:
-            cells[cell] += pair[row + row]
-            cells[cell + ONE] += pair[row + row + ONE]
+            cells[cell] += sums[j]
+            cells[cell + ONE] += boths[j]
         else:
-            cells[cell + U(pair[row + row])] += pair[row + row + ONE]
+            cells[cell + U(sums[j])] += boths[j]
 
 
 @inner
@@ -301,22 +219,3 @@ def gather_bins(growing: Any, feature: Any, begin: Any, end: Any) -> Any:
                 boths[found] = cells[cell + k]
                 found += U(cells[cell + k] > 0)
     return np.int64(found)
-
-
-@inner
-def gather_numbers(growing: Any, feature: Any, begin: Any, end: Any) -> None:
-    """Only the numbers of the rows of a node, in the order in which the rows stand, to CURVE[0]."""
-    control = int_list(growing, CONTROL)
-    numbers = floats(growing, CURVE)[0]
-    if not (end <= control[C_LAST] and begin >= control[C_FIRST]):
-        rows = row_list(growing, ROWS)
-        raw = floats(growing, RAW)[feature]
-        for j in range(U(end - begin)):
-            numbers[j] = raw[U(rows[U(begin) + j])]
-        return
-    own = floats(growing, A_RAW)[0]
-    fetch(growing, feature, floats(growing, RAW_ROWS)[0], own)
-    start = U(feature * growing[R_ROOM])
-    places = row_list(growing, PLACES)
-    for j in range(U(end - begin)):
-        numbers[j] = own[start + U(places[U(begin) + j])]

@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 from woodwind.data.grades import Grades
 from woodwind.kernels import grove_layout as at
 from woodwind.kernels.grove_grow import grow_grove_tree
-from woodwind.kernels.grove_layout import ARENA
+from woodwind.kernels.grove_layout import APART, ARENA, FEW_ROWS, SMALL_TABLE
+from woodwind.kernels.grove_sort import DIGIT
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -81,8 +82,11 @@ class GroveGrower:
         self._criterion = CRITERIA[settings.criterion]
         if self._criterion == at.GINI and rows.n_classes == 2:
             self._criterion = at.MOMENTS
-        self._whole = settings.exact or settings.max_leaves is not None
+        self._whole = settings.exact or settings.max_leaves is not None or n <= SMALL_TABLE
         self._room = max(n if self._whole else min(n, ARENA), 1)
+        # Random cuts are exact everywhere, and ask for the rows of every node side by side.
+        self._exact = 0 if settings.random_cuts else n if self._whole else min(n, FEW_ROWS)
+        self._levels = bool((grades.n_levels > 0).any())
         most = 2 * n if settings.max_leaves is None else min(2 * settings.max_leaves, 2 * n)
         self._addresses = np.zeros(3 * at.ENTRIES + at.RULE_NUMBERS, np.int64)
         self._arrays: dict[str, NDArray[Any]] = {}
@@ -92,23 +96,25 @@ class GroveGrower:
         random = settings.random_cuts
         # Two classes are summed as the numbers 0 and 1, by weight.
         target = rows.target * rows.weight if self._criterion == at.MOMENTS and rows.n_classes else rows.target
-        in_order = 1 if random else n_features * room
-        self._most = max(n if random else room, 256 * k) + 1
-        raw = np.zeros((1, 1)) if not random else grades.columns
-        raw_rows = np.zeros((1, 1)) if not random else grades.real.reshape(1, -1)
-        n_sets = most if (grades.n_levels > 0).any() else 1
+        self._most = max(room, 256 * k) + 1
+        # Numbers are what random cuts lie between; all other cuts lie between codes.
+        columns = grades.columns.reshape(-1) if random else np.zeros(1, np.int32)
+        raw = grades.real.reshape(1, -1) if random else np.zeros((1, 1))
+        copied, stride = n_features * (room + APART), grades.fine.shape[1]
+        coarse_rows = np.zeros((1, n * stride), np.uint8)
+        coarse_rows.reshape(n, stride)[:, :n_features] = grades.coarse.T
+        n_sets = most if self._levels else 1
         self._put(
             coarse=grades.coarse, fine=grades.fine.reshape(-1), category=(grades.n_levels > 0).astype(np.int64), span=grades.span,
             values=values[None], values_at=np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64),
             target=target, weight=rows.weight, real=rows.real,
-            pair=np.empty(2 * n, np.int64), raw=raw, raw_rows=raw_rows, rows=np.empty(n + 1, np.int32), places=np.empty(n + 1, np.int32),
-            spare=np.empty(n + 1, np.int32), rank=np.empty(in_order, np.int32), a_code=np.empty(in_order, np.int32),
-            order=np.empty((n_features, 1 if random else room), np.int64), ready=np.zeros(n_features, np.int64),
-            a_pair=np.empty(2 * room, np.int64), a_raw=np.empty((1, n_features * room if random else 1)),
-            words=np.zeros(room // 64 + 2, np.uint64),
-            summary=np.zeros(room // 4096 + 2, np.uint64), keys=np.empty((2, room), np.int64), digits=np.empty(1 << 17, np.int64),
-            items=np.empty(3 * self._most, np.int64), curve=np.empty((3, self._most)),
-            ways=np.empty((1, n), np.uint8), fetched=np.zeros(n_features // at.LINE + 1, np.int64),
+            pair=np.empty(2 * n, np.int64), code_columns=columns, rows=np.empty(n + 1, np.int32), places=np.empty(n + 1, np.int32),
+            spare=np.empty(n + 1, np.int32), a_code=np.empty(1 if random else copied, np.int32),
+            a_raw=np.empty((1, copied if random else 1)), a_pair=np.empty(2 * room, np.int64),
+            fetched=np.zeros((2, n_features // at.LINE + 1), np.int64), keys=np.empty((2, room), np.int64),
+            counts=np.empty(max(room, 1 << DIGIT) + 1, np.int32), node_pair=np.empty((2, n), np.int64), raw_rows=raw,
+            ways=np.empty((1, n), np.uint8), items=np.empty(3 * self._most, np.int64), curve=np.empty((3, self._most)),
+            coarse_rows=coarse_rows, a_coarse=np.empty((1, copied), np.uint8),
             cells=np.empty(256 * k, np.int64), level_order=np.empty((1, 256), np.int64), level_keys=np.empty((1, 256)),
             sides=np.empty((2, k), np.int64), drawn=np.empty(3 * n_features, np.int32), best=np.empty(8, np.int64),
             best_f=np.empty((1, 4)), best_set=np.empty((2, 8), np.uint64), control=np.zeros(16, np.int64),
@@ -147,13 +153,14 @@ class GroveGrower:
         settings, rows, fields = self.settings, self.rows, self._addresses
         for place, value in (
             (at.R_N_ROWS, self.grades.n_rows), (at.R_N_FEATURES, self.grades.n_features), (at.R_STRIDE, self.grades.fine.shape[1]),
-            (at.R_ROOM, self._room), (at.R_MOST, self._most), (at.R_LIMIT, self._room), (at.R_CRITERION, self._criterion),
+            (at.R_ROOM, self._room + APART), (at.R_MOST, self._most), (at.R_LIMIT, self._room), (at.R_CRITERION, self._criterion),
             (at.R_N_CLASSES, rows.n_classes), (at.R_RANDOM_CUTS, settings.random_cuts), (at.R_BEST_FIRST, settings.max_leaves is not None),
             (at.R_MAX_LEAVES, settings.max_leaves or DEEPEST), (at.R_MAX_DEPTH, settings.max_depth or DEEPEST),
             (at.R_MIN_SPLIT, settings.min_split), (at.R_MIN_ROWS, settings.min_rows),
             (at.R_MIN_WEIGHT, math.ceil(settings.min_weight_share * total)),
             (at.R_PLAIN, settings.min_rows <= 1 and settings.min_weight_share == 0.0),
-            (at.R_N_CANDIDATES, settings.n_candidates), (at.R_KEY, key),
+            (at.R_N_CANDIDATES, settings.n_candidates), (at.R_KEY, key), (at.R_EXACT, self._exact), (at.R_LEVELS, self._levels),
+            (at.R_UNIT, bool((rows.real[1] == 1.0).all())),
         ):  # fmt: skip
             fields[place] = value
         least = settings.min_decrease * total * rows.weight_unit / unit
