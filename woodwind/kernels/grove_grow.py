@@ -73,7 +73,7 @@ from woodwind.kernels.grove_order import copy_rows, is_inside, open_arena
 from woodwind.kernels.grove_score import class_worth, purity
 from woodwind.kernels.grove_split import judge
 from woodwind.kernels.intrinsics import floats, int_list, ints, row_list, words_in
-from woodwind.kernels.jit import inlined, kernel
+from woodwind.kernels.jit import inlined, inner, kernel
 from woodwind.kernels.keys import hashed
 from woodwind.kernels.scan import NO_SPLIT
 
@@ -123,29 +123,31 @@ def find_split(growing: Any, node: Any, total: Any, perfect: Any) -> None:
     score[0, BF_SCORE] = NO_SPLIT
     int_list(growing, BEST)[B_FEATURE] = -1
     n_features = growing[R_N_FEATURES]
+    n_candidates = min(growing[R_N_CANDIDATES], n_features)
     cuts = hashed(what[KEY], CUTS_ITEM)
-    if growing[R_N_CANDIDATES] >= n_features:
-        for k in range(n_features):
-            judge_and_keep(growing, np.int64(k), begin, end, total, cuts)
-            if score[0, BF_SCORE] >= perfect:
-                break
-        return
     draws = hashed(what[KEY], DRAW_ITEM)
-    for k in range(growing[R_N_CANDIDATES]):
-        feature = draw(growing, draws, k)
-        i = 2 * n_features + k
-        while i > 2 * n_features and drawn[i - 1] > feature:
-            drawn[i] = drawn[i - 1]
-            i -= 1
-        drawn[i] = feature
-    for k in range(growing[R_N_CANDIDATES]):
-        judge_and_keep(growing, np.int64(drawn[2 * n_features + k]), begin, end, total, cuts)
+    count = np.int64(0)
+    if n_candidates < n_features:
+        while count < n_candidates:
+            feature = draw(growing, draws, count)
+            i = 2 * n_features + count
+            while i > 2 * n_features and drawn[i - 1] > feature:
+                drawn[i] = drawn[i - 1]
+                i -= 1
+            drawn[i] = feature
+            count += 1
+    k = np.int64(0)
+    while k < n_features and (k < n_candidates or score[0, BF_SCORE] == NO_SPLIT):
+        feature = k
+        if k >= n_candidates:
+            feature = np.int64(draw(growing, draws, k))
+            count += 1
+        elif n_candidates < n_features:
+            feature = np.int64(drawn[2 * n_features + k])
+        judge_and_keep(growing, feature, begin, end, total, cuts)
         if score[0, BF_SCORE] >= perfect:
             break
-    count = growing[R_N_CANDIDATES]
-    while score[0, BF_SCORE] == NO_SPLIT and count < n_features:
-        judge_and_keep(growing, np.int64(draw(growing, draws, count)), begin, end, total, cuts)
-        count += 1
+        k += 1
     for k in range(count - 1, -1, -1):
         other = drawn[n_features + k]
         drawn[k], drawn[other] = drawn[other], drawn[k]
@@ -172,7 +174,7 @@ def has_one_target(growing: Any, begin: Any, end: Any, s: Any, both: Any) -> Any
     return is_pure(growing, begin, end)
 
 
-@inlined
+@inner
 def evaluate(growing: Any, node: Any) -> Any:
     """Give a node its split; False if it stays a leaf."""
     control = int_list(growing, CONTROL)

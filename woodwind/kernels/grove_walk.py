@@ -19,7 +19,7 @@ from woodwind.kernels.grove_layout import (
     RIGHT_LEAF_SHIFT,
 )
 from woodwind.kernels.intrinsics import prefetch
-from woodwind.kernels.jit import inner, kernel
+from woodwind.kernels.jit import inlined, inner, kernel
 from woodwind.kernels.layout import STOP
 
 U = np.uint64
@@ -71,6 +71,17 @@ def turn(word: Any, place: Any, x: Any, words: Any) -> Any:
     return U(STOP) - U(2) * left - right
 
 
+@inlined
+def step(word: Any, node: Any, way: Any) -> Any:
+    """The child of a node on the left (way = 0) or the right (1), and whether it is a leaf."""
+    left_leaf = (word >> U(LEFT_LEAF_SHIFT)) & ONE
+    is_leaf = (word >> (U(LEFT_LEAF_SHIFT) + way)) & ONE
+    # The reference is to the right beside an inner node, to the left if that is a leaf. Where nothing refers to the child, it
+    # stands next: the next node, or the leaf after the one that is referred to.
+    base = word & REFERENCE if (way ^ left_leaf) | is_leaf != U(0) else node
+    return base + (ONE - (way ^ left_leaf)), is_leaf
+
+
 @inner
 def advance(lanes: Any, offsets: Any, bases: Any, n: Any, x: Any, walk: Any, moving: Any) -> None:
     """Walk n lanes to their ends. offsets uint64: where the row of a lane begins in x; bases uint64: first node of its tree.
@@ -101,12 +112,7 @@ def advance(lanes: Any, offsets: Any, bases: Any, n: Any, x: Any, walk: Any, mov
                 if way == U(STOP):
                     lanes[i] = np.uint32(node) | STOPPED
                     continue
-            left_leaf = (word >> U(LEFT_LEAF_SHIFT)) & ONE
-            is_leaf = (word >> (U(LEFT_LEAF_SHIFT) + way)) & ONE
-            # The reference is to the right beside an inner node, to the left if that is a leaf. Where nothing refers to the child, it
-            # stands next: the next node, or the leaf after the one that is referred to.
-            base = word & REFERENCE if (way ^ left_leaf) | is_leaf != U(0) else node
-            to = base + (ONE - (way ^ left_leaf))
+            to, is_leaf = step(word, node, way)
             lanes[i] = np.uint32(to | (is_leaf << U(31)))
             # By the turn of the lane in the next round its node is there.
             prefetch(nodes, (bases[i] + to) * U(2) * (ONE - is_leaf))

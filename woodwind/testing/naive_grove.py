@@ -155,3 +155,25 @@ def middle(low: float, high: float) -> float:
     with np.errstate(invalid="ignore"):
         between = float(np.float64(low) / 2 + np.float64(high) / 2)
     return between if low <= between < high else low
+
+
+def end_of(grove: Any, tree: int, row: Sequence[float]) -> tuple[bool, int]:
+    """Where a row ends in a tree of a `Grove`: (True, leaf), or (False, inner node) where the walk stops; numbered in the forest."""
+    (base, first_leaf), (behind, _) = (tuple(int(x) for x in grove.roots[k]) for k in (tree, tree + 1))
+    left, right = grove.children(tree)
+    node = 0
+    while node < behind - base:
+        word, second = (int(x) for x in grove.nodes[2 * (base + node) : 2 * (base + node) + 2])
+        feature, missing, is_category = word >> 32 & 0xFFFFFF, word >> 56 & 3, word >> 58 & 1
+        value = row[feature]
+        if math.isnan(value) or (is_category and value == -1):
+            way = missing
+        elif is_category:
+            sides = [sum(int(w) << (64 * k) for k, w in enumerate(grove.words[at : at + 4])) for at in (second, second + 4)]
+            way = next((k for k, levels in enumerate(sides) if value >= 0 and levels >> int(value) & 1), STOP)
+        else:
+            way = int(value > np.array(second, np.uint64).view(np.float64))
+        if way == STOP:
+            return False, base + node
+        node = int((left, right)[way][node])
+    return True, first_leaf + node - (behind - base)

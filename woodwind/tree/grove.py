@@ -22,6 +22,7 @@ from woodwind.kernels.grove_layout import (
     MISSING_SHIFT,
     RIGHT_LEAF_SHIFT,
 )
+from woodwind.kernels.grove_sift import sift_grove
 from woodwind.kernels.grove_walk import GroveLeaves, GroveWalk, ends_grove, inner_means, predict_grove
 from woodwind.tree.forest import Forest
 from woodwind.tree.grove_grower import GroveTree
@@ -32,6 +33,9 @@ Integers = NDArray[np.int64]
 
 # What a row costs in one tree, in the units of the pool.
 WORK_PER_TREE = 20
+# So many rows are parted together at every node, if the columns that are made of them serve some trees; others walk.
+MANY_ROWS = 512
+SEVERAL_TREES = 4
 
 U = np.uint64
 
@@ -155,13 +159,15 @@ class Grove:
         """Add what some trees say about rows of a C-ordered float array to the same rows of out."""
         flat = read_only(x.reshape(-1))
         shape = (len(x) if rows is None else len(rows), x.shape[1])
+        together = shape[0] >= MANY_ROWS and trees[1] - trees[0] >= SEVERAL_TREES
+        predict = sift_grove if together else predict_grove
         known = self._stops[0] if self._stops else None
         touched: Any = slice(None) if rows is None else rows
         before = None if known is not None else np.array(out[touched])
-        if predict_grove(flat, shape, rows, trees, self.walk, self._leaves(known), out):
+        if predict(flat, shape, rows, trees, self.walk, self._leaves(known), out):
             # Some walk has stopped at an inner node for the first time: once more, now that it is known what those say.
             out[touched] = before
-            predict_grove(flat, shape, rows, trees, self.walk, self._leaves(self.stops()), out)
+            predict(flat, shape, rows, trees, self.walk, self._leaves(self.stops()), out)
 
     def ends(self, x: Any, threads: int = 1) -> NDArray[np.int32]:
         """Where rows end (n, T): a leaf of its tree, or -1 - the inner node where the walk stopped."""
