@@ -9,6 +9,7 @@ from sklearn.metrics import roc_auc_score
 
 import woodwind
 from woodwind import ExtraTreesClassifier, ExtraTreesRegressor, RandomForestClassifier, RandomForestRegressor
+from woodwind.ensemble.drawing import Drawing
 
 TOO_FEW = pytest.mark.filterwarnings("ignore:.*in the bag of every tree")
 BOTH_TASKS = [RandomForestClassifier, RandomForestRegressor, ExtraTreesClassifier, ExtraTreesRegressor]
@@ -58,11 +59,9 @@ def test_out_of_bag_predictions_are_those_of_the_trees_that_have_not_seen_a_row(
     model = kind(n_estimators=25, random_state=5, oob_score=True).fit(X, y)
     trees = model.forest_
     total, count = np.zeros((len(y), model.grove_.n_outputs)), np.zeros(len(y))
-    from woodwind.ensemble.forest import Draws
-
-    draws = Draws(len(y), None, True, len(y), 5)
+    drawing = Drawing(seed=5, n_rows=len(y), n_draws=len(y), replace=True)
     for tree in range(25):
-        out = draws.times(tree) == 0
+        out = drawing.counts(tree) == 0
         one = trees.first(tree + 1).raw(X) - trees.first(tree).raw(X)
         total[out] += 25 * one[out]
         count += out
@@ -146,13 +145,11 @@ def test_quantiles_cover_what_they_say():
 def test_quantiles_are_those_of_the_targets_in_the_leaves():
     X, y = make_friedman1(60, random_state=1)
     model = RandomForestRegressor(n_estimators=7, quantiles=True, min_samples_leaf=4, random_state=3).fit(X, y)
-    from woodwind.ensemble.forest import Draws
-
-    draws = Draws(60, None, True, 60, 3)
+    drawing = Drawing(seed=3, n_rows=60, n_draws=60, replace=True)
     leaves = model.apply(X)
     share = np.zeros((60, 60))
     for tree in range(7):
-        together = (leaves[:, tree, None] == leaves[None, :, tree]) * draws.times(tree)[None]
+        together = (leaves[:, tree, None] == leaves[None, :, tree]) * drawing.counts(tree)[None]
         share += together / together.sum(axis=1, keepdims=True) / 7
     order = np.argsort(y)
     running = np.cumsum(share[:, order], axis=1)

@@ -1,6 +1,7 @@
 """Bagging: members that know nothing of each other, trained side by side and handed on in their order (Breiman 1996).
 
-What is drawn for a member is in `ensemble/drawing.py` and `ensemble/noise.py`, how members vote in `ensemble/ballots.py`.
+What is drawn for a member is in `ensemble/drawing.py` and `ensemble/noise.py`, how members vote in `ensemble/ballots.py`, what those
+say of a row that have not seen it in `ensemble/out_of_bag.py`.
 The page is docs/algorithms/bagging.md.
 """
 
@@ -20,7 +21,6 @@ from woodwind.ensemble.progress import with_progress
 from woodwind.ensemble.stopping import gather_until_interrupted, until_told
 
 Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 M = TypeVar("M")
 
 # So many members are begun for each thread before the first of them is asked for: no thread waits for a slow neighbour.
@@ -74,28 +74,6 @@ def gathered(
         steps = with_progress(steps, count, owner, noun="member")
     done, _ = gather_until_interrupted(steps, count, owner, noun="member")
     return [step.member for step in done]
-
-
-@dataclass(frozen=True, eq=False)
-class OutOfBag:
-    """What the members that have not seen a row say of it."""
-
-    total: Floats  # (n, ...) sum of what they say
-    voters: Integers  # (n,) how many they are
-
-    @property
-    def silent(self) -> Integers:
-        """Rows that every member has seen."""
-        return np.flatnonzero(self.voters == 0)
-
-
-def out_of_bag(answers: Iterable[tuple[Integers, Floats]], n_rows: int, width: int) -> OutOfBag:
-    """Add up answers: for each member the rows that it has not seen, and what it says of them (rows, width)."""
-    total, voters = np.zeros((n_rows, width)), np.zeros(n_rows, np.int64)
-    for rows, answer in answers:
-        total[rows] += answer
-        voters[rows] += 1
-    return OutOfBag(total, voters)
 
 
 def sum_of(answers: Iterable[Floats]) -> Floats:

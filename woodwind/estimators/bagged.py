@@ -16,8 +16,9 @@ from woodwind.base.pool import usable_threads
 from woodwind.base.streams import seed_of
 from woodwind.data.header import Header
 from woodwind.data.schema import Schema
-from woodwind.ensemble.bag import OutOfBag, gathered, out_of_bag
+from woodwind.ensemble.bag import gathered
 from woodwind.ensemble.drawing import Drawing
+from woodwind.ensemble.out_of_bag import OutOfBag, out_of_bag
 from woodwind.estimators.bag_checks import check_base, check_distributions, check_oob, read_oob_score, rows_drawn
 from woodwind.estimators.members import AnyMembers, Kind, Members, TableOfAny, Task, shared_codes, takes_weight, trained
 from woodwind.estimators.plan import feature_count

@@ -15,7 +15,8 @@ from woodwind.base.streams import seed_of
 from woodwind.data.grades import Grades
 from woodwind.data.schema import Schema
 from woodwind.data.table import Table
-from woodwind.ensemble.forest import Draws, Growing, OutOfBag
+from woodwind.ensemble.drawing import Drawing
+from woodwind.ensemble.forest import Growing, Unseen
 from woodwind.ensemble.forest_importance import debiased_importance, permutation_importance
 from woodwind.estimators.grove_predictor import GrovePredictor
 from woodwind.estimators.plan import feature_count
@@ -122,10 +123,10 @@ class Forests(Skin):
             schema, table = Schema.learn(X, values["categorical_features"], weight=weighing.given, owner=self._owner)
         check_lengths(self._owner, table.n_rows, target.n_rows)
         growing = self._growing(table, target, weighing, values, there)
-        self._draws = growing.draws
-        watched = self._watched(values, table, growing.draws, target)
+        self._drawing = growing.drawing
+        watched = self._watched(values, table, growing.drawing, target)
         if there and watched is not None:
-            watched.add(self.grove_, 0, self._threads)
+            watched.ask(self._voting(self.grove_), self._threads)
         grove = self._grown(growing, watched, values, there)
         self._keep_schema(schema)
         self.grove_ = grove if not there else self.grove_.join(grove)
@@ -151,9 +152,9 @@ class Forests(Skin):
     def _growing(self, table: Table, target: Target, weighing: Weighing, values: Values, there: int) -> Growing:
         """How the trees are grown, and from which rows."""
         n = table.n_rows
-        _, of_row = weighing.of_rows(n)
-        take = weighing.take
-        draws = Draws(n, take, values["bootstrap"], self._sample_size(values, n if take is None else len(take)), self._seed)
+        units, weight = weighing.of_rows(n)
+        size = self._sample_size(values, n if units is None else int(units.sum()))
+        drawing = Drawing(self._seed, n, size, values["bootstrap"], units=units)
         bins = values["max_bins"]
         grades = Grades.of(table, 255 if bins is None else bins, weighing.given, self._threads)
         n_features = grades.n_features
@@ -170,7 +171,7 @@ class Forests(Skin):
             min_decrease=self._least_decrease(values, target),
             n_candidates=feature_count(values["max_features"], n_features, n_features, "max_features", self._owner),
         )
-        return Growing(grades, self._rows(target, of_row), settings, draws, self._threads, bool(values.get("quantiles")))
+        return Growing(grades, self._rows(target, weight), settings, drawing, self._threads, bool(values.get("quantiles")))
 
     def _sample_size(self, values: Values, n: int) -> int:
         """Rows that are drawn for a tree."""
@@ -183,20 +184,20 @@ class Forests(Skin):
             return int(given)
         return max(1, round(float(given) * n))
 
-    def _watched(self, values: Values, table: Table, draws: Draws, target: Target) -> OutOfBag | None:
+    def _watched(self, values: Values, table: Table, drawing: Drawing, target: Target) -> Unseen | None:
         """The rows out of the bag, if they are asked about."""
         wanted = values["oob_score"] is not False or values["n_estimators"] == "auto"
         if not wanted:
             return None
-        if not values["bootstrap"] and draws.size == draws.n:
+        if not drawing.leaves_rows_out:
             name = "oob_score" if values["oob_score"] is not False else "n_estimators='auto'"
             raise ParameterError(
                 f"{self._owner}: Out of bag estimation only available if bootstrap=True: every tree sees all rows, so that {name} "
                 "has none to look at. Set bootstrap=True or max_samples."
             )
-        return OutOfBag.of(table, draws, max(target.n_classes, 1))
+        return Unseen.of(table, drawing, max(target.n_classes, 1))
 
-    def _grown(self, growing: Growing, watched: OutOfBag | None, values: Values, there: int) -> Grove:
+    def _grown(self, growing: Growing, watched: Unseen | None, values: Values, there: int) -> Grove:
         """The trees that are not there yet."""
         n_levels, n_classes = growing.grades.n_levels, growing.rows.n_classes
         auto = values["n_estimators"] == "auto"
@@ -207,7 +208,7 @@ class Forests(Skin):
         while there + len(trees) < wanted and not growing.interrupted:
             new = growing.trees(there + len(trees), min(step, wanted - there - len(trees)), self._progress(values, wanted))
             if watched is not None:
-                watched.add(self._voting(Grove.of(new, n_levels, n_classes)), there + len(trees), self._threads)
+                watched.ask(self._voting(Grove.of(new, n_levels, n_classes)), self._threads)
             trees += new
             if auto:
                 error = self._error(watched, growing.rows)
@@ -229,25 +230,26 @@ class Forests(Skin):
     def _keep_rows(self, trees: list[GroveTree], growing: Growing, there: int) -> None:
         """Keep which training rows are in which leaf, where that is wanted."""
 
-    def _error(self, watched: OutOfBag | None, rows: GroveRows) -> float:
+    def _error(self, watched: Unseen | None, rows: GroveRows) -> float:
         """Squared error out of the bag: of numbers, or of the shares of the classes."""
         assert watched is not None
-        seen = watched.count > 0
-        mean, y = watched.mean()[seen], rows.real[0, seen]
+        judged = watched.found.voters > 0
+        mean, y = watched.found.mean()[judged], rows.real[0, judged]
         if rows.n_classes:
             mean[np.arange(len(mean)), y.astype(np.int64)] -= 1.0
             return float((mean**2).sum() / max(len(mean), 1))
         return float(((mean[:, 0] - y) ** 2).mean()) if len(mean) else np.inf
 
-    def _judge(self, watched: OutOfBag | None, target: Target, values: Values) -> None:
+    def _judge(self, watched: Unseen | None, target: Target, values: Values) -> None:
         """Predictions and score out of the bag."""
         scoring = values["oob_score"]
         if watched is None or scoring is False:
             return
-        mean = watched.mean()
+        mean = watched.found.mean()
         self._keep_out_of_bag(mean)
-        seen = np.flatnonzero(watched.count)
-        present = watched.draws.n_rows if watched.draws.take is None else len(np.unique(watched.draws.take))
+        seen = np.flatnonzero(watched.found.voters)
+        units = watched.drawing.units
+        present = watched.drawing.n_rows if units is None else int((units > 0).sum())
         if len(seen) < present:
             notice(
                 f"{self._owner}: {present - len(seen):,} of {present:,} rows were in the bag of every tree and have no prediction out "
@@ -355,15 +357,14 @@ class Forests(Skin):
         bag, truth = self._bag(X, y)
         return debiased_importance(self.grove_, bag, truth, np.asarray(self.schema_.source), self._threads)
 
-    def _bag(self, X: Any, y: Any) -> tuple[OutOfBag, Floats]:
+    def _bag(self, X: Any, y: Any) -> tuple[Unseen, Floats]:
         """The rows of the training, to be asked about trees that have not seen them."""
         table = self._read(X)
         target = self._read_target(y)
         check_lengths(self._owner, table.n_rows, target.n_rows)
-        if table.n_rows != self._draws.n_rows or (not self._draws.bootstrap and self._draws.size == self._draws.n):
+        if table.n_rows != self._drawing.n_rows or not self._drawing.leaves_rows_out:
             raise ParameterError(
-                f"{self._owner}: importance out of the bag needs the {self._draws.n_rows:,} rows of the training, and trees that have "
+                f"{self._owner}: importance out of the bag needs the {self._drawing.n_rows:,} rows of the training, and trees that have "
                 f"not seen all of them; given are {table.n_rows:,} rows. Train with bootstrap=True or max_samples, and give the same table."
             )
-        return OutOfBag.of(table, self._draws, max(target.n_classes, 1)), target.y.astype(np.float64)
-
+        return Unseen.of(table, self._drawing, max(target.n_classes, 1)), target.y.astype(np.float64)

@@ -98,7 +98,7 @@ class ForestRegression(Forests, RegressorMixin, BaseEstimator):
             if hasattr(self, "leaf_rows_"):
                 del self.leaf_rows_
             return
-        times = [growing.draws.times(there + tree) for tree in range(len(trees))]
+        times = [growing.drawing.counts(there + tree) for tree in range(len(trees))]
         kept = LeafRows.of(trees, times, *growing.rows.real) if trees else None
         if there and not hasattr(self, "leaf_rows_"):
             raise ParameterError(f"{self._owner}: quantiles=True, but the trees that are there were grown without. Set warm_start=False.")

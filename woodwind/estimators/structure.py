@@ -7,7 +7,8 @@ from numpy.typing import NDArray
 
 from woodwind.base.streams import seed_of
 from woodwind.data.schema import Schema
-from woodwind.ensemble.forest import Draws, matrix_of
+from woodwind.ensemble.drawing import Drawing
+from woodwind.ensemble.forest import matrix_of
 from woodwind.ensemble.structure import structure_forest
 from woodwind.estimators.forest import Forests
 from woodwind.estimators.forests import ForestClassification, ForestRegression
@@ -55,7 +56,7 @@ class StructureTraining(Forests):
         seeds = self._seed, values["n_estimators"], self._threads
         x = matrix_of(table)
         self.grove_ = structure_forest(x, target.y.astype(np.float64), weight, target.n_classes, n_levels, values["max_depth"], seeds)
-        self._draws = Draws(table.n_rows, None, False, table.n_rows, self._seed)
+        self._drawing = Drawing(self._seed, table.n_rows, table.n_rows, replace=False)
         self._keep_schema(schema)
         return self
 
