@@ -6,12 +6,9 @@ The page is docs/algorithms/bagging.md.
 """
 
 import time
-from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import Future
 from dataclasses import dataclass
-from functools import partial
-from typing import Any, Generic, TypeVar, cast
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +16,7 @@ from numpy.typing import NDArray
 from woodwind.base.pool import submit
 from woodwind.ensemble.progress import with_progress
 from woodwind.ensemble.stopping import gather_until_interrupted, until_told
+from woodwind.ensemble.turns import Turns
 
 Floats = NDArray[np.float64]
 M = TypeVar("M")
@@ -46,24 +44,28 @@ def in_order(call: Callable[[int], M], numbers: Sequence[int], sides: int) -> It
     if sides <= 1:
         yield from map(call, numbers)
         return
-    running: deque[Future[object]] = deque()
+    turns = Turns(call, numbers, AHEAD * sides)
+    others = [submit(turns.help, sides - 1) for _ in range(sides - 1)]
     try:
-        for number in numbers:
-            running.append(submit(partial(call, number), sides))
-            if len(running) >= AHEAD * sides:
-                yield cast(M, running.popleft().result())
-        while running:
-            yield cast(M, running.popleft().result())
+        for place in range(len(numbers)):
+            yield turns.outcome(place)
     finally:
-        begun = [future for future in running if not future.cancel()]
-        for future in begun:
-            future.exception()
+        turns.stop()
+        for other in others:
+            if not other.cancel():
+                other.result()
 
 
 def gathered(
-    members: Iterable[M], first: int, count: int, owner: str, verbose: bool = False, callbacks: Sequence[Callable[[Any], object]] = ()
+    members: Iterable[M],
+    first: int,
+    count: int,
+    owner: str,
+    verbose: bool = False,
+    callbacks: Sequence[Callable[[Any], object]] = (),
+    noun: str = "member",
 ) -> list[M]:
-    """The members, with a line of progress; after an interrupt those that were finished, with a warning."""
+    """The members, with a line of progress; after an interrupt those that were finished, with a warning. `noun` is what they are."""
     began = time.perf_counter()
     steps: Iterable[Trained[M]] = (
         Trained(number, member, time.perf_counter() - began) for number, member in enumerate(members, first + 1)
@@ -71,8 +73,8 @@ def gathered(
     if callbacks:
         steps = until_told(steps, callbacks)
     if verbose:
-        steps = with_progress(steps, count, owner, noun="member")
-    done, _ = gather_until_interrupted(steps, count, owner, noun="member")
+        steps = with_progress(steps, count, owner, noun=noun)
+    done, _ = gather_until_interrupted(steps, count, owner, noun=noun)
     return [step.member for step in done]
 
 

@@ -5,7 +5,6 @@ docs/algorithms/extra-trees.md. Everything that is drawn is named by a key of (s
 of threads, and growing it in several parts changes nothing.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -13,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from woodwind.base.fixed import scale_for, sum_scale
-from woodwind.base.pool import on_threads, run_ranges
+from woodwind.base.pool import run_ranges
 from woodwind.base.streams import key
 from woodwind.data.grades import Grades
 from woodwind.data.table import Table
@@ -56,43 +55,26 @@ def whole_weights(weight: Floats | None, n: int) -> tuple[Rows, float]:
     return whole.astype(np.int64), 1.0 / scale
 
 
-@dataclass(eq=False)
+@dataclass(frozen=True, eq=False)
 class Growing:
-    """A forest in the making: grows trees in any number of parts, on several threads, each tree on one."""
+    """How the trees of a forest are grown: any of them at any time, on any thread."""
 
     grades: Grades
     rows: GroveRows
     settings: GroveSettings
     drawing: Drawing
-    threads: int
     keep_rows: bool = False
-    interrupted: bool = False
-    _growers: dict[int, GroveGrower] = field(default_factory=dict)
+    _idle: list[GroveGrower] = field(default_factory=list)  # growers have memory of their own: each grows one tree at a time
 
-    def trees(self, first: int, count: int, told: Callable[[int], object] | None = None) -> list[GroveTree]:
-        """Trees first .. first + count; after an interrupt those that are finished, without gaps. `told` hears how many are done."""
-        found: list[GroveTree | None] = [None] * count
-        places = iter(range(count))
-
-        def part(side: int) -> None:
-            try:
-                for place in places:
-                    if self.interrupted:
-                        return
-                    found[place] = self._tree(side, first + place)
-                    if side == 0 and told is not None:
-                        told(place + 1)
-            except KeyboardInterrupt:
-                self.interrupted = True
-
-        on_threads(part, max(min(self.threads, count), 1))
-        done = found.index(None) if None in found else count
-        return [tree for tree in found[:done] if tree is not None]
-
-    def _tree(self, side: int, tree: int) -> GroveTree:
-        if side not in self._growers:
-            self._growers[side] = GroveGrower(self.grades, self.rows, self.settings)
-        return self._growers[side].grow(self.drawing.counts(tree), key(self.drawing.seed, "tree", tree), self.keep_rows)
+    def tree(self, number: int) -> GroveTree:
+        """The tree of this number."""
+        try:
+            grower = self._idle.pop()
+        except IndexError:
+            grower = GroveGrower(self.grades, self.rows, self.settings)
+        tree = grower.grow(self.drawing.counts(number), key(self.drawing.seed, "tree", number), self.keep_rows)
+        self._idle.append(grower)
+        return tree
 
 
 def matrix_of(table: Table) -> NDArray[Any]:

@@ -10,8 +10,7 @@ from sklearn.base import clone
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
-from woodwind.base.errors import DataError, OutOfBagWarning, ParameterError
-from woodwind.base.notice import notice
+from woodwind.base.errors import DataError, ParameterError
 from woodwind.base.pool import usable_threads
 from woodwind.base.streams import seed_of
 from woodwind.data.header import Header
@@ -19,7 +18,7 @@ from woodwind.data.schema import Schema
 from woodwind.ensemble.bag import gathered
 from woodwind.ensemble.drawing import Drawing
 from woodwind.ensemble.out_of_bag import OutOfBag, out_of_bag
-from woodwind.estimators.bag_checks import check_base, check_distributions, check_oob, read_oob_score, rows_drawn
+from woodwind.estimators.bag_checks import check_base, check_distributions, check_oob, read_oob_score, rows_drawn, tell_of_silent
 from woodwind.estimators.members import AnyMembers, Kind, Members, TableOfAny, Task, shared_codes, takes_weight, trained
 from woodwind.estimators.plan import feature_count
 from woodwind.estimators.skin import COLUMNS, TRAINING_DATA, all_or_nothing, check_lengths, row_count
@@ -154,7 +153,7 @@ class Bagging:
         fit = self._fit_trees if can_share(base, distributions) else self._fit_others
         found = fit(values, given, earlier, distributions)
         if score is not None and found is not None:
-            self._warn_of_silent(found, given)
+            tell_of_silent(found, given.weighing.given, self._owner)
             self._keep_out_of_bag(found, given, score)
 
     def _fit_trees(self, values: Values, given: Given, earlier: Any, distributions: Values) -> OutOfBag | None:
@@ -211,7 +210,7 @@ class Bagging:
         drawing = Drawing(
             seed=seed_of(values["random_state"]) if earlier is None else earlier.drawing.seed,
             n_rows=n_rows,
-            n_draws=rows_drawn(values, n_rows if units is None else int(units.sum()), self._owner),
+            n_draws=rows_drawn(values, n_rows if units is None else int(units.sum()), self._owner, more=values["bootstrap"]),
             replace=values["bootstrap"],
             n_columns=n_columns,
             n_drawn_columns=feature_count(values["max_features"], n_columns, n_columns, "max_features", self._owner),
@@ -271,19 +270,6 @@ class Bagging:
 
     def _keep(self, members: Members, drawing: Drawing) -> None:
         self._members, self._drawing = members, drawing
-
-    def _warn_of_silent(self, found: OutOfBag, given: Given) -> None:
-        """Say which rows have no out-of-bag prediction."""
-        silent = found.silent
-        if given.weighing.given is not None:
-            silent = silent[given.weighing.given[silent] > 0.0]
-        if silent.size:
-            shown = ", ".join(map(str, silent[:5])) + (" ..." if silent.size > 5 else "")
-            notice(
-                f"{self._owner}: {silent.size:,} of {len(found.voters):,} rows have no out-of-bag prediction, because every member has "
-                f"seen them: rows {shown}. They are NaN, and the score leaves them out. Raise n_estimators.",
-                OutOfBagWarning,
-            )
 
     # What there is to ask of a bag.
 

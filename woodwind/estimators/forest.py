@@ -1,26 +1,26 @@
 """What all forests have in common: training, the rows out of the bag, and what can be asked of the trees."""
 
-import sys
+from collections.abc import Iterator
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
-from sklearn.metrics import accuracy_score, r2_score
 from sklearn.utils.validation import check_is_fitted
 
-from woodwind.base.errors import InterruptWarning, ParameterError, WoodwindWarning
-from woodwind.base.notice import notice
+from woodwind.base.errors import ParameterError
 from woodwind.base.streams import seed_of
 from woodwind.data.grades import Grades
 from woodwind.data.schema import Schema
 from woodwind.data.table import Table
+from woodwind.ensemble.bag import gathered, in_order
 from woodwind.ensemble.drawing import Drawing
 from woodwind.ensemble.forest import Growing, Unseen
 from woodwind.ensemble.forest_importance import debiased_importance, permutation_importance
+from woodwind.ensemble.out_of_bag import OutOfBag
+from woodwind.estimators.bag_checks import Score, asks_unseen, check_oob, read_oob_score, rows_drawn, tell_of_silent
 from woodwind.estimators.grove_predictor import GrovePredictor
 from woodwind.estimators.plan import feature_count
-from woodwind.estimators.scoring import read_scorer, scorer_judge
 from woodwind.estimators.skin import COLUMNS, TRAINING_DATA, Skin, all_or_nothing, check_lengths, row_count
 from woodwind.estimators.target import Target
 from woodwind.estimators.weights import Weighing, read_weight
@@ -112,6 +112,7 @@ class Forests(Skin):
     def _fit(self, X: Any, y: Any, sample_weight: Any) -> Self:
         values = check(self)
         there = self._trees_there(values)
+        score = read_oob_score(values["oob_score"], self)
         target = self._read_target(y)
         weight = read_weight(sample_weight, target.n_rows, self._owner)
         target, weighing = self._weighed(target, weight, values)
@@ -122,15 +123,18 @@ class Forests(Skin):
         else:
             schema, table = Schema.learn(X, values["categorical_features"], weight=weighing.given, owner=self._owner)
         check_lengths(self._owner, table.n_rows, target.n_rows)
-        growing = self._growing(table, target, weighing, values, there)
+        growing = self._growing(table, target, weighing, values)
         self._drawing = growing.drawing
-        watched = self._watched(values, table, growing.drawing, target)
+        check_oob(values, self._drawing, self._owner)
+        watched = Unseen.of(table, self._drawing, max(target.n_classes, 1)) if asks_unseen(values) else None
         if there and watched is not None:
             watched.ask(self._voting(self.grove_), self._threads)
         grove = self._grown(growing, watched, values, there)
         self._keep_schema(schema)
         self.grove_ = grove if not there else self.grove_.join(grove)
-        self._judge(watched, target, values)
+        if watched is not None and score is not None:
+            tell_of_silent(watched.found, weighing.given, self._owner)
+            self._judge(watched.found, target, score)
         return self
 
     def _goes_on(self) -> bool:
@@ -149,11 +153,12 @@ class Forests(Skin):
             )
         return there
 
-    def _growing(self, table: Table, target: Target, weighing: Weighing, values: Values, there: int) -> Growing:
+    def _growing(self, table: Table, target: Target, weighing: Weighing, values: Values) -> Growing:
         """How the trees are grown, and from which rows."""
         n = table.n_rows
         units, weight = weighing.of_rows(n)
-        size = self._sample_size(values, n if units is None else int(units.sum()))
+        # Sums leave room for rows that are drawn as often as in a sample of as many draws as rows.
+        size = rows_drawn(values, n if units is None else int(units.sum()), self._owner, more=False)
         drawing = Drawing(self._seed, n, size, values["bootstrap"], units=units)
         bins = values["max_bins"]
         grades = Grades.of(table, 255 if bins is None else bins, weighing.given, self._threads)
@@ -171,102 +176,65 @@ class Forests(Skin):
             min_decrease=self._least_decrease(values, target),
             n_candidates=feature_count(values["max_features"], n_features, n_features, "max_features", self._owner),
         )
-        return Growing(grades, self._rows(target, weight), settings, drawing, self._threads, bool(values.get("quantiles")))
-
-    def _sample_size(self, values: Values, n: int) -> int:
-        """Rows that are drawn for a tree."""
-        given = values["max_samples"]
-        if given is None:
-            return n
-        if isinstance(given, int):
-            if given > n:
-                raise ParameterError(f"{self._owner}: max_samples={given}, but there are {n} rows. Give at most so many, or a share.")
-            return int(given)
-        return max(1, round(float(given) * n))
-
-    def _watched(self, values: Values, table: Table, drawing: Drawing, target: Target) -> Unseen | None:
-        """The rows out of the bag, if they are asked about."""
-        wanted = values["oob_score"] is not False or values["n_estimators"] == "auto"
-        if not wanted:
-            return None
-        if not drawing.leaves_rows_out:
-            name = "oob_score" if values["oob_score"] is not False else "n_estimators='auto'"
-            raise ParameterError(
-                f"{self._owner}: Out of bag estimation only available if bootstrap=True: every tree sees all rows, so that {name} "
-                "has none to look at. Set bootstrap=True or max_samples."
-            )
-        return Unseen.of(table, drawing, max(target.n_classes, 1))
+        return Growing(grades, self._rows(target, weight), settings, drawing, bool(values.get("quantiles")))
 
     def _grown(self, growing: Growing, watched: Unseen | None, values: Values, there: int) -> Grove:
         """The trees that are not there yet."""
-        n_levels, n_classes = growing.grades.n_levels, growing.rows.n_classes
-        auto = values["n_estimators"] == "auto"
-        wanted = AUTO_MOST if auto else values["n_estimators"]
-        step = AUTO_STEP if auto else max(wanted - there, 0)
+        wanted = AUTO_MOST if values["n_estimators"] == "auto" else values["n_estimators"]
+        new = self._settling if values["n_estimators"] == "auto" else self._trees
         trees: list[GroveTree] = []
-        before = np.inf
-        while there + len(trees) < wanted and not growing.interrupted:
-            new = growing.trees(there + len(trees), min(step, wanted - there - len(trees)), self._progress(values, wanted))
-            if watched is not None:
-                watched.ask(self._voting(Grove.of(new, n_levels, n_classes)), self._threads)
-            trees += new
-            if auto:
-                error = self._error(watched, growing.rows)
-                if before - error < AUTO_CHANGE * error:
-                    break
-                before = error
-        if growing.interrupted:
-            if not trees and not there:
-                raise KeyboardInterrupt
-            notice(f"{self._owner} was interrupted: the {there + len(trees)} trees that were finished are kept.", InterruptWarning)
+        if there < wanted:
+            trees = gathered(new(growing, watched, range(there, wanted)), there, wanted, self._owner, bool(values["verbose"]), noun="tree")
+        self._ask(watched, trees, growing, there)
         self._keep_rows(trees, growing, there)
-        return Grove.of(trees, n_levels, n_classes)
+        return self._grove(trees, growing)
 
-    def _progress(self, values: Values, wanted: int) -> Any:
-        if not values["verbose"]:
-            return None
-        return lambda done: sys.stderr.write(f"{self._owner}: tree {done:,} of {wanted:,}\n") if done % 10 == 0 else None
+    def _trees(self, growing: Growing, _watched: Unseen | None, numbers: range) -> Iterator[GroveTree]:
+        """The trees of some numbers, each on one thread."""
+        return in_order(growing.tree, numbers, min(self._threads, len(numbers)))
+
+    def _settling(self, growing: Growing, watched: Unseen | None, numbers: range) -> Iterator[GroveTree]:
+        """The same until the error out of the bag has settled, which is looked at now and then."""
+        assert watched is not None
+        before = np.inf
+        trees: list[GroveTree] = []
+        for first in range(0, len(numbers), AUTO_STEP):
+            for tree in self._trees(growing, None, numbers[first : first + AUTO_STEP]):
+                trees.append(tree)
+                yield tree
+            self._ask(watched, trees, growing, numbers.start)
+            error = self._error(watched.found, growing.rows)
+            if before - error < AUTO_CHANGE * error:
+                return
+            before = error
+
+    def _ask(self, watched: Unseen | None, trees: list[GroveTree], growing: Growing, there: int) -> None:
+        """Ask those of the trees that were not asked yet about rows that they have not seen."""
+        if watched is not None and watched.n_trees < there + len(trees):
+            watched.ask(self._voting(self._grove(trees[watched.n_trees - there :], growing)), self._threads)
+
+    def _grove(self, trees: list[GroveTree], growing: Growing) -> Grove:
+        return Grove.of(trees, growing.grades.n_levels, growing.rows.n_classes)
 
     def _keep_rows(self, trees: list[GroveTree], growing: Growing, there: int) -> None:
         """Keep which training rows are in which leaf, where that is wanted."""
 
-    def _error(self, watched: Unseen | None, rows: GroveRows) -> float:
+    def _error(self, found: OutOfBag, rows: GroveRows) -> float:
         """Squared error out of the bag: of numbers, or of the shares of the classes."""
-        assert watched is not None
-        judged = watched.found.voters > 0
-        mean, y = watched.found.mean()[judged], rows.real[0, judged]
+        judged = found.voters > 0
+        mean, y = found.mean()[judged], rows.real[0, judged]
         if rows.n_classes:
             mean[np.arange(len(mean)), y.astype(np.int64)] -= 1.0
             return float((mean**2).sum() / max(len(mean), 1))
         return float(((mean[:, 0] - y) ** 2).mean()) if len(mean) else np.inf
 
-    def _judge(self, watched: Unseen | None, target: Target, values: Values) -> None:
+    def _judge(self, found: OutOfBag, target: Target, score: Score) -> None:
         """Predictions and score out of the bag."""
-        scoring = values["oob_score"]
-        if watched is None or scoring is False:
-            return
-        mean = watched.found.mean()
+        mean, judged = found.mean(), found.voters > 0
         self._keep_out_of_bag(mean)
-        seen = np.flatnonzero(watched.found.voters)
-        units = watched.drawing.units
-        present = watched.drawing.n_rows if units is None else int((units > 0).sum())
-        if len(seen) < present:
-            notice(
-                f"{self._owner}: {present - len(seen):,} of {present:,} rows were in the bag of every tree and have no prediction out "
-                "of the bag: there are too few trees.",
-                WoodwindWarning,
-            )
-        truth = target.labels()[seen]
-        if len(seen) == 0:
-            self.oob_score_ = float("nan")
-        elif isinstance(scoring, str):
-            judge = scorer_judge(read_scorer(scoring, self, self._owner), self, seen.reshape(-1, 1), truth, None)
-            self.oob_score_ = -judge(mean[seen, 1] if target.n_classes == 2 else mean[seen])
-        elif callable(scoring):
-            self.oob_score_ = float(scoring(truth, self._predicted(mean[seen])))
-        else:
-            metric = accuracy_score if target.n_classes else r2_score
-            self.oob_score_ = float(metric(truth, self._predicted(mean[seen])))
+        said = mean[judged]
+        shares = said if target.n_classes else None
+        self.oob_score_ = score(target.labels()[judged], self._predicted(said), shares, None) if judged.any() else np.nan
 
     # Prediction.
 

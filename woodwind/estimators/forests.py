@@ -65,12 +65,8 @@ class ForestClassification(Forests, ClassifierMixin, BaseEstimator):
             return np.log(self.predict_proba(X))
 
     def _predicted(self, mean: Floats) -> NDArray[Any]:
-        labels: NDArray[Any] = self.classes_[self._probabilities(mean).argmax(axis=1)]
+        labels: NDArray[Any] = self.classes_[mean.argmax(axis=1)]
         return labels
-
-    def _probabilities(self, mean: Floats) -> Floats:
-        # Scorers want one number where there are two classes: that of the second.
-        return mean if mean.ndim == 2 else np.column_stack([1.0 - mean, mean])
 
 
 class ForestRegression(Forests, RegressorMixin, BaseEstimator):
@@ -116,7 +112,7 @@ class ForestRegression(Forests, RegressorMixin, BaseEstimator):
         X : table
             Rows of the columns that the model was trained with; columns are matched by name.
         """
-        return self._mean(X)[:, 0]
+        return self._predicted(self._mean(X))
 
     def predict_quantiles(self, X: Any, quantiles: Any = (0.05, 0.5, 0.95)) -> Floats:
         """Quantiles of the training targets in the leaves where each row ends (Meinshausen 2006), (n_rows, n_quantiles).
@@ -139,7 +135,7 @@ class ForestRegression(Forests, RegressorMixin, BaseEstimator):
         return self.leaf_rows_.quantiles(self.grove_, table, wanted, self._threads)
 
     def _predicted(self, mean: Floats) -> Floats:
-        return mean[:, 0] if mean.ndim == 2 else mean
+        return mean[:, 0]
 
 
 @knobs
