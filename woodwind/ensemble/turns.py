@@ -76,4 +76,5 @@ class Turns(Generic[M]):
             self._found[place] = outcome, error
             if error is not None:
                 self._end = self._begun
-            self._changed.notify_all()
+            if error is not None or place == self._asked:
+                self._changed.notify_all()

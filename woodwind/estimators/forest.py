@@ -1,7 +1,7 @@
 """What all forests have in common: training, the rows out of the bag, and what can be asked of the trees."""
 
 from collections.abc import Iterator
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,7 +11,6 @@ from sklearn.utils.validation import check_is_fitted
 from woodwind.base.errors import ParameterError
 from woodwind.base.streams import seed_of
 from woodwind.data.grades import Grades
-from woodwind.data.schema import Schema
 from woodwind.data.table import Table
 from woodwind.ensemble.bag import gathered, in_order
 from woodwind.ensemble.drawing import Drawing
@@ -21,11 +20,10 @@ from woodwind.ensemble.out_of_bag import OutOfBag
 from woodwind.estimators.bag_checks import Score, asks_unseen, check_oob, read_oob_score, rows_drawn, tell_of_silent
 from woodwind.estimators.grove_predictor import GrovePredictor
 from woodwind.estimators.plan import feature_count
-from woodwind.estimators.skin import COLUMNS, TRAINING_DATA, Skin, all_or_nothing, check_lengths, row_count
+from woodwind.estimators.skin import COLUMNS, check_lengths, read_training
 from woodwind.estimators.target import Target
+from woodwind.estimators.tree_skin import TreeSkin
 from woodwind.estimators.weights import Weighing, read_weight
-from woodwind.params.check import check
-from woodwind.params.describe import told
 from woodwind.tree.forest import Forest
 from woodwind.tree.grove import Grove
 from woodwind.tree.grove_grower import GroveRows, GroveSettings, GroveTree
@@ -57,7 +55,7 @@ oob_score_ : float
 """
 
 
-class Forests(Skin):
+class Forests(TreeSkin):
     """Training of independent trees, and what can be asked of them."""
 
     _told: ClassVar[dict[str, str]] = {"forest": FOREST, "extra": EXTRA, "model": MODEL, "columns": COLUMNS}
@@ -94,35 +92,14 @@ class Forests(Skin):
 
     # Training.
 
-    @told(data=TRAINING_DATA)
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Grow the forest.
-
-        Parameters
-        ----------
-        {data}
-
-        Returns
-        -------
-        self
-        """
-        with all_or_nothing(self):
-            return self._fit(X, y, sample_weight)
-
-    def _fit(self, X: Any, y: Any, sample_weight: Any) -> Self:
-        values = check(self)
+    def _fit(self, values: Values, X: Any, y: Any, sample_weight: Any) -> None:
         there = self._trees_there(values)
         score = read_oob_score(values["oob_score"], self)
         target = self._read_target(y)
         weight = read_weight(sample_weight, target.n_rows, self._owner)
         target, weighing = self._weighed(target, weight, values)
-        if weighing.given is not None:
-            check_lengths(self._owner, row_count(X), target.n_rows)
-        if there:
-            schema, table = self.schema_, self.schema_.read(X, owner=self._owner)
-        else:
-            schema, table = Schema.learn(X, values["categorical_features"], weight=weighing.given, owner=self._owner)
-        check_lengths(self._owner, table.n_rows, target.n_rows)
+        known = self.schema_ if there else None
+        schema, table = read_training(X, values["categorical_features"], weighing.given, target.n_rows, self._owner, known)
         growing = self._growing(table, target, weighing, values)
         self._drawing = growing.drawing
         check_oob(values, self._drawing, self._owner)
@@ -135,7 +112,6 @@ class Forests(Skin):
         if watched is not None and score is not None:
             tell_of_silent(watched.found, weighing.given, self._owner)
             self._judge(watched.found, target, score)
-        return self
 
     def _goes_on(self) -> bool:
         return self.warm_start and hasattr(self, "grove_")

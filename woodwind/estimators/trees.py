@@ -1,7 +1,7 @@
 """Single decision trees: CART for classes and for numbers, every threshold considered."""
 
 from dataclasses import dataclass, replace
-from typing import Annotated, Any, ClassVar, Self
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,11 +19,11 @@ from woodwind.data.schema import Schema
 from woodwind.data.table import Table
 from woodwind.estimators.constraints import monotonic
 from woodwind.estimators.plan import feature_count
-from woodwind.estimators.skin import COLUMNS, TRAINING_DATA, Skin, check_lengths, row_count
+from woodwind.estimators.skin import COLUMNS, read_training
 from woodwind.estimators.target import Target, read_labels, read_numbers, tell_of_constant
+from woodwind.estimators.tree_skin import TreeSkin
 from woodwind.estimators.weights import Weighing, class_factors, read_weight, weighed_classes
 from woodwind.params.check import check
-from woodwind.params.describe import told
 from woodwind.params.groups import CartClassifierParams, CartParams, CartRegressorParams
 from woodwind.params.knobs import between, knobs
 from woodwind.tree.cart import CartData, CartPlan, class_impurity, classification_tree, regression_tree, squared_impurity
@@ -79,7 +79,7 @@ they fit best. What training never saw stops at the split and takes what is know
 """
 
 
-class DecisionTree(Skin):
+class DecisionTree(TreeSkin):
     """What both kinds of tree share."""
 
     _told: ClassVar[dict[str, str]] = {"splits": SPLITS, "columns": COLUMNS}
@@ -102,23 +102,11 @@ class DecisionTree(Skin):
 
     # Training.
 
-    @told(data=TRAINING_DATA)
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Grow the tree.
-
-        Parameters
-        ----------
-        {data}
-
-        Returns
-        -------
-        self
-        """
-        schema, data, target, plan = self._given(X, y, sample_weight)
+    def _fit(self, values: Values, X: Any, y: Any, sample_weight: Any) -> None:
+        schema, data, target, plan = self._given(values, X, y, sample_weight)
         forest = self._grow(data, target, plan)
         self._keep_schema(schema)
         self.forest_ = pruned(forest, self.ccp_alpha) if self.ccp_alpha > 0.0 else forest
-        return self
 
     def cost_complexity_pruning_path(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
         """How the tree shrinks as the price of a leaf rises.
@@ -131,7 +119,7 @@ class DecisionTree(Skin):
         """
         classes = getattr(self, "classes_", None)
         try:
-            _schema, data, target, plan = self._given(X, y, sample_weight)
+            _schema, data, target, plan = self._given(check(self), X, y, sample_weight)
             alphas, impurities = pruning_path(self._grow(data, target, plan), self._impurity(data, target, plan))
         finally:
             self._restore_classes(classes)
@@ -144,16 +132,12 @@ class DecisionTree(Skin):
         elif hasattr(self, "classes_"):
             del self.classes_
 
-    def _given(self, X: Any, y: Any, sample_weight: Any) -> tuple[Schema, CartData, Target, CartPlan]:
+    def _given(self, values: Values, X: Any, y: Any, sample_weight: Any) -> tuple[Schema, CartData, Target, CartPlan]:
         """What fit was given, read and checked."""
-        values = check(self)
         target = self._read_target(y)
         weight = read_weight(sample_weight, target.n_rows, self._owner)
         target, weighing = self._weighed(target, weight, values)
-        if weighing.given is not None:
-            check_lengths(self._owner, row_count(X), target.n_rows)
-        schema, table = Schema.learn(X, values["categorical_features"], weight=weighing.given, owner=self._owner)
-        check_lengths(self._owner, table.n_rows, target.n_rows)
+        schema, table = read_training(X, values["categorical_features"], weighing.given, target.n_rows, self._owner)
         coded = CodedTable.of(schema, table, values["max_bins"], weighing.given, self._threads)
         data = self._data(coded, weighing)
         return schema, data, target, self._plan(schema, exact_sum(data.total), values)
