@@ -20,7 +20,8 @@ from woodwind.estimators.skin import COLUMNS
 from woodwind.estimators.target import Target, read_labels
 from woodwind.estimators.weights import read_weight, weighed_classes
 from woodwind.losses.links import Softmax, log_of
-from woodwind.params.adaptive import AdaptiveClassParams, AdaptiveParams, AdaptiveRunParams, OwnTreeParams
+from woodwind.params.adaptive import AdaptiveClassParams, AdaptiveParams, OwnTreeParams
+from woodwind.params.groups import WorkParams
 from woodwind.params.knobs import knobs
 
 Floats = NDArray[np.float64]
@@ -29,7 +30,7 @@ Values = dict[str, Any]
 
 @knobs
 class AdaBoostClassifier(
-    AdaptiveParams, AdaptiveClassParams, OwnTreeParams, AdaptiveRunParams, AdaptiveSkin, ClassifierMixin, BaseEstimator
+    AdaptiveParams, AdaptiveClassParams, OwnTreeParams, WorkParams, AdaptiveSkin, ClassifierMixin, BaseEstimator
 ):
     """AdaBoost for classification: learners that vote, each trained on rows that those before it got wrong.
 

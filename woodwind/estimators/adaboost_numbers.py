@@ -18,7 +18,8 @@ from woodwind.estimators.skin import COLUMNS
 from woodwind.estimators.target import read_numbers
 from woodwind.estimators.trees import DecisionTreeRegressor
 from woodwind.estimators.weights import Weighing, read_weight
-from woodwind.params.adaptive import AdaptiveNumberParams, AdaptiveParams, AdaptiveRunParams, OwnTreeParams
+from woodwind.params.adaptive import AdaptiveNumberParams, AdaptiveParams, OwnTreeParams
+from woodwind.params.groups import WorkParams
 from woodwind.params.knobs import knobs
 from woodwind.tree.forest import Forest
 from woodwind.tree.joining import joined, with_scores
@@ -29,7 +30,7 @@ Values = dict[str, Any]
 
 @knobs
 class AdaBoostRegressor(
-    AdaptiveParams, AdaptiveNumberParams, OwnTreeParams, AdaptiveRunParams, AdaptiveSkin, RegressorMixin, BaseEstimator
+    AdaptiveParams, AdaptiveNumberParams, OwnTreeParams, WorkParams, AdaptiveSkin, RegressorMixin, BaseEstimator
 ):
     """AdaBoost.R2 for regression: learners that draw rows which those before them got wrong; the prediction is their weighted median.
 

@@ -8,7 +8,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 
 from woodwind.base.errors import ParameterError
 from woodwind.ensemble.forest import Growing, class_rows, number_rows
-from woodwind.estimators.forest import Forests
+from woodwind.estimators.forest_skin import ForestSkin
 from woodwind.estimators.target import Target, read_labels, read_numbers, tell_of_constant
 from woodwind.estimators.weights import Weighing, weighed_classes
 from woodwind.params.forests import ForestClassifierParams, ForestParams, ForestRegressorParams, Quantiles
@@ -22,7 +22,7 @@ Floats = NDArray[np.float64]
 Values = dict[str, Any]
 
 
-class ForestClassification(Forests, ClassifierMixin, BaseEstimator):
+class ForestClassification(ForestSkin, ClassifierMixin, BaseEstimator):
     """What forests for classes have in common."""
 
     voting: Literal["soft", "hard"]
@@ -69,7 +69,7 @@ class ForestClassification(Forests, ClassifierMixin, BaseEstimator):
         return labels
 
 
-class ForestRegression(Forests, RegressorMixin, BaseEstimator):
+class ForestRegression(ForestSkin, RegressorMixin, BaseEstimator):
     """What forests for numbers have in common."""
 
     quantiles: bool

@@ -9,12 +9,12 @@ from woodwind.base.streams import seed_of
 from woodwind.ensemble.drawing import Drawing
 from woodwind.ensemble.forest import matrix_of
 from woodwind.ensemble.structure import structure_forest
-from woodwind.estimators.forest import Forests
+from woodwind.estimators.forest_skin import ForestSkin
 from woodwind.estimators.forests import ForestClassification, ForestRegression
 from woodwind.estimators.skin import read_training
 from woodwind.estimators.weights import read_weight
-from woodwind.params.groups import Categorical, ClassWeight, RandomState
-from woodwind.params.knobs import at_least, between, knobs, not_zero
+from woodwind.params.groups import Categorical, ClassWeight, Jobs, RandomState
+from woodwind.params.knobs import at_least, between, knobs
 
 Floats = NDArray[np.float64]
 
@@ -26,13 +26,11 @@ class StructureParams:
     n_estimators: Annotated[int, at_least(1), "Number of trees."] = 100
     max_depth: Annotated[int, between(1, 16), "Depth of every tree: each has 2 ** max_depth leaves."] = 8
     categorical_features: Categorical = None
-    n_jobs: Annotated[
-        int | None, not_zero(), "Threads; None or -1 for all that the process may use. The model is the same for any number."
-    ] = None
+    n_jobs: Jobs = None
     random_state: RandomState = None
 
 
-class StructureTraining(Forests):
+class StructureTraining(ForestSkin):
     """Trees that are drawn, and leaves that are filled."""
 
     warm_start = False

@@ -1,7 +1,7 @@
 """Single decision trees: CART for classes and for numbers, every threshold considered."""
 
 from dataclasses import dataclass, replace
-from typing import Annotated, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,7 +25,7 @@ from woodwind.estimators.tree_skin import TreeSkin
 from woodwind.estimators.weights import Weighing, class_factors, read_weight, weighed_classes
 from woodwind.params.check import check
 from woodwind.params.groups import CartClassifierParams, CartParams, CartRegressorParams
-from woodwind.params.knobs import between, knobs
+from woodwind.params.knobs import knobs
 from woodwind.tree.cart import CartData, CartPlan, class_impurity, classification_tree, regression_tree, squared_impurity
 from woodwind.tree.exact_cuts import ranks_of_codes
 from woodwind.tree.forest import Forest
@@ -37,13 +37,6 @@ Integers = NDArray[np.int64]
 Values = dict[str, Any]
 
 NO_LIMIT = 1 << 40
-
-
-@knobs
-class LeafParams:
-    """How small leaves may be."""
-
-    min_weight_fraction_leaf: Annotated[float, between(0, 0.5), "Smallest share of the total weight in a leaf."] = 0.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -224,7 +217,7 @@ class DecisionTree(TreeSkin):
 
 
 @knobs
-class DecisionTreeClassifier(CartClassifierParams, CartParams, LeafParams, DecisionTree, ClassifierMixin, BaseEstimator):
+class DecisionTreeClassifier(CartClassifierParams, CartParams, DecisionTree, ClassifierMixin, BaseEstimator):
     """A decision tree for classification.
 
     {splits}
@@ -304,7 +297,7 @@ class DecisionTreeClassifier(CartClassifierParams, CartParams, LeafParams, Decis
 
 
 @knobs
-class DecisionTreeRegressor(CartRegressorParams, CartParams, LeafParams, DecisionTree, RegressorMixin, BaseEstimator):
+class DecisionTreeRegressor(CartRegressorParams, CartParams, DecisionTree, RegressorMixin, BaseEstimator):
     """A decision tree for regression.
 
     {splits}

@@ -55,7 +55,7 @@ oob_score_ : float
 """
 
 
-class Forests(TreeSkin):
+class ForestSkin(TreeSkin):
     """Training of independent trees, and what can be asked of them."""
 
     _told: ClassVar[dict[str, str]] = {"forest": FOREST, "extra": EXTRA, "model": MODEL, "columns": COLUMNS}
