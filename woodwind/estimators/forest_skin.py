@@ -5,7 +5,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_matrix
 from sklearn.utils.validation import check_is_fitted
 
 from woodwind.base.errors import ParameterError
@@ -19,6 +18,7 @@ from woodwind.ensemble.forest_importance import debiased_importance, permutation
 from woodwind.ensemble.out_of_bag import OutOfBag
 from woodwind.estimators.bag_checks import Score, asks_unseen, check_oob, read_oob_score, rows_drawn, tell_of_silent
 from woodwind.estimators.grove_predictor import GrovePredictor
+from woodwind.estimators.paths import path_matrix
 from woodwind.estimators.plan import feature_count
 from woodwind.estimators.skin import COLUMNS, check_lengths, read_training
 from woodwind.estimators.target import Target
@@ -53,12 +53,32 @@ feature_importances_ : array of shape (n_features_in_,)
 oob_score_ : float
     Score of the predictions by trees that have not seen a row. With `oob_score`.
 """
+CLASS_MODEL = f"""
+classes_ : array of shape (n_classes,)
+    The labels, in order.
+{MODEL.strip()}
+oob_decision_function_ : array of shape (n_rows, n_classes)
+    Mean of the trees that have not seen a row; NaN where all have. With `oob_score`.
+"""
+NUMBER_MODEL = f"""
+{MODEL.strip()}
+leaf_rows_ : LeafRows
+    Which training targets are in which leaf. With `quantiles`.
+oob_prediction_ : array of shape (n_rows,)
+    Mean of the trees that have not seen a row; NaN where all have. With `oob_score`.
+"""
 
 
 class ForestSkin(TreeSkin):
     """Training of independent trees, and what can be asked of them."""
 
-    _told: ClassVar[dict[str, str]] = {"forest": FOREST, "extra": EXTRA, "model": MODEL, "columns": COLUMNS}
+    _told: ClassVar[dict[str, str]] = {
+        "forest": FOREST,
+        "extra": EXTRA,
+        "class_model": CLASS_MODEL,
+        "number_model": NUMBER_MODEL,
+        "columns": COLUMNS,
+    }
     _random_cuts: ClassVar[bool] = False
     grove_: Grove
     warm_start: bool
@@ -243,21 +263,13 @@ class ForestSkin(TreeSkin):
         ends = self.apply(X)
         sizes = np.diff(self.grove_.roots, axis=0).sum(axis=1)
         begin = np.concatenate([[0], np.cumsum(sizes)])
-        rows, nodes = [], []
+        parents = []
         for tree in range(self.grove_.n_trees):
             left, right = self.grove_.children(tree)
             parent = np.full(sizes[tree], -1)
             parent[left] = parent[right] = np.arange(len(left))
-            row, node = np.arange(len(ends)), ends[:, tree].astype(np.int64)
-            while row.size:
-                rows.append(row)
-                nodes.append(begin[tree] + node)
-                above = parent[node]
-                row, node = row[above >= 0], above[above >= 0]
-        place = np.concatenate(rows), np.concatenate(nodes)
-        path = csr_matrix((np.ones(len(place[0]), np.int64), place), shape=(len(ends), int(begin[-1])))
-        path.sort_indices()
-        return path, begin
+            parents.append(parent)
+        return path_matrix(ends, parents), begin
 
     def proximity(self, X: Any, Y: Any = None) -> Floats:
         """The share of trees in which two rows end in the same node (Breiman 2001): (n_rows of X, n_rows of Y, or of X without it)."""

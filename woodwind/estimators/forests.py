@@ -148,11 +148,7 @@ class RandomForestClassifier(ForestClassifierParams, ForestParams, ForestClassif
 
     Attributes
     ----------
-    classes_ : array of shape (n_classes,)
-        The labels, in order.
-    {model}
-    oob_decision_function_ : array of shape (n_rows, n_classes)
-        Mean of the trees that have not seen a row; NaN where all have. With `oob_score`.
+    {class_model}
     {columns}
 
     Examples
@@ -176,11 +172,7 @@ class RandomForestRegressor(ForestRegressorParams, ForestParams, Quantiles, Fore
 
     Attributes
     ----------
-    {model}
-    leaf_rows_ : LeafRows
-        Which training targets are in which leaf. With `quantiles`.
-    oob_prediction_ : array of shape (n_rows,)
-        Mean of the trees that have not seen a row; NaN where all have. With `oob_score`.
+    {number_model}
     {columns}
 
     Examples
@@ -206,11 +198,7 @@ class ExtraTreesClassifier(ForestClassifierParams, ForestParams, ForestClassific
 
     Attributes
     ----------
-    classes_ : array of shape (n_classes,)
-        The labels, in order.
-    {model}
-    oob_decision_function_ : array of shape (n_rows, n_classes)
-        Mean of the trees that have not seen a row; NaN where all have. With `oob_score` and `bootstrap`.
+    {class_model}
     {columns}
 
     Examples
@@ -237,11 +225,7 @@ class ExtraTreesRegressor(ForestRegressorParams, ForestParams, Quantiles, Forest
 
     Attributes
     ----------
-    {model}
-    leaf_rows_ : LeafRows
-        Which training targets are in which leaf. With `quantiles`.
-    oob_prediction_ : array of shape (n_rows,)
-        Mean of the trees that have not seen a row; NaN where all have. With `oob_score` and `bootstrap`.
+    {number_model}
     {columns}
 
     Examples

@@ -5,7 +5,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_matrix
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.utils import Bunch
 from sklearn.utils.validation import check_is_fitted
@@ -18,6 +17,7 @@ from woodwind.data.ranks import Ranks
 from woodwind.data.schema import Schema
 from woodwind.data.table import Table
 from woodwind.estimators.constraints import monotonic
+from woodwind.estimators.paths import path_matrix
 from woodwind.estimators.plan import feature_count
 from woodwind.estimators.skin import COLUMNS, read_training
 from woodwind.estimators.target import Target, read_labels, read_numbers, tell_of_constant
@@ -204,16 +204,7 @@ class DecisionTree(TreeSkin):
         parent: NDArray[np.int64] = np.full(len(child), -1, np.int64)
         inner = np.flatnonzero(child)
         parent[child[inner]] = parent[child[inner] + 1] = inner
-        rows, nodes, row, node = [], [], np.arange(len(ends)), ends.astype(np.int64)
-        while row.size:
-            rows.append(row)
-            nodes.append(node)
-            above = parent[node]
-            row, node = row[above >= 0], above[above >= 0]
-        place = np.concatenate(rows), np.concatenate(nodes)
-        path = csr_matrix((np.ones(len(place[0]), np.int64), place), shape=(len(ends), len(child)))
-        path.sort_indices()
-        return path
+        return path_matrix(ends[:, None], [parent])
 
 
 @knobs
