@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from woodwind.base.errors import InterruptWarning
-from woodwind.ensemble.bag import gathered, in_order, out_of_bag, sum_of
+from woodwind.ensemble.bag import gathered, in_order, sum_of
 
 
 @pytest.mark.parametrize("sides", [1, 2, 5])
@@ -72,14 +72,6 @@ def test_a_callback_may_end_it():
 def test_progress_counts_members(capsys):
     gathered(in_order(str, range(2, 4), 1), 2, 4, "Oboe", verbose=True)
     assert "Oboe: member 4 of 4" in capsys.readouterr().err
-
-
-def test_out_of_bag_answers_add_up_by_row():
-    answers = [(np.array([0, 2]), np.array([[1.0], [2.0]])), (np.array([2]), np.array([[5.0]]))]
-    found = out_of_bag(answers, 4, 1)
-    assert found.total[:, 0].tolist() == [1.0, 0.0, 7.0, 0.0]
-    assert found.voters.tolist() == [1, 0, 2, 0]
-    assert found.silent.tolist() == [1, 3]
 
 
 def test_a_sum_does_not_change_what_it_adds():

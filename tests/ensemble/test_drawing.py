@@ -94,3 +94,11 @@ def test_members_leave_rows_out_unless_all_are_drawn_once():
     assert drawing().leaves_rows_out
     assert drawing(replace=False, n_draws=N - 1).leaves_rows_out
     assert not drawing(replace=False).leaves_rows_out
+
+
+def test_out_of_the_bag_are_rows_that_could_be_drawn():
+    units = np.arange(N) % 3
+    made = drawing(units=units)
+    for member in range(3):
+        assert np.array_equal(made.unseen(member), np.flatnonzero((made.counts(member) == 0) & (units > 0)))
+    assert drawing(replace=False).unseen(0).size == 0

@@ -9,8 +9,11 @@ from sklearn.metrics import roc_auc_score
 
 import woodwind
 from woodwind import ExtraTreesClassifier, ExtraTreesRegressor, RandomForestClassifier, RandomForestRegressor
+from woodwind.base.errors import InterruptWarning, OutOfBagWarning
+from woodwind.ensemble.drawing import Drawing
+from woodwind.ensemble.forest import Growing
 
-TOO_FEW = pytest.mark.filterwarnings("ignore:.*in the bag of every tree")
+TOO_FEW = pytest.mark.filterwarnings("ignore:.*have no out-of-bag prediction")
 BOTH_TASKS = [RandomForestClassifier, RandomForestRegressor, ExtraTreesClassifier, ExtraTreesRegressor]
 
 
@@ -58,11 +61,9 @@ def test_out_of_bag_predictions_are_those_of_the_trees_that_have_not_seen_a_row(
     model = kind(n_estimators=25, random_state=5, oob_score=True).fit(X, y)
     trees = model.forest_
     total, count = np.zeros((len(y), model.grove_.n_outputs)), np.zeros(len(y))
-    from woodwind.ensemble.forest import Draws
-
-    draws = Draws(len(y), None, True, len(y), 5)
+    drawing = Drawing(seed=5, n_rows=len(y), n_draws=len(y), replace=True)
     for tree in range(25):
-        out = draws.times(tree) == 0
+        out = drawing.counts(tree) == 0
         one = trees.first(tree + 1).raw(X) - trees.first(tree).raw(X)
         total[out] += 25 * one[out]
         count += out
@@ -85,6 +86,46 @@ def test_out_of_bag_needs_a_bag():
     with pytest.raises(ValueError, match="Out of bag estimation only available if bootstrap=True"):
         ExtraTreesClassifier(oob_score=True).fit(X, y)
     assert ExtraTreesClassifier(oob_score=True, max_samples=0.5, random_state=0).fit(X, y).oob_score_ > 0.9
+
+
+def test_rows_that_every_tree_has_seen_are_told():
+    X, y = load_iris(return_X_y=True)
+    with pytest.warns(OutOfBagWarning, match=r"of 150 rows have no out-of-bag prediction.*rows \d+, .*Raise n_estimators"):
+        RandomForestClassifier(n_estimators=2, oob_score=True, random_state=0).fit(X, y)
+
+
+def test_more_rows_than_there_are_cannot_be_drawn():
+    X, y = load_iris(return_X_y=True)
+    with pytest.raises(woodwind.ParameterError, match="max_samples=151, but there are 150 rows"):
+        RandomForestClassifier(max_samples=151).fit(X, y)
+
+
+def test_progress_counts_trees(capsys):
+    X, y = load_iris(return_X_y=True)
+    RandomForestClassifier(n_estimators=12, verbose=1).fit(X, y)
+    assert "RandomForestClassifier: tree 12 of 12" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+@pytest.mark.parametrize("wanted", [200, "auto"])
+def test_an_interrupt_keeps_the_trees_that_were_finished(n_jobs, wanted, monkeypatch):
+    X, y = load_diabetes(return_X_y=True)
+    grow = Growing.tree
+
+    def interrupted(growing, number):
+        if number == 60:
+            raise KeyboardInterrupt
+        return grow(growing, number)
+
+    monkeypatch.setattr(Growing, "tree", interrupted)
+    parameters = {"random_state": 0, "oob_score": True, "n_jobs": n_jobs}
+    model = RandomForestRegressor(n_estimators=wanted, **parameters)
+    with pytest.warns(InterruptWarning, match="after 60 of .* trees"):
+        model.fit(X, y)
+    monkeypatch.undo()
+    whole = RandomForestRegressor(**{**parameters, "n_estimators": 60}).fit(X, y)
+    np.testing.assert_array_equal(model.predict(X), whole.predict(X))
+    assert model.oob_score_ == whole.oob_score_
 
 
 def test_auto_stops_when_the_error_out_of_the_bag_has_settled():
@@ -146,13 +187,11 @@ def test_quantiles_cover_what_they_say():
 def test_quantiles_are_those_of_the_targets_in_the_leaves():
     X, y = make_friedman1(60, random_state=1)
     model = RandomForestRegressor(n_estimators=7, quantiles=True, min_samples_leaf=4, random_state=3).fit(X, y)
-    from woodwind.ensemble.forest import Draws
-
-    draws = Draws(60, None, True, 60, 3)
+    drawing = Drawing(seed=3, n_rows=60, n_draws=60, replace=True)
     leaves = model.apply(X)
     share = np.zeros((60, 60))
     for tree in range(7):
-        together = (leaves[:, tree, None] == leaves[None, :, tree]) * draws.times(tree)[None]
+        together = (leaves[:, tree, None] == leaves[None, :, tree]) * drawing.counts(tree)[None]
         share += together / together.sum(axis=1, keepdims=True) / 7
     order = np.argsort(y)
     running = np.cumsum(share[:, order], axis=1)

@@ -8,32 +8,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from woodwind.data.ranks import Ranks
-from woodwind.data.table import ArrayReader, Column, Table
 from woodwind.testing.naive_tree import Limits, NaiveTree
+from woodwind.testing.tables import table_of
 from woodwind.tree.exact import ExactGrower, Judgement, RowStats
 from woodwind.tree.exact_cuts import thresholds
 from woodwind.tree.settings import TreeSettings
 
 NUMBERS = [-math.inf, -2.0, -1.0, 0.0, 0.5, 1.0, 3.0, math.inf, math.nan]
 FOREVER = 1 << 40
-
-
-class Codes:
-    """Reads level codes."""
-
-    def __init__(self, values):
-        self.values = np.asarray(values, np.int32)
-
-    def __call__(self, begin, end):
-        return self.values[begin:end]
-
-
-def table_of(columns, is_category):
-    made = [
-        Column(f"x{k}", Codes(column), tuple(range(6))) if category else Column(f"x{k}", ArrayReader(np.asarray(column, np.float64)))
-        for k, (column, category) in enumerate(zip(columns, is_category, strict=True))
-    ]
-    return Table(tuple(made), len(columns[0]), None, np.full(len(columns), -1))
 
 
 def grown(columns, is_category, stats, labels, limits, n_classes=0):

@@ -8,9 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from woodwind.data.grades import Grades
-from woodwind.data.table import ArrayReader, Column, Table
 from woodwind.kernels.grove_layout import CATEGORY_SHIFT, FEATURE_MASK, FEATURE_SHIFT, MISSING_SHIFT
 from woodwind.testing.naive_grove import NaiveGrove
+from woodwind.testing.tables import table_of
 from woodwind.tree.grove import Grove
 from woodwind.tree.grove_grower import GroveGrower, GroveRows, GroveSettings
 
@@ -19,24 +19,6 @@ pytestmark = pytest.mark.filterwarnings("ignore:(overflow|invalid value|divide b
 
 NUMBERS = [-2.0, -1.0, 0.0, 0.5, 1.0, 3.0, math.nan]
 U = np.uint64
-
-
-class Levels:
-    """Reads level codes."""
-
-    def __init__(self, values):
-        self.values = np.asarray(values, np.int32)
-
-    def __call__(self, begin, end):
-        return self.values[begin:end]
-
-
-def table_of(columns, is_category):
-    made = [
-        Column(f"x{k}", Levels(column), tuple(range(6))) if category else Column(f"x{k}", ArrayReader(np.asarray(column, np.float64)))
-        for k, (column, category) in enumerate(zip(columns, is_category, strict=True))
-    ]
-    return Table(tuple(made), len(columns[0]), None, np.full(len(columns), -1))
 
 
 def rows_of(target, n_classes):

@@ -1,16 +1,14 @@
 """Bagging: members that know nothing of each other, trained side by side and handed on in their order (Breiman 1996).
 
-What is drawn for a member is in `ensemble/drawing.py` and `ensemble/noise.py`, how members vote in `ensemble/ballots.py`.
+What is drawn for a member is in `ensemble/drawing.py` and `ensemble/noise.py`, how members vote in `ensemble/ballots.py`, what those
+say of a row that have not seen it in `ensemble/out_of_bag.py`.
 The page is docs/algorithms/bagging.md.
 """
 
 import time
-from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import Future
 from dataclasses import dataclass
-from functools import partial
-from typing import Any, Generic, TypeVar, cast
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,9 +16,9 @@ from numpy.typing import NDArray
 from woodwind.base.pool import submit
 from woodwind.ensemble.progress import with_progress
 from woodwind.ensemble.stopping import gather_until_interrupted, until_told
+from woodwind.ensemble.turns import Turns
 
 Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 M = TypeVar("M")
 
 # So many members are begun for each thread before the first of them is asked for: no thread waits for a slow neighbour.
@@ -46,24 +44,28 @@ def in_order(call: Callable[[int], M], numbers: Sequence[int], sides: int) -> It
     if sides <= 1:
         yield from map(call, numbers)
         return
-    running: deque[Future[object]] = deque()
+    turns = Turns(call, numbers, AHEAD * sides)
+    others = [submit(turns.help, sides - 1) for _ in range(sides - 1)]
     try:
-        for number in numbers:
-            running.append(submit(partial(call, number), sides))
-            if len(running) >= AHEAD * sides:
-                yield cast(M, running.popleft().result())
-        while running:
-            yield cast(M, running.popleft().result())
+        for place in range(len(numbers)):
+            yield turns.outcome(place)
     finally:
-        begun = [future for future in running if not future.cancel()]
-        for future in begun:
-            future.exception()
+        turns.stop()
+        for other in others:
+            if not other.cancel():
+                other.result()
 
 
 def gathered(
-    members: Iterable[M], first: int, count: int, owner: str, verbose: bool = False, callbacks: Sequence[Callable[[Any], object]] = ()
+    members: Iterable[M],
+    first: int,
+    count: int,
+    owner: str,
+    verbose: bool = False,
+    callbacks: Sequence[Callable[[Any], object]] = (),
+    noun: str = "member",
 ) -> list[M]:
-    """The members, with a line of progress; after an interrupt those that were finished, with a warning."""
+    """The members, with a line of progress; after an interrupt those that were finished, with a warning. `noun` is what they are."""
     began = time.perf_counter()
     steps: Iterable[Trained[M]] = (
         Trained(number, member, time.perf_counter() - began) for number, member in enumerate(members, first + 1)
@@ -71,31 +73,9 @@ def gathered(
     if callbacks:
         steps = until_told(steps, callbacks)
     if verbose:
-        steps = with_progress(steps, count, owner, noun="member")
-    done, _ = gather_until_interrupted(steps, count, owner, noun="member")
+        steps = with_progress(steps, count, owner, noun=noun)
+    done, _ = gather_until_interrupted(steps, count, owner, noun=noun)
     return [step.member for step in done]
-
-
-@dataclass(frozen=True, eq=False)
-class OutOfBag:
-    """What the members that have not seen a row say of it."""
-
-    total: Floats  # (n, ...) sum of what they say
-    voters: Integers  # (n,) how many they are
-
-    @property
-    def silent(self) -> Integers:
-        """Rows that every member has seen."""
-        return np.flatnonzero(self.voters == 0)
-
-
-def out_of_bag(answers: Iterable[tuple[Integers, Floats]], n_rows: int, width: int) -> OutOfBag:
-    """Add up answers: for each member the rows that it has not seen, and what it says of them (rows, width)."""
-    total, voters = np.zeros((n_rows, width)), np.zeros(n_rows, np.int64)
-    for rows, answer in answers:
-        total[rows] += answer
-        voters[rows] += 1
-    return OutOfBag(total, voters)
 
 
 def sum_of(answers: Iterable[Floats]) -> Floats:

@@ -1,4 +1,4 @@
-"""Which rows and columns each member of a bag sees: bootstrap, pasting, random subspaces and random patches.
+"""Which rows and columns each member of a bag or a forest sees: bootstrap, pasting, random subspaces and random patches.
 
 Breiman 1996 and 1999 draw rows, with and without replacement; Ho 1998 draws columns; Louppe & Geurts 2012 draw both. A draw is named by
 (seed, member), so that it depends neither on the other members nor on the order in which they are trained, and need not be stored.
@@ -11,9 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from woodwind.base.streams import choose, integers, key, uniform
+from woodwind.kernels.draw import count_bootstrap, draw_exact
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
+Counts = NDArray[np.int32]  # as kernels take them
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,9 +30,9 @@ class Drawing:
     n_rows: int
     n_draws: int  # rows drawn for each member
     replace: bool
-    n_columns: int
-    n_drawn_columns: int
-    replace_columns: bool
+    n_columns: int = 0
+    n_drawn_columns: int = 0
+    replace_columns: bool = False
     units: Integers | None = None  # (n_rows,) how many rows each stands for; None for one each
     chance: Floats | None = None  # (n_rows,) how likely each of those is drawn; None: all alike
 
@@ -49,15 +51,25 @@ class Drawing:
         """Whether a member may miss rows."""
         return self.replace or self.n_draws < self.n_units
 
+    def counts(self, member: int) -> Counts:
+        """How often each row was drawn (n_rows,)."""
+        name = key(self.seed, "rows", member)
+        drawn = self._alike(name) if self.chance is None else self._by_chance(name)
+        if self.units is None:
+            return drawn
+        up_to = np.concatenate([[0], np.cumsum(drawn)])[self._ends]
+        return np.diff(up_to, prepend=0).astype(np.int32)
+
     def rows(self, member: int) -> Integers:
         """The rows of a member, ascending, a row as often as it was drawn."""
-        drawn = self._draw(key(self.seed, "rows", member))
-        drawn.sort()
-        return drawn
+        return np.repeat(np.arange(self.n_rows), self.counts(member))
 
-    def counts(self, member: int) -> Integers:
-        """How often each row was drawn (n_rows,)."""
-        return np.bincount(self._draw(key(self.seed, "rows", member)), minlength=self.n_rows).astype(np.int64)
+    def unseen(self, member: int) -> NDArray[np.int32]:
+        """The rows that could be drawn for a member, but were not: out of its bag."""
+        out = self.counts(member) == 0
+        if self.units is not None:
+            out &= self.units > 0
+        return np.flatnonzero(out).astype(np.int32)
 
     def columns(self, member: int) -> Integers:
         """The columns of a member, ascending, a column as often as it was drawn."""
@@ -66,20 +78,20 @@ class Drawing:
             return choose(name, self.n_columns, self.n_drawn_columns)
         return np.sort(integers(name, self.n_columns, self.n_drawn_columns))
 
-    def _draw(self, name: int) -> Integers:
-        if self.chance is not None:
-            return self._draw_by_chance(name)
+    def _alike(self, name: int) -> Counts:
+        """How often each unit was drawn, where all are as likely."""
+        drawn = np.ones(self.n_units, np.int32)
         if self.replace:
-            places = integers(name, self.n_units, self.n_draws)
-        else:
-            places = choose(name, self.n_units, self.n_draws)
-        return self._of_units(places)
+            count_bootstrap(name, self.n_units, self.n_draws, drawn)
+        elif self.n_draws < self.n_units:
+            chosen = np.empty(self.n_draws, np.int32)
+            draw_exact(name, self.n_units, self.n_draws, chosen)
+            drawn[:] = 0
+            drawn[chosen] = 1
+        return drawn
 
-    def _of_units(self, places: Integers) -> Integers:
-        return places if self.units is None else np.searchsorted(self._ends, places, side="right").astype(np.int64)
-
-    def _draw_by_chance(self, name: int) -> Integers:
-        assert self.chance is not None
+    def _by_chance(self, name: int) -> Counts:
+        """The same where each has a chance of its own."""
         if self.replace:
             where = uniform(name, self.n_draws) * self._chance_ends[-1]
             # Rounding must not lead behind the last row that has a chance.
@@ -89,7 +101,7 @@ class Drawing:
             with np.errstate(divide="ignore"):
                 rank = np.log(uniform(name, self.n_units)) / self._unit_chance
             places = np.argpartition(-rank, self.n_draws - 1)[: self.n_draws]
-        return self._of_units(places.astype(np.int64))
+        return np.bincount(places, minlength=self.n_units).astype(np.int32)
 
     @cached_property
     def _ends(self) -> Integers:

@@ -5,7 +5,6 @@ docs/algorithms/extra-trees.md. Everything that is drawn is named by a key of (s
 of threads, and growing it in several parts changes nothing.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -13,11 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from woodwind.base.fixed import scale_for, sum_scale
-from woodwind.base.pool import on_threads, run_ranges
+from woodwind.base.pool import run_ranges
 from woodwind.base.streams import key
 from woodwind.data.grades import Grades
 from woodwind.data.table import Table
-from woodwind.kernels.draw import count_bootstrap, draw_exact
+from woodwind.ensemble.drawing import Drawing
+from woodwind.ensemble.out_of_bag import OutOfBag
 from woodwind.tree.cart import Unit
 from woodwind.tree.grove import WORK_PER_TREE, Grove
 from woodwind.tree.grove_grower import SUM_BITS, WEIGHT_BITS, GroveGrower, GroveRows, GroveSettings, GroveTree
@@ -28,46 +28,6 @@ Rows = NDArray[np.int64]
 
 # No row is drawn more often than this in a sample of as many draws as rows (once in 10**13 samples): room that sums leave for it.
 MOST_TIMES = 16
-
-
-@dataclass(frozen=True, eq=False)
-class Draws:
-    """Which rows each tree sees, and how often."""
-
-    n_rows: int
-    take: Rows | None  # rows that can be drawn, repeated ones several times; None for each once
-    bootstrap: bool  # with replacement
-    size: int  # rows of a tree
-    seed: int
-
-    @property
-    def n(self) -> int:
-        """How many there are to draw from."""
-        return self.n_rows if self.take is None else len(self.take)
-
-    def times(self, tree: int) -> NDArray[np.int32]:
-        """How often each row of the table is in a tree."""
-        drawn = np.ones(self.n, np.int32)
-        name = key(self.seed, "rows", tree)
-        if self.bootstrap:
-            count_bootstrap(name, self.n, self.size, drawn)
-        elif self.size < self.n:
-            rows = np.empty(self.n, np.int32)
-            count = draw_exact(name, self.n, self.size, rows)
-            drawn[:] = 0
-            drawn[rows[:count]] = 1
-        if self.take is None:
-            return drawn
-        return np.bincount(self.take, weights=drawn, minlength=self.n_rows).astype(np.int32)
-
-    def unseen(self, tree: int) -> NDArray[np.int32]:
-        """The rows that could be drawn for a tree, but were not: out of its bag."""
-        out = self.times(tree) == 0
-        if self.take is not None:
-            present = np.zeros(self.n_rows, np.bool_)
-            present[self.take] = True
-            out &= present
-        return np.flatnonzero(out).astype(np.int32)
 
 
 def class_rows(classes: NDArray[np.integer], n_classes: int, weight: Floats | None) -> GroveRows:
@@ -95,43 +55,26 @@ def whole_weights(weight: Floats | None, n: int) -> tuple[Rows, float]:
     return whole.astype(np.int64), 1.0 / scale
 
 
-@dataclass(eq=False)
+@dataclass(frozen=True, eq=False)
 class Growing:
-    """A forest in the making: grows trees in any number of parts, on several threads, each tree on one."""
+    """How the trees of a forest are grown: any of them at any time, on any thread."""
 
     grades: Grades
     rows: GroveRows
     settings: GroveSettings
-    draws: Draws
-    threads: int
+    drawing: Drawing
     keep_rows: bool = False
-    interrupted: bool = False
-    _growers: dict[int, GroveGrower] = field(default_factory=dict)
+    _idle: list[GroveGrower] = field(default_factory=list)  # growers have memory of their own: each grows one tree at a time
 
-    def trees(self, first: int, count: int, told: Callable[[int], object] | None = None) -> list[GroveTree]:
-        """Trees first .. first + count; after an interrupt those that are finished, without gaps. `told` hears how many are done."""
-        found: list[GroveTree | None] = [None] * count
-        places = iter(range(count))
-
-        def part(side: int) -> None:
-            try:
-                for place in places:
-                    if self.interrupted:
-                        return
-                    found[place] = self._tree(side, first + place)
-                    if side == 0 and told is not None:
-                        told(place + 1)
-            except KeyboardInterrupt:
-                self.interrupted = True
-
-        on_threads(part, max(min(self.threads, count), 1))
-        done = found.index(None) if None in found else count
-        return [tree for tree in found[:done] if tree is not None]
-
-    def _tree(self, side: int, tree: int) -> GroveTree:
-        if side not in self._growers:
-            self._growers[side] = GroveGrower(self.grades, self.rows, self.settings)
-        return self._growers[side].grow(self.draws.times(tree), key(self.draws.seed, "tree", tree), self.keep_rows)
+    def tree(self, number: int) -> GroveTree:
+        """The tree of this number."""
+        try:
+            grower = self._idle.pop()
+        except IndexError:
+            grower = GroveGrower(self.grades, self.rows, self.settings)
+        tree = grower.grow(self.drawing.counts(number), key(self.drawing.seed, "tree", number), self.keep_rows)
+        self._idle.append(grower)
+        return tree
 
 
 def matrix_of(table: Table) -> NDArray[Any]:
@@ -143,32 +86,29 @@ def matrix_of(table: Table) -> NDArray[Any]:
 
 
 @dataclass(eq=False)
-class OutOfBag:
-    """Predictions for training rows by the trees that have not seen them."""
+class Unseen:
+    """The rows of a training, and what the trees that have not seen them say: trees are asked in their order, in any number of parts."""
 
     x: NDArray[Any]
-    draws: Draws
-    total: Floats  # (n, K or 1)
-    count: NDArray[np.int64]  # (n,)
+    drawing: Drawing
+    found: OutOfBag
+    n_trees: int = 0  # asked so far
 
     @classmethod
-    def of(cls, table: Table, draws: Draws, n_outputs: int) -> "OutOfBag":
+    def of(cls, table: Table, drawing: Drawing, n_outputs: int) -> "Unseen":
         """Before the first tree."""
-        return cls(matrix_of(table), draws, np.zeros((table.n_rows, n_outputs)), np.zeros(table.n_rows, np.int64))
+        return cls(matrix_of(table), drawing, OutOfBag.nobody(table.n_rows, n_outputs))
 
-    def add(self, grove: Grove, first: int, threads: int) -> None:
-        """Add the trees of a grove, of which the first has this number in the forest."""
+    def ask(self, grove: Grove, threads: int) -> None:
+        """Ask the next trees."""
+        # Sums of their own until all of them were asked: an interrupt leaves none that some trees have half added to.
+        total, voters = self.found.total.copy(), self.found.voters.copy()
         for tree in range(grove.n_trees):
-            rows = self.draws.unseen(first + tree)
-            self.count[rows] += 1
+            rows = self.drawing.unseen(self.n_trees + tree)
+            voters[rows] += 1
 
             def work(begin: int, end: int, rows: NDArray[np.int32] = rows, tree: int = tree) -> None:
-                grove.add(self.x, rows[begin:end], (tree, tree + 1), self.total)
+                grove.add(self.x, rows[begin:end], (tree, tree + 1), total)
 
             run_ranges(work, len(rows), threads, WORK_PER_TREE)
-
-    def mean(self) -> Floats:
-        """Their mean (n, K or 1); NaN for rows that every tree has seen."""
-        with np.errstate(invalid="ignore", divide="ignore"):
-            return self.total / self.count[:, None]
-
+        self.found, self.n_trees = OutOfBag(total, voters), self.n_trees + grove.n_trees

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from woodwind.base.pool import side_by_side
 from woodwind.base.streams import key, permutation
-from woodwind.ensemble.forest import OutOfBag
+from woodwind.ensemble.forest import Unseen
 from woodwind.kernels.grove_layout import FEATURE_MASK, FEATURE_SHIFT
 from woodwind.kernels.grove_walk import ends_grove
 from woodwind.tree.grove import Grove
@@ -24,7 +24,7 @@ def features_of(grove: Grove, tree: int) -> Integers:
     return ((grove.nodes[2 * begin : 2 * end : 2] >> np.uint64(FEATURE_SHIFT)) & np.uint64(FEATURE_MASK)).astype(np.int64)
 
 
-def permutation_importance(grove: Grove, bag: OutOfBag, y: Floats, source: Integers, seed: int, threads: int) -> Floats:
+def permutation_importance(grove: Grove, bag: Unseen, y: Floats, source: Integers, seed: int, threads: int) -> Floats:
     """By how much the error of a tree on rows out of its bag rises when a column is shuffled among them (Breiman 2001): mean over trees.
 
     The error is the share of wrong votes, or the squared error. `source`: the column of each feature; those of one column move together.
@@ -40,7 +40,7 @@ def permutation_importance(grove: Grove, bag: OutOfBag, y: Floats, source: Integ
 
     def of_tree(_side: int, tree: int) -> Floats:
         rise = np.zeros(n_columns)
-        rows = bag.draws.unseen(tree)
+        rows = bag.drawing.unseen(tree)
         if rows.size == 0:
             return rise
         x, truth = np.array(bag.x[rows]), y[rows]
@@ -57,7 +57,7 @@ def permutation_importance(grove: Grove, bag: OutOfBag, y: Floats, source: Integ
     return np.asarray(sum(found, np.zeros(n_columns)) / max(grove.n_trees, 1))
 
 
-def debiased_importance(grove: Grove, bag: OutOfBag, y: Floats, source: Integers, threads: int) -> Floats:
+def debiased_importance(grove: Grove, bag: Unseen, y: Floats, source: Integers, threads: int) -> Floats:
     """The impurity that the splits by each column remove, as rows out of the bag see it (Li, Wang, Basu, Kumbier & Yu 2019, "A debiased MDI
     feature importance measure for random forests"): mean over trees, about zero for noise.
 
@@ -69,7 +69,7 @@ def debiased_importance(grove: Grove, bag: OutOfBag, y: Floats, source: Integers
 
     def of_tree(_side: int, tree: int) -> Floats:
         out = np.zeros(n_columns)
-        rows = bag.draws.unseen(tree)
+        rows = bag.drawing.unseen(tree)
         begin, first = grove.roots[tree]
         end, last = grove.roots[tree + 1]
         if rows.size == 0 or begin == end:

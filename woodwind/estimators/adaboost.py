@@ -1,7 +1,7 @@
 """Adaptive boosting of classifiers: AdaBoost and its kin, by trees of the engine or by any estimator."""
 
 from collections.abc import Iterator
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,13 +16,12 @@ from woodwind.estimators.adaptive_model import SOFT, AdaptiveModel, one_margin, 
 from woodwind.estimators.adaptive_skin import LEARNERS, AdaptiveSkin, Source
 from woodwind.estimators.base_learner import check_estimator
 from woodwind.estimators.second_level import SecondLevel, check_final, train_second_level
-from woodwind.estimators.skin import COLUMNS, TRAINING_DATA, all_or_nothing
+from woodwind.estimators.skin import COLUMNS
 from woodwind.estimators.target import Target, read_labels
 from woodwind.estimators.weights import read_weight, weighed_classes
 from woodwind.losses.links import Softmax, log_of
-from woodwind.params.adaptive import AdaptiveClassParams, AdaptiveParams, AdaptiveRunParams, OwnTreeParams
-from woodwind.params.check import check
-from woodwind.params.describe import told
+from woodwind.params.adaptive import AdaptiveClassParams, AdaptiveParams, OwnTreeParams
+from woodwind.params.groups import WorkParams
 from woodwind.params.knobs import knobs
 
 Floats = NDArray[np.float64]
@@ -31,7 +30,7 @@ Values = dict[str, Any]
 
 @knobs
 class AdaBoostClassifier(
-    AdaptiveParams, AdaptiveClassParams, OwnTreeParams, AdaptiveRunParams, AdaptiveSkin, ClassifierMixin, BaseEstimator
+    AdaptiveParams, AdaptiveClassParams, OwnTreeParams, WorkParams, AdaptiveSkin, ClassifierMixin, BaseEstimator
 ):
     """AdaBoost for classification: learners that vote, each trained on rows that those before it got wrong.
 
@@ -73,28 +72,11 @@ class AdaBoostClassifier(
 
     # Training.
 
-    @told(data=TRAINING_DATA)
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Train.
-
-        Parameters
-        ----------
-        {data}
-
-        Returns
-        -------
-        self
-        """
-        values = check(self)
+    def _fit(self, values: Values, X: Any, y: Any, sample_weight: Any) -> None:
         if values["estimator"] is not None:
             check_estimator(values["estimator"], self._owner, classifies=True, soft=values["algorithm"] in SOFT)
         if values["final_estimator"] is not None:
             check_final(values["final_estimator"], self._owner)
-        with all_or_nothing(self):
-            self._fit(values, X, y, sample_weight)
-        return self
-
-    def _fit(self, values: Values, X: Any, y: Any, sample_weight: Any) -> None:
         self._forget(("forest_", "schema_", "code_", "final_estimator_"))
         target = read_labels(y, self._owner)
         weight = read_weight(sample_weight, target.n_rows, self._owner)

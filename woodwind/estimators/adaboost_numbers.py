@@ -1,7 +1,7 @@
 """Adaptive boosting of regressors: AdaBoost.R2, by trees of the engine or by any estimator."""
 
 from collections.abc import Iterator
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,13 +14,12 @@ from woodwind.ensemble.adaptive_numbers import NumberPlan, number_rounds, weight
 from woodwind.estimators.adaptive_model import gathered
 from woodwind.estimators.adaptive_skin import LEARNERS, AdaptiveSkin
 from woodwind.estimators.base_learner import check_estimator, draws_anything, number_answers
-from woodwind.estimators.skin import COLUMNS, TRAINING_DATA, all_or_nothing
+from woodwind.estimators.skin import COLUMNS
 from woodwind.estimators.target import read_numbers
 from woodwind.estimators.trees import DecisionTreeRegressor
 from woodwind.estimators.weights import Weighing, read_weight
-from woodwind.params.adaptive import AdaptiveNumberParams, AdaptiveParams, AdaptiveRunParams, OwnTreeParams
-from woodwind.params.check import check
-from woodwind.params.describe import told
+from woodwind.params.adaptive import AdaptiveNumberParams, AdaptiveParams, OwnTreeParams
+from woodwind.params.groups import WorkParams
 from woodwind.params.knobs import knobs
 from woodwind.tree.forest import Forest
 from woodwind.tree.joining import joined, with_scores
@@ -31,7 +30,7 @@ Values = dict[str, Any]
 
 @knobs
 class AdaBoostRegressor(
-    AdaptiveParams, AdaptiveNumberParams, OwnTreeParams, AdaptiveRunParams, AdaptiveSkin, RegressorMixin, BaseEstimator
+    AdaptiveParams, AdaptiveNumberParams, OwnTreeParams, WorkParams, AdaptiveSkin, RegressorMixin, BaseEstimator
 ):
     """AdaBoost.R2 for regression: learners that draw rows which those before them got wrong; the prediction is their weighted median.
 
@@ -64,26 +63,9 @@ class AdaBoostRegressor(
 
     max_depth = 3
 
-    @told(data=TRAINING_DATA)
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Train.
-
-        Parameters
-        ----------
-        {data}
-
-        Returns
-        -------
-        self
-        """
-        values = check(self)
+    def _fit(self, values: Values, X: Any, y: Any, sample_weight: Any) -> None:
         if values["estimator"] is not None:
             check_estimator(values["estimator"], self._owner, classifies=False)
-        with all_or_nothing(self):
-            self._fit(values, X, y, sample_weight)
-        return self
-
-    def _fit(self, values: Values, X: Any, y: Any, sample_weight: Any) -> None:
         self._forget(("forest_", "schema_"))
         target = read_numbers(y, self._owner)
         weighing = Weighing.of(read_weight(sample_weight, target.n_rows, self._owner))

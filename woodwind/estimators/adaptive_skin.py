@@ -13,7 +13,8 @@ from woodwind.data.table import Table
 from woodwind.ensemble.learner import ClassLearner, Floats, Integers, TreeLearner, TreeRows, class_learner
 from woodwind.estimators.adaptive_model import AdaptiveModel, tree_of
 from woodwind.estimators.base_learner import EstimatorLearner, read_table, rows_of
-from woodwind.estimators.skin import Skin, check_lengths, row_count
+from woodwind.estimators.skin import check_lengths, read_training, row_count
+from woodwind.estimators.tree_skin import TreeSkin
 from woodwind.estimators.trees import DecisionTreeClassifier
 from woodwind.estimators.weights import Weighing
 from woodwind.tree.forest import Forest
@@ -66,7 +67,7 @@ class Source:
         return replace(self, count=count), np.arange(self.n_rows)
 
 
-class AdaptiveSkin(Skin):
+class AdaptiveSkin(TreeSkin):
     """A vote of learners: trees of the engine, or estimators."""
 
     estimator: Any
@@ -88,13 +89,8 @@ class AdaptiveSkin(Skin):
         """The rows to learn from, and which rows of the table they are, None for all; `known` is how an earlier fit has read its table."""
         count, weight = weighing.of_rows(n_rows)
         if values["estimator"] is None:
-            check_lengths(self._owner, row_count(X), n_rows)
-            if known is None:
-                schema, table = Schema.learn(X, values["categorical_features"], weight=weighing.given, owner=self._owner)
-                self._keep_schema(schema)
-            else:
-                table = known.read(X, owner=self._owner)
-            check_lengths(self._owner, table.n_rows, n_rows)
+            schema, table = read_training(X, values["categorical_features"], weighing.given, n_rows, self._owner, known)
+            self._keep_schema(schema)
             trees = TreeRows.of(table, values["max_bins"], weighing.given, count, self._threads)
             return Source(table, trees, count, weight, self._threads), None
         X = read_table(self, X, reset=known is None)

@@ -15,13 +15,14 @@ from woodwind.estimators.target import Target, read_labels, read_numbers
 from woodwind.estimators.weights import Weighing, weighed_classes
 from woodwind.losses.base import Loss
 from woodwind.losses.links import log_of
-from woodwind.params.adaptive import AdaptiveRunParams, AdditiveParams, AdditiveStopParams, OwnTreeParams
+from woodwind.params.adaptive import AdditiveParams, AdditiveStopParams, OwnTreeParams
+from woodwind.params.groups import WorkParams
 from woodwind.params.knobs import knobs
 from woodwind.params.losses import ClassLoss, NumberLoss
 
 
 @knobs
-class AdditiveRegressor(AdditiveParams, OwnTreeParams, AdditiveStopParams, AdaptiveRunParams, AdditiveSkin, RegressorMixin, BaseEstimator):
+class AdditiveRegressor(AdditiveParams, OwnTreeParams, AdditiveStopParams, WorkParams, AdditiveSkin, RegressorMixin, BaseEstimator):
     """An additive model for regression, fitted stage by stage: any regressor as learner, any loss.
 
     {learners}
@@ -74,7 +75,7 @@ class AdditiveRegressor(AdditiveParams, OwnTreeParams, AdditiveStopParams, Adapt
 
 @knobs
 class AdditiveClassifier(
-    AdditiveParams, OwnTreeParams, AdditiveStopParams, AdaptiveRunParams, AdditiveSkin, ClassifierMixin, BaseEstimator
+    AdditiveParams, OwnTreeParams, AdditiveStopParams, WorkParams, AdditiveSkin, ClassifierMixin, BaseEstimator
 ):
     """An additive model for classification, fitted stage by stage: any regressor as learner, any loss.
 

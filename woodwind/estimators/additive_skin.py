@@ -3,7 +3,7 @@
 from collections import deque
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +17,7 @@ from woodwind.ensemble.progress import with_progress
 from woodwind.ensemble.stopping import Step, best_of, gather_until_interrupted, scored, until_no_better
 from woodwind.estimators.adaptive_skin import AdaptiveSkin, Source
 from woodwind.estimators.base_learner import check_estimator, leaf_answers, number_answers
-from woodwind.estimators.skin import TRAINING_DATA, all_or_nothing, named_owner
+from woodwind.estimators.skin import named_owner
 from woodwind.estimators.target import Target
 from woodwind.estimators.trees import DecisionTreeRegressor
 from woodwind.estimators.validation import hold_out
@@ -25,8 +25,6 @@ from woodwind.estimators.weights import Weighing, read_weight
 from woodwind.losses.base import Loss
 from woodwind.losses.check import check_loss
 from woodwind.losses.own import OwnLoss
-from woodwind.params.check import check
-from woodwind.params.describe import told
 from woodwind.tree.forest import Forest
 from woodwind.tree.joining import joined, with_scores
 
@@ -74,24 +72,6 @@ class AdditiveSkin(AdaptiveSkin):
 
     # Training.
 
-    @told(data=TRAINING_DATA)
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Train.
-
-        Parameters
-        ----------
-        {data}
-
-        Returns
-        -------
-        self
-        """
-        values = check(self)
-        self._check_learner(values)
-        with all_or_nothing(self):
-            self._fit(values, X, y, sample_weight)
-        return self
-
     def _check_learner(self, values: Values) -> None:
         """Refuse what cannot be done, before any work."""
         base = values["estimator"]
@@ -110,6 +90,7 @@ class AdditiveSkin(AdaptiveSkin):
             )
 
     def _fit(self, values: Values, X: Any, y: Any, sample_weight: Any) -> None:
+        self._check_learner(values)
         warm = values["warm_start"] and hasattr(self, "_rounds")
         if warm and (values["estimator"] is None) != hasattr(self, "schema_"):
             raise ParameterError(

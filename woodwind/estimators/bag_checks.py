@@ -1,4 +1,4 @@
-"""What is wrong with the parameters of a bag, said before any work is done; and how out-of-bag predictions are scored."""
+"""What is wrong with the parameters of a bag or a forest, said before any work is done; and how out-of-bag predictions are scored."""
 
 import inspect
 from collections.abc import Callable
@@ -9,8 +9,10 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, is_classifier, is_regressor
 from sklearn.metrics import accuracy_score, check_scoring, get_scorer_names, r2_score
 
-from woodwind.base.errors import ParameterError
+from woodwind.base.errors import OutOfBagWarning, ParameterError
+from woodwind.base.notice import notice
 from woodwind.ensemble.drawing import Drawing
+from woodwind.ensemble.out_of_bag import OutOfBag
 
 Floats = NDArray[np.float64]
 Values = dict[str, Any]
@@ -52,24 +54,49 @@ def check_distributions(distributions: Values, base: Any, owner: str) -> None:
             )
 
 
-def rows_drawn(values: Values, n_units: int, owner: str) -> int:
-    """Rows drawn for each member."""
+def rows_drawn(values: Values, n_units: int, owner: str, more: bool) -> int:
+    """Rows drawn for each member; `more` says whether they may be more than there are."""
     given = values["max_samples"]
-    count = given if isinstance(given, int) else max(1, int(given * n_units))
-    if count > n_units and not values["bootstrap"]:
+    if given is None:
+        return n_units
+    count = given if isinstance(given, int) else max(1, round(float(given) * n_units))
+    if count > n_units and not more:
         raise ParameterError(
-            f"{owner}: max_samples={given}, but there are {n_units:,} rows, and bootstrap=False draws each at most once. "
-            "Give a share, or set bootstrap=True."
+            f"{owner}: max_samples={given}, but there are {n_units:,} rows, and with bootstrap={values['bootstrap']} at most so many are "
+            "drawn here. Give as many or fewer, or a share."
         )
     return int(count)
 
 
+def asks_unseen(values: Values) -> str | None:
+    """The parameter that asks about rows out of the bag, as it was given; None where none does."""
+    if values["oob_score"] is not False:
+        return f"oob_score={values['oob_score']!r}"
+    return "n_estimators='auto'" if values["n_estimators"] == "auto" else None
+
+
 def check_oob(values: Values, drawing: Drawing, owner: str) -> None:
     """Raise unless rows are left out that members can be asked about."""
-    if values["oob_score"] is not False and not drawing.leaves_rows_out:
+    asking = asks_unseen(values)
+    if asking is not None and not drawing.leaves_rows_out:
         raise ParameterError(
-            f"{owner}: oob_score={values['oob_score']!r} needs rows that a member has not seen, but bootstrap=False with max_samples="
-            f"{values['max_samples']} shows all rows to every member. Set bootstrap=True, a smaller max_samples, or oob_score=False."
+            f"{owner}: Out of bag estimation only available if bootstrap=True or max_samples leaves rows out: {asking} needs rows that a "
+            f"member has not seen, but bootstrap=False with max_samples={values['max_samples']} shows all rows to every member. "
+            "Set one of the two."
+        )
+
+
+def tell_of_silent(found: OutOfBag, weight: Floats | None, owner: str) -> None:
+    """Say which rows have no out-of-bag prediction, of those that weigh anything."""
+    silent = found.silent
+    if weight is not None:
+        silent = silent[weight[silent] > 0.0]
+    if silent.size:
+        shown = ", ".join(map(str, silent[:5])) + (" ..." if silent.size > 5 else "")
+        notice(
+            f"{owner}: {silent.size:,} of {len(found.voters):,} rows have no out-of-bag prediction, because every member has "
+            f"seen them: rows {shown}. They are NaN, and the score leaves them out. Raise n_estimators.",
+            OutOfBagWarning,
         )
 
 

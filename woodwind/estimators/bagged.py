@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,23 +10,18 @@ from sklearn.base import clone
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
-from woodwind.base.errors import DataError, OutOfBagWarning, ParameterError
-from woodwind.base.notice import notice
-from woodwind.base.pool import usable_threads
+from woodwind.base.errors import DataError, ParameterError
 from woodwind.base.streams import seed_of
-from woodwind.data.header import Header
-from woodwind.data.schema import Schema
-from woodwind.ensemble.bag import OutOfBag, gathered, out_of_bag
+from woodwind.ensemble.bag import gathered
 from woodwind.ensemble.drawing import Drawing
-from woodwind.estimators.bag_checks import check_base, check_distributions, check_oob, read_oob_score, rows_drawn
+from woodwind.ensemble.out_of_bag import OutOfBag, out_of_bag
+from woodwind.estimators.bag_checks import check_base, check_distributions, check_oob, read_oob_score, rows_drawn, tell_of_silent
 from woodwind.estimators.members import AnyMembers, Kind, Members, TableOfAny, Task, shared_codes, takes_weight, trained
 from woodwind.estimators.plan import feature_count
-from woodwind.estimators.skin import COLUMNS, TRAINING_DATA, all_or_nothing, check_lengths, row_count
+from woodwind.estimators.skin import COLUMNS, Skin, check_lengths, read_training
 from woodwind.estimators.target import Target
 from woodwind.estimators.tree_members import SharedTable, TreeMembers, can_share
 from woodwind.estimators.weights import Weighing, read_weight
-from woodwind.params.check import check
-from woodwind.params.describe import told
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -38,6 +33,9 @@ Each member is trained on rows that are drawn for it, by default as many as ther
 without replacement it is called pasting. Columns may be drawn as well: random subspaces, or with rows random patches. What a member sees
 is named by the seed and its number, so that the members are the same for any number of threads, and `warm_start` adds to them. Members
 that are decision trees of Woodwind share one coded table; others are trained on theirs, with the draws as weights where they take any.
+
+Whole sample weights are drawn as so many rows would be. Others multiply the weight of their row in each member; an estimator that takes
+no weights is given rows drawn in proportion to them.
 """
 MODEL = """
 estimator_ : estimator
@@ -65,15 +63,13 @@ class Given:
     chance: Floats | None  # how likely a row is drawn because of its class; None: all alike
 
 
-class Bagging:
+class Bagging(Skin):
     """What both kinds of bag share. `fit` sets `estimator_` and the members."""
 
     _told: ClassVar[dict[str, str]] = {"about": ABOUT, "model": MODEL, "columns": COLUMNS}
-    n_jobs: int | None
     estimator: Any
     _members: Members
     _drawing: Drawing
-    _header: Header
 
     # What each task does in its own way.
 
@@ -99,7 +95,7 @@ class Bagging:
     # Skin.
 
     def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()  # type: ignore[misc]
+        tags = super().__sklearn_tags__()
         # What is no estimator is said so by fit, not by whoever asks for tags.
         known = hasattr(self.estimator, "__sklearn_tags__") and not isinstance(self.estimator, type)
         base = get_tags(self.estimator if known else self._default()).input_tags
@@ -107,34 +103,7 @@ class Bagging:
             setattr(tags.input_tags, name, getattr(base, name))
         return tags
 
-    @property
-    def _owner(self) -> str:
-        return type(self).__name__
-
-    @property
-    def _threads(self) -> int:
-        return usable_threads(self.n_jobs)
-
     # Training.
-
-    @told(data=TRAINING_DATA)
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Train the members.
-
-        Parameters
-        ----------
-        {data}
-            Whole weights are drawn as so many rows would be. Others multiply the weight of their row in each member; an estimator
-            that takes no weights is given rows drawn in proportion to them.
-
-        Returns
-        -------
-        self
-        """
-        values = check(self)
-        with all_or_nothing(self):
-            self._fit(values, X, y, sample_weight)
-        return self
 
     def _fit(self, values: Values, X: Any, y: Any, sample_weight: Any) -> None:
         base = self._default() if values["estimator"] is None else values["estimator"]
@@ -153,20 +122,14 @@ class Bagging:
         fit = self._fit_trees if can_share(base, distributions) else self._fit_others
         found = fit(values, given, earlier, distributions)
         if score is not None and found is not None:
-            self._warn_of_silent(found, given)
+            tell_of_silent(found, given.weighing.given, self._owner)
             self._keep_out_of_bag(found, given, score)
 
     def _fit_trees(self, values: Values, given: Given, earlier: Any, distributions: Values) -> OutOfBag | None:
         """Members that share one coded table."""
         marked, weight = self.estimator_.categorical_features, given.weighing.given
-        if weight is not None:
-            check_lengths(self._owner, row_count(given.X), given.target.n_rows)
-        if earlier is None:
-            schema, table = Schema.learn(given.X, marked, weight=weight, owner=self._owner)
-        else:
-            schema = earlier.schema
-            table = schema.read(given.X, owner=self._owner)
-        check_lengths(self._owner, table.n_rows, given.target.n_rows)
+        known = None if earlier is None else earlier.schema
+        schema, table = read_training(given.X, marked, weight, given.target.n_rows, self._owner, known)
         self._keep_header(schema.header)
         task = self._task(values, given, distributions, earlier)
         shared = SharedTable(task, schema, table, weight, self._threads)
@@ -205,12 +168,12 @@ class Bagging:
 
     def _task(self, values: Values, given: Given, distributions: Values, earlier: Any) -> Task:
         """What is to be trained."""
-        n_rows, n_columns = given.target.n_rows, self._header.n_columns
+        n_rows, n_columns = given.target.n_rows, self.n_features_in_
         units, weight = given.weighing.of_rows(n_rows)
         drawing = Drawing(
             seed=seed_of(values["random_state"]) if earlier is None else earlier.drawing.seed,
             n_rows=n_rows,
-            n_draws=rows_drawn(values, n_rows if units is None else int(units.sum()), self._owner),
+            n_draws=rows_drawn(values, n_rows if units is None else int(units.sum()), self._owner, more=values["bootstrap"]),
             replace=values["bootstrap"],
             n_columns=n_columns,
             n_drawn_columns=feature_count(values["max_features"], n_columns, n_columns, "max_features", self._owner),
@@ -260,29 +223,8 @@ class Bagging:
                 "Fit on the same rows with the same parameters, or set warm_start=False."
             )
 
-    def _keep_header(self, header: Header) -> None:
-        self._header = header
-        self.n_features_in_ = header.n_columns
-        if header.names is not None:
-            self.feature_names_in_ = np.array(header.names, object)
-        elif hasattr(self, "feature_names_in_"):
-            del self.feature_names_in_
-
     def _keep(self, members: Members, drawing: Drawing) -> None:
         self._members, self._drawing = members, drawing
-
-    def _warn_of_silent(self, found: OutOfBag, given: Given) -> None:
-        """Say which rows have no out-of-bag prediction."""
-        silent = found.silent
-        if given.weighing.given is not None:
-            silent = silent[given.weighing.given[silent] > 0.0]
-        if silent.size:
-            shown = ", ".join(map(str, silent[:5])) + (" ..." if silent.size > 5 else "")
-            notice(
-                f"{self._owner}: {silent.size:,} of {len(found.voters):,} rows have no out-of-bag prediction, because every member has "
-                f"seen them: rows {shown}. They are NaN, and the score leaves them out. Raise n_estimators.",
-                OutOfBagWarning,
-            )
 
     # What there is to ask of a bag.
 
@@ -308,9 +250,9 @@ class Bagging:
     def feature_importances_(self) -> Floats:
         """The mean over members of the importance of each column; a column that a member has not seen has none there."""
         check_is_fitted(self)
-        total = np.zeros(self._header.n_columns)
+        total = np.zeros(self.n_features_in_)
         for member, columns in zip(self.estimators_, self.estimators_features_, strict=True):
-            given = columns if self._header.names is None else np.unique(columns)
+            given = np.unique(columns) if hasattr(self, "feature_names_in_") else columns
             np.add.at(total, given, member.feature_importances_)
         return total / len(self._members)
 

@@ -10,9 +10,9 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from woodwind.base.errors import ParameterError
-from woodwind.ensemble.bag import OutOfBag
 from woodwind.ensemble.ballots import shares, winners
 from woodwind.ensemble.noise import class_shares, largest_rate
+from woodwind.ensemble.out_of_bag import OutOfBag
 from woodwind.estimators.bag_checks import Score
 from woodwind.estimators.bagged import Bagging, Given, Values
 from woodwind.estimators.members import Kind
@@ -93,13 +93,12 @@ class BaggingClassifier(BagParams, BagClassifierParams, DiversityParams, RunPara
         return target, weighing, chance
 
     def _keep_out_of_bag(self, found: OutOfBag, given: Given, score: Score) -> None:
-        voters = np.where(found.voters > 0, found.voters, 1)
-        if self._kind() == "ballots":
-            said, chosen = shares(found.total, voters), winners(found.total)
-        else:
-            said, chosen = found.total / voters[:, None], found.total.argmax(axis=1)
         judged = found.voters > 0
-        said[~judged] = np.nan
+        if self._kind() == "ballots":
+            said, chosen = shares(found.total, np.where(judged, found.voters, 1)), winners(found.total)
+            said[~judged] = np.nan
+        else:
+            said, chosen = found.mean(), found.total.argmax(axis=1)
         self.oob_decision_function_ = said
         chosen[~judged] = 0
         self.oob_prediction_: NDArray[Any] = self.classes_[chosen]
@@ -195,7 +194,7 @@ class BaggingRegressor(BagParams, DiversityParams, RunParams, Bagging, Regressor
 
     def _keep_out_of_bag(self, found: OutOfBag, given: Given, score: Score) -> None:
         judged = found.voters > 0
-        self.oob_prediction_ = np.where(judged, found.total[:, 0] / np.where(judged, found.voters, 1), np.nan)
+        self.oob_prediction_ = found.mean()[:, 0]
         weight = given.weighing.given
         judged = judged if weight is None else judged & (weight > 0.0)
         truth, of_judged = given.target.y[judged], None if weight is None else weight[judged]

@@ -21,10 +21,11 @@ from woodwind.estimators import auto
 from woodwind.estimators.plan import Values, boost_plan, check_exact, one_per_class
 from woodwind.estimators.predictor import RowPredictor
 from woodwind.estimators.scoring import loss_judge, read_scorer, rows_of_table, scorer_judge
-from woodwind.estimators.skin import COLUMNS, TRAINING_DATA, Skin, all_or_nothing, check_lengths, named_owner, row_count
+from woodwind.estimators.skin import COLUMNS, TRAINING_DATA, all_or_nothing, check_lengths, named_owner, row_count
 from woodwind.estimators.start import fitted_init, is_model, model_scores, read_scores
 from woodwind.estimators.target import Target
 from woodwind.estimators.training import Rows, Stop, Trained, Watched, train
+from woodwind.estimators.tree_skin import TreeSkin
 from woodwind.estimators.validation import fold_numbers, hold_out, read_eval_set, read_groups
 from woodwind.estimators.weights import Weighing, read_weight
 from woodwind.losses.base import Loss
@@ -119,7 +120,7 @@ rounds.
 """
 
 
-class Boosting(Skin):
+class Boosting(TreeSkin):
     """What the estimators of gradient boosting share."""
 
     _told: ClassVar[dict[str, str]] = {"model": MODEL, "columns": COLUMNS, "auto": AUTO}
@@ -166,7 +167,7 @@ class Boosting(Skin):
             self._fit(values, X, y, sample_weight, groups, eval_set)
         return self
 
-    def _fit(self, values: Values, X: Any, y: Any, sample_weight: Any, groups: Any, eval_set: Any) -> None:
+    def _fit(self, values: Values, X: Any, y: Any, sample_weight: Any, groups: Any = None, eval_set: Any = None) -> None:
         earlier: Earlier | None = getattr(self, "_earlier", None) if values["warm_start"] else None
         self._check_rounds(earlier, values)
         given = self._given(X, y, sample_weight, groups, values, earlier)

@@ -8,7 +8,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 
 from woodwind.base.errors import ParameterError
 from woodwind.ensemble.forest import Growing, class_rows, number_rows
-from woodwind.estimators.forest import Forests
+from woodwind.estimators.forest_skin import ForestSkin
 from woodwind.estimators.target import Target, read_labels, read_numbers, tell_of_constant
 from woodwind.estimators.weights import Weighing, weighed_classes
 from woodwind.params.forests import ForestClassifierParams, ForestParams, ForestRegressorParams, Quantiles
@@ -22,7 +22,7 @@ Floats = NDArray[np.float64]
 Values = dict[str, Any]
 
 
-class ForestClassification(Forests, ClassifierMixin, BaseEstimator):
+class ForestClassification(ForestSkin, ClassifierMixin, BaseEstimator):
     """What forests for classes have in common."""
 
     voting: Literal["soft", "hard"]
@@ -65,15 +65,11 @@ class ForestClassification(Forests, ClassifierMixin, BaseEstimator):
             return np.log(self.predict_proba(X))
 
     def _predicted(self, mean: Floats) -> NDArray[Any]:
-        labels: NDArray[Any] = self.classes_[self._probabilities(mean).argmax(axis=1)]
+        labels: NDArray[Any] = self.classes_[mean.argmax(axis=1)]
         return labels
 
-    def _probabilities(self, mean: Floats) -> Floats:
-        # Scorers want one number where there are two classes: that of the second.
-        return mean if mean.ndim == 2 else np.column_stack([1.0 - mean, mean])
 
-
-class ForestRegression(Forests, RegressorMixin, BaseEstimator):
+class ForestRegression(ForestSkin, RegressorMixin, BaseEstimator):
     """What forests for numbers have in common."""
 
     quantiles: bool
@@ -98,7 +94,7 @@ class ForestRegression(Forests, RegressorMixin, BaseEstimator):
             if hasattr(self, "leaf_rows_"):
                 del self.leaf_rows_
             return
-        times = [growing.draws.times(there + tree) for tree in range(len(trees))]
+        times = [growing.drawing.counts(there + tree) for tree in range(len(trees))]
         kept = LeafRows.of(trees, times, *growing.rows.real) if trees else None
         if there and not hasattr(self, "leaf_rows_"):
             raise ParameterError(f"{self._owner}: quantiles=True, but the trees that are there were grown without. Set warm_start=False.")
@@ -116,7 +112,7 @@ class ForestRegression(Forests, RegressorMixin, BaseEstimator):
         X : table
             Rows of the columns that the model was trained with; columns are matched by name.
         """
-        return self._mean(X)[:, 0]
+        return self._predicted(self._mean(X))
 
     def predict_quantiles(self, X: Any, quantiles: Any = (0.05, 0.5, 0.95)) -> Floats:
         """Quantiles of the training targets in the leaves where each row ends (Meinshausen 2006), (n_rows, n_quantiles).
@@ -139,7 +135,7 @@ class ForestRegression(Forests, RegressorMixin, BaseEstimator):
         return self.leaf_rows_.quantiles(self.grove_, table, wanted, self._threads)
 
     def _predicted(self, mean: Floats) -> Floats:
-        return mean[:, 0] if mean.ndim == 2 else mean
+        return mean[:, 0]
 
 
 @knobs
@@ -152,11 +148,7 @@ class RandomForestClassifier(ForestClassifierParams, ForestParams, ForestClassif
 
     Attributes
     ----------
-    classes_ : array of shape (n_classes,)
-        The labels, in order.
-    {model}
-    oob_decision_function_ : array of shape (n_rows, n_classes)
-        Mean of the trees that have not seen a row; NaN where all have. With `oob_score`.
+    {class_model}
     {columns}
 
     Examples
@@ -180,11 +172,7 @@ class RandomForestRegressor(ForestRegressorParams, ForestParams, Quantiles, Fore
 
     Attributes
     ----------
-    {model}
-    leaf_rows_ : LeafRows
-        Which training targets are in which leaf. With `quantiles`.
-    oob_prediction_ : array of shape (n_rows,)
-        Mean of the trees that have not seen a row; NaN where all have. With `oob_score`.
+    {number_model}
     {columns}
 
     Examples
@@ -210,11 +198,7 @@ class ExtraTreesClassifier(ForestClassifierParams, ForestParams, ForestClassific
 
     Attributes
     ----------
-    classes_ : array of shape (n_classes,)
-        The labels, in order.
-    {model}
-    oob_decision_function_ : array of shape (n_rows, n_classes)
-        Mean of the trees that have not seen a row; NaN where all have. With `oob_score` and `bootstrap`.
+    {class_model}
     {columns}
 
     Examples
@@ -241,11 +225,7 @@ class ExtraTreesRegressor(ForestRegressorParams, ForestParams, Quantiles, Forest
 
     Attributes
     ----------
-    {model}
-    leaf_rows_ : LeafRows
-        Which training targets are in which leaf. With `quantiles`.
-    oob_prediction_ : array of shape (n_rows,)
-        Mean of the trees that have not seen a row; NaN where all have. With `oob_score` and `bootstrap`.
+    {number_model}
     {columns}
 
     Examples

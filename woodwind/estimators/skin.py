@@ -1,20 +1,19 @@
-"""What every estimator that keeps a forest has in common: how tables are read, and what can be asked of the forest."""
+"""What all estimators have in common: how they are trained, and how they remember the columns."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.validation import check_is_fitted
 
 from woodwind.base.errors import DataError, WoodwindError
 from woodwind.base.pool import usable_threads
+from woodwind.data.header import Header
 from woodwind.data.schema import Schema
 from woodwind.data.table import Table
-from woodwind.tree.forest import Forest
-from woodwind.tree.importance import importance
-from woodwind.tree.text import Detail, export_text
+from woodwind.params.check import check
+from woodwind.params.describe import told
 
 TRAINING_DATA = """
 X : table
@@ -32,10 +31,8 @@ n_features_in_, feature_names_in_
 
 
 class Skin:
-    """A model that is a forest on the features of a schema. `fit` sets `schema_` through `_keep_schema`, and `forest_`."""
+    """An estimator: `fit` checks the parameters and leaves the rest to `_fit`, which sets what was learnt."""
 
-    schema_: Schema
-    forest_: Forest
     n_jobs: int | None = None
 
     def __sklearn_tags__(self) -> Any:
@@ -54,77 +51,34 @@ class Skin:
     def _threads(self) -> int:
         return usable_threads(self.n_jobs)
 
-    def _keep_schema(self, schema: Schema) -> None:
-        """Remember the columns, as scikit-learn does: names only where all columns have one."""
-        self.schema_ = schema
-        self.n_features_in_ = schema.n_inputs
-        if schema.names is not None:
-            self.feature_names_in_ = np.array(schema.names, object)
-        elif hasattr(self, "feature_names_in_"):
-            del self.feature_names_in_
-
-    def _read(self, X: Any) -> Table:
-        """A table to predict for, as the features of the model."""
-        check_is_fitted(self)
-        return self.schema_.read(X, owner=self._owner)
-
-    def apply(self, X: Any) -> NDArray[np.int32]:
-        """Where each row ends in each tree.
+    @told(data=TRAINING_DATA)
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Train.
 
         Parameters
         ----------
-        X : table
-            Rows of the columns that the model was trained with.
+        {data}
 
         Returns
         -------
-        array of shape (n_rows, n_trees)
-            The number of the node, counted from the root of its tree. It is a leaf, except where a row stops on its way:
-            at a level that training never saw, or at a missing value where training met none.
+        self
         """
-        table = self._read(X)
-        return self.forest_.leaves(table, self._threads)
+        values = check(self)
+        with all_or_nothing(self):
+            self._fit(values, X, y, sample_weight)
+        return self
 
-    @property
-    def feature_importances_(self) -> NDArray[np.float64]:
-        """The share of the total gain that each column of the training table brought; zeros where no tree has a split."""
-        check_is_fitted(self)
-        by_feature = importance(self.forest_, "gain")
-        gain: NDArray[np.float64] = np.zeros(self.schema_.n_inputs)
-        np.add.at(gain, self.schema_.source, by_feature)
-        return np.asarray(gain / max(gain.sum(), np.finfo(np.float64).tiny))
+    def _fit(self, values: dict[str, Any], X: Any, y: Any, sample_weight: Any) -> None:
+        """Train by checked parameters; what fails leaves the model as it was."""
+        raise NotImplementedError
 
-    def export_text(
-        self, tree: int = 0, *, decimals: int = 2, max_depth: int | None = None, max_levels: int | None = None
-    ) -> str:
-        """Draw one tree as text.
-
-        Parameters
-        ----------
-        tree : int, default=0
-            Number of the tree.
-        decimals : int, default=2
-            Digits after the point.
-        max_depth : int or None, default=None
-            Splits below this depth are left out.
-        max_levels : int or None, default=None
-            Of more levels on one side of a split, so many are named and the others counted.
-        """
-        check_is_fitted(self)
-        return export_text(
-            self.forest_,
-            tree,
-            feature_names=self.schema_.feature_names,
-            levels=self.schema_.levels,
-            output_names=self._output_names(),
-            moments=self.schema_.moments,
-            detail=Detail(decimals, max_depth, max_levels),
-        )
-
-    def _output_names(self) -> list[str] | None:
-        """What the scores are called in a drawing; None for one score."""
-        classes = getattr(self, "classes_", None)
-        return None if classes is None or self.forest_.n_outputs == 1 else [str(label) for label in classes]
+    def _keep_header(self, header: Header) -> None:
+        """Remember the columns, as scikit-learn does: names only where all columns have one."""
+        self.n_features_in_ = header.n_columns
+        if header.names is not None:
+            self.feature_names_in_ = np.array(header.names, object)
+        elif hasattr(self, "feature_names_in_"):
+            del self.feature_names_in_
 
 
 @contextmanager
@@ -163,3 +117,17 @@ def check_lengths(owner: str, X_rows: int | None, y_rows: int, names: tuple[str,
             f"{owner}: Found input variables with inconsistent numbers of samples: {names[0]} has {X_rows:,} rows, "
             f"{names[1]} has {y_rows:,} values. Give one value of {names[1]} for each row of {names[0]}."
         )
+
+
+def read_training(
+    X: Any, marked: Any, weight: NDArray[np.float64] | None, n_rows: int, owner: str, known: Schema | None = None
+) -> tuple[Schema, Table]:
+    """A table to train on, of so many rows, and how it is read; `known` is how an earlier training has read its own."""
+    if weight is not None:
+        check_lengths(owner, row_count(X), n_rows)
+    if known is None:
+        schema, table = Schema.learn(X, marked, weight=weight, owner=owner)
+    else:
+        schema, table = known, known.read(X, owner=owner)
+    check_lengths(owner, table.n_rows, n_rows)
+    return schema, table

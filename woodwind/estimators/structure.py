@@ -1,21 +1,20 @@
 """Forests of random structure, for classes and for numbers."""
 
-from typing import Annotated, Any, Self
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from woodwind.base.streams import seed_of
-from woodwind.data.schema import Schema
-from woodwind.ensemble.forest import Draws, matrix_of
+from woodwind.ensemble.drawing import Drawing
+from woodwind.ensemble.forest import matrix_of
 from woodwind.ensemble.structure import structure_forest
-from woodwind.estimators.forest import Forests
+from woodwind.estimators.forest_skin import ForestSkin
 from woodwind.estimators.forests import ForestClassification, ForestRegression
-from woodwind.estimators.skin import check_lengths, row_count
+from woodwind.estimators.skin import read_training
 from woodwind.estimators.weights import read_weight
-from woodwind.params.check import check
-from woodwind.params.groups import Categorical, ClassWeight, RandomState
-from woodwind.params.knobs import at_least, between, knobs, not_zero
+from woodwind.params.groups import Categorical, ClassWeight, Jobs, RandomState
+from woodwind.params.knobs import at_least, between, knobs
 
 Floats = NDArray[np.float64]
 
@@ -27,27 +26,21 @@ class StructureParams:
     n_estimators: Annotated[int, at_least(1), "Number of trees."] = 100
     max_depth: Annotated[int, between(1, 16), "Depth of every tree: each has 2 ** max_depth leaves."] = 8
     categorical_features: Categorical = None
-    n_jobs: Annotated[
-        int | None, not_zero(), "Threads; None or -1 for all that the process may use. The model is the same for any number."
-    ] = None
+    n_jobs: Jobs = None
     random_state: RandomState = None
 
 
-class StructureTraining(Forests):
+class StructureTraining(ForestSkin):
     """Trees that are drawn, and leaves that are filled."""
 
     warm_start = False
 
-    def _fit(self, X: Any, y: Any, sample_weight: Any) -> Self:
-        values = {"class_weight": None, **check(self)}
+    def _fit(self, values: dict[str, Any], X: Any, y: Any, sample_weight: Any) -> None:
         self._seed = seed_of(values["random_state"])
         target = self._read_target(y)
         given = read_weight(sample_weight, target.n_rows, self._owner)
         target, weighing = self._weighed(target, given, values)
-        if weighing.given is not None:
-            check_lengths(self._owner, row_count(X), target.n_rows)
-        schema, table = Schema.learn(X, values["categorical_features"], weight=weighing.given, owner=self._owner)
-        check_lengths(self._owner, table.n_rows, target.n_rows)
+        schema, table = read_training(X, values["categorical_features"], weighing.given, target.n_rows, self._owner)
         weight = np.ones(table.n_rows) if weighing.given is None else weighing.given
         if weighing.weight is not None and weighing.take is not None:
             weight = np.bincount(weighing.take, weights=weighing.weight, minlength=table.n_rows).astype(np.float64)
@@ -55,9 +48,8 @@ class StructureTraining(Forests):
         seeds = self._seed, values["n_estimators"], self._threads
         x = matrix_of(table)
         self.grove_ = structure_forest(x, target.y.astype(np.float64), weight, target.n_classes, n_levels, values["max_depth"], seeds)
-        self._draws = Draws(table.n_rows, None, False, table.n_rows, self._seed)
+        self._drawing = Drawing(self._seed, table.n_rows, table.n_rows, replace=False)
         self._keep_schema(schema)
-        return self
 
 
 @knobs

@@ -57,7 +57,7 @@ class SharedTable:
         task = self.task
         tree = task.estimator(member)
         columns = None if task.drawing.all_columns else np.unique(task.drawing.columns(member))
-        drawn = Drawn(task.drawing.counts(member), task.weight, columns)
+        drawn = Drawn(task.drawing.counts(member).astype(np.int64), task.weight, columns)
         return tree._member(self.coded(tree.max_bins), task.target_of(member), drawn, threads)  # type: ignore[no-any-return]
 
 

@@ -1,11 +1,10 @@
 """Single decision trees: CART for classes and for numbers, every threshold considered."""
 
 from dataclasses import dataclass, replace
-from typing import Annotated, Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_matrix
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.utils import Bunch
 from sklearn.utils.validation import check_is_fitted
@@ -18,14 +17,15 @@ from woodwind.data.ranks import Ranks
 from woodwind.data.schema import Schema
 from woodwind.data.table import Table
 from woodwind.estimators.constraints import monotonic
+from woodwind.estimators.paths import path_matrix
 from woodwind.estimators.plan import feature_count
-from woodwind.estimators.skin import COLUMNS, TRAINING_DATA, Skin, check_lengths, row_count
+from woodwind.estimators.skin import COLUMNS, read_training
 from woodwind.estimators.target import Target, read_labels, read_numbers, tell_of_constant
+from woodwind.estimators.tree_skin import TreeSkin
 from woodwind.estimators.weights import Weighing, class_factors, read_weight, weighed_classes
 from woodwind.params.check import check
-from woodwind.params.describe import told
 from woodwind.params.groups import CartClassifierParams, CartParams, CartRegressorParams
-from woodwind.params.knobs import between, knobs
+from woodwind.params.knobs import knobs
 from woodwind.tree.cart import CartData, CartPlan, class_impurity, classification_tree, regression_tree, squared_impurity
 from woodwind.tree.exact_cuts import ranks_of_codes
 from woodwind.tree.forest import Forest
@@ -37,13 +37,6 @@ Integers = NDArray[np.int64]
 Values = dict[str, Any]
 
 NO_LIMIT = 1 << 40
-
-
-@knobs
-class LeafParams:
-    """How small leaves may be."""
-
-    min_weight_fraction_leaf: Annotated[float, between(0, 0.5), "Smallest share of the total weight in a leaf."] = 0.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,7 +72,7 @@ they fit best. What training never saw stops at the split and takes what is know
 """
 
 
-class DecisionTree(Skin):
+class DecisionTree(TreeSkin):
     """What both kinds of tree share."""
 
     _told: ClassVar[dict[str, str]] = {"splits": SPLITS, "columns": COLUMNS}
@@ -102,23 +95,11 @@ class DecisionTree(Skin):
 
     # Training.
 
-    @told(data=TRAINING_DATA)
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Grow the tree.
-
-        Parameters
-        ----------
-        {data}
-
-        Returns
-        -------
-        self
-        """
-        schema, data, target, plan = self._given(X, y, sample_weight)
+    def _fit(self, values: Values, X: Any, y: Any, sample_weight: Any) -> None:
+        schema, data, target, plan = self._given(values, X, y, sample_weight)
         forest = self._grow(data, target, plan)
         self._keep_schema(schema)
         self.forest_ = pruned(forest, self.ccp_alpha) if self.ccp_alpha > 0.0 else forest
-        return self
 
     def cost_complexity_pruning_path(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
         """How the tree shrinks as the price of a leaf rises.
@@ -131,7 +112,7 @@ class DecisionTree(Skin):
         """
         classes = getattr(self, "classes_", None)
         try:
-            _schema, data, target, plan = self._given(X, y, sample_weight)
+            _schema, data, target, plan = self._given(check(self), X, y, sample_weight)
             alphas, impurities = pruning_path(self._grow(data, target, plan), self._impurity(data, target, plan))
         finally:
             self._restore_classes(classes)
@@ -144,16 +125,12 @@ class DecisionTree(Skin):
         elif hasattr(self, "classes_"):
             del self.classes_
 
-    def _given(self, X: Any, y: Any, sample_weight: Any) -> tuple[Schema, CartData, Target, CartPlan]:
+    def _given(self, values: Values, X: Any, y: Any, sample_weight: Any) -> tuple[Schema, CartData, Target, CartPlan]:
         """What fit was given, read and checked."""
-        values = check(self)
         target = self._read_target(y)
         weight = read_weight(sample_weight, target.n_rows, self._owner)
         target, weighing = self._weighed(target, weight, values)
-        if weighing.given is not None:
-            check_lengths(self._owner, row_count(X), target.n_rows)
-        schema, table = Schema.learn(X, values["categorical_features"], weight=weighing.given, owner=self._owner)
-        check_lengths(self._owner, table.n_rows, target.n_rows)
+        schema, table = read_training(X, values["categorical_features"], weighing.given, target.n_rows, self._owner)
         coded = CodedTable.of(schema, table, values["max_bins"], weighing.given, self._threads)
         data = self._data(coded, weighing)
         return schema, data, target, self._plan(schema, exact_sum(data.total), values)
@@ -227,20 +204,11 @@ class DecisionTree(Skin):
         parent: NDArray[np.int64] = np.full(len(child), -1, np.int64)
         inner = np.flatnonzero(child)
         parent[child[inner]] = parent[child[inner] + 1] = inner
-        rows, nodes, row, node = [], [], np.arange(len(ends)), ends.astype(np.int64)
-        while row.size:
-            rows.append(row)
-            nodes.append(node)
-            above = parent[node]
-            row, node = row[above >= 0], above[above >= 0]
-        place = np.concatenate(rows), np.concatenate(nodes)
-        path = csr_matrix((np.ones(len(place[0]), np.int64), place), shape=(len(ends), len(child)))
-        path.sort_indices()
-        return path
+        return path_matrix(ends[:, None], [parent])
 
 
 @knobs
-class DecisionTreeClassifier(CartClassifierParams, CartParams, LeafParams, DecisionTree, ClassifierMixin, BaseEstimator):
+class DecisionTreeClassifier(CartClassifierParams, CartParams, DecisionTree, ClassifierMixin, BaseEstimator):
     """A decision tree for classification.
 
     {splits}
@@ -320,7 +288,7 @@ class DecisionTreeClassifier(CartClassifierParams, CartParams, LeafParams, Decis
 
 
 @knobs
-class DecisionTreeRegressor(CartRegressorParams, CartParams, LeafParams, DecisionTree, RegressorMixin, BaseEstimator):
+class DecisionTreeRegressor(CartRegressorParams, CartParams, DecisionTree, RegressorMixin, BaseEstimator):
     """A decision tree for regression.
 
     {splits}

@@ -2,8 +2,8 @@
 
 from typing import Annotated, Any, Literal
 
-from woodwind.params.groups import Categorical, MaxBins, MaxDepth, RandomState, Verbose
-from woodwind.params.knobs import above, at_least, inside, knobs, not_zero, share, spelled
+from woodwind.params.groups import Categorical, MaxBins, MaxDepth, Tol, WarmStart
+from woodwind.params.knobs import above, at_least, inside, knobs, share, spelled
 
 Estimator = Annotated[
     Any,
@@ -72,17 +72,6 @@ class OwnTreeParams:
 
 
 @knobs
-class AdaptiveRunParams:
-    """How the work is done."""
-
-    n_jobs: Annotated[
-        int | None, not_zero(), "Threads of Woodwind's own trees; None or -1 for all that there are. The model is the same for any number."
-    ] = None
-    random_state: RandomState = None
-    verbose: Verbose = 0
-
-
-@knobs
 class AdditiveParams:
     """How learners are fitted stage by stage."""
 
@@ -117,5 +106,5 @@ class AdditiveStopParams:
     n_iter_no_change: Annotated[
         int | None, at_least(1), "Rounds without improvement on rows held out before stopping, at the best round. None: no early stopping."
     ] = None
-    tol: Annotated[float, at_least(0), "Smallest change that counts as an improvement."] = 1e-4
-    warm_start: Annotated[bool, "Go on from the rounds that are there, instead of beginning anew."] = False
+    tol: Tol = 1e-4
+    warm_start: WarmStart = False

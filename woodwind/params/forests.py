@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Annotated, Literal
 
-from woodwind.params.groups import Auto, Categorical, ClassWeight, Features, Jobs, MaxDepth, RandomState, Verbose, WarmStart
+from woodwind.params.groups import Auto, Categorical, ClassWeight, Features, Jobs, LeastShare, MaxDepth, RandomState, Verbose, WarmStart
 from woodwind.params.knobs import at_least, between, count_or_share, knobs
 
 
@@ -17,7 +17,7 @@ class ForestParams:
     max_depth: MaxDepth = None
     min_samples_split: Annotated[int, at_least(2), "Fewest rows in a node that may be split; a row drawn twice counts twice."] = 2
     min_samples_leaf: Annotated[int, at_least(1), "Fewest rows in a leaf; a row drawn twice counts twice."] = 1
-    min_weight_fraction_leaf: Annotated[float, between(0, 0.5), "Smallest share of the total weight in a leaf."] = 0.0
+    min_weight_fraction_leaf: LeastShare = 0.0
     max_features: Annotated[
         Features,
         count_or_share(),

@@ -35,7 +35,9 @@ Jobs = Annotated[
     int | None, not_zero(), "Threads; None or -1 for all that the process may use. The model is the same for any number."
 ]
 Verbose = Annotated[int | bool, at_least(0), "Show a progress line with the remaining time."]
-WarmStart = Annotated[bool, "Go on from the trees or members that are there, instead of beginning anew."]
+WarmStart = Annotated[bool, "Go on from the trees, members or rounds that are there, instead of beginning anew."]
+Tol = Annotated[float, at_least(0), "Smallest change that counts as an improvement."]
+LeastShare = Annotated[float, between(0, 0.5), "Smallest share of the total weight in a leaf."]
 RandomState = Annotated[
     int | np.random.RandomState | np.random.Generator | None,
     at_least(0),
@@ -143,14 +145,23 @@ class StopParams:
     n_iter_no_change: Annotated[
         int | Auto, at_least(1), "Rounds without improvement before stopping. 'auto' depends on the learning rate."
     ] = "auto"
-    tol: Annotated[float, at_least(0), "Smallest change that counts as an improvement."] = 1e-7
+    tol: Tol = 1e-7
     scoring: Annotated[str | Callable | None, "What is watched: the name of a metric, or a scorer. None means the loss."] = None
     refit: Annotated[bool, "After stopping, learn the values of all leaves once more, from all rows."] = True
 
 
 @knobs
-class RunParams:
+class WorkParams:
     """How the work is done; nothing here but random_state changes the model."""
+
+    n_jobs: Jobs = None
+    random_state: RandomState = None
+    verbose: Verbose = 0
+
+
+@knobs
+class RunParams:
+    """The same, and where it begins and ends; not a WorkParams, because readers want those first and bases come last."""
 
     n_jobs: Jobs = None
     random_state: RandomState = None
@@ -166,6 +177,7 @@ class CartParams:
     max_depth: MaxDepth = None
     min_samples_split: Annotated[int, at_least(2), "Fewest rows in a node that may be split."] = 2
     min_samples_leaf: Annotated[int, at_least(1), "Fewest rows in a leaf."] = 1
+    min_weight_fraction_leaf: LeastShare = 0.0
     max_leaf_nodes: Annotated[int | None, at_least(2), "Most leaves; the best splits come first. None for no limit."] = None
     min_gain: Annotated[float, at_least(0), "Smallest gain of a split."] = 0.0
     max_features: Annotated[Features, count_or_share(), "Features drawn for each node: a count or a share. None for all."] = None

@@ -1,30 +1,29 @@
 """What all forests have in common: training, the rows out of the bag, and what can be asked of the trees."""
 
-import sys
-from typing import Any, ClassVar, Self
+from collections.abc import Iterator
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_matrix
-from sklearn.metrics import accuracy_score, r2_score
 from sklearn.utils.validation import check_is_fitted
 
-from woodwind.base.errors import InterruptWarning, ParameterError, WoodwindWarning
-from woodwind.base.notice import notice
+from woodwind.base.errors import ParameterError
 from woodwind.base.streams import seed_of
 from woodwind.data.grades import Grades
-from woodwind.data.schema import Schema
 from woodwind.data.table import Table
-from woodwind.ensemble.forest import Draws, Growing, OutOfBag
+from woodwind.ensemble.bag import gathered, in_order
+from woodwind.ensemble.drawing import Drawing
+from woodwind.ensemble.forest import Growing, Unseen
 from woodwind.ensemble.forest_importance import debiased_importance, permutation_importance
+from woodwind.ensemble.out_of_bag import OutOfBag
+from woodwind.estimators.bag_checks import Score, asks_unseen, check_oob, read_oob_score, rows_drawn, tell_of_silent
 from woodwind.estimators.grove_predictor import GrovePredictor
+from woodwind.estimators.paths import path_matrix
 from woodwind.estimators.plan import feature_count
-from woodwind.estimators.scoring import read_scorer, scorer_judge
-from woodwind.estimators.skin import COLUMNS, TRAINING_DATA, Skin, all_or_nothing, check_lengths, row_count
+from woodwind.estimators.skin import COLUMNS, check_lengths, read_training
 from woodwind.estimators.target import Target
+from woodwind.estimators.tree_skin import TreeSkin
 from woodwind.estimators.weights import Weighing, read_weight
-from woodwind.params.check import check
-from woodwind.params.describe import told
 from woodwind.tree.forest import Forest
 from woodwind.tree.grove import Grove
 from woodwind.tree.grove_grower import GroveRows, GroveSettings, GroveTree
@@ -54,12 +53,32 @@ feature_importances_ : array of shape (n_features_in_,)
 oob_score_ : float
     Score of the predictions by trees that have not seen a row. With `oob_score`.
 """
+CLASS_MODEL = f"""
+classes_ : array of shape (n_classes,)
+    The labels, in order.
+{MODEL.strip()}
+oob_decision_function_ : array of shape (n_rows, n_classes)
+    Mean of the trees that have not seen a row; NaN where all have. With `oob_score`.
+"""
+NUMBER_MODEL = f"""
+{MODEL.strip()}
+leaf_rows_ : LeafRows
+    Which training targets are in which leaf. With `quantiles`.
+oob_prediction_ : array of shape (n_rows,)
+    Mean of the trees that have not seen a row; NaN where all have. With `oob_score`.
+"""
 
 
-class Forests(Skin):
+class ForestSkin(TreeSkin):
     """Training of independent trees, and what can be asked of them."""
 
-    _told: ClassVar[dict[str, str]] = {"forest": FOREST, "extra": EXTRA, "model": MODEL, "columns": COLUMNS}
+    _told: ClassVar[dict[str, str]] = {
+        "forest": FOREST,
+        "extra": EXTRA,
+        "class_model": CLASS_MODEL,
+        "number_model": NUMBER_MODEL,
+        "columns": COLUMNS,
+    }
     _random_cuts: ClassVar[bool] = False
     grove_: Grove
     warm_start: bool
@@ -93,44 +112,26 @@ class Forests(Skin):
 
     # Training.
 
-    @told(data=TRAINING_DATA)
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Grow the forest.
-
-        Parameters
-        ----------
-        {data}
-
-        Returns
-        -------
-        self
-        """
-        with all_or_nothing(self):
-            return self._fit(X, y, sample_weight)
-
-    def _fit(self, X: Any, y: Any, sample_weight: Any) -> Self:
-        values = check(self)
+    def _fit(self, values: Values, X: Any, y: Any, sample_weight: Any) -> None:
         there = self._trees_there(values)
+        score = read_oob_score(values["oob_score"], self)
         target = self._read_target(y)
         weight = read_weight(sample_weight, target.n_rows, self._owner)
         target, weighing = self._weighed(target, weight, values)
-        if weighing.given is not None:
-            check_lengths(self._owner, row_count(X), target.n_rows)
-        if there:
-            schema, table = self.schema_, self.schema_.read(X, owner=self._owner)
-        else:
-            schema, table = Schema.learn(X, values["categorical_features"], weight=weighing.given, owner=self._owner)
-        check_lengths(self._owner, table.n_rows, target.n_rows)
-        growing = self._growing(table, target, weighing, values, there)
-        self._draws = growing.draws
-        watched = self._watched(values, table, growing.draws, target)
+        known = self.schema_ if there else None
+        schema, table = read_training(X, values["categorical_features"], weighing.given, target.n_rows, self._owner, known)
+        growing = self._growing(table, target, weighing, values)
+        self._drawing = growing.drawing
+        check_oob(values, self._drawing, self._owner)
+        watched = Unseen.of(table, self._drawing, max(target.n_classes, 1)) if asks_unseen(values) else None
         if there and watched is not None:
-            watched.add(self.grove_, 0, self._threads)
+            watched.ask(self._voting(self.grove_), self._threads)
         grove = self._grown(growing, watched, values, there)
         self._keep_schema(schema)
         self.grove_ = grove if not there else self.grove_.join(grove)
-        self._judge(watched, target, values)
-        return self
+        if watched is not None and score is not None:
+            tell_of_silent(watched.found, weighing.given, self._owner)
+            self._judge(watched.found, target, score)
 
     def _goes_on(self) -> bool:
         return self.warm_start and hasattr(self, "grove_")
@@ -148,12 +149,13 @@ class Forests(Skin):
             )
         return there
 
-    def _growing(self, table: Table, target: Target, weighing: Weighing, values: Values, there: int) -> Growing:
+    def _growing(self, table: Table, target: Target, weighing: Weighing, values: Values) -> Growing:
         """How the trees are grown, and from which rows."""
         n = table.n_rows
-        _, of_row = weighing.of_rows(n)
-        take = weighing.take
-        draws = Draws(n, take, values["bootstrap"], self._sample_size(values, n if take is None else len(take)), self._seed)
+        units, weight = weighing.of_rows(n)
+        # Sums leave room for rows that are drawn as often as in a sample of as many draws as rows.
+        size = rows_drawn(values, n if units is None else int(units.sum()), self._owner, more=False)
+        drawing = Drawing(self._seed, n, size, values["bootstrap"], units=units)
         bins = values["max_bins"]
         grades = Grades.of(table, 255 if bins is None else bins, weighing.given, self._threads)
         n_features = grades.n_features
@@ -170,101 +172,65 @@ class Forests(Skin):
             min_decrease=self._least_decrease(values, target),
             n_candidates=feature_count(values["max_features"], n_features, n_features, "max_features", self._owner),
         )
-        return Growing(grades, self._rows(target, of_row), settings, draws, self._threads, bool(values.get("quantiles")))
+        return Growing(grades, self._rows(target, weight), settings, drawing, bool(values.get("quantiles")))
 
-    def _sample_size(self, values: Values, n: int) -> int:
-        """Rows that are drawn for a tree."""
-        given = values["max_samples"]
-        if given is None:
-            return n
-        if isinstance(given, int):
-            if given > n:
-                raise ParameterError(f"{self._owner}: max_samples={given}, but there are {n} rows. Give at most so many, or a share.")
-            return int(given)
-        return max(1, round(float(given) * n))
-
-    def _watched(self, values: Values, table: Table, draws: Draws, target: Target) -> OutOfBag | None:
-        """The rows out of the bag, if they are asked about."""
-        wanted = values["oob_score"] is not False or values["n_estimators"] == "auto"
-        if not wanted:
-            return None
-        if not values["bootstrap"] and draws.size == draws.n:
-            name = "oob_score" if values["oob_score"] is not False else "n_estimators='auto'"
-            raise ParameterError(
-                f"{self._owner}: Out of bag estimation only available if bootstrap=True: every tree sees all rows, so that {name} "
-                "has none to look at. Set bootstrap=True or max_samples."
-            )
-        return OutOfBag.of(table, draws, max(target.n_classes, 1))
-
-    def _grown(self, growing: Growing, watched: OutOfBag | None, values: Values, there: int) -> Grove:
+    def _grown(self, growing: Growing, watched: Unseen | None, values: Values, there: int) -> Grove:
         """The trees that are not there yet."""
-        n_levels, n_classes = growing.grades.n_levels, growing.rows.n_classes
-        auto = values["n_estimators"] == "auto"
-        wanted = AUTO_MOST if auto else values["n_estimators"]
-        step = AUTO_STEP if auto else max(wanted - there, 0)
+        wanted = AUTO_MOST if values["n_estimators"] == "auto" else values["n_estimators"]
+        new = self._settling if values["n_estimators"] == "auto" else self._trees
         trees: list[GroveTree] = []
-        before = np.inf
-        while there + len(trees) < wanted and not growing.interrupted:
-            new = growing.trees(there + len(trees), min(step, wanted - there - len(trees)), self._progress(values, wanted))
-            if watched is not None:
-                watched.add(self._voting(Grove.of(new, n_levels, n_classes)), there + len(trees), self._threads)
-            trees += new
-            if auto:
-                error = self._error(watched, growing.rows)
-                if before - error < AUTO_CHANGE * error:
-                    break
-                before = error
-        if growing.interrupted:
-            if not trees and not there:
-                raise KeyboardInterrupt
-            notice(f"{self._owner} was interrupted: the {there + len(trees)} trees that were finished are kept.", InterruptWarning)
+        if there < wanted:
+            trees = gathered(new(growing, watched, range(there, wanted)), there, wanted, self._owner, bool(values["verbose"]), noun="tree")
+        self._ask(watched, trees, growing, there)
         self._keep_rows(trees, growing, there)
-        return Grove.of(trees, n_levels, n_classes)
+        return self._grove(trees, growing)
 
-    def _progress(self, values: Values, wanted: int) -> Any:
-        if not values["verbose"]:
-            return None
-        return lambda done: sys.stderr.write(f"{self._owner}: tree {done:,} of {wanted:,}\n") if done % 10 == 0 else None
+    def _trees(self, growing: Growing, _watched: Unseen | None, numbers: range) -> Iterator[GroveTree]:
+        """The trees of some numbers, each on one thread."""
+        return in_order(growing.tree, numbers, min(self._threads, len(numbers)))
+
+    def _settling(self, growing: Growing, watched: Unseen | None, numbers: range) -> Iterator[GroveTree]:
+        """The same until the error out of the bag has settled, which is looked at now and then."""
+        assert watched is not None
+        before = np.inf
+        trees: list[GroveTree] = []
+        for first in range(0, len(numbers), AUTO_STEP):
+            for tree in self._trees(growing, None, numbers[first : first + AUTO_STEP]):
+                trees.append(tree)
+                yield tree
+            self._ask(watched, trees, growing, numbers.start)
+            error = self._error(watched.found, growing.rows)
+            if before - error < AUTO_CHANGE * error:
+                return
+            before = error
+
+    def _ask(self, watched: Unseen | None, trees: list[GroveTree], growing: Growing, there: int) -> None:
+        """Ask those of the trees that were not asked yet about rows that they have not seen."""
+        if watched is not None and watched.n_trees < there + len(trees):
+            watched.ask(self._voting(self._grove(trees[watched.n_trees - there :], growing)), self._threads)
+
+    def _grove(self, trees: list[GroveTree], growing: Growing) -> Grove:
+        return Grove.of(trees, growing.grades.n_levels, growing.rows.n_classes)
 
     def _keep_rows(self, trees: list[GroveTree], growing: Growing, there: int) -> None:
         """Keep which training rows are in which leaf, where that is wanted."""
 
-    def _error(self, watched: OutOfBag | None, rows: GroveRows) -> float:
+    def _error(self, found: OutOfBag, rows: GroveRows) -> float:
         """Squared error out of the bag: of numbers, or of the shares of the classes."""
-        assert watched is not None
-        seen = watched.count > 0
-        mean, y = watched.mean()[seen], rows.real[0, seen]
+        judged = found.voters > 0
+        mean, y = found.mean()[judged], rows.real[0, judged]
         if rows.n_classes:
             mean[np.arange(len(mean)), y.astype(np.int64)] -= 1.0
             return float((mean**2).sum() / max(len(mean), 1))
         return float(((mean[:, 0] - y) ** 2).mean()) if len(mean) else np.inf
 
-    def _judge(self, watched: OutOfBag | None, target: Target, values: Values) -> None:
+    def _judge(self, found: OutOfBag, target: Target, score: Score) -> None:
         """Predictions and score out of the bag."""
-        scoring = values["oob_score"]
-        if watched is None or scoring is False:
-            return
-        mean = watched.mean()
+        mean, judged = found.mean(), found.voters > 0
         self._keep_out_of_bag(mean)
-        seen = np.flatnonzero(watched.count)
-        present = watched.draws.n_rows if watched.draws.take is None else len(np.unique(watched.draws.take))
-        if len(seen) < present:
-            notice(
-                f"{self._owner}: {present - len(seen):,} of {present:,} rows were in the bag of every tree and have no prediction out "
-                "of the bag: there are too few trees.",
-                WoodwindWarning,
-            )
-        truth = target.labels()[seen]
-        if len(seen) == 0:
-            self.oob_score_ = float("nan")
-        elif isinstance(scoring, str):
-            judge = scorer_judge(read_scorer(scoring, self, self._owner), self, seen.reshape(-1, 1), truth, None)
-            self.oob_score_ = -judge(mean[seen, 1] if target.n_classes == 2 else mean[seen])
-        elif callable(scoring):
-            self.oob_score_ = float(scoring(truth, self._predicted(mean[seen])))
-        else:
-            metric = accuracy_score if target.n_classes else r2_score
-            self.oob_score_ = float(metric(truth, self._predicted(mean[seen])))
+        said = mean[judged]
+        shares = said if target.n_classes else None
+        self.oob_score_ = score(target.labels()[judged], self._predicted(said), shares, None) if judged.any() else np.nan
 
     # Prediction.
 
@@ -297,21 +263,13 @@ class Forests(Skin):
         ends = self.apply(X)
         sizes = np.diff(self.grove_.roots, axis=0).sum(axis=1)
         begin = np.concatenate([[0], np.cumsum(sizes)])
-        rows, nodes = [], []
+        parents = []
         for tree in range(self.grove_.n_trees):
             left, right = self.grove_.children(tree)
             parent = np.full(sizes[tree], -1)
             parent[left] = parent[right] = np.arange(len(left))
-            row, node = np.arange(len(ends)), ends[:, tree].astype(np.int64)
-            while row.size:
-                rows.append(row)
-                nodes.append(begin[tree] + node)
-                above = parent[node]
-                row, node = row[above >= 0], above[above >= 0]
-        place = np.concatenate(rows), np.concatenate(nodes)
-        path = csr_matrix((np.ones(len(place[0]), np.int64), place), shape=(len(ends), int(begin[-1])))
-        path.sort_indices()
-        return path, begin
+            parents.append(parent)
+        return path_matrix(ends, parents), begin
 
     def proximity(self, X: Any, Y: Any = None) -> Floats:
         """The share of trees in which two rows end in the same node (Breiman 2001): (n_rows of X, n_rows of Y, or of X without it)."""
@@ -355,15 +313,14 @@ class Forests(Skin):
         bag, truth = self._bag(X, y)
         return debiased_importance(self.grove_, bag, truth, np.asarray(self.schema_.source), self._threads)
 
-    def _bag(self, X: Any, y: Any) -> tuple[OutOfBag, Floats]:
+    def _bag(self, X: Any, y: Any) -> tuple[Unseen, Floats]:
         """The rows of the training, to be asked about trees that have not seen them."""
         table = self._read(X)
         target = self._read_target(y)
         check_lengths(self._owner, table.n_rows, target.n_rows)
-        if table.n_rows != self._draws.n_rows or (not self._draws.bootstrap and self._draws.size == self._draws.n):
+        if table.n_rows != self._drawing.n_rows or not self._drawing.leaves_rows_out:
             raise ParameterError(
-                f"{self._owner}: importance out of the bag needs the {self._draws.n_rows:,} rows of the training, and trees that have "
+                f"{self._owner}: importance out of the bag needs the {self._drawing.n_rows:,} rows of the training, and trees that have "
                 f"not seen all of them; given are {table.n_rows:,} rows. Train with bootstrap=True or max_samples, and give the same table."
             )
-        return OutOfBag.of(table, self._draws, max(target.n_classes, 1)), target.y.astype(np.float64)
-
+        return Unseen.of(table, self._drawing, max(target.n_classes, 1)), target.y.astype(np.float64)

@@ -1,0 +1,86 @@
+"""What every estimator that keeps trees has in common: how tables are read, and what can be asked of the trees."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from woodwind.data.schema import Schema
+from woodwind.data.table import Table
+from woodwind.estimators.skin import Skin
+from woodwind.tree.forest import Forest
+from woodwind.tree.importance import importance
+from woodwind.tree.text import Detail, export_text
+
+
+class TreeSkin(Skin):
+    """A model that is a forest on the features of a schema. `fit` sets `schema_` through `_keep_schema`, and `forest_`."""
+
+    schema_: Schema
+    forest_: Forest
+
+    def _keep_schema(self, schema: Schema) -> None:
+        self.schema_ = schema
+        self._keep_header(schema.header)
+
+    def _read(self, X: Any) -> Table:
+        """A table to predict for, as the features of the model."""
+        check_is_fitted(self)
+        return self.schema_.read(X, owner=self._owner)
+
+    def apply(self, X: Any) -> NDArray[np.int32]:
+        """Where each row ends in each tree.
+
+        Parameters
+        ----------
+        X : table
+            Rows of the columns that the model was trained with.
+
+        Returns
+        -------
+        array of shape (n_rows, n_trees)
+            The number of the node, counted from the root of its tree. It is a leaf, except where a row stops on its way:
+            at a level that training never saw, or at a missing value where training met none.
+        """
+        table = self._read(X)
+        return self.forest_.leaves(table, self._threads)
+
+    @property
+    def feature_importances_(self) -> NDArray[np.float64]:
+        """The share of the total gain that each column of the training table brought; zeros where no tree has a split."""
+        check_is_fitted(self)
+        by_feature = importance(self.forest_, "gain")
+        gain: NDArray[np.float64] = np.zeros(self.schema_.n_inputs)
+        np.add.at(gain, self.schema_.source, by_feature)
+        return np.asarray(gain / max(gain.sum(), np.finfo(np.float64).tiny))
+
+    def export_text(self, tree: int = 0, *, decimals: int = 2, max_depth: int | None = None, max_levels: int | None = None) -> str:
+        """Draw one tree as text.
+
+        Parameters
+        ----------
+        tree : int, default=0
+            Number of the tree.
+        decimals : int, default=2
+            Digits after the point.
+        max_depth : int or None, default=None
+            Splits below this depth are left out.
+        max_levels : int or None, default=None
+            Of more levels on one side of a split, so many are named and the others counted.
+        """
+        check_is_fitted(self)
+        return export_text(
+            self.forest_,
+            tree,
+            feature_names=self.schema_.feature_names,
+            levels=self.schema_.levels,
+            output_names=self._output_names(),
+            moments=self.schema_.moments,
+            detail=Detail(decimals, max_depth, max_levels),
+        )
+
+    def _output_names(self) -> list[str] | None:
+        """What the scores are called in a drawing; None for one score."""
+        classes = getattr(self, "classes_", None)
+        return None if classes is None or self.forest_.n_outputs == 1 else [str(label) for label in classes]
