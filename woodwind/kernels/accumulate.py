@@ -50,9 +50,13 @@ def fill_rows(growing: Any, rows: Any, order: Any, begin: Any, end: Any) -> None
     """
     stats = int_list(growing, STATS)
     out = int_list(growing, ROWS)
+    if order is not None:
+        # In a loop of their own: fetched from here and there, statistics are not rounded by vector code.
+        for i in range(U(begin), U(end)):
+            out[i] = stats[U(order[i if rows is None else U(rows[i])])]
     for i in range(begin, end):
         row = i if rows is None else rows[i]
-        out[i] = with_stats(row, stats[row if order is None else order[row]])
+        out[i] = with_stats(row, stats[row] if order is None else out[i])
 
 
 @inner

@@ -50,7 +50,7 @@ def count_fours(by_column: Any, commonest: Any, out: Any) -> None:
 
 @kernel
 def write_entries(by_row: Any, order: Any, fours: Any, commonest: Any, starts: Any, out_at: Any, out_cells: Any) -> None:
-    """Lists one after another in the given order of rows: cells that are not the commonest of their column, then the one that nobody reads."""
+    """Lists one after another in the given order of rows: the cells that are not the commonest, then the one that nobody reads."""
     place = 0
     for i in range(len(order)):
         row = order[i]
@@ -140,8 +140,9 @@ def fill_commonest(growing: Any, rule: Any, total: Any, table: Any) -> None:
 
 
 @inner
-def add_lane_lists(at: Any, cells: Any, rule: Any, begin: Any, end: Any, rows: Any, stats: Any, table: Any, totals: Any) -> None:
-    """As `add_lists`, for several outputs."""
+def add_lane_lists(lists: Any, rule: Any, begin: Any, end: Any, rows: Any, stats: Any, table: Any, totals: Any) -> None:
+    """As `add_lists`, for several outputs; lists = (at, cells)."""
+    at, cells = lists
     last = U(end - 1)
     lanes = U(rule.lanes)
     fours = lanes // FOUR
@@ -169,9 +170,9 @@ def accumulate_lane_lists(growing: Any, rule: Any, begin: Any, end: Any, rows: A
     """As `accumulate_lists`, for several outputs: stats int32[n * lanes] flat, totals int32[lanes]."""
     at = int_list(growing, ENTRIES_AT)
     if rule.n_cells <= SHORT_CELLS:
-        add_lane_lists(at, short_list(growing, ENTRY_CELLS), rule, begin, end, rows, stats, table, totals)
+        add_lane_lists((at, short_list(growing, ENTRY_CELLS)), rule, begin, end, rows, stats, table, totals)
     else:
-        add_lane_lists(at, row_list(growing, ENTRY_CELLS), rule, begin, end, rows, stats, table, totals)
+        add_lane_lists((at, row_list(growing, ENTRY_CELLS)), rule, begin, end, rows, stats, table, totals)
     fill_commonest_lanes(growing, rule, totals, table)
 
 

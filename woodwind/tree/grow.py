@@ -114,6 +114,12 @@ class Grower:
         """(g << 32) + h of every row: to be filled before `grow` where there is one output."""
         return self._stats
 
+    def lend(self, stats: NDArray[np.int64], leaf_of_row: NDArray[np.int32]) -> None:
+        """Grow the next trees from statistics that the caller keeps, and note the leaves of rows in an array of the caller's."""
+        self._stats = stats
+        self._space.put("stats", stats)
+        self._space.put("leaf_of_row", leaf_of_row)
+
     @property
     def _order(self) -> NDArray[np.int32] | None:
         """The rows in the order in which they are grown from, where that is not their own."""

@@ -1,6 +1,6 @@
 """The rows of a coded table as lists of their uncommon cells, where that is less to add than whole rows."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +19,7 @@ class RowLists(NamedTuple):
     """Rows as lists of their uncommon cells, in an order of their own."""
 
     at: NDArray[np.int64]  # (n,) where the list of each row begins, and how many fours of cells it has: see kernels/sparse.py
-    cells: NDArray[np.uint16] | NDArray[np.int32]  # lists are filled up to a multiple of four with the cell behind all others
+    cells: NDArray[Any]  # uint16, or int32 where there are many; lists are filled up to fours with the cell behind all others
     order: NDArray[np.int32]  # (n,) rows of the table in the order in which they stand here
     by_column: NDArray[np.uint8]  # (F, n) codes in that order
     commonest: NDArray[np.int64]  # (F,) cell of the commonest code of each column
