@@ -100,10 +100,9 @@ class Grower:
         self._lane_shift = ROW_BITS - min(GRADIENT_BITS, 30 - self.capacity.bit_length() + 1)
         bits = group_bits(settings.groups, n_features)
         self._stats = np.zeros(codes.n_rows, np.int64) if outputs > 1 else np.empty(codes.n_rows, np.int64)
-        level = self.max_leaves if settings.growth == "symmetric" else 0
         self._table: ListedCodes = ListedCodes(codes, row_lists(codes)) if beside is None else beside._table
         self._space = workspace(
-            self._table, self._stats, self.max_leaves, self.threads, bits.shape[1], self.capacity, self._lanes, level
+            self._table, self._stats, self.max_leaves, self.threads, bits.shape[1], self.capacity, self._lanes, settings.growth
         )
         self._space["member"][:] = bits
         if settings.monotonic is not None:

@@ -146,18 +146,26 @@ def histogram_memory(slots: int, cells: int, n: int, threads: int, lanes: int) -
     }
 
 
-def workspace(
-    table: ListedCodes, stats: NDArray[np.int64], max_leaves: int, threads: int, n_groups: int, capacity: int, lanes: int, level: int
-) -> Workspace:
-    """Room for trees of at most `max_leaves` leaves on `capacity` rows of these codes; lanes > 0: of several outputs.
+def histograms_kept(growth: str, max_leaves: int, threads: int, bytes_each: int) -> int:
+    """How many histograms of nodes are kept at the same time; when there are more, the least promising node loses its own.
 
-    `level` is the number of nodes whose histograms are needed at the same time.
+    Best first, a node with as many better ones beside it as leaves are still to be had will never be split. So of n leaves,
+    no more than n or max_leaves - n need their histograms: half of max_leaves, and those that are prepared at a time.
     """
+    useful = max_leaves // 2 + 4 * threads + 8 if growth == "best_first" else max_leaves + 2 * LEVEL_BATCH + 2
+    level = max_leaves if growth == "symmetric" else 0  # which needs those of a whole level at once
+    affordable = MOST_HISTOGRAM_BYTES // bytes_each
+    return min(useful, max(level + 2 * LEVEL_BATCH + 8, affordable))
+
+
+def workspace(
+    table: ListedCodes, stats: NDArray[np.int64], max_leaves: int, threads: int, n_groups: int, capacity: int, lanes: int, growth: str
+) -> Workspace:
+    """Room for trees of at most `max_leaves` leaves on `capacity` rows of these codes; lanes > 0: of several outputs."""
     n, codes = capacity, table.codes
     cells = table.n_cells * max(lanes, 1)
     nodes = 4 * max_leaves + 2 * LEVEL_BATCH + 16
-    affordable = MOST_HISTOGRAM_BYTES // ((4 if lanes else 8) * cells)
-    slots = min(max_leaves + 2 * LEVEL_BATCH + 2, max(level + 2 * LEVEL_BATCH + 8, affordable))
+    slots = histograms_kept(growth, max_leaves, threads, (4 if lanes else 8) * cells)
     blocks = 2 * (n // min(SPLIT_ROWS, COLLECT_ROWS)) + LEVEL_BATCH + 2
     lane_stats = np.empty((codes.n_rows if lanes else 1, max(lanes, 1)), np.int32)
     return Workspace(
