@@ -38,7 +38,7 @@ def ready(codes, stats, rows=None, **settings):
     grower = Grower(codes, TreeSettings(**settings), 1, None if rows is None else len(rows))
     grower.stats[:] = stats
     n = codes.n_rows if rows is None else len(rows)
-    fill_rows(grower._space.directory, rows, 0, n)
+    fill_rows(grower._space.directory, rows, None, 0, n)
     return grower, grower._rule(SCALES, 0, False), n
 
 

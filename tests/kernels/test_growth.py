@@ -155,7 +155,7 @@ def test_histograms_that_were_dropped_change_nothing(monkeypatch, growth):
         grower.stats[:] = stats
         tree = grower.grow(SCALES, 3)
         outcomes.append((len(grower._space["tables"]), tree.feature.tolist(), tree.bin.tolist(), tree.gain.tolist(), tree.count.tolist()))
-    assert outcomes[0][0] > 3000
+    assert outcomes[0][0] > 1500
     assert outcomes[1][0] < 200
     assert tree.feature[1] >= 0
     assert outcomes[0][1:] == outcomes[1][1:] == outcomes[2][1:]

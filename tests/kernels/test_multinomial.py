@@ -48,6 +48,27 @@ def test_quantise_equals_its_twin(n, n_classes, weighted):
     np.testing.assert_allclose(given_h, h, atol=1)
 
 
+@pytest.mark.parametrize(("n", "n_classes"), [(1, 2), (65, 3), (200, 11)])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_class_by_class_the_integers_are_the_same(n, n_classes, weighted):
+    y, raw, weight = sample(n, n_classes)
+    weight = weight if weighted else None
+    scales = np.array([2.0**30, 2.0**32])
+    q, h = np.zeros((n, n_classes + 1), np.int32), np.zeros((n, n_classes), np.int32)
+    out = np.zeros((n_classes, n), np.int64)
+    m.multi_quantise(y, raw, weight, scales, 0, n, q, h)
+    for begin, end in pairwise([0, n // 3, n]):
+        m.multi_pack(y, raw, weight, scales, begin, end, out)
+    np.testing.assert_array_equal(out >> 32, q[:, :-1].T)
+    np.testing.assert_array_equal(out & 0xFFFFFFFF, h.T)
+    gradient, hessian = np.empty_like(raw), np.empty_like(raw)
+    m.multi_derivatives(y, raw, weight, 0, n, gradient, hessian)
+    m.multi_quantise_given(gradient, hessian, None, scales, 0, n, q, h)
+    m.multi_pack_given(gradient, hessian, scales, 0, n, out)
+    np.testing.assert_array_equal(out >> 32, q[:, :-1].T)
+    np.testing.assert_array_equal(out & 0xFFFFFFFF, h.T)
+
+
 def test_gradients_of_a_row_add_up_to_nothing_but_rounding():
     y, raw, _ = sample(500, 5)
     q, h = np.zeros((500, 6), np.int32), np.zeros((500, 5), np.int32)

@@ -4,10 +4,12 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
+from woodwind.kernels.sparse import LENGTH_BITS
 from woodwind.testing.coded import SCALES, assert_same_tree, random_codes, random_stats
 from woodwind.testing.naive_growth import Growth
-from woodwind.tree import workspace
+from woodwind.tree import row_lists as listing
 from woodwind.tree.grow import Grower
+from woodwind.tree.row_lists import row_lists
 from woodwind.tree.settings import TreeSettings
 
 # Hashes and places are unsigned and wrap on purpose. Compiled code says nothing; without the compiler NumPy warns.
@@ -16,12 +18,12 @@ pytestmark = pytest.mark.filterwarnings("ignore:(overflow|invalid value|divide b
 
 @pytest.fixture
 def always_lists(monkeypatch):
-    monkeypatch.setattr(workspace, "LEAST_LISTED", 0)
+    monkeypatch.setattr(listing, "LEAST_LISTED", 0)
 
 
-def rare(seed, n, levels, missing=0.1):
+def rare(seed, n, levels, missing=0.1, bins=8):
     """Codes of which most are the commonest of their column; in the last column that is the missing code."""
-    codes = random_codes(seed, n, levels, missing=missing, common=0.8)
+    codes = random_codes(seed, n, levels, bins, missing=missing, common=0.8)
     last = np.random.default_rng(seed).random(n) < 0.8
     codes.by_column[-1, last] = codes.missing
     codes.by_row[last, len(levels) - 1] = codes.missing
@@ -30,23 +32,51 @@ def rare(seed, n, levels, missing=0.1):
 
 def test_a_list_has_the_cells_that_are_not_the_commonest(always_lists):
     codes = rare(0, 50, (0, 4, 0))
-    lists = workspace.row_lists(codes)
+    lists = row_lists(codes)
     common = [int(np.bincount(column).argmax()) for column in codes.by_column]
     assert common[-1] == codes.missing
     assert lists.starts.tolist() == [0, *np.cumsum(codes.n_bins + 1)]
     cell = [{code: lists.starts[f] + min(code, codes.n_bins[f]) for code in range(codes.width)} for f in range(3)]
     assert lists.commonest.tolist() == [cell[f][common[f]] for f in range(3)]
-    for row in range(50):
+    for place, row in enumerate(lists.order):
         cells = [cell[f][int(codes.by_column[f, row])] for f in range(3) if codes.by_column[f, row] != common[f]]
         cells += [lists.starts[-1]] * (-len(cells) % 4)
-        assert lists.cells[lists.at[row] : lists.at[row + 1]].tolist() == cells
+        begin, fours = divmod(int(lists.at[place]), 1 << LENGTH_BITS)
+        assert lists.cells[begin : begin + 4 * fours].tolist() == cells
+    assert_array_equal(lists.by_column, codes.by_column[:, lists.order])
+
+
+def test_rows_with_lists_of_one_length_stand_together_and_no_row_moves_far(always_lists, monkeypatch):
+    monkeypatch.setattr(listing, "STRETCH", 20)
+    lists = row_lists(rare(0, 50, (0,) * 12))
+    fours = lists.at & ((1 << LENGTH_BITS) - 1)
+    assert len(set(fours.tolist())) > 1
+    for begin in (0, 20, 40):
+        stretch = slice(begin, begin + 20)
+        assert sorted(lists.order[stretch].tolist()) == list(range(50))[stretch]
+        assert (np.diff(fours[stretch]) >= 0).all()
+    assert lists.at[np.argsort(lists.at)].tolist() == lists.at.tolist()
+
+
+def test_given_rows_are_brought_into_the_order_of_the_lists(always_lists):
+    lists = row_lists(rare(0, 50, (0,) * 12))
+    rows = np.array([7, 3, 3, 49, 0, 3, 20, 7], np.int32)
+    places = lists.places(rows)
+    assert sorted(lists.order[places].tolist()) == sorted(rows.tolist())
+    assert (np.diff(places) >= 0).all()
+
+
+def test_cells_have_sixteen_bits_where_there_are_few_enough(always_lists, monkeypatch):
+    assert row_lists(rare(0, 50, (0, 0))).cells.dtype == np.uint16
+    monkeypatch.setattr(listing, "SHORT_CELLS", 3)
+    assert row_lists(rare(0, 50, (0, 0))).cells.dtype == np.int32
 
 
 def test_whole_rows_are_kept_where_lists_would_be_long_or_rows_are_few(always_lists, monkeypatch):
-    assert workspace.row_lists(random_codes(0, 50)) is None
-    assert workspace.row_lists(rare(0, 50, (0, 0))) is not None
-    monkeypatch.setattr(workspace, "LEAST_LISTED", 20_000)
-    assert workspace.row_lists(rare(0, 50, (0, 0))) is None
+    assert row_lists(random_codes(0, 50)) is None
+    assert row_lists(rare(0, 50, (0, 0))) is not None
+    monkeypatch.setattr(listing, "LEAST_LISTED", 20_000)
+    assert row_lists(rare(0, 50, (0, 0))) is None
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -55,7 +85,7 @@ def test_lists_grow_the_tree_of_the_twin(always_lists, seed):
     stats = random_stats(seed, codes)
     options = TreeSettings(min_rows=3, max_leaves=6, min_hessian=0.0, category_smooth=1.0, category_l2=0.0)
     grower = Grower(codes, options)
-    assert len(grower._space["entries_at"]) > 1
+    assert grower._table.lists is not None
     grower.stats[:] = stats
     twin = Growth(codes, options, SCALES, 1)
     twin.take(stats)
@@ -65,24 +95,34 @@ def test_lists_grow_the_tree_of_the_twin(always_lists, seed):
 
 
 @pytest.mark.compiled
-@pytest.mark.parametrize(("n", "outputs"), [(3000, 1), (9000, 1), (70_000, 1), (3000, 3), (9000, 6)])
+@pytest.mark.parametrize(
+    ("n", "outputs", "features"), [(3000, 1, 7), (9000, 1, 7), (70_000, 1, 7), (1000, 1, 270), (3000, 3, 7), (9000, 6, 7), (1000, 2, 270)]
+)
 @pytest.mark.parametrize("threads", [1, 3])
-def test_lists_and_whole_rows_grow_the_same_tree(monkeypatch, n, outputs, threads):
+def test_lists_and_whole_rows_grow_the_same_tree(monkeypatch, n, outputs, features, threads):
     monkeypatch.setattr("woodwind.tree.grow.LEAST_WORK", 0)
-    codes = rare(n, n, (0, 4, 0, 0, 0, 0, 0))
+    codes = rare(n, n, (0, 4, *[0] * (features - 2)), bins=250 if features > 256 else 8)
+    given = np.random.default_rng(2).integers(0, n, n).astype(np.int32)
     grown = []
     for most in (0.4, -1.0):
-        monkeypatch.setattr(workspace, "MOST_LISTED", most)
+        monkeypatch.setattr(listing, "MOST_LISTED", most)
         grower = Grower(codes, TreeSettings(min_rows=5), threads, outputs=outputs)
-        assert (len(grower._space["entries_at"]) > 1) == (most > 0)
+        lists = grower._table.lists
+        assert (lists is not None) == (most > 0)
+        assert lists is None or (lists.cells.dtype == np.uint16) == (features < 256)
         if outputs == 1:
             grower.stats[:] = random_stats(1, codes)
         else:
             rng = np.random.default_rng(1)
             gradients, hessian = rng.integers(-(2**30), 2**30, (n, outputs)), rng.integers(0, 2**30, (n, 1))
             grower.fill(np.concatenate([gradients, hessian], axis=1).astype(np.int32))
-        tree = grower.grow(SCALES, 2)
-        grown.append([tree.feature, tree.bin, tree.child, tree.missing, tree.sets, tree.gain, tree.count, tree.leaf_of_row.copy()])
-    assert len(grown[0][0]) > 20
-    for lists, whole in zip(*grown, strict=True):
-        assert_array_equal(lists, whole)
+        for rows in (None, np.sort(given)):
+            tree = grower.grow(SCALES, 2, rows)
+            leaf = tree.leaf_of_row[given]
+            grown.append([tree.feature, tree.bin, tree.child, tree.missing, tree.sets, tree.gain, tree.gradient, tree.count, leaf])
+            ends = tree.end[tree.leaves]
+            assert_array_equal(tree.leaf_of_row[tree.rows[ends - 1]], tree.leaves)
+    for lists, whole in ((grown[0], grown[2]), (grown[1], grown[3])):
+        assert len(lists[0]) > 20
+        for one, other in zip(lists, whole, strict=True):
+            assert_array_equal(one, other)

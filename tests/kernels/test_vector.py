@@ -107,7 +107,7 @@ def test_no_sum_overflows(n):
 def test_statistics_are_rounded_to_the_nearest_step():
     stats = np.array([[2**30, -(2**30), 5], [2**14, -(2**14), 2**14 - 1], [0, 1, -1]], np.int32)
     out = np.full((3, 8), -1, np.int32)
-    fill_lanes(stats, 15, 0, 3, out)
+    fill_lanes(stats, None, 15, 0, 3, out)
     assert_array_equal(out, [[32768, -32768, 0, 1, 0, 0, 0, 0], [1, 0, 0, 1, 0, 0, 0, 0], [0, 0, 0, 1, 0, 0, 0, 0]])
 
 

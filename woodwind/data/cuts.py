@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from woodwind.base.heap import give_back
 from woodwind.base.pool import run_ranges
 from woodwind.data.codes import Codes, row_stride, width_for
 from woodwind.data.sketch import Sketch, integer_weights
@@ -76,6 +77,8 @@ class Cuts:
 
         largest = max((group.size for group in groups), default=1)
         run_ranges(fit_groups, len(groups), threads, table.n_rows * largest)
+        if table.n_rows >= _SKETCH_ROWS:
+            give_back()
         return cls.of(edges, table.columns)
 
     @classmethod

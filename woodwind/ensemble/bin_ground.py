@@ -7,10 +7,10 @@ from woodwind.base.pool import LEAST_WORK
 from woodwind.data.codes import Codes
 from woodwind.ensemble import ahead
 from woodwind.ensemble.ground import Floats, Rows, forget_level
-from woodwind.kernels.leaves import leaf_sums, pack_class
+from woodwind.kernels.leaves import leaf_sums
 from woodwind.kernels.vector import sum_leaves
 from woodwind.losses.base import Loss
-from woodwind.losses.integers import quantise_classes, quantise_rows
+from woodwind.losses.integers import pack_classes, quantise_classes, quantise_rows
 from woodwind.tree.grow import Grower, GrownTree
 from woodwind.tree.settings import TreeSettings
 
@@ -34,10 +34,12 @@ class BinGround:
         self._growers: list[Grower] = []
         self._scales = np.ones(2)
         self._constant = False
-        if width > 1:
+        if outputs > 1:
             self._gradients = np.empty((codes.n_rows, width + 1), np.int32)
             self._hessians = np.empty((codes.n_rows, width), np.int32)
-
+        elif width > 1:
+            self._packed = np.empty((width, codes.n_rows), np.int64)
+            self._leaves = np.empty((width, codes.n_rows), np.int32)
         large = codes.n_rows * codes.n_features >= LEAST_WORK // 10
         # Trees of one thread each, side by side, wait for nobody.
         self.sides = threads if outputs == 1 and large and width >= threads else 1
@@ -62,6 +64,8 @@ class BinGround:
         if self.width == 1:
             self._scales = quantise_rows(loss, self.y, raw, self.weight, growers[0].stats, self.threads)
             self._constant = loss.constant_hessian and self.weight is None
+        elif self.outputs == 1:
+            self._scales = pack_classes(loss, self.y, raw, self.weight, self._packed, self.threads)
         else:
             self._scales = quantise_classes(loss, self.y, raw, self.weight, self._gradients, self._hessians, self.threads)
 
@@ -72,7 +76,7 @@ class BinGround:
         if output < 0:
             grower.fill(self._gradients)
         elif self.width > 1:
-            pack_class(self._gradients, self._hessians, output, grower.stats)
+            grower.lend(self._packed[output], self._leaves[output])
         tree = grower.grow(self._scales, name, rows, self._constant, None if side is None else 1)
         forget_level(tree, self.codes.unseen)
         return tree
@@ -83,9 +87,7 @@ class BinGround:
             total = np.zeros((n_nodes, 2 * self.width), np.int64)
             sum_leaves(leaf, self._gradients, self._hessians, rows, total)
             return total[:, : self.width] / self._scales[0], total[:, self.width :] / self._scales[1]
-        stats = self.grower.stats
-        if self.width > 1:
-            pack_class(self._gradients, self._hessians, output, stats)
+        stats = self._packed[output] if self.width > 1 else self.grower.stats
         total = np.zeros((n_nodes, 3), np.int64)
         leaf_sums(leaf, stats, rows, total)
         return total[:, 0] / self._scales[0], total[:, 1] / self._scales[1]

@@ -28,6 +28,10 @@ from woodwind.tree.leaves import fill_empty, newton_tree, newton_values, rows_by
 from woodwind.tree.settings import TreeSettings
 from woodwind.tree.walk import walk_tree
 
+# Rows to which all trees of a round are added before the next ones: their scores stay in the second-level cache.
+ADD_ROWS = 4096
+Placed = tuple[ValuedTree, NDArray[np.int32]]  # a tree, and the node where each row of the table ends
+
 
 @dataclass(frozen=True)
 class BoostPlan:
@@ -110,14 +114,16 @@ class Booster:
         rows = self._drawn(number)
         sides, every = self.ground.sides, self._outputs
 
-        def tree(side: int | None, output: int) -> ValuedTree:
+        def tree(side: int | None, output: int) -> Placed:
             name = key(self.plan.seed, "tree", number, *([output] if len(every) > 1 else []))
             threads = self.plan.threads if side is None else 1
             return self._valued(loss, self.ground.grow(name, rows, output, side), output, rows, threads)
 
         # What would leave a side idle is grown by all threads together.
         beside = len(every) // sides * sides if sides > 1 else 0
-        return [*side_by_side(tree, every[:beside], sides), *(tree(None, output) for output in every[beside:])]
+        placed = [*side_by_side(tree, every[:beside], sides), *(tree(None, output) for output in every[beside:])]
+        self._add(placed)
+        return [finished for finished, _leaf in placed]
 
     def _drawn(self, number: int) -> Rows | None:
         """Rows for one round; None for all, once each."""
@@ -137,8 +143,8 @@ class Booster:
 
     # Values and scores.
 
-    def _valued(self, loss: Loss, tree: GrownTree, output: int, rows: Rows | None, threads: int) -> ValuedTree:
-        """Give a grown tree its values and add them to the scores of all rows."""
+    def _valued(self, loss: Loss, tree: GrownTree, output: int, rows: Rows | None, threads: int) -> Placed:
+        """Give a grown tree its values, and find the leaf of every row."""
         plan = self.plan
         if plan.tree.prune:
             tree = pruned(tree, plan.tree.min_gain)
@@ -157,8 +163,7 @@ class Booster:
         leaf = tree.leaf_of_row
         if rows is not None or self._strays:
             walk_tree(finished, self.codes, leaf, threads)
-        self._add(finished, leaf, threads)
-        return finished
+        return finished, leaf
 
     def _revalued(self, loss: Loss, tree: ValuedTree, leaf: NDArray[np.int32]) -> ValuedTree:
         """A tree whose leaf values are learnt from the rows that end in them."""
@@ -176,7 +181,7 @@ class Booster:
         values = np.where(counts[:, None] > 0, values, tree.value)
         values = np.clip(values, tree.low[:, None], tree.high[:, None])
         finished = with_means(tree.with_values(values, counts.astype(np.float64)))
-        self._add(finished, leaf, self.plan.threads)
+        self._add([(finished, leaf)])
         return finished
 
     def _newton(self, loss: Loss, gradient: Floats, hessian: Floats) -> Floats:
@@ -193,18 +198,23 @@ class Booster:
         walk_tree(tree, self.codes, leaf, self.plan.threads)
         return leaf
 
-    def _add(self, tree: ValuedTree, leaf: NDArray[np.int32], threads: int) -> None:
-        raw, values = self.raw, np.ascontiguousarray(tree.value)
+    def _add(self, placed: Sequence[Placed]) -> None:
+        """Add the values of trees to the scores of all rows."""
+        raw = self.raw
 
         def part(begin: int, end: int) -> None:
-            if tree.output < 0:
-                add_leaf_vectors(raw, leaf, values, begin, end)
-            elif raw.ndim == 1:
-                add_leaf_values(raw, leaf, values[:, 0], begin, end)
-            else:
-                add_leaf_column(raw, tree.output, leaf, values[:, 0], begin, end)
+            step = end - begin if len(placed) == 1 else ADD_ROWS
+            for first in range(begin, end, step):
+                for tree, leaf in placed:
+                    values, past = np.ascontiguousarray(tree.value), min(first + step, end)
+                    if tree.output < 0:
+                        add_leaf_vectors(raw, leaf, values, first, past)
+                    elif raw.ndim == 1:
+                        add_leaf_values(raw, leaf, values[:, 0], first, past)
+                    else:
+                        add_leaf_column(raw, tree.output, leaf, values[:, 0], first, past)
 
-        run_ranges(part, len(raw), threads, 1)
+        run_ranges(part, len(raw), self.plan.threads, len(placed))
 
 
 def with_means(tree: ValuedTree) -> ValuedTree:

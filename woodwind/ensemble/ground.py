@@ -29,7 +29,10 @@ class Ground(Protocol):
         """Take the derivatives of all rows at these scores; trees and sums are made from them until the next call."""
 
     def grow(self, name: int, rows: Rows | None, output: int, side: int | None = None) -> GrownTree:
-        """Grow a tree from the rows given, a row as often as it is given, or from all; `name` is the key of all that is drawn."""
+        """Grow a tree from the rows given, a row as often as it is given, or from all; `name` is the key of all that is drawn.
+
+        Where each row ended is kept until the next tree for that output.
+        """
 
     def sums(self, leaf: NDArray[np.int32], n_nodes: int, rows: Rows | None, output: int) -> tuple[Floats, Floats]:
         """Gradients and hessians of the rows given, summed by the node `leaf` of each: (N,), or (N, K) for all outputs."""

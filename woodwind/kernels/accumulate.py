@@ -26,7 +26,7 @@ from woodwind.kernels.growing import BY_COLUMN, BY_ROW, ROWS, SPARE, STARTS, STA
 from woodwind.kernels.intrinsics import bytes_in, get_listed, int_list, ints, prefetch, word_list, words_in
 from woodwind.kernels.jit import inner, kernel
 from woodwind.kernels.layout import PACKED2, PACKED3, ROWS_PACKED2, WIDE2
-from woodwind.kernels.sparse import accumulate_lists, fill_commonest
+from woodwind.kernels.sparse import accumulate_lists
 
 U = np.uint64
 BLOCK_WORDS = 4096  # words brought together at a time: 32 kB
@@ -43,13 +43,20 @@ def with_stats(row: Any, stat: Any) -> Any:
 
 
 @kernel
-def fill_rows(growing: Any, rows: Any, begin: Any, end: Any) -> None:
-    """Put rows begin to end of the next tree into the first buffer: those numbers themselves, or rows[begin:end]."""
+def fill_rows(growing: Any, rows: Any, order: Any, begin: Any, end: Any) -> None:
+    """Put rows begin to end of the next tree into the first buffer: those numbers themselves, or rows[begin:end].
+
+    `order` is None, or the numbers that callers know the rows by, where the table has them in an order of its own.
+    """
     stats = int_list(growing, STATS)
     out = int_list(growing, ROWS)
+    if order is not None:
+        # In a loop of their own: fetched from here and there, statistics are not rounded by vector code.
+        for i in range(U(begin), U(end)):
+            out[i] = stats[U(order[i if rows is None else U(rows[i])])]
     for i in range(begin, end):
         row = i if rows is None else rows[i]
-        out[i] = with_stats(row, stats[row])
+        out[i] = with_stats(row, stats[row] if order is None else out[i])
 
 
 @inner
@@ -142,7 +149,7 @@ def accumulate(growing: Any, rule: Any, begin: Any, end: Any, rows: Any, layout:
     values = ints(growing, VALUES)[thread]
     step = max(64, min(BLOCK_ROWS, BLOCK_WORDS // rule.n_words))
     if layout != WIDE2 and rule.sparse:
-        fill_commonest(growing, rule, accumulate_lists(growing, begin, end, rows, layout, table), table)
+        accumulate_lists(growing, rule, begin, end, rows, layout, table)
         return
     if layout != WIDE2:
         for first in range(begin, end, step):
@@ -155,8 +162,7 @@ def accumulate(growing: Any, rule: Any, begin: Any, end: Any, rows: Any, layout:
     for block in range(begin, end, ROWS_PACKED2):
         spare[:] = 0
         if rule.sparse:
-            past = min(block + ROWS_PACKED2, end)
-            fill_commonest(growing, rule, accumulate_lists(growing, block, past, rows, PACKED2, spare), spare)
+            accumulate_lists(growing, rule, block, min(block + ROWS_PACKED2, end), rows, PACKED2, spare)
         else:
             for first in range(block, min(block + ROWS_PACKED2, end), step):
                 past = min(first + step, block + ROWS_PACKED2, end)

@@ -65,15 +65,16 @@ LANES = 40  # int32[n, lanes]: statistics of every row where a tree has several 
 LANE_VALUES = 41  # int32[threads, BLOCK_ROWS * lanes]: those of a block of rows
 
 # Rows as lists, where most codes are their column's commonest one: see kernels/sparse.py.
-ENTRIES_AT = 42  # int64[n + 1], flat: where the list of each row begins
-ENTRY_CELLS = 43  # int32, flat: its cells
+ENTRIES_AT = 42  # int64[n], flat: where the list of each row begins and how long it is
+ENTRY_CELLS = 43  # uint16 or int32, flat: its cells
 COMMONEST = 44  # int64[F], flat: the cell of the commonest code of each column
 LANE_LIST = 45  # int32[n * lanes], flat: the same memory as LANES
 QUICK_I = 46  # int32[threads * 3, 320]: cuts in 32 bits: see kernels/quick_scan.py
 QUICK_F = 47  # float32[threads * 3, 320]: the same memory
 # A feature's cells begin at its start, a code at start + code; its last cell is that of missing values.
 STARTS = 48  # int64[F + 1], flat
-ENTRIES = 49
+ROW_NAMES = 49  # int32[n], flat: the number of each row outside, where rows are lists; see tree/row_lists.py
+ENTRIES = 50
 
 # Columns of TREE_I and TREE_F.
 TREE_FEATURE = 0  # -1 at a leaf

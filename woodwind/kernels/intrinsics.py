@@ -296,6 +296,7 @@ halves_in = _view(np.float32, flat=False)
 int_list = _view(np.int64, flat=True)
 word_list = _view(np.uint64, flat=True)
 row_list = _view(np.int32, flat=True)
+short_list = _view(np.uint16, flat=True)
 
 # One element of such an array, by row and column, read or written: a fifth of the instructions of looking the array up,
 # and so a fifth of the time that compiling it takes.

@@ -1,4 +1,4 @@
-"""Values of leaves, sums of their rows, and statistics of one class."""
+"""Values of leaves, and sums of their rows."""
 
 from typing import Any
 
@@ -18,13 +18,6 @@ def leaf_sums(leaf: Any, stats: Any, rows: Any, out: Any) -> None:
         out[node, 0] += stats[row] >> 32
         out[node, 1] += stats[row] & 0xFFFFFFFF
         out[node, 2] += 1
-
-
-@kernel
-def pack_class(gradients: Any, hessians: Any, column: Any, out: Any) -> None:
-    """(g << 32) + h of one class: gradients int32[n, K + 1], hessians int32[n, K]."""
-    for i in range(len(out)):
-        out[i] = (np.int64(gradients[i, column]) << 32) + np.int64(hessians[i, column])
 
 
 @kernel

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from woodwind.kernels.derivatives import LARGEST, SHIFT, SUM_BLOCK, add_losses, sum_lanes
+from woodwind.kernels.derivatives import LARGEST, SHIFT, SUM_BLOCK, add_losses, pack, sum_lanes
 from woodwind.kernels.exponential import LANES, ROUND, log, softmax_lanes
 from woodwind.kernels.jit import inner, kernel
 
@@ -103,6 +103,40 @@ def multi_quantise_given(
             out_q[i, k] = to_int32(w * g[i, k] * scales[0])
             out_h[i, k] = to_int32(hessian * scales[1])
         out_q[i, n_classes] = to_int32(0.5 * shared * scales[1])
+
+
+@kernel
+def multi_pack(y: Any, raw: Any, weight: Any, scales: Any, begin: int, end: int, out: Any) -> None:
+    """Derivatives of every class as packed integers, class by class, the same numbers as from `multi_quantise`: out int64[K, n]."""
+    n_classes = raw.shape[1]
+    shares, top, total = np.empty((n_classes, LANES)), np.empty(LANES), np.empty(LANES)
+    w, g, h = np.ones(LANES), np.empty(LANES), np.empty(LANES)
+    for first in range(begin, end, LANES):
+        n_rows = min(LANES, end - first)
+        softmax_lanes(raw[first : first + n_rows], shares, top, total)
+        own = y[first : first + n_rows]
+        if weight is not None:
+            for i in range(n_rows):
+                w[i] = weight[first + i]
+        for k in range(n_classes):
+            share = shares[k]
+            for i in range(n_rows):
+                g[i] = w[i] * (share[i] - (1.0 if own[i] == k else 0.0))
+                h[i] = w[i] * (share[i] * (1.0 - share[i]))
+            pack(g, h, scales, out[k, first : first + n_rows])
+
+
+@kernel
+def multi_pack_given(g: Any, h: Any, scales: Any, begin: int, end: int, out: Any) -> None:
+    """Derivatives computed elsewhere, g and h float64[n, K], as in `multi_pack`."""
+    block_g, block_h = np.empty(LANES), np.empty(LANES)
+    for first in range(begin, end, LANES):
+        n_rows = min(LANES, end - first)
+        for k in range(g.shape[1]):
+            for i in range(n_rows):
+                block_g[i] = g[first + i, k]
+                block_h[i] = h[first + i, k]
+            pack(block_g, block_h, scales, out[k, first : first + n_rows])
 
 
 @kernel

@@ -4,6 +4,10 @@ Where most codes of most columns are the column's commonest one (counts, one-hot
 a row is the list of its other cells, and the cell of the commonest code is the node's total minus the rest.
 Lists are filled up to a multiple of four with a cell that nobody reads, the last one, so that a row is a few rounds of four
 additions each: a fifth faster than one by one, where the end of the list is foreseen less often.
+
+    place of the list 48 bits | rounds of four 16 bits          one word for each row
+
+Cells have 16 bits where a histogram has few enough of them: half the memory to bring in, beside tables that fill the first-level cache.
 """
 
 from typing import Any
@@ -11,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from woodwind.kernels.growing import COMMONEST, ENTRIES_AT, ENTRY_CELLS, STARTS
-from woodwind.kernels.intrinsics import add_four, int_list, prefetch, row_list
+from woodwind.kernels.intrinsics import add_four, int_list, prefetch, row_list, short_list
 from woodwind.kernels.jit import inner, kernel
 from woodwind.kernels.layout import PACKED3
 
@@ -19,6 +23,10 @@ U = np.uint64
 FAR = 32  # rows between asking for the place of a row's list and using it
 NEAR = 12  # rows between asking for the list itself and using it
 FOUR = U(4)
+LENGTH_BITS = 16
+LENGTH = U((1 << LENGTH_BITS) - 1)
+BITS = U(LENGTH_BITS)
+SHORT_CELLS = 1 << 16
 
 
 @kernel
@@ -30,38 +38,65 @@ def count_codes(by_column: Any, out: Any) -> None:
 
 
 @kernel
-def count_entries(by_column: Any, commonest: Any, out_at: Any) -> None:
-    """Length of each row's list, at out_at[row + 1]."""
+def count_fours(by_column: Any, commonest: Any, out: Any) -> None:
+    """Length of each row's list in rounds of four cells: out uint16[n], zero before."""
     for f in range(by_column.shape[0]):
+        usual = commonest[f]
         for i in range(by_column.shape[1]):
-            out_at[i + 1] += by_column[f, i] != commonest[f]
+            out[i] += by_column[f, i] != usual
+    for i in range(len(out)):
+        out[i] = (np.int64(out[i]) + 3) >> 2
 
 
 @kernel
-def write_entries(by_row: Any, stride: Any, commonest: Any, starts: Any, at: Any, out_cells: Any) -> None:
-    """Cells of each row that are not the commonest of their column, then the one that nobody reads."""
-    for i in range(len(at) - 1):
-        place = at[i]
+def write_entries(by_row: Any, order: Any, fours: Any, commonest: Any, starts: Any, out_at: Any, out_cells: Any) -> None:
+    """Lists one after another in the given order of rows: the cells that are not the commonest, then the one that nobody reads."""
+    place = 0
+    for i in range(len(order)):
+        row = order[i]
+        out_at[i] = (place << LENGTH_BITS) | np.int64(fours[row])
+        end = place + 4 * np.int64(fours[row])
         for f in range(len(commonest)):
-            code = np.int64(by_row[i * stride + f])
+            code = np.int64(by_row[row, f])
             if code != commonest[f]:
                 out_cells[place] = min(starts[f] + code, starts[f + 1] - 1)
                 place += 1
-        while place < at[i + 1]:
+        while place < end:
             out_cells[place] = starts[len(commonest)]
             place += 1
 
 
+@kernel
+def reorder(by_column: Any, order: Any, out: Any) -> None:
+    """Columns with their rows in another order: out uint8[F, n]."""
+    for f in range(by_column.shape[0]):
+        for i in range(len(order)):
+            out[f, i] = by_column[f, order[i]]
+
+
+@kernel
+def sort_rows(rows: Any, order: Any, often: Any, out: Any) -> None:
+    """Places in `order` of the given rows, ascending, a row as often as it is given: often int32[n], zero before; out int32[m + 1]."""
+    for i in range(len(rows)):
+        often[rows[i]] += 1
+    k = 0
+    for i in range(len(order)):
+        times = often[order[i]]
+        out[k] = i  # overwritten if the row is not there: no branch to foresee
+        k += times > 0
+        for _again in range(1, times):
+            out[k] = i
+            k += 1
+
+
 @inner
-def accumulate_lists(growing: Any, begin: Any, end: Any, rows: Any, layout: Any, table: Any) -> Any:
-    """Add rows[begin:end] to a packed table, but for the commonest code of each column; returns the sum of all rows."""
-    at = int_list(growing, ENTRIES_AT)
-    cells = row_list(growing, ENTRY_CELLS)
+def add_lists(at: Any, cells: Any, begin: Any, end: Any, rows: Any, layout: Any, table: Any) -> Any:
+    """Add the listed cells of rows[begin:end] to a packed table; returns the sum of all rows."""
     last = U(end - 1)
     total = np.int64(0)
     for i in range(U(begin), U(end)):
         prefetch(at, U(rows[min(i + U(FAR), last)] >> 32))
-        prefetch(cells, U(at[U(rows[min(i + U(NEAR), last)] >> 32)]))
+        prefetch(cells, U(at[U(rows[min(i + U(NEAR), last)] >> 32)]) >> BITS)
         row = rows[i]
         gradient = (row << 32) >> 48
         hessian = row & 0xFFFF
@@ -70,13 +105,26 @@ def accumulate_lists(growing: Any, begin: Any, end: Any, rows: Any, layout: Any,
         else:
             value = (gradient << 32) + hessian
         total += value
-        number = U(row >> 32)
-        for k in range(U(at[number]), U(at[number + U(1)]), FOUR):
+        where = U(at[U(row >> 32)])
+        k = where >> BITS
+        for _four in range(where & LENGTH):
             table[U(cells[k])] += value
             table[U(cells[k + U(1)])] += value
             table[U(cells[k + U(2)])] += value
             table[U(cells[k + U(3)])] += value
+            k += FOUR
     return total
+
+
+@inner
+def accumulate_lists(growing: Any, rule: Any, begin: Any, end: Any, rows: Any, layout: Any, table: Any) -> None:
+    """Add rows[begin:end] to a packed table."""
+    at = int_list(growing, ENTRIES_AT)
+    if rule.n_cells <= SHORT_CELLS:
+        total = add_lists(at, short_list(growing, ENTRY_CELLS), begin, end, rows, layout, table)
+    else:
+        total = add_lists(at, row_list(growing, ENTRY_CELLS), begin, end, rows, layout, table)
+    fill_commonest(growing, rule, total, table)
 
 
 @inner
@@ -92,10 +140,9 @@ def fill_commonest(growing: Any, rule: Any, total: Any, table: Any) -> None:
 
 
 @inner
-def accumulate_lane_lists(growing: Any, rule: Any, begin: Any, end: Any, rows: Any, stats: Any, table: Any, totals: Any) -> None:
-    """As `accumulate_lists`, for several outputs: stats int32[n * lanes] flat, totals int32[lanes]."""
-    at = int_list(growing, ENTRIES_AT)
-    cells = row_list(growing, ENTRY_CELLS)
+def add_lane_lists(lists: Any, rule: Any, begin: Any, end: Any, rows: Any, stats: Any, table: Any, totals: Any) -> None:
+    """As `add_lists`, for several outputs; lists = (at, cells)."""
+    at, cells = lists
     last = U(end - 1)
     lanes = U(rule.lanes)
     fours = lanes // FOUR
@@ -103,18 +150,30 @@ def accumulate_lane_lists(growing: Any, rule: Any, begin: Any, end: Any, rows: A
     for i in range(U(begin), U(end)):
         prefetch(at, U(rows[min(i + U(FAR), last)] >> 32))
         ahead = U(rows[min(i + U(NEAR), last)] >> 32)
-        prefetch(cells, U(at[ahead]))
+        prefetch(cells, U(at[ahead]) >> BITS)
         prefetch(stats, ahead * lanes)
         number = U(rows[i] >> 32)
         source = number * lanes
         for w in range(fours):
             add_four(totals, w * FOUR, stats, source + w * FOUR)
-        for k in range(U(at[number]), U(at[number + U(1)])):
+        first = U(at[number]) >> BITS
+        for k in range(first, first + FOUR * (U(at[number]) & LENGTH)):
             if cells[k] == unread:
                 break
             cell = U(cells[k]) * lanes
             for w in range(fours):
                 add_four(table, cell + w * FOUR, stats, source + w * FOUR)
+
+
+@inner
+def accumulate_lane_lists(growing: Any, rule: Any, begin: Any, end: Any, rows: Any, stats: Any, table: Any, totals: Any) -> None:
+    """As `accumulate_lists`, for several outputs: stats int32[n * lanes] flat, totals int32[lanes]."""
+    at = int_list(growing, ENTRIES_AT)
+    if rule.n_cells <= SHORT_CELLS:
+        add_lane_lists((at, short_list(growing, ENTRY_CELLS)), rule, begin, end, rows, stats, table, totals)
+    else:
+        add_lane_lists((at, row_list(growing, ENTRY_CELLS)), rule, begin, end, rows, stats, table, totals)
+    fill_commonest_lanes(growing, rule, totals, table)
 
 
 @inner

@@ -21,6 +21,7 @@ from woodwind.kernels.growing import (
     NODE_F,
     NODE_I,
     PARTS,
+    ROW_NAMES,
     ROWS,
     SEEN,
     SPARE,
@@ -266,10 +267,8 @@ def do_judge(growing: Any, rule: Any, task: Any, thread: Any, counting: Any) -> 
 
 
 @inner
-def do_collect(growing: Any, rule: Any, task: Any) -> None:
-    """COLLECT: note the leaf of each row, bring its number alone to the first buffer, and sum the statistics unrounded."""
-    what = ints(growing, TASKS)[task]
-    rows = buffer_of(growing, rule, ints(growing, NODE_I)[what[T_WHAT], N_BUFFER])
+def collect(growing: Any, rows: Any, names: Any, what: Any) -> None:
+    """Note the leaf of the rows of a task, bring their numbers to the first buffer, and sum the statistics unrounded."""
     first_buffer = int_list(growing, ROWS)
     leaf_of_row = row_list(growing, LEAF_OF_ROW)
     stats = int_list(growing, STATS)
@@ -278,6 +277,8 @@ def do_collect(growing: Any, rule: Any, task: Any) -> None:
     hessian = np.int64(0)
     for i in range(np.uint64(what[T_BEGIN]), np.uint64(what[T_END])):
         row = np.uint64(rows[i] >> 32)
+        if names is not None:
+            row = np.uint64(names[row])
         first_buffer[i] = row
         leaf_of_row[row] = leaf
         stat = stats[row]
@@ -285,3 +286,14 @@ def do_collect(growing: Any, rule: Any, task: Any) -> None:
         hessian += stat & 0xFFFFFFFF
     what[T_LOW] = gradient
     what[T_HIGH] = hessian
+
+
+@inner
+def do_collect(growing: Any, rule: Any, task: Any) -> None:
+    """COLLECT: the rows of a leaf, or of a part of it, by the numbers that callers know them by."""
+    what = ints(growing, TASKS)[task]
+    rows = buffer_of(growing, rule, ints(growing, NODE_I)[what[T_WHAT], N_BUFFER])
+    if rule.sparse:
+        collect(growing, rows, row_list(growing, ROW_NAMES), what)
+    else:
+        collect(growing, rows, None, what)

@@ -55,7 +55,7 @@ from woodwind.kernels.scan import (
     largest,
     sort_places,
 )
-from woodwind.kernels.sparse import accumulate_lane_lists, fill_commonest_lanes
+from woodwind.kernels.sparse import accumulate_lane_lists
 from woodwind.kernels.tasks import (
     I_LARGE,
     I_N_PARTS,
@@ -83,13 +83,14 @@ S_LEFT = 6  # and to the left
 
 
 @kernel
-def fill_lanes(gradients: Any, shift: Any, begin: Any, end: Any, out: Any) -> None:
-    """Statistics of rows begin to end: the upper bits of gradients int32[n, K + 1], rounded, and the count."""
+def fill_lanes(gradients: Any, order: Any, shift: Any, begin: Any, end: Any, out: Any) -> None:
+    """Statistics of rows begin to end: the upper bits of gradients int32[n, K + 1], rounded, and the count; order as in `fill_rows`."""
     width = gradients.shape[1]
     half = np.int64(1) << (shift - 1)
     for i in range(begin, end):
+        row = i if order is None else order[i]
         for k in range(width):
-            out[i, k] = (gradients[i, k] + half) >> shift
+            out[i, k] = (gradients[row, k] + half) >> shift
         out[i, width] = 1
         for k in range(width + 1, out.shape[1]):
             out[i, k] = 0
@@ -167,7 +168,6 @@ def sum_lanes(growing: Any, rule: Any, task: Any, thread: Any) -> None:
             totals[k] = 0
         stats = row_list(growing, LANE_LIST)
         accumulate_lane_lists(growing, rule, what[T_BEGIN], what[T_END], rows, stats, table, totals)
-        fill_commonest_lanes(growing, rule, totals, table)
         return
     step = max(64, min(BLOCK_ROWS, BLOCK_WORDS // rule.n_words))
     for first in range(what[T_BEGIN], what[T_END], step):

@@ -14,7 +14,7 @@ from woodwind.base.errors import DataError
 from woodwind.base.fixed import largest_of, scale_for
 from woodwind.base.pool import run_ranges
 from woodwind.kernels.derivatives import largest, quantise, quantise_given
-from woodwind.kernels.multinomial import multi_quantise, multi_quantise_given
+from woodwind.kernels.multinomial import multi_pack, multi_pack_given, multi_quantise, multi_quantise_given
 from woodwind.losses.base import WORK, Loss
 from woodwind.losses.classification import Multinomial
 from woodwind.losses.links import Floats
@@ -95,6 +95,18 @@ def quantise_rows(
     return scales
 
 
+def class_scales(
+    loss: Loss, y: NDArray[Any], raw: Floats, weight: Floats | None, threads: int
+) -> tuple[Floats, tuple[Floats, Floats] | None]:
+    """Scales float64[2] for several scores per row, and their derivatives where no kernel computes them as integers at once."""
+    if isinstance(loss, Multinomial):
+        return scales_for(largest_derivatives(loss, y, raw, weight, threads), len(raw)), None
+    gradient, hessian = loss.derivatives(y, raw, weight)
+    # The shared hessian is half the sum of all K, which may be larger than any of them.
+    tops = largest_of(gradient), max(largest_of(hessian), 0.5 * largest_of(hessian.sum(axis=1)))
+    return scales_for(tops, len(raw)), (gradient, hessian)
+
+
 def quantise_classes(
     loss: Loss,
     y: NDArray[Any],
@@ -104,24 +116,33 @@ def quantise_classes(
     out_h: NDArray[np.int32],
     threads: int = 1,
 ) -> Floats:
-    """Derivatives of several scores per row as integers; gives the scales float64[2].
+    """Derivatives of several scores per row as integers, for trees that serve all of them; gives the scales float64[2].
 
     out_q int32[n, K + 1]: the K gradients, then the hessian of a tree that serves all K; out_h int32[n, K]: the K hessians.
     """
-    if isinstance(loss, Multinomial):
-        scales = scales_for(largest_derivatives(loss, y, raw, weight, threads), len(raw))
+    scales, given = class_scales(loss, y, raw, weight, threads)
 
-        def part(begin: int, end: int) -> None:
+    def part(begin: int, end: int) -> None:
+        if given is None:
             multi_quantise(y, raw, weight, scales, begin, end, out_q, out_h)
+        else:
+            multi_quantise_given(*given, None, scales, begin, end, out_q, out_h)
 
-    else:
-        gradient, hessian = loss.derivatives(y, raw, weight)
-        # The shared hessian is half the sum of all K, which may be larger than any of them.
-        tops = largest_of(gradient), max(largest_of(hessian), 0.5 * largest_of(hessian.sum(axis=1)))
-        scales = scales_for(tops, len(raw))
+    run_ranges(part, raw.shape[0], threads, WORK * loss.width)
+    return scales
 
-        def part(begin: int, end: int) -> None:
-            multi_quantise_given(gradient, hessian, None, scales, begin, end, out_q, out_h)
+
+def pack_classes(
+    loss: Loss, y: NDArray[Any], raw: Floats, weight: Floats | None, out: NDArray[np.int64], threads: int = 1
+) -> Floats:
+    """The same integers for trees that serve one score each, as `quantise_rows` packs them: out int64[K, n]."""
+    scales, given = class_scales(loss, y, raw, weight, threads)
+
+    def part(begin: int, end: int) -> None:
+        if given is None:
+            multi_pack(y, raw, weight, scales, begin, end, out)
+        else:
+            multi_pack_given(*given, scales, begin, end, out)
 
     run_ranges(part, raw.shape[0], threads, WORK * loss.width)
     return scales

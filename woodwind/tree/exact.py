@@ -148,7 +148,6 @@ class ExactGrower:
             most = min(most, 1 << min(settings.max_depth, 40))
         self.max_leaves = min(settings.max_leaves, most)
         self._stats: Integers | None = None
-        self._leaf_of_row = np.zeros(n, np.int32)
         # Where no limit can be met, the order of growth changes nothing; going deep first keeps the rows in the cache.
         self._order = DEEP_FIRST if settings.max_leaves >= most else ORDERS[settings.growth]
         self._space = self._room(2 * self.max_leaves + 2)
@@ -301,7 +300,8 @@ class ExactGrower:
         rows = space["rows"][: int(end[0])].copy()
         leaves = np.flatnonzero(~split)
         leaves = leaves[np.argsort(begin[leaves])]
-        self._leaf_of_row[rows] = np.repeat(leaves, (end - begin)[leaves])
+        leaf_of_row = np.zeros(self.ranks.n_rows, np.int32)
+        leaf_of_row[rows] = np.repeat(leaves, (end - begin)[leaves])
         sums = node_sums(stats.rows[rows, :3], begin, end)
         return GrownTree(
             feature=np.where(split, nodes[:, N_FEATURE], -1).astype(np.int32),
@@ -319,7 +319,7 @@ class ExactGrower:
             begin=begin,
             end=end,
             rows=rows,
-            leaf_of_row=self._leaf_of_row,
+            leaf_of_row=leaf_of_row,
         )
 
 

@@ -14,8 +14,9 @@ from woodwind.kernels.growth import copy_tree, take_part
 from woodwind.kernels.layout import ROW_BITS, STOP, Rule
 from woodwind.kernels.team import begin_call
 from woodwind.kernels.vector import fill_lanes, take_part_lanes
+from woodwind.tree.row_lists import row_lists
 from woodwind.tree.settings import ORDERS, TreeSettings, group_bits
-from woodwind.tree.workspace import ListedCodes, row_lists, workspace
+from woodwind.tree.workspace import ListedCodes, workspace
 
 DEEPEST = 1 << 40  # no limit
 SYMMETRIC_DEPTH = 6
@@ -99,10 +100,9 @@ class Grower:
         self._lane_shift = ROW_BITS - min(GRADIENT_BITS, 30 - self.capacity.bit_length() + 1)
         bits = group_bits(settings.groups, n_features)
         self._stats = np.zeros(codes.n_rows, np.int64) if outputs > 1 else np.empty(codes.n_rows, np.int64)
-        level = self.max_leaves if settings.growth == "symmetric" else 0
         self._table: ListedCodes = ListedCodes(codes, row_lists(codes)) if beside is None else beside._table
         self._space = workspace(
-            self._table, self._stats, self.max_leaves, self.threads, bits.shape[1], self.capacity, self._lanes, level
+            self._table, self._stats, self.max_leaves, self.threads, bits.shape[1], self.capacity, self._lanes, settings.growth
         )
         self._space["member"][:] = bits
         if settings.monotonic is not None:
@@ -113,11 +113,22 @@ class Grower:
         """(g << 32) + h of every row: to be filled before `grow` where there is one output."""
         return self._stats
 
+    def lend(self, stats: NDArray[np.int64], leaf_of_row: NDArray[np.int32]) -> None:
+        """Grow the next trees from statistics that the caller keeps, and note the leaves of rows in an array of the caller's."""
+        self._stats = stats
+        self._space.put("stats", stats)
+        self._space.put("leaf_of_row", leaf_of_row)
+
+    @property
+    def _order(self) -> NDArray[np.int32] | None:
+        """The rows in the order in which they are grown from, where that is not their own."""
+        return None if self._table.lists is None else self._table.lists.order
+
     def fill(self, gradients: NDArray[np.int32]) -> None:
         """Take the statistics of several outputs: int32[n, K + 1], K gradients and the hessian that they share."""
         lanes = self._space["lanes"]
         run_ranges(
-            lambda begin, end: fill_lanes(gradients, self._lane_shift, begin, end, lanes),
+            lambda begin, end: fill_lanes(gradients, self._order, self._lane_shift, begin, end, lanes),
             self.codes.n_rows, self.threads, self._lanes,
         )  # fmt: skip
 
@@ -138,7 +149,10 @@ class Grower:
         if n_rows > self.capacity:
             raise ValueError(f"there is room for {self.capacity} rows, not for {n_rows}")
         directory = space.directory
-        run_ranges(lambda begin, end: fill_rows(directory, rows, begin, end), n_rows, threads, 4)
+        lists = self._table.lists
+        if rows is not None and lists is not None:
+            rows = lists.places(rows)
+        run_ranges(lambda begin, end: fill_rows(directory, rows, self._order, begin, end), n_rows, threads, 4)
         rule = self._rule(scales, name, constant_hessian)
         self._draw_features(name)
         begin_call(space["control"])
@@ -199,7 +213,7 @@ class Grower:
             n_candidates=settings.features_per_node or every,
             level_candidates=settings.features_per_level or every,
             seed=0,
-            sparse=len(self._space["entries_at"]) > 1,
+            sparse=self._table.lists is not None,
             lanes=self._lanes,
             outputs=self.outputs,
             bounded=settings.monotonic is not None and bool(np.any(settings.monotonic)),

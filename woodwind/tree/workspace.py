@@ -13,12 +13,9 @@ from woodwind.kernels.layout import N_FLOATS, N_INTEGERS, ROWS_PACKED2
 from woodwind.kernels.plan_rows import SPLIT_ROWS
 from woodwind.kernels.quick_scan import QUICK_ROWS
 from woodwind.kernels.scan import BIN_ROWS, CURVE_ROWS
-from woodwind.kernels.sparse import count_codes, count_entries, write_entries
+from woodwind.tree.row_lists import RowLists
 
 MOST_HISTOGRAM_BYTES = 256 << 20  # beyond this, histograms of unpromising nodes are dropped and summed again if needed
-# Adding a listed cell costs half as much again as adding one of a whole row.
-MOST_LISTED = 0.4
-LEAST_LISTED = 20_000
 LEVEL_BATCH = 64  # nodes of a level that are prepared together
 
 
@@ -41,35 +38,6 @@ class Workspace:
 
     def __getitem__(self, name: str) -> NDArray[Any]:
         return self.arrays[name]
-
-
-class RowLists(NamedTuple):
-    """Rows as lists of their uncommon cells."""
-
-    at: NDArray[np.int64]  # (n + 1,) where the list of each row begins
-    cells: NDArray[np.int32]  # lists are filled up to a multiple of four with the cell behind all others
-    commonest: NDArray[np.int64]  # (F,) cell of the commonest code of each column
-    starts: NDArray[np.int64]  # (F + 1,) where the cells of each feature begin: one for each bin, one for missing values
-
-
-def row_lists(codes: Codes) -> RowLists | None:
-    """The lists, if they are so short that adding them is less work than adding whole rows."""
-    n, n_features = codes.n_rows, codes.n_features
-    counts = np.zeros((n_features, 256), np.int64)
-    count_codes(codes.by_column, counts)
-    length = int(n * n_features - counts.max(axis=1).sum())
-    if length > MOST_LISTED * n * n_features or n * n_features < LEAST_LISTED:
-        return None
-    commonest = counts.argmax(axis=1)
-    # A few kilobytes that stay in the first-level cache, in place of `width` cells for every feature: 1.0 ns per entry against 1.6.
-    starts = np.zeros(n_features + 1, np.int64)
-    np.cumsum(codes.n_bins + 1, out=starts[1:])
-    at = np.zeros(n + 1, np.int64)
-    count_entries(codes.by_column, commonest, at)
-    np.cumsum((at + 3) // 4 * 4, out=at)
-    cells = np.empty(at[-1] + 4, np.int32)
-    write_entries(codes.by_row.reshape(-1), codes.by_row.shape[1], commonest, starts, at, cells)
-    return RowLists(at, cells, np.minimum(starts[:-1] + commonest, starts[1:] - 1), starts)
 
 
 class ListedCodes(NamedTuple):
@@ -96,10 +64,11 @@ def table_memory(table: ListedCodes, n_groups: int) -> dict[str, NDArray[Any]]:
     codes = table.codes
     n_features = codes.n_features
     none: NDArray[np.int64] = np.zeros(1, np.int64)
-    lists = table.lists or RowLists(none, np.zeros(1, np.int32), none, none)
+    short: NDArray[np.int32] = np.zeros(1, np.int32)
+    lists = table.lists or RowLists(none, short, short, codes.by_column, none, none)
     return {
         "by_row": codes.by_row.reshape(-1).view(np.uint64),
-        "by_column": codes.by_column,
+        "by_column": lists.by_column,
         "n_bins": codes.n_bins.astype(np.int64),
         "is_category": codes.is_category.astype(np.int64),
         "allowed": np.ones(n_features, np.int64),
@@ -108,6 +77,7 @@ def table_memory(table: ListedCodes, n_groups: int) -> dict[str, NDArray[Any]]:
         "entries_at": lists.at,
         "entry_cells": lists.cells,
         "commonest": lists.commonest,
+        "row_names": lists.order,
         "starts": table.starts,
         "leaf_of_row": np.empty(codes.n_rows, np.int32),
     }
@@ -176,18 +146,26 @@ def histogram_memory(slots: int, cells: int, n: int, threads: int, lanes: int) -
     }
 
 
-def workspace(
-    table: ListedCodes, stats: NDArray[np.int64], max_leaves: int, threads: int, n_groups: int, capacity: int, lanes: int, level: int
-) -> Workspace:
-    """Room for trees of at most `max_leaves` leaves on `capacity` rows of these codes; lanes > 0: of several outputs.
+def histograms_kept(growth: str, max_leaves: int, threads: int, bytes_each: int) -> int:
+    """How many histograms of nodes are kept at the same time; when there are more, the least promising node loses its own.
 
-    `level` is the number of nodes whose histograms are needed at the same time.
+    Best first, a node with as many better ones beside it as leaves are still to be had will never be split. So of n leaves,
+    no more than n or max_leaves - n need their histograms: half of max_leaves, and those that are prepared at a time.
     """
+    useful = max_leaves // 2 + 4 * threads + 8 if growth == "best_first" else max_leaves + 2 * LEVEL_BATCH + 2
+    level = max_leaves if growth == "symmetric" else 0  # which needs those of a whole level at once
+    affordable = MOST_HISTOGRAM_BYTES // bytes_each
+    return min(useful, max(level + 2 * LEVEL_BATCH + 8, affordable))
+
+
+def workspace(
+    table: ListedCodes, stats: NDArray[np.int64], max_leaves: int, threads: int, n_groups: int, capacity: int, lanes: int, growth: str
+) -> Workspace:
+    """Room for trees of at most `max_leaves` leaves on `capacity` rows of these codes; lanes > 0: of several outputs."""
     n, codes = capacity, table.codes
     cells = table.n_cells * max(lanes, 1)
     nodes = 4 * max_leaves + 2 * LEVEL_BATCH + 16
-    affordable = MOST_HISTOGRAM_BYTES // ((4 if lanes else 8) * cells)
-    slots = min(max_leaves + 2 * LEVEL_BATCH + 2, max(level + 2 * LEVEL_BATCH + 8, affordable))
+    slots = histograms_kept(growth, max_leaves, threads, (4 if lanes else 8) * cells)
     blocks = 2 * (n // min(SPLIT_ROWS, COLLECT_ROWS)) + LEVEL_BATCH + 2
     lane_stats = np.empty((codes.n_rows if lanes else 1, max(lanes, 1)), np.int32)
     return Workspace(

@@ -1,0 +1,65 @@
+"""The rows of a coded table as lists of their uncommon cells, where that is less to add than whole rows."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from woodwind.data.codes import Codes
+from woodwind.kernels.sparse import LENGTH_BITS, SHORT_CELLS, count_codes, count_fours, reorder, sort_rows, write_entries
+
+# Adding a listed cell costs half as much again as adding one of a whole row.
+MOST_LISTED = 0.4
+LEAST_LISTED = 20_000
+# Rows among which those with equally long lists stand together; among all of them, their statistics would be fetched from far away.
+STRETCH = 16384
+
+
+class RowLists(NamedTuple):
+    """Rows as lists of their uncommon cells, in an order of their own."""
+
+    at: NDArray[np.int64]  # (n,) where the list of each row begins, and how many fours of cells it has: see kernels/sparse.py
+    cells: NDArray[Any]  # uint16, or int32 where there are many; lists are filled up to fours with the cell behind all others
+    order: NDArray[np.int32]  # (n,) rows of the table in the order in which they stand here
+    by_column: NDArray[np.uint8]  # (F, n) codes in that order
+    commonest: NDArray[np.int64]  # (F,) cell of the commonest code of each column
+    starts: NDArray[np.int64]  # (F + 1,) where the cells of each feature begin: one for each bin, one for missing values
+
+    def places(self, rows: NDArray[np.int32]) -> NDArray[np.int32]:
+        """Where rows of the table stand here, ascending."""
+        out = np.empty(len(rows) + 1, np.int32)
+        sort_rows(rows, self.order, np.zeros(len(self.order), np.int32), out)
+        return out[:-1]
+
+
+def by_length(fours: NDArray[np.uint16]) -> NDArray[np.int32]:
+    """Rows by the length of their lists, within stretches of STRETCH rows.
+
+    Where neighbours have lists of the same length, the processor foresees where they end: 0.55 ns per entry against 0.84.
+    """
+    order = np.empty(len(fours), np.int32)
+    for first in range(0, len(fours), STRETCH):
+        order[first : first + STRETCH] = first + np.argsort(fours[first : first + STRETCH], kind="stable")
+    return order
+
+
+def row_lists(codes: Codes) -> RowLists | None:
+    """The lists, if they are so short that adding them is less work than adding whole rows."""
+    n, n_features = codes.n_rows, codes.n_features
+    counts = np.zeros((n_features, 256), np.int64)
+    count_codes(codes.by_column, counts)
+    length = int(n * n_features - counts.max(axis=1).sum())
+    if length > MOST_LISTED * n * n_features or n * n_features < LEAST_LISTED or n_features >= 4 << LENGTH_BITS:
+        return None
+    commonest = counts.argmax(axis=1)
+    # A few kilobytes that stay in the first-level cache, in place of `width` cells for every feature: 1.0 ns per entry against 1.6.
+    starts = np.zeros(n_features + 1, np.int64)
+    np.cumsum(codes.n_bins + 1, out=starts[1:])
+    fours = np.zeros(n, np.uint16)
+    count_fours(codes.by_column, commonest, fours)
+    order = by_length(fours)
+    at, by_column = np.empty(n, np.int64), np.empty_like(codes.by_column)
+    cells = np.empty(4 * int(fours.sum(dtype=np.int64)) + 4, np.uint16 if starts[-1] < SHORT_CELLS else np.int32)
+    write_entries(codes.by_row, order, fours, commonest, starts, at, cells)
+    reorder(codes.by_column, order, by_column)
+    return RowLists(at, cells, order, by_column, np.minimum(starts[:-1] + commonest, starts[1:] - 1), starts)
