@@ -292,3 +292,24 @@ def test_noise_has_no_importance_out_of_the_bag_but_has_some_in_training(kind):
     np.testing.assert_array_equal(shuffled, model.set_params(n_jobs=1).permutation_importance_oob(X, y))
     with pytest.raises(woodwind.ParameterError, match="600 rows of the training"):
         model.permutation_importance_oob(X[:50], y[:50])
+
+
+def test_votes_out_of_the_bag_are_those_of_the_whole_forest():
+    X, y = make_classification(300, 6, n_classes=3, n_informative=4, flip_y=0.3, random_state=0)
+    limits = {"voting": "hard", "oob_score": True, "min_samples_leaf": 20, "random_state": 2}
+    parts = RandomForestClassifier(n_estimators=30, warm_start=True, **limits).fit(X, y)
+    parts.set_params(n_estimators=45).fit(X, y)
+    whole = RandomForestClassifier(n_estimators=45, **limits).fit(X, y)
+    np.testing.assert_array_equal(parts.oob_decision_function_, whole.oob_decision_function_)
+    np.testing.assert_array_equal(parts.predict_proba(X), whole.predict_proba(X))
+
+
+def test_the_score_out_of_the_bag_weighs_rows_and_goes_with_its_training():
+    X, y = make_classification(300, 6, flip_y=0.2, random_state=0)
+    weight = np.random.default_rng(0).random(300) + 0.1
+    model = RandomForestClassifier(n_estimators=40, oob_score=True, random_state=0).fit(X, y, sample_weight=weight)
+    right = model.classes_[model.oob_decision_function_.argmax(axis=1)] == y
+    assert model.oob_score_ == pytest.approx(np.average(right, weights=weight))
+    model.set_params(oob_score=False).fit(X, y)
+    assert not hasattr(model, "oob_score_")
+    assert not hasattr(model, "oob_decision_function_")

@@ -101,7 +101,8 @@ class ForestSkin(TreeSkin):
         least: float = values["min_impurity_decrease"]
         return least
 
-    def _voting(self, grove: Grove) -> Grove:
+    def _voting(self, grove: Grove, first: int = 0) -> Grove:
+        """What trees of which the first has this number predict with."""
         return grove
 
     def _keep_out_of_bag(self, mean: Floats) -> None:
@@ -129,9 +130,11 @@ class ForestSkin(TreeSkin):
         grove = self._grown(growing, watched, values, there)
         self._keep_schema(schema)
         self.grove_ = grove if not there else self.grove_.join(grove)
+        for name in ("oob_score_", "oob_decision_function_", "oob_prediction_"):
+            self.__dict__.pop(name, None)  # of an earlier training
         if watched is not None and score is not None:
             tell_of_silent(watched.found, weighing.given, self._owner)
-            self._judge(watched.found, target, score)
+            self._judge(watched.found, target, score, weight)
 
     def _goes_on(self) -> bool:
         return self.warm_start and hasattr(self, "grove_")
@@ -207,7 +210,8 @@ class ForestSkin(TreeSkin):
     def _ask(self, watched: Unseen | None, trees: list[GroveTree], growing: Growing, there: int) -> None:
         """Ask those of the trees that were not asked yet about rows that they have not seen."""
         if watched is not None and watched.n_trees < there + len(trees):
-            watched.ask(self._voting(self._grove(trees[watched.n_trees - there :], growing)), self._threads)
+            new = self._grove(trees[watched.n_trees - there :], growing)
+            watched.ask(self._voting(new, watched.n_trees), self._threads)
 
     def _grove(self, trees: list[GroveTree], growing: Growing) -> Grove:
         return Grove.of(trees, growing.grades.n_levels, growing.rows.n_classes)
@@ -224,13 +228,14 @@ class ForestSkin(TreeSkin):
             return float((mean**2).sum() / max(len(mean), 1))
         return float(((mean[:, 0] - y) ** 2).mean()) if len(mean) else np.inf
 
-    def _judge(self, found: OutOfBag, target: Target, score: Score) -> None:
-        """Predictions and score out of the bag."""
+    def _judge(self, found: OutOfBag, target: Target, score: Score, weight: Floats | None) -> None:
+        """Predictions and score out of the bag; rows count by the weight that they were given."""
         mean, judged = found.mean(), found.voters > 0
         self._keep_out_of_bag(mean)
         said = mean[judged]
         shares = said if target.n_classes else None
-        self.oob_score_ = score(target.labels()[judged], self._predicted(said), shares, None) if judged.any() else np.nan
+        weights = None if weight is None else weight[judged]
+        self.oob_score_ = score(target.labels()[judged], self._predicted(said), shares, weights) if judged.any() else np.nan
 
     # Prediction.
 

@@ -39,8 +39,8 @@ class ForestClassification(ForestSkin, ClassifierMixin, BaseEstimator):
     def _rows(self, target: Target, weight: Floats | None) -> GroveRows:
         return class_rows(target.y, target.n_classes, weight)
 
-    def _voting(self, grove: Grove) -> Grove:
-        return grove.voting(self._seed) if self.voting == "hard" else grove
+    def _voting(self, grove: Grove, first: int = 0) -> Grove:
+        return grove.voting(self._seed, first) if self.voting == "hard" else grove
 
     def _keep_out_of_bag(self, mean: Floats) -> None:
         self.oob_decision_function_ = mean

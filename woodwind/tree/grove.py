@@ -193,15 +193,20 @@ class Grove:
 
         return add
 
-    def voting(self, seed: int) -> "Grove":
-        """The same trees, each of which votes for its most frequent class; of equals one is drawn by key, the same in every call."""
+    def voting(self, seed: int, first: int = 0) -> "Grove":
+        """The same trees, each of which votes for its most frequent class; of equals one is drawn by key, the same in every call.
+
+        first: number of the first tree in its forest, so that a part of the forest votes as the whole does.
+        """
         assert self.leaf is not None
         vote = self.leaf.copy()
         some = np.flatnonzero(vote < 0)
         weights = self.mixed[-1 - vote[some]]
         weights = np.column_stack([self.cover[some] - weights.sum(axis=1), weights])
         # A hash for every leaf and class: the largest of those with the largest weight wins.
-        luck = hashes(key(seed, "votes"), len(vote) * self.n_classes).reshape(len(vote), -1)[some] >> U(12)
+        sizes = np.diff(self.roots[:, 1])
+        lucks = [hashes(key(seed, "votes", first + tree), int(size) * self.n_classes) for tree, size in enumerate(sizes)]
+        luck = np.concatenate([np.zeros(0, U), *lucks]).reshape(len(vote), -1)[some] >> U(12)
         vote[some] = np.where(weights == weights.max(axis=1, keepdims=True), luck + U(1), U(0)).argmax(axis=1)
         return replace(self, leaf=vote, mixed=np.zeros((0, self.n_classes - 1)), _stops=[])
 
