@@ -21,14 +21,10 @@ from typing import Any, Self
 import numpy as np
 
 import synthetic
-import tables as real
 from common import Report, arguments, chosen, race, seconds, short, woodwind_is_here
 from memory import MEGABYTE, settle
 
 N, F = 20_000, 20
-# Real tables whose rows are exchangeable: no order in time, no copies of rows on both sides.
-TABLES = ("abalone", "adult", "bank_marketing", "california_housing", "diamonds", "hmeq", "letter", "otto", "phoneme", "uci_kin8nm")
-LARGEST, MEMBERS, SPLITS = 8_000, 200, 2
 NAMES = ("woodwind", "woodwind with their tree", "scikit-learn")
 
 
@@ -96,46 +92,6 @@ def child(name: str, n: int, members: int, threads: int) -> dict[str, float]:
     return {"peak": (peak.value - before) / MEGABYTE, "pickle": len(pickle.dumps(model)) / MEGABYTE}
 
 
-def out_of_bag(report: Report, options: argparse.Namespace) -> None:
-    """The out-of-bag error of real tables beside that of rows that were held out."""
-    rows, off = [], []
-    for name in TABLES:
-        table = real.read(name, options.data)
-        if table is None:
-            continue
-        errors = [of_split(table, *split, options.threads) for split in table.splits(SPLITS)]
-        inside, outside = (float(np.mean([one[side].mean() for one in errors])) for side in (0, 1))
-        # Rows held out are others in each split; those that are trained on are mostly the same.
-        noise = np.mean([one[0].var() / len(one[0]) + one[1].var() / len(one[1]) / SPLITS for one in errors]) ** 0.5
-        off.append(float(abs(inside - outside) / noise))
-        rows.append([name, short(inside), short(outside), f"{off[-1]:.2f}"])
-        report.figures[f"out of bag, {name}"] = {"inside": inside, "outside": outside, "standard errors": off[-1]}
-    if rows:
-        about = f"{MEMBERS} trees, at most {LARGEST:,} rows, mean of {SPLITS} splits"
-        report.say(f"Out-of-bag error and error on rows held out ({about}): share of wrong labels, or mean squared error.\n")
-        report.table(["table", "out of bag", "held out", "apart, standard errors"], rows)
-        report.goal("tables on which the two are within two standard errors", sum(one <= 2.0 for one in off) / len(off), 0.95, "")
-
-
-def of_split(table: real.Table, train: Any, test: Any, threads: int) -> tuple[Any, Any]:
-    """Losses of rows out of bag, and of rows held out."""
-    from woodwind import BaggingClassifier, BaggingRegressor
-
-    train, test = (np.random.default_rng(0).permutation(places)[:LARGEST] for places in (train, test))
-    bag = (BaggingRegressor if table.task == "regression" else BaggingClassifier)(
-        n_estimators=MEMBERS, oob_score=True, random_state=0, n_jobs=threads
-    ).fit(table.X.iloc[train], table.y[train])
-    return losses(table.task, table.y[train], bag.oob_prediction_), losses(table.task, table.y[test], bag.predict(table.X.iloc[test]))
-
-
-def losses(task: str, truth: Any, said: Any) -> Any:
-    """What is wrong with each prediction; rows without one are left out."""
-    if task == "regression":
-        there = ~np.isnan(said)
-        return (truth[there] - said[there]) ** 2
-    return (truth != said).astype(np.float64)
-
-
 def main() -> None:
     def more(parser: argparse.ArgumentParser) -> None:
         parser.add_argument("--child", default="", help=argparse.SUPPRESS)
@@ -177,8 +133,6 @@ def main() -> None:
         noise = (inside * (1 - inside) / n + outside * (1 - outside) / n) ** 0.5
         report.say(f"Out-of-bag error {inside:.4f}; on new rows {outside:.4f} with {voters} members: so many judge a row out of bag.\n")
         report.goal("out-of-bag error off by, in standard errors", abs(inside - outside) / noise, 2.0, "", at_most=True)
-    if not options.quick and "woodwind" in names:
-        out_of_bag(report, options)
     report.save()
 
 
