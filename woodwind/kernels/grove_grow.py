@@ -10,6 +10,7 @@ import numpy as np
 
 from woodwind.kernels.grove_best import settle_cut
 from woodwind.kernels.grove_emit import emit_tree
+from woodwind.kernels.grove_few import MOST_ROWS, judge_few
 from woodwind.kernels.grove_layout import (
     A_PAIR,
     B_BIN,
@@ -62,6 +63,7 @@ from woodwind.kernels.grove_layout import (
     R_N_CLASSES,
     R_N_FEATURES,
     R_RANDOM_CUTS,
+    R_TOGETHER,
     ROWS,
     SET,
     SETS,
@@ -120,8 +122,6 @@ def find_split(growing: Any, node: Any, total: Any, perfect: Any) -> None:
     end = what[END]
     drawn = row_list(growing, DRAWN)
     score = floats(growing, BEST_F)
-    score[0, BF_SCORE] = NO_SPLIT
-    int_list(growing, BEST)[B_FEATURE] = -1
     n_features = growing[R_N_FEATURES]
     n_candidates = min(growing[R_N_CANDIDATES], n_features)
     cuts = hashed(what[KEY], CUTS_ITEM)
@@ -201,9 +201,13 @@ def evaluate(growing: Any, node: Any) -> Any:
         own = purity(class_worth(growing, 0), both & LOW_HALF, int_list(growing, LOGS))
     if end - begin == 2:
         perfect = -np.finfo(np.float64).max  # there is but one way to part two rows
-    find_split(growing, node, (s, both), perfect)
-    best = int_list(growing, BEST)
     score = floats(growing, BEST_F)
+    score[0, BF_SCORE] = NO_SPLIT
+    int_list(growing, BEST)[B_FEATURE] = -1
+    few = growing[R_TOGETHER] != 0 and 2 < end - begin <= MOST_ROWS
+    if not few or not judge_few(growing, begin, end, (s, both)):
+        find_split(growing, node, (s, both), perfect)
+    best = int_list(growing, BEST)
     gain = score[0, BF_SCORE] - own
     if best[B_FEATURE] < 0 or gain < score[0, BF_MIN_GAIN]:
         return False

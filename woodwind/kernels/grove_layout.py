@@ -163,4 +163,5 @@ R_KEY = RULE + 17
 R_EXACT = RULE + 18  # nodes of at most so many rows, all of them in arenas, are judged by every threshold
 R_LEVELS = RULE + 19  # there are categories
 R_UNIT = RULE + 20  # every row weighs one
-RULE_NUMBERS = 21
+R_TOGETHER = RULE + 21  # few rows are judged by all features at once
+RULE_NUMBERS = 22

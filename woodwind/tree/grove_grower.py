@@ -87,6 +87,9 @@ class GroveGrower:
         # Random cuts are exact everywhere, and ask for the rows of every node side by side.
         self._exact = 0 if settings.random_cuts else n if self._whole else min(n, FEW_ROWS)
         self._levels = bool((grades.n_levels > 0).any())
+        self._free = settings.min_rows <= 1 and settings.min_weight_share == 0.0
+        all_numbers = settings.n_candidates >= n_features and not self._levels
+        self._together = self._criterion == at.MOMENTS and not settings.random_cuts and self._free and all_numbers
         most = 2 * n if settings.max_leaves is None else min(2 * settings.max_leaves, 2 * n)
         self._addresses = np.zeros(3 * at.ENTRIES + at.RULE_NUMBERS, np.int64)
         self._arrays: dict[str, NDArray[Any]] = {}
@@ -96,7 +99,7 @@ class GroveGrower:
         random = settings.random_cuts
         # Two classes are summed as the numbers 0 and 1, by weight.
         target = rows.target * rows.weight if self._criterion == at.MOMENTS and rows.n_classes else rows.target
-        self._most = max(room, 256 * k) + 1
+        self._most = max(room, 256 * k, n_features) + 1
         # Numbers are what random cuts lie between; all other cuts lie between codes.
         columns = grades.columns.reshape(-1) if random else np.zeros(1, np.int32)
         raw = grades.real.reshape(1, -1) if random else np.zeros((1, 1))
@@ -158,9 +161,9 @@ class GroveGrower:
             (at.R_MAX_LEAVES, settings.max_leaves or DEEPEST), (at.R_MAX_DEPTH, settings.max_depth or DEEPEST),
             (at.R_MIN_SPLIT, settings.min_split), (at.R_MIN_ROWS, settings.min_rows),
             (at.R_MIN_WEIGHT, math.ceil(settings.min_weight_share * total)),
-            (at.R_PLAIN, settings.min_rows <= 1 and settings.min_weight_share == 0.0),
+            (at.R_PLAIN, self._free),
             (at.R_N_CANDIDATES, settings.n_candidates), (at.R_KEY, key), (at.R_EXACT, self._exact), (at.R_LEVELS, self._levels),
-            (at.R_UNIT, bool((rows.real[1] == 1.0).all())),
+            (at.R_TOGETHER, self._together), (at.R_UNIT, bool((rows.real[1] == 1.0).all())),
         ):  # fmt: skip
             fields[place] = value
         least = settings.min_decrease * total * rows.weight_unit / unit
