@@ -11,18 +11,17 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from woodwind.base.pool import run_ranges, side_by_side
+from woodwind.base.pool import side_by_side
 from woodwind.base.streams import key, share_threshold
 from woodwind.data.codes import Codes
 from woodwind.data.ranks import Ranks
 from woodwind.ensemble.bin_ground import BinGround
 from woodwind.ensemble.exact_ground import ExactGround
 from woodwind.ensemble.ground import Floats, Ground, Rows
-from woodwind.kernels.derivatives import add_leaf_column, add_leaf_values, add_leaf_vectors
 from woodwind.kernels.draw import draw_bootstrap, draw_share
-from woodwind.kernels.traverse import node_means
 from woodwind.losses.base import Loss
 from woodwind.tree.assemble import ValuedTree
+from woodwind.tree.finish import add_tree, with_means
 from woodwind.tree.grow import GrownTree, pruned
 from woodwind.tree.leaves import fill_empty, newton_tree, newton_values, rows_by_leaf, within_bounds
 from woodwind.tree.settings import TreeSettings
@@ -157,7 +156,7 @@ class Booster:
         leaf = tree.leaf_of_row
         if rows is not None or self._strays:
             walk_tree(finished, self.codes, leaf, threads)
-        self._add(finished, leaf, threads)
+        add_tree(self.raw, finished, leaf, threads)
         return finished
 
     def _revalued(self, loss: Loss, tree: ValuedTree, leaf: NDArray[np.int32]) -> ValuedTree:
@@ -176,7 +175,7 @@ class Booster:
         values = np.where(counts[:, None] > 0, values, tree.value)
         values = np.clip(values, tree.low[:, None], tree.high[:, None])
         finished = with_means(tree.with_values(values, counts.astype(np.float64)))
-        self._add(finished, leaf, self.plan.threads)
+        add_tree(self.raw, finished, leaf, self.plan.threads)
         return finished
 
     def _newton(self, loss: Loss, gradient: Floats, hessian: Floats) -> Floats:
@@ -192,23 +191,3 @@ class Booster:
         leaf = np.empty(self.codes.n_rows, np.int32)
         walk_tree(tree, self.codes, leaf, self.plan.threads)
         return leaf
-
-    def _add(self, tree: ValuedTree, leaf: NDArray[np.int32], threads: int) -> None:
-        raw, values = self.raw, np.ascontiguousarray(tree.value)
-
-        def part(begin: int, end: int) -> None:
-            if tree.output < 0:
-                add_leaf_vectors(raw, leaf, values, begin, end)
-            elif raw.ndim == 1:
-                add_leaf_values(raw, leaf, values[:, 0], begin, end)
-            else:
-                add_leaf_column(raw, tree.output, leaf, values[:, 0], begin, end)
-
-        run_ranges(part, len(raw), threads, 1)
-
-
-def with_means(tree: ValuedTree) -> ValuedTree:
-    """Inner nodes get the cover-weighted mean of the leaves below: what a walk that ends there takes."""
-    roots: NDArray[np.int64] = np.array([0, len(tree.feature)])
-    node_means(tree.feature, tree.child, tree.cover, roots, tree.value)
-    return tree

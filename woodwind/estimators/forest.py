@@ -4,9 +4,9 @@ import sys
 from typing import Any, ClassVar, Self
 
 import numpy as np
+import sklearn
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
-from sklearn.metrics import accuracy_score, r2_score
 from sklearn.utils.validation import check_is_fitted
 
 from woodwind.base.errors import InterruptWarning, ParameterError, WoodwindWarning
@@ -263,7 +263,7 @@ class Forests(Skin):
         elif callable(scoring):
             self.oob_score_ = float(scoring(truth, self._predicted(mean[seen])))
         else:
-            metric = accuracy_score if target.n_classes else r2_score
+            metric = sklearn.metrics.accuracy_score if target.n_classes else sklearn.metrics.r2_score
             self.oob_score_ = float(metric(truth, self._predicted(mean[seen])))
 
     # Prediction.

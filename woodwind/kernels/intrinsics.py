@@ -14,7 +14,6 @@ from llvmlite import ir
 from numba import config, types
 from numba.core import cgutils
 from numba.extending import intrinsic
-from numba.np.arrayobj import populate_array
 
 from woodwind.kernels.jit import inner
 
@@ -137,14 +136,10 @@ else:
             step = ir.Constant(_I64, size)
             shape = [rows] if flat else [rows, columns]
             strides = [step] if flat else [builder.mul(columns, step), step]
-            populate_array(
-                out,
-                data=data,
-                shape=cgutils.pack_array(builder, shape),
-                strides=cgutils.pack_array(builder, strides),
-                itemsize=step,
-                meminfo=None,
-            )
+            # Numba's own function for this comes with its array library: 0.04 s in every process. What is not set here is zero.
+            out.data, out.itemsize = data, step
+            out.shape, out.strides = cgutils.pack_array(builder, shape), cgutils.pack_array(builder, strides)
+            out.nitems = rows if flat else builder.mul(rows, columns)
             return out._getvalue()
 
         @intrinsic

@@ -1,0 +1,165 @@
+"""What Numba does while it compiles, and kernels can do without.
+
+Nearly all of the time of compiling is spent in Numba's own Python. Some of that is for programs that kernels are not: see
+docs/decisions/0007-compiling-ahead.md for what each of these brings. Parts of Numba are replaced while a kernel is being compiled
+and put back; the compiler lock is held, so nobody else compiles meanwhile. Where a version of Numba lacks a part, it is left alone.
+"""
+
+import gc
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, NamedTuple
+
+try:  # semi-private, all of it
+    from numba.core import typed_passes, untyped_passes
+    from numba.core.codegen import CPUCodeLibrary, JITCPUCodegen
+    from numba.core.compiler import CompilerBase, DefaultPassBuilder
+    from numba.core.compiler_machinery import PassManager
+    from numba.core.cpu import CPUContext
+    from numba.core.types.functions import BaseFunction
+    from numba.core.typing.context import Context
+except ImportError:  # pragma: no cover: every tested version has them
+    typed_passes = None
+
+
+class Step(NamedTuple):
+    """A method of Numba, and what stands in for it."""
+
+    owner: Any
+    name: str
+    own: Any
+    other: Any
+
+
+_depth = 0
+_known: dict[Any, Any] = {}
+
+
+@contextmanager
+def compiling() -> Iterator[None]:
+    """Around the compiling of a kernel with everything that it calls; or around loading it."""
+    global _depth
+    collecting = gc.isenabled()
+    # A tenth of the time went into looking for garbage among half a million things that are none.
+    gc.disable()
+    _depth += 1
+    try:
+        with _replaced(_ALWAYS if _depth == 1 else []):
+            yield
+    finally:
+        _depth -= 1
+        if _depth == 0:
+            _known.clear()
+            _loaded.clear()
+        if collecting:
+            gc.enable()
+
+
+@contextmanager
+def only_for_linking(light: bool) -> Iterator[None]:
+    """While light, what is compiled is neither optimised nor turned into machine code by itself.
+
+    Numba does both for every function and everything that it calls, and once more for each caller: for a kernel of a hundred
+    inner functions that is most of the time. Whoever calls from Python gets all of it optimised, once, as a whole.
+    """
+    with _replaced(LIGHT if light else [step._replace(other=step.own) for step in LIGHT]):
+        yield
+
+
+@contextmanager
+def _replaced(steps: list[Step]) -> Iterator[None]:
+    before = [(step.owner, step.name, step.owner.__dict__[step.name]) for step in steps]
+    for step in steps:
+        setattr(step.owner, step.name, step.other)
+    try:
+        yield
+    finally:
+        for owner, name, method in before:
+            setattr(owner, name, method)
+
+
+def _steps(*wanted: tuple[Any, str, Any]) -> list[Step]:
+    """The steps, each with Numba's own; none if any of them looks otherwise."""
+    if any(name not in getattr(owner, "__dict__", {}) for owner, name, _other in wanted):
+        return []
+    return [Step(owner, name, owner.__dict__[name], other) for owner, name, other in wanted]
+
+
+def _leave_unoptimised(_library: Any, _module: Any = None) -> None:
+    """In place of optimising a library, or the functions of a module."""
+
+
+def _leave_without_code(library: Any) -> None:
+    """In place of making machine code of a library: it can be linked, which is all that is wanted of it."""
+    library._finalize_dynamic_globals()
+    library._verify_declare_only_symbols()
+    library._finalized = True
+
+
+def _leave_without_environment(_codegen: Any, _name: str, _environment: Any) -> None:
+    """In place of telling machine code where its constants are: there is none, and kernels have none."""
+
+
+def _remember(function: Any, context: Any, args: Any, kws: Any) -> Any:
+    """The type of a call. Each is asked for some three times by each of a hundred functions, and mostly it is the sum of two integers."""
+    key = (function, context, args, tuple(kws.items()))
+    if key not in _known:
+        _known[key] = _own_get_call_type(function, context, args, kws)
+    return _known[key]
+
+
+_loaded: set[Any] = set()
+
+
+def _load_once(own: Any) -> Any:
+    """What Numba would look through again whenever it meets something new: a hundred lists that nobody adds to meanwhile."""
+
+    def load(context: Any) -> None:
+        if (own, id(context)) not in _loaded:
+            _loaded.add((own, id(context)))
+            own(context)
+
+    return load
+
+
+if typed_passes is None:
+    LIGHT: list[Step] = []
+    _ALWAYS: list[Step] = []
+    pipeline: dict[str, Any] = {}
+else:
+    LIGHT = _steps(
+        (CPUCodeLibrary, "_optimize_final_module", _leave_unoptimised),
+        (CPUCodeLibrary, "_finalize_final_module", _leave_without_code),
+        (JITCPUCodegen, "set_env", _leave_without_environment),
+    )
+    _own_get_call_type = BaseFunction.__dict__["get_call_type"]
+    _ALWAYS = _steps(
+        (BaseFunction, "get_call_type", _remember),
+        (CPUContext, "load_additional_registries", _load_once(CPUContext.__dict__["load_additional_registries"])),
+        (Context, "load_additional_registries", _load_once(Context.__dict__["load_additional_registries"])),
+    )
+
+    class LeanCompiler(CompilerBase):
+        """Numba's pipeline without what no kernel needs: closures, comprehensions, `with`, raising, expressions of whole arrays."""
+
+        def define_pipelines(self) -> list[Any]:
+            whole = DefaultPassBuilder.define_nopython_pipeline(self.state)
+            lean = PassManager("nopython")
+            lean.passes.extend(entry for entry in whole.passes if entry[0] not in _UNUSED)
+            lean.finalize()
+            return [lean]
+
+    _UNUSED = (
+        untyped_passes.WithLifting,
+        untyped_passes.InlineClosureLikes,
+        untyped_passes.RewriteDynamicRaises,
+        untyped_passes.MakeFunctionToJitFunction,
+        untyped_passes.InlineInlinables,
+        untyped_passes.FindLiterallyCalls,
+        untyped_passes.LiteralUnroll,
+        untyped_passes.LiteralPropagationSubPipelinePass,
+        typed_passes.InlineOverloads,
+        typed_passes.NopythonRewrites,
+        typed_passes.DumpParforDiagnostics,
+    )
+    pipeline = {"pipeline_class": LeanCompiler}
