@@ -107,9 +107,10 @@ def _read_scorer(given: Any, bag: Any) -> Any:
     try:
         return sklearn.metrics.check_scoring(ClassifierAnswers() if is_classifier(bag) else RegressorAnswers(), scoring=given)
     except (ValueError, TypeError) as error:
+        some = ", ".join(repr(name) for name in sklearn.metrics.get_scorer_names()[:3])
         raise ParameterError(
             f"{type(bag).__name__}: oob_score={given!r} is no scorer. Give True, a function of the truth and the prediction, or a name "
-            f"such as {', '.join(repr(name) for name in sklearn.metrics.get_scorer_names()[:3])} (sklearn.metrics.get_scorer_names() has all)."
+            f"such as {some} (sklearn.metrics.get_scorer_names() has all)."
         ) from error
 
 

@@ -61,7 +61,7 @@ def kernel(function: F) -> F:
     """
     if function.__closure__:
         raise TypeError(f"{function.__qualname__} closes over variables: a kernel is a function of its arguments alone")
-    compiled: F = numba.njit(nogil=True, error_model="numpy", **lean.pipeline)(function)
+    compiled: F = numba.njit(**lean.options(function))(function)
     # With NUMBA_DISABLE_JIT=1 what comes back is the function itself. A kernel from outside of the room is compiled
     # in every process, since the digest does not cover its file.
     if compiled is not function and function.__module__.startswith(__package__ + ".") and _can_keep(compiled):
@@ -99,15 +99,13 @@ def inlined(function: F) -> F:
 def _for_linking(function: F, forceinline: bool) -> F:
     if function.__closure__:
         raise TypeError(f"{function.__qualname__} closes over variables: a kernel is a function of its arguments alone")
-    compiled: F = numba.njit(
-        nogil=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True, forceinline=forceinline, **lean.pipeline
-    )(function)
+    compiled: F = numba.njit(no_cpython_wrapper=True, no_cfunc_wrapper=True, forceinline=forceinline, **lean.options(function))(function)
     if compiled is not function and lean.LIGHT:
         compile_inner = compiled.compile  # type: ignore[attr-defined]
         find_for = compiled.get_call_template  # type: ignore[attr-defined]
 
         def find_for_any_number(args: Any, kws: Any) -> Any:
-            # Numba would compile it once for 0, once for 1 and once for any integer: a fifth of all functions.
+            # Numba would compile it once for 0 and once for any integer: one function in five was there twice.
             return find_for(tuple(types.unliteral(kind) for kind in args), {name: types.unliteral(kind) for name, kind in kws.items()})
 
         def compile_for_linking(signature: Any) -> Any:

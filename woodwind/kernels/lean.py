@@ -1,7 +1,7 @@
 """What Numba does while it compiles, and kernels can do without.
 
 Nearly all of the time of compiling is spent in Numba's own Python. Some of that is for programs that kernels are not: see
-docs/decisions/0007-compiling-ahead.md for what each of these brings. Parts of Numba are replaced while a kernel is being compiled
+docs/decisions/0009-lean-compiling.md for what each of these brings. Parts of Numba are replaced while a kernel is being compiled
 and put back; the compiler lock is held, so nobody else compiles meanwhile. Where a version of Numba lacks a part, it is left alone.
 """
 
@@ -10,8 +10,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
+from numba.core import types
+
 try:  # semi-private, all of it
-    from numba.core import typed_passes, untyped_passes
     from numba.core.codegen import CPUCodeLibrary, JITCPUCodegen
     from numba.core.compiler import CompilerBase, DefaultPassBuilder
     from numba.core.compiler_machinery import PassManager
@@ -19,7 +20,7 @@ try:  # semi-private, all of it
     from numba.core.types.functions import BaseFunction
     from numba.core.typing.context import Context
 except ImportError:  # pragma: no cover: every tested version has them
-    typed_passes = None
+    CompilerBase = None
 
 
 class Step(NamedTuple):
@@ -31,8 +32,17 @@ class Step(NamedTuple):
     other: Any
 
 
+# Passes for what no kernel has.
+_UNUSED = frozenset((
+    "WithLifting", "InlineClosureLikes", "RewriteDynamicRaises", "MakeFunctionToJitFunction", "InlineInlinables", "FindLiterallyCalls",
+    "LiteralUnroll", "LiteralPropagationSubPipelinePass", "InlineOverloads", "NopythonRewrites", "DumpParforDiagnostics",
+))  # fmt: skip
+# What makes an array inside of a kernel.
+_MAKERS = frozenset(("empty", "empty_like", "zeros", "zeros_like", "ones", "ones_like", "full", "full_like", "arange", "copy", "astype"))
+
 _depth = 0
 _known: dict[Any, Any] = {}
+_loaded: set[Any] = set()
 
 
 @contextmanager
@@ -108,7 +118,8 @@ def _remember(function: Any, context: Any, args: Any, kws: Any) -> Any:
     return _known[key]
 
 
-_loaded: set[Any] = set()
+def _holds_array(kind: Any) -> bool:
+    return isinstance(kind, types.Array) or (isinstance(kind, types.BaseTuple) and any(map(_holds_array, kind)))
 
 
 def _load_once(own: Any) -> Any:
@@ -122,10 +133,10 @@ def _load_once(own: Any) -> Any:
     return load
 
 
-if typed_passes is None:
+if CompilerBase is None:
     LIGHT: list[Step] = []
     _ALWAYS: list[Step] = []
-    pipeline: dict[str, Any] = {}
+    COMPILER: dict[str, Any] = {}
 else:
     LIGHT = _steps(
         (CPUCodeLibrary, "_optimize_final_module", _leave_unoptimised),
@@ -139,27 +150,32 @@ else:
         (Context, "load_additional_registries", _load_once(Context.__dict__["load_additional_registries"])),
     )
 
-    class LeanCompiler(CompilerBase):
+    class LeanCompiler(CompilerBase):  # type: ignore[misc]
         """Numba's pipeline without what no kernel needs: closures, comprehensions, `with`, raising, expressions of whole arrays."""
 
+        def compile_extra(self, func: Any) -> Any:
+            """Compile a function, and see that no array comes back."""
+            result = super().compile_extra(func)
+            if _holds_array(result.signature.return_type):
+                raise TypeError(f"{func.__qualname__} returns an array: outputs are passed in")
+            return result
+
         def define_pipelines(self) -> list[Any]:
+            """The passes that are left."""
             whole = DefaultPassBuilder.define_nopython_pipeline(self.state)
             lean = PassManager("nopython")
-            lean.passes.extend(entry for entry in whole.passes if entry[0] not in _UNUSED)
+            lean.passes.extend(entry for entry in whole.passes if entry[0].__name__ not in _UNUSED)
             lean.finalize()
             return [lean]
 
-    _UNUSED = (
-        untyped_passes.WithLifting,
-        untyped_passes.InlineClosureLikes,
-        untyped_passes.RewriteDynamicRaises,
-        untyped_passes.MakeFunctionToJitFunction,
-        untyped_passes.InlineInlinables,
-        untyped_passes.FindLiterallyCalls,
-        untyped_passes.LiteralUnroll,
-        untyped_passes.LiteralPropagationSubPipelinePass,
-        typed_passes.InlineOverloads,
-        typed_passes.NopythonRewrites,
-        typed_passes.DumpParforDiagnostics,
-    )
-    pipeline = {"pipeline_class": LeanCompiler}
+    COMPILER = {"pipeline_class": LeanCompiler}
+
+
+def options(function: Any) -> dict[str, Any]:
+    """Numba's options for a function.
+
+    References to arrays are counted only where arrays are made: elsewhere they are all somebody else's, and the counting was
+    a tenth of the time of compiling. Hence no function here may hand an array back.
+    """
+    makes_arrays = not _MAKERS.isdisjoint(function.__code__.co_names)
+    return {"nogil": True, "error_model": "numpy", **({"_nrt": makes_arrays, **COMPILER} if COMPILER else {})}
