@@ -123,12 +123,18 @@ def _holds_array(kind: Any) -> bool:
 
 
 def _load_once(own: Any) -> Any:
-    """What Numba would look through again whenever it meets something new: a hundred lists that nobody adds to meanwhile."""
+    """Registries are imported once; then only what was added to them is taken in, as every new intrinsic is.
+
+    Numba would go through forty imports whenever it meets something new.
+    """
 
     def load(context: Any) -> None:
-        if (own, id(context)) not in _loaded:
-            _loaded.add((own, id(context)))
+        known = context._registries  # shared by all contexts that were derived from one
+        if (own, id(known)) not in _loaded:
+            _loaded.add((own, id(known)))
             own(context)
+        for registry in tuple(known):
+            context.install_registry(registry)
 
     return load
 
