@@ -1,7 +1,8 @@
 """How long until something happens: import, the first fit ever, and the first fit of a new process?
 
 Everything is measured in new processes. The first fit ever runs with an empty cache of compiled kernels; the warm one with the cache
-that it left. A new process is timed from outside, so the start of Python itself is counted.
+that it left. A new process is timed from outside, so the start of Python itself is counted: until it has trained, and until it is gone.
+Bytecode is written, as it is by pip, whatever the environment says: compiling the source files is nobody's cold start but an author's.
 """
 
 from __future__ import annotations
@@ -40,7 +41,6 @@ print(json.dumps(dict(seconds=taken, modules=len(sys.modules) - before, heavy=he
 
 FIT = """
 import sys, time
-begin = time.perf_counter()
 sys.path.insert(0, {here!r})
 import synthetic
 X, y = synthetic.small(1_000, 10)
@@ -50,20 +50,22 @@ X = contestant.prepare(X)
 start = time.perf_counter()
 contestant.fit(X, y, Settings(threads={threads}))
 import json
-print(json.dumps(dict(fit=time.perf_counter() - start, inside=time.perf_counter() - begin)))
+print(json.dumps(dict(fit=time.perf_counter() - start, trained=time.time())))
 """
 
 
 def fresh(code: str, **more: str) -> tuple[float, dict[str, Any]]:
-    """Run code in a new process: seconds from outside, and what it printed last."""
+    """Run code in a new process: seconds from outside, and what it printed last. A time of day becomes seconds from the start."""
     path = os.pathsep.join([str(HERE.parent), os.environ.get("PYTHONPATH", "")]).rstrip(os.pathsep)
     env = {**os.environ, "PYTHONPATH": path, **more}
-    start = time.perf_counter()
+    env.pop("PYTHONDONTWRITEBYTECODE", None)
+    start, of_day = time.perf_counter(), time.time()
     done = subprocess.run([sys.executable, "-c", code], check=False, capture_output=True, text=True, env=env, cwd=tempfile.gettempdir())
     taken = time.perf_counter() - start
     if done.returncode:
         raise RuntimeError("; ".join(done.stderr.strip().splitlines()[-3:]))
-    return taken, json.loads(done.stdout.strip().splitlines()[-1])
+    found = json.loads(done.stdout.strip().splitlines()[-1])
+    return taken, {**found, "trained": found["trained"] - of_day} if "trained" in found else found
 
 
 def imports(report: Report, names: list[str], runs: int) -> None:
@@ -91,22 +93,22 @@ def first_fits(report: Report, names: list[str], threads: int, runs: int) -> Non
             code = FIT.format(here=str(HERE), name=name, threads=threads)
             if name == "woodwind":
                 whole, first = fresh(code, WOODWIND_CACHE_DIR=cache)
-                report.figures["first_fit_ever"] = {"fit": first["fit"], "process": whole}
+                report.figures["first_fit_ever"] = {"fit": first["fit"], "trained": first["trained"], "process": whole}
                 size = sum(f.stat().st_size for f in Path(cache).rglob("*") if f.is_file())
-                rows.append(["woodwind, empty cache", seconds(first["fit"]), seconds(whole), 1])
+                rows.append(["woodwind, empty cache", seconds(first["fit"]), seconds(first["trained"]), seconds(whole), 1])
                 report.figures["cache_bytes"] = size
             found = [fresh(code, WOODWIND_CACHE_DIR=cache) for _ in range(runs)]
-            best = min(found, key=lambda pair: pair[0])
-            report.figures.setdefault("new_process", {})[name] = {"fit": best[1]["fit"], "process": best[0]}
-            rows.append([name, seconds(best[1]["fit"]), seconds(best[0]), runs])
+            best = min(found, key=lambda pair: float(pair[1]["trained"]))
+            report.figures.setdefault("new_process", {})[name] = {"fit": best[1]["fit"], "trained": best[1]["trained"], "process": best[0]}
+            rows.append([name, seconds(best[1]["fit"]), seconds(best[1]["trained"]), seconds(best[0]), runs])
     report.say("## First fit of a process\n\n1,000 x 10, 100 trees of 31 leaves; the fit includes importing the library.\n")
-    report.table(["contestant", "import and first fit", "whole process", "processes"], rows)
+    report.table(["contestant", "import and first fit", "start to trained", "whole process", "processes"], rows)
     if "woodwind" in names:
         report.say(f"The cache holds {report.figures['cache_bytes'] / 2**20:.1f} MB.\n")
         report.goal("first fit ever, compiling included", report.figures["first_fit_ever"]["fit"], 15.0, " s", at_most=True)
         report.goal(
             "new process with a warm cache, from start to trained",
-            report.figures["new_process"]["woodwind"]["process"],
+            report.figures["new_process"]["woodwind"]["trained"],
             2.0,
             " s",
             at_most=True,

@@ -12,7 +12,7 @@ def nothing_compiled(monkeypatch):
     """As on a machine with two processors on which nothing was compiled so far."""
     monkeypatch.setattr(ahead, "can_wait_for", lambda name: True)
     monkeypatch.setattr(ahead, "usable_threads", lambda n_jobs: 2)
-    monkeypatch.setattr(ahead, "walk_something", lambda: None)
+    monkeypatch.setattr(ahead, "rehearse", lambda: None)
     monkeypatch.setattr(ahead, "_child", None)
 
 
@@ -24,10 +24,10 @@ def started(monkeypatch, code):
     return child
 
 
-def test_growth_and_walk_can_be_rehearsed():
+def test_growth_and_what_surrounds_it_can_be_rehearsed():
     for outputs, growth in ((1, "best_first"), (1, "symmetric"), (3, "best_first")):
         ahead.compile_growth(outputs, growth)
-    ahead.walk_something()
+    ahead.rehearse()
 
 
 def test_the_other_process_runs_what_it_is_told(nothing_compiled, monkeypatch, tmp_path):

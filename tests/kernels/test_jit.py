@@ -64,7 +64,7 @@ def room(tmp_path):
     kernels = tmp_path / "copy" / "woodwind" / "kernels"
     kernels.mkdir(parents=True)
     (kernels.parent / "__init__.py").touch()
-    for name in ("__init__.py", "jit.py", "cache.py"):
+    for name in ("__init__.py", "jit.py", "lean.py", "cache.py"):
         shutil.copy(ROOM / name, kernels)
     (kernels / "helper.py").write_text(HELPER)
     (kernels / "work.py").write_text(WORK)

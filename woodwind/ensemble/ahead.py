@@ -14,8 +14,11 @@ import numpy as np
 from woodwind.base.pool import usable_threads
 from woodwind.data.codes import Codes, row_stride
 from woodwind.kernels.jit import can_wait_for, quiet_environment
+from woodwind.kernels.leaves import leaf_sums
 from woodwind.tree.assemble import ValuedTree
+from woodwind.tree.finish import add_placed, with_means
 from woodwind.tree.grow import Grower
+from woodwind.tree.leaves import newton_tree
 from woodwind.tree.settings import TreeSettings
 from woodwind.tree.walk import walk_tree
 
@@ -59,7 +62,7 @@ def _wait_for(child: "subprocess.Popen[bytes] | None") -> None:
     if child is None:
         return
     if child.poll() is None:
-        walk_something()
+        rehearse()
     try:
         child.wait(LONGEST_WAIT)
     except subprocess.TimeoutExpired:
@@ -88,12 +91,17 @@ def compile_growth(outputs: int, growth: str) -> None:
     grower.grow(np.ones(2), 0)
 
 
-def walk_something() -> None:
-    """Walk a tree, so that the kernel for it is compiled."""
-    number, real = np.zeros(1, np.int64), np.zeros(1)
-    leaf = np.array([-1], np.int32)
+def rehearse() -> None:
+    """Do once what comes before and after the growing of a tree, so that the kernels for it are compiled."""
+    codes = small_table()
+    grower = Grower(codes, TreeSettings(min_rows=1, max_leaves=2), 1)
+    nothing = grower.rehearse()
+    newton_tree(nothing, nothing.hessian, 0.0, 1.0, 0.1)
+    number, real, leaf = np.zeros(1, np.int64), np.zeros(1), np.zeros(8, np.int32)
     tree = ValuedTree(
-        feature=leaf, bin=number, child=np.zeros(1, np.int32), missing=np.zeros(1, np.uint8), set=number - 1,
+        feature=np.array([-1], np.int32), bin=number, child=np.zeros(1, np.int32), missing=np.zeros(1, np.uint8), set=number - 1,
         sets=np.zeros((0, 8), np.uint64), gain=real, cover=real, low=real, high=real, value=real[:, None], output=0,
     )  # fmt: skip
-    walk_tree(tree, small_table(), np.empty(8, np.int32))
+    walk_tree(with_means(tree), codes, leaf)
+    add_placed(np.zeros(8), [(tree, leaf)], 1)
+    leaf_sums(leaf, grower.stats, None, np.zeros((1, 3), np.int64))

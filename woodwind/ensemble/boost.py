@@ -11,26 +11,21 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from woodwind.base.pool import run_ranges, side_by_side
+from woodwind.base.pool import side_by_side
 from woodwind.base.streams import key, share_threshold
 from woodwind.data.codes import Codes
 from woodwind.data.ranks import Ranks
 from woodwind.ensemble.bin_ground import BinGround
 from woodwind.ensemble.exact_ground import ExactGround
 from woodwind.ensemble.ground import Floats, Ground, Rows
-from woodwind.kernels.derivatives import add_leaf_column, add_leaf_values, add_leaf_vectors
 from woodwind.kernels.draw import draw_bootstrap, draw_share
-from woodwind.kernels.traverse import node_means
 from woodwind.losses.base import Loss
 from woodwind.tree.assemble import ValuedTree
+from woodwind.tree.finish import Placed, add_placed, with_means
 from woodwind.tree.grow import GrownTree, pruned
 from woodwind.tree.leaves import fill_empty, newton_tree, newton_values, rows_by_leaf, within_bounds
 from woodwind.tree.settings import TreeSettings
 from woodwind.tree.walk import walk_tree
-
-# Rows to which all trees of a round are added before the next ones: their scores stay in the second-level cache.
-ADD_ROWS = 4096
-Placed = tuple[ValuedTree, NDArray[np.int32]]  # a tree, and the node where each row of the table ends
 
 
 @dataclass(frozen=True)
@@ -122,7 +117,7 @@ class Booster:
         # What would leave a side idle is grown by all threads together.
         beside = len(every) // sides * sides if sides > 1 else 0
         placed = [*side_by_side(tree, every[:beside], sides), *(tree(None, output) for output in every[beside:])]
-        self._add(placed)
+        add_placed(self.raw, placed, self.plan.threads)
         return [finished for finished, _leaf in placed]
 
     def _drawn(self, number: int) -> Rows | None:
@@ -181,7 +176,7 @@ class Booster:
         values = np.where(counts[:, None] > 0, values, tree.value)
         values = np.clip(values, tree.low[:, None], tree.high[:, None])
         finished = with_means(tree.with_values(values, counts.astype(np.float64)))
-        self._add([(finished, leaf)])
+        add_placed(self.raw, [(finished, leaf)], self.plan.threads)
         return finished
 
     def _newton(self, loss: Loss, gradient: Floats, hessian: Floats) -> Floats:
@@ -197,28 +192,3 @@ class Booster:
         leaf = np.empty(self.codes.n_rows, np.int32)
         walk_tree(tree, self.codes, leaf, self.plan.threads)
         return leaf
-
-    def _add(self, placed: Sequence[Placed]) -> None:
-        """Add the values of trees to the scores of all rows."""
-        raw = self.raw
-
-        def part(begin: int, end: int) -> None:
-            step = end - begin if len(placed) == 1 else ADD_ROWS
-            for first in range(begin, end, step):
-                for tree, leaf in placed:
-                    values, past = np.ascontiguousarray(tree.value), min(first + step, end)
-                    if tree.output < 0:
-                        add_leaf_vectors(raw, leaf, values, first, past)
-                    elif raw.ndim == 1:
-                        add_leaf_values(raw, leaf, values[:, 0], first, past)
-                    else:
-                        add_leaf_column(raw, tree.output, leaf, values[:, 0], first, past)
-
-        run_ranges(part, len(raw), self.plan.threads, len(placed))
-
-
-def with_means(tree: ValuedTree) -> ValuedTree:
-    """Inner nodes get the cover-weighted mean of the leaves below: what a walk that ends there takes."""
-    roots: NDArray[np.int64] = np.array([0, len(tree.feature)])
-    node_means(tree.feature, tree.child, tree.cover, roots, tree.value)
-    return tree

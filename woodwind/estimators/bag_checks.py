@@ -5,9 +5,9 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+import sklearn
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, is_classifier, is_regressor
-from sklearn.metrics import accuracy_score, check_scoring, get_scorer_names, r2_score
 
 from woodwind.base.errors import OutOfBagWarning, ParameterError
 from woodwind.base.notice import notice
@@ -109,7 +109,7 @@ def read_oob_score(given: Any, bag: Any) -> Score | None:
     if given is False:
         return None
     if given is True:
-        given = accuracy_score if is_classifier(bag) else r2_score
+        given = sklearn.metrics.accuracy_score if is_classifier(bag) else sklearn.metrics.r2_score
     if isinstance(given, str) or _is_scorer(given):
         return _by_scorer(_read_scorer(given, bag), bag)
 
@@ -132,11 +132,12 @@ def _is_scorer(given: Any) -> bool:
 
 def _read_scorer(given: Any, bag: Any) -> Any:
     try:
-        return check_scoring(ClassifierAnswers() if is_classifier(bag) else RegressorAnswers(), scoring=given)
+        return sklearn.metrics.check_scoring(ClassifierAnswers() if is_classifier(bag) else RegressorAnswers(), scoring=given)
     except (ValueError, TypeError) as error:
+        some = ", ".join(repr(name) for name in sklearn.metrics.get_scorer_names()[:3])
         raise ParameterError(
             f"{type(bag).__name__}: oob_score={given!r} is no scorer. Give True, a function of the truth and the prediction, or a name "
-            f"such as {', '.join(repr(name) for name in get_scorer_names()[:3])} (sklearn.metrics.get_scorer_names() has all)."
+            f"such as {some} (sklearn.metrics.get_scorer_names() has all)."
         ) from error
 
 

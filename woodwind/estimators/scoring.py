@@ -4,9 +4,9 @@ import inspect
 from typing import Any
 
 import numpy as np
+import sklearn
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
-from sklearn.metrics import check_scoring
 from sklearn.utils import _safe_indexing
 
 from woodwind.base.errors import ParameterError
@@ -40,7 +40,7 @@ def read_scorer(scoring: Any, model: Any, owner: str) -> Any:
     """The scorer of a name or of a function."""
     stand_in = (ClassifierStandIn if hasattr(model, "classes_") else RegressorStandIn)(model)
     try:
-        return check_scoring(stand_in, scoring=scoring)
+        return sklearn.metrics.check_scoring(stand_in, scoring=scoring)
     except (ValueError, TypeError) as error:
         text = str(error).splitlines()[0][:300]
         raise ParameterError(

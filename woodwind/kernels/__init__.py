@@ -3,6 +3,7 @@
 The contract of a kernel:
 
 1. Arrays in, arrays out; outputs are passed in and named `out_...`; the docstring gives shape and dtype of each.
+   None is returned, not even to another kernel: references to arrays are counted only where arrays are made.
 2. No estimator, loss object, frame, string or random generator. Settings come as one `NamedTuple` of numbers,
    randomness as a key.
 3. No function is passed in or closed over: choice is an integer switch. A function argument would compile again

@@ -148,9 +148,9 @@ def find_split(growing: Any, node: Any, total: Any, perfect: Any) -> None:
         if score[0, BF_SCORE] >= perfect:
             break
         k += 1
-    for k in range(count - 1, -1, -1):
-        other = drawn[n_features + k]
-        drawn[k], drawn[other] = drawn[other], drawn[k]
+    for i in range(count - 1, -1, -1):
+        other = drawn[n_features + i]
+        drawn[i], drawn[other] = drawn[other], drawn[i]
 
 
 @inlined

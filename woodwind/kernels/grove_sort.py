@@ -63,9 +63,9 @@ def sort_by_digits(keys: Any, other: Any, size: Any, low: Any, high: Any, counts
             counts[d] = total
             total += count
         for i in range(size):
-            d = ((U(source[i]) - least) >> shift) & mask
-            out[U(np.int64(counts[d]))] = source[i]
-            counts[d] += np.int32(1)
+            digit = ((U(source[i]) - least) >> shift) & mask
+            out[U(np.int64(counts[digit]))] = source[i]
+            counts[digit] += np.int32(1)
         swapped = not swapped
         shift += U(DIGIT)
     if swapped:
@@ -79,12 +79,12 @@ def sort_nearly(keys: Any, size: Any, most: Any) -> Any:
     steps = np.int64(0)
     for j in range(U(1), size):
         moved = keys[j]
-        i = j
+        i = U(j)
         while i > U(0) and keys[i - U(1)] > moved:
             keys[i] = keys[i - U(1)]
             i -= U(1)
         keys[i] = moved
-        steps += np.int64(j - i)
+        steps += np.int64(U(j) - i)
         if steps > most:
             return False
     return True
@@ -105,9 +105,9 @@ def sort_keys(keys: Any, other: Any, size: Any, low: Any, high: Any, counts: Any
             counts[b] = total
             total += count
         for i in range(size):
-            b = U((((keys[i] >> 32) - low) * factor) >> 32)
-            other[U(np.int64(counts[b]))] = keys[i]
-            counts[b] += np.int32(1)
+            bucket = U((((keys[i] >> 32) - low) * factor) >> 32)
+            other[U(np.int64(counts[bucket]))] = keys[i]
+            counts[bucket] += np.int32(1)
         for i in range(size):
             keys[i] = other[i]
         if sort_nearly(keys, size, np.int64(PATIENCE) * np.int64(size)):

@@ -9,8 +9,7 @@ import os
 import pickle
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -20,13 +19,12 @@ import numba
 import numpy as np
 from numba.core import config, types
 
-from woodwind.kernels import cache
+from woodwind.kernels import cache, lean
 
 try:  # what makes compiling a kernel of many functions several times faster; semi-private as well
-    from numba.core.codegen import CPUCodeLibrary, JITCPUCodegen
     from numba.core.compiler_lock import global_compiler_lock
 except ImportError:  # pragma: no cover: every tested version has them
-    CPUCodeLibrary = JITCPUCodegen = global_compiler_lock = None
+    global_compiler_lock = None
 try:  # the parts of Numba that its own cache is made of, and that no promise covers
     from numba.core.compiler import CompileResult
     from numba.core.runtime import rtsys
@@ -63,17 +61,17 @@ def kernel(function: F) -> F:
     """
     if function.__closure__:
         raise TypeError(f"{function.__qualname__} closes over variables: a kernel is a function of its arguments alone")
-    compiled: F = numba.njit(nogil=True, error_model="numpy")(function)
+    compiled: F = numba.njit(**lean.options(function))(function)
     # With NUMBA_DISABLE_JIT=1 what comes back is the function itself. A kernel from outside of the room is compiled
     # in every process, since the digest does not cover its file.
     if compiled is not function and function.__module__.startswith(__package__ + ".") and _can_keep(compiled):
         compiled._cache = KernelCache(function)  # type: ignore[attr-defined]
-    if compiled is not function and _STEPS:
+    if compiled is not function and lean.LIGHT:
         compile_whole = compiled.compile  # type: ignore[attr-defined]
 
         def compile_for_calling(signature: Any) -> Any:
             # An inner function may be what calls it first.
-            with global_compiler_lock, _only_for_linking(False):
+            with global_compiler_lock, lean.compiling(), lean.only_for_linking(False):
                 return compile_whole(signature)
 
         compiled.compile = compile_for_calling  # type: ignore[attr-defined]
@@ -101,14 +99,17 @@ def inlined(function: F) -> F:
 def _for_linking(function: F, forceinline: bool) -> F:
     if function.__closure__:
         raise TypeError(f"{function.__qualname__} closes over variables: a kernel is a function of its arguments alone")
-    compiled: F = numba.njit(
-        nogil=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True, forceinline=forceinline
-    )(function)
-    if compiled is not function and _STEPS:
+    compiled: F = numba.njit(no_cpython_wrapper=True, no_cfunc_wrapper=True, forceinline=forceinline, **lean.options(function))(function)
+    if compiled is not function and lean.LIGHT:
         compile_inner = compiled.compile  # type: ignore[attr-defined]
+        find_for = compiled.get_call_template  # type: ignore[attr-defined]
+
+        def find_for_any_number(args: Any, kws: Any) -> Any:
+            # Numba would compile it once for 0 and once for any integer: one function in five was there twice.
+            return find_for(tuple(types.unliteral(kind) for kind in args), {name: types.unliteral(kind) for name, kind in kws.items()})
 
         def compile_for_linking(signature: Any) -> Any:
-            with global_compiler_lock, _only_for_linking(True):
+            with global_compiler_lock, lean.only_for_linking(True):
                 return compile_inner(signature)
 
         def refuse(*_arguments: Any) -> Any:
@@ -120,56 +121,9 @@ def _for_linking(function: F, forceinline: bool) -> F:
 
         compiled.compile = compile_for_linking  # type: ignore[attr-defined]
         compiled.add_overload = add_overload  # type: ignore[attr-defined]
+        compiled.get_call_template = find_for_any_number  # type: ignore[attr-defined]
         compiled._compile_for_args = refuse  # type: ignore[attr-defined]
     return compiled
-
-
-@contextmanager
-def _only_for_linking(light: bool) -> Iterator[None]:
-    """While light, what is compiled is neither optimised nor turned into machine code by itself.
-
-    Numba does both for every function and everything that it calls, and once more for each caller: for a kernel of a hundred
-    inner functions that is most of the time. Whoever calls from Python gets all of it optimised, once, as a whole.
-    The compiler lock is held, so nobody else compiles meanwhile.
-    """
-    before = [(owner, name, owner.__dict__[name]) for owner, name, _light, _own in _STEPS]
-    for owner, name, light_step, own_step in _STEPS:
-        setattr(owner, name, light_step if light else own_step)
-    try:
-        yield
-    finally:
-        for owner, name, step in before:
-            setattr(owner, name, step)
-
-
-def _leave_unoptimised(_library: Any) -> None:
-    """In place of optimising a library."""
-
-
-def _leave_without_code(library: Any) -> None:
-    """In place of making machine code of a library: it can be linked, which is all that is wanted of it."""
-    library._finalize_dynamic_globals()
-    library._verify_declare_only_symbols()
-    library._finalized = True
-
-
-def _leave_without_environment(_codegen: Any, _name: str, _environment: Any) -> None:
-    """In place of telling machine code where its constants are: there is none, and kernels have none."""
-
-
-def _heavy_steps() -> list[tuple[Any, str, Any, Any]]:
-    """What Numba does to a library after lowering: where, its light substitute, and Numba's own; empty if it looks otherwise."""
-    steps = [
-        (CPUCodeLibrary, "_optimize_final_module", _leave_unoptimised),
-        (CPUCodeLibrary, "_finalize_final_module", _leave_without_code),
-        (JITCPUCodegen, "set_env", _leave_without_environment),
-    ]
-    if any(name not in getattr(owner, "__dict__", {}) for owner, name, _light in steps):
-        return []
-    return [(owner, name, light, owner.__dict__[name]) for owner, name, light in steps]
-
-
-_STEPS = _heavy_steps()
 
 
 def switches() -> str:

@@ -186,21 +186,20 @@ def find_places(codes: Any, questions: Any, begin: Any, end: Any, n_places: Any,
 
 
 @inner
-def walk_on(places: Any, n: Any, first_end: Any, first_row: Any, ends: Any, x: Any, n_features: Any, walk: Any) -> Any:
-    """The nodes where the first n rows of a block end, of which some have to walk: uint32[LANES]."""
+def walk_on(places: Any, n: Any, first_end: Any, first_row: Any, ends: Any, table: Any, walk: Any, out_found: Any) -> None:
+    """The nodes where the first n rows of a block end, of which some have to walk: out_found uint32[LANES]. table = (x, n_features)."""
     nodes, words = walk.nodes, walk.words
-    found = np.empty(LANES, np.uint32)
+    x, n_features = table
     lanes, offsets, rows = np.empty(LANES, np.uint32), np.empty(LANES, np.uint64), np.empty(LANES, np.uint16)
     kept = np.uint64(0)
     for i in range(n):  # those who walk, without a branch: the place moves on only behind them
         end = np.uint64(ends[first_end + np.uint64(places[i])])
-        found[i] = end >> np.uint64(1)
+        out_found[i] = end >> np.uint64(1)
         lanes[kept], offsets[kept], rows[kept] = end >> np.uint64(1), (first_row + i) * n_features, i
         kept += end & np.uint64(1)
     advance(lanes, offsets, kept, x, nodes, words)
     for j in range(kept):
-        found[np.uint64(rows[j])] = lanes[j]
-    return found
+        out_found[np.uint64(rows[j])] = lanes[j]
 
 
 @kernel
@@ -214,7 +213,7 @@ def sweep_rows(x: Any, n_features: int, n_rows: int, trees: Any, tools: Any, out
     at, ends, end_value, roots = program.at, program.ends, program.end_value, walk.trees
     questions, tables, table_column = program.questions, program.tables, program.table_column
     codes = np.empty(n_columns * BLOCK, np.int8)
-    narrow, places = np.empty(BLOCK, np.uint8), np.empty(BLOCK, np.uint16)
+    narrow, places, found = np.empty(BLOCK, np.uint8), np.empty(BLOCK, np.uint16), np.empty(LANES, np.uint32)
     first_table = encoder.columns.shape[0] + encoder.lowest.shape[0]
     for i in range(codes.shape[0]):
         codes[i] = 0
@@ -233,6 +232,6 @@ def sweep_rows(x: Any, n_features: int, n_rows: int, trees: Any, tools: Any, out
                 for i in range(n):
                     out[first + i, column] += end_value[first_end + np.uint64(places[i])]
             else:
-                found = walk_on(places, n, first_end, first, ends, x, np.uint64(n_features), walk)
+                walk_on(places, n, first_end, first, ends, (x, np.uint64(n_features)), walk, found)
                 step = (np.uint64(1), np.uint64(0))
                 deliver(found, n, (first, np.uint64(tree)), step, walk, np.uint64(trees[0]), out, out_leaf)

@@ -31,6 +31,7 @@ from woodwind.kernels.intrinsics import (
     get_int,
     get_listed,
     get_word,
+    int_row,
     ints,
     put_float,
     put_int,
@@ -68,7 +69,7 @@ from woodwind.kernels.scan import (
     shrunk,
     sort_places,
 )
-from woodwind.kernels.tasks import T_BEGIN, T_END, table_of
+from woodwind.kernels.tasks import T_BEGIN, T_END, tables_of
 
 U = np.uint64
 S_MISSING_RIGHT = 2  # rows of the float scratch: gains with missing values to the right ...
@@ -91,7 +92,7 @@ def cell_of(growing: Any, feature: Any, code: Any) -> Any:
 def cell_sums(growing: Any, rule: Any, node: Any, cell: Any) -> Any:
     """Gradient and hessian of one cell of a node's histogram."""
     layout = get_int(growing, NODE_I, node, N_LAYOUT)
-    table = table_of(growing, get_int(growing, NODE_I, node, N_SLOT), layout)
+    table = int_row(growing, tables_of(layout), get_int(growing, NODE_I, node, N_SLOT))
     value = table[cell]
     gradient_unit, hessian_unit = field_units(rule, layout)
     if layout == PACKED3:

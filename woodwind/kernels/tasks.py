@@ -37,6 +37,8 @@ from woodwind.kernels.intrinsics import (
     get_int,
     get_listed,
     int_list,
+    int_part,
+    int_row,
     ints,
     put_float,
     put_int,
@@ -89,17 +91,9 @@ I_N_PARTS = 5
 
 
 @inner
-def table_of(growing: Any, slot: Any, layout: Any) -> Any:
-    """The histogram in a slot."""
-    if layout == WIDE2:
-        return ints(growing, WIDE)[slot]
-    return ints(growing, TABLES)[slot]
-
-
-@inner
-def buffer_of(growing: Any, rule: Any, which: Any) -> Any:
-    """One of the two buffers of row numbers."""
-    return int_list(growing, ROWS)[which * rule.capacity : (which + 1) * rule.capacity]
+def tables_of(layout: Any) -> Any:
+    """Where histograms of a layout are: their number in the directory."""
+    return WIDE if layout == WIDE2 else TABLES
 
 
 @inner
@@ -118,10 +112,9 @@ def do_split(growing: Any, rule: Any, task: Any, placing: Any) -> None:
         get_int(growing, NODE_I, get_listed(growing, BATCH, get_int(growing, TASKS, task, T_WHAT)), N_FEATURE)
     ]
     goes = bytes_in(growing, GOES)[get_int(growing, TASKS, task, T_WHAT)]
-    source = buffer_of(growing, rule, get_int(growing, NODE_I, get_listed(growing, BATCH, get_int(growing, TASKS, task, T_WHAT)), N_BUFFER))
-    target = buffer_of(
-        growing, rule, 1 - get_int(growing, NODE_I, get_listed(growing, BATCH, get_int(growing, TASKS, task, T_WHAT)), N_BUFFER)
-    )
+    buffer = get_int(growing, NODE_I, get_listed(growing, BATCH, get_int(growing, TASKS, task, T_WHAT)), N_BUFFER)
+    source = int_part(growing, ROWS, buffer, rule.capacity)
+    target = int_part(growing, ROWS, 1 - buffer, rule.capacity)
     if placing:
         place_rows(
             column,
@@ -159,7 +152,7 @@ def do_sum(growing: Any, rule: Any, task: Any, thread: Any) -> None:
     """SUM: the histogram of a node, or of a part of its rows."""
     layout = get_int(growing, NODE_I, get_int(growing, TASKS, task, T_WHAT), N_LAYOUT)
     cells = rule.n_cells
-    table = table_of(growing, get_int(growing, NODE_I, get_int(growing, TASKS, task, T_WHAT), N_SLOT), layout)
+    table = int_row(growing, tables_of(layout), get_int(growing, NODE_I, get_int(growing, TASKS, task, T_WHAT), N_SLOT))
     if get_int(growing, TASKS, task, T_OUT) >= 0:
         table = ints(growing, PARTS)[get_int(growing, TASKS, task, T_OUT)]
     table[: 2 * cells if layout == WIDE2 else cells] = 0
@@ -168,7 +161,7 @@ def do_sum(growing: Any, rule: Any, task: Any, thread: Any) -> None:
         rule,
         get_int(growing, TASKS, task, T_BEGIN),
         get_int(growing, TASKS, task, T_END),
-        buffer_of(growing, rule, get_int(growing, NODE_I, get_int(growing, TASKS, task, T_WHAT), N_BUFFER)),
+        int_part(growing, ROWS, get_int(growing, NODE_I, get_int(growing, TASKS, task, T_WHAT), N_BUFFER), rule.capacity),
         layout,
         table,
         thread,
@@ -185,17 +178,17 @@ def complete(growing: Any, rule: Any, item: Any, first: Any, past: Any) -> None:
     begin = get_listed(growing, STARTS, first)
     end = get_listed(growing, STARTS, past)
     wide = small[N_LAYOUT] == WIDE2
-    table = table_of(growing, small[N_SLOT], small[N_LAYOUT])
+    table = int_row(growing, tables_of(small[N_LAYOUT]), small[N_SLOT])
     for part in range(item[I_N_PARTS]):
         other = ints(growing, PARTS)[item[I_PARTS] + part]
         for plane in range(2 if wide else 1):
             for i in range(np.uint64(plane * cells + begin), np.uint64(plane * cells + end)):
                 table[i] = other[i] if part == 0 else table[i] + other[i]
     if large >= 0:
-        parent = table_of(growing, item[I_PARENT], item[I_LAYOUT])
+        parent = int_row(growing, tables_of(item[I_LAYOUT]), item[I_PARENT])
         if item[I_LAYOUT] == WIDE2:
             layout = nodes[large, N_LAYOUT]
-            out = table_of(growing, nodes[large, N_SLOT], layout)
+            out = int_row(growing, tables_of(layout), nodes[large, N_SLOT])
             subtract(parent, table, wide, out, layout == WIDE2, begin, end, cells)
         else:
             for i in range(np.uint64(begin), np.uint64(end)):
@@ -206,7 +199,8 @@ def complete(growing: Any, rule: Any, item: Any, first: Any, past: Any) -> None:
 def judge(growing: Any, rule: Any, node: Any, first: Any, past: Any, counts: Any, thread: Any, out: Any) -> None:
     """Best split of a node among features first to past; written to row `out` of the findings."""
     layout = get_int(growing, NODE_I, node, N_LAYOUT)
-    place = (table_of(growing, get_int(growing, NODE_I, node, N_SLOT), layout), layout, counts, least_fields(rule, layout))
+    table = int_row(growing, tables_of(layout), get_int(growing, NODE_I, node, N_SLOT))
+    place = (table, layout, counts, least_fields(rule, layout))
     drawn = ints(growing, DRAWN)[thread]
     low = get_float(growing, NODE_F, node, F_LOW)
     high = get_float(growing, NODE_F, node, F_HIGH)
@@ -251,7 +245,7 @@ def do_judge(growing: Any, rule: Any, task: Any, thread: Any, counting: Any) -> 
             rule,
             get_int(growing, NODE_I, first, N_BEGIN),
             get_int(growing, NODE_I, first, N_END),
-            buffer_of(growing, rule, get_int(growing, NODE_I, first, N_BUFFER)),
+            int_part(growing, ROWS, get_int(growing, NODE_I, first, N_BUFFER), rule.capacity),
             counts,
         )
     else:
@@ -292,7 +286,7 @@ def collect(growing: Any, rows: Any, names: Any, what: Any) -> None:
 def do_collect(growing: Any, rule: Any, task: Any) -> None:
     """COLLECT: the rows of a leaf, or of a part of it, by the numbers that callers know them by."""
     what = ints(growing, TASKS)[task]
-    rows = buffer_of(growing, rule, ints(growing, NODE_I)[what[T_WHAT], N_BUFFER])
+    rows = int_part(growing, ROWS, get_int(growing, NODE_I, what[T_WHAT], N_BUFFER), rule.capacity)
     if rule.sparse:
         collect(growing, rows, row_list(growing, ROW_NAMES), what)
     else:

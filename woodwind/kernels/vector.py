@@ -30,13 +30,26 @@ from woodwind.kernels.growing import (
     N_BINS,
     NODE_I,
     PARTS,
+    ROWS,
     STARTS,
     TABLES,
     TASKS,
     WORDS,
 )
 from woodwind.kernels.growth import next_task
-from woodwind.kernels.intrinsics import add_four, floats, get_listed, int_list, ints, lanes_in, prefetch, row_list, word_list, words_in
+from woodwind.kernels.intrinsics import (
+    add_four,
+    floats,
+    get_listed,
+    int_list,
+    int_part,
+    ints,
+    lanes_in,
+    prefetch,
+    row_list,
+    word_list,
+    words_in,
+)
 from woodwind.kernels.jit import inlined, inner, kernel
 from woodwind.kernels.keys import draw_features
 from woodwind.kernels.layout import LEFT, N_BUFFER, N_SLOT, RIGHT
@@ -70,7 +83,6 @@ from woodwind.kernels.tasks import (
     T_END,
     T_OUT,
     T_WHAT,
-    buffer_of,
     can_split,
     do_collect,
     do_split,
@@ -159,7 +171,7 @@ def sum_lanes(growing: Any, rule: Any, task: Any, thread: Any) -> None:
         table = lanes_in(growing, PARTS)[what[T_OUT]]
     for i in range(U(rule.n_cells * rule.lanes)):
         table[i] = 0
-    rows = buffer_of(growing, rule, node[N_BUFFER])
+    rows = int_part(growing, ROWS, node[N_BUFFER], rule.capacity)
     words = words_in(growing, WORDS)[thread]
     values = lanes_in(growing, LANE_VALUES)[thread]
     if rule.sparse:

@@ -167,6 +167,12 @@ class Grower:
         on_threads(part, threads)
         return self._finished(scales, n_rows)
 
+    def rehearse(self) -> GrownTree:
+        """Everything but the growing, so that the kernels before and after it are compiled: a tree without nodes."""
+        fill_rows(self._space.directory, np.zeros(1, np.int32), None, 0, 1)
+        begin_call(self._space["control"])
+        return self._finished(np.ones(2), 0)
+
     def _draw_features(self, name: int) -> None:
         """Mark the features of the next tree."""
         per_tree = self.settings.features_per_tree
