@@ -1,6 +1,7 @@
 """Trees of forests against a twin that is slow and obvious."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -118,3 +119,22 @@ def test_with_a_limit_of_leaves_the_best_splits_come_first():
     assert len(few.cover) == 8
     assert few.gain.sum() < whole.gain.sum()
     np.testing.assert_array_equal(whole.nodes, free.nodes)
+
+
+@pytest.mark.compiled
+@pytest.mark.parametrize("random_cuts", [False, True])
+def test_rows_of_one_word_grow_the_tree_of_rows_of_two(random_cuts):
+    rng = np.random.default_rng(4)
+    columns = [rng.normal(size=3000).tolist() for _ in range(4)]
+    columns[1][::9] = [math.nan] * len(columns[1][::9])
+    grades = Grades.of(table_of(columns, [False] * 4))
+    times = rng.integers(0, 3, 3000).astype(np.int32)
+    single = rows_of(rng.integers(0, 2, 3000), 2)
+    double = replace(single, weight=2 * single.weight, weight_unit=0.5)
+    settings = GroveSettings(n_candidates=2, random_cuts=random_cuts)
+    growers = [GroveGrower(grades, rows, settings) for rows in (single, double)]
+    assert [grower._packed for grower in growers] == [True, False]
+    one, two = (grower.grow(times, 11) for grower in growers)
+    np.testing.assert_array_equal(one.nodes, two.nodes)
+    np.testing.assert_array_equal(one.value, two.value)
+    np.testing.assert_allclose(one.gain, two.gain, rtol=1e-12)

@@ -164,4 +164,5 @@ R_EXACT = RULE + 18  # nodes of at most so many rows, all of them in arenas, are
 R_LEVELS = RULE + 19  # there are categories
 R_UNIT = RULE + 20  # every row weighs one
 R_TOGETHER = RULE + 21  # few rows are judged by all features at once
-RULE_NUMBERS = 22
+R_PACKED = RULE + 22  # two classes, numbers only, every row weighs one: a row is one word, see `grove_order.pack`
+RULE_NUMBERS = 23

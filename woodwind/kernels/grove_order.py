@@ -37,6 +37,7 @@ from woodwind.kernels.grove_layout import (
     R_N_CLASSES,
     R_N_FEATURES,
     R_N_ROWS,
+    R_PACKED,
     R_ROOM,
     R_STRIDE,
     ROWS,
@@ -156,12 +157,30 @@ def gather_sorted(growing: Any, feature: Any, begin: Any, end: Any) -> Any:
 
 
 @inlined
+def pack(s: Any, both: Any) -> Any:
+    """(sum, both) of rows that weigh one as one word: the sum, and how many."""
+    return (s << 32) + (both & LOW_HALF)
+
+
+@inlined
+def unpack(word: Any) -> Any:
+    """The two again."""
+    count = word & LOW_HALF
+    return word >> 32, (count << 32) + count
+
+
+@inlined
 def copy_rows(growing: Any, begin: Any, end: Any) -> None:
     """Copy the sums of the rows of a node side by side: they are asked for once for each feature."""
     inside = is_inside(growing, begin, end)
     places = row_list(growing, PLACES if inside else ROWS)
     pair = int_list(growing, A_PAIR if inside else PAIR)
     own = ints(growing, NODE_PAIR)
+    if growing[R_PACKED] != 0:
+        for j in range(U(end - begin)):
+            place = U(places[U(begin) + j])
+            own[0, j] = pack(pair[place + place], pair[place + place + ONE])
+        return
     for j in range(U(end - begin)):
         place = U(places[U(begin) + j])
         own[0, j] = pair[place + place]
@@ -170,7 +189,7 @@ def copy_rows(growing: Any, begin: Any, end: Any) -> None:
 
 @inner
 def fill_cells(growing: Any, feature: Any, begin: Any, end: Any) -> None:
-    """Sum the rows of a node into the cells of bins or levels: (sum, both), or both for each class."""
+    """Sum the rows of a node into the cells of bins or levels: (sum, both), one word for the two, or both for each class."""
     cells = int_list(growing, CELLS)
     inside = is_inside(growing, begin, end)
     if inside:
@@ -184,6 +203,10 @@ def fill_cells(growing: Any, feature: Any, begin: Any, end: Any) -> None:
     moments = growing[R_CRITERION] == MOMENTS
     for j in range(U(256) * width):
         cells[j] = 0
+    if growing[R_PACKED] != 0:
+        for j in range(U(end - begin)):
+            cells[U(codes[start + U(places[U(begin) + j])])] += sums[j]
+        return
     for j in range(U(end - begin)):
         cell = U(codes[start + U(places[U(begin) + j])]) * width
         if moments:
@@ -204,6 +227,12 @@ def gather_bins(growing: Any, feature: Any, begin: Any, end: Any) -> Any:
     width = U(max(growing[R_N_CLASSES], 2))
     moments = growing[R_CRITERION] == MOMENTS
     found = U(0)
+    if growing[R_PACKED] != 0:
+        for code in range(U(256)):
+            codes[found] = np.int64(MISSING_CODE) if code == U(COARSE_MISSING) else np.int64(code)
+            sums[found], boths[found] = unpack(cells[code])
+            found += U(cells[code] > 0)
+        return np.int64(found)
     for code in range(U(256)):
         name = np.int64(MISSING_CODE) if code == U(COARSE_MISSING) else np.int64(code)
         cell = code * width

@@ -25,6 +25,7 @@ from woodwind.kernels.grove_layout import (
     R_MIN_WEIGHT,
     R_N_CLASSES,
     R_N_ROWS,
+    R_PACKED,
     R_ROOM,
     RAW_ROWS,
     ROWS,
@@ -33,7 +34,7 @@ from woodwind.kernels.grove_layout import (
     VALUES,
     VALUES_AT,
 )
-from woodwind.kernels.grove_order import fetch, is_inside
+from woodwind.kernels.grove_order import fetch, is_inside, pack, unpack
 from woodwind.kernels.grove_score import allowed, class_score, moment_score, worth
 from woodwind.kernels.intrinsics import floats, int_list, ints, row_list
 from woodwind.kernels.jit import inlined, inner
@@ -70,6 +71,11 @@ def add_side(growing: Any, found: Any, size: Any, limit: Any, beyond: Any, start
     sums = ints(growing, NODE_PAIR)[0]
     boths = ints(growing, NODE_PAIR)[1]
     s, both = start
+    if growing[R_PACKED] != 0:
+        word = pack(s, both)
+        for j in range(U(size)):
+            word += sums[j] if (found[j] <= limit) != beyond else np.int64(0)
+        return unpack(word)
     if growing[R_CRITERION] == MOMENTS:
         for j in range(U(size)):
             here = (found[j] <= limit) != beyond
