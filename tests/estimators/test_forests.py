@@ -12,6 +12,7 @@ from woodwind import ExtraTreesClassifier, ExtraTreesRegressor, RandomForestClas
 from woodwind.base.errors import InterruptWarning, OutOfBagWarning
 from woodwind.ensemble.drawing import Drawing
 from woodwind.ensemble.forest import Growing
+from woodwind.kernels.grove_quantiles import shares_below
 
 TOO_FEW = pytest.mark.filterwarnings("ignore:.*have no out-of-bag prediction")
 BOTH_TASKS = [RandomForestClassifier, RandomForestRegressor, ExtraTreesClassifier, ExtraTreesRegressor]
@@ -197,7 +198,7 @@ def test_quantiles_are_those_of_the_targets_in_the_leaves():
     running = np.cumsum(share[:, order], axis=1)
     for place, q in enumerate((0.1, 0.5, 0.9)):
         wanted = y[order][(running < q - 1e-9).sum(axis=1)]
-        np.testing.assert_array_equal(model.predict_quantiles(X, (0.1, 0.5, 0.9))[:, place], wanted)
+        np.testing.assert_array_equal(model.predict_quantiles(X, (0.1, 0.5, 0.9), calibrated=False)[:, place], wanted)
 
 
 def test_apply_path_and_proximity_agree():
@@ -313,3 +314,42 @@ def test_the_score_out_of_the_bag_weighs_rows_and_goes_with_its_training():
     model.set_params(oob_score=False).fit(X, y)
     assert not hasattr(model, "oob_score_")
     assert not hasattr(model, "oob_decision_function_")
+
+
+def test_levels_are_learnt_from_rows_out_of_the_bag():
+    # Nearly a function of its features: leaves of full trees are far too wide.
+    rng = np.random.default_rng(0)
+    X = rng.random((3000, 6))
+    y = np.sin(4 * X[:, 0]) + X[:, 1] * X[:, 2] + 0.02 * rng.standard_normal(3000)
+    model = RandomForestRegressor(n_estimators=100, quantiles=True, random_state=0).fit(X[:1500], y[:1500])
+
+    def covered(**how):
+        low, high = model.predict_quantiles(X[1500:], (0.05, 0.95), **how).T
+        return ((low <= y[1500:]) & (y[1500:] <= high)).mean()
+
+    assert covered(calibrated=False) > 0.94
+    assert 0.87 < covered() < 0.93
+
+
+def test_shares_below_are_those_of_targets_in_the_leaves_of_trees_that_have_not_seen_a_row():
+    X, y = make_friedman1(300, random_state=3)
+    y = np.round(y)  # some are equal
+    model = RandomForestRegressor(n_estimators=12, quantiles=True, min_samples_leaf=4, random_state=0).fit(X, y)
+    times = np.stack([Drawing(model._seed, 300, 300, True).counts(tree) for tree in range(12)])
+    ends, kept = model.grove_.ends(X, 1), model.leaf_rows_
+    own, found = np.searchsorted(kept.values, y).astype(np.int32), np.empty(300)
+    shares_below(ends, model.grove_.walk, kept._targets, own, times == 0, 0, 300, found)
+    for row in range(300):
+        shares = []
+        for tree in np.flatnonzero(times[:, row] == 0):
+            there = (ends[:, tree] == ends[row, tree]) & (times[tree] > 0)
+            below = (y < y[row]) + 0.5 * (y == y[row])
+            shares.append(np.average(below[there], weights=times[tree][there]))
+        np.testing.assert_allclose(found[row], np.mean(shares) if shares else np.nan, atol=1e-12)
+
+
+def test_without_rows_out_of_the_bag_levels_stay_as_they_are():
+    X, y = make_friedman1(200, random_state=0)
+    model = RandomForestRegressor(n_estimators=5, bootstrap=False, quantiles=True, random_state=0).fit(X, y)
+    assert model.leaf_rows_.levels is None
+    np.testing.assert_array_equal(model.predict_quantiles(X), model.predict_quantiles(X, calibrated=False))

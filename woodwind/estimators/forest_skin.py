@@ -130,6 +130,7 @@ class ForestSkin(TreeSkin):
         grove = self._grown(growing, watched, values, there)
         self._keep_schema(schema)
         self.grove_ = grove if not there else self.grove_.join(grove)
+        self._calibrate(table, growing)
         for name in ("oob_score_", "oob_decision_function_", "oob_prediction_"):
             self.__dict__.pop(name, None)  # of an earlier training
         if watched is not None and score is not None:
@@ -218,6 +219,9 @@ class ForestSkin(TreeSkin):
 
     def _keep_rows(self, trees: list[GroveTree], growing: Growing, there: int) -> None:
         """Keep which training rows are in which leaf, where that is wanted."""
+
+    def _calibrate(self, table: Table, growing: Growing) -> None:
+        """Learn from rows out of the bag what can be learnt of the finished forest."""
 
     def _error(self, found: OutOfBag, rows: GroveRows) -> float:
         """Squared error out of the bag: of numbers, or of the shares of the classes."""

@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 
 from woodwind.base.errors import ParameterError
+from woodwind.data.table import Table
 from woodwind.ensemble.forest import Growing, class_rows, number_rows
 from woodwind.estimators.forest_skin import ForestSkin
 from woodwind.estimators.target import Target, read_labels, read_numbers, tell_of_constant
@@ -101,6 +102,14 @@ class ForestRegression(ForestSkin, RegressorMixin, BaseEstimator):
         if kept is not None:
             self.leaf_rows_ = self.leaf_rows_.join(kept) if there else kept
 
+    def _calibrate(self, table: Table, growing: Growing) -> None:
+        drawing = growing.drawing
+        if not self.quantiles or not drawing.leaves_rows_out:
+            return
+        unseen = np.stack([drawing.counts(tree) == 0 for tree in range(self.grove_.n_trees)])
+        y, weight = growing.rows.real
+        self.leaf_rows_ = self.leaf_rows_.calibrated(self.grove_, table, y, weight, unseen, self._threads)
+
     def _keep_out_of_bag(self, mean: Floats) -> None:
         self.oob_prediction_ = mean[:, 0]
 
@@ -114,10 +123,12 @@ class ForestRegression(ForestSkin, RegressorMixin, BaseEstimator):
         """
         return self._predicted(self._mean(X))
 
-    def predict_quantiles(self, X: Any, quantiles: Any = (0.05, 0.5, 0.95)) -> Floats:
+    def predict_quantiles(self, X: Any, quantiles: Any = (0.05, 0.5, 0.95), calibrated: bool = True) -> Floats:
         """Quantiles of the training targets in the leaves where each row ends (Meinshausen 2006), (n_rows, n_quantiles).
 
-        Needs `quantiles=True`: the forest then keeps which training rows are in which leaf.
+        Needs `quantiles=True`: the forest then keeps which training rows are in which leaf. These targets alone are often spread too
+        widely, or not widely enough. Rows out of the bag tell by how much, and other quantiles are asked for instead, so that about the
+        share that was asked for of new targets is below.
 
         Parameters
         ----------
@@ -125,6 +136,8 @@ class ForestRegression(ForestSkin, RegressorMixin, BaseEstimator):
             Rows of the columns that the model was trained with.
         quantiles : numbers between 0 and 1, default=(0.05, 0.5, 0.95)
             0.05 and 0.95 are the ends of an interval that holds nine of ten targets.
+        calibrated : bool, default=True
+            False for the quantiles as they stand in the leaves. Trees that have all seen every row (`bootstrap=False`) leave no choice.
         """
         table = self._read(X)
         if not hasattr(self, "leaf_rows_"):
@@ -132,6 +145,9 @@ class ForestRegression(ForestSkin, RegressorMixin, BaseEstimator):
         wanted = np.atleast_1d(np.asarray(quantiles, np.float64))
         if wanted.ndim != 1 or not ((wanted >= 0.0) & (wanted <= 1.0)).all():
             raise ParameterError(f"{self._owner}: quantiles must be numbers from 0 to 1, not {quantiles!r}.")
+        levels = self.leaf_rows_.levels if calibrated else None
+        if levels is not None:
+            wanted = np.interp(wanted, np.linspace(0.0, 1.0, len(levels)), levels)
         return self.leaf_rows_.quantiles(self.grove_, table, wanted, self._threads)
 
     def _predicted(self, mean: Floats) -> Floats:

@@ -9,7 +9,7 @@ import numpy as np
 
 from woodwind.kernels.bits import lowest_bit
 from woodwind.kernels.grove_layout import LEFT_LEAF_SHIFT, LOW_HALF, RIGHT_LEAF_SHIFT
-from woodwind.kernels.jit import inner, kernel
+from woodwind.kernels.jit import inlined, inner, kernel
 
 U = np.uint64
 ONE, S6, LOW6 = np.uint64(1), np.uint64(6), np.uint64(63)
@@ -38,6 +38,42 @@ def outer_leaf(nodes: Any, base: Any, node: Any, side: Any) -> Any:
         node = refers if side == 1 and left_leaf == U(0) else node + 1
 
 
+@inlined
+def entries_at(end: Any, walk: Any, targets: Any, tree: Any) -> Any:
+    """The targets that a tree has where a walk ended, of a leaf or of all leaves below a node: the first, and behind the last."""
+    first = last = np.int64(end)
+    if first < 0:
+        node = -1 - first
+        first = outer_leaf(walk.nodes, walk.roots[tree, 0], node, 0)
+        last = outer_leaf(walk.nodes, walk.roots[tree, 0], node, 1)
+    at = walk.roots[tree, 1] + tree
+    return targets.span[at + first], targets.span[at + last + 1]
+
+
+@kernel
+def shares_below(ends: Any, walk: Any, targets: Any, own: Any, unseen: Any, begin: int, end: int, out: Any) -> None:
+    """What share of the targets that rows meet is below their own, and half of what is equal: out float64[n], NaN for rows that meet none.
+
+    own int32[n]: rank of the target of a row; unseen bool[T, n]: trees that are asked about it; ends as below.
+    """
+    for row in range(begin, end):
+        total = 0.0
+        asked = 0
+        for tree in range(ends.shape[1]):
+            if not unseen[tree, row]:
+                continue
+            first, last = entries_at(ends[row, tree], walk, targets, tree)
+            weight = 0.0
+            below = 0.0
+            for j in range(first, last):
+                w = np.float64(targets.weight[j])
+                weight += w
+                below += w if targets.rank[j] < own[row] else (0.5 * w if targets.rank[j] == own[row] else 0.0)
+            total += below / weight
+            asked += 1
+        out[row] = total / asked if asked > 0 else np.nan
+
+
 @kernel
 def quantiles_of_rows(ends: Any, walk: Any, targets: Any, wanted: Any, begin: int, end: int, out: Any) -> None:
     """Quantiles of rows begin..end: out float64[n, Q], for wanted float64[Q] ascending; ends int32[n, T] from `ends_grove`.
@@ -51,16 +87,11 @@ def quantiles_of_rows(ends: Any, walk: Any, targets: Any, wanted: Any, begin: in
     n_trees = ends.shape[1]
     for row in range(begin, end):
         for tree in range(n_trees):
-            first = last = np.int64(ends[row, tree])
-            if first < 0:
-                node = -1 - first
-                first = outer_leaf(walk.nodes, walk.roots[tree, 0], node, 0)
-                last = outer_leaf(walk.nodes, walk.roots[tree, 0], node, 1)
-            at = walk.roots[tree, 1] + tree
+            first, last = entries_at(ends[row, tree], walk, targets, tree)
             total = 0.0
-            for j in range(targets.span[at + first], targets.span[at + last + 1]):
+            for j in range(first, last):
                 total += np.float64(targets.weight[j])
-            for j in range(targets.span[at + first], targets.span[at + last + 1]):
+            for j in range(first, last):
                 rank = U(targets.rank[j])
                 share[rank] += np.float64(targets.weight[j]) / total
                 words[rank >> S6] |= ONE << (rank & LOW6)

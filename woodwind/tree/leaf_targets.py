@@ -1,14 +1,14 @@
 """The training targets of the leaves of a forest, for quantiles of its predictions."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from woodwind.base.pool import run_ranges
-from woodwind.kernels.grove_quantiles import LeafTargets, quantiles_of_rows
+from woodwind.kernels.grove_quantiles import LeafTargets, quantiles_of_rows, shares_below
 from woodwind.tree.grove import Grove
 from woodwind.tree.grove_grower import GroveTree
 
@@ -16,6 +16,9 @@ Floats = NDArray[np.float64]
 
 # What a row costs for each tree, in the units of the pool.
 WORK_PER_TREE = 50
+# Levels are kept for so many steps from 0 to 1, and learnt from no fewer rows than these.
+GRID = 1000
+LEAST_JUDGED = 20
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,6 +29,7 @@ class LeafRows:
     weight: NDArray[np.float32]
     span: NDArray[np.int64]
     values: Floats
+    levels: Floats | None = None  # (GRID + 1,) what to ask for so that shares k / GRID of new targets are below; None where nothing tells
 
     @classmethod
     def of(cls, trees: Sequence[GroveTree], times: Sequence[NDArray[np.int32]], y: Floats, weight: Floats) -> "LeafRows":
@@ -50,15 +54,40 @@ class LeafRows:
             self.values,
         )
 
+    def calibrated(self, grove: Grove, x: Any, y: Floats, weight: Floats, unseen: NDArray[np.bool_], threads: int = 1) -> "LeafRows":
+        """The same with levels from the rows of the training, each judged by the trees (T, n) that have not seen it.
+
+        If the targets in the leaves were spread as new targets are, those shares would be uniform. They are seldom: leaves of full trees
+        are too wide where the target is nearly a function of the features, and too narrow at its edges.
+        """
+        own = np.searchsorted(self.values, y).astype(np.int32)
+        share = np.empty(len(y))
+        ends = grove.ends(x, threads)
+
+        def work(begin: int, end: int) -> None:
+            shares_below(ends, grove.walk, self._targets, own, unseen, begin, end, share)
+
+        run_ranges(work, len(y), threads, WORK_PER_TREE * max(grove.n_trees, 1))
+        judged = np.flatnonzero(~np.isnan(share) & (weight > 0.0))
+        if len(judged) < LEAST_JUDGED:
+            return replace(self, levels=None)
+        judged = judged[np.argsort(share[judged], kind="stable")]
+        mass = weight[judged] / weight[judged].sum()
+        upto = np.cumsum(mass) - mass / 2
+        return replace(self, levels=np.interp(np.arange(GRID + 1) / GRID, [0.0, *upto, 1.0], [0.0, *share[judged], 1.0]))
+
+    @property
+    def _targets(self) -> LeafTargets:
+        return LeafTargets(self.rank, self.weight, self.span, self.values)
+
     def quantiles(self, grove: Grove, x: Any, wanted: Floats, threads: int = 1) -> Floats:
         """Quantiles (n, Q) for the rows of a table or matrix."""
         ends = grove.ends(x, threads)
         order = np.argsort(wanted, kind="stable")
         out = np.empty((len(ends), len(wanted)))
-        targets = LeafTargets(self.rank, self.weight, self.span, self.values)
 
         def work(begin: int, end: int) -> None:
-            quantiles_of_rows(ends, grove.walk, targets, wanted[order], begin, end, out)
+            quantiles_of_rows(ends, grove.walk, self._targets, wanted[order], begin, end, out)
 
         run_ranges(work, len(ends), threads, WORK_PER_TREE * max(grove.n_trees, 1))
         back = np.empty_like(out)
