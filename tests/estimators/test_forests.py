@@ -337,15 +337,25 @@ def test_shares_below_are_those_of_targets_in_the_leaves_of_trees_that_have_not_
     model = RandomForestRegressor(n_estimators=12, quantiles=True, min_samples_leaf=4, random_state=0).fit(X, y)
     times = np.stack([Drawing(model._seed, 300, 300, True).counts(tree) for tree in range(12)])
     ends, kept = model.grove_.ends(X, 1), model.leaf_rows_
-    own, found = np.searchsorted(kept.values, y).astype(np.int32), np.empty(300)
+    own, found = np.searchsorted(kept.values, y).astype(np.int32), np.empty((2, 300))
     shares_below(ends, model.grove_.walk, kept._targets, own, times == 0, 0, 300, found)
     for row in range(300):
         shares = []
         for tree in np.flatnonzero(times[:, row] == 0):
             there = (ends[:, tree] == ends[row, tree]) & (times[tree] > 0)
-            below = (y < y[row]) + 0.5 * (y == y[row])
-            shares.append(np.average(below[there], weights=times[tree][there]))
-        np.testing.assert_allclose(found[row], np.mean(shares) if shares else np.nan, atol=1e-12)
+            shares.append([np.average(what[there], weights=times[tree][there]) for what in (y < y[row], y == y[row])])
+        np.testing.assert_allclose(found[:, row], np.mean(shares, axis=0) if shares else np.nan, atol=1e-12)
+
+
+def test_intervals_of_whole_numbers_cover_no_more_than_they_should():
+    rng = np.random.default_rng(5)
+    X = rng.random((4000, 4))
+    y = rng.poisson(3 + 4 * X[:, 0]).astype(float)
+    model = RandomForestRegressor(n_estimators=100, quantiles=True, random_state=0).fit(X[:2000], y[:2000])
+    low, middle, high = model.predict_quantiles(X[2000:]).T
+    assert (low <= middle).all()
+    assert (middle <= high).all()
+    assert 0.87 < ((low <= y[2000:]) & (y[2000:] <= high)).mean() < 0.93
 
 
 def test_without_rows_out_of_the_bag_levels_stay_as_they_are():

@@ -52,12 +52,13 @@ def entries_at(end: Any, walk: Any, targets: Any, tree: Any) -> Any:
 
 @kernel
 def shares_below(ends: Any, walk: Any, targets: Any, own: Any, unseen: Any, begin: int, end: int, out: Any) -> None:
-    """What share of the targets that rows meet is below their own, and half of what is equal: out float64[n], NaN for rows that meet none.
+    """What share of the targets that rows meet is below their own, and what share is equal: out float64[2, n], NaN for rows that meet none.
 
     own int32[n]: rank of the target of a row; unseen bool[T, n]: trees that are asked about it; ends as below.
     """
     for row in range(begin, end):
-        total = 0.0
+        out[0, row] = 0.0
+        out[1, row] = 0.0
         asked = 0
         for tree in range(ends.shape[1]):
             if not unseen[tree, row]:
@@ -65,13 +66,17 @@ def shares_below(ends: Any, walk: Any, targets: Any, own: Any, unseen: Any, begi
             first, last = entries_at(ends[row, tree], walk, targets, tree)
             weight = 0.0
             below = 0.0
+            equal = 0.0
             for j in range(first, last):
                 w = np.float64(targets.weight[j])
                 weight += w
-                below += w if targets.rank[j] < own[row] else (0.5 * w if targets.rank[j] == own[row] else 0.0)
-            total += below / weight
+                below += w if targets.rank[j] < own[row] else 0.0
+                equal += w if targets.rank[j] == own[row] else 0.0
+            out[0, row] += below / weight
+            out[1, row] += equal / weight
             asked += 1
-        out[row] = total / asked if asked > 0 else np.nan
+        for side in range(2):
+            out[side, row] = out[side, row] / asked if asked > 0 else np.nan
 
 
 @kernel

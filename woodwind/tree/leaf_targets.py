@@ -17,7 +17,7 @@ Floats = NDArray[np.float64]
 # What a row costs for each tree, in the units of the pool.
 WORK_PER_TREE = 50
 # Levels are kept for so many steps from 0 to 1, and learnt from no fewer rows than these.
-GRID = 1000
+GRID = 200
 LEAST_JUDGED = 20
 
 
@@ -61,20 +61,16 @@ class LeafRows:
         are too wide where the target is nearly a function of the features, and too narrow at its edges.
         """
         own = np.searchsorted(self.values, y).astype(np.int32)
-        share = np.empty(len(y))
+        shares = np.empty((2, len(y)))
         ends = grove.ends(x, threads)
 
         def work(begin: int, end: int) -> None:
-            shares_below(ends, grove.walk, self._targets, own, unseen, begin, end, share)
+            shares_below(ends, grove.walk, self._targets, own, unseen, begin, end, shares)
 
         run_ranges(work, len(y), threads, WORK_PER_TREE * max(grove.n_trees, 1))
-        judged = np.flatnonzero(~np.isnan(share) & (weight > 0.0))
-        if len(judged) < LEAST_JUDGED:
-            return replace(self, levels=None)
-        judged = judged[np.argsort(share[judged], kind="stable")]
-        mass = weight[judged] / weight[judged].sum()
-        upto = np.cumsum(mass) - mass / 2
-        return replace(self, levels=np.interp(np.arange(GRID + 1) / GRID, [0.0, *upto, 1.0], [0.0, *share[judged], 1.0]))
+        judged = ~np.isnan(shares[0]) & (weight > 0.0)
+        below, equal = shares[:, judged]
+        return replace(self, levels=levels_of(below, equal, weight[judged]) if len(below) >= LEAST_JUDGED else None)
 
     @property
     def _targets(self) -> LeafTargets:
@@ -93,3 +89,24 @@ class LeafRows:
         back = np.empty_like(out)
         back[:, order] = out
         return back
+
+
+def levels_of(below: Floats, equal: Floats, weight: Floats) -> Floats:
+    """For shares k / GRID: the level below which so many of the rows have theirs.
+
+    Of targets that are equal to a row's own, those count as below it that make an interval with both its ends cover no more than it should:
+    nearly all of them at the lower end, and hardly any at the upper one. Where targets are numbers without repetition there are none.
+    """
+    shares = np.arange(GRID + 1) / GRID
+    if not equal.any():
+        return quantiles_by_weight(below, weight, shares)
+    levels = [quantiles_by_weight(below + (1.0 - share) * equal, weight, np.array([share])) for share in shares]
+    return np.maximum.accumulate(np.concatenate(levels))
+
+
+def quantiles_by_weight(values: Floats, weight: Floats, wanted: Floats) -> Floats:
+    """Quantiles of numbers between 0 and 1, each of which stands for its weight."""
+    order = np.argsort(values, kind="stable")
+    mass = weight[order] / weight.sum()
+    places = np.concatenate([[0.0], np.cumsum(mass) - mass / 2, [1.0]])
+    return np.asarray(np.interp(wanted, places, np.concatenate([[0.0], values[order], [1.0]])))
