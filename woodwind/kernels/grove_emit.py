@@ -29,7 +29,6 @@ from woodwind.kernels.grove_layout import (
     LEFT_LEAF_SHIFT,
     MISSING,
     MISSING_SHIFT,
-    MOMENTS,
     NODE_F,
     NODE_I,
     OUT_COVER,
@@ -37,9 +36,8 @@ from woodwind.kernels.grove_layout import (
     OUT_NODES,
     OUT_SPAN,
     OUT_VALUE,
-    R_CRITERION,
+    R_COUNTED,
     R_N_CLASSES,
-    R_UNIT,
     REAL,
     RIGHT_LEAF_SHIFT,
     ROWS,
@@ -91,7 +89,7 @@ def value_leaf(growing: Any, leaf: Any, begin: Any, end: Any) -> None:
 
 
 @inner
-def value_plain_leaf(growing: Any, leaf: Any, node: Any) -> None:
+def value_counted_leaf(growing: Any, leaf: Any, node: Any) -> None:
     """The same for two classes and rows that weigh one: known from growing."""
     what = ints(growing, NODE_I)[node]
     value = floats(growing, OUT_VALUE)[leaf]
@@ -128,7 +126,7 @@ def emit_tree(growing: Any) -> None:
     stack[0] = 0
     stack[1] = -1
     size = 1
-    plain = growing[R_UNIT] != 0 and growing[R_CRITERION] == MOMENTS and growing[R_N_CLASSES] == 2
+    counted = growing[R_COUNTED] != 0
     inner_nodes = np.int64(0)
     leaves = np.int64(0)
     while size > 0:
@@ -150,8 +148,8 @@ def emit_tree(growing: Any) -> None:
                     word |= U(1) << U(RIGHT_LEAF_SHIFT)
             out[2 * parent] = word
         if is_leaf:
-            if plain:
-                value_plain_leaf(growing, leaves, node)
+            if counted:
+                value_counted_leaf(growing, leaves, node)
             else:
                 value_leaf(growing, leaves, nodes[node, BEGIN], nodes[node, END])
             leaves += 1

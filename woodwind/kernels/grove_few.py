@@ -15,8 +15,6 @@ from woodwind.kernels.grove_layout import (
     B_HIGH,
     B_LOW,
     BEST,
-    BEST_F,
-    BF_SCORE,
     C_FIRST,
     CONTROL,
     CURVE,
@@ -143,7 +141,6 @@ def judge_few(growing: Any, begin: Any, end: Any, total: Any) -> Any:
         high = min(high, code if code > low else high)
     int_list(growing, BEST)[B_LOW] = low
     int_list(growing, BEST)[B_HIGH] = high
-    floats(growing, BEST_F)[0, BF_SCORE] = score
     # The rows are parted by the codes of the arena.
     fetch(growing, chosen, 0, fine, row_list(growing, A_CODE))
     return True

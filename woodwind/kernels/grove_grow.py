@@ -1,7 +1,8 @@
 """A whole tree of a forest in one compiled call.
 
-Nodes of many rows are judged by bins; a node of at most `growing[R_LIMIT]` rows becomes an arena in which every threshold is considered
-(see `grove_order.py`). Trees are grown by different threads, each tree by one. The slow twin is `woodwind/testing/naive_grove.py`.
+Nodes of many rows are judged by bins, those of at most `growing[R_EXACT]` by every threshold; a subtree of at most `growing[R_LIMIT]` rows
+works on a copy of its own (see `grove_order.py`). Trees are grown by different threads, each tree by one.
+The slow twin is `woodwind/testing/naive_grove.py`.
 """
 
 from typing import Any

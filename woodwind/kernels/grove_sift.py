@@ -8,14 +8,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from woodwind.kernels.grove_layout import CATEGORY_SHIFT, FEATURE_MASK, FEATURE_SHIFT, LOW_HALF
-from woodwind.kernels.grove_walk import AT_LEAF, STOPPED, add_lane, step, turn
+from woodwind.kernels.grove_layout import CATEGORY_SHIFT, FEATURE_MASK, FEATURE_SHIFT
+from woodwind.kernels.grove_walk import AT_LEAF, STOPPED, add_lane, advance, step, turn
 from woodwind.kernels.jit import inlined, kernel
-from woodwind.kernels.layout import STOP
 
 U = np.uint64
-ONE, TWO, S32 = np.uint64(1), np.uint64(2), np.uint64(32)
-REFERENCE = np.uint64(LOW_HALF)
+ONE, TWO = np.uint64(1), np.uint64(2)
 
 # Rows that are parted together: few enough for their columns to stay in the second cache.
 BLOCK = 16384
@@ -31,9 +29,10 @@ class Block(NamedTuple):
     here: Any  # int32[B]: rows of the block, group after group
     spare: Any  # int32[B]
     waiting: Any  # uint64[B, 3]: node of each group that waits, and where its rows begin and end
-    lanes: Any  # uint32[FEW]: where the rows of a group that walks on have come, see `grove_walk.py`
-    offsets: Any  # uint64[FEW]: where they begin in x
-    moving: Any  # uint64[FEW]: (node << 32) + lane of those that have not ended
+    lanes: Any  # of a group that walks on, each for FEW rows: see `grove_walk.advance`
+    offsets: Any
+    bases: Any
+    moving: Any
 
 
 @inlined
@@ -104,41 +103,15 @@ def part_in_three(block: Any, f: Any, place: Any, walk: Any, begin: Any, end: An
 
 
 @inlined
-def advance_near(count: Any, x: Any, base: Any, block: Any, walk: Any) -> None:
-    """As `advance`, for rows that come from one node: what they meet is near by, and they share a tree."""
-    nodes, words = walk.nodes, walk.words
-    numbers = nodes.view(np.float64)
-    lanes, offsets, moving = block.lanes, block.offsets, block.moving
-    while count != U(0):
-        before = count
-        count = U(0)
-        for j in range(before):
-            i = moving[j] & REFERENCE
-            node = moving[j] >> S32
-            place = (base + node) * TWO
-            word = nodes[place]
-            v = x[offsets[i] + ((word >> U(FEATURE_SHIFT)) & U(FEATURE_MASK))]
-            way = U(v > numbers[place + ONE])
-            if (v != v) | ((word >> U(CATEGORY_SHIFT)) & ONE != U(0)):
-                way = turn(word, nodes[place + ONE], np.float64(v), words)
-                if way == U(STOP):
-                    lanes[i] = np.uint32(node) | STOPPED
-                    continue
-            to, is_leaf = step(word, node, way)
-            lanes[i] = np.uint32(to | (is_leaf << U(31)))
-            moving[count] = (to << S32) | i
-            count += ONE - is_leaf
-
-
-@inlined
 def walk_on(node: Any, tree: Any, block: Any, begin: Any, end: Any, given: Any) -> Any:
     """Let the few rows of a group walk from a node to their ends side by side, and add what those say; how often that is not known."""
     x, width, rows, first, walk, leaves, out = given
     base = U(walk.roots[tree, 0])
     for k in range(end - begin):
+        block.lanes[k] = np.uint32(node)
         block.offsets[k] = row_of(rows, first, block.here[begin + k]) * width
-        block.moving[k] = (node << S32) | k
-    advance_near(end - begin, x, base, block, walk)
+        block.bases[k] = base
+    advance(block.lanes, block.offsets, block.bases, end - begin, x, walk, block.moving)
     unknown = 0
     for k in range(end - begin):
         unknown += add_lane(block.lanes[k], base, U(walk.roots[tree, 1]), leaves, row_of(rows, first, block.here[begin + k]), out)
@@ -200,7 +173,7 @@ def sift_grove(x: Any, shape: Any, rows: Any, trees: Any, walk: Any, leaves: Any
     block = Block(
         np.empty((width, most), x.dtype), np.zeros(width, np.bool_), np.empty(most + ONE, np.int32), np.empty(most + ONE, np.int32),
         np.empty((most + ONE, U(3)), np.uint64),
-        np.empty(FEW, np.uint32), np.empty(FEW, np.uint64), np.empty(FEW, np.uint64),
+        np.empty(FEW, np.uint32), np.empty(FEW, np.uint64), np.empty(FEW, np.uint64), np.empty(FEW, np.uint64),
     )  # fmt: skip
     unknown = 0
     for first in range(U(0), n, U(BLOCK)):

@@ -87,8 +87,9 @@ class GroveGrower:
         # Random cuts are exact everywhere, and ask for the rows of every node side by side.
         self._exact = 0 if settings.random_cuts else n if self._whole else min(n, FEW_ROWS)
         self._levels = bool((grades.n_levels > 0).any())
-        self._unit = bool((rows.weight == 1).all() and (rows.real[1] == 1.0).all())
-        self._packed = self._unit and not self._levels and rows.n_classes == 2 and self._criterion == at.MOMENTS
+        one_each = bool((rows.weight == 1).all() and (rows.real[1] == 1.0).all())
+        self._counted = one_each and rows.n_classes == 2 and self._criterion == at.MOMENTS
+        self._packed = self._counted and not self._levels
         self._free = settings.min_rows <= 1 and settings.min_weight_share == 0.0
         all_numbers = settings.n_candidates >= n_features and not self._levels
         self._together = self._criterion == at.MOMENTS and not settings.random_cuts and self._free and all_numbers
@@ -165,7 +166,7 @@ class GroveGrower:
             (at.R_MIN_WEIGHT, math.ceil(settings.min_weight_share * total)),
             (at.R_PLAIN, self._free),
             (at.R_N_CANDIDATES, settings.n_candidates), (at.R_KEY, key), (at.R_EXACT, self._exact), (at.R_LEVELS, self._levels),
-            (at.R_TOGETHER, self._together), (at.R_UNIT, self._unit), (at.R_PACKED, self._packed),
+            (at.R_TOGETHER, self._together), (at.R_COUNTED, self._counted), (at.R_PACKED, self._packed),
         ):  # fmt: skip
             fields[place] = value
         least = settings.min_decrease * total * rows.weight_unit / unit
