@@ -10,7 +10,6 @@ import numpy as np
 
 from woodwind.kernels.grove_best import note
 from woodwind.kernels.grove_layout import (
-    A_CODE,
     A_PAIR,
     B_HIGH,
     B_LOW,
@@ -28,7 +27,7 @@ from woodwind.kernels.grove_layout import (
     R_STRIDE,
     ROWS,
 )
-from woodwind.kernels.grove_order import fetch
+from woodwind.kernels.grove_order import fetch_codes
 from woodwind.kernels.intrinsics import floats, int_list, row_list
 from woodwind.kernels.jit import inlined, inner
 from woodwind.kernels.layout import STOP
@@ -142,5 +141,5 @@ def judge_few(growing: Any, begin: Any, end: Any, total: Any) -> Any:
     int_list(growing, BEST)[B_LOW] = low
     int_list(growing, BEST)[B_HIGH] = high
     # The rows are parted by the codes of the arena.
-    fetch(growing, chosen, 0, fine, row_list(growing, A_CODE))
+    fetch_codes(growing, chosen)
     return True

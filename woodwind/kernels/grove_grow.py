@@ -12,6 +12,7 @@ import numpy as np
 from woodwind.kernels.grove_best import settle_cut
 from woodwind.kernels.grove_emit import emit_tree
 from woodwind.kernels.grove_few import MOST_ROWS, judge_few
+from woodwind.kernels.grove_lanes import note_words
 from woodwind.kernels.grove_layout import (
     A_PAIR,
     B_BIN,
@@ -63,6 +64,7 @@ from woodwind.kernels.grove_layout import (
     R_N_CANDIDATES,
     R_N_CLASSES,
     R_N_FEATURES,
+    R_PACKED,
     R_RANDOM_CUTS,
     R_TOGETHER,
     ROWS,
@@ -78,6 +80,7 @@ from woodwind.kernels.grove_split import judge
 from woodwind.kernels.intrinsics import floats, int_list, ints, row_list, words_in
 from woodwind.kernels.jit import inlined, inner, kernel
 from woodwind.kernels.keys import hashed
+from woodwind.kernels.lanes import LANES
 from woodwind.kernels.scan import NO_SPLIT
 
 U = np.uint64
@@ -125,6 +128,8 @@ def find_split(growing: Any, node: Any, total: Any, perfect: Any) -> None:
     score = floats(growing, BEST_F)
     n_features = growing[R_N_FEATURES]
     n_candidates = min(growing[R_N_CANDIDATES], n_features)
+    in_lanes = growing[R_PACKED] != 0 and growing[R_RANDOM_CUTS] == 0 and end - begin <= min(growing[R_EXACT], LANES)
+    in_lanes = in_lanes and note_words(growing, begin, end, total)
     cuts = hashed(what[KEY], CUTS_ITEM)
     draws = hashed(what[KEY], DRAW_ITEM)
     count = np.int64(0)
@@ -145,7 +150,7 @@ def find_split(growing: Any, node: Any, total: Any, perfect: Any) -> None:
             count += 1
         elif n_candidates < n_features:
             feature = np.int64(drawn[2 * n_features + k])
-        judge_and_keep(growing, feature, begin, end, total, cuts)
+        judge_and_keep(growing, feature, begin, end, total, cuts, in_lanes)
         if score[0, BF_SCORE] >= perfect:
             break
         k += 1
@@ -155,9 +160,9 @@ def find_split(growing: Any, node: Any, total: Any, perfect: Any) -> None:
 
 
 @inlined
-def judge_and_keep(growing: Any, feature: Any, begin: Any, end: Any, total: Any, key: Any) -> None:
+def judge_and_keep(growing: Any, feature: Any, begin: Any, end: Any, total: Any, key: Any, in_lanes: Any) -> None:
     """Judge one feature; the set of a split that is the best so far is kept apart from that of the next candidate."""
-    judge(growing, feature, begin, end, total, key)
+    judge(growing, feature, begin, end, total, key, in_lanes)
     best = int_list(growing, BEST)
     if best[B_FEATURE] == feature and best[B_IS_SET] != 0:
         sets = words_in(growing, BEST_SET)

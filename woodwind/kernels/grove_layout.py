@@ -34,7 +34,7 @@ PLACES = 13  # int32[n], flat: the same as places of the arena, where a node is 
 SPARE = 14  # int32[n], flat
 
 # The arena: the rows of one subtree, numbered from 0, column after column. Room for A rows.
-A_CODE = 15  # int32[F * A], flat: codes of the places
+A_CODE = 15  # int32[F * A], flat: codes of the places, by R_ALONG and R_ACROSS
 A_RAW = 16  # float64[1, F * A]: numbers of the places, for random cuts
 A_PAIR = 17  # int64[2 A], flat
 FETCHED = 18  # int64[2, F / LINE + 1]: number of the arena that codes or numbers, and bins, were copied for
@@ -72,7 +72,8 @@ OUT_COVER = 43  # float64[1, leaves]
 OUT_SPAN = 44  # int64[leaves + 1], flat: where the rows of a leaf begin in ROWS
 COARSE_ROWS = 45  # uint8[1, n * stride]: COARSE, row after row
 A_COARSE = 46  # uint8[1, F * A]: bins of the places
-ENTRIES = 47
+LANE_ROWS = 47  # int32[3 * 64], flat: codes of the rows of a small node, (second class << 16) + times of each, and sums of these
+ENTRIES = 48
 
 # Columns of NODE_I.
 BEGIN = 0
@@ -133,7 +134,8 @@ LINE = 16
 
 # Subtrees of at most so many rows have a copy of their own, which fits into the cache of a core.
 ARENA = 4096
-# Nodes of at most so many rows are judged by every threshold, larger ones by bins; all nodes of tables that are as small as this.
+# Nodes of at most so many rows are judged by every threshold, larger ones by bins (two classes: `LANES` rows, which
+# `grove_lanes.py` judges); all nodes of tables that are as small as this.
 FEW_ROWS = 32
 SMALL_TABLE = 1024
 # Columns of an arena are so much further apart: at a distance of a power of two they would evict each other from the cache.
@@ -165,4 +167,6 @@ R_LEVELS = RULE + 19  # there are categories
 R_COUNTED = RULE + 20  # two classes, and every row weighs one: sums are counts
 R_TOGETHER = RULE + 21  # few rows are judged by all features at once
 R_PACKED = RULE + 22  # such rows, and no categories: a row is one word, see `grove_order.pack`
-RULE_NUMBERS = 23
+R_ALONG = RULE + 23  # A_CODE: from one place to the next, and from one feature to the next
+R_ACROSS = RULE + 24
+RULE_NUMBERS = 25

@@ -39,6 +39,8 @@ from woodwind.kernels.grove_layout import (
     NODE_I,
     PAIR,
     PLACES,
+    R_ACROSS,
+    R_ALONG,
     R_CRITERION,
     R_KEY,
     R_N_FEATURES,
@@ -127,10 +129,11 @@ def note_ways(growing: Any, what: Any, inside: Any) -> None:
             ways[j] = np.uint8(number <= cut) if number == number else lost
     else:
         codes = row_list(growing, A_CODE if inside else CODE_COLUMNS)
-        start = start if inside else U(feature * growing[R_N_ROWS])
+        start = U(feature * growing[R_ACROSS if inside else R_N_ROWS])
+        step = U(growing[R_ALONG]) if inside else U(1)
         low = what[LOW]
         for j in range(size):
-            code = np.int64(codes[start + U(places[begin + j])])
+            code = np.int64(codes[start + step * U(places[begin + j])])
             ways[j] = lost if code == MISSING_CODE else np.uint8(code <= low)
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from woodwind.kernels.bits import lowest_bit
 from woodwind.kernels.grove_layout import (
     A_COARSE,
     A_CODE,
@@ -32,6 +33,8 @@ from woodwind.kernels.grove_layout import (
     NODE_PAIR,
     PAIR,
     PLACES,
+    R_ACROSS,
+    R_ALONG,
     R_CRITERION,
     R_MOST,
     R_N_CLASSES,
@@ -45,12 +48,15 @@ from woodwind.kernels.grove_layout import (
 from woodwind.kernels.grove_sort import FEW, FEW_BITS, LAST_KEY, MOST_CODES, count_smaller, sort_keys
 from woodwind.kernels.intrinsics import bytes_in, int_list, ints, prefetch, row_list
 from woodwind.kernels.jit import inlined, inner
+from woodwind.kernels.lanes import WORD, bits_above_zero
 
 U = np.uint64
 ONE = np.uint64(1)
 
 # Rows stand far apart in the table: so many are asked for before they are needed.
 AHEAD = 12
+# Of the cells (sum, both) the second tells whether there are rows.
+SECOND_OF_TWO = np.uint64(0xAAAAAAAAAAAAAAAA)
 
 
 @inlined
@@ -79,8 +85,11 @@ def open_arena(growing: Any, begin: Any, end: Any) -> None:
 
 
 @inlined
-def fetch(growing: Any, feature: Any, kind: Any, source: Any, out: Any) -> None:
-    """Copy what the arena's rows have in `source`, for the features that share a line of the cache, into columns; unless that was done."""
+def fetch(growing: Any, feature: Any, kind: Any, source: Any, out: Any, steps: Any) -> None:
+    """Copy what the arena's rows have in `source`, for the features that share a line of the cache; unless that was done.
+
+    steps: in `out`, from one place to the next, and from one feature to the next.
+    """
     control = int_list(growing, CONTROL)
     fetched = ints(growing, FETCHED)[kind]
     group = feature // LINE
@@ -89,7 +98,7 @@ def fetch(growing: Any, feature: Any, kind: Any, source: Any, out: Any) -> None:
     fetched[group] = control[C_ARENA]
     first = U(control[C_FIRST])
     rows = row_list(growing, ROWS)
-    room = U(growing[R_ROOM])
+    along, across = steps
     stride = U(growing[R_STRIDE])
     begin = U(group * LINE)
     width = min(begin + U(LINE), U(growing[R_N_FEATURES])) - begin
@@ -98,7 +107,21 @@ def fetch(growing: Any, feature: Any, kind: Any, source: Any, out: Any) -> None:
         prefetch(source, U(rows[min(first + i + U(AHEAD), last)]) * stride + begin)
         line = U(rows[first + i]) * stride + begin
         for k in range(width):
-            out[(begin + k) * room + i] = source[line + k]
+            out[(begin + k) * across + i * along] = source[line + k]
+
+
+@inlined
+def columns_of(growing: Any) -> Any:
+    """The steps of copies that stand column after column."""
+    return ONE, U(growing[R_ROOM])
+
+
+@inlined
+def fetch_codes(growing: Any, feature: Any) -> Any:
+    """Copy the codes of a feature, unless that was done; returns where they begin in A_CODE, and the step from place to place."""
+    along, across = U(growing[R_ALONG]), U(growing[R_ACROSS])
+    fetch(growing, feature, 0, row_list(growing, FINE), row_list(growing, A_CODE), (along, across))
+    return U(feature) * across, along
 
 
 @inlined
@@ -115,31 +138,30 @@ def put_item(growing: Any, item: Any, code: Any, place: Any) -> None:
 @inlined
 def gather_sorted(growing: Any, feature: Any, begin: Any, end: Any) -> Any:
     """Rows of a node in an arena as items, in the order of a feature; returns how many, or 0 if all have one code."""
-    fetch(growing, feature, 0, row_list(growing, FINE), row_list(growing, A_CODE))
+    start, step = fetch_codes(growing, feature)
     codes = row_list(growing, A_CODE)
     places = row_list(growing, PLACES)
     counts = row_list(growing, COUNTS)
-    start = U(feature * growing[R_ROOM])
     size = U(end - begin)
     if size <= U(FEW) and growing[R_N_ROWS] <= MOST_CODES:
         room = U(8)
         while room < size:
             room <<= ONE
         for j in range(size):
-            code = codes[start + U(places[U(begin) + j])]
+            code = codes[start + step * U(places[U(begin) + j])]
             counts[j] = (min(code, np.int32(MOST_CODES)) << np.int32(FEW_BITS)) + np.int32(j)
         for j in range(size, room):
             counts[j] = LAST_KEY
         for j in range(size):
             place = U(places[U(begin) + j])
-            put_item(growing, U(count_smaller(counts, room, j)), np.int64(codes[start + place]), place)
+            put_item(growing, U(count_smaller(counts, room, j)), np.int64(codes[start + step * place]), place)
         return np.int64(size)
     keys = ints(growing, KEYS)
     low = np.int32(MISSING_CODE)
     high = np.int32(-1)
     lost = False
     for j in range(size):
-        code = codes[start + U(places[U(begin) + j])]
+        code = codes[start + step * U(places[U(begin) + j])]
         low = min(low, code)
         high = max(high, code if code != MISSING_CODE else np.int32(-1))
         lost |= code == MISSING_CODE
@@ -148,7 +170,7 @@ def gather_sorted(growing: Any, feature: Any, begin: Any, end: Any) -> Any:
     top = np.int64(high) + np.int64(lost)  # the code of missing values, if there are any
     for j in range(size):
         place = places[U(begin) + j]
-        keys[0, j] = (min(np.int64(codes[start + U(place)]), top) << 32) + np.int64(place)
+        keys[0, j] = (min(np.int64(codes[start + step * U(place)]), top) << 32) + np.int64(place)
     sort_keys(keys[0], keys[1], size, np.int64(low), top, counts)
     for j in range(size):
         code = keys[0, j] >> 32
@@ -193,7 +215,7 @@ def fill_cells(growing: Any, feature: Any, begin: Any, end: Any) -> None:
     cells = int_list(growing, CELLS)
     inside = is_inside(growing, begin, end)
     if inside:
-        fetch(growing, feature, 1, bytes_in(growing, COARSE_ROWS)[0], bytes_in(growing, A_COARSE)[0])
+        fetch(growing, feature, 1, bytes_in(growing, COARSE_ROWS)[0], bytes_in(growing, A_COARSE)[0], columns_of(growing))
     places = row_list(growing, PLACES if inside else ROWS)
     codes = bytes_in(growing, A_COARSE)[0] if inside else bytes_in(growing, COARSE)[feature]
     start = U(feature * growing[R_ROOM]) if inside else U(0)
@@ -218,33 +240,38 @@ def fill_cells(growing: Any, feature: Any, begin: Any, end: Any) -> None:
 
 @inner
 def gather_bins(growing: Any, feature: Any, begin: Any, end: Any) -> Any:
-    """Rows of a large node as items, one for each bin (and class), in order; returns how many."""
+    """Rows of a large node as items, one for each bin (and class), in order; returns how many.
+
+    Most bins of a node of some hundred rows are empty: which are not is asked for 64 cells at a time.
+    """
     fill_cells(growing, feature, begin, end)
     cells = int_list(growing, CELLS)
     codes = int_list(growing, ITEMS)[: growing[R_MOST]]
     sums = int_list(growing, ITEMS)[growing[R_MOST] : 2 * growing[R_MOST]]
     boths = int_list(growing, ITEMS)[2 * growing[R_MOST] :]
-    width = U(max(growing[R_N_CLASSES], 2))
+    packed = growing[R_PACKED] != 0
     moments = growing[R_CRITERION] == MOMENTS
+    width = ONE if packed else U(max(growing[R_N_CLASSES], 2))
     found = U(0)
-    if growing[R_PACKED] != 0:
-        for code in range(U(256)):
+    for part in range(U(4) * width):
+        first = part * U(WORD)
+        filled = bits_above_zero(cells, first)
+        if moments and not packed:
+            filled &= SECOND_OF_TWO
+        while filled != U(0):
+            cell = first + U(lowest_bit(filled))
+            filled &= filled - ONE
+            if packed:
+                code = cell
+                sums[found], boths[found] = unpack(cells[cell])
+            elif moments:
+                code = cell >> ONE
+                sums[found] = cells[cell - ONE]
+                boths[found] = cells[cell]
+            else:
+                code = cell // width
+                sums[found] = np.int64(cell - code * width)
+                boths[found] = cells[cell]
             codes[found] = np.int64(MISSING_CODE) if code == U(COARSE_MISSING) else np.int64(code)
-            sums[found], boths[found] = unpack(cells[code])
-            found += U(cells[code] > 0)
-        return np.int64(found)
-    for code in range(U(256)):
-        name = np.int64(MISSING_CODE) if code == U(COARSE_MISSING) else np.int64(code)
-        cell = code * width
-        if moments:
-            codes[found] = name
-            sums[found] = cells[cell]
-            boths[found] = cells[cell + ONE]
-            found += U(cells[cell + ONE] > 0)
-        else:
-            for k in range(width):
-                codes[found] = name
-                sums[found] = np.int64(k)
-                boths[found] = cells[cell + k]
-                found += U(cells[cell + k] > 0)
+            found += ONE
     return np.int64(found)

@@ -34,7 +34,7 @@ from woodwind.kernels.grove_layout import (
     VALUES,
     VALUES_AT,
 )
-from woodwind.kernels.grove_order import fetch, is_inside, pack, unpack
+from woodwind.kernels.grove_order import columns_of, fetch, is_inside, pack, unpack
 from woodwind.kernels.grove_score import allowed, class_score, moment_score, worth
 from woodwind.kernels.intrinsics import floats, int_list, ints, row_list
 from woodwind.kernels.jit import inlined, inner
@@ -127,7 +127,7 @@ def between(share: Any, least: Any, most: Any, some: Any) -> Any:
 @inlined
 def judge_numbers_at_random(growing: Any, feature: Any, begin: Any, end: Any, total: Any, share: Any) -> None:
     """In an arena: by the numbers themselves."""
-    fetch(growing, feature, 0, floats(growing, RAW_ROWS)[0], floats(growing, A_RAW)[0])
+    fetch(growing, feature, 0, floats(growing, RAW_ROWS)[0], floats(growing, A_RAW)[0], columns_of(growing))
     raw = floats(growing, A_RAW)[0]
     start = U(feature * growing[R_ROOM])
     places = row_list(growing, PLACES)

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from woodwind.kernels.grove_best import note
+from woodwind.kernels.grove_lanes import judge_in_lanes
 from woodwind.kernels.grove_layout import (
     B_BIN,
     B_HIGH,
@@ -53,8 +54,10 @@ def sum_items(growing: Any, begin: Any, end: Any, start: Any) -> Any:
 
 
 @inlined
-def judge_numbers(growing: Any, feature: Any, begin: Any, end: Any, total: Any) -> None:
-    """The best threshold of a feature, missing values tried on both sides."""
+def judge_numbers(growing: Any, feature: Any, begin: Any, end: Any, total: Any, in_lanes: Any) -> None:
+    """The best threshold of a feature, missing values tried on both sides; `in_lanes`: rows are few, and `note_words` has noted them."""
+    if in_lanes and judge_in_lanes(growing, feature, begin, end, total):
+        return
     codes = int_list(growing, ITEMS)
     exact = end - begin <= growing[R_EXACT]
     n = gather_sorted(growing, feature, begin, end) if exact else gather_bins(growing, feature, begin, end)
@@ -192,11 +195,11 @@ def judge_levels(growing: Any, feature: Any, begin: Any, end: Any, total: Any, k
 
 
 @inlined
-def judge(growing: Any, feature: Any, begin: Any, end: Any, total: Any, key: Any) -> None:
+def judge(growing: Any, feature: Any, begin: Any, end: Any, total: Any, key: Any, in_lanes: Any) -> None:
     """The best split of the rows begin..end by a feature, noted if it is better than what is there."""
     if int_list(growing, CATEGORY)[feature] != 0:
         judge_levels(growing, feature, begin, end, total, hashed(key, feature))
     elif growing[R_RANDOM_CUTS] != 0:
         judge_random(growing, feature, begin, end, total, hashed(key, feature))
     else:
-        judge_numbers(growing, feature, begin, end, total)
+        judge_numbers(growing, feature, begin, end, total, in_lanes)

@@ -39,7 +39,8 @@ class ForestParams:
     max_bins: Annotated[
         int | None,
         between(2, 255),
-        "Most bins of a column in nodes of many rows; nodes of at most 512 rows consider every threshold. None: all nodes do.",
+        "Most bins of a column in nodes of many rows; nodes of at most 32 rows, and tables of at most 1,024, consider every threshold. "
+        "None: all nodes do.",
     ] = 255
     categorical_features: Categorical = None
     n_jobs: Jobs = None

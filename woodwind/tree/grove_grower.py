@@ -12,6 +12,7 @@ from woodwind.kernels import grove_layout as at
 from woodwind.kernels.grove_grow import grow_grove_tree
 from woodwind.kernels.grove_layout import APART, ARENA, FEW_ROWS, SMALL_TABLE
 from woodwind.kernels.grove_sort import DIGIT
+from woodwind.kernels.lanes import LANES
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -84,12 +85,13 @@ class GroveGrower:
             self._criterion = at.MOMENTS
         self._whole = settings.exact or settings.max_leaves is not None or n <= SMALL_TABLE
         self._room = max(n if self._whole else min(n, ARENA), 1)
-        # Random cuts are exact everywhere, and ask for the rows of every node side by side.
-        self._exact = 0 if settings.random_cuts else n if self._whole else min(n, FEW_ROWS)
         self._levels = bool((grades.n_levels > 0).any())
         one_each = bool((rows.weight == 1).all() and (rows.real[1] == 1.0).all())
         self._counted = one_each and rows.n_classes == 2 and self._criterion == at.MOMENTS
         self._packed = self._counted and not self._levels
+        # Random cuts are exact everywhere, and ask for the rows of every node side by side.
+        few = LANES if rows.n_classes == 2 and self._criterion == at.MOMENTS else FEW_ROWS
+        self._exact = 0 if settings.random_cuts else n if self._whole else min(n, few)
         self._free = settings.min_rows <= 1 and settings.min_weight_share == 0.0
         all_numbers = settings.n_candidates >= n_features and not self._levels
         self._together = self._criterion == at.MOMENTS and not settings.random_cuts and self._free and all_numbers
@@ -115,13 +117,14 @@ class GroveGrower:
             values=values[None], values_at=np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64),
             target=target, weight=rows.weight, real=rows.real,
             pair=np.empty(2 * n, np.int64), code_columns=columns, rows=np.empty(n + 1, np.int32), places=np.empty(n + 1, np.int32),
-            spare=np.empty(n + 1, np.int32), a_code=np.empty(1 if random else copied, np.int32),
+            spare=np.empty(n + 1, np.int32), a_code=np.empty(1 if random else max(copied, room * stride), np.int32),
             a_raw=np.empty((1, copied if random else 1)), a_pair=np.empty(2 * room, np.int64),
             fetched=np.zeros((2, n_features // at.LINE + 1), np.int64), keys=np.empty((2, room), np.int64),
             counts=np.empty(max(room, 1 << DIGIT) + 1, np.int32), node_pair=np.empty((2, n), np.int64), raw_rows=raw,
             ways=np.empty((1, n), np.uint8), items=np.empty(3 * self._most, np.int64), curve=np.empty((3, self._most)),
             coarse_rows=coarse_rows, a_coarse=np.empty((1, copied), np.uint8),
-            cells=np.empty(256 * k, np.int64), level_order=np.empty((1, 256), np.int64), level_keys=np.empty((1, 256)),
+            lane_rows=np.empty(3 * LANES, np.int32), cells=np.empty(256 * k, np.int64), level_order=np.empty((1, 256), np.int64),
+            level_keys=np.empty((1, 256)),
             sides=np.empty((2, k), np.int64), drawn=np.empty(3 * n_features, np.int32), best=np.empty(8, np.int64),
             best_f=np.empty((1, 4)), best_set=np.empty((2, 8), np.uint64), control=np.zeros(16, np.int64),
             node_i=np.empty((most + 2, at.NODE_INTEGERS), np.int64), node_f=np.empty((most + 2, at.NODE_FLOATS)),
@@ -157,6 +160,9 @@ class GroveGrower:
 
     def _set_rule(self, key: int, total: int, unit: float) -> None:
         settings, rows, fields = self.settings, self.rows, self._addresses
+        # Codes are asked for in small nodes, whose rows stand anywhere in the arena: row after row they share lines of the cache. Where
+        # large nodes ask for them too, column after column.
+        along, across = (1, self._room + APART) if self._whole else (self.grades.fine.shape[1], 1)
         for place, value in (
             (at.R_N_ROWS, self.grades.n_rows), (at.R_N_FEATURES, self.grades.n_features), (at.R_STRIDE, self.grades.fine.shape[1]),
             (at.R_ROOM, self._room + APART), (at.R_MOST, self._most), (at.R_LIMIT, self._room), (at.R_CRITERION, self._criterion),
@@ -166,7 +172,8 @@ class GroveGrower:
             (at.R_MIN_WEIGHT, math.ceil(settings.min_weight_share * total)),
             (at.R_PLAIN, self._free),
             (at.R_N_CANDIDATES, settings.n_candidates), (at.R_KEY, key), (at.R_EXACT, self._exact), (at.R_LEVELS, self._levels),
-            (at.R_TOGETHER, self._together), (at.R_COUNTED, self._counted), (at.R_PACKED, self._packed),
+            (at.R_ALONG, along), (at.R_ACROSS, across), (at.R_TOGETHER, self._together),
+            (at.R_COUNTED, self._counted), (at.R_PACKED, self._packed),
         ):  # fmt: skip
             fields[place] = value
         least = settings.min_decrease * total * rows.weight_unit / unit
