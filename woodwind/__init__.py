@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from woodwind import losses
+    from woodwind import diversity, losses
     from woodwind.base.errors import DataError, ParameterError, WoodwindError, WoodwindWarning
     from woodwind.estimators.adaboost import AdaBoostClassifier
     from woodwind.estimators.adaboost_numbers import AdaBoostRegressor
@@ -50,6 +50,7 @@ __all__ = [
     "WoodwindError",
     "WoodwindWarning",
     "__version__",
+    "diversity",
     "losses",
 ]
 
@@ -70,13 +71,15 @@ _ROOMS = {
     "woodwind.estimators.trees": ("DecisionTreeClassifier", "DecisionTreeRegressor"),
 }
 _HOME = {name: room for room, names in _ROOMS.items() for name in names}
+# Rooms that are public as a whole.
+_WHOLE = ("diversity", "losses")
 
 
 def __getattr__(name: str) -> object:
-    if name not in _HOME and name != "losses":
+    if name not in _HOME and name not in _WHOLE:
         raise AttributeError(f"module 'woodwind' has no attribute {name!r}")
     with _without_collecting():
-        room = importlib.import_module(_HOME.get(name, "woodwind.losses"))
+        room = importlib.import_module(_HOME.get(name, f"woodwind.{name}"))
     value: object = getattr(room, name) if name in _HOME else room
     globals()[name] = value  # found once, an ordinary name from then on
     return value
