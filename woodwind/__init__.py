@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from woodwind.estimators.adaboost_numbers import AdaBoostRegressor
     from woodwind.estimators.additive import AdditiveClassifier, AdditiveRegressor
     from woodwind.estimators.bagging import BaggingClassifier, BaggingRegressor
+    from woodwind.estimators.blenders import LogisticBlender, NonNegativeBlender
     from woodwind.estimators.boosting import GradientBoostingClassifier, GradientBoostingRegressor
     from woodwind.estimators.forests import (
         ExtraTreesClassifier,
@@ -42,6 +43,8 @@ __all__ = [
     "ExtraTreesRegressor",
     "GradientBoostingClassifier",
     "GradientBoostingRegressor",
+    "LogisticBlender",
+    "NonNegativeBlender",
     "ParameterError",
     "RandomForestClassifier",
     "RandomForestRegressor",
@@ -60,6 +63,7 @@ _ROOMS = {
     "woodwind.estimators.adaboost_numbers": ("AdaBoostRegressor",),
     "woodwind.estimators.additive": ("AdditiveClassifier", "AdditiveRegressor"),
     "woodwind.estimators.bagging": ("BaggingClassifier", "BaggingRegressor"),
+    "woodwind.estimators.blenders": ("LogisticBlender", "NonNegativeBlender"),
     "woodwind.estimators.boosting": ("GradientBoostingClassifier", "GradientBoostingRegressor"),
     "woodwind.estimators.forests": (
         "ExtraTreesClassifier",
