@@ -1,8 +1,8 @@
-"""How much each member of a stack is believed: a logistic pool of probabilities, and sums of numbers that nobody counts against.
+"""How much each member of a stack is believed: a logistic pool of probabilities, and sums of numbers; no member is counted against.
 
 The logistic pool (Genest & Zidek 1986, "Combining probability distributions: a critique and an annotated bibliography", section 4) adds
-up log-odds. Every member has one weight for all classes, every class an intercept, and what is passed through has a coefficient for
-every class. Weights are drawn to a prior, others to zero, by the square of the distance. See docs/algorithms/stacking.md.
+up log-odds. Every member has one weight for all classes, of at least zero; every class has an intercept, and what is passed through a
+coefficient for every class. See docs/algorithms/stacking.md.
 """
 
 from collections.abc import Callable
@@ -14,12 +14,14 @@ from numpy.typing import NDArray
 from scipy.optimize import nnls
 
 Floats = NDArray[np.float64]
+Mask = NDArray[np.bool_]
 
 # Newton's method ends when a step would change the loss by less than this share of it.
 SMALLEST_GAIN = 1e-13
 MOST_STEPS = 100
-# The penalty of an intercept, of the size of one row: what a class has in advance is known from all rows, and need not be shrunk.
-INTERCEPT_PENALTY = 1.0
+# The price of an intercept, and of a sum of weights other than one: that of one row. How sure members are together, and how frequent
+# classes are, is known from all rows; it is the differences between members that rows can say little about.
+UNIT_PENALTY = 1.0
 
 
 class Evidence(NamedTuple):
@@ -71,43 +73,95 @@ def log_loss(scores: Floats, truth: NDArray[np.int64], weight: Floats) -> float:
     return float(weight @ (total - scores[np.arange(len(truth)), truth]))
 
 
-def fit_log_pool(seen: Evidence, prior: Floats, penalty: float) -> LogPool:
-    """The pool with the least sum of log-losses plus penalty / 2 times the squared distance of its weights from the prior.
+class PoolProblem:
+    """What a logistic pool minimises, over its packed numbers: log-loss plus half of
 
-    Newton's method; each step is found by conjugate gradients, from products with the second derivatives alone.
+    penalty * (|w - mean of w|^2 + |coefficients|^2) + (sum of w - 1)^2 + |intercepts|^2.
     """
-    n_members, n_classes, n_others = seen.logs.shape[1], seen.logs.shape[2], seen.others.shape[1]
-    centre = LogPool(prior, np.zeros(n_classes), np.zeros((n_others, n_classes))).packed()
-    price = np.full(len(centre), penalty)
-    price[n_members : n_members + n_classes] = INTERCEPT_PENALTY
-    indicator = np.asarray(seen.truth[:, None] == np.arange(n_classes), np.float64)
 
-    def scores_of(numbers: Floats) -> Floats:
-        return LogPool.unpacked(numbers, n_members, n_classes).scores(seen.logs, seen.others)
+    def __init__(self, seen: Evidence, penalty: float) -> None:
+        self.seen, self.penalty = seen, penalty
+        self.n_members, self.n_classes = seen.logs.shape[1:]
+        # A matrix (n K, m), so that sums over members are products of a matrix and a vector.
+        self.matrix = np.ascontiguousarray(seen.logs.transpose(0, 2, 1)).reshape(len(seen.logs) * self.n_classes, self.n_members)
+        self.indicator = np.asarray(seen.truth[:, None] == np.arange(self.n_classes), np.float64)
+        equal = np.full(self.n_members, 1.0 / max(self.n_members, 1))
+        self.centre = np.concatenate([equal, np.zeros(self.n_classes * (1 + seen.others.shape[1]))])
 
-    def back(values: Floats) -> Floats:
-        """The transpose of `scores_of`: from one number for each score (n, K) to one for each parameter."""
-        by_member = np.einsum("nmk,nk->m", seen.logs, values)
-        return np.concatenate([by_member, values.sum(axis=0), (seen.others.T @ values).ravel()])
+    def scores(self, numbers: Floats) -> Floats:
+        """The scores (n, K)."""
+        pool = LogPool.unpacked(numbers, self.n_members, self.n_classes)
+        by_member = (self.matrix @ pool.weights).reshape(-1, self.n_classes)
+        return np.asarray(by_member + pool.intercepts + self.seen.others @ pool.coefficients)
 
-    def objective(numbers: Floats) -> float:
-        return log_loss(scores_of(numbers), seen.truth, seen.weight) + 0.5 * float(price @ (numbers - centre) ** 2)
+    def back(self, values: Floats) -> Floats:
+        """The transpose of `scores`: from a number for each score (n, K) to one for each parameter."""
+        values = self.seen.weight[:, None] * values
+        return np.concatenate([self.matrix.T @ values.ravel(), values.sum(axis=0), (self.seen.others.T @ values).ravel()])
 
-    now, value = centre, objective(centre)
-    for _ in range(MOST_STEPS):
-        share = softmax(scores_of(now))
-        slope = back(seen.weight[:, None] * (share - indicator)) + price * (now - centre)
+    def priced(self, away: Floats) -> Floats:
+        """The derivative of the penalties, at such a distance from equal weights."""
+        out = self.penalty * away
+        weights, split = away[: self.n_members], self.n_members + self.n_classes
+        if self.n_members:
+            out[: self.n_members] = self.penalty * (weights - weights.mean()) + UNIT_PENALTY * weights.sum()
+        out[self.n_members : split] = UNIT_PENALTY * away[self.n_members : split]
+        return out
 
-        def curved(direction: Floats, share: Floats = share) -> Floats:
-            moved = share * scores_of(direction)
-            moved -= share * moved.sum(axis=1, keepdims=True)
-            return back(seen.weight[:, None] * moved) + price * direction
+    def value(self, numbers: Floats) -> float:
+        """What is minimised."""
+        away = numbers - self.centre
+        return log_loss(self.scores(numbers), self.seen.truth, self.seen.weight) + 0.5 * float(away @ self.priced(away))
 
-        step = conjugate_gradients(curved, slope)
-        if not np.isfinite(step).all() or float(step @ slope) <= SMALLEST_GAIN * max(abs(value), 1e-300):
+    def slope(self, numbers: Floats, share: Floats) -> Floats:
+        """Its first derivatives, where the probabilities are `share`."""
+        return self.back(share - self.indicator) + self.priced(numbers - self.centre)
+
+    def curved(self, direction: Floats, share: Floats) -> Floats:
+        """The product of its second derivatives with a direction."""
+        moved = share * self.scores(direction)
+        moved -= share * moved.sum(axis=1, keepdims=True)
+        return self.back(moved) + self.priced(direction)
+
+    def least(self, start: Floats, free: Mask) -> Floats:
+        """The minimum over the numbers that are free, by Newton's method; each step is found by conjugate gradients."""
+        now, value = start, self.value(start)
+        for _ in range(MOST_STEPS):
+            share = softmax(self.scores(now))
+            slope = self.slope(now, share) * free
+            step = conjugate_gradients(lambda direction, share=share: self.curved(direction, share) * free, slope)  # type: ignore[misc]
+            if not float(step @ slope) > SMALLEST_GAIN * max(abs(value), 1e-300):
+                break
+            now, value = _walked(self.value, now, step, value)
+        return now
+
+
+def fit_log_pool(seen: Evidence, penalty: float, start: LogPool | None = None) -> LogPool:
+    """The pool of weights that are not negative. `start` is where to begin: the pool of nearly the same problem.
+
+    Weights at zero are set free, and others stopped there, one at a time, as in the least squares of Lawson & Hanson (1974).
+    """
+    problem = PoolProblem(seen, penalty)
+    n_members = problem.n_members
+    now = problem.centre if start is None else start.packed()
+    free = np.ones(len(now), np.bool_)
+    free[:n_members] = now[:n_members] > 0.0
+    for _ in range(10 * (n_members + 1)):
+        there = problem.least(now, free)
+        below = np.flatnonzero(there[:n_members] < 0.0)
+        if below.size:
+            # As far as the first weight that reaches zero, which stays there.
+            room = now[below] / (now[below] - there[below])
+            first = below[np.argmin(room)]
+            now = now + room.min() * (there - now)
+            now[first], free[first] = 0.0, False
+            continue
+        now = there
+        wanted = -problem.slope(now, softmax(problem.scores(now)))[:n_members] * ~free[:n_members]
+        if not n_members or wanted.max() <= 1e-9 * max(float(seen.weight.sum()), 1.0):
             break
-        now, value = _walked(objective, now, step, value)
-    return LogPool.unpacked(now, n_members, n_classes)
+        free[np.argmax(wanted)] = True
+    return LogPool.unpacked(now, n_members, problem.n_classes)
 
 
 def _walked(objective: Callable[[Floats], float], now: Floats, step: Floats, value: float) -> tuple[Floats, float]:

@@ -13,7 +13,6 @@ from woodwind.base.errors import ParameterError
 from woodwind.ensemble.blend import (
     Evidence,
     LinearPool,
-    LogPool,
     NumberEvidence,
     fit_log_pool,
     fit_nonnegative,
@@ -45,6 +44,7 @@ class Blender:
     """What both blenders share."""
 
     _told: ClassVar[dict[str, str]] = {"columns": COLUMNS}
+    _pool: Any  # LogPool or LinearPool
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()  # type: ignore[misc]
@@ -59,7 +59,9 @@ class Blender:
     def _splits(self, cv: Any, n_rows: int, truth: NDArray[Any], weight: Floats | None, classifies: bool) -> Splits:
         """Folds to choose a penalty by, without rows that weigh nothing; none where rows are too few for that."""
         present = np.arange(n_rows) if weight is None else np.flatnonzero(weight)
-        if cv is None or isinstance(cv, int):
+        if isinstance(cv, int | np.integer) and cv < 2:
+            raise ParameterError(f"{type(self).__name__}: cv must be at least 2, or None for five folds, but it is {cv}.")
+        if cv is None or isinstance(cv, int | np.integer):
             fewest = int(np.bincount(truth[present]).min()) if classifies else len(present)
             count = min(FOLDS if cv is None else cv, fewest)
             if count < 2:
@@ -80,12 +82,12 @@ def _as_rows(split: Sequence[Any]) -> tuple[Integers, Integers]:
 
 @knobs
 class LogisticBlender(LogisticBlenderParams, Blender, ClassifierMixin, BaseEstimator):
-    """A blender for classes: weights for the log-odds of members, drawn to equal ones.
+    """A blender for classes: weights for the log-odds of members, none below zero, drawn to each other.
 
     The scores of the classes are sums of log-odds, each member with one weight for all classes, plus a constant for each class.
-    With equal weights and no constants it is the geometric mean. How strongly weights are drawn to that is chosen by the log-loss in
-    folds: members that say almost the same keep almost the same weight, and probabilities stay probabilities. Other columns, such as
-    those that a stack passes through, have a coefficient for each class that is drawn to zero.
+    How strongly weights are drawn to each other is chosen by the log-loss in folds: members that say almost the same get almost the same
+    weight. Their sum is free: members that are too sure together are made less so. Other columns, such as those that a stack passes
+    through, have a coefficient for each class that is drawn to zero.
 
     {parameters}
 
@@ -112,8 +114,6 @@ class LogisticBlender(LogisticBlenderParams, Blender, ClassifierMixin, BaseEstim
     >>> LogisticBlender(penalty=1.0).fit(said, ["yes", "yes", "no", "no", "no", "yes"]).predict([[0.6, 0.4]]).tolist()
     ['yes']
     """
-
-    _pool: LogPool
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn weights.
@@ -145,13 +145,12 @@ class LogisticBlender(LogisticBlenderParams, Blender, ClassifierMixin, BaseEstim
         self._scale = Scale.of(self._others(matrix), weight)
         logs, others = self._parts(matrix)
         seen = Evidence(logs, others, truth, np.ones(len(truth)) if weight is None else weight)
-        prior = np.full(logs.shape[1], 1.0 / max(logs.shape[1], 1))
         splits = self._splits(values["cv"], len(truth), truth, weight, True) if values["penalty"] == "auto" else []
         tried = PENALTIES if values["penalty"] == "auto" else (values["penalty"],)
-        self.losses_ = {penalty: _loss_in_folds(seen, splits, prior, penalty) for penalty in tried} if splits else {}
+        self.losses_ = _losses_in_folds(seen, splits, tried)
         # Without folds nothing speaks against equal weights.
         self.penalty_ = min(self.losses_, key=lambda penalty: (self.losses_[penalty], -penalty)) if self.losses_ else tried[-1]
-        self._pool = fit_log_pool(seen, prior, self.penalty_)
+        self._pool = fit_log_pool(seen, self.penalty_)
         self.weights_, self.intercept_, self.coef_ = self._pool.weights, self._pool.intercepts, self._pool.coefficients
 
     def _others(self, matrix: Floats) -> Floats:
@@ -165,7 +164,7 @@ class LogisticBlender(LogisticBlenderParams, Blender, ClassifierMixin, BaseEstim
 
     def _scores(self, X: Any) -> Floats:
         check_is_fitted(self)
-        return self._pool.scores(*self._parts(self._matrix(X, reset=False)))
+        return np.asarray(self._pool.scores(*self._parts(self._matrix(X, reset=False))))
 
     def predict_proba(self, X: Any) -> Floats:
         """Probabilities (n_rows, n_classes), in the order of `classes_`."""
@@ -187,14 +186,16 @@ class LogisticBlender(LogisticBlenderParams, Blender, ClassifierMixin, BaseEstim
         return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
 
 
-def _loss_in_folds(seen: Evidence, splits: Splits, prior: Floats, penalty: float) -> float:
-    """The mean log-loss of rows that were held out."""
-    total = weight = 0.0
+def _losses_in_folds(seen: Evidence, splits: Splits, tried: Sequence[float]) -> dict[float, float]:
+    """The mean log-loss of rows that were held out, for each penalty; none without folds."""
+    total = dict.fromkeys(tried, 0.0)
     for train, held in splits:
-        pool = fit_log_pool(seen.of(train), prior, penalty)
-        total += log_loss(pool.scores(seen.logs[held], seen.others[held]), seen.truth[held], seen.weight[held])
-        weight += float(seen.weight[held].sum())
-    return total / max(weight, 1e-300)
+        part, pool = seen.of(train), None
+        for penalty in reversed(tried):
+            pool = fit_log_pool(part, penalty, pool)
+            total[penalty] += log_loss(pool.scores(seen.logs[held], seen.others[held]), seen.truth[held], seen.weight[held])
+    weight = float(sum(seen.weight[held].sum() for _, held in splits))
+    return {penalty: loss / max(weight, 1e-300) for penalty, loss in total.items()} if splits else {}
 
 
 def member_columns(matrix: Floats, n_classes: int, n_members: int | str, owner: str) -> Integers:
@@ -315,7 +316,7 @@ class NonNegativeBlender(NonNegativeBlenderParams, Blender, RegressorMixin, Base
         """The weighted sums."""
         check_is_fitted(self)
         matrix = self._matrix(X, reset=False)
-        return self._pool.sums(matrix[:, : self._count], self._scale.applied(matrix[:, self._count :]))
+        return np.asarray(self._pool.sums(matrix[:, : self._count], self._scale.applied(matrix[:, self._count :])))
 
 
 def _fit_numbers(values: dict[str, Any], seen: NumberEvidence, penalty: float) -> LinearPool:

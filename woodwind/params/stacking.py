@@ -95,7 +95,7 @@ class LogisticBlenderParams:
     penalty: Annotated[
         float | Auto,
         at_least(0),
-        "Price of the squared distance of the weights from equal ones. 'auto' takes the one with the least loss in folds.",
+        "Price of the squared distance of the weights from their mean, in rows. 'auto' takes the one with the least loss in folds.",
     ] = "auto"
     n_members: Annotated[
         int | Auto, at_least(0), COUNT_OF_MEMBERS + " every column, or of K classes K in a row, that can be probabilities."
