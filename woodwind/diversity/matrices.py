@@ -141,6 +141,16 @@ def check_rows(n_rows: int, n_other: int, owner: str, what: str, other: str) -> 
         raise DataError(f"{owner}: {what} has {n_rows:,} rows and {other} has {n_other:,}. Give one row of each for the same rows.")
 
 
+def check_kinds(truth: NDArray[Any], labels: NDArray[Any], owner: str) -> None:
+    """Raise if the truth is, say, text and what was predicted are numbers."""
+    kinds = [_KINDS.get(array.dtype.kind, str(array.dtype)) for array in (truth, labels)]
+    if kinds[0] != kinds[1] and "objects" not in kinds:
+        raise DataError(
+            f"{owner}: the truth is {kinds[0]} and what was predicted is {kinds[1]}: no label could ever be right. "
+            "Give predictions in the form that the truth has."
+        )
+
+
 def _shares(values: Any, count: int, owner: str, what: str, of_what: str) -> Floats:
     try:
         array = np.asarray(values, np.float64)
@@ -164,12 +174,7 @@ def _truth_and_labels(truth: Any, labels: Any, owner: str) -> tuple[NDArray[Any]
         said = said[:, None]
     said = _two_dimensions(said, "labels", owner, 1)
     check_rows(len(true), len(said), owner, "truth", "labels")
-    kinds = _KINDS[true.dtype.kind], _KINDS[said.dtype.kind]
-    if kinds[0] != kinds[1] and "objects" not in kinds:
-        raise DataError(
-            f"{owner}: truth has {kinds[0]} and labels has {kinds[1]}: no label could ever be right. "
-            "Give what members predict in the form that the truth has."
-        )
+    check_kinds(true, said, owner)
     return true, said
 
 
