@@ -13,6 +13,7 @@ from woodwind.ensemble.ballots import shares, winners
 from woodwind.ensemble.forest import matrix_of
 from woodwind.ensemble.out_of_bag import OutOfBag
 from woodwind.estimators.bagged import Bagging
+from woodwind.estimators.boosted import Boosting
 from woodwind.estimators.forest_skin import ForestSkin
 from woodwind.estimators.members import AnyMembers, Kind, TableOfAny
 from woodwind.estimators.tree_members import TreeMembers
@@ -199,3 +200,15 @@ def _unknown(ensemble: Any) -> ParameterError:
         f"{type(ensemble).__name__}: what it predicts with fewer members is not known: it has no `staged_predict`, and its prediction is "
         "not the mean of `estimators_`. Give a forest, a bag or a boosted model, or predictions by stage to `from_predictions`."
     )
+
+
+def start_of(ensemble: Any) -> float:
+    """What a boosted regressor predicts before its first stage; 0 where it starts from nothing."""
+    start = getattr(ensemble, "start_", None)
+    if start is None and isinstance(ensemble, Boosting):
+        start = ensemble.forest_.start
+    if start is not None:
+        raw = np.asarray(start, np.float64).reshape(-1)
+        return float(np.asarray(ensemble.loss_.predict(raw, 1)).reshape(-1)[0])
+    constant = getattr(getattr(ensemble, "init_", None), "constant_", None)  # of scikit-learn's boosting, a mean or a quantile
+    return 0.0 if constant is None else float(np.asarray(constant).reshape(-1)[0])

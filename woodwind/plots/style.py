@@ -23,6 +23,7 @@ ON_LIGHT = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
 ON_DARK = ("#56B4E9", "#E69F00", "#3CCFA0", "#E6A5C9", "#F0E442", "#F0803C")
 DASHES: tuple[Any, ...] = ("-", (0, (5, 1.6)), (0, (1.2, 1.4)), (0, (6, 1.5, 1.2, 1.5)), (0, (9, 2)), (0, (3, 1.2, 1, 1.2, 1, 1.2)))
 MARKS = ("o", "s", "^", "D", "v", "P")
+SIGNS = "●■▲◆▼✚"  # the same, to be written
 
 SMALL = "small"  # of text, against the user's own size
 TINY = "x-small"
