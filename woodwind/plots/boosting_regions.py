@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from itertools import islice
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from matplotlib.patheffects import withStroke
@@ -26,6 +26,15 @@ NAME_SHAPE = 3.0  # a name is so many times as wide as high
 SMALLEST, LARGEST = 0.15, 20.0  # times that
 
 
+class Regions(NamedTuple):
+    """What is said at each point of a grid, as numbers of classes (n_stages, s, s): the second feature goes upwards."""
+
+    stages: Sequence[int]  # which stages these are, counted from one
+    said: NDArray[Any]  # after each of them
+    extent: tuple[float, float, float, float]  # of the grid: left, right, bottom, top
+    newest: NDArray[Any] | None = None  # by the learner of each of them alone
+
+
 class BoostingRegionsDisplay:
     """A picture for each stage: the regions of the classes after it, and the rows, as large as they weighed when its learner was trained.
 
@@ -39,16 +48,13 @@ class BoostingRegionsDisplay:
     labels : array (n,)
         Their classes.
     classes : sequence of labels
-    regions : array of int (n_stages, s, s)
-        After each of the stages shown, the number of the class at each point of a grid over `extent`; the second feature goes upwards.
-    extent : (left, right, bottom, top)
-    stages : sequence of int
-        Which stages these are.
-    weights : array (n_stages, n) or None
-        Of the rows, in each of them.
-    newest : array of int (n_stages, s, s) or None
-        What the learner of each stage says on the grid.
+        All of them, in order.
+    regions : Regions
+        Which stages to show, and the classes on a grid after each of them.
+    weights : array (n_stages, n), default=None
+        Of the rows, in each of these stages.
     feature_names : (str, str)
+        For the axes.
 
     Attributes
     ----------
@@ -67,18 +73,16 @@ class BoostingRegionsDisplay:
         labels: Any,
         *,
         classes: Any,
-        regions: Any,
-        extent: tuple[float, float, float, float],
-        stages: Sequence[int],
+        regions: Regions,
         weights: Any = None,
-        newest: Any = None,
         feature_names: tuple[str, str] = ("feature 0", "feature 1"),
     ) -> None:
         self.points, self.labels, self.classes = np.asarray(points, np.float64), np.asarray(labels), np.asarray(classes)
-        self.regions = np.asarray(regions, np.int64)
-        self.extent, self.stages, self.feature_names = extent, list(stages), feature_names
-        self.weights = None if weights is None else np.asarray(weights, np.float64)
+        self.stages, said, self.extent, newest = regions
+        self.regions = np.asarray(said, np.int64)
         self.newest = None if newest is None else np.asarray(newest, np.int64)
+        self.weights = None if weights is None else np.asarray(weights, np.float64)
+        self.feature_names = feature_names
         owner = type(self).__name__
         if self.points.shape != (len(self.labels), 2) or len(self.regions) != len(self.stages) or self.regions.ndim != 3:
             raise DataError(
@@ -111,7 +115,8 @@ class BoostingRegionsDisplay:
             Where to draw: axes that are divided, or one for each stage; None for a new figure.
         """
         if not hasattr(estimator, "classes_"):
-            raise ParameterError(f"{cls.__name__}: {type(estimator).__name__} is no trained classifier. BoostingStagesDisplay is for numbers.")
+            kind = type(estimator).__name__
+            raise ParameterError(f"{cls.__name__}: {kind} is no trained classifier. BoostingStagesDisplay is for numbers.")
         rows, classes = Rows.of(X, 2, cls.__name__), np.asarray(estimator.classes_)
         extent, grid = grid_over(rows.values)
         asked = rows.like(grid)
@@ -123,17 +128,9 @@ class BoostingRegionsDisplay:
             weights = [known[stage - 1] for stage in shown]
             learners = learners_of(estimator).only([stage - 1 for stage in shown])
             newest = learners.votes(asked, cls.__name__).T.reshape(-1, SIDE, SIDE)
-        display = cls(
-            rows.values,
-            y,
-            classes=classes,
-            regions=[said[stage - 1] for stage in shown],
-            extent=extent,
-            stages=shown,
-            weights=weights,
-            newest=newest,
-            feature_names=(rows.name(0), rows.name(1)),
-        )
+        regions = Regions(shown, np.stack([said[stage - 1] for stage in shown]), extent, newest)
+        names = rows.name(0), rows.name(1)
+        display = cls(rows.values, y, classes=classes, regions=regions, weights=weights, feature_names=names)
         return display.plot(ax=ax)
 
     @classmethod
@@ -143,9 +140,8 @@ class BoostingRegionsDisplay:
         """The same from labels on a grid, (n_stages, s, s), of which the first index goes upwards; all stages are shown."""
         said = np.asarray(staged)
         classes = np.unique(np.concatenate([said.reshape(-1), np.asarray(y_true)]))
-        regions = np.searchsorted(classes, said)
-        stages = range(1, len(said) + 1)
-        return cls(points, y_true, classes=classes, regions=regions, extent=extent, stages=stages, weights=weights).plot(ax=ax)
+        regions = Regions(range(1, len(said) + 1), np.searchsorted(classes, said), extent)
+        return cls(points, y_true, classes=classes, regions=regions, weights=weights).plot(ax=ax)
 
     def plot(self, ax: Any = None) -> "BoostingRegionsDisplay":
         """Draw."""
@@ -153,7 +149,8 @@ class BoostingRegionsDisplay:
         n_rows = -(-len(self.stages) // columns)
         self.axes_ = grid_of_axes(ax, n_rows, columns, (3.1, 2.9), sharex=True, sharey=True)
         self.figure_ = self.axes_[0, 0].figure
-        self.images_, self.scatters_ = [], []
+        self.images_: list[Any] = []
+        self.scatters_: list[list[Any]] = []
         for place, one in enumerate(self.axes_.reshape(-1)):
             if place >= len(self.stages):
                 one.set_axis_off()
@@ -204,7 +201,7 @@ class BoostingRegionsDisplay:
         )
 
     def _name_classes(self) -> list[Any]:
-        """Which mark and which region is which class: written once, into the first picture where the class has a region, where it is free."""
+        """Which mark and which region is which class: written once, into the first picture where the class has a region."""
         texts = []
         for number, label in enumerate(self.classes):
             for place, ax in enumerate(self.axes_.reshape(-1)[: len(self.stages)]):

@@ -8,7 +8,7 @@ from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 
 from woodwind.base.errors import DataError, ParameterError
-from woodwind.estimators.stages import start_of, staged_predictions
+from woodwind.estimators.stages import staged_predictions, start_of
 from woodwind.plots.rows import Rows
 from woodwind.plots.style import SMALL, Look, finish, grid_of_axes
 
@@ -77,7 +77,7 @@ class BoostingStagesDisplay:
         n_stages = len(self.on_rows) - 1
         if self.x.shape != self.y.shape or self.on_rows.shape != (n_stages + 1, *self.y.shape):
             raise DataError(
-                f"{owner}: x and y must be as long as each other, and on_rows must have a row of as many numbers for every stage, but their "
+                f"{owner}: x and y must be as long as each other, and on_rows must have as many numbers for every stage, but their "
                 f"shapes are {self.x.shape}, {self.y.shape} and {self.on_rows.shape}."
             )
         if self.on_grid.shape != (n_stages + 1, *self.grid.shape):
@@ -130,7 +130,8 @@ class BoostingStagesDisplay:
         grid = np.linspace(x.min(), x.max(), GRID)
         start = start_of(estimator)
         on_rows, on_grid = (
-            np.stack([np.full(len(table), start), *staged_predictions(estimator, rows.like(table))]) for table in (rows.values, grid[:, None])
+            np.stack([np.full(len(table), start), *staged_predictions(estimator, rows.like(table))])
+            for table in (rows.values, grid[:, None])
         )
         shown = cls(
             x, y, grid=grid, on_rows=on_rows, on_grid=on_grid, stages=stages, feature_name=rows.name(0), target_name=target_name
@@ -149,7 +150,7 @@ class BoostingStagesDisplay:
         names: tuple[str, str] = ("feature 0", "y"),
         ax: Any = None,
     ) -> "BoostingStagesDisplay":
-        """The same from predictions of the rows after every stage: curves are drawn from row to row. `start` is what is said before the first."""
+        """The same from predictions of the rows after every stage, and `start` before the first; curves are drawn from row to row."""
         x, y = np.asarray(x, np.float64).reshape(-1), np.asarray(y_true, np.float64)
         on_rows = np.stack([np.full(len(x), start), *(np.asarray(said, np.float64).reshape(-1) for said in staged)])
         if len(on_rows) < 2 or on_rows.shape[1] != len(y):
@@ -169,7 +170,8 @@ class BoostingStagesDisplay:
         for row, stage in enumerate(self.stages):
             left, right = self.axes_[row]
             look = Look.of(left)
-            dots = {"linestyle": "", "marker": "o", "markersize": 3.2, "markeredgewidth": 0, "color": look.faint, "alpha": dense(len(self.x))}
+            dots: dict[str, Any] = {"linestyle": "", "marker": "o", "markersize": 3.2, "markeredgewidth": 0}
+            dots |= {"color": look.faint, "alpha": dense(len(self.x))}
             data, left_over = left.plot(self.x, self.y, **dots)[0], right.plot(self.x, self.residuals[row], **dots)[0]
             right.axhline(0.0, color=look.faint, linewidth=0.8)
             self.sums_ += left.plot(self.grid, self.on_grid[stage], **look.line(0))
