@@ -6,12 +6,11 @@ that the lot could give. Where DESlib turns the order of the classes around, the
 
 import numpy as np
 import pytest
-from woodwind.select.combination import class_totals, share_totals
-from woodwind.select.pruning import class_counts, frienemy_mask, hardness
 
 from tests.select.deslib_answers import cases
 from woodwind.select.choice import above_chance, above_nothing, all_best, most_accurate, one_best
 from woodwind.select.choice_diverse import apartness, good_and_apart, good_and_apart_in_cluster, hits_of_cluster, learn_clusters
+from woodwind.select.combination import class_totals, share_totals
 from woodwind.select.competence import (
     behaviour_accuracy,
     class_accuracy,
@@ -35,6 +34,7 @@ from woodwind.select.competence_probabilistic import (
 )
 from woodwind.select.facts import Queries, Region, SelectionFacts
 from woodwind.select.methods import Method, chosen, scores_of, told
+from woodwind.select.pruning import class_counts, frienemy_mask, hardness
 from woodwind.select.static import accuracy_everywhere, best_share, oracle_labels
 
 SOURCES = {
