@@ -24,6 +24,7 @@ if TYPE_CHECKING:
         RandomForestClassifier,
         RandomForestRegressor,
     )
+    from woodwind.estimators.laboratory import bias_variance, measure_diversity
     from woodwind.estimators.structure import RandomStructureForestClassifier, RandomStructureForestRegressor
     from woodwind.estimators.trees import DecisionTreeClassifier, DecisionTreeRegressor
 
@@ -53,8 +54,10 @@ __all__ = [
     "WoodwindError",
     "WoodwindWarning",
     "__version__",
+    "bias_variance",
     "diversity",
     "losses",
+    "measure_diversity",
 ]
 
 _ROOMS = {
@@ -71,6 +74,7 @@ _ROOMS = {
         "RandomForestClassifier",
         "RandomForestRegressor",
     ),
+    "woodwind.estimators.laboratory": ("bias_variance", "measure_diversity"),
     "woodwind.estimators.structure": ("RandomStructureForestClassifier", "RandomStructureForestRegressor"),
     "woodwind.estimators.trees": ("DecisionTreeClassifier", "DecisionTreeRegressor"),
 }

@@ -70,7 +70,7 @@ from woodwind.diversity.pairwise import (
     q_statistic,
     ratio_of_errors,
 )
-from woodwind.diversity.report import DiversityReport, Measure, diversity_report
+from woodwind.diversity.report import DiversityReport, Measure, NumbersReport, diversity_report, numbers_report
 from woodwind.diversity.strength import ForestStrength, strength_and_correlation
 
 __all__ = [
@@ -85,6 +85,7 @@ __all__ = [
     "MarginBound",
     "MarginDistribution",
     "Measure",
+    "NumbersReport",
     "PairwiseDiversity",
     "RowParts",
     "adaboost_bound",
@@ -123,6 +124,7 @@ __all__ = [
     "margin_bound",
     "margin_distribution",
     "mean_of_pairs",
+    "numbers_report",
     "pairwise",
     "poisson_binomial",
     "prediction_correlation",

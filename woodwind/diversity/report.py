@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from woodwind.base.errors import DataError
 from woodwind.diversity.groups import (
     ambiguity,
     coincident_failure_diversity,
@@ -17,7 +18,8 @@ from woodwind.diversity.groups import (
     vote_entropy,
 )
 from woodwind.diversity.matrices import Floats, numbered, read_weight
-from woodwind.diversity.pairwise import PairwiseDiversity, pairwise
+from woodwind.diversity.numbers import ambiguity_decomposition, error_correlation, error_covariance, prediction_correlation
+from woodwind.diversity.pairwise import PairwiseDiversity, mean_of_pairs, pairwise
 
 # Which way more diversity is: Kuncheva & Whitaker (2003), Table 2.
 _PAIRS = {
@@ -48,15 +50,13 @@ class Measure(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class DiversityReport:
-    """All measures of an ensemble. `report["entropy"]` is a value, `report.pairs` has the matrices, `print(report)` shows all."""
+class _Report:
+    """Measures by name, shown as a table."""
 
     n_rows: int
     n_members: int
-    accuracies: Floats
-    measures: tuple[Measure, ...]
-    pairs: PairwiseDiversity
     names: tuple[str, ...]
+    measures: tuple[Measure, ...]
 
     def __getitem__(self, name: str) -> float:
         return self.as_dict()[name]
@@ -68,9 +68,26 @@ class DiversityReport:
     def __repr__(self) -> str:
         width = max(len(measure.name) for measure in self.measures)
         arrows = {"higher": "↑", "lower": "↓", "": " "}
-        lines = [f"{name:{width}}  {value:9.4f} {arrows[more]}  {meaning}" for name, value, more, meaning in self.measures]
+        lines = [f"{name:{width}}  {value:11.5g} {arrows[more]}  {meaning}" for name, value, more, meaning in self.measures]
         head = f"{self.n_members} members, {self.n_rows:,} rows; the arrow shows where more diversity lies"
         return "\n".join([head, *lines])
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class DiversityReport(_Report):
+    """All measures of an ensemble of classifiers. `report["entropy"]` is a value, `report.pairs` has the matrices, `print(report)` shows
+    all."""
+
+    accuracies: Floats
+    pairs: PairwiseDiversity
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class NumbersReport(_Report):
+    """All measures of an ensemble of regressors: the squared error of each, and the matrix of the correlations of their errors."""
+
+    errors: Floats
+    correlation: Floats
 
 
 def diversity_report(truth: Any, labels: Any, *, sample_weight: Any = None, names: Any = None) -> DiversityReport:
@@ -99,7 +116,7 @@ def diversity_report(truth: Any, labels: Any, *, sample_weight: Any = None, name
     (0.75, 1.0, 0.5)
     >>> print(report)  # doctest: +ELLIPSIS
     3 members, 4 rows; the arrow shows where more diversity lies
-    mean_accuracy                    0.6667    of members
+    mean_accuracy                     0.66667    of members
     ...
     """
     true, votes, _ = numbered(truth, labels, "diversity_report")
@@ -124,5 +141,53 @@ def diversity_report(truth: Any, labels: Any, *, sample_weight: Any = None, name
         Measure("bad_diversity", parts.bad, "", "right votes that were wasted"),
     ]
     n, m = votes.shape
+    return DiversityReport(n, m, _called(names, m), tuple(found), np.asarray(accuracies), pairs)
+
+
+def numbers_report(truth: Any, numbers: Any, *, sample_weight: Any = None, names: Any = None) -> NumbersReport:
+    """Everything that this room measures of an ensemble of regressors.
+
+    Parameters
+    ----------
+    truth : sequence of numbers, (n,)
+    numbers : array (n, m)
+        What members predict. Rows should not be those that they were trained on.
+    sample_weight : sequence of numbers, (n,), default=None
+        Weights of rows.
+    names : sequence of str, (m,), default=None
+        Names of members.
+
+    Returns
+    -------
+    NumbersReport
+        Squared errors of members and of their mean, ambiguity, and the correlation of errors.
+
+    Examples
+    --------
+    >>> from woodwind.diversity import numbers_report
+    >>> report = numbers_report([0.0, 0.0], [[1.0, 3.0], [-1.0, 1.0]])
+    >>> report["mean_of_errors"], report["error_of_mean"], report["ambiguity"]
+    (3.0, 2.0, 1.0)
+    """
+    parts = ambiguity_decomposition(truth, numbers, sample_weight=sample_weight)
+    correlation = error_correlation(truth, numbers, sample_weight=sample_weight)
+    said = prediction_correlation(numbers, sample_weight=sample_weight)
+    covariance = error_covariance(truth, numbers, sample_weight=sample_weight)
+    n, m = np.shape(numbers)
+    found = (
+        Measure("mean_of_errors", parts.mean_error, "", "squared, of members"),
+        Measure("best_error", float(parts.member_errors.min()), "", "of the best member"),
+        Measure("error_of_mean", parts.ensemble_error, "", "of the mean of all"),
+        Measure("ambiguity", parts.ambiguity, "higher", "by which the mean is better than members are"),
+        Measure("error_correlation", mean_of_pairs(correlation), "lower", "pairs: of errors"),
+        Measure("error_covariance", mean_of_pairs(covariance), "lower", "pairs: of errors"),
+        Measure("prediction_correlation", mean_of_pairs(said), "lower", "pairs: of what is predicted"),
+    )
+    return NumbersReport(n, m, _called(names, m), found, parts.member_errors, correlation)
+
+
+def _called(names: Any, m: int) -> tuple[str, ...]:
     called = tuple(str(name) for name in (range(m) if names is None else names))
-    return DiversityReport(n, m, np.asarray(accuracies), tuple(found), pairs, called)
+    if len(called) != m:
+        raise DataError(f"names has {len(called)} names for {m} members. Give one for each, or none.")
+    return called
