@@ -25,6 +25,7 @@ if TYPE_CHECKING:
         RandomForestRegressor,
     )
     from woodwind.estimators.laboratory import bias_variance, measure_diversity
+    from woodwind.estimators.out_of_fold import out_of_fold_predictions
     from woodwind.estimators.structure import RandomStructureForestClassifier, RandomStructureForestRegressor
     from woodwind.estimators.trees import DecisionTreeClassifier, DecisionTreeRegressor
 
@@ -58,6 +59,7 @@ __all__ = [
     "diversity",
     "losses",
     "measure_diversity",
+    "out_of_fold_predictions",
 ]
 
 _ROOMS = {
@@ -75,6 +77,7 @@ _ROOMS = {
         "RandomForestRegressor",
     ),
     "woodwind.estimators.laboratory": ("bias_variance", "measure_diversity"),
+    "woodwind.estimators.out_of_fold": ("out_of_fold_predictions",),
     "woodwind.estimators.structure": ("RandomStructureForestClassifier", "RandomStructureForestRegressor"),
     "woodwind.estimators.trees": ("DecisionTreeClassifier", "DecisionTreeRegressor"),
 }

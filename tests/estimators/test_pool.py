@@ -91,7 +91,19 @@ def test_what_is_no_pool_is_said_so(given, said):
 def test_the_default_pool_is_made_of_different_models_of_the_right_kind(classifies):
     found = named_members(None, OWNER, classifies)
     assert [name for name, _ in default_pool(classifies)] == [member.name for member in found]
-    assert len({type(member.estimator) for member in found}) == len(found) >= 3
+    assert len({type(member.estimator) for member in found}) == len(found) == 4
+
+
+@pytest.mark.parametrize("classifies", [True, False])
+def test_the_linear_member_of_the_default_pool_takes_any_table(classifies):
+    table = frame().assign(day=pd.date_range("2020-01-01", periods=90), gap=np.where(X[:, 0] > 0, X[:, 1], np.nan))
+    table.loc[3, "wood"] = None
+    linear = named_members(None, OWNER, classifies)[-1:]
+    target = read_labels(Y, OWNER) if classifies else read_numbers(X[:, 0] - X[:, 1], OWNER)
+    pool = trained_pool(linear, table, target, np.arange(90.0), seed=0, threads=1, owner=OWNER)
+    said = pool.said(table[::-1], "votes" if classifies else "numbers", OWNER)[::-1, 0, 0]
+    assert np.corrcoef(said, target.y)[0, 1] > 0.6
+    assert clone(linear[0].estimator).fit(table, target.labels())[:-1].get_feature_names_out()[:2].tolist() == ["number", "wood=ash"]
 
 
 # Training.

@@ -18,6 +18,7 @@ WoodwindWarning(UserWarning)
 ├── ConstantTargetWarning          there is nothing to learn
 ├── OutOfBagWarning                rows that no member can judge, because all have seen them
 ├── UndefinedMeasureWarning        a measure is nought divided by nought, and was given a value
+├── FoldWarning                    rows that no fold holds out, or classes that are absent from what a fold learns
 └── InterruptWarning               a training was interrupted; what was finished is kept
 """
 
@@ -88,6 +89,10 @@ class OutOfBagWarning(WoodwindWarning):
 
 class UndefinedMeasureWarning(WoodwindWarning):
     """A measure is nought divided by nought: the value that it was given is said."""
+
+
+class FoldWarning(WoodwindWarning):
+    """Some rows are held out by no fold, or some class is absent from the rows that a fold learns."""
 
 
 class InterruptWarning(WoodwindWarning):

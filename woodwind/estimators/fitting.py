@@ -6,12 +6,14 @@ from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.dummy import DummyClassifier
 from sklearn.model_selection._search import BaseSearchCV
 from sklearn.pipeline import Pipeline
 
 from woodwind.base.errors import MemberError, MemberTypeError, ParameterError, WoodwindError
 from woodwind.base.streams import key
 from woodwind.estimators.base_learner import with_open_seeds
+from woodwind.estimators.boosted import Encoded
 from woodwind.estimators.members import TableOfAny, on_threads_of, takes_weight
 from woodwind.estimators.roster import Named
 from woodwind.estimators.target import Target
@@ -37,6 +39,7 @@ class Lesson:
     weight: Floats | None
     owner: str
     rows: Integers | None = None
+    encoded: Encoded | None = None  # the codes of these rows, for a member that is trained from codes
 
     def present(self) -> Integers | None:
         """The rows that weigh anything; None for all of the table."""
@@ -86,7 +89,7 @@ def teach(member: Named, lesson: Lesson, seed: int, threads: int) -> Taught:
 
 def _taught(member: Named, lesson: Lesson, seed: int, threads: int) -> Taught:
     rows, target = lesson.present(), lesson.target
-    X = lesson.table.take(member.columns, rows)
+    X = lesson.table.take(member.columns, rows) if lesson.encoded is None else lesson.encoded
     y = target.y if rows is None else target.y[rows]
     more = {}
     if lesson.weight is not None:
@@ -102,6 +105,9 @@ def _taught(member: Named, lesson: Lesson, seed: int, threads: int) -> Taught:
     if target.classes is None:
         return Taught(copy_trained_on(y), None)
     labels = target.classes[y]
+    if (y == y[0]).all():
+        # The other classes are in other folds; few classifiers learn a single one.
+        return Taught(DummyClassifier(strategy="most_frequent").fit(np.zeros((len(y), 1)), labels), None)
     try:
         return Taught(copy_trained_on(labels), None)
     except WoodwindError:

@@ -165,7 +165,10 @@ class Pool:
                 raise ValueError(f"it predicts an array of shape {said.shape} for {n_rows} rows, and one number for each is needed")
             return said.reshape(n_rows, 1)
         if saying == "scores":
-            return self._scores(place, np.asarray(estimator.decision_function(X), np.float64), n_rows)
+            # One that was trained on a single class has nothing to decide.
+            decides = hasattr(estimator, "decision_function") or len(self.class_places(place)) > 1
+            said = np.asarray(estimator.decision_function(X), np.float64) if decides else np.zeros((n_rows, 1))
+            return self._scores(place, said, n_rows)
         if saying == "probabilities" and hasattr(estimator, "predict_proba"):
             said = np.asarray(estimator.predict_proba(X), np.float64)
             places = self.class_places(place)

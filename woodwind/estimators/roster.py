@@ -8,6 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import is_classifier, is_regressor
 from sklearn.exceptions import NotFittedError
+from sklearn.linear_model import LogisticRegression, RidgeCV
+from sklearn.pipeline import make_pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from woodwind.base.errors import ParameterError
@@ -19,11 +21,14 @@ from woodwind.estimators.forests import (
     RandomForestClassifier,
     RandomForestRegressor,
 )
+from woodwind.estimators.matrix import TableToMatrix
 
 Integers = NDArray[np.int64]
 Pairs = list[tuple[str, Any]]
 
 DROP = "drop"
+# Strengths of regularisation that the linear model of numbers chooses from; columns are standardised.
+RIDGES = tuple(10.0**power for power in range(-2, 5))
 # Rooms of scikit-learn whose ensembles teach their members the numbers of classes instead of labels.
 NUMBERING = ("sklearn.ensemble._forest", "sklearn.ensemble._bagging")
 # Rooms whose members answer other questions than the ensemble: one class against others, one target of several.
@@ -46,11 +51,13 @@ def default_pool(classifies: bool) -> Pairs:
             ("gradient_boosting", GradientBoostingClassifier()),
             ("random_forest", RandomForestClassifier()),
             ("extra_trees", ExtraTreesClassifier()),
+            ("linear", make_pipeline(TableToMatrix(), LogisticRegression(max_iter=1000))),
         ]
     return [
         ("gradient_boosting", GradientBoostingRegressor()),
         ("random_forest", RandomForestRegressor()),
         ("extra_trees", ExtraTreesRegressor()),
+        ("linear", make_pipeline(TableToMatrix(), RidgeCV(alphas=RIDGES))),
     ]
 
 
