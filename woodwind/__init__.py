@@ -10,12 +10,13 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from woodwind import losses
+    from woodwind import diversity, losses
     from woodwind.base.errors import DataError, ParameterError, WoodwindError, WoodwindWarning
     from woodwind.estimators.adaboost import AdaBoostClassifier
     from woodwind.estimators.adaboost_numbers import AdaBoostRegressor
     from woodwind.estimators.additive import AdditiveClassifier, AdditiveRegressor
     from woodwind.estimators.bagging import BaggingClassifier, BaggingRegressor
+    from woodwind.estimators.blenders import LogisticBlender, NonNegativeBlender
     from woodwind.estimators.boosting import GradientBoostingClassifier, GradientBoostingRegressor
     from woodwind.estimators.forests import (
         ExtraTreesClassifier,
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
         RandomForestClassifier,
         RandomForestRegressor,
     )
+    from woodwind.estimators.laboratory import bias_variance, measure_diversity
+    from woodwind.estimators.out_of_fold import out_of_fold_predictions
     from woodwind.estimators.structure import RandomStructureForestClassifier, RandomStructureForestRegressor
     from woodwind.estimators.trees import DecisionTreeClassifier, DecisionTreeRegressor
 
@@ -42,6 +45,8 @@ __all__ = [
     "ExtraTreesRegressor",
     "GradientBoostingClassifier",
     "GradientBoostingRegressor",
+    "LogisticBlender",
+    "NonNegativeBlender",
     "ParameterError",
     "RandomForestClassifier",
     "RandomForestRegressor",
@@ -50,7 +55,11 @@ __all__ = [
     "WoodwindError",
     "WoodwindWarning",
     "__version__",
+    "bias_variance",
+    "diversity",
     "losses",
+    "measure_diversity",
+    "out_of_fold_predictions",
 ]
 
 _ROOMS = {
@@ -59,6 +68,7 @@ _ROOMS = {
     "woodwind.estimators.adaboost_numbers": ("AdaBoostRegressor",),
     "woodwind.estimators.additive": ("AdditiveClassifier", "AdditiveRegressor"),
     "woodwind.estimators.bagging": ("BaggingClassifier", "BaggingRegressor"),
+    "woodwind.estimators.blenders": ("LogisticBlender", "NonNegativeBlender"),
     "woodwind.estimators.boosting": ("GradientBoostingClassifier", "GradientBoostingRegressor"),
     "woodwind.estimators.forests": (
         "ExtraTreesClassifier",
@@ -66,17 +76,21 @@ _ROOMS = {
         "RandomForestClassifier",
         "RandomForestRegressor",
     ),
+    "woodwind.estimators.laboratory": ("bias_variance", "measure_diversity"),
+    "woodwind.estimators.out_of_fold": ("out_of_fold_predictions",),
     "woodwind.estimators.structure": ("RandomStructureForestClassifier", "RandomStructureForestRegressor"),
     "woodwind.estimators.trees": ("DecisionTreeClassifier", "DecisionTreeRegressor"),
 }
 _HOME = {name: room for room, names in _ROOMS.items() for name in names}
+# Rooms that are public as a whole.
+_WHOLE = ("diversity", "losses")
 
 
 def __getattr__(name: str) -> object:
-    if name not in _HOME and name != "losses":
+    if name not in _HOME and name not in _WHOLE:
         raise AttributeError(f"module 'woodwind' has no attribute {name!r}")
     with _without_collecting():
-        room = importlib.import_module(_HOME.get(name, "woodwind.losses"))
+        room = importlib.import_module(_HOME.get(name, f"woodwind.{name}"))
     value: object = getattr(room, name) if name in _HOME else room
     globals()[name] = value  # found once, an ordinary name from then on
     return value

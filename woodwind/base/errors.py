@@ -17,6 +17,8 @@ WoodwindWarning(UserWarning)
 ├── PrecisionWarning               integers too large for a double
 ├── ConstantTargetWarning          there is nothing to learn
 ├── OutOfBagWarning                rows that no member can judge, because all have seen them
+├── UndefinedMeasureWarning        a measure is nought divided by nought, and was given a value
+├── FoldWarning                    rows that no fold holds out, or classes that are absent from what a fold learns
 └── InterruptWarning               a training was interrupted; what was finished is kept
 """
 
@@ -83,6 +85,14 @@ class ConstantTargetWarning(WoodwindWarning):
 
 class OutOfBagWarning(WoodwindWarning):
     """Some rows have no out-of-bag prediction: every member has seen them."""
+
+
+class UndefinedMeasureWarning(WoodwindWarning):
+    """A measure is nought divided by nought: the value that it was given is said."""
+
+
+class FoldWarning(WoodwindWarning):
+    """Some rows are held out by no fold, or some class is absent from the rows that a fold learns."""
 
 
 class InterruptWarning(WoodwindWarning):

@@ -21,6 +21,9 @@ from woodwind.data.raw import RawColumn, RawTable
 from woodwind.data.sketch import integer_weights
 from woodwind.data.table import Table
 
+# What trees do with levels that training never saw.
+STOPS = "Each such row stops at the split and takes the mean of that node."
+
 
 @dataclass(frozen=True, eq=False)
 class Schema:
@@ -56,15 +59,15 @@ class Schema:
         _warn_of_precision(raw, fields)
         return schema, schema._table(raw, list(range(len(fields))))[0]
 
-    def read(self, X: Any, *, owner: str = "Woodwind") -> Table:
-        """Read another table as features of this model: columns are found by name where both have names."""
+    def read(self, X: Any, *, owner: str = "Woodwind", unseen: str = STOPS) -> Table:
+        """Read another table as features of this model: columns are found by name where both have names.
+
+        `unseen` is what the user is told becomes of levels that training never saw.
+        """
         raw = open_table(X)
         table, notes = self._table(raw, self.header.places(raw, owner))
         if notes:
-            notice(
-                f"{'; '.join(notes)}. Each such row stops at the split and takes the mean of that node.",
-                UnseenCategoryWarning,
-            )
+            notice(f"{'; '.join(notes)}. {unseen}", UnseenCategoryWarning)
         return table
 
     def _table(self, raw: RawTable, places: list[int]) -> tuple[Table, list[str]]:

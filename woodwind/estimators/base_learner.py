@@ -38,17 +38,30 @@ def check_estimator(estimator: Any, owner: str, classifies: bool, soft: bool = F
 def with_seed(estimator: Any, name: int) -> Any:
     """A copy of an estimator; all that it draws is named by `name`."""
     copy = clone(estimator)
-    seeds = [one for one in copy.get_params(deep=True) if one == "random_state" or one.endswith("__random_state")]
+    seeds = [one for one in copy.get_params(deep=True) if _is_seed(one)]
     if seeds:
         copy.set_params(**{one: key(name, one) % (1 << 31) for one in sorted(seeds)})
     return copy
+
+
+def with_open_seeds(estimator: Any, name: int) -> Any:
+    """A copy of an estimator; what it draws without a seed of its own is named by `name`, and seeds that were given are kept."""
+    copy = clone(estimator)
+    seeds = [one for one, value in copy.get_params(deep=True).items() if value is None and _is_seed(one)]
+    if seeds:
+        copy.set_params(**{one: key(name, one) % (1 << 31) for one in sorted(seeds)})
+    return copy
+
+
+def _is_seed(parameter: str) -> bool:
+    return parameter == "random_state" or parameter.endswith("__random_state")
 
 
 def draws_anything(estimator: Any) -> bool:
     """Whether an estimator has a seed, or is trained on rows that are drawn."""
     if not has_fit_parameter(estimator, "sample_weight"):
         return True
-    return any(one == "random_state" or one.endswith("__random_state") for one in estimator.get_params(deep=True))
+    return any(_is_seed(one) for one in estimator.get_params(deep=True))
 
 
 def read_table(model: Any, X: Any, reset: bool) -> Any:

@@ -23,6 +23,7 @@ from woodwind.estimators.plan import feature_count
 from woodwind.estimators.skin import COLUMNS, check_lengths, read_training
 from woodwind.estimators.target import Target
 from woodwind.estimators.tree_skin import TreeSkin
+from woodwind.estimators.trees import DecisionTreeClassifier, DecisionTreeRegressor
 from woodwind.estimators.weights import Weighing, read_weight
 from woodwind.tree.forest import Forest
 from woodwind.tree.grove import Grove
@@ -48,6 +49,8 @@ split and takes what is known there.
 MODEL = """
 grove_ : Grove
     The trees, as arrays.
+estimators_ : list of decision trees
+    Each tree as an estimator; made when somebody asks.
 feature_importances_ : array of shape (n_features_in_,)
     The share of the impurity removed that each column brought, averaged over the trees.
 oob_score_ : float
@@ -81,6 +84,7 @@ class ForestSkin(TreeSkin):
     }
     _random_cuts: ClassVar[bool] = False
     grove_: Grove
+    classes_: NDArray[Any]
     warm_start: bool
     bootstrap: bool
 
@@ -297,6 +301,20 @@ class ForestSkin(TreeSkin):
         """The trees as the library's general model; made anew each time, and much larger."""
         check_is_fitted(self)
         return self.grove_.forest()
+
+    @property
+    def estimators_(self) -> list[Any]:
+        """Each tree as an estimator; they are made when somebody asks for them, much larger than the trees of the forest."""
+        check_is_fitted(self)
+        made = []
+        for forest in self.grove_.separate():
+            tree = DecisionTreeClassifier() if self.grove_.n_classes else DecisionTreeRegressor()
+            tree._keep_schema(self.schema_)
+            tree.forest_ = forest
+            if self.grove_.n_classes:
+                tree.classes_ = self.classes_
+            made.append(tree)
+        return made
 
     @property
     def feature_importances_(self) -> Floats:

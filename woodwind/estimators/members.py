@@ -175,7 +175,7 @@ class TableOfAny:
         X = self.X
         if columns is not None:
             # Columns that have names cannot be given twice.
-            X = _safe_indexing(X, columns if self.header.names is None else np.unique(columns), axis=1)
+            X = _safe_indexing(X, columns if self.header.names is None else list(dict.fromkeys(columns.tolist())), axis=1)
         return X if rows is None else _safe_indexing(X, rows)
 
 
@@ -253,14 +253,21 @@ def trained(task: Task, table: TableOfAny, numbers: Sequence[int], threads: int)
 
     name = f"{type(task.base).__module__}."
     prefer: Literal["threads", "processes"] = "threads" if name.startswith(WITHOUT_LOCK) else "processes"
+    return where_worthwhile(train, train_beside, numbers, threads, prefer)
+
+
+def where_worthwhile(
+    alone: Callable[[int], T], beside: Callable[[int], T], numbers: Sequence[int], threads: int, prefer: Literal["threads", "processes"]
+) -> Iterator[T]:
+    """`alone(number)` for each number; as soon as the rest is worth it `beside(number)`, with others beside it. Both must give the same."""
     worth = WORTH_THREADS if prefer == "threads" else WORTH_PROCESSES
-    # Members are the same wherever they are trained: the first ones tell whether it is worth starting others.
+    # The first ones tell whether it is worth starting others.
     began, rest = time.perf_counter(), list(numbers)
     while rest:
-        yield train(rest.pop(0))
+        yield alone(rest.pop(0))
         each = (time.perf_counter() - began) / (len(numbers) - len(rest))
         if threads > 1 and each * len(rest) >= worth:
-            yield from in_parallel(train_beside, rest, min(threads, len(rest)), prefer)
+            yield from in_parallel(beside, rest, min(threads, len(rest)), prefer)
             return
 
 
@@ -288,10 +295,15 @@ def train_one(task: Task, table: TableOfAny, member: int, beside: bool = False) 
 
 def on_one_thread(estimator: Any, *given: Any, **more: Any) -> Any:
     """Fit; an estimator of ours that would take all threads takes one, which does not change the model."""
-    alone = type(estimator).__module__.startswith("woodwind.") and getattr(estimator, "n_jobs", 1) is None
-    if not alone:
+    return on_threads_of(1, estimator, *given, **more)
+
+
+def on_threads_of(threads: int, estimator: Any, *given: Any, **more: Any) -> Any:
+    """Fit; an estimator of ours that would take all threads takes so many, which does not change the model."""
+    open_ended = type(estimator).__module__.startswith("woodwind.") and getattr(estimator, "n_jobs", 1) is None
+    if not open_ended:
         return estimator.fit(*given, **more)
-    estimator.n_jobs = 1
+    estimator.n_jobs = threads
     try:
         return estimator.fit(*given, **more)
     finally:

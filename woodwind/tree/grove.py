@@ -26,6 +26,7 @@ from woodwind.kernels.grove_sift import sift_grove
 from woodwind.kernels.grove_walk import GroveLeaves, GroveWalk, ends_grove, inner_means, predict_grove
 from woodwind.tree.forest import Forest
 from woodwind.tree.grove_grower import GroveTree
+from woodwind.tree.joining import tree_of
 from woodwind.tree.predictor import read_only, rows_of
 
 Floats = NDArray[np.float64]
@@ -257,8 +258,16 @@ class Grove:
 
         Gains are the Gini index, or the squared error, that splits remove, times the weight.
         """
+        return self._general(self.n_trees)
+
+    def separate(self) -> list[Forest]:
+        """Each tree as a general model of its own: views of the arrays of one, whose values are not divided."""
+        together = self._general(1)
+        return [tree_of(together, number) for number in range(self.n_trees)]
+
+    def _general(self, divisor: int) -> Forest:
         inner, inner_cover = self._means() if self.n_trees else (np.zeros((0, self.n_outputs)), np.zeros(0))
-        return forest_of(self, inner, inner_cover)
+        return forest_of(self, inner, inner_cover, divisor)
 
 
 def importance_of(tree: GroveTree, n_features: int) -> Floats:
@@ -286,8 +295,8 @@ def pack_leaves(trees: Sequence[GroveTree], n_classes: int) -> tuple[NDArray[np.
     return np.concatenate(entries), np.concatenate(mixed)
 
 
-def forest_of(grove: Grove, inner: Floats, inner_cover: Floats) -> Forest:
-    """A grove as a Forest: nodes level by level, a right child just after the left one."""
+def forest_of(grove: Grove, inner: Floats, inner_cover: Floats, divisor: int) -> Forest:
+    """A grove as a Forest, its values divided: nodes level by level, a right child just after the left one."""
     set_words = (-(-grove.n_levels // 64)).astype(np.int32)
     parts: dict[str, list[Any]] = {name: [] for name in ("feature", "threshold", "child", "missing", "sets", "value", "cover", "gain")}
     words: list[NDArray[np.uint64]] = []
@@ -326,7 +335,7 @@ def forest_of(grove: Grove, inner: Floats, inner_cover: Floats) -> Forest:
             column = np.full(len(sequence), otherwise, np.float64 if name in ("threshold", "gain") else np.int64)
             column[split] = of_inner
             parts[name].append(column)
-        parts["value"].append(value[sequence] / grove.n_trees)
+        parts["value"].append(value[sequence] / divisor)
         parts["cover"].append(cover[sequence])
     made: dict[str, Any] = {name: np.concatenate(part) if part else np.zeros(0) for name, part in parts.items()}
     made["value"] = made["value"].reshape(-1, grove.n_outputs)

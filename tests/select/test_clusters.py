@@ -1,0 +1,71 @@
+"""Clusters of members."""
+
+import numpy as np
+import pytest
+from sklearn.metrics import silhouette_score
+
+from woodwind.base.errors import ParameterError
+from woodwind.select.chosen import single_scores
+from woodwind.select.clusters import cluster_members, clustered, k_means, silhouette
+from woodwind.select.objectives import objective_of, squared_distances
+
+
+def three_kinds(seed=0, n=60):
+    """Eight members of three kinds, which differ by a little."""
+    rng = np.random.default_rng(seed)
+    kinds = rng.normal(size=(n, 3)) * 2
+    labels = np.array([0, 1, 0, 2, 1, 1, 2, 0])
+    return kinds[:, labels] + rng.normal(size=(n, 8)) * 0.2, kinds.mean(axis=1), labels
+
+
+@pytest.mark.parametrize("linkage", ["average", "kmeans"])
+@pytest.mark.parametrize("how_many", [None, 3])
+def test_members_of_a_kind_are_found(linkage, how_many):
+    said, truth, labels = three_kinds()
+    squared = squared_distances(said)
+    assert cluster_members(squared, how_many, linkage).tolist() == labels.tolist()
+    objective = objective_of(said, truth, "squared_error")
+    found = clustered(objective, squared, how_many, linkage=linkage)
+    alone = single_scores(objective)
+    wanted = {int(members[alone[members].argmax()]) for members in (np.flatnonzero(labels == kind) for kind in range(3))}
+    assert set(found.order.tolist()) == wanted
+    assert (np.diff(alone[found.order]) <= 0.0).all()
+    assert found.weights[found.order] == pytest.approx([1 / 3] * 3)
+
+
+def test_by_hand():
+    """Of 0, 1, 10 and 12 the closest two are 0 and 1, then 10 and 12. Silhouettes are 1 - 1/11, 1 - 1/10, 1 - 2/9.5 and 1 - 2/11.5."""
+    squared = squared_distances(np.array([[0.0, 1.0, 10.0, 12.0]]))
+    assert np.sqrt(squared[0]).tolist() == pytest.approx([0, 1, 10, 12])
+    labels = cluster_members(squared, 2)
+    assert labels.tolist() == [0, 0, 1, 1]
+    assert silhouette(np.sqrt(squared), labels) == pytest.approx(1 - (1 / 11 + 1 / 10 + 2 / 9.5 + 2 / 11.5) / 4)
+    assert k_means(squared, 2, 0)[0] == k_means(squared, 2, 0)[1]
+
+
+def test_the_silhouette_is_that_of_scikit_learn():
+    said, _, labels = three_kinds()
+    labels = np.append(labels[:-1], 3)  # one alone
+    distances = np.sqrt(squared_distances(said))
+    assert silhouette(distances, labels) == pytest.approx(silhouette_score(distances, labels, metric="precomputed"))
+
+
+@pytest.mark.parametrize("linkage", ["average", "kmeans"])
+def test_any_number_of_clusters_can_be_asked_for(linkage):
+    said, truth, _ = three_kinds()
+    squared = squared_distances(said)
+    objective = objective_of(said, truth, "squared_error")
+    for how_many in range(1, 9):
+        assert len(clustered(objective, squared, how_many, linkage=linkage).order) == how_many
+    assert clustered(objective, squared, 1).order.tolist() == [single_scores(objective).argmax()]
+    assert sorted(clustered(objective, squared, 8).order.tolist()) == list(range(8))
+    with pytest.raises(ParameterError, match="1 to 8 clusters, not into 9"):
+        cluster_members(squared, 9)
+
+
+@pytest.mark.parametrize("linkage", ["average", "kmeans"])
+def test_copies_are_one_cluster(linkage):
+    assert cluster_members(np.zeros((4, 4)), None, linkage).tolist() == [0, 0, 0, 0]
+    assert cluster_members(np.zeros((1, 1)), None, linkage).tolist() == [0]
+    assert cluster_members(1.0 - np.eye(2), None, linkage).tolist() == [0, 1]
+    assert len(set(cluster_members(np.zeros((4, 4)), 3, linkage).tolist())) == 3

@@ -1,0 +1,266 @@
+"""The house style of the pictures: colours, marks, labels beside what they name, light grids; nothing global is changed.
+
+Colours are those of Okabe and Ito (2008), which people with any colour vision tell apart; since several are alike in grey, colour never
+stands alone: lines differ in their dashes as well, points in their shape, and names stand beside what they name. What is light and what is
+dark is read from the axes themselves, so that pictures follow whatever style the user has chosen.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from matplotlib import pyplot as plt
+from matplotlib.axes import Axes
+from matplotlib.colors import LinearSegmentedColormap, to_rgb, to_rgba
+from numpy.typing import NDArray
+
+from woodwind.base.errors import ParameterError
+
+Floats = NDArray[np.float64]
+
+ON_LIGHT = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
+ON_DARK = ("#56B4E9", "#E69F00", "#3CCFA0", "#E6A5C9", "#F0E442", "#F0803C")
+DASHES: tuple[Any, ...] = ("-", (0, (5, 1.6)), (0, (1.2, 1.4)), (0, (6, 1.5, 1.2, 1.5)), (0, (9, 2)), (0, (3, 1.2, 1, 1.2, 1, 1.2)))
+MARKS = ("o", "s", "^", "D", "v", "P")
+SIGNS = "●■▲◆▼✚"  # the same, to be written
+
+SMALL = "small"  # of text, against the user's own size
+TINY = "x-small"
+# Points between a mark and its name.
+BESIDE = 5.0
+# Names of points that are written out; of more points only the outstanding ones are named.
+MANY_NAMES = 12
+LONGEST_NAME, SHORTEST_NAME = 28, 6
+# A name beside a line has at most this share of the width.
+WIDEST_NAME = 0.45
+LINE_NAME = "woodwind: name of a line"
+
+
+@dataclass(frozen=True)
+class Look:
+    """What there is to draw with on some axes."""
+
+    ink: tuple[float, float, float]  # of text
+    paper: tuple[float, float, float]  # behind everything
+    colours: tuple[str, ...]
+
+    @classmethod
+    def of(cls, ax: Axes) -> "Look":
+        """Read from the axes."""
+        ink = to_rgb(ax.xaxis.label.get_color())
+        behind = [to_rgba(ax.get_facecolor()), to_rgba(ax.figure.get_facecolor())]
+        # Where nothing is behind the axes, they stand on whatever makes the ink readable.
+        paper = next((colour[:3] for colour in behind if colour[3] > 0.5), (1.0,) * 3 if lightness(ink) < 0.5 else (0.0,) * 3)
+        return cls(ink, paper, ON_LIGHT if lightness(paper) > 0.5 else ON_DARK)
+
+    def colour(self, number: int) -> str:
+        """The colour of the so-many-th thing."""
+        return self.colours[number % len(self.colours)]
+
+    def line(self, number: int) -> dict[str, Any]:
+        """How the so-many-th line is drawn."""
+        return {"color": self.colour(number), "linestyle": DASHES[number % len(DASHES)], "linewidth": 1.8}
+
+    def mixed(self, colour: Any, share: float) -> tuple[float, float, float]:
+        """So much of a colour on the paper."""
+        parts = [share * one + (1.0 - share) * back for one, back in zip(to_rgb(colour), self.paper, strict=True)]
+        return (parts[0], parts[1], parts[2])
+
+    @property
+    def faint(self) -> tuple[float, float, float]:
+        """For lines that help the eye, and for text that matters less."""
+        return self.mixed(self.ink, 0.6)
+
+    def two_sided(self) -> LinearSegmentedColormap:
+        """From the first colour over the paper to the second."""
+        return LinearSegmentedColormap.from_list("woodwind", [self.colour(0), self.paper, self.colour(1)])
+
+    def one_sided(self) -> LinearSegmentedColormap:
+        """From the paper to the first colour and beyond."""
+        beyond = "#003A5D" if lightness(self.paper) > 0.5 else "#C8E8FF"
+        return LinearSegmentedColormap.from_list("woodwind", [self.paper, self.colour(0), beyond])
+
+
+def lightness(colour: Any) -> float:
+    """How light a colour is to the eye, 0 to 1: the cube root of its luminance, as in the lightness of CIE 1976."""
+    linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in to_rgb(colour)]
+    return float((0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]) ** (1.0 / 3.0))
+
+
+# Axes.
+
+
+def axes_for(ax: Axes | None, size: tuple[float, float] = (6.4, 4.2)) -> Axes:
+    """The axes that were given, or those of one new figure."""
+    if ax is not None:
+        if not isinstance(ax, Axes):
+            raise ParameterError(f"ax must be the axes of a matplotlib figure, but is of type {type(ax).__name__}.")
+        return ax
+    return plt.subplots(figsize=size, layout="constrained")[1]
+
+
+def grid_of_axes(ax: Any, rows: int, columns: int, cell: tuple[float, float], **shared: Any) -> NDArray[Any]:
+    """Axes in rows and columns: those given, parts of the one given, or those of one new figure with cells of so many inches."""
+    if ax is None:
+        size = (columns * cell[0], rows * cell[1])
+        return np.asarray(plt.subplots(rows, columns, figsize=size, layout="constrained", squeeze=False, **shared)[1])
+    if isinstance(ax, Axes):
+        ax.set_axis_off()
+        inside = ax.get_subplotspec()
+        # A figure that lays itself out keeps the parts apart; else there is room for their texts.
+        apart = {} if ax.figure.get_layout_engine() is not None else {"hspace": 0.45, "wspace": 0.3}
+        if inside is None:
+            raise ParameterError("ax must be axes that subplots or add_subplot has made, so that it can be divided, or an array of axes.")
+        return np.asarray(inside.subgridspec(rows, columns, **apart).subplots(squeeze=False, **shared))
+    given = np.asarray(ax, object)
+    if given.size != rows * columns or not all(isinstance(one, Axes) for one in given.reshape(-1)):
+        raise ParameterError(f"ax must be one axes, or {rows * columns} of them ({rows} x {columns}), but there are {given.size}.")
+    return given.reshape(rows, columns)
+
+
+def finish(ax: Axes, look: Look, grid: str = "both") -> None:
+    """A light grid behind everything, and no frame where nothing is to be read; grid: 'both', 'x', 'y' or ''."""
+    for side in ("top", "right"):
+        ax.spines[side].set_visible(False)
+    for side in ("left", "bottom"):
+        ax.spines[side].set_color(look.faint)
+    ax.tick_params(labelsize=SMALL, color=look.faint)
+    ax.grid(visible=False)
+    if grid:
+        ax.grid(visible=True, axis=grid, color=look.mixed(look.ink, 0.13), linewidth=0.7, linestyle="-")
+    ax.set_axisbelow(True)
+
+
+def settle(ax: Axes) -> None:
+    """Let a figure that lays itself out do so, so that lengths on it are known."""
+    if ax.figure.get_figure(root=True).get_layout_engine() is not None:
+        ax.figure.get_figure(root=True).draw_without_rendering()
+
+
+# Names beside what they name.
+
+
+def shortened(name: Any, longest: int = LONGEST_NAME) -> str:
+    """A name that is not too long: of a long one the beginning and the end."""
+    text = str(name)
+    if len(text) <= longest:
+        return text
+    end = (longest - 1) // 3
+    return f"{text[: longest - 1 - end]}…{text[-end:]}"
+
+
+def apart(wanted: Floats, gap: float, low: float, high: float) -> Floats:
+    """Positions as near to those wanted as can be, in their order, no two nearer than the gap, between low and high while there is room."""
+    order = np.argsort(wanted, kind="stable")
+    steps = gap * np.arange(len(wanted))
+    # Without the gaps they need only be in order: neighbours that are not are put together at their mean.
+    blocks: list[list[float]] = []
+    for value in wanted[order] - steps:
+        blocks.append([value, 1.0])
+        while len(blocks) > 1 and blocks[-2][0] > blocks[-1][0]:
+            mean, count = blocks.pop()
+            before, n_before = blocks.pop()
+            blocks.append([(mean * count + before * n_before) / (count + n_before), count + n_before])
+    placed = np.repeat([mean for mean, _ in blocks], [int(count) for _, count in blocks])
+    placed = np.clip(placed, low, max(high - steps[-1], low)) + steps
+    out = np.empty(len(wanted))
+    out[order] = placed
+    return out
+
+
+def name_lines(ax: Axes, ends: Sequence[tuple[float, float]], names: Sequence[str], colours: Sequence[Any]) -> list[Any]:
+    """Write names to the right of where lines end, apart from each other, and make room for them inside the axes."""
+    settle(ax)
+    earlier = [text for text in ax.texts if text.get_gid() == LINE_NAME]  # of lines that were drawn here before
+    texts = []
+    for name, end, colour in zip(names, ends, colours, strict=True):
+        text = ax.annotate(name, end, (BESIDE, 0.0), textcoords="offset points", color=colour, fontsize=SMALL, va="center", ha="left")
+        text.set(gid=LINE_NAME, in_layout=False, annotation_clip=False)
+        texts.append(text)
+    point, frame = ax.figure.dpi / 72.0, ax.get_window_extent()
+    fit(texts, WIDEST_NAME * frame.width)
+    together = earlier + texts
+    boxes = [text.get_window_extent() for text in together]
+    for text, box in zip(together, boxes, strict=True):
+        reach(ax, text.xy[0], (box.width + 2.0 * BESIDE * point) / frame.width)
+    at = ax.transData.transform([text.xy for text in together])[:, 1]
+    half = 0.5 * max(box.height for box in boxes)
+    placed = apart(at, 2.04 * half, frame.y0 + half, frame.y1 - half)
+    for text, shift in zip(together, placed - at, strict=True):
+        text.set_position((BESIDE, float(shift) / point))
+    return texts
+
+
+def fit(texts: Sequence[Any], width: float) -> None:
+    """Break texts that are wider than so many pixels after a colon, and shorten what is too long still."""
+    for text in texts:
+        if text.get_window_extent().width > width:
+            text.set_text(text.get_text().replace(": ", ":\n"))
+        lines = text.get_text().split("\n")
+        wide = text.get_window_extent().width / max(len(line) for line in lines)
+        longest = max(min(LONGEST_NAME, int(width / wide)), SHORTEST_NAME)
+        text.set_text("\n".join(shortened(line, longest) for line in lines))
+
+
+def reach(ax: Axes, end: float, share: float) -> None:
+    """Extend the x axis so that what ends at `end` leaves such a share of the width free to its right."""
+    low, high = ax.get_xlim()
+    if ax.get_xscale() == "log":
+        low, high, end = np.log10([low, high, end])
+    wanted = low + (end - low) / (1.0 - share)
+    wanted = max(high, wanted)
+    ax.set_xlim(right=float(10.0**wanted) if ax.get_xscale() == "log" else float(wanted))
+
+
+PLACES = ((1, 0), (-1, 0), (0, 1), (0, -1), (0.75, 0.75), (-0.75, 0.75), (0.75, -0.75), (-0.75, -0.75))
+
+
+def name_points(ax: Axes, points: Floats, names: Sequence[str], which: Sequence[int], look: Look) -> list[Any]:
+    """Write the names of some points beside them, where they cover neither points nor each other; one without such a place is left out."""
+    settle(ax)
+    point = ax.figure.dpi / 72.0
+    at = ax.transData.transform(points)
+    frame, texts = ax.get_window_extent(), []
+    taken: list[Floats] = []
+    for number in which:
+        text = ax.annotate(
+            shortened(names[number]), points[number], (0.0, 0.0), textcoords="offset points", fontsize=TINY, color=look.ink, zorder=4
+        )
+        text.set_in_layout(False)
+        box = text.get_window_extent()
+        for side, up in PLACES:
+            x = at[number, 0] + side * (BESIDE + 1.0) * point - box.width * (0.5 - 0.5 * np.sign(side))
+            y = at[number, 1] + up * (BESIDE + 2.0) * point - box.height * (0.5 - 0.5 * np.sign(up))
+            corner = np.array([x, y, x + box.width, y + box.height])
+            inside = corner[0] >= frame.x0 and corner[1] >= frame.y0 and corner[2] <= frame.x1 and corner[3] <= frame.y1
+            if inside and not covers(corner, at, 2.0 * point) and not any(meet(corner, other) for other in taken):
+                taken.append(corner)
+                text.set_position(((x - at[number, 0]) / point, (y - at[number, 1]) / point))
+                texts.append(text)
+                break
+        else:
+            text.remove()
+    return texts
+
+
+def covers(box: Floats, points: Floats, spare: float) -> bool:
+    """Whether a box of two corners has any of the points in it or near it."""
+    x, y = points[:, 0], points[:, 1]
+    return bool(((x > box[0] - spare) & (x < box[2] + spare) & (y > box[1] - spare) & (y < box[3] + spare)).any())
+
+
+def meet(one: Floats, other: Floats) -> bool:
+    """Whether two boxes have anything in common."""
+    return bool(one[0] < other[2] and other[0] < one[2] and one[1] < other[3] and other[1] < one[3])
+
+
+def outstanding(points: Floats, most: int = MANY_NAMES) -> list[int]:
+    """Points to name first: all of a few; of many the outermost in each direction. Those at the edge come first."""
+    centre, spread = points.mean(axis=0), points.std(axis=0)
+    scaled = (points - centre) / np.where(spread > 0.0, spread, 1.0)
+    far = np.argsort(-np.hypot(scaled[:, 0], scaled[:, 1]), kind="stable")
+    if len(points) <= most:
+        return [int(number) for number in far]
+    edges = [points[:, axis].argmin() for axis in (0, 1)] + [points[:, axis].argmax() for axis in (0, 1)]
+    return list(dict.fromkeys(int(number) for number in edges))

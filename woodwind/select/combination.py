@@ -1,0 +1,44 @@
+"""What the chosen members say together. Weights (q, m) say how much each member counts for each query; a mask is such a weight."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from woodwind.select.facts import Floats, Integers
+
+# Up to so many classes, one pass over the votes for each is faster than counting by place.
+FEW_CLASSES = 8
+
+
+def class_totals(votes: Integers, weights: NDArray[Any], n_classes: int) -> Floats:
+    """The weights of the members that vote for each class (q, K). A weight below zero counts against the class."""
+    weights = weights.astype(np.float64, copy=False)
+    if n_classes <= FEW_CLASSES:
+        return np.stack([np.einsum("qm,qm->q", votes == label, weights) for label in range(n_classes)], axis=1)
+    places = (np.arange(len(votes))[:, None] * n_classes + votes).ravel()
+    totals = np.bincount(places, weights.ravel(), minlength=len(votes) * n_classes)
+    return np.asarray(totals.reshape(-1, n_classes), np.float64)
+
+
+def share_totals(shares: Floats, weights: NDArray[Any]) -> Floats:
+    """The weighted sum of the probabilities of the members (q, K)."""
+    return np.asarray(np.matmul(weights.astype(np.float64, copy=False)[:, None, :], shares)[:, 0, :])
+
+
+def as_shares(totals: Floats) -> Floats:
+    """Totals as shares that add up to one (q, K); those below zero count as none, and where nothing is left the largest has all."""
+    out = np.maximum(totals, 0.0)
+    lost = ~(out.sum(axis=1) > 0.0)
+    out[lost, totals[lost].argmax(axis=1)] = 1.0
+    return np.asarray(out / out.sum(axis=1, keepdims=True))
+
+
+def weighted_mean(numbers: Floats, weights: NDArray[Any]) -> Floats:
+    """The mean of what members predict, by their weights (q,)."""
+    return np.asarray(np.einsum("qm,qm->q", numbers, weights) / weights.sum(axis=1))
+
+
+def or_alike(weights: Floats) -> Floats:
+    """The weights; where all are zero, all members count alike."""
+    return np.where((weights != 0.0).any(axis=1, keepdims=True), weights, 1.0)

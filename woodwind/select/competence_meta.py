@@ -1,0 +1,185 @@
+"""META-DES: learn from the selection rows how to tell whether a member will be right.
+
+A pair of a row and a member is described by five groups of facts; whether the member is right there is what a meta-classifier learns, from
+all selection rows and members. At a query its probability of "right" is the competence: R. M. O. Cruz, R. Sabourin, G. D. C. Cavalcanti &
+T. I. Ren, "META-DES: a dynamic ensemble selection framework using meta-learning", Pattern Recognition 48 (2015).
+The page is docs/algorithms/dynamic-selection-meta.md.
+
+    f1  was it right on the nearest rows (k)               f4  was it right on the rows with similar output profiles (p)
+    f2  what did it give to the true class there (k)       f5  how sure is it of its vote now (1)
+    f3  its share of hits there (1)
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from woodwind.base.errors import DataError
+from woodwind.select.facts import Floats, Integers, Mask, Region, SelectionFacts
+
+# The meta-classifier of the framework is a multinomial naive Bayes on facts cut into so many steps: 0 below 0.1, ..., 10 for 1.
+EDGES = np.linspace(0.1, 1.0, 10)
+STEPS = len(EDGES)
+# Pairs of which the facts are written out at a time where a meta-classifier of the user is asked: 21 facts of 200,000 are 34 MB.
+BLOCK_PAIRS = 200_000
+
+Judge = Callable[[Floats], Floats]  # facts (n, f) -> chance of being right (n,)
+Train = Callable[[Floats, Mask], Judge]  # facts (n, f), whether right (n,) -> judge
+
+
+@dataclass(frozen=True, eq=False)
+class NaiveBayes:
+    """Logarithm of the odds of being right: linear in the steps of the facts."""
+
+    constant: float
+    hit: Floats  # (k,) what a hit on the j-th nearest row adds
+    share: Floats  # (k,) what each step of the share of the true class there adds
+    accuracy: float  # what each step of the share of hits adds
+    similar: Floats  # (p,) what a hit on the j-th row with a similar profile adds
+    sure: float  # what each step of sureness adds
+
+
+@dataclass(frozen=True, eq=False)
+class Learnt:
+    """What META-DES keeps of the selection rows."""
+
+    steps: NDArray[np.uint8]  # (r, m) the share of the true class in steps
+    bayes: NaiveBayes | None
+    judge: Judge | None  # of a meta-classifier that was given instead
+
+
+def learn_to_judge(
+    facts: SelectionFacts, region: Region, similar: Region, *, max_consensus: float = 1.0, meta_train: Train | None = None
+) -> Learnt:
+    """Train the meta-classifier on the selection rows; `region` and `similar` hold the rows that are like each of them, itself left out.
+
+    Rows on which more than `max_consensus` of the members vote alike teach little, and are left out.
+    """
+    used = np.flatnonzero(consensus(facts.votes, facts.n_classes) <= max_consensus)
+    if used.size == 0:
+        raise DataError(f"On every selection row more than max_consensus={max_consensus} of the members vote alike. Give more.")
+    steps = in_steps(facts.true_shares)
+    at, near, like = used, region.at(used), similar.at(used)
+    sure = sureness(_shares(facts.shares)[at])
+    if meta_train is not None:
+        judge = meta_train(described(facts, near, like, sure), facts.hits[at].reshape(-1))
+        return Learnt(steps, None, judge)
+    return Learnt(steps, bayes_of(facts, near, like, sure, facts.hits[at]), None)
+
+
+def chance_of_being_right(facts: SelectionFacts, region: Region, similar: Region, shares: Floats) -> Floats:
+    """What the meta-classifier says of each member at each query (q, m)."""
+    learnt: Learnt = facts.learnt
+    sure = sureness(_shares(shares))
+    if learnt.judge is not None:
+        return _judged(learnt.judge, facts, region, similar, sure)
+    if learnt.bayes is None:
+        raise DataError("META-DES has learnt nothing yet.")
+    odds = log_odds(learnt.bayes, facts.hits, learnt.steps, region.rows(), similar.rows())
+    odds += learnt.bayes.sure * in_steps(sure)
+    with np.errstate(over="ignore"):  # exp of much is infinite, and the chance then zero
+        return np.asarray(1.0 / (1.0 + np.exp(-odds)))
+
+
+def likely_right(scores: Floats, *, selection_threshold: float = 0.5) -> Mask:
+    """Members with a larger chance than the threshold; all where there is none."""
+    mask = scores > selection_threshold
+    return np.asarray(mask | ~mask.any(axis=1, keepdims=True))
+
+
+# Facts about a row and a member.
+
+
+def consensus(votes: Integers, n_classes: int) -> Floats:
+    """The share of members that vote for the class with the most votes (r,)."""
+    return np.asarray(np.max([(votes == label).mean(axis=1) for label in range(n_classes)], axis=0))
+
+
+def sureness(shares: Floats) -> Floats:
+    """What a member gives to the class it votes for (q, m)."""
+    return np.asarray(shares.max(axis=2))
+
+
+def in_steps(values: Floats) -> NDArray[np.uint8]:
+    """Values in steps 0 .. 10."""
+    return np.digitize(values, EDGES).astype(np.uint8)
+
+
+def described(facts: SelectionFacts, region: Region, similar: Region, sure: Floats) -> Floats:
+    """The facts of all pairs of a row and a member (q * m, 2 k + p + 2): f1 to f5, members of the first row first."""
+    near, like = region.rows(), similar.rows()
+    hits = facts.hits[near].swapaxes(1, 2).astype(np.float64)
+    parts = (
+        hits,
+        facts.true_shares[near].swapaxes(1, 2),
+        hits.mean(axis=2, keepdims=True),
+        facts.hits[like].swapaxes(1, 2).astype(np.float64),
+        sure[:, :, None],
+    )
+    return np.concatenate(parts, axis=2).reshape(sure.size, -1)
+
+
+# The naive Bayes, in closed form.
+
+
+def bayes_of(facts: SelectionFacts, region: Region, similar: Region, sure: Floats, right: Mask) -> NaiveBayes:
+    """Multinomial naive Bayes with one count added to each fact, as odds.
+
+    The chance of fact j in a class is its share of all steps in that class; a pair with x_j steps of each has the odds
+    (prior odds) * product of (chance if right / chance if wrong) ** x_j.
+    """
+    steps = in_steps(facts.true_shares)
+    near, like = region.rows(), similar.rows()
+    hits = [facts.hits[near[:, j]] for j in range(region.k)]
+    counts = sum((np.asarray(hit, np.int64) for hit in hits), np.zeros(right.shape, np.int64))
+    found: list[NDArray[np.integer]] = [STEPS * hit.astype(np.int64) for hit in hits]
+    found += [steps[near[:, j]].astype(np.int64) for j in range(region.k)]
+    found += [_accuracy_steps(region.k)[counts]]
+    found += [STEPS * facts.hits[like[:, j]].astype(np.int64) for j in range(similar.k)]
+    found += [in_steps(sure).astype(np.int64)]
+    of_right = np.array([part[right].sum() for part in found], np.float64) + 1.0
+    of_wrong = np.array([part[~right].sum() for part in found], np.float64) + 1.0
+    ratio = np.log(of_right / of_right.sum()) - np.log(of_wrong / of_wrong.sum())
+    n_right = int(right.sum())
+    with np.errstate(divide="ignore"):  # members that are always right, or never: the odds are infinite
+        prior = float(np.log(n_right) - np.log(right.size - n_right))
+    k, p = region.k, similar.k
+    return NaiveBayes(prior, STEPS * ratio[:k], ratio[k : 2 * k], float(ratio[2 * k]), STEPS * ratio[2 * k + 1 :][:p], float(ratio[-1]))
+
+
+def log_odds(bayes: NaiveBayes, hits: Mask, steps: NDArray[np.uint8], near: Integers, like: Integers) -> Floats:
+    """What f1 to f4 say (q, m), neighbour by neighbour."""
+    k = near.shape[1]
+    out = np.full((len(near), hits.shape[1]), bayes.constant)
+    counts = np.zeros(out.shape, np.int64)
+    for j in range(k):
+        hit = hits[near[:, j]]
+        counts += hit
+        out += bayes.hit[j] * hit + bayes.share[j] * steps[near[:, j]]
+    out += (bayes.accuracy * _accuracy_steps(k))[counts]
+    for j in range(like.shape[1]):
+        out += bayes.similar[j] * hits[like[:, j]]
+    return out
+
+
+def _accuracy_steps(k: int) -> NDArray[np.int64]:
+    """Steps of the share of hits, by their number 0 .. k."""
+    return np.digitize(np.arange(k + 1) / k, EDGES).astype(np.int64)
+
+
+def _judged(judge: Judge, facts: SelectionFacts, region: Region, similar: Region, sure: Floats) -> Floats:
+    out = np.empty(sure.shape)
+    block = max(1, BLOCK_PAIRS // facts.n_members)
+    for first in range(0, len(sure), block):
+        some = slice(first, first + block)
+        told = described(facts, region.at(some), similar.at(some), sure[some])
+        out[some] = judge(told).reshape(-1, facts.n_members)
+    return out
+
+
+def _shares(shares: Floats | None) -> Floats:
+    if shares is None:
+        raise DataError("META-DES needs probabilities of all members, and there are votes only.")
+    return shares

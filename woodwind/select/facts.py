@@ -1,0 +1,143 @@
+"""What dynamic selection knows: of the rows that members are judged by, and of the queries that they are asked.
+
+Members are judged on selection rows, which they have not learnt from: r rows, m members, K classes. Queries are rows to be answered: q of
+them. The region of a query is the selection rows that tell how good members are there.
+"""
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from woodwind.base.errors import DataError
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+Mask = NDArray[np.bool_]
+
+
+@dataclass(frozen=True, eq=False)
+class SelectionFacts:
+    """What members say of the selection rows, and what is true there."""
+
+    hits: Mask  # (r, m) whether a member is right
+    votes: Integers  # (r, m) numbers of classes
+    shares: Floats | None  # (r, m, K) probabilities; None where members were not asked for any
+    truth: Integers  # (r,) numbers of classes
+    n_classes: int
+    learnt: Any = None  # what a method has learnt from these rows before any query came
+
+    @classmethod
+    def of(cls, votes: Any, truth: Any, n_classes: int, shares: Any = None) -> "SelectionFacts":
+        """Facts from votes and the truth; shapes and numbers of classes are checked."""
+        votes, truth = np.asarray(votes, np.int64), np.asarray(truth, np.int64)
+        if votes.ndim != 2 or truth.shape != votes.shape[:1]:
+            raise DataError(f"votes must be (rows, members) and truth (rows,), but their shapes are {votes.shape} and {truth.shape}.")
+        if votes.size == 0:
+            raise DataError(f"There must be at least one row and one member, but votes has the shape {votes.shape}.")
+        for name, values in (("votes", votes), ("truth", truth)):
+            if values.min() < 0 or values.max() >= n_classes:
+                found = f"they go from {values.min()} to {values.max()}"
+                raise DataError(f"{name} must be numbers of classes from 0 to {n_classes - 1}, but {found}.")
+        if shares is not None:
+            shares = np.asarray(shares, np.float64)
+            if shares.shape != (*votes.shape, n_classes):
+                raise DataError(f"shares must be (rows, members, classes) = {(*votes.shape, n_classes)}, but its shape is {shares.shape}.")
+        return cls(votes == truth[:, None], votes, shares, truth, n_classes)
+
+    @property
+    def n_rows(self) -> int:
+        """Selection rows."""
+        return int(self.hits.shape[0])
+
+    @property
+    def n_members(self) -> int:
+        """Members."""
+        return int(self.hits.shape[1])
+
+    @cached_property
+    def true_shares(self) -> Floats:
+        """What members give to the true class (r, m)."""
+        if self.shares is None:
+            raise DataError("This method needs probabilities of all members, and there are votes only.")
+        return np.ascontiguousarray(np.take_along_axis(self.shares, self.truth[:, None, None], axis=2)[:, :, 0])
+
+    def learning(self, learnt: Any) -> "SelectionFacts":
+        """The same facts with what a method has learnt from them."""
+        return replace(self, learnt=learnt)
+
+
+@dataclass(frozen=True, eq=False)
+class NumberFacts:
+    """The same for members that predict numbers."""
+
+    numbers: Floats  # (r, m) what members predict
+    truth: Floats  # (r,)
+
+    @property
+    def n_rows(self) -> int:
+        """Selection rows."""
+        return int(self.numbers.shape[0])
+
+    @property
+    def n_members(self) -> int:
+        """Members."""
+        return int(self.numbers.shape[1])
+
+    @cached_property
+    def errors(self) -> Floats:
+        """Absolute errors (r, m)."""
+        return np.abs(self.numbers - self.truth[:, None])
+
+
+@dataclass(frozen=True, eq=False)
+class Region:
+    """Selection rows around each query, the nearest first.
+
+    `neighbours` is None where all selection rows belong to each region, in the order of their numbers; distances are then (q, r).
+    """
+
+    neighbours: Integers | None  # (q, k) numbers of selection rows
+    distances: Floats  # (q, k)
+
+    def __len__(self) -> int:
+        return len(self.distances)
+
+    @property
+    def k(self) -> int:
+        """Rows in each region."""
+        return int(self.distances.shape[1])
+
+    def rows(self) -> Integers:
+        """Numbers of the rows (q, k), also where all belong to it."""
+        if self.neighbours is None:
+            return np.broadcast_to(np.arange(self.k), self.distances.shape)
+        return self.neighbours
+
+    def at(self, queries: NDArray[Any] | slice) -> "Region":
+        """The regions of some queries."""
+        return Region(None if self.neighbours is None else self.neighbours[queries], self.distances[queries])
+
+
+@dataclass(frozen=True, eq=False)
+class Queries:
+    """Rows to be answered: what members say of them, and which selection rows are like them."""
+
+    votes: NDArray[Any]  # (q, m) numbers of classes; of members that predict numbers, what they predict
+    shares: Floats | None  # (q, m, K)
+    region: Region  # by distance between rows
+    similar: Region | None = None  # by distance between what members say: output profiles
+
+    def __len__(self) -> int:
+        return len(self.votes)
+
+    def at(self, queries: NDArray[Any] | slice) -> "Queries":
+        """Some of the queries."""
+        return Queries(
+            self.votes[queries],
+            None if self.shares is None else self.shares[queries],
+            self.region.at(queries),
+            None if self.similar is None else self.similar.at(queries),
+        )
