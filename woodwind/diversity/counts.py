@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from woodwind.diversity.matrices import Floats, Hits, Integers, read_weight
+from woodwind.diversity.matrices import Floats, Hits, Integers, read_raw_weight
 
 # Numbers in one block of a product: 128 MB in single precision. Single precision counts exactly up to 2**24 rows.
 BLOCK, MOST_ROWS = 1 << 25, 1 << 24
@@ -26,11 +26,11 @@ def pairs_of(hits: Hits, sample_weight: Any, owner: str) -> Pairs:
     """Count the four cases for every pair. With weights, cases that no row of any weight is in are exactly zero, as without."""
     if sample_weight is None:
         return _four_cases(_product(hits, None), float(len(hits)))
-    weight = read_weight(sample_weight, len(hits), owner)
+    weight = read_raw_weight(sample_weight, len(hits), owner)
     there = weight > 0.0
     hits, weight = hits[there], weight[there]
     counted = _four_cases(_product(hits, None), float(len(hits)))
-    weighed = _four_cases(_product(hits, weight), 1.0)
+    weighed = _four_cases(_product(hits, weight), float(weight.sum()))
     return Pairs(*(np.where(cases == 0.0, 0.0, np.maximum(sums, 0.0)) for cases, sums in zip(counted, weighed, strict=True)))
 
 
@@ -42,7 +42,7 @@ def _four_cases(both: Floats, total: float) -> Pairs:
 
 
 def _product(marks: Hits, weight: Floats | None) -> Floats:
-    """The sum over rows of marks times marks, for every pair of columns (m, m): whole counts without weights."""
+    """The sum over rows of marks times marks, for every pair of columns (m, m): exact for whole weights."""
     n, m = marks.shape
     out = np.zeros((m, m))
     step = min(max(BLOCK // m, 1), MOST_ROWS)
@@ -52,16 +52,16 @@ def _product(marks: Hits, weight: Floats | None) -> Floats:
             part = marks[rows].astype(np.float32)
             out += part.T @ part
         else:
-            root = marks[rows] * np.sqrt(weight[rows])[:, None]
-            out += root.T @ root
-    return out
+            part = marks[rows].astype(np.float64)
+            out += part.T @ (part * weight[rows, None])
+    return out if weight is None else 0.5 * (out + out.T)  # sums in two orders: the same to the last bit
 
 
 def shares_of_agreement(votes: Integers, n_classes: int, weight: Floats | None) -> tuple[Floats, Floats]:
     """Share of rows on which two say the same, and what it would be for independent members, both (m, m)."""
     m = votes.shape[1]
     agreed, chance = np.zeros((m, m)), np.zeros((m, m))
-    total = float(len(votes)) if weight is None else 1.0
+    total = float(len(votes)) if weight is None else float(weight.sum())
     for number in range(n_classes):
         both = _product(votes == number, weight)
         named = np.diagonal(both)

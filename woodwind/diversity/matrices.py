@@ -125,14 +125,21 @@ def read_weight(weight: Any, n_rows: int, owner: str) -> Floats:
     """Weights of rows as shares of their sum (n,); without weights each row has 1 / n."""
     if weight is None:
         return np.full(n_rows, 1.0 / n_rows)
-    return _shares(weight, n_rows, owner, "sample_weight", "row")
+    raw = read_raw_weight(weight, n_rows, owner)
+    return np.asarray(raw / raw.sum())
+
+
+def read_raw_weight(weight: Any, n_rows: int, owner: str) -> Floats:
+    """Weights of rows as they are: sums of whole ones are exact."""
+    return _checked_weights(weight, n_rows, owner, "sample_weight", "row")
 
 
 def read_member_weights(weights: Any, n_members: int, owner: str) -> Floats:
     """Weights of members as shares of their sum (m,); without weights each has 1 / m."""
     if weights is None:
         return np.full(n_members, 1.0 / n_members)
-    return _shares(weights, n_members, owner, "weights", "member")
+    raw = _checked_weights(weights, n_members, owner, "weights", "member")
+    return np.asarray(raw / raw.sum())
 
 
 def check_rows(n_rows: int, n_other: int, owner: str, what: str, other: str) -> None:
@@ -151,7 +158,7 @@ def check_kinds(truth: NDArray[Any], labels: NDArray[Any], owner: str) -> None:
         )
 
 
-def _shares(values: Any, count: int, owner: str, what: str, of_what: str) -> Floats:
+def _checked_weights(values: Any, count: int, owner: str, what: str, of_what: str) -> Floats:
     try:
         array = np.asarray(values, np.float64)
     except (ValueError, TypeError) as error:
@@ -163,7 +170,7 @@ def _shares(values: Any, count: int, owner: str, what: str, of_what: str) -> Flo
         raise WeightError(
             f"{owner}: {what} must be finite, none negative, and not all zero. Give a weight of zero to leave out a {of_what}."
         )
-    return np.asarray(array / total)
+    return array
 
 
 def _truth_and_labels(truth: Any, labels: Any, owner: str) -> tuple[NDArray[Any], NDArray[Any]]:

@@ -13,7 +13,7 @@ import numpy as np
 from woodwind.base.errors import UndefinedMeasureWarning
 from woodwind.base.notice import notice
 from woodwind.diversity.counts import Pairs, pairs_of, shares_of_agreement
-from woodwind.diversity.matrices import Floats, check_rows, read_hits, read_votes, read_weight
+from woodwind.diversity.matrices import Floats, check_rows, read_hits, read_raw_weight, read_votes
 
 
 @dataclass(frozen=True, eq=False)
@@ -330,7 +330,7 @@ def _ratio_of_errors(pairs: Pairs, owner: str) -> Floats:
 
 def _kappa(votes: Any, sample_weight: Any, owner: str) -> Floats:
     said, n_classes = read_votes(votes, owner)
-    weight = None if sample_weight is None else read_weight(sample_weight, len(said), owner)
+    weight = None if sample_weight is None else read_raw_weight(sample_weight, len(said), owner)
     if weight is not None:
         said, weight = said[weight > 0.0], weight[weight > 0.0]
     agreed, by_chance = shares_of_agreement(said, n_classes, None)

@@ -137,7 +137,7 @@ def bias_variance(  # noqa: PLR0913 (what a user gives: two tables, and the rest
     True
     """
     owner = "bias_variance"
-    classifies = is_classifier(estimator)
+    classifies = _is_classifier(estimator)
     check_estimator(estimator, owner, classifies)
     decompose = _decomposition(loss, classifies)
     _check_rounds(n_rounds, owner)
@@ -220,7 +220,12 @@ def _classifies(estimators: Any) -> bool:
     if hasattr(estimators, "estimators_"):
         return bool(is_classifier(estimators))
     pairs = pairs_of(estimators)
-    return not pairs or bool(is_classifier(pairs[0][1]))
+    return not pairs or _is_classifier(pairs[0][1])
+
+
+def _is_classifier(estimator: Any) -> bool:
+    """The same for what may be no estimator at all, which is refused later."""
+    return not isinstance(estimator, type) and hasattr(estimator, "fit") and bool(is_classifier(estimator))
 
 
 def _decomposition(loss: str, classifies: bool) -> Callable[..., BiasVariance]:
