@@ -6,11 +6,12 @@ Both are products of a matrix of marks with itself, which linear algebra is fast
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from woodwind.diversity.matrices import Floats, Hits, Integers, read_raw_weight
 
-# Numbers in one block of a product: 128 MB in single precision. Single precision counts exactly up to 2**24 rows.
-BLOCK, MOST_ROWS = 1 << 25, 1 << 24
+# Numbers in one block of a product: 16 MB in single precision, which counts exactly up to 2**24 rows.
+BLOCK, MOST_ROWS = 1 << 22, 1 << 24
 
 
 class Pairs(NamedTuple):
@@ -25,12 +26,12 @@ class Pairs(NamedTuple):
 def pairs_of(hits: Hits, sample_weight: Any, owner: str) -> Pairs:
     """Count the four cases for every pair. With weights, cases that no row of any weight is in are exactly zero, as without."""
     if sample_weight is None:
-        return _four_cases(_product(hits, None), float(len(hits)))
+        return _four_cases(_product(hits, None, None), float(len(hits)))
     weight = read_raw_weight(sample_weight, len(hits), owner)
     there = weight > 0.0
     hits, weight = hits[there], weight[there]
-    counted = _four_cases(_product(hits, None), float(len(hits)))
-    weighed = _four_cases(_product(hits, weight), float(weight.sum()))
+    counted = _four_cases(_product(hits, None, None), float(len(hits)))
+    weighed = _four_cases(_product(hits, None, weight), float(weight.sum()))
     return Pairs(*(np.where(cases == 0.0, 0.0, np.maximum(sums, 0.0)) for cases, sums in zip(counted, weighed, strict=True)))
 
 
@@ -41,19 +42,23 @@ def _four_cases(both: Floats, total: float) -> Pairs:
     return Pairs(both / total, only / total, only.T / total, (total - right[:, None] - only.T) / total)
 
 
-def _product(marks: Hits, weight: Floats | None) -> Floats:
-    """The sum over rows of marks times marks, for every pair of columns (m, m): exact for whole weights."""
-    n, m = marks.shape
+def _product(values: NDArray[Any], number: int | None, weight: Floats | None) -> Floats:
+    """The sum over rows of marks times marks, for every pair of columns (m, m): exact for whole weights.
+
+    Marks are the values themselves, truth values, or where they are this number.
+    """
+    n, m = values.shape
     out = np.zeros((m, m))
-    step = min(max(BLOCK // m, 1), MOST_ROWS)
+    step = min(max(BLOCK // m, 1), MOST_ROWS, n)
+    room = np.empty((step, m), np.float32 if weight is None else np.float64)
     for begin in range(0, n, step):
-        rows = slice(begin, begin + step)
-        if weight is None:
-            part = marks[rows].astype(np.float32)
-            out += part.T @ part
+        given = values[begin : begin + step]
+        marks = room[: len(given)]
+        if number is None:
+            np.copyto(marks, given)
         else:
-            part = marks[rows].astype(np.float64)
-            out += part.T @ (part * weight[rows, None])
+            np.equal(given, number, out=marks)
+        out += marks.T @ marks if weight is None else marks.T @ (marks * weight[begin : begin + step, None])
     return out if weight is None else 0.5 * (out + out.T)  # sums in two orders: the same to the last bit
 
 
@@ -63,7 +68,7 @@ def shares_of_agreement(votes: Integers, n_classes: int, weight: Floats | None) 
     agreed, chance = np.zeros((m, m)), np.zeros((m, m))
     total = float(len(votes)) if weight is None else float(weight.sum())
     for number in range(n_classes):
-        both = _product(votes == number, weight)
+        both = _product(votes, number, weight)
         named = np.diagonal(both)
         agreed += both
         chance += np.outer(named, named)

@@ -13,6 +13,9 @@ from woodwind.base.errors import ParameterError, UndefinedMeasureWarning
 from woodwind.base.notice import notice
 from woodwind.diversity.matrices import Floats, Integers, numbered, read_hits, read_member_weights, read_votes, read_weight
 
+# Votes that are counted at once: two megabytes of places.
+BLOCK = 1 << 18
+
 
 class GoodAndBad(NamedTuple):
     """The error of the vote is that of the mean member, less good diversity, plus bad diversity."""
@@ -299,9 +302,17 @@ def good_and_bad_diversity(truth: Any, labels: Any, *, sample_weight: Any = None
 
 def vote_shares(votes: Integers, n_classes: int, weights: Floats) -> Floats:
     """The weight of the members that vote for each class (n, K), by weights of members (m,)."""
-    out = np.zeros((len(votes), n_classes))
-    for member, weight in zip(votes.T, weights, strict=True):
-        out[np.arange(len(votes)), member] += weight
+    n, m = votes.shape
+    step = min(max(BLOCK // m, 1), n)
+    alike = bool((weights == weights[0]).all())
+    first, of_all = np.arange(step)[:, None] * n_classes, np.tile(weights, step)
+    out = np.empty((n, n_classes))
+    for begin in range(0, n, step):
+        some = votes[begin : begin + step]
+        places = (some + first[: len(some)]).ravel()
+        # Counts of votes are whole, and so ties are exact where all members weigh the same.
+        counted = np.bincount(places, None if alike else of_all[: len(places)], len(some) * n_classes).reshape(-1, n_classes)
+        out[begin : begin + step] = counted * weights[0] if alike else counted
     return out
 
 

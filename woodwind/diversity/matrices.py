@@ -83,6 +83,10 @@ def class_numbers(truth: Any, labels: Any) -> ClassNumbers:
 def numbered(truth: Any, labels: Any, owner: str) -> ClassNumbers:
     """`class_numbers`, for an owner whom errors name."""
     true, said = _truth_and_labels(truth, labels, owner)
+    within = _narrow(true, said)
+    if within is not None:
+        low, high = within
+        return ClassNumbers(_counted(true, low), _counted(said, low), np.arange(low, high + 1).astype(np.result_type(true, said)))
     if true.dtype.kind != said.dtype.kind and "O" in (true.dtype.kind, said.dtype.kind):
         true, said = true.astype(object), said.astype(object)
     places, classes = _places(np.hstack([true[:, None], said]), owner)
@@ -214,15 +218,25 @@ def _two_dimensions(array: NDArray[Any], what: str, owner: str, least: int) -> N
 
 def _places(labels: NDArray[Any], owner: str) -> tuple[Integers, NDArray[Any]]:
     """The class number of each label, and the classes in order."""
-    if labels.dtype.kind in "biu":
-        low, high = int(labels.min()), int(labels.max())
-        if high - low < MOST_COUNTED:
-            places = labels.astype(np.int64)
-            if low:
-                places -= low
-            return places, np.arange(low, high + 1).astype(labels.dtype)
+    within = _narrow(labels)
+    if within is not None:
+        return _counted(labels, within[0]), np.arange(within[0], within[1] + 1).astype(labels.dtype)
     try:
         classes, found = np.unique(labels, return_inverse=True)
     except TypeError as error:
         raise DataError(f"{owner}: labels of several kinds have no order: {error}. Make all of them text, or all numbers.") from error
     return found.reshape(labels.shape).astype(np.int64), classes
+
+
+def _narrow(*labels: NDArray[Any]) -> tuple[int, int] | None:
+    """The smallest and the largest of whole labels that are not far apart; None for others."""
+    if any(array.dtype.kind not in "biu" for array in labels):
+        return None
+    low, high = min(int(array.min()) for array in labels), max(int(array.max()) for array in labels)
+    return (low, high) if high - low < MOST_COUNTED else None
+
+
+def _counted(labels: NDArray[Any], low: int) -> Integers:
+    """Whole labels counted from the smallest; no copy where that is what they are."""
+    places = labels.astype(np.int64, copy=False)
+    return places - low if low else places
