@@ -4,11 +4,11 @@
     python benchmarks/ensembles.py --tables hmeq,bike  some of them
     python benchmarks/ensembles.py --quick             two tables, one split: does it run
 
-Seven members of different kinds are trained on at most 6,000 rows, and put together by the public estimators: voting, weighted voting,
-stacking, pruning and dynamic selection. Each of these trains its members in the same folds: `Remembered` keeps what a member has learnt
-from the same rows, so that nothing is trained twice, and nothing else is shared. The best single member is the one with the least loss out of
-fold, which a user would have taken; the best of the dynamic methods is named in hindsight, as the oracle is, who asks the best member for
-each row.
+Seven members of different kinds are trained on at most 6,000 rows, and put together by the public estimators: voting, weighted
+voting, stacking, pruning and dynamic selection. Each of these trains its members in the same folds: `Remembered` keeps what a member
+has learnt from the same rows, so that nothing is trained twice, and nothing else is shared. The best single member is the one with the
+least loss out of fold, which a user would have taken; the best of the dynamic methods is named in hindsight, as the oracle is, who asks
+the best member for each row.
 """
 
 from __future__ import annotations
@@ -219,8 +219,9 @@ def main() -> None:
     if not found:
         raise SystemExit("no tables: give the folder by --data or $WOODWIND_DATA")
     report.say(
-        f"Loss of held-out rows, {splits} splits, at most {LARGEST:,} rows to learn from: log loss, or RMSE for numbers. In brackets the difference "
-        "to the best single member, in standard errors of the paired difference (below -2: better beyond noise, above 2: worse).\n"
+        f"Loss of held-out rows, {splits} splits, at most {LARGEST:,} rows to learn from: log loss, or RMSE for numbers. In brackets the "
+        "difference to the best single member, in standard errors of the paired difference: below -2 is better beyond noise, above 2 "
+        "is worse.\n"
     )
     lines = []
     for name, facts in found.items():

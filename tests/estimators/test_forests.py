@@ -363,3 +363,13 @@ def test_without_rows_out_of_the_bag_levels_stay_as_they_are():
     model = RandomForestRegressor(n_estimators=5, bootstrap=False, quantiles=True, random_state=0).fit(X, y)
     assert model.leaf_rows_.levels is None
     np.testing.assert_array_equal(model.predict_quantiles(X), model.predict_quantiles(X, calibrated=False))
+
+
+def test_going_on_with_other_rows_is_refused_where_old_draws_are_drawn_again():
+    """The rows that the first trees have not seen are known from the draws, which take the same table."""
+    X, y = make_classification(300, random_state=0)
+    model = RandomForestClassifier(n_estimators=30, warm_start=True, oob_score=True, random_state=0).fit(X, y)
+    with pytest.raises(woodwind.DataError, match="n_rows was 300 and is 200"):
+        model.set_params(n_estimators=33).fit(X[:200], y[:200])
+    assert model.grove_.n_trees == 30
+    assert model.set_params(oob_score=False).fit(X[:200], y[:200]).grove_.n_trees == 33

@@ -9,7 +9,7 @@ import sklearn
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, is_classifier, is_regressor
 
-from woodwind.base.errors import OutOfBagWarning, ParameterError
+from woodwind.base.errors import DataError, OutOfBagWarning, ParameterError
 from woodwind.base.notice import notice
 from woodwind.ensemble.drawing import Drawing
 from woodwind.ensemble.out_of_bag import OutOfBag
@@ -191,3 +191,15 @@ class ClassifierAnswers(ClassifierMixin, Answers):
     def predict_proba(self, X: Any) -> Floats:
         """Probabilities, or shares of votes."""
         return np.asarray(self.shares)
+
+
+def check_same_draws(now: Drawing, before: Drawing, owner: str) -> None:
+    """Draws are not stored but drawn again: that takes the same rows and columns."""
+    names = ("n_rows", "n_draws", "replace", "n_columns", "n_drawn_columns", "replace_columns")
+    other = [name for name in names if getattr(now, name) != getattr(before, name)]
+    if other:
+        changes = ", ".join(f"{name} was {getattr(before, name)} and is {getattr(now, name)}" for name in other)
+        raise DataError(
+            f"{owner}: warm_start=True adds members that are drawn from the same table in the same way, but {changes}. "
+            "Fit on the same rows with the same parameters, or set warm_start=False."
+        )

@@ -10,12 +10,20 @@ from sklearn.base import clone
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
-from woodwind.base.errors import DataError, ParameterError
+from woodwind.base.errors import ParameterError
 from woodwind.base.streams import seed_of
 from woodwind.ensemble.bag import gathered
 from woodwind.ensemble.drawing import Drawing
 from woodwind.ensemble.out_of_bag import OutOfBag, out_of_bag
-from woodwind.estimators.bag_checks import check_base, check_distributions, check_oob, read_oob_score, rows_drawn, tell_of_silent
+from woodwind.estimators.bag_checks import (
+    check_base,
+    check_distributions,
+    check_oob,
+    check_same_draws,
+    read_oob_score,
+    rows_drawn,
+    tell_of_silent,
+)
 from woodwind.estimators.members import AnyMembers, Kind, Members, TableOfAny, Task, shared_codes, takes_weight, trained
 from woodwind.estimators.plan import feature_count
 from woodwind.estimators.skin import COLUMNS, Skin, check_lengths, read_training
@@ -186,7 +194,7 @@ class Bagging(Skin):
             drawing, weight = replace(drawing, chance=chance), None
         check_oob(values, drawing, self._owner)
         if earlier is not None:
-            self._check_same(drawing, earlier.drawing)
+            check_same_draws(drawing, earlier.drawing, self._owner)
         return Task(
             self.estimator_,
             drawing,
@@ -210,17 +218,6 @@ class Bagging(Skin):
             raise ParameterError(
                 f"{self._owner}: n_estimators={wanted} is less than the {there} members that are there already, and warm_start=True only "
                 "adds to them. Raise n_estimators, or set warm_start=False."
-            )
-
-    def _check_same(self, now: Drawing, before: Drawing) -> None:
-        """Draws are not stored but drawn again: that takes the same rows and columns."""
-        names = ("n_rows", "n_draws", "replace", "n_columns", "n_drawn_columns", "replace_columns")
-        other = [name for name in names if getattr(now, name) != getattr(before, name)]
-        if other:
-            changes = ", ".join(f"{name} was {getattr(before, name)} and is {getattr(now, name)}" for name in other)
-            raise DataError(
-                f"{self._owner}: warm_start=True adds members that are drawn from the same table in the same way, but {changes}. "
-                "Fit on the same rows with the same parameters, or set warm_start=False."
             )
 
     def _keep(self, members: Members, drawing: Drawing) -> None:

@@ -16,7 +16,7 @@ from woodwind.ensemble.drawing import Drawing
 from woodwind.ensemble.forest import Growing, Unseen
 from woodwind.ensemble.forest_importance import debiased_importance, permutation_importance
 from woodwind.ensemble.out_of_bag import OutOfBag
-from woodwind.estimators.bag_checks import Score, asks_unseen, check_oob, read_oob_score, rows_drawn, tell_of_silent
+from woodwind.estimators.bag_checks import Score, asks_unseen, check_oob, check_same_draws, read_oob_score, rows_drawn, tell_of_silent
 from woodwind.estimators.grove_predictor import GrovePredictor
 from woodwind.estimators.paths import path_matrix
 from woodwind.estimators.plan import feature_count
@@ -126,6 +126,8 @@ class ForestSkin(TreeSkin):
         known = self.schema_ if there else None
         schema, table = read_training(X, values["categorical_features"], weighing.given, target.n_rows, self._owner, known)
         growing = self._growing(table, target, weighing, values)
+        if there and (asks_unseen(values) or values.get("quantiles")):
+            check_same_draws(growing.drawing, self._drawing, self._owner)
         self._drawing = growing.drawing
         check_oob(values, self._drawing, self._owner)
         watched = Unseen.of(table, self._drawing, max(target.n_classes, 1)) if asks_unseen(values) else None
