@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from woodwind.estimators.out_of_fold import out_of_fold_predictions
     from woodwind.estimators.structure import RandomStructureForestClassifier, RandomStructureForestRegressor
     from woodwind.estimators.trees import DecisionTreeClassifier, DecisionTreeRegressor
+    from woodwind.estimators.voting import VotingClassifier, VotingRegressor
 
 __version__ = "0.1.0.dev0"
 
@@ -52,6 +53,8 @@ __all__ = [
     "RandomForestRegressor",
     "RandomStructureForestClassifier",
     "RandomStructureForestRegressor",
+    "VotingClassifier",
+    "VotingRegressor",
     "WoodwindError",
     "WoodwindWarning",
     "__version__",
@@ -80,6 +83,7 @@ _ROOMS = {
     "woodwind.estimators.out_of_fold": ("out_of_fold_predictions",),
     "woodwind.estimators.structure": ("RandomStructureForestClassifier", "RandomStructureForestRegressor"),
     "woodwind.estimators.trees": ("DecisionTreeClassifier", "DecisionTreeRegressor"),
+    "woodwind.estimators.voting": ("VotingClassifier", "VotingRegressor"),
 }
 _HOME = {name: room for room, names in _ROOMS.items() for name in names}
 # Rooms that are public as a whole.

@@ -25,11 +25,21 @@ from woodwind import (
     GradientBoostingRegressor,
     RandomForestClassifier,
     RandomForestRegressor,
+    VotingClassifier,
+    VotingRegressor,
 )
 
 # Taken from what the package shows, so that none can be forgotten.
 NAMES = [getattr(woodwind, name) for name in woodwind.__all__]
 PUBLIC = [named for named in NAMES if inspect.isclass(named) and issubclass(named, BaseEstimator)]
+
+# Estimators whose default members are many and large are checked with two small ones.
+CLASSIFIERS = [("linear", LogisticRegression()), ("bayes", GaussianNB())]
+REGRESSORS = [("linear", LinearRegression()), ("tree", TheirTree(max_depth=4))]
+SMALL = {
+    "VotingClassifier": VotingClassifier(estimators=CLASSIFIERS),
+    "VotingRegressor": VotingRegressor(estimators=REGRESSORS),
+}
 
 # Other ways through the engines.
 VARIANTS = [
@@ -60,6 +70,9 @@ VARIANTS = [
     RandomForestClassifier(n_estimators=20, bootstrap=False, criterion="entropy", voting="hard", max_bins=None),
     RandomForestRegressor(n_estimators=20, oob_score=True, quantiles=True, max_leaf_nodes=50),
     ExtraTreesRegressor(n_estimators=20, max_features="sqrt", min_samples_leaf=2),
+    VotingClassifier(estimators=[*CLASSIFIERS, DecisionTreeClassifier(max_depth=3)], voting="hard", weights=[2, 1, 1]),
+    VotingClassifier(estimators=dict(CLASSIFIERS), averaging="geometric", n_jobs=2),
+    VotingRegressor(estimators=[*REGRESSORS, DecisionTreeRegressor(max_depth=3)], averaging="median"),
 ]
 
 
@@ -84,7 +97,7 @@ def draws_rows(estimator):
 
 # Checks feed tables on which warnings are due: constant targets, many classes, columns without names.
 @pytest.mark.filterwarnings("ignore::woodwind.WoodwindWarning")
-@parametrize_with_checks([estimator() for estimator in PUBLIC] + VARIANTS)
+@parametrize_with_checks([SMALL[named.__name__] if named.__name__ in SMALL else named() for named in PUBLIC] + VARIANTS)
 def test_the_common_check(estimator, check):
     name = getattr(check, "func", check).__name__
     if name in ABOUT_WEIGHTS and type(estimator).__name__ in DRAWN and draws_rows(estimator):

@@ -24,6 +24,7 @@ __all__ = [
     "Saying",
     "are_fitted",
     "default_pool",
+    "header_for",
     "header_of",
     "joint_classes",
     "named_members",
@@ -258,6 +259,16 @@ def header_of(named: Sequence[Named]) -> Header | None:
         return Header(distinct, len(distinct))
     counts = [int(one.n_features_in_) for one in known if hasattr(one, "n_features_in_")]
     return Header(None, max(counts)) if counts else None
+
+
+def header_for(estimators: Any, named: Sequence[Named], given: Header) -> Header:
+    """The columns that trained members are asked with, where a table with the header `given` is at hand.
+
+    Members of an ensemble see places of its columns, others find theirs by name.
+    """
+    if hasattr(estimators, "estimators_"):
+        return header_of([Named("", estimators)]) or given
+    return given if given.names is not None else header_of(named) or given
 
 
 def _columns_by_name(member: Named, header: Header | None, owner: str) -> Integers | None:

@@ -119,7 +119,7 @@ def weighed_classes(target: Target, weight: Floats | None, class_weight: Any, ow
     present = np.unique(weighing.at(target.y))
     if len(present) < 2:
         among = "" if weighing.given is None else " with a weight above zero"
-        found = f"every row{among} is of class {classes[present[0]]!r}" if len(present) else f"there is no row{among}"
+        found = f"every row{among} is of class {classes.tolist()[present[0]]!r}" if len(present) else f"there is no row{among}"
         raise TargetError(
             f"{owner}: y has one class only: {found}, and a classifier needs at least 2 classes. "
             "Look at how the rows and their weights were chosen."
