@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from woodwind.base.errors import DataError, ParameterError
 from woodwind.estimators.stages import leaves_rows_out, staged_out_of_bag, staged_predictions
-from woodwind.plots.style import Look, axes_for, finish, name_lines
+from woodwind.plots.style import Look, axes_for, finish, name_lines, write_axes
 
 Floats = NDArray[np.float64]
 Measure = Callable[[NDArray[Any], NDArray[Any]], float]
@@ -151,8 +151,7 @@ class EnsembleSizeDisplay:
             self.lines_.append(line)
             there = np.flatnonzero(np.isfinite(values))
             ends.append((float(sizes[-1]), float(values[there[-1]]) if len(there) else 0.0))
-        self.ax_.set_xlabel("Number of members")
-        self.ax_.set_ylabel(self.error_name)
+        write_axes(self.ax_, "Number of members", self.error_name)
         self.ax_.xaxis.get_major_locator().set_params(integer=True)
         finish(self.ax_, look)
         curves = [f"{named}: {curve}" if named else curve for curve in self.errors]

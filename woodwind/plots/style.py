@@ -7,12 +7,15 @@ dark is read from the axes themselves, so that pictures follow whatever style th
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import product
+from textwrap import wrap
 from typing import Any
 
 import numpy as np
 from matplotlib import pyplot as plt
 from matplotlib.axes import Axes
 from matplotlib.colors import LinearSegmentedColormap, to_rgb, to_rgba
+from matplotlib.patheffects import withStroke
 from numpy.typing import NDArray
 
 from woodwind.base.errors import ParameterError
@@ -132,6 +135,36 @@ def finish(ax: Axes, look: Look, grid: str = "both") -> None:
     ax.set_axisbelow(True)
 
 
+def write_axes(ax: Axes, x: str, y: str) -> None:
+    """Name the axes, in several lines where one is too long for them."""
+    ax.set_xlabel(x)
+    settle(ax)
+    fold(ax.xaxis.label, ax.get_window_extent().width)
+    ax.set_ylabel(y)
+    settle(ax)
+    fold(ax.yaxis.label, ax.get_window_extent().height)
+
+
+def fold(label: Any, room: float) -> None:
+    """Break a text that is longer than so many pixels into lines."""
+    box, text = label.get_window_extent(), label.get_text()
+    lines = -(-max(box.width, box.height) // max(room, 1.0))
+    if lines > 1:
+        label.set(text="\n".join(wrap(text, max(int(1.15 * len(text) / lines), 8))), fontsize=SMALL)
+
+
+def fit_rows(ax: Axes, names: Sequence[str]) -> None:
+    """Write names at 0, 1, ... along the y axis, each in at most a third of the width of the figure."""
+    ax.set_yticks(np.arange(len(names)), names)
+    widest = ax.figure.get_window_extent().width / 3.0
+    boxes = [label.get_window_extent().width for label in ax.get_yticklabels()]
+    fitting = [
+        shortened(name, min(LONGEST_NAME, int(len(name) * min(1.0, widest / max(box, 1.0)))))
+        for name, box in zip(names, boxes, strict=True)
+    ]
+    ax.set_yticks(np.arange(len(names)), fitting)
+
+
 def settle(ax: Axes) -> None:
     """Let a figure that lays itself out do so, so that lengths on it are known."""
     if ax.figure.get_figure(root=True).get_layout_engine() is not None:
@@ -213,16 +246,29 @@ def reach(ax: Axes, end: float, share: float) -> None:
     ax.set_xlim(right=float(10.0**wanted) if ax.get_xscale() == "log" else float(wanted))
 
 
+def name_over(ax: Axes, point: tuple[float, float], name: str, look: Look) -> Any:
+    """Write a name beside a point, over whatever is there."""
+    halo = [withStroke(linewidth=3.0, foreground=look.paper)]
+    text = ax.annotate(shortened(name), point, (BESIDE + 2.0, 0.0), textcoords="offset points", fontsize=SMALL, color=look.ink, va="center")
+    text.set(in_layout=False, path_effects=halo, zorder=5)
+    return text
+
+
 PLACES = ((1, 0), (-1, 0), (0, 1), (0, -1), (0.75, 0.75), (-0.75, 0.75), (0.75, -0.75), (-0.75, -0.75))
 
 
-def name_points(ax: Axes, points: Floats, names: Sequence[str], which: Sequence[int], look: Look) -> list[Any]:
-    """Write the names of some points beside them, where they cover neither points nor each other; one without such a place is left out."""
+def name_points(
+    ax: Axes, points: Floats, names: Sequence[str], which: Sequence[int], look: Look, already: Sequence[Any] = ()
+) -> list[Any]:
+    """Write the names of some points beside them, where they cover neither points nor each other; one without such a place is left out.
+
+    already : texts that are there.
+    """
     settle(ax)
     point = ax.figure.dpi / 72.0
     at = ax.transData.transform(points)
     frame, texts = ax.get_window_extent(), []
-    taken: list[Floats] = []
+    taken = [box_of(text) for text in already]
     for number in which:
         text = ax.annotate(
             shortened(names[number]), points[number], (0.0, 0.0), textcoords="offset points", fontsize=TINY, color=look.ink, zorder=4
@@ -264,3 +310,76 @@ def outstanding(points: Floats, most: int = MANY_NAMES) -> list[int]:
         return [int(number) for number in far]
     edges = [points[:, axis].argmin() for axis in (0, 1)] + [points[:, axis].argmax() for axis in (0, 1)]
     return list(dict.fromkeys(int(number) for number in edges))
+
+
+def point_style(look: Look, number: int, count: int) -> dict[str, Any]:
+    """How so many points of the so-many-th kind are drawn: the more, the smaller and the more transparent."""
+    return {
+        "s": float(np.clip(3000.0 / count, 6.0, 42.0)),
+        "alpha": float(np.clip(9.0 / np.sqrt(count), 0.12, 0.9)),
+        "color": look.colour(number),
+        "marker": MARKS[number % len(MARKS)],
+        "linewidths": 0.0,
+        # Thousands of points would make a drawing of lines heavy.
+        "rasterized": count > 2000,
+    }
+
+
+def name_curves(ax: Axes, lines: Sequence[Any], names: Sequence[str], others: Sequence[Any] = ()) -> list[Any]:
+    """Write names beside curves, where they cover no curve and no other name; one without such a place goes into a legend."""
+    settle(ax)
+    point, frame = ax.figure.dpi / 72.0, ax.get_window_extent()
+    curves = [dense_path(ax, line) for line in (*lines, *others)]
+    everything = np.concatenate(curves)
+    texts, taken, homeless = [], [box_of(text) for text in ax.texts], []
+    shares = [*np.linspace(0.5, 0.05, 19), *np.linspace(0.55, 0.95, 9)]  # of the way along a curve, the middle first
+    for name, line, curve in zip(names, lines, curves, strict=False):
+        text = ax.text(0.0, 0.0, shortened(name), transform=None, color=line.get_color(), fontsize=SMALL)
+        width, height = text.get_window_extent().width, text.get_window_extent().height
+        for share, (side, up) in product(shares, ((1, -1), (-1, 1), (1, 0), (-1, 0))):
+            x, y = curve[int(share * len(curve))]
+            left = x + side * BESIDE * point - width * (side < 0)
+            low = y + up * 0.6 * height - 0.5 * height
+            corner = np.array([left, low, left + width, low + height])
+            inside = corner[0] >= frame.x0 and corner[1] >= frame.y0 and corner[2] <= frame.x1 and corner[3] <= frame.y1
+            if inside and not covers(corner, everything, 1.5 * point) and not any(meet(corner, other) for other in taken):
+                taken.append(corner)
+                anchor = ax.transData.inverted().transform((left, low))
+                text.remove()
+                texts.append(ax.text(*anchor, text.get_text(), color=line.get_color(), fontsize=SMALL, in_layout=False))
+                break
+        else:
+            text.remove()
+            homeless.append((line, shortened(name)))
+    if homeless:
+        ax.legend(*zip(*homeless, strict=True), frameon=False, fontsize=SMALL)
+    return texts
+
+
+def key_above(ax: Axes, handles: Sequence[Any], names: Sequence[str]) -> None:
+    """Which mark is what, above the axes: in as few lines as fit."""
+    settle(ax)
+    how = {"frameon": False, "fontsize": SMALL, "handlelength": 1.2, "handletextpad": 0.4, "columnspacing": 1.2, "borderaxespad": 0.2}
+    columns, room = len(names), ax.get_window_extent().width
+    while True:
+        key = ax.legend(handles, names, loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=columns, **how)
+        fits = key.get_window_extent().width <= room
+        # A key that is wider than the axes would press them together.
+        key.set_in_layout(fits)
+        if fits or columns == 1:
+            return
+        columns = -(-columns // 2)
+
+
+def dense_path(ax: Axes, line: Any) -> Floats:
+    """Points along a line in pixels, close to each other."""
+    path = ax.transData.transform(line.get_path().vertices)
+    length = np.concatenate([[0.0], np.cumsum(np.hypot(*np.diff(path, axis=0).T))])
+    at = np.linspace(0.0, length[-1], 400)
+    return np.column_stack([np.interp(at, length, path[:, 0]), np.interp(at, length, path[:, 1])])
+
+
+def box_of(text: Any) -> Floats:
+    """The corners of a text."""
+    box = text.get_window_extent()
+    return np.array([box.x0, box.y0, box.x1, box.y1])

@@ -1,0 +1,97 @@
+"""Bars of bias and variance: why learners err."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+
+from woodwind.base.errors import DataError
+from woodwind.diversity import BiasVariance, squared_decomposition, zero_one_decomposition
+from woodwind.plots.style import SMALL, Look, axes_for, finish, fit_rows, key_above, write_axes
+
+HATCHES = ("", "////", "....", "xxxx")
+
+
+class BiasVarianceDisplay:
+    """A bar for each learner, as long as its parts: noise, bias and variance. The mark at its end is their sum, the loss.
+
+    Of 0-1 loss, variance on rows where the main prediction is wrong helps: that part goes to the left of zero. Make it with
+    `from_estimator` or `from_predictions`.
+
+    Parameters
+    ----------
+    parts : dict of BiasVariance
+        By name of the learner.
+
+    Attributes
+    ----------
+    ax_, figure_
+        Axes and figure of the picture.
+    bars_ : dict of containers
+        The bars of each part.
+    marks_ : line
+        The losses.
+    texts_ : list
+        The numbers beside them.
+    """
+
+    def __init__(self, parts: Mapping[str, BiasVariance]) -> None:
+        self.parts = {str(name): one for name, one in parts.items()}
+        if not self.parts or not all(isinstance(one, BiasVariance) for one in self.parts.values()):
+            raise DataError("BiasVarianceDisplay: parts must be a dict of results of woodwind.bias_variance or woodwind.diversity.")
+        if len({one.method for one in self.parts.values()}) > 1:
+            raise DataError("BiasVarianceDisplay: bars of different decompositions cannot be compared. Draw one picture for each.")
+
+    @classmethod
+    def from_predictions(cls, y_true: Any, y_pred: Mapping[str, Any] | Any, *, ax: Axes | None = None) -> "BiasVarianceDisplay":
+        """Decompose predictions (rounds, n) of a learner that was trained on other rows in each round; or a dict of such by learner.
+
+        0-1 loss by Domingos for labels, squared loss where `y_true` are numbers with a fraction.
+        """
+        truth = np.asarray(y_true)
+        decompose = squared_decomposition if truth.dtype.kind == "f" else zero_one_decomposition
+        several = y_pred if isinstance(y_pred, Mapping) else {"learner": y_pred}
+        return cls({name: decompose(truth, said) for name, said in several.items()}).plot(ax=ax)
+
+    def plot(self, ax: Axes | None = None) -> "BiasVarianceDisplay":
+        """Draw the bars, the first learner on top."""
+        found, place = list(self.parts.values()), np.arange(len(self.parts))
+        self.ax_ = axes_for(ax, (6.4, 1.5 + 0.42 * len(found)))
+        self.figure_, look = self.ax_.figure, Look.of(self.ax_)
+        columns = {
+            "noise": [one.noise for one in found],
+            "bias": [one.bias for one in found],
+            "variance": [one.variance_unbiased for one in found],
+            "variance that helps": [-one.variance_biased for one in found],
+        }
+        so_far, self.bars_ = np.zeros(len(found)), {}
+        for number, (part, values) in enumerate(columns.items()):
+            width = np.asarray(values)
+            if not np.any(width):
+                continue
+            negative = part == "variance that helps"
+            style = {"color": look.mixed(look.colour((2, 0, 1, 1)[number]), 0.5 if negative else 0.9), "hatch": HATCHES[number]}
+            start = np.zeros(len(found)) if negative else so_far
+            self.bars_[part] = self.ax_.barh(place, width, left=start, height=0.62, edgecolor=look.paper, linewidth=0.6, **style)
+            so_far = so_far if negative else so_far + width
+        loss = [one.loss for one in found]
+        (self.marks_,) = self.ax_.plot(loss, place, linestyle="", marker="D", markersize=6, color=look.ink, markeredgecolor=look.paper)
+        self._write(look, so_far)
+        return self
+
+    def _write(self, look: Look, ends: Any) -> None:
+        fit_rows(self.ax_, list(self.parts))
+        self.ax_.set_ylim(len(self.parts) - 0.5, -0.5)
+        self.ax_.axvline(0.0, color=look.faint, linewidth=0.9)
+        squared = "squared" in next(iter(self.parts.values())).method
+        self.ax_.margins(x=0.12)
+        finish(self.ax_, look, grid="x")
+        self.ax_.tick_params(axis="y", length=0)
+        write_axes(self.ax_, "Mean squared error (units of y, squared)" if squared else "Error (share of rows)", "")
+        style = {"textcoords": "offset points", "va": "center", "fontsize": SMALL, "color": look.ink}
+        self.texts_ = [
+            self.ax_.annotate(f"{one.loss:.3g}", (max(end, one.loss), place), (6.0, 0.0), **style)
+            for place, (one, end) in enumerate(zip(self.parts.values(), ends, strict=True))
+        ]
+        key_above(self.ax_, [*self.bars_.values(), self.marks_], [*self.bars_, "their sum, the loss"])
