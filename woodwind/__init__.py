@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from woodwind import diversity, losses
+    from woodwind import plots as plots
     from woodwind.base.errors import DataError, ParameterError, WoodwindError, WoodwindWarning
     from woodwind.estimators.adaboost import AdaBoostClassifier
     from woodwind.estimators.adaboost_numbers import AdaBoostRegressor
@@ -86,8 +87,8 @@ _ROOMS = {
     "woodwind.estimators.voting": ("VotingClassifier", "VotingRegressor"),
 }
 _HOME = {name: room for room, names in _ROOMS.items() for name in names}
-# Rooms that are public as a whole.
-_WHOLE = ("diversity", "losses")
+# Rooms that are public as a whole. That of the pictures needs matplotlib, which may be absent, so it is not among the names for a star.
+_WHOLE = ("diversity", "losses", "plots")
 
 
 def __getattr__(name: str) -> object:

@@ -8,6 +8,7 @@ from matplotlib.axes import Axes
 
 from woodwind.base.errors import DataError
 from woodwind.diversity import BiasVariance, squared_decomposition, zero_one_decomposition
+from woodwind.estimators.laboratory import bias_variance
 from woodwind.plots.style import SMALL, Look, axes_for, finish, fit_rows, key_above, write_axes
 
 HATCHES = ("", "////", "....", "xxxx")
@@ -42,6 +43,41 @@ class BiasVarianceDisplay:
             raise DataError("BiasVarianceDisplay: parts must be a dict of results of woodwind.bias_variance or woodwind.diversity.")
         if len({one.method for one in self.parts.values()}) > 1:
             raise DataError("BiasVarianceDisplay: bars of different decompositions cannot be compared. Draw one picture for each.")
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimators: Any,
+        X_train: Any,
+        y_train: Any,
+        X_test: Any = None,
+        y_test: Any = None,
+        *,
+        n_rounds: int = 50,
+        random_state: Any = None,
+        ax: Axes | None = None,
+    ) -> "BiasVarianceDisplay":
+        """Train learners again and again on rows drawn with replacement, and draw why they err.
+
+        Parameters
+        ----------
+        estimators : estimator, or dict of them by name
+            Not trained.
+        X_train, y_train : table and target
+            Rows to draw from.
+        X_test, y_test : table and target, default=None
+            Rows to judge by; None for the rows that were not drawn.
+        n_rounds : int, default=50
+            How often each is trained.
+        random_state : None, int or generator, default=None
+            The same seed gives the same rows.
+        ax : matplotlib axes, default=None
+            Where to draw; None for a new figure.
+        """
+        several = estimators if isinstance(estimators, Mapping) else {type(estimators).__name__: estimators}
+        rows = X_train, y_train, X_test, y_test
+        found = {name: bias_variance(one, *rows, n_rounds=n_rounds, random_state=random_state) for name, one in several.items()}
+        return cls(found).plot(ax=ax)
 
     @classmethod
     def from_predictions(cls, y_true: Any, y_pred: Mapping[str, Any] | Any, *, ax: Axes | None = None) -> "BiasVarianceDisplay":

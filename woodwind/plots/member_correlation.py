@@ -126,10 +126,8 @@ class MemberCorrelationDisplay:
         for one in self.ax_.spines.values():
             one.set_visible(False)
         self.ax_.tick_params(length=0)
-        settle(self.ax_)
-        self.ax_.apply_aspect()
-        cell = self.ax_.get_window_extent().width * 72.0 / self.ax_.figure.dpi / count  # points
-        self._name(count, cell)
+        self._name(count, self._cell())
+        cell = self._cell()  # smaller, where names take room
         self.texts_ = self._numbers(shown, cell) if count <= FEW and cell >= SMALLEST_CELL else []
         self.colorbar_ = None
         if self.texts_:
@@ -139,6 +137,12 @@ class MemberCorrelationDisplay:
             self.colorbar_.outline.set_visible(False)
             self.colorbar_.ax.tick_params(labelsize=SMALL)
         return self
+
+    def _cell(self) -> float:
+        """The side of a square, in points."""
+        settle(self.ax_)
+        self.ax_.apply_aspect()
+        return float(self.ax_.get_window_extent().width * 72.0 / self.ax_.figure.dpi / len(self.matrix))
 
     def _name(self, count: int, cell: float) -> None:
         size = float(np.clip(0.8 * cell, 5.0, 9.0))

@@ -142,7 +142,8 @@ class StrengthDiversityDisplay:
 
 def grid_between(ax: Axes) -> Floats:
     """Places along the x axis."""
-    return np.linspace(*ax.get_xlim(), 200)
+    low, high = ax.get_xlim()
+    return np.linspace(low, high, 200)
 
 
 def mean_of_others(matrix: Floats) -> Floats:
