@@ -22,7 +22,7 @@ def mode(values, n_classes):
 
 
 def slow_domingos(truths, predictions, n_classes):
-    """Loss, noise, bias and net variance of one row, by Domingos (2000), Theorem 3: coefficients and all."""
+    """Loss, noise, bias and net variance of one row, by Domingos (2000): coefficients and all."""
     best, main = mode(truths, n_classes), mode(predictions, n_classes)
     loss = np.mean([[t != y for y in predictions] for t in truths])
     N, B, V = np.mean(truths != best), float(main != best), np.mean(predictions != main)

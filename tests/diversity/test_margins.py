@@ -70,6 +70,20 @@ def test_margins_are_the_true_class_less_the_best_other(n_classes):
         assert (hits <= vote_margins(truth, labels, weights) + 1e-12).all()
 
 
+def test_weights_may_differ_by_row():
+    truth, labels, rng = pool(0)
+    weights = rng.integers(0, 3, (60, 5)) + np.eye(5, dtype=int)[rng.integers(0, 5, 60)]
+    each = [vote_margins(truth[[i]], labels[[i]], weights[i])[0] for i in range(60)]
+    assert vote_margins(truth, labels, weights) == pytest.approx(each, abs=1e-12)
+    assert share_margins(truth, np.eye(3)[labels], weights) == pytest.approx(each, abs=1e-12)
+    hits = hits_of(truth, labels)
+    assert hit_margins(hits, weights) == pytest.approx([hit_margins(hits[[i]], weights[i])[0] for i in range(60)], abs=1e-12)
+    with pytest.raises(WeightError, match="in each row some member must have one above zero"):
+        vote_margins(truth, labels, np.zeros((60, 5)))
+    with pytest.raises(WeightError, match=r"weights must be \(5,\), or \(60, 5\)"):
+        vote_margins(truth, labels, np.ones((5, 60)))
+
+
 @settings(max_examples=40, deadline=None)
 @given(st.integers(1, 30), st.integers(1, 7), st.integers(0, 2**32 - 1))
 def test_the_mean_margin_of_two_classes_is_one_less_twice_the_mean_error(n, m, seed):

@@ -194,7 +194,7 @@ def majority_limits(p: Any, n_members: int | None = None) -> MajorityLimits:
 
 
 def ensemble_error(error: Any, n_members: int, *, sample_weight: Any = None) -> float:
-    """The error of a vote of independent members that fail with a given rate; Hansen & Salamon (1990), Eq. 1.
+    """The error of a vote of independent members that fail with a given rate; Hansen & Salamon (1990).
 
     With one rate, Condorcet's theorem the other way round. With a rate for each row, its difficulty, the mean over rows: rows that are
     hard for most members are lost, however many there are.
@@ -258,7 +258,7 @@ def variance_of_mean(variance: float, rho: float, n_members: int) -> float:
 
 
 def added_error(error: float, rho: float, n_members: int) -> float:
-    """The error beyond Bayes' of a mean of m probabilities: error (1 + rho (m - 1)) / m; Tumer & Ghosh (1996), Eq. 17.
+    """The error beyond Bayes' of a mean of m probabilities: error (1 + rho (m - 1)) / m; Tumer & Ghosh (1996).
 
     Parameters
     ----------

@@ -1,7 +1,7 @@
 """How much the members of a whole ensemble differ: one number for all of them together.
 
 Kuncheva & Whitaker (2003), "Measures of diversity in classifier ensembles and their relationship with the ensemble accuracy", Machine
-Learning 51, Section 2.2. The letters of the paper: L members, l of them right on a row, p_i the share of rows on which i of them are
+Learning 51. The letters of the paper: L members, l of them right on a row, p_i the share of rows on which i of them are
 wrong. See docs/algorithms/diversity.md.
 """
 
@@ -27,7 +27,7 @@ class GoodAndBad(NamedTuple):
 
 
 def entropy(hits: Any, *, sample_weight: Any = None) -> float:
-    """Entropy measure E: mean over rows of min(l, L - l) / (L - ceil(L / 2)), from 0 to 1; Kuncheva & Whitaker (2003), Eq. 8.
+    """Entropy measure E: mean over rows of min(l, L - l) / (L - ceil(L / 2)), from 0 to 1; Kuncheva & Whitaker (2003).
 
     1 where the members are split in halves on every row, 0 where they are always all right or all wrong.
 
@@ -85,8 +85,7 @@ def vote_entropy(votes: Any, *, base: float = 2.0, sample_weight: Any = None) ->
 
 
 def kohavi_wolpert_variance(hits: Any, *, sample_weight: Any = None) -> float:
-    """Variance of being right: mean over rows of l (L - l) / L^2, from 0 to 1/4; Kohavi & Wolpert (1996), Kuncheva & Whitaker (2003), Eq.
-    11.
+    """Variance of being right: mean over rows of l (L - l) / L^2, from 0 to 1/4; Kohavi & Wolpert (1996), Kuncheva & Whitaker (2003).
 
     It is (L - 1) / (2 L) times the mean disagreement of pairs.
 
@@ -112,8 +111,7 @@ def kohavi_wolpert_variance(hits: Any, *, sample_weight: Any = None) -> float:
 
 
 def interrater_kappa(hits: Any, *, sample_weight: Any = None) -> float:
-    """Agreement of all members beyond chance: 1 - mean of l (L - l) / (L (L - 1) p (1 - p)), p the mean accuracy; Fleiss (1981), Eq. 16
-    there.
+    """Agreement of all members beyond chance: 1 - mean of l (L - l) / (L (L - 1) p (1 - p)), p the mean accuracy; Fleiss (1981).
 
     1 for members that are right on the same rows, 0 for independent ones. It is 1 - L / ((L - 1) p (1 - p)) times the variance of Kohavi
     and Wolpert. If nobody is ever wrong, or ever right, all agree, but 0 / 0 is not a number: it is taken as 1, and a warning says so.
@@ -301,17 +299,18 @@ def good_and_bad_diversity(truth: Any, labels: Any, *, sample_weight: Any = None
 
 
 def vote_shares(votes: Integers, n_classes: int, weights: Floats) -> Floats:
-    """The weight of the members that vote for each class (n, K), by weights of members (m,)."""
+    """The weight of the members that vote for each class (n, K), by weights of members (m,), or (n, m)."""
     n, m = votes.shape
     step = min(max(BLOCK // m, 1), n)
-    alike = bool((weights == weights[0]).all())
-    first, of_all = np.arange(step)[:, None] * n_classes, np.tile(weights, step)
+    alike = weights.ndim == 1 and bool((weights == weights[0]).all())
+    by_row = np.broadcast_to(weights, (n, m))
+    first = np.arange(step)[:, None] * n_classes
     out = np.empty((n, n_classes))
     for begin in range(0, n, step):
         some = votes[begin : begin + step]
         places = (some + first[: len(some)]).ravel()
         # Counts of votes are whole, and so ties are exact where all members weigh the same.
-        counted = np.bincount(places, None if alike else of_all[: len(places)], len(some) * n_classes).reshape(-1, n_classes)
+        counted = np.bincount(places, None if alike else by_row[begin : begin + step].ravel(), len(some) * n_classes).reshape(-1, n_classes)
         out[begin : begin + step] = counted * weights[0] if alike else counted
     return out
 

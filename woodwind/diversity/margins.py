@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from woodwind.base.errors import DataError, ParameterError
 from woodwind.diversity.groups import vote_shares
-from woodwind.diversity.matrices import Floats, Integers, check_rows, numbered, read_hits, read_member_weights, read_numbers, read_weight
+from woodwind.diversity.matrices import Floats, Integers, check_rows, numbered, read_hits, read_numbers, read_weight, read_weights_by_row
 
 
 class MarginBound(NamedTuple):
@@ -62,8 +62,8 @@ def hit_margins(hits: Any, weights: Any = None) -> Floats:
     ----------
     hits : array of bool, (n, m)
         True where a member is right: `hits_of(truth, labels)`.
-    weights : sequence of numbers, (m,), default=None
-        Weights of the members' votes, none negative; they are divided by their sum.
+    weights : array (m,) or (n, m), default=None
+        Weights of the members' votes, for all rows or for each, none negative; they are divided by their sum.
 
     Returns
     -------
@@ -76,7 +76,9 @@ def hit_margins(hits: Any, weights: Any = None) -> Floats:
     [0.5, 0.0]
     """
     right = read_hits(hits, "hit_margins", least=1)
-    return np.asarray(np.where(right, 1.0, -1.0) @ read_member_weights(weights, right.shape[1], "hit_margins"))
+    share = read_weights_by_row(weights, right.shape, "hit_margins")
+    signs = np.where(right, 1.0, -1.0)
+    return np.asarray(signs @ share if share.ndim == 1 else (signs * share).sum(axis=1))
 
 
 def vote_margins(truth: Any, labels: Any, weights: Any = None) -> Floats:
@@ -87,8 +89,8 @@ def vote_margins(truth: Any, labels: Any, weights: Any = None) -> Floats:
     truth : sequence of labels, (n,)
     labels : sequence of labels, (n, m)
         What members vote for: labels of any kind.
-    weights : sequence of numbers, (m,), default=None
-        Weights of the members' votes, none negative; they are divided by their sum.
+    weights : array (m,) or (n, m), default=None
+        Weights of the members' votes, for all rows or for each, none negative; they are divided by their sum.
 
     Returns
     -------
@@ -101,7 +103,7 @@ def vote_margins(truth: Any, labels: Any, weights: Any = None) -> Floats:
     [0.25, -0.25]
     """
     true, votes, classes = numbered(truth, labels, "vote_margins")
-    return _true_less_best_other(true, vote_shares(votes, len(classes), read_member_weights(weights, votes.shape[1], "vote_margins")))
+    return _true_less_best_other(true, vote_shares(votes, len(classes), read_weights_by_row(weights, votes.shape, "vote_margins")))
 
 
 def share_margins(truth: Any, shares: Any, weights: Any = None, *, classes: Any = None) -> Floats:
@@ -113,8 +115,8 @@ def share_margins(truth: Any, shares: Any, weights: Any = None, *, classes: Any 
         Numbers of classes 0 .. K - 1, or labels among `classes`.
     shares : array (n, m, K) or (n, K)
         Probabilities that members, or an ensemble, give to each class.
-    weights : sequence of numbers, (m,), default=None
-        Weights of members, none negative; they are divided by their sum.
+    weights : array (m,) or (n, m), default=None
+        Weights of members, for all rows or for each, none negative; they are divided by their sum.
     classes : sequence of labels, (K,), default=None
         The labels in the order of the last axis of `shares`, such as `classes_` of an estimator.
 
@@ -131,7 +133,8 @@ def share_margins(truth: Any, shares: Any, weights: Any = None, *, classes: Any 
     given = np.asarray(shares)
     said = read_numbers(given, "share_margins", "shares", 2 if given.ndim == 2 else 3)
     if said.ndim == 3:
-        said = np.einsum("nmk,m->nk", said, read_member_weights(weights, said.shape[1], "share_margins"))
+        share = read_weights_by_row(weights, said.shape[:2], "share_margins")
+        said = np.einsum("nmk,m->nk" if share.ndim == 1 else "nmk,nm->nk", said, share)
     elif weights is not None:
         raise ParameterError("share_margins: weights are for members, and shares (n, K) has none. Give shares (n, m, K), or no weights.")
     if said.shape[1] < 2:

@@ -146,6 +146,20 @@ def read_member_weights(weights: Any, n_members: int, owner: str) -> Floats:
     return np.asarray(raw / raw.sum())
 
 
+def read_weights_by_row(weights: Any, shape: tuple[int, ...], owner: str) -> Floats:
+    """Weights of members as shares, (m,), or (n, m) where they differ by row: a choice of members for each row is such a weight."""
+    n_rows, n_members = shape
+    if np.ndim(weights) != 2:
+        return read_member_weights(weights, n_members, owner)
+    raw = read_numbers(weights, owner, "weights")
+    if raw.shape != (n_rows, n_members):
+        raise WeightError(f"{owner}: weights must be ({n_members},), or ({n_rows}, {n_members}) if they differ by row, not {raw.shape}.")
+    total = raw.sum(axis=1)
+    if (raw < 0.0).any() or (total <= 0.0).any():
+        raise WeightError(f"{owner}: no weight may be negative, and in each row some member must have one above zero.")
+    return np.asarray(raw / total[:, None])
+
+
 def check_rows(n_rows: int, n_other: int, owner: str, what: str, other: str) -> None:
     """Raise unless two things have as many rows."""
     if n_rows != n_other:

@@ -141,7 +141,7 @@ def error_correlation(truth: Any, numbers: Any, *, sample_weight: Any = None) ->
 
 
 def ambiguity_decomposition(truth: Any, numbers: Any, weights: Any = None, *, sample_weight: Any = None) -> AmbiguityDecomposition:
-    """The squared error of a mean is the mean error of the members less their ambiguity, exactly; Krogh & Vedelsby (1995), Eq. 6.
+    """The squared error of a mean is the mean error of the members less their ambiguity, exactly; Krogh & Vedelsby (1995).
 
     Ambiguity is the mean squared difference between the members and their mean. It needs no truth, and is never negative: the mean is
     never worse than members are on average.

@@ -86,7 +86,7 @@ def pairwise(hits: Any, votes: Any = None, *, sample_weight: Any = None) -> Pair
 
 
 def q_statistic(hits: Any, *, sample_weight: Any = None) -> Floats:
-    """Yule's Q: (n11 n00 - n01 n10) / (n11 n00 + n01 n10), from -1 to 1; Kuncheva & Whitaker (2003), Eq. 1.
+    """Yule's Q: (n11 n00 - n01 n10) / (n11 n00 + n01 n10), from -1 to 1; Kuncheva & Whitaker (2003).
 
     0 for independent members, 1 if they are right on the same rows, -1 if one is always right where the other is wrong. A member that is
     always right or always wrong tells nothing of others: 0 / 0 is then 0, or 1 between members that are never told apart; a warning says
@@ -115,7 +115,7 @@ def q_statistic(hits: Any, *, sample_weight: Any = None) -> Floats:
 
 
 def correlation(hits: Any, *, sample_weight: Any = None) -> Floats:
-    """Correlation of being right: (n11 n00 - n01 n10) / sqrt(product of the four margins); Kuncheva & Whitaker (2003), Eq. 2.
+    """Correlation of being right: (n11 n00 - n01 n10) / sqrt(product of the four margins); Kuncheva & Whitaker (2003).
 
     Its sign is that of Q, and its size is at most that of Q. Where Q is 0 / 0 so is this one, and has the same value.
 

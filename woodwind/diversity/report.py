@@ -21,7 +21,7 @@ from woodwind.diversity.matrices import Floats, numbered, read_weight
 from woodwind.diversity.numbers import ambiguity_decomposition, error_correlation, error_covariance, prediction_correlation
 from woodwind.diversity.pairwise import PairwiseDiversity, mean_of_pairs, pairwise
 
-# Which way more diversity is: Kuncheva & Whitaker (2003), Table 2.
+# Which way more diversity is: Kuncheva & Whitaker (2003).
 _PAIRS = {
     "q_statistic": ("lower", "association of being right; 0 if independent"),
     "correlation": ("lower", "correlation of being right"),

@@ -85,6 +85,7 @@ class ForestSkin(TreeSkin):
     _random_cuts: ClassVar[bool] = False
     grove_: Grove
     classes_: NDArray[Any]
+    _drawing: Drawing
     warm_start: bool
     bootstrap: bool
 
