@@ -104,7 +104,7 @@ def test_any_smooth_loss_is_as_small_as_by_descent(loss):
         gradient, _ = fixed.derivatives(truth, mean(weights))
         return np.array([(gradient * raw[:, member]).sum() for member in range(m)]) / n
 
-    slow = descended_weights(lambda weights: fixed.value(truth, mean(weights)), slopes, m, 1500)
+    slow = descended_weights(lambda weights: fixed.value(truth, mean(weights)), slopes, m, 500)
     assert is_on_simplex(found.weights)
     assert abs(found.value - fixed.value(truth, mean(found.weights))) < 1e-10
     assert abs(found.value - fixed.value(truth, mean(slow))) < EXACT

@@ -91,7 +91,7 @@ def out_of_fold(named: Sequence[Named], X: Any, target: Target, **how: Unpack[Ho
     work = _Work(named, table, target, weight, folds, codes, how["kind"], how["seed"], owner, how.get("keep", False))
     count = len(folds) * len(named)
     models = where_worthwhile(work.whole(threads), work.whole(1), range(count), threads, "threads")
-    results = told_of(models, count, owner, how.get("verbose", 0))
+    results = told_of(models, count, owner, how.get("verbose", 0), noun="model of a fold")
 
     sums = _Sums.of(work)
     taught: list[Taught] = []

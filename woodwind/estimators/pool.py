@@ -327,14 +327,14 @@ def trained_pool(
     return pool_of(named, list(told_of(taught, len(named), owner, verbose)), table.header, target.classes)
 
 
-def told_of(members: Iterable[T], count: int, owner: str, verbose: int | bool) -> Iterator[T]:
+def told_of(members: Iterable[T], count: int, owner: str, verbose: int | bool, noun: str = "member") -> Iterator[T]:
     """The same, with a line of progress if that is asked for."""
     if not verbose:
         yield from members
         return
     began = time.perf_counter()
     steps = (Trained(number, member, time.perf_counter() - began) for number, member in enumerate(members, 1))
-    yield from (step.member for step in with_progress(steps, count, owner, noun="member"))
+    yield from (step.member for step in with_progress(steps, count, owner, noun=noun))
 
 
 def pool_of(named: Sequence[Named], taught: Sequence[Taught], header: Header, classes: NDArray[Any] | None) -> Pool:
