@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     )
     from woodwind.estimators.laboratory import bias_variance, measure_diversity
     from woodwind.estimators.out_of_fold import out_of_fold_predictions
+    from woodwind.estimators.selection import EnsembleSelection, EnsembleSelectionClassifier, EnsembleSelectionRegressor
     from woodwind.estimators.structure import RandomStructureForestClassifier, RandomStructureForestRegressor
     from woodwind.estimators.trees import DecisionTreeClassifier, DecisionTreeRegressor
     from woodwind.estimators.voting import VotingClassifier, VotingRegressor
@@ -43,6 +44,9 @@ __all__ = [
     "DataError",
     "DecisionTreeClassifier",
     "DecisionTreeRegressor",
+    "EnsembleSelection",
+    "EnsembleSelectionClassifier",
+    "EnsembleSelectionRegressor",
     "ExtraTreesClassifier",
     "ExtraTreesRegressor",
     "GradientBoostingClassifier",
@@ -82,6 +86,7 @@ _ROOMS = {
     ),
     "woodwind.estimators.laboratory": ("bias_variance", "measure_diversity"),
     "woodwind.estimators.out_of_fold": ("out_of_fold_predictions",),
+    "woodwind.estimators.selection": ("EnsembleSelection", "EnsembleSelectionClassifier", "EnsembleSelectionRegressor"),
     "woodwind.estimators.structure": ("RandomStructureForestClassifier", "RandomStructureForestRegressor"),
     "woodwind.estimators.trees": ("DecisionTreeClassifier", "DecisionTreeRegressor"),
     "woodwind.estimators.voting": ("VotingClassifier", "VotingRegressor"),

@@ -104,14 +104,14 @@ def tell_of_silent(found: OutOfBag, weight: Floats | None, owner: str) -> None:
 Score = Callable[..., float]
 
 
-def read_oob_score(given: Any, bag: Any) -> Score | None:
-    """How out-of-bag predictions are scored; None for not at all."""
+def read_oob_score(given: Any, bag: Any, name: str = "oob_score") -> Score | None:
+    """How out-of-bag predictions are scored, by the parameter of that name; None for not at all."""
     if given is False:
         return None
     if given is True:
         given = sklearn.metrics.accuracy_score if is_classifier(bag) else sklearn.metrics.r2_score
     if isinstance(given, str) or _is_scorer(given):
-        return _by_scorer(_read_scorer(given, bag), bag)
+        return _by_scorer(_read_scorer(given, bag, name), bag)
 
     def score(truth: NDArray[Any], said: NDArray[Any], _shares: Floats | None, weight: Floats | None) -> float:
         return float(given(truth, said, **_weighted(given, weight)))
@@ -130,13 +130,14 @@ def _is_scorer(given: Any) -> bool:
     return bool(names) and names[0] in ("estimator", "clf", "model")
 
 
-def _read_scorer(given: Any, bag: Any) -> Any:
+def _read_scorer(given: Any, bag: Any, name: str) -> Any:
     try:
         return sklearn.metrics.check_scoring(ClassifierAnswers() if is_classifier(bag) else RegressorAnswers(), scoring=given)
     except (ValueError, TypeError) as error:
-        some = ", ".join(repr(name) for name in sklearn.metrics.get_scorer_names()[:3])
+        some = ", ".join(map(repr, sklearn.metrics.get_scorer_names()[:3]))
+        otherwise = "True" if name == "oob_score" else "None"
         raise ParameterError(
-            f"{type(bag).__name__}: oob_score={given!r} is no scorer. Give True, a function of the truth and the prediction, or a name "
+            f"{type(bag).__name__}: {name}={given!r} is no scorer. Give {otherwise}, a function of the truth and the prediction, or a name "
             f"such as {some} (sklearn.metrics.get_scorer_names() has all)."
         ) from error
 
