@@ -6,7 +6,7 @@ from sklearn.metrics import silhouette_score
 
 from woodwind.base.errors import ParameterError
 from woodwind.select.chosen import single_scores
-from woodwind.select.clusters import cluster_members, clustered, k_means, silhouette
+from woodwind.select.clusters import Parting, clustered, k_means, numbers_to_try, silhouette
 from woodwind.select.objectives import objective_of, squared_distances
 
 
@@ -19,11 +19,12 @@ def three_kinds(seed=0, n=60):
 
 
 @pytest.mark.parametrize("linkage", ["average", "kmeans"])
-@pytest.mark.parametrize("how_many", [None, 3])
+@pytest.mark.parametrize("how_many", ["silhouette", 3])
 def test_members_of_a_kind_are_found(linkage, how_many):
     said, truth, labels = three_kinds()
     squared = squared_distances(said)
-    assert cluster_members(squared, how_many, linkage).tolist() == labels.tolist()
+    parting = Parting(squared, linkage)
+    assert (parting.into(3) if how_many == 3 else parting.by_silhouette()).tolist() == labels.tolist()
     objective = objective_of(said, truth, "squared_error")
     found = clustered(objective, squared, how_many, linkage=linkage)
     alone = single_scores(objective)
@@ -37,7 +38,7 @@ def test_by_hand():
     """Of 0, 1, 10 and 12 the closest two are 0 and 1, then 10 and 12. Silhouettes are 1 - 1/11, 1 - 1/10, 1 - 2/9.5 and 1 - 2/11.5."""
     squared = squared_distances(np.array([[0.0, 1.0, 10.0, 12.0]]))
     assert np.sqrt(squared[0]).tolist() == pytest.approx([0, 1, 10, 12])
-    labels = cluster_members(squared, 2)
+    labels = Parting(squared).into(2)
     assert labels.tolist() == [0, 0, 1, 1]
     assert silhouette(np.sqrt(squared), labels) == pytest.approx(1 - (1 / 11 + 1 / 10 + 2 / 9.5 + 2 / 11.5) / 4)
     assert k_means(squared, 2, 0)[0] == k_means(squared, 2, 0)[1]
@@ -60,12 +61,32 @@ def test_any_number_of_clusters_can_be_asked_for(linkage):
     assert clustered(objective, squared, 1).order.tolist() == [single_scores(objective).argmax()]
     assert sorted(clustered(objective, squared, 8).order.tolist()) == list(range(8))
     with pytest.raises(ParameterError, match="1 to 8 clusters, not into 9"):
-        cluster_members(squared, 9)
+        Parting(squared).into(9)
+
+
+@pytest.mark.parametrize("linkage", ["average", "kmeans"])
+def test_as_many_clusters_as_score_best(linkage):
+    said, truth, _ = three_kinds()
+    squared = squared_distances(said)
+    objective = objective_of(said, truth, "squared_error")
+    scores = [clustered(objective, squared, how_many, linkage=linkage).score for how_many in range(1, 9)]
+    found = clustered(objective, squared, linkage=linkage)
+    assert found.path.tolist() == scores
+    assert found.score == max(scores)
+    assert len(found.order) == 3
+
+
+def test_not_all_numbers_of_many_clusters_are_tried():
+    assert numbers_to_try(64).tolist() == list(range(1, 65))
+    some = numbers_to_try(500)
+    assert (some[0], some[-1]) == (1, 500)
+    assert len(some) <= 64
 
 
 @pytest.mark.parametrize("linkage", ["average", "kmeans"])
 def test_copies_are_one_cluster(linkage):
-    assert cluster_members(np.zeros((4, 4)), None, linkage).tolist() == [0, 0, 0, 0]
-    assert cluster_members(np.zeros((1, 1)), None, linkage).tolist() == [0]
-    assert cluster_members(1.0 - np.eye(2), None, linkage).tolist() == [0, 1]
-    assert len(set(cluster_members(np.zeros((4, 4)), 3, linkage).tolist())) == 3
+    assert Parting(np.zeros((4, 4)), linkage).by_silhouette().tolist() == [0, 0, 0, 0]
+    assert Parting(np.zeros((1, 1)), linkage).by_silhouette().tolist() == [0]
+    assert Parting(1.0 - np.eye(2), linkage).by_silhouette().tolist() == [0, 1]
+    assert Parting(np.zeros((1, 1)), linkage).into(1).tolist() == [0]
+    assert len(set(Parting(np.zeros((4, 4)), linkage).into(3).tolist())) == 3

@@ -42,8 +42,9 @@ def search(values: Values, objective: Objective, said: Floats, target: Target, w
     if method == "ordering":
         return first_of(objective, ordered(values["order"], said, target.y, objective, weight), most)
     if method == "clustering":
-        distances = squared_distances(said, weight)
-        return clustered(objective, distances, most, linkage=values["linkage"], seed=key(seed, "clusters"))
+        how_many = values["clusters_by"] if most is None else most
+        more: Values = {"linkage": values["linkage"], "seed": key(seed, "clusters")}
+        return clustered(objective, squared_distances(said, weight), how_many, **more)
     if method == "genetic":
         breeding = Breeding(values["n_generations"], values["population"], genes=values["genes"])
         return genetic(objective, key(seed, "genetic"), breeding, most)

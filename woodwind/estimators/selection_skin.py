@@ -54,7 +54,7 @@ scores_ : array of shape (n_members,)
     The score of each member alone on the selection rows; larger is better, of losses minus their value.
 path_ : array
     The score after each step of the search: greedy, after each member that was added, or after each of several bags; ordering and
-    exhaustive, of 1, 2, ... members; genetic, of the best choice after each generation; clustering, of the choice.
+    exhaustive, of 1, 2, ... members; genetic, of the best choice after each generation; clustering, of each number of clusters.
 order_ : array
     The members as they were taken; one that was taken again comes again.
 best_score_ : float

@@ -21,7 +21,7 @@ class SelectionParams:
         int | float | Auto,
         count_or_share(),
         "Members to keep: a count, or a share of the pool. 'ordering' and 'clustering' keep exactly so many, the others at most so many "
-        "different ones. 'auto' keeps those that score best; for 'clustering', one for each cluster that stands apart.",
+        "different ones. 'auto' keeps those that score best.",
     ] = "auto"
     scoring: Annotated[
         Any,
@@ -49,25 +49,29 @@ class GreedyParams:
     n_steps: Annotated[int, at_least(1), "Greedy: members that are added one after another; those up to the best score are kept."] = 50
     with_replacement: Annotated[bool, "Greedy: whether a member may be added again, which gives it more weight."] = True
     n_start: Annotated[
-        int | Auto, at_least(0), "Greedy: so many of the best members come first. 'auto': as many as score best together."
-    ] = 0
+        int | Auto,
+        at_least(0),
+        "Greedy: so many of the best members come first. 'auto': as many as score best together, so that the search does not stay with the "
+        "first member where one other alone cannot outvote it. 0 begins with nothing.",
+    ] = "auto"
     n_bags: Annotated[
         int, at_least(1), "Greedy: the mean of so many searches, each in a random part of the pool. 1 is one search in the whole pool."
     ] = 1
     bag_share: Annotated[float, share(), "Greedy: the part of the pool that each of several searches sees."] = 0.5
 
 
-LINKAGE = Annotated[
-    Literal["average", "kmeans"],
-    "Clustering: 'average' joins the two closest groups again and again; 'kmeans' looks for groups that are tight.",
-]
-
-
 @knobs
 class OtherSearchParams:
     """Of the other searches."""
 
-    linkage: LINKAGE = "average"
+    linkage: Annotated[
+        Literal["average", "kmeans"],
+        "Clustering: 'average' joins the two closest groups again and again; 'kmeans' looks for groups that are tight.",
+    ] = "average"
+    clusters_by: Annotated[
+        Literal["score", "silhouette"],
+        "Clustering with n_selected='auto': as many clusters as score best, or as many as are told apart best.",
+    ] = "score"
     n_generations: Annotated[int, at_least(1), "Genetic: how many generations follow the first."] = 50
     population: Annotated[int, at_least(4), "Genetic: choices in each generation."] = 50
     genes: Annotated[

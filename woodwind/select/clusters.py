@@ -18,7 +18,7 @@ from scipy.spatial.distance import squareform
 
 from woodwind.base.errors import ParameterError
 from woodwind.base.streams import key, uniform
-from woodwind.select.chosen import Chosen, leaders, score_of, single_scores
+from woodwind.select.chosen import Chosen, first_best, leaders, score_of, single_scores
 from woodwind.select.objectives import Objective
 
 Floats = NDArray[np.float64]
@@ -27,51 +27,66 @@ Integers = NDArray[np.int64]
 # Rounds of k-means at most, and how often it is begun: the tightest result counts.
 ROUNDS = 100
 BEGINNINGS = 8
+# Numbers of clusters that are tried at most.
+MOST_TRIES = 64
 
 
 def clustered(
     objective: Objective,
     squared: Floats,
-    n_clusters: int | None = None,
+    n_clusters: int | Literal["score", "silhouette"] = "score",
     *,
     linkage: Literal["average", "kmeans"] = "average",
     seed: int = 0,
 ) -> Chosen:
     """The best member of each cluster, all with the same weight; the best clusters come first.
 
-    squared: mean squared distances of pairs of members (m, m), see `squared_distances`. n_clusters: None takes the number whose clusters
-    are told apart best, by the mean silhouette (Rousseeuw 1987). linkage: 'average' joins the two closest clusters again and again;
-    'kmeans' looks for tight ones, from beginnings drawn by key.
+    squared: mean squared distances of pairs of members (m, m), see `squared_distances`. n_clusters: so many; or by 'score' as many as
+    have the best score, of which the path has all that were tried; or by 'silhouette' as many as are told apart best (Rousseeuw 1987).
+    linkage: 'average' joins the two closest clusters again and again; 'kmeans' looks for tight ones, from beginnings drawn by key.
     """
-    labels = cluster_members(squared, n_clusters, linkage, seed)
-    scores = single_scores(objective)
-    best = np.array([_best_of(np.flatnonzero(labels == cluster), scores) for cluster in range(labels.max() + 1)])
-    order = best[np.argsort(-scores[best], kind="stable")]
+    parting = Parting(squared, linkage, seed)
+    alone = single_scores(objective)
+    if n_clusters == "score":
+        tries = [_best_of_each(parting.into(k), alone) for k in numbers_to_try(len(squared))]
+    else:
+        tries = [_best_of_each(parting.by_silhouette() if n_clusters == "silhouette" else parting.into(n_clusters), alone)]
+    path = np.array([score_of(objective, np.isin(np.arange(len(squared)), order).astype(np.float64)) for order in tries])
+    order = tries[first_best(path)]
     counts = np.zeros(len(squared))
     counts[order] = 1.0
-    score = score_of(objective, counts)
-    return Chosen(counts, order.astype(np.int64), np.array([score]), score)
+    return Chosen(counts, order, path, float(path[first_best(path)]))
 
 
-def cluster_members(squared: Floats, n_clusters: int | None, linkage: str = "average", seed: int = 0) -> Integers:
-    """The number of each member's cluster (m,), counted from the first member on."""
-    m = len(squared)
-    if n_clusters is not None and not 1 <= n_clusters <= m:
-        raise ParameterError(f"{m} members can be parted into 1 to {m} clusters, not into {n_clusters}.")
-    distances = np.sqrt(squared)
-    tree = average(squareform(distances, checks=False)) if linkage == "average" and m > 1 else None
+def numbers_to_try(m: int) -> Integers:
+    """Numbers of clusters: all up to some dozen, and of more members some in growing steps."""
+    return np.unique(np.round(np.geomspace(1, m, MOST_TRIES)).astype(np.int64)) if m > MOST_TRIES else np.arange(1, m + 1)
 
-    def parted(k: int) -> Integers:
-        if m == 1:
+
+class Parting:
+    """Ways to part m members into clusters."""
+
+    def __init__(self, squared: Floats, linkage: str = "average", seed: int = 0) -> None:
+        self.squared, self.seed, self.m = squared, seed, len(squared)
+        self.distances = np.sqrt(squared)
+        self.tree = average(squareform(self.distances, checks=False)) if linkage == "average" and self.m > 1 else None
+
+    def into(self, k: int) -> Integers:
+        """The number of each member's cluster (m,), counted from the first member on."""
+        if not 1 <= k <= self.m:
+            raise ParameterError(f"{self.m} members can be parted into 1 to {self.m} clusters, not into {k}.")
+        if self.m == 1:
             return np.zeros(1, np.int64)
-        return renumbered(k_means(squared, k, seed) if tree is None else cut_tree(tree, k)[:, 0])
+        return renumbered(k_means(self.squared, int(k), self.seed) if self.tree is None else cut_tree(self.tree, k)[:, 0])
 
-    if n_clusters is not None:
-        return parted(n_clusters)
-    tries = [parted(k) for k in range(2, m)]
-    if not tries or not distances.any():
-        return np.arange(m) if distances.any() else np.zeros(m, np.int64)
-    return tries[int(leaders(np.array([silhouette(distances, labels) for labels in tries]))[0])]
+    def by_silhouette(self) -> Integers:
+        """Into as many as are told apart best; copies of one member are one cluster, and two members two."""
+        if not self.distances.any():
+            return np.zeros(self.m, np.int64)
+        tries = [self.into(k) for k in numbers_to_try(self.m) if 1 < k < self.m]
+        if not tries:
+            return np.arange(self.m)
+        return tries[int(leaders(np.array([silhouette(self.distances, labels) for labels in tries]))[0])]
 
 
 def k_means(squared: Floats, k: int, seed: int) -> Integers:
@@ -135,5 +150,8 @@ def renumbered(labels: Integers) -> Integers:
     return np.argsort(np.argsort(first))[places].astype(np.int64)
 
 
-def _best_of(members: Integers, scores: Floats) -> int:
-    return int(members[leaders(scores[members])[0]])
+def _best_of_each(labels: Integers, alone: Floats) -> Integers:
+    """The member of each cluster with the best score of its own, the best of them first."""
+    clusters = (np.flatnonzero(labels == cluster) for cluster in range(labels.max() + 1))
+    best = np.array([members[leaders(alone[members])[0]] for members in clusters])
+    return best[np.argsort(-alone[best], kind="stable")].astype(np.int64)
