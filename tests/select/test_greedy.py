@@ -8,7 +8,7 @@ from woodwind.base.errors import ParameterError
 from woodwind.select import objectives
 from woodwind.select.chosen import score_of, single_scores
 from woodwind.select.greedy import bagged, greedy, prefer_chosen
-from woodwind.select.objectives import objective_of
+from woodwind.select.objectives import ballots_of, objective_of
 
 
 def numbers(seed=0, n=200, m=8):
@@ -73,8 +73,23 @@ def test_a_sorted_start_begins_with_the_best():
     objective = objective_of(*classes(), "log_loss")
     best = np.argsort(-single_scores(objective))
     assert greedy(objective, 20, start=4, whole=True).order[:4].tolist() == best[:4].tolist()
-    assert greedy(objective, 20, start="auto", whole=True).order[0] == best[0]
-    assert len(greedy(objective, 3, start=6, whole=True).order) == 3
+    assert len(greedy(objective, 3, start=6, whole=True).order) == 9
+    assert len(greedy(objective, 3, start=6, whole=True, replace=False).order) == 8
+    assert greedy(objective, 3, start=6, most=4, whole=True).order[:4].tolist() == best[:4].tolist()
+
+
+def test_the_better_of_two_starts_is_kept():
+    """Of hard votes none outvotes the first: a start with nothing stays there. Probabilities are better chosen from nothing."""
+    rng = np.random.default_rng(0)
+    truth = rng.integers(0, 2, 300)
+    votes = np.where(rng.random((300, 15)) < 0.7, truth[:, None], 1 - truth[:, None])
+    objective = objective_of(ballots_of(votes, 2), truth, "accuracy")
+    alone, found = greedy(objective, 20), greedy(objective, 20, start="auto")
+    assert len(alone.members) == 1
+    assert found.score > alone.score + 0.1
+    objective = objective_of(*classes(), "log_loss")
+    both = [greedy(objective, 20, start=start).score for start in (0, 8)]
+    assert greedy(objective, 20, start="auto").score >= max(both) - 1e-12
 
 
 def test_squared_error_nears_that_of_weights_that_add_up_to_one():

@@ -175,7 +175,8 @@ def EnsembleSelection(estimators: Any, **parameters: Any) -> EnsembleSelectionCl
     EnsembleSelectionRegressor(estimators=[LinearRegression(), Ridge()],
                                method='ordering')
     """
-    given = [one for _, one in pairs_of(estimators)] or [estimators]
+    pairs = pairs_of(estimators) or [("", estimators)]
+    given = [one for _, one in pairs if hasattr(one, "__sklearn_tags__") and not isinstance(one, type)]
     if any(map(is_regressor, given)) and any(map(is_classifier, given)):
         raise ParameterError("EnsembleSelection: estimators has classifiers and regressors, whose answers have no mean. Give one kind.")
     if any(map(is_regressor, given)):

@@ -51,8 +51,8 @@ class GreedyParams:
     n_start: Annotated[
         int | Auto,
         at_least(0),
-        "Greedy: so many of the best members come first. 'auto': as many as score best together, so that the search does not stay with the "
-        "first member where one other alone cannot outvote it. 0 begins with nothing.",
+        "Greedy: so many of the best members come before the first step. 0 begins with nothing, and may then stay with one member where no "
+        "other alone can outvote it. 'auto' tries 0, and as many as score best together, and keeps the better result.",
     ] = "auto"
     n_bags: Annotated[
         int, at_least(1), "Greedy: the mean of so many searches, each in a random part of the pool. 1 is one search in the whole pool."

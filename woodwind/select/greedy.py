@@ -42,15 +42,20 @@ def greedy(
 ) -> Chosen:
     """Add one member in each of so many steps, and keep the steps up to the best score, or all of them if `whole`.
 
-    replace: a member may come again, and so gets a weight. start: so many of the best members are taken first, in the order of their own
-    scores; 'auto' as many as score best together. among: the members to choose from. most: never more different members than that.
-    pick: which of the best scores wins.
+    replace: a member may come again, and so gets a weight. start: so many of the best members are taken before the first step, in the
+    order of their own scores; 'auto' tries none, and as many as score best together, and keeps the better result. among: the members to
+    choose from. most: never more different members than that. pick: which of the best scores wins.
     """
     m, width = objective.vectors.shape
     among = np.arange(m) if among is None else np.asarray(among, np.int64)
     _check(steps, start, most, among, m)
-    limit = steps if replace else min(steps, len(among))
-    order = _sorted_start(objective, start, among)[: min(limit, m if most is None else most)]
+    best = _by_own_score(objective, among)[:most] if start else np.zeros(0, np.int64)
+    if start == "auto":
+        sizes = (0, first_best(prefix_scores(objective, best)) + 1)
+        tries = [greedy(objective, steps, replace=replace, start=n, among=among, most=most, pick=pick, whole=whole) for n in sizes]
+        return tries[int(leaders(np.array([one.score for one in tries]))[0])]
+    order = best[:start].tolist()
+    limit = len(order) + steps if replace else min(len(order) + steps, len(among))
     path = prefix_scores(objective, np.array(order, np.int64)).tolist()
     counts, total = np.bincount(order, minlength=m).astype(np.float64), np.zeros(width)
     for member in order:
@@ -93,14 +98,9 @@ def bagged(objective: Objective, seed: int, bags: int = 20, share: float = 0.5, 
     return Chosen(weights / bags, np.concatenate(orders), np.array(path), path[-1])
 
 
-def _sorted_start(objective: Objective, start: int | Literal["auto"], among: Integers) -> list[int]:
-    """The best members by their own scores; of equals the first."""
-    if start == 0:
-        return []
-    scores = single_scores(objective)[among]
-    best = among[np.argsort(-scores, kind="stable")]
-    size = first_best(prefix_scores(objective, best)) + 1 if start == "auto" else start
-    return [int(member) for member in best[:size]]
+def _by_own_score(objective: Objective, among: Integers) -> Integers:
+    """Members, the best alone first; of equals the first."""
+    return np.asarray(among[np.argsort(-single_scores(objective)[among], kind="stable")])
 
 
 def _kept(order: Integers, path: Floats, m: int, whole: bool) -> Chosen:
