@@ -20,6 +20,8 @@ from woodwind import (
     BaggingRegressor,
     DecisionTreeClassifier,
     DecisionTreeRegressor,
+    EnsembleSelectionClassifier,
+    EnsembleSelectionRegressor,
     ExtraTreesRegressor,
     GradientBoostingClassifier,
     GradientBoostingRegressor,
@@ -37,6 +39,8 @@ PUBLIC = [named for named in NAMES if inspect.isclass(named) and issubclass(name
 CLASSIFIERS = [("linear", LogisticRegression()), ("bayes", GaussianNB())]
 REGRESSORS = [("linear", LinearRegression()), ("tree", TheirTree(max_depth=4))]
 SMALL = {
+    "EnsembleSelectionClassifier": EnsembleSelectionClassifier(estimators=CLASSIFIERS, cv=2),
+    "EnsembleSelectionRegressor": EnsembleSelectionRegressor(estimators=REGRESSORS, cv=2),
     "VotingClassifier": VotingClassifier(estimators=CLASSIFIERS),
     "VotingRegressor": VotingRegressor(estimators=REGRESSORS),
 }
@@ -72,6 +76,7 @@ VARIANTS = [
     ExtraTreesRegressor(n_estimators=20, max_features="sqrt", min_samples_leaf=2),
     VotingClassifier(estimators=dict(CLASSIFIERS), voting="hard", weights=[2, 1], n_jobs=2),
     VotingRegressor(estimators=[*REGRESSORS, Ridge(alpha=3.0)], averaging="median"),
+    EnsembleSelectionClassifier(estimators=CLASSIFIERS, cv=3, method="ordering", order="kappa", voting="hard", n_selected=1.0),
 ]
 
 
