@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from woodwind.estimators.bagging import BaggingClassifier, BaggingRegressor
     from woodwind.estimators.blenders import LogisticBlender, NonNegativeBlender
     from woodwind.estimators.boosting import GradientBoostingClassifier, GradientBoostingRegressor
+    from woodwind.estimators.dynamic import DynamicSelectionClassifier, DynamicSelectionRegressor
     from woodwind.estimators.forests import (
         ExtraTreesClassifier,
         ExtraTreesRegressor,
@@ -44,6 +45,8 @@ __all__ = [
     "DataError",
     "DecisionTreeClassifier",
     "DecisionTreeRegressor",
+    "DynamicSelectionClassifier",
+    "DynamicSelectionRegressor",
     "EnsembleSelection",
     "EnsembleSelectionClassifier",
     "EnsembleSelectionRegressor",
@@ -78,6 +81,7 @@ _ROOMS = {
     "woodwind.estimators.bagging": ("BaggingClassifier", "BaggingRegressor"),
     "woodwind.estimators.blenders": ("LogisticBlender", "NonNegativeBlender"),
     "woodwind.estimators.boosting": ("GradientBoostingClassifier", "GradientBoostingRegressor"),
+    "woodwind.estimators.dynamic": ("DynamicSelectionClassifier", "DynamicSelectionRegressor"),
     "woodwind.estimators.forests": (
         "ExtraTreesClassifier",
         "ExtraTreesRegressor",

@@ -7,6 +7,7 @@ from sklearn.base import BaseEstimator
 from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
+from sklearn.tree import DecisionTreeClassifier as TheirTreeClassifier
 from sklearn.tree import DecisionTreeRegressor as TheirTree
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
@@ -20,6 +21,8 @@ from woodwind import (
     BaggingRegressor,
     DecisionTreeClassifier,
     DecisionTreeRegressor,
+    DynamicSelectionClassifier,
+    DynamicSelectionRegressor,
     EnsembleSelectionClassifier,
     EnsembleSelectionRegressor,
     ExtraTreesRegressor,
@@ -41,6 +44,8 @@ REGRESSORS = [("linear", LinearRegression()), ("tree", TheirTree(max_depth=4))]
 SMALL = {
     "EnsembleSelectionClassifier": EnsembleSelectionClassifier(estimators=CLASSIFIERS, cv=2),
     "EnsembleSelectionRegressor": EnsembleSelectionRegressor(estimators=REGRESSORS, cv=2),
+    "DynamicSelectionClassifier": DynamicSelectionClassifier(estimators=CLASSIFIERS),
+    "DynamicSelectionRegressor": DynamicSelectionRegressor(estimators=REGRESSORS),
     "VotingClassifier": VotingClassifier(estimators=CLASSIFIERS),
     "VotingRegressor": VotingRegressor(estimators=REGRESSORS),
 }
@@ -77,6 +82,8 @@ VARIANTS = [
     VotingClassifier(estimators=dict(CLASSIFIERS), voting="hard", weights=[2, 1], n_jobs=2),
     VotingRegressor(estimators=[*REGRESSORS, Ridge(alpha=3.0)], averaging="median"),
     EnsembleSelectionClassifier(estimators=CLASSIFIERS, cv=3, method="ordering", order="kappa", voting="hard", n_selected=1.0),
+    DynamicSelectionClassifier(estimators=[("tree", TheirTreeClassifier(max_depth=3)), ("bayes", GaussianNB())], method="meta_des", k=3),
+    DynamicSelectionRegressor(estimators=REGRESSORS, method="knora_e", metric="manhattan", n_jobs=2),
 ]
 
 

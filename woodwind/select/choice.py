@@ -54,10 +54,10 @@ def above_nothing(scores: Floats) -> Mask:
 
 
 def most_accurate(scores: Floats, *, pct_accuracy: float = 0.4) -> Mask:
-    """So large a share of the members, the best; of equals the later: DES-MI."""
-    count = int(scores.shape[1] * pct_accuracy)
-    if count < 1:
-        raise ParameterError(f"pct_accuracy={pct_accuracy} of {scores.shape[1]} members is none. Raise it, or give more members.")
+    """So large a share of the members, the best, at least one; of equals the later: DES-MI."""
+    if not 0.0 < pct_accuracy <= 1.0:
+        raise ParameterError(f"pct_accuracy must be above 0 and at most 1, but it is {pct_accuracy}.")
+    count = max(1, int(scores.shape[1] * pct_accuracy))
     return _places(np.argsort(scores, axis=1, kind="stable")[:, ::-1][:, :count], scores.shape[1])
 
 

@@ -1,0 +1,280 @@
+"""Dynamic selection of members for each row, for classes and for numbers."""
+
+from dataclasses import replace
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.utils.validation import check_is_fitted
+
+from woodwind.base.errors import ParameterError
+from woodwind.estimators.dynamic_model import DynamicModel, Manner, Part, fair, unanimous
+from woodwind.estimators.dynamic_skin import Dynamic, Values
+from woodwind.estimators.target import Target, read_labels, read_numbers, tell_of_constant
+from woodwind.estimators.weights import Weighing, weighed_classes
+from woodwind.params.dynamic import DynamicClassifierParams, DynamicParams, DynamicRegressorParams, RegionParams, SelectionRowsParams
+from woodwind.params.groups import WorkParams
+from woodwind.params.knobs import knobs
+from woodwind.params.pools import PoolParams
+from woodwind.select.explanation import EASY, SELECTED, UNANIMOUS, SelectionExplanation
+from woodwind.select.facts import Queries
+from woodwind.select.methods import METHODS, NUMBER_METHODS, Method
+
+Floats = NDArray[np.float64]
+
+
+@knobs
+class DynamicSelectionClassifier(
+    PoolParams,
+    DynamicClassifierParams,
+    DynamicParams,
+    RegionParams,
+    SelectionRowsParams,
+    WorkParams,
+    Dynamic,
+    ClassifierMixin,
+    BaseEstimator,
+):
+    """Dynamic selection of classifiers: whoever is good near a row is asked about it.
+
+    {about}
+
+    {parameters}
+
+    Attributes
+    ----------
+    classes_ : array of shape (n_classes,)
+        The labels, in order.
+    n_classes_ : int
+        How many there are.
+    {model}
+    {columns}
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> from woodwind import DynamicSelectionClassifier
+    >>> X, y = load_iris(return_X_y=True)
+    >>> members = [("bayes", GaussianNB()), ("tree", DecisionTreeClassifier(max_depth=2, random_state=0))]
+    >>> model = DynamicSelectionClassifier(method="knora_e", estimators=members, random_state=0).fit(X, y)
+    >>> bool(model.score(X, y) > 0.94)
+    True
+    >>> print(model.explain_selection(X[:1]))
+    query 0: 0, because all 2 members say so
+      judged by rows 0 (at 0), 17 (at 0.132), 27 (at 0.134), 40 (at 0.188), 39 (at 0.237), 4 (at 0.26), 28 (at 0.26)
+    """
+
+    _methods: ClassVar[dict[str, Method]] = METHODS
+    _classifies = True
+
+    def _read_target(self, y: Any) -> Target:
+        return read_labels(y, self._owner)
+
+    def _weighed(self, target: Target, weight: Floats | None) -> tuple[Target, Weighing]:
+        return weighed_classes(target, weight, None, self._owner)
+
+    def _manner(self, values: Values, method: Method, options: Values, n_rows: int) -> Manner:
+        manner = super()._manner(values, method, options, n_rows)
+        if method.clusters is not None and (values["dfp"] or values["with_ih"] or values["knne"]):
+            what = f"{self._owner}: regions of method={values['method']!r} are clusters"
+            raise ParameterError(f"{what}, and dfp, with_ih and knne go by neighbours. Switch them off, or take another method.")
+        if not values["with_ih"]:
+            return replace(manner, prune=values["dfp"])
+        safe_k = manner.k if values["safe_k"] is None else values["safe_k"]
+        if manner.k is None or safe_k is None or not method.local:
+            what = f"{self._owner}: with_ih=True goes by the nearest rows, and method={values['method']!r} has no such region here"
+            raise ParameterError(f"{what}. Give k, or take another method.")
+        return replace(manner, prune=values["dfp"], safe_k=min(safe_k, manner.k), ih_rate=values["ih_rate"])
+
+    def _fit(self, values: Values, X: Any, y: Any, sample_weight: Any) -> None:
+        safe_k, k = values["safe_k"], values["k"]
+        if safe_k is not None and isinstance(k, int) and safe_k > k:
+            raise ParameterError(f"{self._owner}: safe_k={safe_k} is more than the k={k} rows of a region. Lower it, or raise k.")
+        super()._fit(values, X, y, sample_weight)
+        self.classes_: NDArray[Any] = np.asarray(self._model.pool.classes)
+        self.n_classes_ = len(self.classes_)
+
+    # Prediction.
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """The class that those who are asked vote for, or give the largest mean probability to; of equals the first.
+
+        Parameters
+        ----------
+        X : table
+            Rows of the columns that the model was trained with; columns are matched by name.
+        """
+        check_is_fitted(self)
+        parts = self._model.class_shares(X, self.voting == "soft", self._owner, self._threads)
+        labels: NDArray[Any] = self.classes_[np.concatenate([shares.argmax(axis=1) for _, shares in parts])]
+        return labels
+
+    def predict_proba(self, X: Any) -> Floats:
+        """Shares of the votes of those who are asked, or their mean probabilities, (n_rows, n_classes), in the order of `classes_`.
+
+        Where a method asks one member alone, these are its probabilities, also if it votes.
+        """
+        check_is_fitted(self)
+        model = self._model
+        gives = all(hasattr(member, "predict_proba") for member in model.pool.members)
+        soft = self.voting == "soft" or (model.manner.method.chooses_one and gives)
+        return np.concatenate([shares for _, shares in model.class_shares(X, soft, self._owner, self._threads)])
+
+    def predict_log_proba(self, X: Any) -> Floats:
+        """Logarithms of these; minus infinity for a class that has none."""
+        with np.errstate(divide="ignore"):
+            return np.log(self.predict_proba(X))
+
+    def oracle_score(self, X: Any, y: Any) -> float:
+        """The share of rows about which at least one member is right: no selection among these members does better."""
+        check_is_fitted(self)
+        truth = read_labels(y, self._owner, self.classes_).y
+        right = [
+            (part.votes == truth[part.begin : part.begin + len(part.votes), None]).any(axis=1)
+            for part in self._model.parts(X, False, self._owner, self._threads)
+        ]
+        return float(np.concatenate(right).mean())
+
+    def explain_selection(self, X: Any) -> SelectionExplanation:
+        """Who was asked about each row, how much each one counted, and which selection rows told so.
+
+        Parameters
+        ----------
+        X : table
+            Rows to be explained. For every row and member several numbers are kept: explain some hundred rows, not all.
+
+        Returns
+        -------
+        SelectionExplanation
+            To be printed, or read by `members(row)`, `asked(row)`, `counts()`, `to_dict()` and `to_columns()`.
+        """
+        check_is_fitted(self)
+        soft = self.voting == "soft"
+        found = [self._explained(*both) for both in self._model.class_shares(X, soft, self._owner, self._threads)]
+        return joined(found, self._model)
+
+    def _explained(self, part: Part, shares: Floats) -> dict[str, Any]:
+        model = self._model
+        queries = model.queries(part.points, part.votes, part.shares)
+        asked = model.asked(queries)
+        weights = asked.weights / np.abs(asked.weights).sum(axis=1, keepdims=True)
+        easy, _ = model.easy(queries.region)
+        agreed = unanimous(part.votes)
+        weights[agreed], weights[easy & ~agreed] = 1.0 / len(model.pool), 0.0
+        return {
+            "prediction": self.classes_[shares.argmax(axis=1)],
+            "reason": np.where(agreed, UNANIMOUS, np.where(easy, EASY, SELECTED)),
+            "weights": weights,
+            "competence": asked.scores,
+            "said": self.classes_[part.votes],
+        } | where_judged(model, queries)
+
+
+@knobs
+class DynamicSelectionRegressor(
+    PoolParams,
+    DynamicRegressorParams,
+    DynamicParams,
+    RegionParams,
+    SelectionRowsParams,
+    WorkParams,
+    Dynamic,
+    RegressorMixin,
+    BaseEstimator,
+):
+    """Dynamic selection of regressors: whoever has small errors near a row is asked about it.
+
+    {about}
+
+    {parameters}
+
+    Attributes
+    ----------
+    {model}
+    {columns}
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from sklearn.linear_model import Ridge
+    >>> from sklearn.tree import DecisionTreeRegressor
+    >>> from woodwind import DynamicSelectionRegressor
+    >>> X, y = load_diabetes(return_X_y=True)
+    >>> members = [("ridge", Ridge(0.1)), ("tree", DecisionTreeRegressor(max_depth=3, random_state=0))]
+    >>> model = DynamicSelectionRegressor(estimators=members, random_state=0).fit(X, y)
+    >>> bool(model.score(X, y) > 0.5)
+    True
+    """
+
+    _methods: ClassVar[dict[str, Method]] = NUMBER_METHODS
+    _classifies = False
+
+    def _read_target(self, y: Any) -> Target:
+        return read_numbers(y, self._owner)
+
+    def _weighed(self, target: Target, weight: Floats | None) -> tuple[Target, Weighing]:
+        weighing = Weighing.of(weight)
+        tell_of_constant(weighing.at(target.y), self._owner)
+        return target, weighing
+
+    def predict(self, X: Any) -> Floats:
+        """The mean of what those who are asked predict, by their weights.
+
+        Parameters
+        ----------
+        X : table
+            Rows of the columns that the model was trained with; columns are matched by name.
+        """
+        check_is_fitted(self)
+        return self._model.numbers(X, self._owner, self._threads)
+
+    def explain_selection(self, X: Any) -> SelectionExplanation:
+        """Who was asked about each row, how much each one counted, and which selection rows told so.
+
+        Parameters
+        ----------
+        X : table
+            Rows to be explained. For every row and member several numbers are kept: explain some hundred rows, not all.
+
+        Returns
+        -------
+        SelectionExplanation
+            To be printed, or read by `members(row)`, `asked(row)`, `counts()`, `to_dict()` and `to_columns()`.
+        """
+        check_is_fitted(self)
+        found = [self._explained(part) for part in self._model.parts(X, False, self._owner, self._threads)]
+        return joined(found, self._model)
+
+    def _explained(self, part: Part) -> dict[str, Any]:
+        queries = self._model.queries(part.points, part.votes, None)
+        asked = self._model.asked(queries)
+        weights = fair(asked.weights)
+        weights = weights / weights.sum(axis=1, keepdims=True)
+        return {
+            "prediction": np.einsum("qm,qm->q", part.votes, weights),
+            "reason": np.full(len(weights), SELECTED),
+            "weights": weights,
+            "competence": asked.scores,
+            "said": part.votes,
+        } | where_judged(self._model, queries)
+
+
+def where_judged(model: DynamicModel, queries: Queries) -> dict[str, Any]:
+    """The rows of regions by their numbers in the training table, and their distances; or what stands in their place."""
+    method = model.manner.method
+    region = queries.similar if method.similar == 0 and queries.similar is not None else queries.region
+    whole = f"all {model.facts.n_rows} selection rows"
+    judged_by = whole if not method.local else "the selection rows of its cluster" if method.clusters else f"{whole}, by their distance"
+    bare = region.neighbours is None or method.clusters is not None or not method.local
+    rows = None if bare or region.neighbours is None else model.rows[region.neighbours]
+    return {"rows": rows, "distances": region.distances, "judged_by": judged_by}
+
+
+def joined(found: list[dict[str, Any]], model: DynamicModel) -> SelectionExplanation:
+    """One explanation of what was found part by part."""
+    first = found[0]
+    whole = {name: np.concatenate([one[name] for one in found]) for name, value in first.items() if isinstance(value, np.ndarray)}
+    return SelectionExplanation(method=model.manner.method.title, names=model.pool.names, **(first | whole))

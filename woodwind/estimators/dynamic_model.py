@@ -1,0 +1,202 @@
+"""A trained dynamic selection: who is asked for each row of a table, and what they say together, block by block."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from woodwind.base.pool import side_by_side
+from woodwind.data.matrix_form import MatrixForm
+from woodwind.estimators.members import TableOfAny
+from woodwind.estimators.pool import Pool
+from woodwind.select.combination import as_shares, class_totals, share_totals, weighted_mean
+from woodwind.select.facts import Floats, Integers, NumberFacts, Queries, Region, SelectionFacts
+from woodwind.select.methods import Asked, Method, Mode, Options, asked
+from woodwind.select.neighbours import Search
+from woodwind.select.pruning import class_counts, hardness
+from woodwind.select.regions import profiles
+
+# Numbers that members say at a time: 128 MB. Members are asked about so many rows at once.
+BLOCK_ANSWERS = 1 << 24
+# Queries that are answered at a time, by one thread; fewer where regions are all selection rows.
+CHUNK, CHUNK_DISTANCES = 2048, 1 << 21
+
+Mask = NDArray[np.bool_]
+# The region of methods that look at none.
+NOWHERE = Region(np.zeros((1, 0), np.int64), np.zeros((1, 0)))
+
+
+class Near(Protocol):
+    """Whatever finds the region of a query."""
+
+    def near(self, queries: Floats, k: int | None, threads: int = 1) -> Region:
+        """Regions of k rows, or of all."""
+
+
+@dataclass(frozen=True, eq=False)
+class Space:
+    """Where distances are measured."""
+
+    form: MatrixForm
+    turn: Floats | None  # (d, d) what makes Mahalanobis distances of Euclidean ones; None otherwise
+
+    def of(self, X: Any, owner: str) -> Floats:
+        """The rows of a table as points."""
+        points = self.form.of(X, owner)
+        return points if self.turn is None else points @ self.turn
+
+
+@dataclass(frozen=True, eq=False)
+class Manner:
+    """How members are judged and chosen."""
+
+    method: Method
+    mode: Mode
+    options: Options
+    k: int | None  # rows in a region; None for all
+    n_similar: int | None  # rows with similar output profiles; None where they are of no use
+    prune: bool = False
+    safe_k: int | None = None  # neighbours that tell whether a query is easy; None where nobody asks
+    ih_rate: float = 0.0
+
+
+class Part(NamedTuple):
+    """Some rows of a table: what members say of them, and where they are."""
+
+    begin: int
+    votes: NDArray[Any]  # (n, m); of numbers what members predict
+    shares: Floats | None  # (n, m, K)
+    points: Floats  # (n, d)
+
+
+@dataclass(frozen=True, eq=False)
+class DynamicModel:
+    """Members, selection rows and a manner of choosing."""
+
+    pool: Pool
+    space: Space
+    search: Near
+    similar: Search | None  # among output profiles
+    facts: SelectionFacts | NumberFacts
+    rows: Integers  # (r,) which row of the table that was trained on each selection row is
+    manner: Manner
+
+    @property
+    def n_classes(self) -> int:
+        """Classes; 0 for numbers."""
+        return self.pool.n_classes
+
+    # Rows in parts, and parts in chunks.
+
+    def parts(self, X: Any, soft: bool, owner: str, threads: int) -> Iterator[Part]:
+        """What members say of the rows of a table, so many at a time that memory is bounded."""
+        table = TableOfAny.of(X, self.pool.header, owner)
+        width = len(self.pool) * (self.n_classes if soft else 1)
+        step = max(CHUNK, BLOCK_ANSWERS // width)
+        for begin in range(0, table.n_rows, step):
+            end = min(begin + step, table.n_rows)
+            some = table
+            if end - begin < table.n_rows:
+                some = TableOfAny(table.take(None, np.arange(begin, end)), table.header, end - begin)
+            yield Part(begin, *said(self.pool, some, soft, owner, threads), self.space.of(some.X, owner))
+
+    def chunked(self, n: int, call: Callable[[slice], Any], threads: int) -> list[Any]:
+        """`call` for ranges of queries that cover 0 .. n, on threads."""
+        size = CHUNK if self.manner.k is not None else max(16, min(CHUNK, CHUNK_DISTANCES // self.facts.n_rows))
+        ranges = [slice(begin, min(begin + size, n)) for begin in range(0, n, size)]
+        return side_by_side(lambda _side, some: call(some), ranges, min(threads, len(ranges)))
+
+    def queries(self, points: Floats, votes: NDArray[Any], shares: Floats | None) -> Queries:
+        """Rows with their regions."""
+        region = self.search.near(points, self.manner.k) if self.manner.method.local else NOWHERE.at(np.zeros(len(points), np.int64))
+        similar = None
+        if self.similar is not None and shares is not None:
+            similar = self.similar.near(profiles(shares), self.manner.n_similar)
+        return Queries(votes, shares, region, similar)
+
+    def asked(self, queries: Queries) -> Asked:
+        """Who is asked, and how much each one counts."""
+        manner = self.manner
+        return asked(manner.method, manner.mode, self.facts, queries, manner.options, manner.prune)
+
+    # Classes.
+
+    def class_shares(self, X: Any, soft: bool, owner: str, threads: int) -> Iterator[tuple[Part, Floats]]:
+        """Shares of the classes (n, K), part by part; the largest is the prediction, of equals the first."""
+        for part in self.parts(X, soft or self.manner.method.needs_shares, owner, threads):
+            out = np.empty((len(part.votes), self.n_classes))
+            split = unanimous(part.votes)
+            agreed = np.flatnonzero(split)
+            if soft and part.shares is not None:
+                out[agreed] = part.shares[agreed].mean(axis=1)
+            else:
+                out[agreed] = np.arange(self.n_classes) == part.votes[agreed, :1]
+            open_rows = np.flatnonzero(~split)
+
+            def answer(some: slice, part: Part = part, open_rows: Integers = open_rows, out: Floats = out) -> None:
+                rows = open_rows[some]
+                shares = None if part.shares is None else part.shares[rows]
+                out[rows] = self.answered(self.queries(part.points[rows], part.votes[rows], shares), soft)
+
+            self.chunked(len(open_rows), answer, threads)
+            yield part, out
+
+    def answered(self, queries: Queries, soft: bool) -> Floats:
+        """Shares of the classes for queries about which members do not agree (q, K)."""
+        easy, counts = self.easy(queries.region)
+        out = np.empty((len(queries), self.n_classes))
+        out[easy] = counts[easy] / counts[easy].sum(axis=1, keepdims=True)
+        hard = np.flatnonzero(~easy)
+        if hard.size:
+            left = queries.at(hard) if easy.any() else queries
+            weights = self.asked(left).weights
+            use_shares = soft and left.shares is not None
+            totals = share_totals(left.shares, weights) if use_shares else class_totals(left.votes, weights, self.n_classes)  # type: ignore[arg-type]
+            out[hard] = as_shares(totals)
+        return out
+
+    def easy(self, region: Region) -> tuple[Mask, Integers]:
+        """Queries that their neighbours answer (q,), and how many of these are of each class (q, K)."""
+        if self.manner.safe_k is None:
+            return np.zeros(len(region), np.bool_), np.zeros((len(region), self.n_classes), np.int64)
+        counts = class_counts(self.facts.truth.astype(np.int64), region.rows()[:, : self.manner.safe_k], self.n_classes)
+        return hardness(counts) < self.manner.ih_rate, counts
+
+    # Numbers.
+
+    def numbers(self, X: Any, owner: str, threads: int) -> Floats:
+        """What the members that are asked predict together (n,)."""
+        found = []
+        for part in self.parts(X, False, owner, threads):
+            out = np.empty(len(part.votes))
+
+            def answer(some: slice, part: Part = part, out: Floats = out) -> None:
+                queries = self.queries(part.points[some], part.votes[some], None)
+                out[some] = weighted_mean(queries.votes, fair(self.asked(queries).weights))
+
+            self.chunked(len(out), answer, threads)
+            found.append(out)
+        return np.concatenate(found)
+
+
+def said(pool: Pool, table: TableOfAny, soft: bool, owner: str, threads: int) -> tuple[NDArray[Any], Floats | None]:
+    """Votes (n, m), and probabilities (n, m, K) if they are asked for, whose largest are then the votes; else what members predict."""
+    if pool.classes is None:
+        return pool.numbers(table, owner, threads), None
+    if not soft:
+        return pool.votes(table, owner, threads), None
+    shares = np.ascontiguousarray(pool.probabilities(table, owner, threads, hard_where_needed=True))
+    return shares.argmax(axis=2), shares
+
+
+def unanimous(votes: NDArray[Any]) -> Mask:
+    """Whether all members vote alike (n,)."""
+    return np.asarray((votes == votes[:, :1]).all(axis=1))
+
+
+def fair(weights: Floats) -> Floats:
+    """Weights of which none is below zero, and not all of a row are zero."""
+    positive = np.maximum(weights, 0.0)
+    return np.where((positive > 0.0).any(axis=1, keepdims=True), positive, 1.0)

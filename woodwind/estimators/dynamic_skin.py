@@ -1,0 +1,271 @@
+"""Dynamic selection for both tasks: from members and rows to what is known of how good members are where."""
+
+from dataclasses import replace
+from functools import partial
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.spatial.distance import cdist
+from sklearn.base import clone
+from sklearn.utils import get_tags
+from sklearn.utils.validation import check_is_fitted
+
+from woodwind.base.errors import DataError, ParameterError
+from woodwind.base.streams import key, seed_of
+from woodwind.data.matrix_form import MatrixForm
+from woodwind.estimators.composed import Composed
+from woodwind.estimators.dynamic_model import DynamicModel, Manner, Near, Space
+from woodwind.estimators.judging import Judged, Trial, as_they_are, check_probabilities, held_out, judged_out_of_fold
+from woodwind.estimators.members import TableOfAny
+from woodwind.estimators.pool import are_fitted, open_table_of
+from woodwind.estimators.skin import COLUMNS, Skin, check_lengths, named_owner
+from woodwind.estimators.target import Target
+from woodwind.estimators.weights import Weighing, read_weight
+from woodwind.select.facts import NumberFacts, SelectionFacts
+from woodwind.select.methods import Method, Mode, options_of, rehearse, told
+from woodwind.select.neighbours import Search
+from woodwind.select.regions import BalancedSearch, ClusterSearch, FastSearch, centres_of, profiles, without_itself
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+Values = dict[str, Any]
+
+# Names of distances by which scikit-learn calls them.
+ALSO_CALLED = {"manhattan": "cityblock", "l1": "cityblock", "l2": "euclidean", "minkowski": "euclidean"}
+# Options that are not the user's to give.
+OWN = ("seed", "clusters", "meta_train")
+
+ABOUT = """
+For each row that is to be predicted, members are judged by the selection rows around it, rows that they have not learnt, and those that
+are good there are asked. A method is a way to judge, to choose and to weigh: docs/algorithms/dynamic-selection.md has the table of all.
+
+Members that are not fitted are trained here, on all rows, and judged out of fold; or on a part, and judged on the rest. Fitted members, and
+the members of a fitted ensemble, are taken as they are, and judged on the rows that `fit` is given.
+"""
+MODEL = """
+estimators_ : list
+    The members, each trained.
+named_estimators_ : Bunch
+    The same by name.
+selection_rows_ : array
+    The rows of the training table that members are judged by.
+n_neighbors_ : int or None
+    Rows in a region; None for all.
+method_ : Method
+    The row of the table of methods.
+"""
+
+
+class Dynamic(Composed, Skin):
+    """What both kinds of dynamic selection share."""
+
+    _told: ClassVar[dict[str, str]] = {"about": ABOUT, "model": MODEL, "columns": COLUMNS}
+    _methods: ClassVar[dict[str, Method]]
+    _model: DynamicModel
+
+    def _read_target(self, y: Any) -> Target:
+        raise NotImplementedError
+
+    def _weighed(self, target: Target, weight: Floats | None) -> tuple[Target, Weighing]:
+        raise NotImplementedError
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        members = [one for _, one in self._pairs() if hasattr(one, "__sklearn_tags__") and not isinstance(one, type)]
+        for name in ("allow_nan", "sparse", "categorical", "string"):
+            setattr(tags.input_tags, name, all(getattr(get_tags(one).input_tags, name) for one in members))
+        return tags
+
+    # What is asked for, checked before any work is done.
+
+    def _method(self, values: Values) -> Method:
+        """The method that is meant by a name, a competence or a method."""
+        given = values["method"]
+        if isinstance(given, Method):
+            return given
+        if isinstance(given, str) and given in self._methods:
+            return self._methods[given]
+        if callable(given) and not isinstance(given, type):
+            return Method(getattr(given, "__name__", "own competence"), "", given)
+        names = ", ".join(map(repr, self._methods))
+        raise ParameterError(
+            f"{self._owner}: method must be one of {names}; or a function of facts and region, or a Method; but it is {given!r}."
+        )
+
+    def _options(self, method: Method, values: Values, seed: int) -> Values:
+        """The options of the method, with those that were given, and the seed."""
+        known = {name: value for name, value in method.options.items() if name not in OWN}
+        meta = method.learn is not None and "meta_train" in options_of(method.learn)
+        allowed = [*known, *(["meta_classifier"] if meta else [])]
+        given = dict(values["method_options"] or {})
+        wrong = [name for name in given if name not in allowed]
+        if wrong:
+            has = f"the options {', '.join(map(repr, sorted(allowed)))}" if allowed else "no options"
+            raise ParameterError(f"{self._owner}: method_options names {wrong[0]!r}, but the method {values['method']!r} has {has}.")
+        options = known | given | {"seed": seed}
+        if meta and given.get("meta_classifier") is not None:
+            options["meta_train"] = partial(train_judge, given["meta_classifier"])
+        return options
+
+    def _check_metric(self, values: Values) -> None:
+        metric, own = values["metric"], callable(values["metric"])
+        try:
+            if metric != "mahalanobis":
+                float(cdist(np.ones((1, 2)), np.zeros((1, 2)), metric)[0, 0])
+        except Exception as error:
+            raise ParameterError(
+                f"{self._owner}: metric={metric!r} does not measure a distance. {type(error).__name__}: {error}. Give a name that "
+                "scipy.spatial.distance.cdist knows, or a function of two rows that returns a number."
+            ) from error
+        if values["search"] == "fast" and (own or metric not in ("euclidean", "mahalanobis")):
+            raise ParameterError(f"{self._owner}: search='fast' goes by Euclidean distances, and metric is {metric!r}. Set search='exact'.")
+        if values["search"] == "fast" and values.get("knne"):
+            raise ParameterError(f"{self._owner}: search='fast' does not look for rows of each class, as knne=True asks. Set one of them.")
+
+    # Training.
+
+    def _fit(self, values: Values, X: Any, y: Any, sample_weight: Any) -> None:
+        seed = seed_of(values["random_state"])
+        if isinstance(values["metric"], str):
+            values["metric"] = ALSO_CALLED.get(values["metric"], values["metric"])
+        method = self._method(values)
+        options = self._options(method, values, key(seed, "choice"))
+        self._check_metric(values)
+        named = self._named()
+        target = self._read_target(y)
+        weight = read_weight(sample_weight, target.n_rows, self._owner)
+        target, weighing = self._weighed(target, weight)
+        table = open_table_of(X, None, self._owner)
+        check_lengths(self._owner, table.n_rows, target.n_rows)
+        self._rehearse(method, options, len(named), target)
+        prefit = are_fitted(named) if values["prefit"] == "auto" else values["prefit"]
+        if not prefit and table.n_rows < 2:
+            raise DataError(f"{self._owner}: n_samples=1: members cannot be judged on the row that they learn. Give more rows.")
+        if method.needs_shares and not prefit:
+            check_probabilities(named, values["method"], self._owner)
+        trial = Trial(named, table, target, weight, method.needs_shares, seed, self._threads, self._owner, values["verbose"])
+        if prefit:
+            judged = as_they_are(trial)
+        elif values["selection_size"] is None:
+            judged = judged_out_of_fold(trial, values["cv"])
+        else:
+            judged = held_out(trial, values["selection_size"])
+        self._keep_header(table.header)
+        self._learn(values, method, options, table, judged.repeated(weighing))
+
+    def _rehearse(self, method: Method, options: Values, n_members: int, target: Target) -> None:
+        """Find options that cannot be before any work is done; what a user has written is not tried on made-up rows."""
+        if not any(method is known for known in self._methods.values()):
+            return
+        rows, members = np.arange(4)[:, None], np.arange(n_members)
+        facts: Any = NumberFacts((rows + members).astype(np.float64), np.zeros(4))
+        if target.classes is not None:
+            votes = (rows + members) % 2
+            facts = SelectionFacts.of(votes, rows[:, 0] // 2, target.n_classes, np.eye(target.n_classes)[votes])
+        with named_owner(self._owner):
+            rehearse(method, facts, {name: value for name, value in options.items() if name != "meta_train"})
+
+    def _learn(self, values: Values, method: Method, options: Values, table: TableOfAny, judged: Judged) -> None:
+        """What the selection rows tell."""
+        rows, truth, classes = judged.rows, judged.target.y[judged.rows], judged.target.classes
+        every = len(rows) == table.n_rows and bool((rows == np.arange(table.n_rows)).all())
+        space, points = self._space(values, table.X if every else table.take(None, rows))
+        facts: Any = NumberFacts(judged.votes, truth)
+        if classes is not None:
+            facts = SelectionFacts.of(judged.votes, truth, len(classes), judged.shares)
+        manner = self._manner(values, method, options, len(rows))
+        search, clusters = self._searching(values, manner, points, facts)
+        similar = Search(profiles(facts.shares)) if method.similar is not None and facts.shares is not None else None
+        if method.learn is not None:
+            facts = facts.learning(self._learnt(manner, facts, search, similar, points, clusters))
+        self._model = DynamicModel(judged.pool, space, search, similar, facts, rows, manner)
+        self.method_, self.n_neighbors_, self.selection_rows_ = method, manner.k, np.unique(rows)
+        self._name_trained(list(judged.pool.members))
+
+    def _space(self, values: Values, X: Any) -> tuple[Space, Floats]:
+        """Where distances are measured, and the selection rows there."""
+        form = MatrixForm.learn(X, scale=values["standardize"], owner=self._owner)
+        # Columns were found by name already: they are in the order of the training table.
+        form = replace(form, schema=replace(form.schema, names=None))
+        points = form.of(X, self._owner)
+        if values["metric"] != "mahalanobis":
+            return Space(form, None), points
+        turn = whitening(points)
+        return Space(form, turn), points @ turn
+
+    def _manner(self, values: Values, method: Method, options: Values, n_rows: int) -> Manner:
+        """How members are judged, with the numbers of rows that there are."""
+        needs_others = method.learn is not None and "region" in told_names(method.learn)
+        most = n_rows - 1 if needs_others else n_rows
+        if most < 1:
+            raise DataError(f"{self._owner}: there is one selection row (n_samples=1), and the method needs more. Give more rows.")
+        wanted = method.k if values["k"] == "auto" else values["k"]
+        k = None if wanted is None else min(wanted, most)
+        n_similar = None if method.similar is None else min(options.get("n_similar") or wanted or most, most)
+        mode: Mode = method.mode if values["mode"] == "auto" else values["mode"]
+        return Manner(method, mode, options, k, n_similar)
+
+    def _searching(self, values: Values, manner: Manner, points: Floats, facts: Any) -> tuple[Near, Integers | None]:
+        """Who finds regions, and the clusters of the selection rows where these are the regions."""
+        if manner.method.clusters is not None:
+            centres = centres_of(points, int(manner.options["n_clusters"]), int(manner.options["seed"]))
+            search = ClusterSearch(centres)
+            return search, search.near(points, 1, self._threads).rows()[:, 0]
+        metric = "euclidean" if values["metric"] == "mahalanobis" else values["metric"]
+        if values.get("knne"):
+            return BalancedSearch(points, facts.truth, metric), None
+        if values["search"] == "fast":
+            return FastSearch.of(points, int(manner.options["seed"])), None
+        return Search(points, metric), None
+
+    def _learnt(
+        self, manner: Manner, facts: Any, search: Near, similar: Search | None, points: Floats, clusters: Integers | None
+    ) -> Any:
+        """What the method learns from the selection rows before any query comes."""
+        learn, known = manner.method.learn, {"facts": facts, "clusters": clusters} | dict(manner.options)
+        assert learn is not None
+        if "region" in told_names(learn):
+            k = len(points) - 1 if manner.k is None else manner.k
+            known["region"] = without_itself(search.near(points, k + 1, self._threads))
+        if "similar" in told_names(learn) and similar is not None and manner.n_similar is not None:
+            known["similar"] = without_itself(similar.near(profiles(facts.shares), manner.n_similar + 1, self._threads))
+        return told(learn, known)
+
+    # What there is to ask.
+
+    @property
+    def estimators_(self) -> list[Any]:
+        """The members, each trained."""
+        check_is_fitted(self)
+        return list(self._model.pool.members)
+
+
+def told_names(function: Any) -> tuple[str, ...]:
+    """What a function of a method wants to know."""
+    return tuple(function.__code__.co_varnames[: function.__code__.co_argcount])
+
+
+def whitening(points: Floats) -> Floats:
+    """What turns points so that Euclidean distances are Mahalanobis distances; directions without any spread do not count."""
+    spread = np.atleast_2d(np.cov(points, rowvar=False)) if len(points) > 1 else np.eye(points.shape[1])
+    values, vectors = np.linalg.eigh(spread)
+    there = values > 1e-10 * max(values.max(), 1e-300)
+    scale = np.where(there, 1.0 / np.sqrt(np.where(there, values, 1.0)), 0.0)
+    return np.asarray(vectors * scale)
+
+
+def train_judge(estimator: Any, facts: Floats, right: NDArray[np.bool_]) -> Any:
+    """Train a user's meta-classifier for META-DES; gives the function that says how likely a member is right."""
+    model = clone(estimator).fit(facts, right)
+    if len(model.classes_) < 2:
+        return partial(_always, float(model.classes_[0]))
+    return partial(_chance, model)
+
+
+def _chance(model: Any, facts: Floats) -> Floats:
+    return np.asarray(model.predict_proba(facts)[:, 1], np.float64)
+
+
+def _always(chance: float, facts: Floats) -> Floats:
+    return np.full(len(facts), chance)
