@@ -176,6 +176,7 @@ def test_a_report_has_all_of_it():
     assert report["disagreement"] == mean_of_pairs(disagreement(hits))
     assert report["mean_accuracy"] == pytest.approx(hits.mean())
     assert report.accuracies == pytest.approx(hits.mean(axis=0))
+    assert report["vote_accuracy"] == pytest.approx(np.mean([np.bincount(row).argmax() for row in votes] == truth))
     assert report["oracle_accuracy"] == pytest.approx(hits.any(axis=1).mean())
     assert report.names == tuple("abcdefg")
     lines = str(report).splitlines()

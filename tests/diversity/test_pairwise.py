@@ -165,6 +165,26 @@ def test_rows_of_no_weight_are_not_there_not_even_for_warnings():
         q_statistic(hits, sample_weight=[1.0, 0.0, 1.0, 0.0, 0.0])  # the first is always right where there is a row
 
 
+@pytest.mark.parametrize("seed", range(7, 12))
+def test_rounded_weights_make_nothing_of_cases_without_a_row(seed):
+    """Sums of weights are rounded, in one order or another: what no row is in must still be nothing."""
+    rng = np.random.default_rng(seed)
+    hits = rng.random((300, 4)) < 0.5
+    hits[:, 1] = hits[:, 0]
+    hits[:, 2] |= hits[:, 0]
+    hits[:, 3] |= ~hits[:, 0]
+    against = np.array([[True, False, False, False], [False, True, True, False]])  # rows of no weight that say otherwise
+    weight = np.concatenate([rng.random(300) * 0.1, [0.0, 0.0]])
+    found = pairwise(np.concatenate([hits, against]), np.concatenate([hits, against]), sample_weight=weight)
+    assert found.disagreement[0, 1] == 0.0
+    assert found.kappa[0, 1] == 1.0
+    assert found.correlation[0, 1] == 1.0
+    assert found.q_statistic[0].tolist() == [1.0, 1.0, 1.0, -1.0]
+    assert found.double_fault[0, 3] == 0.0
+    assert found.ratio_of_errors[0, 3] == np.inf
+    assert found.correlation[0, 2] < 1.0
+
+
 @settings(max_examples=40, deadline=None)
 @given(st.integers(1, 12), st.integers(2, 5), st.integers(0, 2**32 - 1))
 def test_weights_are_repetitions_and_order_does_not_matter(n, m, seed):
