@@ -236,6 +236,8 @@ def test_members_of_other_kinds_are_refused():
         out_of_fold_predictions(None, IRIS, SPECIES)
     with pytest.raises(MemberError, match=r"member 'knn' .* could not be trained. .*n_neighbors"):
         out_of_fold_predictions([("nb", GaussianNB()), ("knn", KNeighborsClassifier(-1))], IRIS, SPECIES)
+    with pytest.raises(MemberError, match=r"member 'ours' .* could not be trained. ParameterError: .*n_estimators must be an integer"):
+        out_of_fold_predictions([("ours", woodwind.GradientBoostingClassifier(n_estimators=0))], IRIS, SPECIES)
 
 
 # Our own members.

@@ -307,6 +307,7 @@ ENSEMBLES = [
     TheirVoting([("nb", GaussianNB()), ("linear", LogisticRegression())]),
     woodwind.BaggingClassifier(n_estimators=4, max_features=2, random_state=0),
     woodwind.BaggingClassifier(estimator=GaussianNB(), n_estimators=4, max_features=0.5, random_state=0),
+    woodwind.RandomForestClassifier(n_estimators=4, random_state=0),
 ]
 
 

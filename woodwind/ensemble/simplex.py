@@ -57,7 +57,7 @@ class Optimum(NamedTuple):
 
 def smallest_on_simplex(goal: Goal, tolerance: float = 1e-10, start: Floats | None = None) -> Optimum:
     """The weights for which the function is smallest, to a share `tolerance` of what it is in the beginning."""
-    weights = _best_alone(goal) if start is None else start
+    weights = _start(goal) if start is None else start
     combined = goal.combined(weights)
     value = goal.value(combined)
     enough = tolerance * max(abs(value), np.finfo(np.float64).tiny)
@@ -77,11 +77,11 @@ def smallest_on_simplex(goal: Goal, tolerance: float = 1e-10, start: Floats | No
     return best
 
 
-def _best_alone(goal: Goal) -> Floats:
-    """The same weight for each of the members that are best alone."""
-    alone = np.array([goal.value(goal.combined(np.ones(1), np.array([member]))) for member in range(goal.n_members)])
+def _start(goal: Goal) -> Floats:
+    """The same weight for each of the members that would gain most if all began with the same."""
+    slopes = goal.slopes(goal.combined(np.full(goal.n_members, 1.0 / goal.n_members)))
     weights = np.zeros(goal.n_members)
-    weights[np.argsort(alone, kind="stable")[:STARTERS]] = 1.0 / min(STARTERS, goal.n_members)
+    weights[np.argsort(slopes, kind="stable")[:STARTERS]] = 1.0 / min(STARTERS, goal.n_members)
     return weights
 
 

@@ -128,13 +128,13 @@ def _smallest_square(gram: Floats) -> Optimum:
 class LogOfMean:
     """Minus the mean logarithm of a mean of probabilities of the truth."""
 
-    shares: Floats  # (n, m), stored by member
+    shares: Floats  # (n, m)
     count: Floats  # (n,), sums to one
 
     @classmethod
     def of(cls, of_truth: Floats, count: Floats) -> "LogOfMean":
         """From what members give to the true class."""
-        return cls(np.asfortranarray(np.maximum(of_truth, LEAST_SHARE)), count)
+        return cls(np.maximum(of_truth, LEAST_SHARE), count)
 
     @property
     def n_members(self) -> int:
@@ -253,7 +253,7 @@ def _smallest_pinball(numbers: Floats, truth: Floats, count: Floats, level: floa
     width, found, weights, value, bound = spread, None, np.zeros(0), np.inf, -np.inf
     while width > 1e-10 * spread:
         width *= SHRINKING
-        goal = SmoothPinball(np.asfortranarray(numbers), truth, count, level, width)
+        goal = SmoothPinball(numbers, truth, count, level, width)
         found = smallest_on_simplex(goal, 1e-9, None if found is None else found.weights)
         # The smooth loss is above the true one, by a quarter of the width at most: so is its smallest value.
         bound = max(bound, found.value - found.gap - width / 4.0)

@@ -6,6 +6,7 @@ learnt and asked is written down, so that an audit can tell that no row was judg
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, Literal, NamedTuple, NotRequired, TypedDict, Unpack
 
 import numpy as np
@@ -17,7 +18,7 @@ from woodwind.base.pool import usable_threads
 from woodwind.base.streams import key, seed_of
 from woodwind.estimators.boosted import Encoded
 from woodwind.estimators.boosting import GradientBoostingClassifier, GradientBoostingRegressor
-from woodwind.estimators.fitting import Lesson, Taught, check_weights_are_taken, teach
+from woodwind.estimators.fitting import Lesson, Taught, check_weights_are_taken, named_fault, teach
 from woodwind.estimators.members import TableOfAny, where_worthwhile
 from woodwind.estimators.pool import Named, Pool, Saying, named_members, open_table_of, pool_of, told_of, without_probabilities
 from woodwind.estimators.skin import check_lengths
@@ -196,7 +197,7 @@ def _codes_of(named: Sequence[Named], table: TableOfAny, weight: Floats | None, 
         if not boosts or one.init is not None or one.scoring is not None:
             out.append(None)
             continue
-        values = check(one)
+        values = named_fault(owner, member, partial(check, one))
         name = (values["max_bins"], repr(values["categorical_features"]))
         if name not in known:
             known[name] = Encoded.of(table.X, values, weight, threads, owner)
