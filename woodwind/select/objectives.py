@@ -73,7 +73,7 @@ class LogLoss:
     def __init__(self, shares: Floats, truth: Integers, weight: Floats | None, threads: int = 1) -> None:
         # Rows of the same weight stand together, so that the kernel may multiply them before it takes a logarithm.
         order = np.arange(len(truth)) if weight is None else np.argsort(weight, kind="stable")
-        self.vectors = np.ascontiguousarray(shares[order, :, truth[order]].T)
+        self.vectors = given_to(shares, order, truth[order])
         self.weight = None if weight is None else np.ascontiguousarray(weight[order])
         self.whole = len(truth) if weight is None else float(weight.sum())
         self.threads = threads
@@ -137,7 +137,7 @@ class Accuracy:
         vectors = np.empty((m, n_classes, n))
         for slot in range(n_classes):
             place = truth if slot == 0 else np.where(slot <= truth, slot - 1, slot)
-            vectors[:, slot] = shares[np.arange(n), :, place].T
+            vectors[:, slot] = given_to(shares, np.arange(n), place)
         self.vectors, self.n_classes, self.threads = vectors.reshape(m, -1), n_classes, threads
         self.truth, self.weight = truth.astype(np.int64), weight
         self.whole = n if weight is None else float(weight.sum())
@@ -324,6 +324,16 @@ def ballots_of(votes: Any, n_classes: int) -> Floats:
     if votes.ndim != 2 or votes.dtype.kind not in "iub" or (votes.size and not 0 <= votes.min() <= votes.max() < n_classes):
         raise DataError(f"Votes must be numbers of classes from 0 to {n_classes - 1} in a matrix (rows, members).")
     return np.asarray(votes[:, :, None] == np.arange(n_classes), np.float64)
+
+
+def given_to(shares: Floats, rows: Integers, classes: Integers) -> Floats:
+    """What each member gives to one class of each of some rows, (m, n): member by member, as probabilities mostly lie in memory."""
+    m, n_classes = shares.shape[1:]
+    places = rows * n_classes + classes
+    out = np.empty((m, len(rows)))
+    for member in range(m):
+        np.take(np.ascontiguousarray(shares[:, member]).reshape(-1), places, out=out[member])
+    return out
 
 
 def members_first(said: Floats) -> Floats:
