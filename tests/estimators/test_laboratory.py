@@ -177,6 +177,7 @@ def test_regression_adds_up_out_of_the_bag():
         (lambda: bias_variance(GaussianNB(), X, NUMBER, n_rounds=0), "n_rounds must be a whole number of at least 1, but it is 0"),
         (lambda: bias_variance(GaussianNB()), "X_train and y_train are needed for how='bootstrap'"),
         (lambda: bias_variance(GaussianNB(), how=lambda seed: (X, NUMBER)), "X_test and y_test must be given"),
+        (lambda: bias_variance(GaussianNB(), X, NUMBER, X), "both X_test and y_test must be given"),
         (lambda: bias_variance(GaussianNB, X, NUMBER), "Give an instance of it"),
         (lambda: bias_variance(GaussianNB(), X, NUMBER[:-1]), "X_train has 150 rows, y_train has 149 values"),
         (lambda: bias_variance(GaussianNB(), X, NUMBER, X, NUMBER[:-1]), "X_test has 150 rows, y_test has 149 values"),

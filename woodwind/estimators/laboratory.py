@@ -136,35 +136,40 @@ def bias_variance(  # noqa: PLR0913 (what a user gives: two tables, and the rest
     >>> abs(found.loss - found.bias - found.variance) < 1e-12
     True
     """
-    owner = "bias_variance"
-    classifies = _is_classifier(estimator)
-    check_estimator(estimator, owner, classifies)
-    decompose = _decomposition(loss, classifies)
-    _check_rounds(n_rounds, owner)
-    rounds = Rounds(estimator, classifies, how, seed_of(random_state), (X_train, y_train), owner)
-    test = None if X_test is None else rounds.read(X_test, y_test, ("X_test", "y_test"))
-    if test is None and rounds.source is None:
-        raise ParameterError(f"{owner}: with a function that draws training sets, X_test and y_test must be given.")
-    said, asked = rounds.predictions(test, n_rounds, usable_threads(n_jobs))
-    _, truth = test or rounds.source or (None, None)
-    assert truth is not None
-    return decompose(truth.labels(), said, asked=asked)
+    check_estimator(estimator, "bias_variance", _is_classifier(estimator))
+    decompose, count = _decomposition(loss, _is_classifier(estimator)), _checked_rounds(n_rounds)
+    rounds = Rounds(estimator, how, seed_of(random_state), (X_train, y_train), (X_test, y_test))
+    said, asked = rounds.predictions(count, usable_threads(n_jobs))
+    return decompose(rounds.truth, said, asked=asked)
 
 
 class Rounds:
-    """A learner that is trained on other rows in each round."""
+    """A learner that is trained on other rows in each round, and judged on a test table, or on rows that were not drawn."""
 
-    def __init__(self, estimator: Any, classifies: bool, how: Any, seed: int, source: tuple[Any, Any], owner: str) -> None:
+    owner = "bias_variance"
+
+    def __init__(self, estimator: Any, how: Any, seed: int, train: tuple[Any, Any], test: tuple[Any, Any]) -> None:
         if not callable(how) and how not in ("bootstrap", "subsample"):
             raise ParameterError(
-                f"{owner}: how must be 'bootstrap', 'subsample' or a function draw(seed) that gives X and y, but it is {how!r}."
+                f"{self.owner}: how must be 'bootstrap', 'subsample' or a function draw(seed) that gives X and y, but it is {how!r}."
             )
-        if not callable(how) and (source[0] is None or source[1] is None):
-            raise ParameterError(f"{owner}: X_train and y_train are needed for how={how!r}: training sets are drawn from them.")
-        self.named, self.classifies, self.how, self.seed, self.owner = Named("estimator", estimator), classifies, how, seed, owner
+        if not callable(how) and (train[0] is None or train[1] is None):
+            raise ParameterError(f"{self.owner}: X_train and y_train are needed for how={how!r}: training sets are drawn from them.")
+        if (test[0] is None) != (test[1] is None) or (callable(how) and test[0] is None):
+            why = "to a function that draws training sets belong" if callable(how) else "rows are judged by their target:"
+            raise ParameterError(f"{self.owner}: {why} both X_test and y_test must be given.")
+        self.named, self.classifies, self.how, self.seed = Named("estimator", estimator), _is_classifier(estimator), how, seed
         self.source: tuple[TableOfAny, Target] | None = None
         if not callable(how):
-            self.source = self.read(*source, ("X_train", "y_train"))
+            self.source = self.read(*train, ("X_train", "y_train"))
+        self.test = None if test[0] is None else self.read(*test, ("X_test", "y_test"))
+
+    @property
+    def truth(self) -> NDArray[Any]:
+        """The target of the rows that are judged."""
+        judged = self.source if self.test is None else self.test
+        assert judged is not None
+        return judged[1].labels()
 
     def read(self, X: Any, y: Any, names: tuple[str, str]) -> tuple[TableOfAny, Target]:
         """A table and its target; columns of a second table are found by the names that the first has."""
@@ -173,24 +178,22 @@ class Rounds:
         check_lengths(self.owner, table.n_rows, target.n_rows, names)
         return table, target
 
-    def predictions(self, test: Any, n_rounds: int, threads: int) -> tuple[NDArray[Any], NDArray[np.bool_] | None]:
+    def predictions(self, n_rounds: int, threads: int) -> tuple[NDArray[Any], NDArray[np.bool_] | None]:
         """What was predicted in each round (R, n), and where it counts; without a test table, of rows that were not drawn."""
         module = f"{type(self.named.estimator).__module__}."
         prefer: Literal["threads", "processes"] = "threads" if module.startswith(WITHOUT_LOCK) else "processes"
 
         def alone(number: int) -> tuple[NDArray[Any], NDArray[np.bool_]]:
-            return self.round(number, test, threads)
+            return self.round(number, threads)
 
         def beside(number: int) -> tuple[NDArray[Any], NDArray[np.bool_]]:
-            return self.round(number, test, 1)
+            return self.round(number, 1)
 
         answers = list(where_worthwhile(alone, beside, range(n_rounds), threads, prefer))
         said = np.stack([labels for labels, _ in answers])
-        if test is not None:
-            return said, None
-        return said, np.stack([counts for _, counts in answers])
+        return said, np.stack([counts for _, counts in answers]) if self.test is None else None
 
-    def round(self, number: int, test: Any, threads: int) -> tuple[NDArray[Any], NDArray[np.bool_]]:
+    def round(self, number: int, threads: int) -> tuple[NDArray[Any], NDArray[np.bool_]]:
         """What a copy that is trained in this round predicts, and for which rows that counts."""
         rows = None
         if self.source is None:
@@ -201,10 +204,10 @@ class Rounds:
             rows = self._drawn(number, table.n_rows)
         taught = teach(self.named, Lesson(table, target, None, self.owner, rows), key(self.seed, "round", number), threads)
         pool = pool_of([self.named], [taught], table.header, target.classes)
-        about = table if test is None else test[0]
+        about = table if self.test is None else self.test[0]
         said = pool.votes(about, self.owner)[:, 0] if self.classifies else pool.numbers(about, self.owner)[:, 0]
         counts = np.ones(about.n_rows, np.bool_)
-        if test is None and rows is not None:
+        if self.test is None and rows is not None:
             counts[rows] = False
         return (np.asarray(target.classes)[said] if self.classifies else said), counts
 
@@ -237,6 +240,7 @@ def _decomposition(loss: str, classifies: bool) -> Callable[..., BiasVariance]:
     return LOSSES[chosen]
 
 
-def _check_rounds(n_rounds: Any, owner: str) -> None:
+def _checked_rounds(n_rounds: Any) -> int:
     if isinstance(n_rounds, bool) or not isinstance(n_rounds, int | np.integer) or n_rounds < 1:
-        raise ParameterError(f"{owner}: n_rounds must be a whole number of at least 1, but it is {n_rounds!r}.")
+        raise ParameterError(f"bias_variance: n_rounds must be a whole number of at least 1, but it is {n_rounds!r}.")
+    return int(n_rounds)
