@@ -70,6 +70,9 @@ class Dynamic(Composed, Skin):
     def _weighed(self, target: Target, weight: Floats | None) -> tuple[Target, Weighing]:
         raise NotImplementedError
 
+    def _check_method(self, values: Values, method: Method) -> None:
+        """Raise where parameters ask for what the method does not have."""
+
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         members = [one for _, one in self._pairs() if hasattr(one, "__sklearn_tags__") and not isinstance(one, type)]
@@ -132,6 +135,7 @@ class Dynamic(Composed, Skin):
         method = self._method(values)
         options = self._options(method, values, key(seed, "choice"))
         self._check_metric(values)
+        self._check_method(values, method)
         named = self._named()
         target = self._read_target(y)
         weight = read_weight(sample_weight, target.n_rows, self._owner)
