@@ -44,7 +44,8 @@ class Recorded:
     now = slice(0, 0)
 
     def __init__(self, shares: Any) -> None:
-        self.shares, self.classes_, self.n_features_in_ = shares, np.arange(2), COLUMNS
+        self.shares, self.votes = shares, shares.argmax(axis=1)
+        self.classes_, self.n_features_in_ = np.arange(2), COLUMNS
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         return {"shares": self.shares}
@@ -58,7 +59,7 @@ class Recorded:
         return said
 
     def predict(self, X: Any) -> Any:
-        return self.predict_proba(X).argmax(axis=1)
+        return self.votes[Recorded.now]
 
     def __sklearn_is_fitted__(self) -> bool:
         return True
@@ -113,7 +114,7 @@ def ours(facts: dict[str, Any], method: str, threads: int, rounds: int) -> tuple
 
     shares = facts["shares"].astype(np.float64)
     pool = [(f"member{place}", Recorded(part)) for place, part in enumerate(shares)]
-    model = DynamicSelectionClassifier(pool, method=method, prefit=True, n_jobs=threads, random_state=0)
+    model = DynamicSelectionClassifier(estimators=pool, method=method, prefit=True, n_jobs=threads, random_state=0)
     n_selection = len(facts["y_selection"])
 
     def fit() -> Any:
