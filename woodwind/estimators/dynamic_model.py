@@ -14,7 +14,6 @@ from woodwind.estimators.pool import Pool
 from woodwind.select.combination import as_shares, class_totals, share_totals, weighted_mean
 from woodwind.select.facts import Floats, Integers, NumberFacts, Queries, Region, SelectionFacts
 from woodwind.select.methods import Asked, Method, Mode, Options, asked
-from woodwind.select.neighbours import Search
 from woodwind.select.pruning import class_counts, hardness
 from woodwind.select.regions import profiles
 
@@ -78,7 +77,7 @@ class DynamicModel:
     pool: Pool
     space: Space
     search: Near
-    similar: Search | None  # among output profiles
+    similar: Near | None  # among output profiles
     facts: SelectionFacts | NumberFacts
     rows: Integers  # (r,) which row of the table that was trained on each selection row is
     manner: Manner

@@ -153,9 +153,11 @@ def bayes_of(facts: SelectionFacts, region: Region, similar: Region, sure: Float
 
 def log_odds(bayes: NaiveBayes, codes: NDArray[np.uint8], near: Integers, like: Integers, shares: Floats) -> Floats:
     """What all facts say (q, m), neighbour by neighbour, without writing them out."""
+    # Classes with few rows may give other numbers of neighbours to a query than to the selection rows that were learnt from.
+    near, like = near[:, : len(bayes.hit)], like[:, : len(bayes.similar)]
     places = np.zeros((near.shape[1] + like.shape[1], 2))
-    places[:, 0] = np.concatenate([bayes.hit, bayes.similar])
-    places[: near.shape[1], 1] = bayes.share
+    places[:, 0] = np.concatenate([bayes.hit[: near.shape[1]], bayes.similar[: like.shape[1]]])
+    places[: near.shape[1], 1] = bayes.share[: near.shape[1]]
     accuracy = bayes.constant + bayes.accuracy * _accuracy_steps(near.shape[1])
     sure = np.stack([np.append(EDGES, np.inf), bayes.sure * np.arange(STEPS + 1)])
     out = np.empty(shares.shape[:2])
