@@ -17,8 +17,8 @@ from woodwind.select.methods import Asked, Method, Mode, Options, asked
 from woodwind.select.pruning import class_counts, hardness
 from woodwind.select.regions import profiles
 
-# Numbers that members say at a time: 128 MB. Members are asked about so many rows at once.
-BLOCK_ANSWERS = 1 << 24
+# Numbers that members say at a time: 256 MB. Members are asked about so many rows at once.
+BLOCK_ANSWERS = 1 << 25
 # Queries that are answered at a time, by one thread; fewer where regions are all selection rows.
 CHUNK, CHUNK_DISTANCES = 2048, 1 << 21
 
