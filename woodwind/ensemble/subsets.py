@@ -185,8 +185,11 @@ def every_model(moments: Moments, score: Score) -> Models:
 
 
 def ordered(included: Flags, left: Floats, score: Score) -> Models:
-    """Models by their probability among themselves, of equals those with fewer columns first."""
+    """Models by their probability among themselves, of equals those with fewer columns first; what the prior rules out is none."""
     logs = score(left, included.sum(axis=1))
+    allowed = logs > -np.inf
+    if allowed.any():
+        included, left, logs = included[allowed], left[allowed], logs[allowed]
     probability = posterior(logs)
     order = np.lexsort((included.sum(axis=1), -probability))
     return Models(included[order], left[order], logs[order], probability[order])

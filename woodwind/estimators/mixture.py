@@ -17,7 +17,7 @@ from woodwind.estimators.fitting import Lesson, Taught, teach
 from woodwind.estimators.members import TableOfAny
 from woodwind.estimators.pool import Pool, pool_of
 from woodwind.estimators.roster import Named
-from woodwind.estimators.softmax import SoftmaxRegression
+from woodwind.estimators.softmax import SoftmaxRegression, ridge_of
 from woodwind.estimators.target import Target
 
 Floats = NDArray[np.float64]
@@ -148,7 +148,7 @@ class Softmaxes:
 
     def __init__(self, task: Task) -> None:
         self.task, self.X = task, task.sight.scaled
-        self.ridge = SoftmaxRegression().l2_regularization
+        self.ridge = ridge_of(SoftmaxRegression().l2_regularization, task.target.n_classes)
         self.shares = np.eye(task.target.n_classes)[task.target.y]
         self.found: list[Softmax | None] = [None] * task.n_experts
 
@@ -164,7 +164,7 @@ class Softmaxes:
     def pool(self) -> Pool:
         """Softmax regressions as estimators."""
         classes = np.asarray(self.task.target.classes)
-        experts = [SoftmaxRegression(self.ridge).set_found(one, classes) for one in self.found if one is not None]
+        experts = [SoftmaxRegression().set_found(one, classes) for one in self.found if one is not None]
         return own_pool(experts, classes, self.X.shape[1])
 
     def penalty(self) -> float:

@@ -11,6 +11,11 @@ from woodwind.ensemble.gate import Softmax, fit_softmax
 Floats = NDArray[np.float64]
 
 
+def ridge_of(l2_regularization: float, n_classes: int) -> float:
+    """The ridge on the coefficients of all classes. Those of two classes are opposite: twice as much is that on their difference."""
+    return 2.0 * l2_regularization if n_classes == 2 else l2_regularization
+
+
 class SoftmaxRegression(ClassifierMixin, BaseEstimator):
     """Logistic regression of any number of classes, trained exactly: sum w log p, less l2_regularization / 2 times squared coefficients."""
 
@@ -22,7 +27,8 @@ class SoftmaxRegression(ClassifierMixin, BaseEstimator):
         self.classes_, numbers = np.unique(y, return_inverse=True)
         weight = np.ones(len(y)) if sample_weight is None else np.asarray(sample_weight, np.float64)
         shares = np.eye(len(self.classes_))[numbers]
-        return self.set_found(fit_softmax(np.asarray(X, np.float64), shares, weight, self.l2_regularization), self.classes_)
+        ridge = ridge_of(self.l2_regularization, len(self.classes_))
+        return self.set_found(fit_softmax(np.asarray(X, np.float64), shares, weight, ridge), self.classes_)
 
     def set_found(self, found: Softmax, classes: NDArray[Any]) -> Self:
         """Take over coefficients."""
