@@ -19,6 +19,7 @@ from sklearn.tree import DecisionTreeRegressor as TheirRegressionTree
 
 from woodwind import DecisionTreeRegressor, MixtureOfExpertsClassifier, MixtureOfExpertsRegressor, ParameterError
 from woodwind.base.errors import TargetError
+from woodwind.estimators import expert_skin
 from woodwind.testing.naive_experts import naive_mixture
 
 
@@ -180,7 +181,8 @@ def test_a_weight_of_two_is_a_row_given_twice():
     assert np.isnan(weighted.responsibilities_[count == 0]).all()
 
 
-def test_threads_change_nothing_and_a_seed_makes_it_repeatable():
+def test_threads_change_nothing_and_a_seed_makes_it_repeatable(monkeypatch):
+    monkeypatch.setattr(expert_skin, "WORTH_THREADS", 0.0)
     X, y = kinked(100)
     given = {"experts": TheirRegressionTree(max_depth=2), "n_init": 3, "max_iter": 10, "tol": 1e-2, "random_state": 5}
     said = [MixtureOfExpertsRegressor(**given, n_jobs=jobs).fit(X, y).predict(X) for jobs in (1, 2)]

@@ -1,5 +1,6 @@
 """What mixtures of experts for classes and for numbers share: from a table to a gate and experts, and from these to answers."""
 
+import time
 from typing import Any, ClassVar
 
 import numpy as np
@@ -16,7 +17,7 @@ from woodwind.ensemble.experts import Course, expectation, start, train
 from woodwind.ensemble.gate import Softmax
 from woodwind.estimators.base_learner import check_estimator
 from woodwind.estimators.fitting import weight_name
-from woodwind.estimators.members import TableOfAny, where_worthwhile
+from woodwind.estimators.members import TableOfAny, in_parallel
 from woodwind.estimators.mixture import Columns, Parts, Sight, Task, TrainedOnShares, dense
 from woodwind.estimators.parameters import free_parameters
 from woodwind.estimators.skin import COLUMNS, Skin, check_lengths, row_count
@@ -24,6 +25,9 @@ from woodwind.estimators.target import Target
 
 Floats = NDArray[np.float64]
 Values = dict[str, Any]
+
+# Seconds of work that is left from which starts of experts that were given are made side by side.
+WORTH_THREADS = 5.0
 
 # For the docstrings of the estimators.
 ABOUT = """
@@ -200,9 +204,11 @@ class Experts(Skin):
             return course, mixture.best
 
         starts = 1 if n_experts == 1 else values["n_init"]
-        # Ours are many small steps of Python, which threads would only make each other wait for.
-        threads = 1 if task.experts is None else self._threads
-        found = list(where_worthwhile(one, one, range(starts), threads, "threads"))
+        began = time.perf_counter()
+        found = [one(0)]
+        # Many small steps of Python, as ours are, would only make threads wait for each other.
+        slow = task.experts is not None and (time.perf_counter() - began) * (starts - 1) > WORTH_THREADS
+        found += in_parallel(one, range(1, starts), self._threads if slow else 1, "threads")
         return max(found, key=lambda result: result[0].best)
 
     def _bic(self, course: Course, parts: Parts, task: Task) -> float | None:
