@@ -194,7 +194,7 @@ def test_the_area_under_the_curve_of_two_classes():
 # Forests.
 
 
-@pytest.mark.parametrize("more", [{}, {"voting": "hard", "criterion": "entropy"}, {"min_samples_leaf": 4}])
+@pytest.mark.parametrize("more", [{}, {"voting": "hard", "criterion": "entropy", "min_samples_leaf": 4}])
 def test_a_forest_is_pruned_to_a_forest(more):
     X, y = classes(400)
     forest = RandomForestClassifier(n_estimators=20, random_state=0, oob_score=True, **more).fit(X[:250], y[:250])
