@@ -47,7 +47,8 @@ def test_by_hand():
 
 @pytest.mark.parametrize("k", [2, 4, 7])
 def test_clusters_of_k_means_are_as_tight_as_those_of_scikit_learn(k):
-    points = np.random.default_rng(k).normal(size=(2, 40))
+    rng = np.random.default_rng(k)
+    points = rng.normal(size=(2, 40)) * np.geomspace(0.1, 3, 40) + np.linspace(0, 4, 40)  # some close together, some far apart
     labels = k_means(squared_distances(points), k, seed=0)
     means = np.stack([points[:, labels == cluster].mean(axis=1) for cluster in range(k)], axis=1)
     to_means = ((points[:, :, None] - means[:, None, :]) ** 2).sum(axis=0)

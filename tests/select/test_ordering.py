@@ -151,7 +151,7 @@ def one_by_one(m, score):
 def test_margin_distance_is_the_distance_to_a_small_margin(seed):
     rng = np.random.default_rng(seed)
     weight = rng.random(15)
-    for signature in (signature_of(rng.random((15, 7)) < 0.6), rng.uniform(-1, 1, (15, 7))):
+    for signature in (signature_of(rng.random((15, 7)) < 0.6), rng.uniform(-1, 1, (15, 7)) * np.geomspace(0.05, 1, 7) + 0.1):
 
         def closeness(chosen, member, signature=signature):
             point = signature[:, [*chosen, member]].sum(axis=1) / 7
