@@ -23,23 +23,26 @@ FACTS = ("X_selection", "y_selection", "X_query", "y_query", "shares")
 
 
 class Recorded:
-    """A member that says what was recorded of the rows that are asked about now."""
+    """A member that says what was recorded of rows, which come in the order in which they were."""
 
-    now = None
+    places = None
 
     def __init__(self, shares):
-        self.shares, self.classes_ = shares, np.arange(2)
+        self.shares, self.votes, self.classes_ = shares, shares.argmax(axis=1), np.arange(2)
 
     def fit(self, X, y):  # DESlib asks whether there is one
         return self
 
+    @staticmethod
+    def part(X):
+        first = Recorded.places[X[0].tobytes()]
+        return slice(first, first + len(X))
+
     def predict_proba(self, X):
-        said = self.shares[Recorded.now]
-        assert len(said) == len(X)
-        return said
+        return self.shares[self.part(X)]
 
     def predict(self, X):
-        return self.predict_proba(X).argmax(axis=1)
+        return self.votes[self.part(X)]
 
 
 def main():
@@ -50,9 +53,10 @@ def main():
     shares = np.array(load["shares"][:, : n_selection + queries], np.float64)
     pool = [Recorded(part) for part in shares]
     X_query = np.array(load["X_query"][:queries])
-    Recorded.now = slice(0, n_selection)
+    X_selection = np.array(load["X_selection"])
+    Recorded.places = {row.tobytes(): place for place, row in enumerate(np.concatenate([X_selection, X_query]))}
     began = time.perf_counter()
-    model = METHODS[method](pool, random_state=0, n_jobs=threads).fit(np.array(load["X_selection"]), np.array(load["y_selection"]))
+    model = METHODS[method](pool, random_state=0, n_jobs=threads).fit(X_selection, np.array(load["y_selection"]))
     fitted = time.perf_counter() - began
     taken = []
     for _ in range(rounds):
@@ -60,7 +64,6 @@ def main():
         began = time.perf_counter()
         for first in range(0, queries, batch):
             some = slice(first, min(first + batch, queries))
-            Recorded.now = slice(n_selection + some.start, n_selection + some.stop)
             labels[some] = model.predict(X_query[some])
         taken.append(time.perf_counter() - began)
     np.save(Path(folder) / f"deslib_{method}.npy", labels)

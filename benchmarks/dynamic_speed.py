@@ -19,7 +19,7 @@ import os
 import subprocess
 import tempfile
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -39,12 +39,13 @@ PLAN = {
 
 
 class Recorded:
-    """A fitted classifier that says what was recorded of the rows that are asked about now."""
+    """A fitted classifier that says what was recorded of rows, which come in the order in which they were."""
 
-    now = slice(0, 0)
+    places: ClassVar[dict[bytes, int]] = {}
 
     def __init__(self, shares: Any) -> None:
-        self.shares, self.classes_, self.n_features_in_ = shares, np.arange(2), COLUMNS
+        self.shares, self.votes = shares, shares.argmax(axis=1)
+        self.classes_, self.n_features_in_ = np.arange(2), COLUMNS
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         return {"shares": self.shares}
@@ -52,13 +53,16 @@ class Recorded:
     def fit(self, X: Any, y: Any) -> Recorded:
         return self
 
+    @staticmethod
+    def part(X: Any) -> slice:
+        first = Recorded.places[X[0].tobytes()]
+        return slice(first, first + len(X))
+
     def predict_proba(self, X: Any) -> Any:
-        said = self.shares[Recorded.now]
-        assert len(said) == len(X)
-        return said
+        return self.shares[self.part(X)]
 
     def predict(self, X: Any) -> Any:
-        return self.predict_proba(X).argmax(axis=1)
+        return self.votes[self.part(X)]
 
     def __sklearn_is_fitted__(self) -> bool:
         return True
@@ -113,15 +117,13 @@ def ours(facts: dict[str, Any], method: str, threads: int, rounds: int) -> tuple
 
     shares = facts["shares"].astype(np.float64)
     pool = [(f"member{place}", Recorded(part)) for place, part in enumerate(shares)]
-    model = DynamicSelectionClassifier(pool, method=method, prefit=True, n_jobs=threads, random_state=0)
-    n_selection = len(facts["y_selection"])
+    model = DynamicSelectionClassifier(estimators=pool, method=method, prefit=True, n_jobs=threads, random_state=0)
+    Recorded.places = {row.tobytes(): place for place, row in enumerate(np.concatenate([facts["X_selection"], facts["X_query"]]))}
 
     def fit() -> Any:
-        Recorded.now = slice(0, n_selection)
         return model.fit(facts["X_selection"], facts["y_selection"])
 
     def predict() -> Any:
-        Recorded.now = slice(n_selection, None)
         return model.predict(facts["X_query"])
 
     fitted = race({"fit": fit}, 2)["fit"].best

@@ -16,10 +16,12 @@ if TYPE_CHECKING:
     from woodwind.estimators.adaboost import AdaBoostClassifier
     from woodwind.estimators.adaboost_numbers import AdaBoostRegressor
     from woodwind.estimators.additive import AdditiveClassifier, AdditiveRegressor
+    from woodwind.estimators.averaging import BayesianModelAveragingClassifier, BayesianModelAveragingRegressor
     from woodwind.estimators.bagging import BaggingClassifier, BaggingRegressor
     from woodwind.estimators.blenders import LogisticBlender, NonNegativeBlender
     from woodwind.estimators.boosting import GradientBoostingClassifier, GradientBoostingRegressor
     from woodwind.estimators.dynamic import DynamicSelectionClassifier, DynamicSelectionRegressor
+    from woodwind.estimators.experts import MixtureOfExpertsClassifier, MixtureOfExpertsRegressor
     from woodwind.estimators.forests import (
         ExtraTreesClassifier,
         ExtraTreesRegressor,
@@ -27,6 +29,8 @@ if TYPE_CHECKING:
         RandomForestRegressor,
     )
     from woodwind.estimators.laboratory import bias_variance, measure_diversity
+    from woodwind.estimators.linear_averaging import BayesianLinearAveragingRegressor
+    from woodwind.estimators.model_combination import BayesianModelCombinationClassifier, BayesianModelCombinationRegressor
     from woodwind.estimators.out_of_fold import out_of_fold_predictions
     from woodwind.estimators.selection import EnsembleSelection, EnsembleSelectionClassifier, EnsembleSelectionRegressor
     from woodwind.estimators.structure import RandomStructureForestClassifier, RandomStructureForestRegressor
@@ -42,6 +46,11 @@ __all__ = [
     "AdditiveRegressor",
     "BaggingClassifier",
     "BaggingRegressor",
+    "BayesianLinearAveragingRegressor",
+    "BayesianModelAveragingClassifier",
+    "BayesianModelAveragingRegressor",
+    "BayesianModelCombinationClassifier",
+    "BayesianModelCombinationRegressor",
     "DataError",
     "DecisionTreeClassifier",
     "DecisionTreeRegressor",
@@ -55,6 +64,8 @@ __all__ = [
     "GradientBoostingClassifier",
     "GradientBoostingRegressor",
     "LogisticBlender",
+    "MixtureOfExpertsClassifier",
+    "MixtureOfExpertsRegressor",
     "NonNegativeBlender",
     "ParameterError",
     "RandomForestClassifier",
@@ -78,10 +89,12 @@ _ROOMS = {
     "woodwind.estimators.adaboost": ("AdaBoostClassifier",),
     "woodwind.estimators.adaboost_numbers": ("AdaBoostRegressor",),
     "woodwind.estimators.additive": ("AdditiveClassifier", "AdditiveRegressor"),
+    "woodwind.estimators.averaging": ("BayesianModelAveragingClassifier", "BayesianModelAveragingRegressor"),
     "woodwind.estimators.bagging": ("BaggingClassifier", "BaggingRegressor"),
     "woodwind.estimators.blenders": ("LogisticBlender", "NonNegativeBlender"),
     "woodwind.estimators.boosting": ("GradientBoostingClassifier", "GradientBoostingRegressor"),
     "woodwind.estimators.dynamic": ("DynamicSelectionClassifier", "DynamicSelectionRegressor"),
+    "woodwind.estimators.experts": ("MixtureOfExpertsClassifier", "MixtureOfExpertsRegressor"),
     "woodwind.estimators.forests": (
         "ExtraTreesClassifier",
         "ExtraTreesRegressor",
@@ -89,6 +102,8 @@ _ROOMS = {
         "RandomForestRegressor",
     ),
     "woodwind.estimators.laboratory": ("bias_variance", "measure_diversity"),
+    "woodwind.estimators.linear_averaging": ("BayesianLinearAveragingRegressor",),
+    "woodwind.estimators.model_combination": ("BayesianModelCombinationClassifier", "BayesianModelCombinationRegressor"),
     "woodwind.estimators.out_of_fold": ("out_of_fold_predictions",),
     "woodwind.estimators.selection": ("EnsembleSelection", "EnsembleSelectionClassifier", "EnsembleSelectionRegressor"),
     "woodwind.estimators.structure": ("RandomStructureForestClassifier", "RandomStructureForestRegressor"),

@@ -194,14 +194,14 @@ def test_the_area_under_the_curve_of_two_classes():
 # Forests.
 
 
-@pytest.mark.parametrize("more", [{}, {"voting": "hard", "criterion": "entropy"}, {"min_samples_leaf": 4}])
+@pytest.mark.parametrize("more", [{}, {"voting": "hard", "criterion": "entropy", "min_samples_leaf": 4}])
 def test_a_forest_is_pruned_to_a_forest(more):
     X, y = classes(400)
     forest = RandomForestClassifier(n_estimators=20, random_state=0, oob_score=True, **more).fit(X[:250], y[:250])
     model = EnsembleSelection(forest, n_selected=6).fit(X[250:], y[250:])
     small = model.pruned_ensemble()
     assert type(small) is RandomForestClassifier
-    assert small.n_estimators == small.grove_.n_trees == len(model.order_)
+    assert small.n_estimators == small.grove_.n_trees == len(model.selected_) <= 6
     np.testing.assert_allclose(small.predict_proba(X), model.predict_proba(X), rtol=0, atol=1e-12)
     assert small.feature_importances_.sum() == pytest.approx(1.0)
     assert not hasattr(small, "oob_score_")
@@ -212,10 +212,13 @@ def test_a_forest_is_pruned_to_a_forest(more):
     if not more:
         said = sum(weight * tree.predict_proba(X) for weight, tree in zip(model.weights_, forest.estimators_, strict=True))
         np.testing.assert_allclose(small.predict_proba(X), said, rtol=0, atol=1e-12)
-        # The trees one by one are the same pool.
+        # The trees one by one are the same pool, of which those that help most come again.
+        again = EnsembleSelection(forest, n_selected=6, with_replacement=True).fit(X[250:], y[250:])
         one_by_one = EnsembleSelectionClassifier(estimators=forest.estimators_, n_selected=6).fit(X[250:], y[250:])
-        assert np.array_equal(one_by_one.weights_, model.weights_)
-        assert one_by_one.member_names_ == model.member_names_
+        assert np.array_equal(one_by_one.weights_, again.weights_)
+        assert one_by_one.member_names_ == again.member_names_
+        assert len(set(again.weights_)) > 2
+        np.testing.assert_allclose(again.pruned_ensemble().predict_proba(X), again.predict_proba(X), rtol=0, atol=1e-12)
 
 
 def test_a_forest_of_numbers_keeps_its_quantiles():

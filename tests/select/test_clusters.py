@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from sklearn.cluster import KMeans
 from sklearn.metrics import silhouette_score
 
 from woodwind.base.errors import ParameterError
@@ -42,6 +43,18 @@ def test_by_hand():
     assert labels.tolist() == [0, 0, 1, 1]
     assert silhouette(np.sqrt(squared), labels) == pytest.approx(1 - (1 / 11 + 1 / 10 + 2 / 9.5 + 2 / 11.5) / 4)
     assert k_means(squared, 2, 0)[0] == k_means(squared, 2, 0)[1]
+
+
+@pytest.mark.parametrize("k", [2, 4, 7])
+def test_clusters_of_k_means_are_as_tight_as_those_of_scikit_learn(k):
+    rng = np.random.default_rng(k)
+    points = rng.normal(size=(2, 40)) * np.geomspace(0.1, 3, 40) + np.linspace(0, 4, 40)  # some close together, some far apart
+    labels = k_means(squared_distances(points), k, seed=0)
+    means = np.stack([points[:, labels == cluster].mean(axis=1) for cluster in range(k)], axis=1)
+    to_means = ((points[:, :, None] - means[:, None, :]) ** 2).sum(axis=0)
+    assert np.array_equal(to_means.argmin(axis=1), labels)
+    theirs = KMeans(k, n_init=8, random_state=0).fit(points.T)
+    assert to_means.min(axis=1).sum() <= 1.05 * theirs.inertia_
 
 
 def test_the_silhouette_is_that_of_scikit_learn():

@@ -56,6 +56,12 @@ def test_by_hand():
     assert found.path == pytest.approx([-1, -1 / 4, 0, -25 / 16], abs=1e-15)
 
 
+@pytest.mark.parametrize("metric", ["squared_error", lambda truth, mean, _: -float(((truth - mean) ** 2).mean())])
+def test_of_equal_choices_the_first_is_taken(metric):
+    """Members 0 and 3 are exact together, and so are 1 and 2, which come first if choices are counted in binary."""
+    assert exhaustive(objective_of(np.array([[1.0, 2.0, -2.0, -1.0]]), np.zeros(1), metric)).order.tolist() == [0, 3]
+
+
 def test_with_a_reward_for_diversity():
     for metric, case in (("squared_error", numbers), ("log_loss", classes)):
         said, truth = case()

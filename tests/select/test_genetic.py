@@ -6,7 +6,7 @@ import pytest
 from woodwind.base.errors import ParameterError
 from woodwind.select.chosen import score_of, single_scores
 from woodwind.select.exhaustive import exhaustive
-from woodwind.select.genetic import Breeding, genetic
+from woodwind.select.genetic import Breeding, _Search, genetic
 from woodwind.select.objectives import objective_of
 
 SHORT = Breeding(generations=12, population=12)
@@ -43,6 +43,12 @@ def test_one_good_member_among_copies_of_a_bad_one_is_found():
 def test_given_time_it_finds_the_best_of_all(genes):
     objective = objective_of(*case(m=8), "log_loss")
     assert genetic(objective, 0, Breeding(generations=40, population=30, genes=genes)).score == pytest.approx(exhaustive(objective).score)
+
+
+def test_weights_stand_for_the_members_above_their_mean():
+    search = _Search(objective_of(*case(m=4), "log_loss"), 0, Breeding(genes="weights"), None)
+    assert search._choice(np.array([0.1, 0.9, 0.6, 0.4])).tolist() == [0, 1, 1, 0]
+    assert search._choice(np.zeros(4)).tolist() == search.best.tolist()
 
 
 def test_the_seed_decides():

@@ -5,6 +5,7 @@ import pytest
 from scipy.optimize import nnls
 
 from woodwind.base.errors import ParameterError
+from woodwind.base.streams import choose, key
 from woodwind.select import objectives
 from woodwind.select.chosen import score_of, single_scores
 from woodwind.select.greedy import bagged, greedy, prefer_chosen
@@ -140,6 +141,8 @@ def test_bagged_selection_is_the_mean_of_selections_from_parts_of_the_pool():
     again = bagged(objective, seed=3, bags=6, share=0.4, steps=10)
     assert np.array_equal(found.weights, again.weights)
     assert not np.array_equal(found.weights, bagged(objective, seed=4, bags=6, share=0.4, steps=10).weights)
+    parts = [greedy(objective, 10, among=choose(key(3, "bag", bag), 8, 4)) for bag in range(6)]
+    assert found.weights == pytest.approx(np.mean([part.weights for part in parts], axis=0))
     # The first bags are those of a longer run.
     assert bagged(objective, seed=3, bags=2, share=0.4, steps=10).path == pytest.approx(found.path[:2])
 

@@ -67,6 +67,31 @@ def test_probabilities_of_zero_are_judged_as_scikit_learn_does():
     assert single_scores(objective_of(said, truth, "log_loss"))[0] == pytest.approx(-log_loss(truth, said[:, 0]))
 
 
+@pytest.mark.parametrize("many", [False, True], ids=["few", "many"])
+def test_of_equal_classes_the_first_wins(many, monkeypatch):
+    if many:
+        monkeypatch.setattr(objectives, "MANY", 0)
+    rng = np.random.default_rng(0)
+    said, truth = rng.integers(0, 3, (80, 5, 3)) / 4.0, rng.integers(0, 3, 80)
+    objective = objective_of(said, truth, "accuracy")
+    counts = np.array([1.0, 0, 2, 0, 0])
+    choices = [counts + np.eye(5)[member] for member in range(5)]
+    wanted = [((said * choice[:, None]).sum(axis=1).argmax(axis=1) == truth).mean() for choice in choices]
+    assert objective.judge_each(counts, counts @ objective.vectors, np.arange(5)) == pytest.approx(wanted)
+    assert [score_of(objective, choice) for choice in choices] == pytest.approx(wanted)
+
+
+def test_members_that_may_be_the_best_are_sorted_however_coarse_the_buckets(monkeypatch):
+    monkeypatch.setattr(objectives, "MANY", 0)
+    monkeypatch.setattr(objectives, "N_BUCKETS", 3)
+    for seed in range(8):
+        said, truth = classes(2, seed)
+        objective = objective_of(said, truth, "roc_auc")
+        nothing, everyone = (np.zeros(6), np.zeros(len(truth))), np.arange(6)
+        exact, quick = (objective.judge_each(*nothing, everyone, best_only=one) for one in (False, True))
+        assert (quick.argmax(), quick.max()) == (exact.argmax(), exact.max())
+
+
 def test_votes_are_probabilities_of_zero_and_one():
     votes = np.array([[0, 1, 1], [2, 2, 0]])
     assert ballots_of(votes, 3)[1].tolist() == [[0, 0, 1], [0, 0, 1], [1, 0, 0]]

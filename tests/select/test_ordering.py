@@ -136,6 +136,44 @@ def test_the_signature_of_numbers():
     assert (signature_of_errors(np.zeros((2, 2))) == 1.0).all()
 
 
+# Slow twins.
+
+
+def one_by_one(m, score):
+    chosen = []
+    while len(chosen) < m:
+        free = [member for member in range(m) if member not in chosen]
+        chosen.append(max(free, key=lambda member: (round(score(chosen, member), 10), -member)))
+    return chosen
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_margin_distance_is_the_distance_to_a_small_margin(seed):
+    rng = np.random.default_rng(seed)
+    weight = rng.random(15)
+    for signature in (signature_of(rng.random((15, 7)) < 0.6), rng.uniform(-1, 1, (15, 7)) * np.geomspace(0.05, 1, 7) + 0.1):
+
+        def closeness(chosen, member, signature=signature):
+            point = signature[:, [*chosen, member]].sum(axis=1) / 7
+            return -(weight * (0.3 - point) ** 2).sum() / weight.sum()
+
+        assert margin_distance(signature, weight, aim=0.3).tolist() == one_by_one(7, closeness)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_complementarity_counts_where_the_vote_is_wrong(seed):
+    rng = np.random.default_rng(seed)
+    truth = rng.integers(0, 3, 40)
+    votes = np.where(rng.random((40, 7)) < 0.5, truth[:, None], rng.integers(0, 3, (40, 7)))
+
+    def right_where_wrong(chosen, member):
+        counts = (votes[:, chosen, None] == np.arange(3)).sum(axis=1)
+        wrong = counts.argmax(axis=1) != truth if chosen else np.ones(40, bool)
+        return float((wrong & (votes[:, member] == truth)).sum())
+
+    assert complementarity(votes, truth, 3).tolist() == one_by_one(7, right_where_wrong)
+
+
 # Laws.
 
 

@@ -22,6 +22,16 @@ LEAST_SHARE = float(np.finfo(np.float64).eps)
 LEAST_VARIANCE = 1e-12
 
 
+def as_counts(weight: Floats | None) -> Floats | None:
+    """Weights of rows as numbers of rows.
+
+    Whole ones are that. Others say what rows count beside each other, and are scaled to add up to how many rows there are.
+    """
+    if weight is None or (weight == np.floor(weight)).all():
+        return weight
+    return np.asarray(weight * (np.count_nonzero(weight) / weight.sum()))
+
+
 # How likely the rows are under each model.
 
 

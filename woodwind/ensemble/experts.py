@@ -14,7 +14,7 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import logsumexp, ndtr, ndtri
+from scipy.special import ndtr, ndtri
 
 from woodwind.base.streams import key, uniform
 from woodwind.ensemble.averaging import LEAST_SHARE
@@ -57,8 +57,10 @@ def rounds(mixture: Mixture, shares: Floats, weight: Floats) -> Iterator[Round]:
 
 def expectation(log_joint: Floats, weight: Floats) -> tuple[float, Floats]:
     """The log-likelihood, and how much of each row belongs to each expert: Jordan & Jacobs (1994), Eq. 4."""
-    of_row = logsumexp(log_joint, axis=1, keepdims=True)
-    return float(weight @ of_row[:, 0]), np.asarray(np.exp(log_joint - of_row))
+    largest = log_joint.max(axis=1, keepdims=True)
+    shares = np.exp(log_joint - largest)
+    total = shares.sum(axis=1, keepdims=True)
+    return float(weight @ (largest + np.log(total))[:, 0]), shares / total
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,9 +72,9 @@ class Course:
     converged: bool
 
     @property
-    def reached(self) -> float:
-        """The log-likelihood at the end."""
-        return float(self.log_likelihood[-1])
+    def best(self) -> float:
+        """The largest log-likelihood."""
+        return float(self.log_likelihood.max())
 
 
 def train(

@@ -12,7 +12,6 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import log_softmax
 
 Floats = NDArray[np.float64]
 
@@ -20,6 +19,12 @@ Floats = NDArray[np.float64]
 MOST_FOR_NEWTON = 400
 STEPS = 50
 HALVINGS = 30
+
+
+def log_softmax(scores: Floats) -> Floats:
+    """The logarithms of probabilities (n, K) that are proportional to exp(score). SciPy's takes three times as long for few rows."""
+    apart = scores - scores.max(axis=1, keepdims=True)
+    return np.asarray(apart - np.log(np.exp(apart).sum(axis=1, keepdims=True)))
 
 
 class Softmax(NamedTuple):
@@ -30,7 +35,7 @@ class Softmax(NamedTuple):
 
     def log_shares(self, X: Floats) -> Floats:
         """The logarithms (n, K) of the probabilities."""
-        return np.asarray(log_softmax(X @ self.coef.T + self.intercept, axis=1))
+        return log_softmax(X @ self.coef.T + self.intercept)
 
     def penalty(self, ridge: float) -> float:
         """What the ridge takes from the log-likelihood."""
@@ -84,7 +89,7 @@ def _constant(shares: Floats, weight: Floats, n_columns: int) -> Softmax:
 
 def _objective(design: Floats, theta: Floats, target: Floats, shrink: Floats) -> tuple[Floats, float]:
     """The log-probabilities, and the penalised log-likelihood."""
-    logs = log_softmax(design @ theta.T, axis=1)
+    logs = log_softmax(design @ theta.T)
     return logs, float(np.sum(target * logs) - 0.5 * np.sum(shrink * theta**2))
 
 

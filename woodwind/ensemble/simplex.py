@@ -93,7 +93,7 @@ def _newton_steps(goal: Goal, weights: Floats, combined: Floats, some: Integers,
         if slopes @ own - slopes.min() <= enough / 2.0:
             break
         bends = goal.bends(combined, some)
-        way = quadratic_on_simplex(bends, slopes - bends @ own) - own
+        way = quadratic_on_simplex(bends, slopes - bends @ own, own) - own
         promise = float(slopes @ way)
         if promise >= 0.0:
             break
@@ -111,18 +111,20 @@ def _newton_steps(goal: Goal, weights: Floats, combined: Floats, some: Integers,
     return weights, combined, value
 
 
-def quadratic_on_simplex(bends: Floats, slopes: Floats) -> Floats:
+def quadratic_on_simplex(bends: Floats, slopes: Floats, start: Floats | None = None) -> Floats:
     """The x on the simplex with the smallest x·H x / 2 + c·x, for a matrix H that bends nowhere downwards: by an active set.
 
-    Beginning with the best corner, the coordinate with the steepest slope joins; the problem is solved for those that have joined as if
-    they could be negative, and who would be leaves.
+    Beginning with a start on the simplex, or else the best corner, the coordinate with the steepest slope joins; the problem is solved for
+    those that have joined as if they could be negative, and who would be leaves.
     """
     count = len(slopes)
     H = bends + np.eye(count) * (RIDGE * max(np.trace(bends) / count, np.finfo(np.float64).tiny))
-    x = np.zeros(count)
-    corner = int(np.argmin(np.diag(H) / 2.0 + slopes))
-    x[corner] = 1.0
-    free = [corner]
+    if start is None or not np.trace(bends) > 0.0:  # what bends nowhere is smallest in a corner
+        free = [int(np.argmin(np.diag(H) / 2.0 + slopes))]
+        x = np.zeros(count)
+        x[free] = 1.0
+    else:
+        x, free = _solved(H, slopes, start / start.sum(), np.flatnonzero(start).tolist())
     for _ in range(20 * count + 50):
         gradient = H @ x + slopes
         newcomer = int(np.argmin(gradient))

@@ -5,7 +5,7 @@ G. Molina, M. A. Clyde & J. O. Berger, "Mixtures of g priors for Bayesian variab
 J. York, "Bayesian graphical models for discrete data", International Statistical Review 63 (1995): the chain MC3. The page:
 docs/algorithms/bayesian-averaging.md.
 
-Everything is computed from sums of squares and products about the means (`Moments`): rows are looked at once. An intercept is in every
+Everything is computed from what the rows come to after one orthogonal turn (`Moments`): rows are looked at once. An intercept is in every
 model. A subset with columns that depend on each other linearly, or with so many that no error is left, is no model of its own.
 """
 
@@ -15,7 +15,6 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import solve_triangular
 from scipy.special import betaln
 
 from woodwind.base.streams import integers, key, uniform
@@ -26,7 +25,7 @@ Flags = NDArray[np.bool_]
 Evidence = Literal["bic", "aic", "aicc", "g"]
 
 # A column of which others explain all but this share adds nothing but rounding.
-DEPENDENT = 1e-10
+DEPENDENT = 1e-8
 # Subsets are solved in stacks of at most so many numbers.
 STACK = 1 << 22
 # The least probable subsets that together have no more than this are left out of averages of coefficients.
@@ -42,9 +41,9 @@ class Moments:
     scale: Floats  # (p,) their standard deviations; 1 for a constant column
     mean: float  # of the target
     spread: float  # its standard deviation; 1 if it is constant
-    gram: Floats  # (p, p) correlations of the columns; a constant column has zeros
-    product: Floats  # (p,) their correlations with the target
-    total: float  # 1, or 0 if the target is constant
+    root: Floats  # (r, p + 1) columns and target turned so that r <= p + 1 rows are left; the products of its columns are correlations
+    total: float  # the variance of the target: 1, or 0 if it is constant
+    largest: int  # most columns of a model
 
     @classmethod
     def of(cls, X: Floats, y: Floats, weight: Floats | None = None) -> "Moments":
@@ -59,19 +58,26 @@ class Moments:
         spread = 0.0 if spread <= 1e-12 * abs(mean) else spread
         apart = np.where(scale > 0.0, apart / np.where(scale > 0.0, scale, 1.0), 0.0)
         residual = residual / spread if spread > 0.0 else np.zeros(len(y))
-        gram = (apart * w[:, None]).T @ apart / n
-        product = apart.T @ (w * residual) / n
-        return cls(n, center, np.where(scale > 0.0, scale, 1.0), mean, spread or 1.0, gram, product, float(spread > 0.0))
+        root: Floats = np.asarray(np.linalg.qr(np.sqrt(w / n)[:, None] * np.column_stack([apart, residual]), mode="r"))
+        return cls(n, center, np.where(scale > 0.0, scale, 1.0), mean, spread or 1.0, root, float(spread > 0.0), _most_columns(root, n))
 
     @property
     def n_columns(self) -> int:
         """Number of columns."""
-        return len(self.product)
+        return int(self.root.shape[1]) - 1
 
-    @property
-    def largest(self) -> int:
-        """Most columns of a model: one degree of freedom is left for the error."""
-        return max(0, min(self.n_columns, int(np.ceil(self.n)) - 2))
+
+def _most_columns(root: Floats, n: float) -> int:
+    """Most columns of a model, so that a degree of freedom is left for the error."""
+    p = int(root.shape[1]) - 1
+    most = min(p, int(np.ceil(n)) - 2)
+    left, sizes, _ = np.linalg.svd(root[:, :-1], full_matrices=False)
+    rank = int((sizes > np.sqrt(DEPENDENT) * sizes.max(initial=0.0)).sum())
+    rest = root[:, -1] - left[:, :rank] @ (left[:, :rank].T @ root[:, -1])
+    # With more columns than different rows, as many of them as there are dimensions fit anything.
+    if rank < p and float(rest @ rest) <= DEPENDENT:
+        most = min(most, rank - 1)
+    return max(most, 0)
 
 
 # How well each subset fits.
@@ -93,10 +99,8 @@ def unexplained_of_every(moments: Moments) -> Floats:
     (Schur complement), which is what elimination does. So each subset costs one division beyond those that it shares with others
     (Furnival & Wilson 1974).
     """
-    p = moments.n_columns
-    joint = np.block([[moments.gram, moments.product[:, None]], [moments.product[None, :], np.array([[moments.total]])]])
-    stack, count = joint[None], np.zeros(1, np.int64)
-    for _ in range(p):
+    stack, count = (moments.root.T @ moments.root)[None], np.zeros(1, np.int64)
+    for _ in range(moments.n_columns):
         pivot, row, rest = stack[:, :1, :1], stack[:, :1, 1:], stack[:, 1:, 1:]
         fine = pivot > DEPENDENT
         freed = rest - np.where(fine, row.transpose(0, 2, 1) * row / np.where(fine, pivot, 1.0), np.nan)
@@ -112,14 +116,10 @@ def unexplained(moments: Moments, included: Flags) -> float:
     chosen = np.flatnonzero(included)
     if len(chosen) > moments.largest:
         return np.nan
-    try:
-        lower = np.linalg.cholesky(moments.gram[np.ix_(chosen, chosen)])
-    except np.linalg.LinAlgError:
+    pivots = np.diagonal(np.linalg.qr(moments.root[:, [*chosen, -1]], mode="r")) ** 2
+    if not (pivots[: len(chosen)] > DEPENDENT).all():
         return np.nan
-    if len(chosen) and not (np.diagonal(lower) ** 2 > DEPENDENT).all():
-        return np.nan
-    explained = solve_triangular(lower, moments.product[chosen], lower=True, check_finite=False)
-    return max(moments.total - float(explained @ explained), 0.0)
+    return float(pivots[-1]) if len(pivots) > len(chosen) else 0.0
 
 
 # How probable each subset is.
@@ -169,6 +169,10 @@ class Models(NamedTuple):
     log_evidence: Floats  # (M,)
     probability: Floats  # (M,)
 
+    def first(self, count: int) -> "Models":
+        """The most probable ones."""
+        return Models(self.included[:count], self.left[:count], self.log_evidence[:count], self.probability[:count])
+
 
 Score = Callable[[Floats, NDArray], Floats]  # the unexplained shares and the sizes of subsets -> log prior + log evidence
 
@@ -181,8 +185,11 @@ def every_model(moments: Moments, score: Score) -> Models:
 
 
 def ordered(included: Flags, left: Floats, score: Score) -> Models:
-    """Models by their probability among themselves, of equals those with fewer columns first."""
+    """Models by their probability among themselves, of equals those with fewer columns first; what the prior rules out is none."""
     logs = score(left, included.sum(axis=1))
+    allowed = logs > -np.inf
+    if allowed.any():
+        included, left, logs = included[allowed], left[allowed], logs[allowed]
     probability = posterior(logs)
     order = np.lexsort((included.sum(axis=1), -probability))
     return Models(included[order], left[order], logs[order], probability[order])
@@ -258,10 +265,12 @@ def averaged(moments: Moments, models: Models, evidence: Evidence, g: float) -> 
     shrunk = g / (1.0 + g) if evidence == "g" else 1.0
     for k in np.unique(size):
         of_size = kept[size == k]
-        for rows in np.array_split(of_size, max(1, int(len(of_size) * (k + 1) ** 2 // STACK) + 1)):
+        for rows in np.array_split(of_size, max(1, int(len(of_size) * (k + 1) * len(moments.root) // STACK) + 1)):
             chosen = np.argsort(~models.included[rows], axis=1, kind="stable")[:, :k]
-            inverse = np.linalg.inv(moments.gram[chosen[:, :, None], chosen[:, None, :]])
-            beta = shrunk * (inverse @ moments.product[chosen][:, :, None])[:, :, 0]
+            turned, upper = np.linalg.qr(moments.root.T[chosen].transpose(0, 2, 1))
+            back = np.linalg.inv(upper)
+            inverse = back @ back.transpose(0, 2, 1)
+            beta = shrunk * (back @ (turned.transpose(0, 2, 1) @ moments.root[:, -1])[:, :, None])[:, :, 0]
             error = error_variance(models.left[rows], k, n, evidence, g, moments.total)
             weight = models.probability[rows] / models.probability[kept].sum()
             np.add.at(total, chosen, weight[:, None] * beta)

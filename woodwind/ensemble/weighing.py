@@ -251,10 +251,11 @@ def _smallest_pinball(numbers: Floats, truth: Floats, count: Floats, level: floa
     if spread == 0.0:
         return Optimum(np.full(numbers.shape[1], 1.0 / numbers.shape[1]), 0.0, 0.0)
     width, found, weights, value, bound = spread, None, np.zeros(0), np.inf, -np.inf
-    while width > 1e-10 * spread:
+    while width > 1e-8 * spread:  # below that, rounding decides where a row lies
         width *= SHRINKING
         goal = SmoothPinball(numbers, truth, count, level, width)
-        found = smallest_on_simplex(goal, 1e-9, None if found is None else found.weights)
+        # On the way it is enough to come near.
+        found = smallest_on_simplex(goal, 1e-9 if width < 1e-6 * spread else 1e-4, None if found is None else found.weights)
         # The smooth loss is above the true one, by a quarter of the width at most: so is its smallest value.
         bound = max(bound, found.value - found.gap - width / 4.0)
         now = float(count @ _pinball(truth - numbers @ found.weights, level))

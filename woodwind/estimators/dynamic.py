@@ -76,23 +76,25 @@ class DynamicSelectionClassifier(
     def _weighed(self, target: Target, weight: Floats | None) -> tuple[Target, Weighing]:
         return weighed_classes(target, weight, None, self._owner)
 
-    def _manner(self, values: Values, method: Method, options: Values, n_rows: int) -> Manner:
-        manner = super()._manner(values, method, options, n_rows)
+    def _check_method(self, values: Values, method: Method) -> None:
+        what, k = f"method={values['method']!r}", method.k if values["k"] == "auto" else values["k"]
         if method.clusters is not None and (values["dfp"] or values["with_ih"] or values["knne"]):
-            what = f"{self._owner}: regions of method={values['method']!r} are clusters"
-            raise ParameterError(f"{what}, and dfp, with_ih and knne go by neighbours. Switch them off, or take another method.")
-        if not values["with_ih"]:
-            return replace(manner, prune=values["dfp"])
-        safe_k = manner.k if values["safe_k"] is None else values["safe_k"]
-        if manner.k is None or safe_k is None or not method.local:
-            what = f"{self._owner}: with_ih=True goes by the nearest rows, and method={values['method']!r} has no such region here"
-            raise ParameterError(f"{what}. Give k, or take another method.")
-        return replace(manner, prune=values["dfp"], safe_k=min(safe_k, manner.k), ih_rate=values["ih_rate"])
+            which = f"{self._owner}: regions of {what} are clusters"
+            raise ParameterError(f"{which}, and dfp, with_ih and knne go by neighbours. Switch them off, or take another method.")
+        if values["with_ih"] and (k is None or not method.local):
+            raise ParameterError(f"{self._owner}: with_ih=True goes by the nearest rows, and {what} has none. Give k, or another method.")
+        safe_k = values["safe_k"]
+        if safe_k is not None and k is not None and safe_k > k:
+            raise ParameterError(f"{self._owner}: safe_k={safe_k} is more than the k={k} rows of a region. Lower it, or raise k.")
+
+    def _manner(self, values: Values, method: Method, options: Values, n_rows: int) -> Manner:
+        manner = replace(super()._manner(values, method, options, n_rows), prune=values["dfp"])
+        if not values["with_ih"] or manner.k is None:
+            return manner
+        safe_k = manner.k if values["safe_k"] is None else min(values["safe_k"], manner.k)
+        return replace(manner, safe_k=safe_k, ih_rate=values["ih_rate"])
 
     def _fit(self, values: Values, X: Any, y: Any, sample_weight: Any) -> None:
-        safe_k, k = values["safe_k"], values["k"]
-        if safe_k is not None and isinstance(k, int) and safe_k > k:
-            raise ParameterError(f"{self._owner}: safe_k={safe_k} is more than the k={k} rows of a region. Lower it, or raise k.")
         super()._fit(values, X, y, sample_weight)
         self.classes_: NDArray[Any] = np.asarray(self._model.pool.classes)
         self.n_classes_ = len(self.classes_)

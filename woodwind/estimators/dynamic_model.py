@@ -14,12 +14,11 @@ from woodwind.estimators.pool import Pool
 from woodwind.select.combination import as_shares, class_totals, share_totals, weighted_mean
 from woodwind.select.facts import Floats, Integers, NumberFacts, Queries, Region, SelectionFacts
 from woodwind.select.methods import Asked, Method, Mode, Options, asked
-from woodwind.select.neighbours import Search
 from woodwind.select.pruning import class_counts, hardness
 from woodwind.select.regions import profiles
 
-# Numbers that members say at a time: 128 MB. Members are asked about so many rows at once.
-BLOCK_ANSWERS = 1 << 24
+# Numbers that members say at a time: 256 MB. Members are asked about so many rows at once.
+BLOCK_ANSWERS = 1 << 25
 # Queries that are answered at a time, by one thread; fewer where regions are all selection rows.
 CHUNK, CHUNK_DISTANCES = 2048, 1 << 21
 
@@ -78,7 +77,7 @@ class DynamicModel:
     pool: Pool
     space: Space
     search: Near
-    similar: Search | None  # among output profiles
+    similar: Near | None  # among output profiles
     facts: SelectionFacts | NumberFacts
     rows: Integers  # (r,) which row of the table that was trained on each selection row is
     manner: Manner

@@ -70,6 +70,9 @@ class Dynamic(Composed, Skin):
     def _weighed(self, target: Target, weight: Floats | None) -> tuple[Target, Weighing]:
         raise NotImplementedError
 
+    def _check_method(self, values: Values, method: Method) -> None:
+        """Raise where parameters ask for what the method does not have."""
+
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         members = [one for _, one in self._pairs() if hasattr(one, "__sklearn_tags__") and not isinstance(one, type)]
@@ -132,6 +135,7 @@ class Dynamic(Composed, Skin):
         method = self._method(values)
         options = self._options(method, values, key(seed, "choice"))
         self._check_metric(values)
+        self._check_method(values, method)
         named = self._named()
         target = self._read_target(y)
         weight = read_weight(sample_weight, target.n_rows, self._owner)
@@ -176,7 +180,10 @@ class Dynamic(Composed, Skin):
             facts = SelectionFacts.of(judged.votes, truth, len(classes), judged.shares)
         manner = self._manner(values, method, options, len(rows))
         search, clusters = self._searching(values, manner, points, facts)
-        similar = Search(profiles(facts.shares)) if method.similar is not None and facts.shares is not None else None
+        similar: Near | None = None
+        if method.similar is not None and facts.shares is not None:
+            said = profiles(facts.shares)
+            similar = BalancedSearch(said, facts.truth) if values.get("knne") else Search(said)
         if method.learn is not None:
             facts = facts.learning(self._learnt(manner, facts, search, similar, points, clusters))
         self._model = DynamicModel(judged.pool, space, search, similar, facts, rows, manner)
@@ -220,7 +227,7 @@ class Dynamic(Composed, Skin):
         return Search(points, metric), None
 
     def _learnt(
-        self, manner: Manner, facts: Any, search: Near, similar: Search | None, points: Floats, clusters: Integers | None
+        self, manner: Manner, facts: Any, search: Near, similar: Near | None, points: Floats, clusters: Integers | None
     ) -> Any:
         """What the method learns from the selection rows before any query comes."""
         learn, known = manner.method.learn, {"facts": facts, "clusters": clusters} | dict(manner.options)

@@ -223,6 +223,9 @@ class Pool:
 
 def class_numbers(labels: NDArray[Any], classes: NDArray[Any]) -> Integers:
     """The place of each label among classes in order; -1 where it is none of them."""
+    if labels.dtype.kind in "iu" and classes.dtype.kind in "iu" and np.array_equal(classes, np.arange(len(classes))):
+        # The labels are the numbers.
+        return np.where((labels >= 0) & (labels < len(classes)), labels, -1).astype(np.int64, copy=False)
     if labels.dtype.kind in "biuf" and classes.dtype.kind in "biuf":
         where = np.minimum(np.searchsorted(classes, labels), len(classes) - 1)
         return np.where(classes[where] == labels, where, -1).astype(np.int64)

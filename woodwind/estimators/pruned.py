@@ -66,12 +66,18 @@ class TreePool:
 AnyPool = Pool | TreePool
 
 
+def can_be_pruned(ensemble: Any) -> bool:
+    """Whether a smaller copy of a fitted ensemble can be made."""
+    forest = isinstance(ensemble, ForestSkin) and hasattr(ensemble, "grove_")
+    return forest or (type(ensemble).__module__.startswith(PLAIN_MEANS) and hasattr(ensemble, "estimators_"))
+
+
 def pruned_ensemble(ensemble: Any, places: Sequence[int], owner: str) -> Any:
     """A copy of an ensemble with these of its members only, one as often as it is named: it says their mean."""
     made = copy.copy(ensemble)
     if isinstance(ensemble, ForestSkin):
         _prune_forest(made, ensemble, places)
-    elif type(ensemble).__module__.startswith(PLAIN_MEANS):
+    elif can_be_pruned(ensemble):
         for name in ("estimators_", "estimators_features_"):
             if hasattr(ensemble, name):
                 setattr(made, name, [getattr(ensemble, name)[place] for place in places])

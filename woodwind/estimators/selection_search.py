@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from woodwind.base.errors import ParameterError
 from woodwind.base.streams import key
+from woodwind.estimators.pruned import can_be_pruned
 from woodwind.estimators.target import Target
 from woodwind.select.chosen import Chosen, first_of
 from woodwind.select.clusters import clustered
@@ -50,7 +51,8 @@ def search(values: Values, objective: Objective, said: Floats, target: Target, w
         return genetic(objective, key(seed, "genetic"), breeding, most)
     if method == "exhaustive":
         return exhaustive(objective, most)
-    options: Values = {"replace": values["with_replacement"], "start": values["n_start"], "most": most}
+    replace = not can_be_pruned(values["estimators"]) if values["with_replacement"] == "auto" else values["with_replacement"]
+    options: Values = {"replace": replace, "start": values["n_start"], "most": most}
     if values["n_bags"] > 1:
         return bagged(objective, key(seed, "bags"), values["n_bags"], values["bag_share"], values["n_steps"], **options)
     return greedy(objective, values["n_steps"], **options)

@@ -260,7 +260,8 @@ class Selection(Composed, Skin):
     def pruned_ensemble(self) -> Any:
         """The ensemble that `estimators` was, with the members that are kept and no others: of the same class, smaller and faster.
 
-        It predicts as the selection does. A member that was taken several times is in it as often.
+        It predicts as the selection does. A member that has more weight than others is in it several times; with replacement, which is not
+        the default for such ensembles, it need therefore not be smaller.
 
         Returns
         -------
@@ -275,7 +276,7 @@ class Selection(Composed, Skin):
             raise ParameterError(
                 f"{self._owner}: the weights of several bags are no whole numbers of members. Set n_bags=1, or predict with the selection."
             )
-        return pruned_ensemble(self._given, np.repeat(self.selected_, times).tolist(), self._owner)
+        return pruned_ensemble(self._given, np.repeat(self.selected_, times // np.gcd.reduce(times)).tolist(), self._owner)
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "_pool")

@@ -17,85 +17,108 @@ from woodwind.kernels.jit import inner, kernel
 EXTRA = 4
 # Rows whose values are found together, for so many queries: a block of columns then stays in the first two levels of the cache.
 BLOCK, TILE = 512, 16
-# Values are looked at in so many groups, and only groups with small ones are looked into.
-GROUPS = 32
+# Rows whose values are looked through together. They are dealt out to so many groups, and only groups with small values are looked into.
+SCAN, GROUPS = 4096, 64
+# Times that the range of the least values of groups is halved to find a bound.
+HALVINGS = 7
 # Share by which rounding may spoil a square: that of a query is taken from its narrow form.
 SLACK = 1e-6
 
 
 @inner
-def fill_values(first: Any, second: Any, columns: Any, half: Any, begin: int, out_first: Any, out_second: Any) -> None:
-    """Values of the rows begin, begin + 1 ... for two queries: half[row] + query · columns[:, row]; a multiple of four columns (D, r)."""
-    n = out_first.shape[0]
+def fill_values(asking: Any, columns: Any, half: Any, begin: int, first: Any, second: Any, third: Any, fourth: Any) -> None:
+    """Values of the rows begin, begin + 1 ... for four queries [4, D]: half[row] + query · columns[:, row]; D is a multiple of four.
+
+    Four queries by four columns at a time: each number that is read from the columns is used four times.
+    """
+    n = first.shape[0]
     # Slices that begin at zero: a place that may be negative keeps a loop from being vectorised.
     start = half[begin : begin + n]
     for i in range(n):
-        out_first[i] = start[i]
-        out_second[i] = start[i]
+        value = start[i]
+        first[i] = value
+        second[i] = value
+        third[i] = value
+        fourth[i] = value
     for d in range(0, columns.shape[0], 4):
-        a0, a1, a2, a3 = first[d], first[d + 1], first[d + 2], first[d + 3]
-        b0, b1, b2, b3 = second[d], second[d + 1], second[d + 2], second[d + 3]
+        a0, a1, a2, a3 = asking[0, d], asking[0, d + 1], asking[0, d + 2], asking[0, d + 3]
+        b0, b1, b2, b3 = asking[1, d], asking[1, d + 1], asking[1, d + 2], asking[1, d + 3]
+        e0, e1, e2, e3 = asking[2, d], asking[2, d + 1], asking[2, d + 2], asking[2, d + 3]
+        f0, f1, f2, f3 = asking[3, d], asking[3, d + 1], asking[3, d + 2], asking[3, d + 3]
         c0, c1 = columns[d, begin : begin + n], columns[d + 1, begin : begin + n]
         c2, c3 = columns[d + 2, begin : begin + n], columns[d + 3, begin : begin + n]
         for i in range(n):
-            out_first[i] = (((out_first[i] + a0 * c0[i]) + a1 * c1[i]) + a2 * c2[i]) + a3 * c3[i]
-            out_second[i] = (((out_second[i] + b0 * c0[i]) + b1 * c1[i]) + b2 * c2[i]) + b3 * c3[i]
+            x0, x1, x2, x3 = c0[i], c1[i], c2[i], c3[i]
+            first[i] = (((first[i] + a0 * x0) + a1 * x1) + a2 * x2) + a3 * x3
+            second[i] = (((second[i] + b0 * x0) + b1 * x1) + b2 * x2) + b3 * x3
+            third[i] = (((third[i] + e0 * x0) + e1 * x1) + e2 * x2) + e3 * x3
+            fourth[i] = (((fourth[i] + f0 * x0) + f1 * x1) + f2 * x2) + f3 * x3
 
 
 @inner
-def keep_best(values: Any, begin: int, best: Any, rows: Any, lows: Any) -> None:
-    """Put the values of the rows begin, begin + 1 ... that belong among the best there: ascending, of equals the first by number.
+def find_least(values: Any, least: Any) -> None:
+    """The least value of each group, where row i belongs to group i % GROUPS; infinite where a group has no row."""
+    n, groups = values.shape[0], least.shape[0]
+    whole = n - n % groups
+    least[:] = np.inf
+    for start in range(0, whole, groups):
+        part = values[start : start + groups]
+        for g in range(part.shape[0]):  # np.minimum is vectorised here, min and a comparison are not
+            least[g] = np.minimum(part[g], least[g])
+    part = values[whole:]
+    for g in range(part.shape[0]):
+        least[g] = np.minimum(part[g], least[g])
 
-    Values are looked at in GROUPS groups, each of every so-many-th value; a group whose least value is not among the best is not looked
-    into. While there are no best yet, at least as many values as are wanted lie at or below the so-many-th of the least values.
-    values[BLOCK]; infinities at its end are no rows. lows[BLOCK / 2].
+
+@inner
+def bound_of(least: Any, wanted: int) -> Any:
+    """A value that at least so many groups have something at or below, found by halving: no row above it can be among the best."""
+    low, high = least[0], least[0]
+    for g in range(least.shape[0]):
+        low, high = np.minimum(low, least[g]), np.maximum(high, least[g])
+    if high == np.inf:
+        return high
+    for _ in range(HALVINGS):
+        middle = (low + high) / 2
+        count = np.int32(0)
+        for g in range(least.shape[0]):
+            count += np.int32(1) if least[g] <= middle else np.int32(0)
+        if count >= wanted:
+            high = middle
+        else:
+            low = middle
+    return high
+
+
+@inner
+def keep_best(values: Any, begin: int, best: Any, rows: Any, least: Any, spots: Any) -> None:
+    """Put the values of the rows begin, begin + 1 ... that are below the last of the best among these: ascending, of equals the first row.
+
+    Only groups are looked at whose least value may be one of the best, and what may be is listed before it is sorted: a list grows without
+    a branch, and a branch that nobody can foresee costs as much as ten comparisons.
     """
-    last = best.shape[0] - 1
-    fold(values, lows)
-    limit = best[last]
-    if limit == np.inf and last < GROUPS:
-        limit = so_many_th(lows, last)
-    for g in range(GROUPS):
-        if lows[g] > limit or lows[g] > best[last]:
+    last, n, groups = best.shape[0] - 1, values.shape[0], least.shape[0]
+    find_least(values, least)
+    limit = bound_of(least, best.shape[0]) if best[last] == np.inf else best[last]
+    n_groups, n_spots = 0, groups
+    for g in range(groups):
+        spots[n_groups] = g
+        n_groups += 1 if least[g] <= limit else 0
+    for c in range(n_groups):
+        for i in range(spots[c], n, groups):
+            spots[n_spots] = i
+            n_spots += 1 if values[i] <= limit else 0
+    for c in range(groups, n_spots):
+        value, row = values[spots[c]], begin + spots[c]
+        if not (value < best[last] or (value == best[last] and row < rows[last])):
             continue
-        for i in range(g, BLOCK, GROUPS):
-            value, row = values[i], begin + i
-            if value > limit or value > best[last] or (value == best[last] and (value == np.inf or row > rows[last])):
-                continue
-            place = last
-            while place > 0 and (best[place - 1] > value or (best[place - 1] == value and rows[place - 1] > row)):
-                best[place] = best[place - 1]
-                rows[place] = rows[place - 1]
-                place -= 1
-            best[place] = value
-            rows[place] = row
-
-
-@inner
-def fold(values: Any, lows: Any) -> None:
-    """The least value of each group, in lows[:GROUPS]: the two halves are laid on each other again and again, which runs in vectors."""
-    size = BLOCK // 2
-    first, second, out = values[:size], values[size:], lows[:size]
-    for i in range(size):
-        out[i] = first[i] if first[i] < second[i] else second[i]
-    while size > GROUPS:
-        size //= 2
-        near, far = lows[:size], lows[size : 2 * size]
-        for i in range(size):
-            near[i] = near[i] if near[i] < far[i] else far[i]
-
-
-@inner
-def so_many_th(values: Any, place: int) -> Any:
-    """The value that stands at a place when they are in order: few values, each moved to its place among those before it."""
-    ordered = np.empty(GROUPS, values.dtype)
-    for g in range(GROUPS):
-        value, to = values[g], g
-        while to > 0 and ordered[to - 1] > value:
-            ordered[to] = ordered[to - 1]
-            to -= 1
-        ordered[to] = value
-    return ordered[place]
+        place = last
+        while place > 0 and (best[place - 1] > value or (best[place - 1] == value and rows[place - 1] > row)):
+            best[place] = best[place - 1]
+            rows[place] = rows[place - 1]
+            place -= 1
+        best[place] = value
+        rows[place] = row
 
 
 @inner
@@ -147,21 +170,22 @@ def nearest(narrow: Any, columns: Any, half: Any, queries: Any, table: Any, out_
     n_rows, n_queries = table.shape[0], queries.shape[0]
     wanted = min(n_rows, out_rows.shape[1] + EXTRA)
     best, found = np.empty((TILE, wanted), half.dtype), np.empty((TILE, wanted), np.int64)
-    values, others, lows = np.empty(BLOCK, half.dtype), np.empty(BLOCK, half.dtype), np.empty(BLOCK // 2, half.dtype)
+    values, asking = np.empty((TILE, min(SCAN, n_rows)), half.dtype), np.zeros((TILE, columns.shape[0]), half.dtype)
+    least, spots = np.empty(GROUPS, half.dtype), np.empty(GROUPS + SCAN + 1, np.int64)
     for q in range(0, n_queries, TILE):
         tile = min(TILE, n_queries - q)
         best[:] = np.inf
         found[:] = 0
-        for begin in range(0, n_rows, BLOCK):
-            n = min(BLOCK, n_rows - begin)
-            values[n:] = np.inf
-            others[n:] = np.inf
-            for t in range(0, tile, 2):
-                pair = min(t + 1, tile - 1)  # the last one of an odd number is its own pair
-                fill_values(narrow[q + t], narrow[q + pair], columns, half, begin, values[:n], others[:n])
-                keep_best(values, begin, best[t], found[t], lows)
-                if pair > t:
-                    keep_best(others, begin, best[pair], found[pair], lows)
+        asking[:tile] = narrow[q : q + tile]
+        for first in range(0, n_rows, SCAN):
+            end = min(first + SCAN, n_rows)
+            for begin in range(first, end, BLOCK):
+                part = slice(begin - first, min(begin + BLOCK, end) - first)
+                for t in range(0, tile, 4):  # queries left over from an earlier tile do no harm
+                    four = asking[t : t + 4]
+                    fill_values(four, columns, half, begin, values[t, part], values[t + 1, part], values[t + 2, part], values[t + 3, part])
+            for t in range(tile):
+                keep_best(values[t, : end - first], first, best[t], found[t], least, spots)
         for t in range(tile):
             out_proven[q + t] = finish(narrow[q + t], queries[q + t], table, best[t], found[t], out_rows[q + t], out_distances[q + t])
 
@@ -172,13 +196,10 @@ def nearest_by_values(values: Any, narrow: Any, queries: Any, table: Any, out_ro
     n_rows, k = table.shape[0], out_rows.shape[1]
     wanted = min(n_rows, k + EXTRA)
     best, found = np.empty(wanted, values.dtype), np.empty(wanted, np.int64)
-    part, lows = np.empty(BLOCK, values.dtype), np.empty(BLOCK // 2, values.dtype)
+    least, spots = np.empty(GROUPS, values.dtype), np.empty(GROUPS + SCAN + 1, np.int64)
     for q in range(queries.shape[0]):
         best[:] = np.inf
         found[:] = 0
-        for begin in range(0, n_rows, BLOCK):
-            n = min(BLOCK, n_rows - begin)
-            part[:n] = values[q, begin : begin + n]
-            part[n:] = np.inf
-            keep_best(part, begin, best, found, lows)
+        for first in range(0, n_rows, SCAN):
+            keep_best(values[q, first : min(first + SCAN, n_rows)], first, best, found, least, spots)
         out_proven[q] = finish(narrow[q], queries[q], table, best, found, out_rows[q], out_distances[q])

@@ -71,9 +71,9 @@ class DynamicClassifierParams:
         Any,
         spelled("the name of a method, a function of facts and region, or a Method"),
         "How members are judged and chosen: 'ola', 'lca', 'mla', 'mcb', 'rank', 'a_priori', 'a_posteriori' ask one member; 'knora_e', "
-        "'knora_u', 'knop', 'meta_des', 'des_p', 'des_kl', 'des_mi', 'des_rrc', 'des_knn', 'des_clustering', 'exponential', "
-        "'logarithmic', 'minimum_difference', 'confidence', 'competent_diverse' ask several; 'single_best' and 'static_selection' do not "
-        "look at the query. A function gives the competence of each member for each query.",
+        "'knora_u', 'knop', 'meta_des', 'des_p', 'des_kl', 'kl_divergence', 'des_mi', 'des_rrc', 'des_knn', 'des_clustering', "
+        "'exponential', 'logarithmic', 'minimum_difference', 'confidence', 'competent_diverse' ask several; 'single_best' and "
+        "'static_selection' do not look at the query. A function gives the competence of each member for each query.",
     ] = "knora_e"
     voting: Annotated[
         Literal["hard", "soft"],

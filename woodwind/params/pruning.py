@@ -47,7 +47,11 @@ class GreedyParams:
     """Of the greedy search."""
 
     n_steps: Annotated[int, at_least(1), "Greedy: members that are added one after another; those up to the best score are kept."] = 50
-    with_replacement: Annotated[bool, "Greedy: whether a member may be added again, which gives it more weight."] = True
+    with_replacement: Annotated[
+        bool | Auto,
+        "Greedy: whether a member may be added again, which gives it more weight. 'auto': yes, unless estimators is a fitted forest or "
+        "bagging, of which a smaller one can then be made.",
+    ] = "auto"
     n_start: Annotated[
         int | Auto,
         at_least(0),

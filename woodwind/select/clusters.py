@@ -26,7 +26,7 @@ Integers = NDArray[np.int64]
 
 # Rounds of k-means at most, and how often it is begun: the tightest result counts.
 ROUNDS = 100
-BEGINNINGS = 8
+BEGINNINGS = 20
 # Numbers of clusters that are tried at most.
 MOST_TRIES = 64
 

@@ -4,14 +4,15 @@ They go through the region neighbour by neighbour, nearest first, for all querie
 Methods that judge by probabilities of all selection rows are in `competence_probabilistic.py`.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from woodwind.base.errors import ParameterError
-from woodwind.select.facts import Floats, Integers, Mask, Region, SelectionFacts
+from woodwind.kernels.regions import count_hits, unbroken_hits
+from woodwind.select.facts import Floats, Integers, Region, SelectionFacts
 
 # What a distance of zero counts as where it is divided by.
 SMALLEST_DISTANCE = 1e-10
@@ -31,20 +32,18 @@ def closeness(region: Region) -> Floats:
 
 def count_of_hits(facts: SelectionFacts, region: Region) -> Floats:
     """How many rows of the region a member gets right: KNORA-Union."""
-    count: NDArray[np.int32] = np.zeros((len(region), facts.n_members), np.int32)
-    for hits in each_neighbour(region, facts.hits):
-        count += hits
-    return count.astype(np.float64)
+    return _counted(count_hits, facts, region)
 
 
 def run_of_hits(facts: SelectionFacts, region: Region) -> Floats:
     """How many of the nearest rows a member gets right before its first mistake: KNORA-Eliminate and the modified rank."""
-    alive: Mask = np.ones((len(region), facts.n_members), np.bool_)
-    count: NDArray[np.int32] = np.zeros(alive.shape, np.int32)
-    for hits in each_neighbour(region, facts.hits):
-        alive &= hits
-        count += alive
-    return count.astype(np.float64)
+    return _counted(unbroken_hits, facts, region)
+
+
+def _counted(count: Callable[[Any, Any, Any], None], facts: SelectionFacts, region: Region) -> Floats:
+    out = np.empty((len(region), facts.n_members))
+    count(np.ascontiguousarray(facts.hits).view(np.uint8), np.ascontiguousarray(region.rows()), out)
+    return out
 
 
 def local_accuracy(facts: SelectionFacts, region: Region) -> Floats:

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from woodwind.base.errors import DataError
+from woodwind.kernels.regions import meta_odds
 from woodwind.select.facts import Floats, Integers, Mask, Region, SelectionFacts
 
 # The meta-classifier of the framework is a multinomial naive Bayes on facts cut into so many steps: 0 below 0.1, ..., 10 for 1.
@@ -45,7 +46,7 @@ class NaiveBayes:
 class Learnt:
     """What META-DES keeps of the selection rows."""
 
-    steps: NDArray[np.uint8]  # (r, m) the share of the true class in steps
+    codes: NDArray[np.uint8]  # (r, m) a hit as 16, plus the share of the true class in steps
     bayes: NaiveBayes | None
     judge: Judge | None  # of a meta-classifier that was given instead
 
@@ -60,27 +61,28 @@ def learn_to_judge(
     used = np.flatnonzero(consensus(facts.votes, facts.n_classes) <= max_consensus)
     if used.size == 0:
         raise DataError(f"On every selection row more than max_consensus={max_consensus} of the members vote alike. Give more.")
-    steps = in_steps(facts.true_shares)
+    codes = (facts.hits.astype(np.uint8) << np.uint8(4)) | in_steps(facts.true_shares)
     at, near, like = used, region.at(used), similar.at(used)
     sure = sureness(_shares(facts.shares)[at])
     if meta_train is not None:
         judge = meta_train(described(facts, near, like, sure), facts.hits[at].reshape(-1))
-        return Learnt(steps, None, judge)
-    return Learnt(steps, bayes_of(facts, near, like, sure, facts.hits[at]), None)
+        return Learnt(codes, None, judge)
+    return Learnt(codes, bayes_of(facts, near, like, sure, facts.hits[at]), None)
 
 
 def chance_of_being_right(facts: SelectionFacts, region: Region, similar: Region, shares: Floats) -> Floats:
     """What the meta-classifier says of each member at each query (q, m)."""
     learnt: Learnt = facts.learnt
-    sure = sureness(_shares(shares))
     if learnt.judge is not None:
-        return _judged(learnt.judge, facts, region, similar, sure)
+        return _judged(learnt.judge, facts, region, similar, sureness(_shares(shares)))
     if learnt.bayes is None:
         raise DataError("META-DES has learnt nothing yet.")
-    odds = log_odds(learnt.bayes, facts.hits, learnt.steps, region.rows(), similar.rows())
-    odds += learnt.bayes.sure * in_steps(sure)
+    odds = log_odds(learnt.bayes, learnt.codes, region.rows(), similar.rows(), _shares(shares))
+    np.negative(odds, out=odds)
     with np.errstate(over="ignore"):  # exp of much is infinite, and the chance then zero
-        return np.asarray(1.0 / (1.0 + np.exp(-odds)))
+        np.exp(odds, out=odds)
+    odds += 1.0
+    return np.asarray(np.reciprocal(odds, out=odds))
 
 
 def likely_right(scores: Floats, *, selection_threshold: float = 0.5) -> Mask:
@@ -149,18 +151,17 @@ def bayes_of(facts: SelectionFacts, region: Region, similar: Region, sure: Float
     return NaiveBayes(prior, STEPS * ratio[:k], ratio[k : 2 * k], float(ratio[2 * k]), STEPS * ratio[2 * k + 1 :][:p], float(ratio[-1]))
 
 
-def log_odds(bayes: NaiveBayes, hits: Mask, steps: NDArray[np.uint8], near: Integers, like: Integers) -> Floats:
-    """What f1 to f4 say (q, m), neighbour by neighbour."""
-    k = near.shape[1]
-    out = np.full((len(near), hits.shape[1]), bayes.constant)
-    counts = np.zeros(out.shape, np.int64)
-    for j in range(k):
-        hit = hits[near[:, j]]
-        counts += hit
-        out += bayes.hit[j] * hit + bayes.share[j] * steps[near[:, j]]
-    out += (bayes.accuracy * _accuracy_steps(k))[counts]
-    for j in range(like.shape[1]):
-        out += bayes.similar[j] * hits[like[:, j]]
+def log_odds(bayes: NaiveBayes, codes: NDArray[np.uint8], near: Integers, like: Integers, shares: Floats) -> Floats:
+    """What all facts say (q, m), neighbour by neighbour, without writing them out."""
+    # Classes with few rows may give other numbers of neighbours to a query than to the selection rows that were learnt from.
+    near, like = near[:, : len(bayes.hit)], like[:, : len(bayes.similar)]
+    places = np.zeros((near.shape[1] + like.shape[1], 2))
+    places[:, 0] = np.concatenate([bayes.hit[: near.shape[1]], bayes.similar[: like.shape[1]]])
+    places[: near.shape[1], 1] = bayes.share[: near.shape[1]]
+    accuracy = bayes.constant + bayes.accuracy * _accuracy_steps(near.shape[1])
+    sure = np.stack([np.append(EDGES, np.inf), bayes.sure * np.arange(STEPS + 1)])
+    out = np.empty(shares.shape[:2])
+    meta_odds(codes, np.ascontiguousarray(near), np.ascontiguousarray(like), np.ascontiguousarray(shares), places, accuracy, sure, out)
     return out
 
 

@@ -81,7 +81,10 @@ def least_lead(facts: SelectionFacts) -> Floats:
 
 def potential(distances: Floats) -> Floats:
     """How much a row counts at such a distance."""
-    return np.maximum(np.exp(-(distances**2)), LEAST_POTENTIAL)
+    out = np.multiply(distances, distances)
+    np.negative(out, out=out)  # in place: where all selection rows count, memory is most of the time
+    np.exp(out, out=out)
+    return np.asarray(np.maximum(out, LEAST_POTENTIAL, out=out))
 
 
 def by_potential(facts: SelectionFacts, region: Region) -> Floats:

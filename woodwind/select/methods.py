@@ -50,6 +50,7 @@ from woodwind.select.competence_numbers import (
 from woodwind.select.competence_probabilistic import (
     by_potential,
     chance_of_reference,
+    entropy_and_hit,
     exponential,
     least_lead,
     logarithmic,
@@ -203,7 +204,8 @@ METHODS: dict[str, Method] = {
         learn=learn_to_judge,
     ),
     "des_p": Method("DES performance", "Woloszynski et al. 2012", local_accuracy, above_chance),
-    "des_kl": _POTENTIAL("DES Kullback-Leibler", "Woloszynski et al. 2012", choose=above_nothing, learn=signed_divergence),
+    "des_kl": _POTENTIAL("DES Kullback-Leibler, as in DESlib", "Woloszynski et al. 2012", choose=above_nothing, learn=entropy_and_hit),
+    "kl_divergence": _POTENTIAL("Kullback-Leibler divergence", "Woloszynski et al. 2012", choose=above_nothing, learn=signed_divergence),
     "des_mi": Method("DES for imbalanced classes", "García et al. 2018", minority_accuracy, most_accurate),
     "des_rrc": _POTENTIAL(
         "Randomized reference classifier", "Woloszynski & Kurzynski 2011", choose=above_chance, learn=chance_of_reference

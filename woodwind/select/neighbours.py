@@ -17,7 +17,7 @@ from woodwind.select.facts import Floats, Integers, Region
 Metric = str | Callable[[Floats, Floats], float]
 
 # From so many columns on, a product of matrices is faster than one query after another.
-MANY_COLUMNS = 48
+MANY_COLUMNS = 256
 # Values of a block of queries by all rows: 4 MB in float32.
 BLOCK_VALUES = 1 << 20
 

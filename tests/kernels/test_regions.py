@@ -1,0 +1,38 @@
+"""The kernels of regions against their slow twins."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_array_equal
+
+from woodwind.kernels.regions import count_hits, meta_odds, unbroken_hits
+from woodwind.testing import naive_regions
+
+EDGES = np.linspace(0.1, 1.0, 10)
+
+
+@pytest.mark.parametrize(("n_members", "k"), [(1, 1), (5, 7), (70, 3)])
+@pytest.mark.parametrize("name", ["count_hits", "unbroken_hits"])
+def test_counts_of_hits_are_those_of_the_twin(name, n_members, k):
+    rng = np.random.default_rng(k)
+    hits, rows = (rng.uniform(size=(20, n_members)) < 0.7).astype(np.uint8), rng.integers(0, 20, (9, k))
+    out = np.full((9, n_members), np.nan)
+    {"count_hits": count_hits, "unbroken_hits": unbroken_hits}[name](hits, rows, out)
+    assert_array_equal(out, getattr(naive_regions, name)(hits, rows))
+
+
+@pytest.mark.parametrize(("n_classes", "k", "p"), [(2, 7, 5), (4, 3, 1)])
+def test_odds_are_those_of_the_twin(n_classes, k, p):
+    rng = np.random.default_rng(k)
+    hits, steps = rng.uniform(size=(15, 6)) < 0.6, rng.integers(0, 11, (15, 6)).astype(np.uint8)
+    near, like = rng.integers(0, 15, (12, k)), rng.integers(0, 15, (12, p))
+    shares = rng.dirichlet(np.full(n_classes, 0.3), (12, 6))
+    shares[:10, 0, 0], shares[:10, 0, 1:] = EDGES, 0.0  # on the edges themselves
+    weights = {"constant": 0.3, "accuracy": -0.7, "sure": 0.2}
+    weights |= {"hit": rng.normal(size=k), "share": rng.normal(size=k), "similar": rng.normal(size=p)}
+    places = np.zeros((k + p, 2))
+    places[:, 0], places[:k, 1] = np.concatenate([weights["hit"], weights["similar"]]), weights["share"]
+    accuracy = weights["constant"] + weights["accuracy"] * np.digitize(np.arange(k + 1) / k, EDGES)
+    sure = np.stack([np.append(EDGES, np.inf), weights["sure"] * np.arange(11)])
+    out = np.full((12, 6), np.nan)
+    meta_odds(hits.astype(np.uint8) * 16 + steps, near, like, shares, places, accuracy, sure, out)
+    assert out == pytest.approx(naive_regions.meta_odds(hits, steps, near, like, shares, weights | {"edges": EDGES}), rel=1e-12)

@@ -1,0 +1,222 @@
+"""Pools whose members are weighed by how likely rows are under what they say: what averaging and combination share."""
+
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils import get_tags
+from sklearn.utils.validation import check_is_fitted
+
+from woodwind.base.errors import DataError, ParameterError
+from woodwind.base.streams import key, seed_of
+from woodwind.ensemble.averaging import as_counts
+from woodwind.estimators.composed import Composed
+from woodwind.estimators.members import TableOfAny
+from woodwind.estimators.out_of_fold import out_of_fold
+from woodwind.estimators.pool import (
+    Named,
+    Pool,
+    Saying,
+    header_for,
+    joint_classes,
+    open_table_of,
+    trained_pool,
+    without_probabilities,
+)
+from woodwind.estimators.skin import COLUMNS, TRAINING_DATA, Skin, all_or_nothing, check_lengths
+from woodwind.estimators.target import Target, read_labels, read_numbers, tell_of_constant
+from woodwind.estimators.validation import read_groups
+from woodwind.estimators.weights import read_weight, weighed_classes
+from woodwind.params.check import check
+from woodwind.params.describe import told
+
+Floats = NDArray[np.float64]
+Values = dict[str, Any]
+
+
+class WeighedPool(Composed, Skin):
+    """Members that are trained, and judged by rows: out of fold, by those they have learnt, or, taken as they are, by those given."""
+
+    _told: ClassVar[dict[str, str]] = {"columns": COLUMNS}
+    _pool: Pool
+    _seed: int
+    weights_: Floats
+
+    # What each kind does in its own way.
+
+    def _read_target(self, y: Any, weight: Any) -> tuple[Target, Floats | None]:
+        """The target and the weights of rows."""
+        raise NotImplementedError
+
+    def _saying(self) -> Saying:
+        raise NotImplementedError
+
+    def _check_more(self, values: Values, names: list[str]) -> None:
+        """Raise where parameters do not fit the members."""
+
+    def _asks_out_of_fold(self, values: Values) -> bool:
+        """Whether rows judge members that have not learnt them."""
+        return True
+
+    def _judge(self, said: Floats, target: Target, weight: Floats | None, values: Values) -> None:
+        """Keep weights, from what members say of rows, (n, m, width). Weights of rows are numbers of rows."""
+        raise NotImplementedError
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        members = [one for _, one in self._pairs() if hasattr(one, "__sklearn_tags__") and not isinstance(one, type)]
+        for name in ("allow_nan", "sparse", "categorical", "string"):
+            setattr(tags.input_tags, name, all(getattr(get_tags(one).input_tags, name) for one in members))
+        return tags
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "weights_")
+
+    # Training.
+
+    @told(data=TRAINING_DATA)
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
+        """Train.
+
+        Parameters
+        ----------
+        {data}
+        groups : sequence of labels, one for each row, default=None
+            Rows of one group are held out together where members are judged out of fold.
+
+        Returns
+        -------
+        self
+        """
+        values = check(self)
+        with all_or_nothing(self):
+            self._fit(values, X, y, sample_weight, groups)
+        return self
+
+    def _fit(self, values: Values, X: Any, y: Any, sample_weight: Any, groups: Any = None) -> None:
+        named = self._named()
+        self._check_soft(named)
+        self._check_more(values, [member.name for member in named])
+        target, weight = self._read_target(y, sample_weight)
+        groups = read_groups(groups, target.n_rows, self._owner)
+        table = open_table_of(X, None, self._owner)
+        check_lengths(self._owner, table.n_rows, target.n_rows)
+        if target.n_rows == 1 and not values["prefit"]:
+            raise DataError(f"{self._owner}: there is one sample only (n_samples = 1), and members are compared by several rows.")
+        self._seed = seed_of(values["random_state"])
+        if values["prefit"]:
+            said, judged, target = self._take(named, table, target)
+        else:
+            said, judged = self._train(named, table, target, weight, groups, values)
+        counts = as_counts(weight)
+        rows = np.flatnonzero(judged if counts is None else judged & (counts > 0.0))
+        if not len(rows):
+            raise ParameterError(f"{self._owner}: cv holds out no row that has a weight, so that nothing can be said of the members.")
+        self._judge(said[rows], target.at(rows), None if counts is None else counts[rows], values)
+        self._keep_header(self._pool.header or table.header)
+        self.estimators_ = list(self._pool.members)
+        self._name_trained(self.estimators_)
+
+    def _check_soft(self, named: list[Named]) -> None:
+        if self._saying() != "probabilities":
+            return
+        for member in named:
+            if not hasattr(member.estimator, "predict_proba"):
+                raise ParameterError(without_probabilities(member.name, member.estimator, self._owner))
+
+    def _train(
+        self, named: list[Named], table: TableOfAny, target: Target, weight: Floats | None, groups: Any, values: Values
+    ) -> tuple[Floats, NDArray[np.bool_]]:
+        """Train the members; what they say of rows that judge them, and which those are."""
+        found = None
+        if self._asks_out_of_fold(values):
+            found = out_of_fold(
+                named,
+                table,
+                target,
+                cv=values["cv"],
+                groups=groups,
+                weight=weight,
+                kind=self._saying(),
+                seed=key(self._seed, "weights"),
+                threads=self._threads,
+                owner=self._owner,
+                verbose=values["verbose"],
+            )
+        if target.classes is not None:
+            self.classes_: NDArray[Any] = target.classes
+        more = {"threads": self._threads, "owner": self._owner, "verbose": values["verbose"]}
+        self._pool = trained_pool(named, table, target, weight, seed=self._seed, **more)
+        if found is not None:
+            return found.said, found.judged
+        return self._pool.said(table, self._saying(), self._owner, self._threads), np.ones(target.n_rows, np.bool_)
+
+    def _take(self, named: list[Named], table: TableOfAny, target: Target) -> tuple[Floats, NDArray[np.bool_], Target]:
+        """Members as they are, judged by the rows that are given."""
+        classes = None
+        if target.classes is not None:
+            classes = joint_classes(named, target.classes)
+            if classes is not target.classes:
+                place = {label: number for number, label in enumerate(classes.tolist())}
+                target = Target(np.array([place[label] for label in target.classes.tolist()])[target.y], classes)
+            self.classes_ = classes
+        self._pool = Pool.of_fitted(named, header_for(self.estimators, named, table.header), classes, self._owner)
+        said = self._pool.said(table.X, self._saying(), self._owner, self._threads)
+        return said, np.ones(target.n_rows, np.bool_), target
+
+    # Prediction.
+
+    def _said(self, X: Any) -> Floats:
+        """What members say of the rows of a table, (n, m, width)."""
+        check_is_fitted(self)
+        return self._pool.said(X, self._saying(), self._owner, self._threads)
+
+
+class ClassPool(WeighedPool):
+    """Classifiers whose probabilities are averaged."""
+
+    _classifies = True
+
+    def _saying(self) -> Saying:
+        return "probabilities"
+
+    def _read_target(self, y: Any, weight: Any) -> tuple[Target, Floats | None]:
+        target = read_labels(y, self._owner)
+        read = read_weight(weight, target.n_rows, self._owner)
+        return weighed_classes(target, read, None, self._owner)[0], read
+
+    def predict_proba(self, X: Any) -> Floats:
+        """Probabilities of the classes, (n_rows, n_classes), averaged over the members by their weights.
+
+        Parameters
+        ----------
+        X : table
+            Rows of the columns that the members were trained with; columns are matched by name.
+        """
+        said = self._said(X)
+        return np.asarray(np.einsum("nmk,m->nk", said, self.weights_))
+
+    def predict_log_proba(self, X: Any) -> Floats:
+        """Logarithms of these; minus infinity for a class that has none."""
+        with np.errstate(divide="ignore"):
+            return np.log(self.predict_proba(X))
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """The class with the largest mean probability, of equals the first."""
+        best = self.predict_proba(X).argmax(axis=1)
+        return np.asarray(self.classes_[best])
+
+
+class NumberPool(WeighedPool):
+    """Regressors whose numbers are averaged."""
+
+    _classifies = False
+
+    def _saying(self) -> Saying:
+        return "numbers"
+
+    def _read_target(self, y: Any, weight: Any) -> tuple[Target, Floats | None]:
+        target = read_numbers(y, self._owner)
+        read = read_weight(weight, target.n_rows, self._owner)
+        tell_of_constant(target.y if read is None else target.y[read > 0.0], self._owner)
+        return target, read
