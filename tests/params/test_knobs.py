@@ -3,14 +3,15 @@
 import dataclasses
 import inspect
 import pickle
-from typing import Annotated
+from typing import Annotated, Any
 
 import numpy as np
 import pytest
 from sklearn.base import BaseEstimator, RegressorMixin, clone
 
+import woodwind
 from woodwind.params.groups import BinParams, BoostParams, RunParams, StopParams, TreeParams
-from woodwind.params.knobs import at_least, knobs, one_of
+from woodwind.params.knobs import at_least, first, knobs, one_of
 
 
 @knobs
@@ -109,3 +110,33 @@ def test_a_plain_subclass_keeps_the_parameters():
 
     assert clone(Special(max_depth=2)).max_depth == 2
     assert inspect.signature(Special) == inspect.signature(Example)
+
+
+def test_only_a_parameter_that_is_declared_first_may_come_without_its_name():
+    @knobs
+    class Members:
+        estimators: Annotated[Any, first(), "Who."] = None
+
+    @knobs
+    class Work:
+        n_jobs: Annotated[int | None, "Threads."] = None
+
+    @knobs
+    class Ensemble(Work, Members):
+        estimators = ()
+
+    made = Ensemble([1, 2])
+    assert (made.estimators, made.n_jobs) == ([1, 2], None)
+    assert Ensemble().estimators == ()
+    kinds = {name: parameter.kind.name for name, parameter in inspect.signature(Ensemble).parameters.items()}
+    assert kinds == {"estimators": "POSITIONAL_OR_KEYWORD", "n_jobs": "KEYWORD_ONLY"}
+    with pytest.raises(TypeError):
+        Ensemble([1, 2], 3)
+
+
+@pytest.mark.parametrize(
+    ("kind", "name", "value"),
+    [("VotingClassifier", "estimators", ["a"]), ("BaggingRegressor", "estimator", "a"), ("RandomForestClassifier", "n_estimators", 7)],
+)
+def test_what_scikit_learn_takes_without_a_name_is_taken_without_a_name(kind, name, value):
+    assert getattr(getattr(woodwind, kind)(value), name) == value

@@ -3,10 +3,11 @@
 from typing import Annotated, Any, Literal
 
 from woodwind.params.groups import Categorical, MaxBins, MaxDepth, Tol, WarmStart
-from woodwind.params.knobs import above, at_least, inside, knobs, share, spelled
+from woodwind.params.knobs import above, at_least, first, inside, knobs, share, spelled
 
 Estimator = Annotated[
     Any,
+    first(),
     spelled("None or an estimator of scikit-learn's kind"),
     "The learner, of which a copy is trained in every round. None is a tree of Woodwind's own. One that takes no sample_weight is trained "
     "on rows that are drawn by weight.",
@@ -77,6 +78,7 @@ class AdditiveParams:
 
     estimator: Annotated[
         Any,
+        first(),
         spelled("None or a regressor of scikit-learn's kind"),
         "The learner, of which a copy is trained in every round, for classes too. None is a tree of Woodwind's own.",
     ] = None

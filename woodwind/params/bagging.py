@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Annotated, Any, Literal
 
 from woodwind.params.groups import Features
-from woodwind.params.knobs import at_least, between, count_or_share, knobs, spelled
+from woodwind.params.knobs import at_least, between, count_or_share, first, knobs, spelled
 
 
 @knobs
@@ -13,6 +13,7 @@ class BagParams:
 
     estimator: Annotated[
         Any,
+        first(),
         spelled("None or an estimator with fit and predict"),
         "What is trained again and again. None is a decision tree of Woodwind, grown fully.",
     ] = None

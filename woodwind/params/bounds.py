@@ -89,6 +89,11 @@ class Spelled:
     text: str
 
 
+@dataclass(frozen=True)
+class First:
+    """May be given without its name."""
+
+
 def is_number(value: Any) -> bool:
     """True and False are not numbers."""
     return isinstance(value, int | float) and not isinstance(value, bool)

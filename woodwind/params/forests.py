@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Annotated, Literal
 
 from woodwind.params.groups import Auto, Categorical, ClassWeight, Features, Jobs, LeastShare, MaxDepth, RandomState, Verbose, WarmStart
-from woodwind.params.knobs import at_least, between, count_or_share, knobs
+from woodwind.params.knobs import at_least, between, count_or_share, first, knobs
 
 
 @knobs
@@ -12,7 +12,7 @@ class ForestParams:
     """How many trees, how they are grown, and which rows they see."""
 
     n_estimators: Annotated[
-        int | Auto, at_least(1), "Number of trees. 'auto' grows trees until the error out of the bag has settled, at most 1,000."
+        int | Auto, first(), at_least(1), "Number of trees. 'auto' grows trees until the error out of the bag has settled, at most 1,000."
     ] = 100
     max_depth: MaxDepth = None
     min_samples_split: Annotated[int, at_least(2), "Fewest rows in a node that may be split; a row drawn twice counts twice."] = 2

@@ -4,7 +4,8 @@
     class TreeParams:
         max_depth: Annotated[int | None, at_least(1), "Deepest level; None for no limit."] = None
 
-A class with knobs is a keyword-only dataclass compared by identity. Its constructor stores what it is given and checks
+A class with knobs is a dataclass compared by identity, whose parameters are given by name; only one that is declared as `first` may come
+without. Its constructor stores what it is given and checks
 nothing, as scikit-learn asks; `check` looks at the values when `fit` is called.
 """
 
@@ -12,10 +13,10 @@ import dataclasses
 import inspect
 from typing import Any, TypeVar, dataclass_transform, get_type_hints
 
-from woodwind.params.bounds import CountOrShare, NotZero, OneOf, Range, Spelled
+from woodwind.params.bounds import CountOrShare, First, NotZero, OneOf, Range, Spelled
 from woodwind.params.describe import declared, fill
 
-__all__ = ["above", "at_least", "between", "count_or_share", "inside", "knobs", "not_zero", "one_of", "share", "spelled"]
+__all__ = ["above", "at_least", "between", "count_or_share", "first", "inside", "knobs", "not_zero", "one_of", "share", "spelled"]
 
 C = TypeVar("C", bound=type)
 
@@ -27,6 +28,9 @@ def knobs(cls: C) -> C:
     A subclass changes a default by naming it: `max_bins = None`. Type, bounds and words stay as declared.
     """
     _inherit_annotations(cls)
+    for name, kind in get_type_hints(cls, include_extras=True).items():
+        if name in inspect.get_annotations(cls) and is_first(kind):
+            setattr(cls, name, dataclasses.field(default=getattr(cls, name), kw_only=False))
     dataclasses.dataclass(kw_only=True, eq=False, repr=False)(cls)  # changes the class in place
     _order_signature(cls)
     fill(cls)
@@ -68,6 +72,16 @@ def not_zero() -> NotZero:
     return NotZero()
 
 
+def first() -> First:
+    """May be given without its name, where scikit-learn allows it too; of the parameters of an estimator at most one."""
+    return First()
+
+
+def is_first(kind: Any) -> bool:
+    """Whether a parameter was declared so."""
+    return any(isinstance(note, First) for note in getattr(kind, "__metadata__", ()))
+
+
 def one_of(*options: str) -> OneOf:
     """Strings from a list."""
     return OneOf(options)
@@ -90,7 +104,13 @@ def _inherit_annotations(cls: type) -> None:
 
 def _order_signature(cls: type) -> None:
     """Show every parameter with its real default and its plain type, in reading order."""
-    named = [inspect.Parameter(k.name, inspect.Parameter.KEYWORD_ONLY, default=k.default, annotation=k.kind) for k in declared(cls)]
-    itself = inspect.Parameter("self", inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    fields: Any = cls
+    loose = {field.name for field in dataclasses.fields(fields) if not field.kw_only}
+    by_place, by_name = inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY
+    named = [
+        inspect.Parameter(k.name, by_place if k.name in loose else by_name, default=k.default, annotation=k.kind) for k in declared(cls)
+    ]
+    named.sort(key=lambda parameter: parameter.kind)
+    itself = inspect.Parameter("self", by_place)
     init: Any = cls.__init__  # type: ignore[misc]
     init.__signature__ = inspect.Signature([itself, *named], return_annotation=None)

@@ -2,7 +2,7 @@
 
 from typing import Annotated, Any
 
-from woodwind.params.knobs import knobs, spelled
+from woodwind.params.knobs import first, knobs, spelled
 
 # Parameters of more than one group, declared once.
 Folds = Annotated[
@@ -19,6 +19,7 @@ class PoolParams:
 
     estimators: Annotated[
         Any,
+        first(),
         spelled("None, a list of estimators or of (name, estimator), a dict of them, or a fitted ensemble with estimators_"),
         "The members: any estimators of scikit-learn's kind; 'drop' in the place of one leaves it out. None is a pool for any table: "
         "gradient boosting, random forest and extra-trees of Woodwind, and a regularised linear model.",
