@@ -241,7 +241,7 @@ def test_fast_search_finds_nearly_all_of_the_nearest():
 @pytest.mark.parametrize(
     ("more", "match"),
     [
-        ({"method": "knora"}, "method must be one of 'ola'"),
+        ({"method": "KNORA-E"}, "method must be one of 'ola'.*Did you mean 'knora_e'"),
         ({"method_options": {"alpha": 1}}, "'alpha', but the method 'knora_e' has no options"),
         ({"method": "ola", "method_options": {"selection_method": "worst"}}, "selection_method must be"),
         ({"method": "des_mi", "method_options": {"alpha": -1.0}}, "alpha must be above 0"),

@@ -1,5 +1,6 @@
 """Dynamic selection for both tasks: from members and rows to what is known of how good members are where."""
 
+import difflib
 from dataclasses import replace
 from functools import partial
 from typing import Any, ClassVar
@@ -92,8 +93,11 @@ class Dynamic(Composed, Skin):
         if callable(given) and not isinstance(given, type):
             return Method(getattr(given, "__name__", "own competence"), "", given)
         names = ", ".join(map(repr, self._methods))
+        spelling = given.lower().replace("-", "_").replace(" ", "_") if isinstance(given, str) else ""
+        near = difflib.get_close_matches(spelling, self._methods, n=1)
+        hint = f" Did you mean {near[0]!r}?" if near else ""
         raise ParameterError(
-            f"{self._owner}: method must be one of {names}; or a function of facts and region, or a Method; but it is {given!r}."
+            f"{self._owner}: method must be one of {names}; or a function of facts and region, or a Method; but it is {given!r}.{hint}"
         )
 
     def _options(self, method: Method, values: Values, seed: int) -> Values:
