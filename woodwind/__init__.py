@@ -33,6 +33,9 @@ if TYPE_CHECKING:
     from woodwind.estimators.model_combination import BayesianModelCombinationClassifier, BayesianModelCombinationRegressor
     from woodwind.estimators.out_of_fold import out_of_fold_predictions
     from woodwind.estimators.selection import EnsembleSelection, EnsembleSelectionClassifier, EnsembleSelectionRegressor
+    from woodwind.estimators.leak_probe import leak_probe
+    from woodwind.estimators.out_of_fold import out_of_fold_predictions
+    from woodwind.estimators.stacking import StackingClassifier, StackingRegressor
     from woodwind.estimators.structure import RandomStructureForestClassifier, RandomStructureForestRegressor
     from woodwind.estimators.trees import DecisionTreeClassifier, DecisionTreeRegressor
     from woodwind.estimators.voting import VotingClassifier, VotingRegressor
@@ -72,6 +75,8 @@ __all__ = [
     "RandomForestRegressor",
     "RandomStructureForestClassifier",
     "RandomStructureForestRegressor",
+    "StackingClassifier",
+    "StackingRegressor",
     "VotingClassifier",
     "VotingRegressor",
     "WoodwindError",
@@ -79,6 +84,7 @@ __all__ = [
     "__version__",
     "bias_variance",
     "diversity",
+    "leak_probe",
     "losses",
     "measure_diversity",
     "out_of_fold_predictions",
@@ -106,6 +112,9 @@ _ROOMS = {
     "woodwind.estimators.model_combination": ("BayesianModelCombinationClassifier", "BayesianModelCombinationRegressor"),
     "woodwind.estimators.out_of_fold": ("out_of_fold_predictions",),
     "woodwind.estimators.selection": ("EnsembleSelection", "EnsembleSelectionClassifier", "EnsembleSelectionRegressor"),
+    "woodwind.estimators.leak_probe": ("leak_probe",),
+    "woodwind.estimators.out_of_fold": ("out_of_fold_predictions",),
+    "woodwind.estimators.stacking": ("StackingClassifier", "StackingRegressor"),
     "woodwind.estimators.structure": ("RandomStructureForestClassifier", "RandomStructureForestRegressor"),
     "woodwind.estimators.trees": ("DecisionTreeClassifier", "DecisionTreeRegressor"),
     "woodwind.estimators.voting": ("VotingClassifier", "VotingRegressor"),

@@ -33,7 +33,7 @@ def test_labels_become_columns_of_zeros_and_ones():
 def test_log_odds_are_bounded_and_undone_by_the_logistic_function():
     odds = log_odds(TWO)
     assert odds[:2, 0] == pytest.approx(np.log([0.1 / 0.9, 0.6 / 0.4]))
-    assert odds[2, 0] == pytest.approx(np.log(1e-3))
+    assert odds[2, 0] == pytest.approx(np.log(1e-4))
     logs = log_ratios(THREE, 1e-12)
     np.testing.assert_allclose(np.exp(logs) / np.exp(logs).sum(axis=1, keepdims=True), THREE, atol=1e-11)
     np.testing.assert_allclose(logs.sum(axis=1), 0.0, atol=1e-12)

@@ -14,9 +14,9 @@ Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 Said = Literal["probabilities", "scores", "votes", "numbers"]
 
-# Probabilities this near to 0 and 1 are moved away from them before logarithms are taken: a member that has counted a few votes and is
-# certain may say no more than one that is almost certain.
-LEAST_PROBABILITY = 1e-3
+# Smaller probabilities are taken as this before logarithms are: a member that has counted a few votes and is certain may say no more
+# than one that is almost certain.
+LEAST_PROBABILITY = 1e-4
 
 
 class Block(NamedTuple):

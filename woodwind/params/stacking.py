@@ -45,6 +45,12 @@ class StackParams:
         "How rows are held out for 'folds'; for 'bootstrap' an integer: the number of samples. With groups, an integer is a number of "
         "folds of whole groups. 'prefit': members of the first layer are trained, and X are rows that they have not seen.",
     ] = 5
+    nested_folds: Annotated[
+        bool,
+        "With several layers, train the layers below once more without each fold that is held out, so that no layer is judged by rows that "
+        "what it has learnt from knew. False takes their out-of-fold answers as they are, as a stack within a stack of scikit-learn does: "
+        "fewer trainings, but what is then said out of fold above the first layer is too good.",
+    ] = True
     validation_fraction: Annotated[float, inside(0, 1), "Share of the rows that 'holdout' holds out."] = 0.25
     passthrough: Annotated[
         bool,
@@ -64,7 +70,9 @@ class StackParams:
         "How several blenders are combined: by their mean, or by weights that add up to one and make the out-of-fold loss least.",
     ] = "mean"
     oof_score: Annotated[
-        bool, "Keep out-of-fold predictions of every layer as oof_predictions_, and judge the blender by its own."
+        bool,
+        "Keep out-of-fold predictions of every layer as oof_predictions_, and judge the blender by its own, which is trained in folds for "
+        "that; with nested_folds, so are the layers below it.",
     ] = False
     scoring: Annotated[
         str | Callable | None,
