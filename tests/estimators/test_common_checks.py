@@ -37,6 +37,8 @@ from woodwind import (
     MixtureOfExpertsRegressor,
     RandomForestClassifier,
     RandomForestRegressor,
+    StackingClassifier,
+    StackingRegressor,
     VotingClassifier,
     VotingRegressor,
 )
@@ -60,6 +62,8 @@ SMALL = {
     "BayesianModelCombinationRegressor": BayesianModelCombinationRegressor(estimators=REGRESSORS, cv=2, n_combinations=200),
     "MixtureOfExpertsClassifier": MixtureOfExpertsClassifier(n_init=1, max_iter=20),
     "MixtureOfExpertsRegressor": MixtureOfExpertsRegressor(n_init=1, max_iter=20),
+    "StackingClassifier": StackingClassifier(estimators=CLASSIFIERS, cv=3),
+    "StackingRegressor": StackingRegressor(estimators=REGRESSORS, cv=3),
     "VotingClassifier": VotingClassifier(estimators=CLASSIFIERS),
     "VotingRegressor": VotingRegressor(estimators=REGRESSORS),
 }
@@ -92,6 +96,8 @@ VARIANTS = [
     BaggingRegressor(n_estimators=5, estimator=LinearRegression(), max_samples=0.7),
     RandomForestClassifier(n_estimators=20, bootstrap=False, criterion="entropy", voting="hard", max_bins=None),
     RandomForestRegressor(n_estimators=20, oob_score=True, quantiles=True, max_leaf_nodes=50),
+    StackingClassifier(estimators=CLASSIFIERS, layers=2, cv=3, passthrough=True, oof_score=True),
+    StackingRegressor(estimators=REGRESSORS, blending="holdout", refit=False, final_estimator=LinearRegression()),
     ExtraTreesRegressor(n_estimators=20, max_features="sqrt", min_samples_leaf=2),
     VotingClassifier(estimators=dict(CLASSIFIERS), voting="hard", weights=[2, 1], n_jobs=2),
     VotingRegressor(estimators=[*REGRESSORS, Ridge(alpha=3.0)], averaging="median"),

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Any, Self
 
 from sklearn.base import clone
+from sklearn.utils import get_tags
 
 from woodwind.base.errors import ParameterError
 from woodwind.estimators.base_learner import check_estimator
@@ -25,6 +26,8 @@ class Parts:
     cv: Any
     random_state: Any
     _classifies: bool
+    _pairs: Any
+    _named: Any
 
     def _default_blender(self) -> Any:
         raise NotImplementedError
@@ -32,6 +35,14 @@ class Parts:
     def _voting(self, blenders: list[tuple[str, Any]]) -> Any:
         """Several blenders as one."""
         raise NotImplementedError
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()  # type: ignore[misc]
+        members = [one for _, one in self._pairs() if hasattr(one, "__sklearn_tags__") and not isinstance(one, type)]
+        for name in ("allow_nan", "sparse", "categorical", "string"):
+            setattr(tags.input_tags, name, all(getattr(get_tags(one).input_tags, name) for one in members))
+        tags.transformer_tags.preserves_dtype = []
+        return tags
 
     # What there is.
 
@@ -56,7 +67,7 @@ class Parts:
 
     def _layers_of(self, values: dict[str, Any]) -> list[list[Named]]:
         """The members of every layer, checked."""
-        first = self._named()  # type: ignore[attr-defined]
+        first = self._named()
         layers = values["layers"]
         if isinstance(layers, int):
             return [first] * layers
@@ -72,7 +83,7 @@ class Parts:
 
     def _pairs_of_layers(self) -> list[list[tuple[str, Any]]]:
         """The members of every layer as they were given."""
-        first = self._pairs() or [("estimators", self.estimators)]  # type: ignore[attr-defined]
+        first = self._pairs() or [("estimators", self.estimators)]
         if not isinstance(self.layers, list | tuple):
             return [first] * (self.layers if isinstance(self.layers, int) and self.layers > 0 else 1)
         return [first, *(first if isinstance(one, str) else pairs_of(one) for one in self.layers)]
