@@ -34,7 +34,7 @@ from woodwind.base.errors import MemberError
 TWO = [("tree", DecisionTreeClassifier(max_depth=3, random_state=0)), ("bayes", GaussianNB())]
 THREE = [*TWO, ("machine", LinearSVC(random_state=0))]
 NUMBERS = [("tree", DecisionTreeRegressor(max_depth=3, random_state=0)), ("line", Ridge()), ("near", KNeighborsRegressor(7))]
-LOGISTIC = LogisticRegression(max_iter=3000)
+LOGISTIC = LogisticRegression(tol=1e-2, max_iter=1000)
 
 
 def binary(n=200):
@@ -66,9 +66,9 @@ def frame(n=160, seed=0):
 
 @pytest.mark.parametrize("passthrough", [False, True])
 @pytest.mark.parametrize("data", [binary, three], ids=["binary", "three"])
-@pytest.mark.parametrize("cv", [5, StratifiedKFold(3, shuffle=True, random_state=1)], ids=str)
-def test_it_is_the_stack_of_scikit_learn_bit_for_bit(data, passthrough, cv):
+def test_it_is_the_stack_of_scikit_learn_bit_for_bit(data, passthrough):
     X, y = data()
+    cv = StratifiedKFold(3, shuffle=True, random_state=1) if passthrough else 5
     ours = StackingClassifier(estimators=THREE, final_estimator=LOGISTIC, cv=cv, passthrough=passthrough).fit(X, y)
     other = TheirClassifier(THREE, LOGISTIC, cv=cv, passthrough=passthrough).fit(X, y)
     assert np.array_equal(ours.final_estimator_.coef_, other.final_estimator_.coef_)
@@ -165,7 +165,7 @@ WAYS = [
     {"blending": "holdout", "validation_fraction": 0.5},
     {"blending": "bootstrap", "cv": 4},
     {"blending": "bootstrap", "cv": 1},
-    {"cv": RepeatedStratifiedKFold(n_splits=3, n_repeats=2, random_state=0)},
+    {"cv": RepeatedStratifiedKFold(n_splits=2, n_repeats=2, random_state=0)},
     {"cv": TimeSeriesSplit(4)},
     {"cv": TimeSeriesSplit(4), "nested_folds": False},
     {"cv": ShuffleSplit(4, random_state=0)},
@@ -253,10 +253,10 @@ def test_weights_reach_the_members_and_the_blender():
 
 @pytest.mark.parametrize("more", [{}, {"layers": 2, "passthrough": True}, {"blending": "holdout"}], ids=str)
 def test_rows_without_weight_are_absent(more):
-    X, y = binary()
+    X, y = binary(120)
     weight = (np.random.default_rng(1).random(len(y)) > 0.3) * 1.0
     there = weight > 0
-    members = [("line", make_pipeline(StandardScaler(), LogisticRegression())), ("bayes", GaussianNB())]
+    members = [("tree", make_pipeline(StandardScaler(), DecisionTreeClassifier(max_depth=2, random_state=0))), ("bayes", GaussianNB())]
     stack = StackingClassifier(estimators=members, random_state=0, oof_score=True, **more)
     absent, removed = clone(stack).fit(X, y, weight), clone(stack).fit(X[there], y[there], weight[there])
     np.testing.assert_allclose(absent.predict_proba(X), removed.predict_proba(X), rtol=1e-10)
@@ -305,7 +305,7 @@ def test_columns_that_say_nothing_new_may_be_dropped():
 
 def test_every_layer_can_be_asked():
     X, y = three()
-    stack = StackingClassifier(estimators=TWO, layers=["same", [("line", LOGISTIC)]]).fit(X, y)
+    stack = StackingClassifier(estimators=TWO, layers=["same", [("bayes", GaussianNB())]], cv=4).fit(X, y)
     assert [len(layer) for layer in stack.layers_] == [2, 2, 1]
     said = list(stack.staged_predict_proba(X))
     np.testing.assert_allclose(said[0], np.mean([one.predict_proba(X) for one in stack.estimators_], axis=0))
@@ -351,13 +351,11 @@ def test_frames_with_text_and_gaps_are_stacked_and_passed_through():
 
 def test_sparse_tables_are_passed_through_as_such():
     X, y = three()
-    stack = StackingClassifier(estimators=[("line", LOGISTIC)], passthrough=True, final_estimator=LOGISTIC).fit(csr_array(X), y)
-    assert hasattr(stack.transform(csr_array(X)), "tocsr")
-    np.testing.assert_allclose(
-        stack.predict_proba(csr_array(X)),
-        StackingClassifier(estimators=[("line", LOGISTIC)], passthrough=True, final_estimator=LOGISTIC).fit(X, y).predict_proba(X),
-        atol=1e-3,
-    )
+    X, members = csr_array(X), [("line", RidgeClassifier())]
+    stack = StackingClassifier(estimators=members, passthrough=True, final_estimator=LOGISTIC).fit(X, y)
+    assert hasattr(stack.transform(X), "tocsr")
+    other = TheirClassifier(members, LOGISTIC, passthrough=True).fit(X, y)
+    np.testing.assert_allclose(stack.predict_proba(X), other.predict_proba(X), rtol=1e-9)
 
 
 def test_members_layers_and_blender_can_be_searched_over():
@@ -372,7 +370,7 @@ def test_members_layers_and_blender_can_be_searched_over():
 
 def test_it_can_be_cloned_pickled_and_shown():
     X, y = three()
-    stack = StackingClassifier(estimators={"bayes": GaussianNB()}, layers=[{"line": LOGISTIC}, "same"]).fit(X, y)
+    stack = StackingClassifier(estimators={"bayes": GaussianNB()}, layers=[{"line": LOGISTIC}, "same"], nested_folds=False).fit(X, y)
     again = pickle.loads(pickle.dumps(stack))
     assert np.array_equal(again.predict_proba(X), stack.predict_proba(X))
     copy = clone(stack)

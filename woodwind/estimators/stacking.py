@@ -9,7 +9,8 @@ from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, Transfo
 from sklearn.utils.metaestimators import available_if
 
 from woodwind.estimators.blenders import LogisticBlender, NonNegativeBlender
-from woodwind.estimators.stacking_skin import Stacking, final_classes, final_has
+from woodwind.estimators.stacking_parts import final_classes, final_has
+from woodwind.estimators.stacking_skin import Stacking
 from woodwind.estimators.target import Target, read_labels, read_numbers, tell_of_constant
 from woodwind.estimators.voting import VotingClassifier, VotingRegressor
 from woodwind.estimators.weights import weighed_classes
@@ -81,7 +82,8 @@ class StackingClassifier(
     @available_if(final_has("predict_proba"))  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> Floats:
         """The blender's probabilities (n_rows, n_classes), in the order of `classes_`."""
-        return self._final_shares(self.final_estimator_, self.transform(X))
+        columns = self.transform(X)
+        return self._final_shares(self.final_estimator_, columns)
 
     @available_if(final_has("predict_proba"))  # type: ignore[untyped-decorator]
     def predict_log_proba(self, X: Any) -> Floats:
@@ -92,7 +94,8 @@ class StackingClassifier(
     @available_if(final_has("decision_function"))  # type: ignore[untyped-decorator]
     def decision_function(self, X: Any) -> Floats:
         """What the decision function of the blender says."""
-        return np.asarray(self.final_estimator_.decision_function(self.transform(X)))
+        columns = self.transform(X)
+        return np.asarray(self.final_estimator_.decision_function(columns))
 
     def staged_predict_proba(self, X: Any) -> Iterator[Floats]:
         """The mean probabilities of the members of each layer, from the first up, and last the blender's."""

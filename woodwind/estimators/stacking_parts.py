@@ -3,13 +3,16 @@
 from collections.abc import Sequence
 from typing import Any, Self
 
+import numpy as np
+from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.utils import get_tags
 
 from woodwind.base.errors import ParameterError
 from woodwind.estimators.base_learner import check_estimator
-from woodwind.estimators.pool import Named, named_members, pairs_of
+from woodwind.estimators.pool import Named, class_numbers, named_members, pairs_of
 
+Integers = NDArray[np.int64]
 SAME = "same"
 
 
@@ -153,6 +156,21 @@ class Parts:
         if isinstance(self.layers, list | tuple):
             copy.layers = [_cloned(given, mine) for given, mine in zip(self.layers, copy.layers, strict=True)]
         return copy
+
+
+def final_has(method: str) -> Any:
+    """Whether the blender of a stack has a method: a question for `available_if`."""
+
+    def check_final(stack: Any) -> bool:
+        final = getattr(stack, "final_estimator_", None)
+        return hasattr(stack._blender() if final is None else final, method)
+
+    return check_final
+
+
+def final_classes(final: Any, classes: NDArray[Any]) -> Integers:
+    """The numbers of the classes that a blender knows, among all."""
+    return class_numbers(np.asarray(getattr(final, "classes_", classes)), classes)
 
 
 def _cloned(given: Any, copied: Any) -> Any:

@@ -10,6 +10,7 @@ from sklearn.utils._repr_html.estimator import _VisualBlock
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from woodwind.base.errors import DataError
 from woodwind.base.streams import key, seed_of
 from woodwind.data.header import Header
 from woodwind.ensemble.layers import Block, column_names, members_mean
@@ -18,7 +19,7 @@ from woodwind.estimators.blenders import Blender
 from woodwind.estimators.composed import Composed
 from woodwind.estimators.fitting import check_weights_are_taken, named_fault, weight_name
 from woodwind.estimators.members import TableOfAny
-from woodwind.estimators.pool import Named, class_numbers, open_table_of
+from woodwind.estimators.pool import Named, open_table_of
 from woodwind.estimators.skin import COLUMNS, TRAINING_DATA, Skin, all_or_nothing, check_lengths
 from woodwind.estimators.splits import Fold
 from woodwind.estimators.stacking_error import ErrorEstimate, estimate_error
@@ -36,7 +37,7 @@ from woodwind.estimators.stacking_layers import (
     train_layer,
 )
 from woodwind.estimators.stacking_nested import Nest
-from woodwind.estimators.stacking_parts import Parts
+from woodwind.estimators.stacking_parts import Parts, final_has
 from woodwind.estimators.stacking_rows import Holding, Rows
 from woodwind.estimators.stacking_scores import read_score
 from woodwind.estimators.target import Target
@@ -81,16 +82,6 @@ oof_predictions_ : list of arrays
 weights_ : array
     How much each member counts, or the coefficients of the blender, where it is linear.
 """
-
-
-def final_has(method: str) -> Any:
-    """Whether the blender of a stack has a method: a question for `available_if`."""
-
-    def check_final(stack: Any) -> bool:
-        final = getattr(stack, "final_estimator_", None)
-        return hasattr(stack._blender() if final is None else final, method)
-
-    return check_final
 
 
 class Stacking(Parts, Composed, Skin):
@@ -219,6 +210,8 @@ class Stacking(Parts, Composed, Skin):
         """The rows that weigh anything, and their numbers; None where that is all of them."""
         weight = read_weight(sample_weight, target.n_rows, self._owner)
         numbers = read_groups(groups, target.n_rows, self._owner)
+        if target.n_rows < 2:
+            raise DataError(f"{self._owner}: there is one sample (n_samples = 1): no row is left to judge members by. Give more rows.")
         target = self._present_classes(target, weight)
         rows = Rows(np.arange(target.n_rows), target, weight, numbers)
         if weight is None or weight.all():
@@ -318,7 +311,8 @@ class Stacking(Parts, Composed, Skin):
         **predict_params : anything
             Handed to the `predict` of the blender.
         """
-        return self.final_estimator_.predict(self.transform(X), **predict_params)
+        columns = self.transform(X)
+        return self.final_estimator_.predict(columns, **predict_params)
 
     def _staged_shares(self, X: Any) -> Iterator[Floats]:
         """What each layer says together, and last what the blender says, (n, K) or (n, 1)."""
@@ -391,10 +385,3 @@ class Stacking(Parts, Composed, Skin):
 
 def _shown(pairs: Sequence[tuple[str, Any]]) -> tuple[list[Any], list[str]]:
     return [one for _, one in pairs], [name for name, _ in pairs]
-
-
-def final_classes(final: Any, classes: NDArray[Any]) -> Integers:
-    """The numbers of the classes that a blender knows, among all."""
-    return class_numbers(np.asarray(getattr(final, "classes_", classes)), classes)
-
-
