@@ -29,12 +29,11 @@ if TYPE_CHECKING:
         RandomForestRegressor,
     )
     from woodwind.estimators.laboratory import bias_variance, measure_diversity
+    from woodwind.estimators.leak_probe import leak_probe
     from woodwind.estimators.linear_averaging import BayesianLinearAveragingRegressor
     from woodwind.estimators.model_combination import BayesianModelCombinationClassifier, BayesianModelCombinationRegressor
     from woodwind.estimators.out_of_fold import out_of_fold_predictions
     from woodwind.estimators.selection import EnsembleSelection, EnsembleSelectionClassifier, EnsembleSelectionRegressor
-    from woodwind.estimators.leak_probe import leak_probe
-    from woodwind.estimators.out_of_fold import out_of_fold_predictions
     from woodwind.estimators.stacking import StackingClassifier, StackingRegressor
     from woodwind.estimators.structure import RandomStructureForestClassifier, RandomStructureForestRegressor
     from woodwind.estimators.trees import DecisionTreeClassifier, DecisionTreeRegressor
@@ -113,7 +112,6 @@ _ROOMS = {
     "woodwind.estimators.out_of_fold": ("out_of_fold_predictions",),
     "woodwind.estimators.selection": ("EnsembleSelection", "EnsembleSelectionClassifier", "EnsembleSelectionRegressor"),
     "woodwind.estimators.leak_probe": ("leak_probe",),
-    "woodwind.estimators.out_of_fold": ("out_of_fold_predictions",),
     "woodwind.estimators.stacking": ("StackingClassifier", "StackingRegressor"),
     "woodwind.estimators.structure": ("RandomStructureForestClassifier", "RandomStructureForestRegressor"),
     "woodwind.estimators.trees": ("DecisionTreeClassifier", "DecisionTreeRegressor"),

@@ -398,6 +398,7 @@ FAULTS = [
     ({"cv": 1}, "cv must be an integer of at least 2"),
     ({"blending": "bootstrap", "cv": KFold(3)}, "cv is the number of samples"),
     ({"cv": 2, "layers": 2}, "too few"),
+    ({"cv": 2, "oof_score": True}, "no fold is left"),
     ({"cv": "prefit", "blending": "holdout"}, "nothing to train"),
     ({"stack_method": "proba"}, "stack_method must be"),
 ]
@@ -406,7 +407,7 @@ FAULTS = [
 @pytest.mark.parametrize(("more", "said"), FAULTS, ids=lambda fault: str(fault)[:40])
 def test_what_cannot_be_is_said_before_anything_is_trained(more, said):
     X, y = three()
-    with pytest.raises(ParameterError if "too few" not in said else DataError, match=said):
+    with pytest.raises(DataError if "cv" in more and more["cv"] == 2 else ParameterError, match=said):
         StackingClassifier(**({"estimators": TWO} | more)).fit(X, y)
 
 

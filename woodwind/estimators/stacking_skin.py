@@ -204,6 +204,11 @@ class Stacking(Parts, Composed, Skin):
                 part = self._blended(blender, seen.X, rows.at(of_seen), work, None)
                 said[out] += self._final_shares(part, asked_of.X)
                 times[out] += 1.0
+            if not times.any():
+                raise DataError(
+                    f"{work.owner}: no fold is left to judge the blender by: every layer holds one out, and so does oof_score. Give more folds "
+                    "by cv, fewer layers, or nested_folds=False."
+                )
             plan.kept.blender(np.where(times > 0.0, said / np.maximum(times, 1.0), np.nan), rows, plan.score)
 
     def _rows_of(self, target: Target, sample_weight: Any, groups: Any) -> tuple[Rows, Integers | None]:
