@@ -206,8 +206,8 @@ class Stacking(Parts, Composed, Skin):
                 times[out] += 1.0
             if not times.any():
                 raise DataError(
-                    f"{work.owner}: no fold is left to judge the blender by: every layer holds one out, and so does oof_score. Give more folds "
-                    "by cv, fewer layers, or nested_folds=False."
+                    f"{work.owner}: no fold is left to judge the blender by: every layer holds one out, and so does oof_score. Give more "
+                    "folds by cv, fewer layers, or nested_folds=False."
                 )
             plan.kept.blender(np.where(times > 0.0, said / np.maximum(times, 1.0), np.nan), rows, plan.score)
 
