@@ -45,9 +45,12 @@ def test_one_far_row_does_not_spoil_the_search():
     np.testing.assert_array_equal(found[0], expected[0])
 
 
+@pytest.mark.compiled
 def test_the_search_does_not_depend_on_threads_or_on_the_other_queries():
     rng = np.random.default_rng(3)
-    table, queries = rng.normal(size=(3000, 6)), rng.normal(size=(400, 6))
+    table, queries = rng.normal(size=(9000, 6)), rng.normal(size=(400, 6))  # more rows than are looked through together
+    found = np.argsort(((queries[:, None] - table) ** 2).sum(axis=2), axis=1)[:, :7]
+    np.testing.assert_array_equal(Search(table).near(queries, 7).neighbours, found)
     whole = Search(table).near(queries, 7, 2)
     parts = [Search(table).near(queries[begin : begin + 33], 7) for begin in range(0, 400, 33)]
     np.testing.assert_array_equal(whole.neighbours, np.vstack([part.neighbours for part in parts]))
