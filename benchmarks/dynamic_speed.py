@@ -104,7 +104,7 @@ def deslib(python: str, folder: Path, method: str, n_queries: int, threads: int,
     batch, part = PLAN[method]
     queries = min(n_queries, max(batch, n_queries // part))
     command = [python, str(HERE / "deslib_contestant.py"), str(folder), method, str(queries), str(min(batch, queries))]
-    command += ["1" if quick else "3" if part == 1 else "2", str(threads)]
+    command += ["1" if quick or part > 1 else "2", str(threads)]
     done = subprocess.run(command, check=False, capture_output=True, text=True, timeout=3000)
     if done.returncode:
         raise SystemExit(f"{' '.join(command)} failed:\n{done.stderr}")
@@ -128,7 +128,7 @@ def ours(facts: dict[str, Any], method: str, threads: int, rounds: int) -> tuple
     def predict() -> Any:
         return model.predict(facts["X_query"])
 
-    fitted = race({"fit": fit}, 2)["fit"].best
+    fitted = race({"fit": fit}, 1)["fit"].best
     return race({"woodwind": predict}, rounds, {"woodwind": predict})["woodwind"], fitted
 
 
@@ -152,6 +152,7 @@ def told(method: str, mine: Any, theirs: dict[str, Any] | None, truth: Any) -> t
 def main() -> None:
     def more(parser: argparse.ArgumentParser) -> None:
         parser.add_argument("--methods", default=",".join(PLAN), help="methods, separated by commas")
+        parser.add_argument("--columns", default=",".join(map(str, COLUMNS)), help="numbers of columns, separated by commas")
 
     options = arguments(__doc__ or "", more)
     python = os.environ.get("WOODWIND_DESLIB_PYTHON", "")
@@ -162,13 +163,13 @@ def main() -> None:
         "rows. Members answer from memory: what they need to predict comes on top, for both alike. The best of several runs.\n"
     )
     goals: dict[str, float] = {}
-    for columns in COLUMNS:
+    for columns in map(int, options.columns.split(",")):
         rows, versions = [], {}
         with tempfile.TemporaryDirectory() as name:
             facts = write(Path(name), n_queries, columns)
             for method in options.methods.split(","):
                 theirs = deslib(python, Path(name), method, n_queries, options.threads, options.quick) if python else None
-                mine = None if options.peers_only else ours(facts, method, options.threads, 1 if options.quick else 5)
+                mine = None if options.peers_only else ours(facts, method, options.threads, 1 if options.quick else 3)
                 row, figures = told(method, mine, theirs, facts["y_query"])
                 report.figures[f"{method}, {columns} columns"] = figures
                 rows.append(row)
