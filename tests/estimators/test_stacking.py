@@ -165,7 +165,7 @@ WAYS = [
     {"blending": "holdout", "validation_fraction": 0.5},
     {"blending": "bootstrap", "cv": 4},
     {"blending": "bootstrap", "cv": 1},
-    {"cv": RepeatedStratifiedKFold(n_splits=2, n_repeats=2, random_state=0)},
+    {"cv": RepeatedStratifiedKFold(n_splits=3, n_repeats=2, random_state=0)},
     {"cv": TimeSeriesSplit(4)},
     {"cv": TimeSeriesSplit(4), "nested_folds": False},
     {"cv": ShuffleSplit(4, random_state=0)},
