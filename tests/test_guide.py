@@ -17,7 +17,7 @@ GUIDE = ROOT / "docs" / "guide"
 PAGES = sorted(path for path in GUIDE.glob("*.md") if path.name != "README.md")
 LARGEST_PICTURE = 60_000
 # Numbers with a fraction may differ by so much, and whole ones by such a share: solvers of other versions stop elsewhere.
-NEAR, SHARE = 0.02, 0.05
+NEAR, SHARE = 0.03, 0.05
 NUMBER = re.compile(r"(?<![\w.])-?\d+(?:\.\d+)?(?:e-?\d+)?(?![\w.])")
 
 

@@ -6,7 +6,8 @@ from matplotlib import pyplot as plt
 from matplotlib.colors import to_rgb
 
 from woodwind.plots import EnsembleSizeDisplay, MemberCorrelationDisplay, StrengthDiversityDisplay
-from woodwind.plots.style import ON_DARK, ON_LIGHT, Look, apart, lightness, shortened
+from woodwind.plots.labels import apart, shortened
+from woodwind.plots.style import ON_DARK, ON_LIGHT, Look, lightness
 
 
 def test_colours_follow_the_axes_and_not_the_settings():

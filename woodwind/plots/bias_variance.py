@@ -9,7 +9,8 @@ from matplotlib.axes import Axes
 from woodwind.base.errors import DataError
 from woodwind.diversity import BiasVariance, squared_decomposition, zero_one_decomposition
 from woodwind.estimators.laboratory import bias_variance
-from woodwind.plots.style import SMALL, Look, axes_for, finish, fit_rows, key_above, write_axes
+from woodwind.plots.labels import fit_rows, key_above
+from woodwind.plots.style import SMALL, Look, axes_for, finish, write_axes
 
 HATCHES = ("", "////", "....", "xxxx")
 

@@ -12,8 +12,9 @@ from woodwind.base.errors import DataError, ParameterError
 from woodwind.estimators.row_weights import has_row_weights, learners_of, staged_row_weights
 from woodwind.estimators.stages import staged_predictions
 from woodwind.plots.boosting_stages import SOME, read_stages
+from woodwind.plots.labels import shortened
 from woodwind.plots.rows import Rows
-from woodwind.plots.style import MARKS, SIGNS, SMALL, Look, finish, grid_of_axes, shortened
+from woodwind.plots.style import MARKS, SIGNS, SMALL, Look, finish, grid_of_axes
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]

@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 
 from woodwind.base.errors import DataError, ParameterError
 from woodwind.estimators.stages import leaves_rows_out, staged_out_of_bag, staged_predictions
-from woodwind.plots.style import Look, axes_for, finish, name_lines, write_axes
+from woodwind.plots.labels import name_lines
+from woodwind.plots.style import Look, axes_for, finish, write_axes
 
 Floats = NDArray[np.float64]
 Measure = Callable[[NDArray[Any], NDArray[Any]], float]

@@ -8,20 +8,9 @@ from matplotlib.axes import Axes
 
 from woodwind.base.errors import DataError
 from woodwind.diversity import kappa
+from woodwind.plots.labels import name_over, name_points, outstanding, shortened
 from woodwind.plots.members import Floats, Said
-from woodwind.plots.style import (
-    MARKS,
-    Look,
-    axes_for,
-    finish,
-    name_over,
-    name_points,
-    outstanding,
-    point_style,
-    settle,
-    shortened,
-    write_axes,
-)
+from woodwind.plots.style import MARKS, Look, axes_for, finish, point_style, settle, write_axes
 
 CLOUD = "woodwind: pairs"
 

@@ -9,7 +9,8 @@ from matplotlib.axes import Axes
 from woodwind.base.errors import DataError, ParameterError
 from woodwind.diversity import margin_distribution, share_margins, vote_margins
 from woodwind.estimators.row_weights import has_row_weights, learners_of
-from woodwind.plots.style import TINY, Look, axes_for, finish, name_curves, write_axes
+from woodwind.plots.labels import name_curves
+from woodwind.plots.style import TINY, Look, axes_for, finish, write_axes
 
 CURVE = "woodwind: margins"
 

@@ -11,8 +11,9 @@ from scipy.spatial.distance import squareform
 
 from woodwind.base.errors import DataError, ParameterError
 from woodwind.diversity import error_correlation, pairwise
+from woodwind.plots.labels import shortened
 from woodwind.plots.members import Floats, Said
-from woodwind.plots.style import SMALL, Look, axes_for, finish, fold, lightness, settle, shortened
+from woodwind.plots.style import SMALL, Look, axes_for, finish, fold, lightness, settle
 
 # Measures of pairs, what they are called, and whether more of them is more alike.
 MEASURES = {

@@ -9,8 +9,9 @@ from matplotlib.axes import Axes
 
 from woodwind.base.errors import DataError, ParameterError
 from woodwind.diversity import ambiguity_decomposition, error_correlation, good_and_bad_diversity, pairwise
+from woodwind.plots.labels import name_points, outstanding
 from woodwind.plots.members import Floats, Said
-from woodwind.plots.style import SMALL, Look, axes_for, finish, name_points, outstanding, point_style, settle, write_axes
+from woodwind.plots.style import SMALL, Look, axes_for, finish, point_style, settle, write_axes
 
 MEASURES = {
     "disagreement": "Mean disagreement with the others (share of rows)",
