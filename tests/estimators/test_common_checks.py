@@ -96,7 +96,7 @@ VARIANTS = [
     BaggingRegressor(n_estimators=5, estimator=LinearRegression(), max_samples=0.7),
     RandomForestClassifier(n_estimators=20, bootstrap=False, criterion="entropy", voting="hard", max_bins=None),
     RandomForestRegressor(n_estimators=20, oob_score=True, quantiles=True, max_leaf_nodes=50),
-    StackingClassifier(estimators=CLASSIFIERS, layers=2, cv=4, passthrough=True, oof_score=True),
+    StackingClassifier(estimators=CLASSIFIERS, layers=2, cv=3, passthrough=True),
     StackingRegressor(estimators=REGRESSORS, cv=3, refit=False, final_estimator=LinearRegression()),
     ExtraTreesRegressor(n_estimators=20, max_features="sqrt", min_samples_leaf=2),
     VotingClassifier(estimators=dict(CLASSIFIERS), voting="hard", weights=[2, 1], n_jobs=2),
