@@ -95,5 +95,9 @@ class FoldWarning(WoodwindWarning):
     """Some rows are held out by no fold, or some class is absent from the rows that a fold learns."""
 
 
+class SeenRowsWarning(WoodwindWarning):
+    """Members that are taken as they are seem to have learnt the rows that they are judged by."""
+
+
 class InterruptWarning(WoodwindWarning):
     """A training was interrupted: the model of the rounds that were finished is kept."""

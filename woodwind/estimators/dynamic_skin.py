@@ -20,6 +20,7 @@ from woodwind.estimators.dynamic_model import DynamicModel, Manner, Near, Space
 from woodwind.estimators.judging import Judged, Trial, as_they_are, check_probabilities, held_out, judged_out_of_fold
 from woodwind.estimators.members import TableOfAny
 from woodwind.estimators.pool import are_fitted, open_table_of
+from woodwind.estimators.seen_rows import tell_of_perfect
 from woodwind.estimators.skin import COLUMNS, Skin, check_lengths, named_owner
 from woodwind.estimators.target import Target
 from woodwind.estimators.weights import Weighing, read_weight
@@ -155,6 +156,8 @@ class Dynamic(Composed, Skin):
         trial = Trial(named, table, target, weight, method.needs_shares, seed, self._threads, self._owner, values["verbose"])
         if prefit:
             judged = as_they_are(trial)
+            if values["prefit"] == "auto":
+                tell_of_perfect([member.name for member in named], judged.votes, judged.target.y[judged.rows], self._owner)
         elif values["selection_size"] is None:
             judged = judged_out_of_fold(trial, values["cv"])
         else:

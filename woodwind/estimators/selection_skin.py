@@ -18,6 +18,7 @@ from woodwind.estimators.out_of_fold import out_of_fold
 from woodwind.estimators.pool import Named, Pool, Saying, are_fitted, class_numbers, joint_classes, open_table_of, trained_pool
 from woodwind.estimators.pruned import AnyPool, TreePool, pruned_ensemble
 from woodwind.estimators.roster import is_fitted
+from woodwind.estimators.seen_rows import tell_of_perfect
 from woodwind.estimators.selection_scores import objective_for
 from woodwind.estimators.selection_search import members_wanted, search
 from woodwind.estimators.skin import COLUMNS, TRAINING_DATA, Skin, all_or_nothing, check_lengths
@@ -146,6 +147,8 @@ class Selection(Composed, Skin):
         self._keep_header(rows.table.header)
         prefit = trees is not None or (are_fitted(named) if values["prefit"] == "auto" else values["prefit"])
         judged = self._taken(named, trees, rows) if prefit else self._in_folds(named, rows, values, seed)
+        if prefit and trees is None and values["prefit"] == "auto":
+            tell_of_perfect([member.name for member in named], judged.said, judged.target.y, self._owner)
         said, weight = judged.said, judged.weight
         objective = objective_for(values["scoring"], self, said, judged.target, weight, values["diversity"])
         chosen = search(values, objective, said, judged.target, weight, seed)
