@@ -48,7 +48,7 @@ NAMES = [getattr(woodwind, name) for name in woodwind.__all__]
 PUBLIC = [named for named in NAMES if inspect.isclass(named) and issubclass(named, BaseEstimator)]
 
 # Estimators whose default members are many and large are checked with two small ones.
-CLASSIFIERS = [("linear", LogisticRegression()), ("bayes", GaussianNB())]
+CLASSIFIERS = [("linear", LogisticRegression(max_iter=1000)), ("bayes", GaussianNB())]
 REGRESSORS = [("linear", LinearRegression()), ("tree", TheirTree(max_depth=4))]
 SMALL = {
     "EnsembleSelectionClassifier": EnsembleSelectionClassifier(estimators=CLASSIFIERS, cv=2),

@@ -130,8 +130,8 @@ class StackingRegressor(PoolParams, StackParams, WorkParams, Stacking, Regressor
     >>> from woodwind import StackingRegressor
     >>> X, y = load_diabetes(return_X_y=True)
     >>> stack = StackingRegressor(estimators={"line": RidgeCV(), "near": KNeighborsRegressor(20)}).fit(X, y)
-    >>> stack.weights_.round(1).tolist()
-    [0.8, 0.3]
+    >>> bool((stack.weights_ >= 0.0).all())
+    True
     """
 
     _classifies = False
