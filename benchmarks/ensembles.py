@@ -6,7 +6,7 @@
 
 Seven members of different kinds are trained on at most 6,000 rows, and put together by the public estimators: voting, weighted
 voting, stacking, pruning and dynamic selection. Each of these trains its members in the same folds: `Remembered` keeps what a member
-has learnt from the same rows, so that nothing is trained twice, and nothing else is shared. The best single member is the one with the
+has learnt from the same rows and what it said of others, so that nothing is trained twice. The best single member is the one with the
 least loss out of fold, which a user would have taken; the best of the dynamic methods is named in hindsight, as the oracle is, who asks
 the best member for each row.
 """
@@ -18,6 +18,7 @@ import hashlib
 import json
 import threading
 import time
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -36,12 +37,23 @@ KEPT = RESULTS / "ensembles-tables.json"
 
 
 def remembered() -> Any:
-    """A wrapper of estimators that keeps what each has learnt from which rows."""
+    """Wrappers of estimators that keep what each has learnt from which rows, and what it said of which."""
     from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 
-    kept: dict[tuple[str, str], Any] = {}
-    locks: dict[tuple[str, str], threading.Lock] = {}
+    kept: dict[tuple[str, ...], Any] = {}
+    locks: dict[tuple[str, ...], threading.Lock] = {}
     guard = threading.Lock()
+
+    def digest_of(X: Any, more: bytes = b"") -> str:
+        return hashlib.sha256(np.ascontiguousarray(X.index.to_numpy()).tobytes() + more).hexdigest()
+
+    def once(which: tuple[str, ...], call: Callable[[], Any]) -> Any:
+        with guard:
+            lock = locks.setdefault(which, threading.Lock())
+        with lock:
+            if which not in kept:
+                kept[which] = call()
+        return kept[which]
 
     class Remembered(BaseEstimator):
         def __init__(self, name: str = "", estimator: Any = None) -> None:
@@ -50,20 +62,14 @@ def remembered() -> Any:
         def fit(self, X: Any, y: Any) -> Any:
             from sklearn.base import clone
 
-            rows = np.ascontiguousarray(X.index.to_numpy()).tobytes() + np.asarray(y, np.float64).tobytes()
-            which = (self.name, hashlib.sha256(rows).hexdigest())
-            with guard:
-                lock = locks.setdefault(which, threading.Lock())
-            with lock:
-                if which not in kept:
-                    kept[which] = clone(self.estimator).fit(X, y)
-            self.model_ = kept[which]
+            self.rows_ = digest_of(X, np.asarray(y, np.float64).tobytes())
+            self.model_ = once((self.name, self.rows_), lambda: clone(self.estimator).fit(X, y))
             self.n_features_in_ = X.shape[1]
             self.feature_names_in_ = np.array(X.columns, object)
             return self
 
         def predict(self, X: Any) -> Any:
-            return self.model_.predict(X)
+            return once((self.name, self.rows_, "predict", digest_of(X)), lambda: self.model_.predict(X))
 
     class OfClasses(ClassifierMixin, Remembered):
         def fit(self, X: Any, y: Any) -> Any:
@@ -72,12 +78,12 @@ def remembered() -> Any:
             return self
 
         def predict_proba(self, X: Any) -> Any:
-            return self.model_.predict_proba(X)
+            return once((self.name, self.rows_, "predict_proba", digest_of(X)), lambda: self.model_.predict_proba(X))
 
     class OfNumbers(RegressorMixin, Remembered):
         pass
 
-    return OfClasses, OfNumbers, kept
+    return OfClasses, OfNumbers
 
 
 def members(task: str, threads: int) -> list[tuple[str, Any]]:
@@ -151,7 +157,7 @@ def of_split(table: real.Table, train: Any, test: Any, options: argparse.Namespa
     task = table.task
     X, y = table.X.iloc[train], table.y[train]
     new, truth = table.X.iloc[test], table.y[test]
-    of_classes, of_numbers, _kept = remembered()
+    of_classes, of_numbers = remembered()
     wrap = of_numbers if task == "regression" else of_classes
     pool = [(name, wrap(name=f"{name}", estimator=estimator)) for name, estimator in members(task, options.threads)]
     splitter = (KFold if task == "regression" else StratifiedKFold)(5, shuffle=True, random_state=0)
