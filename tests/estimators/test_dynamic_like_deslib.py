@@ -6,9 +6,10 @@ The functions under it are compared in all settings in tests/select/test_against
 import numpy as np
 import pytest
 from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.linear_model import LogisticRegression
 
 from tests.select.deslib_answers import cases
-from woodwind import DynamicSelectionClassifier
+from woodwind import DynamicSelectionClassifier, StackingClassifier
 
 METHODS = {
     "OLA": "ola", "LCA": "lca", "MLA": "mla", "MCB": "mcb", "Rank": "rank", "APriori": "a_priori", "APosteriori": "a_posteriori",
@@ -95,3 +96,14 @@ def test_the_score_of_the_oracle_is_that_of_deslib(name):
     case = cases()[name]
     model = estimator_of(cases()[name.replace("Oracle", "KNORAE")]).fit(case.table.X_selection, case.table.y_selection)
     assert model.oracle_score(case.table.X_query, case.table.y_query) == np.mean(case.labels == case.table.y_query)
+
+
+@pytest.mark.parametrize("name", [name for name in cases() if cases()[name].kind == "StackedClassifier"])
+def test_a_stack_of_fitted_members_says_what_deslib_says(name):
+    case = cases()[name]
+    blender, passthrough = LogisticRegression(max_iter=1000), case.params.get("passthrough", False)
+    model = StackingClassifier(members_of(case.table), final_estimator=blender, cv="prefit", passthrough=passthrough)
+    model.fit(case.table.X_selection, case.table.y_selection)
+    sure = ~case.chance
+    assert sure.sum() > 90
+    np.testing.assert_array_equal(model.predict(case.table.X_query)[sure], case.labels[sure])
