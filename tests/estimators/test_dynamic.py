@@ -8,8 +8,9 @@ from sklearn.datasets import make_classification, make_regression
 from sklearn.ensemble import BaggingClassifier as TheirBagging
 from sklearn.ensemble import RandomForestClassifier as TheirForest
 from sklearn.linear_model import LinearRegression, LogisticRegression
-from sklearn.model_selection import GridSearchCV, StratifiedKFold
+from sklearn.model_selection import GridSearchCV, GroupKFold, StratifiedKFold
 from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsClassifier
 from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
@@ -320,3 +321,17 @@ def test_whole_weights_are_rows_given_so_often():
     weighed = DynamicSelectionClassifier(estimators=POOL).fit(X[SELECT], Y[SELECT], sample_weight=count)
     given = DynamicSelectionClassifier(estimators=POOL).fit(X[SELECT][again], Y[SELECT][again])
     np.testing.assert_array_equal(weighed.predict(X[TEST]), given.predict(X[TEST]))
+
+
+@pytest.mark.parametrize("selection_size", [None, 0.4])
+def test_rows_of_one_group_are_held_out_together(selection_size):
+    """Copies of a row, learnt by a nearest neighbour, would make it look perfect."""
+    rng = np.random.default_rng(0)
+    X, y, groups = np.repeat(rng.normal(size=(60, 4)), 4, axis=0), np.repeat(rng.integers(0, 2, 60), 4), np.repeat(np.arange(60), 4)
+    pool = [("near", KNeighborsClassifier(1)), ("bayes", GaussianNB())]
+    cv = 5 if selection_size else GroupKFold(5)
+    model = DynamicSelectionClassifier(pool, method="ola", selection_size=selection_size, cv=cv, random_state=0).fit(X, y, groups=groups)
+    facts = model._model.facts
+    assert facts.hits[:, 0].mean() < 0.8
+    if selection_size:
+        assert (np.bincount(model.selection_rows_ // 4, minlength=60) % 4 == 0).all()

@@ -15,6 +15,7 @@ from woodwind.ensemble.noise import class_shares, largest_rate
 from woodwind.ensemble.out_of_bag import OutOfBag
 from woodwind.estimators.bag_checks import Score
 from woodwind.estimators.bagged import Bagging, Given, Values
+from woodwind.estimators.log_shares import LogShares
 from woodwind.estimators.members import Kind
 from woodwind.estimators.target import Target, read_labels, read_numbers, tell_of_constant
 from woodwind.estimators.trees import DecisionTreeClassifier, DecisionTreeRegressor
@@ -33,7 +34,7 @@ def _members_decide(bag: Any) -> bool:
 
 
 @knobs
-class BaggingClassifier(BagParams, BagClassifierParams, DiversityParams, RunParams, Bagging, ClassifierMixin, BaseEstimator):
+class BaggingClassifier(BagParams, BagClassifierParams, DiversityParams, RunParams, Bagging, LogShares, ClassifierMixin, BaseEstimator):
     """Bagging for classification.
 
     {about}
@@ -131,11 +132,6 @@ class BaggingClassifier(BagParams, BagClassifierParams, DiversityParams, RunPara
     def predict_proba(self, X: Any) -> Floats:
         """Mean probabilities, or shares of the votes, (n_rows, n_classes), in the order of `classes_`."""
         return self._shares(self._total(X, self._kind()), len(self._members))
-
-    def predict_log_proba(self, X: Any) -> Floats:
-        """Logarithms of these; minus infinity for a class that has none."""
-        with np.errstate(divide="ignore"):
-            return np.log(self.predict_proba(X))
 
     @available_if(_members_decide)  # type: ignore[untyped-decorator]
     def decision_function(self, X: Any) -> Floats:

@@ -1,13 +1,22 @@
 """Ensembles whose members have names: parameters of members are parameters of the ensemble, as in scikit-learn."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, Self
 
 from sklearn.base import clone
-from sklearn.utils import Bunch
+from sklearn.utils import Bunch, get_tags
 from sklearn.utils._repr_html.estimator import _VisualBlock
 
-from woodwind.estimators.roster import DROP, Named, Pairs, default_pool, is_fitted, named_members, pairs_of
+from woodwind.estimators.roster import DROP, Named, Pairs, deep_parameters, default_pool, is_fitted, named_members, pairs_of
+
+TAKEN = ("allow_nan", "sparse", "categorical", "string")
+
+
+def narrow_tags(tags: Any, members: Iterable[Any]) -> None:
+    """An ensemble takes the tables that all of its members take; what is no estimator is said so by fit, not by whoever asks for tags."""
+    known = [get_tags(one).input_tags for one in members if hasattr(one, "__sklearn_tags__") and not isinstance(one, type)]
+    for name in TAKEN:
+        setattr(tags.input_tags, name, all(getattr(of_member, name) for of_member in known))
 
 
 class Composed:
@@ -37,12 +46,7 @@ class Composed:
             With members by their names, and their parameters as name__parameter.
         """
         out: dict[str, Any] = super().get_params(deep=deep)  # type: ignore[misc]
-        if deep:
-            for name, estimator in pairs_of(self.estimators):
-                out[name] = estimator
-                if hasattr(estimator, "get_params") and not isinstance(estimator, type):
-                    out |= {f"{name}__{key}": value for key, value in estimator.get_params(deep=True).items()}
-        return out
+        return out | deep_parameters(pairs_of(self.estimators)) if deep else out
 
     def set_params(self, **params: Any) -> Self:
         """Set parameters; a member by its name, of which 'drop' leaves it out, and its parameters by name__parameter.

@@ -11,13 +11,14 @@ from sklearn.utils.validation import check_is_fitted
 from woodwind.base.errors import ParameterError
 from woodwind.estimators.dynamic_model import DynamicModel, Manner, Part, fair, unanimous
 from woodwind.estimators.dynamic_skin import Dynamic, Values
+from woodwind.estimators.log_shares import LogShares
 from woodwind.estimators.target import Target, read_labels, read_numbers, tell_of_constant
 from woodwind.estimators.weights import Weighing, weighed_classes
 from woodwind.params.dynamic import DynamicClassifierParams, DynamicParams, DynamicRegressorParams, RegionParams, SelectionRowsParams
 from woodwind.params.groups import WorkParams
 from woodwind.params.knobs import knobs
 from woodwind.params.pools import PoolParams
-from woodwind.select.explanation import EASY, SELECTED, UNANIMOUS, SelectionExplanation
+from woodwind.select.explanation import EASY, SELECTED, UNANIMOUS
 from woodwind.select.facts import Queries
 from woodwind.select.methods import METHODS, NUMBER_METHODS, Method
 
@@ -33,6 +34,7 @@ class DynamicSelectionClassifier(
     SelectionRowsParams,
     WorkParams,
     Dynamic,
+    LogShares,
     ClassifierMixin,
     BaseEstimator,
 ):
@@ -94,8 +96,8 @@ class DynamicSelectionClassifier(
         safe_k = manner.k if values["safe_k"] is None else min(values["safe_k"], manner.k)
         return replace(manner, safe_k=safe_k, ih_rate=values["ih_rate"])
 
-    def _fit(self, values: Values, X: Any, y: Any, sample_weight: Any) -> None:
-        super()._fit(values, X, y, sample_weight)
+    def _fit(self, values: Values, X: Any, y: Any, sample_weight: Any, groups: Any = None) -> None:
+        super()._fit(values, X, y, sample_weight, groups)
         self.classes_: NDArray[Any] = np.asarray(self._model.pool.classes)
         self.n_classes_ = len(self.classes_)
 
@@ -125,11 +127,6 @@ class DynamicSelectionClassifier(
         soft = self.voting == "soft" or (model.manner.method.chooses_one and gives)
         return np.concatenate([shares for _, shares in model.class_shares(X, soft, self._owner, self._threads)])
 
-    def predict_log_proba(self, X: Any) -> Floats:
-        """Logarithms of these; minus infinity for a class that has none."""
-        with np.errstate(divide="ignore"):
-            return np.log(self.predict_proba(X))
-
     def oracle_score(self, X: Any, y: Any) -> float:
         """The share of rows about which at least one member is right: no selection among these members does better."""
         check_is_fitted(self)
@@ -140,23 +137,9 @@ class DynamicSelectionClassifier(
         ]
         return float(np.concatenate(right).mean())
 
-    def explain_selection(self, X: Any) -> SelectionExplanation:
-        """Who was asked about each row, how much each one counted, and which selection rows told so.
-
-        Parameters
-        ----------
-        X : table
-            Rows to be explained. For every row and member several numbers are kept: explain some hundred rows, not all.
-
-        Returns
-        -------
-        SelectionExplanation
-            To be printed, or read by `members(row)`, `asked(row)`, `counts()`, `to_dict()` and `to_columns()`.
-        """
-        check_is_fitted(self)
+    def _explanations(self, X: Any) -> list[dict[str, Any]]:
         soft = self.voting == "soft"
-        found = [self._explained(*both) for both in self._model.class_shares(X, soft, self._owner, self._threads)]
-        return joined(found, self._model)
+        return [self._explained(*both) for both in self._model.class_shares(X, soft, self._owner, self._threads)]
 
     def _explained(self, part: Part, shares: Floats) -> dict[str, Any]:
         model = self._model
@@ -233,22 +216,8 @@ class DynamicSelectionRegressor(
         check_is_fitted(self)
         return self._model.numbers(X, self._owner, self._threads)
 
-    def explain_selection(self, X: Any) -> SelectionExplanation:
-        """Who was asked about each row, how much each one counted, and which selection rows told so.
-
-        Parameters
-        ----------
-        X : table
-            Rows to be explained. For every row and member several numbers are kept: explain some hundred rows, not all.
-
-        Returns
-        -------
-        SelectionExplanation
-            To be printed, or read by `members(row)`, `asked(row)`, `counts()`, `to_dict()` and `to_columns()`.
-        """
-        check_is_fitted(self)
-        found = [self._explained(part) for part in self._model.parts(X, False, self._owner, self._threads)]
-        return joined(found, self._model)
+    def _explanations(self, X: Any) -> list[dict[str, Any]]:
+        return [self._explained(part) for part in self._model.parts(X, False, self._owner, self._threads)]
 
     def _explained(self, part: Part) -> dict[str, Any]:
         queries = self._model.queries(part.points, part.votes, None)
@@ -273,10 +242,3 @@ def where_judged(model: DynamicModel, queries: Queries) -> dict[str, Any]:
     bare = region.neighbours is None or method.clusters is not None or not method.local
     rows = None if bare or region.neighbours is None else model.rows[region.neighbours]
     return {"rows": rows, "distances": region.distances, "judged_by": judged_by}
-
-
-def joined(found: list[dict[str, Any]], model: DynamicModel) -> SelectionExplanation:
-    """One explanation of what was found part by part."""
-    first = found[0]
-    whole = {name: np.concatenate([one[name] for one in found]) for name, value in first.items() if isinstance(value, np.ndarray)}
-    return SelectionExplanation(method=model.manner.method.title, names=model.pool.names, **(first | whole))

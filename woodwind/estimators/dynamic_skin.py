@@ -9,21 +9,22 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial.distance import cdist
 from sklearn.base import clone
-from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from woodwind.base.errors import DataError, ParameterError
 from woodwind.base.streams import key, seed_of
 from woodwind.data.matrix_form import MatrixForm
-from woodwind.estimators.composed import Composed
 from woodwind.estimators.dynamic_model import DynamicModel, Manner, Near, Space
 from woodwind.estimators.judging import Judged, Trial, as_they_are, check_probabilities, held_out, judged_out_of_fold
 from woodwind.estimators.members import TableOfAny
 from woodwind.estimators.pool import are_fitted, open_table_of
+from woodwind.estimators.pool_skin import PoolSkin
 from woodwind.estimators.seen_rows import tell_of_perfect
-from woodwind.estimators.skin import COLUMNS, Skin, check_lengths, named_owner
+from woodwind.estimators.skin import COLUMNS, check_lengths, named_owner
 from woodwind.estimators.target import Target
+from woodwind.estimators.validation import read_groups
 from woodwind.estimators.weights import Weighing, read_weight
+from woodwind.select.explanation import SelectionExplanation
 from woodwind.select.facts import NumberFacts, SelectionFacts
 from woodwind.select.methods import Method, Mode, options_of, rehearse, told
 from woodwind.select.neighbours import Search
@@ -59,7 +60,7 @@ method_ : Method
 """
 
 
-class Dynamic(Composed, Skin):
+class Dynamic(PoolSkin):
     """What both kinds of dynamic selection share."""
 
     _told: ClassVar[dict[str, str]] = {"about": ABOUT, "model": MODEL, "columns": COLUMNS}
@@ -75,12 +76,25 @@ class Dynamic(Composed, Skin):
     def _check_method(self, values: Values, method: Method) -> None:
         """Raise where parameters ask for what the method does not have."""
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        members = [one for _, one in self._pairs() if hasattr(one, "__sklearn_tags__") and not isinstance(one, type)]
-        for name in ("allow_nan", "sparse", "categorical", "string"):
-            setattr(tags.input_tags, name, all(getattr(get_tags(one).input_tags, name) for one in members))
-        return tags
+    def _explanations(self, X: Any) -> list[dict[str, Any]]:
+        """Who was asked about the rows, block by block."""
+        raise NotImplementedError
+
+    def explain_selection(self, X: Any) -> SelectionExplanation:
+        """Who was asked about each row, how much each one counted, and which selection rows told so.
+
+        Parameters
+        ----------
+        X : table
+            Rows to be explained. For every row and member several numbers are kept: explain some hundred rows, not all.
+
+        Returns
+        -------
+        SelectionExplanation
+            To be printed, or read by `members(row)`, `asked(row)`, `counts()`, `to_dict()` and `to_columns()`.
+        """
+        check_is_fitted(self)
+        return joined(self._explanations(X), self._model)
 
     # What is asked for, checked before any work is done.
 
@@ -133,7 +147,7 @@ class Dynamic(Composed, Skin):
 
     # Training.
 
-    def _fit(self, values: Values, X: Any, y: Any, sample_weight: Any) -> None:
+    def _fit(self, values: Values, X: Any, y: Any, sample_weight: Any, groups: Any = None) -> None:
         seed = seed_of(values["random_state"])
         if isinstance(values["metric"], str):
             values["metric"] = ALSO_CALLED.get(values["metric"], values["metric"])
@@ -153,7 +167,9 @@ class Dynamic(Composed, Skin):
             raise DataError(f"{self._owner}: n_samples=1: members cannot be judged on the row that they learn. Give more rows.")
         if method.needs_shares and not prefit:
             check_probabilities(named, values["method"], self._owner)
-        trial = Trial(named, table, target, weight, method.needs_shares, seed, self._threads, self._owner, values["verbose"])
+        together = read_groups(groups, target.n_rows, self._owner)
+        more = {"seed": seed, "threads": self._threads, "owner": self._owner, "verbose": values["verbose"]}
+        trial = Trial(named, table, target, weight, together, method.needs_shares, more)
         if prefit:
             judged = as_they_are(trial)
             if values["prefit"] == "auto":
@@ -283,3 +299,10 @@ def _chance(model: Any, facts: Floats) -> Floats:
 
 def _always(chance: float, facts: Floats) -> Floats:
     return np.full(len(facts), chance)
+
+
+def joined(found: list[dict[str, Any]], model: DynamicModel) -> SelectionExplanation:
+    """One explanation of what was found part by part."""
+    first = found[0]
+    whole = {name: np.concatenate([one[name] for one in found]) for name, value in first.items() if isinstance(value, np.ndarray)}
+    return SelectionExplanation(method=model.manner.method.title, names=model.pool.names, **(first | whole))

@@ -6,7 +6,6 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from woodwind.base.errors import ParameterError, WoodwindWarning
@@ -16,6 +15,7 @@ from woodwind.ensemble.averaging import information_criterion
 from woodwind.ensemble.experts import Course, expectation, start, train
 from woodwind.ensemble.gate import Softmax
 from woodwind.estimators.base_learner import check_estimator
+from woodwind.estimators.composed import narrow_tags
 from woodwind.estimators.fitting import weight_name
 from woodwind.estimators.members import TableOfAny, in_parallel
 from woodwind.estimators.mixture import Columns, Parts, Sight, Task, TrainedOnShares, dense
@@ -78,9 +78,7 @@ class Experts(Skin):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        given = [one for one in (*_listed(self.experts), self.gate) if hasattr(one, "__sklearn_tags__") and not isinstance(one, type)]
-        for name in ("allow_nan", "sparse", "categorical", "string"):
-            setattr(tags.input_tags, name, all(getattr(get_tags(one).input_tags, name) for one in given))
+        narrow_tags(tags, (*_listed(self.experts), self.gate))
         return tags
 
     # What each task does in its own way.

@@ -10,6 +10,7 @@ from woodwind.base.errors import ParameterError
 from woodwind.ensemble.averaging import as_counts
 from woodwind.ensemble.experts import Course, categorical_log_density, gaussian_log_density, mixture_moments, mixture_quantiles
 from woodwind.estimators.expert_skin import Experts, Floats, Values
+from woodwind.estimators.log_shares import LogShares
 from woodwind.estimators.mixture import Parts
 from woodwind.estimators.skin import check_lengths
 from woodwind.estimators.target import Target, read_labels, read_numbers, tell_of_constant
@@ -19,7 +20,7 @@ from woodwind.params.knobs import knobs
 
 
 @knobs
-class MixtureOfExpertsClassifier(ExpertParams, Experts, ClassifierMixin, BaseEstimator):
+class MixtureOfExpertsClassifier(ExpertParams, Experts, LogShares, ClassifierMixin, BaseEstimator):
     """A mixture of experts for classification.
 
     {about}
@@ -75,11 +76,6 @@ class MixtureOfExpertsClassifier(ExpertParams, Experts, ClassifierMixin, BaseEst
         gate, said = self._said(X)
         mixed = np.einsum("nk,nkc->nc", gate, said)
         return np.asarray(mixed / mixed.sum(axis=1, keepdims=True))
-
-    def predict_log_proba(self, X: Any) -> Floats:
-        """Logarithms of these; minus infinity for a class that has none."""
-        with np.errstate(divide="ignore"):
-            return np.log(self.predict_proba(X))
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The most probable class, of equals the first."""

@@ -10,6 +10,7 @@ from woodwind.base.errors import ParameterError
 from woodwind.data.table import Table
 from woodwind.ensemble.forest import Growing, class_rows, number_rows
 from woodwind.estimators.forest_skin import ForestSkin
+from woodwind.estimators.log_shares import LogShares
 from woodwind.estimators.target import Target, read_labels, read_numbers, tell_of_constant
 from woodwind.estimators.weights import Weighing, weighed_classes
 from woodwind.params.forests import ForestClassifierParams, ForestParams, ForestRegressorParams, Quantiles
@@ -23,7 +24,7 @@ Floats = NDArray[np.float64]
 Values = dict[str, Any]
 
 
-class ForestClassification(ForestSkin, ClassifierMixin, BaseEstimator):
+class ForestClassification(ForestSkin, LogShares, ClassifierMixin, BaseEstimator):
     """What forests for classes have in common."""
 
     voting: Literal["soft", "hard"]
@@ -59,11 +60,6 @@ class ForestClassification(ForestSkin, ClassifierMixin, BaseEstimator):
     def predict_proba(self, X: Any) -> Floats:
         """Mean over the trees of the shares of the classes, or of their votes; (n_rows, n_classes), in the order of `classes_`."""
         return self._mean(X)
-
-    def predict_log_proba(self, X: Any) -> Floats:
-        """Logarithms of the probabilities; minus infinity for a class that no tree has found."""
-        with np.errstate(divide="ignore"):
-            return np.log(self.predict_proba(X))
 
     def _predicted(self, mean: Floats) -> NDArray[Any]:
         labels: NDArray[Any] = self.classes_[mean.argmax(axis=1)]

@@ -28,15 +28,19 @@ class Trial:
     table: TableOfAny
     target: Target
     weight: Floats | None
+    groups: Integers | None  # rows of one group are held out together
     soft: bool  # whether members are judged by probabilities
-    seed: int
-    threads: int
-    owner: str
-    verbose: int | bool = 0
+    how: dict[str, Any]  # how members are trained: seed, threads, owner, verbose
 
-    def how(self) -> dict[str, Any]:
-        """How members are trained."""
-        return {"seed": self.seed, "threads": self.threads, "owner": self.owner, "verbose": self.verbose}
+    @property
+    def owner(self) -> str:
+        """Whose members they are."""
+        return str(self.how["owner"])
+
+    @property
+    def threads(self) -> int:
+        """Threads to use."""
+        return int(self.how["threads"])
 
 
 class Judged(NamedTuple):
@@ -80,10 +84,11 @@ def held_out(trial: Trial, share: float) -> Judged:
     if len(present) < 2:
         raise DataError(f"{trial.owner}: n_samples=1: members cannot be judged on the row that they learn. Give more rows.")
     classes = None if target.classes is None else target.y[present]
-    held = hold_out(key(trial.seed, "selection"), len(present), share, classes, owner=trial.owner)
+    groups = None if trial.groups is None else trial.groups[present]
+    held = hold_out(key(trial.how["seed"], "selection"), len(present), share, classes, groups, owner=trial.owner)
     learnt, judged = present[~held], present[held]
     weight_learnt = None if weight is None else weight[learnt]
-    pool = trained_pool(trial.named, rows_of(table, learnt), target.at(learnt), weight_learnt, **trial.how())
+    pool = trained_pool(trial.named, rows_of(table, learnt), target.at(learnt), weight_learnt, **trial.how)
     return Judged(pool, target, judged, *said(pool, rows_of(table, judged), trial.soft, trial.owner, trial.threads))
 
 
@@ -91,10 +96,10 @@ def judged_out_of_fold(trial: Trial, cv: Any) -> Judged:
     """Members trained on all rows, judged by copies that have not learnt the row."""
     numbers = trial.target.classes is None
     kind: Any = "numbers" if numbers else "probabilities" if trial.soft else "votes"
-    found = out_of_fold(trial.named, trial.table, trial.target, cv=cv, groups=None, weight=trial.weight, kind=kind, **trial.how())
+    found = out_of_fold(trial.named, trial.table, trial.target, cv=cv, groups=trial.groups, weight=trial.weight, kind=kind, **trial.how)
     rows = np.flatnonzero(found.judged)
     answers = np.ascontiguousarray(found.said[rows])
-    pool = trained_pool(trial.named, trial.table, trial.target, trial.weight, **trial.how())
+    pool = trained_pool(trial.named, trial.table, trial.target, trial.weight, **trial.how)
     if trial.soft:
         return Judged(pool, trial.target, rows, answers.argmax(axis=2), answers)
     return Judged(pool, trial.target, rows, answers[:, :, 0] if numbers else answers[:, :, 0].astype(np.int64), None)

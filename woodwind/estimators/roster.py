@@ -97,6 +97,16 @@ def pairs_of(estimators: Any) -> Pairs:
     return out
 
 
+def deep_parameters(pairs: Iterable[tuple[str, Any]]) -> dict[str, Any]:
+    """Estimators by their names, and their parameters as name__parameter."""
+    out: dict[str, Any] = {}
+    for name, estimator in pairs:
+        out[name] = estimator
+        if hasattr(estimator, "get_params") and not isinstance(estimator, type):
+            out |= {f"{name}__{key}": value for key, value in estimator.get_params(deep=True).items()}
+    return out
+
+
 def _is_pair(one: Any) -> bool:
     return isinstance(one, tuple | list) and len(one) == 2 and isinstance(one[0], str)
 

@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, is_classifier, is_regressor
 
 from woodwind.base.errors import ParameterError
+from woodwind.estimators.log_shares import LogShares
 from woodwind.estimators.pool import Saying
 from woodwind.estimators.roster import pairs_of
 from woodwind.estimators.selection_skin import Selection
@@ -23,7 +24,16 @@ Floats = NDArray[np.float64]
 
 @knobs
 class EnsembleSelectionClassifier(
-    PoolParams, SelectionParams, ClassOrderParams, GreedyParams, OtherSearchParams, WorkParams, Selection, ClassifierMixin, BaseEstimator
+    PoolParams,
+    SelectionParams,
+    ClassOrderParams,
+    GreedyParams,
+    OtherSearchParams,
+    WorkParams,
+    Selection,
+    LogShares,
+    ClassifierMixin,
+    BaseEstimator,
 ):
     """Selection of the members of an ensemble (pruning), for classification.
 
@@ -87,11 +97,6 @@ class EnsembleSelectionClassifier(
     def predict_proba(self, X: Any) -> Floats:
         """The weighted mean of probabilities, or shares of votes, (n_rows, n_classes), in the order of `classes_`."""
         return self._mean(X)
-
-    def predict_log_proba(self, X: Any) -> Floats:
-        """Logarithms of these; minus infinity for a class that has none."""
-        with np.errstate(divide="ignore"):
-            return np.log(self.predict_proba(X))
 
 
 @knobs

@@ -1,6 +1,6 @@
 """Selection for both tasks: members are judged on rows that they have not learnt, some are kept, and these are asked together."""
 
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,21 +11,19 @@ from sklearn.utils.validation import check_is_fitted
 from woodwind.base.errors import DataError, ParameterError, TableError
 from woodwind.base.streams import seed_of
 from woodwind.ensemble.combine import mean_numbers, mean_shares
-from woodwind.estimators.composed import Composed
 from woodwind.estimators.forest_skin import ForestSkin
 from woodwind.estimators.members import TableOfAny
 from woodwind.estimators.out_of_fold import out_of_fold
 from woodwind.estimators.pool import Named, Pool, Saying, are_fitted, class_numbers, joint_classes, open_table_of, trained_pool
+from woodwind.estimators.pool_skin import PoolSkin
 from woodwind.estimators.pruned import AnyPool, TreePool, pruned_ensemble
 from woodwind.estimators.roster import is_fitted
 from woodwind.estimators.seen_rows import tell_of_perfect
 from woodwind.estimators.selection_scores import objective_for
 from woodwind.estimators.selection_search import members_wanted, search
-from woodwind.estimators.skin import COLUMNS, TRAINING_DATA, Skin, all_or_nothing, check_lengths
+from woodwind.estimators.skin import COLUMNS, check_lengths
 from woodwind.estimators.target import Target
 from woodwind.estimators.validation import read_groups
-from woodwind.params.check import check
-from woodwind.params.describe import told
 from woodwind.select.chosen import Chosen, single_scores
 
 Floats = NDArray[np.float64]
@@ -81,7 +79,7 @@ class Rows(NamedTuple):
     groups: Integers | None
 
 
-class Selection(Composed, Skin):
+class Selection(PoolSkin):
     """What both kinds of selection share. To be named before scikit-learn's own bases."""
 
     _told: ClassVar[dict[str, str]] = {"about": ABOUT, "model": MODEL, "columns": COLUMNS}
@@ -105,37 +103,9 @@ class Selection(Composed, Skin):
 
     # Skin.
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        given = [one for _, one in self._pairs()] or [self.estimators]
-        # What is no estimator is said so by fit, not by whoever asks for tags.
-        known = [one for one in given if hasattr(one, "__sklearn_tags__") and not isinstance(one, type)]
-        for name in ("allow_nan", "sparse", "categorical", "string"):
-            setattr(tags.input_tags, name, all(getattr(get_tags(one).input_tags, name) for one in known))
-        return tags
-
     # Training.
 
-    @told(data=TRAINING_DATA)
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
-        """Choose members; train them, unless they are trained.
-
-        Parameters
-        ----------
-        {data}
-        groups : sequence of labels, one for each row, default=None
-            Rows of one group are held out together, where members are judged in folds.
-
-        Returns
-        -------
-        self
-        """
-        values = check(self)
-        with all_or_nothing(self):
-            self._select(values, X, y, sample_weight, groups)
-        return self
-
-    def _select(self, values: Values, X: Any, y: Any, sample_weight: Any, groups: Any) -> None:
+    def _fit(self, values: Values, X: Any, y: Any, sample_weight: Any, groups: Any = None) -> None:
         trees = self._trees(values)
         named = self._named() if trees is None else []
         m = len(named) if trees is None else len(trees)

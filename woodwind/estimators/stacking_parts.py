@@ -6,11 +6,11 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
-from sklearn.utils import get_tags
 
 from woodwind.base.errors import ParameterError
 from woodwind.estimators.base_learner import check_estimator
 from woodwind.estimators.pool import Named, class_numbers, named_members, pairs_of
+from woodwind.estimators.roster import deep_parameters
 
 Integers = NDArray[np.int64]
 SAME = "same"
@@ -41,9 +41,6 @@ class Parts:
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()  # type: ignore[misc]
-        members = [one for _, one in self._pairs() if hasattr(one, "__sklearn_tags__") and not isinstance(one, type)]
-        for name in ("allow_nan", "sparse", "categorical", "string"):
-            setattr(tags.input_tags, name, all(getattr(get_tags(one).input_tags, name) for one in members))
         tags.transformer_tags.preserves_dtype = []
         return tags
 
@@ -112,12 +109,7 @@ class Parts:
             several blenders as final_name.
         """
         out: dict[str, Any] = super().get_params(deep=deep)  # type: ignore[misc]
-        if deep:
-            for name, estimator in self._placed().items():
-                out[name] = estimator
-                if hasattr(estimator, "get_params") and not isinstance(estimator, type):
-                    out |= {f"{name}__{key}": value for key, value in estimator.get_params(deep=True).items()}
-        return out
+        return out | deep_parameters(self._placed().items()) if deep else out
 
     def set_params(self, **params: Any) -> Self:
         """Set parameters, also those of members, by the names that `get_params` gives.

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from functools import partial
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,11 +16,11 @@ from woodwind.data.header import Header
 from woodwind.ensemble.layers import Block, column_names, members_mean
 from woodwind.estimators.base_learner import with_open_seeds
 from woodwind.estimators.blenders import Blender
-from woodwind.estimators.composed import Composed
 from woodwind.estimators.fitting import check_weights_are_taken, named_fault, weight_name
 from woodwind.estimators.members import TableOfAny
 from woodwind.estimators.pool import Named, open_table_of
-from woodwind.estimators.skin import COLUMNS, TRAINING_DATA, Skin, all_or_nothing, check_lengths
+from woodwind.estimators.pool_skin import PoolSkin
+from woodwind.estimators.skin import COLUMNS, check_lengths
 from woodwind.estimators.splits import Fold
 from woodwind.estimators.stacking_error import ErrorEstimate, estimate_error
 from woodwind.estimators.stacking_kept import Kept, Plan
@@ -44,7 +44,6 @@ from woodwind.estimators.target import Target
 from woodwind.estimators.validation import read_groups
 from woodwind.estimators.weights import read_weight
 from woodwind.params.check import check
-from woodwind.params.describe import told
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -84,7 +83,7 @@ weights_ : array
 """
 
 
-class Stacking(Parts, Composed, Skin):
+class Stacking(Parts, PoolSkin):
     """What both kinds of stack share. To be named before scikit-learn's own bases."""
 
     _told: ClassVar[dict[str, str]] = {"about": ABOUT, "model": MODEL, "columns": COLUMNS}
@@ -106,26 +105,7 @@ class Stacking(Parts, Composed, Skin):
 
     # Training.
 
-    @told(data=TRAINING_DATA)
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
-        """Train the members in folds, the blender on what they say, and the members once more.
-
-        Parameters
-        ----------
-        {data}
-        groups : sequence of labels, one for each row, default=None
-            Rows of one group are held out together; handed to the splitter.
-
-        Returns
-        -------
-        self
-        """
-        values = check(self)
-        with all_or_nothing(self):
-            self._fit_layers(values, X, y, sample_weight, groups)
-        return self
-
-    def _fit_layers(self, values: Values, X: Any, y: Any, sample_weight: Any, groups: Any) -> None:
+    def _fit(self, values: Values, X: Any, y: Any, sample_weight: Any, groups: Any = None) -> None:
         owner, method = self._owner, values.get("stack_method") if self._classifies else None
         layers, blender = self._layers_of(values), self._checked_blender()
         sayings = [sayings_of(named, method, owner) for named in layers]

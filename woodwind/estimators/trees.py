@@ -17,6 +17,7 @@ from woodwind.data.ranks import Ranks
 from woodwind.data.schema import Schema
 from woodwind.data.table import Table
 from woodwind.estimators.constraints import monotonic
+from woodwind.estimators.log_shares import LogShares
 from woodwind.estimators.paths import path_matrix
 from woodwind.estimators.plan import feature_count
 from woodwind.estimators.skin import COLUMNS, read_training
@@ -208,7 +209,7 @@ class DecisionTree(TreeSkin):
 
 
 @knobs
-class DecisionTreeClassifier(CartClassifierParams, CartParams, DecisionTree, ClassifierMixin, BaseEstimator):
+class DecisionTreeClassifier(CartClassifierParams, CartParams, DecisionTree, LogShares, ClassifierMixin, BaseEstimator):
     """A decision tree for classification.
 
     {splits}
@@ -280,11 +281,6 @@ class DecisionTreeClassifier(CartClassifierParams, CartParams, DecisionTree, Cla
         """Shares of the classes where each row ends, (n_rows, n_classes), in the order of `classes_`."""
         table = self._read(X)
         return self.forest_.raw(table, self._threads)
-
-    def predict_log_proba(self, X: Any) -> Floats:
-        """Logarithms of the shares; minus infinity for a class that is not there."""
-        with np.errstate(divide="ignore"):
-            return np.log(self.predict_proba(X))
 
 
 @knobs

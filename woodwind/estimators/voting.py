@@ -9,6 +9,7 @@ from sklearn.utils.validation import _check_feature_names_in, check_is_fitted
 
 from woodwind.base.errors import ParameterError
 from woodwind.ensemble import combine, weighing
+from woodwind.estimators.log_shares import LogShares
 from woodwind.estimators.pool import Named, Saying, without_probabilities
 from woodwind.estimators.target import Target, read_labels, read_numbers, tell_of_constant
 from woodwind.estimators.voting_skin import Floats, Values, Voting
@@ -30,6 +31,7 @@ class VotingClassifier(
     TransformParams,
     WorkParams,
     Voting,
+    LogShares,
     ClassifierMixin,
     BaseEstimator,
 ):
@@ -120,11 +122,6 @@ class VotingClassifier(
             return combine.trimmed_shares(said, self.trim, weights)
         means = {"mean": combine.mean_shares, "median": combine.median_shares, "geometric": combine.geometric_shares}
         return means[self.averaging](said, weights)
-
-    def predict_log_proba(self, X: Any) -> Floats:
-        """Logarithms of these; minus infinity for a class that has none."""
-        with np.errstate(divide="ignore"):
-            return np.log(self.predict_proba(X))
 
     def transform(self, X: Any) -> NDArray[Any]:
         """What each member says: probabilities side by side, (n_rows, n_members * n_classes), or (n_members, n_rows, n_classes) without

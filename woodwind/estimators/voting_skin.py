@@ -1,24 +1,21 @@
 """Voting for both tasks: from members and rows to trained members with weights."""
 
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import TransformerMixin
-from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from woodwind.base.errors import ParameterError
 from woodwind.base.streams import key, seed_of
-from woodwind.estimators.composed import Composed
 from woodwind.estimators.out_of_fold import out_of_fold
 from woodwind.estimators.pool import Named, Pool, Saying, header_for, joint_classes, open_table_of, trained_pool
-from woodwind.estimators.skin import COLUMNS, TRAINING_DATA, Skin, all_or_nothing, check_lengths
+from woodwind.estimators.pool_skin import PoolSkin
+from woodwind.estimators.skin import COLUMNS, check_lengths
 from woodwind.estimators.target import Target
 from woodwind.estimators.validation import read_groups
 from woodwind.estimators.weights import read_weight
-from woodwind.params.check import check
-from woodwind.params.describe import told
 
 Floats = NDArray[np.float64]
 Values = dict[str, Any]
@@ -40,7 +37,7 @@ weights_ : array of shape (n_members,)
 """
 
 
-class Voting(Composed, Skin, TransformerMixin):
+class Voting(PoolSkin, TransformerMixin):
     """What both kinds of voting share. `fit` sets the pool of trained members and their weights."""
 
     _told: ClassVar[dict[str, str]] = {"about": ABOUT, "model": MODEL, "columns": COLUMNS}
@@ -72,32 +69,10 @@ class Voting(Composed, Skin, TransformerMixin):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        members = [one for _, one in self._pairs() if hasattr(one, "__sklearn_tags__") and not isinstance(one, type)]
-        for name in ("allow_nan", "sparse", "categorical", "string"):
-            setattr(tags.input_tags, name, all(getattr(get_tags(one).input_tags, name) for one in members))
         tags.transformer_tags.preserves_dtype = []
         return tags
 
     # Training.
-
-    @told(data=TRAINING_DATA)
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
-        """Train.
-
-        Parameters
-        ----------
-        {data}
-        groups : sequence of labels, one for each row, default=None
-            Rows of one group are held out together where weights are found.
-
-        Returns
-        -------
-        self
-        """
-        values = check(self)
-        with all_or_nothing(self):
-            self._fit(values, X, y, sample_weight, groups)
-        return self
 
     def _fit(self, values: Values, X: Any, y: Any, sample_weight: Any, groups: Any = None) -> None:
         named = self._named()

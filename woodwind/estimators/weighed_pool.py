@@ -1,16 +1,15 @@
 """Pools whose members are weighed by how likely rows are under what they say: what averaging and combination share."""
 
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from woodwind.base.errors import DataError, ParameterError
 from woodwind.base.streams import key, seed_of
 from woodwind.ensemble.averaging import as_counts
-from woodwind.estimators.composed import Composed
+from woodwind.estimators.log_shares import LogShares
 from woodwind.estimators.members import TableOfAny
 from woodwind.estimators.out_of_fold import out_of_fold
 from woodwind.estimators.pool import (
@@ -23,18 +22,17 @@ from woodwind.estimators.pool import (
     trained_pool,
     without_probabilities,
 )
-from woodwind.estimators.skin import COLUMNS, TRAINING_DATA, Skin, all_or_nothing, check_lengths
+from woodwind.estimators.pool_skin import PoolSkin
+from woodwind.estimators.skin import COLUMNS, check_lengths
 from woodwind.estimators.target import Target, read_labels, read_numbers, tell_of_constant
 from woodwind.estimators.validation import read_groups
 from woodwind.estimators.weights import read_weight, weighed_classes
-from woodwind.params.check import check
-from woodwind.params.describe import told
 
 Floats = NDArray[np.float64]
 Values = dict[str, Any]
 
 
-class WeighedPool(Composed, Skin):
+class WeighedPool(PoolSkin):
     """Members that are trained, and judged by rows: out of fold, by those they have learnt, or, taken as they are, by those given."""
 
     _told: ClassVar[dict[str, str]] = {"columns": COLUMNS}
@@ -62,36 +60,10 @@ class WeighedPool(Composed, Skin):
         """Keep weights, from what members say of rows, (n, m, width). Weights of rows are numbers of rows."""
         raise NotImplementedError
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        members = [one for _, one in self._pairs() if hasattr(one, "__sklearn_tags__") and not isinstance(one, type)]
-        for name in ("allow_nan", "sparse", "categorical", "string"):
-            setattr(tags.input_tags, name, all(getattr(get_tags(one).input_tags, name) for one in members))
-        return tags
-
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "weights_")
 
     # Training.
-
-    @told(data=TRAINING_DATA)
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
-        """Train.
-
-        Parameters
-        ----------
-        {data}
-        groups : sequence of labels, one for each row, default=None
-            Rows of one group are held out together where members are judged out of fold.
-
-        Returns
-        -------
-        self
-        """
-        values = check(self)
-        with all_or_nothing(self):
-            self._fit(values, X, y, sample_weight, groups)
-        return self
 
     def _fit(self, values: Values, X: Any, y: Any, sample_weight: Any, groups: Any = None) -> None:
         named = self._named()
@@ -172,7 +144,7 @@ class WeighedPool(Composed, Skin):
         return self._pool.said(X, self._saying(), self._owner, self._threads)
 
 
-class ClassPool(WeighedPool):
+class ClassPool(LogShares, WeighedPool):
     """Classifiers whose probabilities are averaged."""
 
     _classifies = True
@@ -195,11 +167,6 @@ class ClassPool(WeighedPool):
         """
         said = self._said(X)
         return np.asarray(np.einsum("nmk,m->nk", said, self.weights_))
-
-    def predict_log_proba(self, X: Any) -> Floats:
-        """Logarithms of these; minus infinity for a class that has none."""
-        with np.errstate(divide="ignore"):
-            return np.log(self.predict_proba(X))
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The class with the largest mean probability, of equals the first."""
