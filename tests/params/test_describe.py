@@ -5,8 +5,9 @@ import re
 import pytest
 
 import woodwind
+from woodwind.base.told import filled, told
 from woodwind.params import groups
-from woodwind.params.describe import declared, filled, section, table, told
+from woodwind.params.describe import declared, section, table
 from woodwind.params.groups import TreeParams
 
 GROUPS = [value for value in vars(groups).values() if isinstance(value, type) and value.__name__.endswith("Params")]

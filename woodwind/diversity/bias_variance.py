@@ -13,7 +13,9 @@ from numpy.typing import NDArray
 
 from woodwind.base.errors import DataError, OutOfBagWarning, ParameterError
 from woodwind.base.notice import notice
+from woodwind.base.told import told
 from woodwind.diversity.matrices import Floats, Hits, check_kinds, check_rows, numbered, read_numbers, read_weight
+from woodwind.diversity.words import WEIGHT
 
 
 class RowParts(NamedTuple):
@@ -65,6 +67,7 @@ class _Shares(NamedTuple):
     asked: Floats
 
 
+@told(weight=WEIGHT)
 def zero_one_decomposition(truth: Any, predictions: Any, *, asked: Any = None, sample_weight: Any = None) -> BiasVariance:
     """Domingos' unified decomposition of 0-1 loss: loss = c1 N + B + c2 V for every row; Domingos (2000).
 
@@ -81,8 +84,7 @@ def zero_one_decomposition(truth: Any, predictions: Any, *, asked: Any = None, s
     asked : array of bool, (R, n), default=None
         Where a prediction counts, such as rows out of the bag; by default everywhere. Rows without any are left out, and a warning says
         so.
-    sample_weight : sequence of numbers, (n,), default=None
-        Weights of rows.
+    {weight}
 
     Returns
     -------
@@ -109,6 +111,7 @@ def zero_one_decomposition(truth: Any, predictions: Any, *, asked: Any = None, s
     return _summed("Domingos, 0-1 loss", parts, shares, shares.classes[main], sample_weight, (np.where(biased, 0.0, V), biased * hit, V))
 
 
+@told(weight=WEIGHT)
 def kohavi_wolpert_decomposition(
     truth: Any, predictions: Any, *, asked: Any = None, sample_weight: Any = None, unbiased: bool = False
 ) -> BiasVariance:
@@ -125,8 +128,7 @@ def kohavi_wolpert_decomposition(
         What was predicted in each round.
     asked : array of bool, (R, n), default=None
         Where a prediction counts, such as rows out of the bag; by default everywhere.
-    sample_weight : sequence of numbers, (n,), default=None
-        Weights of rows.
+    {weight}
     unbiased : bool, default=False
         Take from bias what a finite number of rounds adds to it, variance / (R - 1), and give it to variance: their Equation for finite
         samples.
@@ -157,6 +159,7 @@ def kohavi_wolpert_decomposition(
     return _summed("Kohavi and Wolpert, 0-1 loss", parts, shares, main, sample_weight, (variance, nothing, variance))
 
 
+@told(weight=WEIGHT)
 def james_decomposition(truth: Any, predictions: Any, *, asked: Any = None, sample_weight: Any = None) -> BiasVariance:
     """The decomposition of 0-1 loss by effects: how much the loss falls without noise, without bias, without variance; James (2003).
 
@@ -171,8 +174,7 @@ def james_decomposition(truth: Any, predictions: Any, *, asked: Any = None, samp
         What was predicted in each round.
     asked : array of bool, (R, n), default=None
         Where a prediction counts, such as rows out of the bag; by default everywhere.
-    sample_weight : sequence of numbers, (n,), default=None
-        Weights of rows.
+    {weight}
 
     Returns
     -------
@@ -196,6 +198,7 @@ def james_decomposition(truth: Any, predictions: Any, *, asked: Any = None, samp
     return _summed("James, 0-1 loss", parts, shares, shares.classes[main], sample_weight, split)
 
 
+@told(weight=WEIGHT)
 def squared_decomposition(truth: Any, predictions: Any, *, asked: Any = None, sample_weight: Any = None) -> BiasVariance:
     """Squared loss as noise + squared bias + variance, exactly; Geman, Bienenstock & Doursat (1992), Domingos (2000).
 
@@ -210,8 +213,7 @@ def squared_decomposition(truth: Any, predictions: Any, *, asked: Any = None, sa
     asked : array of bool, (R, n), default=None
         Where a prediction counts, such as rows out of the bag; by default everywhere. Rows without any are left out, and a warning says
         so.
-    sample_weight : sequence of numbers, (n,), default=None
-        Weights of rows.
+    {weight}
 
     Returns
     -------

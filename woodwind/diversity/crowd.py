@@ -11,7 +11,9 @@ from numpy.typing import NDArray
 from scipy.special import bdtr, betaln, gammaln
 
 from woodwind.base.errors import ParameterError
+from woodwind.base.told import told
 from woodwind.diversity.matrices import Floats, read_numbers, read_weight
+from woodwind.diversity.words import WEIGHT
 
 Ties = Literal["half", "lost", "won"]
 
@@ -193,6 +195,7 @@ def majority_limits(p: Any, n_members: int | None = None) -> MajorityLimits:
     return MajorityLimits(1.0 - _most(1.0 - chances, L - k + 1), _most(chances, k))
 
 
+@told(weight=WEIGHT)
 def ensemble_error(error: Any, n_members: int, *, sample_weight: Any = None) -> float:
     """The error of a vote of independent members that fail with a given rate; Hansen & Salamon (1990).
 
@@ -205,8 +208,7 @@ def ensemble_error(error: Any, n_members: int, *, sample_weight: Any = None) -> 
         How often a member is wrong: one rate, or one for each row, such as the mean of misses over many members.
     n_members : int
         Number of members; a tie is decided by a fair coin.
-    sample_weight : sequence of numbers, (n,), default=None
-        Weights of rows.
+    {weight}
 
     Returns
     -------

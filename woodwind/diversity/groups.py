@@ -11,7 +11,9 @@ import numpy as np
 
 from woodwind.base.errors import ParameterError, UndefinedMeasureWarning
 from woodwind.base.notice import notice
+from woodwind.base.told import told
 from woodwind.diversity.matrices import Floats, Integers, numbered, read_hits, read_member_weights, read_votes, read_weight
+from woodwind.diversity.words import HITS, VOTES, WEIGHT
 
 # Votes that are counted at once: two megabytes of places.
 BLOCK = 1 << 18
@@ -26,6 +28,7 @@ class GoodAndBad(NamedTuple):
     bad: float
 
 
+@told(hits=HITS, weight=WEIGHT)
 def entropy(hits: Any, *, sample_weight: Any = None) -> float:
     """Entropy measure E: mean over rows of min(l, L - l) / (L - ceil(L / 2)), from 0 to 1; Kuncheva & Whitaker (2003).
 
@@ -33,10 +36,8 @@ def entropy(hits: Any, *, sample_weight: Any = None) -> float:
 
     Parameters
     ----------
-    hits : array of bool, (n, m)
-        True where a member is right: `hits_of(truth, labels)`.
-    sample_weight : sequence of numbers, (n,), default=None
-        Weights of rows.
+    {hits}
+    {weight}
 
     Returns
     -------
@@ -52,6 +53,7 @@ def entropy(hits: Any, *, sample_weight: Any = None) -> float:
     return float(weight @ np.minimum(right, L - right) / (L - (L + 1) // 2))
 
 
+@told(weight=WEIGHT, votes=VOTES)
 def vote_entropy(votes: Any, *, base: float = 2.0, sample_weight: Any = None) -> float:
     """Entropy of the votes: mean over rows of - sum over classes of P_k log P_k; Cunningham & Carney (2000).
 
@@ -59,12 +61,10 @@ def vote_entropy(votes: Any, *, base: float = 2.0, sample_weight: Any = None) ->
 
     Parameters
     ----------
-    votes : sequence of labels, (n, m)
-        What members say: labels of any kind.
+    {votes}
     base : float, default=2
         Base of the logarithm, above 1. With the number of classes as base the largest value is 1.
-    sample_weight : sequence of numbers, (n,), default=None
-        Weights of rows.
+    {weight}
 
     Returns
     -------
@@ -84,6 +84,7 @@ def vote_entropy(votes: Any, *, base: float = 2.0, sample_weight: Any = None) ->
     return float(read_weight(sample_weight, len(said), "vote_entropy") @ rows) + 0.0
 
 
+@told(hits=HITS, weight=WEIGHT)
 def kohavi_wolpert_variance(hits: Any, *, sample_weight: Any = None) -> float:
     """Variance of being right: mean over rows of l (L - l) / L^2, from 0 to 1/4; Kohavi & Wolpert (1996), Kuncheva & Whitaker (2003).
 
@@ -91,10 +92,8 @@ def kohavi_wolpert_variance(hits: Any, *, sample_weight: Any = None) -> float:
 
     Parameters
     ----------
-    hits : array of bool, (n, m)
-        True where a member is right: `hits_of(truth, labels)`.
-    sample_weight : sequence of numbers, (n,), default=None
-        Weights of rows.
+    {hits}
+    {weight}
 
     Returns
     -------
@@ -110,6 +109,7 @@ def kohavi_wolpert_variance(hits: Any, *, sample_weight: Any = None) -> float:
     return float(weight @ (right * (L - right)) / L**2)
 
 
+@told(hits=HITS, weight=WEIGHT)
 def interrater_kappa(hits: Any, *, sample_weight: Any = None) -> float:
     """Agreement of all members beyond chance: 1 - mean of l (L - l) / (L (L - 1) p (1 - p)), p the mean accuracy; Fleiss (1981).
 
@@ -118,10 +118,8 @@ def interrater_kappa(hits: Any, *, sample_weight: Any = None) -> float:
 
     Parameters
     ----------
-    hits : array of bool, (n, m)
-        True where a member is right: `hits_of(truth, labels)`.
-    sample_weight : sequence of numbers, (n,), default=None
-        Weights of rows.
+    {hits}
+    {weight}
 
     Returns
     -------
@@ -142,6 +140,7 @@ def interrater_kappa(hits: Any, *, sample_weight: Any = None) -> float:
     return 1.0 - float(weight @ (right * (L - right))) / (L * (L - 1) * p * (1.0 - p))
 
 
+@told(hits=HITS, weight=WEIGHT)
 def difficulty(hits: Any, *, sample_weight: Any = None) -> float:
     """Measure of difficulty theta: the variance over rows of the share of members that are right; Hansen & Salamon (1990).
 
@@ -149,10 +148,8 @@ def difficulty(hits: Any, *, sample_weight: Any = None) -> float:
 
     Parameters
     ----------
-    hits : array of bool, (n, m)
-        True where a member is right: `hits_of(truth, labels)`.
-    sample_weight : sequence of numbers, (n,), default=None
-        Weights of rows.
+    {hits}
+    {weight}
 
     Returns
     -------
@@ -169,6 +166,7 @@ def difficulty(hits: Any, *, sample_weight: Any = None) -> float:
     return float(weight @ (share - weight @ share) ** 2)
 
 
+@told(hits=HITS, weight=WEIGHT)
 def generalised_diversity(hits: Any, *, sample_weight: Any = None) -> float:
     """Generalised diversity GD = 1 - p(2) / p(1), from 0 to 1; Partridge & Krzanowski (1997).
 
@@ -177,10 +175,8 @@ def generalised_diversity(hits: Any, *, sample_weight: Any = None) -> float:
 
     Parameters
     ----------
-    hits : array of bool, (n, m)
-        True where a member is right: `hits_of(truth, labels)`.
-    sample_weight : sequence of numbers, (n,), default=None
-        Weights of rows.
+    {hits}
+    {weight}
 
     Returns
     -------
@@ -201,6 +197,7 @@ def generalised_diversity(hits: Any, *, sample_weight: Any = None) -> float:
     return 1.0 - p2 / p1
 
 
+@told(hits=HITS, weight=WEIGHT)
 def coincident_failure_diversity(hits: Any, *, sample_weight: Any = None) -> float:
     """Coincident failure diversity: sum over i >= 1 of (L - i) / (L - 1) p_i, divided by 1 - p_0; Partridge & Krzanowski (1997).
 
@@ -208,10 +205,8 @@ def coincident_failure_diversity(hits: Any, *, sample_weight: Any = None) -> flo
 
     Parameters
     ----------
-    hits : array of bool, (n, m)
-        True where a member is right: `hits_of(truth, labels)`.
-    sample_weight : sequence of numbers, (n,), default=None
-        Weights of rows.
+    {hits}
+    {weight}
 
     Returns
     -------
@@ -230,6 +225,7 @@ def coincident_failure_diversity(hits: Any, *, sample_weight: Any = None) -> flo
     return float(weight[some] @ right[some] / (weight[some].sum() * (L - 1)))
 
 
+@told(weight=WEIGHT, votes=VOTES)
 def ambiguity(votes: Any, weights: Any = None, *, sample_weight: Any = None) -> float:
     """Share of votes that contradict the ensemble, by weight of the members; Zenobi & Cunningham (2001).
 
@@ -237,12 +233,10 @@ def ambiguity(votes: Any, weights: Any = None, *, sample_weight: Any = None) -> 
 
     Parameters
     ----------
-    votes : sequence of labels, (n, m)
-        What members say: labels of any kind.
+    {votes}
     weights : sequence of numbers, (m,), default=None
         Weights of the members' votes.
-    sample_weight : sequence of numbers, (n,), default=None
-        Weights of rows.
+    {weight}
 
     Returns
     -------
@@ -259,6 +253,7 @@ def ambiguity(votes: Any, weights: Any = None, *, sample_weight: Any = None) -> 
     return float(read_weight(sample_weight, len(said), "ambiguity") @ (shares.sum(axis=1) - shares.max(axis=1)))
 
 
+@told(weight=WEIGHT)
 def good_and_bad_diversity(truth: Any, labels: Any, *, sample_weight: Any = None) -> GoodAndBad:
     """Diversity that helps the vote and diversity that harms it; Brown & Kuncheva (2010), "Good and bad diversity in majority vote
     ensembles".
@@ -271,8 +266,7 @@ def good_and_bad_diversity(truth: Any, labels: Any, *, sample_weight: Any = None
     truth : sequence of labels, (n,)
     labels : sequence of labels, (n, m)
         What members say; of classes with as many votes the one that comes first wins.
-    sample_weight : sequence of numbers, (n,), default=None
-        Weights of rows.
+    {weight}
 
     Returns
     -------

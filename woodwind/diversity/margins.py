@@ -12,8 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from woodwind.base.errors import DataError, ParameterError
+from woodwind.base.told import told
 from woodwind.diversity.groups import vote_shares
 from woodwind.diversity.matrices import Floats, Integers, check_rows, numbered, read_hits, read_numbers, read_weight, read_weights_by_row
+from woodwind.diversity.words import HITS, WEIGHT
 
 
 class MarginBound(NamedTuple):
@@ -53,6 +55,7 @@ class MarginDistribution:
         return float(self.values[min(int(np.searchsorted(self.cumulative, share - 1e-12)), len(self.values) - 1)])
 
 
+@told(hits=HITS)
 def hit_margins(hits: Any, weights: Any = None) -> Floats:
     """Weight of the members that are right less that of those that are wrong: sum over j of w_j O_ij with O = +1 or -1.
 
@@ -60,8 +63,7 @@ def hit_margins(hits: Any, weights: Any = None) -> Floats:
 
     Parameters
     ----------
-    hits : array of bool, (n, m)
-        True where a member is right: `hits_of(truth, labels)`.
+    {hits}
     weights : array (m,) or (n, m), default=None
         Weights of the members' votes, for all rows or for each, none negative; they are divided by their sum.
 
@@ -144,14 +146,14 @@ def share_margins(truth: Any, shares: Any, weights: Any = None, *, classes: Any 
     return _true_less_best_other(true, said)
 
 
+@told(weight=WEIGHT)
 def margin_distribution(margins: Any, *, sample_weight: Any = None) -> MarginDistribution:
     """The distribution of margins over rows: what Schapire et al. (1998) draw for bagging and boosting.
 
     Parameters
     ----------
     margins : sequence of numbers, (n,)
-    sample_weight : sequence of numbers, (n,), default=None
-        Weights of rows.
+    {weight}
 
     Returns
     -------
@@ -254,6 +256,7 @@ def adaboost_margin_bound(errors: Any, theta: float = 0.0) -> float:
     return float(np.prod(2.0 * np.sqrt(e ** (1.0 - theta) * (1.0 - e) ** (1.0 + theta))))
 
 
+@told(hits=HITS)
 def edges(hits: Any, *, sample_weight: Any = None) -> Floats:
     """The edge of each member: weight of the rows that it has right less that of those that it has wrong, 1 - 2 error.
 
@@ -262,8 +265,7 @@ def edges(hits: Any, *, sample_weight: Any = None) -> Floats:
 
     Parameters
     ----------
-    hits : array of bool, (n, m)
-        True where a member is right: `hits_of(truth, labels)`.
+    {hits}
     sample_weight : sequence of numbers, (n,), default=None
         Weights of rows, such as those of a round of boosting.
 

@@ -11,7 +11,9 @@ from numpy.typing import NDArray
 
 from woodwind.base.errors import DataError, UndefinedMeasureWarning
 from woodwind.base.notice import notice
+from woodwind.base.told import told
 from woodwind.diversity.matrices import Floats, check_rows, read_member_weights, read_numbers, read_weight
+from woodwind.diversity.words import NUMBERS, WEIGHT
 
 
 class AmbiguityDecomposition(NamedTuple):
@@ -34,6 +36,7 @@ class BiasVarianceCovariance(NamedTuple):
     n_members: int
 
 
+@told(weight=WEIGHT, numbers=NUMBERS)
 def prediction_correlation(numbers: Any, *, sample_weight: Any = None) -> Floats:
     """Correlation of what members predict: of probabilities for one class, or of numbers.
 
@@ -41,10 +44,8 @@ def prediction_correlation(numbers: Any, *, sample_weight: Any = None) -> Floats
 
     Parameters
     ----------
-    numbers : array (n, m)
-        What members predict.
-    sample_weight : sequence of numbers, (n,), default=None
-        Weights of rows.
+    {numbers}
+    {weight}
 
     Returns
     -------
@@ -60,6 +61,7 @@ def prediction_correlation(numbers: Any, *, sample_weight: Any = None) -> Floats
     return _correlation(said, read_weight(sample_weight, len(said), "prediction_correlation"), "prediction_correlation")
 
 
+@told(weight=WEIGHT, numbers=NUMBERS)
 def error_products(truth: Any, numbers: Any, *, sample_weight: Any = None) -> Floats:
     """Mean products of errors, C_ij = E[(f_i - y) (f_j - y)]; Perrone & Cooper (1993).
 
@@ -68,10 +70,8 @@ def error_products(truth: Any, numbers: Any, *, sample_weight: Any = None) -> Fl
     Parameters
     ----------
     truth : sequence of numbers, (n,)
-    numbers : array (n, m)
-        What members predict.
-    sample_weight : sequence of numbers, (n,), default=None
-        Weights of rows.
+    {numbers}
+    {weight}
 
     Returns
     -------
@@ -87,16 +87,15 @@ def error_products(truth: Any, numbers: Any, *, sample_weight: Any = None) -> Fl
     return _weighted_products(errors, weight)
 
 
+@told(weight=WEIGHT, numbers=NUMBERS)
 def error_covariance(truth: Any, numbers: Any, *, sample_weight: Any = None) -> Floats:
     """Covariance of the errors of members over rows: mean products of errors less their means.
 
     Parameters
     ----------
     truth : sequence of numbers, (n,)
-    numbers : array (n, m)
-        What members predict.
-    sample_weight : sequence of numbers, (n,), default=None
-        Weights of rows.
+    {numbers}
+    {weight}
 
     Returns
     -------
@@ -113,6 +112,7 @@ def error_covariance(truth: Any, numbers: Any, *, sample_weight: Any = None) -> 
     return _weighted_products(errors - weight @ errors, weight)
 
 
+@told(weight=WEIGHT, numbers=NUMBERS)
 def error_correlation(truth: Any, numbers: Any, *, sample_weight: Any = None) -> Floats:
     """Correlation of the errors of members over rows: the strength-diversity trade-off of members that predict numbers.
 
@@ -121,10 +121,8 @@ def error_correlation(truth: Any, numbers: Any, *, sample_weight: Any = None) ->
     Parameters
     ----------
     truth : sequence of numbers, (n,)
-    numbers : array (n, m)
-        What members predict.
-    sample_weight : sequence of numbers, (n,), default=None
-        Weights of rows.
+    {numbers}
+    {weight}
 
     Returns
     -------
@@ -140,6 +138,7 @@ def error_correlation(truth: Any, numbers: Any, *, sample_weight: Any = None) ->
     return _correlation(errors, weight, "error_correlation")
 
 
+@told(weight=WEIGHT, numbers=NUMBERS)
 def ambiguity_decomposition(truth: Any, numbers: Any, weights: Any = None, *, sample_weight: Any = None) -> AmbiguityDecomposition:
     """The squared error of a mean is the mean error of the members less their ambiguity, exactly; Krogh & Vedelsby (1995).
 
@@ -149,12 +148,10 @@ def ambiguity_decomposition(truth: Any, numbers: Any, weights: Any = None, *, sa
     Parameters
     ----------
     truth : sequence of numbers, (n,)
-    numbers : array (n, m)
-        What members predict.
+    {numbers}
     weights : sequence of numbers, (m,), default=None
         Weights of members in the mean, none negative; they are divided by their sum.
-    sample_weight : sequence of numbers, (n,), default=None
-        Weights of rows.
+    {weight}
 
     Returns
     -------
@@ -177,6 +174,7 @@ def ambiguity_decomposition(truth: Any, numbers: Any, weights: Any = None, *, sa
     )
 
 
+@told(weight=WEIGHT)
 def bias_variance_covariance(truth: Any, numbers: Any, *, sample_weight: Any = None) -> BiasVarianceCovariance:
     """The squared error of a mean of m members over training sets: bias + variance / m + (1 - 1 / m) covariance; Ueda & Nakano (1996).
 
@@ -188,8 +186,7 @@ def bias_variance_covariance(truth: Any, numbers: Any, *, sample_weight: Any = N
     truth : sequence of numbers, (n,)
     numbers : array (R, n, m)
         What members predict in each of R rounds, in each of which all are trained anew.
-    sample_weight : sequence of numbers, (n,), default=None
-        Weights of rows.
+    {weight}
 
     Returns
     -------

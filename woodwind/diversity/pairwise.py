@@ -12,8 +12,10 @@ import numpy as np
 
 from woodwind.base.errors import UndefinedMeasureWarning
 from woodwind.base.notice import notice
+from woodwind.base.told import told
 from woodwind.diversity.counts import Pairs, pairs_of, shares_of_agreement
 from woodwind.diversity.matrices import Floats, check_rows, read_hits, read_raw_weight, read_votes
+from woodwind.diversity.words import HITS, VOTES, WEIGHT
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,13 +42,13 @@ class PairwiseDiversity:
         return "\n".join([f"{m} members, means of {m * (m - 1) // 2} pairs", *lines])
 
 
+@told(hits=HITS)
 def pairwise(hits: Any, votes: Any = None, *, sample_weight: Any = None) -> PairwiseDiversity:
     """All pairwise measures at once.
 
     Parameters
     ----------
-    hits : array of bool, (n, m)
-        True where a member is right: `hits_of(truth, labels)`.
+    {hits}
     votes : sequence of labels, (n, m), default=None
         What members say, for Cohen's kappa; without them there is none.
     sample_weight : sequence of numbers, (n,), default=None
@@ -85,6 +87,7 @@ def pairwise(hits: Any, votes: Any = None, *, sample_weight: Any = None) -> Pair
     )
 
 
+@told(hits=HITS, weight=WEIGHT)
 def q_statistic(hits: Any, *, sample_weight: Any = None) -> Floats:
     """Yule's Q: (n11 n00 - n01 n10) / (n11 n00 + n01 n10), from -1 to 1; Kuncheva & Whitaker (2003).
 
@@ -94,10 +97,8 @@ def q_statistic(hits: Any, *, sample_weight: Any = None) -> Floats:
 
     Parameters
     ----------
-    hits : array of bool, (n, m)
-        True where a member is right: `hits_of(truth, labels)`.
-    sample_weight : sequence of numbers, (n,), default=None
-        Weights of rows.
+    {hits}
+    {weight}
 
     Returns
     -------
@@ -114,6 +115,7 @@ def q_statistic(hits: Any, *, sample_weight: Any = None) -> Floats:
     return _q_statistic(pairs)
 
 
+@told(hits=HITS, weight=WEIGHT)
 def correlation(hits: Any, *, sample_weight: Any = None) -> Floats:
     """Correlation of being right: (n11 n00 - n01 n10) / sqrt(product of the four margins); Kuncheva & Whitaker (2003).
 
@@ -121,10 +123,8 @@ def correlation(hits: Any, *, sample_weight: Any = None) -> Floats:
 
     Parameters
     ----------
-    hits : array of bool, (n, m)
-        True where a member is right: `hits_of(truth, labels)`.
-    sample_weight : sequence of numbers, (n,), default=None
-        Weights of rows.
+    {hits}
+    {weight}
 
     Returns
     -------
@@ -141,15 +141,14 @@ def correlation(hits: Any, *, sample_weight: Any = None) -> Floats:
     return _correlation(pairs)
 
 
+@told(hits=HITS, weight=WEIGHT)
 def disagreement(hits: Any, *, sample_weight: Any = None) -> Floats:
     """Share of rows on which exactly one of two is right: n01 + n10; Skalak (1996), Ho (1998).
 
     Parameters
     ----------
-    hits : array of bool, (n, m)
-        True where a member is right: `hits_of(truth, labels)`.
-    sample_weight : sequence of numbers, (n,), default=None
-        Weights of rows.
+    {hits}
+    {weight}
 
     Returns
     -------
@@ -165,6 +164,7 @@ def disagreement(hits: Any, *, sample_weight: Any = None) -> Floats:
     return pairs.n10 + pairs.n01
 
 
+@told(hits=HITS, weight=WEIGHT)
 def agreement(hits: Any, *, sample_weight: Any = None) -> Floats:
     """Share of rows on which two are both right or both wrong: n11 + n00, one less disagreement.
 
@@ -172,10 +172,8 @@ def agreement(hits: Any, *, sample_weight: Any = None) -> Floats:
 
     Parameters
     ----------
-    hits : array of bool, (n, m)
-        True where a member is right: `hits_of(truth, labels)`.
-    sample_weight : sequence of numbers, (n,), default=None
-        Weights of rows.
+    {hits}
+    {weight}
 
     Returns
     -------
@@ -191,15 +189,14 @@ def agreement(hits: Any, *, sample_weight: Any = None) -> Floats:
     return pairs.n11 + pairs.n00
 
 
+@told(hits=HITS, weight=WEIGHT)
 def double_fault(hits: Any, *, sample_weight: Any = None) -> Floats:
     """Share of rows on which both are wrong: n00; Giacinto & Roli (2001). The diagonal is the error of each member.
 
     Parameters
     ----------
-    hits : array of bool, (n, m)
-        True where a member is right: `hits_of(truth, labels)`.
-    sample_weight : sequence of numbers, (n,), default=None
-        Weights of rows.
+    {hits}
+    {weight}
 
     Returns
     -------
@@ -214,6 +211,7 @@ def double_fault(hits: Any, *, sample_weight: Any = None) -> Floats:
     return pairs_of(read_hits(hits, "double_fault"), sample_weight, "double_fault").n00
 
 
+@told(hits=HITS, weight=WEIGHT)
 def ratio_of_errors(hits: Any, *, sample_weight: Any = None) -> Floats:
     """Errors of one alone for each error of both: (n01 + n10) / n00; Aksela (2003), as DESlib has it.
 
@@ -221,10 +219,8 @@ def ratio_of_errors(hits: Any, *, sample_weight: Any = None) -> Floats:
 
     Parameters
     ----------
-    hits : array of bool, (n, m)
-        True where a member is right: `hits_of(truth, labels)`.
-    sample_weight : sequence of numbers, (n,), default=None
-        Weights of rows.
+    {hits}
+    {weight}
 
     Returns
     -------
@@ -239,6 +235,7 @@ def ratio_of_errors(hits: Any, *, sample_weight: Any = None) -> Floats:
     return _ratio_of_errors(pairs_of(read_hits(hits, "ratio_of_errors"), sample_weight, "ratio_of_errors"), "ratio_of_errors")
 
 
+@told(weight=WEIGHT, votes=VOTES)
 def kappa(votes: Any, *, sample_weight: Any = None) -> Floats:
     """Cohen's kappa between what two members say: (p_o - p_e) / (1 - p_e); Cohen (1960), Margineantu & Dietterich (1997).
 
@@ -248,10 +245,8 @@ def kappa(votes: Any, *, sample_weight: Any = None) -> Floats:
 
     Parameters
     ----------
-    votes : sequence of labels, (n, m)
-        What members say: labels of any kind.
-    sample_weight : sequence of numbers, (n,), default=None
-        Weights of rows.
+    {votes}
+    {weight}
 
     Returns
     -------

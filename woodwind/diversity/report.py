@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from woodwind.base.errors import DataError
+from woodwind.base.told import told
 from woodwind.diversity.groups import (
     ambiguity,
     coincident_failure_diversity,
@@ -20,6 +21,7 @@ from woodwind.diversity.groups import (
 from woodwind.diversity.matrices import Floats, numbered, read_weight
 from woodwind.diversity.numbers import ambiguity_decomposition, error_correlation, error_covariance, prediction_correlation
 from woodwind.diversity.pairwise import PairwiseDiversity, mean_of_pairs, pairwise
+from woodwind.diversity.words import WEIGHT
 
 # Which way more diversity is: Kuncheva & Whitaker (2003).
 _PAIRS = {
@@ -90,6 +92,7 @@ class NumbersReport(_Report):
     correlation: Floats
 
 
+@told(weight=WEIGHT)
 def diversity_report(truth: Any, labels: Any, *, sample_weight: Any = None, names: Any = None) -> DiversityReport:
     """Everything that this room measures of an ensemble of classifiers.
 
@@ -98,8 +101,7 @@ def diversity_report(truth: Any, labels: Any, *, sample_weight: Any = None, name
     truth : sequence of labels, (n,)
     labels : sequence of labels, (n, m)
         What members say, of any kind. Rows should not be those that they were trained on.
-    sample_weight : sequence of numbers, (n,), default=None
-        Weights of rows.
+    {weight}
     names : sequence of str, (m,), default=None
         Names of members.
 
@@ -144,6 +146,7 @@ def diversity_report(truth: Any, labels: Any, *, sample_weight: Any = None, name
     return DiversityReport(n, m, _called(names, m), tuple(found), np.asarray(accuracies), pairs)
 
 
+@told(weight=WEIGHT)
 def numbers_report(truth: Any, numbers: Any, *, sample_weight: Any = None, names: Any = None) -> NumbersReport:
     """Everything that this room measures of an ensemble of regressors.
 
@@ -152,8 +155,7 @@ def numbers_report(truth: Any, numbers: Any, *, sample_weight: Any = None, names
     truth : sequence of numbers, (n,)
     numbers : array (n, m)
         What members predict. Rows should not be those that they were trained on.
-    sample_weight : sequence of numbers, (n,), default=None
-        Weights of rows.
+    {weight}
     names : sequence of str, (m,), default=None
         Names of members.
 

@@ -9,8 +9,10 @@ import numpy as np
 
 from woodwind.base.errors import UndefinedMeasureWarning
 from woodwind.base.notice import notice
+from woodwind.base.told import told
 from woodwind.diversity.groups import vote_shares
 from woodwind.diversity.matrices import numbered, read_weight
+from woodwind.diversity.words import WEIGHT
 
 
 class ForestStrength(NamedTuple):
@@ -22,6 +24,7 @@ class ForestStrength(NamedTuple):
     error: float
 
 
+@told(weight=WEIGHT)
 def strength_and_correlation(truth: Any, labels: Any, *, sample_weight: Any = None) -> ForestStrength:
     """Strength s and correlation of a forest, and its bound on the error: correlation (1 - s^2) / s^2; Breiman (2001), Theorem 2.3,
     Appendix II.
@@ -35,8 +38,7 @@ def strength_and_correlation(truth: Any, labels: Any, *, sample_weight: Any = No
     truth : sequence of labels, (n,)
     labels : sequence of labels, (n, m)
         What members vote for; rows should be ones that they have not seen.
-    sample_weight : sequence of numbers, (n,), default=None
-        Weights of rows.
+    {weight}
 
     Returns
     -------

@@ -10,6 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from woodwind.base.errors import DataError, ParameterError
 from woodwind.base.streams import seed_of
+from woodwind.base.told import told
 from woodwind.data.codes import Codes
 from woodwind.data.cuts import Cuts
 from woodwind.data.ranks import Ranking, Ranks
@@ -30,7 +31,6 @@ from woodwind.estimators.validation import fold_numbers, hold_out, read_eval_set
 from woodwind.estimators.weights import Weighing, read_weight
 from woodwind.losses.base import Loss
 from woodwind.params.check import check
-from woodwind.params.describe import told
 from woodwind.tree.assemble import assemble
 
 Floats = NDArray[np.float64]

@@ -16,6 +16,7 @@ from sklearn.base import is_classifier, is_regressor
 from woodwind.base.errors import DataError, ParameterError
 from woodwind.base.pool import usable_threads
 from woodwind.base.streams import key, seed_of
+from woodwind.base.told import told
 from woodwind.estimators.boosted import Encoded
 from woodwind.estimators.boosting import GradientBoostingClassifier, GradientBoostingRegressor
 from woodwind.estimators.fitting import Lesson, Taught, check_weights_are_taken, named_fault, teach
@@ -27,7 +28,6 @@ from woodwind.estimators.target import Target, read_labels, read_numbers
 from woodwind.estimators.validation import read_groups
 from woodwind.estimators.weights import read_weight
 from woodwind.params.check import check
-from woodwind.params.describe import told
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]

@@ -2,10 +2,10 @@
 
 from typing import Any, Self
 
+from woodwind.base.told import told
 from woodwind.estimators.composed import Composed, narrow_tags
 from woodwind.estimators.skin import TRAINING_DATA, Skin, all_or_nothing
 from woodwind.params.check import check
-from woodwind.params.describe import told
 
 
 class PoolSkin(Composed, Skin):

@@ -9,11 +9,11 @@ from numpy.typing import NDArray
 
 from woodwind.base.errors import DataError, WoodwindError
 from woodwind.base.pool import usable_threads
+from woodwind.base.told import told
 from woodwind.data.header import Header
 from woodwind.data.schema import Schema
 from woodwind.data.table import Table
 from woodwind.params.check import check
-from woodwind.params.describe import told
 
 TRAINING_DATA = """
 X : table

@@ -3,16 +3,15 @@
 import dataclasses
 import inspect
 import textwrap
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, TypeVar, get_args, get_origin, get_type_hints
+from typing import Any, Literal, get_args, get_origin, get_type_hints
 from weakref import WeakKeyDictionary
 
+from woodwind.base.told import filled
 from woodwind.params.bounds import Bound, OneOf, Spelled, alternatives, noun
 
 WIDTH = 100
-
-F = TypeVar("F", bound=Callable[..., Any])
 
 _known: "WeakKeyDictionary[type, tuple[Knob, ...]]" = WeakKeyDictionary()
 
@@ -111,23 +110,3 @@ def fill(cls: type) -> None:
     text = inspect.cleandoc(cls.__doc__ or "")
     if "{parameters}" in text:
         cls.__doc__ = filled(text, {"parameters": section(cls), **getattr(cls, "_told", {})})
-
-
-def filled(text: str, parts: dict[str, str]) -> str:
-    """A clean docstring with texts in the place of lines that name them, as {name}; each is as deep as its line."""
-    lines = []
-    for line in text.splitlines():
-        name = line.strip()[1:-1] if line.strip().startswith("{") else ""
-        depth = line[: len(line) - len(line.lstrip())]
-        lines.append(textwrap.indent(inspect.cleandoc(parts[name]), depth) if name in parts else line)
-    return "\n".join(lines)
-
-
-def told(**parts: str) -> Callable[[F], F]:
-    """Put texts that several methods have in common into the docstring of one."""
-
-    def complete(method: F) -> F:
-        method.__doc__ = filled(inspect.cleandoc(method.__doc__ or ""), parts)
-        return method
-
-    return complete

@@ -1,0 +1,18 @@
+"""Texts that the docstrings of this room share."""
+
+HITS = """
+hits : array of bool, (n, m)
+    True where a member is right: `hits_of(truth, labels)`.
+"""
+WEIGHT = """
+sample_weight : sequence of numbers, (n,), default=None
+    Weights of rows.
+"""
+VOTES = """
+votes : sequence of labels, (n, m)
+    What members say: labels of any kind.
+"""
+NUMBERS = """
+numbers : array (n, m)
+    What members predict.
+"""
