@@ -24,7 +24,7 @@ from sklearn.preprocessing import StandardScaler
 
 from woodwind import GradientBoostingClassifier, GradientBoostingRegressor, ParameterError, losses
 from woodwind.base.errors import InterruptWarning, TargetError
-from woodwind.estimators import auto
+from woodwind.ensemble import rules
 
 QUICK = {"n_estimators": 12, "learning_rate": 0.3, "max_leaf_nodes": 8, "min_samples_leaf": 5, "random_state": 0}
 
@@ -456,8 +456,8 @@ def test_in_folds_the_model_is_the_mean_of_their_models(k):
     X, y = numbers(200) if k == 0 else classes(200, k=k)
     estimator = GradientBoostingClassifier if k else GradientBoostingRegressor
     model = estimator(**QUICK, refit=False).fit(X, y)
-    assert model.n_trees_per_iteration_ == auto.FOLDS
-    assert model.forest_.n_trees == auto.FOLDS * model.n_iter_
+    assert model.n_trees_per_iteration_ == rules.FOLDS
+    assert model.forest_.n_trees == rules.FOLDS * model.n_iter_
     # The scores that were watched while it was trained are those of the model.
     staged = list(model.staged_predict_proba(X) if k else model.staged_predict(X))
     assert len(staged) == model.n_iter_

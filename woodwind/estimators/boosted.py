@@ -15,17 +15,16 @@ from woodwind.data.codes import Codes
 from woodwind.data.cuts import Cuts
 from woodwind.data.ranks import Ranking, Ranks
 from woodwind.data.schema import Schema
-from woodwind.ensemble import ahead
+from woodwind.ensemble import ahead, rules
 from woodwind.ensemble.boost import BoostPlan
+from woodwind.ensemble.training import Rows, Stop, Trained, Watched, train
 from woodwind.ensemble.watching import Judge
-from woodwind.estimators import auto
 from woodwind.estimators.plan import Values, boost_plan, check_exact, one_per_class
 from woodwind.estimators.predictor import RowPredictor
 from woodwind.estimators.scoring import loss_judge, read_scorer, rows_of_table, scorer_judge
 from woodwind.estimators.skin import COLUMNS, TRAINING_DATA, all_or_nothing, check_lengths, named_owner, row_count
 from woodwind.estimators.start import fitted_init, is_model, model_scores, read_scores
 from woodwind.estimators.target import Target
-from woodwind.estimators.training import Rows, Stop, Trained, Watched, train
 from woodwind.estimators.tree_skin import TreeSkin
 from woodwind.estimators.validation import fold_numbers, hold_out, read_eval_set, read_groups
 from woodwind.estimators.weights import Weighing, read_weight
@@ -112,7 +111,7 @@ forest_ : Forest
     The trees, as arrays.
 """
 AUTO = """
-What 'auto' means is written in woodwind/estimators/auto.py, rule by rule. In short: larger tables take larger steps, grow more leaves
+What 'auto' means is written in woodwind/ensemble/rules.py, rule by rule. In short: larger tables take larger steps, grow more leaves
 and draw a share of the rows for each tree; wide tables draw features; of a large table a share is held out to stop by, while a small
 one is boosted in folds, in which every row is held out once, and the model is the mean of the models of the folds, so that a round
 has a tree of each; a table of very few rows is boosted for all `n_estimators`. With `warm_start` the folds only tell the number of
@@ -241,7 +240,7 @@ class Boosting(TreeSkin):
         target, weight, early = given.target, given.weighing.given, values["early_stopping"]
         how = "share" if early else "none"
         if early == "auto":
-            how = auto.early_stopping(given.n_rows, len(self.schema_.feature_names), self.loss_.width)
+            how = rules.early_stopping(given.n_rows, len(self.schema_.feature_names), self.loss_.width)
         if eval_set is not None or how == "none":
             return Split()
         present = np.arange(target.n_rows) if weight is None else np.flatnonzero(weight)
@@ -249,7 +248,7 @@ class Boosting(TreeSkin):
         groups = None if given.groups is None else given.groups[present]
         if how == "folds" and not is_model(values["init"]):
             folds = np.full(target.n_rows, -1)
-            folds[present] = fold_numbers(seed, len(present), auto.FOLDS, classes, groups)
+            folds[present] = fold_numbers(seed, len(present), rules.FOLDS, classes, groups)
             return Split(folds=folds) if (folds >= 0).any() else Split()
         held = np.zeros(target.n_rows, np.bool_)
         held[present] = hold_out(seed, len(present), values["validation_fraction"], classes, groups, self._owner)
@@ -312,13 +311,13 @@ class Boosting(TreeSkin):
                 raise ParameterError(f"{self._owner}: callbacks must be functions that take a finished round, but {call!r} is none.")
         return Stop(
             count=values["n_estimators"],
-            split_patience=auto.split_patience(plan.tree, plan.subsample),
+            split_patience=rules.split_patience(plan.tree, plan.subsample),
             early=watched is not None and values["early_stopping"] is not False,
-            patience=auto.patience(plan.learning_rate) if patience == "auto" else patience,
+            patience=rules.patience(plan.learning_rate) if patience == "auto" else patience,
             tol=values["tol"],
             refit=values["refit"],
             # Another fit can go on from one model, not from a mean of several.
-            average=None if values["warm_start"] else auto.MEAN_ROUNDS,
+            average=None if values["warm_start"] else rules.MEAN_ROUNDS,
             callbacks=callbacks,
             verbose=bool(values["verbose"]),
         )

@@ -5,8 +5,8 @@ from typing import Any
 
 from woodwind.base.errors import ParameterError
 from woodwind.data.schema import Schema
+from woodwind.ensemble import rules
 from woodwind.ensemble.boost import BoostPlan
-from woodwind.estimators import auto
 from woodwind.estimators.constraints import interactions, monotonic
 from woodwind.losses.base import Loss
 from woodwind.tree.settings import TreeSettings
@@ -48,8 +48,8 @@ def boost_plan(values: Values, loss: Loss, schema: Schema, n_rows: int, is_class
     return BoostPlan(
         loss=loss,
         tree=tree,
-        learning_rate=auto.learning_rate(n_rows, loss.width) if rate == "auto" else rate,
-        subsample=auto.subsample(n_rows) if share == "auto" else share,
+        learning_rate=rules.learning_rate(n_rows, loss.width) if rate == "auto" else rate,
+        subsample=rules.subsample(n_rows) if share == "auto" else share,
         bootstrap=values["bootstrap"],
         one_per_class=one_per_class(values),
         seed=seed,
@@ -63,20 +63,20 @@ def tree_settings(values: Values, schema: Schema, n_rows: int, is_class: bool, o
     if leaves is None:
         leaves = n_rows if depth is None else min(n_rows, 1 << min(depth, 30))
     elif leaves == "auto":
-        leaves = auto.max_leaves(is_class, n_rows, values["growth"], depth)
+        leaves = rules.max_leaves(is_class, n_rows, values["growth"], depth)
     per_tree, per_level, per_node = feature_counts(values, len(schema.feature_names), owner)
     return TreeSettings(
         growth=values["growth"],
         max_leaves=max(leaves, 2),
         max_depth=depth,
-        min_rows=float(auto.min_rows(is_class, n_rows) if rows == "auto" else rows),
+        min_rows=float(rules.min_rows(is_class, n_rows) if rows == "auto" else rows),
         min_hessian=values["min_hessian_leaf"],
         min_gain=values["min_gain"],
         prune=values["prune"],
         l1=values["l1_regularization"],
         l2=values["l2_regularization"],
-        category_l2=auto.category_l2(n_rows),
-        category_smooth=auto.category_smooth(n_rows),
+        category_l2=rules.category_l2(n_rows),
+        category_smooth=rules.category_smooth(n_rows),
         features_per_node=per_node,
         features_per_level=per_level,
         features_per_tree=per_tree,
@@ -93,7 +93,7 @@ def feature_counts(values: Values, n_features: int, owner: str) -> tuple[int | N
     for name in ("max_features_tree", "max_features_level", "max_features"):
         given = values[name]
         if given == "auto":
-            given = None if drawn_later else auto.feature_share(n_features)
+            given = None if drawn_later else rules.feature_share(n_features)
         count = feature_count(given, pool, n_features, name, owner)
         counts.append(count if count < pool else None)
         pool = count

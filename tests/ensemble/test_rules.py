@@ -1,0 +1,74 @@
+"""The rules behind 'auto': sensible at both ends and in between."""
+
+import pytest
+
+from woodwind.ensemble import rules
+from woodwind.tree.settings import TreeSettings
+
+SIZES = [1, 10, 100, 1_000, 10_000, 100_000, 1_000_000, 10_000_000]
+
+
+def test_larger_tables_take_larger_steps_within_limits():
+    rates = [rules.learning_rate(n) for n in SIZES]
+    assert rates == sorted(rates)
+    assert (rates[0], rates[-1]) == (rules.SMALL_STEP, rules.LARGE_STEP)
+
+
+def test_patience_grows_as_steps_shrink():
+    waits = [rules.patience(rate) for rate in (1.0, 0.3, 0.1, 0.03, 0.001)]
+    assert waits == sorted(waits)
+    assert waits[0] >= 10
+
+
+@pytest.mark.parametrize("is_class", [True, False])
+def test_leaves_of_small_tables_are_small_but_never_empty(is_class):
+    rows = [rules.min_rows(is_class, n) for n in SIZES]
+    assert rows == sorted(rows)
+    assert rows[0] == 1
+
+
+def test_small_tables_use_every_row():
+    assert rules.subsample(40) == 1.0
+    assert 0.5 <= rules.subsample(1_000_000) < 1.0
+
+
+def test_what_is_held_out_depends_on_the_size():
+    assert [rules.early_stopping(n) for n in (20, 500, 50_000)] == ["none", "folds", "share"]
+    assert rules.early_stopping(2_000, 10, 1) == "folds"
+    assert rules.early_stopping(2_000, 64, 10) == "share"
+    assert rules.early_stopping(200, 5_000, 10) == "folds"
+
+
+def test_penalties_of_categories_grow_with_the_rows():
+    for rule in (rules.category_l2, rules.category_smooth):
+        values = [rule(n) for n in SIZES]
+        assert values == sorted(values)
+        assert values[0] == rules.LEAST_CATEGORY_L2
+
+
+def test_trees_of_whole_levels_are_as_wide_as_they_are_deep():
+    assert rules.max_leaves(True, 100, "level", 5) == 32
+    assert rules.max_leaves(True, 100, "symmetric", None) == 1 << rules.LEVELS
+    assert rules.max_leaves(True, 1_000_000, "best_first", 5) == rules.CLASS_LEAVES
+
+
+@pytest.mark.parametrize("is_class", [True, False])
+def test_trees_of_larger_tables_have_more_leaves_within_limits(is_class):
+    leaves = [rules.max_leaves(is_class, n, "best_first", None) for n in SIZES]
+    assert leaves == sorted(leaves)
+    assert leaves[0] == rules.LEAST_LEAVES
+    assert leaves[-1] == (rules.CLASS_LEAVES if is_class else rules.NUMBER_LEAVES)
+
+
+def test_trees_of_wider_tables_see_a_smaller_share_of_more_features():
+    shares = [rules.feature_share(p) for p in (1, 10, 100, 1_000, 10_000)]
+    assert shares[:2] == [1.0, 1.0]
+    assert shares == sorted(shares, reverse=True)
+    seen = [int(rules.feature_share(p) * p) for p in (1, 10, 100, 1_000, 10_000)]
+    assert seen == sorted(seen)
+
+
+def test_bad_luck_is_possible_only_where_something_is_drawn():
+    assert rules.split_patience(TreeSettings(), 1.0) == 1
+    assert rules.split_patience(TreeSettings(), 0.9) > 1
+    assert rules.split_patience(TreeSettings(features_per_node=2), 1.0) > 1

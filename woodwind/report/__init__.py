@@ -1,0 +1,1 @@
+"""Facts to figures to one page of HTML that needs nothing else."""

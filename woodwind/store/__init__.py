@@ -1,0 +1,1 @@
+"""The model file: one file of arrays and plain values, with checksums and no code."""
