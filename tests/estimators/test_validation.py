@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from woodwind import DataError
-from woodwind.estimators.validation import fold_numbers, hold_out, read_eval_set, read_groups
+from woodwind.ensemble.held_out import fold_numbers, hold_out
+from woodwind.estimators.validation import read_eval_set, read_groups
 
 
 @pytest.mark.parametrize("share", [0.01, 0.1, 0.5, 0.9])

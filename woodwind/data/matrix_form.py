@@ -182,6 +182,13 @@ class MatrixForm:
     ) -> "MatrixForm":
         """Look at a table of any kind. `scale=False` leaves numbers as they are; rows of weight zero are not looked at."""
         schema, table = Schema.learn(X, categorical_features, weight=weight, owner=owner)
+        return cls.of_table(schema, table, scale=scale, weight=weight, max_levels=max_levels)
+
+    @classmethod
+    def of_table(
+        cls, schema: Schema, table: Table, *, scale: bool = True, weight: Floats | None = None, max_levels: int = MOST_LEVELS
+    ) -> "MatrixForm":
+        """Look at a table that has been read by its schema."""
         # The parts of a date are missing together: one mark is enough.
         first = np.diff(schema.source, prepend=-1) > 0
         there = None if weight is None else weight > 0.0

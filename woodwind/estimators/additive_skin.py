@@ -13,6 +13,7 @@ from woodwind.base.errors import ParameterError
 from woodwind.base.streams import seed_of
 from woodwind.ensemble.additive import AdditivePlan, AdditiveRound, AdditiveRows, Member, additive_rounds, mean_loss
 from woodwind.ensemble.boost import Round
+from woodwind.ensemble.held_out import hold_out
 from woodwind.ensemble.progress import with_progress
 from woodwind.ensemble.stopping import Step, best_of, gather_until_interrupted, scored, until_no_better
 from woodwind.estimators.adaptive_skin import AdaptiveSkin, Source
@@ -20,7 +21,6 @@ from woodwind.estimators.base_learner import check_estimator, leaf_answers, numb
 from woodwind.estimators.skin import named_owner
 from woodwind.estimators.target import Target
 from woodwind.estimators.trees import DecisionTreeRegressor
-from woodwind.estimators.validation import hold_out
 from woodwind.estimators.weights import Weighing, read_weight
 from woodwind.losses.base import Loss
 from woodwind.losses.check import check_loss

@@ -17,6 +17,7 @@ from woodwind.data.ranks import Ranking, Ranks
 from woodwind.data.schema import Schema
 from woodwind.ensemble import ahead, rules
 from woodwind.ensemble.boost import BoostPlan
+from woodwind.ensemble.held_out import fold_numbers, hold_out
 from woodwind.ensemble.training import Rows, Stop, Trained, Watched, train
 from woodwind.ensemble.watching import Judge
 from woodwind.estimators.plan import Values, boost_plan, check_exact, one_per_class
@@ -26,7 +27,7 @@ from woodwind.estimators.skin import COLUMNS, TRAINING_DATA, all_or_nothing, che
 from woodwind.estimators.start import fitted_init, is_model, model_scores, read_scores
 from woodwind.estimators.target import Target
 from woodwind.estimators.tree_skin import TreeSkin
-from woodwind.estimators.validation import fold_numbers, hold_out, read_eval_set, read_groups
+from woodwind.estimators.validation import read_eval_set, read_groups
 from woodwind.estimators.weights import Weighing, read_weight
 from woodwind.losses.base import Loss
 from woodwind.params.check import check

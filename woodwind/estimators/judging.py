@@ -8,12 +8,12 @@ from numpy.typing import NDArray
 
 from woodwind.base.errors import DataError, ParameterError
 from woodwind.base.streams import key
+from woodwind.ensemble.held_out import hold_out
 from woodwind.estimators.dynamic_model import said
 from woodwind.estimators.members import TableOfAny
 from woodwind.estimators.out_of_fold import out_of_fold
 from woodwind.estimators.pool import Named, Pool, joint_classes, trained_pool
 from woodwind.estimators.target import Target
-from woodwind.estimators.validation import hold_out
 from woodwind.estimators.weights import Weighing
 
 Floats = NDArray[np.float64]

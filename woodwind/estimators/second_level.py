@@ -15,12 +15,12 @@ from sklearn.utils.validation import has_fit_parameter
 from woodwind.base.streams import key
 from woodwind.data.schema import Schema
 from woodwind.data.table import Table
+from woodwind.ensemble.held_out import fold_numbers
 from woodwind.estimators.adaptive_model import AdaptiveModel, one_margin
 from woodwind.estimators.adaptive_skin import Source
 from woodwind.estimators.base_learner import check_estimator
 from woodwind.estimators.boosting import GradientBoostingClassifier
 from woodwind.estimators.target import Target
-from woodwind.estimators.validation import fold_numbers
 
 Floats = NDArray[np.float64]
 

@@ -10,9 +10,9 @@ from sklearn.base import clone
 
 from woodwind.base.errors import DataError, ParameterError
 from woodwind.base.streams import integers, key
+from woodwind.ensemble.held_out import hold_out
 from woodwind.estimators.splits import Asking, Fold, read_folds
 from woodwind.estimators.target import Target
-from woodwind.estimators.validation import hold_out
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]

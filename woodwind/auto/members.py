@@ -1,0 +1,71 @@
+"""Members of trees: what each of them adds to the score of a row.
+
+All members of a model speak on one scale, on which they are added up: for numbers that of the target, for two classes the log-odds of the
+second one, for more classes a score for each, of which the softmax is taken. A sum of trees is linear in its trees and a blend is linear in
+its members, so that explanations of a blend are exact sums of explanations of trees.
+"""
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from woodwind.auto.view import View
+from woodwind.base.errors import DataError
+from woodwind.tree.forest import Forest
+from woodwind.tree.grove import Grove
+
+Floats = NDArray[np.float64]
+
+
+class Member(Protocol):
+    """A trained model that scores rows."""
+
+    def scores(self, view: View, threads: int = 1) -> Floats:
+        """Scores (n, width), on the scale on which members are added up."""
+
+
+@dataclass(frozen=True, eq=False)
+class ForestMember:
+    """Boosted trees: their raw score."""
+
+    forest: Forest
+
+    def scores(self, view: View, threads: int = 1) -> Floats:
+        """Start and trees, added up."""
+        return self.forest.raw(view.table, threads)
+
+    def check(self) -> "ForestMember":
+        """Raise DataError where something does not fit."""
+        self.forest.check()
+        return self
+
+
+@dataclass(frozen=True, eq=False)
+class GroveMember:
+    """A random forest: the mean of its trees, times a slope, plus a shift.
+
+    For numbers slope and shift are 1 and 0. For classes trees give shares, and both are learnt from rows out of fold, as Platt 1999 did for
+    support vector machines: a forest knows which row is likelier, but not how likely.
+    """
+
+    grove: Grove
+    slope: float
+    shift: Floats  # (width,)
+
+    def scores(self, view: View, threads: int = 1) -> Floats:
+        """Scores of the mean of the trees."""
+        return scaled_shares(self.grove.mean(view.table, threads), self.slope, self.shift)
+
+    def check(self) -> "GroveMember":
+        """Raise DataError where something does not fit."""
+        width = 1 if self.grove.n_classes == 2 else self.grove.n_outputs
+        if self.shift.shape != (width,) or not np.isfinite(self.shift).all() or not np.isfinite(self.slope):
+            raise DataError("the slope and shift of a forest do not fit its classes")
+        return self
+
+
+def scaled_shares(mean: Floats, slope: float, shift: Floats) -> Floats:
+    """Scores of what a forest gives: of two classes the share of the second counts alone."""
+    return slope * (mean[:, 1:] if mean.shape[1] == 2 else mean) + shift

@@ -1,0 +1,89 @@
+"""AutoModel: what the main job makes, in arrays and plain values alone. It predicts from raw columns, without scikit-learn."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from woodwind.auto.link import probabilities
+from woodwind.auto.members import Member
+from woodwind.auto.view import View
+from woodwind.base.errors import DataError
+from woodwind.data.matrix_form import MatrixForm
+from woodwind.data.schema import Schema
+
+Floats = NDArray[np.float64]
+
+TASKS = ("binary", "multiclass", "regression")
+# Rows that are scored together: members keep a score of each for every one of them.
+BLOCK = 1 << 17
+
+
+@dataclass(frozen=True, eq=False)
+class AutoModel:
+    """A weighted sum of members, and how a table becomes what they read."""
+
+    task: str  # one of TASKS
+    target: str  # name of the target column; "" where it had none
+    classes: tuple[Any, ...]  # labels in order; none for numbers
+    schema: Schema
+    form: MatrixForm
+    names: tuple[str, ...]  # of the members
+    members: tuple[Member, ...]
+    weights: Floats  # (M,)
+    shift: Floats  # (width,) added to the sum
+    metric: str
+    facts: dict[str, Any]  # what JSON can hold: the leaderboard, and what the report shows
+
+    @property
+    def width(self) -> int:
+        """Scores of a row."""
+        return len(self.classes) if self.task == "multiclass" else 1
+
+    def view(self, X: Any) -> View:
+        """The rows of any table whose columns have the names of those of the training."""
+        return View(self.schema.read(X, owner="AutoModel"), self.form)
+
+    def scores(self, X: Any, threads: int = 1) -> Floats:
+        """The score of the blend (n, width)."""
+        return self.blend(self.view(X), threads)
+
+    def blend(self, view: View, threads: int = 1) -> Floats:
+        """The same for rows that were read already."""
+        out = np.tile(self.shift, (view.n_rows, 1))
+        for weight, member in zip(self.weights, self.members, strict=True):
+            out += weight * member.scores(view, threads)
+        return out
+
+    def member_scores(self, view: View, threads: int = 1) -> Floats:
+        """What each member says, (n, M, width)."""
+        out = np.empty((view.n_rows, len(self.members), self.width))
+        for place, member in enumerate(self.members):
+            out[:, place] = member.scores(view, threads)
+        return out
+
+    def predict_proba(self, X: Any, threads: int = 1) -> Floats:
+        """The chance of each class, (n, classes)."""
+        if self.task == "regression":
+            raise DataError(f"The model predicts the number {self.target!r}: it has no classes to give probabilities of. Ask for predict.")
+        return probabilities(self.scores(X, threads))
+
+    def predict(self, X: Any, threads: int = 1) -> NDArray[Any]:
+        """Labels, or numbers."""
+        if self.task == "regression":
+            return self.scores(X, threads)[:, 0]
+        return np.asarray(np.array(self.classes)[self.predict_proba(X, threads).argmax(axis=1)])
+
+    def check(self) -> "AutoModel":
+        """Raise DataError where parts do not fit together."""
+        n_classes = {"binary": len(self.classes) == 2, "multiclass": len(self.classes) > 2, "regression": not self.classes}
+        if self.task not in TASKS or not n_classes[self.task]:
+            raise DataError(f"a model of {len(self.classes)} classes cannot have the task {self.task!r}")
+        if not len(self.names) == len(self.members) == len(self.weights) > 0:
+            raise DataError("a model needs a name and a weight for each member, and one member at least")
+        if self.shift.shape != (self.width,) or not (np.isfinite(self.weights).all() and np.isfinite(self.shift).all()):
+            raise DataError("the weights of a model are not finite, or its shift has another width")
+        if len(self.form.parts) != len(self.schema.feature_names):
+            raise DataError("the matrix form of a model is of another table than its schema")
+        return self
