@@ -1,0 +1,158 @@
+import pickle
+import time
+import warnings
+
+import numpy as np
+import pytest
+from sklearn.metrics import get_scorer_names
+
+from woodwind.base.errors import DataError, ParameterError, TargetError, UndefinedMeasureWarning, WeightError
+from woodwind.metrics.named import METRICS, SYNONYMS, TASKS, default_metric, metric_named, names_for
+
+RNG = np.random.default_rng(0)
+
+
+def example(metric, n=400, task=None, seed=3):
+    """Truth and a fair prediction of it."""
+    rng = np.random.default_rng(seed)
+    task = task or metric.tasks[-1]
+    if task == "regression":
+        y = rng.gamma(2.0, size=n)
+        return y, np.maximum(y + rng.normal(size=n), 0.01)
+    n_classes = 2 if task == "binary" else 4
+    y = rng.choice(n_classes, n, p=np.arange(1, n_classes + 1) / (n_classes * (n_classes + 1) / 2))
+    raw = rng.gamma(1.0, size=(n, n_classes)) + 0.7 * (np.arange(n_classes) == y[:, None])
+    p = raw / raw.sum(axis=1, keepdims=True)
+    return y, p
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_a_task_has_a_default_which_is_its_first_metric(task):
+    assert default_metric(task).name == {"regression": "rmse"}.get(task, "log_loss") == names_for(task)[0]
+    assert metric_named("auto", task) is default_metric(task)
+    assert all(task in METRICS[name].tasks for name in names_for(task))
+
+
+def test_names_of_scikit_learn_are_understood():
+    there = set(get_scorer_names())
+    for name in ("neg_log_loss", "roc_auc", "neg_root_mean_squared_error", "matthews_corrcoef", "r2", "f1_macro"):
+        assert name in there
+        assert metric_named(name).name in METRICS
+    assert metric_named("ROC-AUC", "binary").name == "auc"
+    assert set(SYNONYMS.values()) <= set(METRICS)
+    assert not set(SYNONYMS) & set(METRICS)
+
+
+def test_an_unknown_name_gets_the_nearest():
+    with pytest.raises(ParameterError, match=r"'log_los'.*Did you mean 'log_loss'"):
+        metric_named("log_los")
+    with pytest.raises(ParameterError, match=r"'rmse' is for numbers, and the task is 'binary'.*log_loss, "):
+        metric_named("rmse", "binary")
+    with pytest.raises(ParameterError, match="A task is one of"):
+        default_metric("ranking")
+
+
+@pytest.mark.parametrize("name", METRICS)
+def test_a_loss_falls_as_predictions_get_better(name):
+    metric = METRICS[name]
+    y, said = example(metric)
+    if metric.needs == "number":
+        better = y + 0.3 * (said - y)
+        better = better + 1e-3 * np.arange(len(y)) % 7
+    else:
+        better = 0.3 * said + 0.7 * (np.arange(said.shape[1]) == y[:, None])
+    assert metric.loss(y, better) < metric.loss(y, said)
+    assert metric.loss(y, said) == metric.loss_of(metric.value(y, said))
+    assert (metric.value(y, better) > metric.value(y, said)) == metric.larger_is_better
+
+
+@pytest.mark.parametrize("name", METRICS)
+def test_a_weight_is_so_many_copies(name):
+    metric = METRICS[name]
+    y, said = example(metric)
+    counts = RNG.integers(0, 4, len(y))
+    copies = np.repeat(np.arange(len(y)), counts)
+    assert metric.value(y, said, counts) == pytest.approx(metric.value(y[copies], said[copies]), rel=1e-12, abs=1e-12)
+    assert metric.standard_error(y, said, np.full(len(y), 3.0)) == pytest.approx(metric.standard_error(y, said), rel=1e-9)
+    zero = np.where(np.arange(len(y)) < 300, 1.0, 0.0)
+    assert metric.standard_error(y, said, zero) == pytest.approx(metric.standard_error(y[:300], said[:300]), rel=1e-9)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize(("name", "task"), [(name, task) for name, metric in METRICS.items() for task in metric.tasks])
+def test_standard_errors_are_those_of_the_bootstrap(name, task, weighted):
+    metric = METRICS[name]
+    y, said = example(metric, 600, task)
+    rng = np.random.default_rng(9)
+    weight = rng.gamma(2.0, size=len(y)) if weighted else None
+    drawn = [rng.integers(0, len(y), len(y)) for _ in range(300)]
+    spread = np.std([metric.value(y[rows], said[rows], None if weight is None else weight[rows]) for rows in drawn])
+    # 300 draws know a spread to 4 %; the median of a bootstrap is rough.
+    assert metric.standard_error(y, said, weight) == pytest.approx(spread, rel=0.3 if name == "median_absolute_error" else 0.17)
+
+
+def test_delong_by_hand():
+    y, score = np.array([0, 0, 1, 1, 1]), np.array([0.1, 0.4, 0.35, 0.8, 0.4])
+    # Placements of the class: 1/2, 1, 3/4; of the others: 1, 1/2 (one ahead, one level, one behind).
+    assert METRICS["auc"].value(y, score) == pytest.approx(0.75)
+    wanted = np.sqrt(np.var([0.5, 1, 0.75], ddof=1) / 3 + np.var([1, 0.5], ddof=1) / 2)
+    assert METRICS["auc"].standard_error(y, score) == pytest.approx(wanted)
+
+
+def test_a_column_is_the_second_class_and_probabilities_are_labels_too():
+    y, p = example(METRICS["auc"], task="binary")
+    for name in ("log_loss", "brier", "auc", "average_precision", "f1"):
+        assert METRICS[name].value(y, p[:, 1:]) == pytest.approx(METRICS[name].value(y, p), rel=1e-12)
+    assert METRICS["accuracy"].value(y, p) == METRICS["accuracy"].value(y, p.argmax(axis=1)) == np.mean(y == p.argmax(axis=1))
+
+
+def test_rows_of_one_class_have_no_order():
+    with pytest.warns(UndefinedMeasureWarning, match="all rows are of one class"):
+        assert np.isnan(METRICS["auc"].value(np.zeros(4, int), np.full((4, 2), 0.5)))
+    with pytest.warns(UndefinedMeasureWarning, match="no row is of the second class"):
+        assert np.isnan(METRICS["average_precision"].value(np.zeros(4, int), np.full((4, 2), 0.5)))
+    # A class without rows does not count.
+    assert METRICS["auc"].value(np.array([0, 2, 0, 2]), np.eye(3)[[0, 2, 0, 2]]) == 1.0
+    assert METRICS["average_precision"].value(np.array([0, 2, 0, 2]), np.eye(3)[[0, 2, 0, 2]]) == 1.0
+    for name in ("f1", "mcc", "cohen_kappa"):
+        assert METRICS[name].value(np.zeros(4, int), np.zeros(4, int)) == 0.0
+        assert METRICS[name].standard_error(np.zeros(4, int), np.zeros(4, int)) == 0.0
+
+
+def test_what_is_wrong_is_said():
+    log_loss, rmse = METRICS["log_loss"], METRICS["rmse"]
+    with pytest.raises(DataError, match="one prediction for each"):
+        rmse.value([1.0, 2.0], [1.0])
+    with pytest.raises(DataError, match="row 1"):
+        rmse.value([1.0, 2.0], [1.0, np.nan])
+    with pytest.raises(DataError, match="3 at least"):
+        log_loss.value([0, 2], [[0.5, 0.5], [0.5, 0.5]])
+    with pytest.raises(TargetError, match="class numbers"):
+        log_loss.value([0.5, 1.0], [0.5, 0.5])
+    with pytest.raises(WeightError, match="2 finite numbers"):
+        rmse.value([1.0, 2.0], [1.0, 2.0], [1.0, -1.0])
+    with pytest.raises(TargetError, match="not negative"):
+        METRICS["rmsle"].value([-1.0, 2.0], [1.0, 2.0])
+    with pytest.raises(DataError, match="class numbers or probabilities"):
+        METRICS["accuracy"].value([0, 1], [0.4, 0.6])
+    assert METRICS["rmsle"].value([0.0, 1.0], [-5.0, 1.0]) == 0.0
+    assert np.isnan(rmse.standard_error([1.0], [1.0]))
+
+
+@pytest.mark.parametrize("name", METRICS)
+def test_a_metric_is_data(name):
+    assert pickle.loads(pickle.dumps(METRICS[name])) == METRICS[name]
+    assert METRICS[name].words
+    assert "\n" not in METRICS[name].words
+
+
+def test_a_million_rows_take_less_than_a_few_seconds():
+    for name in ("log_loss", "auc", "average_precision", "mcc", "median_absolute_error", "spearman"):
+        metric = METRICS[name]
+        y, said = example(metric, 1_000_000, metric.tasks[0])
+        began = time.process_time()
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            assert 0.0 < metric.standard_error(y, said) < 0.01
+            metric.value(y, said)
+        assert time.process_time() - began < 5.0, name

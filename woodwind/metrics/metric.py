@@ -1,0 +1,132 @@
+"""A metric: what it is called, what it needs, its value, how far chance may have moved the value, and the loss to be made small.
+
+A standard error is that of the delta method: each row's first-order share in the value, squared and added up. With weights a row stays one
+observation, however much it counts: a weight of two gives the value of a row that is there twice, but not its standard error.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from woodwind.base.errors import DataError, TargetError, WeightError
+
+Floats = NDArray[np.float64]
+# (truth, prediction, weight of rows or None) -> a number.
+Measure = Callable[[NDArray[Any], NDArray[Any], Floats | None], float]
+
+TWO, SEVERAL, NUMBERS = "binary", "multiclass", "regression"
+CLASSES = (TWO, SEVERAL)
+
+
+@dataclass(frozen=True)
+class Metric:
+    """A named metric. Truth is class numbers (n,) or numbers (n,); rows of weight zero are not looked at."""
+
+    name: str
+    words: str  # one line of help
+    tasks: tuple[str, ...]  # of "binary", "multiclass", "regression"
+    larger_is_better: bool
+    # What predictions are: "proba" (n, K), or (n,) of the second of two classes; "label" (n,) class numbers, or (n, K) of which the
+    # largest is taken; "number" (n,).
+    needs: str
+    measure: Measure = field(compare=False)
+    spread: Measure = field(compare=False)
+
+    def value(self, y: Any, prediction: Any, weight: Any = None) -> float:
+        """The metric as people know it. Not a number where the rows say nothing about it."""
+        return float(self.measure(*self._read(y, prediction, weight)))
+
+    def standard_error(self, y: Any, prediction: Any, weight: Any = None) -> float:
+        """The standard error of the value; not a number for fewer than two rows."""
+        y, prediction, weight = self._read(y, prediction, weight)
+        return float(self.spread(y, prediction, weight)) if len(y) > 1 else float("nan")
+
+    def loss(self, y: Any, prediction: Any, weight: Any = None) -> float:
+        """Smaller is better: the value, or what it lacks to one where larger is better."""
+        return self.loss_of(self.value(y, prediction, weight))
+
+    def loss_of(self, value: float) -> float:
+        """The loss of a value."""
+        return 1.0 - value if self.larger_is_better else value
+
+    def _read(self, y: Any, prediction: Any, weight: Any) -> tuple[NDArray[Any], NDArray[Any], Floats | None]:
+        y, prediction = np.asarray(y), np.asarray(prediction)
+        if y.ndim != 1 or len(y) == 0 or prediction.shape[:1] != y.shape:
+            raise DataError(
+                f"{self.name} needs one prediction for each of at least one row, but truth is {y.shape} and they are {prediction.shape}."
+            )
+        weight = read_weight(weight, len(y))
+        if self.needs == "number":
+            y, prediction = self._read_numbers(y, prediction)
+        else:
+            y, prediction = self._read_classes(y, prediction)
+        if weight is None or (weight > 0.0).all():
+            return y, prediction, weight
+        there = weight > 0.0
+        return y[there], prediction[there], weight[there]
+
+    def _read_numbers(self, y: NDArray[Any], prediction: NDArray[Any]) -> tuple[Floats, Floats]:
+        y, prediction = y.astype(np.float64), prediction.astype(np.float64)
+        if prediction.ndim == 2 and prediction.shape[1] == 1:
+            prediction = prediction[:, 0]
+        if prediction.ndim != 1:
+            raise DataError(f"{self.name} needs one number for each row, but predictions are {prediction.shape}.")
+        self._check_finite(y, prediction)
+        return y, prediction
+
+    def _read_classes(self, y: NDArray[Any], prediction: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[Any]]:
+        if y.dtype.kind not in "iub" or y.min() < 0:
+            raise TargetError(f"{self.name} needs truth as class numbers from 0 on, but it is {y.dtype}, its least value {y.min()!r}.")
+        y = y.astype(np.int64, copy=False)
+        if prediction.ndim == 1 and self.needs == "label":
+            if prediction.dtype.kind not in "iub" or prediction.min() < 0:
+                raise DataError(f"{self.name} needs class numbers or probabilities (n, K), but predictions are {prediction.dtype}.")
+            return y, prediction.astype(np.int64, copy=False)
+        prediction = prediction.astype(np.float64, copy=False)
+        if prediction.ndim == 1 or (prediction.ndim == 2 and prediction.shape[1] == 1):
+            prediction = np.column_stack([1.0 - prediction.reshape(-1), prediction.reshape(-1)])
+        if prediction.ndim != 2 or prediction.shape[1] <= y.max():
+            raise DataError(
+                f"{self.name} needs a probability for each class, {y.max() + 1} at least, but predictions are {prediction.shape}."
+            )
+        self._check_finite(prediction)
+        return (y, prediction.argmax(axis=1)) if self.needs == "label" else (y, prediction)
+
+    def _check_finite(self, *arrays: Floats) -> None:
+        for array in arrays:
+            if not np.isfinite(array).all():
+                row = int(np.flatnonzero(~np.isfinite(array).reshape(len(array), -1).all(axis=1))[0])
+                raise DataError(f"{self.name} needs finite numbers, but there is {array[row]} in row {row}.")
+
+
+def read_weight(weight: Any, n: int) -> Floats | None:
+    """Weights of rows, checked."""
+    if weight is None:
+        return None
+    read: Floats = np.asarray(weight, np.float64)
+    if read.shape != (n,) or not np.isfinite(read).all() or (read < 0.0).any() or not read.any():
+        raise WeightError(f"Weights must be {n:,} finite numbers, one for each row, not negative and not all zero.")
+    return read
+
+
+def mean(values: Floats, weight: Floats | None) -> float:
+    """Mean by weight. Sums of NumPy, not of BLAS, which adds up differently on other numbers of threads."""
+    if weight is None:
+        return float(values.mean())
+    return float((values * weight).sum() / weight.sum())
+
+
+def spread_of_mean(values: Floats, weight: Floats | None) -> float:
+    """The standard error of a mean by weight."""
+    off = values - mean(values, weight)
+    shares = off / len(values) if weight is None else off * (weight / weight.sum())
+    return from_shares(shares)
+
+
+def from_shares(shares: Floats) -> float:
+    """The standard error of a value in which each row has such a share, the shares adding up to zero."""
+    n = len(shares)
+    return float(np.sqrt((shares * shares).sum() * (n / (n - 1.0))))
