@@ -1,0 +1,91 @@
+"""An honest fake of the job: it yields the events of the contract, waits as long as it is told, and answers Ctrl-C as a job does."""
+
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+from types import SimpleNamespace
+
+from woodwind.auto.events import Began, Blended, Ended, FoldDone, MemberDone, Said, Trying
+from woodwind.auto.outcome import Entry
+
+MEMBERS = ("boosting", "extra boosting", "random forest", "linear")
+FOLDS = 3
+
+
+def entry(name, score, weight=0.0, family="boosting", note="", folds=FOLDS):
+    return Entry(name, family, score, 0.0123, score, weight, 1.5, 12.0, folds, note)
+
+
+LEADERBOARD = (
+    entry("ensemble", 0.45, 1.0, "ensemble"),
+    entry("boosting", 0.47, 0.7),
+    entry("random forest", 0.48, 0.3, "forest"),
+    entry("extra boosting", 0.49),
+    entry("linear", float("nan"), family="linear", note="failed: it would not", folds=0),
+)
+
+
+class FakeModel:
+    leaderboard_ = LEADERBOARD
+
+    def save(self, path):
+        path.write_bytes(b"WOODWIND and so on")
+
+    def report(self, path):
+        path.write_text('<meta name="generator" content="Woodwind 0">', encoding="utf-8")
+
+
+class FakeJob:
+    """Called as `woodwind.fit` is; keeps how it was called."""
+
+    def __init__(self, pause=0.0, trouble=None):
+        self.pause, self.trouble, self.calls = pause, trouble, []
+
+    def __call__(self, table, target, *, listener=None, **settings):
+        self.calls.append(((table, target), settings))
+        if self.trouble is not None:
+            raise self.trouble
+        started = time.monotonic()
+        try:
+            for make in events(settings.get("time"), settings.get("models")):
+                listener(make(time.monotonic() - started))
+                time.sleep(self.pause)
+        except KeyboardInterrupt:
+            listener(Said(seconds=time.monotonic() - started, words="interrupted: blending what there is"))
+            time.sleep(self.pause * 10)
+        model = SimpleNamespace(task="binary", target=target, classes=("bad", "good"), metric="log_loss")
+        outcome = SimpleNamespace(model=model, leaderboard=LEADERBOARD, suspicions=(), notes=("a note",), seed=0)
+        listener(Ended(seconds=time.monotonic() - started, outcome=outcome))
+        return FakeModel()
+
+
+def events(seconds, models):
+    """Functions from the time to an event."""
+    yield lambda at: Began(
+        seconds=at, task="binary", metric="log_loss", n_rows=1000, n_columns=18, n_folds=FOLDS, budget_seconds=seconds, budget_models=models
+    )
+    yield lambda at: Said(seconds=at, words="the column 'id' looks like an identifier")
+    for number, name in enumerate(MEMBERS, 1):
+        yield lambda at, name=name, number=number: Trying(seconds=at, name=name, number=number, of=models)
+        for fold in range(1, FOLDS + 1):
+            yield lambda at, name=name, fold=fold: FoldDone(seconds=at, name=name, fold=fold, folds=FOLDS, score=0.5 - fold / 100)
+        yield lambda at, name=name: MemberDone(seconds=at, entry=next(one for one in LEADERBOARD if one.name == name))
+        yield lambda at, number=number: Blended(seconds=at, score=0.46, standard_error=0.01, n_members=number)
+
+
+def fake(pause, *arguments, **more):
+    """The command with the fake, as a process."""
+    environment = {key: value for key, value in os.environ.items() if key not in ("NO_COLOR", "FORCE_COLOR", "COLUMNS")}
+    root = str(Path(__file__).parent.parent.parent)
+    environment |= {"PYTHONPATH": os.pathsep.join([root, os.environ.get("PYTHONPATH", "")]), **more.pop("env", {})}
+    return subprocess.Popen([sys.executable, __file__, str(pause), "fit", *arguments], env=environment, text=True, **more)
+
+
+if __name__ == "__main__":  # python fakes.py PAUSE fit ...: the command with the fake in the place of the job
+    import woodwind
+    from woodwind.cli.main import main
+
+    woodwind.fit = FakeJob(float(sys.argv.pop(1)))
+    main()

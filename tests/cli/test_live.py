@@ -1,0 +1,100 @@
+"""The table on a terminal: a real one, as the system makes it."""
+
+import os
+import subprocess
+import time
+
+import pytest
+from fakes import LEADERBOARD, MEMBERS, FakeJob, fake
+
+from woodwind.cli.live import LiveTable
+from woodwind.cli.standing import Standing
+
+pty = pytest.importorskip("pty", reason="pseudo-terminals are a matter of POSIX")
+
+
+def on_terminal(*arguments, columns=80, lines=24, **environment):
+    """What a terminal is sent by the command with the fake, and the exit code."""
+    import fcntl
+    import struct
+    import termios
+
+    ours, theirs = pty.openpty()
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", lines, columns, 0, 0))
+    process = fake(0.03, *arguments, stdout=theirs, stderr=theirs, stdin=theirs, env={"TERM": "xterm-256color"} | environment)
+    os.close(theirs)
+    sent = b""
+    while True:
+        try:
+            part = os.read(ours, 65536)
+        except OSError:  # the other end is closed
+            break
+        if not part:
+            break
+        sent += part
+    os.close(ours)
+    return sent.decode("utf-8"), process.wait(60)
+
+
+def test_the_table_grows_and_is_wiped_away_before_the_leaderboard(folder):
+    sent, code = on_terminal("train.csv", "--target", "late")
+    assert code == 0
+    assert "left" in sent
+    assert all(name in sent for name in MEMBERS)
+    assert "●" in sent
+    assert "\x1b[2K" in sent  # lines are written over
+    assert sent.index("\x1b[?25l") < sent.rindex("\x1b[?25h")  # the cursor is hidden, and comes back
+    end = sent[sent.rindex("\x1b[2K") :]
+    assert all(entry.name in end for entry in LEADERBOARD)
+    assert "report  model.html" in end
+
+
+def test_colours_can_be_switched_off(folder):
+    sent, code = on_terminal("train.csv", "--target", "late", NO_COLOR="1")
+    assert code == 0
+    assert "\x1b[36m" not in sent
+    assert "\x1b[32m" not in sent
+
+
+def test_a_narrow_and_low_terminal_has_room_for_the_most_important(folder):
+    sent, code = on_terminal("train.csv", "--target", "late", columns=30, lines=9)
+    assert code == 0
+    assert "score" in sent
+    assert "0.4500" in sent
+
+
+def test_a_terminal_that_cannot_move_its_cursor_gets_lines(folder):
+    sent, code = on_terminal("train.csv", "--target", "late", TERM="dumb")
+    assert code == 0
+    assert "\x1b[2K" not in sent
+    assert "boosting: fold 1 of 3" in sent
+
+
+def test_a_terminal_without_signs_gets_letters(folder):
+    sent, code = on_terminal("train.csv", "--target", "late", PYTHONIOENCODING="ascii", PYTHONUTF8="0")
+    assert code == 0
+    assert sent.isascii()
+    assert "###" in sent
+
+
+def test_the_best_members_stay_where_there_is_no_room_for_all():
+    standing = Standing()
+    FakeJob()("train.csv", "late", listener=standing.add)
+    assert [line.name for line in standing.ordered(10)] == ["boosting", "random forest", "extra boosting", "linear"]
+    assert [line.name for line in standing.ordered(2)] == ["boosting", "random forest"]
+    assert standing.ordered(0) == []
+
+
+def test_drawing_costs_little():
+    live = LiveTable("train.csv")
+    FakeJob()("train.csv", "late", listener=live.standing.add)
+    started = time.perf_counter()
+    for _ in range(20):
+        live.console.render_lines(live.picture())
+    assert (time.perf_counter() - started) / 20 < 0.05
+
+
+def test_what_is_shown_elsewhere_is_not_drawn(folder):
+    process = fake(0, "train.csv", "--target", "late", stdout=subprocess.PIPE, stderr=subprocess.PIPE, env={"FORCE_COLOR": "1"})
+    _, err = process.communicate(timeout=60)
+    assert "\x1b[2K" not in err

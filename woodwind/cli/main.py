@@ -1,0 +1,113 @@
+"""The command `woodwind`: which commands there are, and how a call ends.
+
+A command is a file of its own that is imported when it is called: predicting must not wait for what training needs.
+"""
+
+import importlib
+import sys
+import traceback
+from collections.abc import Sequence
+from typing import NoReturn
+
+import click
+
+from woodwind import __version__
+from woodwind.cli.command import SETTINGS
+from woodwind.cli.exits import FINE, INTERRUPTED, UNEXPECTED, WrongCall, code_of
+from woodwind.cli.nearest import nearest
+from woodwind.cli.saying import DEBUG, deaf_reader_is_no_error, is_debugging, one_line, prepare_streams, say, tidy_warnings
+
+# Where a command lives, and what it does in a few words: the first sentence of its help.
+COMMANDS = {
+    "fit": ("woodwind.cli.fit", "Learn an ensemble from a table."),
+    "version": ("woodwind.cli.version", "Show the versions of Woodwind and of what it stands on."),
+}
+
+
+class Commands(click.Group):
+    """The commands, each imported when it is called."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Names, in the order in which people meet them."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """The command of a name, with all that it imports."""
+        if cmd_name not in COMMANDS:
+            return None
+        found: click.Command = importlib.import_module(COMMANDS[cmd_name][0]).run
+        return found
+
+    def resolve_command(self, ctx: click.Context, args: list[str]) -> tuple[str | None, click.Command | None, list[str]]:
+        """The command that is called, or a word about the one that was meant."""
+        if args[0] not in COMMANDS and not args[0].startswith("-"):
+            raise WrongCall(f"there is no command {args[0]!r}. {nearest(args[0], list(COMMANDS))}", ctx)
+        return super().resolve_command(ctx, args)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """The list of commands: from the table here, so that help imports none of them."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, words) for name, (_, words) in COMMANDS.items()])
+
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """How to begin."""
+        formatter.write(
+            "\nExamples:\n"
+            "  woodwind fit train.csv --target y\n"
+            "  woodwind predict model.ww new.csv -o predictions.csv\n"
+            "\nwoodwind COMMAND --help says more of each.\n"
+        )
+
+
+@click.group(cls=Commands, context_settings=SETTINGS, no_args_is_help=False, invoke_without_command=True)
+@click.version_option(__version__, prog_name="woodwind", message="%(prog)s %(version)s")
+@click.pass_context
+def commands(ctx: click.Context) -> None:
+    """From a table and a column to predict, to an ensemble, a leaderboard, a report and a model file."""
+    if ctx.invoked_subcommand is None:
+        click.echo(ctx.get_help())
+
+
+def call(arguments: Sequence[str] | None = None) -> int:
+    """Run one call, say in a line what is wrong with it if something is, and give its exit code."""
+    with tidy_warnings():
+        try:
+            with deaf_reader_is_no_error():
+                code = commands.main(None if arguments is None else list(arguments), prog_name="woodwind", standalone_mode=False)
+        except (KeyboardInterrupt, click.Abort):
+            say("woodwind: interrupted; nothing was written.")
+            return INTERRUPTED
+        except SystemExit as leaving:  # of a command that has said all
+            return leaving.code if isinstance(leaving.code, int) else UNEXPECTED
+        except Exception as error:  # noqa: BLE001 - whatever it is, the user gets a line and a code
+            return failed(error)
+    return code if isinstance(code, int) else FINE
+
+
+def failed(error: Exception) -> int:
+    """Say what went wrong, and give the exit code."""
+    code = code_of(error)
+    if is_debugging():
+        say("".join(traceback.format_exception(error)).rstrip())
+    say(sentence(error, code))
+    return code
+
+
+def sentence(error: Exception, code: int) -> str:
+    """One line: who speaks, what is wrong, what to do."""
+    who = "woodwind"
+    if isinstance(error, click.ClickException):
+        ctx = getattr(error, "ctx", None)
+        who = ctx.command_path if ctx is not None else who
+        words = one_line(error.format_message())
+        return f"{who}: {words}" if isinstance(error, WrongCall) else f"{who}: {words} See {who} --help."
+    if code == UNEXPECTED:
+        advice = "" if is_debugging() else f" Set {DEBUG}=1 to see where it arose."
+        return f"{who}: unexpected {type(error).__name__}: {one_line(error)}{advice}"
+    return f"{who}: {one_line(error)}"
+
+
+def main() -> NoReturn:
+    """The entry point of the command."""
+    prepare_streams()
+    sys.exit(call())

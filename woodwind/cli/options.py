@@ -1,0 +1,100 @@
+"""Arguments and options that several commands have, and the kinds of values they take."""
+
+import glob
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import click
+
+from woodwind.cli.nearest import nearest_file
+
+SECONDS = {"s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
+
+Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
+
+
+class ExistingFile(click.ParamType):
+    """A file that is there."""
+
+    name = "file"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Path:
+        """The path, or a word about the file that was meant."""
+        path = Path(value)
+        if path.is_dir():
+            self.fail(f"{str(path)!r} is a folder. Give a file.", param, ctx)
+        if not path.is_file():
+            self.fail(f"there is no file {str(path)!r}. {nearest_file(path)}", param, ctx)
+        return path
+
+
+class TableSource(click.ParamType):
+    """A file, or a pattern that some file matches; the pattern is left to whoever reads."""
+
+    name = "table"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """The text as it came, once it is known that something can be read."""
+        if glob.has_magic(value) and not Path(value).exists():
+            if not glob.glob(value, recursive=True):
+                self.fail(f"no file matches {value!r}. Check the folder, or name the files.", param, ctx)
+            return str(value)
+        if not Path(value).is_dir():  # a folder may hold the parts of a table: the reader says what it thinks of it
+            ExistingFile().convert(value, param, ctx)
+        return str(value)
+
+
+class Duration(click.ParamType):
+    """Seconds, or a number with s, m, h behind it."""
+
+    name = "duration"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        """Seconds."""
+        if isinstance(value, float):
+            return value
+        parts = re.findall(r"(\d+(?:\.\d*)?|\.\d+)([smhd]?)", value)
+        is_all = "".join(number + unit for number, unit in parts) == value
+        if not parts or not is_all or (len(parts) > 1 and not all(unit for _, unit in parts)):
+            self.fail(f"{value!r} is no length of time. Write 60 for seconds, 10m, 1h or 1h30m.", param, ctx)
+        total = sum(float(number) * SECONDS[unit or "s"] for number, unit in parts)
+        if total <= 0:
+            self.fail("it must be longer than nothing.", param, ctx)
+        return total
+
+
+class Whole(click.ParamType):
+    """A whole number that is not too small."""
+
+    name = "whole"
+
+    def __init__(self, least: int) -> None:
+        self.least = least
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        """The number."""
+        if not re.fullmatch(r"[+-]?[0-9]{1,18}", str(value)) or int(value) < self.least:
+            self.fail(f"it must be a whole number, {self.least} at least, but it is {value!r}.", param, ctx)
+        return int(value)
+
+
+def model_argument() -> Decorator:
+    """The model file, as first argument."""
+    return click.argument("model", type=ExistingFile())
+
+
+def json_option(what: str) -> Decorator:
+    """For machines."""
+    return click.option("--json", "as_json", is_flag=True, help=f"Write {what} as JSON.")
+
+
+def threads_option() -> Decorator:
+    """How many processors are used."""
+    return click.option("--threads", type=Whole(1), metavar="N", help="Threads to use; all processors unless given.")
+
+
+def force_option() -> Decorator:
+    """For those who know that a file may go."""
+    return click.option("--force", is_flag=True, help="Overwrite a file that Woodwind has not made.")

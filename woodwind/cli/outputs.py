@@ -1,0 +1,58 @@
+"""Where results may be written: never over something that is not theirs."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from woodwind.cli.exits import wrong
+
+MAGIC = b"WOODWIND"
+
+# What a page of ours says of itself in its head.
+PAGE_MARK = b'name="generator" content="Woodwind'
+HEAD = 4096  # bytes in which a file says what it is
+
+
+def check_folder(path: Path) -> None:
+    """End the call unless the folder of an output is there."""
+    if not path.parent.is_dir():
+        wrong(f"there is no folder {str(path.parent)!r} to write {path.name!r} into. Make it, or choose another with -o.")
+    if path.is_dir():
+        wrong(f"{str(path)!r} is a folder. Give the name of a file.")
+
+
+def check_not_an_input(path: Path, inputs: Sequence[str | Path]) -> None:
+    """End the call where an output would overwrite what is read."""
+    for source in inputs:
+        if path.exists() and Path(source).exists() and path.samefile(source):
+            wrong(f"{str(path)!r} is read by this call and would be overwritten by it. Choose another name with -o.")
+
+
+def is_model(path: Path) -> bool:
+    """Whether a file says that it is a model file."""
+    return path.is_file() and head_of(path).startswith(MAGIC)
+
+
+def check_model(path: Path, force: bool) -> None:
+    """End the call where a model would overwrite something that is not one."""
+    check_folder(path)
+    if path.exists() and not force and not is_model(path):
+        wrong(f"{str(path)!r} is there already and is not a model file. Choose another name with -o, or add --force.")
+
+
+def check_not_a_model(path: Path) -> None:
+    """End the call where something else would overwrite a model."""
+    if is_model(path):
+        wrong(f"{str(path)!r} is a model file and would be overwritten. Choose another name with -o.")
+
+
+def check_page(path: Path, force: bool) -> None:
+    """End the call where a page would overwrite something that is not a page of ours."""
+    check_folder(path)
+    if path.exists() and not force and PAGE_MARK not in head_of(path):
+        wrong(f"{str(path)!r} is there already and is not a report of Woodwind. Choose another name, or add --force.")
+
+
+def head_of(path: Path) -> bytes:
+    """The first bytes of a file."""
+    with path.open("rb") as file:
+        return file.read(HEAD)

@@ -1,0 +1,72 @@
+"""What is said beside the results: messages, warnings and errors, one line each, on standard error."""
+
+import io
+import os
+import sys
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import click
+
+from woodwind.base.errors import WoodwindWarning
+
+DEBUG = "WOODWIND_DEBUG"
+
+
+def is_debugging() -> bool:
+    """Whether the user wants to see where an error arose."""
+    return os.environ.get(DEBUG, "") not in ("", "0")
+
+
+def say(words: str) -> None:
+    """A message, on standard error: standard output is for results."""
+    click.echo(words, err=True)
+
+
+def one_line(text: object) -> str:
+    """A text without its line breaks."""
+    return " ".join(str(text).split())
+
+
+def prepare_streams() -> None:
+    """Let no sign that a terminal or a pipe cannot show end the program: it is written as its number instead."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+
+
+@contextmanager
+def tidy_warnings() -> Iterator[None]:
+    """Warnings of Woodwind become one line each, and each is said once; those of other libraries are shown when debugging."""
+    with warnings.catch_warnings():
+        if not is_debugging():
+            warnings.simplefilter("ignore")
+            warnings.simplefilter("always", WoodwindWarning)
+        told: set[str] = set()
+
+        def show(message: Warning | str, *_where: object, **_more: object) -> None:
+            line = one_line(message)
+            if line not in told:
+                told.add(line)
+                say(f"warning: {line}")
+
+        warnings.showwarning = show  # as it was, when this ends
+        yield
+
+
+@contextmanager
+def deaf_reader_is_no_error() -> Iterator[None]:
+    """A reader that has had enough, as `head` has, ends the writing and nothing else."""
+    try:
+        yield
+        sys.stdout.flush()
+    except BrokenPipeError:
+        silence_output()
+
+
+def silence_output() -> None:
+    """Write to nowhere from now on: the interpreter flushes once more when it ends, and would complain."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, sys.stdout.fileno())
+    os.close(nowhere)

@@ -1,0 +1,43 @@
+"""The leaderboard as text."""
+
+import sys
+from collections.abc import Sequence
+from typing import TextIO
+
+from woodwind.auto.outcome import ENSEMBLE, Entry
+from woodwind.cli.figures import figure
+from woodwind.cli.terminal import Column, can_show, grid, text_of, width_of
+
+COLUMNS = (
+    Column("member", left=True),
+    Column("score"),
+    Column("+-", rank=1),
+    Column("weight", rank=1),
+    Column("seconds", rank=2),
+    Column("us/row", rank=4),
+    Column("folds", rank=5),
+    Column("family", left=True, rank=6),
+    Column("note", left=True, rank=3),
+)
+
+
+def table_of(leaderboard: Sequence[Entry], stream: TextIO | None = None) -> str:
+    """The leaderboard as lines of text for a stream."""
+    stream = sys.stdout if stream is None else stream
+    with_notes = any(entry.note for entry in leaderboard)
+    plus_minus = "±" if can_show("±", stream) else "+-"
+    shown = COLUMNS if with_notes else COLUMNS[:-1]
+    columns = [Column(plus_minus, rank=column.rank) if column.title == "+-" else column for column in shown]
+    rows = [row_of(entry)[: len(columns)] for entry in leaderboard]
+    styles = ["bold" if entry.name == ENSEMBLE else "" if entry.weight > 0 else "dim" for entry in leaderboard]
+    return text_of(grid(columns, rows, width_of(stream), styles), stream)
+
+
+def row_of(entry: Entry) -> tuple[str, ...]:
+    """The cells of an entry."""
+    weight = "" if entry.name == ENSEMBLE or entry.weight == 0 else f"{entry.weight:.2f}"
+    speed = figure(entry.row_microseconds) if entry.row_microseconds >= 100 else f"{entry.row_microseconds:.1f}"
+    return (
+        entry.name, figure(entry.score), figure(entry.standard_error), weight, f"{entry.seconds:.1f}", speed, str(entry.folds),
+        entry.family, entry.note,
+    )  # fmt: skip

@@ -1,0 +1,82 @@
+"""Tables of text, as wide as there is room for."""
+
+import io
+import shutil
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, TextIO
+
+from rich.console import Console
+from rich.table import Table
+
+WIDE = 160  # columns where nobody's screen sets a limit
+SPACE = 2  # between two columns
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of a table to show."""
+
+    title: str
+    left: bool = False  # text stands at the left, numbers at the right
+    rank: int = 0  # where there is no room, columns of the highest rank are left out first
+
+
+def is_terminal(stream: TextIO) -> bool:
+    """Whether somebody looks at it, on something that can move its cursor."""
+    return stream.isatty() and not Console(file=stream).is_dumb_terminal
+
+
+def can_show(signs: str, stream: TextIO) -> bool:
+    """Whether a stream has these signs."""
+    try:
+        signs.encode(stream.encoding or "ascii")
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def width_of(stream: TextIO) -> int:
+    """Columns to write in."""
+    return shutil.get_terminal_size().columns if stream.isatty() else WIDE
+
+
+def grid(columns: Sequence[Column], rows: Sequence[Sequence[str]], width: int, styles: Sequence[str] = ()) -> Table:
+    """A table that fits into so many columns: it leaves some out where it must."""
+    shown = fitting(columns, rows, width)
+    table = Table(box=None, pad_edge=False, padding=(0, SPACE, 0, 0), header_style="bold")
+    for place in shown:
+        column = columns[place]
+        is_first = place == shown[0]
+        table.add_column(
+            column.title, justify="left" if column.left else "right", no_wrap=True, overflow="ellipsis", min_width=4 if is_first else None
+        )
+    for number, row in enumerate(rows):
+        table.add_row(*(row[place] for place in shown), style=styles[number] if number < len(styles) else "")
+    return table
+
+
+def fitting(columns: Sequence[Column], rows: Sequence[Sequence[str]], width: int) -> list[int]:
+    """Places of the columns that fit; those of the highest rank go first, and the first always stays."""
+    places = list(range(len(columns)))
+
+    def needed(place: int) -> int:
+        return max([len(columns[place].title), *(len(row[place]) for row in rows)]) + SPACE
+
+    while len(places) > 1 and sum(map(needed, places)) > width:
+        places.remove(max(places, key=lambda place: (columns[place].rank, place)))
+    return places
+
+
+def text_of(what: Any, stream: TextIO | None = None) -> str:
+    """Something of rich as text for a stream: with colours for a terminal, plain elsewhere, and no spaces at the end of a line."""
+    stream = sys.stdout if stream is None else stream
+    paper = io.StringIO()
+    screen = Console(file=stream)
+    console = Console(
+        file=paper, width=width_of(stream), force_terminal=screen.is_terminal, no_color=screen.no_color, highlight=False,
+        color_system="auto" if screen.is_terminal else None,
+    )  # fmt: skip
+    console.print(what)
+    return "\n".join(line.rstrip() for line in paper.getvalue().splitlines())

@@ -1,0 +1,34 @@
+"""woodwind version: what to tell with a question or a fault."""
+
+import json
+import platform
+from importlib import metadata
+
+import click
+
+from woodwind import __version__
+from woodwind.cli.command import command
+from woodwind.cli.exits import FINE, WRONG_CALL
+from woodwind.cli.options import json_option
+
+BELOW = ("numpy", "numba", "scikit-learn", "pyarrow", "narwhals", "click", "rich", "jinja2")
+
+
+@command("version", examples=["woodwind version", "woodwind version --json"], exits=[FINE, WRONG_CALL])
+@json_option("the versions")
+def run(as_json: bool) -> None:
+    """Show the versions of Woodwind and of what it stands on."""
+    versions = {"woodwind": __version__, "python": platform.python_version()} | {name: version_of(name) for name in BELOW}
+    if as_json:
+        click.echo(json.dumps(versions))
+    else:
+        for name, version in versions.items():
+            click.echo(f"{name:<13} {version}")
+
+
+def version_of(name: str) -> str:
+    """The version of an installed package."""
+    try:
+        return metadata.version(name)
+    except metadata.PackageNotFoundError:
+        return "not installed"
