@@ -13,7 +13,7 @@ ROOM = Path(faults.__file__).parent
 
 
 def test_every_code_that_is_used_has_a_meaning_and_every_meaning_is_used():
-    used = {code for path in ROOM.glob("*.py") for code in re.findall(r'"(D\d{3})"(?!:)', path.read_text(encoding="utf-8"))}
+    used = {code for path in ROOM.glob("*.py") for code in re.findall(r'"([DFT]\d{3})"(?!:)', path.read_text(encoding="utf-8"))}
     assert used == set(MEANINGS)
 
 

@@ -19,6 +19,8 @@ WoodwindWarning(UserWarning)
 ├── OutOfBagWarning                rows that no member can judge, because all have seen them
 ├── UndefinedMeasureWarning        a measure is nought divided by nought, and was given a value
 ├── FoldWarning                    rows that no fold holds out, or classes that are absent from what a fold learns
+├── ReadingWarning                 a file was read in a way that its owner should know of
+├── FormulaWarning                 a text cell of a written file is a formula to a spreadsheet
 └── InterruptWarning               a training was interrupted; what was finished is kept
 """
 
@@ -97,6 +99,14 @@ class FoldWarning(WoodwindWarning):
 
 class SeenRowsWarning(WoodwindWarning):
     """Members that are taken as they are seem to have learnt the rows that they are judged by."""
+
+
+class ReadingWarning(WoodwindWarning):
+    """A file was read in a way that its owner should know of: another encoding, no header, a guess."""
+
+
+class FormulaWarning(WoodwindWarning):
+    """A text cell of a written file would be run as a formula by a spreadsheet."""
 
 
 class InterruptWarning(WoodwindWarning):

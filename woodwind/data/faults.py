@@ -6,7 +6,7 @@ Every message begins with a code that never changes its meaning; numbers are onl
 from collections.abc import Iterable
 from typing import Any
 
-from woodwind.base.errors import ColumnTypeError, PrecisionWarning, TableError
+from woodwind.base.errors import ColumnTypeError, DataError, PrecisionWarning, TableError, TargetError
 from woodwind.base.notice import notice
 
 # Whole numbers up to this have a double each.
@@ -30,11 +30,38 @@ MEANINGS = {
     "D015": "a lazy frame was given",
     "D016": "categorical_features does not fit the table",
     "D017": "a column could not be read",
+    "F001": "there is no such file",
+    "F002": "a file cannot be opened",
+    "F003": "a file is of a kind that is not read",
+    "F004": "a file is empty",
+    "F005": "a file is damaged or incomplete",
+    "F006": "a line has more or fewer cells than the first",
+    "F007": "a quote is never closed",
+    "F008": "column names are repeated in a file",
+    "F009": "a text file holds NUL bytes",
+    "F010": "files of one table differ in their columns",
+    "F011": "a file lacks a column that was asked for",
+    "F014": "a file has columns and no rows",
+    "F015": "a text file is not in the encoding that it begins with",
+    "F016": "what was given is no place of a file",
+    "F017": "a record is too long",
+    "F018": "a column has different types in files of one table",
+    "F019": "the name of a file does not say what to write",
+    "F020": "a file cannot be written",
+    "F021": "columns to be written differ in length",
+    "T001": "the target is missing in some rows, or in all",
+    "T002": "the target is the same in every row",
+    "T003": "the target does not fit the task",
+    "T004": "the target is infinite in some rows",
+    "T005": "the target has nearly as many classes as rows",
+    "T006": "the task is not known",
 }
 
 
-def fault(code: str, what: str, why: str, fix: str) -> TableError:
+def fault(code: str, what: str, why: str, fix: str) -> DataError:
     """The error with this code: one sentence each for what, why and fix."""
+    if code.startswith("T"):
+        return TargetError(f"WW-{code}: {what}\n{why}\nFix: {fix}")
     kind = ColumnTypeError if code == "D011" else TableError
     return kind(f"WW-{code}: {what}\n{why}\nFix: {fix}")
 

@@ -1,0 +1,182 @@
+"""Files as one table: CSV and its relatives, Parquet, Feather and Arrow, compressed or not, told apart by what is in them."""
+
+import difflib
+import os
+from collections.abc import Collection, Sequence
+
+import pyarrow as pa
+import pyarrow.feather
+import pyarrow.parquet
+
+from woodwind.data.csv_file import TextFile, open_text, read_texts
+from woodwind.data.faults import fault, listed
+from woodwind.data.sources import READ_ERRORS, Place, Source, damaged, find_sources, kind_of_contents
+
+
+def read_table(
+    source: Place | Sequence[Place],
+    *,
+    columns: Sequence[str] | None = None,
+    header: bool | None = None,
+    separator: str | None = None,
+) -> pa.Table:
+    """Read one table from one or several files.
+
+    Parameters
+    ----------
+    source : path, pattern such as "parts/*.csv", list of these, or "-" for CSV on standard input
+        What a file is, is told by its contents: CSV, TSV and other separators, Parquet, Feather, Arrow; plain or packed by gzip, bzip2,
+        zstd, lz4, xz or zip. Several files are read one below another; their columns are matched by name.
+    columns : names, optional
+        Which columns to read, in this order. The others are not looked at.
+    header : bool, optional
+        Whether text files begin with the names of the columns. By default their first line is looked at, and you are told if it holds none.
+    separator : one character, optional
+        What stands between the cells of text files. By default it is found out: comma, semicolon, tab or bar.
+
+    Returns
+    -------
+    pyarrow.Table
+        Types of text files are found by looking at every cell, never at the first ones only.
+
+    Raises
+    ------
+    TableError
+        With a code that begins with WW-F, the file, the line where there is one, and what to do.
+    """
+    sources = find_sources(source)
+    kinds = [kind_of_contents(one) for one in sources]
+    opened = [
+        open_text(one, header, separator) if kind == "text" else _BinaryFile(one, kind) for one, kind in zip(sources, kinds, strict=True)
+    ]
+    table = _joined(_parts(opened, _common_names(opened, columns)), opened)
+    if table.num_rows == 0:
+        raise fault(
+            "F014",
+            f"{listed_files(opened)} {'has' if len(opened) == 1 else 'have'} columns and not a single row.",
+            "There is no table to read.",
+            "look at the step that wrote the file; if it has no header, say header=False.",
+        )
+    return table
+
+
+def _parts(files: "Sequence[TextFile | _BinaryFile]", names: Sequence[str]) -> list[pa.Table]:
+    """The tables of the files, in their order; the columns of all text files have the same types."""
+    texts = [file for file in files if isinstance(file, TextFile)]
+    common = pa.table(read_texts(texts, names, ()) if texts else {})
+    if len(texts) == len(files):
+        return [common]
+    parts, begin = [], 0
+    for file in files:
+        if isinstance(file, TextFile):
+            parts.append(common.slice(begin, file.n_rows))
+            begin += file.n_rows
+        else:
+            parts.append(file.read(names))
+    return parts
+
+
+class _BinaryFile:
+    """A file of Parquet, Feather or Arrow."""
+
+    def __init__(self, source: Source, kind: str) -> None:
+        self.source = source
+        self.kind = kind
+        try:
+            self._open()
+        except READ_ERRORS as error:
+            raise damaged(source, error) from error
+        repeated = sorted({name for name in self.names if self.names.count(name) > 1}) if len(set(self.names)) < len(self.names) else []
+        if repeated:
+            raise fault(
+                "F008",
+                f"column names are repeated in {source.name}: {listed(repeated)}.",
+                "Columns are matched by name, so that each must have one of its own.",
+                "rename or drop the columns that are there twice.",
+            )
+
+    def _open(self) -> None:
+        self.table: pa.Table | None = None
+        if self.kind == "parquet":
+            self.parquet = pa.parquet.ParquetFile(pa.BufferReader(self.source.whole()))
+            self.names = list(self.parquet.schema_arrow.names)
+            return
+        whole = pa.BufferReader(self.source.whole())
+        if self.kind == "arrow stream":
+            self.table = pa.ipc.open_stream(whole).read_all()
+        else:
+            self.table = pa.feather.read_table(whole)
+        self.names = list(self.table.column_names)
+
+    def read(self, names: Sequence[str]) -> pa.Table:
+        """Some columns, in the order of the names."""
+        try:
+            table = self.table if self.table is not None else self.parquet.read(columns=list(names))
+            chosen = table.select(list(names))
+            chosen.validate()
+        except (*READ_ERRORS, KeyError) as error:
+            raise damaged(self.source, error) from error
+        return chosen.replace_schema_metadata(None)
+
+
+def _common_names(files: Sequence[TextFile | _BinaryFile], columns: Collection[str] | None) -> list[str]:
+    """The columns to read: those asked for, else those of the first file; every file must have them all, and no others."""
+    first = files[0]
+    if columns is not None:
+        missing = [name for name in columns if name not in first.names]
+        if missing:
+            raise unknown_columns(first.source.name, missing, first.names)
+    for file in files[1:]:
+        wanted = list(columns) if columns is not None else first.names
+        lacking = [name for name in wanted if name not in set(file.names)]
+        more = [name for name in file.names if name not in set(first.names)] if columns is None else []
+        if lacking or more:
+            told = [f"lacks {listed(lacking)}" if lacking else "", f"has {listed(more)}" if more else ""]
+            raise fault(
+                "F010",
+                f"{file.source.name} {' and '.join(filter(None, told))}, unlike {first.source.name}.",
+                "Files that are read as one table must have the same columns; their order does not matter.",
+                "leave the file out, rename its columns, or read only the columns that all files have with columns=[...].",
+            )
+    return list(columns) if columns is not None else list(first.names)
+
+
+def unknown_columns(where: str, missing: Sequence[str], there: Sequence[str]) -> Exception:
+    """The error for columns that a file does not have; it points at names that are nearly right."""
+    near = [match[0] for name in missing[:3] if (match := difflib.get_close_matches(name, there, 1, 0.5))]
+    return fault(
+        "F011",
+        f"{where} has no column {listed(missing)}; its columns are {listed(there, 10)}.",
+        "Columns go by their names, capitals and all.",
+        f"did you mean {listed(near)}?" if near else "look at its first line.",
+    )
+
+
+def listed_files(files: Sequence[TextFile | _BinaryFile]) -> str:
+    """The files, for a message."""
+    return files[0].source.name + (f" and {len(files) - 1:,} more" if len(files) > 1 else "")
+
+
+def _joined(parts: Sequence[pa.Table], files: Sequence[TextFile | _BinaryFile]) -> pa.Table:
+    """Tables one below another; numbers of several sizes become the largest."""
+    if len(parts) == 1:
+        return parts[0]
+    try:
+        return pa.concat_tables(parts, promote_options="permissive")
+    except pa.ArrowException as error:
+        types = {name: {str(part.schema.field(name).type) for part in parts} for name in parts[0].column_names}
+        differing = {name: kinds for name, kinds in types.items() if len(kinds) > 1}
+        shown = "; ".join(f"{name!r} is {' or '.join(sorted(kinds))}" for name, kinds in list(differing.items())[:3])
+        raise fault(
+            "F018",
+            f"{listed_files(files)} cannot be read as one table: {shown or error}.",
+            "A column has one type.",
+            "convert the column to one type in all files.",
+        ) from error
+
+
+def is_place(value: object) -> bool:
+    """Whether something says where a table is, rather than being one: a path, a pattern, or a list of these."""
+    if isinstance(value, (str, os.PathLike)):
+        return True
+    return isinstance(value, (list, tuple)) and bool(value) and all(isinstance(item, (str, os.PathLike)) for item in value)
