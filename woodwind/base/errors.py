@@ -4,6 +4,8 @@ WoodwindError
 ├── ParameterError(ValueError)     a parameter has a value it may not have
 ├── MemberError(ValueError)        a member of an ensemble could not be trained
 │   └── MemberTypeError(TypeError)       because something is of the wrong type
+├── ModelFileError(ValueError)     a model file is missing, damaged, of another kind, or newer than this library
+├── NotStorableError(TypeError)    something that no model file can hold
 └── DataError(ValueError)          something is wrong with what was given
     ├── TableError                 the table as a whole, or one of its columns
     │   └── ColumnTypeError(TypeError)   a column of a type that no feature can be made of
@@ -39,6 +41,14 @@ class MemberError(WoodwindError, ValueError):
 
 class MemberTypeError(MemberError, TypeError):
     """A member of an ensemble could not be trained, because something is of the wrong type."""
+
+
+class ModelFileError(WoodwindError, ValueError):
+    """A model file is missing, damaged, no model file at all, or newer than this library."""
+
+
+class NotStorableError(WoodwindError, TypeError):
+    """Something that no model file can hold, because reading it back would mean running code that is not Woodwind's."""
 
 
 class DataError(WoodwindError, ValueError):

@@ -15,6 +15,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from woodwind.base.errors import DataError
+from woodwind.base.sound import sound
 from woodwind.data.raw import Coded
 from woodwind.data.table import MISSING, UNSEEN
 
@@ -61,6 +62,21 @@ class Levels:
             order = np.argsort(values) if isinstance(values, np.ndarray) else pc.array_sort_indices(values).to_numpy()
             seen, values = seen[order], take(values, order)
         return cls(values, _codes_by_frequency(counts[seen]))
+
+    def check(self) -> "Levels":
+        """The levels are distinct, and codes are as `learn` gives them: kernels look them up. Gives itself, or raises DataError."""
+        size = len(self.values)
+        sound(self.codes.dtype == np.int32 and self.codes.shape == (size,), "levels have not one code each")
+        if isinstance(self.values, np.ndarray):
+            sound(self.values.dtype == np.float64 and self.values.ndim == 1 and not np.isnan(self.values).any(), "a level is no number")
+            sound(np.unique(self.values).size == size, "a level comes twice")
+        else:
+            sound(self.values.type == pa.large_string() and self.values.null_count == 0, "a level is no text")
+            sound(len(self.values.unique()) == size, "a level comes twice")
+        own = self.codes if size <= MOST_CODES else self.codes[self.codes != MOST_CODES - 1]
+        sound(own.size == (size if size <= MOST_CODES else MOST_CODES - 1), "a code is that of no level")
+        sound(own == np.arange(own.size), "codes are not in the order of the levels")
+        return self
 
     @property
     def is_text(self) -> bool:
@@ -117,6 +133,39 @@ class Levels:
         if codes.shape != (len(values),) or (codes.size and not 0 <= codes.min() <= codes.max() < MOST_CODES):
             raise DataError(f"The codes of {len(values)} levels must be as many numbers from 0 to {MOST_CODES - 1}.")
         return cls(values, codes.astype(np.int32))
+
+
+class LevelsKeeper:
+    """Levels as arrays, for the model file: numbers, or text as the bytes of all levels and where each begins."""
+
+    @staticmethod
+    def parts(levels: Levels) -> dict[str, Any]:
+        """The arrays."""
+        if isinstance(levels.values, np.ndarray):
+            return {"numbers": levels.values, "codes": levels.codes}
+        begins: NDArray[np.int64] = np.zeros(1, np.int64)
+        text: NDArray[np.uint8] = np.zeros(0, np.uint8)
+        if len(levels.values):
+            _, places, data = levels.values.buffers()
+            begins = np.frombuffer(places, np.int64)[levels.values.offset :][: len(levels.values) + 1]
+            text = text if data is None else np.frombuffer(data, np.uint8)[begins[0] : begins[-1]]
+        return {"text": text, "begins": begins - begins[0], "codes": levels.codes}
+
+    @staticmethod
+    def whole(kind: type[Levels], parts: dict[str, Any]) -> Levels:
+        """Levels of such arrays; others are refused."""
+        is_text = parts.keys() == {"text", "begins", "codes"}
+        sound(is_text or parts.keys() == {"numbers", "codes"}, "levels have other parts than they should")
+        sound(all(isinstance(part, np.ndarray) and part.ndim == 1 for part in parts.values()), "levels are no arrays")
+        if not is_text:
+            return kind(parts["numbers"], parts["codes"]).check()
+        text, begins = parts["text"], parts["begins"]
+        sound(text.dtype == np.uint8 and begins.dtype == np.int64 and begins.size > 0, "levels are no text")
+        sound(begins[0] == 0 and begins[-1] == text.size and (begins[1:] >= begins[:-1]).all(), "levels are not one after another")
+        buffers = [None, pa.py_buffer(np.ascontiguousarray(begins)), pa.py_buffer(np.ascontiguousarray(text))]
+        values = pa.Array.from_buffers(pa.large_string(), begins.size - 1, buffers)
+        values.validate(full=True)
+        return kind(values, parts["codes"]).check()
 
 
 def take(values: "pa.Array | NDArray[np.float64]", places: NDArray[Any]) -> Any:

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from woodwind.base.heap import give_back
 from woodwind.base.pool import run_ranges
+from woodwind.base.sound import sound, sound_array
 from woodwind.data.codes import Codes, row_stride, width_for
 from woodwind.data.sketch import Sketch, integer_weights
 from woodwind.data.table import Column, Table, for_kernel
@@ -90,6 +91,18 @@ class Cuts:
             np.int32,
         )
         return cls(tuple(edges), is_category, n_bins, width_for(n_bins, is_category))
+
+    def check(self) -> "Cuts":
+        """Edges ascend and are few enough for a byte, and so are levels; gives itself, or raises DataError."""
+        n_features = len(self.edges)
+        sound_array(self.is_category, (n_features,), "which features are categories")
+        sound_array(self.n_bins, (n_features,), "the numbers of bins")
+        for edge, category, n_bins in zip(self.edges, self.is_category.tolist(), self.n_bins.tolist(), strict=True):
+            sound(edge.ndim == 1 and edge.size < MOST_BINS and not np.isnan(edge).any(), "there are too many edges, or some are no numbers")
+            sound(edge[1:] > edge[:-1], "edges do not ascend")
+            sound(1 <= n_bins <= MOST_BINS - 1 if category else n_bins == edge.size + 1, "a feature has an impossible number of bins")
+        sound(self.width == width_for(self.n_bins, self.is_category) <= 1 << 8, "codes have an impossible width")
+        return self
 
     @cached_property
     def _search(self) -> tuple[dict[Any, NDArray[Any]], NDArray[np.int64]]:

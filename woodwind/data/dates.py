@@ -32,6 +32,15 @@ def is_moment(kind: pa.DataType) -> bool:
     return bool(pa.types.is_timestamp(kind) or pa.types.is_date(kind))
 
 
+def is_zone(name: str) -> bool:
+    """Whether a time zone of this name is known."""
+    try:
+        pc.hour(pa.array([0]).cast(pa.timestamp("s", name)))
+    except (pa.ArrowException, ValueError):
+        return False
+    return True
+
+
 def seconds(values: pa.ChunkedArray) -> NDArray[np.float64]:
     """Seconds since 1970, since midnight, or of a duration; NaN where missing."""
     kind = values.type

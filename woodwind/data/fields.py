@@ -6,19 +6,22 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from woodwind.base.sound import sound
 from woodwind.data.categories import Levels
 from woodwind.data.convert import (
     CATEGORY,
+    CLOCK,
     EMPTY,
     MOMENT,
     NUMBER,
+    SPAN,
     NothingReader,
     coded_column,
     kind_of,
     moments,
     number_reader,
 )
-from woodwind.data.dates import PARTS, PartReader, SecondsReader, varying_parts
+from woodwind.data.dates import PARTS, PartReader, SecondsReader, is_zone, varying_parts
 from woodwind.data.faults import listed
 from woodwind.data.raw import Coded, RawColumn
 from woodwind.data.table import UNSEEN, Column
@@ -109,6 +112,13 @@ class TimeField(Field):
     parts: tuple[str, ...] = ()
     zone: str | None = None
     kind = "time"
+
+    def check(self) -> "TimeField":
+        """The parts and the zone are known; gives itself, or raises DataError."""
+        sound(self.sort in (MOMENT, CLOCK, SPAN), "a time is of no known sort")
+        sound(self.parts == tuple(part for part in PARTS if part in self.parts), "a date has parts that are not known")
+        sound(self.zone is None or is_zone(self.zone), "a time zone is not known")
+        return self
 
     @property
     def features(self) -> tuple[str, ...]:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from woodwind.base.errors import ExtraColumnWarning, NamelessTableWarning
 from woodwind.base.notice import notice
+from woodwind.base.sound import sound
 from woodwind.data.faults import fault, listed
 from woodwind.data.raw import RawTable
 
@@ -15,6 +16,12 @@ class Header:
 
     names: tuple[str, ...] | None  # None when they have none
     n_columns: int
+
+    def check(self) -> "Header":
+        """There is a name for each column, or for none; gives itself, or raises DataError."""
+        sound(self.n_columns >= 1, "there are no columns")
+        sound(self.names is None or len(set(self.names)) == len(self.names) == self.n_columns, "columns have not one name each")
+        return self
 
     def places(self, raw: RawTable, owner: str) -> list[int]:
         """Where in the input each column of the training table is."""

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from woodwind.base.fixed import exact_mean
+from woodwind.base.sound import sound, sound_array
 from woodwind.data.categories import RARE
 from woodwind.data.schema import Schema
 from woodwind.data.table import MISSING, Column, Table
@@ -77,6 +78,11 @@ class NumberPart:
         centre = min(max(middle * unit, low), high)
         return cls(name, centre, spread if standard else 1.0, centre if standard else 0.0, low, high, marks)
 
+    def check(self) -> "NumberPart":
+        """All numbers are finite, and the scale is none to divide by in vain; gives itself, or raises DataError."""
+        sound(np.isfinite([self.centre, self.scale, self.shift, self.low, self.high]) & (self.scale > 0.0), "a scale is impossible")
+        return self
+
     def fill(self, values: NDArray[Any], out: Floats) -> None:
         """Write the number, and the mark."""
         missing = np.isnan(values)
@@ -111,6 +117,12 @@ class LevelPart:
             place[own] = np.arange(most - 1)
             names = [names[one] for one in own] + [f"{column.name}={RARE}"]
         return cls((*names, *([f"{column.name}:missing"] if gap else [])), np.append(place, len(names) if gap else -1))
+
+    def check(self) -> "LevelPart":
+        """Every code has a place that exists, or none; gives itself, or raises DataError."""
+        sound_array(self.place, (None,), "the places of levels")
+        sound(self.place.size >= 1 and ((self.place >= -1) & (self.place < len(self.names))).all(), "a level has a place that is not there")
+        return self
 
     def fill(self, values: NDArray[Any], out: Floats) -> None:
         """Write the indicators; a level that training never saw has none."""
@@ -201,6 +213,14 @@ class MatrixForm:
             else:
                 parts.append(NumberPart.learn(column.name, values, counts, scale, bool(may_mark)))
         return cls(schema, tuple(parts))
+
+    def check(self) -> "MatrixForm":
+        """Every feature of the schema has a part of its own kind; gives itself, or raises DataError."""
+        sound(len(self.parts) == len(self.schema.levels), "features have not one part each")
+        for part, levels in zip(self.parts, self.schema.levels, strict=True):
+            sound(isinstance(part, NumberPart if levels is None else LevelPart), "a feature is turned into numbers in a wrong way")
+            sound(not isinstance(part, LevelPart) or part.place.size == len(levels or ()) + 1, "a level has no place among the indicators")
+        return self
 
     def opened(self, X: Any, owner: str = "Woodwind") -> FormedTable:
         """Another table, whose columns are found by name, to be turned into numbers."""

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from woodwind.base.pool import run_ranges
+from woodwind.base.sound import sound, sound_array
 from woodwind.data.sketch import values_of
 from woodwind.data.table import UNSEEN, Column, Table, for_kernel
 from woodwind.kernels.encode import sort_pairs, weigh
@@ -27,6 +28,12 @@ class Ranking:
     def fit(cls, table: Table) -> "Ranking":
         """The ranking of tables like this one."""
         return cls(np.array([0 if column.levels is None else len(column.levels) for column in table.columns], np.int32))
+
+    def check(self) -> "Ranking":
+        """Levels have room beside the codes for missing and unseen; gives itself, or raises DataError."""
+        sound_array(self.n_levels, (None,), "the numbers of levels")
+        sound((self.n_levels >= 0) & (self.n_levels < UNSEEN_RANK), "a feature has too many levels")
+        return self
 
     def encode(self, table: Table, threads: int = 1) -> "Ranks":
         """Rank every column of a table."""

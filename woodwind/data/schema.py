@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from woodwind.base.errors import UnseenCategoryWarning
 from woodwind.base.notice import notice
+from woodwind.base.sound import sound
 from woodwind.data.convert import MOMENT
 from woodwind.data.faults import EXACT, fault, listed, warn_of_precision
 from woodwind.data.fields import Field, NumberField, TimeField, coded_if_category, field_from_dict, learn_field
@@ -81,6 +82,13 @@ class Schema:
         ]
         table = Table(columns, raw.n_rows, raw.matrix, np.array(inside, np.int64))
         return table, [features.note for features in made if features.note]
+
+    def check(self) -> "Schema":
+        """There is a field for each column, of its name; gives itself, or raises DataError."""
+        self.header.check()
+        names = tuple(field.name for field in self.fields)
+        sound(names == (self.names or tuple(f"x{place}" for place in range(self.n_inputs))), "fields have other names than their columns")
+        return self
 
     @property
     def header(self) -> Header:

@@ -25,6 +25,7 @@ from woodwind.kernels.grove_layout import (
 from woodwind.kernels.grove_sift import sift_grove
 from woodwind.kernels.grove_walk import GroveLeaves, GroveWalk, ends_grove, inner_means, predict_grove
 from woodwind.tree.forest import Forest
+from woodwind.tree.grove_check import check_grove
 from woodwind.tree.grove_grower import GroveTree
 from woodwind.tree.joining import tree_of
 from woodwind.tree.predictor import read_only, rows_of
@@ -98,6 +99,11 @@ class Grove:
             n_levels=n_levels,
             n_classes=n_classes,
         )
+
+    def check(self) -> "Grove":
+        """Prove that no walk can leave the arrays or go on for ever; returns the grove, or raises DataError."""
+        check_grove(self)
+        return self
 
     # Facts.
 

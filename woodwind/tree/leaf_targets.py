@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from woodwind.base.pool import run_ranges
+from woodwind.base.sound import sound, sound_array
 from woodwind.kernels.grove_quantiles import LeafTargets, quantiles_of_rows, shares_below
 from woodwind.tree.grove import Grove
 from woodwind.tree.grove_grower import GroveTree
@@ -44,6 +45,25 @@ class LeafRows:
             spans.append(tree.span + before)
             before += len(tree.rows)
         return cls(np.concatenate(ranks), np.concatenate(weights), np.concatenate(spans), values)
+
+    def check(self) -> "LeafRows":
+        """Entries are inside of the arrays, leaf after leaf; gives itself, or raises DataError. Then ask `check_for`."""
+        for name in ("rank", "span", "values"):
+            sound_array(getattr(self, name), (None,), f"{name} of the leaves")
+        sound_array(self.weight, (self.rank.size,), "the weights of the leaves")
+        sound((self.rank >= 0) & (self.rank < self.values.size), "a target is not there")
+        sound(self.weight > 0.0, "a weight is not positive")
+        sound(self.values[1:] > self.values[:-1], "targets do not ascend")
+        sound(self.span.size > 0 and self.span[0] == 0 and self.span[-1] == self.rank.size, "leaves do not cover the targets")
+        sound(self.span[1:] >= self.span[:-1], "leaves are not one after another")
+        if self.levels is not None:
+            sound_array(self.levels, (GRID + 1,), "the levels of quantiles")
+            sound((self.levels >= 0.0) & (self.levels <= 1.0), "a level is no share")
+        return self
+
+    def check_for(self, grove: Grove) -> None:
+        """There are entries for every leaf of the grove, and for no others; or DataError."""
+        sound(self.span.size == len(grove.cover) + grove.n_trees, "leaves have not one list of targets each")
 
     def join(self, other: "LeafRows") -> "LeafRows":
         """Those of more trees, grown from the same targets."""

@@ -1,0 +1,113 @@
+"""Saving is all or nothing: every call that can fail is made to fail, one after another."""
+
+import errno
+import os
+import stat
+import time
+
+import numpy as np
+import pytest
+
+from woodwind import store
+from woodwind.base import atomic
+
+OLD, NEW = {"which": "old", "array": np.arange(100.0)}, {"which": "new", "array": np.arange(300.0), "more": np.arange(50)}
+CALLS = ("open", "stat", "fchmod", "write", "fsync", "close", "replace")
+
+
+class Failing:
+    """The operating system, of which the n-th call of some kind fails."""
+
+    def __init__(self, call, number, error):
+        self.call, self.number, self.error, self.count = call, number, error, 0
+
+    def __getattr__(self, name):
+        real = getattr(os, name)
+        if name != self.call:
+            return real
+
+        def fails(*given, **more):
+            self.count += 1
+            if self.count == self.number:
+                raise self.error
+            return real(*given, **more)
+
+        return fails
+
+
+def which(path):
+    return store.load(path)["which"]
+
+
+@pytest.mark.parametrize("error", [OSError(errno.ENOSPC, "No space left on device"), OSError(errno.EIO, "I/O error"), KeyboardInterrupt()])
+@pytest.mark.parametrize("call", CALLS)
+def test_whatever_fails_the_file_is_whole(tmp_path, monkeypatch, call, error):
+    path = tmp_path / "model.ww"
+    outcomes = []
+    for number in range(1, 40):
+        store.save(path, OLD)
+        system = Failing(call, number, error)
+        monkeypatch.setattr(atomic, "os", system)
+        try:
+            store.save(path, NEW)
+            failed = False
+        except (OSError, KeyboardInterrupt):
+            failed = True
+        monkeypatch.undo()
+        outcomes.append((failed, which(path)))
+        assert os.listdir(tmp_path) == ["model.ww"]
+        if system.count < number:
+            break
+    assert outcomes[-1] == (False, "new")
+    # Only where the folder is brought to the disk is the new file there already.
+    assert [found for failed, found in outcomes if failed].count("new") <= (2 if call in ("open", "fsync", "close") else 0)
+    assert len(outcomes) > 1
+
+
+def test_a_short_write_is_continued(tmp_path, monkeypatch):
+    class Short:
+        def __getattr__(self, name):
+            return getattr(os, name) if name != "write" else lambda descriptor, data: os.write(descriptor, data[:7])
+
+    monkeypatch.setattr(atomic, "os", Short())
+    store.save(tmp_path / "model.ww", NEW)
+    assert which(tmp_path / "model.ww") == "new"
+
+
+def test_what_fails_says_what_became_of_the_file(tmp_path):
+    with pytest.raises(FileNotFoundError, match="Nothing was written: a file of this name is as it was"):
+        store.save(tmp_path / "absent" / "model.ww", OLD)
+
+
+def test_permissions_of_an_old_file_stay_and_those_of_a_new_one_follow_the_mask(tmp_path):
+    path = tmp_path / "model.ww"
+    before = os.umask(0o027)
+    try:
+        store.save(path, OLD)
+    finally:
+        os.umask(before)
+    assert stat.S_IMODE(path.stat().st_mode) == 0o640
+    path.chmod(0o604)
+    store.save(path, NEW)
+    assert stat.S_IMODE(path.stat().st_mode) == 0o604
+
+
+def test_a_link_stays_a_link(tmp_path):
+    path, link = tmp_path / "model.ww", tmp_path / "newest.ww"
+    store.save(path, OLD)
+    link.symlink_to(path)
+    store.save(link, NEW)
+    assert link.is_symlink()
+    assert which(path) == "new"
+
+
+def test_what_a_killed_process_left_is_taken_away_later(tmp_path):
+    path, left, fresh, other = (tmp_path / name for name in ("model.ww", ".model.ww.0123.part", ".model.ww.4567.part", ".other.ww.89.part"))
+    for one in (left, fresh, other):
+        one.write_bytes(b"half")
+    for one in (left, other):
+        os.utime(one, (time.time() - 4000, time.time() - 4000))
+    store.save(path, OLD)
+    assert not left.exists()
+    assert fresh.exists()
+    assert other.exists()
