@@ -10,6 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from woodwind.base.errors import DataError, ParameterError
 from woodwind.base.streams import key, seed_of
+from woodwind.data.table import Table
 from woodwind.ensemble.adaptive import AdaptivePlan, AdaptiveRows, chance
 from woodwind.ensemble.codewords import code_for, decode
 from woodwind.estimators.adaptive_model import SOFT, AdaptiveModel, one_margin, train_model
@@ -170,6 +171,23 @@ class AdaBoostClassifier(
         if self._second is not None:
             return self._second.scores(self._models, table, self._threads)
         return self._decided([model.scores(table, self._threads) for model in self._models])
+
+    def _shapley(self, table: Table) -> tuple[Floats, Floats, Floats]:
+        if not self._is_native or self._second is not None:
+            raise ParameterError(
+                f"{self._owner}: explain() adds up what trees bring, and with multiclass={self.multiclass!r} the scores are no sum "
+                "of them. Set multiclass='native' to use it."
+            )
+        values, base, scores = super()._shapley(table)
+        weight = self._models[0].weights.sum()
+        values, base, scores = values / weight, base / weight, scores / weight
+        if self.n_classes_ > 2:
+            return values, base, scores
+        return values[..., 1:] - values[..., :1], base[1:] - base[:1], scores[:, 1:] - scores[:, :1]
+
+    @property
+    def _scale(self) -> str:
+        return "score"
 
     def staged_decision_function(self, X: Any) -> Iterator[Floats]:
         """The scores after every round; a model that has ended stays as it was."""

@@ -8,7 +8,9 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
+from woodwind.base.errors import ParameterError
 from woodwind.base.streams import seed_of
+from woodwind.data.table import Table
 from woodwind.ensemble.adaptive import AdaptiveRows
 from woodwind.ensemble.adaptive_numbers import NumberPlan, number_rounds, weighted_median
 from woodwind.estimators.adaptive_model import gathered
@@ -106,6 +108,12 @@ class AdaBoostRegressor(
         if self._estimators:
             return self._shares_of_columns(self._estimators, self.estimator_weights_)
         return self._shares_in_forest(self.forest_, self.estimator_weights_)
+
+    def _shapley(self, table: Table) -> tuple[Floats, Floats, Floats]:
+        raise ParameterError(
+            f"{self._owner}: explain() adds up what trees bring, and the weighted median of trees is no sum of them. "
+            "Explain a GradientBoostingRegressor or a forest instead."
+        )
 
     def predict(self, X: Any) -> Floats:
         """The weighted median of what the learners say.

@@ -18,6 +18,7 @@ from woodwind.ensemble.progress import with_progress
 from woodwind.ensemble.stopping import Step, best_of, gather_until_interrupted, scored, until_no_better
 from woodwind.estimators.adaptive_skin import AdaptiveSkin, Source
 from woodwind.estimators.base_learner import check_estimator, leaf_answers, number_answers
+from woodwind.estimators.explaining import scale_of
 from woodwind.estimators.skin import named_owner
 from woodwind.estimators.target import Target
 from woodwind.estimators.trees import DecisionTreeRegressor
@@ -219,6 +220,10 @@ class AdditiveSkin(AdaptiveSkin):
             return super().feature_importances_
         members = [member.learnt for members in self._rounds for member in members]
         return self._shares_of_columns(members, np.ones(len(members)))
+
+    @property
+    def _scale(self) -> str:
+        return scale_of(self.loss_)
 
     # Scores.
 

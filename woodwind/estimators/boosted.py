@@ -15,11 +15,13 @@ from woodwind.data.codes import Codes
 from woodwind.data.cuts import Cuts
 from woodwind.data.ranks import Ranking, Ranks
 from woodwind.data.schema import Schema
+from woodwind.data.table import Table
 from woodwind.ensemble import ahead, rules
 from woodwind.ensemble.boost import BoostPlan
 from woodwind.ensemble.held_out import fold_numbers, hold_out
 from woodwind.ensemble.training import Rows, Stop, Trained, Watched, train
 from woodwind.ensemble.watching import Judge
+from woodwind.estimators.explaining import scale_of
 from woodwind.estimators.plan import Values, boost_plan, check_exact, one_per_class
 from woodwind.estimators.predictor import RowPredictor
 from woodwind.estimators.scoring import loss_judge, read_scorer, rows_of_table, scorer_judge
@@ -353,6 +355,15 @@ class Boosting(TreeSkin):
         if self.init_ is not None:
             raw = raw + model_scores(self.init_, X, len(raw), self.loss_, getattr(self, "classes_", None), self._owner)
         return raw if init is None else raw + read_scores(init, len(raw), self.loss_.width, self._owner)
+
+    def _shapley(self, table: Table) -> tuple[Floats, Floats, Floats]:
+        if self.init_ is not None:
+            raise ParameterError(f"{self._owner}: explain() adds up trees, and init is another model. Train without init to use it.")
+        return super()._shapley(table)
+
+    @property
+    def _scale(self) -> str:
+        return scale_of(self.loss_)
 
     def predictor(self) -> RowPredictor:
         """A small callable that predicts for one row, or for a block of rows, given as numbers.

@@ -25,6 +25,7 @@ from woodwind.estimators.target import Target
 from woodwind.estimators.tree_skin import TreeSkin
 from woodwind.estimators.trees import DecisionTreeClassifier, DecisionTreeRegressor
 from woodwind.estimators.weights import Weighing, read_weight
+from woodwind.tree.explanation import explain
 from woodwind.tree.forest import Forest
 from woodwind.tree.grove import Grove
 from woodwind.tree.grove_grower import GroveRows, GroveSettings, GroveTree
@@ -253,6 +254,10 @@ class ForestSkin(TreeSkin):
     def _mean(self, X: Any) -> Floats:
         table = self._read(X)
         return self._voting(self.grove_).mean(table, self._threads)
+
+    def _shapley(self, table: Table) -> tuple[Floats, Floats, Floats]:
+        grove = self._voting(self.grove_)
+        return *explain(grove, table, self._threads), grove.mean(table, self._threads)
 
     def predictor(self) -> Any:
         """A callable that predicts for one row or a block of rows with as little ceremony as can be.

@@ -6,9 +6,13 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from woodwind.data.cells import Cells
 from woodwind.data.schema import Schema
 from woodwind.data.table import Table
+from woodwind.estimators.explaining import Floats, output_names
 from woodwind.estimators.skin import Skin
+from woodwind.tree.explained import Explanation, by_column
+from woodwind.tree.explanation import explain
 from woodwind.tree.forest import Forest
 from woodwind.tree.importance import importance
 from woodwind.tree.text import Detail, export_text
@@ -45,6 +49,49 @@ class TreeSkin(Skin):
         """
         table = self._read(X)
         return self.forest_.leaves(table, self._threads)
+
+    def explain(self, X: Any) -> Explanation:
+        """What each column brings to the score of each row: exact Shapley values, which add up to it.
+
+        Explained is what the trees add up: probabilities and means for single trees and forests, the raw score (for two classes the
+        log-odds of the second) for boosting. Columns that are not known are averaged over the training rows of each node.
+
+        Parameters
+        ----------
+        X : table
+            Rows of the columns that the model was trained with; columns are matched by name.
+
+        Returns
+        -------
+        Explanation
+            `values` (n_rows, n_columns, n_scores) and `base` (n_scores,), which add up to `scores`; `to_text(row)` tells it in words.
+
+        Examples
+        --------
+        >>> from woodwind import DecisionTreeRegressor
+        >>> rooms, price = [[2, 0], [3, 0], [4, 0], [4, 1]], [100, 100, 200, 300]
+        >>> explanation = DecisionTreeRegressor().fit(rooms, price).explain([[4, 1]])
+        >>> print(explanation.to_text())
+        prediction: 300, on average 175
+          +87.5  x0 = 4
+          +37.5  x1 = 1
+        <BLANKLINE>
+        """
+        table = self._read(X)
+        values, base, scores = self._shapley(table)
+        names = tuple(field.name for field in self.schema_.fields)
+        outputs = output_names(getattr(self, "classes_", None), scores.shape[1])
+        return Explanation(by_column(values, self.schema_), base, scores, names, outputs, self._scale, Cells(self.schema_, table))
+
+    def _shapley(self, table: Table) -> tuple[Floats, Floats, Floats]:
+        """Values of the features (n, F, width), the base (width,) and the scores (n, width) that are explained."""
+        values, base = explain(self.forest_, table, self._threads)
+        return values, base, self.forest_.raw(table, self._threads)
+
+    @property
+    def _scale(self) -> str:
+        """What is explained, in words."""
+        return "prediction" if getattr(self, "classes_", None) is None else "probability"
 
     @property
     def feature_importances_(self) -> NDArray[np.float64]:
