@@ -1,0 +1,172 @@
+"""The page: every section for every task, nothing unescaped, nothing from elsewhere."""
+
+import copy
+import json
+import re
+from functools import cache
+from html.parser import HTMLParser
+
+import pytest
+
+from tests.auto.fake_outcome import fake
+from woodwind.auto.facts import collect
+from woodwind.base.errors import DataError
+from woodwind.report import page
+from woodwind.report.page import SECTIONS
+
+PARTS = ("comparison", "quality", "data", "members", "curves", "margins", "diversity", "importance", "mistakes", "dependence")
+TASKS = ("binary", "multiclass", "regression")
+EVIL = "<script>alert('x')</script>\"'&\u202eevil\u2066\x00\x1b" + "y" * 100_000
+
+
+@cache
+def facts_text(task):
+    return json.dumps(collect(fake(task, n=240, rounds=15), 60.0), allow_nan=False)
+
+
+def facts_of(task):
+    return json.loads(facts_text(task))
+
+
+class Reader(HTMLParser):
+    """What a browser makes of the page: tags with attributes, and text outside of style and script."""
+
+    def __init__(self, text):
+        super().__init__(convert_charrefs=True)
+        self.tags, self.words, self.open = [], [], []
+        self.feed(text)
+        self.close()
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append((tag, dict(attrs)))
+        if tag in ("style", "script"):
+            self.open.append(tag)
+
+    def handle_endtag(self, tag):
+        if self.open and self.open[-1] == tag:
+            self.open.pop()
+
+    def handle_data(self, data):
+        if not self.open:
+            self.words.append(data)
+
+    @property
+    def text(self):
+        return "".join(self.words)
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_every_section_is_there_and_in_the_table_of_contents(task):
+    read = Reader(page(facts_of(task)))
+    ids = [attrs["id"] for tag, attrs in read.tags if tag == "section"]
+    assert ids == [section.id for section in SECTIONS]
+    links = [attrs["href"] for tag, attrs in read.tags if tag == "a" and attrs.get("class") != "skip"]
+    assert links == [f"#{one}" for one in ids]
+    assert "undefined" not in read.text.lower()
+    assert "None" not in read.text
+    assert "nan" not in read.text.lower().split()
+
+
+@pytest.mark.parametrize("task", TASKS)
+@pytest.mark.parametrize("part", PARTS)
+def test_a_part_that_is_missing_leaves_the_rest_of_the_page(task, part):
+    facts = facts_of(task)
+    if part not in facts:
+        pytest.skip("this task has no such part")
+    del facts[part]
+    facts["left_out"] = [{"part": part, "why": "no time was left for it"}]
+    text = page(facts)
+    assert "no time was left for it" in text
+    assert text.count("<section ") >= len(SECTIONS) - 2
+
+
+def test_the_least_that_can_be_known_is_a_page():
+    facts = {name: facts_of("binary")[name] for name in ("version", "task", "target", "classes", "metric", "n_rows", "n_columns")}
+    assert "How well can" in page(facts)
+
+
+@pytest.mark.parametrize("wrong", [{}, {"version": 99}, None])
+def test_a_model_without_facts_is_told_so(wrong):
+    with pytest.raises(DataError, match="woodwind fit"):
+        page(wrong)
+
+
+WRONG = [("leaderboard", [{}]), ("quality", 5), ("data", {"columns": 1}), ("importance", {"columns": "x"})]
+
+
+@pytest.mark.parametrize(("part", "wrong"), WRONG)
+def test_facts_that_do_not_fit_together_are_an_error_in_words(part, wrong):
+    with pytest.raises(DataError, match="do not fit together"):
+        page({**facts_of("binary"), part: wrong})
+
+
+def poisoned(value):
+    """Every text of the facts with something dangerous in it."""
+    if isinstance(value, dict):
+        return {name: poisoned(one) if name not in KEPT else one for name, one in value.items()}
+    if isinstance(value, list):
+        return [poisoned(one) for one in value]
+    return value[:20] + EVIL if isinstance(value, str) else value
+
+
+KEPT = ("task", "version", "family", "kind", "measure", "unit", "severity", "low", "high", "median")
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_text_from_the_table_is_never_markup(task):
+    clean, facts = facts_of(task), facts_of(task)
+    evil = poisoned(facts)
+    evil["use"]["example"] = {EVIL: EVIL}
+    text = page(evil)
+    before, after = Reader(page(clean)), Reader(text)
+    # One script and one style, ours; the text of the table makes no tag at all.
+    assert [tag for tag, _ in after.tags].count("script") == 1
+    assert {tag for tag, _ in after.tags} <= {tag for tag, _ in before.tags} | {"details", "summary"}
+    assert not any(name.startswith("on") for _, attrs in after.tags for name in attrs)
+    assert "<script>alert" in after.text  # shown as what it is
+    assert not re.search("[\u202a-\u202e\u2066-\u2069\x00\x1b]", text)
+    assert len(text) < 2_000_000  # a name of 100,000 characters is not written out
+    text.encode("utf-8")
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_nothing_is_loaded_from_anywhere(task):
+    text = page(facts_of(task))
+    assert not re.search(r"https?:|url\(|@import|<iframe|<object|<embed|<img|fetch\(|XMLHttp", text)
+    for tag, attrs in Reader(text).tags:
+        assert "src" not in attrs, tag
+        assert "style" not in attrs, tag  # the policy would not allow it
+        assert attrs.get("href", "#").startswith(("#", "data:,")), attrs
+    (rule,) = [attrs["content"] for tag, attrs in Reader(text).tags if attrs.get("http-equiv") == "Content-Security-Policy"]
+    assert rule.startswith("default-src 'none'")
+    assert "unsafe" not in rule
+
+
+def test_the_script_is_small():
+    text = page(facts_of("binary"))
+    script = text.split("<script>")[1].split("</script>")[0]
+    assert len(script.splitlines()) <= 50
+
+
+def test_names_that_are_right_to_left_are_kept_apart():
+    facts = facts_of("binary")
+    facts["target"] = "שכר"
+    assert "<bdi>שכר</bdi>" in page(facts)
+
+
+def test_facts_are_not_changed():
+    facts = facts_of("multiclass")
+    before = copy.deepcopy(facts)
+    page(facts)
+    assert facts == before
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_every_chart_says_what_it_shows(task):
+    text = page(facts_of(task))
+    charts = re.findall(r'<svg class="chart".*?</svg>', text, re.DOTALL)
+    assert len(charts) >= 6
+    for chart in charts:
+        assert 'role="img"' in chart
+        assert re.search(r"<title>[^<]+</title>", chart)
+        assert re.search(r"<desc>[^<]+</desc>", chart)

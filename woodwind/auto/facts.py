@@ -1,0 +1,94 @@
+"""Facts of a job: everything that the report shows, as a dictionary that JSON can hold.
+
+Each part has a name and is made by one function. They go in the order of their worth; a part for which no time is left, or that
+fails, is left out, and `left_out` says why: a report with a gap is better than none. Sizes are bounded by samples that are drawn by key, so
+a million rows take no longer than a hundred thousand, and the same seed gives the same facts as long as the time suffices.
+"""
+
+import time
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+from woodwind.auto.facts_classes import class_facts
+from woodwind.auto.facts_clock import Clock
+from woodwind.auto.facts_data import data_facts
+from woodwind.auto.facts_dependence import dependence_facts
+from woodwind.auto.facts_diversity import diversity_facts, margin_facts
+from woodwind.auto.facts_importance import importance_facts
+from woodwind.auto.facts_judged import Judged
+from woodwind.auto.facts_members import comparison_facts, curve_facts, leaderboard_facts, member_facts
+from woodwind.auto.facts_metric import metric_facts
+from woodwind.auto.facts_mistakes import mistake_facts
+from woodwind.auto.facts_numbers import number_facts
+from woodwind.auto.facts_plain import brief, plain
+from woodwind.auto.facts_use import made_facts, suspicion_facts, use_facts
+from woodwind.auto.outcome import Outcome
+
+VERSION = 1
+NEVER_DROPPED = ("leaderboard", "made", "use", "suspicions")  # they are there already
+
+
+def collect(outcome: Outcome, seconds: float, threads: int = 1) -> dict[str, Any]:
+    """Facts of a job that has ended, within so many seconds.
+
+    Parameters
+    ----------
+    outcome : Outcome
+        What the job has found.
+    seconds : float
+        Time for everything. Parts for which none is left are named in `left_out`.
+    threads : int, default=1
+        Of the model, when it is asked; they do not change the facts.
+    """
+    clock = Clock(seconds)
+    model = outcome.model
+    facts: dict[str, Any] = {
+        "version": VERSION,
+        "task": model.task,
+        "target": brief(model.target),
+        "classes": [brief(label) for label in model.classes],
+        "metric": metric_facts(model.metric),
+        "n_rows": len(outcome.y),
+        "n_columns": int(outcome.X.num_columns),
+        "left_out": [],
+        "part_seconds": {},
+    }
+    judged = Judged.of(outcome)
+    parts: dict[str, Callable[[], Any]] = {
+        "leaderboard": lambda: leaderboard_facts(outcome),
+        "suspicions": lambda: suspicion_facts(outcome),
+        "made": lambda: made_facts(outcome),
+        "use": lambda: use_facts(outcome),
+        "comparison": lambda: comparison_facts(outcome, judged),
+        "quality": lambda: number_facts(outcome, judged) if model.task == "regression" else class_facts(outcome, judged),
+        "data": lambda: data_facts(outcome),
+        "members": lambda: member_facts(outcome, judged),
+        "curves": lambda: curve_facts(outcome),
+        "margins": lambda: margin_facts(outcome, judged),
+        "diversity": lambda: diversity_facts(outcome, judged),
+        "importance": lambda: importance_facts(outcome, judged, clock.share(0.65), threads),
+        "mistakes": lambda: mistake_facts(outcome, judged, facts.get("importance")),
+        "dependence": lambda: dependence_facts(outcome, facts.get("importance"), clock.share(0.9), threads),
+    }
+    for name, part in parts.items():
+        _collect_one(facts, name, part, clock)
+    return dict(plain(facts))
+
+
+def _collect_one(facts: dict[str, Any], name: str, part: Callable[[], Any], clock: Clock) -> None:
+    """Add one part, or the reason why it is not there."""
+    if clock.left <= 0.0 and name not in NEVER_DROPPED:
+        facts["left_out"].append({"part": name, "why": "no time was left for it"})
+        return
+    began = time.perf_counter()
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of measures that are nought divided by nought: the report shows what they were given
+            found = part()
+    except Exception as error:  # noqa: BLE001  a job of an hour must not end without a model because a picture cannot be drawn
+        facts["left_out"].append({"part": name, "why": f"it failed: {brief(f'{type(error).__name__}: {error}', 300)}"})
+        return
+    facts["part_seconds"][name] = round(time.perf_counter() - began, 3)
+    if found is not None:
+        facts[name] = found

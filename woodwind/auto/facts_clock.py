@@ -1,0 +1,25 @@
+"""Clock: how much time is left, for work that goes on in equal parts."""
+
+import time
+
+
+class Clock:
+    """Seconds from now on."""
+
+    def __init__(self, seconds: float) -> None:
+        self.began = time.perf_counter()
+        self.end = self.began + seconds
+
+    @property
+    def left(self) -> float:
+        """Seconds that are left; negative when time is over."""
+        return self.end - time.perf_counter()
+
+    def over(self, done: int) -> bool:
+        """Whether there is no time for another part, when so many parts of the same size are done."""
+        now = time.perf_counter()
+        return now + (now - self.began) / max(done, 1) * (done > 0) > self.end
+
+    def share(self, part: float) -> "Clock":
+        """A clock for a part of the time that is left."""
+        return Clock(max(self.left, 0.0) * part)

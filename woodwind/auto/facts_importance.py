@@ -1,0 +1,126 @@
+"""Importance of columns for the whole ensemble: how much worse it gets when a column is shuffled among rows.
+
+Breiman (2001) for forests; Fisher, Rudin & Dominici (2019) for any model. The final model is asked, on rows of the training table: the
+members that had not learnt these rows are gone. Its loss there is smaller than on new rows, but it is the change that counts.
+
+Work goes in repeats, each on rows of its own and for all columns, so that what is reported does not depend on the clock as long as there
+is time for all repeats. Tables of many columns are shuffled in groups first, and only groups that matter column by column.
+"""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from woodwind.auto.facts_clock import Clock
+from woodwind.auto.facts_judged import Judged, Unit, mean_and_error, row_losses
+from woodwind.auto.facts_plain import brief
+from woodwind.auto.outcome import Outcome
+from woodwind.base.streams import choose, key, permutation
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+
+ROWS = 250  # of one repeat
+REPEATS = 8
+TOGETHER = 4000  # rows that are scored in one call
+MOST_ALONE = 64  # columns that are shuffled one by one
+GROUP = 8  # columns of a group, where there are more
+SHOWN = 30
+
+
+@dataclass(eq=False)
+class Shuffling:
+    """The rows of one repeat, and how columns of them are shuffled."""
+
+    outcome: Outcome
+    rows: Integers  # places in the table
+    repeat: int
+    threads: int
+    table: Any = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.table = self.outcome.X.take(self.rows)
+
+    def losses(self, groups: list[list[int]]) -> Floats:
+        """The loss of each row with the columns of each group shuffled: (groups, n). A group without columns is the table as it is."""
+        n, model = len(self.rows), self.outcome.model
+        y = np.asarray(self.outcome.y)[self.rows]
+        out = np.empty((len(groups), n))
+        step = max(1, TOGETHER // n)
+        for begin in range(0, len(groups), step):
+            some = groups[begin : begin + step]
+            # The same rows once for each group; a shuffled column differs in its group's part alone.
+            table = self.table.take(np.tile(np.arange(n), len(some)))
+            for part, group in enumerate(some):
+                for column in group:
+                    table = self._with_shuffled(table, column, part * n)
+            scores = model.scores(table, self.threads)
+            losses = row_losses(model.task, np.tile(y, len(some)), scores)
+            out[begin : begin + len(some)] = losses.reshape(len(some), n)
+        return out
+
+    def _with_shuffled(self, table: Any, column: int, begin: int) -> Any:
+        """The table with one column shuffled among the rows of one part."""
+        n = len(self.rows)
+        places = np.arange(table.num_rows)
+        shuffled = permutation(key(self.outcome.seed, "facts", "shuffle", self.repeat, column), n)
+        places[begin : begin + n] = begin + shuffled
+        return table.set_column(column, table.field(column), table.column(column).take(places))
+
+
+def importance_facts(outcome: Outcome, judged: Judged, clock: Clock, threads: int = 1) -> dict[str, Any] | None:
+    """The change of the loss by each column with its standard error over rows, most important first."""
+    n, d = len(outcome.y), outcome.X.num_columns
+    unit = Unit.of(judged) if not judged.absolute else Unit("root mean squared error", True)
+    order = choose(key(outcome.seed, "facts", "importance"), n, min(n, ROWS * REPEATS))
+    order = order[permutation(key(outcome.seed, "facts", "importance", "order"), len(order))]
+    blocks = [order[begin : begin + ROWS] for begin in range(0, len(order), ROWS)] if n > ROWS else [order] * REPEATS
+    columns, screened = list(range(d)), False
+    if d > MOST_ALONE:
+        columns, screened = screened_columns(Shuffling(outcome, blocks[0], 0, threads), d), True
+    changes: list[Floats] = []
+    bases: list[Floats] = []
+    for repeat, rows in enumerate(blocks):
+        if clock.over(repeat):
+            break
+        losses = Shuffling(outcome, rows, repeat, threads).losses([[], *([column] for column in columns)])
+        bases.append(losses[0])
+        changes.append(losses[1:] - losses[0])
+    if not changes:
+        return None
+    return _told(outcome, unit, columns, (changes, bases), screened)
+
+
+def screened_columns(shuffling: Shuffling, d: int) -> list[int]:
+    """Columns of the groups that change the loss most when they are shuffled together."""
+    groups = [list(range(begin, min(begin + GROUP, d))) for begin in range(0, d, GROUP)]
+    losses = shuffling.losses([[], *groups])
+    change = (losses[1:] - losses[0]).mean(axis=1)
+    best = np.sort(np.argsort(-change, kind="stable")[: MOST_ALONE // GROUP])
+    return [column for place in best for column in groups[place]]
+
+
+def _told(outcome: Outcome, unit: Unit, columns: list[int], found: tuple[list[Floats], list[Floats]], screened: bool) -> dict[str, Any]:
+    changes, bases = found
+    # Where repeats are of the same rows, rows are averaged first: the error is over rows.
+    same = len(outcome.y) <= ROWS
+    change = np.mean(changes, axis=0) if same else np.concatenate(changes, axis=1)
+    base = np.mean(bases, axis=0) if same else np.concatenate(bases)
+    ones, level = np.ones(change.shape[1]), float(np.mean(base))
+    names = outcome.X.column_names
+    out: list[dict[str, Any]] = []
+    for place, column in enumerate(columns):
+        more, error = unit.change(level, *mean_and_error(change[place], ones))
+        out.append({"name": brief(names[column]), "column": column, "more": more, "standard_error": error})
+    out.sort(key=lambda one: -one["more"])
+    return {
+        "unit": unit.name,
+        "loss": unit.value(level),
+        "rows": len(base),
+        "repeats": len(changes),
+        "screened": screened,
+        "n_columns": outcome.X.num_columns,
+        "columns": out[:SHOWN],
+    }

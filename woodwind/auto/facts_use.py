@@ -1,0 +1,65 @@
+"""How the model is used, and how it was made."""
+
+import importlib
+import platform
+import sys
+from importlib import metadata
+from typing import Any
+
+import numpy as np
+
+from woodwind.auto.facts_plain import brief
+from woodwind.auto.outcome import Outcome
+
+PACKAGES = ("numpy", "numba", "scikit-learn", "pyarrow")
+MOST_COLUMNS = 200
+
+
+def use_facts(outcome: Outcome) -> dict[str, Any]:
+    """The columns that a table needs, with an example row."""
+    table = outcome.X
+    names = [str(name) for name in table.column_names]
+    example = table.take(np.zeros(1, np.int64)).to_pylist()[0] if table.num_rows else {}
+    shown = {brief(name): _value(example[name]) for name in names[:MOST_COLUMNS] if example.get(name) is not None}
+    return {"columns": [brief(name) for name in names[:MOST_COLUMNS]], "n_columns": len(names), "example": shown}
+
+
+def _value(value: Any) -> Any:
+    """A value as JSON can hold it: numbers and truth values as they are, all else as text."""
+    return value if isinstance(value, bool | int | float) else brief(value, 60)
+
+
+def made_facts(outcome: Outcome) -> dict[str, Any]:
+    """Time, seed, folds and versions."""
+    # By name: the room below must not know the house.
+    versions = {"woodwind": importlib.import_module("woodwind").__version__, "Python": platform.python_version()}
+    for name in PACKAGES:
+        try:
+            versions[name] = metadata.version(name)
+        except metadata.PackageNotFoundError:
+            continue
+    tried = [entry for entry in outcome.leaderboard if entry.family != "ensemble"]
+    return {
+        "seconds": outcome.seconds,
+        "seed": outcome.seed,
+        "folds": max((entry.folds for entry in tried), default=0),
+        "tried": len(tried),
+        "finished": len(outcome.names),
+        "chosen": int(np.count_nonzero(np.asarray(outcome.model.weights) > 0.0)),
+        "versions": versions,
+        "platform": f"{platform.system()} {platform.machine()}, Python {sys.version_info.major}.{sys.version_info.minor}",
+        "notes": [brief(note, 1000) for note in outcome.notes],
+    }
+
+
+def suspicion_facts(outcome: Outcome) -> list[dict[str, Any]]:
+    """What is odd about the data, in words."""
+    return [
+        {
+            "kind": brief(one.kind),
+            "columns": [brief(name) for name in one.columns[:20]],
+            "words": brief(one.words, 1000),
+            "severity": brief(one.severity),
+        }
+        for one in outcome.suspicions
+    ]

@@ -1,0 +1,236 @@
+"""Pictures of the quality of a model: from facts to figures with a title and a sentence each."""
+
+from typing import Any
+
+from markupsafe import Markup
+
+from woodwind.report.chart import Axis, share_axis
+from woodwind.report.figures import Counts, Group, Line, Points, heat, histogram, lines, scatter, strips
+from woodwind.report.rows import Track, bar_row
+from woodwind.report.scales import span, widened
+from woodwind.report.text import called, count, number, percent, shown
+
+Facts = dict[str, Any]
+
+
+def figure(title: str, words: Any, drawing: Markup) -> Facts:
+    """What the template of figures shows."""
+    return {"title": title, "words": words, "drawing": drawing}
+
+
+def quality(facts: Facts) -> Facts | None:
+    """The pictures of the task, or None where there are none."""
+    found = facts.get("quality")
+    if not found:
+        return None
+    if facts["task"] == "regression":
+        return {"figures": number_figures(found)}
+    return {"figures": class_figures(found, facts), "classes": class_rows(found)}
+
+
+def class_figures(found: Facts, facts: Facts) -> list[Facts]:
+    """Ranking, calibration, confusion and chances."""
+    out = []
+    if "ranking" in found:
+        out += ranking_figures(found["ranking"], facts["target"])
+    if found.get("calibration"):
+        out.append(calibration_figure(found["calibration"], facts["target"]))
+    if "separation" in found:
+        out.append(separation_figure(found["separation"], facts["target"]))
+    if found.get("confusion"):
+        out.append(confusion_figure(found["confusion"]))
+    if found.get("mixups"):
+        out.append(mixup_figure(found["mixups"]))
+    if found.get("chances"):
+        out.append(chances_figure(found["chances"], facts))
+    return out
+
+
+def ranking_figures(found: Facts, target: str) -> list[Facts]:
+    """The two curves of ranking."""
+    roc, curve, positive = found["roc"], found["precision_recall"], called(target, found["positive"], 24)
+    area = number(roc["area"])
+    first = lines(
+        "ROC curve",
+        f"Share of the rows of {positive} that are found over the share of false alarms. The area below the curve is {area}.",
+        share_axis("False alarms (share of all other rows)"),
+        share_axis(f"Found (share of {positive})"),
+        [Line("", roc["false"], roc["true"])],
+        reference=Line("", (0.0, 1.0), (0.0, 1.0)),
+    )
+    second = lines(
+        "Precision and recall",
+        f"Share of right alarms over the share of the rows of {positive} that are found. The mean precision is {number(curve['average'])}.",
+        share_axis(f"Found (share of {positive})"),
+        share_axis("Right alarms (share of all alarms)"),
+        [Line("", curve["recall"], curve["precision"])],
+        reference=Line("", (0.0, 1.0), (found["share"], found["share"])),
+    )
+    words = f"Area {area} ± {number(roc['standard_error'], 2)}. Guessing is the dashed line."
+    chance = f"Alarms at random would be right in {percent(found['share'])} of the cases: the dashed line."
+    mean = f"Mean precision {number(curve['average'])}. {chance}"
+    return [figure(f"Finding {positive}", words, first), figure("Alarms that are right", mean, second)]
+
+
+def calibration_figure(found: Facts, target: str) -> Facts:
+    """What was said against what happened."""
+    bins = found["bins"]
+    tips = [f"said {percent(one['said'])}, happened {percent(one['happened'])} of {count(one['count'])} rows" for one in bins]
+    line = Line("", [one["said"] for one in bins], [one["happened"] for one in bins], low=[one["low"] for one in bins],
+                high=[one["high"] for one in bins], dots=True, tips=tips)
+    of = f" of {called(target, found['of'], 20)}" if found["of"] else ""
+    drawn = lines(
+        "Calibration",
+        f"Share of rows for which it came true over the chance that was said, in {len(bins)} groups of rows. "
+        f"The mean distance is {percent(found['error'])}.",
+        share_axis(f"Chance{of} that was said" if of else "Chance of its answer that was said"),
+        share_axis("Came true (share of rows)"),
+        [line],
+        reference=Line("", (0.0, 1.0), (0.0, 1.0)),
+    )
+    words = (
+        f"Groups of {count(bins[0]['count'])} rows each, with 95 % intervals; on the dashed line chances are exact. "
+        f"Mean distance {percent(found['error'])}."
+    )
+    return figure("Can its chances be trusted?", words, drawn)
+
+
+def separation_figure(found: Facts, target: str) -> Facts:
+    """Histograms of the chance by class."""
+    names = [called(target, name, 20) for name in found["names"]]
+    drawn = histogram(
+        "Chances by class",
+        f"How often each chance of {names[1]} was said, for rows of {names[0]} and of {names[1]}.",
+        f"Chance of {names[1]} that was said",
+        found["edges"],
+        [Counts(found["counts"][0], "one", names[0]), Counts(found["counts"][1], "two", names[1])],
+    )
+    return figure("How far apart are the classes?", "The less the two overlap, the better.", drawn)
+
+
+def confusion_figure(found: Facts) -> Facts:
+    """The confusion matrix, shaded by row."""
+    counts = found["counts"]
+    shares = [[one / max(sum(row), 1) for one in row] for row in counts]
+    small = len(counts) > 8
+    written = [[count(one) if one or not small else "" for one in row] for row in counts]
+    names = found["names"], found["names"]
+    words = "Rows of the table by true class and by what was said."
+    drawn = heat("Confusion matrix", words, names, shares, written, ("Truth", "Said"))
+    return figure("What is taken for what?", "Counts of rows; shades are shares of each true class.", drawn)
+
+
+def mixup_figure(found: list[Facts]) -> Facts:
+    """The commonest mix-ups as lines with bars."""
+    track = Track(0.0, max(one["count"] / one["of"] for one in found))
+    rows = []
+    for one in found:
+        truth, said, share = shown(one["truth"], 24), shown(one["said"], 24), one["count"] / one["of"]
+        bar = bar_row(track, share, 0.0, f"{truth} taken for {said}: {percent(share)}")
+        line = "<tr><th scope='row'><bdi>{}</bdi> taken for <bdi>{}</bdi></th><td class='wide'>{}</td><td class='n'>{} of {}</td></tr>"
+        rows.append(Markup(line).format(truth, said, bar, count(one["count"]), count(one["of"])))
+    table = Markup("<div class='inner'><table><tbody>{}</tbody></table></div>").format(Markup("").join(rows))
+    words = "Rows of a class that were called by another one's name; bars are shares of the class."
+    return figure("What is mixed up most often?", words, table)
+
+
+def chances_figure(found: list[Facts], facts: Facts) -> Facts:
+    """Strips of the chance of the true class."""
+    groups = [Group(one["name"], one["values"], one["median"]) for one in found]
+    drawn = strips(
+        "Chance of the true class",
+        "Each point is a row: the chance that it gave to the class that was right. Marks are medians.",
+        share_axis("Chance that was given to the truth"),
+        groups,
+        seed=facts.get("made", {}).get("seed", 0),
+    )
+    return figure("How sure is it of the truth?", "Each point is a row; the marks are medians. To the right is better.", drawn)
+
+
+def class_rows(found: Facts) -> list[Facts]:
+    """A row for each class, where there are more than two or where it matters."""
+    track = Track(0.0, 1.0)
+    out = []
+    for one in found.get("classes", []):
+        recall = one["recall"]
+        name = shown(one["name"])
+        half = 0.0 if recall is None else max(one["high"] - recall, recall - one["low"])
+        out.append({
+            "name": name,
+            "count": one["count"],
+            "rows": count(one["count"]),
+            "recall_value": "" if recall is None else recall,
+            "recall": percent(recall),
+            "drawing": "" if recall is None else bar_row(track, recall, half, f"{name}: {percent(recall)} found"),
+            "precision_value": "" if one["precision"] is None else one["precision"],
+            "precision": percent(one["precision"]),
+        })
+    return out
+
+
+def number_figures(found: Facts) -> list[Facts]:
+    """Truth over prediction, what is left over, its histogram, its quantiles."""
+    said, true = found["points"]["said"], found["points"]["true"]
+    low, high = span([*said, *true], 0.03)
+    tips = [f"predicted {number(a)}, true {number(b)}" for a, b in zip(said, true, strict=True)]
+    first = scatter(
+        "Truth and prediction",
+        f"{len(said)} rows: the true number over the predicted one. R squared is {number(found['r2'])}.",
+        Axis("Predicted", low, high),
+        Axis("True", low, high),
+        [Points(said, true, tips=tips)],
+        reference=Line("", (low, high), (low, high), "faint"),
+    )
+    r2 = "" if found["r2"] is None else f"R² is {number(found['r2'])}. "
+    words = f"{r2}Each point is one of {count(len(said))} rows drawn at random; on the dashed line a prediction is exact."
+    return [figure("Truth and prediction", words, first), residual_figure(found), left_figure(found), quantile_figure(found)]
+
+
+def residual_figure(found: Facts) -> Facts:
+    """What is left over by size of the prediction."""
+    bands = found["bands"]
+    x = [one["said"] for one in bands]
+    low, high = span([one["low"] for one in bands] + [one["high"] for one in bands] + [0.0], 0.1)
+    left, right = span(x, 0.02)
+    line = Line("", x, [one["middle"] for one in bands], low=[one["low"] for one in bands], high=[one["high"] for one in bands], dots=True)
+    drawn = lines(
+        "Errors by size of the prediction",
+        "Median of the errors, and the range of the middle 80 per cent of them, over the predicted number.",
+        Axis("Predicted", left, right),
+        Axis("Truth less prediction", low, high),
+        [line],
+        reference=Line("", (left, right), (0.0, 0.0)),
+    )
+    words = "Median error, and the band that holds 80 % of the errors. At best it is level, and even around nought."
+    return figure("Are errors alike everywhere?", words, drawn)
+
+
+def left_figure(found: Facts) -> Facts:
+    """Histogram of the errors."""
+    held = found["histogram"]
+    edges = held["edges"] or [-0.5, 0.5]
+    beyond = held["below"] + held["above"]
+    drawn = histogram("Errors", "How often errors of each size occur.", "Truth less prediction", edges, [Counts(held["counts"])], zero=True)
+    even = abs(found["bias"]) < 0.05 * found["rmse"]
+    words = f"Their mean is {number(found['bias'], 2)}: predictions lean to {'neither' if even else 'one'} side."
+    if beyond:
+        words += f" The outer bars hold {count(beyond)} rows beyond the axis."
+    return figure("How large are errors?", words, drawn)
+
+
+def quantile_figure(found: Facts) -> Facts:
+    """Quantiles of the errors against those of a normal distribution."""
+    normal, held = found["quantiles"]["normal"], found["quantiles"]["found"]
+    ends = min(*normal, *held), max(*normal, *held)
+    low, high = widened(*span(ends, 0.02))
+    side = min(normal), max(normal)
+    drawn = scatter(
+        "Quantiles of errors",
+        "Quantiles of the errors in standard deviations over those of a normal distribution.",
+        Axis("Normal distribution (standard deviations)", *span(side, 0.04)),
+        Axis("Errors (standard deviations)", low, high),
+        [Points(normal, held, radius=3.0)],
+        reference=Line("", side, side, "faint"),
+    )
+    words = "On the dashed line errors are normal; ends that bend away from it are heavy tails."
+    return figure("Are there many large errors?", words, drawn)

@@ -1,0 +1,235 @@
+"""Pictures of what is inside: the columns that matter, the members, the data."""
+
+from typing import Any
+
+from markupsafe import Markup
+
+from woodwind.report.chart import Axis, in_percent, share_axis
+from woodwind.report.figures import KINDS, Column, Counts, Line, Points, columns, histogram, lines, scatter
+from woodwind.report.pictures import figure
+from woodwind.report.scales import span, widened
+from woodwind.report.sections import bars, members, suspicions
+from woodwind.report.sections import columns as column_rows
+from woodwind.report.text import called, count, fixed, number, percent, shown
+
+Facts = dict[str, Any]
+
+MOST_CURVES = 4
+MOST_BARS = 20
+
+
+def importance(facts: Facts) -> Facts | None:
+    """Bars of importance, and how the first columns matter."""
+    found, dependence = facts.get("importance"), facts.get("dependence")
+    if not found:
+        return None
+    shown_rows = found["columns"][:MOST_BARS]
+    caption = (
+        f"By how much the {found['unit']} grows when a column is shuffled among rows, so that it says nothing any more; whiskers are two "
+        f"standard errors over {count(found['rows'])} rows, and paler bars may be chance. The final model was asked about rows that it was "
+        "trained on: there it looks better than on new ones, so read the order and the proportions. Columns that say the same can replace "
+        "each other: each alone then looks unimportant."
+    )
+    if len(found["columns"]) < found["n_columns"] or len(shown_rows) < len(found["columns"]):
+        caption += f" The first {len(shown_rows)} of {count(found['n_columns'])} columns are shown."
+    if found["screened"]:
+        caption += " Columns were shuffled in groups first, and only the groups that matter one by one."
+    drawn = [dependence_figure(one, facts) for one in dependence or []]
+    said = "predicted number" if facts["task"] == "regression" else "chance"
+    words = f"The mean {said} if the column had this value in every row, all else unchanged (partial dependence). "
+    if facts["task"] == "multiclass":
+        words += "There is a line for each of the classes that it moves most."
+    else:
+        words += "Thin lines are single rows: where they are not parallel, it depends on other columns."
+    return {"rows": bars(shown_rows), "unit": f"Change of the {found['unit']}", "caption": caption, "figures": drawn, "dependence": words}
+
+
+def dependence_figure(one: Facts, facts: Facts) -> Facts:
+    """What is said over the values of one column."""
+    name, shares = shown(one["name"], 40), facts["task"] != "regression"
+    values = [value for line in one["lines"] for value in line["mean"]] + [value for row in one.get("single", []) for value in row]
+    # A few single rows may lie far away: the mean sets the scale, and what is around it.
+    means = [value for line in one["lines"] for value in line["mean"]]
+    low, high = span(values, 0.03) if not shares else (0.0, 1.0)
+    if shares:
+        top = max(max(means) * 1.6, sorted(values)[int(0.97 * (len(values) - 1))], 0.05)
+        high = min(1.0, top)
+    low, high = widened(low, high)
+    of = f" of {called(facts['target'], one['lines'][0]['name'], 20)}" if len(one["lines"]) == 1 else ""
+    up = in_percent(Axis(f"Chance{of}, mean", low, high)) if shares else Axis("Predicted, mean", low, high)
+    description = f"Partial dependence on {name}: from {number(min(means))} to {number(max(means))}."
+    ends_of = [percent(value) if shares else number(value) for value in (min(means), max(means))]
+    words = f"It moves the mean between {ends_of[0]} and {ends_of[1]}."
+    if "levels" in one:
+        return figure(name, words, _levels(one, name, up, description, shares=shares))
+    x = one["values"]
+    ends = span(x, 0.0)
+    across = Axis(name, *ends)
+    if "written" in one:
+        some = [0, len(x) // 2, len(x) - 1]
+        across = Axis(name, *ends, at=[x[place] for place in some], written=[one["written"][place] for place in some])
+    single = [Line("", x, row, "single") for row in one.get("single", [])]
+    named = len(one["lines"]) > 1
+    kept = [Line(shown(line["name"], 14) if named else "", x, line["mean"], KINDS[place]) for place, line in enumerate(one["lines"])]
+    return figure(name, words, lines(f"Dependence on {name}", description, across, up, [*single, *kept]))
+
+
+def _levels(one: Facts, name: str, up: Axis, description: str, *, shares: bool) -> Markup:
+    """Points over levels."""
+    if len(one["lines"]) == 1:
+        mean = one["lines"][0]["mean"]
+        said = [percent(value) if shares else number(value) for value in mean]
+        drawn = [Column(level, value, tip=f"{shown(level)}: {text}") for level, value, text in zip(one["levels"], mean, said, strict=True)]
+        ends = span(mean, 0.25, 0.02 if shares else 0.0)
+        up = in_percent(Axis(up.label, max(ends[0], 0.0), ends[1])) if shares else Axis(up.label, *ends)
+        return columns(f"Dependence on {name}", description, name, up, drawn)
+    places = list(range(len(one["levels"])))
+    across = Axis(name, -0.4, len(places) - 0.6, names=one["levels"])
+    kept = [Line(shown(line["name"], 14), places, line["mean"], KINDS[place], dots=True) for place, line in enumerate(one["lines"])]
+    return lines(f"Dependence on {name}", description, across, up, kept)
+
+
+def inside(facts: Facts) -> Facts | None:
+    """Members, strength and diversity, margins, learning curves."""
+    drawn = []
+    if facts.get("diversity"):
+        drawn.append(diversity_figure(facts["diversity"]))
+    if facts.get("margins"):
+        drawn.append(margin_figure(facts["margins"]))
+    drawn += [curve_figure(one) for one in facts.get("curves", [])[:MOST_CURVES]]
+    table = members(facts)
+    return {**table, "figures": drawn} if table or drawn else None
+
+
+def diversity_figure(found: Facts) -> Facts:
+    """A point for each member: how alike it is to the others, and how often it is wrong."""
+    points = found["members"]
+    shares = found["measure"] == "kappa"
+    x, y = [one["alike"] for one in points], [one["error"] for one in points]
+    across = Axis(f"Mean {found['measure']} with the others (left: more different)", *span(x, 0.12, 0.01))
+    up = Axis(found["error"].capitalize(), *span([*y, found["together"]], 0.12))
+    if shares:
+        up = in_percent(Axis(up.label, max(up.low, 0.0), up.high))
+    ours = percent(found["together"]) if shares else number(found["together"])
+    chosen, others = [one for one in points if one["weight"] > 0.0], [one for one in points if one["weight"] <= 0.0]
+    kept = []
+    for sort, kind, some in (("in the ensemble", "one", chosen), ("not in it", "faint", others)):
+        if some:
+            tips = [f"{shown(one['name'])}: error {number(one['error'])}, {found['measure']} {number(one['alike'], 2)}" for one in some]
+            names, called_so = [one["name"] for one in some], sort if others and chosen else ""
+            places = [one["alike"] for one in some], [one["error"] for one in some]
+            kept.append(Points(*places, kind, called_so, names, tips=tips, radius=5.0))
+    level = Line(f"the ensemble: {ours}", (across.low, across.high), (found["together"], found["together"]), "two")
+    description = f"Error of each member over how alike it is to the others. The ensemble's error is {ours}."
+    drawn = scatter("Strength and diversity", description, across, up, kept, reference=level)
+    words = "Low is good; far to the left is wrong in other places than the rest. A mixture of both puts the ensemble below its members."
+    return figure("How good, and how different?", words, drawn)
+
+
+def margin_figure(found: Facts) -> Facts:
+    """The cumulative distribution of margins."""
+    kept = [Line("the ensemble", found["margin"], found["ensemble"], "one")]
+    if found.get("member"):
+        kept.append(Line(shown(found["member"]["name"], 30), found["margin"], found["member"]["share"], "two"))
+    at = (-1.0, -0.5, 0.0, 0.5, 1.0)
+    drawn = lines(
+        "Margins",
+        f"Share of rows up to each margin. {percent(found['wrong'])} of the rows are wrong, the mean margin is {fixed(found['mean'], 2)}.",
+        Axis("Margin: chance of the truth less that of the best other", -1.0, 1.0, at=at, written=("−1", "−0.5", "0", "0.5", "1")),
+        share_axis("Rows up to this margin"),
+        kept,
+        reference=Line("", (0.0, 0.0), (0.0, 1.0)),
+    )
+    words = f"Left of the dashed line rows are wrong ({percent(found['wrong'])}); the further right a row, the clearer it is decided."
+    return figure("How clearly does it decide?", words, drawn)
+
+
+def curve_figure(one: Facts) -> Facts:
+    """Loss by round."""
+    called = {"train": "learnt", "valid": "held out"}
+    kept = [Line(called.get(sort, shown(sort, 14)), line["round"], line["loss"], "two" if sort == "train" else "one")
+            for sort, line in sorted(one["lines"].items(), reverse=True)]
+    # What happens in the first rounds would push the rest together.
+    later = [value for line in kept for value in line.y[len(line.y) // 12 :]]
+    low, high = span(later, 0.06)
+    last = max(line.x[-1] for line in kept)
+    axes = Axis("Rounds", 1.0, float(last)), Axis("Loss", low, high)
+    drawn = lines(f"Learning curve of {shown(one['name'], 40)}", f"Loss by round, to round {last}.", *axes, kept)
+    words = "It goes on falling: more rounds may help." if _still_falling(one) else ""
+    return figure(f"Learning curve: {shown(one['name'], 40)}", words, drawn)
+
+
+def _still_falling(one: Facts) -> bool:
+    """Whether the loss of held-out rows is smallest at the very end, and has fallen there by some."""
+    loss = one["lines"].get("valid", {}).get("loss", [])
+    if len(loss) < 20:
+        return False
+    fall, late = loss[0] - min(loss), loss[-len(loss) // 10] - loss[-1]
+    return bool(min(loss) == loss[-1] and fall > 0.0 and late > 0.02 * fall)
+
+
+def data(facts: Facts) -> Facts | None:
+    """What the data is."""
+    found = facts.get("data")
+    if not found:
+        return None
+    caption = "Histograms of numbers and dates leave half a per cent out on both sides; bars of categories are their commonest levels."
+    if found["sampled"]:
+        caption += f" Distributions are of {count(found['sampled'])} rows drawn at random."
+    if found["described"] < found["n_columns"]:
+        caption += f" The first {count(found['described'])} of {count(found['n_columns'])} columns are shown."
+    nothing = "Nothing suspicious was found: no constants, identifiers, duplicates or columns that tell the target."
+    return {
+        "suspicions": suspicions(facts),
+        "nothing": nothing,
+        "figures": [target_figure(found["target"])],
+        "pairs": glance(found),
+        "columns": column_rows(facts),
+        "caption": caption,
+    }
+
+
+def glance(found: Facts) -> list[tuple[str, str]]:
+    """The table in a few numbers."""
+    kinds = ", ".join(f"{count(held)} {kind if held == 1 else _several(kind)}" for kind, held in found["kinds"].items())
+    described = found["columns"]
+    gaps = sum(one["missing"] for one in described) / max(len(described), 1)
+    holed = sum(1 for one in described if one["missing"] > 0.0)
+    out = [
+        ("Rows", count(found["n_rows"])),
+        ("Columns", f"{count(found['n_columns'])}, and the target"),
+        ("Kinds", kinds),
+        ("Missing", "no cell" if not holed else f"{percent(gaps)} of the cells, in {count(holed)} columns"),
+        ("Held out", "every row, once" if found["judged"] == found["n_rows"] else f"{count(found['judged'])} rows"),
+    ]
+    if found["groups"]:
+        out.append(("Groups", count(found["groups"])))
+    if found["weighted"]:
+        out.append(("Weights", "rows count by their weights"))
+    return out
+
+
+def _several(kind: str) -> str:
+    return {"category": "categories", "other": "others"}.get(kind, f"{kind}s")
+
+
+def target_figure(found: Facts) -> Facts:
+    """The distribution of the target."""
+    name = shown(found["name"] or "the target", 40)
+    if "classes" not in found:
+        held = found.get("histogram", {"edges": [], "counts": [1], "below": 0, "above": 0})
+        edges = held["edges"] or [-0.5, 0.5]
+        drawn = histogram(f"Distribution of {name}", f"How often each value of {name} occurs.", name, edges, [Counts(held["counts"])])
+        beyond = held["below"] + held["above"]
+        words = f"{number(found.get('low'))} to {number(found.get('high'))}, mean {number(found['mean'])}."
+        if beyond:
+            words += f" The outer bars hold {count(beyond)} rows beyond the axis."
+        return figure(f"The target: {name}", words, drawn)
+    classes = found["classes"]
+    total = sum(one["count"] for one in classes)
+    up = Axis("Rows", 0.0, max(one["count"] for one in classes) * 1.08)
+    tips = [f"{shown(one['name'])}: {count(one['count'])} rows, {percent(one['count'] / total)}" for one in classes]
+    bars_of = [Column(one["name"], one["count"], tip=words) for one, words in zip(classes, tips, strict=True)]
+    drawn = columns(f"Classes of {name}", f"Rows of each of {len(classes)} classes.", "", up, bars_of, bars=True)
+    return figure(f"The target: {name}", f"{count(found['n_classes'])} classes in {count(total)} rows.", drawn)
+

@@ -1,0 +1,262 @@
+"""Sections of the page that are tables: the summary, the leaderboard, the members, the columns, how to use it, how it was made.
+
+Each function takes the facts and gives what its template shows, or None where the facts are not there.
+"""
+
+from typing import Any
+
+from markupsafe import Markup
+
+from woodwind.report.figures import spark
+from woodwind.report.rows import Track, bar_row, point_row
+from woodwind.report.text import count, duration, fixed, listing, number, percent, places_for, shown, trimmed, with_error
+from woodwind.report.words import how_good, looks_at, metric_title, severity, watch_out
+
+Facts = dict[str, Any]
+
+COMMANDS = """\
+woodwind predict model.ww new.csv -o predictions.csv
+woodwind explain model.ww new.csv        # why it says what it says
+woodwind leaderboard model.ww
+woodwind report model.ww                 # this page again"""
+KINDS = {"binary": "two classes", "multiclass": "classes", "regression": "numbers"}
+
+
+def summary(facts: Facts) -> Facts:
+    """Numbers at a glance, and three questions answered in words."""
+    answers = [
+        {"question": "How good is it?", "lines": how_good(facts)},
+        {"question": "What does it look at?", "lines": looks_at(facts)},
+        {"question": "What should I watch out for?", "lines": watch_out(facts)},
+    ]
+    return {"tiles": tiles(facts), "answers": [answer for answer in answers if answer["lines"]]}
+
+
+def tiles(facts: Facts) -> list[Facts]:
+    """The score, what it is against guessing and against the best single model, and a measure that everybody knows."""
+    out = []
+    better = "larger is better" if facts["metric"]["larger_is_better"] else "smaller is better"
+    entry = facts["leaderboard"][0] if facts.get("leaderboard") else None
+    if entry and entry["score"] is not None:
+        error = entry["standard_error"] or 0.0
+        after = places_for(error) if error else 4
+        score = fixed(entry["score"], after) if error else number(entry["score"], 4)
+        spread = fixed(error, after) if error else ""
+        out.append({"name": metric_title(facts), "value": score, "error": spread, "note": f"on rows held out; {better}"})
+    comparison = facts.get("comparison", {})
+    if comparison.get("guess") and comparison["guess"]["skill"] is not None:
+        squared = comparison["unit"] == "root mean squared error"
+        guessed = f"the {number(comparison['guess']['loss'])} of guessing"
+        less = "less squared error than by always saying the mean" if squared else f"less {comparison['unit']} than {guessed}"
+        out.append({"name": "Better than guessing", "value": percent(max(comparison["guess"]["skill"], 0.0)), "note": less})
+    quality = facts.get("quality", {})
+    if "ranking" in quality:
+        roc = quality["ranking"]["roc"]
+        after = min(places_for(roc["standard_error"] or 0.0), 4)
+        area, error = fixed(roc["area"], after), fixed(roc["standard_error"] or 0.0, after)
+        out.append({"name": "Area under the ROC curve", "value": area, "error": error, "note": "0.5 by guessing, 1 at best"})
+    if "accuracy" in quality:
+        out.append({"name": "Accuracy", "value": percent(quality["accuracy"]), "note": "of the answers are right"})
+    if "median" in quality:
+        out.append({"name": "Typical error", "value": number(quality["median"]), "note": "half of the predictions are closer"})
+        out.append({"name": "Mean error", "value": number(quality["mae"]), "note": "mean size of the errors"})
+    return out[:4]
+
+
+def leaderboard(facts: Facts) -> Facts | None:
+    """A row for each model, with its score as a point on a common scale."""
+    entries = facts.get("leaderboard")
+    if not entries:
+        return None
+    scored = [one for one in entries if one["score"] is not None]
+    larger = facts["metric"]["larger_is_better"]
+    ends = [one["score"] + sign * 2.0 * (one["standard_error"] or 0.0) for one in scored for sign in (-1.0, 1.0)]
+    # One model that is far behind must not push all others together: those beyond stand at the edge.
+    scores = sorted((one["score"] for one in scored), reverse=larger)
+    if not scored:
+        low, high = 0.0, 1.0
+    else:
+        reach = 3.0 * abs(scores[len(scores) // 2] - scores[0]) + 4.0 * (scored[0]["standard_error"] or 0.0)
+        low, high = (max(min(ends), scores[0] - reach), max(ends)) if larger else (min(ends), min(max(ends), scores[0] + reach))
+    # The best is at the left, whichever way is better.
+    track = Track(high, low) if larger else Track(low, high)
+    if low == high:
+        track = Track(low - 0.5, high + 0.5)
+    level = scored[0]["score"] if scored else None
+    rows = [_entry_row(one, track, level) for one in entries]
+    caption = (
+        "Scores are of rows that were held out, so no model had learnt them; for the ensemble its weights were chosen without them, too. "
+        "Points have whiskers of two standard errors: models whose whiskers overlap widely may have changed places by chance."
+    )
+    return {"metric": metric_title(facts), "arrow": "Better is to the left", "rows": rows, "caption": caption}
+
+
+def _entry_row(one: Facts, track: Track, level: float | None) -> Facts:
+    ensemble = one["family"] == "ensemble"
+    out = {"name": shown(one["name"]), "seconds": one["seconds"], "training": duration(one["seconds"] or 0.0)}
+    if one["score"] is None:
+        return {**out, "kind": "gone", "note": shown(one["note"] or "no score", 120)}
+    error = one["standard_error"] or 0.0
+    written = with_error(one["score"], error)
+    micro, told = one["row_microseconds"], f"{shown(one['name'])}: {written}"
+    return {
+        **out,
+        "kind": "ensemble" if ensemble else "",
+        "family": "" if ensemble or one["family"] == one["name"] else shown(one["family"], 20),
+        "score": one["score"],
+        "written": written,
+        "drawing": point_row(track, one["score"], 2.0 * error, told, kind="one" if ensemble else "faint", level=level),
+        "weight": one["weight"],
+        "share": "" if ensemble else percent(one["weight"], 0) if one["weight"] else "–",
+        "microseconds": "" if micro is None else micro,
+        "prediction": "–" if micro is None else f"{number(micro, 2)} µs/row",
+    }
+
+
+def bars(rows: list[Facts], kinds: tuple[str, str] = ("one", "soft")) -> list[Facts]:
+    """Rows with bars on a common scale: of a change, with whiskers of two standard errors; what is not clear is paler."""
+    ends = [one["more"] + sign * 2.0 * (one["standard_error"] or 0.0) for one in rows for sign in (-1.0, 1.0)]
+    low, high = min(0.0, *ends), max(0.0, *ends)
+    # Whiskers to the left of nought need no more than a third of the width.
+    track = Track(max(low, -0.5 * high) if high > 0.0 else low, high if high > low else low + 1.0)
+    errors = sorted(one["standard_error"] or 0.0 for one in rows)
+    after = places_for(errors[len(errors) // 2])
+    out = []
+    for one in rows:
+        error = one["standard_error"] or 0.0
+        written = f"{fixed(one['more'], after)} ± {fixed(error, after)}"
+        kind = kinds[0] if one["more"] > 2.0 * error else kinds[1]
+        drawing = bar_row(track, one["more"], 2.0 * error, f"{shown(one['name'])}: {written}", kind=kind)
+        out.append({"name": shown(one["name"]), "drawing": drawing, "value": one["more"], "written": written})
+    return out
+
+
+def members(facts: Facts) -> Facts:
+    """Weights, and what the ensemble would lose without each."""
+    found = facts.get("members")
+    if not found or not all("more" in one for one in found["members"]) or len(found["members"]) < 2:
+        return {}
+    rows = [
+        {**bar, "weight": one["weight"], "share": percent(one["weight"], 0)}
+        for one, bar in zip(found["members"], bars(found["members"]), strict=True)
+    ]
+    caption = (
+        f"By how much the {found['unit']} would grow if the member were not there and the others took over its weight. "
+        "Members that say nearly the same can replace each other: each of them alone is then worth little."
+    )
+    return {"rows": rows, "unit": f"Change of the {found['unit']} without it", "caption": caption}
+
+
+def columns(facts: Facts) -> list[Facts]:
+    """A row for each column of the table."""
+    return [_column_row(one) for one in facts.get("data", {}).get("columns", [])]
+
+
+def _column_row(one: Facts) -> Facts:
+    distinct = one.get("distinct")
+    out: Facts = {
+        "name": shown(one["name"]),
+        "kind": one["kind"],
+        "missing": percent(one["missing"]) if one["missing"] else "–",
+        "missing_value": one["missing"],
+        "distinct": "–" if distinct is None else count(distinct),
+        "distinct_value": "" if distinct is None else distinct,
+        "drawing": "",
+        "words": "",
+    }
+    if "histogram" in one:
+        words = f"{_short(one['low'])} to {_short(one['high'])}, median {_short(one['median'])}"
+        return {**out, "drawing": spark(f"{shown(one['name'], 40)}: {words}", one["histogram"]["counts"]), "words": words}
+    if one.get("levels"):
+        total = sum(level["count"] for level in one["levels"]) + one["others"]["count"]
+        some = [f"{shown(level['name'], 24)} ({percent(level['count'] / total)})" for level in one["levels"][:3]]
+        rest = distinct - len(some) if distinct is not None else 0
+        words = ", ".join(some) + (f" and {count(rest)} more" if rest > 0 else "")
+        bars_of = [level["count"] for level in one["levels"]]
+        return {**out, "drawing": spark(f"{shown(one['name'], 40)}: {words}", bars_of + [0.0] * (12 - len(bars_of))), "words": words}
+    return out
+
+
+def _short(value: Any) -> str:
+    return value if isinstance(value, str) else trimmed(value)
+
+
+def suspicions(facts: Facts) -> list[Facts]:
+    """What is odd about the data, the worst first."""
+    tags = {"bad": "Serious", "warn": "Look at this", "note": "Note"}
+    found = [{"kind": severity(one), "tag": tags[severity(one)], "words": shown(one["words"], 600)} for one in facts.get("suspicions", ())]
+    return sorted(found, key=lambda one: ("bad", "warn", "note").index(one["kind"]))
+
+
+def use(facts: Facts) -> Facts | None:
+    """Commands, and Python with the names of the table."""
+    found = facts.get("use")
+    if not found:
+        return None
+    pairs = list(found["example"].items())
+    row = [f"    {literal(name)}: [{literal(value)}]," for name, value in pairs[:12]]
+    if found["n_columns"] > len(row):
+        row.append(f"    # ... and {count(found['n_columns'] - len(row))} more columns")
+    ask = "model.predict(table)" if facts["task"] == "regression" else "model.predict(table), model.predict_proba(table)"
+    opened = ["import pandas as pd", "import woodwind", "", 'model = woodwind.load("model.ww")']
+    code = [*opened, "table = pd.DataFrame({", *row, "})", ask, "model.explain(table)"]
+    names = [shown(name) for name in found["columns"]]
+    more = found["n_columns"] - len(names)
+    return {
+        "commands": COMMANDS,
+        "python": "\n".join(code),
+        "columns": names,
+        "needed": f"The {count(found['n_columns'])} columns that it reads",
+        "more": f" and {count(more)} more" if more > 0 else "",
+        "caption": "Any table will do: CSV, Parquet, Arrow, pandas, polars. Columns are found by name, further ones are ignored, "
+        "and missing values are allowed.",
+    }
+
+
+def literal(value: Any) -> str:
+    """A value as it is written in Python, on one line."""
+    if isinstance(value, str):
+        return repr(shown(value, 60))
+    return repr(value)
+
+
+def made(facts: Facts) -> Facts | None:
+    """Time, seed, folds and versions."""
+    found = facts.get("made")
+    if not found:
+        return None
+    versions = ", ".join(f"{name} {version}" for name, version in found["versions"].items())
+    data = facts.get("data", {})
+    judged = data.get("judged")
+    pairs = [
+        ("Table", f"{count(facts['n_rows'])} rows, {count(facts['n_columns'])} columns"),
+        ("Task", f"predict {KINDS[facts['task']]}; judged by {metric_title(facts)}"),
+        ("Models", f"{found['tried']} tried, {found['finished']} finished, {found['chosen']} in the ensemble"),
+        ("Folds", f"{found['folds']}" + ("" if judged is None else f"; {count(judged)} rows were held out once")),
+        ("Time", duration(found["seconds"])),
+        ("Seed", str(found["seed"])),
+        ("Versions", versions),
+        ("Machine", shown(found["platform"])),
+    ]
+    if data.get("groups"):
+        pairs.insert(4, ("Groups", f"{count(data['groups'])}; no group was on both sides of a split"))
+    notes = [shown(note, 600) for note in found["notes"]]
+    notes += [f"Left out of this report: {shown(one['part'], 40)}, because {shown(one['why'], 300)}." for one in facts.get("left_out", ())]
+    return {"pairs": pairs, "notes": notes}
+
+
+def headline(facts: Facts) -> tuple[Markup, str]:
+    """What the page is about, and a line of facts under it."""
+    target = facts["target"] or "the target"
+    n_members = facts.get("made", {}).get("chosen")
+    parts = [f"{count(facts['n_rows'])} rows", f"{count(facts['n_columns'])} columns"]
+    if facts["task"] == "regression":
+        parts.insert(0, "a number")
+    else:
+        names = f" ({listing([shown(one, 24) for one in facts['classes']])})" if len(facts["classes"]) <= 5 else ""
+        parts.insert(0, f"{len(facts['classes'])} classes{names}")
+    if n_members:
+        parts.append("1 model" if n_members == 1 else f"an ensemble of {n_members} models")
+    if facts.get("made"):
+        parts.append(f"made in {duration(facts['made']['seconds'])}")
+    return Markup("How well can <bdi>{}</bdi> be predicted?").format(shown(target, 60)), " · ".join(parts)

@@ -1,0 +1,207 @@
+"""Plain words about facts: how good a model is, what it looks at, and what to watch out for."""
+
+from typing import Any
+
+from markupsafe import Markup, escape
+
+from woodwind.report.text import called, count, fixed, number, percent, places_for, shown
+
+TITLES = {
+    "log_loss": "Log loss",
+    "brier": "Brier score",
+    "auc": "AUC",
+    "average_precision": "Average precision",
+    "accuracy": "Accuracy",
+    "error_rate": "Error rate",
+    "balanced_accuracy": "Balanced accuracy",
+    "f1": "F1",
+    "f1_macro": "F1, mean of classes",
+    "mcc": "Matthews correlation",
+    "cohen_kappa": "Cohen’s kappa",
+    "rmse": "RMSE",
+    "mse": "Mean squared error",
+    "mae": "Mean absolute error",
+    "median_absolute_error": "Median absolute error",
+    "r2": "R²",
+    "mape": "Mean error in shares",
+    "rmsle": "RMSLE",
+    "spearman": "Rank correlation",
+}
+CLEAR = 2.0  # standard errors from which on a difference is called clear
+FEW_ROWS = 500
+RARE = 0.05  # share of a class that is called rare
+MISCALIBRATED = 0.05
+PILLAR = 0.6  # share of all importance from which on a model is said to rest on one column
+
+
+def metric_title(facts: dict[str, Any]) -> str:
+    """The metric as people call it."""
+    name = str(facts["metric"]["name"])
+    return TITLES.get(name, shown(name.replace("_", " "), 40))
+
+
+def strong(text: Any) -> Markup:
+    """A name, set off and kept apart from the direction of the text around it."""
+    return Markup("<bdi>{}</bdi>").format(shown(text, 40))
+
+
+def joined(parts: list[Markup]) -> Markup:
+    """Names as a list in a sentence."""
+    if len(parts) <= 1:
+        return parts[0] if parts else Markup("")
+    return Markup("{} and {}").format(Markup(", ").join(parts[:-1]), parts[-1])
+
+
+def how_good(facts: dict[str, Any]) -> list[Markup]:
+    """Sentences about the quality, with uncertainty, against the best single model and against guessing."""
+    out = [*_quality(facts)]
+    comparison = facts.get("comparison", {})
+    guess, best, unit = comparison.get("guess"), comparison.get("best"), comparison.get("unit", "loss")
+    if guess and guess.get("skill") is not None:
+        if guess["more"] > CLEAR * (guess["standard_error"] or 0.0):
+            words = "Its {1} is <b>{0}</b> smaller than that of {2}."
+            measure = "squared error" if unit == "root mean squared error" else unit
+            guessing = "always saying the mean" if facts["task"] == "regression" else "always saying the shares of the classes"
+            out.append(Markup(words).format(percent(guess["skill"]), measure, guessing))
+        else:
+            words = "It is <b>not clearly better than guessing</b>: the columns say little about the target, or the rows are too few."
+            out.append(Markup(words))
+    if best:
+        out.append(against_best(best, unit))
+    return out
+
+
+def against_best(best: dict[str, Any], unit: str) -> Markup:
+    """The ensemble against its best member."""
+    more, error = best["more"], best["standard_error"] or 0.0
+    after = places_for(error) if error > 0.0 else 4
+    difference = f"{fixed(abs(more), after)} ± {fixed(error, after)}"
+    name = strong(best["name"])
+    if more > CLEAR * error:
+        return Markup("It is <b>clearly better</b> than the best single model, {}: its {} is smaller by {}.").format(name, unit, difference)
+    if more < -CLEAR * error:
+        return Markup("The best single model, {}, is <b>better</b>: the {} of the ensemble is larger by {}.").format(name, unit, difference)
+    return Markup("It is <b>about as good</b> as the best single model, {}: the {} differs by {}.").format(name, unit, difference)
+
+
+def _quality(facts: dict[str, Any]) -> list[Markup]:
+    quality = facts.get("quality")
+    if not quality:
+        return []
+    if facts["task"] == "regression":
+        target = strong(facts["target"] or "the target")
+        words = "Half of all predictions of {} are off by less than <b>{}</b>; the mean error is {}, and the target itself varies by {}."
+        deviation = facts.get("data", {}).get("target", {}).get("deviation")
+        if deviation is None:
+            return [Markup("Half of all predictions of {} are off by less than <b>{}</b>.").format(target, number(quality["median"]))]
+        return [Markup(words).format(target, number(quality["median"]), number(quality["mae"]), number(deviation))]
+    out = [Markup("On rows that it had not learnt, <b>{}</b> of its answers are right.").format(percent(quality["accuracy"]))]
+    common = commonest(facts)
+    if common is not None:
+        out[0] += Markup(" Always saying {} would be right in {}.").format(strong(called(facts["target"], common[0])), percent(common[1]))
+    ranking = quality.get("ranking")
+    if ranking:
+        words = "Of two rows, of which one is {}, it finds that one in <b>{}</b> of the cases (AUC {} ± {})."
+        roc = ranking["roc"]
+        after = places_for(roc["standard_error"] or 0.0)
+        area = fixed(roc["area"], after), fixed(roc["standard_error"] or 0.0, after)
+        out.append(Markup(words).format(strong(called(facts["target"], ranking["positive"])), percent(roc["area"]), *area))
+    return out
+
+
+def commonest(facts: dict[str, Any]) -> tuple[str, float] | None:
+    """The class with the most rows, and its share."""
+    classes = facts.get("data", {}).get("target", {}).get("classes")
+    if not classes:
+        return None
+    best = max(classes, key=lambda one: one["count"])
+    return best["name"], best["count"] / max(facts["n_rows"], 1)
+
+
+def looks_at(facts: dict[str, Any]) -> list[Markup]:
+    """Sentences about the columns that matter."""
+    importance = facts.get("importance")
+    if not importance:
+        return [Markup("There was no time to measure what it looks at.")]
+    columns = importance["columns"]
+    clear = [one for one in columns if one["more"] > CLEAR * (one["standard_error"] or 0.0)]
+    if not clear:
+        return [Markup("No single column matters clearly: many of them say the same, or none says much.")]
+    total = sum(max(one["more"], 0.0) for one in columns)
+    out = [Markup("Mostly at {}.").format(joined([strong(one["name"]) for one in clear[:3]]))]
+    share = sum(one["more"] for one in clear[:3]) / total if total > 0.0 else 0.0
+    if len(clear) > 3:
+        words = "These three make up {} of the importance of all columns; {} of {} columns matter clearly."
+        out.append(Markup(words).format(percent(share), len(clear), importance["n_columns"]))
+    else:
+        verb = "matters" if len(clear) == 1 else "matter"
+        out.append(Markup("{} of {} columns {} clearly.").format(len(clear), importance["n_columns"], verb))
+    idle = importance["n_columns"] - sum(1 for one in columns if one["more"] > (one["standard_error"] or 0.0))
+    if idle and not importance["screened"]:
+        out.append(Markup("{} of them {} no clear difference.").format(count(idle), "makes" if idle == 1 else "make"))
+    return out
+
+
+def watch_out(facts: dict[str, Any]) -> list[Markup]:
+    """Sentences about what may go wrong."""
+    out = [escape(shown(one["words"], 300)) for one in facts.get("suspicions", ()) if severity(one) == "bad"]
+    out += [escape(shown(one["words"], 300)) for one in facts.get("suspicions", ()) if severity(one) == "warn"][:3]
+    if facts["n_rows"] < FEW_ROWS:
+        out.append(Markup("There are only {} rows: another sample may give another picture.").format(count(facts["n_rows"])))
+    out += _about_classes(facts) if facts["task"] != "regression" else _about_numbers(facts)
+    importance = facts.get("importance")
+    if importance and importance["columns"]:
+        total = sum(max(one["more"], 0.0) for one in importance["columns"])
+        first = importance["columns"][0]
+        if total > 0.0 and first["more"] > PILLAR * total and importance["n_columns"] > 2:
+            words = "It rests on {}: make sure that this column is known, and means the same, when you predict."
+            out.append(Markup(words).format(strong(first["name"])))
+    if facts.get("left_out"):
+        names = ", ".join(str(one["part"]) for one in facts["left_out"])
+        out.append(Markup("This report is not complete; left out: {}.").format(shown(names, 200)))
+    return out or [Markup("Nothing suspicious was found. Rows from another time or place than these may still be predicted worse.")]
+
+
+def _about_classes(facts: dict[str, Any]) -> list[Markup]:
+    quality, out = facts.get("quality", {}), []
+    classes = quality.get("classes", [])
+    rare = [one for one in classes if one["count"] < RARE * sum(each["count"] for each in classes)]
+    if rare and len(classes) <= 10:
+        out.append(Markup("{} {} rare: look at its own figures, not at the accuracy.").format(
+            joined([strong(called(facts["target"], one["name"])) for one in rare[:3]]), "is" if len(rare) == 1 else "are"))
+    found = [one for one in classes if one["recall"] is not None and one["count"] >= 10]
+    if found:
+        worst = min(found, key=lambda one: one["recall"])
+        best = max(found, key=lambda one: one["recall"])
+        if worst["recall"] < 0.8 * best["recall"]:
+            words = "Only {} of the rows of {} are recognised (of {}: {})."
+            names = [strong(called(facts["target"], one["name"])) for one in (worst, best)]
+            out.append(Markup(words).format(percent(worst["recall"]), *names, percent(best["recall"])))
+    calibration = quality.get("calibration")
+    if calibration and calibration["error"] > MISCALIBRATED:
+        words = "Its chances are off by {} on average: take them as a ranking, not as probabilities."
+        out.append(Markup(words).format(percent(calibration["error"])))
+    return out
+
+
+def _about_numbers(facts: dict[str, Any]) -> list[Markup]:
+    quality, out = facts.get("quality"), []
+    if not quality:
+        return []
+    bands = quality["bands"]
+    if len(bands) > 2:
+        first, last = (one["high"] - one["low"] for one in (bands[0], bands[-1]))
+        if first > 0.0 and last > 2.5 * first:
+            out.append(Markup("Errors grow with the prediction: large values are predicted {} times less exactly than small ones.").format(
+                number(last / first, 2)))
+    if quality["median"] > 0.0 and quality["rmse"] > 3.0 * quality["median"]:
+        out.append(Markup("A few rows are predicted much worse than most: the worst are listed below."))
+    return out
+
+
+def severity(suspicion: dict[str, Any]) -> str:
+    """How a suspicion is shown: "bad", "warn" or as a mere note."""
+    said = str(suspicion.get("severity", "")).lower()
+    if said in ("high", "severe", "error", "serious", "critical", "3"):
+        return "bad"
+    return "warn" if said in ("warning", "medium", "warn", "2") else "note"
