@@ -118,7 +118,7 @@ def _of_numbers(column: pa.ChunkedArray, task: str, label: str) -> TargetRead:
     if is_class:
         return _of_labels(column, task, label, why)
     notes = ("it is the same in every row: there is nothing to learn",) if (numbers == numbers[0]).all() else ()
-    how = '; say task="classification" for classes.' if task == "auto" else "."
+    how = '; say task="classification" for classes.' if task == "auto" and "fraction" not in why else "."
     return TargetRead("regression", numbers.astype(np.float64), (), why + how, notes)
 
 

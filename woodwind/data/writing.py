@@ -4,7 +4,6 @@ import gzip
 import os
 import sys
 from collections.abc import Callable, Mapping
-from contextlib import suppress
 from typing import Any, TextIO
 
 import numpy as np
@@ -13,6 +12,7 @@ import pyarrow.compute as pc
 import pyarrow.feather
 import pyarrow.parquet
 
+from woodwind.base.atomic import write_file
 from woodwind.base.errors import FormulaWarning
 from woodwind.base.notice import notice
 from woodwind.data.faults import fault, listed
@@ -52,7 +52,7 @@ def write_predictions(
     if named.lower().endswith(".gz"):
         content = gzip.compress(content, 6, mtime=0)
     try:
-        _replace(os.path.realpath(named), content)
+        write_file(named, [content])
     except OSError as error:
         raise fault(
             "F020",
@@ -60,20 +60,6 @@ def write_predictions(
             "A file of that name, if there was one, is as it was.",
             "look at the folder, its permissions and the space on the disk.",
         ) from error
-
-
-def _replace(place: str, content: bytes) -> None:
-    """Write a file beside the old one, then give it its name in one step."""
-    beside = f"{place}.{os.getpid()}.part"
-    try:
-        with open(beside, "wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(beside, place)
-    finally:
-        with suppress(FileNotFoundError):
-            os.unlink(beside)
 
 
 def check_output(path: str | os.PathLike[str]) -> None:

@@ -1,0 +1,248 @@
+"""What is suspicious about a table."""
+
+import datetime as dt
+import time
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from woodwind.data.suspicions import Suspicion, suspicions
+
+N = 1_000
+RNG = np.random.default_rng(0)
+PLAIN = {"height": RNG.normal(size=N).round(6), "width": RNG.normal(size=N).round(6), "colour": RNG.choice(["red", "green", "blue"], N)}
+CLASSES = RNG.integers(0, 2, N)
+NUMBERS = RNG.normal(size=N)
+
+
+def found(extra=None, y=CLASSES, is_class=True, kind=None, **how):
+    """The suspicions about a plain table with further columns; of one kind, or all."""
+    table = pa.table({**PLAIN, **(extra or {})})
+    all_found = suspicions(table, None, y, is_class, **how)
+    for suspicion in all_found:
+        assert isinstance(suspicion, Suspicion)
+        assert suspicion.severity in ("serious", "warning", "info")
+        assert suspicion.words.endswith((".", "?"))
+        assert all(repr(name) in suspicion.words for name in suspicion.columns[:5])
+    return [suspicion for suspicion in all_found if kind is None or suspicion.kind == kind]
+
+
+def columns(*given, **how):
+    return [suspicion.columns for suspicion in found(*given, **how)]
+
+
+def test_a_plain_table_is_above_suspicion():
+    assert found() == []
+    assert found(y=NUMBERS, is_class=False) == []
+    assert found({"y": NUMBERS}, y=NUMBERS, is_class=False, kind="leak") != []
+    assert suspicions(pa.table({**PLAIN, "y": NUMBERS}), "y", NUMBERS, False) == ()
+
+
+@pytest.mark.parametrize(
+    ("name", "values"),
+    [
+        ("x", np.arange(N)),
+        ("x", 5 * np.arange(N)[::-1]),
+        ("x", RNG.permutation(N) + 17),
+        ("customer_id", RNG.choice(10**9, N, replace=False)),
+        ("customerId", RNG.choice(10**9, N, replace=False)),
+        ("x", [f"row {number}" for number in range(N)]),
+        ("x", np.arange(N).astype(float)),
+    ],
+)
+def test_identifiers(name, values):
+    assert columns({name: values}, kind="identifier") == [(name,)]
+
+
+@pytest.mark.parametrize(
+    ("name", "values"),
+    [
+        ("salary", RNG.choice(10**6, N, replace=False)),
+        ("x", np.sort(RNG.normal(size=N))),
+        ("x", np.arange(N) // 2),
+        ("humid", RNG.choice(10**6, N, replace=False)),
+        ("x", [f"row {number % 500}" for number in range(N)]),
+    ],
+)
+def test_what_is_no_identifier(name, values):
+    assert columns({name: values}, kind="identifier") == []
+
+
+def test_sentences_are_free_text():
+    sentences = [f"the quick brown fox number {number} jumps over the lazy dog of the house" for number in range(N)]
+    assert columns({"note": sentences}, kind="free text") == [("note",)]
+    assert columns({"note": sentences}, kind="identifier") == []
+
+
+def test_constants_and_nearly():
+    rare = np.zeros(N)
+    rare[:2] = 1
+    assert columns({"same": [5] * N, "rare": rare}, kind="constant") == [("same",)]
+    assert columns({"same": [5] * N, "rare": rare}, kind="nearly constant") == [("rare",)]
+
+
+def test_columns_that_are_nearly_all_missing():
+    few = [None] * (N - 3) + [1.0, 2.0, 3.0]
+    assert columns({"few": few, "none": pa.nulls(N), "nan": np.full(N, np.nan)}, kind="missing") == [("few",), ("nan",)]
+
+
+def test_columns_that_say_the_same():
+    other = np.array(["one", "two", "three"])[np.unique(PLAIN["colour"], return_inverse=True)[1]]
+    alike = found({"height2": PLAIN["height"], "number": other, "shuffled": RNG.permutation(PLAIN["colour"])}, kind="duplicate columns")
+    assert [one.columns for one in alike] == [("height", "height2"), ("colour", "number")]
+    assert "are equal" in alike[0].words
+    assert "in other words" in alike[1].words
+
+
+def test_rows_that_are_copies():
+    table = pa.table(PLAIN).slice(0, N - 100)
+    copied = pa.concat_tables([table, table.slice(0, 100)]).append_column("id", pa.array(np.arange(N)))
+    y = CLASSES.copy()
+    y[N - 100 :] = y[:100]
+    y[N - 7 :] = 1 - y[93:100]
+    one = [suspicion for suspicion in suspicions(copied, None, y, True) if suspicion.kind == "duplicate rows"]
+    assert len(one) == 1
+    assert "10 % of the rows (100) are copies" in one[0].words
+    assert "7 of those that are copied have different targets" in one[0].words
+
+
+def test_copies_by_necessity_are_not_suspicious():
+    table = pa.table({"a": RNG.integers(0, 2, N), "b": RNG.integers(0, 3, N)})
+    assert suspicions(table, None, CLASSES, True) == ()
+
+
+def noisy(noise):
+    return CLASSES + noise * RNG.normal(size=N)
+
+
+def test_leaks_of_two_classes():
+    assert columns({"clear": noisy(0.1), "vague": noisy(0.5)}, kind="leak") == [("clear",)]
+    assert columns({"copy": np.array(["n", "y"])[CLASSES]}, kind="leak") == [("copy",)]
+    assert found({"clear": noisy(0.1)})[0].severity == "serious"
+    assert "too good alone" in found({"clear": noisy(0.1)})[0].words
+    assert "easy" in found({f"clear{place}": noisy(0.1) for place in range(3)})[0].words
+
+
+def test_leaks_of_several_classes_and_of_numbers():
+    y = RNG.integers(0, 4, N)
+    assert columns({"clear": y + 0.05 * RNG.normal(size=N), "vague": y + 0.4 * RNG.normal(size=N)}, y=y, kind="leak") == [("clear",)]
+    extra = {"line": 3 - 2 * NUMBERS, "curve": NUMBERS**3, "vague": NUMBERS + 0.3 * RNG.normal(size=N)}
+    leaks = found(extra, y=NUMBERS, is_class=False, kind="leak")
+    assert {one.columns[0] for one in leaks} == {"line", "curve"}
+    assert "says the same as the target" in leaks[0].words
+
+
+def test_small_tables_and_rare_classes_are_given_the_benefit_of_the_doubt():
+    few = np.zeros(N, int)
+    few[:8] = 1
+    assert columns({"clear": few + 0.01 * RNG.normal(size=N)}, y=few, kind="leak") == []
+    table = pa.table({"clear": noisy(0.1)[:60]})
+    assert suspicions(table, None, CLASSES[:60], True) == ()
+
+
+def test_an_identifier_is_no_leak():
+    assert columns({"id": [f"c{number}" for number in range(N)]}, kind="leak") == []
+
+
+def test_gaps_that_tell():
+    told = np.where(CLASSES == 1, np.nan, PLAIN["height"])
+    half = np.where((CLASSES == 1) & (RNG.random(N) < 0.6), np.nan, PLAIN["width"])
+    free = np.where(RNG.random(N) < 0.3, np.nan, PLAIN["width"])
+    gaps = found({"told": told, "half": half, "free": free}, kind="telling gaps")
+    assert [(one.columns, one.severity) for one in gaps] == [(("told",), "serious"), (("half",), "warning")]
+    by_number = np.where(NUMBERS > 0.5, np.nan, PLAIN["height"])
+    assert columns({"gap": by_number}, y=NUMBERS, is_class=False, kind="telling gaps") == [("gap",)]
+
+
+def test_numbers_among_text():
+    cells = [str(value) for value in PLAIN["height"]]
+    cells[7], cells[9] = "unknown", "see note"
+    (one,) = found({"mixed": cells}, kind="mixed")
+    assert "2 cells" in one.words
+    assert "'unknown', 'see note'" in one.words
+    assert "row 8" in one.words
+    assert columns({"code": [f"{number:06d}" for number in range(N)]}, kind="mixed") == []
+
+
+@pytest.mark.parametrize("form", ["${:,}", "{} %", "{}kg", "€ {}"])
+def test_numbers_with_units(form):
+    cells = [form.format(number % 700 + 1_000) for number in range(N)]
+    assert columns({"price": cells}, kind="numbers with units") == [("price",)]
+    assert columns({"room": [f"{number % 700}A{number % 3}" for number in range(N)]}, kind="numbers with units") == []
+
+
+def test_rows_in_the_order_of_time():
+    days = [dt.date(2020, 1, 1) + dt.timedelta(days=number // 3) for number in range(N)]
+    assert columns({"when": days}, kind="time order") == [("when",)]
+    assert columns({"when": days[::-1]}, kind="time order") == [("when",)]
+    assert columns({"when": RNG.permutation(np.array(days)).tolist()}, kind="time order") == []
+    assert columns({"year": 1900 + np.arange(N) // 10}, kind="time order") == [("year",)]
+    assert columns({"day": np.arange(N) // 2 % 31}, kind="time order") == []
+    assert columns({"price": np.arange(N) // 10}, kind="time order") == []
+
+
+def test_rows_that_belong_together():
+    who = RNG.integers(0, 100, N)
+    assert columns({"patient": who}, kind="group") == [("patient",)]
+    assert columns({"userId": who}, kind="group") == [("userId",)]
+    assert columns({"who": [f"p{number // 10}" for number in range(N)]}, kind="group") == [("who",)]
+    assert columns({"who": [f"p{number}" for number in who]}, kind="group") == []
+    assert columns({"patient": who}, kind="group", groups=who) == []
+
+
+def test_categories_of_many_levels():
+    assert columns({"many": [f"l{number}" for number in RNG.integers(0, 300, N)]}, kind="many levels") == [("many",)]
+    assert columns({"some": [f"l{number}" for number in RNG.integers(0, 90, N)]}, kind="many levels") == []
+
+
+def test_classes_with_few_rows():
+    y = CLASSES.copy()
+    y[:3] = 2
+    (one,) = found(y=y, kind="rare class")
+    assert "the rarest 3" in one.words
+    rare = np.zeros(100 * N, int)
+    rare[:500] = 1
+    table = pa.table({"x": RNG.normal(size=rare.size)})
+    assert [one.severity for one in suspicions(table, None, rare, True)] == ["info"]
+
+
+def test_targets_with_heavy_tails():
+    assert [one.kind for one in found(y=np.exp(2 * NUMBERS), is_class=False)] == ["heavy tail"]
+    assert found(y=np.abs(NUMBERS), is_class=False) == []
+
+
+def test_of_large_tables_a_sample_is_looked_at_and_said():
+    n = 5_000
+    table = pa.table({"id": np.arange(n), "x": RNG.normal(size=n)})
+    y = RNG.normal(size=n)
+    (one,) = suspicions(table, None, y, False, most_rows=500)
+    assert one.kind == "identifier"
+    assert "of 500 rows drawn from 5,000" in one.words
+    assert suspicions(table, None, y, False, most_rows=500) == (one,)
+
+
+@pytest.mark.parametrize("n", [0, 1, 2, 3, 25])
+def test_tiny_and_odd_tables_are_no_trouble(n):
+    table = pa.table(
+        {
+            "empty": pa.nulls(n),
+            "nested": pa.array([[1]] * n, pa.list_(pa.int64())),
+            "level": pa.array(["a"] * n).dictionary_encode(),
+            "infinite": pa.array([float("inf")] * n, pa.float64()),
+            "bool": pa.array([True] * n, pa.bool_()),
+            "time": pa.array([dt.time(1)] * n, pa.time64("us")),
+            "decimal": pa.array([1] * n, pa.int64()).cast(pa.decimal128(22, 1)),
+        }
+    )
+    suspicions(table, None, np.zeros(n), False)
+    suspicions(table, None, np.arange(n) % 2, True)
+
+
+def test_a_hundred_thousand_rows_take_about_a_second():
+    n = 100_000
+    draw = np.random.default_rng(1)
+    table = pa.table({f"x{place}": draw.normal(size=n) if place % 3 else draw.integers(0, 50, n) for place in range(30)})
+    began = time.perf_counter()
+    suspicions(table, None, draw.integers(0, 2, n), True)
+    assert time.perf_counter() - began < 10  # one second where nothing else runs

@@ -1,0 +1,238 @@
+"""Suspicions about columns and rows, whatever the target: each kind is a function of what is seen."""
+
+import re
+from collections.abc import Iterator
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from woodwind.data.faults import listed
+from woodwind.data.suspicion_view import DATE, NUMBER, TEXT, Seen, SeenColumn, Suspicion
+
+# Names that say what a column is for.
+_IDENTIFIER = re.compile(r"(^|[_\W])(ids?|uuid|guid|key|index|idx|nr|no|number|serial|row|rownum|rowid|unnamed: 0)$")
+_GROUP = re.compile(
+    r"(^|[_\W])(patient|subject|customer|client|user|person|member|session|device|machine|sensor|account|household|family|school|store|shop|"
+    r"participant|group|batch|experiment|query|qid)([_\W]?(id|no|nr|key|number|code))?$|(^|[_\W])id$"
+)
+_TIME = re.compile(r"(^|[_\W])(date|time|timestamp|datetime|day|month|year|week)$")
+
+NEARLY_ALL = 0.95
+NEARLY_CONSTANT = 0.995
+# Fewer rows than these say nothing about a column.
+ENOUGH = 20
+LONG_TEXT = 40
+
+
+def identifiers(seen: Seen) -> Iterator[Suspicion]:
+    """Columns that name the row rather than describe it."""
+    if seen.n < ENOUGH:
+        return
+    for column in seen.columns:
+        why = _identifies(column, seen.n)
+        if why:
+            words = f"{column.name!r} looks like an identifier: {why}{seen.sampled}. It says nothing about new rows."
+            yield Suspicion("identifier", (column.name,), f"{words} Leave it out with --ignore {_quoted(column.name)}.", "warning")
+        elif _is_prose(column, seen.n):
+            words = f"{column.name!r} holds sentences, nearly every one different{seen.sampled}: to a model of categories they say nothing."
+            yield Suspicion("free text", (column.name,), f"{words} Make numbers of it first, or leave it out with --ignore.", "warning")
+
+
+def is_identifier(column: SeenColumn, n: int) -> bool:
+    """Whether a column names the rows, or holds sentences."""
+    return n >= ENOUGH and bool(_identifies(column, n) or _is_prose(column, n))
+
+
+def _identifies(column: SeenColumn, n: int) -> str:
+    """Why a column is an identifier; nothing if it is none."""
+    present = n - column.n_missing
+    if column.n_levels < NEARLY_ALL * max(present, 1) or present < n / 2:
+        return ""
+    if column.kind == TEXT and not _is_prose(column, n):
+        return "nearly every row has a text of its own"
+    if column.kind != NUMBER or not column.is_whole or column.n_levels < present:
+        return ""
+    values = column.level_numbers  # in the order of the rows, because all differ
+    steps = np.diff(values)
+    if bool((steps > 0).all()) or bool((steps < 0).all()):
+        return "its whole numbers only ever go up or down from row to row" if n >= 2 * ENOUGH or (np.abs(steps) == 1).all() else ""
+    if values.max() - values.min() < 1.5 * values.size:
+        return "every row has a whole number of its own, with hardly a gap between them"
+    return "its name says so, and every row has a number of its own" if _IDENTIFIER.search(_spaced(column.name)) else ""
+
+
+def _is_prose(column: SeenColumn, n: int) -> bool:
+    if column.kind != TEXT or column.n_levels < 0.5 * n:
+        return False
+    head = column.levels[:1000]
+    spaces = pc.mean(pc.count_substring(head, " ")).as_py()
+    return bool(pc.mean(pc.utf8_length(head)).as_py() > LONG_TEXT and spaces >= 4)
+
+
+def constants(seen: Seen) -> Iterator[Suspicion]:
+    """Columns that say the same in all rows, or nearly."""
+    for column in seen.columns:
+        if column.n_levels == 0:
+            continue
+        most = int(column.counts.max())
+        value = column.shown(int(column.counts.argmax()))
+        if most == seen.n:
+            yield Suspicion("constant", (column.name,), f"{column.name!r} is {value} in every row{seen.sampled}: it says nothing.", "info")
+        elif most >= NEARLY_CONSTANT * seen.n and seen.n >= 10 * ENOUGH:
+            words = f"{column.name!r} is {value} in all but {seen.n - most:,} of {seen.n:,} rows{seen.sampled}: it says hardly anything."
+            yield Suspicion("nearly constant", (column.name,), words, "info")
+
+
+def nearly_missing(seen: Seen) -> Iterator[Suspicion]:
+    """Columns that are missing nearly everywhere."""
+    for column in seen.columns:
+        if column.n_missing >= NEARLY_ALL * seen.n and seen.n:
+            where = "in every row" if column.n_missing == seen.n else f"in {_percent(column.n_missing / seen.n)} of the rows"
+            yield Suspicion("missing", (column.name,), f"{column.name!r} is missing {where}{seen.sampled}.", "info")
+
+
+def duplicate_columns(seen: Seen) -> Iterator[Suspicion]:
+    """Columns that say the same: equal, or each value of one goes with one value of the other."""
+    groups: dict[bytes, list[SeenColumn]] = {}
+    for column in seen.columns:
+        if column.n_levels > 1:
+            # Columns of which nearly all values differ go together by necessity: those must be equal.
+            values = column.levels.cast(pa.large_string()).buffers()[2].to_pybytes() if column.n_levels > seen.n / 2 else b""
+            groups.setdefault(np.ascontiguousarray(column.codes).tobytes() + values, []).append(column)
+    for alike in groups.values():
+        if len(alike) < 2:
+            continue
+        equal = all(one.levels.equals(alike[0].levels) for one in alike)
+        names = tuple(column.name for column in alike)
+        how = "are equal in every row" if equal else "say the same in other words: each value of one goes with one value of the other"
+        words = f"{listed(names, 5)} {how}{seen.sampled}. One of them is enough; importance is shared between them."
+        yield Suspicion("duplicate columns", names, words, "info")
+
+
+def duplicate_rows(seen: Seen) -> Iterator[Suspicion]:
+    """Rows that are there more than once, where that cannot be chance; and whether their targets agree."""
+    columns = [column for column in seen.columns if not is_identifier(column, seen.n)]
+    if seen.n < ENOUGH or not columns or _bits(columns, seen.n) < np.log2(seen.n) + 10:
+        return  # few different rows are possible: of course some are alike
+    rows = np.zeros(seen.n, np.uint64)
+    for column in columns:
+        rows = (rows ^ (rows >> np.uint64(29))) * np.uint64(0x9E3779B97F4A7C15) + (column.codes + 2).astype(np.uint64)
+    _, first, group, counts = np.unique(rows, return_index=True, return_inverse=True, return_counts=True)
+    copies = seen.n - counts.size
+    if copies < max(2, 0.001 * seen.n):
+        return
+    differing = int(np.unique(group[seen.y != seen.y[first[group]]]).size)
+    words = (
+        f"{_percent(copies / seen.n)} of the rows ({copies:,}{seen.sampled}) are copies of others in all columns. Where a copy is in the "
+        "training rows and another in the rows that judge, the score is too good."
+    )
+    if differing:
+        has = "has" if differing == 1 else "have"
+        words += f" {differing:,} of those that are copied {has} different targets: no model can be right about all."
+    yield Suspicion("duplicate rows", (), words, "warning")
+
+
+def _bits(columns: list[SeenColumn], n: int) -> float:
+    """The sum of the entropies of the columns: how many bits it takes to tell rows apart, if columns were independent."""
+    total = 0.0
+    for column in columns:
+        share = column.counts / max(n, 1)
+        total -= float((share * np.log2(np.maximum(share, 1e-300))).sum())
+    return total
+
+
+def mixed_columns(seen: Seen) -> Iterator[Suspicion]:
+    """Columns of text that are numbers but for some cells, or numbers with a unit."""
+    for column in seen.columns:
+        if column.kind != TEXT or column.n_levels < 5:
+            continue
+        plain = pc.utf8_trim_whitespace(column.levels)
+        numeric = pc.match_substring_regex(plain, r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$").to_numpy(zero_copy_only=False).astype(bool)
+        share = float(column.counts[numeric].sum() / max(column.counts.sum(), 1))
+        if 0.5 <= share < 1.0 and numeric.sum() >= 5:
+            odd = np.flatnonzero(~numeric)
+            rows = seen.rows[np.isin(column.codes, odd)]
+            cells = listed(column.levels.take(pa.array(odd[:4])).to_pylist())
+            words = (
+                f"{column.name!r} is text because of {rows.size:,} cells that are no numbers, such as {cells} (first in "
+                f"row {int(rows[0]) + 1:,}); the other {_percent(share)} are{seen.sampled}. If these stand for a missing value, name "
+                'them in the schema ("missing": [...]), so that the column is read as numbers.'
+            )
+            yield Suspicion("mixed", (column.name,), words, "warning")
+        elif share < 0.5:
+            yield from _with_unit(column, plain, seen)
+
+
+def _with_unit(column: SeenColumn, plain: pa.Array, seen: Seen) -> Iterator[Suspicion]:
+    """Numbers with a unit: $1,000 or 12 % or 5 kg."""
+    parts = pc.extract_regex(plain, r"^(?P<before>[^\d\s+-]{0,3})\s?[+-]?\d[\d.,]*\s?(?P<behind>[^\d\s]{0,5})$")
+    fits = pc.is_valid(parts).to_numpy(zero_copy_only=False)
+    if column.n_levels < 10 or column.counts[fits].sum() < 0.9 * column.counts.sum():
+        return
+    found = parts.filter(pc.is_valid(parts))
+    units = pc.unique(pc.binary_join_element_wise(pc.struct_field(found, "before"), pc.struct_field(found, "behind"), "")).to_pylist()
+    if len(units) <= 3 and any(unit.strip() for unit in units):
+        words = f"{column.name!r} holds numbers with a sign or unit ({listed(units)}), such as {column.shown(0)}; to a model they are words"
+        yield Suspicion("numbers with units", (column.name,), f"{words}{seen.sampled}. Take the unit out of the cells.", "warning")
+
+
+def time_order(seen: Seen) -> Iterator[Suspicion]:
+    """Rows that are in the order of a date."""
+    for column in seen.columns:
+        named = column.kind == NUMBER and column.is_whole and bool(_TIME.search(_spaced(column.name)))
+        if not (column.kind == DATE or named) or column.n_levels < ENOUGH:
+            continue
+        values = column.level_numbers[column.codes[column.codes >= 0]]
+        steps = np.diff(values)
+        back = min(float(steps[steps < 0].sum() * -1), float(steps[steps > 0].sum()))  # days of the month go back again and again
+        if steps.size and back <= 0.02 * np.ptp(values):
+            words = (
+                f"the rows are in the order of {column.name!r}{seen.sampled}. If the model is to predict what comes later, it must be "
+                f"judged by what came later: say --time-column {_quoted(column.name)}."
+            )
+            yield Suspicion("time order", (column.name,), words, "warning")
+
+
+def groups(seen: Seen) -> Iterator[Suspicion]:
+    """Columns that say which rows belong together."""
+    if seen.is_grouped:
+        return
+    for column in seen.columns:
+        if column.kind not in (TEXT, NUMBER) or (column.kind == NUMBER and not column.is_whole):
+            continue
+        if not 10 <= column.n_levels <= seen.n / 2 or column.n_missing > seen.n / 2:
+            continue
+        runs = int((np.diff(column.codes) != 0).sum()) + 1
+        together = column.kind == TEXT and runs <= 1.02 * column.n_levels and column.n_levels >= ENOUGH
+        if not (_GROUP.search(_spaced(column.name)) or together):
+            continue
+        each = seen.n / column.n_levels
+        words = (
+            f"{column.name!r} has {column.n_levels:,} values with {each:.3g} rows each{seen.sampled} and may say which rows belong "
+            "together. If new rows will be of other groups, the model must be judged by groups that it has not seen: "
+            f"say --group {_quoted(column.name)}."
+        )
+        yield Suspicion("group", (column.name,), words, "warning")
+
+
+def many_levels(seen: Seen) -> Iterator[Suspicion]:
+    """Categories with so many levels that few rows are left for each."""
+    for column in seen.columns:
+        if column.kind == TEXT and column.n_levels > max(seen.n / 10, 50) and not is_identifier(column, seen.n):
+            words = f"{column.name!r} has {column.n_levels:,} levels in {seen.n:,} rows{seen.sampled}: little can be learnt about each."
+            yield Suspicion("many levels", (column.name,), words, "info")
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.3g} %"
+
+
+def _spaced(name: str) -> str:
+    """A name in small letters with a line between its words: customerId becomes customer_id."""
+    return re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).lower()
+
+
+def _quoted(name: str) -> str:
+    """A name as it is given to a command."""
+    return name if re.fullmatch(r"[\w.-]+", name) else f"'{name}'"

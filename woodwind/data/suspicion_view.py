@@ -1,0 +1,144 @@
+"""What suspicions are, and the columns of a table as those see them who look for them."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from woodwind.base.streams import hashes, key
+from woodwind.data.convert import plain
+from woodwind.data.dates import is_moment, seconds
+
+NUMBER, TEXT, DATE, TRUTH = "number", "text", "date", "boolean"
+SEVERITIES = ("serious", "warning", "info")
+
+
+@dataclass(frozen=True)
+class Suspicion:
+    """Something about the data that its owner should look at."""
+
+    kind: str  # one word or two, always the same for the same thing
+    columns: tuple[str, ...]  # which columns it is about; none for rows and for the target
+    words: str  # a sentence or two: what was seen, why it matters, what to do
+    severity: str  # "serious", "warning" or "info"
+
+
+@dataclass(frozen=True, eq=False)
+class SeenColumn:
+    """A column as codes: places in the list of its values, in the order of their first appearance."""
+
+    name: str
+    kind: str
+    codes: NDArray[np.int64]  # -1 where missing
+    levels: pa.Array  # the value of each code
+
+    @property
+    def n_levels(self) -> int:
+        """Number of different values."""
+        return len(self.levels)
+
+    @cached_property
+    def counts(self) -> NDArray[np.int64]:
+        """How many rows each value has."""
+        return np.bincount(self.codes[self.codes >= 0], minlength=self.n_levels)
+
+    @cached_property
+    def n_missing(self) -> int:
+        """Rows without a value."""
+        return int((self.codes < 0).sum())
+
+    @cached_property
+    def level_numbers(self) -> NDArray[np.float64]:
+        """The values as numbers; for text their places."""
+        if self.kind == TEXT:
+            return np.arange(self.n_levels, dtype=np.float64)
+        if self.kind == DATE:
+            return seconds(pa.chunked_array([self.levels]))
+        values = self.levels.cast(pa.uint8()) if self.kind == TRUTH else self.levels
+        return np.asarray(values.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False))
+
+    @cached_property
+    def is_whole(self) -> bool:
+        """Whether all values are whole numbers."""
+        return self.kind == NUMBER and bool((self.level_numbers == np.round(self.level_numbers)).all())
+
+    def shown(self, place: int) -> str:
+        """One value, short enough for a sentence."""
+        text = repr(self.levels[place].as_py()) if self.kind == TEXT else str(self.levels[place].as_py())
+        return text if len(text) <= 40 else text[:37] + "..."
+
+
+@dataclass(frozen=True, eq=False)
+class Seen:
+    """A table and its target, or a sample of their rows, as those see them who look for suspicions."""
+
+    columns: tuple[SeenColumn, ...]
+    y: NDArray[Any]  # class numbers or numbers
+    is_class: bool
+    rows: NDArray[np.int64]  # the rows that are looked at
+    n_rows: int  # of the whole table
+    is_grouped: bool  # whether groups are known already
+
+    @property
+    def n(self) -> int:
+        """Rows that are looked at."""
+        return int(self.rows.size)
+
+    @property
+    def sampled(self) -> str:
+        """How to say that not all rows were looked at."""
+        return "" if self.n == self.n_rows else f" (of {self.n:,} rows drawn from {self.n_rows:,})"
+
+    @cached_property
+    def fold(self) -> NDArray[np.bool_]:
+        """Half of the rows, drawn by key."""
+        drawn = hashes(key(0, "suspicions", "fold"), self.n_rows)[self.rows]
+        return np.asarray(drawn >> np.uint64(63), np.bool_)
+
+    @cached_property
+    def n_classes(self) -> int:
+        """Number of classes."""
+        return int(self.y.max()) + 1 if self.is_class and self.y.size else 0
+
+
+def look(table: pa.Table, target: str | None, y: NDArray[Any], is_class: bool, most_rows: int, is_grouped: bool) -> Seen:
+    """The columns of a table but its target, of all rows or of as many as are to be looked at, drawn by key."""
+    n = table.num_rows
+    rows = np.arange(n)
+    if n > most_rows:
+        drawn = hashes(key(0, "suspicions", "rows"), n)
+        rows = np.sort(np.argpartition(drawn, most_rows)[:most_rows])
+        table = table.take(pa.array(rows))
+    return Seen(tuple(_columns(table, target)), y[rows], is_class, rows, n, is_grouped)
+
+
+def _columns(table: pa.Table, target: str | None) -> Iterator[SeenColumn]:
+    for name, column in zip(table.column_names, table.columns, strict=True):
+        values = plain(column)
+        if pa.types.is_dictionary(values.type):
+            values = values.cast(values.type.value_type)
+        kind = _kind(values.type)
+        if name == target or kind is None:
+            continue
+        if pa.types.is_floating(values.type):
+            values = pc.if_else(pc.is_nan(values), pa.scalar(None, values.type), values)
+        whole = values.combine_chunks()
+        coded = (pa.concat_arrays(whole.chunks) if isinstance(whole, pa.ChunkedArray) else whole).dictionary_encode()
+        codes = coded.indices.cast(pa.int64()).fill_null(-1).to_numpy(zero_copy_only=False)
+        yield SeenColumn(name, kind, codes, coded.dictionary)
+
+
+def _kind(kind: pa.DataType) -> str | None:
+    """The kind of a column; None for those that nothing is said about."""
+    if pa.types.is_boolean(kind):
+        return TRUTH
+    if pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind):
+        return NUMBER
+    if pa.types.is_string(kind) or pa.types.is_large_string(kind):
+        return TEXT
+    return DATE if is_moment(kind) else None

@@ -1,0 +1,63 @@
+"""What is suspicious about a table: things that make a model look better than it is, or worse than it could be."""
+
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from woodwind.data import suspicion_columns, suspicion_target
+from woodwind.data.suspicion_view import SEVERITIES, Suspicion, look
+
+__all__ = ["Suspicion", "suspicions"]
+
+# More rows than these are not looked at: the answer hardly changes, and the time would.
+MOST_ROWS = 100_000
+
+_KINDS = (
+    suspicion_target.leaks,
+    suspicion_target.telling_gaps,
+    suspicion_columns.identifiers,
+    suspicion_columns.groups,
+    suspicion_columns.time_order,
+    suspicion_columns.duplicate_rows,
+    suspicion_columns.mixed_columns,
+    suspicion_target.rare_classes,
+    suspicion_target.heavy_tails,
+    suspicion_columns.many_levels,
+    suspicion_columns.duplicate_columns,
+    suspicion_columns.constants,
+    suspicion_columns.nearly_missing,
+)
+
+
+def suspicions(
+    table: pa.Table, target: str | None, y: NDArray[Any], is_class: bool, groups: Any = None, *, most_rows: int = MOST_ROWS
+) -> tuple[Suspicion, ...]:
+    """Look for identifiers, leaks, copies, gaps and the like; the gravest come first.
+
+    Parameters
+    ----------
+    table : pyarrow.Table
+        The columns, with or without the target.
+    target : str or None
+        The name of the target column, which is left out where it is in the table.
+    y : array of shape (n,)
+        Class numbers from 0, or numbers; no missing values.
+    is_class : bool
+        Whether `y` holds class numbers.
+    groups : array, optional
+        Which rows belong together, if that is known: then nothing is said about columns that might tell.
+    most_rows : int
+        Of a larger table so many rows are looked at, always the same ones; the words say so.
+
+    Returns
+    -------
+    tuple of Suspicion
+    """
+    y = np.asarray(y).astype(np.int64 if is_class else np.float64)
+    if table.num_rows == 0 or y.shape != (table.num_rows,):
+        return ()
+    seen = look(table, target, y, is_class, most_rows, groups is not None)
+    found = [suspicion for kind in _KINDS for suspicion in kind(seen)]
+    return tuple(sorted(found, key=lambda suspicion: SEVERITIES.index(suspicion.severity)))
