@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from woodwind.estimators.adaboost import AdaBoostClassifier
     from woodwind.estimators.adaboost_numbers import AdaBoostRegressor
     from woodwind.estimators.additive import AdditiveClassifier, AdditiveRegressor
+    from woodwind.estimators.auto_ensemble import AutoEnsembleClassifier, AutoEnsembleRegressor
+    from woodwind.estimators.auto_fit import fit
     from woodwind.estimators.averaging import BayesianModelAveragingClassifier, BayesianModelAveragingRegressor
     from woodwind.estimators.bagging import BaggingClassifier, BaggingRegressor
     from woodwind.estimators.blenders import LogisticBlender, NonNegativeBlender
@@ -46,6 +48,8 @@ __all__ = [
     "AdaBoostRegressor",
     "AdditiveClassifier",
     "AdditiveRegressor",
+    "AutoEnsembleClassifier",
+    "AutoEnsembleRegressor",
     "BaggingClassifier",
     "BaggingRegressor",
     "BayesianLinearAveragingRegressor",
@@ -83,6 +87,7 @@ __all__ = [
     "__version__",
     "bias_variance",
     "diversity",
+    "fit",
     "leak_probe",
     "losses",
     "measure_diversity",
@@ -94,6 +99,8 @@ _ROOMS = {
     "woodwind.estimators.adaboost": ("AdaBoostClassifier",),
     "woodwind.estimators.adaboost_numbers": ("AdaBoostRegressor",),
     "woodwind.estimators.additive": ("AdditiveClassifier", "AdditiveRegressor"),
+    "woodwind.estimators.auto_ensemble": ("AutoEnsembleClassifier", "AutoEnsembleRegressor"),
+    "woodwind.estimators.auto_fit": ("fit",),
     "woodwind.estimators.averaging": ("BayesianModelAveragingClassifier", "BayesianModelAveragingRegressor"),
     "woodwind.estimators.bagging": ("BaggingClassifier", "BaggingRegressor"),
     "woodwind.estimators.blenders": ("LogisticBlender", "NonNegativeBlender"),

@@ -69,3 +69,23 @@ class GroveMember:
 def scaled_shares(mean: Floats, slope: float, shift: Floats) -> Floats:
     """Scores of what a forest gives: of two classes the share of the second counts alone."""
     return slope * (mean[:, 1:] if mean.shape[1] == 2 else mean) + shift
+
+
+@dataclass(frozen=True, eq=False)
+class MeanMember:
+    """The mean of several members of one kind, such as those of all folds."""
+
+    members: tuple[Member, ...]
+
+    def scores(self, view: View, threads: int = 1) -> Floats:
+        """The mean of their scores, added up in their order."""
+        total = self.members[0].scores(view, threads)
+        for member in self.members[1:]:
+            total = total + member.scores(view, threads)
+        return np.asarray(total / len(self.members))
+
+    def check(self) -> "MeanMember":
+        """Raise DataError where something does not fit."""
+        if not self.members:
+            raise DataError("a mean of members needs one at least")
+        return self

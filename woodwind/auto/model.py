@@ -43,7 +43,7 @@ class AutoModel:
 
     def view(self, X: Any) -> View:
         """The rows of any table whose columns have the names of those of the training."""
-        return View(self.schema.read(X, owner="AutoModel"), self.form)
+        return View(self.schema.read(X, owner="The model", beside=(self.target,)), self.form)
 
     def scores(self, X: Any, threads: int = 1) -> Floats:
         """The score of the blend (n, width)."""

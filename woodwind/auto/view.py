@@ -16,6 +16,7 @@ class View:
 
     table: Table  # features of the engine, for trees
     form: MatrixForm
+    known: NDArray[np.float64] | None = None  # the matrix, where it was made before
 
     @property
     def n_rows(self) -> int:
@@ -25,4 +26,4 @@ class View:
     @cached_property
     def matrix(self) -> NDArray[np.float64]:
         """The rows as numbers without gaps (n, d), for members that measure distances or add up columns."""
-        return FormedTable(self.form, self.table).whole()
+        return FormedTable(self.form, self.table).whole() if self.known is None else self.known

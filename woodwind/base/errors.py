@@ -2,6 +2,7 @@
 
 WoodwindError
 ├── ParameterError(ValueError)     a parameter has a value it may not have
+├── JobError(RuntimeError)         a job ended without a model
 ├── MemberError(ValueError)        a member of an ensemble could not be trained
 │   └── MemberTypeError(TypeError)       because something is of the wrong type
 ├── ModelFileError(ValueError)     a model file is missing, damaged, of another kind, or newer than this library
@@ -33,6 +34,10 @@ class WoodwindError(Exception):
 
 class ParameterError(WoodwindError, ValueError):
     """A parameter has a value that it may not have."""
+
+
+class JobError(WoodwindError, RuntimeError):
+    """A job ended without a model."""
 
 
 class MemberError(WoodwindError, ValueError):

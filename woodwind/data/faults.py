@@ -55,6 +55,11 @@ MEANINGS = {
     "T004": "the target is infinite in some rows",
     "T005": "the target has nearly as many classes as rows",
     "T006": "the task is not known",
+    "T007": "a column that was named is not there",
+    "T008": "no column is left to learn from",
+    "T009": "the table has no names of columns",
+    "T010": "a group or a time is missing in some rows",
+    "T011": "the time column has no order",
 }
 
 

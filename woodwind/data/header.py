@@ -1,6 +1,7 @@
 """Header: what the columns of a training table are called, and where they are in another table."""
 
 import difflib
+from collections.abc import Collection
 from dataclasses import dataclass
 
 from woodwind.base.errors import ExtraColumnWarning, NamelessTableWarning
@@ -23,15 +24,15 @@ class Header:
         sound(self.names is None or len(set(self.names)) == len(self.names) == self.n_columns, "columns have not one name each")
         return self
 
-    def places(self, raw: RawTable, owner: str) -> list[int]:
-        """Where in the input each column of the training table is."""
+    def places(self, raw: RawTable, owner: str, beside: Collection[str] = ()) -> list[int]:
+        """Where in the input each column of the training table is. Nothing need be said of columns `beside` them, such as the target."""
         if raw.names is None or self.names is None:
             self._check_count(raw, owner)
             return list(range(self.n_columns))
         where = {name: place for place, name in enumerate(raw.names)}
         missing = [name for name in self.names if name not in where]
         known = set(self.names)
-        extra = [name for name in raw.names if name not in known]
+        extra = [name for name in raw.names if name not in known and name not in beside]
         if missing:
             raise _missing_columns(missing, extra, owner)
         if extra:

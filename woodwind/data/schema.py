@@ -1,6 +1,6 @@
 """Schema: the columns that a model was trained on, and how any later table is read as those."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -60,13 +60,13 @@ class Schema:
         _warn_of_precision(raw, fields)
         return schema, schema._table(raw, list(range(len(fields))))[0]
 
-    def read(self, X: Any, *, owner: str = "Woodwind", unseen: str = STOPS) -> Table:
+    def read(self, X: Any, *, owner: str = "Woodwind", unseen: str = STOPS, beside: Collection[str] = ()) -> Table:
         """Read another table as features of this model: columns are found by name where both have names.
 
-        `unseen` is what the user is told becomes of levels that training never saw.
+        `unseen` is what the user is told becomes of levels that training never saw. Columns `beside` those of the model are expected.
         """
         raw = open_table(X)
-        table, notes = self._table(raw, self.header.places(raw, owner))
+        table, notes = self._table(raw, self.header.places(raw, owner, beside))
         if notes:
             notice(f"{'; '.join(notes)}. {unseen}", UnseenCategoryWarning)
         return table

@@ -72,6 +72,15 @@ class Table:
             raise ValueError("the table did not come as one array")
         return as_numbers(self.source[begin:end])
 
+    def take(self, rows: NDArray[np.int64]) -> "Table":
+        """Some of the rows, as a table of its own."""
+        columns = []
+        for column in self.columns:
+            values = column.block(0, self.n_rows)[rows]
+            numbers = None if column.level_numbers is None else KeptReader(column.level_numbers(0, self.n_rows)[rows])
+            columns.append(Column(column.name, KeptReader(values), column.levels, numbers))
+        return Table(tuple(columns), len(rows), None, np.full(len(columns), -1, np.int64))
+
     def gather(self, features: NDArray[np.int64], begin: int, end: int) -> Iterator[NDArray[Any]]:
         """Rows begin to end of some number columns, one after another; each is to be used before the next."""
         inside = self.matrix_column[features]
@@ -83,6 +92,17 @@ class Table:
             return
         for feature in features:
             yield self.columns[feature].block(begin, end)
+
+
+@dataclass(frozen=True)
+class KeptReader:
+    """Values of a column as they were read before."""
+
+    values: NDArray[Any]
+
+    def __call__(self, begin: int, end: int) -> NDArray[Any]:
+        """Rows begin to end."""
+        return self.values[begin:end]
 
 
 @dataclass(frozen=True)

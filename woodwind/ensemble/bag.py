@@ -6,7 +6,7 @@ The page is docs/algorithms/bagging.md.
 """
 
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
@@ -36,7 +36,7 @@ class Trained(Generic[M]):
     valid: float | None = None
 
 
-def in_order(call: Callable[[int], M], numbers: Sequence[int], sides: int) -> Iterator[M]:
+def in_order(call: Callable[[int], M], numbers: Sequence[int], sides: int) -> Generator[M, None, None]:
     """`call(number)` for each number, on so many threads at once, in the order of the numbers.
 
     Whoever stops asking stops the work: what has not begun never does, and what has is waited for.

@@ -155,10 +155,10 @@ class Folds:
     boosters: list[Booster]
 
     @classmethod
-    def of(cls, rows: Rows, plan: BoostPlan, folds: NDArray[np.int64]) -> "Folds":
-        """One booster for each fold, with draws of its own."""
+    def of(cls, rows: Rows, plan: BoostPlan, folds: NDArray[np.int64], ordered: bool = False) -> "Folds":
+        """One booster for each fold, with draws of its own; where folds are ordered, it learns from those before its own only."""
         numbers = np.unique(folds[folds >= 0]).tolist()
-        learn = [np.flatnonzero(folds != fold).astype(np.int32) for fold in numbers]
+        learn = [np.flatnonzero(folds < fold if ordered else folds != fold).astype(np.int32) for fold in numbers]
         starts = [rows.start(plan.loss, some) for some in learn]
         boosters = [
             Booster(rows.codes, rows.y, replace(plan, seed=key(plan.seed, "fold", fold), threads=1), rows.raw(start), rows.weight, some)

@@ -10,6 +10,7 @@ from sklearn.metrics import roc_auc_score
 
 from woodwind.base.errors import ParameterError
 from woodwind.base.streams import key, permutation, seed_of
+from woodwind.estimators.repeated_scores import RepeatedScores
 from woodwind.estimators.skin import named_owner
 from woodwind.estimators.splits import Fold
 from woodwind.estimators.stacking_skin import Stacking
@@ -20,27 +21,15 @@ Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
-class LeakReport:
-    """What every layer of a stack finds in shuffled targets, by rows that were held out."""
+class LeakReport(RepeatedScores):
+    """What every layer of a stack finds in shuffled targets, by rows that were held out; names are "layer 1" and so on, and "blender"."""
 
-    measure: str  # "AUC", of which nothing is 0.5, or "R2", of which nothing is 0 or less
-    names: tuple[str, ...]  # "layer 1" and so on, and "blender"
-    scores: Floats  # (repeats, names)
+    measure: str = "AUC"  # of which nothing is 0.5, or "R2", of which nothing is 0 or less
 
     @property
     def nothing(self) -> float:
         """The score of somebody who knows nothing."""
         return 0.5 if self.measure == "AUC" else 0.0
-
-    @property
-    def mean(self) -> Floats:
-        """The mean over repeats, in the order of `names`."""
-        return np.asarray(self.scores.mean(axis=0))
-
-    @property
-    def standard_error(self) -> Floats:
-        """The standard error of the mean."""
-        return np.asarray(self.scores.std(axis=0, ddof=1) / np.sqrt(len(self.scores)))
 
     @property
     def leaks(self) -> NDArray[np.bool_]:
@@ -108,7 +97,7 @@ def leak_probe(stack: Any, X: Any, y: Any, *, groups: Any = None, repeats: int =
             copy.fit(X, shuffled.labels(), groups=handed)
         found.append(_found(copy, shuffled))
     names = (*(f"layer {number}" for number in range(1, len(found[0]))), "blender")
-    return LeakReport("R2" if target.classes is None else "AUC", names, np.array(found))
+    return LeakReport(names, np.array(found), "R2" if target.classes is None else "AUC")
 
 
 def _check(stack: Any, repeats: int, owner: str) -> None:

@@ -11,6 +11,7 @@ from sklearn.base import clone
 from woodwind.base.errors import ParameterError
 from woodwind.ensemble.layers import as_shares, members_mean
 from woodwind.estimators.pool import open_table_of
+from woodwind.estimators.repeated_scores import RepeatedScores
 from woodwind.estimators.skin import check_lengths
 from woodwind.estimators.splits import Asking, read_folds
 from woodwind.estimators.stacking_scores import read_score
@@ -23,21 +24,11 @@ OUTER_FOLDS = 5
 
 
 @dataclass(frozen=True, eq=False)
-class ErrorEstimate:
-    """Scores of every member, of every layer and of the whole stack in outer folds. More is better, as scorers have it."""
+class ErrorEstimate(RepeatedScores):
+    """Scores of every member, of every layer and of the whole stack in outer folds. More is better, as scorers have it.
 
-    names: tuple[str, ...]  # "layer 1: tree" for a member, "layer 1" for the mean of a layer, "stack"
-    scores: Floats  # (folds, names)
-
-    @property
-    def mean(self) -> Floats:
-        """The mean over folds, in the order of `names`."""
-        return np.asarray(self.scores.mean(axis=0))
-
-    @property
-    def standard_error(self) -> Floats:
-        """The standard error of the mean: the standard deviation of the folds over the square root of their number."""
-        return np.asarray(self.scores.std(axis=0, ddof=1) / np.sqrt(len(self.scores)))
+    Names are "layer 1: tree" for a member, "layer 1" for the mean of a layer, and "stack".
+    """
 
     def __getitem__(self, name: str) -> tuple[float, float]:
         place = self.names.index(name)

@@ -1,0 +1,100 @@
+"""Weights: the best way wins, nested scores never use weights that have seen their fold, and members of no use get none."""
+
+import numpy as np
+import pytest
+
+from woodwind.auto import blend as room
+from woodwind.auto.blend import WAYS, Evidences, Weights, blend, by_loss, by_selection, by_stacking, nested_scores
+from woodwind.auto.judge import Judge
+from woodwind.metrics.named import metric_named
+
+
+def numbers(n=800, noises=(0.5, 0.5, 3.0), seed=0, metric="rmse", ordered=False):
+    rng = np.random.default_rng(seed)
+    truth = rng.normal(size=n)
+    scores = np.stack([truth + noise * rng.normal(size=n) for noise in noises], axis=1)[:, :, None]
+    return Evidences(scores, Judge(metric_named(metric, "regression"), truth, None, False), np.arange(n) % 5, ordered, 0, seed)
+
+
+def classes(k, n=900, noises=(1.0, 1.0, 8.0), seed=0):
+    rng = np.random.default_rng(seed)
+    width = 1 if k == 2 else k
+    true = 2.0 * rng.normal(size=(n, width))
+    truth = true[:, 0] > rng.logistic(size=n) if k == 2 else (true + rng.gumbel(size=(n, k))).argmax(axis=1)
+    truth = truth.astype(np.int32)
+    scores = np.stack([true + noise * rng.normal(size=(n, width)) for noise in noises], axis=1)
+    task = "binary" if k == 2 else "multiclass"
+    return Evidences(scores, Judge(metric_named("log_loss", task), truth, None, True), np.arange(n) % 4, False, k, seed)
+
+
+@pytest.mark.parametrize("seen", [numbers(), numbers(metric="mae"), classes(2), classes(4)], ids=["rmse", "mae", "two", "four"])
+def test_the_blend_beats_every_member_and_is_honest_about_it(seen):
+    found = blend(seen)
+    alone = [seen.judge.loss(seen.scores[:, member]) for member in range(3)]
+    assert seen.judge.loss(found.nested) < min(alone)
+    assert found.final.weights.sum() > 0.0
+    # The member of much noise counts least.
+    assert found.final.weights.argmin() == 2
+    assert set(found.losses) == set(WAYS)
+
+
+@pytest.mark.parametrize("way", [by_selection, by_loss])
+@pytest.mark.parametrize("seen", [numbers(), classes(2), classes(3)], ids=["numbers", "two", "three"])
+def test_weights_are_shares(way, seen):
+    weights, shift = way(seen)
+    assert weights.min() >= 0.0
+    assert weights.sum() == pytest.approx(1.0)
+    assert not shift.any()
+
+
+def test_stacking_mends_members_that_are_sure_of_too_much():
+    seen = classes(2, noises=(0.3, 0.3, 0.3))
+    too_sure = Evidences(3.0 * seen.scores, seen.judge, seen.fold, False, 2, 0)
+    found = blend(too_sure)
+    assert found.way == "stacking"
+    assert found.final.weights.sum() < 0.6
+
+
+def test_nested_scores_of_a_fold_do_not_depend_on_its_truth():
+    seen = numbers()
+    before = nested_scores(by_loss, seen)
+    y = seen.judge.y.copy()
+    y[seen.parts() == 2] += 100.0
+    other = Evidences(seen.scores, Judge(seen.judge.metric, y, None, False), seen.fold, False, 0, 0)
+    after = nested_scores(by_loss, other)
+    part = seen.parts()
+    assert np.array_equal(before[part == 2], after[part == 2])
+    assert not np.array_equal(before[part == 1], after[part == 1])
+
+
+def test_in_time_order_weights_come_from_earlier_folds():
+    seen = numbers(ordered=True)
+    before = nested_scores(by_loss, seen)
+    y = seen.judge.y.copy()
+    y[seen.parts() == 2] += 100.0
+    after = nested_scores(by_loss, Evidences(seen.scores, Judge(seen.judge.metric, y, None, False), seen.fold, True, 0, 0))
+    earlier = seen.parts() <= 2
+    assert np.array_equal(before[earlier], after[earlier])
+    assert not np.array_equal(before[~earlier], after[~earlier])
+
+
+def test_one_member_has_all_the_weight():
+    seen = numbers(noises=(1.0,))
+    found = blend(seen)
+    assert found.final == Weights(pytest.approx([1.0]), pytest.approx([0.0]))
+    assert np.array_equal(found.nested, seen.scores[:, 0])
+
+
+def test_a_single_part_held_out_is_halved():
+    seen = numbers()
+    one = Evidences(seen.scores, seen.judge, np.zeros(800, np.int64), False, 0, 0)
+    assert np.isfinite(blend(one).nested).all()
+
+
+def test_many_rows_are_sampled_for_weights_and_all_are_scored(monkeypatch):
+    monkeypatch.setattr(room, "MOST_SCORES", 900)
+    monkeypatch.setattr(room, "ENOUGH_ROWS", 100)
+    found = blend(numbers())
+    assert found.nested.shape == (800, 1)
+    assert np.isfinite(found.nested).all()
+    assert room.by_stacking is by_stacking

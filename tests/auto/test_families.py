@@ -1,0 +1,129 @@
+"""Boosting and forests as families of the job: what is out of fold is out of fold, in groups and in time too; the same for any threads."""
+
+import numpy as np
+import pytest
+
+from woodwind.auto import boosting
+from woodwind.auto.boosting import Boosting
+from woodwind.auto.clock import Clock
+from woodwind.auto.forests import Forests
+from woodwind.auto.lesson import Lesson
+from woodwind.auto.members import ForestMember, GroveMember
+from woodwind.auto.recipe import ALL_ROWS, Recipe
+from woodwind.auto.splits import fold_of_rows
+from woodwind.data.schema import Schema
+
+BOOSTED = Recipe("boosting", "boosting", {"max_leaves": 4, "learning_rate": 0.3})
+FOREST = Recipe("forest", "forest", {"n_trees": 12, "min_rows": 2})
+BOTH = pytest.mark.parametrize(("family", "recipe"), [(Boosting(), BOOSTED), (Forests(), FOREST)], ids=["boosting", "forest"])
+
+
+def lesson(n_classes=2, n=300, seed=0, moments=None, y=None, threads=1, groups=None):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, 4))
+    if y is None:
+        y = X[:, 0] + 0.5 * X[:, 1] + 0.3 * rng.normal(size=n)
+        if n_classes:
+            y = np.searchsorted(np.quantile(y, np.arange(1, n_classes) / n_classes), y).astype(np.int32)
+    classes = y.astype(np.int64) if n_classes else None
+    fold = fold_of_rows(seed, n, classes, groups, moments)
+    schema, table = Schema.learn(X)
+    return Lesson(schema, table, y, None, n_classes, fold, 7, threads, ordered=moments is not None)
+
+
+def taught(family, recipe, given):
+    fits = list(family.fits(given, recipe, Clock(), []))
+    return fits, family.finish(given, recipe, fits)
+
+
+@BOTH
+@pytest.mark.parametrize("n_classes", [0, 2, 3])
+def test_every_fold_is_asked_about_its_rows_and_the_member_speaks_on_the_same_scale(family, recipe, n_classes):
+    given = lesson(n_classes)
+    fits, (member, scores) = taught(family, recipe, given)
+    assert {fit.fold for fit in fits if fit.said is not None} == set(range(given.n_folds))
+    assert (any(fit.fold == ALL_ROWS for fit in fits)) == family.needs_all_rows
+    assert scores.shape == (300, given.width)
+    assert np.isfinite(scores).all()
+    again = member.scores(given.view)
+    assert again.shape == scores.shape
+    # Rows that were learnt are known better, but on the same scale.
+    assert np.corrcoef(again[:, 0], scores[:, 0])[0, 1] > 0.6
+    assert isinstance(member, ForestMember | GroveMember)
+    member.check()
+
+
+@pytest.fixture
+def three_rounds(monkeypatch):
+    """The number of rounds is the one thing that boosting finds from all folds together; of three rounds the last is always the best."""
+    monkeypatch.setattr(boosting, "MOST_ROUNDS", 3)
+
+
+@BOTH
+@pytest.mark.usefixtures("three_rounds")
+def test_the_truth_of_a_fold_does_not_change_what_is_said_of_it(family, recipe):
+    plain = lesson(0)
+    held = plain.held(3)
+    y = plain.y.copy()
+    y[held] = y[held] + 0.2 * np.sin(np.arange(len(held)))
+    before, after = (taught(family, recipe, given)[0] for given in (plain, lesson(0, y=y)))
+    for one, two in zip(before, after, strict=True):
+        if one.said is not None:
+            assert np.array_equal(one.said, two.said) == (one.fold == 3)
+
+
+@BOTH
+def test_on_noise_nothing_is_found(family, recipe):
+    y = np.random.default_rng(5).normal(size=600)
+    given = lesson(0, n=600, y=y)
+    scores = taught(family, recipe, given)[1].scores[:, 0]
+    assert abs(np.corrcoef(scores, y)[0, 1]) < 0.15
+
+
+@BOTH
+@pytest.mark.usefixtures("three_rounds")
+def test_in_time_order_later_rows_teach_nothing_about_earlier_ones(family, recipe):
+    moments = np.arange(300.0)
+    plain = lesson(0, moments=moments)
+    y = plain.y.copy()
+    y[plain.fold == 2] += 0.2
+    before, after = (taught(family, recipe, given)[0] for given in (plain, lesson(0, moments=moments, y=y)))
+    for one, two in zip(before, after, strict=True):
+        if one.said is not None:
+            assert np.array_equal(one.said, two.said) == (one.fold <= 2)
+
+
+@BOTH
+@pytest.mark.parametrize("n_classes", [0, 3])
+def test_the_same_bits_for_any_number_of_threads(family, recipe, n_classes):
+    found = [taught(family, recipe, lesson(n_classes, threads=threads))[1] for threads in (1, 2, 3)]
+    for other in found[1:]:
+        assert np.array_equal(found[0].scores, other.scores)
+        given = lesson(n_classes)
+        assert np.array_equal(found[0].member.scores(given.view), other.member.scores(given.view))
+
+
+@BOTH
+def test_no_time_leaves_no_half_member(family, recipe):
+    given = lesson(0)
+    clock = Clock(1000.0)
+    clock.stop()
+    fits = list(family.fits(given, recipe, clock, []))
+    folds = {fit.fold for fit in fits if fit.said is not None}
+    assert folds in (set(), set(range(given.n_folds)))
+    assert all(fit.note for fit in fits)
+
+
+def test_a_forest_of_classes_is_calibrated_by_other_folds():
+    given = lesson(2, n=600)
+    _, (member, scores) = taught(Forests(), FOREST, given)
+    chance = 1.0 / (1.0 + np.exp(-scores[:, 0]))
+    assert chance.mean() == pytest.approx(given.y.mean(), abs=0.03)
+    assert member.slope > 0.0
+
+
+def test_boosting_keeps_the_losses_of_its_rounds():
+    fits, _ = taught(Boosting(), BOOSTED, lesson(2))
+    curve = fits[0].curve["valid"]
+    assert len(curve) > 5
+    assert min(curve) < curve[0]

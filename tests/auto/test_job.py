@@ -1,0 +1,129 @@
+"""The job: what happens to members that fail, to time that runs out, and to the leaderboard; with quick members of our own."""
+
+import math
+
+import numpy as np
+import pytest
+
+from tests.auto.fakes import Line, Nan, Time
+from woodwind.auto.clock import Clock
+from woodwind.auto.events import Began, Blended, Ended, FoldDone, MemberDone, Trying
+from woodwind.auto.job import Question, run
+from woodwind.auto.recipe import Recipe
+from woodwind.auto.splits import fold_of_rows
+from woodwind.base.errors import JobError
+from woodwind.metrics.named import metric_named
+
+RNG = np.random.default_rng(0)
+X = RNG.normal(size=(200, 3))
+Y = X @ [2.0, -1.0, 0.5] + 0.1 * RNG.normal(size=200)
+
+
+def question(**changes):
+    given = {"X": X, "y": Y, "task": "regression", "classes": (), "metric": metric_named("rmse")}
+    return Question(**{**given, "fold": fold_of_rows(0, 200, None, None, None), **changes})
+
+
+def recipes(*names, **settings):
+    return [Recipe(name, name.split("-")[0], {"column": place, **settings}) for place, name in enumerate(names)]
+
+
+def events_of(families, listed, clock=None, **changes):
+    return list(run(question(**changes), families, listed, clock or Clock()))
+
+
+def outcome_of(*args, **changes):
+    events = events_of(*args, **changes)
+    assert isinstance(events[-1], Ended)
+    return events[-1].outcome
+
+
+def test_events_come_in_their_order():
+    events = events_of({"line": Line()}, recipes("line-0", "line-1"))
+    kinds = [type(event) for event in events]
+    folds = [FoldDone] * 8
+    assert kinds == [Began, Trying, *folds, MemberDone, Blended, Trying, *folds, MemberDone, Blended, Ended]
+    assert [event.seconds for event in events] == sorted(event.seconds for event in events)
+    assert all(math.isfinite(event.score) for event in events if isinstance(event, FoldDone))
+
+
+def test_the_leaderboard_has_the_ensemble_first_and_then_the_best():
+    outcome = outcome_of({"line": Line()}, recipes("line-0", "line-1", "line-2"))
+    names = [entry.name for entry in outcome.leaderboard]
+    assert names[0] == "ensemble"
+    assert sorted(names[1:]) == ["line-0", "line-1", "line-2"]
+    losses = [entry.loss for entry in outcome.leaderboard[1:]]
+    assert losses == sorted(losses)
+    assert outcome.leaderboard[0].loss < losses[0]
+
+
+def test_scores_are_of_rows_that_members_have_not_learnt():
+    outcome = outcome_of({"line": Line()}, recipes("line-0"))
+    slopes = []
+    for fold in range(8):
+        rows = outcome.judged & (question().fold != fold)
+        slopes.append(np.cov(X[rows, 0], Y[rows])[0, 1] / X[rows, 0].var())
+    by_hand = np.empty(200)
+    for fold in range(8):
+        rows, held = question().fold != fold, question().fold == fold
+        by_hand[held] = Y[rows].mean() + slopes[fold] * (X[held, 0] - X[rows, 0].mean())
+    assert outcome.out_of_fold[:, 0, 0] == pytest.approx(by_hand)
+
+
+@pytest.mark.parametrize("error", [ValueError("no"), ZeroDivisionError("by nought"), MemoryError("too much"), np.linalg.LinAlgError("odd")])
+def test_a_member_that_fails_is_noted_and_the_job_goes_on(error):
+    families = {"line": Line(), "bad": Line(fail_in=3, error=error)}
+    outcome = outcome_of(families, recipes("bad", "line"))
+    entry = outcome.leaderboard[-1]
+    assert (entry.name, entry.folds, entry.weight) == ("bad", 3, 0.0)
+    assert entry.note.startswith(f"failed: {type(error).__name__}")
+    assert outcome.model.names == ("line",)
+
+
+def test_a_member_that_says_what_is_no_number_is_noted():
+    outcome = outcome_of({"line": Line(), "nan": Nan()}, recipes("nan", "line"))
+    assert outcome.leaderboard[-1].note == "failed: it predicts NaN or infinity"
+
+
+def test_without_any_member_there_is_a_clear_error():
+    with pytest.raises(JobError, match=r"No member could be trained\. bad: failed: ValueError: it will not"):
+        events_of({"bad": Line(fail_in=0)}, recipes("bad"))
+
+
+def test_an_interrupt_is_no_failure_of_a_member():
+    with pytest.raises(KeyboardInterrupt):
+        events_of({"bad": Line(fail_in=0, error=KeyboardInterrupt())}, recipes("bad"))
+
+
+def test_time_that_runs_out_ends_the_job_with_what_is_finished():
+    time = Time()
+    line = Line(cost=1.0, tick=time.pass_by)
+    clock = Clock(20.0, now=time)
+    outcome = outcome_of({"line": line}, recipes("line-0", "line-1", "line-2"), clock)
+    # Eight folds of a second each: the first is done after 8, the second after 16, and the third has no time to begin.
+    assert [entry.name for entry in outcome.leaderboard[1:]] == ["line-0", "line-1"]
+    assert time.now <= 18.0
+
+
+def test_time_that_runs_out_in_the_first_member_says_so():
+    time = Time()
+    with pytest.raises(JobError, match=r"No member was finished in 4 seconds\. Give more time"):
+        events_of({"line": Line(cost=1.0, tick=time.pass_by)}, recipes("line"), Clock(5.0, now=time))
+
+
+def test_a_number_of_models_ends_the_job():
+    outcome = outcome_of({"line": Line()}, recipes("line-0", "line-1", "line-2"), models=2)
+    assert outcome.names == ("line-0", "line-1")
+
+
+def test_members_that_no_longer_help_end_a_job_without_a_number():
+    many = [Recipe(f"line-{number}", "line", {"column": 0}) for number in range(50)]
+    outcome = outcome_of({"line": Line()}, iter(many))
+    assert len(outcome.names) < 15
+
+
+def test_the_model_predicts_what_the_weights_say():
+    outcome = outcome_of({"line": Line()}, recipes("line-0", "line-1", "line-2"))
+    model = outcome.model
+    said = model.member_scores(model.view(X))
+    assert model.predict(X) == pytest.approx((said[:, :, 0] * model.weights).sum(axis=1) + model.shift[0])

@@ -1,0 +1,197 @@
+"""How members are weighed: some ways are tried, and the one is taken that is best where its weights have not looked.
+
+The ways: the best member alone; greedy selection with replacement (Caruana et al. 2004); the weights with the smallest loss, which add up
+to one; and stacking, a regularised pool whose weights need not add up to one and which may shift scores. Each is nested: the rows of a fold
+are scored by weights that were found without it. What that says of the chosen way is the honest score of the ensemble.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from woodwind.auto.judge import Judge
+from woodwind.base.streams import choose, key
+from woodwind.ensemble.blend import Evidence, NumberEvidence, fit_log_pool, fit_nonnegative
+from woodwind.ensemble.weighing import loss_weights
+from woodwind.losses.named import classification_loss, regression_loss
+from woodwind.select.greedy import greedy
+from woodwind.select.objectives import Mean
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+
+GREEDY_STEPS = 30
+# Scores that weights are found from, and rows at least: a dozen weights need no more, and they are found for every part of the rows.
+MOST_SCORES, ENOUGH_ROWS = 150_000, 3_000
+# Folds are put together to so many parts where weights are judged by rows that they were not found from.
+PARTS = 4
+# The price of weights that differ, in rows: members are alike, and what little tells them apart is mostly luck.
+POOL_PENALTY = 30.0
+# A way must be this much better, as a share of the loss, than those before it in the list, which are simpler.
+CLEARLY = 0.001
+# A member with a smaller share of the weight is left out, and the others share it: it would cost more time than it brings.
+SMALLEST_SHARE = 0.01
+
+
+class Weights(NamedTuple):
+    """How members are added up."""
+
+    weights: Floats  # (M,)
+    shift: Floats  # (width,)
+
+    def of(self, scores: Floats) -> Floats:
+        """The blend (n, width) of members' scores (n, M, width)."""
+        return np.asarray(np.einsum("nmk,m->nk", scores, self.weights) + self.shift)
+
+
+@dataclass(frozen=True, eq=False)
+class Evidences:
+    """What weights are found from: members' scores out of fold."""
+
+    scores: Floats  # (n, M, width)
+    judge: Judge
+    fold: Integers  # (n,)
+    ordered: bool  # folds follow each other in time
+    n_classes: int
+    seed: int
+
+    @property
+    def width(self) -> int:
+        """Scores of a row."""
+        return int(self.scores.shape[2])
+
+    def at(self, rows: NDArray[Any]) -> "Evidences":
+        """The same for some of the rows."""
+        return Evidences(self.scores[rows], self.judge.at(rows), self.fold[rows], self.ordered, self.n_classes, self.seed)
+
+    def some(self) -> "Evidences":
+        """No more rows than are needed."""
+        n, m, width = self.scores.shape
+        rows = max(MOST_SCORES // (m * width), ENOUGH_ROWS)
+        return self if n <= rows else self.at(choose(key(self.seed, "blend"), n, rows))
+
+    def parts(self) -> Integers:
+        """The part of each row: folds, some of them together; a single fold is divided into two halves."""
+        n_folds = int(self.fold.max()) + 1
+        return self.fold * min(n_folds, PARTS) // n_folds if n_folds > 1 else np.arange(len(self.fold)) % 2
+
+
+Way = Callable[[Evidences], Weights]
+
+
+class Blend(NamedTuple):
+    """The weights of all rows, and what is honestly to be expected of them."""
+
+    way: str
+    final: Weights
+    nested: Floats  # (n, width): each row by weights that were found without its fold
+    losses: dict[str, float]  # of all ways
+
+
+def best_alone(seen: Evidences) -> Weights:
+    """All weight to the member with the smallest loss."""
+    losses = [seen.judge.loss(seen.scores[:, member]) for member in range(seen.scores.shape[1])]
+    return _sum_to_one(np.eye(len(losses))[int(np.argmin(losses))], seen)
+
+
+def by_selection(seen: Evidences) -> Weights:
+    """Greedy selection: again and again the member whose addition makes the mean best."""
+    n, m, width = seen.scores.shape
+    vectors = np.ascontiguousarray(seen.scores.transpose(1, 0, 2)).reshape(m, n * width)
+
+    def worth(_truth: Any, mean: Floats, _weight: Any) -> float:
+        return -seen.judge.loss(mean)
+
+    chosen = greedy(Mean(vectors, (n, width), seen.judge.y, None, worth), GREEDY_STEPS)
+    return _sum_to_one(chosen.weights / chosen.weights.sum(), seen)
+
+
+def by_loss(seen: Evidences) -> Weights:
+    """Weights of at least zero that add up to one, with the smallest loss."""
+    judge = seen.judge
+    if seen.n_classes:
+        loss = classification_loss("log_loss", seen.n_classes)
+        raw, truth = (seen.scores if seen.width > 1 else seen.scores[:, :, 0]), judge.y
+        return _sum_to_one(loss_weights(raw, truth if seen.width > 1 else truth.astype(np.float64), loss, judge.weight).weights, seen)
+    absolute = judge.metric.name in ("mae", "median_absolute_error", "mape")
+    loss = regression_loss("absolute_error" if absolute else "squared_error")
+    return _sum_to_one(loss_weights(seen.scores[:, :, 0], judge.y, loss, judge.weight).weights, seen)
+
+
+def by_stacking(seen: Evidences) -> Weights:
+    """A regularised pool: weights of at least zero of any sum, and a shift."""
+    judge = seen.judge
+    n = len(seen.fold)
+    weight = np.ones(n) if judge.weight is None else judge.weight
+    none = np.zeros((n, 0))
+    if not seen.n_classes:
+        pool = fit_nonnegative(
+            NumberEvidence(seen.scores[:, :, 0], none, judge.y, weight), intercept=True, penalty=POOL_PENALTY, shrink=True
+        )
+        return Weights(pool.weights, np.array([pool.intercept]))
+    # Two classes: half the log-odds for one, minus half for the other, whose difference are the log-odds.
+    logs = seen.scores if seen.width > 1 else np.concatenate([-seen.scores, seen.scores], axis=2) / 2.0
+    found = fit_log_pool(Evidence(logs, none, judge.y.astype(np.int64), weight), POOL_PENALTY)
+    shift = found.intercepts if seen.width > 1 else np.array([found.intercepts[1] - found.intercepts[0]])
+    return Weights(found.weights, shift)
+
+
+WAYS: dict[str, Way] = {
+    "greedy selection": by_selection,
+    "smallest loss": by_loss,
+    "stacking": by_stacking,
+    "best member": best_alone,
+}
+
+
+def blend(seen: Evidences) -> Blend:
+    """Try all ways, and take the best by what they say of rows that their weights have not seen."""
+    m = seen.scores.shape[1]
+    if m == 1:
+        alone = _sum_to_one(np.ones(1), seen)
+        return Blend("best member", alone, alone.of(seen.scores), {})
+    some = seen.some()
+    nested = {name: nested_scores(way, some) for name, way in WAYS.items()}
+    losses = {name: some.judge.loss(scores) for name, scores in nested.items()}
+    best = next(iter(WAYS))
+    for name in WAYS:
+        if losses[name] < losses[best] - CLEARLY * abs(losses[best]):
+            best = name
+    final = _without_crumbs(WAYS[best](some))
+    scores = nested[best] if some is seen else _nested_on(WAYS[best], some, seen)
+    return Blend(best, final, scores, losses)
+
+
+def nested_scores(way: Way, seen: Evidences) -> Floats:
+    """The blend of every row by weights that were found without its fold."""
+    return _nested_on(way, seen, seen)
+
+
+def _nested_on(way: Way, some: Evidences, seen: Evidences) -> Floats:
+    """The same for all rows, with weights from some of them."""
+    out = np.empty((len(seen.fold), seen.width))
+    number, number_seen = some.parts(), seen.parts()
+    for fold in np.unique(number_seen):
+        others = number < fold if some.ordered else number != fold
+        here = number_seen == fold
+        if others.any():
+            found = _without_crumbs(way(some.at(np.flatnonzero(others))))
+        else:
+            m = seen.scores.shape[1]
+            found = _sum_to_one(np.full(m, 1.0 / m), seen)
+        out[here] = found.of(seen.scores[here])
+    return out
+
+
+def _without_crumbs(found: Weights) -> Weights:
+    """Without members of next to no weight; the sum stays."""
+    total = found.weights.sum()
+    kept = np.where(found.weights >= SMALLEST_SHARE * total, found.weights, 0.0)
+    return Weights(kept * (total / kept.sum()), found.shift) if kept.sum() > 0.0 else found
+
+
+def _sum_to_one(weights: Floats, seen: Evidences) -> Weights:
+    return Weights(np.asarray(weights, np.float64), np.zeros(seen.width))

@@ -1,0 +1,120 @@
+"""Members that are forests: trees of all folds are grown in turn, and as many on all rows, which make the member."""
+
+import time
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from woodwind.auto.calibration import Calibration, calibrate
+from woodwind.auto.clock import Clock
+from woodwind.auto.lesson import Lesson
+from woodwind.auto.members import GroveMember, scaled_shares
+from woodwind.auto.recipe import ALL_ROWS, Fit, Recipe, Taught, gathered
+from woodwind.base.streams import key
+from woodwind.ensemble.bag import in_order
+from woodwind.ensemble.drawing import Drawing
+from woodwind.ensemble.forest import Growing, class_rows, matrix_of, number_rows
+from woodwind.tree.grove import Grove
+from woodwind.tree.grove_grower import GroveRows, GroveSettings, GroveTree
+
+Floats = NDArray[np.float64]
+
+MOST_TREES = 200
+LEAST_TREES = 10
+# What a forest may take of the time that is left when it begins.
+MOST_OF_THE_REST = 0.35
+# Rows that a calibration is learnt from: it has two numbers, or one more than classes.
+ROWS_TO_CALIBRATE = 20_000
+
+
+class Forests:
+    """The family of random forests and extra-trees."""
+
+    needs_all_rows = True
+    says_scores = False
+
+    def fits(self, lesson: Lesson, recipe: Recipe, clock: Clock, have: Sequence[Fit]) -> Iterator[Fit]:
+        """All folds and all rows together, a tree of each in turn."""
+        began = time.perf_counter()
+        end = clock.spent + MOST_OF_THE_REST * clock.left_for_training
+        sides = [ALL_ROWS, *range(lesson.n_folds)]
+        rows = _rows(lesson)
+        growing = {fold: _growing(lesson, recipe, rows, fold) for fold in sides}
+        wanted = int(recipe.settings.get("n_trees", MOST_TREES))
+        order = [(tree, fold) for tree in range(wanted) for fold in sides]
+        trees: dict[int, list[GroveTree]] = {fold: [] for fold in sides}
+        note = ""
+        grown = in_order(lambda place: growing[order[place][1]].tree(order[place][0]), range(len(order)), lesson.threads)
+        for (number, fold), tree in zip(order, grown, strict=False):
+            trees[fold].append(tree)
+            if fold == sides[-1] and clock.spent > end and number + 1 < wanted:
+                note = f"out of time after {number + 1:,} trees"
+                grown.close()
+                break
+        if note and len(trees[sides[-1]]) < LEAST_TREES:
+            return
+        x = matrix_of(lesson.table)
+        for fold in sides:
+            grove = Grove.of(trees.pop(fold), lesson.grades.n_levels, rows.n_classes)
+            seconds = (time.perf_counter() - began) / len(sides)
+            if fold == ALL_ROWS:
+                yield Fit(fold, None, grove, seconds, note=note)
+            else:
+                yield Fit(fold, grove.mean(x[lesson.held(fold)], lesson.threads), None, seconds, note=note)
+
+    def finish(self, lesson: Lesson, recipe: Recipe, fits: Sequence[Fit]) -> Taught:
+        """The forest of all rows; what is out of fold is calibrated by the other folds."""
+        grove: Grove = next(fit.model for fit in fits if fit.fold == ALL_ROWS)
+        mean = gathered(lesson, fits)
+        if lesson.n_classes == 0:
+            return Taught(GroveMember(grove, 1.0, np.zeros(1)), mean)
+        shares = mean[:, 1:] if lesson.n_classes == 2 else mean
+        scores = np.full_like(shares, np.nan)
+        several = lesson.n_folds > 1
+        for fold in range(lesson.n_folds):
+            # With one fold only there are no others: two numbers learnt from it flatter nobody.
+            others = np.flatnonzero(lesson.judged & (lesson.fold != fold)) if several else lesson.held(fold)
+            held = lesson.held(fold)
+            scores[held] = scaled_shares(shares[held], *_calibrated(lesson, shares, others))
+        slope, shift = _calibrated(lesson, shares, np.flatnonzero(lesson.judged))
+        return Taught(GroveMember(grove, slope, shift), scores)
+
+
+def _calibrated(lesson: Lesson, shares: Floats, rows: NDArray[np.int64]) -> Calibration:
+    """Slope and shift from some rows out of fold, or from an even part of them."""
+    rows = rows[:: -(-len(rows) // ROWS_TO_CALIBRATE)]
+    return calibrate(shares[rows], lesson.y[rows], None if lesson.weight is None else lesson.weight[rows])
+
+
+def _rows(lesson: Lesson) -> GroveRows:
+    """The target as trees learn it."""
+    if lesson.n_classes:
+        return class_rows(lesson.y, lesson.n_classes, lesson.weight)
+    return number_rows(np.asarray(lesson.y, np.float64), lesson.weight)
+
+
+def _growing(lesson: Lesson, recipe: Recipe, rows: GroveRows, fold: int) -> Growing:
+    """How the trees of a fold are grown: rows that it does not learn are never drawn."""
+    given = recipe.settings
+    learnt = np.zeros(lesson.n_rows, np.int64)
+    learnt[lesson.learnt(fold) if fold != ALL_ROWS else slice(None)] = 1
+    random_cuts = bool(given.get("random_cuts", False))
+    name = key(lesson.seed, "member", recipe.name, recipe.seed, fold)
+    drawing = Drawing(name, lesson.n_rows, int(learnt.sum()), bool(given.get("bootstrap", not random_cuts)), units=learnt)
+    n_features = lesson.grades.n_features
+    share = given.get("max_features", "sqrt")
+    count = np.sqrt(n_features) if share == "sqrt" else share * n_features
+    settings = GroveSettings(
+        criterion=given.get("criterion", "gini" if lesson.n_classes else "squared_error"),
+        random_cuts=random_cuts,
+        exact=False,
+        max_depth=None,
+        max_leaves=given.get("max_leaves"),
+        min_split=2,
+        min_rows=int(given.get("min_rows", 1)),
+        min_weight_share=0.0,
+        min_decrease=0.0,
+        n_candidates=min(max(1, round(float(count))), n_features),
+    )
+    return Growing(lesson.grades, rows, settings, drawing)

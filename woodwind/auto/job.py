@@ -1,0 +1,252 @@
+"""The main job: from a table and a target to a blend of members, as a generator of what happens.
+
+    question -> folds -> recipe after recipe, each trained in folds and asked about rows that it has not learnt
+             -> weights, found and judged in folds once more -> the model
+
+Whatever happens to one member, the job goes on: one that fails is noted in the leaderboard. The clock ends it at any moment, and what is
+finished makes a model. Nothing depends on the time but where the clock says stop: with a number of members instead of a time the result is
+the same on every run.
+"""
+
+import math
+import time
+from collections.abc import Generator, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from woodwind.auto.blend import Blend, Evidences, blend, by_loss, nested_scores
+from woodwind.auto.checkpoint import Checkpoint
+from woodwind.auto.clock import Clock
+from woodwind.auto.events import Began, Blended, Ended, Event, FoldDone, MemberDone, Said, Trying
+from woodwind.auto.judge import Judge
+from woodwind.auto.lesson import Lesson
+from woodwind.auto.members import Member
+from woodwind.auto.model import AutoModel
+from woodwind.auto.outcome import ENSEMBLE, Entry, Outcome
+from woodwind.auto.recipe import ALL_ROWS, Family, Fit, Recipe, is_whole
+from woodwind.base.errors import JobError, WoodwindError
+from woodwind.data.schema import Schema
+
+Floats = NDArray[np.float64]
+
+# A member is not begun when less than this share of what members took so far is left for training.
+LEAST_SHARE_LEFT = 0.2
+# After so many members in a row that the blend did not gain from, the job is done before its time.
+PATIENCE = 8
+# A blend is better when its loss fell by this share.
+GAIN = 1e-4
+# Rows by which the time of a prediction is taken.
+TIMED_ROWS = 500
+
+
+@dataclass(frozen=True, eq=False)
+class Question:
+    """What is asked of a job, read and checked."""
+
+    X: Any  # a table of any kind, without the target
+    y: NDArray[Any]  # class numbers (int32), or numbers (float64)
+    task: str
+    classes: tuple[Any, ...]
+    metric: Any  # of woodwind.metrics
+    fold: NDArray[np.int64]  # (n,) see `splits.py`
+    ordered: bool = False
+    target: str = ""
+    weight: Floats | None = None
+    groups: NDArray[np.int64] | None = None
+    categorical_features: Any = None
+    suspicions: tuple[Any, ...] = ()
+    notes: tuple[str, ...] = ()
+    seed: int = 0
+    threads: int = 1
+    models: int | None = None  # how many members are tried; None: as many as there is time for
+
+
+@dataclass(eq=False)
+class _Done:
+    """A member that is finished."""
+
+    recipe: Recipe
+    member: Member
+    scores: Floats  # (n, width) out of fold
+    entry: Entry
+    curve: dict[str, list[float]] = field(default_factory=dict)
+
+
+def run(
+    question: Question, families: dict[str, Family], recipes: Iterable[Recipe], clock: Clock, checkpoint: Checkpoint | None = None
+) -> Iterator[Event]:
+    """Do the job."""
+    schema, table = Schema.learn(question.X, question.categorical_features, weight=question.weight, owner="fit")
+    n_classes = len(question.classes)
+    lesson = Lesson(schema, table, question.y, question.weight, n_classes, question.fold, question.seed, question.threads, question.ordered)
+    judge = Judge(question.metric, question.y, question.weight, n_classes > 0)
+    yield Began(
+        seconds=clock.spent, task=question.task, metric=question.metric.name, n_rows=lesson.n_rows, n_columns=schema.n_inputs,
+        n_folds=lesson.n_folds, budget_seconds=clock.budget, budget_models=question.models, notes=question.notes,
+    )  # fmt: skip
+    done: list[_Done] = []
+    given_up: list[Entry] = []
+    waited, best = 0, math.inf
+    for number, recipe in enumerate(recipes, 1):
+        if (question.models is not None and number > question.models) or (waited >= PATIENCE and question.models is None):
+            break
+        if done and clock.left_for_training < LEAST_SHARE_LEFT * float(np.median([one.entry.seconds for one in done])):
+            break
+        yield Trying(seconds=clock.spent, name=recipe.name, number=number, of=question.models)
+        found = yield from _member(lesson, judge, recipe, families[recipe.family], clock, checkpoint)
+        yield MemberDone(seconds=clock.spent, entry=found.entry if isinstance(found, _Done) else found)
+        if isinstance(found, Entry):
+            given_up.append(found)
+            continue
+        done.append(found)
+        event, loss = _progress(lesson, judge, done, clock)
+        yield event
+        waited = 0 if loss < best - GAIN * abs(best) or len(done) == 1 else waited + 1
+        best = min(best, loss)
+        if clock.left_for_training <= 0.0:
+            break
+    if not done:
+        raise JobError(_nothing(given_up, clock))
+    yield Ended(seconds=clock.spent, outcome=_outcome(question, lesson, judge, done, given_up, clock))
+
+
+def _member(
+    lesson: Lesson, judge: Judge, recipe: Recipe, family: Family, clock: Clock, checkpoint: Checkpoint | None
+) -> Generator[Event, None, "_Done | Entry"]:
+    """Train a member, fold by fold; gives a finished one, or the entry of one that was given up."""
+    began = time.perf_counter()
+    fits: list[Fit] = []
+    try:
+        if checkpoint is not None:
+            fits, faults = checkpoint.fits(recipe, [ALL_ROWS, *range(lesson.n_folds)])
+            for words in faults:
+                yield Said(seconds=clock.spent, words=words)
+            yield from (_fold_done(lesson, judge, recipe, family, fit, clock, True) for fit in fits if fit.said is not None)
+        if not is_whole(fits, lesson) or not _complete(family, fits):
+            have = {fit.fold for fit in fits}
+            for fit in family.fits(lesson, recipe, clock, fits):
+                if fit.fold in have:
+                    continue
+                fits.append(fit)
+                if checkpoint is not None:
+                    checkpoint.keep(recipe, fit)
+                if fit.said is not None:
+                    yield _fold_done(lesson, judge, recipe, family, fit, clock, False)
+        if not is_whole(fits, lesson):
+            return _given_up(recipe, fits, f"out of time after {len(fits)} of {lesson.n_folds} folds", began)
+        fits.sort(key=lambda fit: fit.fold)
+        member, scores = family.finish(lesson, recipe, fits)
+        rows = np.flatnonzero(lesson.judged)
+        if not np.isfinite(scores[rows]).all():
+            return _given_up(recipe, fits, "failed: it predicts NaN or infinity", began)
+        entry = _entry(recipe, fits, judge.at(rows), scores[rows], lesson.n_folds)
+        return _Done(recipe, member, scores, entry, fits[-1].curve)
+    except (WoodwindError, ValueError, ArithmeticError, np.linalg.LinAlgError, MemoryError) as error:
+        # One that fails is no reason to lose the others.
+        return _given_up(recipe, fits, f"failed: {type(error).__name__}: {error}".splitlines()[0], began)
+
+
+def _fold_done(
+    lesson: Lesson, judge: Judge, recipe: Recipe, family: Family, fit: Fit, clock: Clock, resumed: bool
+) -> FoldDone:
+    """What is to be told of a fold; its score where what it says is a score already."""
+    score = math.nan
+    if family.says_scores and fit.said is not None:
+        score = judge.at(lesson.held(fit.fold)).score(fit.said)
+    return FoldDone(seconds=clock.spent, name=recipe.name, fold=fit.fold + 1, folds=lesson.n_folds, score=score, resumed=resumed)
+
+
+def _complete(family: Family, fits: Sequence[Fit]) -> bool:
+    """Whether nothing is missing that is not a fold."""
+    return not family.needs_all_rows or any(fit.fold == ALL_ROWS for fit in fits)
+
+
+def _entry(recipe: Recipe, fits: Sequence[Fit], judge: Judge, scores: Floats, n_folds: int) -> Entry:
+    return Entry(
+        name=recipe.name, family=recipe.family, score=judge.score(scores), standard_error=judge.standard_error(scores),
+        loss=judge.loss(scores), weight=0.0, seconds=sum(fit.seconds for fit in fits), row_microseconds=math.nan, folds=n_folds,
+        note=next((fit.note for fit in fits if fit.note), ""),
+    )  # fmt: skip
+
+
+def _given_up(recipe: Recipe, fits: Sequence[Fit], note: str, began: float) -> Entry:
+    seconds = time.perf_counter() - began
+    return Entry(recipe.name, recipe.family, math.nan, math.nan, math.inf, 0.0, seconds, math.nan, len(fits), note)
+
+
+def _nothing(given_up: Sequence[Entry], clock: Clock) -> str:
+    """What to say when no member was finished."""
+    if not given_up or all(entry.note.startswith("out of time") for entry in given_up):
+        return (
+            f"No member was finished in {clock.spent:.0f} seconds. Give more time, or fewer rows; the very first use compiles for half "
+            "a minute, once."
+        )
+    return f"No member could be trained. {given_up[0].name}: {given_up[0].note}."
+
+
+def _evidences(lesson: Lesson, judge: Judge, done: Sequence[_Done]) -> Evidences:
+    rows = np.flatnonzero(lesson.judged)
+    scores = np.stack([one.scores[rows] for one in done], axis=1)
+    return Evidences(scores, judge.at(rows), lesson.fold[rows], lesson.ordered, lesson.n_classes, lesson.seed)
+
+
+def _progress(lesson: Lesson, judge: Judge, done: Sequence[_Done], clock: Clock) -> tuple[Blended, float]:
+    """How good the blend is so far, by the quickest of the ways to find weights."""
+    seen = _evidences(lesson, judge, done).some()
+    scores = nested_scores(by_loss, seen) if len(done) > 1 else seen.scores[:, 0]
+    loss = seen.judge.loss(scores)
+    event = Blended(
+        seconds=clock.spent, score=seen.judge.score(scores), standard_error=seen.judge.standard_error(scores), n_members=len(done)
+    )
+    return event, loss
+
+
+def _outcome(
+    question: Question, lesson: Lesson, judge: Judge, done: list[_Done], given_up: Sequence[Entry], clock: Clock
+) -> Outcome:
+    """Weigh the members, and put everything together."""
+    seen = _evidences(lesson, judge, done)
+    found = blend(seen)
+    kept = np.flatnonzero(found.final.weights > 0.0)
+    model = AutoModel(
+        task=question.task, target=question.target, classes=question.classes, schema=lesson.schema, form=lesson.form,
+        names=tuple(done[place].recipe.name for place in kept), members=tuple(done[place].member for place in kept),
+        weights=found.final.weights[kept], shift=found.final.shift, metric=question.metric.name, facts={},
+    )  # fmt: skip
+    nested = np.full((lesson.n_rows, lesson.width), np.nan)
+    nested[lesson.judged] = found.nested
+    return Outcome(
+        model=model,
+        leaderboard=_leaderboard(lesson, seen.judge, done, given_up, found),
+        X=question.X, y=question.y, weight=question.weight, groups=question.groups,
+        names=tuple(one.recipe.name for one in done),
+        out_of_fold=np.stack([one.scores for one in done], axis=1),
+        blend_out_of_fold=nested, judged=lesson.judged,
+        curves={one.recipe.name: one.curve for one in done if one.curve},
+        suspicions=question.suspicions,
+        notes=(*question.notes, f"Members are weighed by {found.way}."),
+        seconds=clock.spent, seed=question.seed,
+    )  # fmt: skip
+
+
+def _leaderboard(
+    lesson: Lesson, judge: Judge, done: Sequence[_Done], given_up: Sequence[Entry], found: Blend
+) -> tuple[Entry, ...]:
+    """The ensemble, then members by their loss, then those that were given up."""
+    rows = np.linspace(0, lesson.n_rows - 1, min(TIMED_ROWS, lesson.n_rows)).astype(np.int64)
+    view = lesson.some_rows(rows)
+    members = []
+    for one, weight in zip(done, found.final.weights, strict=True):
+        began = time.perf_counter()
+        one.member.scores(view, 1)
+        taken = (time.perf_counter() - began) / len(rows) * 1e6
+        members.append(replace(one.entry, weight=float(weight), row_microseconds=taken))
+    all_together = Entry(
+        name=ENSEMBLE, family=ENSEMBLE, score=judge.score(found.nested), standard_error=judge.standard_error(found.nested),
+        loss=judge.loss(found.nested), weight=1.0, seconds=sum(entry.seconds for entry in members),
+        row_microseconds=sum(entry.row_microseconds for entry in members if entry.weight > 0.0), folds=lesson.n_folds, note=found.way,
+    )  # fmt: skip
+    return (all_together, *sorted(members, key=lambda entry: entry.loss), *given_up)

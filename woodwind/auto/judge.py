@@ -1,0 +1,45 @@
+"""Judge: what scores are worth by the metric of a job."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from woodwind.auto.link import probabilities
+from woodwind.metrics.metric import Metric
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Judge:
+    """A metric, and the truth about the rows that it is taken of."""
+
+    metric: Metric
+    y: NDArray[Any]
+    weight: Floats | None
+    classifies: bool
+
+    def at(self, rows: NDArray[Any]) -> "Judge":
+        """The same for some of the rows."""
+        return Judge(self.metric, self.y[rows], None if self.weight is None else self.weight[rows], self.classifies)
+
+    def prediction(self, scores: Floats) -> NDArray[Any]:
+        """Scores as the metric wants them: probabilities, class numbers, or numbers."""
+        if not self.classifies:
+            return scores[:, 0]
+        chance = probabilities(scores)
+        return chance if self.metric.needs == "proba" else chance.argmax(axis=1)
+
+    def score(self, scores: Floats) -> float:
+        """The metric as people know it."""
+        return self.metric.value(self.y, self.prediction(scores), self.weight)
+
+    def loss(self, scores: Floats) -> float:
+        """The same, of which less is better."""
+        return self.metric.loss(self.y, self.prediction(scores), self.weight)
+
+    def standard_error(self, scores: Floats) -> float:
+        """How far the score may be off by chance."""
+        return self.metric.standard_error(self.y, self.prediction(scores), self.weight)

@@ -1,0 +1,77 @@
+"""Members that learn from a matrix of numbers, fold by fold: linear models, neighbours, nets. Who trains them is given from outside."""
+
+import time
+from collections.abc import Iterator, Sequence
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from woodwind.auto.clock import Clock
+from woodwind.auto.lesson import Lesson
+from woodwind.auto.members import MeanMember, Member
+from woodwind.auto.recipe import ALL_ROWS, Fit, Recipe, Taught, gathered
+from woodwind.base.streams import key
+
+Floats = NDArray[np.float64]
+
+# What a member may take of the time that is left when it begins.
+MOST_OF_THE_REST = 0.35
+
+
+class Trainer(Protocol):
+    """Trains a member on a matrix; it keeps within the seconds that are left."""
+
+    def __call__(
+        self, matrix: Floats, y: NDArray[Any], weight: Floats | None, task: str, n_classes: int, seed: int, left: Any
+    ) -> Member:
+        """The member."""
+
+
+class Plain:
+    """A family of members on a matrix.
+
+    The member is the mean of those of all folds; or, where it is little more than its rows, one of all rows.
+    """
+
+    says_scores = True
+
+    def __init__(self, trainer: Trainer, needs_all_rows: bool = False) -> None:
+        self.trainer, self.needs_all_rows = trainer, needs_all_rows
+
+    def fits(self, lesson: Lesson, recipe: Recipe, clock: Clock, have: Sequence[Fit]) -> Iterator[Fit]:
+        """One fold after another."""
+        end = clock.spent + MOST_OF_THE_REST * clock.left_for_training
+        missing = [fold for fold in (*range(lesson.n_folds), *([ALL_ROWS] if self.needs_all_rows else [])) if not _is_there(fold, have)]
+        for number, fold in enumerate(missing):
+            if clock.left_for_training <= 0.0 or clock.spent >= end:
+                return
+            began = clock.spent
+            # Each of those to come has the same share of what is left.
+            until = began + (end - began) / (len(missing) - number)
+            yield self._fit(lesson, recipe, clock, fold, until)
+
+    def _fit(self, lesson: Lesson, recipe: Recipe, clock: Clock, fold: int, until: float) -> Fit:
+        began = time.perf_counter()
+        rows = np.arange(lesson.n_rows) if fold == ALL_ROWS else lesson.learnt(fold)
+        weight = None if lesson.weight is None else lesson.weight[rows]
+        task = "regression" if lesson.n_classes == 0 else "binary" if lesson.n_classes == 2 else "multiclass"
+        seed = key(lesson.seed, "member", recipe.name, recipe.seed, fold) % (1 << 31)
+
+        def left() -> float:
+            return 0.0 if clock.stopped else until - clock.spent
+
+        member = self.trainer(lesson.view.matrix[rows], lesson.y[rows], weight, task, lesson.n_classes, seed, left)
+        said = None if fold == ALL_ROWS else member.scores(lesson.matrix_rows(lesson.held(fold)), lesson.threads)
+        kept = None if self.needs_all_rows and fold != ALL_ROWS else member
+        return Fit(fold, said, kept, time.perf_counter() - began)
+
+    def finish(self, lesson: Lesson, recipe: Recipe, fits: Sequence[Fit]) -> Taught:
+        """The mean of the folds, or the one of all rows."""
+        members = tuple(fit.model for fit in fits if fit.model is not None)
+        member = members[0] if len(members) == 1 else MeanMember(members)
+        return Taught(member, gathered(lesson, fits))
+
+
+def _is_there(fold: int, have: Sequence[Fit]) -> bool:
+    return any(fit.fold == fold for fit in have)

@@ -1,0 +1,74 @@
+"""Recipe: a member that may be trained, by name; and Family: those who can train such members."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from woodwind.auto.clock import Clock
+from woodwind.auto.lesson import Lesson
+from woodwind.auto.members import Member
+
+Floats = NDArray[np.float64]
+
+# The number of what is trained on all rows, where folds have numbers from 0 on.
+ALL_ROWS = -1
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """One member of a portfolio."""
+
+    name: str
+    family: str
+    settings: dict[str, Any] = field(default_factory=dict)
+    seed: int = 0  # tells apart members that differ in nothing else
+
+
+@dataclass(frozen=True, eq=False)
+class Fit:
+    """What one fold of a member has given."""
+
+    fold: int  # or ALL_ROWS
+    said: Floats | None  # (rows of the fold, any): of rows that it has not learnt
+    model: Any  # what the member is made of; anything that the model file can hold
+    seconds: float
+    curve: dict[str, list[float]] = field(default_factory=dict)  # losses by round
+    note: str = ""
+
+
+class Taught(NamedTuple):
+    """A finished member."""
+
+    member: Member
+    scores: Floats  # (n, width) out of fold; NaN for rows that are never held out
+
+
+class Family(Protocol):
+    """Trains members of one kind."""
+
+    needs_all_rows: bool  # whether one more is trained on all rows
+    says_scores: bool  # whether folds say scores; else `finish` makes them of what they say
+
+    def fits(self, lesson: Lesson, recipe: Recipe, clock: Clock, have: Sequence[Fit]) -> Iterator[Fit]:
+        """Fits of the folds that are not there yet, as they are done; it may end early when the clock has run out."""
+
+    def finish(self, lesson: Lesson, recipe: Recipe, fits: Sequence[Fit]) -> Taught:
+        """The member of all its fits."""
+
+
+def is_whole(fits: Sequence[Fit], lesson: Lesson) -> bool:
+    """Whether every fold was asked about its rows."""
+    return {fit.fold for fit in fits if fit.said is not None} == set(range(lesson.n_folds))
+
+
+def gathered(lesson: Lesson, fits: Sequence[Fit]) -> Floats:
+    """What was said of the rows out of fold, (n, any); NaN for rows that were never held out."""
+    said = [fit for fit in fits if fit.said is not None]
+    assert said[0].said is not None
+    out = np.full((lesson.n_rows, said[0].said.shape[1]), np.nan)
+    for fit in said:
+        out[lesson.held(fit.fold)] = fit.said
+    return out

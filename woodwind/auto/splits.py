@@ -1,0 +1,61 @@
+"""Which rows are held out, by the size of the table, by groups, and by time."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from woodwind.base.errors import DataError
+from woodwind.ensemble.held_out import fold_numbers, hold_out
+
+Integers = NDArray[np.int64]
+
+# Folds cost as many trainings: a small table can pay for more of them, and needs them more. Even numbers keep two processors busy. Of a
+# large table one part held out says enough.
+SMALL, MANY_FOLDS = 10_000, 8
+MEDIUM, SOME_FOLDS = 80_000, 4
+HELD_SHARE, LARGE_HELD_SHARE, LARGE = 0.2, 0.1, 300_000
+# Blocks of time that are held out, one after another; what comes before the first of them is only learnt.
+BLOCKS = 4
+
+
+def folds_for(n_rows: int) -> int:
+    """How many folds a table is divided into; 1 where one part of it is held out."""
+    return MANY_FOLDS if n_rows <= SMALL else SOME_FOLDS if n_rows <= MEDIUM else 1
+
+
+def fold_of_rows(
+    seed: int, n_rows: int, classes: Integers | None, groups: Integers | None, moments: NDArray[np.float64] | None
+) -> Integers:
+    """The fold in which each row is held out, from 0 on; -1 for rows that are never held out.
+
+    Groups stay together, classes keep their shares; with moments, folds are blocks of time, and rows of the same moment stay together.
+    """
+    count = folds_for(n_rows)
+    if moments is not None:
+        return _blocks(moments, groups)
+    if count > 1:
+        fold = fold_numbers(seed, n_rows, count, classes, groups)
+        present = np.unique(fold[fold >= 0])
+        if len(present) >= 2:
+            # Few groups may leave folds empty: those that are not have numbers without gaps.
+            return np.where(fold >= 0, np.searchsorted(present, fold), -1)
+        if groups is not None:
+            raise DataError(
+                "The group column has too few groups to hold one out without losing a class. Leave the group out, or collect more groups."
+            )
+        raise DataError(f"A table of {n_rows} rows is too small to hold any of them out. Give at least two rows of each class.")
+    held = hold_out(seed, n_rows, HELD_SHARE if n_rows <= LARGE else LARGE_HELD_SHARE, classes, groups)
+    return np.where(held, 0, -1)
+
+
+def _blocks(moments: NDArray[np.float64], groups: Integers | None) -> Integers:
+    """Blocks of time of about equal size: the first is never held out. With groups, one counts from its first moment on."""
+    if groups is not None:
+        first = np.full(int(groups.max()) + 1, np.inf)
+        np.minimum.at(first, groups, moments)
+        moments = first[groups]
+    rank = np.searchsorted(np.sort(moments), moments)
+    block = np.minimum(rank * (BLOCKS + 1) // len(moments), BLOCKS) - 1
+    present = np.unique(block)
+    if len(present) < 2:
+        raise DataError("The time column has too few different values to hold later rows out. Leave it out, or use another column.")
+    return np.searchsorted(present, block) - 1

@@ -1,0 +1,34 @@
+"""Any table as an Arrow table, for whoever looks at its columns one by one: what the report says of the data."""
+
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from woodwind.data.frames import open_table
+from woodwind.data.raw import Coded, LazyColumn, SparseColumn, Values
+
+
+def as_arrow(X: Any) -> pa.Table:
+    """The same table in Arrow; columns without names are called x0, x1 and so on."""
+    if isinstance(X, pa.Table):
+        return X
+    raw = open_table(X)
+    names = raw.names or tuple(f"x{place}" for place in range(raw.n_columns))
+    return pa.table({name: _column(raw.column(place).values) for place, name in enumerate(names)})
+
+
+def _column(values: Values) -> Any:
+    if isinstance(values, pa.ChunkedArray):
+        return values
+    if isinstance(values, Coded):
+        dictionary = values.dictionary if isinstance(values.dictionary, pa.Array) else pa.array(values.dictionary)
+        places = pa.array(values.places.astype(np.int32), mask=values.places < 0)
+        return pa.DictionaryArray.from_arrays(places, dictionary)
+    if isinstance(values, SparseColumn):
+        dense = np.zeros(values.n_rows, values.values.dtype)
+        dense[values.rows] = values.values
+        return pa.array(dense)
+    if isinstance(values, LazyColumn):
+        return pa.array(np.asarray(values.native))
+    return pa.array(np.ascontiguousarray(values))

@@ -1,0 +1,102 @@
+"""`woodwind.fit`: a table with its target in it, or a file of one, to a trained ensemble."""
+
+import difflib
+from typing import Any
+
+import numpy as np
+
+from woodwind.base.errors import ParameterError
+from woodwind.base.told import told
+from woodwind.data.files import is_place, read_table
+from woodwind.data.roles import split_roles
+from woodwind.estimators.auto_ensemble import AutoEnsembleClassifier, AutoEnsembleRegressor
+from woodwind.estimators.auto_skin import clock_of
+from woodwind.estimators.target import Target
+from woodwind.params.auto import AutoParams
+from woodwind.params.check import check
+from woodwind.params.describe import declared
+
+Fitted = AutoEnsembleClassifier | AutoEnsembleRegressor
+
+PARAMETERS = """
+table : path, pattern, list of paths, or table with named columns
+    CSV, TSV, Parquet, Feather or Arrow, packed or not; or a frame of pandas, polars or Arrow.
+target : str
+    The column to predict.
+task : {'auto', 'classification', 'binary', 'multiclass', 'regression'}, default='auto'
+    What is asked: which class, or how much. 'auto' looks at the target and says what it decided.
+group : str, default=None
+    A column whose rows of one value are never divided between learning and judging. It is not learnt from.
+time_column : str, default=None
+    A column of dates or numbers: members are judged by rows that are later than those they learn.
+ignore : list of str, default=()
+    Columns that are left out.
+drop_missing_target : bool, default=False
+    Leave out rows without a target, instead of refusing them.
+"""
+
+
+@told(parameters=PARAMETERS)
+def fit(
+    table: Any,
+    target: str,
+    *,
+    task: str = "auto",
+    group: str | None = None,
+    time_column: str | None = None,
+    ignore: Any = (),
+    drop_missing_target: bool = False,
+    **options: Any,
+) -> Fitted:  # the names are the user's: there is no object to put them in
+    """Train the best ensemble that a given time allows, from a table that holds its target.
+
+    Parameters
+    ----------
+    {parameters}
+    **options
+        Those of `AutoEnsembleClassifier`: `time`, `models`, `metric`, `exclude`, `checkpoint`, `resume`, `listener`, and `seed` and
+        `threads`, which are the `random_state` and `n_jobs` of other estimators.
+
+    Returns
+    -------
+    AutoEnsembleClassifier or AutoEnsembleRegressor
+
+    Examples
+    --------
+    >>> import woodwind
+    >>> from sklearn.datasets import load_iris
+    >>> iris = load_iris(as_frame=True).frame
+    >>> model = woodwind.fit(iris, "target", models=2)
+    >>> model.predict(iris.head(2)).tolist()
+    [0, 0]
+    """
+    model_options = _estimator_options(options)
+    clock = clock_of({"time": 60.0, "models": None} | model_options)
+    table = read_table(table) if is_place(table) else table
+    ignored = [ignore] if isinstance(ignore, str) else list(ignore)
+    roles = split_roles(
+        table, target, task=task, group=group, time_column=time_column, ignore=ignored, drop_missing_target=drop_missing_target
+    )
+    read = roles.target
+    estimator: Any = AutoEnsembleRegressor if read.task == "regression" else AutoEnsembleClassifier
+    model: Fitted = estimator(**model_options)
+    values = check(model)
+    classes = np.array(read.classes) if read.classes else None
+    notes = (read.why, *read.notes, *([f"{roles.dropped:,} rows without a target were left out."] if roles.dropped else []))
+    model._train(
+        values, clock, roles.X, Target(read.y, classes), moments=roles.moments, groups=roles.groups, target=target, notes=notes,
+    )  # fmt: skip
+    return model
+
+
+def _estimator_options(options: dict[str, Any]) -> dict[str, Any]:
+    """Options under the names that estimators have for them."""
+    names = {"seed": "random_state", "threads": "n_jobs"}
+    allowed = [knob.name for knob in declared(AutoParams)]
+    for name in options:
+        if names.get(name, name) not in allowed:
+            known = sorted({*allowed, *names} - set(names.values()))
+            near = difflib.get_close_matches(name, known, n=1)
+            hint = f"Did you mean {near[0]!r}?" if near else f"Options are {', '.join(known)}."
+            raise ParameterError(f"fit has no option {name!r}. {hint}")
+    return {names.get(name, name): value for name, value in options.items()}

@@ -1,0 +1,168 @@
+"""What the two estimators of the main job share: from a table and a target to a question, the job, and its model."""
+
+from pathlib import Path
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from woodwind.auto.boosting import Boosting
+from woodwind.auto.checkpoint import Checkpoint, digest_of
+from woodwind.auto.clock import Clock, ending_on_interrupt
+from woodwind.auto.events import Ended, Event
+from woodwind.auto.forests import Forests
+from woodwind.auto.job import Question, run
+from woodwind.auto.model import AutoModel
+from woodwind.auto.outcome import Entry, Outcome
+from woodwind.auto.portfolio import FAMILIES, portfolio
+from woodwind.auto.recipe import Family
+from woodwind.auto.splits import fold_of_rows
+from woodwind.base.errors import ParameterError
+from woodwind.base.streams import seed_of
+from woodwind.base.told import told
+from woodwind.estimators.scoring import rows_of_table
+from woodwind.estimators.skin import COLUMNS, TRAINING_DATA, Skin, all_or_nothing, check_lengths, row_count
+from woodwind.estimators.target import Target
+from woodwind.estimators.validation import read_groups
+from woodwind.metrics.named import metric_named
+from woodwind.params.check import check
+
+Floats = NDArray[np.float64]
+
+FAMILY: dict[str, Family] = {
+    "boosting": Boosting(),
+    "forest": Forests(),
+}
+
+ABOUT = """
+Boosted trees of several shapes, random forests, extra-trees, a linear model, neighbours and a small net are trained in folds, one after
+another in the order that pays most. What they say of rows that they have not learnt decides how they are weighed, and weights are
+judged by rows that they were not found from. On a terminal there is `woodwind fit`, which does the same from a file.
+"""
+MODEL = """
+model_ : AutoModel
+    The blend: arrays and plain values, which predict without scikit-learn.
+leaderboard_ : tuple of Entry
+    The ensemble, then every member that was tried: score out of fold with its standard error, weight, seconds.
+score_ : float
+    The score of the ensemble, of rows that neither its members nor its weights have seen.
+facts_ : dict
+    What the report shows.
+"""
+
+
+class AutoEnsemble(Skin):
+    """The main job as an estimator."""
+
+    _told: ClassVar[dict[str, str]] = {"about": ABOUT, "model": MODEL, "columns": COLUMNS}
+    model_: AutoModel
+    leaderboard_: tuple[Entry, ...]
+
+    # What each task does in its own way.
+
+    def _read_target(self, y: Any, sample_weight: Any) -> tuple[Target, Floats | None]:
+        """The target, and the weights of rows."""
+        raise NotImplementedError
+
+    def _keep_classes(self, target: Target) -> None:
+        """Remember the labels, if there are any."""
+
+    @told(data=TRAINING_DATA)
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
+        """Try members, and blend them.
+
+        Parameters
+        ----------
+        {data}
+        groups : sequence of labels, one for each row, default=None
+            Rows of one group are held out together.
+
+        Returns
+        -------
+        self
+        """
+        values = check(self)
+        clock = clock_of(values)
+        with all_or_nothing(self):
+            target, weight = self._read_target(y, sample_weight)
+            check_lengths(self._owner, row_count(X), target.n_rows)
+            grouped = read_groups(groups, target.n_rows, self._owner)
+            if weight is not None and not weight.all():
+                present = np.flatnonzero(weight)
+                X, target, weight = rows_of_table(X, present), target.at(present), weight[present]
+                grouped = None if grouped is None else grouped[present]
+            self._train(values, clock, X, target, weight=weight, groups=grouped)
+        return self
+
+    def _train(
+        self, values: dict[str, Any], clock: Clock, X: Any, truth: Target, *, moments: Floats | None = None, **asked: Any
+    ) -> None:
+        """Do the job by checked parameters, for rows that all count. `asked` is more of the question."""
+        families = _families(values["exclude"], self._owner)
+        seed = seed_of(values["random_state"])
+        task = "regression" if truth.classes is None else "binary" if truth.n_classes == 2 else "multiclass"
+        labels = None if truth.classes is None else truth.y.astype(np.int64)
+        question = Question(
+            X=X, y=truth.y, task=task, classes=() if truth.classes is None else tuple(truth.classes.tolist()),
+            metric=metric_named(values["metric"], task), ordered=moments is not None,
+            fold=fold_of_rows(seed, truth.n_rows, labels, asked.get("groups"), moments),
+            categorical_features=values["categorical_features"], seed=seed, threads=self._threads, models=values["models"], **asked,
+        )  # fmt: skip
+        self._keep_classes(truth)
+        checkpoint = _checkpoint(values, question, clock, self._owner)
+        with ending_on_interrupt(clock):
+            for event in run(question, FAMILY, portfolio(truth.n_classes, families), clock, checkpoint):
+                self._tell(event, values)
+                if isinstance(event, Ended):
+                    self._keep(event.outcome)
+
+    def _tell(self, event: Event, values: dict[str, Any]) -> None:
+        if values["listener"] is not None:
+            values["listener"](event)
+
+    def _keep(self, outcome: Outcome) -> None:
+        """The results, as attributes."""
+        self.model_ = outcome.model
+        self.leaderboard_ = outcome.leaderboard
+        self.score_ = outcome.leaderboard[0].score
+        self.facts_ = outcome.model.facts
+        self._keep_header(outcome.model.schema.header)
+
+    def _scores(self, X: Any) -> Floats:
+        check_is_fitted(self)
+        return self.model_.scores(X, self._threads)
+
+
+def clock_of(values: dict[str, Any]) -> Clock:
+    """A clock that begins now: with a number of models there is always time."""
+    return Clock(values["time"] if values["models"] is None else None)
+
+
+def _families(exclude: Any, owner: str) -> tuple[str, ...]:
+    """Families that are tried."""
+    given = [exclude] if isinstance(exclude, str) else list(exclude)
+    for name in given:
+        if name not in FAMILIES:
+            raise ParameterError(f"{owner}: exclude names {name!r}, which is no family. Those are {', '.join(map(repr, FAMILIES))}.")
+    left = tuple(name for name in FAMILIES if name not in given and name in FAMILY)
+    if not left:
+        raise ParameterError(f"{owner}: exclude names all families, so that nothing is left to try. Leave one of them out of it.")
+    return left
+
+
+def _checkpoint(values: dict[str, Any], question: Question, clock: Clock, owner: str) -> Checkpoint | None:
+    """Where checkpoints are kept; the time that was spent before counts."""
+    if values["checkpoint"] is None:
+        if values["resume"]:
+            raise ParameterError(f"{owner}: resume=True needs the folder of the checkpoints. Give checkpoint.")
+        return None
+    table = np.ascontiguousarray(question.fold).tobytes() + np.ascontiguousarray(question.y).tobytes()
+    job = {
+        "the data": digest_of(table, repr(question.classes).encode()), "the metric": question.metric.name, "the seed": question.seed,
+        "what is excluded": sorted(values["exclude"]), "the number of models": question.models,
+    }  # fmt: skip
+    checkpoint, spent = Checkpoint.begin(Path(values["checkpoint"]), job, values["resume"])
+    if clock.started is not None:
+        clock.started -= spent
+    return checkpoint

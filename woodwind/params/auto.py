@@ -1,0 +1,45 @@
+"""The parameters of the main job."""
+
+from collections.abc import Callable, Sequence
+from typing import Annotated, Any, Literal
+
+from woodwind.params.groups import Categorical, Jobs, RandomState, Verbose
+from woodwind.params.knobs import above, at_least, knobs, spelled
+
+Metric = Annotated[
+    str,
+    "What members and their blend are judged by, such as 'log_loss', 'auc', 'accuracy', 'rmse' or 'mae'. 'auto': log loss for classes, "
+    "root mean squared error for numbers.",
+]
+Seconds = Annotated[float | None, above(0), "Seconds for everything. None: as long as members help, or as `models` says."]
+Models = Annotated[
+    int | None, at_least(1), "How many members are tried, instead of a time: then the result is the same on every run."
+]
+Exclude = Annotated[
+    Sequence[str], spelled("names of families"), "Families that are not tried: of 'boosting', 'forest', 'linear', 'neighbours' and 'net'."
+]
+Folder = Annotated[
+    Any, spelled("None or a path"), "A folder for checkpoints: after every fold that was trained a job can go on from there."
+]
+Resume = Annotated[bool, "Go on from the checkpoints that are there. The data and all that decides the result must be the same."]
+Listener = Annotated[Callable | None, "A function that is called with everything that happens, an event of woodwind.auto.events each."]
+
+
+@knobs
+class AutoParams:
+    """What the main job is given."""
+
+    time: Seconds = 60.0
+    models: Models = None
+    metric: Metric = "auto"
+    exclude: Exclude = ()
+    categorical_features: Categorical = None
+    checkpoint: Folder = None
+    resume: Resume = False
+    listener: Listener = None
+    n_jobs: Jobs = None
+    random_state: RandomState = 0
+    verbose: Verbose = 0
+
+
+Task = Literal["auto", "binary", "multiclass", "regression"]
