@@ -21,6 +21,7 @@ from woodwind.auto.blend import Blend, Evidences, blend, by_loss, nested_scores
 from woodwind.auto.checkpoint import Checkpoint
 from woodwind.auto.clock import Clock
 from woodwind.auto.events import Began, Blended, Ended, Event, FoldDone, MemberDone, Said, Trying
+from woodwind.auto.facts import collect
 from woodwind.auto.judge import Judge
 from woodwind.auto.lesson import Lesson
 from woodwind.auto.members import Member
@@ -28,6 +29,7 @@ from woodwind.auto.model import AutoModel
 from woodwind.auto.outcome import ENSEMBLE, Entry, Outcome
 from woodwind.auto.recipe import ALL_ROWS, Family, Fit, Recipe, is_whole
 from woodwind.base.errors import JobError, WoodwindError
+from woodwind.data.arrow_form import as_arrow
 from woodwind.data.schema import Schema
 
 Floats = NDArray[np.float64]
@@ -40,6 +42,8 @@ PATIENCE = 8
 GAIN = 1e-4
 # Rows by which the time of a prediction is taken.
 TIMED_ROWS = 500
+# Seconds for the facts of the report: what is left of the budget but a share for saving, and at least so many; without a budget so many.
+SAVING_SHARE, LEAST_FACTS, UNHURRIED_FACTS = 0.03, 0.2, 20.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,7 +114,8 @@ def run(
             break
     if not done:
         raise JobError(_nothing(given_up, clock))
-    yield Ended(seconds=clock.spent, outcome=_outcome(question, lesson, judge, done, given_up, clock))
+    outcome = _outcome(question, lesson, judge, done, given_up, clock)
+    yield Ended(seconds=clock.spent, outcome=_with_facts(outcome, clock, question.threads))
 
 
 def _member(
@@ -230,6 +235,13 @@ def _outcome(
         notes=(*question.notes, f"Members are weighed by {found.way}."),
         seconds=clock.spent, seed=question.seed,
     )  # fmt: skip
+
+
+def _with_facts(outcome: Outcome, clock: Clock, threads: int) -> Outcome:
+    """The same, with the facts for the report in its model."""
+    seconds = UNHURRIED_FACTS if clock.budget is None else max(clock.budget - clock.spent - SAVING_SHARE * clock.budget, LEAST_FACTS)
+    facts = collect(replace(outcome, X=as_arrow(outcome.X)), seconds, threads)
+    return replace(outcome, model=replace(outcome.model, facts=facts), seconds=clock.spent)
 
 
 def _leaderboard(

@@ -7,8 +7,10 @@ import numpy as np
 
 from woodwind.base.errors import ParameterError
 from woodwind.base.told import told
+from woodwind.data.arrow_form import as_arrow
 from woodwind.data.files import is_place, read_table
 from woodwind.data.roles import split_roles
+from woodwind.data.suspicions import suspicions
 from woodwind.estimators.auto_ensemble import AutoEnsembleClassifier, AutoEnsembleRegressor
 from woodwind.estimators.auto_skin import clock_of
 from woodwind.estimators.target import Target
@@ -85,6 +87,7 @@ def fit(
     notes = (read.why, *read.notes, *([f"{roles.dropped:,} rows without a target were left out."] if roles.dropped else []))
     model._train(
         values, clock, roles.X, Target(read.y, classes), moments=roles.moments, groups=roles.groups, target=target, notes=notes,
+        suspicions=suspicions(as_arrow(roles.X), target, read.y, read.task != "regression", roles.groups),
     )  # fmt: skip
     return model
 

@@ -18,6 +18,7 @@ from woodwind.auto.outcome import Entry, Outcome
 from woodwind.auto.portfolio import FAMILIES, portfolio
 from woodwind.auto.recipe import Family
 from woodwind.auto.splits import fold_of_rows
+from woodwind.base.atomic import write_file
 from woodwind.base.errors import ParameterError
 from woodwind.base.streams import seed_of
 from woodwind.base.told import told
@@ -27,6 +28,7 @@ from woodwind.estimators.target import Target
 from woodwind.estimators.validation import read_groups
 from woodwind.metrics.named import metric_named
 from woodwind.params.check import check
+from woodwind.report import page
 
 Floats = NDArray[np.float64]
 
@@ -128,6 +130,17 @@ class AutoEnsemble(Skin):
         self.score_ = outcome.leaderboard[0].score
         self.facts_ = outcome.model.facts
         self._keep_header(outcome.model.schema.header)
+
+    def report(self, path: Any) -> None:
+        """Write the report as one page of HTML that needs nothing else.
+
+        Parameters
+        ----------
+        path : str or path
+            The file. One that is there is replaced in one step.
+        """
+        check_is_fitted(self)
+        write_file(path, [page(self.facts_).encode()])
 
     def _scores(self, X: Any) -> Floats:
         check_is_fitted(self)
