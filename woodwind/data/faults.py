@@ -41,6 +41,8 @@ MEANINGS = {
     "F009": "a text file holds NUL bytes",
     "F010": "files of one table differ in their columns",
     "F011": "a file lacks a column that was asked for",
+    "F012": "a written schema is not what it should be",
+    "F013": "a column is not what the schema says",
     "F014": "a file has columns and no rows",
     "F015": "a text file is not in the encoding that it begins with",
     "F016": "what was given is no place of a file",

@@ -10,13 +10,18 @@ import pyarrow.parquet
 
 from woodwind.data.csv_file import TextFile, open_text, read_texts
 from woodwind.data.faults import fault, listed
+from woodwind.data.fields import CategoryField
+from woodwind.data.schema import Schema
 from woodwind.data.sources import READ_ERRORS, Place, Source, damaged, find_sources, kind_of_contents
+from woodwind.data.written_schema import WrittenSchema
 
 
 def read_table(
     source: Place | Sequence[Place],
     *,
+    schema: WrittenSchema | None = None,
     columns: Sequence[str] | None = None,
+    as_text: Collection[str] = (),
     header: bool | None = None,
     separator: str | None = None,
 ) -> pa.Table:
@@ -27,8 +32,13 @@ def read_table(
     source : path, pattern such as "parts/*.csv", list of these, or "-" for CSV on standard input
         What a file is, is told by its contents: CSV, TSV and other separators, Parquet, Feather, Arrow; plain or packed by gzip, bzip2,
         zstd, lz4, xz or zip. Several files are read one below another; their columns are matched by name.
+    schema : WrittenSchema, optional
+        What columns are and what they are for, as written down; see `WrittenSchema`. Columns that it does not mention are found out about.
     columns : names, optional
         Which columns to read, in this order. The others are not looked at.
+    as_text : names, optional
+        Columns of text files to be left as they are written, whatever they look like: those that a model knows as text, see
+        `text_columns`. Names that a file does not have are no error.
     header : bool, optional
         Whether text files begin with the names of the columns. By default their first line is looked at, and you are told if it holds none.
     separator : one character, optional
@@ -49,7 +59,12 @@ def read_table(
     opened = [
         open_text(one, header, separator) if kind == "text" else _BinaryFile(one, kind) for one, kind in zip(sources, kinds, strict=True)
     ]
-    table = _joined(_parts(opened, _common_names(opened, columns)), opened)
+    names = _common_names(opened, columns)
+    if schema is not None:
+        _check_schema(schema, opened[0])
+        names = [name for name in names if name not in schema.ignored]
+        as_text = {*as_text, *schema.as_text}
+    table = _joined(_parts(opened, names, as_text), opened)
     if table.num_rows == 0:
         raise fault(
             "F014",
@@ -57,13 +72,28 @@ def read_table(
             "There is no table to read.",
             "look at the step that wrote the file; if it has no header, say header=False.",
         )
-    return table
+    return table if schema is None else schema.apply(table)
 
 
-def _parts(files: "Sequence[TextFile | _BinaryFile]", names: Sequence[str]) -> list[pa.Table]:
+def text_columns(schema: Schema) -> tuple[str, ...]:
+    """The columns that a model knows as categories of text.
+
+    A text file of a few rows may hold nothing but 7 or None in such a column, which would be read as a number or as missing.
+    """
+    fields = zip(schema.names or (), schema.fields, strict=False)
+    return tuple(name for name, field in fields if isinstance(field, CategoryField) and field.levels.is_text)
+
+
+def _check_schema(schema: WrittenSchema, first: "TextFile | _BinaryFile") -> None:
+    missing = [column.name for column in schema.columns if column.name not in first.names and not column.is_ignored]
+    if missing:
+        raise unknown_columns(first.source.name, missing, first.names)
+
+
+def _parts(files: "Sequence[TextFile | _BinaryFile]", names: Sequence[str], as_text: Collection[str]) -> list[pa.Table]:
     """The tables of the files, in their order; the columns of all text files have the same types."""
     texts = [file for file in files if isinstance(file, TextFile)]
-    common = pa.table(read_texts(texts, names, ()) if texts else {})
+    common = pa.table(read_texts(texts, names, as_text) if texts else {})
     if len(texts) == len(files):
         return [common]
     parts, begin = [], 0
