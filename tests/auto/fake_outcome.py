@@ -97,10 +97,10 @@ def outcome_of(table, target, task, classes=(), *, target_name="goal", seed=0, f
     metric = "rmse" if task == "regression" else "log_loss"
     model = AutoModel(task, target_name, tuple(classes), fitted[0].schema_, form, NAMES, kept, weights, np.zeros(width), metric, {})
     blended = np.einsum("m,nmw->nw", weights, said)
-    entries = [entry("ensemble", "ensemble", losses_of(task, y, blended), 1.0, folds)]
+    entries = [entry("ensemble", "ensemble", losses_of(task, y, blended), 1.0, folds, task == "regression")]
     families = ("boosting", "boosting", "linear")
     for place, name in enumerate(NAMES):
-        entries.append(entry(name, families[place], losses_of(task, y, said[:, place]), WEIGHTS[place], folds))
+        entries.append(entry(name, families[place], losses_of(task, y, said[:, place]), WEIGHTS[place], folds, task == "regression"))
     entries = [entries[0], *sorted(entries[1:], key=lambda one: one.loss)]
     failed = Entry("net", "net", np.nan, np.nan, np.nan, 0.0, 1.0, np.nan, 0, "out of time before its first fold")
     rest = (tuple(suspicions), ("a note",), 12.5, seed)
@@ -113,9 +113,10 @@ def losses_of(task, y, scores):
     return -np.log(np.maximum(probabilities(scores)[np.arange(len(y)), y], 1e-12))
 
 
-def entry(name, family, losses, weight, folds):
+def entry(name, family, losses, weight, folds, rooted=False):
     mean, error = float(losses.mean()), float(losses.std() / np.sqrt(len(losses)))
-    return Entry(name, family, mean, error, mean, weight, 1.25, 3.5, folds)
+    score, error = (mean**0.5, error / (2.0 * mean**0.5)) if rooted else (mean, error)
+    return Entry(name, family, score, error, mean, weight, 1.25, 3.5, folds)
 
 
 def fake(task, n=400, seed=0, **more):

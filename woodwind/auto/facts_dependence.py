@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from woodwind.auto.facts_clock import Clock
 from woodwind.auto.facts_data import kind_of
 from woodwind.auto.facts_plain import brief
+from woodwind.auto.facts_rows import Rows, inputs
 from woodwind.auto.link import probabilities
 from woodwind.auto.outcome import Outcome
 from woodwind.base.streams import choose, key
@@ -51,9 +52,9 @@ def one_column(outcome: Outcome, column: int, threads: int = 1) -> dict[str, Any
     grid = level_grid(outcome, column) if kind in ("category", "truth value") else number_grid(outcome, column)
     if len(grid) < 2:
         return None
-    asked = table.take(np.tile(rows, len(grid)))
-    there = table.column(column).take(np.repeat(grid, len(rows)))
-    scores = model.scores(asked.set_column(column, table.field(column), there), threads)
+    held, n_held = Rows.of(outcome, np.concatenate([rows, grid])), len(rows)
+    places = np.tile(np.arange(n_held), len(grid))
+    scores = held.scores(places, {dict(inputs(outcome))[column]: np.repeat(np.arange(n_held, n_held + len(grid)), n_held)}, threads)
     said = scores if model.task == "regression" else probabilities(scores)
     answers = said.reshape(len(grid), len(rows), -1)
     mean = answers.mean(axis=1)

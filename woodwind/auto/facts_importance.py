@@ -7,7 +7,7 @@ Work goes in repeats, each on rows of its own and for all columns, so that what 
 is time for all repeats. Tables of many columns are shuffled in groups first, and only groups that matter column by column.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from woodwind.auto.facts_clock import Clock
 from woodwind.auto.facts_judged import Judged, Unit, mean_and_error, row_losses
 from woodwind.auto.facts_plain import brief
+from woodwind.auto.facts_rows import Rows, inputs
 from woodwind.auto.outcome import Outcome
 from woodwind.base.streams import choose, key, permutation
 
@@ -30,7 +31,7 @@ GROUP = 8  # columns of a group, where there are more
 SHOWN = 30
 
 
-@dataclass(eq=False)
+@dataclass(frozen=True, eq=False)
 class Shuffling:
     """The rows of one repeat, and how columns of them are shuffled."""
 
@@ -38,48 +39,39 @@ class Shuffling:
     rows: Integers  # places in the table
     repeat: int
     threads: int
-    table: Any = field(init=False)
-
-    def __post_init__(self) -> None:
-        self.table = self.outcome.X.take(self.rows)
 
     def losses(self, groups: list[list[int]]) -> Floats:
-        """The loss of each row with the columns of each group shuffled: (groups, n). A group without columns is the table as it is."""
+        """The loss of each row with the columns of each group shuffled: (groups, n). A group without columns is the rows as they are."""
         n, model = len(self.rows), self.outcome.model
-        y = np.asarray(self.outcome.y)[self.rows]
+        held, y = Rows.of(self.outcome, self.rows), np.asarray(self.outcome.y)[self.rows]
         out = np.empty((len(groups), n))
         step = max(1, TOGETHER // n)
         for begin in range(0, len(groups), step):
             some = groups[begin : begin + step]
             # The same rows once for each group; a shuffled column differs in its group's part alone.
-            table = self.table.take(np.tile(np.arange(n), len(some)))
+            places = np.tile(np.arange(n), len(some))
+            changed: dict[int, Integers] = {}
             for part, group in enumerate(some):
                 for column in group:
-                    table = self._with_shuffled(table, column, part * n)
-            scores = model.scores(table, self.threads)
-            losses = row_losses(model.task, np.tile(y, len(some)), scores)
+                    changed.setdefault(column, places.copy())[part * n : (part + 1) * n] = self._shuffled(column)
+            losses = row_losses(model.task, np.tile(y, len(some)), held.scores(places, changed, self.threads))
             out[begin : begin + len(some)] = losses.reshape(len(some), n)
         return out
 
-    def _with_shuffled(self, table: Any, column: int, begin: int) -> Any:
-        """The table with one column shuffled among the rows of one part."""
-        n = len(self.rows)
-        places = np.arange(table.num_rows)
-        shuffled = permutation(key(self.outcome.seed, "facts", "shuffle", self.repeat, column), n)
-        places[begin : begin + n] = begin + shuffled
-        return table.set_column(column, table.field(column), table.column(column).take(places))
+    def _shuffled(self, column: int) -> Integers:
+        return permutation(key(self.outcome.seed, "facts", "shuffle", self.repeat, column), len(self.rows))
 
 
 def importance_facts(outcome: Outcome, judged: Judged, clock: Clock, threads: int = 1) -> dict[str, Any] | None:
     """The change of the loss by each column with its standard error over rows, most important first."""
-    n, d = len(outcome.y), outcome.X.num_columns
+    n, places = len(outcome.y), {inner: place for place, inner in inputs(outcome)}
     unit = Unit.of(judged) if not judged.absolute else Unit("root mean squared error", True)
     order = choose(key(outcome.seed, "facts", "importance"), n, min(n, ROWS * REPEATS))
     order = order[permutation(key(outcome.seed, "facts", "importance", "order"), len(order))]
     blocks = [order[begin : begin + ROWS] for begin in range(0, len(order), ROWS)] if n > ROWS else [order] * REPEATS
-    columns, screened = list(range(d)), False
-    if d > MOST_ALONE:
-        columns, screened = screened_columns(Shuffling(outcome, blocks[0], 0, threads), d), True
+    columns, screened = list(places), False
+    if len(columns) > MOST_ALONE:
+        columns, screened = screened_columns(Shuffling(outcome, blocks[0], 0, threads), columns), True
     changes: list[Floats] = []
     bases: list[Floats] = []
     for repeat, rows in enumerate(blocks):
@@ -90,12 +82,12 @@ def importance_facts(outcome: Outcome, judged: Judged, clock: Clock, threads: in
         changes.append(losses[1:] - losses[0])
     if not changes:
         return None
-    return _told(outcome, unit, columns, (changes, bases), screened)
+    return _told(outcome, unit, [places[column] for column in columns], (changes, bases), screened)
 
 
-def screened_columns(shuffling: Shuffling, d: int) -> list[int]:
+def screened_columns(shuffling: Shuffling, columns: list[int]) -> list[int]:
     """Columns of the groups that change the loss most when they are shuffled together."""
-    groups = [list(range(begin, min(begin + GROUP, d))) for begin in range(0, d, GROUP)]
+    groups = [columns[begin : begin + GROUP] for begin in range(0, len(columns), GROUP)]
     losses = shuffling.losses([[], *groups])
     change = (losses[1:] - losses[0]).mean(axis=1)
     best = np.sort(np.argsort(-change, kind="stable")[: MOST_ALONE // GROUP])

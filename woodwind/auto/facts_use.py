@@ -2,7 +2,6 @@
 
 import importlib
 import platform
-import sys
 from importlib import metadata
 from typing import Any
 
@@ -20,13 +19,13 @@ def use_facts(outcome: Outcome) -> dict[str, Any]:
     table = outcome.X
     names = [str(name) for name in table.column_names]
     example = table.take(np.zeros(1, np.int64)).to_pylist()[0] if table.num_rows else {}
-    shown = {brief(name): _value(example[name]) for name in names[:MOST_COLUMNS] if example.get(name) is not None}
+    shown = {brief(name): _value(example.get(name)) for name in names[:MOST_COLUMNS]}
     return {"columns": [brief(name) for name in names[:MOST_COLUMNS]], "n_columns": len(names), "example": shown}
 
 
 def _value(value: Any) -> Any:
     """A value as JSON can hold it: numbers and truth values as they are, all else as text."""
-    return value if isinstance(value, bool | int | float) else brief(value, 60)
+    return value if value is None or isinstance(value, bool | int | float) else brief(value, 60)
 
 
 def made_facts(outcome: Outcome) -> dict[str, Any]:
@@ -47,7 +46,7 @@ def made_facts(outcome: Outcome) -> dict[str, Any]:
         "finished": len(outcome.names),
         "chosen": int(np.count_nonzero(np.asarray(outcome.model.weights) > 0.0)),
         "versions": versions,
-        "platform": f"{platform.system()} {platform.machine()}, Python {sys.version_info.major}.{sys.version_info.minor}",
+        "platform": f"{platform.system()} on {platform.machine()}",
         "notes": [brief(note, 1000) for note in outcome.notes],
     }
 

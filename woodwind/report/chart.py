@@ -11,6 +11,7 @@ from woodwind.report.text import THIN, percent, shown
 WIDTH, HEIGHT = 420.0, 280.0
 LETTER = 7.2  # mean width of a letter of 12 pixels, in the widest of the fonts that a system may have
 SMALL_LETTER = 7.0
+NAME_LETTER = 7.9  # of names at the left, which must fit on small screens too, where text is larger against the drawing
 RIGHT = 16.0
 QUARTERS = (0.0, 0.25, 0.5, 0.75, 1.0)
 
@@ -27,13 +28,14 @@ class Axis:
     at: Sequence[float] = ()  # ticks of one's own
     written: Sequence[str] = ()  # beside them
     grid: bool = True
+    whole: bool = False  # whether numbers between whole ones mean nothing
 
     @property
     def marks(self) -> list[tuple[float, str]]:
         """Numbers with a tick, and what is written beside each."""
         if self.names:
             return [(float(number), shown(name, 18)) for number, name in enumerate(self.names)]
-        places = list(self.at) or ticks(self.low, self.high, self.about)
+        places = list(self.at) or ticks(self.low, self.high, self.about, whole=self.whole)
         return list(zip(places, self.written or labels(places), strict=True))
 
 
@@ -68,11 +70,11 @@ class Chart:
     def __post_init__(self) -> None:
         width, height = self.size
         self.root = drawing(self.title, self.description, width, height)
-        left = 10.0 + SMALL_LETTER * max((len(text) for _, text in self.up.marks), default=1)
+        left = 10.0 + (NAME_LETTER if self.up.names else SMALL_LETTER) * max((len(text) for _, text in self.up.marks), default=1)
         key_rows = self._key(left)
         top = (26.0 if self.up.label else 8.0) + 20.0 * key_rows
         self.x = Scale(self.across.low, self.across.high, left, width - self.right)
-        self.y = Scale(self.up.low, self.up.high, height - 40.0, top)
+        self.y = Scale(self.up.low, self.up.high, height - (40.0 if self.across.label else 24.0), top)
         self._axes(width, height)
         self.marks = add(self.root, "g")
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from markupsafe import Markup
 
 from woodwind.base.streams import key, uniform
-from woodwind.report.chart import LETTER, RIGHT, SMALL_LETTER, WIDTH, Axis, Chart, in_percent
+from woodwind.report.chart import LETTER, NAME_LETTER, RIGHT, SMALL_LETTER, WIDTH, Axis, Chart, in_percent
 from woodwind.report.scales import widened
 from woodwind.report.svg import add, box, drawing, markup, path, tip
 from woodwind.report.text import THIN, count, number, percent, shown
@@ -197,29 +197,36 @@ def histogram(title: str, description: str, label: str, edges: Sequence[float], 
 
 
 @dataclass(frozen=True)
-class Column:
-    """One upright bar of a chart of categories: a height, its error, and what is written over it."""
+class Level:
+    """One category of a chart: a number, and words that appear over its mark; what is written at the end of its bar."""
 
     name: str
     value: float
-    error: float = 0.0
     tip: str = ""
+    written: str = ""
 
 
-def columns(title: str, description: str, across: str, up: Axis, drawn: Sequence[Column], *, bars: bool = False) -> Markup:
-    """Points with whiskers over categories, of which the order means nothing; or bars, where nought is at the bottom."""
-    chart = Chart(title, description, Axis(across, -0.5, len(drawn) - 0.5, names=[column.name for column in drawn]), up)
-    wide = min(0.72 * (chart.x.at(1.0) - chart.x.at(0.0)), 56.0)
-    for place, column in enumerate(drawn):
-        x, y = chart.point(float(place), column.value)
-        words = column.tip or f"{shown(column.name)}: {number(column.value)}"
-        if bars:
-            tip(box(chart.marks, "bar one", (x - wide / 2.0, y), (wide, chart.y.begin - y)), words)
-            continue
-        if column.error > 0.0:
-            ends = chart.y.inside(column.value - column.error), chart.y.inside(column.value + column.error)
-            add(chart.marks, "line", class_="whisker", x1=x, x2=x, y1=ends[0], y2=ends[1])
-        tip(add(chart.marks, "circle", class_="dot one", cx=x, cy=y, r=4.5), words)
+def levels(title: str, description: str, across: Axis, drawn: Sequence[Level]) -> Markup:
+    """A point for each category, in rows with their names: there is room for names of any length."""
+    up = Axis("", len(drawn) - 0.5, -0.5, names=[level.name for level in drawn])
+    chart = Chart(title, description, across, up, size=(WIDTH, 62.0 + 26.0 * max(len(drawn), 4)))
+    for place, level in enumerate(drawn):
+        x, y = chart.point(level.value, float(place))
+        tip(add(chart.marks, "circle", class_="dot one", cx=x, cy=y, r=5.0), level.tip or f"{shown(level.name)}: {number(level.value)}")
+    return markup(chart.root)
+
+
+def columns(title: str, description: str, up: Axis, drawn: Sequence[Level]) -> Markup:
+    """An upright bar for each category, from nought; what is written stands over it where there is room."""
+    chart = Chart(title, description, Axis("", -0.5, len(drawn) - 0.5, names=[level.name for level in drawn]), up)
+    apart_by = chart.x.at(1.0) - chart.x.at(0.0)
+    wide = min(0.72 * apart_by, 64.0)
+    for place, level in enumerate(drawn):
+        x, y = chart.point(float(place), level.value)
+        bar = box(chart.marks, "bar one", (x - wide / 2.0, y), (wide, chart.y.begin - y))
+        tip(bar, level.tip or f"{shown(level.name)}: {number(level.value)}")
+        if level.written and SMALL_LETTER * len(level.written) < apart_by - 2.0:
+            add(chart.marks, "text", level.written, class_="tick ink middle", x=x, y=y - 5.0)
     return markup(chart.root)
 
 
@@ -228,7 +235,7 @@ def heat(title: str, description: str, names: tuple[Sequence[str], Sequence[str]
     """A table of shares as shades, with what is written in each cell; `names` are those of rows and columns, `axes` what they are."""
     (rows, across), cells = names, len(names[1])
     short = [[shown(name, 14) for name in rows], [shown(name, 14) for name in across]]
-    left = max(12.0 + SMALL_LETTER * max(len(name) for name in short[0]), 20.0 + LETTER * len(axes[0]))
+    left = max(12.0 + NAME_LETTER * max(len(name) for name in short[0]), 20.0 + LETTER * len(axes[0]))
     slanted = any(SMALL_LETTER * len(name) > (WIDTH - left) / cells - 4.0 for name in short[1])
     side = min((WIDTH - left - (44.0 if slanted else 0.0)) / cells, 110.0)
     high = min(max(side, 22.0), 52.0)

@@ -122,15 +122,15 @@ def confusion_figure(found: Facts) -> Facts:
 
 def mixup_figure(found: list[Facts]) -> Facts:
     """The commonest mix-ups as lines with bars."""
-    track = Track(0.0, max(one["count"] / one["of"] for one in found))
+    track = Track(0.0, max(one["count"] for one in found))
     rows = []
     for one in found:
-        truth, said, share = shown(one["truth"], 24), shown(one["said"], 24), one["count"] / one["of"]
-        bar = bar_row(track, share, 0.0, f"{truth} taken for {said}: {percent(share)}")
+        truth, said = shown(one["truth"], 24), shown(one["said"], 24)
+        bar = bar_row(track, one["count"], 0.0, f"{truth} taken for {said}: {percent(one['count'] / one['of'])}")
         line = "<tr><th scope='row'><bdi>{}</bdi> taken for <bdi>{}</bdi></th><td class='wide'>{}</td><td class='n'>{} of {}</td></tr>"
         rows.append(Markup(line).format(truth, said, bar, count(one["count"]), count(one["of"])))
     table = Markup("<div class='inner'><table><tbody>{}</tbody></table></div>").format(Markup("").join(rows))
-    words = "Rows of a class that were called by another one's name; bars are shares of the class."
+    words = "Rows of a class that were called by the name of another one."
     return figure("What is mixed up most often?", words, table)
 
 

@@ -5,7 +5,7 @@ from typing import Any
 from markupsafe import Markup
 
 from woodwind.report.chart import Axis, in_percent, share_axis
-from woodwind.report.figures import KINDS, Column, Counts, Line, Points, columns, histogram, lines, scatter
+from woodwind.report.figures import KINDS, Counts, Level, Line, Points, columns, histogram, levels, lines, scatter
 from woodwind.report.pictures import figure
 from woodwind.report.scales import span, widened
 from woodwind.report.sections import bars, members, suspicions
@@ -52,8 +52,8 @@ def dependence_figure(one: Facts, facts: Facts) -> Facts:
     means = [value for line in one["lines"] for value in line["mean"]]
     low, high = span(values, 0.03) if not shares else (0.0, 1.0)
     if shares:
-        top = max(max(means) * 1.6, sorted(values)[int(0.97 * (len(values) - 1))], 0.05)
-        high = min(1.0, top)
+        spare = 1.6 if "single" in one else 1.05
+        high = min(1.0, max(max(means) * spare, sorted(values)[int(0.97 * (len(values) - 1))], 0.05))
     low, high = widened(low, high)
     of = f" of {called(facts['target'], one['lines'][0]['name'], 20)}" if len(one["lines"]) == 1 else ""
     up = in_percent(Axis(f"Chance{of}, mean", low, high)) if shares else Axis("Predicted, mean", low, high)
@@ -64,7 +64,7 @@ def dependence_figure(one: Facts, facts: Facts) -> Facts:
         return figure(name, words, _levels(one, name, up, description, shares=shares))
     x = one["values"]
     ends = span(x, 0.0)
-    across = Axis(name, *ends)
+    across = Axis(name, *ends, whole=all(value == round(value) for value in x))
     if "written" in one:
         some = [0, len(x) // 2, len(x) - 1]
         across = Axis(name, *ends, at=[x[place] for place in some], written=[one["written"][place] for place in some])
@@ -75,14 +75,14 @@ def dependence_figure(one: Facts, facts: Facts) -> Facts:
 
 
 def _levels(one: Facts, name: str, up: Axis, description: str, *, shares: bool) -> Markup:
-    """Points over levels."""
+    """Points over levels: one line of points from the largest to the smallest, or a line for each class."""
     if len(one["lines"]) == 1:
         mean = one["lines"][0]["mean"]
         said = [percent(value) if shares else number(value) for value in mean]
-        drawn = [Column(level, value, tip=f"{shown(level)}: {text}") for level, value, text in zip(one["levels"], mean, said, strict=True)]
-        ends = span(mean, 0.25, 0.02 if shares else 0.0)
-        up = in_percent(Axis(up.label, max(ends[0], 0.0), ends[1])) if shares else Axis(up.label, *ends)
-        return columns(f"Dependence on {name}", description, name, up, drawn)
+        drawn = [Level(level, value, f"{shown(level)}: {text}") for level, value, text in zip(one["levels"], mean, said, strict=True)]
+        low, high = span(mean, 0.12, 0.02 if shares else 0.0)
+        across = in_percent(Axis(up.label, max(low, 0.0), high)) if shares else Axis(up.label, low, high)
+        return levels(f"Dependence on {name}", description, across, sorted(drawn, key=lambda level: -level.value))
     places = list(range(len(one["levels"])))
     across = Axis(name, -0.4, len(places) - 0.6, names=one["levels"])
     kept = [Line(shown(line["name"], 14), places, line["mean"], KINDS[place], dots=True) for place, line in enumerate(one["lines"])]
@@ -152,20 +152,29 @@ def curve_figure(one: Facts) -> Facts:
     # What happens in the first rounds would push the rest together.
     later = [value for line in kept for value in line.y[len(line.y) // 12 :]]
     low, high = span(later, 0.06)
+    kept = [_below(line, high) for line in kept]
     last = max(line.x[-1] for line in kept)
     axes = Axis("Rounds", 1.0, float(last)), Axis("Loss", low, high)
     drawn = lines(f"Learning curve of {shown(one['name'], 40)}", f"Loss by round, to round {last}.", *axes, kept)
-    words = "It goes on falling: more rounds may help." if _still_falling(one) else ""
-    return figure(f"Learning curve: {shown(one['name'], 40)}", words, drawn)
+    return figure(f"Learning curve: {shown(one['name'], 40)}", _curve_words(one), drawn)
 
 
-def _still_falling(one: Facts) -> bool:
-    """Whether the loss of held-out rows is smallest at the very end, and has fallen there by some."""
-    loss = one["lines"].get("valid", {}).get("loss", [])
-    if len(loss) < 20:
-        return False
-    fall, late = loss[0] - min(loss), loss[-len(loss) // 10] - loss[-1]
-    return bool(min(loss) == loss[-1] and fall > 0.0 and late > 0.02 * fall)
+def _below(line: Line, high: float) -> Line:
+    """The line from where it comes down to the picture."""
+    first = next((place for place, value in enumerate(line.y) if value <= high), 0)
+    return Line(line.name, line.x[first:], line.y[first:], line.kind)
+
+
+def _curve_words(one: Facts) -> str:
+    """Where held-out rows were predicted best."""
+    held = one["lines"].get("valid")
+    if not held:
+        return "Loss of the rows that were learnt, by round."
+    best = held["round"][min(range(len(held["loss"])), key=lambda place: held["loss"][place])]
+    last = held["round"][-1]
+    if best == last:
+        return f"Held-out rows are predicted best after the last of {count(last)} rounds: more rounds may help."
+    return f"Held-out rows are predicted best after {count(best)} of {count(last)} rounds."
 
 
 def data(facts: Facts) -> Facts | None:
@@ -229,7 +238,7 @@ def target_figure(found: Facts) -> Facts:
     total = sum(one["count"] for one in classes)
     up = Axis("Rows", 0.0, max(one["count"] for one in classes) * 1.08)
     tips = [f"{shown(one['name'])}: {count(one['count'])} rows, {percent(one['count'] / total)}" for one in classes]
-    bars_of = [Column(one["name"], one["count"], tip=words) for one, words in zip(classes, tips, strict=True)]
-    drawn = columns(f"Classes of {name}", f"Rows of each of {len(classes)} classes.", "", up, bars_of, bars=True)
+    bars_of = [Level(one["name"], one["count"], words, percent(one["count"] / total)) for one, words in zip(classes, tips, strict=True)]
+    drawn = columns(f"Classes of {name}", f"Rows of each of {len(classes)} classes.", up, bars_of)
     return figure(f"The target: {name}", f"{count(found['n_classes'])} classes in {count(total)} rows.", drawn)
 

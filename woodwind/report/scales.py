@@ -12,7 +12,7 @@ STEPS = (1.0, 2.0, 2.5, 5.0, 10.0)
 
 @dataclass(frozen=True)
 class Scale:
-    """Numbers from low to high stand at places from begin to end, evenly."""
+    """Numbers from low to high stand at places from begin to end, evenly; high may be the smaller one, for scales that go down."""
 
     low: float
     high: float
@@ -25,7 +25,8 @@ class Scale:
 
     def inside(self, value: float) -> float:
         """The place of a number, or of the nearest one that the scale has."""
-        return self.at(min(max(value, self.low), self.high))
+        least, most = min(self.low, self.high), max(self.low, self.high)
+        return self.at(min(max(value, least), most))
 
 
 def span(values: Sequence[float], margin: float = 0.05, least: float = 0.0) -> tuple[float, float]:
@@ -40,13 +41,15 @@ def span(values: Sequence[float], margin: float = 0.05, least: float = 0.0) -> t
     return low - room, high + room
 
 
-def ticks(low: float, high: float, about: int = 5) -> list[float]:
-    """Round numbers between two numbers, some `about` of them: the step is 1, 2, 2.5 or 5 times a power of ten."""
+def ticks(low: float, high: float, about: int = 5, *, whole: bool = False) -> list[float]:
+    """Round numbers between two numbers, some `about` of them: the step is 1, 2, 2.5 or 5 times a power of ten; a whole one if need be."""
     if not (math.isfinite(low) and math.isfinite(high)) or high <= low:
         return [low]
     rough = (high - low) / max(about, 1)
     power = 10.0 ** math.floor(math.log10(rough))
     candidates = [step * power for step in STEPS]
+    if whole:
+        candidates = [step for step in candidates if step >= 1.0 and step == round(step)] or [1.0]
     step = min(candidates, key=lambda one: abs((high - low) / one - about))
     first, last = math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9)
     return [round(place * step, 12 - math.floor(math.log10(step))) + 0.0 for place in range(first, last + 1)]

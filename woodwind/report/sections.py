@@ -48,7 +48,7 @@ def tiles(facts: Facts) -> list[Facts]:
         squared = comparison["unit"] == "root mean squared error"
         guessed = f"the {number(comparison['guess']['loss'])} of guessing"
         less = "less squared error than by always saying the mean" if squared else f"less {comparison['unit']} than {guessed}"
-        out.append({"name": "Better than guessing", "value": percent(max(comparison["guess"]["skill"], 0.0)), "note": less})
+        out.append({"name": "Better than guessing", "value": percent(max(comparison["guess"]["skill"], 0.0), 0), "note": less})
     quality = facts.get("quality", {})
     if "ranking" in quality:
         roc = quality["ranking"]["roc"]
@@ -169,7 +169,7 @@ def _column_row(one: Facts) -> Facts:
         return {**out, "drawing": spark(f"{shown(one['name'], 40)}: {words}", one["histogram"]["counts"]), "words": words}
     if one.get("levels"):
         total = sum(level["count"] for level in one["levels"]) + one["others"]["count"]
-        some = [f"{shown(level['name'], 24)} ({percent(level['count'] / total)})" for level in one["levels"][:3]]
+        some = [f"{shown(level['name'], 24)} ({percent(level['count'] / total, 0)})" for level in one["levels"][:3]]
         rest = distinct - len(some) if distinct is not None else 0
         words = ", ".join(some) + (f" and {count(rest)} more" if rest > 0 else "")
         bars_of = [level["count"] for level in one["levels"]]
@@ -196,7 +196,7 @@ def use(facts: Facts) -> Facts | None:
     pairs = list(found["example"].items())
     row = [f"    {literal(name)}: [{literal(value)}]," for name, value in pairs[:12]]
     if found["n_columns"] > len(row):
-        row.append(f"    # ... and {count(found['n_columns'] - len(row))} more columns")
+        row.append(f"    # and so on: {count(found['n_columns'])} columns in all")
     ask = "model.predict(table)" if facts["task"] == "regression" else "model.predict(table), model.predict_proba(table)"
     opened = ["import pandas as pd", "import woodwind", "", 'model = woodwind.load("model.ww")']
     code = [*opened, "table = pd.DataFrame({", *row, "})", ask, "model.explain(table)"]

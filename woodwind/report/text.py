@@ -46,7 +46,7 @@ def called(target: str, label: Any, most: int = LONGEST) -> str:
     """A class in a sentence: a mere number, yes or no says nothing without the name of the target."""
     text = shown(label, most)
     bare = text.lower() in ("true", "false", "yes", "no", "y", "n", "t", "f") or text.lstrip("-").replace(".", "", 1).isdigit()
-    return f"{shown(target, max(most - len(text) - 3, 4))} = {text}" if bare and target else text
+    return f"{shown(target, max(most - len(text) - 3, 4))}\u00a0=\u00a0{text}" if bare and target else text
 
 
 def number(value: float | None, digits: int = 3) -> str:
@@ -90,12 +90,12 @@ def count(value: int) -> str:
 
 
 def percent(share: float | None, after: int | None = None) -> str:
-    """A share in per cent: more digits near nought and near one, where they matter."""
+    """A share in per cent: one digit after the point, and two near nought and near one, where they matter."""
     if share is None or not math.isfinite(share):
         return "–"
     edge = min(abs(share), abs(1.0 - share)) * 100.0
     if after is None:
-        after = 0 if edge >= 9.95 or edge == 0.0 else 1 if edge >= 0.095 else 2
+        after = 1 if edge >= 0.095 else 2 if edge > 0.0 else 0
     return f"{fixed(100.0 * share, after)}{THIN}%"
 
 

@@ -62,7 +62,7 @@ def how_good(facts: dict[str, Any]) -> list[Markup]:
             words = "Its {1} is <b>{0}</b> smaller than that of {2}."
             measure = "squared error" if unit == "root mean squared error" else unit
             guessing = "always saying the mean" if facts["task"] == "regression" else "always saying the shares of the classes"
-            out.append(Markup(words).format(percent(guess["skill"]), measure, guessing))
+            out.append(Markup(words).format(percent(guess["skill"], 0), measure, guessing))
         else:
             words = "It is <b>not clearly better than guessing</b>: the columns say little about the target, or the rows are too few."
             out.append(Markup(words))
@@ -132,7 +132,7 @@ def looks_at(facts: dict[str, Any]) -> list[Markup]:
     share = sum(one["more"] for one in clear[:3]) / total if total > 0.0 else 0.0
     if len(clear) > 3:
         words = "These three make up {} of the importance of all columns; {} of {} columns matter clearly."
-        out.append(Markup(words).format(percent(share), len(clear), importance["n_columns"]))
+        out.append(Markup(words).format(percent(share, 0), len(clear), importance["n_columns"]))
     else:
         verb = "matters" if len(clear) == 1 else "matter"
         out.append(Markup("{} of {} columns {} clearly.").format(len(clear), importance["n_columns"], verb))

@@ -1,0 +1,251 @@
+"""Facts of a job: plain, the same for the same seed, within their time, and right where a simple reckoning can tell."""
+
+import json
+import time
+from dataclasses import replace
+from functools import cache
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from sklearn.metrics import average_precision_score, confusion_matrix, log_loss, r2_score, roc_auc_score
+
+from tests.auto.fake_outcome import fake
+from woodwind.auto import facts as facts_file
+from woodwind.auto.facts import collect
+from woodwind.auto.link import probabilities
+
+TASKS = ("binary", "multiclass", "regression")
+COSTLY = {"comparison", "quality", "data", "members", "curves", "diversity", "importance", "mistakes", "dependence"}
+PARTS = COSTLY | {"leaderboard", "suspicions", "made", "use"}
+
+
+@cache
+def outcome_of(task):
+    return fake(task, n=300, rounds=20)
+
+
+@cache
+def facts_of(task):
+    return collect(outcome_of(task), 60.0)
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_facts_are_plain_and_every_part_is_there(task):
+    facts = facts_of(task)
+    assert json.loads(json.dumps(facts, allow_nan=False)) == facts
+    assert facts["left_out"] == []
+    assert set(facts) >= PARTS
+    assert ("margins" in facts) == (task != "regression")
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_the_same_seed_gives_the_same_facts_with_any_number_of_threads(task):
+    again = collect(outcome_of(task), 60.0, threads=2)
+    assert {name: one for name, one in again.items() if name != "part_seconds"} == {
+        name: one for name, one in facts_of(task).items() if name != "part_seconds"
+    }
+
+
+def test_no_time_leaves_out_all_that_costs_time_and_says_so():
+    facts = collect(outcome_of("binary"), 0.0)
+    assert {one["part"] for one in facts["left_out"]} == COSTLY | {"margins"}
+    assert facts["leaderboard"][0]["name"] == "ensemble"
+
+
+def test_a_part_that_fails_is_left_out_with_the_reason(monkeypatch):
+    def broken(outcome):
+        raise RuntimeError("a pipe burst")
+
+    monkeypatch.setattr(facts_file, "data_facts", broken)
+    facts = collect(outcome_of("binary"), 60.0)
+    assert facts["left_out"] == [{"part": "data", "why": "it failed: RuntimeError: a pipe burst"}]
+    assert "importance" in facts
+
+
+def test_ranking_is_that_of_scikit_learn():
+    outcome, quality = outcome_of("binary"), facts_of("binary")["quality"]
+    chance = probabilities(outcome.blend_out_of_fold)[:, 1]
+    assert quality["ranking"]["roc"]["area"] == pytest.approx(roc_auc_score(outcome.y, chance), abs=1e-12)
+    assert quality["ranking"]["precision_recall"]["average"] == pytest.approx(average_precision_score(outcome.y, chance), abs=1e-12)
+    roc = quality["ranking"]["roc"]
+    assert (roc["false"][0], roc["true"][0]) == (0.0, 0.0)
+    assert (roc["false"][-1], roc["true"][-1]) == (1.0, 1.0)
+
+
+@pytest.mark.parametrize("task", ["binary", "multiclass"])
+def test_confusion_and_classes_add_up(task):
+    outcome, quality = outcome_of(task), facts_of(task)["quality"]
+    said = probabilities(outcome.blend_out_of_fold).argmax(axis=1)
+    assert quality["confusion"]["counts"] == confusion_matrix(outcome.y, said).tolist()
+    assert quality["accuracy"] == pytest.approx((said == outcome.y).mean())
+    for place, one in enumerate(quality["classes"]):
+        assert one["recall"] == pytest.approx((said[outcome.y == place] == place).mean())
+        assert one["low"] <= one["recall"] <= one["high"]
+
+
+def test_calibration_counts_every_row_and_its_bins_are_honest():
+    bins = facts_of("binary")["quality"]["calibration"]["bins"]
+    assert sum(one["count"] for one in bins) == 300
+    assert all(one["low"] <= one["happened"] <= one["high"] for one in bins)
+    assert [one["said"] for one in bins] == sorted(one["said"] for one in bins)
+    mean = sum(one["happened"] * one["count"] for one in bins) / 300
+    assert mean == pytest.approx(outcome_of("binary").y.mean())
+
+
+@pytest.mark.parametrize("task", ["binary", "multiclass"])
+def test_losses_are_those_of_scikit_learn(task):
+    outcome, facts = outcome_of(task), facts_of(task)
+    ours = log_loss(outcome.y, probabilities(outcome.blend_out_of_fold))
+    shares = np.bincount(outcome.y) / len(outcome.y)
+    guess = log_loss(outcome.y, np.tile(shares, (len(outcome.y), 1)))
+    assert facts["comparison"]["loss"] == pytest.approx(ours)
+    assert facts["comparison"]["guess"]["loss"] == pytest.approx(guess)
+    assert facts["comparison"]["guess"]["skill"] == pytest.approx(1.0 - ours / guess)
+    best = min(log_loss(outcome.y, probabilities(outcome.out_of_fold[:, place])) for place in range(3))
+    assert facts["comparison"]["best"]["loss"] == pytest.approx(best)
+
+
+def test_numbers_have_the_usual_measures():
+    outcome, quality = outcome_of("regression"), facts_of("regression")["quality"]
+    said = outcome.blend_out_of_fold[:, 0]
+    assert quality["r2"] == pytest.approx(r2_score(outcome.y, said))
+    assert quality["rmse"] == pytest.approx(np.sqrt(np.mean((said - outcome.y) ** 2)))
+    assert quality["mae"] == pytest.approx(np.mean(np.abs(said - outcome.y)))
+    assert sum(quality["histogram"]["counts"]) == 300
+    assert facts_of("regression")["comparison"]["guess"]["skill"] == pytest.approx(quality["r2"], abs=1e-9)
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_the_loss_without_a_member_is_that_of_the_others(task):
+    outcome, found = outcome_of(task), facts_of(task)["members"]
+    assert [one["weight"] for one in found["members"]] == [0.6, 0.25, 0.15]
+    left = np.einsum("m,nmw->nw", [0.0, 0.25 / 0.4, 0.15 / 0.4], outcome.out_of_fold)
+    if task == "regression":
+        wanted = np.sqrt(np.mean((left[:, 0] - outcome.y) ** 2))
+    else:
+        wanted = log_loss(outcome.y, probabilities(left))
+    first = next(one for one in found["members"] if one["name"] == "boosting")
+    assert first["loss_without"] == pytest.approx(wanted)
+    assert first["more"] == pytest.approx(wanted - found["loss"])
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_columns_that_matter_come_first_and_others_are_about_nought(task):
+    columns = facts_of(task)["importance"]["columns"]
+    assert [one["name"] for one in columns[:1]] == ["size"]
+    assert columns[0]["more"] > 3.0 * columns[0]["standard_error"]
+    assert {one["name"] for one in columns} == {"size", "colour", "income", "member", "since", "rooms"}
+    idle = next(one for one in columns if one["name"] == "member")
+    assert abs(idle["more"]) < 0.2 * columns[0]["more"]
+
+
+def test_a_column_that_the_model_does_not_read_changes_nothing():
+    outcome = outcome_of("regression")
+    wider = replace(outcome, X=outcome.X.append_column("unused", pa.array(np.arange(300.0))))
+    found = collect(wider, 60.0)
+    assert found["left_out"] == []
+    assert "unused" not in {one["name"] for one in found["importance"]["columns"]}
+    assert found["importance"]["columns"] == facts_of("regression")["importance"]["columns"]
+    assert found["data"]["n_columns"] == 7
+
+
+def test_dependence_goes_the_way_of_the_data():
+    found = {one["name"]: one for one in facts_of("regression")["dependence"]}
+    size = found["size"]
+    assert size["values"] == sorted(size["values"])
+    assert size["lines"][0]["mean"][-1] > size["lines"][0]["mean"][0] + 1.0
+    colour = dict(zip(found["colour"]["levels"], found["colour"]["lines"][0]["mean"], strict=True))
+    assert colour["red"] > colour["green"] > colour["blue"]
+    assert len(size["single"]) == 12
+    mean = np.mean(size["single"], axis=0)
+    assert mean.shape == (len(size["values"]),)
+
+
+def test_dependence_is_the_mean_answer_with_the_column_set():
+    outcome = outcome_of("regression")
+    size = next(one for one in facts_of("regression")["dependence"] if one["name"] == "rooms" or one["name"] == "size")
+    rows = facts_of("regression")["dependence"][0]["rows"]
+    assert rows == 150
+    value = size["values"][3]
+    place = outcome.X.column_names.index(size["name"])
+    column = pa.array(np.full(300, value), outcome.X.column(place).type)
+    said = outcome.model.predict(outcome.X.set_column(place, size["name"], column))
+    assert size["lines"][0]["mean"][3] == pytest.approx(said.mean(), abs=4.0 * said.std() / np.sqrt(150))
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_the_worst_mistakes_are_those_with_the_largest_loss(task):
+    outcome, found = outcome_of(task), facts_of(task)["mistakes"]
+    if task == "regression":
+        loss = (outcome.blend_out_of_fold[:, 0] - outcome.y) ** 2
+    else:
+        loss = -np.log(probabilities(outcome.blend_out_of_fold)[np.arange(300), outcome.y])
+    assert [one["row"] - 1 for one in found["rows"]] == np.argsort(-loss, kind="stable")[:10].tolist()
+    first = found["rows"][0]
+    sizes = outcome.X.column("size").to_pylist()
+    told = first["values"][found["columns"].index("size")]
+    assert told == ("" if sizes[first["row"] - 1] is None else f"{sizes[first['row'] - 1]:.6g}")
+
+
+def test_columns_are_described():
+    described = {one["name"]: one for one in facts_of("binary")["data"]["columns"]}
+    table = outcome_of("binary").X
+    assert described["size"]["missing"] == pytest.approx(table.column("size").null_count / 300)
+    assert described["colour"]["levels"][0]["name"] == "red"
+    assert sum(level["count"] for level in described["colour"]["levels"]) == 300 - table.column("colour").null_count
+    assert described["member"]["kind"] == "truth value"
+    assert described["since"]["kind"] == "date"
+    assert described["since"]["low"] >= "2024-01-01"
+    assert sum(described["rooms"]["histogram"]["counts"]) == 300
+    assert len(described["rooms"]["histogram"]["counts"]) == 5
+
+
+def test_rows_that_were_never_held_out_are_not_judged():
+    outcome = outcome_of("binary")
+    judged = np.arange(300) >= 100
+    known, blended = outcome.out_of_fold.copy(), outcome.blend_out_of_fold.copy()
+    known[:100], blended[:100] = np.nan, np.nan
+    found = collect(replace(outcome, judged=judged, out_of_fold=known, blend_out_of_fold=blended), 60.0)
+    assert found["left_out"] == []
+    assert sum(one["count"] for one in found["quality"]["calibration"]["bins"]) == 200
+    assert min(one["row"] for one in found["mistakes"]["rows"]) > 100
+
+
+def test_weights_of_rows_count():
+    outcome = outcome_of("regression")
+    weight = np.where(np.arange(300) < 150, 2.0, 0.0)
+    found = collect(replace(outcome, weight=weight), 60.0)
+    left = (outcome.blend_out_of_fold[:150, 0] - outcome.y[:150]) ** 2
+    assert found["quality"]["rmse"] == pytest.approx(np.sqrt(left.mean()))
+    assert found["comparison"]["loss"] == pytest.approx(np.sqrt(left.mean()))
+
+
+@pytest.mark.parametrize("n", [12, 40])
+@pytest.mark.parametrize("task", TASKS)
+def test_few_rows_are_enough(task, n):
+    found = collect(fake(task, n=n, rounds=3, folds=2), 60.0)
+    assert found["left_out"] == []
+
+
+def test_many_rows_take_no_longer_than_a_sample():
+    outcome = outcome_of("binary")
+    times = 4000
+    rows = np.tile(np.arange(300), times)
+    large = replace(
+        outcome, X=outcome.X.take(rows), y=outcome.y[rows], out_of_fold=outcome.out_of_fold[rows],
+        blend_out_of_fold=outcome.blend_out_of_fold[rows], judged=outcome.judged[rows],
+    )  # fmt: skip
+    began = time.perf_counter()
+    found = collect(large, 60.0)
+    assert time.perf_counter() - began < 20.0
+    assert found["left_out"] == []
+    assert found["data"]["sampled"] == 100_000
+    assert len(json.dumps(found)) < 200_000
+    assert found["comparison"]["loss"] == pytest.approx(facts_of("binary")["comparison"]["loss"], rel=0.02)
+
+
+def test_long_names_and_values_are_cut():
+    outcome = outcome_of("regression")
+    wide = outcome.X.append_column("x" * 100_000, pa.array(["y" * 100_000] * 300))
+    assert len(json.dumps(collect(replace(outcome, X=wide), 60.0))) < 200_000
