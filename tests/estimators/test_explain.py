@@ -8,6 +8,7 @@ import woodwind as w
 from woodwind.base.errors import ParameterError, UnseenCategoryWarning
 from woodwind.data.cells import Cells
 from woodwind.testing.naive_shap import explained
+from woodwind.tree.explained import aligned
 
 CLASSIFIERS = {
     "boosting": lambda: w.GradientBoostingClassifier(n_estimators=8, random_state=0),
@@ -124,10 +125,17 @@ def test_the_words_of_a_row():
     model = w.GradientBoostingClassifier(n_estimators=20, random_state=0).fit(X, np.where(target(X) > 2, "yes", "no"))
     told = model.explain(X[:3])
     lines = told.to_text(1).splitlines()
-    assert lines[0] == f"log-odds of yes: {told.scores[1, 0]:.4g}, on average {told.base[0]:.4g}"
+    score, base = told.scores[1, 0], told.base[0]
+    chances = [f"{1 / (1 + np.exp(-one)):.3g}" for one in (score, base)]
+    assert lines[0] == (
+        f"log-odds of yes: {score:.4g} (a probability of {chances[0]}), on average {base:.4g} (a probability of {chances[1]})"
+    )
     brought = told.contributions(1)
     assert [abs(one.value) for one in brought] == sorted((abs(one.value) for one in brought), reverse=True)
-    assert lines[1] == f"  {brought[0].value:+.4g}  {brought[0].name} = {brought[0].cell}"
+    assert lines[1].split() == [f"{brought[0].value:+.2f}", brought[0].name, "=", brought[0].cell]
+    assert aligned([120.0, -3.25, 0.001]) == ["+120", "  -3", "  +0"]
+    assert aligned([-0.0123, 0.5]) == ["-0.012", "+0.500"]
+    assert aligned([]) == []
     cells = {one.name: one.cell for one in brought}
     assert (cells["town"], cells["day"]) == (X["town"][1], str(X["day"][1].date()))
     assert "constant" not in told.to_text(1)

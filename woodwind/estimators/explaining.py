@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from woodwind.losses.base import Loss
 from woodwind.losses.links import Identity, Log, Logit
 from woodwind.losses.own import OwnLoss
+from woodwind.tree.explained import LOG_ODDS
 
 Floats = NDArray[np.float64]
 
@@ -17,7 +18,7 @@ def scale_of(loss: Loss) -> str:
     if isinstance(loss, OwnLoss):
         return "raw score"
     if isinstance(loss.link, Logit):
-        return "log-odds" if loss.link.factor == 1.0 else "half of the log-odds"
+        return LOG_ODDS if loss.link.factor == 1.0 else "half of the log-odds"
     if isinstance(loss.link, Log):
         return "logarithm of the prediction"
     return "prediction" if isinstance(loss.link, Identity) else "score"

@@ -1,5 +1,7 @@
 """Explanation: what each column of a table brings to the score of each row, to be read, added up and drawn."""
 
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -12,6 +14,7 @@ from woodwind.data.schema import Schema
 
 Floats = NDArray[np.float64]
 
+LOG_ODDS = "log-odds"  # the scale on which a score has a probability
 # Columns that a text names at most; the others are added up.
 MOST_NAMED = 10
 
@@ -73,13 +76,14 @@ class Explanation:
         most : int, default=10
             Columns that are named; what the others bring is added up.
         """
-        brought = self.contributions(row, output)
+        brought = [one for one in self.contributions(row, output) if one.value]
         k = self.highest(row) if output is None else output
-        lines = [f"{self.title(k)}: {self.scores[row, k]:.4g}, on average {self.base[k]:.4g}"]
-        lines += [f"  {one.value:+.4g}  {one.name}" + (f" = {one.cell}" if one.cell else "") for one in brought[:most] if one.value]
-        rest = [one for one in brought[most:] if one.value]
-        if rest:
-            lines.append(f"  {sum(one.value for one in rest):+.4g}  {len(rest)} other column{'s' if len(rest) > 1 else ''}")
+        lines = [f"{self.title(k)}: {self.worded(float(self.scores[row, k]))}, on average {self.worded(float(self.base[k]))}"]
+        told = [(one.value, one.name + (f" = {one.cell}" if one.cell else "")) for one in brought[:most]]
+        if rest := brought[most:]:
+            told.append((sum(one.value for one in rest), f"{len(rest)} other column{'s' if len(rest) > 1 else ''}"))
+        numbers = aligned([value for value, _ in told])
+        lines += [f"  {written}  {name}" for written, (_, name) in zip(numbers, told, strict=True)]
         if not self.exact:
             lines.append(f"  ({self.exact_share:.0%} of the weight of the model is explained exactly, the rest by sampled orders)")
         return "\n".join(lines) + "\n"
@@ -88,11 +92,28 @@ class Explanation:
         """What a score is, in words."""
         return f"{self.scale} of {self.outputs[output]}" if self.outputs[output] else self.scale
 
+    def chance(self, score: float) -> float | None:
+        """The probability that belongs to a score; None where the scale is another one."""
+        return 1.0 / (1.0 + math.exp(-min(max(score, -700.0), 700.0))) if self.scale == LOG_ODDS else None
+
+    def worded(self, score: float) -> str:
+        """A score, and the probability that belongs to it."""
+        chance = self.chance(score)
+        return f"{score:.4g}" if chance is None else f"{score:.4g} (a probability of {chance:.3g})"
+
     def _check(self, row: int, output: int | None) -> None:
         if not -len(self) <= row < len(self):
             raise ParameterError(f"Explanation: row must be one of the {len(self):,} rows, counted from 0; {row} was given")
         if output is not None and not 0 <= output < len(self.outputs):
             raise ParameterError(f"Explanation: output must be one of the {len(self.outputs)} scores, counted from 0; {output} was given")
+
+
+def aligned(values: Sequence[float]) -> list[str]:
+    """Numbers with their signs, as many digits after the point for all as give the largest three that count, and equally wide."""
+    largest = max((abs(value) for value in values), default=0.0)
+    digits = min(max(2 - math.floor(math.log10(largest)), 0), 12) if largest > 0.0 else 0
+    written = [f"{value:+.{digits}f}" for value in values]
+    return [text.rjust(max(map(len, written))) for text in written]
 
 
 def by_column(values: Floats, schema: Schema) -> Floats:
