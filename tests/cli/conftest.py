@@ -11,8 +11,11 @@ import woodwind
 sys.path.append(str(Path(__file__).parent))  # for fakes.py, which is run as a script as well
 
 from fakes import FakeJob
+from models import model
 
+from woodwind import store
 from woodwind.cli.main import call
+from woodwind.store.kinds import KINDS
 
 ROWS = [f"{i},{20 + i % 40},{'ab'[i % 2]},{i * 7 % 100},{'no' if i % 3 else 'yes'}" for i in range(60)]
 TABLE = "\n".join(["id,age,plan,paid,late", *ROWS, ""])
@@ -38,6 +41,16 @@ def job(monkeypatch):
     fake = FakeJob()
     monkeypatch.setattr(woodwind, "fit", fake, raising=False)
     return fake
+
+
+@pytest.fixture
+def stored(folder, request):
+    """A model in a file of that folder; of two classes unless the test says otherwise."""
+    if "AutoModel" not in KINDS:
+        pytest.skip("models of this kind cannot be stored yet")
+    made = model(getattr(request, "param", "binary"))
+    store.save(folder / "model.ww", made)
+    return made
 
 
 @pytest.fixture

@@ -7,6 +7,7 @@ import time
 from pathlib import Path
 from types import SimpleNamespace
 
+from woodwind.auto.clock import Clock, ending_on_interrupt
 from woodwind.auto.events import Began, Blended, Ended, FoldDone, MemberDone, Said, Trying
 from woodwind.auto.outcome import Entry
 
@@ -30,11 +31,14 @@ LEADERBOARD = (
 class FakeModel:
     leaderboard_ = LEADERBOARD
 
+    def __init__(self):
+        self.facts_ = {}
+
     def save(self, path):
         path.write_bytes(b"WOODWIND and so on")
 
     def report(self, path):
-        path.write_text('<meta name="generator" content="Woodwind 0">', encoding="utf-8")
+        path.write_text("<!DOCTYPE html><p>Woodwind report", encoding="utf-8")
 
 
 class FakeJob:
@@ -47,18 +51,25 @@ class FakeJob:
         self.calls.append(((table, target), settings))
         if self.trouble is not None:
             raise self.trouble
-        started = time.monotonic()
-        try:
+        started, clock = time.monotonic(), Clock(settings.get("time"))
+        with ending_on_interrupt(clock):
             for make in events(settings.get("time"), settings.get("models")):
-                listener(make(time.monotonic() - started))
-                time.sleep(self.pause)
-        except KeyboardInterrupt:
-            listener(Said(seconds=time.monotonic() - started, words="interrupted: blending what there is"))
-            time.sleep(self.pause * 10)
+                if not clock.stopped:
+                    listener(make(time.monotonic() - started))
+                    wait(self.pause)
+            if clock.stopped:
+                wait(self.pause * 10)
         model = SimpleNamespace(task="binary", target=target, classes=("bad", "good"), metric="log_loss")
         outcome = SimpleNamespace(model=model, leaderboard=LEADERBOARD, suspicions=(), notes=("a note",), seed=0)
         listener(Ended(seconds=time.monotonic() - started, outcome=outcome))
         return FakeModel()
+
+
+def wait(seconds):
+    """In small steps, as training does."""
+    ends = time.monotonic() + seconds
+    while time.monotonic() < ends:
+        time.sleep(min(seconds, 0.01))
 
 
 def events(seconds, models):

@@ -45,7 +45,7 @@ def test_the_list_of_commands_says_what_the_commands_say_of_themselves(name):
 @pytest.mark.parametrize("name", NAMES)
 def test_examples_can_be_called_as_they_are_written(folder, name):
     (folder / "parts").mkdir()
-    for file in ("model.ww", "new.csv", "new.parquet", "row.csv", "schema.json", "parts/one.parquet"):
+    for file in ("model.ww", "new.csv", "new.parquet", "row.csv", "model.schema.json", "parts/one.parquet"):
         (folder / file).write_text("", encoding="utf-8")
     examples = command_of(name).examples
     assert examples
@@ -109,7 +109,10 @@ WRONG = [
     (["--vresion"], "--version"),
     (["fit", "train.csv", "--tagret", "late"], "Did you mean '--target'"),
     (["fit", "train.csv", "--target"], "'--target' requires an argument"),
-    (["fit", "train.csv"], "Missing option '--target'"),
+    (["fit", "train.csv"], "which column is to be predicted? Give --target."),
+    (["fit", "train.csv", "--target", "late", "--task", "regresion"], "Did you mean 'regression'?"),
+    (["fit", "train.csv", "--target", "late", "--metric", "acuracy"], "Did you mean 'accuracy'?"),
+    (["fit", "train.csv", "--target", "late", "--exclude", "nets"], "Did you mean 'net'?"),
     (["fit", "--target", "late"], "Missing argument 'TABLE...'"),
     (["fit", "trian.csv", "--target", "late"], "Did you mean 'train.csv'?"),
     (["fit", "nowhere/train.csv", "--target", "late"], "There is no folder 'nowhere' either"),

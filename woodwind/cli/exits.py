@@ -4,9 +4,9 @@ from typing import NoReturn
 
 import click
 
-from woodwind.base.errors import DataError, ParameterError
+from woodwind.base.errors import DataError, JobError, ModelFileError, ParameterError
 
-FINE, UNEXPECTED, WRONG_CALL, BAD_DATA, BAD_MODEL, OUT_OF_TIME, INTERRUPTED = 0, 1, 2, 3, 4, 5, 130
+FINE, UNEXPECTED, WRONG_CALL, BAD_DATA, BAD_MODEL, WITHOUT_MODEL, INTERRUPTED = 0, 1, 2, 3, 4, 5, 130
 
 MEANING = {
     FINE: "all is well",
@@ -14,7 +14,7 @@ MEANING = {
     WRONG_CALL: "a wrong call: an option, an argument, a file that is not there",
     BAD_DATA: "something is wrong with the data",
     BAD_MODEL: "not a model file, or a damaged one",
-    OUT_OF_TIME: "out of time before there was a model",
+    WITHOUT_MODEL: "ended without a model: out of time, or no member could be trained",
     INTERRUPTED: "interrupted",
 }
 
@@ -41,5 +41,7 @@ _CODES: tuple[tuple[type[BaseException], int], ...] = (
     (KeyboardInterrupt, INTERRUPTED),
     (click.Abort, INTERRUPTED),
     (ParameterError, WRONG_CALL),
+    (ModelFileError, BAD_MODEL),
+    (JobError, WITHOUT_MODEL),
     (DataError, BAD_DATA),
 )

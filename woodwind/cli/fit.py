@@ -1,6 +1,8 @@
 """woodwind fit: from a table and a column to predict, to a model file, a leaderboard and a report."""
 
+import shlex
 import sys
+import time
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any
@@ -8,41 +10,64 @@ from typing import Any
 import click
 
 import woodwind
+from woodwind.auto.events import Event
+from woodwind.auto.portfolio import FAMILIES
+from woodwind.base.errors import JobError
+from woodwind.cli import STARTED
 from woodwind.cli.command import command
-from woodwind.cli.exits import BAD_DATA, FINE, INTERRUPTED, OUT_OF_TIME, UNEXPECTED, WRONG_CALL, wrong
+from woodwind.cli.exits import BAD_DATA, FINE, INTERRUPTED, UNEXPECTED, WITHOUT_MODEL, WRONG_CALL, wrong
 from woodwind.cli.figures import plain, size_of
-from woodwind.cli.interrupting import Interrupting
+from woodwind.cli.interrupting import AT_WORK, WRITING, Interrupting
 from woodwind.cli.live import LiveTable
-from woodwind.cli.options import Duration, ExistingFile, TableSource, Whole, force_option, json_option, threads_option
-from woodwind.cli.outputs import check_model, check_not_an_input, check_page
+from woodwind.cli.options import Duration, ExistingFile, Named, TableSource, Whole, force_option, json_option, threads_option
+from woodwind.cli.outputs import check_model, check_not_an_input, check_page, check_table
+from woodwind.cli.rows import WRITTEN, read_training
+from woodwind.cli.saying import say
 from woodwind.cli.standings import table_of
 from woodwind.cli.telling import Listener, tell_line, tell_nothing, tell_object, write_object
 from woodwind.cli.terminal import is_terminal
+from woodwind.cli.worded import worded
+from woodwind.data.files import read_table
+from woodwind.data.written_schema import GROUP, TARGET, TIME, WrittenSchema
+from woodwind.metrics.named import metric_named
+from woodwind.params.auto import AutoParams
+from woodwind.params.table import TableParams
+
+MINUTE = 60.0
+# Of the time that was asked for, so much is left for training however long the start has taken.
+LEAST_SHARE = 0.2
+ADVICE = {"time": "Give --time for a deadline, or --models for the same result every time."}
 
 EXAMPLES = (
     "woodwind fit train.csv --target y",
     "woodwind fit 'parts/*.parquet' --target price --time 10m -o prices.ww",
     "woodwind fit train.csv --target y --models 8 --seed 1 --group customer --ignore id --json",
+    "woodwind fit train.csv --target y --write-schema",
+    "woodwind fit train.csv --schema model.schema.json",
 )
 
 
-@command("fit", EXAMPLES, exits=[FINE, UNEXPECTED, WRONG_CALL, BAD_DATA, OUT_OF_TIME, INTERRUPTED])
+@command("fit", EXAMPLES, exits=[FINE, UNEXPECTED, WRONG_CALL, BAD_DATA, WITHOUT_MODEL, INTERRUPTED])
 @click.argument("tables", metavar="TABLE...", nargs=-1, required=True, type=TableSource())
-@click.option("--target", required=True, metavar="COLUMN", help="The column to predict.")
+@worded("--target", TableParams, "target", required=False, metavar="COLUMN", more="Needed unless the schema names it.")
 @click.option("-o", "--output", default="model.ww", show_default=True, type=click.Path(path_type=Path), help="The model file to write.")
-@click.option("--time", type=Duration(), metavar="TIME", help="How long it may take: 60 (seconds), 10m, 1h.  [default: 60]")
-@click.option("--models", type=Whole(1), metavar="N", help="How many models to train, however long that takes.")
-@click.option("--task", default="auto", show_default=True, help="auto, binary, multiclass or regression.")
-@click.option("--metric", default="auto", show_default=True, help="What the ensemble is chosen by.")
-@click.option("--group", metavar="COLUMN", help="Rows with the same value here are never split between learning and judging.")
-@click.option("--time-column", metavar="COLUMN", help="Judge by rows that are later than those learnt.")
-@click.option("--ignore", multiple=True, metavar="COLUMN", help="A column to leave out; may be given several times.")
-@click.option("--schema", type=ExistingFile(), metavar="FILE", help="Types and roles of columns, as written by --write-schema and edited.")
-@click.option("--seed", type=Whole(0), metavar="N", default=0, show_default=True, help="The same seed and --models, the same leaderboard.")
+@worded(
+    "--time", AutoParams, "time", sentences=1, type=Duration(), default=None, metavar="TIME",
+    more="Write 60, 10m or 1h30m.  [default: 60]",
+)
+@worded("--models", AutoParams, "models", type=Whole(1), metavar="N")
+@worded("--task", TableParams, "task", metavar="TASK")
+@worded("--metric", AutoParams, "metric", metavar="METRIC")
+@worded("--group", TableParams, "group", metavar="COLUMN")
+@worded("--time-column", TableParams, "time_column", metavar="COLUMN")
+@worded("--ignore", TableParams, "ignore", multiple=True, metavar="COLUMN", more="One at a time, as often as needed.")
+@click.option("--schema", type=ExistingFile(), metavar="FILE", help="What columns are, as --write-schema wrote and you edited it.")
+@click.option("--write-schema", is_flag=True, help="Only read the table, write what its columns are to a file next to the model, and end.")
+@worded("--seed", AutoParams, "random_state", type=Whole(0), metavar="N")
 @threads_option()
-@click.option("--exclude", multiple=True, metavar="FAMILY", help="A family of models to leave out; may be given several times.")
-@click.option("--resume", is_flag=True, help="Go on where a run that was killed has stopped.")
-@click.option("--drop-missing-target", is_flag=True, help="Leave out rows without a target.")
+@worded("--exclude", AutoParams, "exclude", type=Named(FAMILIES), multiple=True, metavar="FAMILY", more="One at a time.")
+@worded("--resume", AutoParams, "resume", is_flag=True)
+@worded("--drop-missing-target", TableParams, "drop_missing_target", is_flag=True)
 @click.option("--report", type=click.Path(path_type=Path), metavar="FILE", help="The report to write; next to the model unless given.")
 @click.option("--no-report", is_flag=True, help="Write no report.")
 @click.option("--quiet", is_flag=True, help="Say nothing unless something is wrong.")
@@ -56,28 +81,77 @@ def run(**given: Any) -> None:
     a second one leaves at once.
     """
     check(given)
+    if given["write_schema"]:
+        write_schema(given)
+        return
     with Interrupting() as interrupting:
-        listener, showing = teller(given)
+        tell, showing = teller(given)
+
+        def listener(event: Event) -> None:
+            interrupting.phase = AT_WORK
+            tell(event)
+
         with showing:
-            job: Any = woodwind.fit
-            model = job(source_of(given), given["target"], listener=listener, **settings(given))
-        interrupting.only_note()
+            try:
+                model = train(given, listener)
+            except JobError:
+                if interrupting.heard:
+                    raise KeyboardInterrupt from None  # there was nothing to finish with
+                raise
+        interrupting.phase = WRITING
         finish(model, given)
+
+
+def train(given: dict[str, Any], listener: Listener) -> Any:
+    """The job. Its time began with the process: importing all that training needs has taken some of it."""
+    job: Any = woodwind.fit
+    options = settings(given)
+    source, schema = source_of(given), given["written"]
+    table = source if schema is None else read_training(source, schema)
+    if given["models"] is None:
+        options["time"] = max(options["time"] - (time.perf_counter() - STARTED), LEAST_SHARE * options["time"])
+    model = job(table, given["target"], listener=listener, **options)
+    if schema is not None:
+        model.facts_[WRITTEN] = schema.to_dict()
+    return model
 
 
 def check(given: dict[str, Any]) -> None:
     """End a wrong call before any work is done."""
-    if given["time"] is not None and given["models"] is not None:
-        wrong("--time and --models exclude each other. Give --time for a deadline, or --models for the same result every time.")
-    if given["no_report"] and given["report"] is not None:
-        wrong("--report and --no-report exclude each other. Give one of them.")
-    if given["quiet"] and given["as_json"]:
-        wrong("--quiet and --json exclude each other. Give one of them.")
+    for one, other in (("time", "models"), ("report", "no_report"), ("quiet", "as_json")):
+        if given[one] not in (None, False) and given[other] not in (None, False):
+            wrong(f"{flag(one)} and {flag(other)} exclude each other. {ADVICE.get(one, 'Give one of them.')}")
+    if given["metric"] != "auto":
+        metric_named(given["metric"])
+    take_roles(given)
+    check_roles(given)
+    check_outputs(given)
+
+
+def take_roles(given: dict[str, Any]) -> None:
+    """What columns are for: as the options say, else as the schema does."""
+    schema = given["written"] = None if given["schema"] is None else WrittenSchema.read(given["schema"])
+    if schema is not None:
+        for name, role in (("target", TARGET), ("group", GROUP), ("time_column", TIME)):
+            given[name] = given[name] or schema.role(role)
+    if given["target"] is None:
+        where = "" if schema is None else " or to one of its columns the role \"target\""
+        wrong(f"which column is to be predicted? Give --target{where}.")
+
+
+def check_roles(given: dict[str, Any]) -> None:
+    """End the call where a column is to be two things."""
     for role in ("group", "time_column"):
         if given[role] == given["target"]:
-            wrong(f"--{role.replace('_', '-')} and --target name the same column, {given['target']!r}. Give another.")
+            wrong(f"{flag(role)} and --target name the same column, {given['target']!r}. Give another.")
     if given["target"] in given["ignore"]:
         wrong(f"--ignore names the target, {given['target']!r}. Leave it out.")
+
+
+def check_outputs(given: dict[str, Any]) -> None:
+    """End the call where something would be overwritten that should stay, or has no place."""
+    for table in given["tables"]:
+        check_table(Path(table))
     output, inputs = given["output"], [*given["tables"], *([given["schema"]] if given["schema"] else [])]
     check_model(output, given["force"])
     check_not_an_input(output, inputs)
@@ -90,6 +164,22 @@ def check(given: dict[str, Any]) -> None:
         check_not_an_input(given["report"], inputs)
 
 
+def flag(name: str) -> str:
+    """The option of a parameter."""
+    return "--" + name.removeprefix("as_").replace("_", "-")
+
+
+def write_schema(given: dict[str, Any]) -> None:
+    """Read the table, write down what its columns are, and say where."""
+    path = given["output"].with_suffix(".schema.json")
+    if path.exists() and not given["force"]:
+        wrong(f"{str(path)!r} is there already, and may have been edited. Move it away, or add --force.")
+    roles = {"group": given["group"], "time": given["time_column"], "ignore": given["ignore"]}
+    WrittenSchema.of(read_table(source_of(given)), given["target"], **roles).write(path)
+    click.echo(path)
+    say(f"Edit it, then: woodwind fit {' '.join(map(shlex.quote, given['tables']))} --schema {shlex.quote(str(path))}")
+
+
 def source_of(given: dict[str, Any]) -> str | list[str]:
     """One table, or all its parts."""
     tables = given["tables"]
@@ -98,10 +188,9 @@ def source_of(given: dict[str, Any]) -> str | list[str]:
 
 def settings(given: dict[str, Any]) -> dict[str, Any]:
     """The options as the job takes them."""
-    same = ("models", "task", "metric", "group", "time_column", "ignore", "schema", "seed", "threads", "exclude", "resume")
-    named = {name: given[name] for name in (*same, "drop_missing_target")}
-    if given["time"] is not None or given["models"] is None:
-        named["time"] = given["time"] or 60.0
+    same = ("task", "metric", "group", "time_column", "ignore", "seed", "threads", "exclude", "resume", "drop_missing_target")
+    named = {name: given[name] for name in same}
+    named |= {"models": given["models"]} if given["models"] is not None else {"time": given["time"] or MINUTE}
     return named | {"checkpoint": checkpoint_of(given["output"])}
 
 

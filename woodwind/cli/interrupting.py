@@ -1,9 +1,10 @@
 """Ctrl-C: once to finish with what there is, twice to leave at once.
 
-The first raises KeyboardInterrupt, which a job answers by blending the members that it has; while results are being written it is only
-noted. The second raises SystemExit, so that files which were begun are removed on the way out. Python hands a signal over between two of
-its own steps, and a compiled kernel may be in the middle of a long one: a thread that is woken by the system itself sees to it that leaving
-takes a second at most. What is written is written under another name first, so that even then no file is half there.
+A job takes the first one itself: it stops its clock, and what is finished makes a model. What comes here is the second, or one at a time
+when there is nothing to finish with, and leads out: SystemExit, so that files which were begun are removed on the way. While results are
+being written the first is only noted. Python hands a signal over between two of its own steps, and a compiled kernel may be in the middle
+of a long one: a thread that the system wakes hears of every signal at once, says so, and sees to it that leaving takes a second at most.
+Files are written under another name first, so that even then none is half there.
 """
 
 import os
@@ -21,16 +22,19 @@ from woodwind.cli.saying import say
 GRACE = 1.0  # seconds
 SHOW_CURSOR = "\x1b[?25h"
 
+BEFORE, AT_WORK, WRITING = "before", "at work", "writing"
+
 
 class Interrupting:
     """While a `with` block of it runs, Ctrl-C is counted."""
 
     def __init__(self) -> None:
-        self.count = 0
-        self.may_raise = True
+        self.phase = BEFORE
+        self.heard = 0  # by the thread
+        self.handled = 0  # here
+        self.ours: socket.socket | None = None
         self.before: Any = None
         self.fd_before = -1
-        self.ours: socket.socket | None = None
 
     def __enter__(self) -> Self:
         if threading.current_thread() is threading.main_thread():  # signals go to no other
@@ -38,40 +42,35 @@ class Interrupting:
             self.ours.setblocking(False)
             self.fd_before = signal.set_wakeup_fd(self.ours.fileno(), warn_on_full_buffer=False)
             self.before = signal.signal(signal.SIGINT, self.handle)
-            threading.Thread(target=watch, args=(theirs,), name="woodwind-interrupts", daemon=True).start()
+            threading.Thread(target=self.listen, args=(theirs,), name="woodwind-interrupts", daemon=True).start()
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         if self.ours is not None:
             signal.signal(signal.SIGINT, self.before)
             signal.set_wakeup_fd(self.fd_before)
-            self.ours.close()  # which ends the watcher, unless it has been called for
-
-    def only_note(self) -> None:
-        """From now on results are written: the first Ctrl-C changes nothing any more."""
-        self.may_raise = False
+            self.ours.close()  # which ends the thread, unless it has been called for
 
     def handle(self, number: int, frame: FrameType | None) -> None:
         """In the main thread, between two steps of Python."""
-        self.count += 1
-        if self.count > 1:
-            say("interrupted again: leaving.")
+        self.handled += 1
+        if self.phase != WRITING or self.handled > 1:
             raise SystemExit(INTERRUPTED)
-        say("interrupted: finishing with the best so far; Ctrl-C again leaves at once.")
-        if self.may_raise:
-            raise KeyboardInterrupt
+
+    def listen(self, bell: socket.socket) -> None:
+        """In a thread of its own: say what the first will do, give the main thread time to leave after the second, and leave."""
+        with bell:
+            while self.heard < 2:
+                came = bell.recv(64)
+                if not came:
+                    return
+                self.heard += came.count(signal.SIGINT)
+                if self.heard == 1:
+                    say("woodwind fit: interrupted" + ("" if self.phase == BEFORE else TOLD))
+        time.sleep(GRACE)
+        if sys.stderr.isatty():
+            os.write(sys.stderr.fileno(), SHOW_CURSOR.encode())
+        os._exit(INTERRUPTED)
 
 
-def watch(bell: socket.socket) -> None:
-    """In a thread of its own: wait for the second Ctrl-C, give the main thread time to leave, and leave."""
-    seen = 0
-    with bell:
-        while seen < 2:
-            came = bell.recv(64)
-            if not came:
-                return
-            seen += came.count(signal.SIGINT)
-    time.sleep(GRACE)
-    if sys.stderr.isatty():
-        os.write(sys.stderr.fileno(), SHOW_CURSOR.encode())
-    os._exit(INTERRUPTED)
+TOLD = ": finishing with the best so far; Ctrl-C again leaves at once."

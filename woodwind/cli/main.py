@@ -20,8 +20,13 @@ from woodwind.cli.saying import DEBUG, deaf_reader_is_no_error, is_debugging, on
 # Where a command lives, and what it does in a few words: the first sentence of its help.
 COMMANDS = {
     "fit": ("woodwind.cli.fit", "Learn an ensemble from a table."),
+    "predict": ("woodwind.cli.predict", "Predict the rows of a table."),
+    "leaderboard": ("woodwind.cli.leaderboard", "Show how good the ensemble is, and each of its members."),
+    "report": ("woodwind.cli.report", "Write the report of a model as a page to read in a browser."),
+    "inspect": ("woodwind.cli.inspect", "Show what is in a model file."),
     "version": ("woodwind.cli.version", "Show the versions of Woodwind and of what it stands on."),
 }
+WITHOUT_TABLES = ("version",)
 
 
 class Commands(click.Group):
@@ -35,6 +40,8 @@ class Commands(click.Group):
         """The command of a name, with all that it imports."""
         if cmd_name not in COMMANDS:
             return None
+        if cmd_name not in WITHOUT_TABLES:
+            importlib.import_module("woodwind.data.without_pandas").keep_pandas_out()
         found: click.Command = importlib.import_module(COMMANDS[cmd_name][0]).run
         return found
 

@@ -2,13 +2,13 @@
 
 import glob
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import click
 
-from woodwind.cli.nearest import nearest_file
+from woodwind.cli.nearest import nearest, nearest_file
 
 SECONDS = {"s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 
@@ -46,6 +46,16 @@ class TableSource(click.ParamType):
         return str(value)
 
 
+class OneTable(ExistingFile):
+    """A file that is there, or - for standard input."""
+
+    name = "table"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Path:
+        """The path."""
+        return Path(value) if value == "-" else super().convert(value, param, ctx)
+
+
 class Duration(click.ParamType):
     """Seconds, or a number with s, m, h behind it."""
 
@@ -63,6 +73,21 @@ class Duration(click.ParamType):
         if total <= 0:
             self.fail("it must be longer than nothing.", param, ctx)
         return total
+
+
+class Named(click.ParamType):
+    """One of some names."""
+
+    name = "name"
+
+    def __init__(self, names: Sequence[str]) -> None:
+        self.names = tuple(names)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """The name."""
+        if value not in self.names:
+            self.fail(f"it is one of {', '.join(self.names)}, but here it is {value!r}. {nearest(str(value), self.names)}", param, ctx)
+        return str(value)
 
 
 class Whole(click.ParamType):

@@ -4,12 +4,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from woodwind.cli.exits import wrong
+from woodwind.store.container import MAGIC
 
-MAGIC = b"WOODWIND"
-
-# What a page of ours says of itself in its head.
-PAGE_MARK = b'name="generator" content="Woodwind'
-HEAD = 4096  # bytes in which a file says what it is
+HEAD = 1 << 16  # bytes in which a file says what it is
 
 
 def check_folder(path: Path) -> None:
@@ -32,6 +29,12 @@ def is_model(path: Path) -> bool:
     return path.is_file() and head_of(path).startswith(MAGIC)
 
 
+def is_page(path: Path) -> bool:
+    """Whether a file looks like a page of ours."""
+    head = head_of(path)
+    return head[:14].lower() == b"<!doctype html" and b"Woodwind" in head
+
+
 def check_model(path: Path, force: bool) -> None:
     """End the call where a model would overwrite something that is not one."""
     check_folder(path)
@@ -45,10 +48,16 @@ def check_not_a_model(path: Path) -> None:
         wrong(f"{str(path)!r} is a model file and would be overwritten. Choose another name with -o.")
 
 
+def check_table(path: Path) -> None:
+    """End the call where a model is given for a table."""
+    if is_model(path):
+        wrong(f"{str(path)!r} is a model file. Give a table to read: CSV, Parquet, Feather or Arrow.")
+
+
 def check_page(path: Path, force: bool) -> None:
     """End the call where a page would overwrite something that is not a page of ours."""
     check_folder(path)
-    if path.exists() and not force and PAGE_MARK not in head_of(path):
+    if path.exists() and not force and not is_page(path):
         wrong(f"{str(path)!r} is there already and is not a report of Woodwind. Choose another name, or add --force.")
 
 

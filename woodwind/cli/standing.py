@@ -1,7 +1,7 @@
 """Where a job stands: what its events add up to."""
 
 from dataclasses import dataclass, field
-from math import nan
+from math import inf, isfinite, nan
 
 from woodwind.auto.events import Began, Blended, Event, FoldDone, MemberDone, Trying
 
@@ -13,6 +13,7 @@ class Line:
     name: str
     folds_done: int = 0
     folds: int = 0
+    scored: int = 0
     total: float = 0.0  # of the scores of its folds
     standard_error: float = nan
     score: float = nan
@@ -43,8 +44,10 @@ class Standing:
             self.lines[event.name] = Line(event.name, folds=self.began.n_folds if self.began else 0, began=event.seconds)
         elif isinstance(event, FoldDone):
             line = self.lines.setdefault(event.name, Line(event.name))
-            line.folds_done, line.folds, line.total = line.folds_done + 1, event.folds, line.total + event.score
-            line.score = line.total / line.folds_done
+            line.folds_done, line.folds = line.folds_done + 1, event.folds
+            if isfinite(event.score):  # some members have no score before all folds are done
+                line.scored, line.total = line.scored + 1, line.total + event.score
+                line.score = line.total / line.scored
         elif isinstance(event, MemberDone):
             entry = event.entry
             line = self.lines.setdefault(entry.name, Line(entry.name))
@@ -55,6 +58,6 @@ class Standing:
 
     def ordered(self, most: int) -> list[Line]:
         """At most so many members: those at work last, before them the best ones that are done."""
-        done = sorted((line for line in self.lines.values() if line.is_done), key=lambda line: (line.loss != line.loss, line.loss))
+        done = sorted((line for line in self.lines.values() if line.is_done), key=lambda line: line.loss if isfinite(line.loss) else inf)
         working = [line for line in self.lines.values() if not line.is_done]
         return [*done[: max(most - len(working), 0)], *working][-most:] if most > 0 else []

@@ -36,7 +36,7 @@ def table_of(leaderboard: Sequence[Entry], stream: TextIO | None = None) -> str:
 def row_of(entry: Entry) -> tuple[str, ...]:
     """The cells of an entry."""
     weight = "" if entry.name == ENSEMBLE or entry.weight == 0 else f"{entry.weight:.2f}"
-    speed = figure(entry.row_microseconds) if entry.row_microseconds >= 100 else f"{entry.row_microseconds:.1f}"
+    speed = f"{entry.row_microseconds:.1f}" if entry.row_microseconds < 100 else figure(entry.row_microseconds)
     return (
         entry.name, figure(entry.score), figure(entry.standard_error), weight, f"{entry.seconds:.1f}", speed, str(entry.folds),
         entry.family, entry.note,

@@ -16,29 +16,13 @@ from woodwind.estimators.auto_skin import clock_of
 from woodwind.estimators.target import Target
 from woodwind.params.auto import AutoParams
 from woodwind.params.check import check
-from woodwind.params.describe import declared
+from woodwind.params.describe import declared, entries
+from woodwind.params.table import TableParams
 
 Fitted = AutoEnsembleClassifier | AutoEnsembleRegressor
 
-PARAMETERS = """
-table : path, pattern, list of paths, or table with named columns
-    CSV, TSV, Parquet, Feather or Arrow, packed or not; or a frame of pandas, polars or Arrow.
-target : str
-    The column to predict.
-task : {'auto', 'classification', 'binary', 'multiclass', 'regression'}, default='auto'
-    What is asked: which class, or how much. 'auto' looks at the target and says what it decided.
-group : str, default=None
-    A column whose rows of one value are never divided between learning and judging. It is not learnt from.
-time_column : str, default=None
-    A column of dates or numbers: members are judged by rows that are later than those they learn.
-ignore : list of str, default=()
-    Columns that are left out.
-drop_missing_target : bool, default=False
-    Leave out rows without a target, instead of refusing them.
-"""
 
-
-@told(parameters=PARAMETERS)
+@told(parameters=entries(TableParams))
 def fit(
     table: Any,
     target: str,

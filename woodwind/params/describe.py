@@ -87,7 +87,12 @@ def _knob(field: "dataclasses.Field[Any]", hint: Any) -> Knob:
 
 def section(cls: type) -> str:
     """The parameters as the section of a docstring in the manner of NumPy."""
-    lines = ["Parameters", "----------"]
+    return f"Parameters\n----------\n{entries(cls)}"
+
+
+def entries(cls: type) -> str:
+    """The same without its heading."""
+    lines = []
     for knob in declared(cls):
         default = "" if knob.default is inspect.Parameter.empty else f", default={knob.default!r}"
         lines.append(f"{knob.name} : {knob.allowed()}{default}")

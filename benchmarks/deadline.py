@@ -1,0 +1,99 @@
+"""By how much does `woodwind fit --time` over-run its time, on tables from 1,000 to 1,000,000 rows?
+
+Each call is a process of its own, timed from outside: the start of Python, the imports, the reading of the file, training, blending, the
+facts of the report, and the writing of all files are counted. What the deadline promises is told apart from the start of Python and the
+imports, which are over before the command can look at a clock: both are shown, and the goal is for the whole.
+The kernels are compiled before (by a short call that is not counted): a first run ever takes longer, and says so.
+"""
+
+from __future__ import annotations
+
+import argparse
+import subprocess
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+import synthetic
+from command import events, start, write_table
+from common import Report, arguments, seconds
+
+ALLOWED = 0.05
+
+# Name: how the table is made from a number of rows, and how it is written.
+TABLES: dict[str, tuple[Any, str]] = {
+    "two classes, 28 numbers": (synthetic.collisions, "parquet"),
+    "two classes, 28 numbers, CSV": (synthetic.collisions, "csv"),
+    "a number, 200 columns": (synthetic.wide, "parquet"),
+    "nine classes, 93 counts": (synthetic.counts, "parquet"),
+    "two classes, text of 4,000 levels": (synthetic.journeys, "csv"),
+}
+# A million rows of 200 columns do not fit into a small machine.
+LARGEST = {"a number, 200 columns": 100_000, "nine classes, 93 counts": 100_000, "two classes, 28 numbers, CSV": 100_000}
+
+
+def more(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--rows", default="1000,10000,100000,1000000", help="numbers of rows")
+    parser.add_argument("--times", default="10,60", help="seconds to ask for")
+    parser.add_argument("--tables", default="", help="parts of names of tables, separated by commas; all unless given")
+
+
+def one_call(path: Path, asked: float, threads: int) -> dict[str, Any]:
+    """What one call took, and what it made."""
+    began = time.perf_counter()
+    arguments_ = ["fit", path.name, "--target", "y", "--time", f"{asked:g}", "--json", "--threads", threads, "-o", "model.ww"]
+    process = start([*arguments_, "--force"], path.parent, threads, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    out, err = process.communicate()
+    taken = time.perf_counter() - began
+    told = events(out)
+    ended = next((event for event in told if event["event"] == "ended"), None)
+    members = [] if ended is None else [entry for entry in ended["leaderboard"] if entry["family"] != "ensemble" and not entry["note"]]
+    return {
+        "asked": asked,
+        "taken": taken,
+        "over": taken / asked - 1.0,
+        "code": process.returncode,
+        "members": len(members),
+        "ended": None if ended is None else ended["seconds"],
+        "said": err.strip().splitlines()[-1:] if process.returncode else [],
+    }
+
+
+def main() -> None:
+    options = arguments(__doc__.splitlines()[0], more)
+    report = Report("deadline", "By how much a deadline is over-run", options)
+    sizes = [1_000, 10_000] if options.quick else [int(text) for text in options.rows.split(",")]
+    times = [5.0] if options.quick else [float(text) for text in options.times.split(",")]
+    wanted = [part.strip() for part in options.tables.split(",") if part.strip()]
+    rows, found = [], []
+    with tempfile.TemporaryDirectory() as folder:
+        for name, (make, form) in TABLES.items():
+            if wanted and not any(part in name for part in wanted):
+                continue
+            is_warm = False
+            for n in sizes:
+                if n > LARGEST.get(name, n):
+                    continue
+                path = write_table(Path(folder) / f"train.{form}", *make(n))
+                if not is_warm:
+                    one_call(path, 5.0, options.threads)  # compiles what is not compiled yet
+                    is_warm = True
+                for asked in times:
+                    call = one_call(path, asked, options.threads)
+                    found.append({"table": name, "rows": n, **call})
+                    rows.append([
+                        name, f"{n:,}", seconds(asked), seconds(call["taken"]), f"{call['over']:+.1%}",
+                        "-" if call["ended"] is None else seconds(call["ended"]), call["members"], call["code"],
+                    ])  # fmt: skip
+                    print("  ", *rows[-1], *call["said"], flush=True)
+                path.unlink()
+    report.table(["table", "rows", "asked for", "taken, whole process", "over-run", "job alone", "members", "exit code"], rows)
+    report.goal("largest over-run", max(call["over"] for call in found), ALLOWED, unit="", at_most=True)
+    report.goal("calls without a model", sum(call["code"] != 0 for call in found), 0, unit="", at_most=True)
+    report.figures["calls"] = found
+    report.save()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,164 @@
+"""woodwind predict: tables in, predictions out, and nothing imported that it does not need."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.parquet
+import pytest
+from models import table
+
+from woodwind import store
+
+ROOT = Path(__file__).parent.parent.parent
+
+
+@pytest.fixture
+def new(folder):
+    pa.csv.write_csv(table(), folder / "new.csv")
+    pa.parquet.write_table(table(), folder / "new.parquet")
+    return folder
+
+
+def read(text):
+    return pa.csv.read_csv(pa.BufferReader(text.encode()))
+
+
+def test_labels_go_to_standard_output(new, stored, run):
+    done = run("predict", "model.ww", "new.csv")
+    assert done.code == 0
+    assert done.err == ""
+    rows = read(done.out)
+    assert rows.column_names == ["prediction"]
+    assert rows["prediction"].to_pylist() == list(stored.predict(table()))
+
+
+def test_chances_stand_beside_labels(new, stored, run):
+    rows = read(run("predict", "model.ww", "new.csv", "--proba").out)
+    assert rows.column_names == ["prediction", "probability_no", "probability_yes"]
+    np.testing.assert_array_equal(rows["probability_yes"].to_numpy(), stored.predict_proba(table())[:, 1])
+
+
+@pytest.mark.parametrize("stored", ["regression"], indirect=True)
+def test_numbers_are_numbers(new, stored, run):
+    rows = read(run("predict", "model.ww", "new.parquet").out)
+    np.testing.assert_array_equal(rows["prediction"].to_numpy(), stored.predict(table()))
+
+
+@pytest.mark.parametrize("stored", ["multiclass"], indirect=True)
+def test_machines_get_an_object_for_each_row(new, stored, run):
+    done = run("predict", "model.ww", "new.csv", "--json", "--proba", "--keep", "age,plan")
+    rows = [json.loads(line) for line in done.out.splitlines()]
+    assert len(rows) == table().num_rows
+    assert rows[0]["age"] is None
+    assert rows[0]["plan"] == "basic"
+    assert sum(rows[0][f"probability_{label}"] for label in stored.classes) == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize("name", ["out.csv", "out.parquet", "out.csv.gz", "out.jsonl"])
+def test_files_are_written_and_told(new, stored, run, name):
+    done = run("predict", "model.ww", "new.csv", "-o", name, *(["--json"] if name == "out.jsonl" else []))
+    assert done.code == 0
+    assert done.out == ""
+    assert done.err == f"120 rows in {name}\n"
+    assert (new / name).stat().st_size > 0
+
+
+def test_columns_are_found_by_name_whatever_else_is_there(new, stored, run):
+    X = table()
+    other = pa.table({"late": ["no"] * X.num_rows, "paid": X["paid"], "age": X["age"], "id": np.arange(X.num_rows), "plan": X["plan"]})
+    pa.csv.write_csv(other, new / "other.csv")
+    done = run("predict", "model.ww", "other.csv", "--keep", "id", "--keep", "late")
+    assert done.err == ""
+    rows = read(done.out)
+    assert rows["prediction"].to_pylist() == list(stored.predict(X))
+    assert rows["id"].to_pylist() == list(range(X.num_rows))
+
+
+def test_a_single_row_gets_what_it_gets_among_others(new, stored, run):
+    for place in (0, 1, 50):
+        pa.csv.write_csv(table().slice(place, 1), new / "one.csv")
+        rows = read(run("predict", "model.ww", "one.csv", "--proba").out)
+        assert rows["probability_yes"][0].as_py() == stored.predict_proba(table())[place, 1]
+
+
+def test_a_table_may_come_from_standard_input(new, stored):
+    command = [sys.executable, "-m", "woodwind", "predict", "model.ww", "-"]
+    with (new / "new.csv").open("rb") as source:
+        done = subprocess.run(command, stdin=source, capture_output=True, timeout=60, check=True, env=environment())
+    assert len(done.stdout.splitlines()) == 121
+
+
+def environment():
+    import os
+
+    return {**os.environ, "PYTHONPATH": str(ROOT)}
+
+
+WRONG = [
+    (["predict"], 2, "Missing argument 'MODEL'"),
+    (["predict", "modle.ww", "new.csv"], 2, "Did you mean 'model.ww'?"),
+    (["predict", "model.ww", "nwe.csv"], 2, "Did you mean 'new.csv'?"),
+    (["predict", "model.ww", "."], 2, "is a folder"),
+    (["predict", "new.csv", "new.csv"], 4, "it is not a Woodwind model file"),
+    (["predict", "cut.ww", "new.csv"], 4, "cut.ww"),
+    (["predict", "other.ww", "new.csv"], 4, "other.ww"),
+    (["predict", "model.ww", "short.csv"], 3, "'plans' may be 'plan'"),
+    (["predict", "model.ww", "empty.csv"], 3, "not a single byte"),
+    (["predict", "model.ww", "model.ww"], 2, "is a model file. Give a table"),
+    (["predict", "model.ww", "new.csv", "--keep", "aeg"], 2, "Did you mean 'age'?"),
+    (["predict", "model.ww", "clash.csv", "--keep", "prediction"], 2, "so have the predictions"),
+    (["predict", "model.ww", "new.csv", "-o", "new.csv"], 2, "is read by this call"),
+    (["predict", "model.ww", "new.csv", "-o", "model.ww"], 2, "is read by this call"),
+    (["predict", "model.ww", "new.csv", "-o", "other.ww"], 2, "is a model file"),
+    (["predict", "model.ww", "new.csv", "-o", "out.xlsx"], 2, ".parquet"),
+    (["predict", "model.ww", "new.csv", "-o", "nowhere/out.csv"], 2, "there is no folder 'nowhere'"),
+]
+
+
+@pytest.mark.parametrize(("arguments", "code", "words"), WRONG, ids=lambda value: " ".join(value) if isinstance(value, list) else "")
+def test_a_wrong_call_ends_with_one_line_that_says_what_to_do(new, stored, run, arguments, code, words):
+    whole = (new / "model.ww").read_bytes()
+    (new / "cut.ww").write_bytes(whole[:-100])
+    store.save(new / "other.ww", stored.schema)
+    pa.csv.write_csv(table().rename_columns(["age", "plans", "paid"]), new / "short.csv")
+    pa.csv.write_csv(table().append_column("prediction", table()["paid"]), new / "clash.csv")
+    (new / "empty.csv").write_text("", encoding="utf-8")
+    before = {path.name: path.read_bytes() for path in new.iterdir()}
+    done = run(*arguments)
+    assert done.code == code, done.err
+    assert done.out == ""
+    (line,) = done.err.splitlines()
+    assert words in line
+    assert {path.name: path.read_bytes() for path in new.iterdir()} == before
+
+
+@pytest.mark.parametrize("stored", ["regression"], indirect=True)
+def test_numbers_have_no_chances(new, stored, run):
+    done = run("predict", "model.ww", "new.csv", "--proba")
+    assert done.code == 2
+    assert "--proba is for classes" in done.err
+
+
+def test_levels_that_training_never_saw_are_told_in_a_line(new, stored, run):
+    (new / "odd.csv").write_text("age,plan,paid\n30,silver,5\n", encoding="utf-8")
+    done = run("predict", "model.ww", "odd.csv")
+    assert done.code == 0
+    (line,) = done.err.splitlines()
+    assert line.startswith("warning: ")
+    assert "silver" in line
+
+
+HEAVY = ("sklearn", "joblib", "pandas", "polars", "matplotlib", "jinja2", "scipy.sparse", "scipy.linalg", "scipy.special", "rich", "dask")
+
+
+def test_predicting_imports_nothing_that_it_does_not_need(new, stored):
+    """Numba imports the bare package of SciPy, to look at its version; nothing of it is loaded."""
+    code = f"import sys; from woodwind.cli.main import call; call(sys.argv[1:]); print([name for name in {HEAVY} if name in sys.modules])"
+    command = [sys.executable, "-c", code, "predict", "model.ww", "new.csv", "-o", "out.csv"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True, env=environment())
+    assert done.stdout == "[]\n"

@@ -1,0 +1,111 @@
+"""woodwind inspect: what is in a model file."""
+
+import dataclasses
+import json
+import sys
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import click
+import numpy as np
+
+from woodwind.auto.model import AutoModel
+from woodwind.cli.command import command
+from woodwind.cli.exits import BAD_MODEL, FINE, UNEXPECTED, WRONG_CALL
+from woodwind.cli.figures import duration, figure, plain, size_of
+from woodwind.cli.opening import entries_of, open_model
+from woodwind.cli.options import json_option, model_argument
+from woodwind.cli.terminal import Column, grid, text_of, width_of
+from woodwind.data.fields import CategoryField, Field, TimeField
+
+EXAMPLES = ("woodwind inspect model.ww", "woodwind inspect model.ww --json")
+MEMBERS = (Column("member", left=True), Column("kind", left=True, rank=1), Column("weight"), Column("size"))
+INPUTS = (Column("column", left=True), Column("kind", left=True), Column("", left=True, rank=1))
+SPELLED = {"bytes": size_of, "seconds": duration, "rows": "{:,}".format}
+SOME = 6  # levels that are named
+
+
+@command("inspect", EXAMPLES, exits=[FINE, UNEXPECTED, WRONG_CALL, BAD_MODEL])
+@model_argument()
+@json_option("what is in the file")
+def run(model: Path, as_json: bool) -> None:
+    """Show what is in a model file.
+
+    The task, the columns that a table to predict needs, the members with their weights and sizes, the score, and who wrote it when.
+    """
+    facts = facts_of(open_model(model), model)
+    if as_json:
+        click.echo(json.dumps(plain(facts), allow_nan=False))
+        return
+    members, columns = facts.pop("members"), facts.pop("columns")
+    width = width_of(sys.stdout)
+    labels = max(map(len, facts))
+    for name, value in facts.items():
+        if value is None or value == ():
+            continue
+        click.echo(f"{name.replace('_', ' '):<{labels}}  {told(name, value)}")
+    click.echo("")
+    parts = [(member["name"], member["kind"], f"{member['weight']:.3f}", size_of(member["bytes"])) for member in members]
+    click.echo(text_of(grid(MEMBERS, parts, width)))
+    click.echo("")
+    inputs = [(column["name"], column["kind"], column["words"]) for column in columns]
+    click.echo(text_of(grid(INPUTS, inputs, width)))
+
+
+def facts_of(model: AutoModel, path: Path) -> dict[str, Any]:
+    """What is in the file, in the order in which it is shown."""
+    ensemble = entries_of(model)[0]
+    members = [
+        {"name": name, "kind": type(member).__name__.removesuffix("Member").lower(), "weight": float(weight), "bytes": bytes_of(member)}
+        for name, member, weight in zip(model.names, model.members, model.weights, strict=True)
+    ]
+    made, status = model.facts.get("made", {}), path.stat()
+    return {
+        "file": str(path),
+        "bytes": status.st_size,
+        "written": datetime.fromtimestamp(status.st_mtime, UTC).isoformat(" ", "seconds"),
+        "made_by": f"woodwind {made.get('versions', {}).get('woodwind', 'of an unknown version')}",
+        "task": model.task,
+        "target": model.target,
+        "classes": model.classes,
+        "metric": model.metric,
+        "score": ensemble.score,
+        "standard_error": ensemble.standard_error,
+        "rows": model.facts.get("n_rows"),
+        "seconds": made.get("seconds"),
+        "seed": made.get("seed"),
+        "members": members,
+        "columns": [{"name": field.name, "kind": field.kind, "words": words_of(field)} for field in model.schema.fields],
+    }
+
+
+def told(name: str, value: Any) -> str:
+    """A fact as text."""
+    if name in SPELLED:
+        return SPELLED[name](value)
+    if isinstance(value, float):
+        return figure(value)
+    return ", ".join(map(str, value)) if isinstance(value, tuple) else str(value)
+
+
+def words_of(field: Field) -> str:
+    """What training has met in a column."""
+    if isinstance(field, CategoryField):
+        names = [str(name) for name in field.levels.names]
+        some = ", ".join(names[:SOME])
+        return f"{len(names):,} levels: {some}{', ...' if len(names) > SOME else ''}"
+    if isinstance(field, TimeField):
+        return ", ".join((field.sort, *field.parts))
+    return ""
+
+
+def bytes_of(thing: Any) -> int:
+    """Bytes of all arrays in something that is made of arrays."""
+    if isinstance(thing, np.ndarray):
+        return thing.nbytes
+    if dataclasses.is_dataclass(thing) and not isinstance(thing, type):
+        return sum(bytes_of(getattr(thing, field.name)) for field in dataclasses.fields(thing))
+    if isinstance(thing, list | tuple):
+        return sum(map(bytes_of, thing))
+    return 0

@@ -1,0 +1,44 @@
+"""woodwind leaderboard: how good the ensemble is, and each of its members."""
+
+import csv
+import json
+import sys
+from dataclasses import fields
+from pathlib import Path
+
+import click
+
+from woodwind.auto.outcome import Entry
+from woodwind.cli.command import command
+from woodwind.cli.exits import BAD_MODEL, FINE, UNEXPECTED, WRONG_CALL, wrong
+from woodwind.cli.figures import plain
+from woodwind.cli.opening import entries_of, metric_words, open_model
+from woodwind.cli.options import json_option, model_argument
+from woodwind.cli.standings import table_of
+
+EXAMPLES = ("woodwind leaderboard model.ww", "woodwind leaderboard model.ww --csv > leaderboard.csv")
+
+
+@command("leaderboard", EXAMPLES, exits=[FINE, UNEXPECTED, WRONG_CALL, BAD_MODEL])
+@model_argument()
+@click.option("--csv", "as_csv", is_flag=True, help="Write the leaderboard as CSV.")
+@json_option("the leaderboard")
+def run(model: Path, as_csv: bool, as_json: bool) -> None:
+    """Show how good the ensemble is, and each of its members.
+
+    Scores are of rows that the models had not learnt; weights are those of the ensemble.
+    """
+    if as_csv and as_json:
+        wrong("--csv and --json exclude each other. Give one of them.")
+    opened = open_model(model)
+    entries = entries_of(opened)
+    if as_json:
+        click.echo(json.dumps({"metric": opened.metric, "leaderboard": plain(entries)}, allow_nan=False))
+    elif as_csv:
+        names = [field.name for field in fields(Entry)]
+        table = csv.writer(sys.stdout, lineterminator="\n")
+        table.writerow(names)
+        table.writerows([getattr(entry, name) for name in names] for entry in entries)
+    else:
+        click.echo(table_of(entries))
+        click.echo(f"\n{metric_words(opened.metric)}")

@@ -1,0 +1,100 @@
+"""woodwind predict: what a model says of the rows of a table. It imports what predicting needs, and nothing more."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import click
+
+from woodwind.auto.model import AutoModel
+from woodwind.base.atomic import write_file
+from woodwind.base.pool import usable_threads
+from woodwind.cli.command import command
+from woodwind.cli.exits import BAD_DATA, BAD_MODEL, FINE, UNEXPECTED, WRONG_CALL, wrong
+from woodwind.cli.figures import plain
+from woodwind.cli.nearest import nearest
+from woodwind.cli.opening import open_model
+from woodwind.cli.options import OneTable, json_option, model_argument, threads_option
+from woodwind.cli.outputs import check_folder, check_not_a_model, check_not_an_input, check_table
+from woodwind.cli.rows import inputs_of, read_rows
+from woodwind.cli.saying import say
+from woodwind.data.writing import write_predictions
+
+EXAMPLES = (
+    "woodwind predict model.ww new.csv -o predictions.csv",
+    "woodwind predict model.ww new.parquet --proba --keep id -o predictions.parquet",
+    "woodwind predict model.ww new.csv | head",
+)
+ENDINGS = (".csv", ".tsv", ".csv.gz", ".tsv.gz", ".parquet", ".feather", ".arrow")
+PREDICTION, PROBABILITY = "prediction", "probability_{}"
+
+
+@command("predict", EXAMPLES, exits=[FINE, UNEXPECTED, WRONG_CALL, BAD_DATA, BAD_MODEL])
+@model_argument()
+@click.argument("table", type=OneTable())
+@click.option("-o", "--output", default="-", help="A file to write, .csv or .parquet; - for standard output.  [default: -]")
+@click.option("--proba", is_flag=True, help="The chance of each class, beside the likeliest.")
+@click.option("--keep", multiple=True, metavar="COLUMN,...", help="Columns of the table to copy beside the predictions.")
+@json_option("one object in a line for each row")
+@threads_option()
+def run(model: Path, table: Path, output: str, proba: bool, keep: tuple[str, ...], as_json: bool, threads: int | None) -> None:
+    """Predict the rows of a table.
+
+    Columns are matched by name, so their order does not matter and others may stand beside them; only the target need not be there.
+    """
+    check_table(table)
+    if output != "-":
+        check_folder(Path(output))
+        check_not_an_input(Path(output), [model, table])
+        check_not_a_model(Path(output))
+        check_ending(output, as_json)
+    opened = open_model(model)
+    if proba and opened.task == "regression":
+        wrong(f"--proba is for classes, but the model predicts the number {opened.target!r}. Leave it out.")
+    rows = read_rows(opened, table)
+    found = predicted(opened, inputs_of(opened, rows), proba, usable_threads(threads))
+    columns = kept(rows, keep, list(found)) | found
+    if as_json:
+        write_lines(output, columns)
+    else:
+        write_predictions(output, columns)
+    if output != "-":
+        say(f"{rows.num_rows:,} rows in {output}")
+
+
+def check_ending(output: str, as_json: bool) -> None:
+    """End the call where the name of the output does not say what it is to be."""
+    if not as_json and not output.lower().endswith(ENDINGS):
+        wrong(f"the ending of {output!r} does not say what to write. Choose one of {', '.join(ENDINGS)}, or --json.")
+
+
+def predicted(model: AutoModel, rows: Any, proba: bool, threads: int) -> dict[str, Any]:
+    """Columns of predictions."""
+    if model.task == "regression":
+        return {PREDICTION: model.predict(rows, threads)}
+    chances = model.predict_proba(rows, threads)
+    labels = {PREDICTION: [model.classes[place] for place in chances.argmax(axis=1)]}
+    return labels | ({PROBABILITY.format(label): chances[:, k] for k, label in enumerate(model.classes)} if proba else {})
+
+
+def kept(rows: Any, keep: tuple[str, ...], taken: list[str]) -> dict[str, Any]:
+    """Columns of the table that are copied. A name may have a comma in it: then it is given alone."""
+    there = list(rows.column_names)
+    names = [name for given in keep for name in ([given] if given in there else given.split(","))]
+    for name in names:
+        if name not in there:
+            wrong(f"--keep: the table has no column {name!r}. {nearest(name, there)}")
+        if name in taken:
+            wrong(f"--keep: the table has a column {name!r}, and so have the predictions. Leave it out, or rename it in the table.")
+    return {name: rows.column(name) for name in names}
+
+
+def write_lines(output: str, columns: dict[str, Any]) -> None:
+    """One object for each row."""
+    plain_columns = {name: column.to_pylist() if hasattr(column, "to_pylist") else plain(column) for name, column in columns.items()}
+    lines = (json.dumps(dict(zip(plain_columns, row, strict=True)), default=str) for row in zip(*plain_columns.values(), strict=True))
+    if output == "-":
+        for line in lines:
+            click.echo(line)
+    else:
+        write_file(output, [f"{line}\n".encode() for line in lines])
