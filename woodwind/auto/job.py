@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from woodwind.auto.background import background_facts
 from woodwind.auto.blend import Blend, Evidences, blend, by_loss, nested_scores
 from woodwind.auto.checkpoint import Checkpoint
 from woodwind.auto.clock import Clock
@@ -216,10 +217,11 @@ def _outcome(
     seen = _evidences(lesson, judge, done)
     found = blend(seen)
     kept = np.flatnonzero(found.final.weights > 0.0)
+    members = tuple(done[place].member for place in kept)
     model = AutoModel(
         task=question.task, target=question.target, classes=question.classes, schema=lesson.schema, form=lesson.form,
-        names=tuple(done[place].recipe.name for place in kept), members=tuple(done[place].member for place in kept),
-        weights=found.final.weights[kept], shift=found.final.shift, metric=question.metric.name, facts={},
+        names=tuple(done[place].recipe.name for place in kept), members=members, weights=found.final.weights[kept],
+        shift=found.final.shift, metric=question.metric.name, facts=background_facts(members, lesson.view, question.seed),
     )  # fmt: skip
     nested = np.full((lesson.n_rows, lesson.width), np.nan)
     nested[lesson.judged] = found.nested
@@ -241,7 +243,7 @@ def _with_facts(outcome: Outcome, clock: Clock, threads: int) -> Outcome:
     """The same, with the facts for the report in its model."""
     seconds = UNHURRIED_FACTS if clock.budget is None else max(clock.budget - clock.spent - SAVING_SHARE * clock.budget, LEAST_FACTS)
     facts = collect(replace(outcome, X=as_arrow(outcome.X)), seconds, threads)
-    return replace(outcome, model=replace(outcome.model, facts=facts), seconds=clock.spent)
+    return replace(outcome, model=replace(outcome.model, facts={**outcome.model.facts, **facts}), seconds=clock.spent)
 
 
 def _leaderboard(

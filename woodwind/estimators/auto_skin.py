@@ -11,6 +11,7 @@ from woodwind.auto.boosting import Boosting
 from woodwind.auto.checkpoint import Checkpoint, digest_of
 from woodwind.auto.clock import Clock, ending_on_interrupt
 from woodwind.auto.events import Ended, Event
+from woodwind.auto.explanation import explain_model
 from woodwind.auto.forests import Forests
 from woodwind.auto.job import Question, run
 from woodwind.auto.model import AutoModel
@@ -29,6 +30,7 @@ from woodwind.estimators.validation import read_groups
 from woodwind.metrics.named import metric_named
 from woodwind.params.check import check
 from woodwind.report import page
+from woodwind.tree.explained import Explanation
 
 Floats = NDArray[np.float64]
 
@@ -141,6 +143,21 @@ class AutoEnsemble(Skin):
         """
         check_is_fitted(self)
         write_file(path, [page(self.facts_).encode()])
+
+    def explain(self, X: Any) -> Explanation:
+        """What each column brings to the score of each row: Shapley values, which add up to it.
+
+        Explained is what the blend adds up: the number itself, for two classes the log-odds of the second, for more a score of each.
+        Trees are explained exactly, other members by sampled orders of the columns, which takes long for many
+        rows. `exact_share` of the result says how much of the weight is exact.
+
+        Parameters
+        ----------
+        X : table
+            Rows of the columns that the model was trained with; columns are matched by name.
+        """
+        check_is_fitted(self)
+        return explain_model(self.model_, X, self._threads)
 
     def _scores(self, X: Any) -> Floats:
         check_is_fitted(self)

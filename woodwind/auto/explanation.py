@@ -1,0 +1,130 @@
+"""What each column brings to the scores of a blend: the sum of what it brings to the members, by their weights.
+
+Trees are explained exactly by their covers. Other members are explained by orders of the columns that are drawn by key: the columns of
+the row replace those of a background row one by one, and each gets what that changes, on average. Both add up to the score of the row.
+"""
+
+from collections.abc import Iterator
+from typing import Any, Protocol, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from woodwind.auto.background import Background
+from woodwind.auto.members import ForestMember, GroveMember, MeanMember, Member
+from woodwind.auto.model import AutoModel
+from woodwind.auto.view import View
+from woodwind.base.errors import DataError
+from woodwind.base.streams import key, permutation
+from woodwind.data.cells import Cells
+from woodwind.tree.explained import LOG_ODDS, Explanation, by_column
+from woodwind.tree.explanation import explain
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+
+SCALES = {"binary": LOG_ODDS, "multiclass": "score"}
+# Orders of the columns that are drawn for a row; each counts together with its reverse.
+ORDERS = 16
+# Numbers of the rows that sampled members are asked about at a time.
+ASKED = 1 << 21
+
+
+@runtime_checkable
+class MatrixMember(Protocol):
+    """A member that reads the rows as numbers."""
+
+    def scores_of(self, matrix: Floats) -> Floats:
+        """Scores (n, width)."""
+
+
+def explain_model(model: AutoModel, X: Any, threads: int = 1, seed: int = 0) -> Explanation:
+    """Shapley values of the input columns for the score of every row of a table: `values`, `base` and `scores` of the blend.
+
+    `exact_share` of the result is the share of the weights that trees have; the values of the others are means over
+    orders drawn by `seed`. For many rows or columns these take long: some 2 * ORDERS * columns questions for each row.
+    """
+    view = model.view(X)
+    n, width = view.n_rows, model.width
+    values, base = np.zeros((n, model.schema.n_inputs, width)), np.array(model.shift)
+    sampled: list[tuple[float, MatrixMember]] = []
+    for name, weight, member in parts_of(model):
+        found = exactly(model, member, view, threads)
+        if found is not None:
+            values += weight * found[0]
+            base += weight * found[1]
+        elif isinstance(member, MatrixMember):
+            sampled.append((weight, member))
+        else:
+            raise DataError(f"The model cannot be explained: nothing is known of how its member {name!r} comes to its scores.")
+    if sampled:
+        by_orders, mean = sampled_values(model, sampled, view, seed)
+        values += by_orders
+        base += mean
+    names = tuple(field.name for field in model.schema.fields)
+    outputs = tuple(str(label) for label in model.classes[-width:]) if model.classes else ("",)
+    scale = SCALES.get(model.task) or model.target or "prediction"
+    share = 1.0 - sum(abs(weight) for weight, _ in sampled) / float(np.abs(model.weights).sum()) if sampled else 1.0
+    return Explanation(values, base, model.blend(view, threads), names, outputs, scale, Cells(model.schema, view.table), share)
+
+
+def parts_of(model: AutoModel) -> Iterator[tuple[str, float, Member]]:
+    """Name, weight and member of all that have a weight; those of a mean one by one."""
+    waiting = [part for part in zip(model.names, model.weights.tolist(), model.members, strict=True) if part[1] != 0.0]
+    while waiting:
+        name, weight, member = waiting.pop(0)
+        if isinstance(member, MeanMember):
+            waiting[:0] = [(name, weight / len(member.members), one) for one in member.members]
+        else:
+            yield name, weight, member
+
+
+def exactly(model: AutoModel, member: Member, view: View, threads: int) -> tuple[Floats, Floats] | None:
+    """Values (n, C, width) and base (width,) of a member; None for one whose values have to be sampled."""
+    if isinstance(member, ForestMember):
+        values, base = explain(member.forest, view.table, threads)
+        return by_column(values, model.schema), base
+    if isinstance(member, GroveMember):
+        values, base = explain(member.grove, view.table, threads)
+        if len(base) == 2:
+            values, base = values[:, :, 1:], base[1:]
+        return member.slope * by_column(values, model.schema), member.slope * base + member.shift
+    return None
+
+
+def matrix_source(model: AutoModel) -> Integers:
+    """The input column of each column of the matrix."""
+    return np.repeat(model.schema.source, [len(part.names) for part in model.form.parts])
+
+
+def sampled_values(model: AutoModel, members: list[tuple[float, MatrixMember]], view: View, seed: int) -> tuple[Floats, Floats]:
+    """Values (n, C, width) and base (width,) of the weighted sum of some members, by orders of the columns drawn by key."""
+    source, matrix = matrix_source(model), view.matrix
+    background = Background.of(model.facts, matrix.shape[1]).rows
+    n_columns = model.schema.n_inputs
+    orders = drawn_orders(n_columns, len(background), seed)
+    starts = background[np.arange(len(orders)) % len(background)]
+    at_once = max(ASKED // ((n_columns + 1) * max(matrix.shape[1], 1)), 1)
+
+    def ask(rows: Floats) -> Floats:
+        return np.asarray(sum(weight * member.scores_of(rows) for weight, member in members))
+
+    base = ask(background)
+    values = np.zeros((view.n_rows, n_columns, base.shape[1]))
+    for row in range(view.n_rows):
+        for first in range(0, len(orders), at_once):
+            some = orders[first : first + at_once]
+            # Step k has the first k columns of an order from the row, and those after them from the background.
+            known = np.argsort(some, axis=1)[:, source][:, None, :] < np.arange(n_columns + 1)[:, None]
+            rows = np.where(known, matrix[row], starts[first : first + at_once, None])
+            steps = ask(rows.reshape(-1, matrix.shape[1])).reshape(len(some), n_columns + 1, -1)
+            for order, brought in zip(some, np.diff(steps, axis=1), strict=True):
+                values[row, order] += brought
+    return values / len(orders), base.mean(axis=0)
+
+
+def drawn_orders(n_columns: int, n_background: int, seed: int) -> Integers:
+    """Orders of the columns (o, C), the second half the reverse of the first: every background row is begun from as often, both ways."""
+    half = n_background * max(round(ORDERS / n_background), 1)
+    orders = np.array([permutation(key(seed, "order", number), n_columns) for number in range(half)])
+    return np.concatenate([orders, orders[:, ::-1]])
