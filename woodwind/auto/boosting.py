@@ -20,7 +20,7 @@ from woodwind.base.streams import key
 from woodwind.ensemble import rules
 from woodwind.ensemble.boost import Booster, BoostPlan, Round
 from woodwind.ensemble.folds import rounds_in_step, shares_of_mean
-from woodwind.ensemble.stopping import Step, best_of, scored, until_no_better, until_no_split
+from woodwind.ensemble.stopping import Step, scored, until_no_better, until_no_split
 from woodwind.ensemble.training import Folds, Rows
 from woodwind.losses.base import Loss
 from woodwind.losses.named import classification_loss, regression_loss
@@ -88,21 +88,18 @@ class _Watch:
         self.weight = None if lesson.weight is None else lesson.weight[self.rows]
         self.loss, self.threads = loss, lesson.threads
         self.losses: list[float] = []
+        self.best = 0  # the number of the best round
         self.best_raw = folds.boosters[0].raw.copy()
         for held, booster in zip(folds.held, folds.boosters, strict=True):
             self.best_raw[held] = booster.raw[held]
 
-    @property
-    def best(self) -> int:
-        """The number of the best round."""
-        return best_of(self.losses)
-
     def __call__(self, finished: Round) -> tuple[float | None, float | None]:
         """The loss of the rows held out."""
         loss = self.loss.value(self.y, finished.raw[self.rows], self.weight, self.threads)
-        self.losses.append(loss)
-        if self.best == len(self.losses) - 1:
+        if not self.losses or loss < self.losses[self.best]:
+            self.best = len(self.losses)
             np.copyto(self.best_raw, finished.raw)
+        self.losses.append(loss)
         return None, loss
 
 
