@@ -17,6 +17,8 @@ from woodwind import (
     AdaBoostRegressor,
     AdditiveClassifier,
     AdditiveRegressor,
+    AutoEnsembleClassifier,
+    AutoEnsembleRegressor,
     BaggingClassifier,
     BaggingRegressor,
     BayesianLinearAveragingRegressor,
@@ -51,6 +53,8 @@ PUBLIC = [named for named in NAMES if inspect.isclass(named) and issubclass(name
 CLASSIFIERS = [("linear", LogisticRegression(max_iter=1000)), ("bayes", GaussianNB())]
 REGRESSORS = [("linear", LinearRegression()), ("tree", TheirTree(max_depth=4))]
 SMALL = {
+    "AutoEnsembleClassifier": AutoEnsembleClassifier(models=1, exclude=("forest",)),
+    "AutoEnsembleRegressor": AutoEnsembleRegressor(models=1, exclude=("forest",)),
     "EnsembleSelectionClassifier": EnsembleSelectionClassifier(estimators=CLASSIFIERS, cv=2),
     "EnsembleSelectionRegressor": EnsembleSelectionRegressor(estimators=REGRESSORS, cv=2),
     "DynamicSelectionClassifier": DynamicSelectionClassifier(estimators=CLASSIFIERS),
@@ -118,6 +122,8 @@ def test_the_list_of_public_estimators_is_not_empty():
 
 # Where rows are drawn at random, a weight of two equals a row given twice in distribution, not in bits: for these there is a test of that.
 DRAWN = {
+    "AutoEnsembleClassifier": "tests/estimators/test_auto_ensemble.py",
+    "AutoEnsembleRegressor": "tests/estimators/test_auto_ensemble.py",
     "AdaBoostRegressor": "tests/estimators/test_adaboost_numbers.py",
     "BaggingClassifier": "tests/laws/test_bagging_weights.py",
     "BaggingRegressor": "tests/laws/test_bagging_weights.py",
@@ -128,7 +134,7 @@ ABOUT_WEIGHTS = ("check_sample_weight_equivalence_on_dense_data", "check_sample_
 
 
 def draws_rows(estimator):
-    return estimator.bootstrap or getattr(estimator, "max_samples", None) not in (None, 1.0)
+    return getattr(estimator, "bootstrap", True) or getattr(estimator, "max_samples", None) not in (None, 1.0)
 
 
 # Checks feed tables on which warnings are due: constant targets, many classes, columns without names.

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from woodwind.auto.background import background_facts
 from woodwind.auto.blend import Blend, Evidences, blend, by_loss, nested_scores
 from woodwind.auto.checkpoint import Checkpoint
-from woodwind.auto.clock import Clock
+from woodwind.auto.clock import KEPT_SHARE, Clock
 from woodwind.auto.events import Began, Blended, Ended, Event, FoldDone, MemberDone, Said, Trying
 from woodwind.auto.facts import collect
 from woodwind.auto.judge import Judge
@@ -36,7 +36,7 @@ from woodwind.data.schema import Schema
 Floats = NDArray[np.float64]
 
 # A member is not begun when less than this share of what members took so far is left for training.
-LEAST_SHARE_LEFT = 0.2
+LEAST_SHARE_LEFT = 0.4
 # After so many members in a row that the blend did not gain from, the job is done before its time.
 PATIENCE = 8
 # A blend is better when its loss fell by this share.
@@ -215,7 +215,7 @@ def _outcome(
 ) -> Outcome:
     """Weigh the members, and put everything together."""
     seen = _evidences(lesson, judge, done)
-    found = blend(seen)
+    found = blend(seen, lambda: clock.budget is None or clock.spent < (1.0 - KEPT_SHARE / 2.0) * clock.budget)
     kept = np.flatnonzero(found.final.weights > 0.0)
     members = tuple(done[place].member for place in kept)
     model = AutoModel(

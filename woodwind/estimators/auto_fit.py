@@ -11,6 +11,7 @@ from woodwind.data.arrow_form import as_arrow
 from woodwind.data.files import is_place, read_table
 from woodwind.data.roles import split_roles
 from woodwind.data.suspicions import suspicions
+from woodwind.data.written_schema import WrittenSchema
 from woodwind.estimators.auto_ensemble import AutoEnsembleClassifier, AutoEnsembleRegressor
 from woodwind.estimators.auto_skin import clock_of
 from woodwind.estimators.target import Target
@@ -31,6 +32,7 @@ def fit(
     group: str | None = None,
     time_column: str | None = None,
     ignore: Any = (),
+    schema: Any = None,
     drop_missing_target: bool = False,
     **options: Any,
 ) -> Fitted:  # the names are the user's: there is no object to put them in
@@ -58,8 +60,15 @@ def fit(
     """
     model_options = _estimator_options(options)
     clock = clock_of({"time": 60.0, "models": None} | model_options)
-    table = read_table(table) if is_place(table) else table
+    known = WrittenSchema.read(schema) if is_place(schema) else schema
+    if is_place(table):
+        table = read_table(table, schema=known)
+    elif known is not None:
+        table = known.apply(as_arrow(table))
     ignored = [ignore] if isinstance(ignore, str) else list(ignore)
+    if known is not None:
+        # What is said in the call counts more than what is written.
+        group, time_column = group or known.role("group"), time_column or known.role("time")
     roles = split_roles(
         table, target, task=task, group=group, time_column=time_column, ignore=ignored, drop_missing_target=drop_missing_target
     )

@@ -30,4 +30,7 @@ class TableParams:
         str | None, spelled("str"), "A column of dates or numbers: members are judged by rows that are later than those they learn."
     ] = None
     ignore: Annotated[Sequence[str], spelled("list of str"), "Columns that are left out."] = ()
+    schema: Annotated[
+        Any, spelled("path or WrittenSchema"), "Types and roles of the columns, as written and edited; see the guide to reading tables."
+    ] = None
     drop_missing_target: Annotated[bool, "Leave out rows without a target, instead of refusing them."] = False
