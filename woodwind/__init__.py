@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from woodwind import diversity, losses
     from woodwind import plots as plots
-    from woodwind.base.errors import DataError, ParameterError, WoodwindError, WoodwindWarning
+    from woodwind.base.errors import DataError, ModelFileError, ParameterError, WoodwindError, WoodwindWarning
     from woodwind.estimators.adaboost import AdaBoostClassifier
     from woodwind.estimators.adaboost_numbers import AdaBoostRegressor
     from woodwind.estimators.additive import AdditiveClassifier, AdditiveRegressor
@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from woodwind.estimators.structure import RandomStructureForestClassifier, RandomStructureForestRegressor
     from woodwind.estimators.trees import DecisionTreeClassifier, DecisionTreeRegressor
     from woodwind.estimators.voting import VotingClassifier, VotingRegressor
+    from woodwind.store.model_file import load
 
 __version__ = "0.1.0.dev0"
 
@@ -72,6 +73,7 @@ __all__ = [
     "LogisticBlender",
     "MixtureOfExpertsClassifier",
     "MixtureOfExpertsRegressor",
+    "ModelFileError",
     "NonNegativeBlender",
     "ParameterError",
     "RandomForestClassifier",
@@ -89,13 +91,14 @@ __all__ = [
     "diversity",
     "fit",
     "leak_probe",
+    "load",
     "losses",
     "measure_diversity",
     "out_of_fold_predictions",
 ]
 
 _ROOMS = {
-    "woodwind.base.errors": ("DataError", "ParameterError", "WoodwindError", "WoodwindWarning"),
+    "woodwind.base.errors": ("DataError", "ModelFileError", "ParameterError", "WoodwindError", "WoodwindWarning"),
     "woodwind.estimators.adaboost": ("AdaBoostClassifier",),
     "woodwind.estimators.adaboost_numbers": ("AdaBoostRegressor",),
     "woodwind.estimators.additive": ("AdditiveClassifier", "AdditiveRegressor"),
@@ -123,6 +126,7 @@ _ROOMS = {
     "woodwind.estimators.structure": ("RandomStructureForestClassifier", "RandomStructureForestRegressor"),
     "woodwind.estimators.trees": ("DecisionTreeClassifier", "DecisionTreeRegressor"),
     "woodwind.estimators.voting": ("VotingClassifier", "VotingRegressor"),
+    "woodwind.store.model_file": ("load",),
 }
 _HOME = {name: room for room, names in _ROOMS.items() for name in names}
 # Rooms that are public as a whole. That of the pictures needs matplotlib, which may be absent, so it is not among the names for a star.

@@ -13,6 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import nnls
 
+from woodwind.base.sound import sound_array
+
 Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 
@@ -44,6 +46,13 @@ class LogPool:
     weights: Floats  # (m,)
     intercepts: Floats  # (K,)
     coefficients: Floats  # (c, K)
+
+    def check(self) -> "LogPool":
+        """Shapes agree, and all numbers are finite; gives itself, or raises DataError."""
+        sound_array(self.weights, (None,), "the weights of a pool")
+        sound_array(self.intercepts, (None,), "the intercepts of a pool")
+        sound_array(self.coefficients, (None, self.intercepts.size), "the coefficients of a pool")
+        return self
 
     def scores(self, logs: Floats, others: Floats) -> Floats:
         """The scores (n, K), whose softmax are the probabilities."""
@@ -212,6 +221,13 @@ class LinearPool(NamedTuple):
     weights: Floats  # (m,)
     intercept: float
     coefficients: Floats  # (c,)
+
+    def check(self) -> "LinearPool":
+        """All numbers are finite; gives itself, or raises DataError."""
+        sound_array(self.weights, (None,), "the weights of a pool")
+        sound_array(np.array(self.intercept, np.float64), (), "the intercept of a pool")
+        sound_array(self.coefficients, (None,), "the coefficients of a pool")
+        return self
 
     def sums(self, numbers: Floats, others: Floats) -> Floats:
         """The sums (n,)."""

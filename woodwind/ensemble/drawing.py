@@ -10,12 +10,15 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from woodwind.base.sound import sound, sound_array
 from woodwind.base.streams import choose, integers, key, uniform
 from woodwind.kernels.draw import count_bootstrap, draw_exact
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 Counts = NDArray[np.int32]  # as kernels take them
+# Rows are numbered by 32 bits.
+MOST = 1 << 31
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,6 +38,22 @@ class Drawing:
     replace_columns: bool = False
     units: Integers | None = None  # (n_rows,) how many rows each stands for; None for one each
     chance: Floats | None = None  # (n_rows,) how likely each of those is drawn; None: all alike
+
+    def check(self) -> "Drawing":
+        """Numbers of rows and columns are such, and can be drawn; gives itself, or raises DataError."""
+        counts = (self.n_rows, self.n_draws, self.n_columns, self.n_drawn_columns)
+        sound(all(0 <= count < MOST for count in counts), "there are too many rows to draw from")
+        sound(self.replace_columns or self.n_drawn_columns <= self.n_columns, "more columns are drawn than there are")
+        sound(not self.replace_columns or self.n_columns > 0, "columns are drawn where there are none")
+        if self.units is not None:
+            sound_array(self.units, (self.n_rows,), "the units of rows")
+            sound((self.units >= 0) & (self.units < MOST), "a row stands for an impossible number of rows")
+            sound(int(self.units.sum()) < MOST, "there are too many rows to draw from")
+        if self.chance is not None:
+            sound_array(self.chance, (self.n_rows,), "the chances of rows")
+            sound(self.chance >= 0.0, "a chance is below zero")
+        sound(self.replace or self.n_draws <= self.n_units, "more rows are drawn than there are")
+        return self
 
     @property
     def n_units(self) -> int:

@@ -13,6 +13,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from woodwind.base.sound import sound_array
+
 Floats = NDArray[np.float64]
 
 # With more coefficients than this in all, a bound stands for the matrix of second derivatives (Böhning 1992).
@@ -32,6 +34,12 @@ class Softmax(NamedTuple):
 
     coef: Floats  # (K, p)
     intercept: Floats  # (K,) they add up to zero
+
+    def check(self) -> "Softmax":
+        """Shapes agree, and all numbers are finite; gives itself, or raises DataError."""
+        sound_array(self.intercept, (None,), "the intercepts")
+        sound_array(self.coef, (self.intercept.size, None), "the coefficients")
+        return self
 
     def log_shares(self, X: Floats) -> Floats:
         """The logarithms (n, K) of the probabilities."""

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import betaln
 
+from woodwind.base.sound import sound, sound_array
 from woodwind.base.streams import integers, key, uniform
 from woodwind.ensemble.averaging import LEAST_VARIANCE, posterior
 
@@ -168,6 +169,14 @@ class Models(NamedTuple):
     left: Floats  # (M,) the share of the variance of the target that each leaves unexplained
     log_evidence: Floats  # (M,)
     probability: Floats  # (M,)
+
+    def check(self) -> "Models":
+        """All have the same length, and probabilities are such; gives itself, or raises DataError."""
+        sound(self.included.ndim == 2, "subsets have the wrong number of dimensions")
+        for name in ("left", "log_evidence", "probability"):
+            sound_array(getattr(self, name), (len(self.included),), f"{name} of subsets")
+        sound((self.probability >= 0.0) & (self.probability <= 1.0 + 1e-9), "a probability is none")
+        return self
 
     def first(self, count: int) -> "Models":
         """The most probable ones."""

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from woodwind.base.errors import InterruptWarning
 from woodwind.base.notice import notice
+from woodwind.base.sound import sound, sound_array
 from woodwind.ensemble.adaptive import AdaptivePlan, AdaptiveRound, AdaptiveRows, adaptive_rounds, scores_of
 from woodwind.ensemble.adaptive_numbers import NumberRound
 from woodwind.ensemble.learner import ClassLearner, Floats, Learnt
@@ -40,6 +41,21 @@ class AdaptiveModel:
     shares: Floats | None  # of the nodes of the forest
     estimators: tuple[Any, ...]
     labels: NDArray[Any]  # as the estimators know them
+
+    def check(self) -> "AdaptiveModel":
+        """Learners are as many as their weights, and know the labels; gives itself, or raises DataError."""
+        sound(self.n_labels >= 2 and self.weights.size >= 1, "there are no labels, or no learners")
+        sound_array(self.weights, (None,), "the weights of learners")
+        sound(self.weights.sum() > 0.0, "learners have no weight")
+        sound((self.forest is None) == (self.shares is None), "trees have no shares of classes")
+        if self.forest is not None and self.shares is not None:
+            sound(self.forest.n_outputs == self.n_labels, "the trees have other scores than there are labels")
+            sound(self.forest.n_trees == self.weights.size * self.per_round, "there are more weights than trees, or fewer")
+            sound_array(self.shares, (self.forest.n_nodes, None), "the shares of classes")
+        else:
+            sound(len(self.estimators) == self.weights.size * self.per_round, "there are more weights than learners, or fewer")
+            sound(all(hasattr(one, "predict") for one in self.estimators), "a learner is no model")
+        return self
 
     @property
     def per_round(self) -> int:

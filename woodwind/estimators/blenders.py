@@ -1,6 +1,7 @@
 """Blenders: what a stack learns from what its members say, made for members that say almost the same. See docs/algorithms/stacking.md."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -10,6 +11,7 @@ from sklearn.model_selection import check_cv
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from woodwind.base.errors import ParameterError
+from woodwind.base.sound import sound_array
 from woodwind.ensemble.blend import (
     Evidence,
     LinearPool,
@@ -22,6 +24,7 @@ from woodwind.ensemble.blend import (
 )
 from woodwind.ensemble.layers import log_ratios
 from woodwind.estimators.skin import COLUMNS, all_or_nothing, check_lengths
+from woodwind.estimators.storable import Storable
 from woodwind.estimators.target import read_labels, read_numbers
 from woodwind.estimators.weights import read_weight, weighed_classes
 from woodwind.params.check import check
@@ -44,7 +47,7 @@ FOLDS = 5
 DOUBT = 0.01
 
 
-class Blender:
+class Blender(Storable):
     """What both blenders share."""
 
     _told: ClassVar[dict[str, str]] = {"columns": COLUMNS}
@@ -253,11 +256,18 @@ def number_columns(matrix: Floats, n_members: Any, owner: str) -> Integers:
     return np.arange(n_members)
 
 
+@dataclass(frozen=True, eq=False)
 class Scale:
     """Means and spreads of columns; a column that is constant is not scaled."""
 
-    def __init__(self, mean: Floats, spread: Floats) -> None:
-        self.mean, self.spread = mean, spread
+    mean: Floats
+    spread: Floats
+
+    def check(self) -> "Scale":
+        """All numbers are finite; gives itself, or raises DataError."""
+        sound_array(self.mean, (None,), "the means of columns")
+        sound_array(self.spread, self.mean.shape, "the spreads of columns")
+        return self
 
     @classmethod
     def of(cls, columns: Floats, weight: Floats | None) -> "Scale":

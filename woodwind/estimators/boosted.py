@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from woodwind.base.errors import DataError, ParameterError
+from woodwind.base.sound import sound, sound_array
 from woodwind.base.streams import seed_of
 from woodwind.base.told import told
 from woodwind.data.codes import Codes
@@ -46,6 +47,17 @@ class Earlier:
     cuts: Cuts | Ranking
     seed: int
     trained: Trained
+
+    def check(self) -> "Earlier":
+        """The trees are of the features that the cuts are of; gives itself, or raises DataError."""
+        n_features = len(self.schema.levels)
+        sound(self.cuts.n_levels.size == n_features, "the cuts are of other features than the schema")
+        for tree in (*self.trained.trees, *(tree for trees in self.trained.rounds for tree in trees)):
+            tree.check_for(self.cuts)
+            fits = tree.value.shape[1] == self.trained.first.size if tree.output < 0 else tree.output < self.trained.first.size
+            sound(fits and tree.output >= -1, "a tree adds to a score that is not there")
+        sound_array(self.trained.first, (None,), "the first scores")
+        return self
 
 
 @dataclass(frozen=True, eq=False)

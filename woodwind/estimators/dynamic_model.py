@@ -8,14 +8,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from woodwind.base.pool import side_by_side
+from woodwind.base.sound import sound, sound_array
 from woodwind.data.matrix_form import MatrixForm
 from woodwind.estimators.members import TableOfAny
 from woodwind.estimators.pool import Pool
 from woodwind.select.combination import as_shares, class_totals, share_totals, weighted_mean
+from woodwind.select.competence_meta import Learnt as MetaLearnt
 from woodwind.select.facts import Floats, Integers, NumberFacts, Queries, Region, SelectionFacts
 from woodwind.select.methods import Asked, Method, Mode, Options, asked
 from woodwind.select.pruning import class_counts, hardness
-from woodwind.select.regions import profiles
+from woodwind.select.regions import ClusterSearch, profiles
 
 # Numbers that members say at a time: 256 MB. Members are asked about so many rows at once.
 BLOCK_ANSWERS = 1 << 25
@@ -30,6 +32,10 @@ NOWHERE = Region(np.zeros((1, 0), np.int64), np.zeros((1, 0)))
 class Near(Protocol):
     """Whatever finds the region of a query."""
 
+    @property
+    def n_rows(self) -> int:
+        """Rows that it looks among."""
+
     def near(self, queries: Floats, k: int | None, threads: int = 1) -> Region:
         """Regions of k rows, or of all."""
 
@@ -40,6 +46,12 @@ class Space:
 
     form: MatrixForm
     turn: Floats | None  # (d, d) what makes Mahalanobis distances of Euclidean ones; None otherwise
+
+    def check(self) -> "Space":
+        """The turn is one of the columns; gives itself, or raises DataError."""
+        if self.turn is not None:
+            sound_array(self.turn, (self.form.width, self.form.width), "the turn of a space")
+        return self
 
     def of(self, X: Any, owner: str) -> Floats:
         """The rows of a table as points."""
@@ -81,6 +93,24 @@ class DynamicModel:
     facts: SelectionFacts | NumberFacts
     rows: Integers  # (r,) which row of the table that was trained on each selection row is
     manner: Manner
+
+    def check(self) -> "DynamicModel":
+        """All parts speak of the same selection rows and members: kernels look them up. Gives itself, or raises DataError."""
+        facts, manner, search, similar = self.facts, self.manner, self.search, self.similar
+        sound(facts.n_members == len(self.pool), "the facts are of other members")
+        sound(isinstance(facts, NumberFacts) == (self.pool.classes is None), "the facts are of another task")
+        sound(isinstance(facts, NumberFacts) or facts.n_classes == self.n_classes, "the facts are of other classes")
+        sound_array(self.rows, (facts.n_rows,), "the numbers of selection rows")
+        clusters = isinstance(search, ClusterSearch)
+        sound(clusters == (manner.method.clusters is not None), "the method looks for neighbours in another way")
+        sound(clusters or search.n_rows == facts.n_rows, "neighbours are looked for among other rows")
+        sound(similar is None or similar.n_rows == facts.n_rows, "similar rows are looked for among other rows")
+        for count in (manner.k, manner.n_similar, manner.safe_k):
+            sound(count is None or 1 <= count <= facts.n_rows, "a region has more rows than there are")
+        learnt = facts.learnt if isinstance(facts, SelectionFacts) else None
+        if isinstance(learnt, MetaLearnt):
+            sound_array(learnt.codes, (facts.n_rows, facts.n_members), "what is known of members and rows")
+        return self
 
     @property
     def n_classes(self) -> int:

@@ -1,8 +1,7 @@
 """Dynamic selection for both tasks: from members and rows to what is known of how good members are where."""
 
 import difflib
-from dataclasses import replace
-from functools import partial
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -127,7 +126,7 @@ class Dynamic(PoolSkin):
             raise ParameterError(f"{self._owner}: method_options names {wrong[0]!r}, but the method {values['method']!r} has {has}.")
         options = known | given | {"seed": seed}
         if meta and given.get("meta_classifier") is not None:
-            options["meta_train"] = partial(train_judge, given["meta_classifier"])
+            options["meta_train"] = JudgeTraining(given["meta_classifier"])
         return options
 
     def _check_metric(self, values: Values) -> None:
@@ -285,20 +284,28 @@ def whitening(points: Floats) -> Floats:
     return np.asarray(vectors * scale)
 
 
-def train_judge(estimator: Any, facts: Floats, right: NDArray[np.bool_]) -> Any:
-    """Train a user's meta-classifier for META-DES; gives the function that says how likely a member is right."""
-    model = clone(estimator).fit(facts, right)
-    if len(model.classes_) < 2:
-        return partial(_always, float(model.classes_[0]))
-    return partial(_chance, model)
+@dataclass(frozen=True, eq=False)
+class JudgeTraining:
+    """Trains a user's meta-classifier for META-DES."""
+
+    estimator: Any
+
+    def __call__(self, facts: Floats, right: NDArray[np.bool_]) -> "Judge":
+        """The function that says how likely a member is right."""
+        return Judge(clone(self.estimator).fit(facts, right))
 
 
-def _chance(model: Any, facts: Floats) -> Floats:
-    return np.asarray(model.predict_proba(facts)[:, 1], np.float64)
+@dataclass(frozen=True, eq=False)
+class Judge:
+    """Says by a trained meta-classifier how likely a member is right."""
 
+    model: Any
 
-def _always(chance: float, facts: Floats) -> Floats:
-    return np.full(len(facts), chance)
+    def __call__(self, facts: Floats) -> Floats:
+        """The chance of each pair of a row and a member."""
+        if len(self.model.classes_) < 2:
+            return np.full(len(facts), float(self.model.classes_[0]))
+        return np.asarray(self.model.predict_proba(facts)[:, 1], np.float64)
 
 
 def joined(found: list[dict[str, Any]], model: DynamicModel) -> SelectionExplanation:

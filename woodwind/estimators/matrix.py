@@ -8,9 +8,10 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from woodwind.data.matrix_form import MatrixForm
+from woodwind.estimators.storable import Storable
 
 
-class TableToMatrix(TransformerMixin, BaseEstimator):
+class TableToMatrix(Storable, TransformerMixin, BaseEstimator):
     """Numbers are standardised, missing ones filled with the mean and marked, categories become indicators, dates their parts."""
 
     def fit(self, X: Any, y: Any = None) -> Self:

@@ -14,6 +14,7 @@ from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import has_fit_parameter
 
 from woodwind.base.errors import MemberError, MemberTypeError
+from woodwind.base.sound import sound
 from woodwind.base.streams import key
 from woodwind.data.frames import open_table
 from woodwind.data.header import Header
@@ -187,6 +188,12 @@ class AnyMembers:
     drawing: Drawing
     classes: NDArray[Any] | None
     fitted: tuple[Any, ...]
+
+    def check(self) -> "AnyMembers":
+        """Members are models, and see columns that are there; gives itself, or raises DataError."""
+        sound(all(hasattr(member, "predict") for member in self.fitted), "a member is no model")
+        sound(self.drawing.all_columns or self.drawing.n_columns == self.header.n_columns, "members see other columns than there are")
+        return self
 
     def __len__(self) -> int:
         return len(self.fitted)

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.linear_model import LinearRegression
 
+from woodwind.base.sound import sound, sound_array
 from woodwind.base.streams import key
 from woodwind.data.header import Header
 from woodwind.data.matrix_form import MatrixForm
@@ -44,6 +45,12 @@ class Columns:
         scale = np.sqrt(w @ (plain - center) ** 2 / w.sum())
         scale[scale <= 1e-12 * np.abs(center)] = np.inf  # a constant column says nothing
         return cls(form, center, scale), plain
+
+    def check(self) -> "Columns":
+        """There are a centre and a scale for each number; gives itself, or raises DataError. A constant column has an endless scale."""
+        sound_array(self.center, (self.form.width,), "the centres of columns")
+        sound(self.scale.shape == (self.form.width,) and (self.scale > 0.0).all(), "a scale is none")
+        return self
 
     def scaled(self, plain: Floats) -> Floats:
         """In standard deviations from the mean."""
@@ -92,6 +99,14 @@ class Parts:
     experts: Pool
     gate: Softmax | Pool
     variance: Floats | None  # (K,) of the errors of experts of numbers
+
+    def check(self) -> "Parts":
+        """The gate knows all experts; gives itself, or raises DataError."""
+        known = len(self.gate.intercept) if isinstance(self.gate, Softmax) else self.gate.n_classes
+        sound(known == len(self.experts), "the gate knows other experts than there are")
+        if self.variance is not None:
+            sound_array(self.variance, (known,), "the variances of experts")
+        return self
 
 
 class Crew(Protocol):

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from woodwind.base.errors import MemberError, ParameterError
+from woodwind.base.sound import sound
 from woodwind.data.header import Header
 from woodwind.ensemble.bag import Trained
 from woodwind.ensemble.progress import with_progress
@@ -58,6 +59,16 @@ class Pool:
     classes: NDArray[Any] | None  # all labels in order; None for numbers
     labels: tuple[NDArray[Any] | None, ...]  # of a member that speaks of numbers of classes what they stand for; else None
     bare: tuple[bool, ...]  # whether a member was trained without names of columns, and wants none
+
+    def check(self) -> "Pool":
+        """Members are models, each with a name and the columns that it sees; gives itself, or raises DataError."""
+        lengths = {len(each) for each in (self.names, self.columns, self.labels, self.bare)}
+        sound(lengths == {len(self.members)} and len(self.members) > 0, "members have not one name each")
+        sound(all(hasattr(member, "predict") for member in self.members), "a member is no model")
+        for columns in self.columns:
+            inside = columns is None or ((columns >= 0).all() and (self.header is None or (columns < self.header.n_columns).all()))
+            sound(inside, "a member sees a column that is not there")
+        return self
 
     def __len__(self) -> int:
         return len(self.members)

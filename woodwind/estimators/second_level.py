@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.utils.validation import has_fit_parameter
 
+from woodwind.base.sound import sound
 from woodwind.base.streams import key
 from woodwind.data.schema import Schema
 from woodwind.data.table import Table
@@ -34,6 +35,12 @@ class SecondLevel:
     final: Any
     schema: Schema | None  # how tables are read, where the learners take them as they are
     places: NDArray[np.int64]  # of the classes that it knows among all
+
+    def check(self) -> "SecondLevel":
+        """The last model is one; gives itself, or raises DataError."""
+        sound(hasattr(self.final, "predict_proba"), "the second level is no classifier")
+        sound(self.places.ndim == 1 and (self.places >= 0).all(), "a class is not there")
+        return self
 
     def _rows(self, models: list[AdaptiveModel], X: Any, threads: int) -> Floats:
         margins = np.stack([one_margin(model.scores(X, threads)) for model in models], axis=1)

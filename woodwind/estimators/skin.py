@@ -13,6 +13,7 @@ from woodwind.base.told import told
 from woodwind.data.header import Header
 from woodwind.data.schema import Schema
 from woodwind.data.table import Table
+from woodwind.estimators.storable import Storable
 from woodwind.params.check import check
 
 TRAINING_DATA = """
@@ -30,7 +31,7 @@ n_features_in_, feature_names_in_
 """
 
 
-class Skin:
+class Skin(Storable):
     """An estimator: `fit` checks the parameters and leaves the rest to `_fit`, which sets what was learnt."""
 
     n_jobs: int | None = None

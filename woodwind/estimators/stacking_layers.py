@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array, hstack, issparse
 
 from woodwind.base.errors import FoldWarning, ParameterError
+from woodwind.base.sound import sound
 from woodwind.base.streams import key
 from woodwind.data.matrix_form import MatrixForm
 from woodwind.ensemble.layers import Block, as_shares, columns_of, telling_columns
@@ -61,6 +62,14 @@ class Layer:
     sayings: tuple[Saying, ...]
     link: bool = False
     kept: Integers | None = None  # columns that are passed on; None for all
+
+    def check(self) -> "Layer":
+        """All folds have the same members; gives itself, or raises DataError."""
+        sound(len(self.pools) > 0 and all(pool.names == self.names for pool in self.pools), "folds have different members")
+        sound(len(self.sayings) == len(self.names), "it is not known what members are asked for")
+        width = sum(self.widths())
+        sound(self.kept is None or ((self.kept >= 0) & (self.kept < width)).all(), "a column is passed on that is not there")
+        return self
 
     @property
     def names(self) -> tuple[str, ...]:

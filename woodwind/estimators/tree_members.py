@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
+from woodwind.base.sound import sound
 from woodwind.data.schema import Schema
 from woodwind.data.table import Table
 from woodwind.ensemble.bag import in_order
@@ -73,6 +74,13 @@ class TreeMembers:
     def of(cls, task: Task, schema: Schema, trees: Sequence[Forest]) -> "TreeMembers":
         """Keep the trees, and of the task only what is needed to tell them apart."""
         return cls(replace(task, target=replace(task.target, y=task.target.y[:0]), weight=None), schema, joined(trees))
+
+    def check(self) -> "TreeMembers":
+        """The trees have the features of the schema; gives itself, or raises DataError."""
+        sound(self.forest.n_features == len(self.schema.levels), "the trees have other features than the schema")
+        sound(self.drawing.all_columns or self.drawing.n_columns == self.schema.n_inputs, "trees see other columns than there are")
+        sound(self.forest.n_outputs == max(self.task.target.n_classes, 1), "the trees have other scores than there are classes")
+        return self
 
     def __len__(self) -> int:
         return self.forest.n_trees

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from woodwind.base.errors import DataError
+from woodwind.base.sound import sound, sound_array
 from woodwind.kernels.regions import meta_odds
 from woodwind.select.facts import Floats, Integers, Mask, Region, SelectionFacts
 
@@ -41,6 +42,14 @@ class NaiveBayes:
     similar: Floats  # (p,) what a hit on the j-th row with a similar profile adds
     sure: float  # what each step of sureness adds
 
+    def check(self) -> "NaiveBayes":
+        """A near row adds by its hit and by its share; gives itself, or raises DataError."""
+        sound(self.hit.ndim == 1 and self.hit.size > 0 and self.similar.ndim == 1, "nothing is learnt of near rows")
+        for name in ("hit", "share"):
+            sound_array(getattr(self, name), self.hit.shape, f"{name} of near rows")
+        sound(np.isfinite(self.similar), "similar rows add something endless")
+        return self
+
 
 @dataclass(frozen=True, eq=False)
 class Learnt:
@@ -49,6 +58,12 @@ class Learnt:
     codes: NDArray[np.uint8]  # (r, m) a hit as 16, plus the share of the true class in steps
     bayes: NaiveBayes | None
     judge: Judge | None  # of a meta-classifier that was given instead
+
+    def check(self) -> "Learnt":
+        """Codes are as they are made: kernels count by them. Gives itself, or raises DataError."""
+        sound(self.codes.ndim == 2 and (self.codes < 32).all() and ((self.codes & 15) <= STEPS).all(), "what is known of members is none")
+        sound((self.bayes is None) != (self.judge is None), "nobody knows how members are judged")
+        return self
 
 
 def learn_to_judge(

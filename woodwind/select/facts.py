@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from woodwind.base.errors import DataError
+from woodwind.base.sound import sound, sound_array
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -47,6 +48,13 @@ class SelectionFacts:
                 raise DataError(f"shares must be (rows, members, classes) = {(*votes.shape, n_classes)}, but its shape is {shares.shape}.")
         return cls(votes == truth[:, None], votes, shares, truth, n_classes)
 
+    def check(self) -> "SelectionFacts":
+        """As `of` makes them; gives itself, or raises DataError."""
+        known = SelectionFacts.of(self.votes, self.truth, self.n_classes, self.shares)
+        sound(self.hits.shape == known.hits.shape and (self.hits == known.hits).all(), "hits are not where votes are true")
+        sound(self.shares is None or np.isfinite(self.shares).all(), "shares are not finite")
+        return self
+
     @property
     def n_rows(self) -> int:
         """Selection rows."""
@@ -75,6 +83,13 @@ class NumberFacts:
 
     numbers: Floats  # (r, m) what members predict
     truth: Floats  # (r,)
+
+    def check(self) -> "NumberFacts":
+        """There are as many numbers as truths; gives itself, or raises DataError."""
+        sound_array(self.truth, (None,), "the truth of selection rows")
+        sound_array(self.numbers, (self.truth.size, None), "what members say of selection rows")
+        sound(self.numbers.size > 0, "there are no selection rows")
+        return self
 
     @property
     def n_rows(self) -> int:

@@ -20,7 +20,8 @@ from typing import Any, Literal
 
 import numpy as np
 
-from woodwind.base.errors import DataError
+from woodwind.base.errors import DataError, NotStorableError
+from woodwind.base.sound import sound
 from woodwind.select.choice import above_chance, above_nothing, all_best, most_accurate, one_best
 from woodwind.select.choice_competent import competent_and_diverse
 from woodwind.select.choice_diverse import good_and_apart, good_and_apart_in_cluster, hits_of_cluster, learn_clusters
@@ -244,3 +245,26 @@ NUMBER_METHODS: dict[str, Method] = {
     "knora_e": Method("KNORA-Eliminate within a tolerance", _KNORA, run_of_good, all_best),
     "knora_u": Method("KNORA-Union within a tolerance", _KNORA, count_of_good, above_nothing, mode="weighting"),
 }
+
+
+class MethodKeeper:
+    """Methods by name, for the model file: a method of the user's own has none, for it is code."""
+
+    @staticmethod
+    def parts(method: Method) -> dict[str, Any]:
+        """Its name, and for which task it is."""
+        for task, methods in (("classes", METHODS), ("numbers", NUMBER_METHODS)):
+            for name, known in methods.items():
+                if known is method:
+                    return {"task": task, "name": name}
+        raise NotStorableError(f"the method {method.title!r} is your own, and code cannot be kept in a model file.")
+
+    @staticmethod
+    def whole(kind: type, parts: dict[str, Any]) -> Method:
+        """The method of that name."""
+        del kind
+        known = {("classes", name): method for name, method in METHODS.items()}
+        known |= {("numbers", name): method for name, method in NUMBER_METHODS.items()}
+        name = (parts.get("task"), parts.get("name"))
+        sound(parts.keys() == {"task", "name"} and all(isinstance(part, str) for part in name) and name in known, "a method is not known")
+        return known[name]  # type: ignore[index]

@@ -11,6 +11,7 @@ from scipy.spatial.distance import cdist
 
 from woodwind.base.errors import DataError, ParameterError
 from woodwind.base.pool import run_ranges
+from woodwind.base.sound import sound, sound_array
 from woodwind.kernels.nearest import nearest, nearest_by_values
 from woodwind.select.facts import Floats, Integers, Region
 
@@ -28,6 +29,12 @@ class Search:
 
     table: Floats  # (r, d)
     metric: Metric = "euclidean"
+
+    def check(self) -> "Search":
+        """The rows are a table of finite numbers; gives itself, or raises DataError."""
+        sound_array(self.table, (None, None), "the rows to search in")
+        sound(len(self.table) > 0, "there are no rows to search in")
+        return self
 
     @property
     def n_rows(self) -> int:

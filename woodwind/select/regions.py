@@ -6,6 +6,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from woodwind.base.sound import sound, sound_array
 from woodwind.base.streams import key, uniform
 from woodwind.select.facts import Floats, Integers, Region
 from woodwind.select.neighbours import Metric, Search
@@ -23,6 +24,17 @@ class BalancedSearch:
     table: Floats  # (r, d)
     truth: Integers  # (r,)
     metric: Metric = "euclidean"
+
+    @property
+    def n_rows(self) -> int:
+        """Rows."""
+        return len(self.table)
+
+    def check(self) -> "BalancedSearch":
+        """There is a class for each row; gives itself, or raises DataError."""
+        Search(self.table, self.metric).check()
+        sound_array(self.truth, (len(self.table),), "the classes of rows")
+        return self
 
     @cached_property
     def _classes(self) -> "list[tuple[Integers, Search]]":
@@ -107,6 +119,16 @@ class ClusterSearch:
 
     centres: Floats  # (c, d)
 
+    @property
+    def n_rows(self) -> int:
+        """Clusters."""
+        return len(self.centres)
+
+    def check(self) -> "ClusterSearch":
+        """The centres are finite; gives itself, or raises DataError."""
+        Search(self.centres).check()
+        return self
+
     def near(self, queries: Floats, k: int | None, threads: int = 1) -> Region:
         """The number of the nearest centre (q, 1), and its distance."""
         return Search(self.centres).near(queries, 1, threads)
@@ -118,8 +140,24 @@ class FastSearch:
 
     table: Floats  # (r, d)
     centres: Floats  # (c, d)
-    clusters: "tuple[tuple[Integers, Search], ...]"  # the rows of each
+    clusters: tuple[tuple[Integers, Search], ...]  # the rows of each
     probes: int  # clusters that are looked into
+
+    @property
+    def n_rows(self) -> int:
+        """Rows."""
+        return len(self.table)
+
+    def check(self) -> "FastSearch":
+        """Every row is in one cluster, and clusters have their rows; gives itself, or raises DataError."""
+        Search(self.table).check()
+        sound_array(self.centres, (len(self.clusters), self.table.shape[1]), "the centres of clusters")
+        sound(1 <= self.probes <= len(self.clusters), "there are no clusters to look into")
+        owned = np.concatenate([own for own, _ in self.clusters])
+        sound(np.array_equal(np.sort(owned), np.arange(len(self.table))), "a row is in no cluster, or in two")
+        for own, search in self.clusters:
+            sound(len(own) == search.n_rows and search.table.shape[1] == self.table.shape[1], "a cluster has other rows than it should")
+        return self
 
     @classmethod
     def of(cls, table: Floats, seed: int) -> "FastSearch":

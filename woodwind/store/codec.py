@@ -86,7 +86,9 @@ class Encoder:
     def _list(self, given: Any, where: str, depth: int) -> Json:
         kind = type(given)
         step = 1 if kind is list else 2
-        items = [self.value(item, f"{where}[{place}]", depth + step) for place, item in enumerate(given)]
+        is_pair = kind is tuple and len(given) == 2 and type(given[0]) is str
+        places = [where, where] if is_pair else [f"{where}[{_named(item, place)}]" for place, item in enumerate(given)]
+        items = [self.value(item, place, depth + step) for item, place in zip(given, places, strict=True)]
         if kind in (set, frozenset):
             items.sort(key=repr)
         return items if kind is list else {kind.__name__: items}
@@ -131,6 +133,11 @@ class Encoder:
         self.things.append({"kind": name, "parts": parts})
         self._places[id(given)] = (len(self.things) - 1, given)
         return len(self.things) - 1
+
+
+def _named(item: Any, place: int) -> str:
+    """How an item of a list is called: pairs of a name and a thing by their names."""
+    return repr(item[0]) if type(item) is tuple and len(item) == 2 and type(item[0]) is str else str(place)
 
 
 def _whole(given: int) -> Json:

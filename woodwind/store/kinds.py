@@ -34,14 +34,30 @@ class Kind(NamedTuple):
     keeper: str = ""  # module:name of its keeper; none for a dataclass
 
 
-def _kinds(module: str, *names: str, keeper: str = "") -> dict[str, Kind]:
-    return {name: Kind(f"{module}:{name}", keeper) for name in names}
+def _kinds(module: str, *names: str, keeper: str = "", named: str = "") -> dict[str, Kind]:
+    """Classes of a module, by their names in files: their own, or another where two classes have the same."""
+    return {named or name: Kind(f"{module}:{name}", keeper) for name in names}
 
+
+def _theirs(module: str, *names: str, keeper: str = "TheirKeeper") -> dict[str, Kind]:
+    """Classes of another library: in files they have its name before theirs."""
+    home = "woodwind.estimators.kept_theirs"
+    return {f"{module.split('.', maxsplit=1)[0]}.{name}": Kind(f"{module}:{name}", f"{home}:{keeper}") for name in names}
+
+
+def _place_of(module: str, name: str) -> tuple[str, str]:
+    """Where a class is to be found: its module, or for other libraries its package."""
+    return (module if module.startswith("woodwind.") else module.split(".", maxsplit=1)[0]), name
+
+
+_OURS = "woodwind.estimators.kept:EstimatorKeeper"
 
 KINDS: dict[str, Kind] = {
+    # What predicts without scikit-learn.
     **_kinds("woodwind.tree.forest", "Forest"),
     **_kinds("woodwind.tree.grove", "Grove"),
     **_kinds("woodwind.tree.leaf_targets", "LeafRows"),
+    **_kinds("woodwind.tree.assemble", "ValuedTree"),
     **_kinds("woodwind.data.schema", "Schema"),
     **_kinds("woodwind.data.fields", "NumberField", "EmptyField", "CategoryField", "TimeField"),
     **_kinds("woodwind.data.categories", "Levels", keeper="woodwind.data.categories:LevelsKeeper"),
@@ -51,16 +67,86 @@ KINDS: dict[str, Kind] = {
     **_kinds("woodwind.data.ranks", "Ranking"),
     **_kinds("woodwind.losses.regression", "Squared", "Absolute", "Huber", "Quantile", "Poisson", "Gamma", "Tweedie"),
     **_kinds("woodwind.losses.classification", "LogLoss", "Exponential", "Multinomial"),
+    **_kinds("woodwind.auto.model", "AutoModel"),
+    **_kinds("woodwind.auto.members", "ForestMember", "GroveMember"),
+    **_kinds("woodwind.auto.outcome", "Entry"),
+    # Parts of estimators.
+    **_kinds("woodwind.ensemble.training", "Trained"),
+    **_kinds("woodwind.ensemble.drawing", "Drawing"),
+    **_kinds("woodwind.ensemble.additive", "Member", named="AdditiveMember"),
+    **_kinds("woodwind.ensemble.blend", "LogPool", "LinearPool"),
+    **_kinds("woodwind.ensemble.gate", "Softmax"),
+    **_kinds("woodwind.ensemble.subsets", "Models", named="Subsets"),
+    **_kinds("woodwind.select.facts", "SelectionFacts", "NumberFacts"),
+    **_kinds("woodwind.select.neighbours", "Search"),
+    **_kinds("woodwind.select.regions", "BalancedSearch", "ClusterSearch", "FastSearch"),
+    **_kinds("woodwind.select.competence_meta", "NaiveBayes"),
+    **_kinds("woodwind.select.competence_meta", "Learnt", named="LearntMeta"),
+    **_kinds("woodwind.select.competence_confidence", "Learnt", named="LearntConfidence"),
+    **_kinds("woodwind.select.choice_diverse", "Clusters"),
+    **_kinds("woodwind.select.methods", "Method", keeper="woodwind.select.methods:MethodKeeper"),
+    **_kinds("woodwind.estimators.target", "Target"),
+    **_kinds("woodwind.estimators.boosted", "Earlier"),
+    **_kinds("woodwind.estimators.members", "AnyMembers"),
+    **_kinds("woodwind.estimators.members", "Task", named="BagTask"),
+    **_kinds("woodwind.estimators.tree_members", "TreeMembers"),
+    **_kinds("woodwind.estimators.adaptive_model", "AdaptiveModel"),
+    **_kinds("woodwind.estimators.second_level", "SecondLevel"),
+    **_kinds("woodwind.estimators.pool", "Pool"),
+    **_kinds("woodwind.estimators.pruned", "TreePool"),
+    **_kinds("woodwind.estimators.stacking_layers", "Layer", "Passage"),
+    **_kinds("woodwind.estimators.mixture", "Columns"),
+    **_kinds("woodwind.estimators.mixture", "Parts", named="MixtureParts"),
+    **_kinds("woodwind.estimators.blenders", "Scale"),
+    **_kinds("woodwind.estimators.dynamic_model", "DynamicModel", "Manner", "Space"),
+    **_kinds("woodwind.estimators.dynamic_skin", "Judge", "JudgeTraining"),
+    # Estimators.
+    **_kinds("woodwind.estimators.boosting", "GradientBoostingClassifier", "GradientBoostingRegressor", keeper=_OURS),
+    **_kinds("woodwind.estimators.trees", "DecisionTreeClassifier", "DecisionTreeRegressor", keeper=_OURS),
+    **_kinds("woodwind.estimators.forests", "RandomForestClassifier", "RandomForestRegressor", keeper=_OURS),
+    **_kinds("woodwind.estimators.forests", "ExtraTreesClassifier", "ExtraTreesRegressor", keeper=_OURS),
+    **_kinds("woodwind.estimators.structure", "RandomStructureForestClassifier", "RandomStructureForestRegressor", keeper=_OURS),
+    **_kinds("woodwind.estimators.adaboost", "AdaBoostClassifier", keeper=_OURS),
+    **_kinds("woodwind.estimators.adaboost_numbers", "AdaBoostRegressor", keeper=_OURS),
+    **_kinds("woodwind.estimators.additive", "AdditiveClassifier", "AdditiveRegressor", keeper=_OURS),
+    **_kinds("woodwind.estimators.bagging", "BaggingClassifier", "BaggingRegressor", keeper=_OURS),
+    **_kinds("woodwind.estimators.averaging", "BayesianModelAveragingClassifier", "BayesianModelAveragingRegressor", keeper=_OURS),
+    **_kinds("woodwind.estimators.linear_averaging", "BayesianLinearAveragingRegressor", keeper=_OURS),
+    **_kinds(
+        "woodwind.estimators.model_combination", "BayesianModelCombinationClassifier", "BayesianModelCombinationRegressor", keeper=_OURS
+    ),
+    **_kinds("woodwind.estimators.dynamic", "DynamicSelectionClassifier", "DynamicSelectionRegressor", keeper=_OURS),
+    **_kinds("woodwind.estimators.selection", "EnsembleSelectionClassifier", "EnsembleSelectionRegressor", keeper=_OURS),
+    **_kinds("woodwind.estimators.blenders", "LogisticBlender", "NonNegativeBlender", keeper=_OURS),
+    **_kinds("woodwind.estimators.experts", "MixtureOfExpertsClassifier", "MixtureOfExpertsRegressor", keeper=_OURS),
+    **_kinds("woodwind.estimators.stacking", "StackingClassifier", "StackingRegressor", keeper=_OURS),
+    **_kinds("woodwind.estimators.voting", "VotingClassifier", "VotingRegressor", keeper=_OURS),
+    **_kinds("woodwind.estimators.softmax", "SoftmaxRegression", keeper=_OURS),
+    **_kinds("woodwind.estimators.matrix", "TableToMatrix", keeper=_OURS),
+    # Of other libraries: classes whose fitted state is arrays and plain values.
+    **_theirs("sklearn.linear_model", "LogisticRegression", "LinearRegression", "Ridge", "RidgeCV", "RidgeClassifier"),
+    **_theirs("sklearn.linear_model", "Lasso", "ElasticNet"),
+    **_theirs("sklearn.preprocessing", "StandardScaler", "MinMaxScaler", "RobustScaler", "LabelBinarizer"),
+    **_theirs("sklearn.neural_network", "MLPClassifier", "MLPRegressor"),
+    **_theirs("sklearn.dummy", "DummyClassifier", "DummyRegressor"),
+    **_theirs("sklearn.naive_bayes", "GaussianNB"),
+    **_theirs("sklearn.pipeline", "Pipeline"),
+    **_theirs("sklearn.neighbors", "KNeighborsClassifier", "KNeighborsRegressor"),
+    **_theirs("sklearn.tree", "DecisionTreeClassifier", "DecisionTreeRegressor"),
+    **_theirs("sklearn.model_selection", "KFold", "StratifiedKFold", "GroupKFold", "StratifiedGroupKFold", keeper="SplitterKeeper"),
+    **_theirs("sklearn.model_selection", "TimeSeriesSplit", "ShuffleSplit", "StratifiedShuffleSplit", keeper="SplitterKeeper"),
+    **_theirs("sklearn.utils", "Bunch", keeper="BunchKeeper"),
+    **_theirs("numpy.random", "RandomState", keeper="RandomStateKeeper"),
 }
 
-# By package and name of the class: scikit-learn's classes live in other modules than they are imported from.
-_BY_CLASS = {(kind.home.split(".")[0].split(":")[0], kind.home.split(":")[1]): name for name, kind in KINDS.items()}
+# Classes of other libraries live in other modules than they are imported from: these are found by package.
+_BY_CLASS = {(_place_of(*kind.home.split(":"))): name for name, kind in KINDS.items()}
 
 
 def kind_of(thing: Any) -> str | None:
     """The kind of a thing; None if it is of a class that files cannot hold, such as a class derived from one that they can."""
     cls = type(thing)
-    name = _BY_CLASS.get((cls.__module__.split(".")[0], cls.__qualname__))
+    name = _BY_CLASS.get(_place_of(cls.__module__, cls.__qualname__))
     return name if name is not None and class_of(name) is cls else None
 
 
@@ -87,7 +173,7 @@ def whole_of(name: str, parts: dict[str, Any]) -> Any:
     cls, keeper = class_of(name), KINDS[name].keeper
     try:
         thing = cast(Keeper, _found(keeper)).whole(cls, parts) if keeper else _from_fields(name, cls, parts)
-        if is_dataclass(cls) and hasattr(cls, "check"):
+        if not keeper and hasattr(cls, "check"):
             thing.check()
     except WoodwindError as error:
         raise Damage(f"the file is damaged: {name}: {error}") from error

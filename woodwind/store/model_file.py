@@ -4,12 +4,18 @@ import importlib
 import os
 from typing import Any
 
-from woodwind.base.errors import ModelFileError
+from woodwind.base.errors import ModelFileError, NotStorableError, ParameterError
 from woodwind.store import container
 from woodwind.store.codec import Decoder, Encoder
 
+# The ending of pickles: nobody loads one by mistake.
+PICKLES = ".wwpickle"
+PICKLING = "woodwind.store.pickled"
 
-def save(path: str | os.PathLike[str], thing: Any) -> None:
+Path = str | os.PathLike[str]
+
+
+def save(path: Path, thing: Any) -> None:
     """Write a value as a model file: plain values, arrays, and things of the kinds in `kinds.py`."""
     encoder = Encoder()
     value = encoder.value(thing, type(thing).__name__)
@@ -17,14 +23,56 @@ def save(path: str | os.PathLike[str], thing: Any) -> None:
     container.write(path, {"writer": writer, "value": value, "things": encoder.things}, encoder.arrays)
 
 
-def load(path: str | os.PathLike[str], expect: type | tuple[type, ...] | None = None) -> Any:
-    """The value of a model file, proved sound; `expect` is what it should be."""
-    contents, arrays = container.read(path)
+def save_model(path: Path, model: Any, allow_pickle: bool = False) -> None:
+    """Write an estimator as a model file, or, where the user says so, as a pickle, whose name says so too."""
+    name = os.fspath(path)
+    if allow_pickle != name.endswith(PICKLES):
+        right = f"end in {PICKLES} with allow_pickle=True" if allow_pickle else f"end in {PICKLES} only with allow_pickle=True"
+        raise ParameterError(f"the name of the file must {right}, but it is {name!r}. The usual ending of a model file is .ww.")
+    if allow_pickle:
+        importlib.import_module(PICKLING).save(path, model)
+        return
     try:
-        made = Decoder(arrays, contents["things"]).finished(contents["value"])
-    except container.Damage as damage:
-        raise ModelFileError(f"{os.fspath(path)}: {damage}") from damage.__cause__
+        save(path, model)
+    except NotStorableError as error:
+        raise NotStorableError(
+            f"{error} A model file holds data and no code: plain values, arrays, Woodwind's own parts and some of scikit-learn's. Take it "
+            f"out of the model; or write a pickle, with save('{os.path.splitext(os.path.basename(name))[0]}{PICKLES}', allow_pickle=True), "
+            "which only those should load who trust you."
+        ) from error
+
+
+def load(path: Path, expect: type | tuple[type, ...] | None = None, *, allow_pickle: bool = False) -> Any:
+    """Read a model file: the model as it was saved, proved sound, without running any code that the file could bring along.
+
+    Parameters
+    ----------
+    path : path
+        What `save` has written.
+    expect : class or tuple of classes, default=None
+        What it should be; anything else is an error.
+    allow_pickle : bool, default=False
+        Also read a pickle that was saved with `allow_pickle=True`, which can run any code: only of an origin that you trust.
+
+    Returns
+    -------
+    model
+        Of the class that was saved, with the same parameters and what it had learnt; its predictions are the same, bit for bit.
+    """
+    name = os.fspath(path)
+    if name.endswith(PICKLES):
+        if not allow_pickle:
+            raise ModelFileError(
+                f"{name}: it is a pickle, which can run any code when it is loaded. If you trust where it is from, give allow_pickle=True."
+            )
+        made = importlib.import_module(PICKLING).load(path)
+    else:
+        contents, arrays = container.read(path)
+        try:
+            made = Decoder(arrays, contents["things"]).finished(contents["value"])
+        except container.Damage as damage:
+            raise ModelFileError(f"{name}: {damage}") from damage.__cause__
     if expect is not None and not isinstance(made, expect):
         wanted = " or ".join(one.__name__ for one in (expect if isinstance(expect, tuple) else (expect,)))
-        raise ModelFileError(f"{os.fspath(path)}: it holds a {type(made).__name__}, not a {wanted}.")
+        raise ModelFileError(f"{name}: it holds a {type(made).__name__}, not a {wanted}.")
     return made

@@ -6,10 +6,14 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from woodwind.base.sound import sound, sound_array
 from woodwind.data.cuts import Cuts
 from woodwind.data.ranks import Ranking
-from woodwind.tree.forest import Forest
+from woodwind.tree.forest import STOP, Forest
 from woodwind.tree.grow import GrownTree
+
+# Words of the two sets of a category split.
+SET_WORDS = 8
 
 
 @dataclass(eq=False, slots=True)  # not frozen: that triples the time of making one
@@ -50,6 +54,36 @@ class ValuedTree:
             output=output,
             threshold=threshold,
         )
+
+    def check(self) -> "ValuedTree":
+        """Prove that no walk can leave the arrays or go on for ever; gives the tree, or raises DataError. Then ask `check_for`."""
+        n_nodes = len(self.feature)
+        sound_array(self.feature, (None,), "features of a tree")
+        sound(n_nodes > 0, "a tree has no nodes")
+        for name in ("bin", "child", "missing", "set"):
+            sound_array(getattr(self, name), (n_nodes,), f"{name} of a tree")
+        for name in ("gain", "cover", "low", "high"):
+            sound(getattr(self, name).shape == (n_nodes,) and not np.isnan(getattr(self, name)).any(), f"{name} of a tree is no number")
+        sound_array(self.value, (n_nodes, None), "values of a tree")
+        sound_array(self.sets, (None, SET_WORDS), "sets of a tree")
+        right = self.threshold is None or (self.threshold.shape == (n_nodes,) and not np.isnan(self.threshold).any())
+        sound(right, "a threshold is not a number")
+        split, child = self.feature >= 0, self.child.astype(np.int64)
+        sound(self.feature >= -1, "a split uses a feature that does not exist")
+        sound(np.where(split, (child > np.arange(n_nodes)) & (child + 1 < n_nodes), child == 0), "a child is not behind its parent")
+        parents = np.bincount(np.concatenate([child[split], child[split] + 1]), minlength=n_nodes)
+        sound(parents == (np.arange(n_nodes) > 0), "a node has no parent, or two")
+        sound((self.set >= -1) & (self.set < len(self.sets)) & (self.missing <= STOP), "a set is not there, or missing values go nowhere")
+        return self
+
+    def check_for(self, cuts: Cuts | Ranking) -> None:
+        """The tree splits features that are there, numbers as numbers and levels as levels; or DataError."""
+        levels = cuts.n_levels
+        sound(self.feature < levels.size, "a split uses a feature that does not exist")
+        split = self.feature >= 0
+        sound((self.set[split] >= 0) == (levels[self.feature[split]] > 0), "a number is split by levels, or levels by a number")
+        sound(self.bin[split] >= 0, "a bin is not there")
+        sound(self.threshold is not None or isinstance(cuts, Cuts), "a tree without bins has no thresholds")
 
     def with_values(self, value: NDArray[np.float64], cover: NDArray[np.float64]) -> "ValuedTree":
         """The same splits with other leaf values."""

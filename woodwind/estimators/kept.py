@@ -1,0 +1,173 @@
+"""What a model file keeps of an estimator of ours: its parameters, and what training has set, each attribute with its type.
+
+An attribute means the same wherever it stands, so one list of types serves all estimators; NEEDED says which of them an estimator must
+have once it is fitted, by the names of the classes that it is made of.
+"""
+
+from dataclasses import is_dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils import Bunch
+
+from woodwind.base.errors import NotStorableError
+from woodwind.base.sound import sound
+from woodwind.data.header import Header
+from woodwind.data.matrix_form import MatrixForm
+from woodwind.data.schema import Schema
+from woodwind.ensemble.additive import Member
+from woodwind.ensemble.blend import LinearPool, LogPool
+from woodwind.ensemble.drawing import Drawing
+from woodwind.ensemble.subsets import Models
+from woodwind.estimators.adaptive_model import AdaptiveModel
+from woodwind.estimators.blenders import Scale
+from woodwind.estimators.boosted import Earlier
+from woodwind.estimators.dynamic_model import DynamicModel
+from woodwind.estimators.members import AnyMembers
+from woodwind.estimators.mixture import Columns, Parts
+from woodwind.estimators.pool import Pool
+from woodwind.estimators.pruned import TreePool
+from woodwind.estimators.second_level import SecondLevel
+from woodwind.estimators.stacking_layers import Layer, Passage
+from woodwind.estimators.tree_members import TreeMembers
+from woodwind.losses.base import Loss
+from woodwind.params.check import check
+from woodwind.select.methods import Method
+from woodwind.store.kinds import check_parts
+from woodwind.tree.forest import Forest
+from woodwind.tree.grove import Grove
+from woodwind.tree.leaf_targets import LeafRows
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+Labels = NDArray[Any]
+Estimators = list[Any]
+Folds = list[list[tuple[Integers, Integers]]]
+
+ATTRIBUTES: dict[str, Any] = {
+    # Tables, classes and members.
+    "n_features_in_": int, "feature_names_in_": NDArray[np.object_], "classes_": Labels, "n_classes_": int, "schema_": Schema,
+    "_header": Header, "_labels": Labels | None, "_form": MatrixForm, "form_": MatrixForm, "_columns": Columns, "_passage": Passage | None,
+    "estimators_": Estimators, "named_estimators_": Bunch, "estimator_": Any, "final_estimator_": Any, "member_names_": list[str],
+    "_pool": Pool | TreePool | LogPool | LinearPool, "_members": AnyMembers | TreeMembers, "_estimators": Estimators, "_seed": int,
+    "_drawing": Drawing,
+    # Trees and boosting.
+    "forest_": Forest, "grove_": Grove, "leaf_rows_": LeafRows, "loss_": Loss, "init_": Any, "_earlier": Earlier | None, "n_iter_": int,
+    "best_iteration_": int, "n_trees_per_iteration_": int, "train_score_": Floats, "validation_score_": Floats, "oob_improvement_": Floats,
+    "oob_score_": float, "oob_prediction_": Labels, "oob_decision_function_": Floats, "_models": list[AdaptiveModel],
+    "_second": SecondLevel | None, "estimator_errors_": Floats | list[Floats], "estimator_weights_": Floats | list[Floats],
+    "estimator_edges_": Floats | list[Floats], "training_bound_": Floats | list[Floats], "code_": NDArray[np.int8],
+    "_rounds": tuple[tuple[Member, ...], ...], "start_": Floats, "steps_": Floats,
+    # Ensembles of different models.
+    "weights_": Floats | None, "_member_weights": Floats | None, "_counts": Floats, "_given": Any, "scores_": Floats, "selected_": Integers,
+    "order_": Integers, "path_": Floats, "best_score_": float, "_chains": list[list[Layer]], "_own_blender": bool, "folds_": Folds,
+    "layers_": list[Estimators], "member_scores_": list[dict[str, float]], "layer_scores_": list[float], "oof_predictions_": list[Labels],
+    "_oof_shares": list[Floats], "_model": DynamicModel, "method_": Method, "n_neighbors_": int | None, "selection_rows_": Integers,
+    # Likelihoods and mixtures.
+    "log_likelihood_": Floats, "criterion_": Floats | None, "member_parameters_": Floats | None, "error_variances_": Floats,
+    "error_variance_": float, "combinations_": Floats, "probabilities_": Floats, "effective_combinations_": float,
+    "weights_covariance_": Floats, "_parts": Parts, "bic_": dict[int, float], "converged_": bool, "experts_": Estimators, "gate_": Any,
+    "gate_coef_": Floats, "gate_intercept_": Floats, "n_experts_": int, "responsibilities_": Floats, "terms_": list[str],
+    # Blenders and linear models.
+    "_places": Integers, "_scale": Scale, "_frequency": Floats, "penalty_": float, "losses_": dict[float, float], "coef_": Floats,
+    "intercept_": float | Floats, "coef_std_": Floats, "coef_covariance_": Floats, "g_": float | None, "inclusion_probabilities_": Floats,
+    "visit_shares_": Floats, "n_models_": int, "_kept": Models, "_center": Floats, "_mean_variance": float,
+}  # fmt: skip
+# What others set on an estimator, fitted or not.
+ASIDE: dict[str, Any] = {"n_jobs": int | None, "_sklearn_output_config": dict[str, str]}
+
+NEEDED: dict[str, tuple[str, ...]] = {
+    "Skin": ("n_features_in_",),
+    "ClassifierMixin": ("classes_",),
+    "Boosting": (
+        "schema_", "forest_", "loss_", "init_", "_earlier", "n_iter_", "best_iteration_", "n_trees_per_iteration_", "train_score_",
+        "validation_score_",
+    ),
+    "DecisionTree": ("schema_", "forest_"),
+    "ForestSkin": ("schema_", "grove_", "_drawing", "_seed"),
+    "AdaBoostClassifier": ("_models", "_second", "estimator_edges_", "estimator_errors_", "estimator_weights_", "training_bound_"),
+    "AdaBoostRegressor": ("_estimators", "estimator_errors_", "estimator_weights_"),
+    "AdditiveSkin": ("_rounds", "_seed", "loss_", "n_iter_", "start_", "steps_", "train_score_", "validation_score_", "oob_improvement_"),
+    "Bagging": ("_members", "_drawing", "estimator_"),
+    "WeighedPool": ("_pool", "_seed", "weights_", "estimators_", "named_estimators_", "log_likelihood_"),
+    "Averaging": ("criterion_", "member_parameters_"),
+    "Combination": ("combinations_", "probabilities_", "effective_combinations_", "weights_covariance_"),
+    "Dynamic": ("_model", "method_", "n_neighbors_", "selection_rows_", "named_estimators_"),
+    "Selection": ("_pool", "_counts", "_given", "weights_", "selected_", "scores_", "order_", "path_", "best_score_", "member_names_"),
+    "Stacking": (
+        "_chains", "_header", "_labels", "_own_blender", "_passage", "final_estimator_", "estimators_", "layers_", "folds_",
+        "layer_scores_", "member_scores_", "named_estimators_",
+    ),
+    "Voting": ("_pool", "_member_weights", "weights_", "estimators_", "named_estimators_"),
+    "Experts": (
+        "_columns", "_parts", "bic_", "converged_", "experts_", "gate_", "log_likelihood_", "n_experts_", "n_iter_", "responsibilities_",
+        "terms_",
+    ),
+    "Blender": ("n_features_in_", "_pool", "_places", "_scale", "weights_", "intercept_", "coef_", "losses_", "penalty_"),
+    "LogisticBlender": ("_frequency",),
+    "BayesianLinearAveragingRegressor": (
+        "_form", "_kept", "_center", "_mean_variance", "coef_", "coef_covariance_", "coef_std_", "error_variance_", "g_",
+        "inclusion_probabilities_", "intercept_", "n_models_", "terms_",
+    ),
+    "SoftmaxRegression": ("coef_", "intercept_", "n_features_in_"),
+    "TableToMatrix": ("form_", "n_features_in_"),
+}  # fmt: skip
+
+
+class EstimatorKeeper:
+    """Keeps estimators of ours, fitted or not."""
+
+    @staticmethod
+    def parts(model: Any) -> dict[str, Any]:
+        """Parameters, then what training has set."""
+        state = dict(vars(model))
+        odd = sorted(state.keys() - ATTRIBUTES.keys() - ASIDE.keys() - set(model._get_param_names()))
+        if odd:
+            name = type(model).__name__
+            raise NotStorableError(f"{name} has the attribute {odd[0]!r}, which is none of its own: take it away with delattr first.")
+        if _is_fitted(state) and is_dataclass(model):
+            check(model)
+        return state
+
+    @staticmethod
+    def whole(kind: Any, parts: dict[str, Any]) -> Any:
+        """The estimator, without running anything but checks."""
+        fitted = _is_fitted(parts)
+        needed = {name for cls in kind.__mro__ for name in NEEDED.get(cls.__name__, ())} if fitted else set()
+        hints = {name: ASIDE[name] for name in parts.keys() & ASIDE.keys()} | dict.fromkeys(kind._get_param_names(), Any)
+        hints |= {name: ATTRIBUTES[name] for name in needed | (parts.keys() & ATTRIBUTES.keys())}
+        check_parts(kind.__name__, parts, hints)
+        model = kind.__new__(kind)
+        vars(model).update(parts)
+        if fitted:
+            if is_dataclass(kind):
+                check(model)
+            check_fit(model)
+        return model
+
+
+def _is_fitted(state: dict[str, Any]) -> bool:
+    return any(name in state for name in ATTRIBUTES)
+
+
+def check_fit(model: Any) -> None:
+    """Parts of a fitted estimator fit each other; or DataError. Each of them has been asked by itself."""
+    has = vars(model)
+    if "schema_" in has:
+        levels = model.schema_.levels
+        sound(model.n_features_in_ == model.schema_.n_inputs, "the model has another number of columns than its schema")
+        if "forest_" in has:
+            sound(model.forest_.n_features == len(levels), "the trees have other features than the schema")
+        if "grove_" in has:
+            expected = [0 if names is None else max(len(names), 0) for names in levels]
+            sound(model.grove_.n_levels.tolist() == expected, "the trees have other features than the schema")
+    if "leaf_rows_" in has:
+        model.leaf_rows_.check_for(model.grove_)
+    if "feature_names_in_" in has:
+        names = model.feature_names_in_
+        sound(names.shape == (model.n_features_in_,) and all(isinstance(name, str) for name in names), "columns have not one name each")
+    if "classes_" in has:
+        sound(model.classes_.ndim == 1 and model.classes_.size >= 1, "there are no classes")
+    if "loss_" in has and "forest_" in has:
+        sound(model.forest_.n_outputs == model.loss_.width, "the trees have other scores than the loss")
