@@ -9,11 +9,13 @@ BENCH := $(VENV)/installed-bench
 ARGS ?=
 PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
 
+comma := ,
+
 SHELL := /bin/sh
 .PHONY: help demo test test-plain test-checked check compare bench clean
 
 help:
-	@echo "make demo      train on a real table and show what was learned"
+	@echo "make demo      a minute with a real table: an ensemble, its leaderboard, its report, predictions and why"
 	@echo "make test      run the tests"
 	@echo "make check     ruff, mypy, import-linter, the house rules, kernels with bounds checks"
 	@echo "make compare   agreement with other libraries (installs them)"
@@ -36,8 +38,19 @@ $(BENCH): $(STAMP)
 	@$(PIP) install --editable ".[dev,bench]"
 	@touch $@
 
+# What a newcomer would type, shown as it is run. Results are kept in the folder demo, which git does not see.
+# On a new machine the kernels are compiled first, so that the minute is for training.
+LOANS := examples/data/credit.csv
+SHOWN = echo; echo '$$ woodwind $(1)'; $(BIN)/woodwind $(1)
+
 demo: $(STAMP)
-	@$(BIN)/python examples/demo.py $(ARGS)
+	@mkdir -p demo
+	@$(BIN)/woodwind warm
+	@$(call SHOWN,fit $(LOANS) --target credit --time 60 -o demo/loans.ww $(ARGS))
+	@head -n 6 $(LOANS) > demo/new.csv
+	@$(call SHOWN,predict demo/loans.ww demo/new.csv --proba --keep purpose$(comma)amount$(comma)months)
+	@$(call SHOWN,explain demo/loans.ww demo/new.csv --row 2 -o demo/why.html)
+	@echo; echo "The report is demo/loans.html: open it in a browser."
 
 test: $(STAMP)
 	@$(BIN)/python -m pytest -q -n 2 --dist worksteal $(ARGS)
@@ -73,4 +86,4 @@ bench: $(BENCH)
 	@set -e; for script in $(BENCHMARKS); do echo "== $$script"; $(BIN)/python $$script $(ARGS); done
 
 clean:
-	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis build dist
+	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis build dist demo

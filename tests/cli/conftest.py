@@ -15,7 +15,6 @@ from models import model
 
 from woodwind import store
 from woodwind.cli.main import call
-from woodwind.store.kinds import KINDS
 
 ROWS = [f"{i},{20 + i % 40},{'ab'[i % 2]},{i * 7 % 100},{'no' if i % 3 else 'yes'}" for i in range(60)]
 TABLE = "\n".join(["id,age,plan,paid,late", *ROWS, ""])
@@ -46,8 +45,6 @@ def job(monkeypatch):
 @pytest.fixture
 def stored(folder, request):
     """A model in a file of that folder; of two classes unless the test says otherwise."""
-    if "AutoModel" not in KINDS:
-        pytest.skip("models of this kind cannot be stored yet")
     made = model(getattr(request, "param", "binary"))
     store.save(folder / "model.ww", made)
     return made

@@ -33,9 +33,7 @@ class FakeModel:
 
     def __init__(self):
         self.facts_ = {}
-
-    def save(self, path):
-        path.write_bytes(b"WOODWIND and so on")
+        self.model_ = {"facts": self.facts_}
 
     def report(self, path):
         path.write_text("<!DOCTYPE html><p>Woodwind report", encoding="utf-8")

@@ -10,6 +10,8 @@ from typing import Any
 import click
 
 import woodwind
+from woodwind import store
+from woodwind.auto.checkpoint import Checkpoint
 from woodwind.auto.events import Event
 from woodwind.auto.portfolio import FAMILIES
 from woodwind.base.errors import JobError
@@ -21,7 +23,7 @@ from woodwind.cli.interrupting import AT_WORK, WRITING, Interrupting
 from woodwind.cli.live import LiveTable
 from woodwind.cli.options import Duration, ExistingFile, Named, TableSource, Whole, force_option, json_option, threads_option
 from woodwind.cli.outputs import check_model, check_not_an_input, check_page, check_table
-from woodwind.cli.rows import WRITTEN, read_training
+from woodwind.cli.rows import WRITTEN
 from woodwind.cli.saying import say
 from woodwind.cli.standings import table_of
 from woodwind.cli.telling import Listener, tell_line, tell_nothing, tell_object, write_object
@@ -61,7 +63,7 @@ EXAMPLES = (
 @worded("--group", TableParams, "group", metavar="COLUMN")
 @worded("--time-column", TableParams, "time_column", metavar="COLUMN")
 @worded("--ignore", TableParams, "ignore", multiple=True, metavar="COLUMN", more="One at a time, as often as needed.")
-@click.option("--schema", type=ExistingFile(), metavar="FILE", help="What columns are, as --write-schema wrote and you edited it.")
+@worded("--schema", TableParams, "schema", type=ExistingFile(), metavar="FILE", sentences=1)
 @click.option("--write-schema", is_flag=True, help="Only read the table, write what its columns are to a file next to the model, and end.")
 @worded("--seed", AutoParams, "random_state", type=Whole(0), metavar="N")
 @threads_option()
@@ -100,19 +102,21 @@ def run(**given: Any) -> None:
                 raise
         interrupting.phase = WRITING
         finish(model, given)
+        if interrupting.heard:
+            say("woodwind fit: the same call with --resume goes on from here.")
+        else:
+            Checkpoint(checkpoint_of(given["output"])).remove()
 
 
 def train(given: dict[str, Any], listener: Listener) -> Any:
     """The job. Its time began with the process: importing all that training needs has taken some of it."""
-    job: Any = woodwind.fit
+    job = woodwind.fit
     options = settings(given)
-    source, schema = source_of(given), given["written"]
-    table = source if schema is None else read_training(source, schema)
     if given["models"] is None:
         options["time"] = max(options["time"] - (time.perf_counter() - STARTED), LEAST_SHARE * options["time"])
-    model = job(table, given["target"], listener=listener, **options)
-    if schema is not None:
-        model.facts_[WRITTEN] = schema.to_dict()
+    model = job(source_of(given), given["target"], listener=listener, **options)
+    if given["written"] is not None:
+        model.facts_[WRITTEN] = given["written"].to_dict()
     return model
 
 
@@ -190,6 +194,8 @@ def settings(given: dict[str, Any]) -> dict[str, Any]:
     """The options as the job takes them."""
     same = ("task", "metric", "group", "time_column", "ignore", "seed", "threads", "exclude", "resume", "drop_missing_target")
     named = {name: given[name] for name in same}
+    if given["written"] is not None:
+        named["schema"] = given["written"]
     named |= {"models": given["models"]} if given["models"] is not None else {"time": given["time"] or MINUTE}
     return named | {"checkpoint": checkpoint_of(given["output"])}
 
@@ -214,7 +220,7 @@ def teller(given: dict[str, Any]) -> tuple[Listener, AbstractContextManager[Any]
 def finish(model: Any, given: dict[str, Any]) -> None:
     """Write what was made, and say where it is."""
     output, report = given["output"], given["report"]
-    model.save(output)
+    store.save(output, model.model_)  # the model alone: predicting does not need the estimator around it
     written = {"model": str(output), "model_bytes": output.stat().st_size}
     if report is not None:
         model.report(report)

@@ -11,6 +11,7 @@ import click
 import numpy as np
 
 from woodwind.auto.model import AutoModel
+from woodwind.auto.outcome import ENSEMBLE
 from woodwind.cli.command import command
 from woodwind.cli.exits import BAD_MODEL, FINE, UNEXPECTED, WRONG_CALL
 from woodwind.cli.figures import duration, figure, plain, size_of
@@ -20,7 +21,7 @@ from woodwind.cli.terminal import Column, grid, text_of, width_of
 from woodwind.data.fields import CategoryField, Field, TimeField
 
 EXAMPLES = ("woodwind inspect model.ww", "woodwind inspect model.ww --json")
-MEMBERS = (Column("member", left=True), Column("kind", left=True, rank=1), Column("weight"), Column("size"))
+MEMBERS = (Column("member", left=True), Column("family", left=True, rank=1), Column("weight"), Column("size"))
 INPUTS = (Column("column", left=True), Column("kind", left=True), Column("", left=True, rank=1))
 SPELLED = {"bytes": size_of, "seconds": duration, "rows": "{:,}".format}
 SOME = 6  # levels that are named
@@ -46,7 +47,7 @@ def run(model: Path, as_json: bool) -> None:
             continue
         click.echo(f"{name.replace('_', ' '):<{labels}}  {told(name, value)}")
     click.echo("")
-    parts = [(member["name"], member["kind"], f"{member['weight']:.3f}", size_of(member["bytes"])) for member in members]
+    parts = [(member["name"], member["family"], f"{member['weight']:.3f}", size_of(member["bytes"])) for member in members]
     click.echo(text_of(grid(MEMBERS, parts, width)))
     click.echo("")
     inputs = [(column["name"], column["kind"], column["words"]) for column in columns]
@@ -55,9 +56,10 @@ def run(model: Path, as_json: bool) -> None:
 
 def facts_of(model: AutoModel, path: Path) -> dict[str, Any]:
     """What is in the file, in the order in which it is shown."""
-    ensemble = entries_of(model)[0]
+    entries = {entry.name: entry for entry in entries_of(model)}
+    ensemble = entries[ENSEMBLE]
     members = [
-        {"name": name, "kind": type(member).__name__.removesuffix("Member").lower(), "weight": float(weight), "bytes": bytes_of(member)}
+        {"name": name, "family": entries[name].family, "weight": float(weight), "bytes": bytes_of(member)}
         for name, member, weight in zip(model.names, model.members, model.weights, strict=True)
     ]
     made, status = model.facts.get("made", {}), path.stat()

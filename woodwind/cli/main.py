@@ -23,7 +23,9 @@ COMMANDS = {
     "predict": ("woodwind.cli.predict", "Predict the rows of a table."),
     "leaderboard": ("woodwind.cli.leaderboard", "Show how good the ensemble is, and each of its members."),
     "report": ("woodwind.cli.report", "Write the report of a model as a page to read in a browser."),
+    "explain": ("woodwind.cli.explain", "Say which columns made a prediction what it is."),
     "inspect": ("woodwind.cli.inspect", "Show what is in a model file."),
+    "warm": ("woodwind.cli.warm", "Compile all that is compiled, so that nobody waits later."),
     "version": ("woodwind.cli.version", "Show the versions of Woodwind and of what it stands on."),
 }
 WITHOUT_TABLES = ("version",)

@@ -14,8 +14,12 @@ from woodwind.metrics.named import METRICS
 
 def open_model(path: Path) -> AutoModel:
     """The model in a file."""
-    opened: AutoModel = store.load(path, expect=AutoModel)
-    return opened
+    opened = store.load(path)
+    model = getattr(opened, "model_", opened)  # what Python has saved has the estimator around it
+    if not isinstance(model, AutoModel):
+        what = type(opened).__name__
+        raise ModelFileError(f"{path}: it holds a {what}, and this command is for what woodwind fit writes. Use woodwind.load in Python.")
+    return model
 
 
 def entries_of(model: AutoModel) -> tuple[Entry, ...]:

@@ -1,6 +1,5 @@
-"""Tables as commands read them: for training by what the user has written down, for a model by what it knows of its columns."""
+"""Tables for a model: read by what it knows of its columns."""
 
-from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -27,8 +26,3 @@ def inputs_of(model: AutoModel, rows: Any) -> Any:
     """The columns that the model reads. Where some are missing the model gets all of them, and can say which may have been meant."""
     needed = list(model.schema.names or ())
     return rows.select(needed) if needed and set(needed) <= set(rows.column_names) else rows
-
-
-def read_training(source: str | Sequence[str], schema: WrittenSchema) -> Any:
-    """A table to train on, by a schema."""
-    return read_table(source, schema=schema)

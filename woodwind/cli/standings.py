@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Sequence
+from math import isnan
 from typing import TextIO
 
 from woodwind.auto.outcome import ENSEMBLE, Entry
@@ -36,7 +37,7 @@ def table_of(leaderboard: Sequence[Entry], stream: TextIO | None = None) -> str:
 def row_of(entry: Entry) -> tuple[str, ...]:
     """The cells of an entry."""
     weight = "" if entry.name == ENSEMBLE or entry.weight == 0 else f"{entry.weight:.2f}"
-    speed = f"{entry.row_microseconds:.1f}" if entry.row_microseconds < 100 else figure(entry.row_microseconds)
+    speed = "-" if isnan(entry.row_microseconds) else f"{entry.row_microseconds:,.{0 if entry.row_microseconds >= 100 else 1}f}"
     return (
         entry.name, figure(entry.score), figure(entry.standard_error), weight, f"{entry.seconds:.1f}", speed, str(entry.folds),
         entry.family, entry.note,

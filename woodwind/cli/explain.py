@@ -1,0 +1,85 @@
+"""woodwind explain: which columns made a prediction what it is."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import click
+
+from woodwind.auto.explanation import explain_model
+from woodwind.base.atomic import write_file
+from woodwind.base.pool import usable_threads
+from woodwind.cli.command import command
+from woodwind.cli.exits import BAD_DATA, BAD_MODEL, FINE, UNEXPECTED, WRONG_CALL, wrong
+from woodwind.cli.figures import plain
+from woodwind.cli.opening import open_model
+from woodwind.cli.options import OneTable, Whole, force_option, json_option, model_argument
+from woodwind.cli.outputs import check_page, check_table
+from woodwind.cli.rows import inputs_of, read_rows
+from woodwind.cli.saying import say
+from woodwind.report.explanation import MOST_COLUMNS, as_html, as_text
+from woodwind.tree.explained import Explanation
+
+EXAMPLES = (
+    "woodwind explain model.ww row.csv",
+    "woodwind explain model.ww new.csv --row 3 --top 5",
+    "woodwind explain model.ww new.csv --row 3 -o picture.html",
+)
+# Members that are no trees are asked many questions for each row.
+MOST_ROWS = 200
+
+
+@command("explain", EXAMPLES, exits=[FINE, UNEXPECTED, WRONG_CALL, BAD_DATA, BAD_MODEL])
+@model_argument()
+@click.argument("table", type=OneTable())
+@click.option("--row", type=Whole(1), metavar="N", help="Explain this row of the table alone, counted from 1.")
+@click.option("--top", type=Whole(1), default=MOST_COLUMNS, show_default=True, metavar="K", help="How many columns to name.")
+@click.option("-o", "--output", type=click.Path(path_type=Path), metavar="FILE", help="Draw it, as a page for the browser.")
+@json_option("what every column brings to every row")
+@force_option()
+def run(model: Path, table: Path, row: int | None, top: int, output: Path | None, as_json: bool, force: bool) -> None:
+    """Say which columns made a prediction what it is.
+
+    What a column brings to the score of a row is its Shapley value, exact for trees and linear members. Together with the mean of all
+    rows that were learnt they add up to the score: a number, the log-odds of the second of two classes, or a score for each class.
+    """
+    check_table(table)
+    if output is not None:
+        check_page(output, force)
+    opened = open_model(model)
+    rows = read_rows(opened, table)
+    inputs, first = chosen(inputs_of(opened, rows), table, row)
+    explanation = explain_model(opened, inputs, usable_threads(None))
+    if as_json:
+        click.echo(json.dumps(record(explanation, opened.target, first), allow_nan=False))
+    else:
+        click.echo(as_text(explanation, most=top), nl=False)
+    if output is not None:
+        write_file(output, [as_html(explanation, f"What makes {opened.target}").encode()])
+        say(f"picture in {output}")
+
+
+def chosen(rows: Any, table: Path, row: int | None) -> tuple[Any, int]:
+    """The rows to explain, and the number of the first."""
+    if row is None:
+        if rows.num_rows > MOST_ROWS:
+            say(f"The first {MOST_ROWS} of {rows.num_rows:,} rows are explained; --row explains another.")
+        return rows.slice(0, MOST_ROWS), 1
+    if row > rows.num_rows:
+        wrong(f"--row {row}: {str(table)!r} has {rows.num_rows:,} {'row' if rows.num_rows == 1 else 'rows'}. Give one of them.")
+    return rows.slice(row - 1, 1), row
+
+
+def record(explanation: Explanation, target: str, first: int) -> dict[str, Any]:
+    """An explanation for machines: for each row what every column brings to each of its scores."""
+    told = [
+        {
+            "row": first + place,
+            "score": explanation.scores[place],
+            "columns": dict(zip(explanation.names, explanation.values[place], strict=True)),
+        }
+        for place in range(len(explanation))
+    ]
+    facts = {"target": target, "scale": explanation.scale, "outputs": explanation.outputs, "exact_share": explanation.exact_share}
+    found: dict[str, Any] = plain({**facts, "base": explanation.base, "rows": told})
+    return found
