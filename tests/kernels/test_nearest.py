@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from woodwind.select.neighbours import EuclideanRows, Search
+from woodwind.select.euclidean import EuclideanRows
+from woodwind.select.neighbours import Search
 from woodwind.testing import naive_nearest as naive
 
 

@@ -69,6 +69,9 @@ KINDS: dict[str, Kind] = {
     **_kinds("woodwind.losses.classification", "LogLoss", "Exponential", "Multinomial"),
     **_kinds("woodwind.auto.model", "AutoModel"),
     **_kinds("woodwind.auto.members", "ForestMember", "GroveMember"),
+    **_kinds("woodwind.auto.plain_linear", "LinearMember"),
+    **_kinds("woodwind.auto.plain_neighbours", "NeighboursMember"),
+    **_kinds("woodwind.auto.plain_net", "NetMember", "Pieces"),
     **_kinds("woodwind.auto.outcome", "Entry"),
     # Parts of estimators.
     **_kinds("woodwind.ensemble.training", "Trained"),

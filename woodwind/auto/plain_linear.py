@@ -1,0 +1,68 @@
+"""Linear members: a weighted sum of the columns of the matrix."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from woodwind.auto.view import View
+from woodwind.base.errors import DataError
+
+Floats = NDArray[np.float64]
+
+# Standard deviations at which columns are cut off: one typing error in a table must not move a score beyond all others.
+REACH = 10.0
+# Rows that are multiplied at a time. The last block is filled up, so that a row has the same bits in whatever company it comes.
+BLOCK = 256
+
+
+@dataclass(frozen=True, eq=False)
+class LinearMember:
+    """Logistic or ridge regression: start + matrix @ slopes, for numbers kept near the range that training saw."""
+
+    slopes: Floats  # (d, width)
+    start: Floats  # (width,)
+    low: float  # ends of the scores
+    high: float
+
+    def scores(self, view: View, threads: int = 1) -> Floats:
+        """Scores (n, width)."""
+        return self.scores_of(view.matrix)
+
+    def scores_of(self, matrix: Floats) -> Floats:
+        """Scores (n, width) of rows as numbers."""
+        check_columns(matrix, self.slopes.shape[0])
+        out = np.empty((len(matrix), self.slopes.shape[1]))
+        for begin, count, rows in blocks(matrix):
+            out[begin : begin + count] = (np.clip(rows, -REACH, REACH) @ self.slopes)[:count]
+        return np.asarray(np.clip(out + self.start, self.low, self.high))
+
+    def check(self) -> "LinearMember":
+        """Raise DataError where something does not fit."""
+        if self.slopes.ndim != 2 or self.slopes.shape[1] < 1 or self.start.shape != self.slopes.shape[1:]:
+            raise DataError("the slopes of a linear member do not fit its start")
+        if not (np.isfinite(self.slopes).all() and np.isfinite(self.start).all() and np.isfinite([self.low, self.high]).all()):
+            raise DataError("the numbers of a linear member are not finite")
+        return self
+
+    @property
+    def n_columns(self) -> int:
+        """Columns of the matrix that it reads."""
+        return len(self.slopes)
+
+
+def check_columns(matrix: Floats, wanted: int) -> None:
+    """The matrix is the one that was learnt."""
+    if matrix.ndim != 2 or matrix.shape[1] != wanted:
+        raise DataError(f"a member learnt {wanted} columns of numbers, but the table has the shape {matrix.shape}")
+
+
+def blocks(matrix: Floats) -> "list[tuple[int, int, Floats]]":
+    """First row, number of rows, and so many rows, filled up to a whole block by zeros."""
+    found = []
+    for begin in range(0, len(matrix), BLOCK):
+        rows = matrix[begin : begin + BLOCK]
+        if len(rows) < BLOCK:
+            rows = np.concatenate([rows, np.zeros((BLOCK - len(rows), matrix.shape[1]))])
+        found.append((begin, min(BLOCK, len(matrix) - begin), rows))
+    return found

@@ -1,0 +1,132 @@
+"""Members that are not trees, trained on the matrix of a table: linear models, nearest neighbours, nets.
+
+Each is a function (matrix, y, weight, task, n_classes, seed, deadline) -> member; `deadline()` gives the seconds that are left. What has to
+be chosen, as the strength of a penalty, is chosen on rows that are held out inside; a member that runs out of time is given back as it is.
+"""
+
+import warnings
+from collections.abc import Callable, Iterator
+from functools import partial
+from time import perf_counter
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.linear_model import LogisticRegression, Ridge
+
+from woodwind.auto.inner_rows import held_out, inner_loss, some_rows
+from woodwind.auto.neighbours_training import train_neighbours
+from woodwind.auto.net_training import train_net
+from woodwind.auto.plain_linear import REACH, LinearMember
+from woodwind.auto.plain_neighbours import NeighboursMember
+from woodwind.auto.plain_net import NetMember
+from woodwind.base.streams import key
+from woodwind.estimators.blas_threads import one_blas_thread
+from woodwind.metrics.metric import NUMBERS
+
+Floats = NDArray[np.float64]
+Deadline = Callable[[], float]
+
+# Rows that a search for a penalty learns, rows that judge it, and rows that the model learns, at most.
+MOST_SEARCHED, MOST_JUDGES, MOST_ROWS = 20_000, 10_000, 1_000_000
+# Penalties, as shares of the total weight: from almost all to almost none.
+PENALTIES = tuple(10.0**power for power in (0, -1, -2, -3, -4, -5, -6))
+USUAL = 1e-3
+# Iterations between two looks at the clock, and how many times; columns up to which Newton's method is quicker for two classes.
+STRIDE, MOST_STRIDES, NEWTON_COLUMNS = 25, 8, 200
+# Ends of log-odds, and how far beyond the range of the target a sum may go, in ranges.
+SURE, BEYOND = 30.0, 0.25
+
+
+def fit_linear(matrix: Floats, y: NDArray, weight: Floats | None, task: str, n_classes: int, seed: int, deadline: Deadline) -> LinearMember:
+    """Logistic regression for classes, ridge regression for numbers; the penalty is chosen on held-out rows, then all rows are learnt."""
+    # A second thread of BLAS gains little, and where others run it is waited for at every product.
+    with one_blas_thread():
+        return _linear(matrix, y, weight, task, n_classes, seed, deadline)
+
+
+def _linear(matrix: Floats, y: NDArray, weight: Floats | None, task: str, n_classes: int, seed: int, deadline: Deadline) -> LinearMember:
+    """Search, then learn."""
+    matrix, y, weight = some_rows(matrix, y, weight, MOST_ROWS, key(seed, "linear", "rows"))
+    matrix = np.clip(matrix, -REACH, REACH)
+    fit = _ridge if task == NUMBERS else partial(_logistic, n_outputs=1 if n_classes == 2 else n_classes, deadline=deadline)
+    learnt, held = held_out(y, task != NUMBERS, key(seed, "linear"), MOST_SEARCHED, MOST_JUDGES)
+    began, best, chosen = perf_counter(), np.inf, USUAL
+    counts = (None, None) if weight is None else (weight[learnt], weight[held])
+    if len(held) and len(learnt) and deadline() > 0.0:
+        for tried, (penalty, member) in enumerate(fit(matrix[learnt], y[learnt], counts[0], PENALTIES)):
+            loss = inner_loss(member.scores_of(matrix[held]), y[held], counts[1], task != NUMBERS)
+            if loss < best:
+                best, chosen = loss, penalty
+            # A smaller penalty than the best gets no better again; and all rows take so many times as long as those of the search.
+            each = (perf_counter() - began) / (tried + 1)
+            if loss > best * 1.01 or deadline() < each * (2.0 * len(y) / len(learnt) + 1.0):
+                break
+    return next(fit(matrix, y, weight, (chosen,)))[1].check()
+
+
+def _logistic(
+    matrix: Floats, y: NDArray, weight: Floats | None, penalties: tuple[float, ...], n_outputs: int, deadline: Deadline
+) -> Iterator[tuple[float, LinearMember]]:
+    """Members of one penalty after another, each trained on from the one before."""
+    seen = np.unique(y)
+    total = float(len(y) if weight is None else weight.sum())
+    if len(seen) < 2:
+        yield penalties[0], _constant_classes(matrix.shape[1], y, n_outputs)
+        return
+    newton = len(seen) == 2 and matrix.shape[1] <= NEWTON_COLUMNS
+    model = LogisticRegression(solver="newton-cholesky" if newton else "lbfgs", warm_start=True, max_iter=STRIDE, tol=1e-5)
+    for penalty in penalties:
+        model.set_params(C=1.0 / (penalty * total))
+        for _ in range(MOST_STRIDES):
+            began = perf_counter()
+            with warnings.catch_warnings():
+                # Whether it has converged is looked at below; a matrix that Newton's method finds singular is left to the other method.
+                warnings.simplefilter("ignore")
+                model.fit(matrix, y, sample_weight=weight)
+            if model.n_iter_.max() < STRIDE or deadline() < perf_counter() - began:
+                break
+        yield penalty, _of_model(model, seen, n_outputs)
+
+
+def _of_model(model: LogisticRegression, seen: NDArray, n_outputs: int) -> LinearMember:
+    """The arrays of a fitted model; classes that it never saw are as unlikely as scores can say."""
+    slopes, start = model.coef_.T.astype(np.float64), model.intercept_.astype(np.float64)
+    if n_outputs == 1:
+        return LinearMember(np.ascontiguousarray(slopes), start, -SURE, SURE)
+    if len(seen) == 2:
+        slopes, start = np.hstack([-0.5 * slopes, 0.5 * slopes]), np.append(-0.5 * start, 0.5 * start)
+    whole, begin = np.zeros((len(slopes), n_outputs)), np.full(n_outputs, -SURE)
+    whole[:, seen], begin[seen] = slopes, start
+    return LinearMember(whole, begin, -SURE, SURE)
+
+
+def _constant_classes(n_columns: int, y: NDArray, n_outputs: int) -> LinearMember:
+    """All rows are of one class: that one, with the certainty of so many rows."""
+    sure = float(np.log(len(y) + 1.0))
+    start = np.array([sure if y[0] == 1 else -sure]) if n_outputs == 1 else np.where(np.arange(n_outputs) == y[0], sure, 0.0)
+    return LinearMember(np.zeros((n_columns, n_outputs)), start, -SURE, SURE)
+
+
+def _ridge(matrix: Floats, y: NDArray, weight: Floats | None, penalties: tuple[float, ...]) -> Iterator[tuple[float, LinearMember]]:
+    """Members of one penalty after another."""
+    total = float(len(y) if weight is None else weight.sum())
+    reach = BEYOND * float(y.max() - y.min())
+    # Columns or rows, whichever are fewer, make the matrix that is inverted; where both are many, it is approached by steps.
+    solver = "cholesky" if min(matrix.shape) <= 2000 else "lsqr"
+    for penalty in penalties:
+        model = Ridge(alpha=penalty * total, solver=solver, max_iter=STRIDE * MOST_STRIDES).fit(matrix, y, sample_weight=weight)
+        slopes = np.asarray(model.coef_, np.float64).reshape(-1, 1)
+        yield penalty, LinearMember(slopes, np.atleast_1d(np.float64(model.intercept_)), float(y.min()) - reach, float(y.max()) + reach)
+
+
+def fit_neighbours(
+    matrix: Floats, y: NDArray, weight: Floats | None, task: str, n_classes: int, seed: int, deadline: Deadline
+) -> NeighboursMember:
+    """Nearest neighbours: see `auto/neighbours_training.py`."""
+    return train_neighbours(matrix, y, weight, 0 if task == NUMBERS else n_classes, seed, deadline)
+
+
+def fit_net(matrix: Floats, y: NDArray, weight: Floats | None, task: str, n_classes: int, seed: int, deadline: Deadline) -> NetMember:
+    """Small neural nets: see `auto/net_training.py`."""
+    with one_blas_thread():
+        return train_net(matrix, y, weight, 0 if task == NUMBERS else n_classes, seed, deadline)
