@@ -169,8 +169,11 @@ class LevelsKeeper:
 
 
 def take(values: "pa.Array | NDArray[np.float64]", places: NDArray[Any]) -> Any:
-    """Some of the values; Arrow wants its own kind of places."""
-    return values[places] if isinstance(values, np.ndarray) else values.take(pa.array(places))
+    """Some of the values; Arrow wants its own kind of places, which it would import pandas to make."""
+    if isinstance(values, np.ndarray):
+        return values[places]
+    buffer = pa.py_buffer(np.ascontiguousarray(places, np.int64))
+    return values.take(pa.Array.from_buffers(pa.int64(), len(places), [None, buffer]))
 
 
 def _codes_by_frequency(counts: NDArray[Any]) -> NDArray[np.int32]:

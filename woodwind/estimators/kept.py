@@ -4,6 +4,7 @@ An attribute means the same wherever it stands, so one list of types serves all 
 have once it is fitted, by the names of the classes that it is made of.
 """
 
+import os
 from dataclasses import is_dataclass
 from typing import Any
 
@@ -11,6 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import Bunch
 
+from woodwind.auto.model import AutoModel
+from woodwind.auto.outcome import Entry
 from woodwind.base.errors import NotStorableError
 from woodwind.base.sound import sound
 from woodwind.data.header import Header
@@ -70,6 +73,7 @@ ATTRIBUTES: dict[str, Any] = {
     "weights_covariance_": Floats, "_parts": Parts, "bic_": dict[int, float], "converged_": bool, "experts_": Estimators, "gate_": Any,
     "gate_coef_": Floats, "gate_intercept_": Floats, "n_experts_": int, "responsibilities_": Floats, "terms_": list[str],
     # Blenders and linear models.
+    "model_": AutoModel, "leaderboard_": tuple[Entry, ...], "score_": float, "facts_": dict[str, Any],
     "_places": Integers, "_scale": Scale, "_frequency": Floats, "penalty_": float, "losses_": dict[float, float], "coef_": Floats,
     "intercept_": float | Floats, "coef_std_": Floats, "coef_covariance_": Floats, "g_": float | None, "inclusion_probabilities_": Floats,
     "visit_shares_": Floats, "n_models_": int, "_kept": Models, "_center": Floats, "_mean_variance": float,
@@ -110,6 +114,7 @@ NEEDED: dict[str, tuple[str, ...]] = {
         "_form", "_kept", "_center", "_mean_variance", "coef_", "coef_covariance_", "coef_std_", "error_variance_", "g_",
         "inclusion_probabilities_", "intercept_", "n_models_", "terms_",
     ),
+    "AutoEnsemble": ("model_", "leaderboard_"),
     "SoftmaxRegression": ("coef_", "intercept_", "n_features_in_"),
     "TableToMatrix": ("form_", "n_features_in_"),
 }  # fmt: skip
@@ -144,6 +149,27 @@ class EstimatorKeeper:
             if is_dataclass(kind):
                 check(model)
             check_fit(model)
+        return model
+
+
+class AutoKeeper:
+    """Keeps estimators of the main job. Whoever listened to the training is not kept, nor is twice what the model has already."""
+
+    @staticmethod
+    def parts(model: Any) -> dict[str, Any]:
+        """Parameters, the model and the leaderboard."""
+        state = EstimatorKeeper.parts(model) | {"listener": None}
+        state["checkpoint"] = None if model.checkpoint is None else os.fspath(model.checkpoint)
+        return {name: value for name, value in state.items() if name not in ("score_", "facts_")}
+
+    @staticmethod
+    def whole(kind: Any, parts: dict[str, Any]) -> Any:
+        """The estimator."""
+        model = EstimatorKeeper.whole(kind, parts)
+        if _is_fitted(parts):
+            sound(len(model.leaderboard_) > 0, "the leaderboard is empty")
+            sound(model.n_features_in_ == model.model_.schema.n_inputs, "the model has another number of columns than its schema")
+            model.score_, model.facts_ = model.leaderboard_[0].score, model.model_.facts
         return model
 
 

@@ -201,15 +201,24 @@ PLAIN: dict[type, Callable[[Any], Json]] = {
 class Decoder:
     """Turns JSON back into values, given the arrays of the file."""
 
-    def __init__(self, arrays: list[NDArray[Any]], things: Json) -> None:
+    def __init__(self, arrays: list[NDArray[Any]], things: Json, only: set[int] | None = None) -> None:
+        """`only` names the things that are to be made; all of them where it is None."""
         self._arrays = arrays
         self._unused = set(range(len(arrays)))
         self._things: list[Any] = []
         self._asked: set[int] = set()
         self._sizes: list[int] = []  # things of which each consists, with repetition
         demand(type(things) is list, "its list of things is none")
-        for given in things:
-            self._add(given)
+        for number, given in enumerate(things):
+            if only is None or number in only:
+                self._add(given)
+            else:
+                self._sizes.append(0)
+                self._things.append(None)
+
+    def part(self, number: int) -> Any:
+        """One thing, where the whole is not asked for."""
+        return self._things[number]
 
     def finished(self, given: Json) -> Any:
         """The value of the whole file, of which every thing and every array is a part."""
@@ -313,6 +322,23 @@ class Decoder:
         "text": _numpy_text,
         "str": lambda _decoder, given, _depth: _read_points(given),
     }
+
+
+def reached(number: int, things: Json) -> set[int]:
+    """The things of which a thing consists, itself included."""
+    found: set[int] = set()
+    waiting: list[Any] = [{"thing": number}]
+    while waiting:
+        given = waiting.pop()
+        if type(given) is list:
+            waiting += given
+        elif type(given) is dict:
+            place = given.get("thing")
+            if len(given) == 1 and type(place) is int and 0 <= place < len(things) and place not in found:
+                found.add(place)
+                waiting.append(things[place])
+            waiting += [value for value in given.values() if type(value) in (dict, list)]
+    return found
 
 
 def _hashable(pairs: list[Any]) -> list[Any]:

@@ -51,6 +51,7 @@ def _place_of(module: str, name: str) -> tuple[str, str]:
 
 
 _OURS = "woodwind.estimators.kept:EstimatorKeeper"
+_AUTO = "woodwind.estimators.kept:AutoKeeper"
 
 KINDS: dict[str, Kind] = {
     # What predicts without scikit-learn.
@@ -68,7 +69,7 @@ KINDS: dict[str, Kind] = {
     **_kinds("woodwind.losses.regression", "Squared", "Absolute", "Huber", "Quantile", "Poisson", "Gamma", "Tweedie"),
     **_kinds("woodwind.losses.classification", "LogLoss", "Exponential", "Multinomial"),
     **_kinds("woodwind.auto.model", "AutoModel"),
-    **_kinds("woodwind.auto.members", "ForestMember", "GroveMember"),
+    **_kinds("woodwind.auto.members", "ForestMember", "GroveMember", "MeanMember"),
     **_kinds("woodwind.auto.plain_linear", "LinearMember"),
     **_kinds("woodwind.auto.plain_neighbours", "NeighboursMember"),
     **_kinds("woodwind.auto.plain_net", "NetMember", "Pieces"),
@@ -124,6 +125,7 @@ KINDS: dict[str, Kind] = {
     **_kinds("woodwind.estimators.experts", "MixtureOfExpertsClassifier", "MixtureOfExpertsRegressor", keeper=_OURS),
     **_kinds("woodwind.estimators.stacking", "StackingClassifier", "StackingRegressor", keeper=_OURS),
     **_kinds("woodwind.estimators.voting", "VotingClassifier", "VotingRegressor", keeper=_OURS),
+    **_kinds("woodwind.estimators.auto_ensemble", "AutoEnsembleClassifier", "AutoEnsembleRegressor", keeper=_AUTO),
     **_kinds("woodwind.estimators.softmax", "SoftmaxRegression", keeper=_OURS),
     **_kinds("woodwind.estimators.matrix", "TableToMatrix", keeper=_OURS),
     # Of other libraries: classes whose fitted state is arrays and plain values.
@@ -141,6 +143,9 @@ KINDS: dict[str, Kind] = {
     **_theirs("sklearn.utils", "Bunch", keeper="BunchKeeper"),
     **_theirs("numpy.random", "RandomState", keeper="RandomStateKeeper"),
 }
+
+# Kinds of which one part predicts alone: who needs no more is spared the rest, and what that imports.
+CORES = {"AutoEnsembleClassifier": "model_", "AutoEnsembleRegressor": "model_"}
 
 # Classes of other libraries live in other modules than they are imported from: these are found by package.
 _BY_CLASS = {(_place_of(*kind.home.split(":"))): name for name, kind in KINDS.items()}

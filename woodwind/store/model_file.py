@@ -6,7 +6,8 @@ from typing import Any
 
 from woodwind.base.errors import ModelFileError, NotStorableError, ParameterError
 from woodwind.store import container
-from woodwind.store.codec import Decoder, Encoder
+from woodwind.store.codec import Decoder, Encoder, reached
+from woodwind.store.kinds import CORES, KINDS, class_of
 
 # The ending of pickles: nobody loads one by mistake.
 PICKLES = ".wwpickle"
@@ -50,7 +51,8 @@ def load(path: Path, expect: type | tuple[type, ...] | None = None, *, allow_pic
     path : path
         What `save` has written.
     expect : class or tuple of classes, default=None
-        What it should be; anything else is an error.
+        What it should be; anything else is an error. An AutoModel is also found inside of the estimator that it is the model of, which is
+        then not made: predicting needs no scikit-learn.
     allow_pickle : bool, default=False
         Also read a pickle that was saved with `allow_pickle=True`, which can run any code: only of an origin that you trust.
 
@@ -69,10 +71,25 @@ def load(path: Path, expect: type | tuple[type, ...] | None = None, *, allow_pic
     else:
         contents, arrays = container.read(path)
         try:
-            made = Decoder(arrays, contents["things"]).finished(contents["value"])
+            core = None if expect is None else core_of(contents, expect)
+            only = None if core is None else reached(core, contents["things"])
+            decoder = Decoder(arrays, contents["things"], only)
+            made = decoder.finished(contents["value"]) if core is None else decoder.part(core)
         except container.Damage as damage:
             raise ModelFileError(f"{name}: {damage}") from damage.__cause__
     if expect is not None and not isinstance(made, expect):
         wanted = " or ".join(one.__name__ for one in (expect if isinstance(expect, tuple) else (expect,)))
         raise ModelFileError(f"{name}: it holds a {type(made).__name__}, not a {wanted}.")
     return made
+
+
+def core_of(contents: dict[str, Any], expect: type | tuple[type, ...]) -> int | None:
+    """The place of the part that is expected, where the file holds something that has it as its core; None where it does not."""
+    try:
+        whole = contents["things"][contents["value"]["thing"]]
+        place = whole["parts"][CORES[whole["kind"]]]["thing"]
+        name = contents["things"][place]["kind"]
+    except (KeyError, IndexError, TypeError):
+        return None
+    right = type(place) is int and place >= 0 and type(name) is str and name in KINDS
+    return place if right and issubclass(class_of(name), expect) else None
