@@ -1,6 +1,7 @@
 """Text files as columns: CSV and its relatives, in any usual encoding, with types that hold for every file to the last line."""
 
 import codecs
+import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 
@@ -207,28 +208,21 @@ def _read_once(file: TextFile, grown: dict[str, GrowingColumn], block: int) -> N
 
 def _batches(file: TextFile, places: Sequence[int], block: int) -> Iterator[pa.RecordBatch]:
     """The file as blocks of text, nulls for empty cells; the header is the first row."""
-    ragged: list[int] = []
-
-    def refuse(row: pa.csv.InvalidRow) -> str:
-        ragged.append(row.actual_columns)
-        return "error"
-
     names = [f"f{place}" for place in places]
     try:
         with file.stream() as stream:
             yield from pa.csv.open_csv(
                 stream,
                 pa.csv.ReadOptions(block_size=min(max(block, 2**12), _LARGEST_BLOCK), autogenerate_column_names=True),
-                pa.csv.ParseOptions(
-                    delimiter=file.separator, newlines_in_values=True, ignore_empty_lines=file.n_cells > 1, invalid_row_handler=refuse
-                ),
+                pa.csv.ParseOptions(delimiter=file.separator, newlines_in_values=True, ignore_empty_lines=file.n_cells > 1),
                 pa.csv.ConvertOptions(
                     column_types=dict.fromkeys(names, pa.string()), include_columns=names, strings_can_be_null=True, null_values=[""]
                 ),
             )
     except pa.ArrowInvalid as error:
+        ragged = re.search(r"Expected \d+ columns, got (\d+)", str(error))
         if ragged:
-            raise _ragged(file, ragged[0]) from error
+            raise _ragged(file, int(ragged[1])) from error
         if "invalid UTF8" in str(error):
             raise _NotUtf8 from error
         if "straddling" in str(error):

@@ -143,7 +143,8 @@ class _Looked:
         second = data[np.minimum(begin + 1, end - 1)]
         signed = np.flatnonzero(~_DIGIT[first])  # or a mark, or a point
         behind = second[signed]
-        self.has_marks = bool((_WORDY[first[signed]] | ~_INSIDE[behind] | (end[signed] - begin[signed] < 2)).any())
+        odd = ~np.where(first[signed] == ord("."), _DIGIT[behind], _INSIDE[behind])
+        self.has_marks = bool((_WORDY[first[signed]] | odd | (end[signed] - begin[signed] < 2)).any())
         plus = first[signed] == ord("+")
         self.has_plus = bool(plus.any() and _DIGIT[behind[plus]].all())
         noughts = signed[(behind == ord("0")) & (first[signed] != ord("."))]
@@ -172,7 +173,7 @@ def settle(column: pa.ChunkedArray, separator: str) -> tuple[pa.ChunkedArray, st
     cleaned = _without(trimmed, pc.is_in(trimmed, value_set=MARKS))
     present = cleaned.drop_null()
     if not len(present):
-        return column, ""
+        return pa.chunked_array([pa.nulls(len(column))]), ""
     attempts: tuple[Callable[[pa.Array, str], tuple[pa.Array | None, str]], ...] = (_as_truth, _as_moments, _with_commas)
     note = ""
     for attempt in attempts:
