@@ -25,7 +25,7 @@ from woodwind.data.files import read_table
 from woodwind.data.question import read_target
 from woodwind.data.suspicions import suspicions
 
-FILES = int(os.environ.get("WOODWIND_FUZZ", "150"))
+FILES = int(os.environ.get("WOODWIND_FUZZ", "80"))
 NUMBER = re.compile(r"[+-]?((0|[1-9]\d*)(\.\d*)?|\.\d+)([eE][+-]?\d+)?|[+-]?inf", re.ASCII)
 KNOWN_MARKS = set(MARKS.to_pylist())
 
