@@ -32,7 +32,8 @@ KNOWN_MARKS = set(MARKS.to_pylist())
 # Cells are made from a seed, because drawing each of them would take most of the time; so a smaller failing file is not looked for.
 SETTINGS = settings(max_examples=FILES, phases=[Phase.generate])
 SIGNS = "abcXYZ 019.,;|\t\"'\n\r=+-@#%/:_üß€日\u00a0\u2028😀\x01"
-WORDS = ["x", "New York", 'say "hi"', "a,b;c|d\te", "line\nbreak", "=cmd()", "=1+1", "007", "0x1F", "12:30", "ü€", "true", "1,234", "1_000", " 5 ", "5 %"]
+WORDS = ["x", "New York", 'say "hi"', "a,b;c|d\te", "line\nbreak", "=cmd()", "=1+1", "007", "0x1F", "12:30", "ü€", "true", "1,234"]
+WORDS += ["1_000", " 5 ", "5 %"]
 
 
 def number(draw):
@@ -87,6 +88,16 @@ def read(content, **how):
         return read_table(path, **how)
 
 
+def read_or_refused(action):
+    """What comes of it, or None if it is refused with an error of ours that says what to do; any other exception fails the test."""
+    try:
+        return action()
+    except WoodwindError as error:
+        said = str(error)
+    assert re.match(r"(?s)WW-[FT]\d{3}: .*\nFix: ", said)
+    return None
+
+
 def plainly(cells):
     """A slow and obvious reading of a column: its numbers, or None if it is text or something else."""
     stripped = [cell.strip() for cell in cells]
@@ -129,7 +140,8 @@ def test_encodings_packing_and_late_changes_make_no_difference(cells, encoding, 
 
 DAMAGE = st.one_of(
     st.binary(max_size=6),
-    st.sampled_from([b'"', b'"\n', b"\n\n", b",", b"\r", b"\0", b"\xff\xfe", b"\xef\xbb\xbf", b",,,\n", b'""', b"\xc3", b"x" * 100_000, b'"' + b"y" * 100_000]),
+    st.sampled_from([b'"', b'"\n', b"\n\n", b",", b"\r", b"\0", b"\xff\xfe", b"\xef\xbb\xbf", b",,,\n", b'""', b"\xc3"]),
+    st.sampled_from([b"x" * 100_000, b'"' + b"y" * 100_000]),
 )
 
 
@@ -141,12 +153,8 @@ def test_damaged_files_are_read_or_refused_with_a_clear_error(cells, damages, pa
     for where, length, put in damages:
         begin = int(where * len(raw))
         raw = raw[:begin] + put + raw[begin + int(length**4 * 20) :]
-    try:
-        table = read(raw)
-    except WoodwindError as error:
-        assert re.match(r"WW-F\d{3}: ", str(error))
-        assert "\nFix: " in str(error)
-    else:
+    table = read_or_refused(lambda: read(raw))
+    if table is not None:
         assert table.num_rows > 0
         table.validate(full=True)
 
@@ -154,10 +162,8 @@ def test_damaged_files_are_read_or_refused_with_a_clear_error(cells, damages, pa
 @settings(max_examples=FILES)
 @given(st.binary(max_size=400))
 def test_any_bytes_are_read_or_refused(raw):
-    try:
-        assert read(raw).num_rows > 0
-    except WoodwindError as error:
-        assert str(error).startswith("WW-F")
+    table = read_or_refused(lambda: read(raw))
+    assert table is None or table.num_rows > 0
 
 
 @SETTINGS
@@ -165,9 +171,6 @@ def test_any_bytes_are_read_or_refused(raw):
 def test_whatever_is_read_can_be_asked_about(cells):
     table = read(written([[cell[:100] for cell in column] for column in cells], ",", "\n", csv.QUOTE_ALL).encode())
     for name in table.column_names:
-        try:
-            target = read_target(table[name], name=name)
-        except WoodwindError as error:
-            assert str(error).startswith("WW-T")
-        else:
+        target = read_or_refused(lambda name=name: read_target(table[name], name=name))
+        if target is not None:
             suspicions(table, name, target.y, target.task != "regression")
