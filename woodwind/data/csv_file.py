@@ -10,6 +10,7 @@ import pyarrow.csv
 
 from woodwind.base.errors import ReadingWarning
 from woodwind.base.notice import notice
+from woodwind.base.pool import LEAST_WORK, side_by_side, usable_threads
 from woodwind.data.csv_records import SEPARATORS, find_separator, is_header, records
 from woodwind.data.csv_types import GrowingColumn, settle, text_buffers
 from woodwind.data.faults import fault, listed
@@ -196,11 +197,11 @@ def _read_once(file: TextFile, grown: dict[str, GrowingColumn], block: int) -> N
     for batch in _batches(file, places, block):
         last = batch
         file.n_rows += batch.num_rows
-        for column, array in zip(grown.values(), batch.columns, strict=True):
-            part = array.slice(skip) if skip else array
-            column.add(part)
-            if column.is_text and _has_nul(part):
-                raise _nul(file)
+        parts = [array.slice(skip) for array in batch.columns]
+        threads = usable_threads(None) if batch.num_rows * len(parts) > LEAST_WORK else 1
+        side_by_side(lambda _, pair: pair[0].add(pair[1]), list(zip(grown.values(), parts, strict=True)), threads)
+        if any(column.is_text and _has_nul(part) for column, part in zip(grown.values(), parts, strict=True)):
+            raise _nul(file)
         skip = 0
     if last is not None and last.num_rows and any("\n" in (column[-1].as_py() or "") for column in last.columns):
         _check_quotes(file)
