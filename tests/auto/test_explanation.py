@@ -12,10 +12,12 @@ from woodwind.auto.background import MOST_ROWS, NAME, Background, background_fac
 from woodwind.auto.explanation import ORDERS, drawn_orders, explain_model, matrix_source, parts_of
 from woodwind.auto.members import ForestMember, GroveMember, MeanMember
 from woodwind.auto.model import AutoModel
+from woodwind.auto.plain_linear import LinearMember
 from woodwind.auto.view import View
 from woodwind.base.errors import DataError
 from woodwind.data.matrix_form import MatrixForm
 from woodwind.data.schema import Schema
+from woodwind.estimators.plain_members import fit_linear, fit_neighbours, fit_net
 from woodwind.tree.explained import by_column
 from woodwind.tree.explanation import explain
 
@@ -43,8 +45,9 @@ class Silent:
         return np.zeros((view.n_rows, 1))
 
 
-def line(model, seed=0, kind=Bent):
-    return kind(np.random.default_rng(seed).normal(size=(model.form.width, model.width)))
+def line(model, seed=0, ends=1e9, kind=LinearMember):
+    slopes = np.random.default_rng(seed).normal(size=(model.form.width, model.width))
+    return LinearMember(slopes, np.full(model.width, 0.5), -ends, ends) if kind is LinearMember else Bent(slopes)
 
 
 @cache
@@ -105,6 +108,49 @@ def test_the_words_name_what_is_explained():
     assert told.to_text(0).startswith("log-odds of True: ")
     assert explain_model(*blend("regression")).to_text(0).startswith("goal: ")
     assert explain_model(*blend("multiclass")).outputs == ("a", "b", "c")
+
+
+@pytest.mark.parametrize("task", ["binary", "multiclass", "regression"])
+def test_a_linear_member_brings_its_slopes_times_the_distance_from_the_mean(task):
+    model, rows = blend(task)
+    member = line(model)
+    both = with_member(model, member)
+    told, without = explain_model(both, rows), explain_model(model, rows)
+    check_sum(told, both, rows)
+    assert told.exact
+    mean = np.clip(Background.of(model.facts, model.form.width).mean, -10, 10)
+    away = (np.clip(both.view(rows).matrix, -10, 10) - mean)[:, :, None] * member.slopes
+    wanted = np.stack([away[:, matrix_source(model) == column].sum(axis=1) for column in range(len(told.names))], axis=1)
+    np.testing.assert_allclose(told.values - without.values, 0.2 * wanted, rtol=0.0, atol=1e-12)
+
+
+def test_a_linear_member_at_its_ends_is_sampled_and_adds_up_all_the_same():
+    model, rows = blend("regression")
+    wide, without = explain_model(with_member(model, line(model)), rows), explain_model(model, rows)
+    brought, base = (wide.values - without.values) / 0.2, (wide.base - without.base) / 0.2
+    farthest = np.maximum(np.abs(base + np.maximum(brought, 0).sum(axis=1)), np.abs(base + np.minimum(brought, 0).sum(axis=1)))
+    narrow = with_member(model, line(model, ends=float(np.median(farthest))))
+    told = explain_model(narrow, rows)
+    check_sum(told, narrow, rows)
+    assert told.exact_share == pytest.approx(0.8)
+    same = [np.allclose(told.values[row], wide.values[row], rtol=0.0, atol=1e-12) for row in range(len(told))]
+    assert 0 < sum(same) < len(told)
+    # Whatever the other rows are, a row gets the same.
+    for row in range(len(told)):
+        alone = explain_model(narrow, rows.slice(row, 1))
+        np.testing.assert_allclose(alone.values[0], told.values[row], rtol=0.0, atol=1e-12)
+        assert alone.exact == same[row]
+
+
+def test_members_that_are_no_trees_add_up_as_they_are_trained():
+    model, rows = blend("binary")
+    table, goal = table_of(200)
+    y, matrix = (np.asarray(goal) > np.median(goal)).astype(np.int32), model.view(table).matrix
+    for fit, share in ((fit_linear, 1.0), (fit_neighbours, 0.8), (fit_net, 0.8)):
+        both = with_member(model, fit(matrix, y, None, "binary", 2, 0, lambda: 3.0))
+        told = explain_model(both, rows)
+        check_sum(told, both, rows)
+        assert told.exact_share == pytest.approx(share)
 
 
 @pytest.mark.parametrize("kept", [True, False])

@@ -1,7 +1,8 @@
 """What each column brings to the scores of a blend: the sum of what it brings to the members, by their weights.
 
-Trees are explained exactly by their covers. Other members are explained by orders of the columns that are drawn by key: the columns of
-the row replace those of a background row one by one, and each gets what that changes, on average. Both add up to the score of the row.
+Trees are explained exactly by their covers, linear members exactly by their slopes, each column against the mean of the training rows.
+Other members are explained by orders of the columns that are drawn by key: the columns of the row replace those of a background row one by
+one, and each gets what that changes, on average. All three add up to the score of the row.
 """
 
 from collections.abc import Iterator
@@ -13,6 +14,7 @@ from numpy.typing import NDArray
 from woodwind.auto.background import Background
 from woodwind.auto.members import ForestMember, GroveMember, MeanMember, Member
 from woodwind.auto.model import AutoModel
+from woodwind.auto.plain_linear import REACH, LinearMember
 from woodwind.auto.view import View
 from woodwind.base.errors import DataError
 from woodwind.base.streams import key, permutation
@@ -41,30 +43,37 @@ class MatrixMember(Protocol):
 def explain_model(model: AutoModel, X: Any, threads: int = 1, seed: int = 0) -> Explanation:
     """Shapley values of the input columns for the score of every row of a table: `values`, `base` and `scores` of the blend.
 
-    `exact_share` of the result is the share of the weights that trees have; the values of the others are means over
-    orders drawn by `seed`. For many rows or columns these take long: some 2 * ORDERS * columns questions for each row.
+    `exact_share` of the result is the share of the weights that trees and linear members have. The values of the others are means over
+    orders drawn by `seed`, as are those of linear members for rows whose scores are cut off. For many rows or columns that takes long: the
+    members are asked some 2 * ORDERS * columns questions for each row.
     """
     view = model.view(X)
     n, width = view.n_rows, model.width
     values, base = np.zeros((n, model.schema.n_inputs, width)), np.array(model.shift)
     sampled: list[tuple[float, MatrixMember]] = []
+    guessed = 0.0
     for name, weight, member in parts_of(model):
-        found = exactly(model, member, view, threads)
-        if found is not None:
-            values += weight * found[0]
-            base += weight * found[1]
+        if isinstance(member, ForestMember | GroveMember):
+            found, mean, exact = *tree_values(model, member, view, threads), True
+        elif isinstance(member, LinearMember):
+            found, mean, exact = linear_values(model, member, view, seed)
         elif isinstance(member, MatrixMember):
             sampled.append((weight, member))
+            guessed += abs(weight)
+            continue
         else:
             raise DataError(f"The model cannot be explained: nothing is known of how its member {name!r} comes to its scores.")
+        values += weight * found
+        base += weight * mean
+        guessed += 0.0 if exact else abs(weight)
     if sampled:
-        by_orders, mean = sampled_values(model, sampled, view, seed)
-        values += by_orders
+        found, mean = sampled_values(model, sampled, view, seed)
+        values += found
         base += mean
     names = tuple(field.name for field in model.schema.fields)
     outputs = tuple(str(label) for label in model.classes[-width:]) if model.classes else ("",)
     scale = SCALES.get(model.task) or model.target or "prediction"
-    share = 1.0 - sum(abs(weight) for weight, _ in sampled) / float(np.abs(model.weights).sum()) if sampled else 1.0
+    share = 1.0 - guessed / float(np.abs(model.weights).sum()) if guessed else 1.0
     return Explanation(values, base, model.blend(view, threads), names, outputs, scale, Cells(model.schema, view.table), share)
 
 
@@ -79,22 +88,44 @@ def parts_of(model: AutoModel) -> Iterator[tuple[str, float, Member]]:
             yield name, weight, member
 
 
-def exactly(model: AutoModel, member: Member, view: View, threads: int) -> tuple[Floats, Floats] | None:
-    """Values (n, C, width) and base (width,) of a member; None for one whose values have to be sampled."""
+def tree_values(model: AutoModel, member: ForestMember | GroveMember, view: View, threads: int) -> tuple[Floats, Floats]:
+    """Values (n, C, width) and base (width,) of a forest."""
     if isinstance(member, ForestMember):
         values, base = explain(member.forest, view.table, threads)
         return by_column(values, model.schema), base
-    if isinstance(member, GroveMember):
-        values, base = explain(member.grove, view.table, threads)
-        if len(base) == 2:
-            values, base = values[:, :, 1:], base[1:]
-        return member.slope * by_column(values, model.schema), member.slope * base + member.shift
-    return None
+    values, base = explain(member.grove, view.table, threads)
+    if len(base) == 2:
+        values, base = values[:, :, 1:], base[1:]
+    return member.slope * by_column(values, model.schema), member.slope * base + member.shift
 
 
 def matrix_source(model: AutoModel) -> Integers:
     """The input column of each column of the matrix."""
     return np.repeat(model.schema.source, [len(part.names) for part in model.form.parts])
+
+
+def linear_values(model: AutoModel, member: LinearMember, view: View, seed: int) -> tuple[Floats, Floats, bool]:
+    """Slopes times the distance from the mean row, added up for each input column; the base; whether that is exact.
+
+    Scores end at `low` and `high`. Where some part of the columns would lead beyond, what is cut off is shared out by sampled orders.
+    """
+    mean = np.clip(Background.of(model.facts, member.n_columns).mean, -REACH, REACH)
+    away = np.clip(view.matrix, -REACH, REACH) - mean
+    values = np.zeros((view.n_rows, model.schema.n_inputs, member.slopes.shape[1]))
+    for place, column in enumerate(matrix_source(model)):
+        values[:, column] += away[:, place, None] * member.slopes[place]
+    base = member.start + mean @ member.slopes
+    # The highest and the lowest score that any part of the columns has.
+    high, low = base + np.maximum(values, 0.0).sum(axis=1), base + np.minimum(values, 0.0).sum(axis=1)
+    beyond = np.flatnonzero(((high > member.high) | (low < member.low)).any(axis=1))
+    if beyond.size:
+        orders, cut = drawn_orders(model.schema.n_inputs, 1, seed), np.zeros((beyond.size, *values.shape[1:]))
+        for order in orders:
+            steps = base + np.cumsum(values[beyond][:, order], axis=1)
+            start = np.broadcast_to(base, (beyond.size, 1, len(base)))
+            cut[:, order] += np.diff(np.clip(np.concatenate([start, steps], axis=1), member.low, member.high), axis=1)
+        values[beyond] = cut / len(orders)
+    return values, np.clip(base, member.low, member.high), not beyond.size
 
 
 def sampled_values(model: AutoModel, members: list[tuple[float, MatrixMember]], view: View, seed: int) -> tuple[Floats, Floats]:

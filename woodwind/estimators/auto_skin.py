@@ -148,7 +148,7 @@ class AutoEnsemble(Skin):
         """What each column brings to the score of each row: Shapley values, which add up to it.
 
         Explained is what the blend adds up: the number itself, for two classes the log-odds of the second, for more a score of each.
-        Trees are explained exactly, other members by sampled orders of the columns, which takes long for many
+        Trees and linear members are explained exactly; neighbours and nets by sampled orders of the columns, which takes long for many
         rows. `exact_share` of the result says how much of the weight is exact.
 
         Parameters
