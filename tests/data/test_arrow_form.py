@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 from scipy import sparse
 
-from woodwind.data.arrow_form import as_arrow
+from woodwind.data.arrow_form import as_arrow, fingerprint
 
 NUMBERS = np.array([[1.0, np.nan], [2.0, 0.0], [0.0, -5.0]])
 
@@ -43,3 +43,16 @@ def test_sparse_columns_of_pandas_become_dense():
 def test_an_arrow_table_is_taken_as_it_is():
     table = pa.table({"a": [1]})
     assert as_arrow(table) is table
+
+
+def test_fingerprints_tell_tables_apart():
+    table = pa.table({"a": [1.0, 2.0], "b": ["x", None]})
+    others = [
+        pa.table({"a": [1.0, 2.0 + 1e-15], "b": ["x", None]}),
+        pa.table({"a": [1.0, 2.0], "b": ["x", ""]}),
+        pa.table({"a": [1.0, 2.0], "c": ["x", None]}),
+        pa.table({"a": [1, 2], "b": ["x", None]}),
+    ]
+    marks = {fingerprint(one) for one in (table, *others)}
+    assert len(marks) == 5
+    assert fingerprint(pa.concat_tables([table.slice(0, 1), table.slice(1)])) == fingerprint(table)

@@ -59,6 +59,7 @@ class Question:
     fold: NDArray[np.int64]  # (n,) see `splits.py`
     ordered: bool = False
     target: str = ""
+    beside: tuple[str, ...] = ()  # columns that came with the table and are not learnt from
     weight: Floats | None = None
     groups: NDArray[np.int64] | None = None
     categorical_features: Any = None

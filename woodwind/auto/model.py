@@ -35,6 +35,7 @@ class AutoModel:
     shift: Floats  # (width,) added to the sum
     metric: str
     facts: dict[str, Any]  # what JSON can hold: the leaderboard, and what the report shows
+    beside: tuple[str, ...] = ()  # columns of the training table that were not learnt from: a table may have them, or not
 
     @property
     def width(self) -> int:
@@ -43,7 +44,7 @@ class AutoModel:
 
     def view(self, X: Any) -> View:
         """The rows of any table whose columns have the names of those of the training."""
-        return View(self.schema.read(X, owner="The model", beside=(self.target,)), self.form)
+        return View(self.schema.read(X, owner="The model", beside=self.beside), self.form)
 
     def scores(self, X: Any, threads: int = 1) -> Floats:
         """The score of the blend (n, width)."""

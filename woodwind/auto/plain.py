@@ -12,6 +12,7 @@ from woodwind.auto.lesson import Lesson
 from woodwind.auto.members import MeanMember, Member
 from woodwind.auto.recipe import ALL_ROWS, Fit, Recipe, Taught, gathered
 from woodwind.base.streams import key
+from woodwind.ensemble.bag import in_order
 
 Floats = NDArray[np.float64]
 
@@ -40,16 +41,23 @@ class Plain:
         self.trainer, self.needs_all_rows = trainer, needs_all_rows
 
     def fits(self, lesson: Lesson, recipe: Recipe, clock: Clock, have: Sequence[Fit]) -> Iterator[Fit]:
-        """One fold after another."""
+        """Some folds side by side, handed on in their order."""
         end = clock.spent + MOST_OF_THE_REST * clock.left_for_training
         missing = [fold for fold in (*range(lesson.n_folds), *([ALL_ROWS] if self.needs_all_rows else [])) if not _is_there(fold, have)]
-        for number, fold in enumerate(missing):
+        sides = min(lesson.threads, len(missing))
+        _ = lesson.view.matrix  # made once, before others ask for it
+
+        def fit(place: int) -> Fit | None:
             if clock.left_for_training <= 0.0 or clock.spent >= end:
-                return
-            began = clock.spent
+                return None
             # Each of those to come has the same share of what is left.
-            until = began + (end - began) / (len(missing) - number)
-            yield self._fit(lesson, recipe, clock, fold, until)
+            turns = -(-(len(missing) - place) // sides)
+            return self._fit(lesson, recipe, clock, missing[place], clock.spent + (end - clock.spent) / turns)
+
+        for found in in_order(fit, range(len(missing)), sides):
+            if found is None:
+                return
+            yield found
 
     def _fit(self, lesson: Lesson, recipe: Recipe, clock: Clock, fold: int, until: float) -> Fit:
         began = time.perf_counter()

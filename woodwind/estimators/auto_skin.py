@@ -23,6 +23,7 @@ from woodwind.base.atomic import write_file
 from woodwind.base.errors import ParameterError
 from woodwind.base.streams import seed_of
 from woodwind.base.told import told
+from woodwind.data.arrow_form import fingerprint
 from woodwind.estimators.scoring import rows_of_table
 from woodwind.estimators.skin import COLUMNS, TRAINING_DATA, Skin, all_or_nothing, check_lengths, row_count
 from woodwind.estimators.target import Target
@@ -104,6 +105,8 @@ class AutoEnsemble(Skin):
     ) -> None:
         """Do the job by checked parameters, for rows that all count. `asked` is more of the question."""
         families = _families(values["exclude"], self._owner)
+        if values["resume"] and values["checkpoint"] is None:
+            raise ParameterError(f"{self._owner}: resume=True needs the folder of the checkpoints. Give checkpoint.")
         seed = seed_of(values["random_state"])
         task = "regression" if truth.classes is None else "binary" if truth.n_classes == 2 else "multiclass"
         labels = None if truth.classes is None else truth.y.astype(np.int64)
@@ -114,7 +117,7 @@ class AutoEnsemble(Skin):
             categorical_features=values["categorical_features"], seed=seed, threads=self._threads, models=values["models"], **asked,
         )  # fmt: skip
         self._keep_classes(truth)
-        checkpoint = _checkpoint(values, question, clock, self._owner)
+        checkpoint = _checkpoint(values, question, clock)
         with ending_on_interrupt(clock):
             for event in run(question, FAMILY, portfolio(truth.n_classes, families), clock, checkpoint):
                 self._tell(event, values)
@@ -181,17 +184,19 @@ def _families(exclude: Any, owner: str) -> tuple[str, ...]:
     return left
 
 
-def _checkpoint(values: dict[str, Any], question: Question, clock: Clock, owner: str) -> Checkpoint | None:
+def _checkpoint(values: dict[str, Any], question: Question, clock: Clock) -> Checkpoint | None:
     """Where checkpoints are kept; the time that was spent before counts."""
     if values["checkpoint"] is None:
-        if values["resume"]:
-            raise ParameterError(f"{owner}: resume=True needs the folder of the checkpoints. Give checkpoint.")
         return None
-    table = np.ascontiguousarray(question.fold).tobytes() + np.ascontiguousarray(question.y).tobytes()
+    truth, folds = (np.ascontiguousarray(part).tobytes() for part in (question.y, question.fold))
     job = {
-        "the data": digest_of(table, repr(question.classes).encode()), "the metric": question.metric.name, "the seed": question.seed,
-        "what is excluded": sorted(values["exclude"]), "the number of models": question.models,
-    }  # fmt: skip
+        "the seed": question.seed,
+        "the metric": question.metric.name,
+        "the number of models": question.models,
+        "what is excluded": sorted(values["exclude"]),
+        "the data": digest_of(fingerprint(question.X).encode(), truth, repr(question.classes).encode()),
+        "how rows are held out": digest_of(folds),
+    }
     checkpoint, spent = Checkpoint.begin(Path(values["checkpoint"]), job, values["resume"])
     if clock.started is not None:
         clock.started -= spent

@@ -1,0 +1,200 @@
+"""The main job as estimators and as `woodwind.fit`: any table in, groups and time honoured, weights, checkpoints, the same twice."""
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pyarrow.csv
+import pytest
+from sklearn.datasets import load_diabetes, load_iris
+
+import woodwind
+from woodwind import AutoEnsembleClassifier, AutoEnsembleRegressor
+from woodwind.auto.events import Began, Ended, FoldDone, MemberDone
+from woodwind.base.errors import DataError, ParameterError
+
+QUICK = {"models": 1, "exclude": ("net", "neighbours", "linear", "forest")}
+
+
+def table(n=240, seed=0):
+    rng = np.random.default_rng(seed)
+    size = rng.normal(size=n)
+    kind = rng.choice(["red", "green", "blue"], n)
+    when = np.datetime64("2024-01-01") + np.arange(n)
+    price = 3.0 * size + 2.0 * (kind == "red") + 0.2 * rng.normal(size=n)
+    return pd.DataFrame({"size": size, "kind": kind, "when": when, "shop": rng.integers(0, 12, n), "price": price, "dear": price > 1.0})
+
+
+def test_a_table_of_any_kind_gives_the_same_model():
+    frame = table().drop(columns="dear")
+    kinds = [frame, pl.from_pandas(frame), pa.Table.from_pandas(frame, preserve_index=False)]
+    found = [woodwind.fit(kind, "price", **QUICK).predict(frame) for kind in kinds]
+    assert np.array_equal(found[0], found[1])
+    assert np.array_equal(found[0], found[2])
+
+
+def test_a_file_gives_the_same_model_as_its_table(tmp_path):
+    frame = table().drop(columns=["dear", "when"])
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    frame.to_parquet(tmp_path / "t.parquet")
+    found = [woodwind.fit(tmp_path / name, "price", **QUICK).predict(frame) for name in ("t.csv", "t.parquet")]
+    assert np.array_equal(*found)
+
+
+def test_the_task_is_found_from_the_target():
+    assert isinstance(woodwind.fit(table(), "dear", ignore="price", **QUICK), AutoEnsembleClassifier)
+    assert isinstance(woodwind.fit(table(), "price", ignore=["dear"], **QUICK), AutoEnsembleRegressor)
+
+
+def test_labels_come_back_as_they_were():
+    frame = table()
+    frame["answer"] = np.where(frame["dear"], "yes", "no")
+    model = woodwind.fit(frame, "answer", ignore=["dear", "price"], **QUICK)
+    assert model.classes_.tolist() == ["no", "yes"]
+    assert set(model.predict(frame)) <= {"no", "yes"}
+
+
+def test_the_same_twice_and_for_any_number_of_threads():
+    X, y = load_diabetes(return_X_y=True)
+    y = y > np.median(y)
+    models = [AutoEnsembleClassifier(models=2, exclude=("net", "linear"), n_jobs=jobs).fit(X[:200], y[:200]) for jobs in (1, 2)]
+    boards = [[(entry.name, entry.score, entry.weight) for entry in model.leaderboard_] for model in models]
+    assert boards[0] == boards[1]
+    assert np.array_equal(models[0].predict_proba(X), models[1].predict_proba(X))
+
+
+def test_another_seed_is_another_model():
+    X, y = load_diabetes(return_X_y=True)
+    found = [AutoEnsembleRegressor(random_state=seed, **QUICK).fit(X, y).predict(X) for seed in (0, 1)]
+    assert not np.array_equal(*found)
+
+
+def test_groups_are_never_divided():
+    seen = []
+    woodwind.fit(table(), "price", group="shop", ignore="dear", listener=seen.append, **QUICK)
+    outcome = next(event.outcome for event in seen if isinstance(event, Ended))
+    assert outcome.groups is not None
+    assert "shop" not in outcome.model.schema.names
+
+
+def test_time_order_judges_by_later_rows_only():
+    seen = []
+    woodwind.fit(table(), "price", time_column="when", ignore="dear", listener=seen.append, **QUICK)
+    outcome = next(event.outcome for event in seen if isinstance(event, Ended))
+    # The first block is never held out.
+    assert not outcome.judged[:40].any()
+    assert outcome.judged[60:].all()
+
+
+def test_the_score_is_honest_about_a_target_of_noise():
+    frame = table(400)
+    frame["noise"] = np.random.default_rng(3).normal(size=400)
+    model = woodwind.fit(frame, "noise", ignore=["price", "dear"], models=3, exclude=("net",))
+    assert model.score_ > 0.95 * frame["noise"].std()
+
+
+def test_a_weight_of_two_is_a_row_given_twice_in_distribution():
+    X, y = load_diabetes(return_X_y=True)
+    weight = np.random.default_rng(0).integers(0, 3, len(y))
+    weighed = np.mean([AutoEnsembleRegressor(random_state=s, **QUICK).fit(X, y, sample_weight=weight).predict(X) for s in range(3)], axis=0)
+    X2, y2 = np.repeat(X, weight, axis=0), np.repeat(y, weight)
+    given = [AutoEnsembleRegressor(random_state=s, **QUICK).fit(X2, y2).predict(X) for s in range(3)]
+    spread = np.std(given, axis=0).mean()
+    assert np.abs(weighed - np.mean(given, axis=0)).mean() < 2.5 * spread
+    assert np.corrcoef(weighed, np.mean(given, axis=0))[0, 1] > 0.97
+
+
+def test_checkpoints_are_gone_on_from(tmp_path):
+    X, y = load_iris(return_X_y=True)
+    options = {"models": 3, "exclude": ("net", "neighbours", "linear"), "checkpoint": tmp_path / "kept"}
+    whole = AutoEnsembleClassifier(**options).fit(X, y)
+
+    class Killed(Exception):
+        pass
+
+    done = []
+
+    def kill(event):
+        done.append(event)
+        if sum(isinstance(one, MemberDone) for one in done) == 2:
+            raise Killed
+
+    with pytest.raises(Killed):
+        AutoEnsembleClassifier(**options, listener=kill).fit(X, y)
+    seen = []
+    again = AutoEnsembleClassifier(**options, resume=True, listener=seen.append).fit(X, y)
+    resumed = {event.name for event in seen if isinstance(event, FoldDone) and event.resumed}
+    trained = {event.name for event in seen if isinstance(event, FoldDone) and not event.resumed}
+    assert (len(resumed), len(trained)) == (2, 1)
+    assert [(entry.name, entry.score) for entry in whole.leaderboard_] == [(entry.name, entry.score) for entry in again.leaderboard_]
+    assert np.array_equal(whole.predict_proba(X), again.predict_proba(X))
+
+
+def test_a_resumed_job_must_be_the_same_job(tmp_path):
+    X, y = load_iris(return_X_y=True)
+    folder = tmp_path / "kept"
+    AutoEnsembleClassifier(checkpoint=folder, **QUICK).fit(X, y)
+    with pytest.raises(ParameterError, match="the seed was 0 there and is 1 now"):
+        AutoEnsembleClassifier(checkpoint=folder, resume=True, random_state=1, **QUICK).fit(X, y)
+    with pytest.raises(ParameterError, match="the data"):
+        AutoEnsembleClassifier(checkpoint=folder, resume=True, **QUICK).fit(X + 1e-9, y)
+
+
+def test_a_damaged_checkpoint_is_made_again(tmp_path):
+    X, y = load_iris(return_X_y=True)
+    folder = tmp_path / "kept"
+    whole = AutoEnsembleClassifier(checkpoint=folder, **QUICK).fit(X, y)
+    victim = next(file for file in folder.iterdir() if file.name.startswith("boosting"))
+    victim.write_bytes(victim.read_bytes()[:-7])
+    again = AutoEnsembleClassifier(checkpoint=folder, resume=True, **QUICK).fit(X, y)
+    assert np.array_equal(whole.predict_proba(X), again.predict_proba(X))
+
+
+def test_a_folder_that_holds_other_things_is_not_touched(tmp_path):
+    (tmp_path / "letter.txt").write_text("dear aunt")
+    X, y = load_iris(return_X_y=True)
+    with pytest.raises(ParameterError, match="holds no checkpoints"):
+        AutoEnsembleClassifier(checkpoint=tmp_path, **QUICK).fit(X, y)
+    assert (tmp_path / "letter.txt").exists()
+
+
+def test_what_happens_is_told():
+    seen = []
+    woodwind.fit(table(), "price", ignore="dear", listener=seen.append, **QUICK)
+    assert isinstance(seen[0], Began)
+    assert any("read as numbers" in note for note in seen[0].notes)
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "words"),
+    [
+        (lambda: woodwind.fit(table(), "prize", **QUICK), DataError, "Did you mean 'price'"),
+        (lambda: woodwind.fit(table(), "price", group="shp", **QUICK), DataError, "no column 'shp'"),
+        (lambda: woodwind.fit(table(), "price", models=1, sede=3), ParameterError, "no option 'sede'. Did you mean 'seed'"),
+        (lambda: woodwind.fit(table(), "price", time_column="kind", **QUICK), DataError, "order in time"),
+        (lambda: woodwind.fit(np.ones((9, 2)), "price", **QUICK), DataError, "the target is found by its name"),
+        (lambda: woodwind.fit(table()[["price"]], "price", **QUICK), DataError, "no column is left"),
+        (lambda: woodwind.fit(table(), "price", metric="accurracy", **QUICK), ParameterError, "accuracy"),
+        (lambda: woodwind.fit(table(), "price", exclude=("forrest",), models=1), ParameterError, "is no family"),
+        (lambda: AutoEnsembleClassifier(resume=True, **QUICK).fit([[1.0], [2.0]], [0, 1]), ParameterError, "Give checkpoint"),
+        (lambda: AutoEnsembleClassifier(time=-1).fit([[1.0], [2.0]], [0, 1]), ParameterError, "time must be"),
+    ],
+)
+def test_wrong_calls_say_what_to_do(call, error, words):
+    with pytest.raises(error, match=words):
+        call()
+
+
+def test_missing_targets_are_refused_or_left_out():
+    frame = table()
+    frame.loc[3, "price"] = np.nan
+    with pytest.raises(DataError, match="missing in 1 of 240 rows"):
+        woodwind.fit(frame, "price", ignore="dear", **QUICK)
+    model = woodwind.fit(frame, "price", ignore="dear", drop_missing_target=True, **QUICK)
+    assert np.isfinite(model.predict(frame)).all()
+
+
+def test_the_report_is_a_page(tmp_path):
+    model = woodwind.fit(table(), "price", ignore="dear", **QUICK)
+    model.report(tmp_path / "r.html")
+    assert "<html" in (tmp_path / "r.html").read_text()
