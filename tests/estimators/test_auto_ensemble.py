@@ -94,14 +94,16 @@ def test_the_score_is_honest_about_a_target_of_noise():
 
 
 def test_a_weight_of_two_is_a_row_given_twice_in_distribution():
+    # By linear models: boosting stops by rows held out, and a row that is given twice is held out from itself.
     X, y = load_diabetes(return_X_y=True)
+    options = {"models": 1, "exclude": ("boosting", "forest", "net", "neighbours")}
     weight = np.random.default_rng(0).integers(0, 3, len(y))
-    weighed = np.mean([AutoEnsembleRegressor(random_state=s, **QUICK).fit(X, y, sample_weight=weight).predict(X) for s in range(3)], axis=0)
+    weighed = [AutoEnsembleRegressor(random_state=s, **options).fit(X, y, sample_weight=weight).predict(X) for s in range(5)]
     X2, y2 = np.repeat(X, weight, axis=0), np.repeat(y, weight)
-    given = [AutoEnsembleRegressor(random_state=s, **QUICK).fit(X2, y2).predict(X) for s in range(3)]
-    spread = np.std(given, axis=0).mean()
-    assert np.abs(weighed - np.mean(given, axis=0)).mean() < 2.5 * spread
-    assert np.corrcoef(weighed, np.mean(given, axis=0))[0, 1] > 0.97
+    given = [AutoEnsembleRegressor(random_state=s, **options).fit(X2, y2).predict(X) for s in range(5)]
+    apart = np.abs(np.mean(weighed, axis=0) - np.mean(given, axis=0)).mean()
+    ignored = np.abs(np.mean(weighed, axis=0) - AutoEnsembleRegressor(**options).fit(X, y).predict(X)).mean()
+    assert apart < 0.3 * ignored
 
 
 def test_checkpoints_are_gone_on_from(tmp_path):

@@ -53,8 +53,8 @@ PUBLIC = [named for named in NAMES if inspect.isclass(named) and issubclass(name
 CLASSIFIERS = [("linear", LogisticRegression(max_iter=1000)), ("bayes", GaussianNB())]
 REGRESSORS = [("linear", LinearRegression()), ("tree", TheirTree(max_depth=4))]
 SMALL = {
-    "AutoEnsembleClassifier": AutoEnsembleClassifier(models=1, exclude=("forest",)),
-    "AutoEnsembleRegressor": AutoEnsembleRegressor(models=1, exclude=("forest",)),
+    "AutoEnsembleClassifier": AutoEnsembleClassifier(models=1, exclude=("boosting", "forest", "neighbours", "net")),
+    "AutoEnsembleRegressor": AutoEnsembleRegressor(models=1, exclude=("boosting", "forest", "neighbours", "net")),
     "EnsembleSelectionClassifier": EnsembleSelectionClassifier(estimators=CLASSIFIERS, cv=2),
     "EnsembleSelectionRegressor": EnsembleSelectionRegressor(estimators=REGRESSORS, cv=2),
     "DynamicSelectionClassifier": DynamicSelectionClassifier(estimators=CLASSIFIERS),

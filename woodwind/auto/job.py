@@ -223,6 +223,7 @@ def _outcome(
         task=question.task, target=question.target, classes=question.classes, schema=lesson.schema, form=lesson.form,
         names=tuple(done[place].recipe.name for place in kept), members=members, weights=found.final.weights[kept],
         shift=found.final.shift, metric=question.metric.name, facts=background_facts(members, lesson.view, question.seed),
+        beside=question.beside,
     )  # fmt: skip
     nested = np.full((lesson.n_rows, lesson.width), np.nan)
     nested[lesson.judged] = found.nested

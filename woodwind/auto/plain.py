@@ -24,7 +24,7 @@ class Trainer(Protocol):
     """Trains a member on a matrix; it keeps within the seconds that are left."""
 
     def __call__(
-        self, matrix: Floats, y: NDArray[Any], weight: Floats | None, task: str, n_classes: int, seed: int, left: Any
+        self, matrix: Floats, y: NDArray[Any], weight: Floats | None, task: str, n_classes: int, seed: int, deadline: Any
     ) -> Member:
         """The member."""
 

@@ -16,6 +16,7 @@ from woodwind.auto.forests import Forests
 from woodwind.auto.job import Question, run
 from woodwind.auto.model import AutoModel
 from woodwind.auto.outcome import Entry, Outcome
+from woodwind.auto.plain import Plain
 from woodwind.auto.portfolio import FAMILIES, portfolio
 from woodwind.auto.recipe import Family
 from woodwind.auto.splits import fold_of_rows
@@ -24,6 +25,7 @@ from woodwind.base.errors import ParameterError
 from woodwind.base.streams import seed_of
 from woodwind.base.told import told
 from woodwind.data.arrow_form import fingerprint
+from woodwind.estimators.plain_members import fit_linear, fit_neighbours, fit_net
 from woodwind.estimators.scoring import rows_of_table
 from woodwind.estimators.skin import COLUMNS, TRAINING_DATA, Skin, all_or_nothing, check_lengths, row_count
 from woodwind.estimators.target import Target
@@ -38,6 +40,9 @@ Floats = NDArray[np.float64]
 FAMILY: dict[str, Family] = {
     "boosting": Boosting(),
     "forest": Forests(),
+    "linear": Plain(fit_linear),
+    "neighbours": Plain(fit_neighbours, needs_all_rows=True),
+    "net": Plain(fit_net),
 }
 
 ABOUT = """
@@ -178,7 +183,7 @@ def _families(exclude: Any, owner: str) -> tuple[str, ...]:
     for name in given:
         if name not in FAMILIES:
             raise ParameterError(f"{owner}: exclude names {name!r}, which is no family. Those are {', '.join(map(repr, FAMILIES))}.")
-    left = tuple(name for name in FAMILIES if name not in given and name in FAMILY)
+    left = tuple(name for name in FAMILIES if name not in given)
     if not left:
         raise ParameterError(f"{owner}: exclude names all families, so that nothing is left to try. Leave one of them out of it.")
     return left
