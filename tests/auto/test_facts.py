@@ -12,12 +12,16 @@ from sklearn.metrics import average_precision_score, confusion_matrix, log_loss,
 
 from tests.auto.fake_outcome import fake
 from woodwind.auto import facts as facts_file
+from woodwind.auto import facts_importance
 from woodwind.auto.facts import collect
+from woodwind.auto.facts_clock import Clock, OutOfTimeError
+from woodwind.auto.facts_importance import affordable, importance_facts
+from woodwind.auto.facts_judged import Judged
 from woodwind.auto.link import probabilities
 
 TASKS = ("binary", "multiclass", "regression")
-COSTLY = {"comparison", "quality", "data", "members", "curves", "diversity", "importance", "mistakes", "dependence"}
-PARTS = COSTLY | {"leaderboard", "suspicions", "made", "use"}
+COSTLY = {"comparison", "quality", "data", "members", "diversity", "importance", "dependence"}
+PARTS = COSTLY | {"leaderboard", "suspicions", "made", "use", "curves", "mistakes"}
 
 
 @cache
@@ -51,6 +55,15 @@ def test_no_time_leaves_out_all_that_costs_time_and_says_so():
     facts = collect(outcome_of("binary"), 0.0)
     assert {one["part"] for one in facts["left_out"]} == COSTLY | {"margins"}
     assert facts["leaderboard"][0]["name"] == "ensemble"
+
+
+def test_a_slow_model_is_asked_about_fewer_rows_and_not_at_all_where_there_is_no_time(monkeypatch):
+    outcome = outcome_of("binary")
+    monkeypatch.setattr(facts_importance, "row_seconds", lambda held, threads: 1e-3)
+    assert 60 <= affordable(outcome, 6, Clock(0.5), 1) <= 71
+    assert affordable(outcome, 6, Clock(60.0), 1) == facts_importance.ROWS
+    with pytest.raises(OutOfTimeError):
+        importance_facts(outcome, Judged.of(outcome), Clock(0.05))
 
 
 def test_a_part_that_fails_is_left_out_with_the_reason(monkeypatch):

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 from woodwind.auto.facts_classes import class_facts
-from woodwind.auto.facts_clock import Clock
+from woodwind.auto.facts_clock import Clock, OutOfTimeError
 from woodwind.auto.facts_data import data_facts
 from woodwind.auto.facts_dependence import dependence_facts
 from woodwind.auto.facts_diversity import diversity_facts, margin_facts
@@ -26,7 +26,7 @@ from woodwind.auto.facts_use import made_facts, suspicion_facts, use_facts
 from woodwind.auto.outcome import Outcome
 
 VERSION = 1
-NEVER_DROPPED = ("leaderboard", "made", "use", "suspicions")  # they are there already
+NEVER_DROPPED = ("leaderboard", "made", "use", "suspicions", "curves", "mistakes")  # milliseconds, for a table of any size
 
 
 def collect(outcome: Outcome, seconds: float, threads: int = 1) -> dict[str, Any]:
@@ -86,6 +86,9 @@ def _collect_one(facts: dict[str, Any], name: str, part: Callable[[], Any], cloc
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of measures that are nought divided by nought: the report shows what they were given
             found = part()
+    except OutOfTimeError:
+        facts["left_out"].append({"part": name, "why": "no time was left for it"})
+        return
     except Exception as error:  # noqa: BLE001  a job of an hour must not end without a model because a picture cannot be drawn
         facts["left_out"].append({"part": name, "why": f"it failed: {brief(f'{type(error).__name__}: {error}', 300)}"})
         return

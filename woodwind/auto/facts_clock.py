@@ -3,6 +3,10 @@
 import time
 
 
+class OutOfTimeError(Exception):
+    """There is no time for a part of the facts."""
+
+
 class Clock:
     """Seconds from now on."""
 

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from woodwind.auto.facts_clock import Clock
+from woodwind.auto.facts_clock import Clock, OutOfTimeError
 from woodwind.auto.facts_data import kind_of
 from woodwind.auto.facts_plain import brief
-from woodwind.auto.facts_rows import Rows, inputs
+from woodwind.auto.facts_rows import Rows, inputs, row_seconds
 from woodwind.auto.link import probabilities
 from woodwind.auto.outcome import Outcome
 from woodwind.base.streams import choose, key
@@ -21,6 +21,7 @@ Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
 ROWS = 150
+LEAST_ROWS = 30  # where time is short
 POINTS = 16
 LEVELS = 8
 SINGLE = 12  # rows that are shown one by one
@@ -34,20 +35,25 @@ def dependence_facts(outcome: Outcome, importance: dict[str, Any] | None, clock:
     if not importance:
         return None
     clear = [one["column"] for one in importance["columns"] if one["more"] > one["standard_error"]]
+    n = len(outcome.y)
+    rows = choose(key(outcome.seed, "facts", "dependence"), n, min(n, ROWS))
+    # A model that is slow is asked about fewer rows, so that there is time for a first column at least.
+    most = int(clock.left / max(row_seconds(Rows.of(outcome, rows), threads) * POINTS, 1e-9))
+    if most < min(LEAST_ROWS, n):
+        raise OutOfTimeError
     out: list[dict[str, Any]] = []
     for column in clear[:MOST_COLUMNS]:
         if clock.over(len(out)):
             break
-        found = one_column(outcome, column, threads)
+        found = one_column(outcome, column, rows[:most], threads)
         if found is not None:
             out.append(found)
     return out or None
 
 
-def one_column(outcome: Outcome, column: int, threads: int = 1) -> dict[str, Any] | None:
+def one_column(outcome: Outcome, column: int, rows: Integers, threads: int = 1) -> dict[str, Any] | None:
     """Means and single rows over the values of one column."""
-    table, model, n = outcome.X, outcome.model, len(outcome.y)
-    rows = choose(key(outcome.seed, "facts", "dependence"), n, min(n, ROWS))
+    table, model = outcome.X, outcome.model
     kind = kind_of(str(table.column(column).type))
     grid = level_grid(outcome, column) if kind in ("category", "truth value") else number_grid(outcome, column)
     if len(grid) < 2:

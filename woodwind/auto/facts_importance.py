@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from woodwind.auto.facts_clock import Clock
+from woodwind.auto.facts_clock import Clock, OutOfTimeError
 from woodwind.auto.facts_judged import Judged, Unit, mean_and_error, row_losses
 from woodwind.auto.facts_plain import brief
-from woodwind.auto.facts_rows import Rows, inputs
+from woodwind.auto.facts_rows import TIMED_ROWS, Rows, inputs, row_seconds
 from woodwind.auto.outcome import Outcome
 from woodwind.base.streams import choose, key, permutation
 
@@ -24,6 +24,7 @@ Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
 ROWS = 250  # of one repeat
+LEAST_ROWS = 40  # where time is short
 REPEATS = 8
 TOGETHER = 4000  # rows that are scored in one call
 MOST_ALONE = 64  # columns that are shuffled one by one
@@ -62,13 +63,14 @@ class Shuffling:
         return permutation(key(self.outcome.seed, "facts", "shuffle", self.repeat, column), len(self.rows))
 
 
-def importance_facts(outcome: Outcome, judged: Judged, clock: Clock, threads: int = 1) -> dict[str, Any] | None:
+def importance_facts(outcome: Outcome, judged: Judged, clock: Clock, threads: int = 1) -> dict[str, Any]:
     """The change of the loss by each column with its standard error over rows, most important first."""
     n, places = len(outcome.y), {inner: place for place, inner in inputs(outcome)}
+    size = affordable(outcome, len(places), clock, threads)
     unit = Unit.of(judged) if not judged.absolute else Unit("root mean squared error", True)
-    order = choose(key(outcome.seed, "facts", "importance"), n, min(n, ROWS * REPEATS))
+    order = choose(key(outcome.seed, "facts", "importance"), n, min(n, size * REPEATS))
     order = order[permutation(key(outcome.seed, "facts", "importance", "order"), len(order))]
-    blocks = [order[begin : begin + ROWS] for begin in range(0, len(order), ROWS)] if n > ROWS else [order] * REPEATS
+    blocks = [order[begin : begin + size] for begin in range(0, len(order), size)] if n > size else [order] * REPEATS
     columns, screened = list(places), False
     if len(columns) > MOST_ALONE:
         columns, screened = screened_columns(Shuffling(outcome, blocks[0], 0, threads), columns), True
@@ -81,8 +83,19 @@ def importance_facts(outcome: Outcome, judged: Judged, clock: Clock, threads: in
         bases.append(losses[0])
         changes.append(losses[1:] - losses[0])
     if not changes:
-        return None
+        raise OutOfTimeError
     return _told(outcome, unit, [places[column] for column in columns], (changes, bases), screened)
+
+
+def affordable(outcome: Outcome, n_columns: int, clock: Clock, threads: int) -> int:
+    """Rows of a repeat: fewer than usual where the model is so slow that not even one repeat would be done in time."""
+    some = choose(key(outcome.seed, "facts", "timed"), len(outcome.y), min(len(outcome.y), TIMED_ROWS))
+    pace = row_seconds(Rows.of(outcome, some), threads)
+    asked = 1 + (n_columns if n_columns <= MOST_ALONE else MOST_ALONE + -(-n_columns // GROUP))
+    most = int(clock.left / max(pace * asked, 1e-9))
+    if most < LEAST_ROWS:
+        raise OutOfTimeError
+    return min(ROWS, most)
 
 
 def screened_columns(shuffling: Shuffling, columns: list[int]) -> list[int]:
@@ -97,7 +110,7 @@ def screened_columns(shuffling: Shuffling, columns: list[int]) -> list[int]:
 def _told(outcome: Outcome, unit: Unit, columns: list[int], found: tuple[list[Floats], list[Floats]], screened: bool) -> dict[str, Any]:
     changes, bases = found
     # Where repeats are of the same rows, rows are averaged first: the error is over rows.
-    same = len(outcome.y) <= ROWS
+    same = len(changes) > 1 and len(bases[0]) == len(outcome.y)
     change = np.mean(changes, axis=0) if same else np.concatenate(changes, axis=1)
     base = np.mean(bases, axis=0) if same else np.concatenate(bases)
     ones, level = np.ones(change.shape[1]), float(np.mean(base))

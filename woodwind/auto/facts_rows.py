@@ -1,5 +1,6 @@
 """Rows of the table that are read once and asked about again and again, with some of their columns changed."""
 
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -12,6 +13,8 @@ from woodwind.auto.view import View
 from woodwind.data.table import Column, Table
 
 Integers = NDArray[np.int64]
+
+TIMED_ROWS = 64
 
 
 @dataclass(frozen=True)
@@ -47,6 +50,15 @@ class Rows:
         columns = tuple(Column(one.name, Held(values), one.levels) for one, values in zip(self.columns, held, strict=True))
         table = Table(columns, len(places), None, np.full(len(columns), -1, np.int64))
         return model.blend(View(table, model.form), threads)
+
+
+def row_seconds(held: Rows, threads: int = 1) -> float:
+    """How long the model takes for one row among many: a few are timed, after a first one for whatever is loaded then."""
+    n = min(TIMED_ROWS, len(held.values[0]))
+    held.scores(np.zeros(1, np.int64), {}, threads)
+    began = time.perf_counter()
+    held.scores(np.arange(n), {}, threads)
+    return (time.perf_counter() - began) / n
 
 
 def inputs(outcome: Outcome) -> list[tuple[int, int]]:

@@ -1,5 +1,6 @@
 """Pictures of what is inside: the columns that matter, the members, the data."""
 
+from dataclasses import replace
 from typing import Any
 
 from markupsafe import Markup
@@ -153,8 +154,11 @@ def curve_figure(one: Facts) -> Facts:
     later = [value for line in kept for value in line.y[len(line.y) // 12 :]]
     low, high = span(later, 0.06)
     kept = [_below(line, high) for line in kept]
+    label = "Loss"
+    if len(kept) == 1:
+        label, kept = f"Loss of rows that were {kept[0].name}", [replace(kept[0], name="")]
     last = max(line.x[-1] for line in kept)
-    axes = Axis("Rounds", 1.0, float(last)), Axis("Loss", low, high)
+    axes = Axis("Rounds", 1.0, float(last)), Axis(label, low, high)
     drawn = lines(f"Learning curve of {shown(one['name'], 40)}", f"Loss by round, to round {last}.", *axes, kept)
     return figure(f"Learning curve: {shown(one['name'], 40)}", _curve_words(one), drawn)
 
@@ -162,7 +166,7 @@ def curve_figure(one: Facts) -> Facts:
 def _below(line: Line, high: float) -> Line:
     """The line from where it comes down to the picture."""
     first = next((place for place, value in enumerate(line.y) if value <= high), 0)
-    return Line(line.name, line.x[first:], line.y[first:], line.kind)
+    return replace(line, x=line.x[first:], y=line.y[first:])
 
 
 def _curve_words(one: Facts) -> str:

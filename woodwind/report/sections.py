@@ -10,7 +10,7 @@ from markupsafe import Markup
 from woodwind.report.figures import spark
 from woodwind.report.rows import Track, bar_row, point_row
 from woodwind.report.text import count, duration, fixed, listing, number, percent, places_for, shown, trimmed, with_error
-from woodwind.report.words import how_good, looks_at, metric_title, severity, watch_out
+from woodwind.report.words import how_good, looks_at, metric_title, sentence, severity, watch_out
 
 Facts = dict[str, Any]
 
@@ -86,7 +86,8 @@ def leaderboard(facts: Facts) -> Facts | None:
     rows = [_entry_row(one, track, level) for one in entries]
     caption = (
         "Scores are of rows that were held out, so no model had learnt them; for the ensemble its weights were chosen without them, too. "
-        "Points have whiskers of two standard errors: models whose whiskers overlap widely may have changed places by chance."
+        "Points have whiskers of two standard errors: models whose whiskers overlap widely may have changed places by chance. "
+        "The last column is the time to predict one row among many."
     )
     return {"metric": metric_title(facts), "arrow": "Better is to the left", "rows": rows, "caption": caption}
 
@@ -102,14 +103,15 @@ def _entry_row(one: Facts, track: Track, level: float | None) -> Facts:
     return {
         **out,
         "kind": "ensemble" if ensemble else "",
-        "family": "" if ensemble or one["family"] == one["name"] else shown(one["family"], 20),
+        "family": "" if ensemble or one["family"] in one["name"] else shown(one["family"], 20),
+        "note": "" if ensemble else shown(one["note"], 120),
         "score": one["score"],
         "written": written,
         "drawing": point_row(track, one["score"], 2.0 * error, told, kind="one" if ensemble else "faint", level=level),
         "weight": one["weight"],
         "share": "" if ensemble else percent(one["weight"], 0) if one["weight"] else "–",
         "microseconds": "" if micro is None else micro,
-        "prediction": "–" if micro is None else f"{number(micro, 2)} µs/row",
+        "prediction": "–" if micro is None else f"{number(micro, 2)} µs" if micro < 1000.0 else f"{number(micro / 1000.0, 2)} ms",
     }
 
 
@@ -184,7 +186,7 @@ def _short(value: Any) -> str:
 def suspicions(facts: Facts) -> list[Facts]:
     """What is odd about the data, the worst first."""
     tags = {"bad": "Serious", "warn": "Look at this", "note": "Note"}
-    found = [{"kind": severity(one), "tag": tags[severity(one)], "words": shown(one["words"], 600)} for one in facts.get("suspicions", ())]
+    found = [{"kind": severity(one), "tag": tags[severity(one)], "words": sentence(one["words"])} for one in facts.get("suspicions", ())]
     return sorted(found, key=lambda one: ("bad", "warn", "note").index(one["kind"]))
 
 

@@ -31,6 +31,8 @@ CLEAR = 2.0  # standard errors from which on a difference is called clear
 FEW_ROWS = 500
 RARE = 0.05  # share of a class that is called rare
 MISCALIBRATED = 0.05
+MOST_WARNINGS = 4
+LEAST = 0.01  # of the importance of the first column, from which on another one is said to matter
 PILLAR = 0.6  # share of all importance from which on a model is said to rest on one column
 
 
@@ -124,7 +126,8 @@ def looks_at(facts: dict[str, Any]) -> list[Markup]:
     if not importance:
         return [Markup("There was no time to measure what it looks at.")]
     columns = importance["columns"]
-    clear = [one for one in columns if one["more"] > CLEAR * (one["standard_error"] or 0.0)]
+    most = max((one["more"] for one in columns), default=0.0)
+    clear = [one for one in columns if one["more"] > max(CLEAR * (one["standard_error"] or 0.0), LEAST * most)]
     if not clear:
         return [Markup("No single column matters clearly: many of them say the same, or none says much.")]
     total = sum(max(one["more"], 0.0) for one in columns)
@@ -136,7 +139,7 @@ def looks_at(facts: dict[str, Any]) -> list[Markup]:
     else:
         verb = "matters" if len(clear) == 1 else "matter"
         out.append(Markup("{} of {} columns {} clearly.").format(len(clear), importance["n_columns"], verb))
-    idle = importance["n_columns"] - sum(1 for one in columns if one["more"] > (one["standard_error"] or 0.0))
+    idle = importance["n_columns"] - sum(1 for one in columns if one["more"] > max(one["standard_error"] or 0.0, LEAST * most))
     if idle and not importance["screened"]:
         out.append(Markup("{} of them {} no clear difference.").format(count(idle), "makes" if idle == 1 else "make"))
     return out
@@ -144,8 +147,10 @@ def looks_at(facts: dict[str, Any]) -> list[Markup]:
 
 def watch_out(facts: dict[str, Any]) -> list[Markup]:
     """Sentences about what may go wrong."""
-    out = [escape(shown(one["words"], 300)) for one in facts.get("suspicions", ()) if severity(one) == "bad"]
-    out += [escape(shown(one["words"], 300)) for one in facts.get("suspicions", ()) if severity(one) == "warn"][:3]
+    out = [escape(sentence(one["words"])) for one in facts.get("suspicions", ()) if severity(one) == "bad"]
+    out += [escape(sentence(one["words"])) for one in facts.get("suspicions", ()) if severity(one) == "warn"][:3]
+    if len(out) > MOST_WARNINGS:
+        out = [*out[:MOST_WARNINGS], Markup("More is listed under <a href='#data'>the data</a>.")]
     if facts["n_rows"] < FEW_ROWS:
         out.append(Markup("There are only {} rows: another sample may give another picture.").format(count(facts["n_rows"])))
     out += _about_classes(facts) if facts["task"] != "regression" else _about_numbers(facts)
@@ -197,6 +202,12 @@ def _about_numbers(facts: dict[str, Any]) -> list[Markup]:
     if quality["median"] > 0.0 and quality["rmse"] > 3.0 * quality["median"]:
         out.append(Markup("A few rows are predicted much worse than most: the worst are listed below."))
     return out
+
+
+def sentence(words: Any) -> str:
+    """A sentence from elsewhere, of bounded length, with a capital at its beginning."""
+    text = shown(words, 600)
+    return text[:1].upper() + text[1:]
 
 
 def severity(suspicion: dict[str, Any]) -> str:
