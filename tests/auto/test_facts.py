@@ -11,12 +11,13 @@ import pytest
 from sklearn.metrics import average_precision_score, confusion_matrix, log_loss, r2_score, roc_auc_score
 
 from tests.auto.fake_outcome import fake
+from tests.auto.fake_outcome import outcome_of as outcome_from
 from woodwind.auto import facts as facts_file
-from woodwind.auto import facts_importance
 from woodwind.auto.facts import collect
 from woodwind.auto.facts_clock import Clock, OutOfTimeError
 from woodwind.auto.facts_importance import affordable, importance_facts
 from woodwind.auto.facts_judged import Judged
+from woodwind.auto.facts_rows import Pace
 from woodwind.auto.link import probabilities
 
 TASKS = ("binary", "multiclass", "regression")
@@ -59,15 +60,15 @@ def test_no_time_leaves_out_all_that_costs_time_and_says_so():
 
 def test_a_slow_model_is_asked_about_fewer_rows_and_not_at_all_where_there_is_no_time(monkeypatch):
     outcome = outcome_of("binary")
-    monkeypatch.setattr(facts_importance, "row_seconds", lambda held, threads: 1e-3)
-    assert 60 <= affordable(outcome, 6, Clock(0.5), 1) <= 71
-    assert affordable(outcome, 6, Clock(60.0), 1) == facts_importance.ROWS
+    monkeypatch.setattr(Pace, "of", lambda held, threads: Pace(0.01, 1e-3))
+    assert affordable(outcome, 6, Clock(0.5), 1) == 60
+    assert affordable(outcome, 6, Clock(60.0), 1) == 250
     with pytest.raises(OutOfTimeError):
         importance_facts(outcome, Judged.of(outcome), Clock(0.05))
 
 
 def test_a_part_that_fails_is_left_out_with_the_reason(monkeypatch):
-    def broken(outcome):
+    def broken(*given):
         raise RuntimeError("a pipe burst")
 
     monkeypatch.setattr(facts_file, "data_facts", broken)
@@ -256,6 +257,17 @@ def test_many_rows_take_no_longer_than_a_sample():
     assert found["data"]["sampled"] == 100_000
     assert len(json.dumps(found)) < 200_000
     assert found["comparison"]["loss"] == pytest.approx(facts_of("binary")["comparison"]["loss"], rel=0.02)
+
+
+def test_among_many_columns_those_that_matter_are_found():
+    rng = np.random.default_rng(1)
+    values = rng.normal(size=(150, 300))
+    goal = 2.0 * values[:, 7] + values[:, 211] + 0.3 * rng.normal(size=150)
+    table = pa.table({f"column {place}": values[:, place] for place in range(300)})
+    found = collect(outcome_from(table, goal, "regression", folds=2, rounds=15), 60.0)["importance"]
+    assert found["screened"]
+    assert [one["name"] for one in found["columns"][:2]] == ["column 7", "column 211"]
+    assert found["n_columns"] == 300
 
 
 def test_long_names_and_values_are_cut():

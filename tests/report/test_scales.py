@@ -41,6 +41,7 @@ def test_whole_numbers_have_no_ticks_between_them():
 def test_labels_tell_ticks_apart():
     assert labels([0.0, 0.25, 0.5]) == ["0.00", "0.25", "0.50"]
     assert labels([0.0, 50_000.0, 100_000.0]) == ["0", "50\u202fk", "100\u202fk"]
+    assert labels([13100.0, 13150.0, 13200.0]) == ["13\u202f100", "13\u202f150", "13\u202f200"]
     assert labels([-2.0, 0.0, 2.0]) == ["−2", "0", "2"]
 
 

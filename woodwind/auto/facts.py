@@ -62,7 +62,7 @@ def collect(outcome: Outcome, seconds: float, threads: int = 1) -> dict[str, Any
         "use": lambda: use_facts(outcome),
         "comparison": lambda: comparison_facts(outcome, judged),
         "quality": lambda: number_facts(outcome, judged) if model.task == "regression" else class_facts(outcome, judged),
-        "data": lambda: data_facts(outcome),
+        "data": lambda: data_facts(outcome, clock),
         "members": lambda: member_facts(outcome, judged),
         "curves": lambda: curve_facts(outcome),
         "margins": lambda: margin_facts(outcome, judged),
@@ -87,7 +87,7 @@ def _collect_one(facts: dict[str, Any], name: str, part: Callable[[], Any], cloc
             warnings.simplefilter("ignore")  # of measures that are nought divided by nought: the report shows what they were given
             found = part()
     except OutOfTimeError:
-        facts["left_out"].append({"part": name, "why": "no time was left for it"})
+        facts["left_out"].append({"part": name, "why": "it would have taken longer than there was time for"})
         return
     except Exception as error:  # noqa: BLE001  a job of an hour must not end without a model because a picture cannot be drawn
         facts["left_out"].append({"part": name, "why": f"it failed: {brief(f'{type(error).__name__}: {error}', 300)}"})

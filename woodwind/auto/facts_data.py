@@ -1,10 +1,12 @@
 """What the data is: kinds, gaps and distributions of columns, and of the target."""
 
+from collections import Counter
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from woodwind.auto.facts_clock import Clock
 from woodwind.auto.facts_plain import brief
 from woodwind.auto.outcome import Outcome
 from woodwind.base.streams import choose, key
@@ -16,21 +18,23 @@ MOST_LEVELS = 12
 MOST_CLASSES = 60
 
 
-def data_facts(outcome: Outcome) -> dict[str, Any]:
-    """Rows, columns, their kinds, gaps and distributions; the target's too."""
+def data_facts(outcome: Outcome, clock: Clock) -> dict[str, Any]:
+    """Rows, columns, their kinds, gaps and distributions, of as many as there is time for; the target's too."""
     table, n = outcome.X, len(outcome.y)
     rows = None if n <= MOST_ROWS else choose(key(outcome.seed, "facts", "data"), n, MOST_ROWS)
     names = [str(name) for name in table.column_names]
-    described = [column_facts(name, table.column(place), rows) for place, name in enumerate(names[:MOST_COLUMNS])]
-    kinds: dict[str, int] = {}
-    for one in described:
-        kinds[one["kind"]] = kinds.get(one["kind"], 0) + 1
+    described: list[dict[str, Any]] = []
+    for place, name in enumerate(names[:MOST_COLUMNS]):
+        if clock.left <= 0.0:
+            break
+        described.append(column_facts(name, table.column(place), rows))
+    kinds = Counter(kind_of(str(table.column(place).type)) for place in range(len(names)))
     return {
         "n_rows": n,
         "n_columns": len(names),
         "described": len(described),
         "sampled": None if rows is None else len(rows),
-        "kinds": kinds,
+        "kinds": dict(kinds),
         "columns": described,
         "judged": int(np.count_nonzero(outcome.judged)),
         "weighted": outcome.weight is not None,

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from woodwind.auto.facts_clock import Clock, OutOfTimeError
 from woodwind.auto.facts_data import kind_of
 from woodwind.auto.facts_plain import brief
-from woodwind.auto.facts_rows import Rows, inputs, row_seconds
+from woodwind.auto.facts_rows import Pace, Rows, inputs
 from woodwind.auto.link import probabilities
 from woodwind.auto.outcome import Outcome
 from woodwind.base.streams import choose, key
@@ -38,7 +38,8 @@ def dependence_facts(outcome: Outcome, importance: dict[str, Any] | None, clock:
     n = len(outcome.y)
     rows = choose(key(outcome.seed, "facts", "dependence"), n, min(n, ROWS))
     # A model that is slow is asked about fewer rows, so that there is time for a first column at least.
-    most = int(clock.left / max(row_seconds(Rows.of(outcome, rows), threads) * POINTS, 1e-9))
+    pace = Pace.of(Rows.of(outcome, rows), threads)
+    most = int((clock.left - pace.call) / max(pace.row * POINTS, 1e-9))
     if most < min(LEAST_ROWS, n):
         raise OutOfTimeError
     out: list[dict[str, Any]] = []

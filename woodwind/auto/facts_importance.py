@@ -16,19 +16,18 @@ from numpy.typing import NDArray
 from woodwind.auto.facts_clock import Clock, OutOfTimeError
 from woodwind.auto.facts_judged import Judged, Unit, mean_and_error, row_losses
 from woodwind.auto.facts_plain import brief
-from woodwind.auto.facts_rows import TIMED_ROWS, Rows, inputs, row_seconds
+from woodwind.auto.facts_rows import TIMED_ROWS, Pace, Rows, inputs
 from woodwind.auto.outcome import Outcome
 from woodwind.base.streams import choose, key, permutation
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
-ROWS = 250  # of one repeat
-LEAST_ROWS = 40  # where time is short
+SIZES = (250, 150, 100, 60, 40)  # rows of one repeat: the first, where there is time
 REPEATS = 8
 TOGETHER = 4000  # rows that are scored in one call
 MOST_ALONE = 64  # columns that are shuffled one by one
-GROUP = 8  # columns of a group, where there are more
+GROUPS = 32  # that columns are divided into where there are more of them
 SHOWN = 30
 
 
@@ -90,21 +89,27 @@ def importance_facts(outcome: Outcome, judged: Judged, clock: Clock, threads: in
 def affordable(outcome: Outcome, n_columns: int, clock: Clock, threads: int) -> int:
     """Rows of a repeat: fewer than usual where the model is so slow that not even one repeat would be done in time."""
     some = choose(key(outcome.seed, "facts", "timed"), len(outcome.y), min(len(outcome.y), TIMED_ROWS))
-    pace = row_seconds(Rows.of(outcome, some), threads)
-    asked = 1 + (n_columns if n_columns <= MOST_ALONE else MOST_ALONE + -(-n_columns // GROUP))
-    most = int(clock.left / max(pace * asked, 1e-9))
-    if most < LEAST_ROWS:
-        raise OutOfTimeError
-    return min(ROWS, most)
+    pace = Pace.of(Rows.of(outcome, some), threads)
+    asked, left = 1 + min(n_columns, MOST_ALONE), n_columns
+    while left > MOST_ALONE:
+        asked, left = asked + GROUPS + 1, left // 4
+    for rows in SIZES:
+        if pace.seconds(asked * min(rows, len(outcome.y)), TOGETHER) < clock.left:
+            return rows
+    raise OutOfTimeError
 
 
 def screened_columns(shuffling: Shuffling, columns: list[int]) -> list[int]:
-    """Columns of the groups that change the loss most when they are shuffled together."""
-    groups = [columns[begin : begin + GROUP] for begin in range(0, len(columns), GROUP)]
-    losses = shuffling.losses([[], *groups])
-    change = (losses[1:] - losses[0]).mean(axis=1)
-    best = np.sort(np.argsort(-change, kind="stable")[: MOST_ALONE // GROUP])
-    return [column for place in best for column in groups[place]]
+    """Some columns that matter most: groups are shuffled together, and those that change the loss most are divided again."""
+    while len(columns) > MOST_ALONE:
+        groups = [list(group) for group in np.array_split(np.array(columns), min(GROUPS, len(columns)))]
+        losses = shuffling.losses([[], *groups])
+        change = (losses[1:] - losses[0]).mean(axis=1)
+        # A quarter of the columns at the least, so that few that matter can hide behind a strong one.
+        kept = max(GROUPS // 4, MOST_ALONE * len(groups) // len(columns))
+        best = np.sort(np.argsort(-change, kind="stable")[:kept])
+        columns = [int(column) for place in best for column in groups[place]]
+    return columns
 
 
 def _told(outcome: Outcome, unit: Unit, columns: list[int], found: tuple[list[Floats], list[Floats]], screened: bool) -> dict[str, Any]:

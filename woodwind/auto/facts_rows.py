@@ -52,13 +52,29 @@ class Rows:
         return model.blend(View(table, model.form), threads)
 
 
-def row_seconds(held: Rows, threads: int = 1) -> float:
-    """How long the model takes for one row among many: a few are timed, after a first one for whatever is loaded then."""
-    n = min(TIMED_ROWS, len(held.values[0]))
-    held.scores(np.zeros(1, np.int64), {}, threads)
-    began = time.perf_counter()
-    held.scores(np.arange(n), {}, threads)
-    return (time.perf_counter() - began) / n
+@dataclass(frozen=True)
+class Pace:
+    """How long the model takes: for a call, and for each row of it."""
+
+    call: float
+    row: float
+
+    @classmethod
+    def of(cls, held: Rows, threads: int = 1) -> "Pace":
+        """Time a call of one row and one of some, after a first one for whatever is loaded then."""
+        one, some = np.zeros(1, np.int64), np.arange(min(TIMED_ROWS, len(held.values[0])))
+        held.scores(one, {}, threads)
+        began = time.perf_counter()
+        held.scores(one, {}, threads)
+        call = time.perf_counter() - began
+        began = time.perf_counter()
+        held.scores(some, {}, threads)
+        whole = time.perf_counter() - began
+        return cls(call, max(whole - call, 0.1 * whole) / len(some))
+
+    def seconds(self, rows: int, together: int) -> float:
+        """A forecast for so many rows, so many of them in one call."""
+        return rows * self.row + -(-rows // together) * self.call
 
 
 def inputs(outcome: Outcome) -> list[tuple[int, int]]:

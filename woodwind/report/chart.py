@@ -62,6 +62,7 @@ class Chart:
     key: Sequence[tuple[str, str]] = ()  # names and the classes of their marks: a row above the picture
     size: tuple[float, float] = (WIDTH, HEIGHT)
     right: float = RIGHT  # room at the right, for names of lines
+    kind: str = "chart"
     x: Scale = field(init=False)
     y: Scale = field(init=False)
     root: Element = field(init=False)
@@ -69,7 +70,7 @@ class Chart:
 
     def __post_init__(self) -> None:
         width, height = self.size
-        self.root = drawing(self.title, self.description, width, height)
+        self.root = drawing(self.title, self.description, width, height, self.kind)
         left = 10.0 + (NAME_LETTER if self.up.names else SMALL_LETTER) * max((len(text) for _, text in self.up.marks), default=1)
         key_rows = self._key(left)
         top = (26.0 if self.up.label else 8.0) + 20.0 * key_rows

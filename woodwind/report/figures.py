@@ -209,7 +209,7 @@ class Level:
 def levels(title: str, description: str, across: Axis, drawn: Sequence[Level]) -> Markup:
     """A point for each category, in rows with their names: there is room for names of any length."""
     up = Axis("", len(drawn) - 0.5, -0.5, names=[level.name for level in drawn])
-    chart = Chart(title, description, across, up, size=(WIDTH, 62.0 + 26.0 * max(len(drawn), 4)))
+    chart = Chart(title, description, across, up, size=(WIDTH, 62.0 + 26.0 * max(len(drawn), 3)), kind="chart rows")
     for place, level in enumerate(drawn):
         x, y = chart.point(level.value, float(place))
         tip(add(chart.marks, "circle", class_="dot one", cx=x, cy=y, r=5.0), level.tip or f"{shown(level.name)}: {number(level.value)}")
@@ -304,9 +304,12 @@ def spark(title: str, counts: Sequence[float]) -> Markup:
     """A histogram as small as a word: for a cell of a table."""
     root = drawing(title, "", 96.0, 24.0, "spark")
     top, wide = max(counts, default=1.0) or 1.0, 96.0 / max(len(counts), 1)
-    for place, value in enumerate(counts):
+    bars = []
+    for number_of, value in enumerate(counts):
         if value > 0.0:
-            high = max(22.0 * value / top, 1.0)
-            add(root, "rect", class_="bar one", x=wide * place, y=23.0 - high, width=max(wide - 1.0, 0.6), height=high)
+            left, right, high = wide * number_of, wide * number_of + max(wide - 1.0, 0.6), 23.0 - max(22.0 * value / top, 1.0)
+            bars.append(path([(left, 23.0), (left, high), (right, high), (right, 23.0)], closed=True))
+    # One path for all bars: a page may have hundreds of these.
+    add(root, "path", class_="bar one", d="".join(bars))
     add(root, "path", class_="axis", d=path([(0.0, 23.5), (96.0, 23.5)]))
     return markup(root)

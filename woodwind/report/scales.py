@@ -71,8 +71,9 @@ def labels(values: Sequence[float]) -> list[str]:
     if largest >= 1e13 or largest < 1e-5:
         return [f"{value:.3g}".replace("-", MINUS) for value in values]
     for size, sign in ((1e9, "G"), (1e6, "M"), (1e4, "k")):
-        if largest >= size:
-            unit = 1000.0 if sign == "k" else size
+        unit = 1000.0 if sign == "k" else size
+        # A short unit is no gain where it needs more digits than it saves.
+        if largest >= size and (_after(step / unit) <= 1 or largest >= 1e7):
             return ["0" if value == 0.0 else fixed(value / unit, _after(step / unit)) + THIN + sign for value in values]
     return [fixed(value, _after(step)) for value in values]
 
