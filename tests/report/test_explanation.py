@@ -41,6 +41,8 @@ def test_text_tells_rows_in_order_after_what_columns_bring_on_average(task):
     assert text.startswith("mean size of what a column brings, over 40 rows:\n")
     assert re.findall(r"^row (\d+): ", text, re.MULTILINE) == [str(row) for row in range(MOST_ROWS)]
     assert f"... and {40 - MOST_ROWS} more rows" in text
+    assert as_text(told(task), rows=[7], first=1).startswith("row 8: ")
+    assert "<b>Row 8</b>" in as_html(told(task), rows=[7], first=1)
     assert as_text(told(task), rows=[7]) == f"row 7: {told(task).to_text(7)}"
 
 

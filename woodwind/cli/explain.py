@@ -53,9 +53,9 @@ def run(model: Path, table: Path, row: int | None, top: int, output: Path | None
     if as_json:
         click.echo(json.dumps(record(explanation, opened.target, first), allow_nan=False))
     else:
-        click.echo(as_text(explanation, most=top), nl=False)
+        click.echo(as_text(explanation, most=top, first=first), nl=False)
     if output is not None:
-        write_file(output, [as_html(explanation, f"What makes {opened.target}").encode()])
+        write_file(output, [as_html(explanation, f"What makes {opened.target}", first=first).encode()])
         say(f"picture in {output}")
 
 

@@ -33,7 +33,7 @@ RADIUS = 2.2
 SHADES = 5
 
 
-def as_text(explanation: Explanation, rows: Sequence[int] | None = None, most: int = MOST_COLUMNS) -> str:
+def as_text(explanation: Explanation, rows: Sequence[int] | None = None, most: int = MOST_COLUMNS, first: int = 0) -> str:
     """Some rows in words, one after another; the first dozen, if none are named. Of many rows, first what columns bring on average.
 
     Parameters
@@ -44,11 +44,13 @@ def as_text(explanation: Explanation, rows: Sequence[int] | None = None, most: i
         None for the first dozen.
     most : int, default=10
         Columns that are named; what the others bring is added up.
+    first : int, default=0
+        What the first row is called; 1 for people who count from one.
     """
     told = range(min(len(explanation), MOST_ROWS)) if rows is None else rows
     parts = [_summary_text(explanation, most)] if len(explanation) >= MANY_ROWS and rows is None else []
     title = "" if len(explanation) == 1 else "row {}: "
-    parts += [title.format(row) + explanation.to_text(row, most=most) for row in told]
+    parts += [title.format(first + row) + explanation.to_text(row, most=most) for row in told]
     if rows is None and len(explanation) > MOST_ROWS:
         parts.append(f"... and {len(explanation) - MOST_ROWS:,} more rows\n")
     # Names and levels come from a table: nothing in them may steer a terminal.
@@ -63,7 +65,9 @@ def _summary_text(explanation: Explanation, most: int) -> str:
     return "\n".join(lines + [f"  {size[c]:<9.4g} {explanation.names[c]}" for c in order]) + "\n"
 
 
-def as_html(explanation: Explanation, title: str = "What each column brings", rows: Sequence[int] | None = None) -> str:
+def as_html(
+    explanation: Explanation, title: str = "What each column brings", rows: Sequence[int] | None = None, first: int = 0
+) -> str:
     """A page with a picture of each of some rows, and one of all rows where there are many. It needs nothing else.
 
     Parameters
@@ -74,6 +78,8 @@ def as_html(explanation: Explanation, title: str = "What each column brings", ro
         Above the page.
     rows : numbers of rows, default=None
         Rows that get a picture; None for the first dozen.
+    first : int, default=0
+        What the first row is called; 1 for people who count from one.
     """
     told = range(min(len(explanation), MOST_ROWS)) if rows is None else rows
     sections = []
@@ -85,7 +91,7 @@ def as_html(explanation: Explanation, title: str = "What each column brings", ro
         many = min(explanation.scores.shape[1], MOST_OUTPUTS)
         sections.append({"title": "All rows", "lead": lead, "figures": [_swarm_figure(explanation, k) for k in range(many)]})
     lead = "From the mean of the training rows at the top to the score of the row at the bottom, column by column."
-    figures = [_row_figure(explanation, row) for row in told]
+    figures = [_row_figure(explanation, row, first + row) for row in told]
     sections.append({"title": "Row by row" if len(figures) > 1 else "The row", "lead": lead, "figures": figures})
     style = _source("style.css") + "\n" + _source("explanation.css")
     text: str = _environment().get_template("explanation.html").render(
@@ -107,14 +113,14 @@ def _under(explanation: Explanation) -> str:
 # One row: from the base to the score.
 
 
-def _row_figure(explanation: Explanation, row: int) -> dict[str, Any]:
+def _row_figure(explanation: Explanation, row: int, called: int) -> dict[str, Any]:
     k = explanation.highest(row)
     chance, usual = explanation.chance(float(explanation.scores[row, k])), explanation.chance(float(explanation.base[k]))
     score = f"{capital(explanation.title(k))}: {number(float(explanation.scores[row, k]))}"
     words = f"{number(float(explanation.base[k]))} on average"
     if chance is not None and usual is not None:
         score, words = f"{score}, a chance of {percent(chance)}", f"{words}, a chance of {percent(usual)}"
-    title = f"Row {row}" if len(explanation) > 1 else "What brings it there"
+    title = f"Row {called}" if len(explanation) > 1 else "What brings it there"
     return {"title": title, "words": f"{score} ({words}).", "drawing": waterfall(explanation, row, k)}
 
 
