@@ -41,7 +41,7 @@ def test_the_job_gets_what_was_asked_for(folder, job, run):
     run("fit", "train.csv", "--target", "late")
     (given, settings) = job.calls[-1]
     assert given == ("train.csv", "late")
-    assert settings["time"] == pytest.approx(60.0, abs=48.0)  # importing has taken some
+    assert settings["time"] == pytest.approx(60.0, abs=30.0)  # importing has taken some
     assert "models" not in settings
     assert settings["checkpoint"] == Path("model.ww.checkpoint")
     run(
@@ -65,7 +65,7 @@ def test_the_job_gets_what_was_asked_for(folder, job, run):
 )
 def test_times_can_be_written_as_people_write_them(folder, job, run, text, seconds):
     assert run("fit", "train.csv", "--target", "late", "--time", text).code == 0
-    assert job.calls[-1][1]["time"] == pytest.approx(seconds, abs=0.9 * seconds)
+    assert job.calls[-1][1]["time"] == pytest.approx(seconds, rel=0.8)
     assert Duration().convert(text, None, None) == seconds
 
 

@@ -86,7 +86,7 @@ def test_the_best_members_stay_where_there_is_no_room_for_all():
 
 
 def test_drawing_costs_little():
-    live = LiveTable("train.csv")
+    live = LiveTable("train.csv", time.perf_counter())
     FakeJob()("train.csv", "late", listener=live.standing.add)
     started = time.perf_counter()
     for _ in range(20):

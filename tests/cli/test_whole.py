@@ -7,7 +7,6 @@ import json
 import pytest
 
 
-
 def row(i):
     paid, plan = i * 13 % 90, "abc"[i % 3]
     return f"{20 + i * 7 % 50},{plan},{paid},{'yes' if paid + 20 * (plan == 'b') + i * 29 % 31 > 70 else 'no'}"

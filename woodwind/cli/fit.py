@@ -4,6 +4,7 @@ import shlex
 import sys
 import time
 from contextlib import AbstractContextManager, nullcontext
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,10 +13,9 @@ import click
 import woodwind
 from woodwind import store
 from woodwind.auto.checkpoint import Checkpoint
-from woodwind.auto.events import Event
+from woodwind.auto.events import Began, Event
 from woodwind.auto.portfolio import FAMILIES
 from woodwind.base.errors import JobError
-from woodwind.cli import STARTED
 from woodwind.cli.command import command
 from woodwind.cli.exits import BAD_DATA, FINE, INTERRUPTED, UNEXPECTED, WITHOUT_MODEL, WRONG_CALL, wrong
 from woodwind.cli.figures import plain, size_of
@@ -87,7 +87,8 @@ def run(**given: Any) -> None:
         write_schema(given)
         return
     with Interrupting() as interrupting:
-        tell, showing = teller(given)
+        started = click.get_current_context().find_root().obj
+        tell, showing = teller(given, started)
 
         def listener(event: Event) -> None:
             interrupting.phase = AT_WORK
@@ -95,7 +96,7 @@ def run(**given: Any) -> None:
 
         with showing:
             try:
-                model = train(given, listener)
+                model = train(given, listener, started)
             except JobError:
                 if interrupting.heard:
                     raise KeyboardInterrupt from None  # there was nothing to finish with
@@ -108,16 +109,24 @@ def run(**given: Any) -> None:
             Checkpoint(checkpoint_of(given["output"])).remove()
 
 
-def train(given: dict[str, Any], listener: Listener) -> Any:
-    """The job. Its time began with the process: importing all that training needs has taken some of it."""
+def train(given: dict[str, Any], tell: Listener, started: float) -> Any:
+    """The job. Its time began with the call: importing all that training needs has taken some of it."""
     job = woodwind.fit
     options = settings(given)
+    spent = time.perf_counter() - started
     if given["models"] is None:
-        options["time"] = max(options["time"] - (time.perf_counter() - STARTED), LEAST_SHARE * options["time"])
-    model = job(source_of(given), given["target"], listener=listener, **options)
+        options["time"] = max(options["time"] - spent, LEAST_SHARE * options["time"])
+    model = job(source_of(given), given["target"], listener=lambda event: tell(delayed(event, spent)), **options)
     if given["written"] is not None:
         model.facts_[WRITTEN] = given["written"].to_dict()
     return model
+
+
+def delayed(event: Event, spent: float) -> Event:
+    """An event by the clock of the call, which began earlier than that of the job."""
+    if isinstance(event, Began) and event.budget_seconds is not None:
+        event = replace(event, budget_seconds=event.budget_seconds + spent)
+    return replace(event, seconds=event.seconds + spent)
 
 
 def check(given: dict[str, Any]) -> None:
@@ -205,14 +214,14 @@ def checkpoint_of(output: Path) -> Path:
     return output.with_name(output.name + ".checkpoint")
 
 
-def teller(given: dict[str, Any]) -> tuple[Listener, AbstractContextManager[Any]]:
+def teller(given: dict[str, Any], started: float) -> tuple[Listener, AbstractContextManager[Any]]:
     """Who is told of what happens, and the picture that has to be opened for that."""
     if given["as_json"]:
         return tell_object, nullcontext()
     if given["quiet"]:
         return tell_nothing, nullcontext()
     if is_terminal(sys.stderr):
-        live = LiveTable(f"{', '.join(given['tables'])}: {given['target']}")
+        live = LiveTable(f"{', '.join(given['tables'])}: {given['target']}", started)
         return live, live
     return tell_line, nullcontext()
 

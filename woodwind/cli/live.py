@@ -34,8 +34,8 @@ LONGEST_BAR = 40
 class LiveTable:
     """Listens to a job, and shows where it stands until it ends; then the picture is wiped away, and results can be printed."""
 
-    def __init__(self, title: str) -> None:
-        self.title, self.standing, self.start = title, Standing(), time.monotonic()
+    def __init__(self, title: str, started: float) -> None:
+        self.title, self.standing, self.start = title, Standing(), started
         self.console = Console(stderr=True, highlight=False)
         self.signs = ("●", "○", "±", "━", "─") if can_show("●○±━─", sys.stderr) else ("#", ".", "+-", "=", "-")
         self.live = Live(
@@ -96,7 +96,7 @@ class LiveTable:
 
     def elapsed(self) -> float:
         """Seconds since the start, also between events."""
-        return time.monotonic() - self.start
+        return time.perf_counter() - self.start
 
 
 def short(words: str, style: str = "") -> Text:

@@ -5,6 +5,7 @@ A command is a file of its own that is imported when it is called: predicting mu
 
 import importlib
 import sys
+import time
 import traceback
 from collections.abc import Sequence
 from typing import NoReturn
@@ -12,6 +13,7 @@ from typing import NoReturn
 import click
 
 from woodwind import __version__
+from woodwind.cli import STARTED
 from woodwind.cli.command import SETTINGS
 from woodwind.cli.exits import FINE, INTERRUPTED, UNEXPECTED, WrongCall, code_of
 from woodwind.cli.nearest import nearest
@@ -77,12 +79,17 @@ def commands(ctx: click.Context) -> None:
         click.echo(ctx.get_help())
 
 
-def call(arguments: Sequence[str] | None = None) -> int:
-    """Run one call, say in a line what is wrong with it if something is, and give its exit code."""
+def call(arguments: Sequence[str] | None = None, started: float | None = None) -> int:
+    """Run one call, say in a line what is wrong with it if something is, and give its exit code.
+
+    `started` is when it began, by time.perf_counter, if that was not now: deadlines count from there.
+    """
+    given = None if arguments is None else list(arguments)
+    began = time.perf_counter() if started is None else started
     with tidy_warnings():
         try:
             with deaf_reader_is_no_error():
-                code = commands.main(None if arguments is None else list(arguments), prog_name="woodwind", standalone_mode=False)
+                code = commands.main(given, prog_name="woodwind", standalone_mode=False, obj=began)
         except (KeyboardInterrupt, click.Abort):
             say("woodwind: interrupted; nothing was written.")
             return INTERRUPTED
@@ -119,4 +126,4 @@ def sentence(error: Exception, code: int) -> str:
 def main() -> NoReturn:
     """The entry point of the command."""
     prepare_streams()
-    sys.exit(call())
+    sys.exit(call(started=STARTED))
