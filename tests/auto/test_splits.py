@@ -3,13 +3,19 @@
 import numpy as np
 import pytest
 
-from woodwind.auto.splits import BLOCKS, LARGE_HELD_SHARE, MANY_FOLDS, fold_of_rows
+from woodwind.auto.splits import BLOCKS, LARGE_HELD_SHARE, fold_of_rows, folds_for
 from woodwind.base.errors import DataError
 
 
 def test_small_tables_hold_every_row_out_once():
     fold = fold_of_rows(0, 1000, None, None, None)
-    assert np.bincount(fold).tolist() == [125] * MANY_FOLDS
+    assert np.bincount(fold).tolist() == [125] * 8
+
+
+def test_larger_tables_have_fewer_folds():
+    counts = [folds_for(n) for n in (10, 3_000, 10_000, 50_000, 100_000)]
+    assert counts == sorted(counts, reverse=True)
+    assert counts[-1] == 1
 
 
 def test_classes_keep_their_shares():
@@ -28,7 +34,7 @@ def test_groups_stay_together():
     groups = np.random.default_rng(0).integers(0, 40, 2000)
     fold = fold_of_rows(3, 2000, None, groups, None)
     assert all(len(set(fold[groups == group])) == 1 for group in range(40))
-    assert set(np.unique(fold)) == set(range(MANY_FOLDS))
+    assert set(np.unique(fold)) == set(range(folds_for(2000)))
 
 
 def test_few_groups_make_few_folds_without_gaps():
@@ -56,7 +62,7 @@ def test_rows_of_one_moment_stay_together():
     [
         (100, None, np.zeros(100, np.int64), None, "too few groups"),
         (100, None, None, np.zeros(100), "too few different values"),
-        (2, np.array([0, 1]), None, None, "too small"),
+        (2, np.array([0, 1]), None, None, "Nothing can be held out"),
     ],
 )
 def test_what_cannot_be_split_is_refused(n, classes, groups, moments, words):

@@ -103,7 +103,7 @@ def test_a_weight_of_two_is_a_row_given_twice_in_distribution():
     given = [AutoEnsembleRegressor(random_state=s, **options).fit(X2, y2).predict(X) for s in range(5)]
     apart = np.abs(np.mean(weighed, axis=0) - np.mean(given, axis=0)).mean()
     ignored = np.abs(np.mean(weighed, axis=0) - AutoEnsembleRegressor(**options).fit(X, y).predict(X)).mean()
-    assert apart < 0.3 * ignored
+    assert apart < 0.5 * ignored
 
 
 def test_checkpoints_are_gone_on_from(tmp_path):

@@ -42,9 +42,9 @@ class AutoModel:
         """Scores of a row."""
         return len(self.classes) if self.task == "multiclass" else 1
 
-    def view(self, X: Any) -> View:
+    def view(self, X: Any, owner: str = "The model") -> View:
         """The rows of any table whose columns have the names of those of the training."""
-        return View(self.schema.read(X, owner="The model", beside=self.beside), self.form)
+        return View(self.schema.read(X, owner=owner, beside=self.beside), self.form)
 
     def scores(self, X: Any, threads: int = 1) -> Floats:
         """The score of the blend (n, width)."""

@@ -10,8 +10,7 @@ Integers = NDArray[np.int64]
 
 # Folds cost as many trainings: a small table can pay for more of them, and needs them more. Even numbers keep two processors busy. Of a
 # large table one part held out says enough.
-SMALL, MANY_FOLDS = 10_000, 8
-MEDIUM, SOME_FOLDS = 80_000, 4
+FOLDS = ((3_000, 8), (20_000, 6), (80_000, 4))
 HELD_SHARE, LARGE_HELD_SHARE, LARGE = 0.2, 0.1, 300_000
 # Blocks of time that are held out, one after another; what comes before the first of them is only learnt.
 BLOCKS = 4
@@ -19,7 +18,7 @@ BLOCKS = 4
 
 def folds_for(n_rows: int) -> int:
     """How many folds a table is divided into; 1 where one part of it is held out."""
-    return MANY_FOLDS if n_rows <= SMALL else SOME_FOLDS if n_rows <= MEDIUM else 1
+    return next((folds for most, folds in FOLDS if n_rows <= most), 1)
 
 
 def fold_of_rows(
@@ -42,7 +41,7 @@ def fold_of_rows(
             raise DataError(
                 "The group column has too few groups to hold one out without losing a class. Leave the group out, or collect more groups."
             )
-        raise DataError(f"A table of {n_rows} rows is too small to hold any of them out. Give at least two rows of each class.")
+        raise DataError(f"Nothing can be held out of a table with n_samples = {n_rows}. Give more rows, at least two of each class.")
     held = hold_out(seed, n_rows, HELD_SHARE if n_rows <= LARGE else LARGE_HELD_SHARE, classes, groups)
     return np.where(held, 0, -1)
 

@@ -69,7 +69,8 @@ class AutoEnsembleClassifier(AutoParams, AutoEnsemble, ClassifierMixin, BaseEsti
         X : table
             Rows of the columns that the model was trained with; columns are matched by name.
         """
-        labels: NDArray[Any] = np.asarray(self.classes_)[self.predict_proba(X).argmax(axis=1)]
+        likeliest = self.predict_proba(X).argmax(axis=1)
+        labels: NDArray[Any] = np.asarray(self.classes_)[likeliest]
         return labels
 
 

@@ -169,7 +169,7 @@ class AutoEnsemble(Skin):
 
     def _scores(self, X: Any) -> Floats:
         check_is_fitted(self)
-        return self.model_.scores(X, self._threads)
+        return self.model_.blend(self.model_.view(X, self._owner), self._threads)
 
 
 def clock_of(values: dict[str, Any]) -> Clock:
