@@ -92,7 +92,7 @@ def test_a_single_part_held_out_is_halved():
 
 
 def test_many_rows_are_sampled_for_weights_and_all_are_scored(monkeypatch):
-    monkeypatch.setattr(room, "MOST_SCORES", 900)
+    monkeypatch.setattr(room, "MOST_SCORES", 300)
     monkeypatch.setattr(room, "ENOUGH_ROWS", 100)
     found = blend(numbers())
     assert found.nested.shape == (800, 1)

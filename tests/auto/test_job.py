@@ -28,8 +28,18 @@ def recipes(*names, **settings):
     return [Recipe(name, name.split("-")[0], {"column": place, **settings}) for place, name in enumerate(names)]
 
 
+class Listed:
+    """Recipes from a list."""
+
+    def __init__(self, recipes):
+        self.recipes = iter(recipes)
+
+    def next(self, done):
+        return next(self.recipes, None)
+
+
 def events_of(families, listed, clock=None, **changes):
-    return list(run(question(**changes), families, listed, clock or Clock()))
+    return list(run(question(**changes), families, Listed(listed), clock or Clock()))
 
 
 def outcome_of(*args, **changes):

@@ -24,8 +24,9 @@ Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
 GREEDY_STEPS = 30
-# Scores that weights are found from, and rows at least: a dozen weights need no more, and they are found for every part of the rows.
-MOST_SCORES, ENOUGH_ROWS = 150_000, 3_000
+# Scores of a member that weights are found from, and rows at least: a dozen weights need no more, and they are found for every part of the
+# rows. The same rows however many members there are, so that blends can be compared.
+MOST_SCORES, ENOUGH_ROWS = 12_000, 3_000
 # Folds are put together to so many parts where weights are judged by rows that they were not found from.
 PARTS = 4
 # The price of weights that differ, in rows: members are alike, and what little tells them apart is mostly luck.
@@ -69,8 +70,8 @@ class Evidences:
 
     def some(self) -> "Evidences":
         """No more rows than are needed."""
-        n, m, width = self.scores.shape
-        rows = max(MOST_SCORES // (m * width), ENOUGH_ROWS)
+        n, _, width = self.scores.shape
+        rows = max(MOST_SCORES // width, ENOUGH_ROWS)
         return self if n <= rows else self.at(choose(key(self.seed, "blend"), n, rows))
 
     def parts(self) -> Integers:

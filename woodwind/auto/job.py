@@ -10,9 +10,10 @@ the same on every run.
 
 import math
 import time
-from collections.abc import Generator, Iterable, Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from itertools import count
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -70,6 +71,13 @@ class Question:
     models: int | None = None  # how many members are tried; None: as many as there is time for
 
 
+class Recipes(Protocol):
+    """Says what is tried."""
+
+    def next(self, done: Sequence[Entry]) -> Recipe | None:
+        """The next recipe, where these members are there already; None for the end."""
+
+
 @dataclass(eq=False)
 class _Done:
     """A member that is finished."""
@@ -82,7 +90,7 @@ class _Done:
 
 
 def run(
-    question: Question, families: dict[str, Family], recipes: Iterable[Recipe], clock: Clock, checkpoint: Checkpoint | None = None
+    question: Question, families: dict[str, Family], recipes: Recipes, clock: Clock, checkpoint: Checkpoint | None = None
 ) -> Iterator[Event]:
     """Do the job."""
     schema, table = Schema.learn(question.X, question.categorical_features, weight=question.weight, owner="fit")
@@ -96,8 +104,11 @@ def run(
     done: list[_Done] = []
     given_up: list[Entry] = []
     waited, best = 0, math.inf
-    for number, recipe in enumerate(recipes, 1):
+    for number in count(1):
         if (question.models is not None and number > question.models) or (waited >= PATIENCE and question.models is None):
+            break
+        recipe = recipes.next([one.entry for one in done])
+        if recipe is None:
             break
         if done and clock.left_for_training < LEAST_SHARE_LEFT * float(np.median([one.entry.seconds for one in done])):
             break

@@ -3,32 +3,34 @@
 The first ones are as different as can be; later ones vary what paid before. docs/decisions says what was measured.
 """
 
-from collections.abc import Iterator
+import math
+from collections.abc import Sequence
 from dataclasses import replace
 
+from woodwind.auto.outcome import Entry
 from woodwind.auto.recipe import Recipe
 
-# The net and the neighbours want all columns as numbers without gaps: of very many numbers they take more time than they give.
 FAMILIES = ("boosting", "forest", "linear", "neighbours", "net")
 
 _CLASSES = (
     Recipe("boosting", "boosting"),
     Recipe("extra-trees", "forest", {"random_cuts": True, "min_rows": 2, "max_features": "sqrt"}),
+    Recipe("boosting-slow", "boosting", {"learning_rate": 0.02, "features_per_tree": 0.6, "min_rows": 10}),
     Recipe("linear", "linear"),
     Recipe("boosting-symmetric", "boosting", {"growth": "symmetric", "max_depth": 6}),
-    Recipe("net", "net"),
     Recipe("boosting-few-features", "boosting", {"features_per_node": 0.4, "min_rows": 5, "max_leaves": 39}),
-    Recipe("random-forest", "forest", {"min_rows": 2, "max_features": "sqrt"}),
+    Recipe("net", "net"),
     Recipe("boosting-small-trees", "boosting", {"max_leaves": 6, "learning_rate": 0.08}),
+    Recipe("random-forest", "forest", {"min_rows": 2, "max_features": "sqrt"}),
     Recipe("neighbours", "neighbours"),
-    Recipe("boosting-large-trees", "boosting", {"max_leaves": 128, "min_rows": 3, "features_per_node": 0.5}),
+    Recipe("boosting-large-trees", "boosting", {"max_leaves": 128, "min_rows": 3, "features_per_node": 0.5, "learning_rate": 0.03}),
     Recipe("extra-trees-more-features", "forest", {"random_cuts": True, "min_rows": 1, "max_features": 0.75, "criterion": "entropy"}),
-    Recipe("boosting-slow", "boosting", {"learning_rate": 0.02, "features_per_tree": 0.6, "min_rows": 10}),
 )
 
 _NUMBERS = (
     Recipe("boosting", "boosting"),
     Recipe("extra-trees", "forest", {"random_cuts": True, "min_rows": 2, "max_features": 1.0}),
+    Recipe("boosting-slow", "boosting", {"learning_rate": 0.02, "features_per_tree": 0.6}),
     Recipe("linear", "linear"),
     Recipe("boosting-symmetric", "boosting", {"growth": "symmetric", "max_depth": 6}),
     Recipe("net", "net"),
@@ -36,17 +38,33 @@ _NUMBERS = (
     Recipe("random-forest", "forest", {"min_rows": 2, "max_features": 0.5}),
     Recipe("boosting-small-trees", "boosting", {"max_leaves": 8, "learning_rate": 0.08}),
     Recipe("neighbours", "neighbours"),
-    Recipe("boosting-large-trees", "boosting", {"max_leaves": 180, "min_rows": 2, "features_per_node": 0.5}),
-    Recipe("boosting-slow", "boosting", {"learning_rate": 0.02, "features_per_tree": 0.6}),
+    Recipe("boosting-large-trees", "boosting", {"max_leaves": 180, "min_rows": 2, "features_per_node": 0.5, "learning_rate": 0.03}),
     Recipe("extra-trees-fewer-features", "forest", {"random_cuts": True, "min_rows": 1, "max_features": 0.5}),
 )
 
+# Families whose members differ when they are trained again with other draws.
+DRAWN = ("boosting", "forest", "net")
+# So many of the best are trained again, in turn.
+BEST = 3
 
-def portfolio(n_classes: int, families: tuple[str, ...] = FAMILIES) -> Iterator[Recipe]:
-    """Recipes without end: those of the list, then the same again with other draws, trees before others."""
-    listed = [recipe for recipe in (_CLASSES if n_classes else _NUMBERS) if recipe.family in families]
-    yield from listed
-    again = [recipe for recipe in listed if recipe.family in ("boosting", "forest", "net")]
-    for seed in range(1, 100 if again else 1):
-        for recipe in again:
-            yield replace(recipe, name=f"{recipe.name}-{seed + 1}", seed=seed)
+
+class Portfolio:
+    """Recipes without end: those of the list, then the best of them again with other draws."""
+
+    def __init__(self, n_classes: int, families: tuple[str, ...] = FAMILIES) -> None:
+        self.listed = [recipe for recipe in (_CLASSES if n_classes else _NUMBERS) if recipe.family in families]
+        self.place = 0
+        self.times: dict[str, int] = {}
+
+    def next(self, done: Sequence[Entry]) -> Recipe | None:
+        """What to try next, where these are the entries of those that were tried; None if there is nothing."""
+        if self.place < len(self.listed):
+            self.place += 1
+            return self.listed[self.place - 1]
+        by_name = {recipe.name: recipe for recipe in self.listed if recipe.family in DRAWN}
+        best = sorted((entry for entry in done if entry.name in by_name and math.isfinite(entry.loss)), key=lambda entry: entry.loss)[:BEST]
+        if not best:
+            return None
+        name = min((entry.name for entry in best), key=lambda name: self.times.get(name, 0))
+        self.times[name] = self.times.get(name, 0) + 1
+        return replace(by_name[name], name=f"{name}-{self.times[name] + 1}", seed=self.times[name])

@@ -17,7 +17,7 @@ from woodwind.auto.job import Question, run
 from woodwind.auto.model import AutoModel
 from woodwind.auto.outcome import Entry, Outcome
 from woodwind.auto.plain import Plain
-from woodwind.auto.portfolio import FAMILIES, portfolio
+from woodwind.auto.portfolio import FAMILIES, Portfolio
 from woodwind.auto.recipe import Family
 from woodwind.auto.splits import fold_of_rows
 from woodwind.base.atomic import write_file
@@ -124,7 +124,7 @@ class AutoEnsemble(Skin):
         self._keep_classes(truth)
         checkpoint = _checkpoint(values, question, clock)
         with ending_on_interrupt(clock):
-            for event in run(question, FAMILY, portfolio(truth.n_classes, families), clock, checkpoint):
+            for event in run(question, FAMILY, Portfolio(truth.n_classes, families), clock, checkpoint):
                 self._tell(event, values)
                 if isinstance(event, Ended):
                     self._keep(event.outcome)
