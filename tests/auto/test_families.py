@@ -13,7 +13,7 @@ from woodwind.auto.recipe import ALL_ROWS, Recipe
 from woodwind.auto.splits import fold_of_rows
 from woodwind.data.schema import Schema
 
-BOOSTED = Recipe("boosting", "boosting", {"max_leaves": 4, "learning_rate": 0.3})
+BOOSTED = Recipe("boosting", "boosting", {"max_leaves": 4, "rate": 6.0})
 FOREST = Recipe("forest", "forest", {"n_trees": 12, "min_rows": 2})
 BOTH = pytest.mark.parametrize(("family", "recipe"), [(Boosting(), BOOSTED), (Forests(), FOREST)], ids=["boosting", "forest"])
 

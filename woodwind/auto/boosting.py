@@ -141,7 +141,7 @@ def boost_plan(lesson: Lesson, recipe: Recipe) -> BoostPlan:
     loss = classification_loss("log_loss", lesson.n_classes) if is_class else regression_loss(given.pop("loss", "squared_error"))
     growth = given.pop("growth", "best_first")
     depth = given.pop("max_depth", None)
-    rate, share = given.pop("learning_rate", None), given.pop("subsample", None)
+    rate, share = given.pop("rate", 1.0), given.pop("subsample", None)
     per_tree, per_node = (given.pop(name, None) for name in ("features_per_tree", "features_per_node"))
     if per_tree is None and per_node is None:
         per_tree = rules.feature_share(n_features)
@@ -158,7 +158,7 @@ def boost_plan(lesson: Lesson, recipe: Recipe) -> BoostPlan:
     return BoostPlan(
         loss=loss,
         tree=replace(tree, **given),
-        learning_rate=rules.learning_rate(n, loss.width) if rate is None else rate,
+        learning_rate=rate * rules.learning_rate(n, loss.width),  # of several kinds of trees some want smaller steps than the rule
         subsample=rules.subsample(n) if share is None else share,
         one_per_class=growth == "symmetric",
         seed=key(lesson.seed, "member", recipe.name, recipe.seed),

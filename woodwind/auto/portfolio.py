@@ -12,33 +12,48 @@ from woodwind.auto.recipe import Recipe
 
 FAMILIES = ("boosting", "forest", "linear", "neighbours", "net")
 
-_CLASSES = (
+_TWO_CLASSES = (
     Recipe("boosting", "boosting"),
     Recipe("extra-trees", "forest", {"random_cuts": True, "min_rows": 2, "max_features": "sqrt"}),
-    Recipe("boosting-slow", "boosting", {"learning_rate": 0.02, "features_per_tree": 0.6, "min_rows": 10}),
+    Recipe("boosting-slow", "boosting", {"rate": 0.4, "features_per_tree": 0.6, "min_rows": 10}),
     Recipe("linear", "linear"),
     Recipe("boosting-symmetric", "boosting", {"growth": "symmetric", "max_depth": 6}),
     Recipe("boosting-few-features", "boosting", {"features_per_node": 0.4, "min_rows": 5, "max_leaves": 39}),
     Recipe("net", "net"),
-    Recipe("boosting-small-trees", "boosting", {"max_leaves": 6, "learning_rate": 0.08}),
+    Recipe("boosting-small-trees", "boosting", {"max_leaves": 6, "rate": 1.5}),
     Recipe("random-forest", "forest", {"min_rows": 2, "max_features": "sqrt"}),
     Recipe("neighbours", "neighbours"),
-    Recipe("boosting-large-trees", "boosting", {"max_leaves": 128, "min_rows": 3, "features_per_node": 0.5, "learning_rate": 0.03}),
+    Recipe("boosting-large-trees", "boosting", {"max_leaves": 128, "min_rows": 3, "features_per_node": 0.5, "rate": 0.6}),
     Recipe("extra-trees-more-features", "forest", {"random_cuts": True, "min_rows": 1, "max_features": 0.75, "criterion": "entropy"}),
+)
+
+# A tree of several classes serves them all and costs as much as many; symmetric ones are grown one for each class.
+_SEVERAL_CLASSES = (
+    Recipe("boosting", "boosting"),
+    Recipe("extra-trees", "forest", {"random_cuts": True, "min_rows": 1, "max_features": "sqrt"}),
+    Recipe("net", "net"),
+    Recipe("linear", "linear"),
+    Recipe("boosting-few-features", "boosting", {"features_per_node": 0.4, "min_rows": 5, "max_leaves": 39}),
+    Recipe("random-forest", "forest", {"min_rows": 1, "max_features": "sqrt"}),
+    Recipe("neighbours", "neighbours"),
+    Recipe("boosting-large-trees", "boosting", {"max_leaves": 128, "min_rows": 3, "features_per_node": 0.5}),
+    Recipe("extra-trees-more-features", "forest", {"random_cuts": True, "min_rows": 1, "max_features": 0.75, "criterion": "entropy"}),
+    Recipe("boosting-slow", "boosting", {"rate": 0.5, "features_per_tree": 0.6, "min_rows": 10}),
+    Recipe("boosting-symmetric", "boosting", {"growth": "symmetric", "max_depth": 6}),
 )
 
 _NUMBERS = (
     Recipe("boosting", "boosting"),
     Recipe("extra-trees", "forest", {"random_cuts": True, "min_rows": 2, "max_features": 1.0}),
-    Recipe("boosting-slow", "boosting", {"learning_rate": 0.02, "features_per_tree": 0.6}),
+    Recipe("boosting-slow", "boosting", {"rate": 0.4, "features_per_tree": 0.6}),
     Recipe("linear", "linear"),
     Recipe("boosting-symmetric", "boosting", {"growth": "symmetric", "max_depth": 6}),
     Recipe("net", "net"),
     Recipe("boosting-few-features", "boosting", {"features_per_node": 0.4, "min_rows": 3, "max_leaves": 64}),
     Recipe("random-forest", "forest", {"min_rows": 2, "max_features": 0.5}),
-    Recipe("boosting-small-trees", "boosting", {"max_leaves": 8, "learning_rate": 0.08}),
+    Recipe("boosting-small-trees", "boosting", {"max_leaves": 8, "rate": 1.5}),
     Recipe("neighbours", "neighbours"),
-    Recipe("boosting-large-trees", "boosting", {"max_leaves": 180, "min_rows": 2, "features_per_node": 0.5, "learning_rate": 0.03}),
+    Recipe("boosting-large-trees", "boosting", {"max_leaves": 180, "min_rows": 2, "features_per_node": 0.5, "rate": 0.6}),
     Recipe("extra-trees-fewer-features", "forest", {"random_cuts": True, "min_rows": 1, "max_features": 0.5}),
 )
 
@@ -52,7 +67,8 @@ class Portfolio:
     """Recipes without end: those of the list, then the best of them again with other draws."""
 
     def __init__(self, n_classes: int, families: tuple[str, ...] = FAMILIES) -> None:
-        self.listed = [recipe for recipe in (_CLASSES if n_classes else _NUMBERS) if recipe.family in families]
+        listed = _NUMBERS if n_classes == 0 else _TWO_CLASSES if n_classes == 2 else _SEVERAL_CLASSES
+        self.listed = [recipe for recipe in listed if recipe.family in families]
         self.place = 0
         self.times: dict[str, int] = {}
 
