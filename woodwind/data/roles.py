@@ -24,6 +24,7 @@ class Roles:
     groups: NDArray[np.int64] | None  # which rows belong together
     moments: NDArray[np.float64] | None  # when rows happened
     dropped: int  # rows without a target that were left out
+    beside: tuple[str, ...]  # columns that are not learnt from
 
 
 def split_roles(
@@ -36,7 +37,10 @@ def split_roles(
     ignore: Sequence[str] = (),
     drop_missing_target: bool = False,
 ) -> Roles:
-    """Divide a frame by the roles of its columns. The time column stays among those that are learnt from, a group does not."""
+    """Divide a frame by the roles of its columns.
+
+    A group is not learnt from; nor is a time column of numbers, which only says what came first. One of dates is: it has months and weekdays.
+    """
     frame = _frame(table)
     for name in (target, *(name for name in (group, time_column) if name is not None), *ignore):
         if name not in frame.columns:
@@ -56,6 +60,8 @@ def split_roles(
         frame = frame.filter(nw.new_series("kept", (~missing).tolist(), nw.Boolean, backend=frame.implementation))
         column = _arrow(frame[target])
     gone = [target, *([group] if group is not None else []), *ignore]
+    if time_column is not None and not pa.types.is_temporal(_arrow(frame[time_column]).type):
+        gone.append(time_column)
     left = [name for name in frame.columns if name not in gone]
     if not left:
         raise fault("T008", "no column is left to learn from.", f"{listed(gone)} have other roles.", "give a table with more columns.")
@@ -65,6 +71,7 @@ def split_roles(
         groups=None if group is None else _groups(_arrow(frame[group]), group),
         moments=None if time_column is None else _moments(_arrow(frame[time_column]), time_column),
         dropped=dropped,
+        beside=tuple(gone),
     )
 
 

@@ -80,7 +80,7 @@ def fit(
     notes = (read.why, *read.notes, *([f"{roles.dropped:,} rows without a target were left out."] if roles.dropped else []))
     model._train(
         values, clock, roles.X, Target(read.y, classes), moments=roles.moments, groups=roles.groups, target=target, notes=notes,
-        beside=(target, *([group] if group else []), *ignored),
+        beside=roles.beside,
         suspicions=suspicions(as_arrow(roles.X), target, read.y, read.task != "regression", roles.groups),
     )  # fmt: skip
     return model
