@@ -39,7 +39,7 @@ def split_roles(
 ) -> Roles:
     """Divide a frame by the roles of its columns.
 
-    A group is not learnt from; nor is a time column of numbers, which only says what came first. One of dates is: it has months and weekdays.
+    A group is not learnt from, nor is a time column of numbers, which only says what came first. One of dates is: it has months and days.
     """
     frame = _frame(table)
     for name in (target, *(name for name in (group, time_column) if name is not None), *ignore):

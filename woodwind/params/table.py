@@ -27,7 +27,9 @@ class TableParams:
         "A column whose rows of one value are never divided between learning and judging. It is not learnt from.",
     ] = None
     time_column: Annotated[
-        str | None, spelled("str"), "A column of dates or numbers: members are judged by rows that are later than those they learn. Dates are learnt from, too."
+        str | None,
+        spelled("str"),
+        "A column of dates or numbers: members are judged by rows that are later than those they learn. Dates are learnt from, too.",
     ] = None
     ignore: Annotated[Sequence[str], spelled("list of str"), "Columns that are left out."] = ()
     schema: Annotated[
