@@ -141,7 +141,7 @@ def test_encodings_packing_and_late_changes_make_no_difference(cells, encoding, 
 DAMAGE = st.one_of(
     st.binary(max_size=6),
     st.sampled_from([b'"', b'"\n', b"\n\n", b",", b"\r", b"\0", b"\xff\xfe", b"\xef\xbb\xbf", b",,,\n", b'""', b"\xc3"]),
-    st.sampled_from([b"x" * 100_000, b'"' + b"y" * 100_000]),
+    st.sampled_from([b"LONG", b'"LONG']),  # stands for a hundred thousand letters
 )
 
 
@@ -152,7 +152,7 @@ def test_damaged_files_are_read_or_refused_with_a_clear_error(cells, damages, pa
     raw = gzip.compress(raw) if packed else raw
     for where, length, put in damages:
         begin = int(where * len(raw))
-        raw = raw[:begin] + put + raw[begin + int(length**4 * 20) :]
+        raw = raw[:begin] + put.replace(b"LONG", b"x" * 100_000) + raw[begin + int(length**4 * 20) :]
     table = read_or_refused(lambda: read(raw))
     if table is not None:
         assert table.num_rows > 0

@@ -208,6 +208,17 @@ def test_separators_are_found(tmp_path):
     assert read(tmp_path, "a b:c\n1:2\n", separator=":").column_names == ["a b", "c"]
 
 
+def test_a_line_that_names_the_separator_is_obeyed(tmp_path):
+    for start in ("", "\ufeff"):
+        assert read(tmp_path, f"{start}sep=;\r\na;b\r\n1,5;x\r\n".replace("1,5", "1.5")).to_pydict() == {"a": [1.5], "b": ["x"]}
+
+
+def test_cells_that_blanks_seem_to_separate_are_pointed_out(tmp_path):
+    with pytest.warns(ReadingWarning, match="read as one column"):
+        assert read(tmp_path, "a b c\n1 2 3\n4 5 6\n").num_columns == 1
+    assert read(tmp_path, "name\nNew York\nOslo\n").num_columns == 1
+
+
 def test_a_single_column_keeps_its_blank_lines(tmp_path):
     assert read(tmp_path, "\na\n1\n\n3\n\n\n").to_pydict() == {"a": [1, None, 3]}
     assert read(tmp_path, "a,b\n\n1,2\n\n\n").to_pydict() == {"a": [1], "b": [2]}
@@ -255,6 +266,10 @@ def test_broken_utf_16_is_an_error(tmp_path):
         (b"a,b,a\n1,2,3\n", "F008", "'a'"),
         (b"a,b\n1,2\n3,x\0y\n", "F009", "line 3"),
         (b"a,b\0\n1,2\n", "F009", "line 1"),
+        ("a,b\n1,2\n".encode("utf-16-le"), "F009", "UTF-16"),
+        (b"Title\na,b,c\n1,2,3\n", "F006", "title"),
+        (b"a,b\nx,1,2\ny,3,4\n", "F006", "name of its row"),
+        (b"sep=;\na;b\n1;2\n3\n", "F006", "line 4"),
     ],
 )
 def test_what_is_wrong_is_said_with_its_line(tmp_path, content, code, said):

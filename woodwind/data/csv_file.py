@@ -67,6 +67,10 @@ def open_text(source: Source, header: bool | None = None, separator: str | None 
     encoding = next((name for mark, name in _BOMS.items() if head.startswith(mark)), "utf-8")
     decoded = None if encoding == "utf-8" else _decoded(source, encoding)
     found = TextFile(source, ",", 1, [], header=True, decoded=decoded)
+    said = re.match(rb"(?:\xef\xbb\xbf)?sep=([^\r\n\x80-\xff])(?=[\r\n])", head if decoded is None else decoded)
+    if said:  # a line that spreadsheets write for each other; blank, it keeps its number
+        found.decoded = found.whole().removeprefix(said[0].removeprefix(codecs.BOM_UTF8))
+        separator = separator or said[1].decode()
     _look(found, header, separator)
     return found
 
@@ -97,6 +101,9 @@ def _look(file: TextFile, header: bool | None, separator: str | None) -> None:
     cells = [column[0].as_py() for column in block.columns]
     file.header = is_header(cells) if header is None else header
     file.names = _names(file, cells) if file.header else [f"column_{place + 1}" for place in range(file.n_cells)]
+    if file.n_cells == 1 and separator is None and all(len((cell or "").split()) > 1 for cell in block.column(0)[:5].to_pylist()):
+        told = f"{file.source.name} is read as one column; if blanks separate its cells, write commas or tabs instead."
+        notice(told, ReadingWarning)
     if header is None and not file.header:
         notice(
             f"{file.source.name} seems to have no header: its first line holds {listed(filter(None, cells))}. It is read as data, "
@@ -252,21 +259,29 @@ def _nul(file: TextFile) -> Exception:
 def _ragged(file: TextFile, found: int) -> Exception:
     """The error for a record with another number of cells than the first; a quote that is never closed makes such."""
     raw = file.whole()
-    line = ""
-    opened = None
-    for record in records(raw, file.separator):
+    if b"\0" in raw:
+        return _nul(file)
+    line, opened, others = "", None, set()
+    for place, record in enumerate(records(raw, file.separator)):
         if not record.closed:
             opened = record.line
+        if place:
+            others.add(record.cells)
         if not line and record.cells != file.n_cells:
             line, found = f"line {record.line:,} of ", record.cells
     if opened is not None:
         return _unclosed(file, opened)
+    fix = "mend the line: text that holds the separator must stand in double quotes."
+    if others == {file.n_cells + 1}:
+        fix = "if each line begins with the name of its row, give that column a name in the first line too."
+    elif file.n_cells == 1 and len(others) == 1:
+        fix = "if the first line is a title or a comment, take it out."
     return fault(
         "F006",
         f"{line}{file.source.name} has {found:,} cell{'s' if found != 1 else ''}, and its first line has {file.n_cells:,}"
         f" (separated by {SEPARATORS.get(file.separator, repr(file.separator))}).",
         "Which columns the cells belong to cannot be told.",
-        "mend the line: text that holds the separator must stand in double quotes.",
+        fix,
     )
 
 
