@@ -55,6 +55,10 @@ class TextFile:
         """The text as UTF-8."""
         return self.source.open() if self.decoded is None else pa.BufferReader(self.decoded)
 
+    def head(self, size: int) -> bytes:
+        """The beginning of the text as UTF-8."""
+        return self.source.head(size) if self.decoded is None else self.decoded[:size]
+
     def whole(self) -> bytes:
         """The text as UTF-8, all of it; for messages only."""
         text = self.source.whole().to_pybytes() if self.decoded is None else self.decoded
@@ -79,8 +83,7 @@ def _look(file: TextFile, header: bool | None, separator: str | None) -> None:
     """Find separator and names; the text is decoded another way if it turns out not to be what was thought."""
     size = _HEAD
     while True:
-        with file.stream() as stream:
-            head = bytes(stream.read(size))
+        head = file.head(size)
         complete = len(head) < size
         text = head.removeprefix(codecs.BOM_UTF8)
         found = (separator, 0) if separator is not None else find_separator(text, complete)
@@ -197,7 +200,8 @@ def read_columns(file: TextFile, wanted: Sequence[str], as_text: Collection[str]
 
 def _read_once(file: TextFile, grown: dict[str, GrowingColumn], block: int) -> None:
     """Add the blocks of the file to its columns."""
-    places = [file.names.index(name) for name in grown]
+    where = {name: place for place, name in enumerate(file.names)}
+    places = [where[name] for name in grown]
     skip = int(file.header)
     file.n_rows = -skip
     last = None

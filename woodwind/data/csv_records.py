@@ -3,11 +3,13 @@
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import islice, pairwise
 
 SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
 
 _FEED, _RETURN, _QUOTE = b'\n\r"'
+# Records that say which separator it is.
+_LOOKED_AT = 200
 _WHOLE = re.compile(r"\d{1,18}")
 
 
@@ -60,8 +62,8 @@ def find_separator(head: bytes, complete: bool) -> tuple[str, int]:
     """
     best, answer = (-1.0, 0), (",", 1)
     for separator in SEPARATORS:
-        found = list(records(head, separator))
-        if not complete and len(found) > 1:
+        found = list(islice(records(head, separator), _LOOKED_AT))
+        if not complete and 1 < len(found) < _LOOKED_AT:
             found = found[:-1]  # it may be cut
         if not found:
             continue
