@@ -15,6 +15,7 @@ from woodwind.testing.forests import random_forest, random_rows
 from woodwind.tree import explanation as room
 from woodwind.tree.explanation import explain, quadrature
 from woodwind.tree.forest import STOP, Forest
+from woodwind.tree.grove_form import quick_form
 from woodwind.tree.joining import joined
 
 SEEDS = st.integers(0, 2**32)
@@ -168,6 +169,9 @@ def test_a_grove_is_explained_as_its_general_form_is(kind, classes, more, monkey
     new[0, 4], new[1] = 99, np.nan
     x = np.ascontiguousarray(new)
     x[0, 4] = -2
+    quick = quick_form(grove, grove.n_trees).check()
+    np.testing.assert_allclose(quick.raw(x), grove.mean(x), rtol=0.0, atol=1e-12)
+    np.testing.assert_allclose(quick.with_node_values().value, quick.value, rtol=0.0, atol=1e-12)
     values, base = explain(grove, x, 2)
     of_forest, forest_base = explain(grove.forest(), x)
     np.testing.assert_allclose(values, of_forest, rtol=0.0, atol=1e-12)
@@ -175,6 +179,18 @@ def test_a_grove_is_explained_as_its_general_form_is(kind, classes, more, monkey
     np.testing.assert_allclose(base + values.sum(axis=1), grove.mean(x), rtol=0.0, atol=1e-12)
     monkeypatch.setattr(room, "GROVE_NODES", 1)
     np.testing.assert_allclose(explain(grove, x)[0], values, rtol=0.0, atol=1e-15)
+
+
+def test_a_grove_of_single_leaves_and_one_without_trees():
+    X = np.arange(20.0).reshape(10, 2)
+    grove = RandomForestRegressor(n_estimators=3, random_state=0, min_samples_leaf=10).fit(X, X[:, 0]).grove_
+    values, base = explain(grove, X)
+    assert not values.any()
+    np.testing.assert_allclose(base, grove.mean(X[:1])[0], rtol=1e-12)
+    none = replace(grove, nodes=grove.nodes[:0], roots=grove.roots[:1], mixed=grove.mixed[:0], cover=grove.cover[:0])
+    values, base = explain(none, X)
+    assert values.shape == (10, 2, 1)
+    assert base.tolist() == [0.0]
 
 
 def test_no_trees_no_rows_and_single_leaves():

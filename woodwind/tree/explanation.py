@@ -18,6 +18,7 @@ from woodwind.kernels.shap import Desk, Paths, Points, explain_lanes, find_paths
 from woodwind.kernels.traverse import node_means
 from woodwind.tree.forest import Forest, n_rows
 from woodwind.tree.grove import Grove
+from woodwind.tree.grove_form import quick_form
 from woodwind.tree.predictor import rows_of
 
 Floats = NDArray[np.float64]
@@ -54,7 +55,7 @@ def explain_grove(grove: Grove, x: Any, threads: int = 1) -> tuple[Floats, Float
     values = np.zeros((n_rows(x), len(grove.n_levels), n_explained))
     base = np.zeros(n_explained)
     for part in parts_of(grove):
-        forest = part._general(grove.n_trees)
+        forest = quick_form(part, grove.n_trees)
         if classes:
             output = np.full(part.n_trees, -1 if n_explained > 1 else 0)
             forest = replace(forest, value=forest.value[:, 1:], output=output, n_outputs=n_explained, start=np.zeros(n_explained))
