@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from woodwind.auto.clock import Clock
+from woodwind.auto.compiling import is_time_to_compile
 from woodwind.auto.lesson import Lesson
 from woodwind.auto.members import ForestMember
 from woodwind.auto.recipe import Fit, Recipe, Taught, gathered
@@ -45,6 +46,9 @@ class Boosting:
 
     def fits(self, lesson: Lesson, recipe: Recipe, clock: Clock, have: Sequence[Fit]) -> Iterator[Fit]:
         """All folds together."""
+        # Symmetric trees are a variant of the kernel that grows all trees of one score.
+        if recipe.settings.get("growth") == "symmetric" and not is_time_to_compile("take_part", clock, variants=2):
+            return
         began = time.perf_counter()
         plan = boost_plan(lesson, recipe)
         rows = Rows(lesson.codes, for_loss(lesson), lesson.weight, None)

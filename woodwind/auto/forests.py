@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from woodwind.auto.calibration import Calibration, calibrate
 from woodwind.auto.clock import Clock
+from woodwind.auto.compiling import is_time_to_compile
 from woodwind.auto.lesson import Lesson
 from woodwind.auto.members import GroveMember, scaled_shares
 from woodwind.auto.recipe import ALL_ROWS, Fit, Recipe, Taught, gathered
@@ -36,6 +37,8 @@ class Forests:
 
     def fits(self, lesson: Lesson, recipe: Recipe, clock: Clock, have: Sequence[Fit]) -> Iterator[Fit]:
         """All folds and all rows together, a tree of each in turn."""
+        if not is_time_to_compile("grow_grove_tree", clock):
+            return
         began = time.perf_counter()
         end = clock.spent + MOST_OF_THE_REST * clock.left_for_training
         sides = [ALL_ROWS, *range(lesson.n_folds)]

@@ -1,0 +1,15 @@
+"""Whether a family can be begun in the time that is left: kernels that were never used on this machine are compiled first, without a stop."""
+
+from woodwind.auto.clock import Clock
+from woodwind.kernels.jit import home
+
+# Seconds that must be left where the large kernel of a family is not there yet.
+COMPILING = 45.0
+
+
+def is_time_to_compile(kernel: str, clock: Clock, variants: int = 1) -> bool:
+    """Whether so many variants of a kernel are kept already, or there is time to compile one."""
+    directory = home()
+    if directory is None or clock.left_for_training >= COMPILING:
+        return True
+    return len(list(directory.glob(f"{kernel}-*"))) >= variants
