@@ -1,4 +1,4 @@
-"""Whether a family can be begun in the time that is left: kernels that were never used on this machine are compiled first, without a stop."""
+"""Whether a family can be begun in the time that is left: kernels that were never used on this machine are compiled first, in one go."""
 
 from woodwind.auto.clock import Clock
 from woodwind.kernels.jit import home
