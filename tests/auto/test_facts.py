@@ -116,6 +116,7 @@ def test_losses_are_those_of_scikit_learn(task):
     assert facts["comparison"]["loss"] == pytest.approx(ours)
     assert facts["comparison"]["guess"]["loss"] == pytest.approx(guess)
     assert facts["comparison"]["guess"]["skill"] == pytest.approx(1.0 - ours / guess)
+    assert facts["comparison"]["guess"]["score"] == pytest.approx(guess)
     best = min(log_loss(outcome.y, probabilities(outcome.out_of_fold[:, place])) for place in range(3))
     assert facts["comparison"]["best"]["loss"] == pytest.approx(best)
 

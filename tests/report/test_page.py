@@ -8,11 +8,13 @@ from html.parser import HTMLParser
 
 import pytest
 
+import woodwind
 from tests.auto.fake_outcome import fake
 from woodwind.auto.facts import collect
 from woodwind.base.errors import DataError
 from woodwind.report import page
 from woodwind.report.page import SECTIONS
+from woodwind.report.sections import use
 
 PARTS = ("comparison", "quality", "data", "members", "curves", "margins", "diversity", "importance", "mistakes", "dependence")
 TASKS = ("binary", "multiclass", "regression")
@@ -170,3 +172,16 @@ def test_every_chart_says_what_it_shows(task):
         assert 'role="img"' in chart
         assert re.search(r"<title>[^<]+</title>", chart)
         assert re.search(r"<desc>[^<]+</desc>", chart)
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_the_python_that_is_shown_runs(task, monkeypatch):
+    outcome = fake(task, n=240, rounds=15)
+    monkeypatch.setattr(woodwind, "load", lambda path: outcome.model)
+    code = use(facts_of(task))["python"]
+    names = {}
+    exec(code, names)
+    assert list(names["table"].columns) == outcome.X.column_names
+    said = names["model"].predict(names["table"])
+    assert said.shape == (1,)
+    assert said[0] == outcome.model.predict(outcome.X.take([0]))[0]

@@ -6,7 +6,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from woodwind.auto.facts_judged import Judged, Unit, mean_and_error, row_losses
+from woodwind.auto.facts_judged import Judged, Unit, mean_and_error
+from woodwind.auto.facts_metric import score_of
 from woodwind.auto.facts_plain import brief
 from woodwind.auto.outcome import ENSEMBLE, Outcome
 
@@ -52,10 +53,12 @@ def comparison_facts(outcome: Outcome, judged: Judged) -> dict[str, Any]:
     ours = judged.losses(judged.scores)
     base, base_error = mean_and_error(ours, judged.weight)
     out: dict[str, Any] = {"unit": unit.name, "loss": unit.value(base), "standard_error": unit.change(base, 0.0, base_error)[1]}
-    guessed, error = mean_and_error(guess_losses(outcome, judged) - ours, judged.weight)
+    constant = guess(outcome, judged)
+    guessed, error = mean_and_error(judged.losses(constant) - ours, judged.weight)
     more, error = unit.change(base, guessed, error)
     skill = guessed / (base + guessed) if base + guessed > 0.0 else float("nan")
     out["guess"] = {"loss": unit.value(base) + more, "more": more, "standard_error": error, "skill": skill}
+    out["guess"]["score"] = score_of(outcome.model.metric, judged.task, judged.y, constant, judged.weight)
     single = [entry for entry in outcome.leaderboard if entry.name in judged.names and np.isfinite(entry.loss) and entry.family != ENSEMBLE]
     if single:
         best = min(single, key=lambda entry: entry.loss)
@@ -66,18 +69,17 @@ def comparison_facts(outcome: Outcome, judged: Judged) -> dict[str, Any]:
     return out
 
 
-def guess_losses(outcome: Outcome, judged: Judged) -> Floats:
-    """The loss of saying the same of every row: the shares of the classes, the mean or the median of the numbers."""
+def guess(outcome: Outcome, judged: Judged) -> Floats:
+    """Scores that say the same of every row: the shares of the classes, the mean or the median of the numbers."""
     y = np.asarray(outcome.y)
     weight = np.ones(len(y)) if outcome.weight is None else np.asarray(outcome.weight, np.float64)
     if judged.task == "regression":
         typical = np.median(y) if judged.absolute else np.average(y, weights=weight)
-        return row_losses("regression", judged.y, np.full((len(judged.y), 1), float(typical)), absolute=judged.absolute)
+        return np.full((len(judged.y), 1), float(typical))
     n_classes = len(outcome.model.classes)
     shares = np.bincount(y.astype(np.int64), weight, minlength=n_classes)
     logs = np.log(np.maximum(shares / shares.sum(), 1e-12))
-    scores = np.full((len(judged.y), 1), logs[1] - logs[0]) if judged.task == "binary" else np.tile(logs, (len(judged.y), 1))
-    return judged.losses(scores)
+    return np.full((len(judged.y), 1), logs[1] - logs[0]) if judged.task == "binary" else np.tile(logs, (len(judged.y), 1))
 
 
 def curve_facts(outcome: Outcome, most: int = 200) -> list[dict[str, Any]]:

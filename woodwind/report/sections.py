@@ -84,6 +84,9 @@ def leaderboard(facts: Facts) -> Facts | None:
         track = Track(low - 0.5, high + 0.5)
     level = scored[0]["score"] if scored else None
     rows = [_entry_row(one, track, level) for one in entries]
+    guess = facts.get("comparison", {}).get("guess", {}).get("score")
+    if guess is not None:
+        rows.append(_guess_row(guess, track, level, "the mean" if facts["task"] == "regression" else "the shares of the classes"))
     caption = (
         "Scores are of rows that were held out, so no model had learnt them; for the ensemble its weights were chosen without them, too. "
         "Points have whiskers of two standard errors: models whose whiskers overlap widely may have changed places by chance. "
@@ -113,6 +116,13 @@ def _entry_row(one: Facts, track: Track, level: float | None) -> Facts:
         "microseconds": "" if micro is None else micro,
         "prediction": "–" if micro is None else f"{number(micro, 2)} µs" if micro < 1000.0 else f"{number(micro / 1000.0, 2)} ms",
     }
+
+
+def _guess_row(score: float, track: Track, level: float | None, what: str) -> Facts:
+    """What one would have without any model."""
+    nothing = {"seconds": "", "training": "–", "weight": "", "share": "–", "microseconds": "", "prediction": "–"}
+    drawing = point_row(track, score, 0.0, f"guessing: {number(score, 4)}", kind="faint", level=level)
+    return {"name": "guessing", "kind": "guess", "family": what, "score": score, "written": number(score, 4), "drawing": drawing, **nothing}
 
 
 def bars(rows: list[Facts], kinds: tuple[str, str] = ("one", "soft")) -> list[Facts]:
@@ -199,9 +209,9 @@ def use(facts: Facts) -> Facts | None:
     row = [f"    {literal(name)}: [{literal(value)}]," for name, value in pairs[:12]]
     if found["n_columns"] > len(row):
         row.append(f"    # and so on: {count(found['n_columns'])} columns in all")
-    ask = "model.predict(table)" if facts["task"] == "regression" else "model.predict(table), model.predict_proba(table)"
+    ask = ["model.predict(table)"] if facts["task"] == "regression" else ["model.predict(table)", "model.predict_proba(table)"]
     opened = ["import pandas as pd", "import woodwind", "", 'model = woodwind.load("model.ww")']
-    code = [*opened, "table = pd.DataFrame({", *row, "})", ask, "model.explain(table)"]
+    code = [*opened, "table = pd.DataFrame({", *row, "})", *ask]
     names = [shown(name) for name in found["columns"]]
     more = found["n_columns"] - len(names)
     return {
