@@ -67,7 +67,7 @@ def collect(outcome: Outcome, seconds: float, threads: int = 1) -> dict[str, Any
         "curves": lambda: curve_facts(outcome),
         "margins": lambda: margin_facts(outcome, judged),
         "diversity": lambda: diversity_facts(outcome, judged),
-        "importance": lambda: importance_facts(outcome, judged, clock.share(0.65), threads),
+        "importance": lambda: importance_facts(outcome, judged, clock.share(0.5), threads),
         "mistakes": lambda: mistake_facts(outcome, judged, facts.get("importance")),
         "dependence": lambda: dependence_facts(outcome, facts.get("importance"), clock.share(0.9), threads),
     }
