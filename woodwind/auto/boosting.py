@@ -34,8 +34,9 @@ Floats = NDArray[np.float64]
 MOST_ROUNDS = 3000
 # Learning leaves once more takes about this share of the time that growing took.
 REPLAY_SHARE = 0.4
-# What a member may take of the time that is left when it begins: others should have a chance.
-MOST_OF_THE_REST = 0.5
+# What a member may take of the time that is left when it begins: others should have a chance. Of a large table, which is not divided into
+# folds, one member that is finished is worth more than several that are not.
+MOST_OF_THE_REST, OF_A_LARGE_TABLE = 0.5, 0.85
 
 
 class Boosting:
@@ -54,7 +55,8 @@ class Boosting:
         rows = Rows(lesson.codes, for_loss(lesson), lesson.weight, None)
         folds = Folds.of(rows, plan, lesson.fold, lesson.ordered)
         watch = _Watch(lesson, plan.loss, folds)
-        end = clock.spent + MOST_OF_THE_REST * clock.left_for_training
+        share = MOST_OF_THE_REST if lesson.n_folds > 1 else OF_A_LARGE_TABLE
+        end = clock.spent + share * clock.left_for_training
 
         def out_of_time(step: Step) -> bool:
             return clock.spent + REPLAY_SHARE * step.seconds > end

@@ -23,6 +23,10 @@ Floats = NDArray[np.float64]
 
 MOST_TREES = 200
 LEAST_TREES = 10
+# Seconds for a value of the table before the first tree: all columns are put in order.
+PER_VALUE = 5e-7
+# Rows that a tree is grown from at most: of more rows, more trees say more than larger ones in the same time.
+MOST_DRAWN = 100_000
 # What a forest may take of the time that is left when it begins.
 MOST_OF_THE_REST = 0.35
 # Rows that a calibration is learnt from: it has two numbers, or one more than classes.
@@ -37,7 +41,8 @@ class Forests:
 
     def fits(self, lesson: Lesson, recipe: Recipe, clock: Clock, have: Sequence[Fit]) -> Iterator[Fit]:
         """All folds and all rows together, a tree of each in turn."""
-        if not is_time_to_compile("grow_grove_tree", clock):
+        ordering = PER_VALUE * lesson.n_rows * len(lesson.table.columns)
+        if not is_time_to_compile("grow_grove_tree", clock) or clock.left_for_training < ordering:
             return
         began = time.perf_counter()
         end = clock.spent + MOST_OF_THE_REST * clock.left_for_training
@@ -51,12 +56,15 @@ class Forests:
         grown = in_order(lambda place: growing[order[place][1]].tree(order[place][0]), range(len(order)), lesson.threads)
         for (number, fold), tree in zip(order, grown, strict=False):
             trees[fold].append(tree)
-            if fold == sides[-1] and clock.spent > end and number + 1 < wanted:
-                note = f"out of time after {number + 1:,} trees"
+            whole = number + (fold == sides[-1])  # trees of every fold
+            if whole < wanted and (clock.left_for_training <= 0.0 or (clock.spent > end and fold == sides[-1])):
+                note = f"out of time after {whole:,} trees"
                 grown.close()
                 break
-        if note and len(trees[sides[-1]]) < LEAST_TREES:
-            return
+        if note:
+            trees = {fold: grown_so_far[:whole] for fold, grown_so_far in trees.items()}
+            if whole < LEAST_TREES:
+                return
         x = matrix_of(lesson.table)
         for fold in sides:
             grove = Grove.of(trees.pop(fold), lesson.grades.n_levels, rows.n_classes)
@@ -104,7 +112,8 @@ def _growing(lesson: Lesson, recipe: Recipe, rows: GroveRows, fold: int) -> Grow
     learnt[lesson.learnt(fold) if fold != ALL_ROWS else slice(None)] = 1
     random_cuts = bool(given.get("random_cuts", False))
     name = key(lesson.seed, "member", recipe.name, recipe.seed, fold)
-    drawing = Drawing(name, lesson.n_rows, int(learnt.sum()), bool(given.get("bootstrap", not random_cuts)), units=learnt)
+    n_draws = min(int(learnt.sum()), MOST_DRAWN)
+    drawing = Drawing(name, lesson.n_rows, n_draws, bool(given.get("bootstrap", not random_cuts)), units=learnt)
     n_features = lesson.grades.n_features
     share = given.get("max_features", "sqrt")
     count = np.sqrt(n_features) if share == "sqrt" else share * n_features

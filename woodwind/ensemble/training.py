@@ -160,9 +160,12 @@ class Folds:
         numbers = np.unique(folds[folds >= 0]).tolist()
         learn = [np.flatnonzero(folds < fold if ordered else folds != fold).astype(np.int32) for fold in numbers]
         starts = [rows.start(plan.loss, some) for some in learn]
+        # Several are side by side, on a thread each.
+        threads = plan.threads if len(numbers) == 1 else 1
+        plans = [replace(plan, seed=key(plan.seed, "fold", fold), threads=threads) for fold in numbers]
         boosters = [
-            Booster(rows.codes, rows.y, replace(plan, seed=key(plan.seed, "fold", fold), threads=1), rows.raw(start), rows.weight, some)
-            for fold, start, some in zip(numbers, starts, learn, strict=True)
+            Booster(rows.codes, rows.y, own, rows.raw(start), rows.weight, some)
+            for own, start, some in zip(plans, starts, learn, strict=True)
         ]
         return cls([np.flatnonzero(folds == fold) for fold in numbers], starts, boosters)
 
