@@ -68,6 +68,8 @@ def test_a_row_has_the_same_bits_in_any_company(fit, task):
     X, y = example(task, 700)
     member = fit(X[:300], y[:300], None, task, TASKS[task], 0, no_end)
     whole = member.scores_of(X)
+    if fit is not fit_linear:
+        assert member.scores_of(X, 2).tobytes() == whole.tobytes()
     for rows in (slice(0, 1), slice(3, 300), slice(450, 700)):
         assert member.scores_of(X[rows]).tobytes() == whole[rows].tobytes()
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from woodwind.auto.blas_threads import one_blas_thread
 from woodwind.auto.view import View
 from woodwind.base.errors import DataError
 
@@ -33,8 +34,9 @@ class LinearMember:
         """Scores (n, width) of rows as numbers."""
         check_columns(matrix, self.slopes.shape[0])
         out = np.empty((len(matrix), self.slopes.shape[1]))
-        for begin, count, rows in blocks(matrix):
-            out[begin : begin + count] = (np.clip(rows, -REACH, REACH) @ self.slopes)[:count]
+        with one_blas_thread():
+            for begin, count, rows in blocks(matrix):
+                out[begin : begin + count] = (np.clip(rows, -REACH, REACH) @ self.slopes)[:count]
         return np.asarray(np.clip(out + self.start, self.low, self.high))
 
     def check(self) -> "LinearMember":

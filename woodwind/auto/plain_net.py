@@ -2,8 +2,9 @@
 
 A net of plain columns cannot bend sharply, as trees do. So each number is given to it twice: smoothly clipped, and as its place in each
 of some intervals between quantiles, from 0 below the interval to 1 above it (Gorishniy, Rubachev & Babenko 2022). Several nets that held
-out different rows are one member: the mean of their scores. Weights are kept in single precision, in which they were learnt, and multiplied
-in double precision, where the order of a sum does not show.
+out different rows are one member: the mean of their scores. Weights are kept in single precision, in which they were learnt. Products are
+of double precision, of blocks of rows of one size, each by one thread: a row then has the same bits in any company and on any number of
+threads. In single precision BLAS adds up the rows of a block in different ways.
 """
 
 from dataclasses import dataclass
@@ -12,6 +13,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from woodwind.auto.blas_threads import one_blas_thread
 from woodwind.auto.plain_linear import blocks, check_columns
 from woodwind.auto.view import View
 from woodwind.base.errors import DataError
@@ -95,15 +97,17 @@ class NetMember:
             for first, count, rows in parts[begin:end]:
                 out[first : first + count] = self._block(rows)[:count]
 
-        run_ranges(work, len(parts), threads, 1 << 20)
+        with one_blas_thread():
+            run_ranges(work, len(parts), threads, 1 << 20)
         return out
 
     def _block(self, rows: Floats) -> Floats:
         values = self.pieces.of(rows)[None]
         for number, (weight, bias) in enumerate(self._wide):
-            values = np.matmul(values, weight) + bias
+            values = np.matmul(values, weight)
+            values += bias
             if number < len(self._wide) - 1:
-                values = values * sigmoid(values)
+                values *= sigmoid(values)
         return np.asarray(np.clip((values * self.scale[:, None, None]).mean(axis=0) + self.shift, self.low, self.high))
 
     @property

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.linear_model import LogisticRegression, Ridge
 
+from woodwind.auto.blas_threads import one_blas_thread
 from woodwind.auto.inner_rows import held_out, inner_loss, some_rows
 from woodwind.auto.neighbours_training import train_neighbours
 from woodwind.auto.net_training import train_net
@@ -20,7 +21,6 @@ from woodwind.auto.plain_linear import REACH, LinearMember
 from woodwind.auto.plain_neighbours import NeighboursMember
 from woodwind.auto.plain_net import NetMember
 from woodwind.base.streams import key
-from woodwind.estimators.blas_threads import one_blas_thread
 from woodwind.metrics.metric import NUMBERS
 
 Floats = NDArray[np.float64]
@@ -39,7 +39,6 @@ SURE, BEYOND = 30.0, 0.25
 
 def fit_linear(matrix: Floats, y: NDArray, weight: Floats | None, task: str, n_classes: int, seed: int, deadline: Deadline) -> LinearMember:
     """Logistic regression for classes, ridge regression for numbers; the penalty is chosen on held-out rows, then all rows are learnt."""
-    # A second thread of BLAS gains little, and where others run it is waited for at every product.
     with one_blas_thread():
         return _linear(matrix, y, weight, task, n_classes, seed, deadline)
 
