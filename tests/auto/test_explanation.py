@@ -8,6 +8,7 @@ import pytest
 
 from tests.auto.fake_outcome import table_of
 from woodwind import GradientBoostingClassifier, GradientBoostingRegressor, RandomForestClassifier, RandomForestRegressor
+from woodwind.auto import explanation as room
 from woodwind.auto.background import MOST_ROWS, NAME, Background, background_facts
 from woodwind.auto.explanation import ORDERS, drawn_orders, explain_model, matrix_source, parts_of
 from woodwind.auto.members import ForestMember, GroveMember, MeanMember
@@ -29,7 +30,7 @@ class Bent:
     slopes: np.ndarray  # (d, width)
     bend: float = 0.3
 
-    def scores_of(self, matrix):
+    def scores_of(self, matrix, threads=1):
         straight = matrix @ self.slopes
         return straight + self.bend * straight**2
 
@@ -182,12 +183,33 @@ def test_orders_do_not_matter_to_what_is_linear():
 
 @pytest.mark.parametrize("n_background", [1, 3, 16])
 def test_every_background_row_is_begun_from_as_often_and_in_both_directions(n_background):
-    orders = drawn_orders(7, n_background, 0)
+    orders = drawn_orders(7, n_background, ORDERS, 0)
     half = len(orders) // 2
     assert half % n_background == 0
     assert 0.5 * ORDERS <= half <= 1.5 * ORDERS
     assert (np.sort(orders, axis=1) == np.arange(7)).all()
     np.testing.assert_array_equal(orders[half:], orders[:half, ::-1])
+
+
+def test_of_many_rows_members_are_asked_fewer_questions_each(monkeypatch):
+    model, rows = blend("regression")
+    asked = []
+
+    @dataclass(frozen=True, eq=False)
+    class Counted(Bent):
+        def scores_of(self, matrix, threads=1):
+            asked.append(len(matrix))
+            return super().scores_of(matrix)
+
+    both = with_member(model, Counted(line(model).slopes))
+    for most in (10**6, 500, 1):
+        asked.clear()
+        monkeypatch.setattr(room, "MOST_QUESTIONS", most)
+        told = explain_model(both, rows)
+        # Beside those about the background, and for the score itself.
+        pairs = min(ORDERS, max(most // (2 * 7 * 6), 1))
+        assert sum(asked) == 2 * pairs * 7 * 6 + pairs + 6
+        check_sum(told, both, rows)
 
 
 def test_a_background_is_kept_in_facts_and_a_damaged_one_is_not_believed():

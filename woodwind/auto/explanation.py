@@ -26,8 +26,10 @@ Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
 SCALES = {"binary": LOG_ODDS, "multiclass": "score"}
-# Orders of the columns that are drawn for a row; each counts together with its reverse.
+# Orders of the columns that are drawn for a row; each counts together with its reverse. Of many rows or columns fewer, so that members are
+# asked about no more rows than these: the nets of five folds took 26 s for them on a busy machine.
 ORDERS = 16
+MOST_QUESTIONS = 1 << 15
 # Numbers of the rows that sampled members are asked about at a time.
 ASKED = 1 << 21
 
@@ -36,7 +38,7 @@ ASKED = 1 << 21
 class MatrixMember(Protocol):
     """A member that reads the rows as numbers."""
 
-    def scores_of(self, matrix: Floats) -> Floats:
+    def scores_of(self, matrix: Floats, threads: int = 1) -> Floats:
         """Scores (n, width)."""
 
 
@@ -44,8 +46,8 @@ def explain_model(model: AutoModel, X: Any, threads: int = 1, seed: int = 0) -> 
     """Shapley values of the input columns for the score of every row of a table: `values`, `base` and `scores` of the blend.
 
     `exact_share` of the result is the share of the weights that trees and linear members have. The values of the others are means over
-    orders drawn by `seed`, as are those of linear members for rows whose scores are cut off. For many rows or columns that takes long: the
-    members are asked some 2 * ORDERS * columns questions for each row.
+    orders drawn by `seed`, as are those of linear members for rows whose scores are cut off: of ORDERS orders and their reverse for each
+    row, or of fewer where there are many rows.
     """
     view = model.view(X)
     n, width = view.n_rows, model.width
@@ -67,7 +69,7 @@ def explain_model(model: AutoModel, X: Any, threads: int = 1, seed: int = 0) -> 
         base += weight * mean
         guessed += 0.0 if exact else abs(weight)
     if sampled:
-        found, mean = sampled_values(model, sampled, view, seed)
+        found, mean = sampled_values(model, sampled, view, seed, threads)
         values += found
         base += mean
     names = tuple(field.name for field in model.schema.fields)
@@ -119,7 +121,7 @@ def linear_values(model: AutoModel, member: LinearMember, view: View, seed: int)
     high, low = base + np.maximum(values, 0.0).sum(axis=1), base + np.minimum(values, 0.0).sum(axis=1)
     beyond = np.flatnonzero(((high > member.high) | (low < member.low)).any(axis=1))
     if beyond.size:
-        orders, cut = drawn_orders(model.schema.n_inputs, 1, seed), np.zeros((beyond.size, *values.shape[1:]))
+        orders, cut = drawn_orders(model.schema.n_inputs, 1, ORDERS, seed), np.zeros((beyond.size, *values.shape[1:]))
         for order in orders:
             steps = base + np.cumsum(values[beyond][:, order], axis=1)
             start = np.broadcast_to(base, (beyond.size, 1, len(base)))
@@ -128,17 +130,20 @@ def linear_values(model: AutoModel, member: LinearMember, view: View, seed: int)
     return values, np.clip(base, member.low, member.high), not beyond.size
 
 
-def sampled_values(model: AutoModel, members: list[tuple[float, MatrixMember]], view: View, seed: int) -> tuple[Floats, Floats]:
+def sampled_values(
+    model: AutoModel, members: list[tuple[float, MatrixMember]], view: View, seed: int, threads: int = 1
+) -> tuple[Floats, Floats]:
     """Values (n, C, width) and base (width,) of the weighted sum of some members, by orders of the columns drawn by key."""
     source, matrix = matrix_source(model), view.matrix
-    background = Background.of(model.facts, matrix.shape[1]).rows
     n_columns = model.schema.n_inputs
-    orders = drawn_orders(n_columns, len(background), seed)
+    wanted = min(max(MOST_QUESTIONS // (2 * (n_columns + 1) * max(view.n_rows, 1)), 1), ORDERS)
+    background = Background.of(model.facts, matrix.shape[1]).rows[:wanted]
+    orders = drawn_orders(n_columns, len(background), wanted, seed)
     starts = background[np.arange(len(orders)) % len(background)]
     at_once = max(ASKED // ((n_columns + 1) * max(matrix.shape[1], 1)), 1)
 
     def ask(rows: Floats) -> Floats:
-        return np.asarray(sum(weight * member.scores_of(rows) for weight, member in members))
+        return np.asarray(sum(weight * member.scores_of(rows, threads) for weight, member in members))
 
     base = ask(background)
     values = np.zeros((view.n_rows, n_columns, base.shape[1]))
@@ -154,8 +159,8 @@ def sampled_values(model: AutoModel, members: list[tuple[float, MatrixMember]], 
     return values / len(orders), base.mean(axis=0)
 
 
-def drawn_orders(n_columns: int, n_background: int, seed: int) -> Integers:
-    """Orders of the columns (o, C), the second half the reverse of the first: every background row is begun from as often, both ways."""
-    half = n_background * max(round(ORDERS / n_background), 1)
+def drawn_orders(n_columns: int, n_background: int, wanted: int, seed: int) -> Integers:
+    """Orders of the columns (o, C), about as many as wanted and then their reverse: every background row is begun from as often."""
+    half = n_background * max(round(wanted / n_background), 1)
     orders = np.array([permutation(key(seed, "order", number), n_columns) for number in range(half)])
     return np.concatenate([orders, orders[:, ::-1]])
