@@ -17,6 +17,11 @@ def test_every_code_that_is_used_has_a_meaning_and_every_meaning_is_used():
     assert used == set(MEANINGS)
 
 
+def test_the_page_of_messages_has_every_code():
+    page = (ROOM.parent.parent / "docs" / "messages.md").read_text(encoding="utf-8")
+    assert re.findall(r"\| WW-(\w+) \| (.*) \|", page) == list(MEANINGS.items())
+
+
 def test_an_error_says_what_why_and_how_to_mend_it():
     assert str(fault("D004", "What.", "Why.", "do this.")) == "WW-D004: What.\nWhy.\nFix: do this."
     assert type(fault("D004", "", "", "")) is TableError

@@ -126,6 +126,30 @@ def test_a_damaged_file_is_named(tmp_path, kind):
     assert "table.csv" in failure(tmp_path, whole[:-30], "F005")
 
 
+@pytest.mark.parametrize("kind", ["parquet", "feather", "arrow stream"])
+def test_damaged_files_of_columns_are_read_or_refused(tmp_path, kind):
+    sink = pa.BufferOutputStream()
+    if kind == "parquet":
+        pa.parquet.write_table(TABLE, sink)
+    elif kind == "feather":
+        pa.feather.write_feather(TABLE, sink, compression="uncompressed")
+    else:
+        with pa.ipc.new_stream(sink, TABLE.schema) as stream:
+            stream.write_table(TABLE)
+    whole = bytes(sink.getvalue())
+    draw = np.random.default_rng(0)
+    refused = 0
+    for _ in range(150):
+        damaged = bytearray(whole)
+        for place in draw.integers(8, len(whole) - 4, draw.integers(1, 4)):
+            damaged[place] = draw.integers(0, 256)
+        try:
+            read(tmp_path, bytes(damaged)).validate(full=True)
+        except TableError:
+            refused += 1
+    assert refused > 20
+
+
 # ------------------------------------------------------------------------------------------------------------- several files
 
 
@@ -407,7 +431,7 @@ def test_commas_in_numbers(tmp_path):
     with pytest.warns(ReadingWarning, match="'a' read with commas between thousands"):
         assert column(tmp_path, '"1,234"', '"1,234,567.5"', "12").to_pylist() == [1234.0, 1234567.5, 12.0]
     with pytest.warns(ReadingWarning, match="'a' read with decimal commas"):
-        assert column(tmp_path, "1,5", "-1.234,25", "3", separator=";").to_pylist() == [1.5, -1234.25, 3.0]
+        assert column(tmp_path, "1,5", "-1.234,25", "3", "1.234", separator=";").to_pylist() == [1.5, -1234.25, 3.0, 1234.0]
     assert column(tmp_path, '"1,23"', "4").to_pylist() == ["1,23", "4"]
 
 

@@ -8,6 +8,7 @@ import pyarrow as pa
 import pytest
 
 from woodwind.data.suspicions import Suspicion, suspicions
+from woodwind.data.written_schema import WrittenSchema
 
 N = 1_000
 RNG = np.random.default_rng(0)
@@ -230,11 +231,14 @@ def test_tiny_and_odd_tables_are_no_trouble(n):
             "nested": pa.array([[1]] * n, pa.list_(pa.int64())),
             "level": pa.array(["a"] * n).dictionary_encode(),
             "infinite": pa.array([float("inf")] * n, pa.float64()),
+            "nano": pa.array([1] * n, pa.timestamp("ns")),
+            "far": pa.array([2**31 - 1] * n, pa.int32()).cast(pa.date32()),
             "bool": pa.array([True] * n, pa.bool_()),
             "time": pa.array([dt.time(1)] * n, pa.time64("us")),
             "decimal": pa.array([1] * n, pa.int64()).cast(pa.decimal128(22, 1)),
         }
     )
+    assert len(WrittenSchema.of(table).columns) == table.num_columns
     suspicions(table, None, np.zeros(n), False)
     suspicions(table, None, np.arange(n) % 2, True)
 

@@ -204,7 +204,7 @@ def _with_commas(levels: pa.Array, separator: str) -> tuple[pa.Array | None, str
     if separator == ",":
         pattern, plain = r"^[+-]?(\d{1,3}(,\d{3})+|[1-9]\d*|0)(\.\d+)?$", pc.replace_substring(levels, ",", "")
     else:
-        pattern = r"^[+-]?((0|[1-9]\d*)(,\d+)?|\d{1,3}(\.\d{3})+,\d+)([eE][+-]?\d+)?$"
+        pattern = r"^[+-]?((0|[1-9]\d*)(,\d+)?|\d{1,3}(\.\d{3})+(,\d+)?)([eE][+-]?\d+)?$"
         plain = pc.replace_substring(pc.replace_substring(levels, ".", ""), ",", ".")
     if not pc.all(pc.match_substring_regex(present, pattern)).as_py():
         return None, ""

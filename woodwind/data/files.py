@@ -128,7 +128,7 @@ class _BinaryFile:
     def _open(self) -> None:
         self.table: pa.Table | None = None
         if self.kind == "parquet":
-            self.parquet = pa.parquet.ParquetFile(pa.BufferReader(self.source.whole()))
+            self.parquet = pa.parquet.ParquetFile(self.source.anywhere())
             self.names = list(self.parquet.schema_arrow.names)
             return
         whole = pa.BufferReader(self.source.whole())
@@ -143,7 +143,7 @@ class _BinaryFile:
         try:
             table = self.table if self.table is not None else self.parquet.read(columns=list(names))
             chosen = table.select(list(names))
-            chosen.validate()
+            chosen.validate(full=True)  # a damaged file must not be met by a crash later on
         except (*READ_ERRORS, KeyError) as error:
             raise damaged(self.source, error) from error
         return chosen.replace_schema_metadata(None)

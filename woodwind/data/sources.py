@@ -74,14 +74,16 @@ class Source:
             raise damaged(self, error) from error
 
     def whole(self) -> pa.Buffer:
-        """All of the contents, unpacked; of a plain file only what is looked at is loaded."""
+        """All of the contents, unpacked, in memory: a file that is mapped and then cut by somebody would end the process."""
         try:
-            if self.path is not None and not self.packing():
-                return pa.memory_map(self.path).read_buffer() if os.path.getsize(self.path) else pa.py_buffer(b"")
             with self.open() as stream:
                 return stream.read_buffer()
         except READ_ERRORS as error:
             raise damaged(self, error) from error
+
+    def anywhere(self) -> Any:
+        """The contents, unpacked, as something that can be read at any place: a plain file itself, else its contents in memory."""
+        return pa.BufferReader(self.whole()) if self.path is None or self.packing() else pa.OSFile(self.path)
 
     def packing(self) -> str:
         """How the file is compressed; an empty text where it is not."""
@@ -124,7 +126,7 @@ class Source:
 
 
 # What pyarrow, zlib and their relatives raise when a file is damaged.
-READ_ERRORS = (OSError, EOFError, pa.ArrowException, zipfile.BadZipFile, lzma.LZMAError)
+READ_ERRORS = (OSError, EOFError, UnicodeError, OverflowError, MemoryError, pa.ArrowException, zipfile.BadZipFile, lzma.LZMAError)
 
 
 def find_sources(source: Place | Sequence[Place]) -> list[Source]:

@@ -69,7 +69,10 @@ class SeenColumn:
 
     def shown(self, place: int) -> str:
         """One value, short enough for a sentence."""
-        text = repr(self.levels[place].as_py()) if self.kind == TEXT else str(self.levels[place].as_py())
+        value = self.levels[place : place + 1]
+        # Python has no dates of the year 5,881,580, and none of nanoseconds: Arrow can write all of them.
+        text = str((value.cast(pa.string()) if self.kind == DATE else value)[0].as_py())
+        text = repr(text) if self.kind == TEXT else text
         return text if len(text) <= 40 else text[:37] + "..."
 
 

@@ -162,7 +162,9 @@ class WrittenSchema:
 
 def _examples(column: pa.ChunkedArray, most: int = 3) -> tuple[str, ...]:
     """A few values, so that a reader sees what the column is about."""
-    values = [value for value in column.slice(0, 50).to_pylist() if value is not None]
+    head = column.slice(0, 50)
+    # Python has no dates of the year 5,881,580, and none of nanoseconds: Arrow can write all of them.
+    values = [value for value in (head.cast(pa.string()) if pa.types.is_temporal(head.type) else head).to_pylist() if value is not None]
     texts = [value if isinstance(value, str) else str(value) for value in values]
     return tuple(text if len(text) <= 30 else text[:27] + "..." for text in list(dict.fromkeys(texts))[:most])
 
