@@ -6,10 +6,11 @@ import re
 from functools import cache
 from html.parser import HTMLParser
 
+import numpy as np
 import pytest
 
 import woodwind
-from tests.auto.fake_outcome import fake
+from tests.auto.fake_outcome import fake, table_of
 from woodwind.auto.facts import collect
 from woodwind.base.errors import DataError
 from woodwind.report import page
@@ -172,6 +173,17 @@ def test_every_chart_says_what_it_shows(task):
         assert 'role="img"' in chart
         assert re.search(r"<title>[^<]+</title>", chart)
         assert re.search(r"<desc>[^<]+</desc>", chart)
+
+
+@pytest.mark.parametrize("kind", [woodwind.AutoEnsembleClassifier, woodwind.AutoEnsembleRegressor])
+def test_a_job_gives_a_page_with_every_section(kind, tmp_path):
+    table, signal = table_of(150)
+    goal = np.where(signal > 0.5, "good", "bad") if kind is woodwind.AutoEnsembleClassifier else signal
+    model = kind(models=2, random_state=1).fit(table, goal)
+    assert model.facts_["left_out"] == []
+    model.report(tmp_path / "report.html")
+    text = (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert [attrs["id"] for tag, attrs in Reader(text).tags if tag == "section"] == [section.id for section in SECTIONS]
 
 
 @pytest.mark.parametrize("task", TASKS)

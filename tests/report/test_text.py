@@ -46,8 +46,8 @@ def test_a_rounded_nought_has_no_sign():
 
 
 def test_an_error_says_how_many_digits_count():
-    assert with_error(0.25234, 0.0064) == "0.2523 ± 0.0064"
-    assert with_error(27145.3, 2099.0) == "27\u202f145 ± 2\u202f099"
+    assert with_error(0.25234, 0.0064) == "0.2523\u00a0±\u00a00.0064"
+    assert with_error(27145.3, 2099.0) == "27\u202f145\u00a0±\u00a02\u202f099"
     assert with_error(0.25, 0.0) == "0.2500"
 
 

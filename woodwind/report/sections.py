@@ -10,7 +10,7 @@ from markupsafe import Markup
 from woodwind.report.figures import spark
 from woodwind.report.rows import Track, bar_row, point_row
 from woodwind.report.text import count, duration, fixed, listing, number, percent, places_for, shown, trimmed, with_error
-from woodwind.report.words import how_good, looks_at, metric_title, sentence, severity, watch_out
+from woodwind.report.words import how_good, looks_at, metric_title, part_name, sentence, severity, watch_out
 
 Facts = dict[str, Any]
 
@@ -253,7 +253,7 @@ def made(facts: Facts) -> Facts | None:
     if data.get("groups"):
         pairs.insert(4, ("Groups", f"{count(data['groups'])}; no group was on both sides of a split"))
     notes = [shown(note, 600) for note in found["notes"]]
-    notes += [f"Left out of this report: {shown(one['part'], 40)}, because {shown(one['why'], 300)}." for one in facts.get("left_out", ())]
+    notes += [f"Left out of this report: {part_name(one)}, because {shown(one['why'], 300)}." for one in facts.get("left_out", ())]
     return {"pairs": pairs, "notes": notes}
 
 

@@ -111,7 +111,7 @@ def with_error(value: float, error: float) -> str:
     if not math.isfinite(error) or error <= 0.0:
         return number(value, 4)
     after = places_for(error)
-    return f"{fixed(value, after)} ± {fixed(error, after)}"
+    return f"{fixed(value, after)}\u00a0±\u00a0{fixed(error, after)}"
 
 
 def duration(seconds: float) -> str:

@@ -4,7 +4,7 @@ from typing import Any
 
 from markupsafe import Markup, escape
 
-from woodwind.report.text import called, count, fixed, number, percent, places_for, shown
+from woodwind.report.text import called, count, fixed, listing, number, percent, places_for, shown
 
 TITLES = {
     "log_loss": "Log loss",
@@ -26,6 +26,16 @@ TITLES = {
     "mape": "Mean error in shares",
     "rmsle": "RMSLE",
     "spearman": "Rank correlation",
+}
+PARTS = {
+    "comparison": "the comparison with guessing",
+    "quality": "how good it is",
+    "data": "the columns of the data",
+    "members": "what each member is worth",
+    "margins": "margins",
+    "diversity": "the diversity of the members",
+    "importance": "the importance of columns",
+    "dependence": "how columns matter",
 }
 CLEAR = 2.0  # standard errors from which on a difference is called clear
 FEW_ROWS = 500
@@ -77,7 +87,7 @@ def against_best(best: dict[str, Any], unit: str) -> Markup:
     """The ensemble against its best member."""
     more, error = best["more"], best["standard_error"] or 0.0
     after = places_for(error) if error > 0.0 else 4
-    difference = f"{fixed(abs(more), after)} ± {fixed(error, after)}"
+    difference = f"{fixed(abs(more), after)}\u00a0±\u00a0{fixed(error, after)}"
     name = strong(best["name"])
     if more > CLEAR * error:
         return Markup("It is <b>clearly better</b> than the best single model, {}: its {} is smaller by {}.").format(name, unit, difference)
@@ -103,7 +113,7 @@ def _quality(facts: dict[str, Any]) -> list[Markup]:
         out[0] += Markup(" Always saying {} would be right in {}.").format(strong(called(facts["target"], common[0])), percent(common[1]))
     ranking = quality.get("ranking")
     if ranking:
-        words = "Of two rows, of which one is {}, it finds that one in <b>{}</b> of the cases (AUC {} ± {})."
+        words = "Of two rows, of which one is {}, it finds that one in <b>{}</b> of the cases (AUC {} ± {})."
         roc = ranking["roc"]
         after = places_for(roc["standard_error"] or 0.0)
         area = fixed(roc["area"], after), fixed(roc["standard_error"] or 0.0, after)
@@ -162,9 +172,14 @@ def watch_out(facts: dict[str, Any]) -> list[Markup]:
             words = "It rests on {}: make sure that this column is known, and means the same, when you predict."
             out.append(Markup(words).format(strong(first["name"])))
     if facts.get("left_out"):
-        names = ", ".join(str(one["part"]) for one in facts["left_out"])
-        out.append(Markup("This report is not complete; left out: {}.").format(shown(names, 200)))
+        names = listing([part_name(one) for one in facts["left_out"]], 9)
+        out.append(Markup("This report is not complete: there was no time for {}.").format(names))
     return out or [Markup("Nothing suspicious was found. Rows from another time or place than these may still be predicted worse.")]
+
+
+def part_name(left_out: dict[str, Any]) -> str:
+    """A part of the facts, as a reader knows it."""
+    return PARTS.get(left_out["part"], shown(left_out["part"], 40))
 
 
 def _about_classes(facts: dict[str, Any]) -> list[Markup]:
