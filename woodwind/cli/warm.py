@@ -4,6 +4,7 @@ import json
 import tempfile
 import time
 from collections.abc import Iterator
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -41,8 +42,10 @@ def run(only_job: bool, as_json: bool) -> None:
     kinds. In a container build it is one line: RUN woodwind warm.
     """
     began = time.perf_counter()
+    if not as_json:
+        say("training small models of all kinds, so that all kernels are compiled: some minutes on a new machine")
     with tempfile.TemporaryDirectory() as folder:
-        for what in (*job_steps(Path(folder)), *(() if only_job else estimator_steps())):
+        for what in chain(job_steps(Path(folder)), () if only_job else estimator_steps()):
             if not as_json:
                 say(f"{time.perf_counter() - began:7.1f} s  {what}")
     taken, kept = time.perf_counter() - began, home()
