@@ -15,7 +15,7 @@ from woodwind.auto.facts import collect
 from woodwind.base.errors import DataError
 from woodwind.report import page
 from woodwind.report.page import SECTIONS
-from woodwind.report.sections import use
+from woodwind.report.sections import leaderboard, tiles, use
 
 PARTS = ("comparison", "quality", "data", "members", "curves", "margins", "diversity", "importance", "mistakes", "dependence")
 TASKS = ("binary", "multiclass", "regression")
@@ -155,6 +155,18 @@ def test_names_that_are_right_to_left_are_kept_apart():
     facts = facts_of("binary")
     facts["target"] = "שכר"
     assert "<bdi>שכר</bdi>" in page(facts)
+
+
+@pytest.mark.parametrize("name", ["auc", "accuracy"])
+def test_a_metric_is_told_once_and_the_best_is_at_the_left_if_larger_is_better(name):
+    facts = facts_of("binary")
+    facts["metric"] = {"name": name, "words": "", "larger_is_better": True}
+    for place, entry in enumerate(facts["leaderboard"][:-1]):
+        entry["score"], entry["standard_error"] = 0.9 - 0.01 * place, 0.004
+    assert [tile["name"] for tile in tiles(facts)].count({"auc": "AUC", "accuracy": "Accuracy"}[name]) == 1
+    assert len(tiles(facts)) == 3
+    places = [float(found) for row in leaderboard(facts)["rows"] for found in re.findall(r'cx="([\d.]+)%"', str(row.get("drawing", "")))]
+    assert places[:4] == sorted(places[:4])
 
 
 def test_facts_are_not_changed():

@@ -50,16 +50,18 @@ def tiles(facts: Facts) -> list[Facts]:
         less = "less squared error than by always saying the mean" if squared else f"less {comparison['unit']} than {guessed}"
         out.append({"name": "Better than guessing", "value": percent(max(comparison["guess"]["skill"], 0.0), 0), "note": less})
     quality = facts.get("quality", {})
-    if "ranking" in quality:
+    metric = facts["metric"]["name"]
+    if "ranking" in quality and metric != "auc":
         roc = quality["ranking"]["roc"]
         after = min(places_for(roc["standard_error"] or 0.0), 4)
         area, error = fixed(roc["area"], after), fixed(roc["standard_error"] or 0.0, after)
         out.append({"name": "Area under the ROC curve", "value": area, "error": error, "note": "0.5 by guessing, 1 at best"})
-    if "accuracy" in quality:
+    if "accuracy" in quality and metric != "accuracy":
         out.append({"name": "Accuracy", "value": percent(quality["accuracy"]), "note": "of the answers are right"})
     if "median" in quality:
         out.append({"name": "Typical error", "value": number(quality["median"]), "note": "half of the predictions are closer"})
-        out.append({"name": "Mean error", "value": number(quality["mae"]), "note": "mean size of the errors"})
+        if metric != "mae":
+            out.append({"name": "Mean error", "value": number(quality["mae"]), "note": "mean size of the errors"})
     return out[:4]
 
 
