@@ -89,6 +89,14 @@ def test_what_a_file_is_says_its_contents_not_its_name(tmp_path, kind, pack):
     assert read_table(path).equals(TABLE)
 
 
+def test_an_index_of_pandas_without_a_name_is_no_column(tmp_path):
+    table = TABLE.append_column("__index_level_0__", pa.array([7, 8, 9]))
+    pa.parquet.write_table(table, tmp_path / "t.parquet")
+    pa.feather.write_feather(table, tmp_path / "t.feather")
+    for name in ("t.parquet", "t.feather"):
+        assert read_table(tmp_path / name).equals(TABLE)
+
+
 def test_zstd_and_gzip_in_several_parts_are_read(tmp_path):
     assert read(tmp_path, zstd(CSV)).equals(TABLE)
     assert read(tmp_path, gzip.compress(CSV[:14]) + gzip.compress(CSV[14:])).equals(TABLE)

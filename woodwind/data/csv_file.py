@@ -110,7 +110,7 @@ def _look(file: TextFile, header: bool | None, separator: str | None) -> None:
     if header is None and not file.header:
         notice(
             f"{file.source.name} seems to have no header: its first line holds {listed(filter(None, cells))}. It is read as data, "
-            "and the columns are called column_1, column_2 and so on. If these are names, say header=True.",
+            "and the columns are called column_1, column_2 and so on. Put names above it; or, if these are names, say header=True.",
             ReadingWarning,
         )
 
@@ -138,7 +138,7 @@ def _names(file: TextFile, cells: Sequence[str | None]) -> list[str]:
             "F008",
             f"column names are repeated in the first line of {file.source.name}: {listed(repeated)}.",
             "Columns are matched by name, so that each must have one of its own.",
-            "rename them in the file; if the file has no header, say header=False.",
+            "rename them in the file; if that line is data already, put a line with names above it, or say header=False.",
         )
     if any("\0" in name for name in names):
         raise _nul(file)

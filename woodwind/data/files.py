@@ -2,16 +2,17 @@
 
 import difflib
 import os
+import re
 from collections.abc import Collection, Sequence
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.feather
 import pyarrow.parquet
 
+from woodwind.data.convert import CATEGORY
 from woodwind.data.csv_file import TextFile, open_text, read_texts
 from woodwind.data.faults import fault, listed
-from woodwind.data.fields import CategoryField
-from woodwind.data.schema import Schema
 from woodwind.data.sources import READ_ERRORS, Place, Source, damaged, find_sources, kind_of_contents
 from woodwind.data.written_schema import WrittenSchema
 
@@ -70,18 +71,18 @@ def read_table(
             "F014",
             f"{listed_files(opened)} {'has' if len(opened) == 1 else 'have'} columns and not a single row.",
             "There is no table to read.",
-            "look at the step that wrote the file; if it has no header, say header=False.",
+            "look at the step that wrote the file; if its only line is data, put a line with names above it.",
         )
     return table if schema is None else schema.apply(table)
 
 
-def text_columns(schema: Schema) -> tuple[str, ...]:
-    """The columns that a model knows as categories of text.
+def text_columns(schema: Any) -> tuple[str, ...]:
+    """The columns that a `Schema`, which a model has learnt, knows as categories of text.
 
     A text file of a few rows may hold nothing but 7 or None in such a column, which would be read as a number or as missing.
     """
     fields = zip(schema.names or (), schema.fields, strict=False)
-    return tuple(name for name, field in fields if isinstance(field, CategoryField) and field.levels.is_text)
+    return tuple(name for name, field in fields if field.kind == CATEGORY and field.levels.is_text)
 
 
 def _check_schema(schema: WrittenSchema, first: "TextFile | _BinaryFile") -> None:
@@ -129,14 +130,14 @@ class _BinaryFile:
         self.table: pa.Table | None = None
         if self.kind == "parquet":
             self.parquet = pa.parquet.ParquetFile(self.source.anywhere())
-            self.names = list(self.parquet.schema_arrow.names)
+            self.names = _without_index(self.parquet.schema_arrow.names)
             return
         whole = pa.BufferReader(self.source.whole())
         if self.kind == "arrow stream":
             self.table = pa.ipc.open_stream(whole).read_all()
         else:
             self.table = pa.feather.read_table(whole)
-        self.names = list(self.table.column_names)
+        self.names = _without_index(self.table.column_names)
 
     def read(self, names: Sequence[str]) -> pa.Table:
         """Some columns, in the order of the names."""
@@ -147,6 +148,11 @@ class _BinaryFile:
         except (*READ_ERRORS, KeyError) as error:
             raise damaged(self.source, error) from error
         return chosen.replace_schema_metadata(None)
+
+
+def _without_index(names: Sequence[str]) -> list[str]:
+    """The names without those that pandas gives to an index that has none: to pandas it is no column either."""
+    return [name for name in names if not re.fullmatch(r"__index_level_\d+__", name)]
 
 
 def _common_names(files: Sequence[TextFile | _BinaryFile], columns: Collection[str] | None) -> list[str]:
