@@ -15,7 +15,7 @@ from woodwind.kernels.sweep_plan import PLACES
 from woodwind.testing import naive_traverse as naive
 from woodwind.testing.forests import random_forest, random_rows
 from woodwind.tree.forest import Forest
-from woodwind.tree.predictor import CHUNK, LEAST_SWEEP
+from woodwind.tree.predictor import CHUNK, LEAST_PLANNED, LEAST_SWEEP
 
 KINDS = st.tuples(
     st.integers(0, 2**32),  # seed
@@ -63,12 +63,30 @@ def test_walk_and_sweep_equal_the_naive_walk(kind, dtype, missing):
     forest, levels = draw(kind)
     rows = random_rows(kind[0], levels, LEAST_SWEEP + 3, dtype, missing)
     expected, nodes = naive.raw(forest, rows), naive.leaves(forest, rows)
+    np.testing.assert_array_equal(forest.raw(rows), expected)  # few rows so far: they walk
+    assert not forest.engine._sweeps
+    forest.engine.sweep(dtype)
     np.testing.assert_array_equal(forest.raw(rows), expected)
     np.testing.assert_array_equal(forest.leaves(rows), nodes)
     few = LEAST_SWEEP - 1
     np.testing.assert_array_equal(forest.raw(rows[:few]), expected[:few])
     np.testing.assert_array_equal(forest.leaves(rows[:few]), nodes[:few])
     np.testing.assert_array_equal(forest.raw(rows[:3]), expected[:3])
+
+
+def test_a_forest_is_planned_when_it_has_seen_enough_rows():
+    forest = random_forest(3, (0, 0, 20), n_trees=4)
+    rows = random_rows(4, (0, 0, 20), LEAST_PLANNED // 2, np.float64, 0.1)
+    first = forest.raw(rows)
+    assert not forest.engine._sweeps
+    np.testing.assert_array_equal(forest.raw(rows), first)
+    assert forest.engine._sweeps
+    several = random_forest(3, (0, 0, 20), n_trees=4)
+    ask = several.predictor()
+    np.testing.assert_array_equal(np.concatenate([ask(part) for part in np.array_split(rows, 8)]), first)
+    assert not several.engine._sweeps
+    np.testing.assert_array_equal(ask(rows), first)
+    assert several.engine._sweeps
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])

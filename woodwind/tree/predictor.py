@@ -19,6 +19,9 @@ from woodwind.tree.sweeping import Sweep, plan
 
 # A block of the sweep costs the same for one row as for 512: below this number of rows a walk is faster.
 LEAST_SWEEP = 32
+# Planning the sweep of a forest takes as long as walking some thousand rows through it: before so many have come, rows walk. A process that
+# predicts a thousand rows and ends, as `woodwind predict` may, never plans.
+LEAST_PLANNED = 4096
 # What kernels read without a copy.
 FLOATS = (np.dtype(np.float32), np.dtype(np.float64))
 # Rows that are copied together where the input is not one array in C order.
@@ -80,6 +83,7 @@ class Engine:
         self.n_trees = arrays.roots.size - 1
         self.n_features = arrays.set_words.size
         self._sweeps: dict[Any, Sweep] = {}
+        self._seen = 0  # rows, or a few less where threads count at the same moment: it only decides how they are scored
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Engine, (self.arrays,)  # what was made from the arrays can be made again
@@ -100,6 +104,7 @@ class Engine:
         n, blocks = rows_of(x, self.n_features)
         if n == 0 or trees[0] >= trees[1]:
             return
+        self._seen += n
 
         def work(begin: int, end: int) -> None:
             for first, block in blocks(begin, end):
@@ -111,7 +116,7 @@ class Engine:
     def block(self, x: NDArray[Any], trees: tuple[int, int], out: NDArray[np.float64] | None, leaf: NDArray[np.int32] | None) -> None:
         """The same for a float32 or float64 array in C order, on this thread."""
         flat = read_only(x.reshape(-1))
-        if x.shape[0] < LEAST_SWEEP:
+        if x.shape[0] < LEAST_SWEEP or (self._seen < LEAST_PLANNED and x.dtype.type not in self._sweeps):
             walk_rows(flat, x.shape[1], x.shape[0], trees, self.walk, out, leaf)
         else:
             sweep_rows(flat, x.shape[1], x.shape[0], trees, self.sweep(x.dtype.type), out, leaf)
@@ -146,6 +151,7 @@ class Predictor:
             x = x.copy()
         if x.ndim > 1:
             out = np.repeat(self._start, x.shape[0], axis=0)
+            self._engine._seen += x.shape[0]
             self._engine.block(x, self._trees, out, None)
             return out
         out = self._start.copy()
