@@ -44,6 +44,7 @@ CHECKS = common_checks()
 CLASSIFIERS, REGRESSORS = CHECKS.CLASSIFIERS, CHECKS.REGRESSORS
 PUBLIC = [getattr(woodwind, name) for name in woodwind.__all__]
 PUBLIC = [found for found in PUBLIC if inspect.isclass(found) and issubclass(found, BaseEstimator)]
+PLAIN = make_pipeline(TableToMatrix(), LogisticRegression())
 # Other things that training may keep.
 MORE = [
     woodwind.GradientBoostingClassifier(warm_start=True),
@@ -62,6 +63,7 @@ MORE = [
     woodwind.DynamicSelectionClassifier(estimators=CLASSIFIERS, method="confidence"),
     woodwind.DynamicSelectionClassifier(estimators=CLASSIFIERS, method="knora_u", search="fast"),
     woodwind.DynamicSelectionClassifier(estimators=CLASSIFIERS, method="knop", knne=True),
+    woodwind.DynamicSelectionClassifier([("tree", woodwind.DecisionTreeClassifier()), ("linear", PLAIN)], method="knora_e"),
     woodwind.MixtureOfExpertsRegressor(n_init=1, max_iter=3, experts=[LinearRegression(), Ridge()], gate=LogisticRegression()),
 ]
 MODELS = [CHECKS.SMALL.get(found.__name__) or found() for found in PUBLIC] + CHECKS.VARIANTS + MORE

@@ -211,7 +211,7 @@ FORGERIES = {
         "values": [lambda a: a[::-1], lambda a: a[:3], lambda a: a * np.nan],
         "levels": [lambda a: a + 2.0, lambda a: a[:-1]],
     },
-    "Schema": {"names": [lambda a: a[:-1], lambda a: (*a[:-1], a[0]), lambda a: None]},
+    "Schema": {"names": [lambda a: a[:-1], lambda a: (*a[:-1], a[0])]},
     "Header": {"n_columns": [lambda a: a + 1, lambda a: 0, lambda a: -1]},
     "MatrixForm": {"parts": [lambda a: a[:-1], lambda a: a[::-1], lambda a: ()]},
     "Cuts": {

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.neighbors import BallTree, KDTree
+from sklearn.neighbors import VALID_METRICS, BallTree, KDTree
 from sklearn.tree._tree import NODE_DTYPE, Tree
 
 from woodwind.base.errors import NotStorableError
@@ -177,6 +177,7 @@ def check_near(name: str, learnt: dict[str, Any]) -> None:
     sound(rows.ndim == 2 and rows.shape[1] == learnt.get("n_features_in_", rows.shape[1]) and len(rows) > 0, f"a {name} has no rows")
     sound(len(target) == len(rows) == learnt.get("n_samples_fit_", len(rows)), f"a {name} has not one target for each row")
     sound(learnt["_fit_method"] in ("brute", "kd_tree", "ball_tree"), f"a {name} searches in an unknown way")
+    sound(learnt["effective_metric_"] in VALID_METRICS[learnt["_fit_method"]], f"a {name} has an unknown distance")
     sound("classes_" not in learnt or (target.dtype.kind == "i" and target.min() >= 0), f"a {name} has impossible classes")
     sound("classes_" not in learnt or target.max() < learnt["classes_"].size, f"a {name} has impossible classes")
 

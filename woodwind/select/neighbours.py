@@ -26,6 +26,10 @@ class Search:
         """The rows are a table of finite numbers; gives itself, or raises DataError."""
         sound_array(self.table, (None, None), "the rows to search in")
         sound(len(self.table) > 0, "there are no rows to search in")
+        try:
+            cdist(np.ones((1, 2)), np.zeros((1, 2)), self.metric)
+        except (TypeError, ValueError):
+            sound(False, "a distance is not known")
         return self
 
     @property
