@@ -25,7 +25,7 @@ import numpy as np
 from common import Report, arguments, woodwind_is_here
 
 BATCH = 500
-SLOW = 2.0  # seconds for loading
+SLOW = 2.0  # seconds of the processor for loading
 ROWS = 40
 ENDS = ("refused", "refused later", "predicted", "not finite", "raised", "slow", "crashed")
 BAD = ("not finite", "raised", "slow", "crashed")
@@ -155,11 +155,12 @@ def forged(data: bytes, draw: random.Random) -> tuple[str, bytes]:
     elif how == "kind":
         draw.choice(things)["kind"] = draw.choice(things)["kind"]
     elif how == "part":
-        one, other = draw.choice(things)["parts"], draw.choice(things)["parts"]
+        full = [thing["parts"] for thing in things if thing["parts"]]
+        one, other = draw.choice(full), draw.choice(full)
         name, gone = draw.choice(sorted(one)), draw.random()
         if gone < 0.3:
             del one[name]
-        elif gone < 0.6 or not other:
+        elif gone < 0.6:
             one[name] = draw.choice([None, [], {"tuple": []}, 0, -1, "", {"dict": {}}, {"float": "nan"}, True])
         else:
             one[name] = other[draw.choice(sorted(other))]
@@ -234,14 +235,14 @@ def outcome(path: Path, X: Any) -> str:
     import woodwind
     from woodwind.base.errors import ModelFileError, WoodwindError
 
-    began = time.perf_counter()
+    began = time.process_time()
     try:
         model = woodwind.load(path)
     except ModelFileError:
-        return "refused" if time.perf_counter() - began < SLOW else "slow"
+        return "refused" if time.process_time() - began < SLOW else "slow"
     except Exception as error:
         return f"raised: load: {type(error).__name__}: {error}"
-    if time.perf_counter() - began >= SLOW:
+    if time.process_time() - began >= SLOW:
         return "slow"
     try:
         said = asked(model, X)
