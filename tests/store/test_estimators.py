@@ -343,12 +343,19 @@ def test_attributes_that_are_missing_unknown_or_of_another_type_are_refused(tmp_
     assert "has no forest_" in forged(lambda parts: parts.pop("forest_")) or "nothing uses" in forged(lambda parts: parts.pop("forest_"))
     assert "should not have: __class__" in forged(lambda parts: parts.__setitem__("__class__", 1))
     assert "should not have: predict" in forged(lambda parts: parts.__setitem__("predict", 1))
-    assert "has no max_depth" in forged(lambda parts: parts.pop("max_depth"))
     assert "max_depth must be" in forged(lambda parts: parts.__setitem__("max_depth", "deep"))
     assert "n_iter_ of" in forged(lambda parts: parts.__setitem__("n_iter_", 2.5))
     assert "another number of columns" in forged(lambda parts: parts.__setitem__("n_features_in_", 3))
     assert "no classes" in forged(lambda parts: parts.__setitem__("classes_", {"small": ["<i8", [0], ""]}))
     assert "schema_ of" in forged(lambda parts: parts.__setitem__("schema_", None))
+
+
+def test_a_parameter_that_is_younger_than_the_file_has_its_default(tmp_path):
+    woodwind.GradientBoostingClassifier(n_estimators=2, max_depth=3).fit(TABLE, LABELS).save(tmp_path / "one.ww")
+    opened = things_of(tmp_path / "one.ww")
+    del opened.header["things"][-1]["parts"]["max_depth"]
+    (tmp_path / "one.ww").write_bytes(opened.data())
+    assert woodwind.load(tmp_path / "one.ww").max_depth == woodwind.GradientBoostingClassifier().max_depth
 
 
 def test_parts_of_two_models_do_not_fit(tmp_path):
