@@ -30,7 +30,7 @@ MOST_SCORES, ENOUGH_ROWS = 12_000, 3_000
 # Folds are put together to so many parts where weights are judged by rows that they were not found from.
 PARTS = 4
 # The price of weights that differ, in rows: members are alike, and what little tells them apart is mostly luck.
-POOL_PENALTY = 30.0
+POOL_PENALTY = 5.0
 # A way must be this much better, as a share of the loss, than those before it in the list, which are simpler.
 CLEARLY = 0.001
 # A member with a smaller share of the weight is left out, and the others share it: it would cost more time than it brings.

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 # Of the time that is given, this share and so many seconds are kept for what comes after the last training: blending, facts, the file.
-KEPT_SHARE, KEPT_SECONDS = 0.10, 0.5
+KEPT_SHARE, KEPT_SECONDS = 0.12, 1.0
 
 
 @dataclass(eq=False)

@@ -265,8 +265,10 @@ def _leaderboard(
     """The ensemble, then members by their loss, then those that were given up."""
     rows = np.linspace(0, lesson.n_rows - 1, min(TIMED_ROWS, lesson.n_rows)).astype(np.int64)
     view = lesson.some_rows(rows)
+    few = lesson.some_rows(rows[:2])
     members = []
     for one, weight in zip(done, found.final.weights, strict=True):
+        one.member.scores(few, 1)  # loads what was compiled, and makes the forms in which trees are walked
         began = time.perf_counter()
         one.member.scores(view, 1)
         taken = (time.perf_counter() - began) / len(rows) * 1e6
