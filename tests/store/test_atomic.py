@@ -3,6 +3,8 @@
 import errno
 import os
 import stat
+import subprocess
+import sys
 import time
 
 import numpy as np
@@ -111,3 +113,30 @@ def test_what_a_killed_process_left_is_taken_away_later(tmp_path):
     assert not left.exists()
     assert fresh.exists()
     assert other.exists()
+
+
+KILLED = """
+import os, random, signal, sys, time
+import numpy as np
+from woodwind import store
+path = sys.argv[1]
+draw = random.Random(0)
+things = [{"which": which, "array": np.full(50_000, float(which))} for which in range(2)]
+store.save(path, things[0])
+for _ in range(40):
+    child = os.fork()
+    if child == 0:
+        for turn in range(10**6):
+            store.save(path, things[turn % 2])
+    time.sleep(draw.random() * 0.03)
+    os.kill(child, signal.SIGKILL)
+    os.waitpid(child, 0)
+    found = store.load(path)
+    assert (found["array"] == found["which"]).all()
+print("whole")
+"""
+
+
+def test_a_process_that_is_killed_while_it_saves_leaves_the_old_file_or_the_new_one(tmp_path):
+    command = [sys.executable, "-c", KILLED, str(tmp_path / "model.ww")]
+    assert subprocess.check_output(command, timeout=150, text=True) == "whole\n"
