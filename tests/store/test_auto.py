@@ -1,9 +1,12 @@
 """The model of the main job: saved as an estimator, opened as one, or as the model alone without scikit-learn."""
 
+import importlib
+import inspect
 import json
 import math
 import subprocess
 import sys
+from dataclasses import is_dataclass
 from pathlib import Path
 
 import numpy as np
@@ -11,12 +14,13 @@ import pandas as pd
 import pytest
 
 import woodwind
-from woodwind import ModelFileError, store
+from woodwind import ModelFileError, auto, store
 from woodwind.auto.members import ForestMember, GroveMember, MeanMember
 from woodwind.auto.model import AutoModel
 from woodwind.auto.outcome import Entry
 from woodwind.data.matrix_form import MatrixForm
 from woodwind.estimators.auto_ensemble import AutoEnsembleClassifier, AutoEnsembleRegressor
+from woodwind.store.kinds import KINDS
 from woodwind.testing.model_files import OpenFile
 
 
@@ -118,3 +122,14 @@ def test_a_part_that_is_not_what_it_should_be_is_refused_alone_too(model, tmp_pa
     forged("AutoModel", "form", {"thing": 0})
     forged("MeanMember", "members", {"tuple": []})
     forged("GroveMember", "slope", {"float": "nan"})
+
+
+def test_every_kind_of_member_can_be_kept():
+    found = []
+    for place in Path(auto.__file__).parent.glob("*.py"):
+        room = importlib.import_module(f"woodwind.auto.{place.stem}")
+        found += [thing for thing in vars(room).values() if inspect.isclass(thing) and thing.__module__ == room.__name__]
+    known = [thing for thing in found if is_dataclass(thing) and callable(getattr(thing, "scores", None))]
+    members = [thing for thing in known if "view" in inspect.signature(thing.scores).parameters]
+    assert len(members) >= 6
+    assert [member.__name__ for member in members if member.__name__ not in KINDS] == []
