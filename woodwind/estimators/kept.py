@@ -139,8 +139,9 @@ class EstimatorKeeper:
     @staticmethod
     def whole(kind: Any, parts: dict[str, Any]) -> Any:
         """The estimator, without running anything but checks. A parameter that is younger than the file has its default."""
-        younger = inspect.signature(kind).parameters
-        parts = {name: one.default for name, one in younger.items() if name not in parts and one.default is not one.empty} | parts
+        if not parts.keys() >= set(kind._get_param_names()):
+            known = inspect.signature(kind).parameters
+            parts = {name: one.default for name, one in known.items() if one.default is not one.empty} | parts
         fitted = _is_fitted(parts)
         needed = {name for cls in kind.__mro__ for name in NEEDED.get(cls.__name__, ())} if fitted else set()
         hints = {name: ASIDE[name] for name in parts.keys() & ASIDE.keys()} | dict.fromkeys(kind._get_param_names(), Any)
