@@ -29,6 +29,8 @@ LOOKED_AT, MOST_ROWS, MOST_HELD = 20_000, 400_000, 10_000
 PARTS = 10
 HIDDEN = (256, 128)
 RATE, DECAY, DROPOUT = 5e-3, 0.1, 0.15
+# A net that is at its best within so many epochs learns by heart: it is trained once more, at so much lower a rate and in so few epochs.
+EARLY, SLOWER, SHORTER = 6, 0.25, 0.4
 FIRST_MOMENT, SECOND_MOMENT, SMALL = np.float32(0.9), np.float32(0.95), np.float32(1e-8)
 # Share of the steps in which the rate rises, and how slowly the mean of the weights moves.
 RISE, MEMORY = 0.05, 0.99
@@ -49,13 +51,18 @@ class Plan:
     n_nets: int
     batch: int
     epochs: int
+    rate: float = RATE
+
+    def calmer(self) -> "Plan":
+        """For nets that learn by heart."""
+        return Plan(self.n_nets, self.batch, max(1, int(SHORTER * self.epochs)), SLOWER * self.rate)
 
     @classmethod
     def of(cls, n: int) -> "Plan":
         """Small tables get several nets, small batches and more epochs: they are cheap there, and chance is large."""
         n_nets = 3 if n <= 1500 else 2 if n <= 4000 else 1
         batch = 64 if n <= 2000 else 128 if n <= 5000 else 256 if n <= 50_000 else 512
-        return cls(n_nets, batch, int(np.clip(40 * (20_000 / n) ** 0.5, 8, 40)))
+        return cls(n_nets, batch, int(np.clip(40 * (20_000 / n) ** 0.7, 6, 40)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -193,6 +200,10 @@ def train_net(
     learnt, held = split(y[rows], plan.n_nets, n_classes, seed)
     keeper = Keeper(nets, lesson, rows[held], pieces)
     improve(nets, lesson, rows[learnt], keeper, plan, seed, deadline)
+    if keeper.is_over() and keeper.epoch <= EARLY and deadline() > 0.0:
+        nets.draw(seed, start)
+        keeper.since = 0
+        improve(nets, lesson, rows[learnt], keeper, plan.calmer(), seed, deadline)
     arrays = nets.views(keeper.best)
     weights, biases = tuple(arrays[: nets.n_layers]), tuple(arrays[nets.n_layers :])
     return NetMember(pieces, weights, biases, keeper.factor * spread, shift, *ends).check()
@@ -277,7 +288,7 @@ def improve(nets: Nets, lesson: Lesson, learnt: Integers, keeper: "Keeper", plan
         for begin in range(0, per_epoch * batch, batch):
             chosen = order[:, begin : begin + batch]
             slopes = nets.slopes(keeper.inputs_of(chosen), partial(lesson.slope, rows=chosen), dropper(seed, done))
-            adam.step(slopes, rate_at((done + 1) / total))
+            adam.step(slopes, plan.rate * rise_and_fall((done + 1) / total))
             done += 1
             left = deadline()
             if done >= TRIAL or left <= 0.0:
@@ -294,7 +305,8 @@ class Keeper:
         self.nets, self.lesson, self.held, self.pieces = nets, lesson, held, pieces
         self.inputs = self.inputs_of(held)
         self.best, self.factor = nets.numbers.copy(), np.ones(len(held))
-        self.loss, self.since = np.full(len(held), np.inf), 0
+        self.loss = np.full(len(held), np.inf)
+        self.since = self.looks = self.epoch = 0  # looks since one was better, all looks, and the last that was better
 
     def inputs_of(self, rows: Integers) -> Narrow:
         """Inputs (E, b, D) of rows (E, b)."""
@@ -311,18 +323,20 @@ class Keeper:
             return
         said = self.nets.say(numbers, self.inputs)
         self.since += 1
+        self.looks += 1
         arrays, kept = self.nets.views(numbers), self.nets.views(self.best)
         for factor in (1.0,) if self.lesson.kind == "number" else TEMPERATURES:
             losses = self.lesson.losses(said * np.float32(factor), self.held)
             for net in np.flatnonzero(losses < self.loss):
-                self.loss[net], self.factor[net], self.since = losses[net], factor, 0
+                self.loss[net], self.factor[net] = losses[net], factor
+                self.since, self.epoch = 0, self.looks
                 for mine, new in zip(kept, arrays, strict=True):
                     mine[net] = new[net]
 
 
-def rate_at(share: float) -> float:
-    """The rate after a share of the steps: up in a straight line, down along half a cosine."""
-    return float(RATE * min(1.0, share / RISE) * 0.5 * (1.0 + np.cos(np.pi * min(share, 1.0))))
+def rise_and_fall(share: float) -> float:
+    """The rate after a share of the steps, of the largest: up in a straight line, down along half a cosine."""
+    return float(min(1.0, share / RISE) * 0.5 * (1.0 + np.cos(np.pi * min(share, 1.0))))
 
 
 def dropper(seed: int, step: int) -> Callable[[int, tuple[int, ...]], Narrow]:
