@@ -48,7 +48,8 @@ def one_call(path: Path, asked: float, threads: int) -> dict[str, Any]:
     taken = time.perf_counter() - began
     told = events(out)
     ended = next((event for event in told if event["event"] == "ended"), None)
-    members = [] if ended is None else [entry for entry in ended["leaderboard"] if entry["family"] != "ensemble" and not entry["note"]]
+    board = [] if ended is None else ended["leaderboard"]
+    members = [entry for entry in board if entry["family"] != "ensemble" and entry["score"] is not None]
     return {
         "asked": asked,
         "taken": taken,
@@ -88,7 +89,7 @@ def main() -> None:
                     ])  # fmt: skip
                     print("  ", *rows[-1], *call["said"], flush=True)
                 path.unlink()
-    report.table(["table", "rows", "asked for", "taken, whole process", "over-run", "job alone", "members", "exit code"], rows)
+    report.table(["table", "rows", "asked for", "taken, whole process", "over-run", "end of the job", "members", "exit code"], rows)
     report.goal("largest over-run", max(call["over"] for call in found), ALLOWED, unit="", at_most=True)
     report.goal("calls without a model", sum(call["code"] != 0 for call in found), 0, unit="", at_most=True)
     report.figures["calls"] = found
