@@ -185,3 +185,9 @@ def test_the_net_bends_where_a_line_cannot():
     assert inner_loss(net.scores_of(X[1000:]), y[1000:], None, False) < 4.0
     line = fit_linear(X[:1000], y[:1000], None, "regression", 0, 0, no_end)
     assert inner_loss(line.scores_of(X[1000:]), y[1000:], None, False) > 12.0
+
+
+def test_where_time_is_short_one_net_is_trained_instead_of_three():
+    X, y = example("binary", 1000)
+    assert len(fit_net(X, y, None, "binary", 2, 0, no_end).scale) == 3
+    assert len(fit_net(X, y, None, "binary", 2, 0, lambda: 0.1).scale) == 1

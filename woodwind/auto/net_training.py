@@ -6,7 +6,7 @@ drawn by key. The number of steps is planned from the size of the table, and cut
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import pairwise
 from time import perf_counter
@@ -40,6 +40,8 @@ TEMPERATURES = (1.0, 0.85, 0.7, 0.55, 0.4)
 PATIENCE = 12
 # Share of the time left that steps are planned for, and steps before their speed is known.
 USABLE, TRIAL = 0.85, 4
+# Multiplications and additions in a second that are counted on, before any step was taken.
+OPERATIONS = 4e10
 # Log-odds beyond which no table of ours can know anything.
 SURE = 30.0
 
@@ -53,9 +55,14 @@ class Plan:
     epochs: int
     rate: float = RATE
 
+    def within(self, seconds: float, n: int, sizes: tuple[int, ...]) -> "Plan":
+        """One net where there is no time for several: one that is done is better than three that have just begun."""
+        work = 6.0 * n * self.epochs * self.n_nets * sum(a * b for a, b in pairwise(sizes))
+        return self if work < OPERATIONS * seconds else replace(self, n_nets=1)
+
     def calmer(self) -> "Plan":
         """For nets that learn by heart."""
-        return Plan(self.n_nets, self.batch, max(1, int(SHORTER * self.epochs)), SLOWER * self.rate)
+        return replace(self, epochs=max(1, int(SHORTER * self.epochs)), rate=SLOWER * self.rate)
 
     @classmethod
     def of(cls, n: int) -> "Plan":
@@ -194,8 +201,9 @@ def train_net(
         rows = np.arange(len(y))
     pieces = cut(matrix, rows, seed)
     lesson, shift, spread, start, ends = read_lesson(matrix, y, weight, n_classes, rows)
-    plan = Plan.of(len(rows))
-    nets = Nets(plan.n_nets, (pieces.n_inputs, *HIDDEN, lesson.target.shape[1]))
+    sizes = (pieces.n_inputs, *HIDDEN, lesson.target.shape[1])
+    plan = Plan.of(len(rows)).within(deadline(), len(rows), sizes)
+    nets = Nets(plan.n_nets, sizes)
     nets.draw(seed, start)
     learnt, held = split(y[rows], plan.n_nets, n_classes, seed)
     keeper = Keeper(nets, lesson, rows[held], pieces)
