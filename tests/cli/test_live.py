@@ -13,17 +13,20 @@ from woodwind.cli.standing import Standing
 pty = pytest.importorskip("pty", reason="pseudo-terminals are a matter of POSIX")
 
 
-def on_terminal(*arguments, columns=80, lines=24, **environment):
-    """What a terminal is sent by the command with the fake, and the exit code."""
+def on_terminal(*arguments, columns=80, lines=24, pause=0.03, keys=0, **environment):
+    """What a terminal is sent by the command with the fake, and the exit code; Ctrl-C is pressed so often once the table is there."""
     import fcntl
     import struct
     import termios
 
     ours, theirs = pty.openpty()
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", lines, columns, 0, 0))
-    process = fake(0.03, *arguments, stdout=theirs, stderr=theirs, stdin=theirs, env={"TERM": "xterm-256color"} | environment)
+    process = fake(
+        pause, *arguments, stdout=theirs, stderr=theirs, stdin=theirs, env={"TERM": "xterm-256color"} | environment,
+        start_new_session=True, preexec_fn=lambda: fcntl.ioctl(theirs, termios.TIOCSCTTY, 0),
+    )  # fmt: skip
     os.close(theirs)
-    sent = b""
+    sent, pressed = b"", 0
     while True:
         try:
             part = os.read(ours, 65536)
@@ -32,6 +35,10 @@ def on_terminal(*arguments, columns=80, lines=24, **environment):
         if not part:
             break
         sent += part
+        if keys and b"boosting" in sent and (keys > 1 or b"finishing" in sent or pressed == 0):
+            os.write(ours, b"\x03")
+            keys, pressed = keys - 1, pressed + 1
+            time.sleep(0.3)
     os.close(ours)
     return sent.decode("utf-8"), process.wait(60)
 
@@ -98,3 +105,17 @@ def test_what_is_shown_elsewhere_is_not_drawn(folder):
     process = fake(0, "train.csv", "--target", "late", stdout=subprocess.PIPE, stderr=subprocess.PIPE, env={"FORCE_COLOR": "1"})
     _, err = process.communicate(timeout=60)
     assert "\x1b[2K" not in err
+
+
+def test_ctrl_c_finishes_with_what_there_is(folder):
+    sent, code = on_terminal("train.csv", "--target", "late", pause=0.1, keys=1)
+    assert code == 0
+    assert "finishing with the best so far" in sent
+    assert "report  model.html" in sent[sent.rindex("\x1b[?25h") :]
+
+
+def test_ctrl_c_twice_leaves_and_brings_the_cursor_back(folder):
+    sent, code = on_terminal("train.csv", "--target", "late", pause=0.3, keys=2)
+    assert code == 130
+    assert sent.rindex("\x1b[?25h") > sent.rindex("\x1b[?25l")
+    assert not (folder / "model.ww").exists()

@@ -8,7 +8,7 @@ import warnings
 import pytest
 
 import woodwind
-from woodwind.base.errors import DataError, ExtraColumnWarning, ParameterError, WoodwindError
+from woodwind.base.errors import DataError, ExtraColumnWarning, JobError, ModelFileError, ParameterError, WoodwindError
 from woodwind.cli import exits
 from woodwind.cli.main import COMMANDS, commands
 
@@ -61,6 +61,8 @@ def test_examples_can_be_called_as_they_are_written(folder, name):
     [
         (ParameterError("p"), exits.WRONG_CALL),
         (DataError("d"), exits.BAD_DATA),
+        (ModelFileError("m"), exits.BAD_MODEL),
+        (JobError("j"), exits.WITHOUT_MODEL),
         (WoodwindError("w"), exits.UNEXPECTED),
         (ZeroDivisionError("z"), exits.UNEXPECTED),
         (MemoryError(), exits.UNEXPECTED),
