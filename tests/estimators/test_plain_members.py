@@ -191,3 +191,9 @@ def test_where_time_is_short_one_net_is_trained_instead_of_three():
     X, y = example("binary", 1000)
     assert len(fit_net(X, y, None, "binary", 2, 0, no_end).scale) == 3
     assert len(fit_net(X, y, None, "binary", 2, 0, lambda: 0.1).scale) == 1
+
+
+def test_without_a_deadline_a_net_is_trained_to_its_end():
+    X, y = example("binary", 300)
+    endless, long = (fit_net(X, y, None, "binary", 2, 0, lambda left=left: left) for left in (np.inf, 1e6))
+    np.testing.assert_array_equal(endless.scores_of(X), long.scores_of(X))

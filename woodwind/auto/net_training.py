@@ -300,7 +300,8 @@ def improve(nets: Nets, lesson: Lesson, learnt: Integers, keeper: "Keeper", plan
             done += 1
             left = deadline()
             if done >= TRIAL or left <= 0.0:
-                total = min(total, done + max(0, int(USABLE * left * done / (perf_counter() - began))))
+                # Without a deadline what is left is infinite, which is no whole number.
+                total = int(min(total, done + max(0.0, USABLE * left * done / (perf_counter() - began))))
             if done >= total:
                 break
         keeper.look(adam.mean)
