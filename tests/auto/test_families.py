@@ -42,7 +42,7 @@ def test_every_fold_is_asked_about_its_rows_and_the_member_speaks_on_the_same_sc
     given = lesson(n_classes)
     fits, (member, scores) = taught(family, recipe, given)
     assert {fit.fold for fit in fits if fit.said is not None} == set(range(given.n_folds))
-    assert (any(fit.fold == ALL_ROWS for fit in fits)) == family.needs_all_rows
+    assert (any(fit.fold == ALL_ROWS for fit in fits)) == family.needs_all_rows(given)
     assert scores.shape == (300, given.width)
     assert np.isfinite(scores).all()
     again = member.scores(given.view)
@@ -120,6 +120,17 @@ def test_a_forest_of_classes_is_calibrated_by_other_folds():
     chance = 1.0 / (1.0 + np.exp(-scores[:, 0]))
     assert chance.mean() == pytest.approx(given.y.mean(), abs=0.03)
     assert member.slope > 0.0
+
+
+@BOTH
+def test_in_time_order_the_member_has_learnt_the_latest_rows(family, recipe):
+    given = lesson(0, moments=np.arange(300.0))
+    y = given.y.copy()
+    latest = given.fold == 3
+    y[latest] += 100.0
+    other = lesson(0, moments=np.arange(300.0), y=y)
+    said = taught(family, recipe, other)[1].member.scores(given.view)[:, 0]
+    assert said[latest].mean() > said[~latest].mean() + 1.0
 
 
 def test_boosting_keeps_the_losses_of_its_rounds():

@@ -16,7 +16,7 @@ from woodwind.auto.clock import Clock
 from woodwind.auto.compiling import is_time_to_compile
 from woodwind.auto.lesson import Lesson
 from woodwind.auto.members import ForestMember
-from woodwind.auto.recipe import Fit, Recipe, Taught, gathered
+from woodwind.auto.recipe import ALL_ROWS, Fit, Recipe, Taught, gathered
 from woodwind.base.streams import key
 from woodwind.ensemble import rules
 from woodwind.ensemble.boost import Booster, BoostPlan, Round
@@ -32,8 +32,8 @@ from woodwind.tree.settings import TreeSettings
 Floats = NDArray[np.float64]
 
 MOST_ROUNDS = 3000
-# Learning leaves once more takes about this share of the time that growing took.
-REPLAY_SHARE = 0.4
+# What comes after the folds, as a share of the time that they took: learning leaves once more, or a training on all rows.
+REPLAY_SHARE, ONCE_MORE_SHARE = 0.4, 1.0
 # What a member may take of the time that is left when it begins: others should have a chance. Of a large table, which is not divided into
 # folds, one member that is finished is worth more than several that are not.
 MOST_OF_THE_REST, OF_A_LARGE_TABLE = 0.5, 0.85
@@ -42,8 +42,11 @@ MOST_OF_THE_REST, OF_A_LARGE_TABLE = 0.5, 0.85
 class Boosting:
     """The family of boosted trees."""
 
-    needs_all_rows = False
     says_scores = True
+
+    def needs_all_rows(self, lesson: Lesson) -> bool:
+        """In time order no fold has learnt the latest rows, which are most like those to come."""
+        return lesson.ordered
 
     def fits(self, lesson: Lesson, recipe: Recipe, clock: Clock, have: Sequence[Fit]) -> Iterator[Fit]:
         """All folds together."""
@@ -58,16 +61,24 @@ class Boosting:
         share = MOST_OF_THE_REST if lesson.n_folds > 1 else OF_A_LARGE_TABLE
         end = clock.spent + share * clock.left_for_training
 
+        after = ONCE_MORE_SHARE if lesson.ordered else REPLAY_SHARE
+
         def out_of_time(step: Step) -> bool:
-            return clock.spent + REPLAY_SHARE * step.seconds > end
+            return clock.spent + after * step.seconds > end
 
         steps, in_time = _until(self._steps(folds, plan, watch), out_of_time)
         count = max(1, min(round((watch.best + 1) * rules.MEAN_ROUNDS), len(steps))) if steps else 0
         note = "" if in_time else f"out of time after {len(steps):,} rounds"
         curve = {"train": [], "valid": watch.losses}
+        said = [watch.best_raw[held].reshape(len(held), -1) for held in folds.held]
+        if lesson.ordered:
+            forest = _once_more(lesson, rows, plan, watch.best + 1)
+            seconds = (time.perf_counter() - began) / (lesson.n_folds + 1)
+            yield from (Fit(fold, one, None, seconds, curve, note) for fold, one in enumerate(said))
+            yield Fit(ALL_ROWS, None, forest, seconds, curve, note)
+            return
         for fold, forest in enumerate(_forests(lesson, rows, plan, folds, [step.round for step in steps[:count]])):
-            seconds = (time.perf_counter() - began) / lesson.n_folds
-            yield Fit(fold, watch.best_raw[folds.held[fold]].reshape(len(folds.held[fold]), -1), forest, seconds, curve, note)
+            yield Fit(fold, said[fold], forest, (time.perf_counter() - began) / lesson.n_folds, curve, note)
 
     def _steps(self, folds: Folds, plan: BoostPlan, watch: "_Watch") -> Iterator[Step]:
         """Rounds of all folds until the rows held out are no longer better."""
@@ -76,8 +87,8 @@ class Boosting:
         return until_no_better(scored(until_no_split(rounds, patience), watch), rules.patience(plan.learning_rate))
 
     def finish(self, lesson: Lesson, recipe: Recipe, fits: Sequence[Fit]) -> Taught:
-        """The mean of the models of all folds, each with its leaves learnt once more from all rows."""
-        forests: list[Forest] = [fit.model for fit in sorted(fits, key=lambda fit: fit.fold)]
+        """The mean of the models of all folds, each with its leaves learnt once more from all rows; or the one of all rows."""
+        forests: list[Forest] = [fit.model for fit in sorted(fits, key=lambda fit: fit.fold) if fit.model is not None]
         whole = forests[0]
         for forest in forests[1:]:
             whole = whole.join(forest)
@@ -132,6 +143,15 @@ def _forests(lesson: Lesson, rows: Rows, plan: BoostPlan, folds: Folds, rounds: 
         again = shares_of_mean(booster.replay(trees), members)
         width = 1 if not again else again[0].value.shape[1]
         yield assemble(again, lesson.cuts, start / members, width)
+
+
+def _once_more(lesson: Lesson, rows: Rows, plan: BoostPlan, count: int) -> Forest:
+    """So many rounds on all rows."""
+    start = rows.start(plan.loss, None)
+    booster = Booster(rows.codes, rows.y, plan, rows.raw(start), rows.weight, None)
+    trees = [tree for finished in booster.rounds(count) for tree in finished.trees]
+    width = 1 if not trees else trees[0].value.shape[1]
+    return assemble(trees, lesson.cuts, start, width)
 
 
 def for_loss(lesson: Lesson) -> NDArray[Any]:

@@ -36,8 +36,11 @@ ROWS_TO_CALIBRATE = 20_000
 class Forests:
     """The family of random forests and extra-trees."""
 
-    needs_all_rows = True
     says_scores = False
+
+    def needs_all_rows(self, _lesson: Lesson) -> bool:
+        """Always: it is the member."""
+        return True
 
     def fits(self, lesson: Lesson, recipe: Recipe, clock: Clock, have: Sequence[Fit]) -> Iterator[Fit]:
         """All folds and all rows together, a tree of each in turn."""

@@ -143,7 +143,7 @@ def _member(
             for words in faults:
                 yield Said(seconds=clock.spent, words=words)
             yield from (_fold_done(lesson, judge, recipe, family, fit, clock, True) for fit in fits if fit.said is not None)
-        if not is_whole(fits, lesson) or not _complete(family, fits):
+        if not is_whole(fits, lesson) or not _complete(family, lesson, fits):
             have = {fit.fold for fit in fits}
             for fit in family.fits(lesson, recipe, clock, fits):
                 if fit.fold in have:
@@ -153,7 +153,7 @@ def _member(
                     checkpoint.keep(recipe, fit)
                 if fit.said is not None:
                     yield _fold_done(lesson, judge, recipe, family, fit, clock, False)
-        if not is_whole(fits, lesson):
+        if not is_whole(fits, lesson) or not _complete(family, lesson, fits):
             return _given_up(recipe, fits, f"out of time after {len(fits)} of {lesson.n_folds} folds", began)
         fits.sort(key=lambda fit: fit.fold)
         member, scores = family.finish(lesson, recipe, fits)
@@ -177,9 +177,9 @@ def _fold_done(
     return FoldDone(seconds=clock.spent, name=recipe.name, fold=fit.fold + 1, folds=lesson.n_folds, score=score, resumed=resumed)
 
 
-def _complete(family: Family, fits: Sequence[Fit]) -> bool:
+def _complete(family: Family, lesson: Lesson, fits: Sequence[Fit]) -> bool:
     """Whether nothing is missing that is not a fold."""
-    return not family.needs_all_rows or any(fit.fold == ALL_ROWS for fit in fits)
+    return not family.needs_all_rows(lesson) or any(fit.fold == ALL_ROWS for fit in fits)
 
 
 def _entry(recipe: Recipe, fits: Sequence[Fit], judge: Judge, scores: Floats, n_folds: int) -> Entry:

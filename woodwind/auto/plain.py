@@ -37,13 +37,18 @@ class Plain:
 
     says_scores = True
 
-    def __init__(self, trainer: Trainer, needs_all_rows: bool = False) -> None:
-        self.trainer, self.needs_all_rows = trainer, needs_all_rows
+    def __init__(self, trainer: Trainer, is_its_rows: bool = False) -> None:
+        self.trainer, self.is_its_rows = trainer, is_its_rows
+
+    def needs_all_rows(self, lesson: Lesson) -> bool:
+        """Where it is little more than its rows; and in time order, where no fold has learnt the latest ones."""
+        return self.is_its_rows or lesson.ordered
 
     def fits(self, lesson: Lesson, recipe: Recipe, clock: Clock, have: Sequence[Fit]) -> Iterator[Fit]:
         """Some folds side by side, handed on in their order."""
         end = clock.spent + MOST_OF_THE_REST * clock.left_for_training
-        missing = [fold for fold in (*range(lesson.n_folds), *([ALL_ROWS] if self.needs_all_rows else [])) if not _is_there(fold, have)]
+        wanted = (*range(lesson.n_folds), *([ALL_ROWS] if self.needs_all_rows(lesson) else []))
+        missing = [fold for fold in wanted if not _is_there(fold, have)]
         sides = min(lesson.threads, len(missing))
         _ = lesson.view.matrix  # made once, before others ask for it
 
@@ -71,7 +76,7 @@ class Plain:
 
         member = self.trainer(lesson.view.matrix[rows], lesson.y[rows], weight, task, lesson.n_classes, seed, left)
         said = None if fold == ALL_ROWS else member.scores(lesson.matrix_rows(lesson.held(fold)), lesson.threads)
-        kept = None if self.needs_all_rows and fold != ALL_ROWS else member
+        kept = None if self.needs_all_rows(lesson) and fold != ALL_ROWS else member
         return Fit(fold, said, kept, time.perf_counter() - began)
 
     def finish(self, lesson: Lesson, recipe: Recipe, fits: Sequence[Fit]) -> Taught:

@@ -49,8 +49,10 @@ class Taught(NamedTuple):
 class Family(Protocol):
     """Trains members of one kind."""
 
-    needs_all_rows: bool  # whether one more is trained on all rows
     says_scores: bool  # whether folds say scores; else `finish` makes them of what they say
+
+    def needs_all_rows(self, lesson: Lesson) -> bool:
+        """Whether one more is trained, on all rows."""
 
     def fits(self, lesson: Lesson, recipe: Recipe, clock: Clock, have: Sequence[Fit]) -> Iterator[Fit]:
         """Fits of the folds that are not there yet, as they are done; it may end early when the clock has run out."""

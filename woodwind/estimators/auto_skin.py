@@ -41,7 +41,7 @@ FAMILY: dict[str, Family] = {
     "boosting": Boosting(),
     "forest": Forests(),
     "linear": Plain(fit_linear),
-    "neighbours": Plain(fit_neighbours, needs_all_rows=True),
+    "neighbours": Plain(fit_neighbours, is_its_rows=True),
     "net": Plain(fit_net),
 }
 
