@@ -321,7 +321,7 @@ def main() -> None:
     report.say(f"{sum(totals[False].values()):,} files with broken checksums and {sum(totals[True].values()):,} whose checksums hold.\n")
     report.table(["model", "bytes", "checksums", *ENDS], rows)
     report.say(
-        "Files whose checksums hold and that predict are sound models with another number in them: a threshold, a value of a leaf, a label. "
+        "Files whose checksums hold and that predict are sound models with something else in them: a threshold, a value, a label. "
         "What was changed in the files whose checksums hold:\n"
     )
     report.table(["change", *ENDS], [[how, *(ways[how, end] for end in ENDS)] for how in sorted({how for how, _ in ways})])
