@@ -170,10 +170,10 @@ def test_a_small_file_with_a_large_claim_costs_nothing(path, claim):
     forged.header["blocks"][0] |= claim
     path.write_bytes(forged.data(sums=False))
     tracemalloc.start()
-    began = time.perf_counter()
+    began = time.process_time()
     with pytest.raises(ModelFileError):
         store.load(path)
-    seconds, (_, peak) = time.perf_counter() - began, tracemalloc.get_traced_memory()
+    seconds, (_, peak) = time.process_time() - began, tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert seconds < 0.1
     assert peak < 1e6
