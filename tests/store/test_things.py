@@ -16,7 +16,7 @@ from woodwind.data.schema import Schema
 from woodwind.estimators.boosting import GradientBoostingClassifier
 from woodwind.estimators.forests import RandomForestClassifier, RandomForestRegressor
 from woodwind.losses import ALL
-from woodwind.store import codec
+from woodwind.store import decoding
 from woodwind.store.kinds import KINDS, class_of, hints_of
 from woodwind.testing.model_files import OpenFile
 
@@ -174,7 +174,7 @@ def test_a_thing_cannot_be_part_of_itself_or_of_a_later_one(things, tmp_path):
 def test_things_are_not_part_of_each_other_without_end(things, tmp_path, monkeypatch):
     store.save(tmp_path / "one.ww", things["Schema"])
     assert store.load(tmp_path / "one.ww").n_inputs == 7
-    monkeypatch.setattr(codec, "MOST_THINGS", 7)
+    monkeypatch.setattr(decoding, "MOST_THINGS", 7)
     refused(tmp_path / "one.ww", "part of each other too often")
 
 

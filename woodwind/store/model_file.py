@@ -6,7 +6,8 @@ from typing import Any
 
 from woodwind.base.errors import ModelFileError, NotStorableError, ParameterError
 from woodwind.store import container
-from woodwind.store.codec import Decoder, Encoder, reached
+from woodwind.store.codec import Encoder
+from woodwind.store.decoding import Decoder, reached
 from woodwind.store.kinds import CORES, KINDS, class_of
 
 # The ending of pickles: nobody loads one by mistake.
