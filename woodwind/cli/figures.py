@@ -1,11 +1,8 @@
-"""Numbers and times as people read them, and events as machines do."""
+"""Numbers and times as people read them, and anything as JSON has it."""
 
 import dataclasses
 import math
-import re
 from typing import Any
-
-from woodwind.auto.events import Ended, Event
 
 
 def figure(number: float) -> str:
@@ -50,15 +47,3 @@ def plain(value: Any) -> Any:
     if isinstance(value, float) and not math.isfinite(value):
         return None
     return value if isinstance(value, str | int | float | bool) or value is None else str(value)
-
-
-def record(event: Event) -> dict[str, Any]:
-    """An event as an object; of the outcome what fits into a line."""
-    name = re.sub(r"(?<!^)(?=[A-Z])", "_", type(event).__name__).lower()
-    if isinstance(event, Ended):
-        outcome = event.outcome
-        model = outcome.model
-        told = {"task": model.task, "target": model.target, "classes": model.classes, "metric": model.metric}
-        found = {"leaderboard": outcome.leaderboard, "suspicions": outcome.suspicions, "notes": outcome.notes, "seed": outcome.seed}
-        return {"event": name, "seconds": event.seconds, **plain(told | found)}
-    return {"event": name, **plain(event)}

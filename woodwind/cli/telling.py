@@ -1,6 +1,7 @@
 """How a job is told to somebody who is not at a terminal: a line of text for each event, an object for each, or nothing."""
 
 import json
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -8,7 +9,7 @@ import click
 
 from woodwind.auto.events import Began, Blended, Ended, Event, FoldDone, MemberDone, Said, Trying
 from woodwind.auto.outcome import Entry
-from woodwind.cli.figures import duration, figure, record
+from woodwind.cli.figures import duration, figure, plain
 from woodwind.cli.saying import one_line, say, silence_output
 
 Listener = Callable[[Event], None]
@@ -26,6 +27,18 @@ def tell_line(event: Event) -> None:
 def tell_object(event: Event) -> None:
     """One object of JSON in a line on standard output."""
     write_object(record(event))
+
+
+def record(event: Event) -> dict[str, Any]:
+    """An event as an object; of the outcome what fits into a line."""
+    name = re.sub(r"(?<!^)(?=[A-Z])", "_", type(event).__name__).lower()
+    if isinstance(event, Ended):
+        outcome = event.outcome
+        model = outcome.model
+        told = {"task": model.task, "target": model.target, "classes": model.classes, "metric": model.metric}
+        found = {"leaderboard": outcome.leaderboard, "suspicions": outcome.suspicions, "notes": outcome.notes, "seed": outcome.seed}
+        return {"event": name, "seconds": event.seconds, **plain(told | found)}
+    return {"event": name, **plain(event)}
 
 
 def write_object(content: dict[str, Any]) -> None:
