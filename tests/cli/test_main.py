@@ -80,6 +80,13 @@ def test_errors_become_a_line_and_a_code(folder, job, run, error, code):
     assert ("WOODWIND_DEBUG=1" in done.err) == (code == exits.UNEXPECTED)
 
 
+def test_a_full_disk_is_no_surprise(folder, job, run):
+    job.trouble = OSError(28, "No space left on device", "model.ww")
+    done = run("fit", "train.csv", "--target", "late")
+    assert done.code == exits.UNEXPECTED
+    assert done.err == "woodwind: No space left on device: 'model.ww'. Make room, or choose another place.\n"
+
+
 def test_an_error_of_several_lines_is_told_in_one(folder, job, run):
     job.trouble = DataError("WW-D012: the target has 17 missing values.\nNothing can be learnt from them.\nFix: drop them.")
     assert run("fit", "train.csv", "--target", "late").err.endswith("missing values. Nothing can be learnt from them. Fix: drop them.\n")

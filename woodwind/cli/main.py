@@ -119,6 +119,8 @@ def sentence(error: Exception, code: int) -> str:
         who = ctx.command_path if ctx is not None else who
         words = one_line(error.format_message())
         return f"{who}: {words}" if isinstance(error, WrongCall) else f"{who}: {words} See {who} --help."
+    if isinstance(error, OSError) and error.strerror:  # a full disk, a folder that may not be written to
+        return f"{who}: {one_line(error.strerror)}{f': {error.filename!r}' if error.filename else ''}. Make room, or choose another place."
     if code == UNEXPECTED:
         advice = "" if is_debugging() else f" Set {DEBUG}=1 to see where it arose."
         return f"{who}: unexpected {type(error).__name__}: {one_line(error)}{advice}"
