@@ -10,6 +10,8 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+import polars as pl
+import pyarrow as pa
 import pytest
 from sklearn.base import BaseEstimator, clone, is_classifier
 from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
@@ -24,6 +26,7 @@ from sklearn.utils import get_tags
 import woodwind
 from woodwind import ModelFileError, ParameterError
 from woodwind.base.errors import NotStorableError
+from woodwind.data.files import read_table
 from woodwind.estimators.kept import ATTRIBUTES, NEEDED
 from woodwind.estimators.matrix import TableToMatrix
 from woodwind.store.kinds import KINDS, kind_of
@@ -185,6 +188,17 @@ def test_labels_come_back_in_their_type(labels, tmp_path):
     assert back.classes_.dtype == model.classes_.dtype
     assert back.classes_.tolist() == model.classes_.tolist()
     assert back.predict(TABLE).tolist() == model.predict(TABLE).tolist()
+
+
+def test_a_loaded_model_says_the_same_of_a_table_in_whatever_form_it_comes(tmp_path):
+    model = woodwind.GradientBoostingClassifier(n_estimators=4).fit(TABLE, LABELS)
+    model.save(tmp_path / "one.ww")
+    back, arrow = woodwind.load(tmp_path / "one.ww"), pa.Table.from_pandas(TABLE)
+    TABLE.to_parquet(tmp_path / "table.parquet")
+    TABLE.to_csv(tmp_path / "table.csv", index=False)
+    files = [read_table(tmp_path / name) for name in ("table.parquet", "table.csv")]
+    for form in (arrow, pl.from_arrow(arrow), TABLE[TABLE.columns[::-1]], *files):
+        assert np.array_equal(back.predict_proba(form), model.predict_proba(TABLE))
 
 
 # What cannot be kept.
