@@ -31,7 +31,10 @@ from woodwind.tree.settings import TreeSettings
 
 Floats = NDArray[np.float64]
 
-MOST_ROUNDS = 3000
+MOST_ROUNDS = 2000
+# Rounds that together bring less than this share of the loss in the beginning, within the patience, are not worth their trees: rows that
+# are easily told apart would be boosted for ever.
+LEAST_GAIN = 2e-4
 # What comes after the folds, as a share of the time that they took: learning leaves once more, or a training on all rows.
 REPLAY_SHARE, ONCE_MORE_SHARE = 0.4, 1.0
 # What a member may take of the time that is left when it begins: others should have a chance. Of a large table, which is not divided into
@@ -84,7 +87,8 @@ class Boosting:
         """Rounds of all folds until the rows held out are no longer better."""
         rounds = rounds_in_step(folds.boosters, folds.held, MOST_ROUNDS, plan.threads)
         patience = rules.split_patience(plan.tree, plan.subsample)
-        return until_no_better(scored(until_no_split(rounds, patience), watch), rules.patience(plan.learning_rate))
+        steps = scored(until_no_split(rounds, patience), watch)
+        return until_no_better(steps, rules.patience(plan.learning_rate), LEAST_GAIN * watch.before)
 
     def finish(self, lesson: Lesson, recipe: Recipe, fits: Sequence[Fit]) -> Taught:
         """The mean of the models of all folds, each with its leaves learnt once more from all rows; or the one of all rows."""
@@ -109,10 +113,14 @@ class _Watch:
         self.best_raw = folds.boosters[0].raw.copy()
         for held, booster in zip(folds.held, folds.boosters, strict=True):
             self.best_raw[held] = booster.raw[held]
+        self.before = self._loss(self.best_raw)  # of the first round
+
+    def _loss(self, raw: Floats) -> float:
+        return self.loss.value(self.y, raw[self.rows], self.weight, self.threads)
 
     def __call__(self, finished: Round) -> tuple[float | None, float | None]:
         """The loss of the rows held out."""
-        loss = self.loss.value(self.y, finished.raw[self.rows], self.weight, self.threads)
+        loss = self._loss(finished.raw)
         if not self.losses or loss < self.losses[self.best]:
             self.best = len(self.losses)
             np.copyto(self.best_raw, finished.raw)
