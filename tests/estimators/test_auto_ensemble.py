@@ -132,6 +132,15 @@ def test_checkpoints_are_gone_on_from(tmp_path):
     assert np.array_equal(whole.predict_proba(X), again.predict_proba(X))
 
 
+def test_what_was_cut_short_is_not_kept(tmp_path):
+    X, y = load_diabetes(return_X_y=True)
+    folder = tmp_path / "kept"
+    model = AutoEnsembleRegressor(time=3.0, exclude=("net", "neighbours", "linear", "forest"), checkpoint=folder).fit(X, y)
+    cut = [entry.name for entry in model.leaderboard_ if entry.note.startswith("out of time")]
+    assert cut
+    assert not [file for name in cut for file in folder.glob(f"{name}.*")]
+
+
 def test_a_resumed_job_must_be_the_same_job(tmp_path):
     X, y = load_iris(return_X_y=True)
     folder = tmp_path / "kept"

@@ -149,7 +149,8 @@ def _member(
                 if fit.fold in have:
                     continue
                 fits.append(fit)
-                if checkpoint is not None:
+                if checkpoint is not None and not fit.note:
+                    # What the clock has cut short is trained to its end by whoever has more time.
                     checkpoint.keep(recipe, fit)
                 if fit.said is not None:
                     yield _fold_done(lesson, judge, recipe, family, fit, clock, False)
