@@ -7,6 +7,7 @@ be chosen, as the strength of a penalty, is chosen on rows that are held out ins
 import warnings
 from collections.abc import Callable, Iterator
 from functools import partial
+from threading import Lock
 from time import perf_counter
 
 import numpy as np
@@ -36,6 +37,8 @@ STRIDE, MOST_STRIDES, NEWTON_COLUMNS = 25, 8, 200
 # Ends of log-odds, and how far beyond the range of the target a sum may go, in ranges.
 SURE, BEYOND = 30.0, 0.25
 
+# Filters of warnings belong to the whole process: folds that are trained side by side would take them from each other.
+_QUIET = Lock()
 
 def fit_linear(matrix: Floats, y: NDArray, weight: Floats | None, task: str, n_classes: int, seed: int, deadline: Deadline) -> LinearMember:
     """Logistic regression for classes, ridge regression for numbers; the penalty is chosen on held-out rows, then all rows are learnt."""
@@ -78,7 +81,7 @@ def _logistic(
         model.set_params(C=1.0 / (penalty * total))
         for _ in range(MOST_STRIDES):
             began = perf_counter()
-            with warnings.catch_warnings():
+            with _QUIET, warnings.catch_warnings():
                 # Whether it has converged is looked at below; a matrix that Newton's method finds singular is left to the other method.
                 warnings.simplefilter("ignore")
                 model.fit(matrix, y, sample_weight=weight)
