@@ -141,6 +141,16 @@ def test_what_was_cut_short_is_not_kept(tmp_path):
     assert not [file for name in cut for file in folder.glob(f"{name}.*")]
 
 
+def test_the_time_that_was_spent_before_counts(tmp_path):
+    X, y = load_iris(return_X_y=True)
+    options = {**QUICK, "models": None, "checkpoint": tmp_path / "kept"}
+    first, second = [], []
+    AutoEnsembleClassifier(**{**options, "time": 6.0}, listener=first.append).fit(X, y)
+    AutoEnsembleClassifier(**{**options, "time": 7.0}, resume=True, listener=second.append).fit(X, y)
+    spent = max(event.seconds for event in first if isinstance(event, MemberDone))
+    assert second[0].seconds >= spent
+
+
 def test_a_resumed_job_must_be_the_same_job(tmp_path):
     X, y = load_iris(return_X_y=True)
     folder = tmp_path / "kept"

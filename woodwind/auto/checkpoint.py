@@ -3,7 +3,7 @@
 import hashlib
 import shutil
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +19,7 @@ class Checkpoint:
     """A folder of fits."""
 
     folder: Path
+    job: dict[str, Any] = field(default_factory=dict)  # what decides the result
 
     @classmethod
     def begin(cls, folder: Path, job: dict[str, Any], resume: bool) -> "tuple[Checkpoint, float]":
@@ -35,24 +36,28 @@ class Checkpoint:
                         f"The job in {str(folder)!r} cannot be resumed: {name} was {before['job'].get(name)!r} there and is {value!r} now. "
                         "Give what was given then, or start anew without resume."
                     )
-            return cls(folder), float(before["spent"])
+            return cls(folder, job), float(before["spent"])
         if folder.exists():
             if not resume and any(folder.iterdir()) and not manifest.exists():
                 raise ParameterError(f"The folder {str(folder)!r} is not empty and holds no checkpoints. Name another one for checkpoints.")
             shutil.rmtree(folder)
         folder.mkdir(parents=True)
         save(manifest, {"job": job, "spent": 0.0})
-        return cls(folder), 0.0
+        return cls(folder, job), 0.0
 
-    def spend(self, job: dict[str, Any], seconds: float) -> None:
-        """Write down how long the job has worked, for a budget of time."""
-        save(self.folder / MANIFEST, {"job": job, "spent": seconds})
+    def spend(self, seconds: float) -> None:
+        """Write down how long the job has worked: whoever goes on has the rest of the time."""
+        save(self.folder / MANIFEST, {"job": self.job, "spent": seconds})
 
     def keep(self, recipe: Recipe, fit: Fit) -> None:
         """Keep a fit."""
         save(self._file(recipe, fit.fold), {
             "fold": fit.fold, "said": fit.said, "model": fit.model, "seconds": fit.seconds, "curve": fit.curve, "note": fit.note,
         })  # fmt: skip
+
+    def holds(self, recipe: Recipe) -> bool:
+        """Whether there is something of a recipe: to read it takes no time."""
+        return next(self.folder.glob(f"{recipe.name}.*.ww"), None) is not None
 
     def fits(self, recipe: Recipe, folds: Sequence[int]) -> tuple[list[Fit], list[str]]:
         """What is there of a recipe, and what could not be read: that is trained again."""

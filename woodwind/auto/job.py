@@ -110,7 +110,8 @@ def run(
         recipe = recipes.next([one.entry for one in done])
         if recipe is None:
             break
-        if done and clock.left_for_training < LEAST_SHARE_LEFT * float(np.median([one.entry.seconds for one in done])):
+        kept = checkpoint is not None and checkpoint.holds(recipe)
+        if done and not kept and clock.left_for_training <= LEAST_SHARE_LEFT * float(np.median([one.entry.seconds for one in done])):
             break
         yield Trying(seconds=clock.spent, name=recipe.name, number=number, of=question.models)
         found = yield from _member(lesson, judge, recipe, families[recipe.family], clock, checkpoint)
@@ -123,8 +124,6 @@ def run(
         yield event
         waited = 0 if loss < best - GAIN * abs(best) or len(done) == 1 else waited + 1
         best = min(best, loss)
-        if clock.left_for_training <= 0.0:
-            break
     if not done:
         raise JobError(_nothing(given_up, clock))
     outcome = _outcome(question, lesson, judge, done, given_up, clock)

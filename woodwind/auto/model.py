@@ -16,8 +16,6 @@ from woodwind.data.schema import Schema
 Floats = NDArray[np.float64]
 
 TASKS = ("binary", "multiclass", "regression")
-# Rows that are scored together: members keep a score of each for every one of them.
-BLOCK = 1 << 17
 
 
 @dataclass(frozen=True, eq=False)

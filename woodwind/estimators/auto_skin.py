@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 from woodwind.auto.boosting import Boosting
 from woodwind.auto.checkpoint import Checkpoint, digest_of
 from woodwind.auto.clock import Clock, ending_on_interrupt
-from woodwind.auto.events import Ended, Event
+from woodwind.auto.events import Ended, Event, MemberDone
 from woodwind.auto.explanation import explain_model
 from woodwind.auto.forests import Forests
 from woodwind.auto.job import Question, run
@@ -126,6 +126,8 @@ class AutoEnsemble(Skin):
         with ending_on_interrupt(clock):
             for event in run(question, FAMILY, Portfolio(truth.n_classes, families), clock, checkpoint):
                 self._tell(event, values)
+                if checkpoint is not None and isinstance(event, MemberDone):
+                    checkpoint.spend(event.seconds)
                 if isinstance(event, Ended):
                     self._keep(event.outcome)
 

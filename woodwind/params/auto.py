@@ -1,7 +1,7 @@
 """The parameters of the main job."""
 
 from collections.abc import Callable, Sequence
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 from woodwind.params.groups import Categorical, Jobs, RandomState, Verbose
 from woodwind.params.knobs import above, at_least, knobs, spelled
@@ -40,6 +40,3 @@ class AutoParams:
     n_jobs: Jobs = None
     random_state: RandomState = 0
     verbose: Verbose = 0
-
-
-Task = Literal["auto", "binary", "multiclass", "regression"]
