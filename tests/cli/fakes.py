@@ -10,6 +10,8 @@ from types import SimpleNamespace
 from woodwind.auto.clock import Clock, ending_on_interrupt
 from woodwind.auto.events import Began, Blended, Ended, FoldDone, MemberDone, Said, Trying
 from woodwind.auto.outcome import Entry
+from woodwind.data.suspicion_view import Suspicion
+from woodwind.estimators.auto_suspected import Suspected
 
 MEMBERS = ("boosting", "extra boosting", "random forest", "linear")
 FOLDS = 3
@@ -28,11 +30,18 @@ LEADERBOARD = (
 )
 
 
+NOTE = "the target column 'late' has 2 different whole numbers in 1,000 rows and is read as classes: 2 classes (0, 1); say task=\"regression\" for numbers."
+SUSPICIONS = (
+    Suspicion("leak", ("paid",), "'paid' says the same as the target.\nWill it be known?", "serious"),
+    *(Suspicion("identifier", (f"id{i}",), f"'id{i}' looks like an identifier.", "warning") for i in range(9)),
+)
+
+
 class FakeModel:
     leaderboard_ = LEADERBOARD
 
     def __init__(self):
-        self.facts_ = {}
+        self.facts_ = {"metric": {"name": "log_loss"}}
         self.model_ = {"facts": self.facts_}
 
     def report(self, path):
@@ -73,8 +82,10 @@ def wait(seconds):
 def events(seconds, models):
     """Functions from the time to an event."""
     yield lambda at: Began(
-        seconds=at, task="binary", metric="log_loss", n_rows=1000, n_columns=18, n_folds=FOLDS, budget_seconds=seconds, budget_models=models
-    )
+        seconds=at, task="binary", metric="log_loss", n_rows=1000, n_columns=1, n_folds=FOLDS, budget_seconds=seconds, budget_models=models,
+        notes=(NOTE,),
+    )  # fmt: skip
+    yield lambda at: Suspected(seconds=at, suspicions=SUSPICIONS)
     yield lambda at: Said(seconds=at, words="the column 'id' looks like an identifier")
     for number, name in enumerate(MEMBERS, 1):
         yield lambda at, name=name, number=number: Trying(seconds=at, name=name, number=number, of=models)

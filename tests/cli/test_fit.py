@@ -8,12 +8,14 @@ import time
 from pathlib import Path
 
 import pytest
-from fakes import FOLDS, LEADERBOARD, MEMBERS, fake
+from fakes import FOLDS, LEADERBOARD, MEMBERS, SUSPICIONS, fake
 
 from woodwind import store
 from woodwind.cli.options import Duration
 
-EVENTS = 3 + len(MEMBERS) * (FOLDS + 3)
+EVENTS = 4 + len(MEMBERS) * (FOLDS + 3)
+# A note stands in a line of its own, and there are eight lines about the data at most.
+LINES = EVENTS + 1 + 7
 
 
 def test_it_writes_the_model_and_the_report_and_says_where(folder, job, run):
@@ -30,7 +32,7 @@ def test_it_writes_the_model_and_the_report_and_says_where(folder, job, run):
 
 def test_elsewhere_than_on_a_terminal_each_event_is_a_line(folder, job, run):
     done = run("fit", "train.csv", "--target", "late")
-    assert len(done.err.splitlines()) == EVENTS
+    assert len(done.err.splitlines()) == LINES
     assert "\r" not in done.err
     assert "\x1b" not in done.err + done.out
     assert done.err.isascii()
@@ -88,7 +90,8 @@ def test_machines_get_one_object_for_each_event_and_nothing_else(folder, job, ru
 
     objects = [json.loads(line, parse_constant=refuse) for line in done.out.splitlines()]
     assert len(objects) == EVENTS + 1
-    assert [one["event"] for one in objects[:3]] == ["began", "said", "trying"]
+    assert [one["event"] for one in objects[:4]] == ["began", "suspected", "said", "trying"]
+    assert [one["severity"] for one in objects[1]["suspicions"]] == [one.severity for one in SUSPICIONS]
     assert objects[-2]["event"] == "ended"
     assert [entry["name"] for entry in objects[-2]["leaderboard"]] == [entry.name for entry in LEADERBOARD]
     assert objects[-2]["leaderboard"][-1]["score"] is None
@@ -96,9 +99,35 @@ def test_machines_get_one_object_for_each_event_and_nothing_else(folder, job, ru
     assert objects[-1] == {"event": "written", "model": "model.ww", "model_bytes": size, "report": "model.html"}
 
 
-def test_quiet_says_nothing(folder, job, run):
-    assert run("fit", "train.csv", "--target", "late", "--quiet")[1:] == ("", "")
+def test_quiet_says_nothing_but_what_is_wrong(folder, job, run):
+    done = run("fit", "train.csv", "--target", "late", "--quiet")
+    assert done[1:] == ("", "serious: 'paid' says the same as the target. Will it be known?\n")
     assert (folder / "model.ww").exists()
+
+
+def test_what_is_suspicious_is_told_before_anything_is_trained(folder, job, run):
+    lines = run("fit", "train.csv", "--target", "late").err.splitlines()
+    found = [line[11:] for line in lines if " serious: " in line or " warning: " in line or " more in the report" in line]
+    assert found[0] == "serious: 'paid' says the same as the target. Will it be known?"
+    assert found[1] == "warning: 'id0' looks like an identifier."
+    assert found[-1] == "and 3 more in the report"
+    assert len(found) == 8
+    assert max(place for place, line in enumerate(lines) if "more in the report" in line) < min(
+        place for place, line in enumerate(lines) if "begins" in line
+    )
+
+
+def test_what_the_library_says_of_parameters_is_said_of_options(folder, job, run):
+    done = run("fit", "train.csv", "--target", "late")
+    assert "2 classes (0, 1); give --task regression for numbers." in done.err
+    assert "task=" not in done.err
+    assert " 1 column; log_loss in 3 folds" in done.err
+
+
+def test_the_leaderboard_says_what_its_scores_are(folder, job, run):
+    assert "\nlog_loss: minus the mean logarithm of what is given to the true class; smaller is better\n" in run(
+        "fit", "train.csv", "--target", "late"
+    ).out
 
 
 def test_only_models_are_overwritten(folder, job, run):
@@ -150,7 +179,7 @@ def test_two_interrupts_leave_at_once_and_write_nothing(folder):
     process = fake(1.0, "train.csv", "--target", "late", stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     assert "binary" in process.stderr.readline()
     process.send_signal(signal.SIGINT)
-    assert "finishing with the best so far" in process.stderr.readline()
+    assert any("finishing with the best so far" in line for line in process.stderr)
     started = time.monotonic()
     process.send_signal(signal.SIGINT)
     out, _ = process.communicate(timeout=60)
@@ -176,7 +205,7 @@ def test_a_schema_is_written_edited_and_obeyed(folder, job, run):
     (_, target), settings = job.calls[-1]
     assert target == "late"
     assert settings["schema"].to_dict() == schema
-    assert store.load(folder / "model.ww")["facts"] == {"written_schema": schema}
+    assert store.load(folder / "model.ww")["facts"]["written_schema"] == schema
 
 
 def test_a_schema_that_cannot_be_used_is_bad_data(folder, job, run):

@@ -61,6 +61,15 @@ def test_colours_can_be_switched_off(folder):
     assert code == 0
     assert "\x1b[36m" not in sent
     assert "\x1b[32m" not in sent
+    assert "\x1b[1m" not in sent  # nor is anything bold
+
+
+def test_how_the_table_was_read_and_what_is_suspicious_stays_on_the_screen(folder):
+    sent, code = on_terminal("train.csv", "--target", "late", columns=60)
+    assert code == 0
+    seen = " ".join(sent.split())
+    for words in ("binary: 1,000 rows, 1 column", "give --task regression for numbers.", "serious: 'paid' says the same", "and 3 more in the report"):
+        assert seen.count(words) == 1  # above the table: it is written once, and not wiped away
 
 
 def test_a_narrow_and_low_terminal_has_room_for_the_most_important(folder):

@@ -186,6 +186,31 @@ def test_what_happens_is_told():
     assert any("read as numbers" in note for note in seen[0].notes)
 
 
+def test_verbose_tells_it_in_lines_wherever_standard_error_leads(capsys):
+    frame = table().assign(copy=lambda t: t["price"] * 2.0)
+    woodwind.fit(frame, "price", ignore="dear", verbose=1, **QUICK)
+    told = capsys.readouterr()
+    assert told.out == ""
+    for words in ("regression: 240 rows, 5 columns", "read as numbers", "serious: 'copy'", "boosting: ", "ensemble of 1: ", "done"):
+        assert words in told.err
+    assert "fold 1 of" not in told.err
+    woodwind.fit(frame, "price", ignore="dear", verbose=2, **QUICK)
+    assert "boosting: fold 1 of" in capsys.readouterr().err
+    woodwind.fit(frame, "price", ignore="dear", **QUICK)
+    assert capsys.readouterr().err == ""
+
+
+def test_what_is_suspicious_is_an_attribute(tmp_path):
+    frame = table().assign(copy=lambda t: t["price"] * 2.0)
+    model = woodwind.fit(frame, "price", ignore="dear", **QUICK)
+    assert (model.suspicions_[0].kind, model.suspicions_[0].severity) == ("leak", "serious")
+    model.save(tmp_path / "m.ww")
+    assert woodwind.load(tmp_path / "m.ww").suspicions_ == model.suspicions_
+    X = frame[["size", "copy"]]
+    assert AutoEnsembleRegressor(**QUICK).fit(X, frame["price"]).suspicions_[0].columns == ("copy",)
+    assert not hasattr(AutoEnsembleRegressor(), "suspicions_")
+
+
 @pytest.mark.parametrize(
     ("call", "error", "words"),
     [

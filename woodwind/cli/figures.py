@@ -1,27 +1,8 @@
-"""Numbers and times as people read them, and anything as JSON has it."""
+"""Sizes as people read them, and anything as JSON has it."""
 
 import dataclasses
 import math
 from typing import Any
-
-
-def figure(number: float) -> str:
-    """A score: four digits behind the point, fewer where it is large."""
-    if not math.isfinite(number):
-        return "-"
-    size = abs(number)
-    digits = 4 if size < 10 else 3 if size < 100 else 2 if size < 1000 else 0
-    # A tiny number must not look like nothing.
-    return f"{number:.3g}" if 0 < size < 0.001 else f"{number:,.{digits}f}"
-
-
-def duration(seconds: float) -> str:
-    """A time in the unit that suits it."""
-    if seconds < 100:
-        return f"{seconds:.1f} s" if seconds < 10 else f"{seconds:.0f} s"
-    minutes, rest = divmod(round(seconds), 60)
-    hours, minutes = divmod(minutes, 60)
-    return f"{hours} h {minutes:02d} min" if hours else f"{minutes} min {rest:02d} s"
 
 
 def size_of(n_bytes: int) -> str:

@@ -21,12 +21,13 @@ from woodwind.cli.exits import BAD_DATA, FINE, INTERRUPTED, UNEXPECTED, WITHOUT_
 from woodwind.cli.figures import plain, size_of
 from woodwind.cli.interrupting import AT_WORK, WRITING, Interrupting
 from woodwind.cli.live import LiveTable
+from woodwind.cli.opening import metric_words
 from woodwind.cli.options import Duration, ExistingFile, Named, TableSource, Whole, force_option, json_option, threads_option
 from woodwind.cli.outputs import check_model, check_not_an_input, check_page, check_table
 from woodwind.cli.rows import WRITTEN
 from woodwind.cli.saying import say
 from woodwind.cli.standings import table_of
-from woodwind.cli.telling import Listener, tell_line, tell_nothing, tell_object, write_object
+from woodwind.cli.telling import Listener, tell_lines, tell_object, tell_what_is_wrong, write_object
 from woodwind.cli.terminal import is_terminal
 from woodwind.cli.worded import worded
 from woodwind.data.files import read_table
@@ -219,11 +220,11 @@ def teller(given: dict[str, Any], started: float) -> tuple[Listener, AbstractCon
     if given["as_json"]:
         return tell_object, nullcontext()
     if given["quiet"]:
-        return tell_nothing, nullcontext()
+        return tell_what_is_wrong, nullcontext()
     if is_terminal(sys.stderr):
         live = LiveTable(f"{', '.join(given['tables'])}: {given['target']}", started)
         return live, live
-    return tell_line, nullcontext()
+    return tell_lines, nullcontext()
 
 
 def finish(model: Any, given: dict[str, Any]) -> None:
@@ -238,6 +239,7 @@ def finish(model: Any, given: dict[str, Any]) -> None:
         write_object({"event": "written", **plain(written)})
     elif not given["quiet"]:
         click.echo(table_of(model.leaderboard_))
+        click.echo(f"\n{metric_words(model.facts_['metric']['name'])}")
         click.echo(f"\nmodel   {output} ({size_of(output.stat().st_size)})")
         if report is not None:
             click.echo(f"report  {report}")

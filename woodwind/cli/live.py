@@ -5,17 +5,18 @@ import time
 from types import TracebackType
 from typing import Self
 
-from rich.console import Console, Group
+from rich.console import Group
 from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
-from woodwind.auto.events import Event, Said
-from woodwind.cli.figures import duration, figure
-from woodwind.cli.saying import one_line, say
+from woodwind.auto.events import Began, Event, Said
+from woodwind.base.figures import duration, figure, one_line
+from woodwind.cli.saying import say
 from woodwind.cli.standing import Line, Standing
-from woodwind.cli.telling import beginning, plus_minus
-from woodwind.cli.terminal import Column, can_show, grid
+from woodwind.cli.terminal import Column, can_show, console_on, grid
+from woodwind.estimators.auto_suspected import Suspected
+from woodwind.estimators.auto_telling import lines_of, plus_minus
 
 COLUMNS = (
     Column("member", left=True),
@@ -36,7 +37,7 @@ class LiveTable:
 
     def __init__(self, title: str, started: float) -> None:
         self.title, self.standing, self.start = title, Standing(), started
-        self.console = Console(stderr=True, highlight=False)
+        self.console = console_on(sys.stderr)
         self.signs = ("●", "○", "±", "━", "─") if can_show("●○±━─", sys.stderr) else ("#", ".", "+-", "=", "-")
         self.live = Live(
             get_renderable=self.picture, console=self.console, refresh_per_second=PER_SECOND, transient=True, redirect_stdout=False
@@ -52,16 +53,18 @@ class LiveTable:
     def __call__(self, event: Event) -> None:
         """Take in an event."""
         self.standing.add(event)
-        if isinstance(event, Said):
-            say(one_line(event.words))  # rich puts it above the table
+        if isinstance(event, Began | Suspected | Said):
+            for line in lines_of(event):
+                say(line)  # rich puts it above the table, where it stays
 
     def picture(self) -> Group:
         """Everything, as it is now."""
         standing, width = self.standing, self.console.width
-        head = "reading the table" if standing.began is None else beginning(standing.began)
         lines = standing.ordered(self.console.height - FRAME)
         columns = tuple(Column(self.signs[2], rank=column.rank) if column.title == "+-" else column for column in COLUMNS)
-        parts: list[Text | Table] = [short(self.title, "bold"), short(head)]
+        parts: list[Text | Table] = [short(self.title, "bold")]
+        if standing.began is None:
+            parts.append(short("reading the table"))
         if lines:
             styles = ["" if line.is_done else "cyan" for line in lines]
             parts += [Text(), grid(columns, [self.cells(line) for line in lines], width, styles)]

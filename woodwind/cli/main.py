@@ -14,11 +14,12 @@ from typing import NoReturn
 import click
 
 from woodwind import __version__
+from woodwind.base.figures import one_line
 from woodwind.cli import STARTED
 from woodwind.cli.command import SETTINGS
 from woodwind.cli.exits import FINE, INTERRUPTED, UNEXPECTED, WrongCall, code_of
 from woodwind.cli.nearest import nearest
-from woodwind.cli.saying import DEBUG, deaf_reader_is_no_error, is_debugging, no_collecting, one_line, prepare_streams, say, tidy_warnings
+from woodwind.cli.saying import DEBUG, deaf_reader_is_no_error, is_debugging, no_collecting, prepare_streams, say, tidy_warnings
 
 # Where a command lives, and what it does in a few words: the first sentence of its help.
 COMMANDS = {

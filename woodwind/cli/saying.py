@@ -11,6 +11,8 @@ from contextlib import contextmanager
 import click
 
 from woodwind.base.errors import WoodwindWarning
+from woodwind.base.figures import one_line
+from woodwind.cli.spoken import in_options
 
 DEBUG = "WOODWIND_DEBUG"
 
@@ -22,12 +24,7 @@ def is_debugging() -> bool:
 
 def say(words: str) -> None:
     """A message, on standard error: standard output is for results."""
-    click.echo(words, err=True)
-
-
-def one_line(text: object) -> str:
-    """A text without its line breaks."""
-    return " ".join(str(text).split())
+    click.echo(in_options(words), err=True)
 
 
 def prepare_streams() -> None:

@@ -6,7 +6,7 @@ from math import isnan
 from typing import TextIO
 
 from woodwind.auto.outcome import ENSEMBLE, Entry
-from woodwind.cli.figures import figure
+from woodwind.base.figures import figure
 from woodwind.cli.terminal import Column, can_show, grid, text_of, width_of
 
 COLUMNS = (

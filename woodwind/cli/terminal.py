@@ -1,6 +1,7 @@
 """Tables of text, as wide as there is room for."""
 
 import io
+import os
 import shutil
 import sys
 from collections.abc import Sequence
@@ -26,6 +27,11 @@ class Column:
 def is_terminal(stream: TextIO) -> bool:
     """Whether somebody looks at it, on something that can move its cursor."""
     return stream.isatty() and not Console(file=stream).is_dumb_terminal
+
+
+def console_on(stream: TextIO) -> Console:
+    """The console of a stream. NO_COLOR switches bold and dim off as well, which rich would keep."""
+    return Console(file=stream, highlight=False, color_system=None if os.environ.get("NO_COLOR") else "auto")
 
 
 def can_show(signs: str, stream: TextIO) -> bool:
@@ -73,10 +79,9 @@ def text_of(what: Any, stream: TextIO | None = None) -> str:
     """Something of rich as text for a stream: with colours for a terminal, plain elsewhere, and no spaces at the end of a line."""
     stream = sys.stdout if stream is None else stream
     paper = io.StringIO()
-    screen = Console(file=stream)
+    is_coloured = console_on(stream).color_system is not None
     console = Console(
-        file=paper, width=width_of(stream), force_terminal=screen.is_terminal, no_color=screen.no_color, highlight=False,
-        color_system="auto" if screen.is_terminal else None,
-    )  # fmt: skip
+        file=paper, width=width_of(stream), force_terminal=is_coloured, highlight=False, color_system="auto" if is_coloured else None
+    )
     console.print(what)
     return "\n".join(line.rstrip() for line in paper.getvalue().splitlines())

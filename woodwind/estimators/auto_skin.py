@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 from woodwind.auto.boosting import Boosting
 from woodwind.auto.checkpoint import Checkpoint, digest_of
 from woodwind.auto.clock import Clock, ending_on_interrupt
-from woodwind.auto.events import Ended, Event, MemberDone
+from woodwind.auto.events import Began, Ended, Event, MemberDone
 from woodwind.auto.explanation import explain_model
 from woodwind.auto.forests import Forests
 from woodwind.auto.job import Question, run
@@ -24,7 +24,10 @@ from woodwind.base.atomic import write_file
 from woodwind.base.errors import ParameterError
 from woodwind.base.streams import seed_of
 from woodwind.base.told import told
-from woodwind.data.arrow_form import fingerprint
+from woodwind.data.arrow_form import as_arrow, fingerprint
+from woodwind.data.suspicions import Suspicion, suspicions
+from woodwind.estimators.auto_suspected import Suspected, kept_suspicions
+from woodwind.estimators.auto_telling import tell_on_error_stream
 from woodwind.estimators.plain_members import fit_linear, fit_neighbours, fit_net
 from woodwind.estimators.scoring import rows_of_table
 from woodwind.estimators.skin import COLUMNS, TRAINING_DATA, Skin, all_or_nothing, check_lengths, row_count
@@ -59,6 +62,8 @@ score_ : float
     The score of the ensemble, of rows that neither its members nor its weights have seen.
 facts_ : dict
     What the report shows.
+suspicions_ : tuple of Suspicion
+    What is odd about the data: columns that tell the target, copies, identifiers and the like, the gravest first. `verbose` tells them too.
 """
 
 
@@ -102,7 +107,8 @@ class AutoEnsemble(Skin):
                 present = np.flatnonzero(weight)
                 X, target, weight = rows_of_table(X, present), target.at(present), weight[present]
                 grouped = None if grouped is None else grouped[present]
-            self._train(values, clock, X, target, weight=weight, groups=grouped)
+            found = suspicions(as_arrow(X), None, target.y, target.classes is not None, grouped)
+            self._train(values, clock, X, target, weight=weight, groups=grouped, suspicions=found)
         return self
 
     def _train(
@@ -126,12 +132,16 @@ class AutoEnsemble(Skin):
         with ending_on_interrupt(clock):
             for event in run(question, FAMILY, Portfolio(truth.n_classes, families), clock, checkpoint):
                 self._tell(event, values)
+                if isinstance(event, Began) and question.suspicions:
+                    self._tell(Suspected(seconds=event.seconds, suspicions=question.suspicions), values)
                 if checkpoint is not None and isinstance(event, MemberDone):
                     checkpoint.spend(event.seconds)
                 if isinstance(event, Ended):
                     self._keep(event.outcome)
 
     def _tell(self, event: Event, values: dict[str, Any]) -> None:
+        if values["verbose"]:
+            tell_on_error_stream(event, int(values["verbose"]))
         if values["listener"] is not None:
             values["listener"](event)
 
@@ -142,6 +152,13 @@ class AutoEnsemble(Skin):
         self.score_ = outcome.leaderboard[0].score
         self.facts_ = outcome.model.facts
         self._keep_header(outcome.model.schema.header)
+
+    @property
+    def suspicions_(self) -> tuple[Suspicion, ...]:
+        """What is odd about the data, the gravest first."""
+        if not hasattr(self, "model_"):
+            raise AttributeError(f"{self._owner} has no suspicions before it has seen data. Call fit.")
+        return kept_suspicions(self.model_.facts)
 
     def report(self, path: Any) -> None:
         """Write the report as one page of HTML that needs nothing else.

@@ -1,0 +1,36 @@
+"""Numbers, times and texts as people read them."""
+
+import math
+
+
+def figure(number: float) -> str:
+    """A score: four digits behind the point, fewer where it is large."""
+    if not math.isfinite(number):
+        return "-"
+    size = abs(number)
+    digits = 4 if size < 10 else 3 if size < 100 else 2 if size < 1000 else 0
+    # A tiny number must not look like nothing.
+    return f"{number:.3g}" if 0 < size < 0.001 else f"{number:,.{digits}f}"
+
+
+def duration(seconds: float) -> str:
+    """A time in the unit that suits it."""
+    if seconds < 100:
+        return f"{seconds:.1f} s" if seconds < 10 else f"{seconds:.0f} s"
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours} h {minutes:02d} min" if hours else f"{minutes} min {rest:02d} s"
+
+
+def counted(number: int, noun: str) -> str:
+    """So many of something.
+
+    >>> counted(1, "row"), counted(1200, "row")
+    ('1 row', '1,200 rows')
+    """
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+
+
+def one_line(text: object) -> str:
+    """A text without its line breaks."""
+    return " ".join(str(text).split())
