@@ -30,7 +30,7 @@ LEADERBOARD = (
 )
 
 
-NOTE = "the target column 'late' has 2 different whole numbers in 1,000 rows and is read as classes: 2 classes (0, 1); say task=\"regression\" for numbers."
+NOTE = 'the target column "late" has 2 different whole numbers in 1,000 rows: 2 classes (0, 1); say task="regression" for numbers.'
 SUSPICIONS = (
     Suspicion("leak", ("paid",), "'paid' says the same as the target.\nWill it be known?", "serious"),
     *(Suspicion("identifier", (f"id{i}",), f"'id{i}' looks like an identifier.", "warning") for i in range(9)),

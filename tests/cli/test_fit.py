@@ -48,13 +48,13 @@ def test_the_job_gets_what_was_asked_for(folder, job, run):
     assert settings["checkpoint"] == Path("model.ww.checkpoint")
     run(
         *("fit", "train.csv", "more.csv", "--target", "late", "--models", "7", "--task", "binary", "--metric", "auc", "--group", "id"),
-        *("--time-column", "paid", "--ignore", "age", "--ignore", "plan", "--seed", "5", "--threads", "1"),
+        *("--time-column", "paid", "--weight", "w", "--ignore", "age", "--ignore", "plan", "--seed", "5", "--threads", "1"),
         *("--exclude", "net", "--resume", "--drop-missing-target", "-o", "other.ww", "--no-report"),
     )
     (given, settings) = job.calls[-1]
     assert given == (["train.csv", "more.csv"], "late")
     assert settings == {
-        "models": 7, "task": "binary", "metric": "auc", "group": "id", "time_column": "paid", "ignore": ("age", "plan"),
+        "models": 7, "task": "binary", "metric": "auc", "group": "id", "time_column": "paid", "weight": "w", "ignore": ("age", "plan"),
         "seed": 5, "threads": 1, "exclude": ("net",), "resume": True, "drop_missing_target": True,
         "checkpoint": Path("other.ww.checkpoint"),
     }  # fmt: skip
@@ -206,6 +206,12 @@ def test_a_schema_is_written_edited_and_obeyed(folder, job, run):
     assert target == "late"
     assert settings["schema"].to_dict() == schema
     assert store.load(folder / "model.ww")["facts"]["written_schema"] == schema
+
+
+def test_a_weight_of_the_schema_is_one_of_the_job(folder, job, run):
+    assert run("fit", "train.csv", "--target", "late", "--weight", "paid", "--write-schema").code == 0
+    assert run("fit", "train.csv", "--schema", "model.schema.json").code == 0
+    assert job.calls[-1][1]["weight"] == "paid"
 
 
 def test_a_schema_that_cannot_be_used_is_bad_data(folder, job, run):

@@ -68,7 +68,8 @@ def test_how_the_table_was_read_and_what_is_suspicious_stays_on_the_screen(folde
     sent, code = on_terminal("train.csv", "--target", "late", columns=60)
     assert code == 0
     seen = " ".join(sent.split())
-    for words in ("binary: 1,000 rows, 1 column", "give --task regression for numbers.", "serious: 'paid' says the same", "and 3 more in the report"):
+    read = ("binary: 1,000 rows, 1 column", "give --task regression for numbers.")
+    for words in (*read, "serious: 'paid' says the same", "and 3 more in the report"):
         assert seen.count(words) == 1  # above the table: it is written once, and not wiped away
 
 

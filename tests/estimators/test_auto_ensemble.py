@@ -12,6 +12,7 @@ import woodwind
 from woodwind import AutoEnsembleClassifier, AutoEnsembleRegressor
 from woodwind.auto.events import Began, Ended, FoldDone, MemberDone
 from woodwind.base.errors import DataError, ParameterError
+from woodwind.data.written_schema import WrittenSchema
 
 QUICK = {"models": 1, "exclude": ("net", "neighbours", "linear", "forest")}
 
@@ -104,6 +105,22 @@ def test_a_weight_of_two_is_a_row_given_twice_in_distribution():
     apart = np.abs(np.mean(weighed, axis=0) - np.mean(given, axis=0)).mean()
     ignored = np.abs(np.mean(weighed, axis=0) - AutoEnsembleRegressor(**options).fit(X, y).predict(X)).mean()
     assert apart < 0.5 * ignored
+
+
+def test_a_column_of_weights_counts_and_is_not_learnt(tmp_path):
+    frame = table().drop(columns=["dear", "when"])
+    frame["many"] = np.where(np.arange(len(frame)) % 3 == 0, 0.0, 1.0 + np.arange(len(frame)) % 2)
+    model = woodwind.fit(frame, "price", weight="many", **QUICK)
+    assert "many" not in model.feature_names_in_
+    kept = frame[frame["many"] > 0.0]
+    X = kept.drop(columns=["price", "many"])
+    same = AutoEnsembleRegressor(**QUICK).fit(X, kept["price"], sample_weight=kept["many"])
+    assert np.array_equal(model.predict(X), same.predict(X))
+    assert not np.array_equal(model.predict(X), AutoEnsembleRegressor(**QUICK).fit(X, kept["price"]).predict(X))
+    schema = WrittenSchema.of(pa.Table.from_pandas(frame, preserve_index=False), "price", weight="many")
+    assert np.array_equal(woodwind.fit(frame, "price", schema=schema, **QUICK).predict(X), model.predict(X))
+    with pytest.raises(DataError, match="the weight column 'kind' is of type"):
+        woodwind.fit(frame, "price", weight="kind", **QUICK)
 
 
 def test_checkpoints_are_gone_on_from(tmp_path):

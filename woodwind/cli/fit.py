@@ -31,7 +31,7 @@ from woodwind.cli.telling import Listener, tell_lines, tell_object, tell_what_is
 from woodwind.cli.terminal import is_terminal
 from woodwind.cli.worded import worded
 from woodwind.data.files import read_table
-from woodwind.data.written_schema import GROUP, TARGET, TIME, WrittenSchema
+from woodwind.data.written_schema import GROUP, TARGET, TIME, WEIGHT, WrittenSchema
 from woodwind.metrics.named import metric_named
 from woodwind.params.auto import AutoParams
 from woodwind.params.table import TableParams
@@ -63,6 +63,7 @@ EXAMPLES = (
 @worded("--metric", AutoParams, "metric", metavar="METRIC")
 @worded("--group", TableParams, "group", metavar="COLUMN")
 @worded("--time-column", TableParams, "time_column", metavar="COLUMN")
+@worded("--weight", TableParams, "weight", metavar="COLUMN")
 @worded("--ignore", TableParams, "ignore", multiple=True, metavar="COLUMN", more="One at a time, as often as needed.")
 @worded("--schema", TableParams, "schema", type=ExistingFile(), metavar="FILE", sentences=1)
 @click.option("--write-schema", is_flag=True, help="Only read the table, write what its columns are to a file next to the model, and end.")
@@ -146,7 +147,7 @@ def take_roles(given: dict[str, Any]) -> None:
     """What columns are for: as the options say, else as the schema does."""
     schema = given["written"] = None if given["schema"] is None else WrittenSchema.read(given["schema"])
     if schema is not None:
-        for name, role in (("target", TARGET), ("group", GROUP), ("time_column", TIME)):
+        for name, role in (("target", TARGET), ("group", GROUP), ("time_column", TIME), ("weight", WEIGHT)):
             given[name] = given[name] or schema.role(role)
     if given["target"] is None:
         where = "" if schema is None else " or to one of its columns the role \"target\""
@@ -155,11 +156,14 @@ def take_roles(given: dict[str, Any]) -> None:
 
 def check_roles(given: dict[str, Any]) -> None:
     """End the call where a column is to be two things."""
-    for role in ("group", "time_column"):
+    for role in ("group", "time_column", "weight"):
         if given[role] == given["target"]:
             wrong(f"{flag(role)} and --target name the same column, {given['target']!r}. Give another.")
-    if given["target"] in given["ignore"]:
-        wrong(f"--ignore names the target, {given['target']!r}. Leave it out.")
+    if given["weight"] is not None and given["weight"] in (given["group"], given["time_column"]):
+        wrong(f"--weight names the column {given['weight']!r}, which has another role already. Give another.")
+    for role in ("target", "weight"):
+        if given[role] in given["ignore"]:
+            wrong(f"--ignore names the {role}, {given[role]!r}. Leave it out.")
 
 
 def check_outputs(given: dict[str, Any]) -> None:
@@ -188,7 +192,7 @@ def write_schema(given: dict[str, Any]) -> None:
     path = given["output"].with_suffix(".schema.json")
     if path.exists() and not given["force"]:
         wrong(f"{str(path)!r} is there already, and may have been edited. Move it away, or add --force.")
-    roles = {"group": given["group"], "time": given["time_column"], "ignore": given["ignore"]}
+    roles = {"group": given["group"], "time": given["time_column"], "weight": given["weight"], "ignore": given["ignore"]}
     WrittenSchema.of(read_table(source_of(given)), given["target"], **roles).write(path)
     click.echo(path)
     say(f"Edit it, then: woodwind fit {' '.join(map(shlex.quote, given['tables']))} --schema {shlex.quote(str(path))}")
@@ -202,7 +206,7 @@ def source_of(given: dict[str, Any]) -> str | list[str]:
 
 def settings(given: dict[str, Any]) -> dict[str, Any]:
     """The options as the job takes them."""
-    same = ("task", "metric", "group", "time_column", "ignore", "seed", "threads", "exclude", "resume", "drop_missing_target")
+    same = ("task", "metric", "group", "time_column", "weight", "ignore", "seed", "threads", "exclude", "resume", "drop_missing_target")
     named = {name: given[name] for name in same}
     if given["written"] is not None:
         named["schema"] = given["written"]

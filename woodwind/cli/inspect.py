@@ -12,9 +12,9 @@ import numpy as np
 
 from woodwind.auto.model import AutoModel
 from woodwind.auto.outcome import ENSEMBLE
+from woodwind.base.figures import duration, figure
 from woodwind.cli.command import command
 from woodwind.cli.exits import BAD_MODEL, FINE, UNEXPECTED, WRONG_CALL
-from woodwind.base.figures import duration, figure
 from woodwind.cli.figures import plain, size_of
 from woodwind.cli.opening import entries_of, open_model
 from woodwind.cli.options import json_option, model_argument

@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 
 import woodwind
 from woodwind.auto.explanation import explain_model
+from woodwind.base.figures import duration
 from woodwind.base.streams import integers, key, uniform
 from woodwind.cli.command import command
 from woodwind.cli.exits import FINE, UNEXPECTED, WRONG_CALL
-from woodwind.base.figures import duration
 from woodwind.cli.options import json_option
 from woodwind.cli.rows import read_rows
 from woodwind.cli.saying import say

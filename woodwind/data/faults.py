@@ -62,6 +62,7 @@ MEANINGS = {
     "T009": "the table has no names of columns",
     "T010": "a group or a time is missing in some rows",
     "T011": "the time column has no order",
+    "T012": "the weight of some rows, or of all, is no number that a row can count by",
 }
 
 

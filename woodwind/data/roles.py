@@ -23,6 +23,7 @@ class Roles:
     target: TargetRead
     groups: NDArray[np.int64] | None  # which rows belong together
     moments: NDArray[np.float64] | None  # when rows happened
+    weight: NDArray[np.float64] | None  # how much rows count; all above zero
     dropped: int  # rows without a target that were left out
     beside: tuple[str, ...]  # columns that are not learnt from
 
@@ -34,32 +35,26 @@ def split_roles(
     task: str = "auto",
     group: str | None = None,
     time_column: str | None = None,
+    weight: str | None = None,
     ignore: Sequence[str] = (),
     drop_missing_target: bool = False,
 ) -> Roles:
     """Divide a frame by the roles of its columns.
 
-    A group is not learnt from, nor is a time column of numbers, which only says what came first. One of dates is: it has months and days.
+    A group is not learnt from, nor is a weight, nor a time column of numbers, which only says what came first. One of dates is: it has
+    months and days. Rows of weight zero are absent.
     """
-    frame = _frame(table)
-    for name in (target, *(name for name in (group, time_column) if name is not None), *ignore):
-        if name not in frame.columns:
-            near = difflib.get_close_matches(str(name), frame.columns, n=1)
-            hint = f" Did you mean {near[0]!r}?" if near else ""
-            raise fault(
-                "T007",
-                f"the table has no column {name!r}.{hint}",
-                f"Its columns are {listed(frame.columns, 10)}.",
-                "give the name of a column as the table spells it.",
-            )
-    column = _arrow(frame[target])
-    missing = missing_rows(column)
-    dropped = 0
-    if drop_missing_target and missing.any() and not missing.all():
-        dropped = int(missing.sum())
-        frame = frame.filter(nw.new_series("kept", (~missing).tolist(), nw.Boolean, backend=frame.implementation))
-        column = _arrow(frame[target])
-    gone = [target, *([group] if group is not None else []), *ignore]
+    frame = frame_of(table)
+    _check_names(frame, (target, *(name for name in (group, time_column, weight) if name is not None), *ignore))
+    missing = missing_rows(_arrow(frame[target]))
+    weights = None if weight is None else read_weights(_arrow(frame[weight]), weight)
+    is_dropped = missing if drop_missing_target and not missing.all() else np.zeros(len(missing), np.bool_)
+    kept = ~is_dropped if weights is None else ~is_dropped & (weights > 0.0)
+    if not kept.all():
+        if not kept.any():
+            raise _weighs_nothing(str(weight), len(missing))
+        frame = frame.filter(nw.new_series("kept", kept.tolist(), nw.Boolean, backend=frame.implementation))
+    gone = [target, *(name for name in (group, weight) if name is not None), *ignore]
     if time_column is not None and not pa.types.is_temporal(_arrow(frame[time_column]).type):
         gone.append(time_column)
     left = [name for name in frame.columns if name not in gone]
@@ -67,15 +62,61 @@ def split_roles(
         raise fault("T008", "no column is left to learn from.", f"{listed(gone)} have other roles.", "give a table with more columns.")
     return Roles(
         X=frame.select(left).to_native(),
-        target=read_target(column, task, target),
+        target=read_target(_arrow(frame[target]), task, target),
         groups=None if group is None else _groups(_arrow(frame[group]), group),
         moments=None if time_column is None else _moments(_arrow(frame[time_column]), time_column),
-        dropped=dropped,
+        weight=None if weights is None else weights[kept],
+        dropped=int(is_dropped.sum()),
         beside=tuple(gone),
     )
 
 
-def _frame(table: Any) -> "nw.DataFrame[Any]":
+def _check_names(frame: "nw.DataFrame[Any]", names: Sequence[str]) -> None:
+    """Every name is that of a column, or the one that was meant is told."""
+    for name in names:
+        if name not in frame.columns:
+            near = nearest_name(name, frame.columns)
+            raise fault(
+                "T007",
+                f"the table has no column {name!r}.{'' if near is None else f' Did you mean {near!r}?'}",
+                f"Its columns are {listed(frame.columns, 10)}.",
+                "give the name of a column as the table spells it.",
+            )
+
+
+def nearest_name(name: str, there: Sequence[str]) -> str | None:
+    """The name that may have been meant, whatever its capitals; None where none is near."""
+    by_small: dict[str, str] = {}
+    for one in there:
+        by_small.setdefault(one.strip().lower(), one)
+    near = difflib.get_close_matches(str(name).strip().lower(), list(by_small), n=1)
+    return by_small[near[0]] if near else None
+
+
+def read_weights(column: pa.ChunkedArray, name: str) -> NDArray[np.float64]:
+    """Weights of rows: finite numbers, none below zero and some above."""
+    label, fix = f"the weight column {name!r}", "give each row a number of at least 0; 0 leaves a row out."
+    kind = column.type
+    if not (pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind) or pa.types.is_boolean(kind)):
+        raise fault("T012", f"{label} is of type {kind}.", "A weight says how much a row counts, in numbers.", fix)
+    numbers = column.cast(pa.uint8()) if pa.types.is_boolean(kind) else column
+    weights = np.asarray(numbers.cast(pa.float64()).to_numpy(), np.float64)
+    for wrong, what in ((np.isnan(weights), "missing"), (np.isinf(weights), "infinite"), (weights < 0.0, "negative")):
+        rows = np.flatnonzero(wrong)
+        if rows.size:
+            told = f"{label} is {what} in {rows.size:,} of {weights.size:,} rows (rows {listed(rows + 1)})."
+            raise fault("T012", told, "Nobody knows how much these rows count.", fix)
+    if not weights.any():
+        raise _weighs_nothing(name, len(weights))
+    return weights
+
+
+def _weighs_nothing(name: str, n_rows: int) -> Exception:
+    told = f"the weight column {name!r} is zero in all {n_rows:,} rows that have a target."
+    return fault("T012", told, "A row of weight zero is absent, so that nothing is left to learn from.", "give some rows a weight above zero.")
+
+
+def frame_of(table: Any) -> "nw.DataFrame[Any]":
     """Any frame with named columns."""
     if isinstance(table, dict):
         table = pa.table(table)

@@ -6,12 +6,13 @@ from typing import Any
 import numpy as np
 
 from woodwind.base.errors import ParameterError
+from woodwind.base.figures import counted
 from woodwind.base.told import told
 from woodwind.data.arrow_form import as_arrow
 from woodwind.data.files import is_place, read_table
 from woodwind.data.roles import split_roles
 from woodwind.data.suspicions import suspicions
-from woodwind.data.written_schema import WrittenSchema
+from woodwind.data.written_schema import GROUP, TIME, WEIGHT, WrittenSchema
 from woodwind.estimators.auto_ensemble import AutoEnsembleClassifier, AutoEnsembleRegressor
 from woodwind.estimators.auto_skin import clock_of
 from woodwind.estimators.target import Target
@@ -31,6 +32,7 @@ def fit(
     task: str = "auto",
     group: str | None = None,
     time_column: str | None = None,
+    weight: str | None = None,
     ignore: Any = (),
     schema: Any = None,
     drop_missing_target: bool = False,
@@ -68,19 +70,21 @@ def fit(
     ignored = [ignore] if isinstance(ignore, str) else list(ignore)
     if known is not None:
         # What is said in the call counts more than what is written.
-        group, time_column = group or known.role("group"), time_column or known.role("time")
+        group, time_column = group or known.role(GROUP), time_column or known.role(TIME)
+        weight = weight or known.role(WEIGHT)
     roles = split_roles(
-        table, target, task=task, group=group, time_column=time_column, ignore=ignored, drop_missing_target=drop_missing_target
-    )
+        table, target, task=task, group=group, time_column=time_column, weight=weight, ignore=ignored,
+        drop_missing_target=drop_missing_target,
+    )  # fmt: skip
     read = roles.target
     estimator: Any = AutoEnsembleRegressor if read.task == "regression" else AutoEnsembleClassifier
     model: Fitted = estimator(**model_options)
     values = check(model)
     classes = np.array(read.classes) if read.classes else None
-    notes = (read.why, *read.notes, *([f"{roles.dropped:,} rows without a target were left out."] if roles.dropped else []))
+    notes = (read.why, *read.notes, *([f"{counted(roles.dropped, 'row')} without a target left out."] if roles.dropped else []))
     model._train(
         values, clock, roles.X, Target(read.y, classes), moments=roles.moments, groups=roles.groups, target=target, notes=notes,
-        beside=roles.beside,
+        weight=roles.weight, beside=roles.beside,
         suspicions=suspicions(as_arrow(roles.X), target, read.y, read.task != "regression", roles.groups),
     )  # fmt: skip
     return model

@@ -221,6 +221,8 @@ def _checkpoint(values: dict[str, Any], question: Question, clock: Clock) -> Che
         "the data": digest_of(fingerprint(question.X).encode(), truth, repr(question.classes).encode()),
         "how rows are held out": digest_of(folds),
     }
+    if question.weight is not None:
+        job["the weights of rows"] = digest_of(np.ascontiguousarray(question.weight).tobytes())
     checkpoint, spent = Checkpoint.begin(Path(values["checkpoint"]), job, values["resume"])
     if clock.started is not None:
         clock.started -= spent

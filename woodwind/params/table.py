@@ -31,6 +31,12 @@ class TableParams:
         spelled("str"),
         "A column of dates or numbers: members are judged by rows that are later than those they learn. Dates are learnt from, too.",
     ] = None
+    weight: Annotated[
+        str | None,
+        spelled("str"),
+        "A column of numbers that says how much each row counts: one of weight two counts as two rows, one of weight zero is left out. It is "
+        "not learnt from.",
+    ] = None
     ignore: Annotated[Sequence[str], spelled("list of str"), "Columns that are left out."] = ()
     schema: Annotated[
         Any, spelled("path or WrittenSchema"), "Types and roles of the columns, as written and edited; see the guide to reading tables."
