@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from woodwind.estimators.additive import AdditiveClassifier, AdditiveRegressor
     from woodwind.estimators.auto_ensemble import AutoEnsembleClassifier, AutoEnsembleRegressor
     from woodwind.estimators.auto_fit import fit
+    from woodwind.estimators.auto_load import load
     from woodwind.estimators.averaging import BayesianModelAveragingClassifier, BayesianModelAveragingRegressor
     from woodwind.estimators.bagging import BaggingClassifier, BaggingRegressor
     from woodwind.estimators.blenders import LogisticBlender, NonNegativeBlender
@@ -40,7 +41,6 @@ if TYPE_CHECKING:
     from woodwind.estimators.structure import RandomStructureForestClassifier, RandomStructureForestRegressor
     from woodwind.estimators.trees import DecisionTreeClassifier, DecisionTreeRegressor
     from woodwind.estimators.voting import VotingClassifier, VotingRegressor
-    from woodwind.store.model_file import load
 
 __version__ = "0.1.0.dev0"
 
@@ -104,6 +104,7 @@ _ROOMS = {
     "woodwind.estimators.additive": ("AdditiveClassifier", "AdditiveRegressor"),
     "woodwind.estimators.auto_ensemble": ("AutoEnsembleClassifier", "AutoEnsembleRegressor"),
     "woodwind.estimators.auto_fit": ("fit",),
+    "woodwind.estimators.auto_load": ("load",),
     "woodwind.estimators.averaging": ("BayesianModelAveragingClassifier", "BayesianModelAveragingRegressor"),
     "woodwind.estimators.bagging": ("BaggingClassifier", "BaggingRegressor"),
     "woodwind.estimators.blenders": ("LogisticBlender", "NonNegativeBlender"),
@@ -126,7 +127,6 @@ _ROOMS = {
     "woodwind.estimators.structure": ("RandomStructureForestClassifier", "RandomStructureForestRegressor"),
     "woodwind.estimators.trees": ("DecisionTreeClassifier", "DecisionTreeRegressor"),
     "woodwind.estimators.voting": ("VotingClassifier", "VotingRegressor"),
-    "woodwind.store.model_file": ("load",),
 }
 _HOME = {name: room for room, names in _ROOMS.items() for name in names}
 # Rooms that are public as a whole. That of the pictures needs matplotlib, which may be absent, so it is not among the names for a star.

@@ -40,8 +40,8 @@ SUSPICIONS = (
 class FakeModel:
     leaderboard_ = LEADERBOARD
 
-    def __init__(self):
-        self.facts_ = {"metric": {"name": "log_loss"}}
+    def __init__(self, schema=None):
+        self.facts_ = {"metric": {"name": "log_loss"}} | ({} if schema is None else {"written_schema": schema.to_dict()})
         self.model_ = {"facts": self.facts_}
 
     def report(self, path):
@@ -69,7 +69,7 @@ class FakeJob:
         model = SimpleNamespace(task="binary", target=target, classes=("bad", "good"), metric="log_loss")
         outcome = SimpleNamespace(model=model, leaderboard=LEADERBOARD, suspicions=(), notes=("a note",), seed=0)
         listener(Ended(seconds=time.monotonic() - started, outcome=outcome))
-        return FakeModel()
+        return FakeModel(settings.get("schema"))
 
 
 def wait(seconds):

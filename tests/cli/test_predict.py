@@ -12,7 +12,7 @@ import pyarrow.parquet
 import pytest
 from models import table
 
-from woodwind import store
+from woodwind import load, store
 
 ROOT = Path(__file__).parent.parent.parent
 
@@ -156,8 +156,11 @@ def test_levels_that_training_never_saw_are_told_in_a_line(new, stored, run):
 HEAVY = ("sklearn", "joblib", "pandas", "polars", "matplotlib", "jinja2", "scipy.sparse", "scipy.linalg", "scipy.special", "rich", "dask")
 
 
-def test_predicting_imports_nothing_that_it_does_not_need(new, stored):
+@pytest.mark.parametrize("writer", ["the command", "Python"])
+def test_predicting_imports_nothing_that_it_does_not_need(new, stored, writer):
     """Numba imports the bare package of SciPy, to look at its version; nothing of it is loaded."""
+    if writer == "Python":
+        load(new / "model.ww").save(new / "model.ww")
     code = f"import sys; from woodwind.cli.main import call; call(sys.argv[1:]); print([name for name in {HEAVY} if name in sys.modules])"
     command = [sys.executable, "-c", code, "predict", "model.ww", "new.csv", "-o", "out.csv"]
     done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True, env=environment())

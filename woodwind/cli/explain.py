@@ -15,8 +15,8 @@ from woodwind.cli.figures import plain
 from woodwind.cli.opening import open_model
 from woodwind.cli.options import OneTable, Whole, force_option, json_option, model_argument
 from woodwind.cli.outputs import check_page, check_table
-from woodwind.cli.rows import inputs_of, read_rows
 from woodwind.cli.saying import say
+from woodwind.estimators.auto_rows import inputs_of, read_rows
 from woodwind.report.explanation import MOST_COLUMNS, as_html, as_text
 from woodwind.tree.explained import Explanation
 

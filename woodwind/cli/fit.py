@@ -24,7 +24,6 @@ from woodwind.cli.live import LiveTable
 from woodwind.cli.opening import metric_words
 from woodwind.cli.options import Duration, ExistingFile, Named, TableSource, Whole, force_option, json_option, threads_option
 from woodwind.cli.outputs import check_model, check_not_an_input, check_page, check_table
-from woodwind.cli.rows import WRITTEN
 from woodwind.cli.saying import say
 from woodwind.cli.standings import table_of
 from woodwind.cli.telling import Listener, tell_lines, tell_object, tell_what_is_wrong, write_object
@@ -118,10 +117,7 @@ def train(given: dict[str, Any], tell: Listener, started: float) -> Any:
     spent = time.perf_counter() - started
     if given["models"] is None:
         options["time"] = max(options["time"] - spent, LEAST_SHARE * options["time"])
-    model = job(source_of(given), given["target"], listener=lambda event: tell(delayed(event, spent)), **options)
-    if given["written"] is not None:
-        model.facts_[WRITTEN] = given["written"].to_dict()
-    return model
+    return job(source_of(given), given["target"], listener=lambda event: tell(delayed(event, spent)), **options)
 
 
 def delayed(event: Event, spent: float) -> Event:

@@ -16,9 +16,9 @@ from woodwind.cli.nearest import nearest
 from woodwind.cli.opening import open_model
 from woodwind.cli.options import OneTable, json_option, model_argument, threads_option
 from woodwind.cli.outputs import check_folder, check_not_a_model, check_not_an_input, check_table
-from woodwind.cli.rows import inputs_of, read_rows
 from woodwind.cli.saying import say
 from woodwind.data.writing import write_predictions
+from woodwind.estimators.auto_rows import inputs_of, read_rows
 
 EXAMPLES = (
     "woodwind predict model.ww new.csv -o predictions.csv",

@@ -19,8 +19,8 @@ from woodwind.base.streams import integers, key, uniform
 from woodwind.cli.command import command
 from woodwind.cli.exits import FINE, UNEXPECTED, WRONG_CALL
 from woodwind.cli.options import json_option
-from woodwind.cli.rows import read_rows
 from woodwind.cli.saying import say
+from woodwind.estimators.auto_rows import read_rows
 from woodwind.kernels.jit import home, tally
 
 EXAMPLES = ("woodwind warm", "woodwind warm --only-job")

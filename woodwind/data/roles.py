@@ -113,7 +113,7 @@ def read_weights(column: pa.ChunkedArray, name: str) -> NDArray[np.float64]:
 
 def _weighs_nothing(name: str, n_rows: int) -> Exception:
     told = f"the weight column {name!r} is zero in all {n_rows:,} rows that have a target."
-    return fault("T012", told, "A row of weight zero is absent, so that nothing is left to learn from.", "give some rows a weight above zero.")
+    return fault("T012", told, "A row of weight zero is absent: nothing is left to learn from.", "give some rows a weight above zero.")
 
 
 def frame_of(table: Any) -> "nw.DataFrame[Any]":

@@ -57,7 +57,7 @@ class AutoEnsembleClassifier(AutoParams, AutoEnsemble, ClassifierMixin, BaseEsti
         Parameters
         ----------
         X : table
-            Rows of the columns that the model was trained with; columns are matched by name.
+            Rows of the columns that the model was trained with; columns are matched by name. A file, or a dictionary of columns, will do.
         """
         return probabilities(self._scores(X))
 
@@ -67,7 +67,7 @@ class AutoEnsembleClassifier(AutoParams, AutoEnsemble, ClassifierMixin, BaseEsti
         Parameters
         ----------
         X : table
-            Rows of the columns that the model was trained with; columns are matched by name.
+            Rows of the columns that the model was trained with; columns are matched by name. A file, or a dictionary of columns, will do.
         """
         likeliest = self.predict_proba(X).argmax(axis=1)
         labels: NDArray[Any] = np.asarray(self.classes_)[likeliest]
@@ -109,6 +109,6 @@ class AutoEnsembleRegressor(AutoParams, AutoEnsemble, RegressorMixin, BaseEstima
         Parameters
         ----------
         X : table
-            Rows of the columns that the model was trained with; columns are matched by name.
+            Rows of the columns that the model was trained with; columns are matched by name. A file, or a dictionary of columns, will do.
         """
         return np.asarray(self._scores(X)[:, 0])

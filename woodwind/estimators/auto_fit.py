@@ -14,6 +14,7 @@ from woodwind.data.roles import split_roles
 from woodwind.data.suspicions import suspicions
 from woodwind.data.written_schema import GROUP, TIME, WEIGHT, WrittenSchema
 from woodwind.estimators.auto_ensemble import AutoEnsembleClassifier, AutoEnsembleRegressor
+from woodwind.estimators.auto_rows import WRITTEN
 from woodwind.estimators.auto_skin import clock_of
 from woodwind.estimators.target import Target
 from woodwind.params.auto import AutoParams
@@ -25,7 +26,7 @@ Fitted = AutoEnsembleClassifier | AutoEnsembleRegressor
 
 
 @told(parameters=entries(TableParams))
-def fit(
+def fit(  # noqa: PLR0913  the names are the user's: there is no object to put them in
     table: Any,
     target: str,
     *,
@@ -37,7 +38,7 @@ def fit(
     schema: Any = None,
     drop_missing_target: bool = False,
     **options: Any,
-) -> Fitted:  # the names are the user's: there is no object to put them in
+) -> Fitted:
     """Train the best ensemble that a given time allows, from a table that holds its target.
 
     Parameters
@@ -87,6 +88,8 @@ def fit(
         weight=roles.weight, beside=roles.beside,
         suspicions=suspicions(as_arrow(roles.X), target, read.y, read.task != "regression", roles.groups),
     )  # fmt: skip
+    if known is not None:
+        model.facts_[WRITTEN] = known.to_dict()
     return model
 
 

@@ -26,6 +26,7 @@ from woodwind.base.streams import seed_of
 from woodwind.base.told import told
 from woodwind.data.arrow_form import as_arrow, fingerprint
 from woodwind.data.suspicions import Suspicion, suspicions
+from woodwind.estimators.auto_rows import table_of
 from woodwind.estimators.auto_suspected import Suspected, kept_suspicions
 from woodwind.estimators.auto_telling import tell_on_error_stream
 from woodwind.estimators.plain_members import fit_linear, fit_neighbours, fit_net
@@ -181,14 +182,14 @@ class AutoEnsemble(Skin):
         Parameters
         ----------
         X : table
-            Rows of the columns that the model was trained with; columns are matched by name.
+            Rows of the columns that the model was trained with; columns are matched by name. A file, or a dictionary of columns, will do.
         """
         check_is_fitted(self)
-        return explain_model(self.model_, X, self._threads)
+        return explain_model(self.model_, table_of(self.model_, X), self._threads)
 
     def _scores(self, X: Any) -> Floats:
         check_is_fitted(self)
-        return self.model_.blend(self.model_.view(X, self._owner), self._threads)
+        return self.model_.blend(self.model_.view(table_of(self.model_, X), self._owner), self._threads)
 
 
 def clock_of(values: dict[str, Any]) -> Clock:

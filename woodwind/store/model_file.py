@@ -78,6 +78,11 @@ def load(path: Path, expect: type | tuple[type, ...] | None = None, *, allow_pic
             made = decoder.finished(contents["value"]) if core is None else decoder.part(core)
         except container.Damage as damage:
             raise ModelFileError(f"{name}: {damage}") from damage.__cause__
+    return expected(made, expect, name)
+
+
+def expected(made: Any, expect: type | tuple[type, ...] | None, name: str) -> Any:
+    """What a file held, if it is what was expected."""
     if expect is not None and not isinstance(made, expect):
         wanted = " or ".join(one.__name__ for one in (expect if isinstance(expect, tuple) else (expect,)))
         raise ModelFileError(f"{name}: it holds a {type(made).__name__}, not a {wanted}.")
