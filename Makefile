@@ -55,7 +55,7 @@ demo: $(WARM)
 	@(head -n 1 $(LOANS); tail -n 10 $(LOANS)) > demo/new.csv
 	@$(call SHOWN,fit demo/loans.csv --target credit --time 60 -o demo/loans.ww$(ARGS:%= %))
 	@$(call SHOWN,predict demo/loans.ww demo/new.csv --proba --keep purpose$(comma)amount$(comma)credit)
-	@$(call SHOWN,explain demo/loans.ww demo/new.csv --row 2 -o demo/why.html)
+	@$(call SHOWN,explain demo/loans.ww demo/new.csv --row 2 -o demo/why.html --force)
 	@echo; echo "Open demo/loans.html in a browser: it is the report. Why the second loan got its chance is drawn in demo/why.html."
 
 test: $(STAMP)

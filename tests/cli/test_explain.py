@@ -48,7 +48,8 @@ def test_a_picture_is_a_page(new, stored, run):
     done = run("explain", "model.ww", "new.csv", "--row", "3", "-o", "picture.html")
     assert done.err == "picture in picture.html\n"
     assert "<svg" in (new / "picture.html").read_text(encoding="utf-8")
-    assert run("explain", "model.ww", "new.csv", "-o", "picture.html").code == 0  # over its own
+    assert run("explain", "model.ww", "new.csv", "-o", "picture.html").code == 2  # it may be a report
+    assert run("explain", "model.ww", "new.csv", "-o", "picture.html", "--force").code == 0
 
 
 WRONG = [
@@ -59,13 +60,16 @@ WRONG = [
     (["explain", "model.ww", "train.csv"], 3, ""),
     (["explain", "model.ww", "new.csv", "--row", "7"], 2, "has 6 rows"),
     (["explain", "model.ww", "new.csv", "--row", "0"], 2, "a whole number, 1 at least"),
-    (["explain", "model.ww", "new.csv", "-o", "train.csv"], 2, "is not a report of Woodwind"),
+    (["explain", "model.ww", "new.csv", "-o", "train.csv"], 2, "does not end in .html"),
+    (["explain", "model.ww", "new.csv", "-o", "why.txt"], 2, "does not end in .html"),
+    (["explain", "model.ww", "new.csv", "-o", "there.html"], 2, "is there already. Choose another name with -o, or add --force"),
 ]
 
 
 @pytest.mark.parametrize(("arguments", "code", "words"), WRONG, ids=lambda value: " ".join(value) if isinstance(value, list) else "")
 def test_a_wrong_call_ends_with_one_line_that_says_what_to_do(new, stored, run, arguments, code, words):
     (new / "train.csv").write_text("age\n3\n", encoding="utf-8")
+    (new / "there.html").write_text("<!doctype html>Woodwind", encoding="utf-8")
     done = run(*arguments)
     assert done.code == code, done.err
     assert done.out == ""

@@ -93,6 +93,37 @@ def test_a_table_may_come_from_standard_input(new, stored):
     assert len(done.stdout.splitlines()) == 121
 
 
+def test_several_files_and_patterns_are_one_table(new, stored, run):
+    (new / "parts").mkdir()
+    for part in (0, 1, 2):
+        pa.csv.write_csv(table().slice(part * 40, 40), new / "parts" / f"{part}.csv")
+    expected = run("predict", "model.ww", "new.csv").out
+    assert run("predict", "model.ww", "parts/*.csv").out == expected
+    assert run("predict", "model.ww", "parts/0.csv", "parts/1.csv", "parts/2.csv").out == expected
+    assert run("predict", "model.ww", "parts/0.csv", "parts/[12].csv", "-o", "all.csv").code == 0
+    assert (new / "all.csv").read_text(encoding="utf-8") == expected
+
+
+def test_a_file_that_is_there_is_overwritten_only_by_force(new, stored, run):
+    (new / "mine.csv").write_text("my diary", encoding="utf-8")
+    done = run("predict", "model.ww", "new.csv", "-o", "mine.csv")
+    assert done[:2] == (2, "")
+    assert done.err.count("\n") == 1
+    assert "--force" in done.err
+    assert (new / "mine.csv").read_text(encoding="utf-8") == "my diary"
+    assert run("predict", "model.ww", "new.csv", "-o", "mine.csv", "--force").code == 0
+    assert (new / "mine.csv").read_text(encoding="utf-8").startswith("prediction\n")
+
+
+def test_cells_are_written_as_they_are_whatever_the_locale(new, stored):
+    cities = table(1).append_column("city", pa.array(["Zürich"]))
+    pa.csv.write_csv(cities, new / "city.csv")
+    command = [sys.executable, "-m", "woodwind", "predict", "model.ww", "city.csv", "--keep", "city"]
+    plain = {**environment(), "LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+    done = subprocess.run(command, capture_output=True, timeout=60, check=True, env=plain)
+    assert done.stdout.decode("utf-8").splitlines()[1].startswith("Zürich,")
+
+
 def environment():
     import os
 
@@ -113,6 +144,9 @@ WRONG = [
     (["predict", "model.ww", "new.csv", "--keep", "aeg"], 2, "Did you mean 'age'?"),
     (["predict", "model.ww", "clash.csv", "--keep", "prediction"], 2, "so have the predictions"),
     (["predict", "model.ww", "new.csv", "-o", "new.csv"], 2, "is read by this call"),
+    (["predict", "model.ww", "ne*.csv", "-o", "new.csv", "--force"], 2, "is read by this call"),
+    (["predict", "model.ww", "x*.csv"], 2, "no file matches 'x*.csv'"),
+    (["predict", "model.ww", "-", "-"], 2, "standard input can be read once"),
     (["predict", "model.ww", "new.csv", "-o", "model.ww"], 2, "is read by this call"),
     (["predict", "model.ww", "new.csv", "-o", "other.ww"], 2, "is a model file"),
     (["predict", "model.ww", "new.csv", "-o", "out.xlsx"], 2, ".parquet"),

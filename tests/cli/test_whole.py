@@ -3,6 +3,9 @@
 import csv
 import io
 import json
+import os
+import subprocess
+import sys
 
 import pytest
 
@@ -41,6 +44,14 @@ def test_from_a_table_to_everything(loans, run):
         assert (score > 0) == (float(told["probability_yes"]) > 0.5)
     assert json.loads(run("inspect", "model.ww", "--json").out)["rows"] == 150
     assert run("report", "model.ww", "-o", "again.html").code == 0
+
+
+def test_a_table_may_come_from_standard_input(loans):
+    command = [sys.executable, "-m", "woodwind", "fit", "-", "--target", "late", "--models", "1", "--quiet", "--no-report"]
+    with (loans / "train.csv").open("rb") as source, subprocess.Popen(["cat"], stdin=source, stdout=subprocess.PIPE) as pipe:
+        done = subprocess.run(command, stdin=pipe.stdout, capture_output=True, timeout=100, check=False, env=os.environ)
+    assert done.returncode == 0, done.stderr
+    assert (loans / "model.ww").exists()
 
 
 def test_the_same_call_gives_the_same_leaderboard(loans, run):

@@ -14,7 +14,7 @@ from woodwind.cli.exits import BAD_DATA, BAD_MODEL, FINE, UNEXPECTED, WRONG_CALL
 from woodwind.cli.figures import plain
 from woodwind.cli.opening import open_model
 from woodwind.cli.options import OneTable, Whole, force_option, json_option, model_argument
-from woodwind.cli.outputs import check_page, check_table
+from woodwind.cli.outputs import check_new, check_not_an_input, check_table
 from woodwind.cli.saying import say
 from woodwind.estimators.auto_rows import inputs_of, read_rows
 from woodwind.report.explanation import MOST_COLUMNS, as_html, as_text
@@ -27,6 +27,7 @@ EXAMPLES = (
 )
 # Members that are no trees are asked many questions for each row.
 MOST_ROWS = 200
+ENDINGS = (".html", ".htm")
 
 
 @command("explain", EXAMPLES, exits=[FINE, UNEXPECTED, WRONG_CALL, BAD_DATA, BAD_MODEL])
@@ -36,7 +37,7 @@ MOST_ROWS = 200
 @click.option("--top", type=Whole(1), default=MOST_COLUMNS, show_default=True, metavar="K", help="How many columns to name.")
 @click.option("-o", "--output", type=click.Path(path_type=Path), metavar="FILE", help="Draw it, as a page for the browser.")
 @json_option("what every column brings to every row")
-@force_option()
+@force_option("a file that is there")
 def run(model: Path, table: Path, row: int | None, top: int, output: Path | None, as_json: bool, force: bool) -> None:
     """Say which columns made a prediction what it is.
 
@@ -45,7 +46,8 @@ def run(model: Path, table: Path, row: int | None, top: int, output: Path | None
     """
     check_table(table)
     if output is not None:
-        check_page(output, force)
+        check_picture(output, force)
+        check_not_an_input(output, [model, table])
     opened = open_model(model)
     rows = read_rows(opened, table)
     inputs, first = chosen(inputs_of(opened, rows), table, row)
@@ -57,6 +59,13 @@ def run(model: Path, table: Path, row: int | None, top: int, output: Path | None
     if output is not None:
         write_file(output, [as_html(explanation, f"What makes {opened.target}", first=first).encode()])
         say(f"picture in {output}")
+
+
+def check_picture(output: Path, force: bool) -> None:
+    """End the call where the page would not be taken for one, or would overwrite something."""
+    if output.suffix.lower() not in ENDINGS:
+        wrong(f"a page for the browser is written, and {str(output)!r} does not end in {' or '.join(ENDINGS)}. Let it, or give --json.")
+    check_new(output, force)
 
 
 def chosen(rows: Any, table: Path, row: int | None) -> tuple[Any, int]:

@@ -22,7 +22,7 @@ from woodwind.cli.figures import plain, size_of
 from woodwind.cli.interrupting import AT_WORK, WRITING, Interrupting
 from woodwind.cli.live import LiveTable
 from woodwind.cli.opening import metric_words
-from woodwind.cli.options import Duration, ExistingFile, Named, TableSource, Whole, force_option, json_option, threads_option
+from woodwind.cli.options import Duration, ExistingFile, Named, Whole, files_of, force_option, json_option, tables_argument, threads_option
 from woodwind.cli.outputs import check_model, check_not_an_input, check_page, check_table
 from woodwind.cli.saying import say
 from woodwind.cli.standings import table_of
@@ -50,7 +50,7 @@ EXAMPLES = (
 
 
 @command("fit", EXAMPLES, exits=[FINE, UNEXPECTED, WRONG_CALL, BAD_DATA, WITHOUT_MODEL, INTERRUPTED])
-@click.argument("tables", metavar="TABLE...", nargs=-1, required=True, type=TableSource())
+@tables_argument()
 @worded("--target", TableParams, "target", required=False, metavar="COLUMN", more="Needed unless the schema names it.")
 @click.option("-o", "--output", default="model.ww", show_default=True, type=click.Path(path_type=Path), help="The model file to write.")
 @worded(
@@ -79,9 +79,9 @@ EXAMPLES = (
 def run(**given: Any) -> None:
     """Learn an ensemble from a table.
 
-    Reads the TABLE (CSV, TSV, Parquet, Feather or Arrow, gzip'd or not; several, or a pattern), trains models in turns, blends them by what
-    they say of rows that they have not learnt, and writes a model file, a leaderboard and a report. Ctrl-C finishes with the best so far;
-    a second one leaves at once.
+    Reads the TABLE (CSV, TSV, Parquet, Feather or Arrow, gzip'd or not; several, a pattern, or - for CSV on standard input), trains models in
+    turns, blends them by what they say of rows that they have not learnt, and writes a model file, a leaderboard and a report. Ctrl-C
+    finishes with the best so far; a second one leaves at once.
     """
     check(given)
     if given["write_schema"]:
@@ -164,9 +164,10 @@ def check_roles(given: dict[str, Any]) -> None:
 
 def check_outputs(given: dict[str, Any]) -> None:
     """End the call where something would be overwritten that should stay, or has no place."""
-    for table in given["tables"]:
+    tables = files_of(given["tables"])
+    for table in tables:
         check_table(Path(table))
-    output, inputs = given["output"], [*given["tables"], *([given["schema"]] if given["schema"] else [])]
+    output, inputs = given["output"], [*tables, *([given["schema"]] if given["schema"] else [])]
     check_model(output, given["force"])
     check_not_an_input(output, inputs)
     if given["report"] is None and not given["no_report"]:

@@ -10,6 +10,7 @@ import click
 
 from woodwind.cli.nearest import nearest, nearest_file
 
+STANDARD_INPUT = "-"
 SECONDS = {"s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
@@ -31,12 +32,14 @@ class ExistingFile(click.ParamType):
 
 
 class TableSource(click.ParamType):
-    """A file, or a pattern that some file matches; the pattern is left to whoever reads."""
+    """A file, a pattern that some file matches, or - for standard input; the pattern is left to whoever reads."""
 
     name = "table"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
         """The text as it came, once it is known that something can be read."""
+        if value == STANDARD_INPUT:
+            return str(value)
         if glob.has_magic(value) and not Path(value).exists():
             if not glob.glob(value, recursive=True):
                 self.fail(f"no file matches {value!r}. Check the folder, or name the files.", param, ctx)
@@ -53,7 +56,7 @@ class OneTable(ExistingFile):
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Path:
         """The path."""
-        return Path(value) if value == "-" else super().convert(value, param, ctx)
+        return Path(value) if value == STANDARD_INPUT else super().convert(value, param, ctx)
 
 
 class Duration(click.ParamType):
@@ -120,6 +123,27 @@ def threads_option() -> Decorator:
     return click.option("--threads", type=Whole(1), metavar="N", help="Threads to use; all processors unless given.")
 
 
-def force_option() -> Decorator:
+def force_option(what: str = "a file that Woodwind has not made") -> Decorator:
     """For those who know that a file may go."""
-    return click.option("--force", is_flag=True, help="Overwrite a file that Woodwind has not made.")
+    return click.option("--force", is_flag=True, help=f"Overwrite {what}.")
+
+
+def tables_argument() -> Decorator:
+    """The table: one file, several, patterns, or standard input."""
+    return click.argument("tables", metavar="TABLE...", nargs=-1, required=True, type=TableSource(), callback=once_from_input)
+
+
+def once_from_input(ctx: click.Context, param: click.Parameter, value: tuple[str, ...]) -> tuple[str, ...]:
+    """Standard input can be read to its end once."""
+    if value.count(STANDARD_INPUT) > 1:
+        raise click.BadParameter("standard input can be read once. Give - once.", ctx, param)
+    return value
+
+
+def files_of(tables: Sequence[str]) -> list[str]:
+    """The files that tables are read from, patterns resolved."""
+    return [
+        file
+        for table in tables
+        for file in (sorted(glob.glob(table, recursive=True)) if glob.has_magic(table) and not Path(table).exists() else [table])
+    ]

@@ -48,6 +48,13 @@ def check_not_a_model(path: Path) -> None:
         wrong(f"{str(path)!r} is a model file and would be overwritten. Choose another name with -o.")
 
 
+def check_new(path: Path, force: bool) -> None:
+    """End the call where a file would be overwritten, unless that is wanted."""
+    check_folder(path)
+    if path.exists() and not force:
+        wrong(f"{str(path)!r} is there already. Choose another name with -o, or add --force to overwrite it.")
+
+
 def check_table(path: Path) -> None:
     """End the call where a model is given for a table."""
     if is_model(path):

@@ -8,21 +8,23 @@ import click
 
 from woodwind.auto.model import AutoModel
 from woodwind.base.atomic import write_file
+from woodwind.base.figures import counted
 from woodwind.base.pool import usable_threads
 from woodwind.cli.command import command
 from woodwind.cli.exits import BAD_DATA, BAD_MODEL, FINE, UNEXPECTED, WRONG_CALL, wrong
 from woodwind.cli.figures import plain
 from woodwind.cli.nearest import nearest
 from woodwind.cli.opening import open_model
-from woodwind.cli.options import OneTable, json_option, model_argument, threads_option
-from woodwind.cli.outputs import check_folder, check_not_a_model, check_not_an_input, check_table
-from woodwind.cli.saying import say
+from woodwind.cli.options import files_of, force_option, json_option, model_argument, tables_argument, threads_option
+from woodwind.cli.outputs import check_new, check_not_a_model, check_not_an_input, check_table
+from woodwind.cli.saying import data_stream, say
 from woodwind.data.writing import write_predictions
 from woodwind.estimators.auto_rows import inputs_of, read_rows
 
 EXAMPLES = (
     "woodwind predict model.ww new.csv -o predictions.csv",
     "woodwind predict model.ww new.parquet --proba --keep id -o predictions.parquet",
+    "woodwind predict model.ww 'parts/*.parquet' -o predictions.csv --force",
     "woodwind predict model.ww new.csv | head",
 )
 ENDINGS = (".csv", ".tsv", ".csv.gz", ".tsv.gz", ".parquet", ".feather", ".arrow")
@@ -31,35 +33,47 @@ PREDICTION, PROBABILITY = "prediction", "probability_{}"
 
 @command("predict", EXAMPLES, exits=[FINE, UNEXPECTED, WRONG_CALL, BAD_DATA, BAD_MODEL])
 @model_argument()
-@click.argument("table", type=OneTable())
+@tables_argument()
 @click.option("-o", "--output", default="-", help="A file to write, .csv or .parquet; - for standard output.  [default: -]")
 @click.option("--proba", is_flag=True, help="The chance of each class, beside the likeliest.")
 @click.option("--keep", multiple=True, metavar="COLUMN,...", help="Columns of the table to copy beside the predictions.")
 @json_option("one object in a line for each row")
 @threads_option()
-def run(model: Path, table: Path, output: str, proba: bool, keep: tuple[str, ...], as_json: bool, threads: int | None) -> None:
+@force_option("a file that is there")
+def run(
+    model: Path, tables: tuple[str, ...], output: str, proba: bool, keep: tuple[str, ...], as_json: bool, threads: int | None, force: bool
+) -> None:
     """Predict the rows of a table.
 
     Columns are matched by name, so their order does not matter and others may stand beside them; only the target need not be there.
+    Several files, or a pattern, are read as one table; - reads CSV from standard input.
     """
-    check_table(table)
+    check_inputs(tables)
     if output != "-":
-        check_folder(Path(output))
-        check_not_an_input(Path(output), [model, table])
+        check_not_an_input(Path(output), [model, *files_of(tables)])
         check_not_a_model(Path(output))
         check_ending(output, as_json)
+        check_new(Path(output), force)
     opened = open_model(model)
     if proba and opened.task == "regression":
         wrong(f"--proba is for classes, but the model predicts the number {opened.target!r}. Leave it out.")
-    rows = read_rows(opened, table)
+    rows = read_rows(opened, tables)
     found = predicted(opened, inputs_of(opened, rows), proba, usable_threads(threads))
     columns = kept(rows, keep, list(found)) | found
     if as_json:
         write_lines(output, columns)
     else:
-        write_predictions(output, columns)
+        write_predictions(output, columns, stream=data_stream())
     if output != "-":
-        say(f"{rows.num_rows:,} rows in {output}")
+        say(f"{counted(rows.num_rows, 'row')} in {output}")
+
+
+def check_inputs(tables: tuple[str, ...]) -> None:
+    """End the call where something that is no table is given for one."""
+    for file in files_of(tables):
+        if Path(file).is_dir():
+            wrong(f"{file!r} is a folder. Give a file, or a pattern such as '{file}/*.csv'.")
+        check_table(Path(file))
 
 
 def check_ending(output: str, as_json: bool) -> None:

@@ -1,5 +1,6 @@
 """What is said beside the results: messages, warnings and errors, one line each, on standard error."""
 
+import codecs
 import gc
 import io
 import os
@@ -7,6 +8,7 @@ import sys
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import TextIO, cast
 
 import click
 
@@ -32,6 +34,14 @@ def prepare_streams() -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
+
+
+def data_stream() -> TextIO:
+    """Standard output for the cells of a table: UTF-8 whatever the locale is, as a file would be. A sign must not become its number."""
+    sys.stdout.flush()
+    if not hasattr(sys.stdout, "buffer"):
+        return sys.stdout
+    return cast(TextIO, codecs.getwriter("utf-8")(sys.stdout.buffer))
 
 
 @contextmanager

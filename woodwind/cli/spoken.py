@@ -14,6 +14,7 @@ _SAID = (
     (r"\bwithout resume\b", "without --resume"),
     (r"\bresume=True\b", "--resume"),
     (r"\bAutoEnsemble(?:Classifier|Regressor): ", ""),
+    (r"(?<![\d.,])1 (column|fold|member|model|round|row)s\b", r"1 \1"),
 )
 
 

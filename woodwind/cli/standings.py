@@ -7,6 +7,7 @@ from typing import TextIO
 
 from woodwind.auto.outcome import ENSEMBLE, Entry
 from woodwind.base.figures import figure
+from woodwind.cli.spoken import in_options
 from woodwind.cli.terminal import Column, can_show, grid, text_of, width_of
 
 COLUMNS = (
@@ -40,5 +41,5 @@ def row_of(entry: Entry) -> tuple[str, ...]:
     speed = "-" if isnan(entry.row_microseconds) else f"{entry.row_microseconds:,.{0 if entry.row_microseconds >= 100 else 1}f}"
     return (
         entry.name, figure(entry.score), figure(entry.standard_error), weight, f"{entry.seconds:.1f}", speed, str(entry.folds),
-        entry.family, entry.note,
+        entry.family, in_options(entry.note),
     )  # fmt: skip

@@ -34,8 +34,8 @@ class TableParams:
     weight: Annotated[
         str | None,
         spelled("str"),
-        "A column of numbers that says how much each row counts: weight two is a row given twice, weight zero one left out. It is not learnt "
-        "from.",
+        "A column of numbers that says how much each row counts: weight two is a row given twice, weight zero one left out. It is not "
+        "learnt from.",
     ] = None
     ignore: Annotated[Sequence[str], spelled("list of str"), "Columns that are left out."] = ()
     schema: Annotated[

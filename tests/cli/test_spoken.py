@@ -1,0 +1,33 @@
+"""What the library says of parameters, for somebody who types commands."""
+
+import pytest
+
+from woodwind.base.figures import counted
+from woodwind.cli.spoken import in_options
+
+
+@pytest.mark.parametrize(
+    ("said", "spoken"),
+    [
+        ('read as classes; say task="regression" for numbers.', "read as classes; give --task regression for numbers."),
+        ('Fix: leave task="regression" out, or mend', "Fix: leave --task regression out, or mend"),
+        ("leave them out with drop_missing_target=True (--drop-missing-target), or", "leave them out with --drop-missing-target, or"),
+        ("put a line with names above it, or say header=False.", "put a line with names above it."),
+        ("Put names above it; or, if these are names, say header=True.", "Put names above it."),
+        (
+            "rename its columns, or read only the columns that all files have with columns=[...].",
+            "rename its columns.",
+        ),
+        ("It is written as it is; guard_formulas=True puts an apostrophe before it.", "It is written as it is."),
+        ("Give what was given then, or start anew without resume.", "Give what was given then, or start anew without --resume."),
+        ("AutoEnsembleClassifier: exclude names all families", "exclude names all families"),
+        ("out of time after 1 rounds", "out of time after 1 round"),
+        ("out of time after 11 rounds, 0.1 rows", "out of time after 11 rounds, 0.1 rows"),
+    ],
+)
+def test_parameters_become_options(said, spoken):
+    assert in_options(said) == spoken
+
+
+def test_one_of_something_is_one():
+    assert (counted(0, "row"), counted(1, "row"), counted(2500, "row")) == ("0 rows", "1 row", "2,500 rows")
