@@ -45,7 +45,7 @@ def test_the_list_of_commands_says_what_the_commands_say_of_themselves(name):
 @pytest.mark.parametrize("name", NAMES)
 def test_examples_can_be_called_as_they_are_written(folder, name):
     (folder / "parts").mkdir()
-    for file in ("model.ww", "new.csv", "new.parquet", "row.csv", "model.schema.json", "parts/one.parquet"):
+    for file in ("model.ww", "new.csv", "new.parquet", "test.csv", "row.csv", "model.schema.json", "parts/one.parquet"):
         (folder / file).write_text("", encoding="utf-8")
     examples = command_of(name).examples
     assert examples

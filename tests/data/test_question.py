@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 
 from woodwind.base.errors import TargetError
-from woodwind.data.question import missing_rows, read_target
+from woodwind.data.question import missing_rows, read_target, read_truth
 
 RNG = np.random.default_rng(0)
 
@@ -101,3 +101,35 @@ def test_what_else_should_be_known():
 def test_missing_rows_are_found():
     assert missing_rows(target([1.0, None, float("nan")])).tolist() == [False, True, True]
     assert missing_rows(target(["a", None])).tolist() == [False, True]
+
+
+@pytest.mark.parametrize(
+    ("values", "classes", "numbers"),
+    [
+        (["no", "yes", "no"], ("no", "yes"), [0, 1, 0]),
+        ([3, 1, 3], (1, 2, 3), [2, 0, 2]),
+        ([1.0, 0.0], (0, 1), [1, 0]),
+        (["1", "0"], (0, 1), [1, 0]),
+        ([True, False], (False, True), [1, 0]),
+        (pa.array(["b", "a"]).dictionary_encode(), ("a", "b"), [1, 0]),
+        ([1, 2.5], (), [1.0, 2.5]),
+        ([True, False], (), [1.0, 0.0]),
+    ],
+)
+def test_the_truth_is_read_by_the_classes_of_a_model(values, classes, numbers):
+    column = pa.chunked_array([values]) if isinstance(values, pa.Array) else target(values)
+    assert read_truth(column, classes, "y").tolist() == numbers
+
+
+@pytest.mark.parametrize(
+    ("values", "classes", "words"),
+    [
+        (["no", "maybe"], ("no", "yes"), "T013: the target column 'y' has a label that the model does not know: 'maybe'"),
+        (["a", "b"], (), "T003: the target column 'y' is of type string"),
+        ([1.0, None], (), "T001: the target column 'y' is missing in 1 of 2 rows"),
+        ([1.0, np.inf], (), "T004: the target column 'y' is infinite"),
+    ],
+)
+def test_a_truth_that_a_model_cannot_be_judged_by_is_refused(values, classes, words):
+    with pytest.raises(TargetError, match=words):
+        read_truth(target(values), classes, "y")

@@ -79,8 +79,8 @@ EXAMPLES = (
 def run(**given: Any) -> None:
     """Learn an ensemble from a table.
 
-    Reads the TABLE (CSV, TSV, Parquet, Feather or Arrow, gzip'd or not; several, a pattern, or - for CSV on standard input), trains models in
-    turns, blends them by what they say of rows that they have not learnt, and writes a model file, a leaderboard and a report. Ctrl-C
+    Reads the TABLE (CSV, TSV, Parquet, Feather or Arrow, gzip'd or not; several, a pattern, or - for CSV on standard input), trains models
+    in turns, blends them by what they say of rows that they have not learnt, and writes a model file, a leaderboard and a report. Ctrl-C
     finishes with the best so far; a second one leaves at once.
     """
     check(given)

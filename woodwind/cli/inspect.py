@@ -12,7 +12,7 @@ import numpy as np
 
 from woodwind.auto.model import AutoModel
 from woodwind.auto.outcome import ENSEMBLE
-from woodwind.base.figures import duration, figure
+from woodwind.base.figures import counted, duration, figure
 from woodwind.cli.command import command
 from woodwind.cli.exits import BAD_MODEL, FINE, UNEXPECTED, WRONG_CALL
 from woodwind.cli.figures import plain, size_of
@@ -97,7 +97,7 @@ def words_of(field: Field) -> str:
     if isinstance(field, CategoryField):
         names = [str(name) for name in field.levels.names]
         some = ", ".join(names[:SOME])
-        return f"{len(names):,} levels: {some}{', ...' if len(names) > SOME else ''}"
+        return f"{counted(len(names), 'level')}: {some}{', ...' if len(names) > SOME else ''}"
     if isinstance(field, TimeField):
         return ", ".join((field.sort, *field.parts))
     return ""

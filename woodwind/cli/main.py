@@ -25,6 +25,7 @@ from woodwind.cli.saying import DEBUG, deaf_reader_is_no_error, is_debugging, no
 COMMANDS = {
     "fit": ("woodwind.cli.fit", "Learn an ensemble from a table."),
     "predict": ("woodwind.cli.predict", "Predict the rows of a table."),
+    "evaluate": ("woodwind.cli.evaluate", "Try a model on rows whose target is known."),
     "leaderboard": ("woodwind.cli.leaderboard", "Show how good the ensemble is, and each of its members."),
     "report": ("woodwind.cli.report", "Write the report of a model as a page to read in a browser."),
     "explain": ("woodwind.cli.explain", "Say which columns made a prediction what it is."),

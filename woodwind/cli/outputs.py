@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from woodwind.cli.exits import wrong
+from woodwind.cli.options import files_of
 from woodwind.store.container import MAGIC
 
 HEAD = 1 << 16  # bytes in which a file says what it is
@@ -59,6 +60,14 @@ def check_table(path: Path) -> None:
     """End the call where a model is given for a table."""
     if is_model(path):
         wrong(f"{str(path)!r} is a model file. Give a table to read: CSV, Parquet, Feather or Arrow.")
+
+
+def check_inputs(tables: tuple[str, ...]) -> None:
+    """End the call where something that is no table is given for one."""
+    for file in files_of(tables):
+        if Path(file).is_dir():
+            wrong(f"{file!r} is a folder. Give a file, or a pattern such as '{file}/*.csv'.")
+        check_table(Path(file))
 
 
 def check_page(path: Path, force: bool) -> None:

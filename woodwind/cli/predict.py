@@ -16,7 +16,7 @@ from woodwind.cli.figures import plain
 from woodwind.cli.nearest import nearest
 from woodwind.cli.opening import open_model
 from woodwind.cli.options import files_of, force_option, json_option, model_argument, tables_argument, threads_option
-from woodwind.cli.outputs import check_new, check_not_a_model, check_not_an_input, check_table
+from woodwind.cli.outputs import check_inputs, check_new, check_not_a_model, check_not_an_input
 from woodwind.cli.saying import data_stream, say
 from woodwind.data.writing import write_predictions
 from woodwind.estimators.auto_rows import inputs_of, read_rows
@@ -66,14 +66,6 @@ def run(
         write_predictions(output, columns, stream=data_stream())
     if output != "-":
         say(f"{counted(rows.num_rows, 'row')} in {output}")
-
-
-def check_inputs(tables: tuple[str, ...]) -> None:
-    """End the call where something that is no table is given for one."""
-    for file in files_of(tables):
-        if Path(file).is_dir():
-            wrong(f"{file!r} is a folder. Give a file, or a pattern such as '{file}/*.csv'.")
-        check_table(Path(file))
 
 
 def check_ending(output: str, as_json: bool) -> None:

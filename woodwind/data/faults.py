@@ -63,6 +63,7 @@ MEANINGS = {
     "T010": "a group or a time is missing in some rows",
     "T011": "the time column has no order",
     "T012": "the weight of some rows, or of all, is no number that a row can count by",
+    "T013": "the target has labels that the model does not know",
 }
 
 

@@ -82,6 +82,48 @@ def read_target(column: pa.ChunkedArray | pa.Array, task: str = "auto", name: st
     return _of_labels(column, task, label, f"{label} is {'true or false' if pa.types.is_boolean(kind) else 'text'}")
 
 
+def read_truth(column: pa.ChunkedArray, classes: tuple[Any, ...], name: str) -> NDArray[Any]:
+    """The target of a table that a model is tried on: numbers of its classes, or numbers where it has none."""
+    column = plain(column)
+    label = f"the target column {name!r}"
+    _refuse_missing(column, label)
+    if classes:
+        return _known_labels(column, classes, label)
+    if not (_is_number(column.type) or pa.types.is_boolean(column.type)):
+        fix = "mend the cells that are no numbers: one is enough to make a column text."
+        raise fault("T003", f"{label} is of type {column.type}.", "The model predicts numbers.", fix)
+    numbers = np.asarray((column.cast(pa.uint8()) if pa.types.is_boolean(column.type) else column).cast(pa.float64()).to_numpy())
+    _refuse_infinite(numbers, label)
+    return numbers
+
+
+def _known_labels(column: pa.ChunkedArray, classes: tuple[Any, ...], label: str) -> NDArray[np.int64]:
+    """Places of labels among the classes of a model; 1, 1.0 and "1" are the same label."""
+    if pa.types.is_dictionary(column.type):
+        column = column.cast(column.type.value_type)
+    coded = column.combine_chunks().dictionary_encode()
+    coded = coded.combine_chunks() if isinstance(coded, pa.ChunkedArray) else coded
+    there = coded.dictionary.to_pylist()
+    place = {_spelled(one): number for number, one in enumerate(classes)}
+    unknown = [one for one in there if _spelled(one) not in place]
+    if unknown:
+        raise fault(
+            "T013",
+            f"{label} has {'a label' if len(unknown) == 1 else 'labels'} that the model does not know: {listed(unknown, 5)}.",
+            f"It was trained with {listed(classes, 10)}.",
+            "leave such rows out, mend their labels, or train with rows of them.",
+        )
+    numbers = np.array([place[_spelled(one)] for one in there], np.int64)
+    return np.asarray(numbers[coded.indices.to_numpy(zero_copy_only=False)], np.int64)
+
+
+def _spelled(label: Any) -> str:
+    """A label as text: a whole number without a point, truth values as they are written in files."""
+    if isinstance(label, bool):
+        return str(label).lower()
+    return str(int(label)) if isinstance(label, float) and label.is_integer() else str(label)
+
+
 def _is_number(kind: pa.DataType) -> bool:
     return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind))
 
@@ -100,9 +142,7 @@ def _refuse_missing(column: pa.ChunkedArray, label: str) -> None:
         )
 
 
-def _of_numbers(column: pa.ChunkedArray, task: str, label: str) -> TargetRead:
-    """A target of numbers: as numbers, or as labels if it looks like these."""
-    numbers = np.asarray((column.cast(pa.float64()) if pa.types.is_decimal(column.type) else column).to_numpy())
+def _refuse_infinite(numbers: NDArray[Any], label: str) -> None:
     wrong = np.flatnonzero(~np.isfinite(numbers)) if numbers.dtype.kind == "f" else np.zeros(0, np.int64)
     if wrong.size:
         raise fault(
@@ -111,6 +151,12 @@ def _of_numbers(column: pa.ChunkedArray, task: str, label: str) -> TargetRead:
             "No mean and no loss can be computed of such.",
             "leave these rows out, or write what they stand for.",
         )
+
+
+def _of_numbers(column: pa.ChunkedArray, task: str, label: str) -> TargetRead:
+    """A target of numbers: as numbers, or as labels if it looks like these."""
+    numbers = np.asarray((column.cast(pa.float64()) if pa.types.is_decimal(column.type) else column).to_numpy())
+    _refuse_infinite(numbers, label)
     if task == "auto":
         is_class, why = _looks_like_labels(numbers, label)
     else:

@@ -75,13 +75,18 @@ def _check_names(frame: "nw.DataFrame[Any]", names: Sequence[str]) -> None:
     """Every name is that of a column, or the one that was meant is told."""
     for name in names:
         if name not in frame.columns:
-            near = nearest_name(name, frame.columns)
-            raise fault(
-                "T007",
-                f"the table has no column {name!r}.{'' if near is None else f' Did you mean {near!r}?'}",
-                f"Its columns are {listed(frame.columns, 10)}.",
-                "give the name of a column as the table spells it.",
-            )
+            raise no_column(name, frame.columns)
+
+
+def no_column(name: str, there: Sequence[str]) -> Exception:
+    """The error for a column that was named and is not there."""
+    near = nearest_name(name, there)
+    return fault(
+        "T007",
+        f"the table has no column {name!r}.{'' if near is None else f' Did you mean {near!r}?'}",
+        f"Its columns are {listed(there, 10)}.",
+        "give the name of a column as the table spells it.",
+    )
 
 
 def nearest_name(name: str, there: Sequence[str]) -> str | None:
