@@ -32,7 +32,7 @@ def test_every_metric_of_the_task_is_shown_the_models_own_first(test, stored, ru
     done = run("evaluate", "model.ww", "test.csv")
     assert (done.code, done.err) == (0, "")
     lines = done.out.splitlines()
-    assert lines[0].split() == ["metric", "here", "+-", "out", "of", "fold", "+-"]
+    assert lines[0].split() == ["metric", "here", "±", "out", "of", "fold", "±"]
     names = list(names_for(stored.task))
     assert [line.split()[0] for line in lines[1 : len(names) + 1]] == names
     assert lines[1].split()[3:] == ["0.4500", "0.0123"]

@@ -18,7 +18,7 @@ from woodwind.cli.opening import metric_words, open_model
 from woodwind.cli.options import json_option, model_argument, tables_argument, threads_option
 from woodwind.cli.outputs import check_inputs
 from woodwind.cli.saying import say
-from woodwind.cli.terminal import Column, grid, text_of, width_of
+from woodwind.cli.terminal import Column, can_show, grid, text_of, width_of
 from woodwind.data.question import missing_rows, read_truth
 from woodwind.data.roles import no_column, read_weights
 from woodwind.estimators.auto_rows import inputs_of, read_rows
@@ -29,7 +29,6 @@ EXAMPLES = (
     "woodwind evaluate model.ww 'parts/*.parquet' --json",
     "woodwind evaluate model.ww test.csv --weight w --drop-missing-target",
 )
-COLUMNS = (Column("metric", left=True), Column("here"), Column("+-", rank=1), Column("out of fold"), Column("+-", rank=1))
 
 
 @command("evaluate", EXAMPLES, exits=[FINE, UNEXPECTED, WRONG_CALL, BAD_DATA, BAD_MODEL])
@@ -89,7 +88,9 @@ def show(trial: Trial) -> None:
     claims = [(figure(trial.claimed), figure(trial.claimed_error)), *[("", "")] * (len(trial.measured) - 1)]
     pairs = zip(trial.measured, claims, strict=True)
     cells = [(one.metric, figure(one.value), figure(one.standard_error), *claim) for one, claim in pairs]
-    click.echo(text_of(grid(COLUMNS, cells, width_of(sys.stdout), ["bold"])))
+    error = Column("±" if can_show("±", sys.stdout) else "+-", rank=1)
+    columns = (Column("metric", left=True), Column("here"), error, Column("out of fold"), error)
+    click.echo(text_of(grid(columns, cells, width_of(sys.stdout), ["bold"])))
     click.echo(f"\n{counted(trial.rows, 'row')}; {metric_words(trial.measured[0].metric)}")
     if trial.verdict:
         click.echo(trial.verdict)
