@@ -3,9 +3,10 @@
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import sparse
 
 import woodwind
-from woodwind import AutoEnsembleClassifier, AutoEnsembleRegressor, ModelFileError, store
+from woodwind import AutoEnsembleClassifier, AutoEnsembleRegressor, DataError, ModelFileError, store
 from woodwind.auto.model import AutoModel
 from woodwind.cli.main import call
 
@@ -73,6 +74,15 @@ def test_a_model_is_asked_about_whatever_it_can_be_taught(loans):
         assert made.predict(asked).tolist() == made.predict(X).tolist()
     assert np.array_equal(made.explain(X.head(3).to_dict("list")).values, made.explain(X.head(3)).values)
     assert len(made.explain(folder / "new.csv")) == len(X)
+    with pytest.raises(DataError, match="give lists of equal length"):
+        made.predict({"age": 30, "plan": "a"})
+
+
+def test_a_dictionary_of_cells_is_no_dictionary_of_columns():
+    cells = sparse.dok_matrix(np.eye(20, 4))
+    model = AutoEnsembleRegressor(models=1, exclude=("boosting", "forest", "neighbours", "net")).fit(cells, np.arange(20.0))
+    assert np.array_equal(model.predict(cells), model.predict(cells.tocsr()))
+    assert len(model.predict(sparse.dok_matrix((3, 4)))) == 3
 
 
 def test_types_that_were_written_down_hold_for_whatever_is_asked(loans, tmp_path):
@@ -83,3 +93,5 @@ def test_types_that_were_written_down_hold_for_whatever_is_asked(loans, tmp_path
     X = frame.drop(columns="late")
     assert np.array_equal(model.predict_proba(X), found)
     assert np.array_equal(model.predict_proba(X.to_dict("list")), found)
+    again = woodwind.fit(frame.to_dict("list"), "late", schema=tmp_path / "schema.json", models=1)
+    assert np.array_equal(again.predict_proba(X), found)

@@ -121,10 +121,28 @@ def _weighs_nothing(name: str, n_rows: int) -> Exception:
     return fault("T012", told, "A row of weight zero is absent: nothing is left to learn from.", "give some rows a weight above zero.")
 
 
+def is_columns(table: Any) -> bool:
+    """Whether something is a dictionary of columns by their names; a sparse matrix, which has a shape, may be one of cells."""
+    return isinstance(table, dict) and not hasattr(table, "shape")
+
+
+def table_of_columns(columns: dict[str, Any]) -> pa.Table:
+    """A dictionary of columns as a table."""
+    try:
+        return pa.table(columns)
+    except (pa.ArrowException, TypeError, ValueError) as error:
+        raise fault(
+            "D017",
+            f"a dictionary of columns cannot be read: {error}.",
+            "Each of its values is a column.",
+            "give lists of equal length, such as {'age': [30, 41], 'plan': ['a', 'b']}.",
+        ) from error
+
+
 def frame_of(table: Any) -> "nw.DataFrame[Any]":
     """Any frame with named columns."""
-    if isinstance(table, dict):
-        table = pa.table(table)
+    if is_columns(table):
+        table = table_of_columns(table)
     frame = nw.from_native(table, pass_through=True)
     if not isinstance(frame, nw.DataFrame | nw.LazyFrame) and hasattr(table, "__arrow_c_stream__"):
         frame = nw.from_native(pa.table(table), eager_only=True)

@@ -10,7 +10,7 @@ from woodwind.base.figures import counted
 from woodwind.base.told import told
 from woodwind.data.arrow_form import as_arrow
 from woodwind.data.files import is_place, read_table
-from woodwind.data.roles import split_roles
+from woodwind.data.roles import is_columns, split_roles, table_of_columns
 from woodwind.data.suspicions import suspicions
 from woodwind.data.written_schema import GROUP, TIME, WEIGHT, WrittenSchema
 from woodwind.estimators.auto_ensemble import AutoEnsembleClassifier, AutoEnsembleRegressor
@@ -64,18 +64,13 @@ def fit(  # noqa: PLR0913  the names are the user's: there is no object to put t
     model_options = _estimator_options(options)
     clock = clock_of({"time": 60.0, "models": None} | model_options)
     known = WrittenSchema.read(schema) if is_place(schema) else schema
-    if is_place(table):
-        table = read_table(table, schema=known)
-    elif known is not None:
-        table = known.apply(as_arrow(table))
-    ignored = [ignore] if isinstance(ignore, str) else list(ignore)
+    table = _read(table, known)
     if known is not None:
         # What is said in the call counts more than what is written.
-        group, time_column = group or known.role(GROUP), time_column or known.role(TIME)
-        weight = weight or known.role(WEIGHT)
+        group, time_column, weight = group or known.role(GROUP), time_column or known.role(TIME), weight or known.role(WEIGHT)
     roles = split_roles(
-        table, target, task=task, group=group, time_column=time_column, weight=weight, ignore=ignored,
-        drop_missing_target=drop_missing_target,
+        table, target, task=task, group=group, time_column=time_column, weight=weight, drop_missing_target=drop_missing_target,
+        ignore=[ignore] if isinstance(ignore, str) else list(ignore),
     )  # fmt: skip
     read = roles.target
     estimator: Any = AutoEnsembleRegressor if read.task == "regression" else AutoEnsembleClassifier
@@ -91,6 +86,14 @@ def fit(  # noqa: PLR0913  the names are the user's: there is no object to put t
     if known is not None:
         model.facts_[WRITTEN] = known.to_dict()
     return model
+
+
+def _read(table: Any, schema: WrittenSchema | None) -> Any:
+    """The table, of a file or in memory, as its schema says."""
+    if is_place(table):
+        return read_table(table, schema=schema)
+    table = table_of_columns(table) if is_columns(table) else table
+    return table if schema is None else schema.apply(as_arrow(table))
 
 
 def _estimator_options(options: dict[str, Any]) -> dict[str, Any]:

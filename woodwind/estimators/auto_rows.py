@@ -7,7 +7,7 @@ from typing import Any
 from woodwind.auto.model import AutoModel
 from woodwind.data.arrow_form import as_arrow
 from woodwind.data.files import is_place, read_table, text_columns
-from woodwind.data.roles import frame_of
+from woodwind.data.roles import is_columns, table_of_columns
 from woodwind.data.sources import Place
 from woodwind.data.written_schema import WrittenSchema
 
@@ -40,7 +40,7 @@ def table_of(model: AutoModel, X: Any) -> Any:
     """What the model is asked about, as `woodwind.fit` takes it: a file or several, a dictionary of columns, or any table."""
     if is_place(X):
         return inputs_of(model, read_rows(model, X))
-    if isinstance(X, dict):
-        X = frame_of(X).to_native()
+    if is_columns(X):
+        X = table_of_columns(X)
     schema = schema_of(model)
     return X if schema is None else schema.apply(as_arrow(X))
