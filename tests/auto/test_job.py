@@ -11,7 +11,7 @@ from woodwind.auto.events import Began, Blended, Ended, FoldDone, MemberDone, Tr
 from woodwind.auto.job import Question, run
 from woodwind.auto.recipe import Recipe
 from woodwind.auto.splits import fold_of_rows
-from woodwind.base.errors import JobError
+from woodwind.base.errors import JobError, TargetError
 from woodwind.metrics.named import metric_named
 
 RNG = np.random.default_rng(0)
@@ -137,3 +137,9 @@ def test_the_model_predicts_what_the_weights_say():
     model = outcome.model
     said = model.member_scores(model.view(X))
     assert model.predict(X) == pytest.approx((said[:, :, 0] * model.weights).sum(axis=1) + model.shift[0])
+
+
+@pytest.mark.parametrize(("metric", "y"), [("rmsle", Y), ("mape", np.round(Y))])
+def test_a_metric_that_cannot_be_had_for_the_target_ends_the_job_before_it_begins(metric, y):
+    with pytest.raises(TargetError, match=f"metric '{metric}' cannot be had for this target"):
+        next(run(question(metric=metric_named(metric), y=y), {"line": Line()}, Listed(recipes("line-0")), Clock()))

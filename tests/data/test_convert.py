@@ -61,7 +61,7 @@ def test_nothing_is_known_about_a_column_that_was_empty_in_training(given):
 @pytest.mark.parametrize(
     ("trained", "given", "words"),
     [
-        ([1.0, 2.0], ["1", "x"], ["was a number", "'x'", "first in row 1"]),
+        ([1.0, 2.0], ["1", "x"], ["was a number", "'x'", "first in row 2"]),
         ([1.0, 2.0], DATES, ["was a number", "date"]),
         ([1.0, 2.0], pd.to_timedelta([1, 2], "s"), ["was a number", "duration"]),
         (pd.Categorical([1, 2]), ["1", "x"], ["'x'"]),

@@ -68,7 +68,7 @@ def test_a_column_of_nothing_has_no_kind():
 @pytest.mark.parametrize(
     ("values", "words"),
     [
-        ([1, "a", 2], ["number in most rows", "text in 1", "rows 1", "'a'"]),
+        ([1, "a", 2], ["number in most rows", "text in 1", "rows 2", "'a'"]),
         (["a", "b", 3.5], ["text in most rows", "number in 1", "3.5"]),
         ([1, dt.date(2024, 1, 1), 2], ["date in 1"]),
         (["a", dt.timedelta(1), "b", "c"], ["duration in 1"]),
@@ -87,7 +87,7 @@ def test_things_that_are_no_values_are_named(value):
     with pytest.raises(ColumnTypeError, match="WW-D011") as error:
         read([None, value, value])
     assert type(value).__name__ in str(error.value)
-    assert "row 1" in str(error.value)
+    assert "row 2" in str(error.value)
 
 
 def test_a_long_value_is_cut_in_the_message():

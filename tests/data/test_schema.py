@@ -12,7 +12,15 @@ import pyarrow as pa
 import pytest
 import scipy.sparse as sp
 
-from woodwind.base.errors import ExtraColumnWarning, NamelessTableWarning, PrecisionWarning, TableError, UnseenCategoryWarning
+from woodwind.base.errors import (
+    ColumnTypeError,
+    ExtraColumnWarning,
+    NamelessTableWarning,
+    PrecisionWarning,
+    TableError,
+    UnseenCategoryWarning,
+)
+from woodwind.data.arrow_form import as_arrow
 from woodwind.data.schema import Schema
 
 FRAME = pd.DataFrame(
@@ -186,3 +194,19 @@ def test_one_row_is_a_table():
     schema, table = Schema.learn([[1.0, "a"]])
     assert blocks(schema.read([[2.0, None]])) == [[2.0], [-1.0]]
     assert table.n_rows == 1
+
+
+@pytest.mark.parametrize(("there", "meant"), [("X1", True), (" x1", True), ("x11", True), ("y1", True), ("height", False)])
+def test_a_missing_column_is_one_and_the_name_that_was_meant_is_said(there, meant):
+    schema, _ = Schema.learn(pd.DataFrame({"x1": [1.0, 2.0], "x2": [1.0, 2.0]}))
+    with pytest.raises(TableError, match="the column 'x1', which the model was trained with, is missing") as error:
+        schema.read(pd.DataFrame({there: [1.0], "x2": [1.0]}), owner="The model")
+    assert (f"Did you mean {there!r}?" in str(error.value)) == meant
+
+
+def test_all_columns_that_no_feature_can_be_made_of_are_named_at_once():
+    frame = pd.DataFrame({"a": [[1], [2]], "x": [1.0, 2.0], "b": [{"c": 1}, {}]})
+    for read in (Schema.learn, as_arrow):
+        with pytest.raises(ColumnTypeError, match=r"WW-D011: column 'a' holds .* The same goes for column 'b'\.") as error:
+            read(frame)
+        assert "--ignore" in str(error.value)

@@ -250,3 +250,120 @@ def test_a_hundred_thousand_rows_take_about_a_second():
     began = time.perf_counter()
     suspicions(table, None, draw.integers(0, 2, n), True)
     assert time.perf_counter() - began < 10  # one second where nothing else runs
+
+
+OTHER = np.random.default_rng(1)
+DAYS = [dt.date(2020, 1, 1) + dt.timedelta(days=int(day)) for day in OTHER.permutation(2 * N)[:N]]
+AMOUNTS = OTHER.permutation(90_000)[:N].tolist()
+
+
+@pytest.mark.parametrize(
+    "cells",
+    [
+        [f"${amount:,}" for amount in AMOUNTS],
+        [f"(${amount:,})" if amount % 2 else f"${amount:,}" for amount in AMOUNTS],
+        [f"USD {amount}" for amount in AMOUNTS],
+        [f"{amount / 10} %" for amount in AMOUNTS],
+        [f"{amount + 1000:,}" for amount in AMOUNTS],
+    ],
+)
+def test_amounts_are_no_identifiers(cells):
+    assert [(one.kind, one.columns) for one in found({"usd": cells})] == [("numbers with units", ("usd",))]
+
+
+@pytest.mark.parametrize(
+    ("layout", "said"),
+    [
+        ("%m/%d/%y", '"format": "%m/%d/%y"'),
+        ("%d.%m.%y", '"format": "%d.%m.%y"'),
+        ("%B %d, %Y", '"type": "date".'),
+        ("%d %b %y", "Make dates of it first: "),
+        ("%Y%m%d", '"format": "%Y%m%d"'),
+        ("%Y-%m-%d", '"type": "date".'),
+        ("%Y-%m-%dT12:30:00Z", '"type": "date".'),
+        ("%d/%m/%Y", '"type": "date".'),
+    ],
+)
+def test_dates_as_text_are_no_identifiers(layout, said):
+    (one,) = found({"when": [day.strftime(layout) for day in DAYS]})
+    assert (one.kind, one.columns) == ("dates as text", ("when",))
+    assert said in one.words
+
+
+def test_dates_of_which_day_and_month_cannot_be_told_apart_are_said_both_ways():
+    (one,) = found({"when": [f"{1 + row % 12}/{1 + row % 11}/{1000 + row}" for row in range(N)]})
+    assert '"format": "%d/%m/%Y" (or "%m/%d/%Y")' in one.words
+
+
+def test_dates_but_for_some_cells():
+    cells = [day.isoformat() for day in DAYS]
+    cells[7] = "unknown"
+    (one,) = found({"when": cells})
+    assert one.kind == "dates as text"
+    assert "but for 1 cell such as 'unknown' (first in row 8)" in one.words
+    assert '"missing": [...]' in one.words
+
+
+def test_days_as_whole_numbers_are_no_identifiers():
+    days = sorted(int(day.strftime("%Y%m%d")) for day in DAYS)
+    assert [one.kind for one in found({"x": days})] == ["dates as numbers"]
+    assert [one.kind for one in found({"year": np.arange(N)})] == ["time order"]
+
+
+def test_numbers_as_text():
+    sizes = [str(size) for size in PLAIN["height"] + 1]
+    assert [(one.kind, one.severity) for one in found({"x": sizes})] == [("numbers as text", "info")]
+    assert [one.kind for one in found({"x": [str(row) for row in range(N)]})] == ["identifier"]
+    assert [one.kind for one in found({"x": [f"{row:06d}" for row in range(N)]})] == ["identifier"]
+
+
+TEXTS = {
+    "string": lambda cells: pa.array(cells, pa.string()),
+    "large_string": lambda cells: pa.array(cells, pa.large_string()),
+    "string_view": lambda cells: pa.array(cells, pa.string_view()),
+    "dictionary": lambda cells: pa.array(cells, pa.string()).dictionary_encode(),
+    "large dictionary": lambda cells: pa.array(cells, pa.large_string()).dictionary_encode(),
+    "chunks": lambda cells: pa.chunked_array([pa.array(cells[:7], pa.string_view()), pa.array(cells[7:], pa.string_view())]),
+}
+
+
+def test_whatever_way_text_is_stored_the_same_is_suspicious():
+    cells = {
+        "id": [f"c{row}" for row in range(N)],
+        "usd": [f"${amount:,}" for amount in AMOUNTS],
+        "when": [day.strftime("%m/%d/%y") for day in DAYS],
+        "iso": [day.isoformat() for day in DAYS],
+        "mixed": ["unknown", *map(str, PLAIN["width"][1:])],
+        "numbers": [str(size) for size in PLAIN["height"] + 1],
+        "note": [f"the quick brown fox number {row} jumps over the lazy dog of the house" for row in range(N)],
+        "leak": np.array(["n", "y"])[CLASSES].tolist(),
+        "same": ["a"] * N,
+        "few": [None] * (N - 3) + ["a", "b", "c"],
+        "gap": [None if label else f"l{row % 3}" for row, label in enumerate(CLASSES)],
+        "patient": [f"p{row // 10}" for row in range(N)],
+        "twin": [f"p{row // 10}" for row in range(N)],
+        "many": [f"l{number}" for number in OTHER.integers(0, 300, N)],
+    }
+    answers = {}
+    for name, stored in TEXTS.items():
+        answers[name] = suspicions(pa.table({column: stored(values) for column, values in cells.items()}), None, CLASSES, True)
+    kinds = {one.kind for one in answers["string"]}
+    assert kinds >= {"identifier", "numbers with units", "dates as text", "mixed", "numbers as text", "free text", "leak", "constant"}
+    assert kinds >= {"missing", "telling gaps", "group", "duplicate columns", "many levels"}
+    assert all(answer == answers["string"] for answer in answers.values())
+
+
+def test_columns_of_text_that_are_stored_in_two_ways_are_equal_all_the_same():
+    cells = [f"l{row % 7}" for row in range(N)]
+    (one,) = found({"one": pa.array(cells, pa.string()), "two": pa.array(cells, pa.large_string())}, kind="duplicate columns")
+    assert "are equal" in one.words
+
+
+def test_labels_that_are_spelt_in_several_ways():
+    labels = ["NO", "Yes", "maybe", "no ", "yes"]
+    y = np.arange(N) % len(labels)
+    alike = found(y=y, classes=labels, kind="labels alike")
+    assert [one.severity for one in alike] == ["serious", "serious"]
+    assert "'NO' (200 rows), 'no ' (200 rows)" in alike[0].words
+    assert "'Yes' (200 rows), 'yes' (200 rows)" in alike[1].words
+    assert found(y=y, classes=["a", "b", "c", 1, 2], kind="labels alike") == []

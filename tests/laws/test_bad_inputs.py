@@ -93,13 +93,13 @@ TABLES = {
     "numbers and text": (
         regress(FRAME.assign(m=pd.Series(["x", 1.5] * (N // 2), dtype=object))),
         TableError,
-        r"column 'm' mixes.*rows 1, 3, 5|column 'm' mixes.*rows 0, 2, 4",
+        r"column 'm' mixes.*rows 2, 4, 6|column 'm' mixes.*rows 1, 3, 5",
         "astype\\(str\\)",
     ),
     "one word among numbers": (
         regress(changed(X, (7, 1), "oops", object)),
         TableError,
-        r"column 1 mixes.*rows 7: 'oops'",
+        r"column 1 mixes.*rows 8: 'oops'",
         "to_numeric",
     ),
     "dates and numbers": (
@@ -286,7 +286,7 @@ VALIDATION = {
     "four parts": (regress(eval_set=(X, NUMBERS, None, None)), DataError, "eval_set must be.*4 values", r"\(X, y\)"),
     "two validation tables": (regress(eval_set=[(X, NUMBERS), (X, NUMBERS)]), DataError, "eval_set must be", "one validation table"),
     "other columns": (regress(eval_set=(X[:, :2], NUMBERS)), TableError, "X has 2 features", "3 features"),
-    "other names": (regress(FRAME, eval_set=(FRAME[["a", "b"]], NUMBERS)), TableError, "columns 'c'", "filled with missing values"),
+    "other names": (regress(FRAME, eval_set=(FRAME[["a", "b"]], NUMBERS)), TableError, "column 'c'", "filled with missing values"),
     "other rows": (regress(eval_set=(X, NUMBERS[:5])), DataError, "eval_set.*X has 40 rows, y has 5", "one value of y for each row"),
     "another class": (classify(eval_set=(X, ["z"] * N)), TargetError, r"labels \['z'\] are not among the classes", r"\['a', 'b'\]"),
     "a missing validation target": (regress(eval_set=(X, changed(NUMBERS, 1, NAN))), TargetError, r"y\[1\] = nan", "Drop those rows"),
@@ -415,7 +415,7 @@ PREDICTION = {
     "a missing column": (
         predict(FRAME[["a", "c"]]),
         TableError,
-        "the columns 'b', which GradientBoostingRegressor was trained with",
+        "the column 'b', which GradientBoostingRegressor was trained with",
         "filled",
     ),
     "a renamed column": (

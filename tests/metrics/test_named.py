@@ -131,12 +131,26 @@ def test_what_is_wrong_is_said():
         log_loss.value([0.5, 1.0], [0.5, 0.5])
     with pytest.raises(WeightError, match="2 finite numbers"):
         rmse.value([1.0, 2.0], [1.0, 2.0], [1.0, -1.0])
-    with pytest.raises(TargetError, match="not negative"):
+    with pytest.raises(TargetError, match="negative"):
         METRICS["rmsle"].value([-1.0, 2.0], [1.0, 2.0])
     with pytest.raises(DataError, match="class numbers or probabilities"):
         METRICS["accuracy"].value([0, 1], [0.4, 0.6])
     assert METRICS["rmsle"].value([0.0, 1.0], [-5.0, 1.0]) == 0.0
     assert np.isnan(rmse.standard_error([1.0], [1.0]))
+
+
+def test_a_metric_that_cannot_be_had_for_a_target_says_so_before_anything_is_predicted():
+    y = np.array([1.0, 2.0, -3.0, 0.0])
+    with pytest.raises(TargetError, match=r"'rmsle' cannot .* in 1 of 4 rows it is negative \(first -3.0 in row 3\).* 'rmse'"):
+        METRICS["rmsle"].check(y)
+    with pytest.raises(TargetError, match=r"'mape' cannot .* in 1 of 4 rows it is zero \(first in row 4\).* 'mae'"):
+        METRICS["mape"].check(y)
+    with pytest.raises(TargetError, match="'log_loss' is for classes, and the target is float64"):
+        METRICS["log_loss"].check(y)
+    with pytest.raises(TargetError, match="'rmse' is for numbers"):
+        METRICS["rmse"].check(np.array(["a", "b"]))
+    for metric in METRICS.values():
+        assert metric.check(np.array([1, 2, 1])) is metric
 
 
 @pytest.mark.parametrize("name", METRICS)

@@ -21,6 +21,10 @@ class Judge:
     weight: Floats | None
     classifies: bool
 
+    def __post_init__(self) -> None:
+        # A metric that cannot be had for the target is an error before the first member is trained, not the failure of each of them.
+        self.metric.check(self.y)
+
     def at(self, rows: NDArray[Any]) -> "Judge":
         """The same for some of the rows."""
         return Judge(self.metric, self.y[rows], None if self.weight is None else self.weight[rows], self.classifies)

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from woodwind.data.convert import open_columns
 from woodwind.data.frames import open_table
 from woodwind.data.raw import Coded, LazyColumn, SparseColumn, Values
 
@@ -17,7 +18,7 @@ def as_arrow(X: Any) -> pa.Table:
         return X
     raw = open_table(X)
     names = raw.names or tuple(f"x{place}" for place in range(raw.n_columns))
-    return pa.table({name: _column(raw.column(place).values) for place, name in enumerate(names)})
+    return pa.table({name: _column(column.values) for name, column in zip(names, open_columns(raw, check=False), strict=True)})
 
 
 def _column(values: Values) -> Any:

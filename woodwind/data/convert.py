@@ -7,11 +7,18 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from woodwind.base.errors import ColumnTypeError
 from woodwind.data.categories import code_numbers, code_text, take
+from woodwind.data.csv_types import written_moments
 from woodwind.data.dates import is_moment
-from woodwind.data.faults import fault, listed
-from woodwind.data.raw import Coded, LazyColumn, RawColumn, SparseColumn
+from woodwind.data.faults import LEAVE_OUT, NO_FEATURE, fault, listed
+from woodwind.data.raw import Coded, LazyColumn, RawColumn, RawTable, SparseColumn, label_of
 from woodwind.data.table import ArrayReader, Reader, as_numbers
+
+# Rows among which cells are looked for that an error names.
+SEARCHED = 1000
+# Columns that one error names.
+MOST_NAMED = 10
 
 NUMBER, CATEGORY, MOMENT, CLOCK, SPAN, EMPTY = "number", "category", "date", "time of day", "duration", "empty"
 
@@ -38,9 +45,29 @@ def kind_of(column: RawColumn) -> str:
     raise fault(
         "D011",
         f"{column.label} is of type {kind}.",
-        "A feature is made of numbers, text, dates or truth values: each argument must be a string or a number.",
-        "take the parts that matter out into columns of their own, or drop the column.",
+        NO_FEATURE,
+        LEAVE_OUT,
     )
+
+
+def open_columns(raw: RawTable, check: bool = True) -> list[RawColumn]:
+    """All columns of a table; those that no feature can be made of, or that cannot be opened as such, are named together in one error."""
+    opened, refused, first = [], [], None
+    for place in range(raw.n_columns):
+        try:
+            opened.append(raw.column(place))
+            if check:
+                kind_of(opened[-1])
+        except ColumnTypeError as error:
+            refused.append(label_of(place, None if raw.names is None else raw.names[place]))
+            first = first or error
+    if first is not None and len(refused) > 1:
+        more = ", ".join(refused[1:MOST_NAMED]) + (f" and {len(refused) - MOST_NAMED:,} more" if len(refused) > MOST_NAMED else "")
+        what, *rest = str(first).split("\n")
+        raise ColumnTypeError("\n".join([f"{what} The same goes for {more}.", *rest])) from first
+    if first is not None:
+        raise first
+    return opened
 
 
 def _is_numeric(kind: pa.DataType) -> bool:
@@ -68,6 +95,11 @@ def plain(values: pa.ChunkedArray) -> pa.ChunkedArray:
         return plain(pa.chunked_array([pa.compute.run_end_decode(chunk) for chunk in values.chunks], kind.value_type))
     if pa.types.is_string_view(kind):
         return values.cast(pa.large_string())
+    if pa.types.is_dictionary(kind) and pa.types.is_string_view(kind.value_type):
+        wanted = pa.dictionary(kind.index_type, pa.large_string(), kind.ordered)
+        levels = [chunk.dictionary.cast(pa.large_string()) for chunk in values.chunks]
+        pairs = zip(values.chunks, levels, strict=True)
+        return pa.chunked_array([pa.DictionaryArray.from_arrays(one.indices, own, ordered=kind.ordered) for one, own in pairs], wanted)
     return values
 
 
@@ -203,32 +235,39 @@ def _as_number_levels(coded: Coded, column: RawColumn) -> Coded:
             bad += [place] if used[place] else []
     if bad:
         row = int(np.flatnonzero(np.isin(coded.places, bad))[0])
-        raise changed(column, NUMBER, f" ({listed(take(coded.dictionary, np.array(bad)).to_pylist())}, first in row {row})")
+        raise changed(column, NUMBER, f" ({listed(take(coded.dictionary, np.array(bad)).to_pylist())}, first in row {row + 1:,})")
     return Coded(coded.places, numbers, ordered=False)
 
 
 def moments(column: RawColumn, kind: str, zone: str | None = None) -> pa.ChunkedArray:
-    """The column as dates, times of day or durations, as asked; text of the usual form is converted to dates."""
+    """The column as dates, times of day or durations, as asked; text is converted by the rules by which text files are read."""
     values = column.values
     found = kind_of(column)
     if isinstance(values, pa.ChunkedArray):
         values = plain(values)
         if found == EMPTY:
             return values.cast({MOMENT: pa.timestamp("us"), CLOCK: pa.time64("us"), SPAN: pa.duration("us")}[kind])
-        if kind == MOMENT and found == CATEGORY and _is_text(values.type):
-            values, found = _parsed(values, column), MOMENT
+        if kind in (MOMENT, CLOCK) and found == CATEGORY and _is_text(values.type):
+            values, found = _parsed(values, column, kind), kind
         if found == kind:
             moved = pa.types.is_timestamp(values.type) and values.type.tz != zone
             return values.cast(pa.timestamp(values.type.unit, zone)) if moved else values
     raise changed(column, kind)
 
 
-def _parsed(values: pa.ChunkedArray, column: RawColumn) -> pa.ChunkedArray:
-    """Dates written as text, such as 2026-01-31 or 2026-01-31T12:00:00."""
-    try:
-        return values.cast(pa.timestamp("us"))
-    except pa.ArrowException as error:
-        raise changed(column, MOMENT, f" ({error})") from error
+def _parsed(values: pa.ChunkedArray, column: RawColumn, kind: str) -> pa.ChunkedArray:
+    """Dates or times of day written as text, as they may be written in a file."""
+    found, doubt = written_moments(values)
+    if found is None or pa.types.is_time(found.type) != (kind == CLOCK):
+        why = ", where day and month cannot be told apart" if doubt else ""
+        raise changed(column, kind, f", such as {listed(_odd_cells(values))}{why}")
+    return found
+
+
+def _odd_cells(values: pa.ChunkedArray) -> list[str]:
+    """Cells among the first that are no dates even alone; if there are none, any."""
+    some = [cell for cell in values.slice(0, SEARCHED).drop_null().unique().to_pylist() if cell.strip()]
+    return [cell for cell in some if written_moments(pa.chunked_array([[cell]], pa.string())) == (None, "")] or some
 
 
 def changed(column: RawColumn, wanted: str, detail: str = "") -> Exception:
@@ -238,5 +277,5 @@ def changed(column: RawColumn, wanted: str, detail: str = "") -> Exception:
         "D014",
         f"{column.label} was a {wanted} in training and is {article} now{detail}.",
         "The splits of the model compare it with what training saw.",
-        "convert the column to the type it had in training.",
+        "convert the column to the type it had in training" + ("; 2026-01-31 is read everywhere." if wanted == MOMENT else "."),
     )

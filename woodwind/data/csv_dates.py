@@ -29,6 +29,8 @@ def as_moments(levels: pa.Array) -> tuple[pa.Array | None, str]:
     present = levels.drop_null()
     if not pc.all(pc.match_substring_regex(present[:20], r"\d")).as_py():
         return None, ""
+    if not pa.types.is_string(levels.type):  # what is joined below is text of one type
+        levels, present = levels.cast(pa.string()), present.cast(pa.string())
     iso = _iso(levels)
     if iso is not None:
         return iso, ""

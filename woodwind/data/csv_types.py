@@ -20,6 +20,9 @@ _WORDS = ("na", "n/a", "nan", "-nan", "+nan", "null", "none", "nil", "nat", "mis
 _SIGNS = ("", "?", "-", "--", "---", ".", "..", "…", "#DIV/0!", "#VALUE!", "#REF!", "#NUM!", "#NAME?", "#NULL!")
 MARKS = pa.array([*_SIGNS, *dict.fromkeys(form(word) for word in _WORDS for form in (str.lower, str.upper, str.capitalize)), "NaN", "NaT"])
 
+# Rows of a column by which it is seen that it holds no dates.
+_LOOK = 1000
+
 _BEGINS = np.zeros(256, np.bool_)  # bytes that a number or a mark may begin with
 _BEGINS[list(b"0123456789+-.iInNmM?#<(\\ \t\xe2\xc2")] = True
 _BLANK = np.zeros(256, np.bool_)
@@ -170,8 +173,7 @@ def settle(column: pa.ChunkedArray, separator: str) -> tuple[pa.ChunkedArray, st
     """
     coded = pc.dictionary_encode(column).unify_dictionaries()
     levels = coded.chunk(0).dictionary if coded.num_chunks else pa.array([], pa.string())
-    trimmed = pc.utf8_trim_whitespace(levels)
-    cleaned = _without(trimmed, pc.is_in(trimmed, value_set=MARKS))
+    cleaned = _cleaned(levels)
     present = cleaned.drop_null()
     if not len(present):
         return pa.chunked_array([pa.nulls(len(column))]), ""
@@ -184,6 +186,30 @@ def settle(column: pa.ChunkedArray, separator: str) -> tuple[pa.ChunkedArray, st
             return pa.chunked_array([found.take(chunk.indices) for chunk in coded.chunks], found.type), said
         note = note or said
     return column, note
+
+
+def written_moments(column: pa.ChunkedArray) -> tuple[pa.ChunkedArray | None, str]:
+    """Dates or times of day that a column of text is written in, if all of it is, marks of absence aside; and what is to be said of it.
+
+    The rule is that of text files, so that a frame whose dates came as text holds the same dates as the file that it was read from.
+    """
+    few = _cleaned(pc.unique(column.slice(0, _LOOK)))
+    if few.null_count < len(few) and as_moments(few) == (None, ""):
+        return None, ""
+    coded = pc.dictionary_encode(column).unify_dictionaries()
+    cleaned = _cleaned(coded.chunk(0).dictionary if coded.num_chunks else pa.array([], pa.string()))
+    if cleaned.null_count == len(cleaned):
+        return None, ""
+    found, said = as_moments(cleaned)
+    if found is None:
+        return None, said
+    return pa.chunked_array([found.take(chunk.indices) for chunk in coded.chunks], found.type), said
+
+
+def _cleaned(levels: pa.Array) -> pa.Array:
+    """Levels without blanks around them, and nulls for marks of absence."""
+    trimmed = pc.utf8_trim_whitespace(levels)
+    return _without(trimmed, pc.is_in(trimmed, value_set=MARKS.cast(trimmed.type)))
 
 
 def _as_truth(levels: pa.Array, _: str) -> tuple[pa.Array | None, str]:

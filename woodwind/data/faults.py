@@ -67,6 +67,14 @@ MEANINGS = {
 }
 
 
+# Why a column of lists or of other objects is refused, and what to do about it.
+NO_FEATURE = "A feature is made of numbers, text, dates or truth values: each argument must be a string or a number."
+LEAVE_OUT = (
+    "take the parts that matter out into columns of their own, or drop the column; "
+    "woodwind.fit leaves out what ignore=[...] names (--ignore)."
+)
+
+
 def fault(code: str, what: str, why: str, fix: str) -> DataError:
     """The error with this code: one sentence each for what, why and fix."""
     if code.startswith("T"):

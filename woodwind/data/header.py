@@ -37,7 +37,7 @@ class Header:
             raise _missing_columns(missing, extra, owner)
         if extra:
             notice(
-                f"{owner} ignores {len(extra)} columns that training never saw: {listed(extra)}.",
+                f"{owner} ignores {len(extra)} {'column' if len(extra) == 1 else 'columns'} that training never saw: {listed(extra)}.",
                 ExtraColumnWarning,
             )
         return [where[name] for name in self.names]
@@ -61,12 +61,33 @@ class Header:
 
 def _missing_columns(missing: list[str], extra: list[str], owner: str) -> Exception:
     """The error for a table that lacks columns of the training table; it points at names that are nearly right."""
-    guesses = [(name, difflib.get_close_matches(name, extra, 1)) for name in missing[:3]]
-    hints = [f"{near[0]!r} may be {name!r}" for name, near in guesses if near]
+    hints = [f"{near!r} may be {name!r}" for name in missing[:3] if (near := _near(name, extra))]
+    one = len(missing) == 1
+    meant = f" Did you mean {_near(missing[0], extra)!r}?" if one and hints else ""
     also = f" Columns that training never saw: {listed(extra, 10)}." if extra else ""
+    whose = owner[:1].lower() + owner[1:] if owner.startswith("The ") else owner
+    fix = f"give {'it' if one else 'them'}, filled with missing values if {'it is' if one else 'they are'} unknown"
     return fault(
         "D012",
-        f"the columns {listed(missing, 10)}, which {owner} was trained with, are missing.{also}",
+        f"the {'column' if one else 'columns'} {listed(missing, 10)}, which {whose} was trained with, {'is' if one else 'are'} missing."
+        f"{meant}{also}",
         "The feature names should match those that were passed during fit: the model splits on these columns.",
-        "give them, filled with missing values if they are unknown" + (f"; {', '.join(hints)}." if hints else "."),
+        fix + (f"; {', '.join(hints)}." if hints else "."),
     )
+
+
+def _near(name: str, others: list[str]) -> str | None:
+    """The name that differs by its case alone, else one that differs by a few letters."""
+    alike = [other for other in others if other.strip().casefold() == name.strip().casefold()]
+    return next(iter(alike or difflib.get_close_matches(name, others, 1)), None) or _one_letter_off(name, others)
+
+
+def _one_letter_off(name: str, others: list[str]) -> str | None:
+    """A name with one letter more, less or changed: of short names, too few letters agree for the usual measure."""
+    for other in others:
+        if len(name) == len(other) > 1 and sum(one != two for one, two in zip(name, other, strict=True)) == 1:
+            return other
+        short, long = sorted((name, other), key=len)
+        if short and len(long) == len(short) + 1 and any(long[:place] + long[place + 1 :] == short for place in range(len(long))):
+            return other
+    return None

@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from woodwind.data.faults import EXACT, fault, listed, warn_of_precision
+from woodwind.data.faults import EXACT, LEAVE_OUT, NO_FEATURE, fault, listed, warn_of_precision
 
 _KINDS = ("missing", "number", "text", "date", "time of day", "duration", "other")
 _MISSING, _NUMBER, _TEXT, _DATE, _CLOCK, _SPAN, _OTHER = range(7)
@@ -107,9 +107,9 @@ def _mixture(values: NDArray[np.object_], kinds: NDArray[np.int8], label: str) -
         types = sorted({type(values[row]).__name__ for row in others[:1000]})
         return fault(
             "D011",
-            f"{label} holds values of type {listed(types)}, first in row {listed(others)}: {listed([values[others[0]]])}.",
-            "A feature is made of numbers, text, dates or truth values: each argument must be a string or a number.",
-            "take the parts that matter out into columns of their own, or drop the column.",
+            f"{label} holds values of type {listed(types)}, first in row {others[0] + 1:,}: {listed([values[others[0]]])}.",
+            NO_FEATURE,
+            LEAVE_OUT,
         )
     held, counts = np.unique(kinds[kinds != _MISSING], return_counts=True)
     common, rare = held[np.argmax(counts)], held[np.argmin(counts)] if counts.min() < counts.max() else held[-1]
@@ -117,7 +117,7 @@ def _mixture(values: NDArray[np.object_], kinds: NDArray[np.int8], label: str) -
     return fault(
         "D010",
         f"{label} mixes kinds of values: {_KINDS[common]} in most rows, {_KINDS[rare]} in {odd.size:,} "
-        f"(rows {listed(odd)}: {listed(values[odd[:3]])}).",
+        f"(rows {listed(odd + 1)}: {listed(values[odd[:3]])}).",
         "Numbers are ordered and text is not, so that the two cannot be one feature.",
         "convert the column to one type: .astype(str) makes categories of it, pandas.to_numeric(..., errors='coerce') numbers.",
     )

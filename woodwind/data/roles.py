@@ -1,7 +1,7 @@
 """Roles: a table with everything in it, divided into what is learnt from, what is predicted, and what rows belong together."""
 
 import difflib
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,6 +11,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from woodwind.data.convert import plain
+from woodwind.data.csv_types import written_moments
 from woodwind.data.faults import fault, listed
 from woodwind.data.question import TargetRead, missing_rows, read_target
 
@@ -46,6 +48,7 @@ def split_roles(
     """
     frame = frame_of(table)
     _check_names(frame, (target, *(name for name in (group, time_column, weight) if name is not None), *ignore))
+    frame = _with_dates(frame, {target, group, weight, *ignore})
     missing = missing_rows(_arrow(frame[target]))
     weights = None if weight is None else read_weights(_arrow(frame[weight]), weight)
     is_dropped = missing if drop_missing_target and not missing.all() else np.zeros(len(missing), np.bool_)
@@ -156,6 +159,27 @@ def frame_of(table: Any) -> "nw.DataFrame[Any]":
     return frame
 
 
+def _with_dates(frame: "nw.DataFrame[Any]", beside: Collection[str | None]) -> "nw.DataFrame[Any]":
+    """A frame of pandas or polars, of which text that is dates in every row has become dates, as it would in a file.
+
+    Their readers of CSV leave dates as text. Tables of Arrow say themselves what is text: files were looked at when they were read, and
+    what a schema calls a category stays one.
+    """
+    if frame.implementation.is_pyarrow():
+        return frame
+    found: dict[str, pa.ChunkedArray] = {}
+    for name, kind in frame.schema.items():
+        if kind != nw.String or name in beside:
+            continue
+        moments, _ = written_moments(plain(_arrow(frame[name])))
+        if moments is not None:
+            # A day is a moment to pandas, which has no type for days.
+            found[name] = moments.cast(pa.timestamp("us")) if pa.types.is_date(moments.type) else moments
+    if not found:
+        return frame
+    return frame.with_columns(*nw.from_arrow(pa.table(found), backend=frame.implementation).iter_columns())
+
+
 def _arrow(series: "nw.Series[Any]") -> pa.ChunkedArray:
     column = series.to_arrow()
     return column if isinstance(column, pa.ChunkedArray) else pa.chunked_array([column])
@@ -175,8 +199,9 @@ def _refuse_gaps(column: pa.ChunkedArray, name: str, what: str, fix: str) -> Non
 def _groups(column: pa.ChunkedArray, name: str) -> NDArray[np.int64]:
     """Numbers of groups, in the order of their first rows."""
     _refuse_gaps(column, name, "group", "give each row a group, or leave such rows out.")
-    plain = column.cast(column.type.value_type) if pa.types.is_dictionary(column.type) else column
-    coded = plain.combine_chunks().dictionary_encode()
+    column = plain(column)
+    flat = column.cast(column.type.value_type) if pa.types.is_dictionary(column.type) else column
+    coded = flat.combine_chunks().dictionary_encode()
     coded = coded.combine_chunks() if isinstance(coded, pa.ChunkedArray) else coded
     return np.asarray(coded.indices.to_numpy(zero_copy_only=False), np.int64)
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from woodwind.base.errors import UnseenCategoryWarning
 from woodwind.base.notice import notice
 from woodwind.base.sound import sound
-from woodwind.data.convert import MOMENT
+from woodwind.data.convert import MOMENT, open_columns
 from woodwind.data.faults import EXACT, fault, listed, warn_of_precision
 from woodwind.data.fields import Field, NumberField, TimeField, coded_if_category, field_from_dict, learn_field
 from woodwind.data.frames import open_table
@@ -52,6 +52,7 @@ class Schema:
         integers = None if weight is None else integer_weights(weight)
         names = raw.names or tuple(f"x{place}" for place in range(raw.n_columns))
         fields = []
+        open_columns(raw)
         for place, name in enumerate(names):
             column = coded_if_category(raw.column(place), bool(marked[place]))
             raw.opened[place] = column  # text is turned into places once, not again when it is read

@@ -6,8 +6,10 @@ from collections.abc import Iterator
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from numpy.typing import NDArray
 
 from woodwind.data.faults import listed
+from woodwind.data.suspicion_text import DATES, NUMBERS, UNITS, is_bare, looks_like_days
 from woodwind.data.suspicion_view import DATE, NUMBER, TEXT, Seen, SeenColumn, Suspicion
 
 # Names that say what a column is for.
@@ -49,17 +51,22 @@ def _identifies(column: SeenColumn, n: int) -> str:
     present = n - column.n_missing
     if column.n_levels < NEARLY_ALL * max(present, 1) or present < n / 2:
         return ""
-    if column.kind == TEXT and not _is_prose(column, n):
+    if column.kind == TEXT and column.held is None and not _is_prose(column, n):
         return "nearly every row has a text of its own"
-    if column.kind != NUMBER or not column.is_whole or column.n_levels < present:
+    values = column.level_sizes  # in the order of the rows, because all differ
+    if values is None or column.n_levels < present or not (values == np.round(values)).all() or _tells_time(column, values):
         return ""
-    values = column.level_numbers  # in the order of the rows, because all differ
     steps = np.diff(values)
     if bool((steps > 0).all()) or bool((steps < 0).all()):
         return "its whole numbers only ever go up or down from row to row" if n >= 2 * ENOUGH or (np.abs(steps) == 1).all() else ""
     if values.max() - values.min() < 1.5 * values.size:
         return "every row has a whole number of its own, with hardly a gap between them"
     return "its name says so, and every row has a number of its own" if _IDENTIFIER.search(_spaced(column.name)) else ""
+
+
+def _tells_time(column: SeenColumn, values: NDArray[np.float64]) -> bool:
+    """Whether whole numbers say when, not which: years, or days such as 20240131."""
+    return bool(_TIME.search(_spaced(column.name))) or looks_like_days(values)
 
 
 def _is_prose(column: SeenColumn, n: int) -> bool:
@@ -143,38 +150,70 @@ def _bits(columns: list[SeenColumn], n: int) -> float:
 
 
 def mixed_columns(seen: Seen) -> Iterator[Suspicion]:
-    """Columns of text that are numbers but for some cells, or numbers with a unit."""
+    """Columns of text that are numbers but for some cells."""
     for column in seen.columns:
-        if column.kind != TEXT or column.n_levels < 5:
+        if column.kind != TEXT or column.n_levels < 5 or column.held is not None:
             continue
         plain = pc.utf8_trim_whitespace(column.levels)
         numeric = pc.match_substring_regex(plain, r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$").to_numpy(zero_copy_only=False).astype(bool)
         share = float(column.counts[numeric].sum() / max(column.counts.sum(), 1))
         if 0.5 <= share < 1.0 and numeric.sum() >= 5:
-            odd = np.flatnonzero(~numeric)
-            rows = seen.rows[np.isin(column.codes, odd)]
-            cells = listed(column.levels.take(pa.array(odd[:4])).to_pylist())
             words = (
-                f"{column.name!r} is text because of {rows.size:,} cells that are no numbers, such as {cells} (first in "
-                f"row {int(rows[0]) + 1:,}); the other {_percent(share)} are{seen.sampled}. If these stand for a missing value, name "
+                f"{column.name!r} is text because of {_odd_cells(column, ~numeric, seen)} that are no numbers; the other "
+                f"{_percent(share)} are{seen.sampled}. If these stand for a missing value, name "
                 'them in the schema ("missing": [...]), so that the column is read as numbers.'
             )
             yield Suspicion("mixed", (column.name,), words, "warning")
-        elif share < 0.5:
-            yield from _with_unit(column, plain, seen)
 
 
-def _with_unit(column: SeenColumn, plain: pa.Array, seen: Seen) -> Iterator[Suspicion]:
-    """Numbers with a unit: $1,000 or 12 % or 5 kg."""
-    parts = pc.extract_regex(plain, r"^(?P<before>[^\d\s+-]{0,3})\s?[+-]?\d[\d.,]*\s?(?P<behind>[^\d\s]{0,5})$")
-    fits = pc.is_valid(parts).to_numpy(zero_copy_only=False)
-    if column.n_levels < 10 or column.counts[fits].sum() < 0.9 * column.counts.sum():
-        return
-    found = parts.filter(pc.is_valid(parts))
-    units = pc.unique(pc.binary_join_element_wise(pc.struct_field(found, "before"), pc.struct_field(found, "behind"), "")).to_pylist()
-    if len(units) <= 3 and any(unit.strip() for unit in units):
-        words = f"{column.name!r} holds numbers with a sign or unit ({listed(units)}), such as {column.shown(0)}; to a model they are words"
-        yield Suspicion("numbers with units", (column.name,), f"{words}{seen.sampled}. Take the unit out of the cells.", "warning")
+def _odd_cells(column: SeenColumn, odd: NDArray[np.bool_], seen: Seen) -> str:
+    """How many cells have such levels, some of these, and where the first is."""
+    places = np.flatnonzero(odd)
+    rows = seen.rows[np.isin(column.codes, places)]
+    cells = listed(column.levels.take(pa.array(places[:4])).to_pylist())
+    return f"{rows.size:,} {'cell' if rows.size == 1 else 'cells'} such as {cells} (first in row {int(rows[0]) + 1:,})"
+
+
+def numbers_as_text(seen: Seen) -> Iterator[Suspicion]:
+    """Columns of text that are numbers: with a unit ($1,000 or 12 % or 5 kg), with commas, or as they are."""
+    for column in seen.columns:
+        if column.held is None or is_identifier(column, seen.n):
+            continue
+        if column.held.what == UNITS:
+            units = [unit for unit in column.held.units if not is_bare(unit)]
+            what = f"numbers with a sign or unit ({listed(units)})" if units else "numbers with commas between thousands"
+            fix = "the unit" if units else "the commas"
+            words = f"{column.name!r} holds {what}, such as {column.shown(0)}; to a model they are words{seen.sampled}."
+            yield Suspicion("numbers with units", (column.name,), f"{words} Take {fix} out of the cells.", "warning")
+        elif column.held.what == NUMBERS:
+            words = f"{column.name!r} is text, and all of it numbers, such as {column.shown(0)}{seen.sampled}; to a model they are words."
+            yield Suspicion("numbers as text", (column.name,), f"{words} If they say how much, make numbers of them.", "info")
+
+
+def dates_as_text(seen: Seen) -> Iterator[Suspicion]:
+    """Columns of text, or of whole numbers such as 20240131, that look like dates."""
+    for column in seen.columns:
+        if column.kind == NUMBER and column.is_whole and looks_like_days(column.level_numbers):
+            words = f"{column.name!r} is whole numbers that look like dates, such as {column.shown(0)}{seen.sampled}: as numbers, the "
+            words += "last day of a month is far from the next. "
+            yield Suspicion("dates as numbers", (column.name,), words + _as_date(("%Y%m%d",)), "warning")
+        elif column.held is not None and column.held.what == DATES:
+            words = f"{column.name!r} is text that looks like dates, such as {column.shown(int(column.held.fits.argmax()))}{seen.sampled}"
+            also = ""
+            if not column.held.fits.all():
+                words += f", but for {_odd_cells(column, ~column.held.fits, seen)}"
+                also = ', "missing": [...]'
+            words += "; to a model these are words, and new days are new words. "
+            yield Suspicion("dates as text", (column.name,), words + _as_date(column.held.layouts, also), "warning")
+
+
+def _as_date(layouts: tuple[str, ...] | None, also: str = "") -> str:
+    """How text or numbers are made dates."""
+    if layouts is None:
+        return "Make dates of it first: 2024-01-31 is read everywhere."
+    said = '"type": "date"' + (f', "format": "{layouts[0]}"' if layouts else "")
+    other = f' (or "{layouts[1]}")' if len(layouts) > 1 else ""
+    return f"Make dates of it first, or say so in a written schema (--schema): {said}{other}{also}."
 
 
 def time_order(seen: Seen) -> Iterator[Suspicion]:
@@ -219,7 +258,7 @@ def groups(seen: Seen) -> Iterator[Suspicion]:
 def many_levels(seen: Seen) -> Iterator[Suspicion]:
     """Categories with so many levels that few rows are left for each."""
     for column in seen.columns:
-        if column.kind == TEXT and column.n_levels > max(seen.n / 10, 50) and not is_identifier(column, seen.n):
+        if column.kind == TEXT and column.n_levels > max(seen.n / 10, 50) and column.held is None and not is_identifier(column, seen.n):
             words = f"{column.name!r} has {column.n_levels:,} levels in {seen.n:,} rows{seen.sampled}: little can be learnt about each."
             yield Suspicion("many levels", (column.name,), words, "info")
 

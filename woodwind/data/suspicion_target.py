@@ -1,6 +1,6 @@
 """Suspicions about the target, and about columns that know too much of it."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -151,6 +151,21 @@ def _share_by_two(absent: NDArray[np.bool_], seen: Seen) -> float:
     overall = part * here + (1 - part) * there
     spread = float((overall * (1 - overall)).sum())
     return float((part * (1 - part) * (here - there) ** 2).sum() / spread) if spread > 0 else 0.0
+
+
+def labels_alike(classes: Sequence[Any], y: NDArray[Any]) -> Iterator[Suspicion]:
+    """Labels that differ by capitals or blanks alone: one answer, spelt in several ways, makes several classes."""
+    spelt: dict[str, list[int]] = {}
+    for number, label in enumerate(classes):
+        if isinstance(label, str):
+            spelt.setdefault(" ".join(label.split()).casefold(), []).append(number)
+    for numbers in (several for several in spelt.values() if len(several) > 1):
+        shown = ", ".join(f"{classes[number]!r} ({int((y == number).sum()):,} rows)" for number in numbers[:5])
+        words = (
+            f"{len(numbers)} labels of the target differ by capitals or blanks alone: {shown}. They are {len(numbers)} classes to the "
+            "model, which must tell apart what is the same. Spell them in one way."
+        )
+        yield Suspicion("labels alike", (), words, "serious")
 
 
 def rare_classes(seen: Seen) -> Iterator[Suspicion]:

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from woodwind.base.streams import hashes, key
 from woodwind.data.convert import plain
 from woodwind.data.dates import is_moment, seconds
+from woodwind.data.suspicion_text import NUMBERS, Held, held
 
 NUMBER, TEXT, DATE, TRUTH = "number", "text", "date", "boolean"
 SEVERITIES = ("serious", "warning", "info")
@@ -66,6 +67,18 @@ class SeenColumn:
     def is_whole(self) -> bool:
         """Whether all values are whole numbers."""
         return self.kind == NUMBER and bool((self.level_numbers == np.round(self.level_numbers)).all())
+
+    @cached_property
+    def held(self) -> Held | None:
+        """What text really holds: numbers, numbers with units, or dates; None for words, and for what is no text."""
+        return held(self.levels, self.counts) if self.kind == TEXT else None
+
+    @cached_property
+    def level_sizes(self) -> NDArray[np.float64] | None:
+        """The values as the numbers that they are or that they are written as; None for all else."""
+        if self.kind == TEXT and self.held is not None and self.held.what == NUMBERS:
+            return np.asarray(pc.utf8_trim_whitespace(self.levels).cast(pa.float64()).to_numpy(zero_copy_only=False))
+        return self.level_numbers if self.kind == NUMBER else None
 
     def shown(self, place: int) -> str:
         """One value, short enough for a sentence."""
@@ -125,6 +138,8 @@ def _columns(table: pa.Table, target: str | None) -> Iterator[SeenColumn]:
         values = plain(column)
         if pa.types.is_dictionary(values.type):
             values = values.cast(values.type.value_type)
+        if pa.types.is_string(values.type):  # text of one type, whatever wrote the table
+            values = values.cast(pa.large_string())
         kind = _kind(values.type)
         if name == target or kind is None:
             continue

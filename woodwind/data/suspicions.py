@@ -1,5 +1,6 @@
 """What is suspicious about a table: things that make a model look better than it is, or worse than it could be."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,8 @@ _KINDS = (
     suspicion_columns.time_order,
     suspicion_columns.duplicate_rows,
     suspicion_columns.mixed_columns,
+    suspicion_columns.numbers_as_text,
+    suspicion_columns.dates_as_text,
     suspicion_target.rare_classes,
     suspicion_target.heavy_tails,
     suspicion_columns.many_levels,
@@ -32,7 +35,14 @@ _KINDS = (
 
 
 def suspicions(
-    table: pa.Table, target: str | None, y: NDArray[Any], is_class: bool, groups: Any = None, *, most_rows: int = MOST_ROWS
+    table: pa.Table,
+    target: str | None,
+    y: NDArray[Any],
+    is_class: bool,
+    groups: Any = None,
+    *,
+    classes: Sequence[Any] = (),
+    most_rows: int = MOST_ROWS,
 ) -> tuple[Suspicion, ...]:
     """Look for identifiers, leaks, copies, gaps and the like; the gravest come first.
 
@@ -48,6 +58,8 @@ def suspicions(
         Whether `y` holds class numbers.
     groups : array, optional
         Which rows belong together, if that is known: then nothing is said about columns that might tell.
+    classes : labels, optional
+        Those of the class numbers: then labels that may be the same one are found.
     most_rows : int
         Of a larger table so many rows are looked at, always the same ones; the words say so.
 
@@ -59,5 +71,5 @@ def suspicions(
     if table.num_rows == 0 or y.shape != (table.num_rows,):
         return ()
     seen = look(table, target, y, is_class, most_rows, groups is not None)
-    found = [suspicion for kind in _KINDS for suspicion in kind(seen)]
+    found = [*suspicion_target.labels_alike(classes, y), *(suspicion for kind in _KINDS for suspicion in kind(seen))]
     return tuple(sorted(found, key=lambda suspicion: SEVERITIES.index(suspicion.severity)))

@@ -34,6 +34,19 @@ class Metric:
     needs: str
     measure: Measure = field(compare=False)
     spread: Measure = field(compare=False)
+    refuses: Callable[[NDArray[Any]], str] | None = field(default=None, compare=False)  # why it cannot be had for a target; "" if it can
+
+    def check(self, y: Any) -> "Metric":
+        """It can be had for this target, whatever is predicted; gives itself, or raises TargetError. To be asked before any work is done."""
+        truth = np.asarray(y)
+        if self.needs == "number" and truth.dtype.kind not in "iufb":
+            raise TargetError(f"metric {self.name!r} is for numbers, and the target is {truth.dtype}.")
+        if self.needs != "number" and (truth.dtype.kind not in "iub" or (truth.size and truth.min() < 0)):
+            raise TargetError(f"metric {self.name!r} is for classes, and the target is {truth.dtype}.")
+        why = self.refuses(truth) if self.refuses is not None and truth.size else ""
+        if why:
+            raise TargetError(f"metric {self.name!r} cannot be had for this target: {why}")
+        return self
 
     def value(self, y: Any, prediction: Any, weight: Any = None) -> float:
         """The metric as people know it. Not a number where the rows say nothing about it."""

@@ -2,8 +2,10 @@
 
 from collections.abc import Callable
 from functools import partial
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from woodwind.base.errors import TargetError
 from woodwind.metrics.metric import NUMBERS, Floats, Measure, Metric, mean, spread_of_mean
@@ -30,10 +32,30 @@ def relative(y: Floats, said: Floats) -> Floats:
     return np.abs(y - said) / np.maximum(np.abs(y), SMALLEST)
 
 
+def has_negatives(y: NDArray[Any]) -> str:
+    """Why the logarithm of one plus the target cannot be had."""
+    rows = np.flatnonzero(y < 0)
+    if not rows.size:
+        return ""
+    return f"{_in_rows(rows, y)} negative (first {y[rows[0]]} in row {rows[0] + 1:,}), and has no logarithm. Choose another, as 'rmse'."
+
+
+def has_zeros(y: NDArray[Any]) -> str:
+    """Why errors as shares of the target cannot be had: any error is infinitely many times nothing."""
+    rows = np.flatnonzero(y == 0)
+    if not rows.size:
+        return ""
+    return f"{_in_rows(rows, y)} zero (first in row {rows[0] + 1:,}), and no error is a share of that. Choose another, as 'mae'."
+
+
+def _in_rows(rows: NDArray[np.int64], y: NDArray[Any]) -> str:
+    return f"in {rows.size:,} of {y.size:,} rows it is"
+
+
 def squared_logs(y: Floats, said: Floats) -> Floats:
     """Squared errors of log(1 + target); predictions below zero count as zero."""
-    if y.min() < 0.0:
-        raise TargetError(f"rmsle needs targets that are not negative, but there is {y.min()}. Choose another metric, as 'rmse'.")
+    if why := has_negatives(y):
+        raise TargetError(f"rmsle cannot be had: of the target, {why}")
     return (np.log1p(y) - np.log1p(np.maximum(said, 0.0))) ** 2
 
 
@@ -150,7 +172,7 @@ METRICS = (
     Metric("mae", "mean absolute error", ONLY, False, "number", *means(absolute)),
     Metric("median_absolute_error", "median of the absolute errors", ONLY, False, "number", median_absolute, median_absolute_spread),
     Metric("r2", "share of the variance that is explained", ONLY, True, "number", r2, r2_spread),
-    Metric("mape", "mean of absolute errors as shares of the target", ONLY, False, "number", *means(relative)),
-    Metric("rmsle", "rmse of log(1 + target), for targets that are not negative", ONLY, False, "number", *roots(squared_logs)),
+    Metric("mape", "mean of absolute errors as shares of the target", ONLY, False, "number", *means(relative), has_zeros),
+    Metric("rmsle", "rmse of log(1 + target), for targets that are not negative", ONLY, False, "number", *roots(squared_logs), has_negatives),
     Metric("spearman", "correlation of the ranks of truth and prediction", ONLY, True, "number", spearman, spearman_spread),
 )
