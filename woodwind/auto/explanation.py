@@ -19,13 +19,13 @@ from woodwind.auto.view import View
 from woodwind.base.errors import DataError
 from woodwind.base.streams import key, permutation
 from woodwind.data.cells import Cells
-from woodwind.tree.explained import LOG_ODDS, Explanation, by_column
+from woodwind.tree.explained import LOG_ODDS, SCORE, Explanation, by_column
 from woodwind.tree.explanation import explain
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
-SCALES = {"binary": LOG_ODDS, "multiclass": "score"}
+SCALES = {"binary": LOG_ODDS, "multiclass": SCORE}
 # Orders of the columns that are drawn for a row; each counts together with its reverse. Of many rows or columns fewer, so that members are
 # asked about no more rows than these: the nets of five folds took 26 s for them on a busy machine.
 ORDERS = 16

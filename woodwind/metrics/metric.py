@@ -37,7 +37,7 @@ class Metric:
     refuses: Callable[[NDArray[Any]], str] | None = field(default=None, compare=False)  # why it cannot be had for a target; "" if it can
 
     def check(self, y: Any) -> "Metric":
-        """It can be had for this target, whatever is predicted; gives itself, or raises TargetError. To be asked before any work is done."""
+        """It can be had for this target, whatever is predicted: to be asked before any work. Gives itself, or raises TargetError."""
         truth = np.asarray(y)
         if self.needs == "number" and truth.dtype.kind not in "iufb":
             raise TargetError(f"metric {self.name!r} is for numbers, and the target is {truth.dtype}.")

@@ -173,6 +173,6 @@ METRICS = (
     Metric("median_absolute_error", "median of the absolute errors", ONLY, False, "number", median_absolute, median_absolute_spread),
     Metric("r2", "share of the variance that is explained", ONLY, True, "number", r2, r2_spread),
     Metric("mape", "mean of absolute errors as shares of the target", ONLY, False, "number", *means(relative), has_zeros),
-    Metric("rmsle", "rmse of log(1 + target), for targets that are not negative", ONLY, False, "number", *roots(squared_logs), has_negatives),
+    Metric("rmsle", "rmse of log(1 + target), which must not be negative", ONLY, False, "number", *roots(squared_logs), has_negatives),
     Metric("spearman", "correlation of the ranks of truth and prediction", ONLY, True, "number", spearman, spearman_spread),
 )

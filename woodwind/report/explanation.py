@@ -15,7 +15,7 @@ from woodwind.report.page import policy
 from woodwind.report.scales import Scale, labels, span, ticks
 from woodwind.report.svg import Element, add, box, drawing, markup, place, tip
 from woodwind.report.text import count, number, percent, shown
-from woodwind.tree.explained import Contribution, Explanation
+from woodwind.tree.explained import LOG_ODDS, SCORE, Contribution, Explanation, rounded
 
 # Columns of a picture or a text, rows that are told one by one, and points of a strip.
 MOST_COLUMNS = 10
@@ -62,7 +62,7 @@ def _summary_text(explanation: Explanation, most: int) -> str:
     size = explanation.importance().mean(axis=1)
     order = [c for c in np.argsort(-size, kind="stable")[:most].tolist() if size[c] > 0.0]
     lines = [f"mean size of what a column brings, over {len(explanation):,} rows:"]
-    return "\n".join(lines + [f"  {size[c]:<9.4g} {explanation.names[c]}" for c in order]) + "\n"
+    return "\n".join(lines + [f"  {rounded(float(size[c])):<9} {explanation.names[c]}" for c in order]) + "\n"
 
 
 def as_html(
@@ -115,8 +115,8 @@ def _under(explanation: Explanation) -> str:
 
 def _row_figure(explanation: Explanation, row: int, called: int) -> dict[str, Any]:
     k = explanation.highest(row)
-    chance, usual = explanation.chance(float(explanation.scores[row, k])), explanation.chance(float(explanation.base[k]))
-    score = f"{capital(explanation.title(k))}: {number(float(explanation.scores[row, k]))}"
+    chance, usual = explanation.chance(explanation.scores[row], k), explanation.chance(explanation.base, k)
+    score = f"{titled(explanation, k)}: {number(float(explanation.scores[row, k]))}"
     words = f"{number(float(explanation.base[k]))} on average"
     if chance is not None and usual is not None:
         score, words = f"{score}, a chance of {percent(chance)}", f"{words}, a chance of {percent(usual)}"
@@ -181,9 +181,11 @@ def _bar(root: Element, x: Scale, line: int, one: Contribution, edges: tuple[flo
     add(root, "line", class_="joint", x1=x.at(begin), x2=x.at(begin), y1=top - LINE + 19.0 + BAR, y2=top + 19.0)
 
 
-def capital(text: str) -> str:
-    """A title as a sentence begins."""
-    return shown(text[:1].upper() + text[1:], 60)
+def titled(explanation: Explanation, output: int) -> str:
+    """What a score is, as a sentence begins; the name of a column stays as it is."""
+    text = explanation.title(output)
+    ours = explanation.scale in (LOG_ODDS, SCORE)
+    return shown(text[:1].upper() + text[1:] if ours else text, 60)
 
 
 def signed(value: float) -> str:
@@ -198,7 +200,7 @@ def _swarm_figure(explanation: Explanation, output: int) -> dict[str, Any]:
     size = explanation.importance()[:, output]
     order = [c for c in np.argsort(-size, kind="stable")[:MOST_COLUMNS].tolist() if size[c] > 0.0]
     words = "The columns that bring most, by the mean size of what they bring." if order else "No column brings anything."
-    return {"title": capital(explanation.title(output)), "words": words, "drawing": swarm(explanation, output, order)}
+    return {"title": titled(explanation, output), "words": words, "drawing": swarm(explanation, output, order)}
 
 
 def swarm(explanation: Explanation, output: int, columns: Sequence[int]) -> Markup:

@@ -51,13 +51,15 @@ SECTIONS = (
 )
 
 
-def page(facts: Facts) -> str:
+def page(facts: Facts, file: str = "model.ww") -> str:
     """The report as one HTML page.
 
     Parameters
     ----------
     facts : dict
         Facts of a job, as `woodwind.auto.facts.collect` gives them and as a model file keeps them. Parts that are not there are left out.
+    file : str, default="model.ww"
+        What the file of the model is called, for the commands that the page shows.
 
     Returns
     -------
@@ -69,7 +71,7 @@ def page(facts: Facts) -> str:
             "The model has no facts that a report can be made of: it was saved without them, or by another version of Woodwind. "
             "Train it with `woodwind fit`, or with the version that made it."
         )
-    facts = cleaned(facts)
+    facts = {**cleaned(facts), "file": shown(file, 200)}
     try:
         made = [_made(section, facts) for section in SECTIONS]
         headline, under = sections.headline(facts)

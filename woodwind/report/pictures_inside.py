@@ -27,9 +27,8 @@ def importance(facts: Facts) -> Facts | None:
     shown_rows = found["columns"][:MOST_BARS]
     caption = (
         f"By how much the {found['unit']} grows when a column is shuffled among rows, so that it says nothing any more; whiskers are two "
-        f"standard errors over {count(found['rows'])} rows, and paler bars may be chance. The final model was asked about rows that it was "
-        "trained on: there it looks better than on new ones, so read the order and the proportions. Columns that say the same can replace "
-        "each other: each alone then looks unimportant."
+        f"standard errors over {count(found['rows'])} rows, and paler bars may be chance. Columns that say the same can replace each "
+        "other: each alone then looks unimportant."
     )
     if len(found["columns"]) < found["n_columns"] or len(shown_rows) < len(found["columns"]):
         caption += f" The first {len(shown_rows)} of {count(found['n_columns'])} columns are shown."
@@ -42,7 +41,12 @@ def importance(facts: Facts) -> Facts | None:
         words += "There is a line for each of the classes that it moves most."
     else:
         words += "Thin lines are single rows: where they are not parallel, it depends on other columns."
-    return {"rows": bars(shown_rows), "unit": f"Change of the {found['unit']}", "caption": caption, "figures": drawn, "dependence": words}
+    learnt = (
+        f"Measured on {count(found['rows'])} rows that it has learnt, not on rows held out: it says what the model uses. A column that "
+        "names the rows, as an identifier does, looks important here, and is of no use for new rows."
+    )
+    unit = f"Change of the {found['unit']}"
+    return {"rows": bars(shown_rows), "unit": unit, "learnt": learnt, "caption": caption, "figures": drawn, "dependence": words}
 
 
 def dependence_figure(one: Facts, facts: Facts) -> Facts:

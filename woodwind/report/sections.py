@@ -3,6 +3,8 @@
 Each function takes the facts and gives what its template shows, or None where the facts are not there.
 """
 
+import re
+from collections.abc import Sequence
 from typing import Any
 
 from markupsafe import Markup
@@ -14,11 +16,16 @@ from woodwind.report.words import how_good, looks_at, metric_title, part_name, s
 
 Facts = dict[str, Any]
 
-COMMANDS = """\
-woodwind predict model.ww new.csv -o predictions.csv
-woodwind explain model.ww new.csv        # why it says what it says
-woodwind leaderboard model.ww
-woodwind report model.ww                 # this page again"""
+COMMANDS = (
+    ("woodwind predict {} new.csv -o predictions.csv", ""),
+    ("woodwind explain {} new.csv", "why it says what it says"),
+    ("woodwind leaderboard {}", ""),
+    ("woodwind report {}", "this page again"),
+)
+FACTORS = (
+    "Weights are factors, not shares: the members are stacked, the score of each is multiplied by its weight, and the weights need not add "
+    "up to one."
+)
 KINDS = {"binary": "two classes", "multiclass": "classes", "regression": "numbers"}
 
 
@@ -85,7 +92,8 @@ def leaderboard(facts: Facts) -> Facts | None:
     if low == high:
         track = Track(low - 0.5, high + 0.5)
     level = scored[0]["score"] if scored else None
-    rows = [_entry_row(one, track, level) for one in entries]
+    are_shares = weights_are_shares(entries)
+    rows = [_entry_row(one, track, level, are_shares) for one in entries]
     guess = facts.get("comparison", {}).get("guess", {}).get("score")
     if guess is not None:
         rows.append(_guess_row(guess, track, level, "the mean" if facts["task"] == "regression" else "the shares of the classes"))
@@ -94,10 +102,22 @@ def leaderboard(facts: Facts) -> Facts | None:
         "Points have whiskers of two standard errors: models whose whiskers overlap widely may have changed places by chance. "
         "The last column is the time to predict one row among many."
     )
+    caption += "" if are_shares else f" {FACTORS}"
     return {"metric": metric_title(facts), "arrow": "Better is to the left", "rows": rows, "caption": caption}
 
 
-def _entry_row(one: Facts, track: Track, level: float | None) -> Facts:
+def weights_are_shares(members: Sequence[Facts]) -> bool:
+    """Whether the weights of members add up to one, as shares do; those of stacking are factors."""
+    total = sum(one["weight"] or 0.0 for one in members if one.get("family") != "ensemble")
+    return abs(total - 1.0) < 0.005 or total == 0.0
+
+
+def written_weight(weight: float, are_shares: bool) -> str:
+    """A share in per cent, or a factor as a number."""
+    return percent(weight, 0) if are_shares else fixed(weight, 2)
+
+
+def _entry_row(one: Facts, track: Track, level: float | None, are_shares: bool) -> Facts:
     ensemble = one["family"] == "ensemble"
     out = {"name": shown(one["name"]), "seconds": one["seconds"], "training": duration(one["seconds"] or 0.0)}
     if one["score"] is None:
@@ -114,7 +134,7 @@ def _entry_row(one: Facts, track: Track, level: float | None) -> Facts:
         "written": written,
         "drawing": point_row(track, one["score"], 2.0 * error, told, kind="one" if ensemble else "faint", level=level),
         "weight": one["weight"],
-        "share": "" if ensemble else percent(one["weight"], 0) if one["weight"] else "–",
+        "share": "" if ensemble else written_weight(one["weight"], are_shares) if one["weight"] else "–",
         "microseconds": "" if micro is None else micro,
         "prediction": "–" if micro is None else f"{number(micro, 2)} µs" if micro < 1000.0 else f"{number(micro / 1000.0, 2)} ms",
     }
@@ -150,14 +170,16 @@ def members(facts: Facts) -> Facts:
     found = facts.get("members")
     if not found or not all("more" in one for one in found["members"]) or len(found["members"]) < 2:
         return {}
+    are_shares = weights_are_shares(found["members"])
     rows = [
-        {**bar, "weight": one["weight"], "share": percent(one["weight"], 0)}
+        {**bar, "weight": one["weight"], "share": written_weight(one["weight"], are_shares)}
         for one, bar in zip(found["members"], bars(found["members"]), strict=True)
     ]
     caption = (
         f"By how much the {found['unit']} would grow if the member were not there and the others took over its weight. "
         "Members that say nearly the same can replace each other: each of them alone is then worth little."
     )
+    caption += "" if are_shares else f" {FACTORS}"
     return {"rows": rows, "unit": f"Change of the {found['unit']} without it", "caption": caption}
 
 
@@ -207,17 +229,18 @@ def use(facts: Facts) -> Facts | None:
     found = facts.get("use")
     if not found:
         return None
+    file = facts.get("file", "model.ww")
     pairs = list(found["example"].items())
     row = [f"    {literal(name)}: [{literal(value)}]," for name, value in pairs[:12]]
     if found["n_columns"] > len(row):
         row.append(f"    # and so on: {count(found['n_columns'])} columns in all")
     ask = ["model.predict(table)"] if facts["task"] == "regression" else ["model.predict(table)", "model.predict_proba(table)"]
-    opened = ["import pandas as pd", "import woodwind", "", 'model = woodwind.load("model.ww")']
+    opened = ["import pandas as pd", "import woodwind", "", f"model = woodwind.load({literal(file)})"]
     code = [*opened, "table = pd.DataFrame({", *row, "})", *ask]
     names = [shown(name) for name in found["columns"]]
     more = found["n_columns"] - len(names)
     return {
-        "commands": COMMANDS,
+        "commands": commands(file),
         "python": "\n".join(code),
         "columns": names,
         "needed": f"The {count(found['n_columns'])} columns that it reads",
@@ -225,6 +248,14 @@ def use(facts: Facts) -> Facts | None:
         "caption": "Any table will do: CSV, Parquet, Arrow, pandas, polars. Columns are found by name, further ones are ignored, "
         "and missing values are allowed.",
     }
+
+
+def commands(file: str) -> str:
+    """What to type, with what it is for beside it."""
+    named = file if re.fullmatch(r"[\w.+-][\w./+-]*", file) else "'" + file.replace("'", "'\\''") + "'"
+    lines = [(command.format(named), why) for command, why in COMMANDS]
+    wide = max(len(command) for command, why in lines if why)
+    return "\n".join(f"{command:{wide}}  # {why}" if why else command for command, why in lines)
 
 
 def literal(value: Any) -> str:

@@ -38,6 +38,7 @@ PARTS = {
     "dependence": "how columns matter",
 }
 CLEAR = 2.0  # standard errors from which on a difference is called clear
+SLIGHT = 0.01  # of the loss, below which a difference is slight, however clear
 FEW_ROWS = 500
 RARE = 0.05  # share of a class that is called rare
 MISCALIBRATED = 0.05
@@ -79,16 +80,20 @@ def how_good(facts: dict[str, Any]) -> list[Markup]:
             words = "It is <b>not clearly better than guessing</b>: the columns say little about the target, or the rows are too few."
             out.append(Markup(words))
     if best:
-        out.append(against_best(best, unit))
+        out.append(against_best(best, unit, comparison.get("loss")))
     return out
 
 
-def against_best(best: dict[str, Any], unit: str) -> Markup:
+def against_best(best: dict[str, Any], unit: str, loss: float | None = None) -> Markup:
     """The ensemble against its best member."""
     more, error = best["more"], best["standard_error"] or 0.0
     after = places_for(error) if error > 0.0 else 4
     difference = f"{fixed(abs(more), after)}\u00a0±\u00a0{fixed(error, after)}"
     name = strong(best["name"])
+    if loss and CLEAR * error < abs(more) < SLIGHT * loss:
+        words = "It is <b>slightly {}</b> than the best single model, {}: its {} is {} by {}, which is not chance, but little ({})."
+        how = ("better", "smaller") if more > 0.0 else ("worse", "larger")
+        return Markup(words).format(how[0], name, unit, how[1], difference, percent(abs(more) / loss))
     if more > CLEAR * error:
         return Markup("It is <b>clearly better</b> than the best single model, {}: its {} is smaller by {}.").format(name, unit, difference)
     if more < -CLEAR * error:
@@ -136,23 +141,40 @@ def looks_at(facts: dict[str, Any]) -> list[Markup]:
     if not importance:
         return [Markup("There was no time to measure what it looks at.")]
     columns = importance["columns"]
-    most = max((one["more"] for one in columns), default=0.0)
-    clear = [one for one in columns if one["more"] > max(CLEAR * (one["standard_error"] or 0.0), LEAST * most)]
+    most, clear = max((one["more"] for one in columns), default=0.0), clear_columns(importance)
     if not clear:
-        return [Markup("No single column matters clearly: many of them say the same, or none says much.")]
+        return [Markup("No single column makes a clear difference: many of them say the same, or none says much.")]
     total = sum(max(one["more"], 0.0) for one in columns)
     out = [Markup("Mostly at {}.").format(joined([strong(one["name"]) for one in clear[:3]]))]
     share = sum(one["more"] for one in clear[:3]) / total if total > 0.0 else 0.0
     if len(clear) > 3:
-        words = "These three make up {} of the importance of all columns; {} of {} columns matter clearly."
+        words = "These three make up {} of the importance of all columns; it uses {} of {} columns to a clear extent."
         out.append(Markup(words).format(percent(share, 0), len(clear), importance["n_columns"]))
     else:
-        verb = "matters" if len(clear) == 1 else "matter"
-        out.append(Markup("{} of {} columns {} clearly.").format(len(clear), importance["n_columns"], verb))
+        out.append(Markup("It uses {} of {} columns to a clear extent.").format(len(clear), importance["n_columns"]))
+    out.append(Markup("That is measured on rows that it has learnt: what it uses, not what helps with new rows."))
     idle = importance["n_columns"] - sum(1 for one in columns if one["more"] > max(one["standard_error"] or 0.0, LEAST * most))
     if idle and not importance["screened"]:
-        out.append(Markup("{} of them {} no clear difference.").format(count(idle), "makes" if idle == 1 else "make"))
+        out.append(Markup("{} of the columns {} no clear difference.").format(count(idle), "makes" if idle == 1 else "make"))
+    doubtful = [one for one in clear if one["name"] in _namers(facts)]
+    if doubtful:
+        words = "It has learnt {} by heart, which {} the rows rather than {} them: no help with new rows, however important here."
+        names, one = joined([strong(column["name"]) for column in doubtful[:3]]), len(doubtful) == 1
+        out.append(Markup(words).format(names, "names" if one else "name", "describes" if one else "describe"))
     return out
+
+
+def clear_columns(importance: dict[str, Any]) -> list[dict[str, Any]]:
+    """The columns whose shuffling makes a difference that chance does not make, and that is not tiny."""
+    columns = importance["columns"]
+    most = max((one["more"] for one in columns), default=0.0)
+    return [one for one in columns if one["more"] > max(CLEAR * (one["standard_error"] or 0.0), LEAST * most)]
+
+
+def _namers(facts: dict[str, Any]) -> set[str]:
+    """Columns that are suspected to name the rows."""
+    kinds = ("identifier", "free text")
+    return {name for one in facts.get("suspicions", ()) if one.get("kind") in kinds for name in one.get("columns", ())}
 
 
 def watch_out(facts: dict[str, Any]) -> list[Markup]:
@@ -168,7 +190,7 @@ def watch_out(facts: dict[str, Any]) -> list[Markup]:
     if importance and importance["columns"]:
         total = sum(max(one["more"], 0.0) for one in importance["columns"])
         first = importance["columns"][0]
-        if total > 0.0 and first["more"] > PILLAR * total and importance["n_columns"] > 2:
+        if total > 0.0 and first["more"] > PILLAR * total and importance["n_columns"] > 2 and first in clear_columns(importance):
             words = "It rests on {}: make sure that this column is known, and means the same, when you predict."
             out.append(Markup(words).format(strong(first["name"])))
     if facts.get("left_out"):

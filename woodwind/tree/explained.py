@@ -15,6 +15,7 @@ from woodwind.data.schema import Schema
 Floats = NDArray[np.float64]
 
 LOG_ODDS = "log-odds"  # the scale on which a score has a probability
+SCORE = "score"  # the scale on which the scores of all classes have probabilities together, by softmax
 # Columns that a text names at most; the others are added up.
 MOST_NAMED = 10
 
@@ -78,7 +79,7 @@ class Explanation:
         """
         brought = [one for one in self.contributions(row, output) if one.value]
         k = self.highest(row) if output is None else output
-        lines = [f"{self.title(k)}: {self.worded(float(self.scores[row, k]))}, on average {self.worded(float(self.base[k]))}"]
+        lines = [f"{self.title(k)}: {self.worded(self.scores[row], k)}, on average {self.worded(self.base, k)}"]
         told = [(one.value, one.name + (f" = {one.cell}" if one.cell else "")) for one in brought[:most]]
         if rest := brought[most:]:
             told.append((sum(one.value for one in rest), f"{len(rest)} other column{'s' if len(rest) > 1 else ''}"))
@@ -92,20 +93,31 @@ class Explanation:
         """What a score is, in words."""
         return f"{self.scale} of {self.outputs[output]}" if self.outputs[output] else self.scale
 
-    def chance(self, score: float) -> float | None:
-        """The probability that belongs to a score; None where the scale is another one."""
-        return 1.0 / (1.0 + math.exp(-min(max(score, -700.0), 700.0))) if self.scale == LOG_ODDS else None
+    def chance(self, scores: Floats, output: int) -> float | None:
+        """The probability that belongs to one of the scores of a row; None where the scale is another one."""
+        if self.scale == LOG_ODDS:
+            return 1.0 / (1.0 + math.exp(-min(max(float(scores[output]), -700.0), 700.0)))
+        if self.scale == SCORE and len(scores) > 1:
+            raised = np.exp(scores - scores.max())
+            return float(raised[output] / raised.sum())
+        return None
 
-    def worded(self, score: float) -> str:
-        """A score, and the probability that belongs to it."""
-        chance = self.chance(score)
-        return f"{score:.4g}" if chance is None else f"{score:.4g} (a probability of {chance:.3g})"
+    def worded(self, scores: Floats, output: int) -> str:
+        """One of the scores of a row, and the probability that belongs to it."""
+        score, chance = rounded(float(scores[output])), self.chance(scores, output)
+        return score if chance is None else f"{score} (a probability of {chance:.3g})"
 
     def _check(self, row: int, output: int | None) -> None:
         if not -len(self) <= row < len(self):
             raise ParameterError(f"Explanation: row must be one of the {len(self):,} rows, counted from 0; {row} was given")
         if output is not None and not 0 <= output < len(self.outputs):
             raise ParameterError(f"Explanation: output must be one of the {len(self.outputs)} scores, counted from 0; {output} was given")
+
+
+def rounded(value: float) -> str:
+    """A number with the four digits that count, at least all those before the point: no power of ten beside numbers that have none."""
+    text = f"{value:.4g}"
+    return f"{value:.0f}" if "e+" in text and abs(value) < 1e12 else text
 
 
 def aligned(values: Sequence[float]) -> list[str]:
