@@ -13,6 +13,7 @@ from tests.estimators.test_explain import table, target
 from tests.report.test_page import EVIL, Reader
 from woodwind import GradientBoostingClassifier, RandomForestClassifier, RandomForestRegressor
 from woodwind.report.explanation import MANY_ROWS, MOST_COLUMNS, MOST_POINTS, MOST_ROWS, as_html, as_text, signed
+from woodwind.tree.explained import SCORE
 
 BROWSER = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 
@@ -149,3 +150,29 @@ def test_a_browser_applies_the_style_of_the_page(tmp_path):
     shot.write_text(done.stdout, encoding="utf-8")
     assert "What brings it there" in done.stdout
     assert "Content Security Policy" not in done.stderr
+
+
+def test_the_name_of_a_column_is_left_as_it_is():
+    page = as_html(replace(told("regression"), scale="y"))
+    assert "Y:" not in page
+    assert "y: " in page
+    assert "Log-odds of yes: " in as_html(told("binary"))
+
+
+def test_one_of_several_classes_has_a_probability():
+    one = replace(told("multiclass", 1), scale=SCORE)
+    raised = np.exp(one.scores[0] - one.scores[0].max())
+    k = one.highest(0)
+    chance = raised[k] / raised.sum()
+    assert as_text(one).startswith(f"score of {one.outputs[k]}: ")
+    assert f"(a probability of {chance:.3g}), on average" in as_text(one)
+    assert f"a chance of {100 * chance:.1f}" in as_html(one)
+
+
+def test_numbers_that_stand_below_each_other_are_written_in_one_way():
+    one = told("regression", 1)
+    large = replace(one, values=one.values * 1e4, base=one.base * 1e4, scores=one.scores * 1e4)
+    assert "e+" not in as_text(large)
+    written = re.findall(r'class="[^"]*end value[^"]*"[^>]*>([^<]+)<', as_html(large))
+    assert len(written) > 2
+    assert len({len(text.partition(".")[2]) for text in written}) == 1

@@ -1,5 +1,6 @@
 """Explanations to be read and looked at: text for a terminal, and one page of HTML with a picture of every row, which loads nothing."""
 
+import math
 from collections.abc import Sequence
 from functools import cache
 from typing import Any
@@ -14,7 +15,7 @@ from woodwind.report.chart import SMALL_LETTER, thinned
 from woodwind.report.page import policy
 from woodwind.report.scales import Scale, labels, span, ticks
 from woodwind.report.svg import Element, add, box, drawing, markup, place, tip
-from woodwind.report.text import count, number, percent, shown
+from woodwind.report.text import MINUS, count, fixed, number, percent, shown
 from woodwind.tree.explained import LOG_ODDS, SCORE, Contribution, Explanation, rounded
 
 # Columns of a picture or a text, rows that are told one by one, and points of a strip.
@@ -132,15 +133,16 @@ def waterfall(explanation: Explanation, row: int, output: int) -> Markup:
         rest = brought[MOST_COLUMNS:]
         bars.append(Contribution(f"{len(rest)} other columns", "", sum(one.value for one in rest)))
     base, score = float(explanation.base[output]), float(explanation.scores[row, output])
+    after = places_beside([one.value for one in bars])
     edges = base + np.cumsum([0.0, *(one.value for one in bars)])
     height = LINE * (len(bars) + 2) + 30.0
-    words = "; ".join(f"{shown(one.name, 30)} {signed(one.value)}" for one in bars)
-    root = drawing(f"From {number(base)} to {number(score)}", f"What each column brings: {words}", WIDTH, height)
+    words = "; ".join(f"{shown(one.name, 30)} {signed(one.value, after)}" for one in bars)
+    root = drawing(f"From {fixed(base, after)} to {fixed(score, after)}", f"What each column brings: {words}", WIDTH, height)
     x = _axis(root, [*edges.tolist(), score], height)
-    _end(root, x, 0, "on average", base)
+    _end(root, x, 0, "on average", (base, after))
     for number_, (one, begin, end) in enumerate(zip(bars, edges[:-1], edges[1:], strict=True), start=1):
-        _bar(root, x, number_, one, (float(begin), float(end)))
-    _end(root, x, len(bars) + 1, "this row", score)
+        _bar(root, x, number_, one, (float(begin), float(end), after))
+    _end(root, x, len(bars) + 1, "this row", (score, after))
     return markup(root)
 
 
@@ -157,27 +159,27 @@ def _axis(root: Element, values: Sequence[float], height: float) -> Scale:
     return x
 
 
-def _end(root: Element, x: Scale, line: int, name: str, value: float) -> None:
-    """The base, or the score: a line across, and its number."""
-    top, across = LINE * line, x.at(value)
+def _end(root: Element, x: Scale, line: int, name: str, written: tuple[float, int]) -> None:
+    """The base, or the score: a line across, and its number with so many digits after the point."""
+    top, across = LINE * line, x.at(written[0])
     add(root, "text", name, class_="label", x=0.0, y=top + 13.0)
-    add(root, "text", number(value), class_="label end value", x=WIDTH, y=top + 13.0)
+    add(root, "text", fixed(*written), class_="label end value", x=WIDTH, y=top + 13.0)
     box(root, "bar base", (across - 2.0, top + 19.0), (4.0, BAR), rx=2.0)
 
 
-def _bar(root: Element, x: Scale, line: int, one: Contribution, edges: tuple[float, float]) -> None:
-    """What one column brings, from where the last one has ended."""
-    top, (begin, end) = LINE * line, edges
+def _bar(root: Element, x: Scale, line: int, one: Contribution, edges: tuple[float, float, int]) -> None:
+    """What one column brings, from where the last one has ended; and the digits that numbers have after the point."""
+    top, (begin, end, after) = LINE * line, edges
     kind = "up" if one.value > 0.0 else "down"
     room = int((WIDTH - 90.0) / SMALL_LETTER)
-    written = signed(one.value)
+    written = signed(one.value, after)
     name = shown(one.name, room)
     cell = shown(one.cell, max(room - len(name) - 3, 8)) if one.cell else ""
     add(root, "text", f"{name} = {cell}" if cell else name, class_="label", x=0.0, y=top + 13.0)
     add(root, "text", written, class_=f"end value {kind}", x=WIDTH, y=top + 13.0)
     left, right = sorted((x.at(begin), x.at(end)))
     drawn = box(root, f"bar {kind}", (left, top + 19.0), (max(right - left, 1.0), BAR), rx=2.0)
-    tip(drawn, f"{name}: {written}, from {number(begin)} to {number(end)}")
+    tip(drawn, f"{name}: {written}, from {fixed(begin, after)} to {fixed(end, after)}")
     add(root, "line", class_="joint", x1=x.at(begin), x2=x.at(begin), y1=top - LINE + 19.0 + BAR, y2=top + 19.0)
 
 
@@ -188,9 +190,16 @@ def titled(explanation: Explanation, output: int) -> str:
     return shown(text[:1].upper() + text[1:] if ours else text, 60)
 
 
-def signed(value: float) -> str:
-    """A number with its sign."""
-    return number(value) if value < 0.0 else f"+{number(value)}"
+def signed(value: float, after: int | None = None) -> str:
+    """A number with its sign; with so many digits after the point, if that is said."""
+    written = number(value) if after is None else fixed(value, after)
+    return written if written.startswith(MINUS) else f"+{written}"
+
+
+def places_beside(values: Sequence[float]) -> int:
+    """Digits after the point for numbers that stand below each other: as many as give the largest three that count."""
+    largest = max((abs(value) for value in values), default=0.0)
+    return min(max(2 - math.floor(math.log10(largest)), 0), 12) if largest > 0.0 else 3
 
 
 # All rows: a strip of points for each column.

@@ -89,7 +89,7 @@ def calibration_figure(found: Facts, target: str) -> Facts:
         reference=Line("", (0.0, 1.0), (0.0, 1.0)),
     )
     words = (
-        f"Groups of {count(bins[0]['count'])} rows each, with 95 % intervals; on the dashed line chances are exact. "
+        f"Groups of {count(bins[0]['count'])} rows each, with 95\u202f% intervals; on the dashed line chances are exact. "
         f"Mean distance {percent(found['error'])}."
     )
     return figure("Can its chances be trusted?", words, drawn)

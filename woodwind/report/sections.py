@@ -11,7 +11,7 @@ from markupsafe import Markup
 
 from woodwind.report.figures import spark
 from woodwind.report.rows import Track, bar_row, point_row
-from woodwind.report.text import count, duration, fixed, listing, number, percent, places_for, shown, trimmed, with_error
+from woodwind.report.text import count, duration, fixed, listing, number, percent, places_for, shown, trimmed
 from woodwind.report.words import how_good, looks_at, metric_title, part_name, sentence, severity, watch_out
 
 Facts = dict[str, Any]
@@ -93,10 +93,13 @@ def leaderboard(facts: Facts) -> Facts | None:
         track = Track(low - 0.5, high + 0.5)
     level = scored[0]["score"] if scored else None
     are_shares = weights_are_shares(entries)
-    rows = [_entry_row(one, track, level, are_shares) for one in entries]
+    errors = sorted(one["standard_error"] or 0.0 for one in scored)
+    usual = errors[len(errors) // 2] if errors else 0.0
+    rows = [_entry_row(one, track, level, are_shares, usual) for one in entries]
     guess = facts.get("comparison", {}).get("guess", {}).get("score")
     if guess is not None:
-        rows.append(_guess_row(guess, track, level, "the mean" if facts["task"] == "regression" else "the shares of the classes"))
+        what = "the mean" if facts["task"] == "regression" else "the shares of the classes"
+        rows.append(_guess_row(guess, track, level, f"always {what}"))
     caption = (
         "Scores are of rows that were held out, so no model had learnt them; for the ensemble its weights were chosen without them, too. "
         "Points have whiskers of two standard errors: models whose whiskers overlap widely may have changed places by chance. "
@@ -117,13 +120,15 @@ def written_weight(weight: float, are_shares: bool) -> str:
     return percent(weight, 0) if are_shares else fixed(weight, 2)
 
 
-def _entry_row(one: Facts, track: Track, level: float | None, are_shares: bool) -> Facts:
+def _entry_row(one: Facts, track: Track, level: float | None, are_shares: bool, usual: float) -> Facts:
     ensemble = one["family"] == "ensemble"
     out = {"name": shown(one["name"]), "seconds": one["seconds"], "training": duration(one["seconds"] or 0.0)}
     if one["score"] is None:
         return {**out, "kind": "gone", "note": shown(one["note"] or "no score", 120)}
     error = one["standard_error"] or 0.0
-    written = with_error(one["score"], error)
+    # As many digits for all as the usual error leaves: numbers that stand below each other are compared.
+    after = places_for(usual)
+    written = f"{fixed(one['score'], after)}\u00a0±\u00a0{fixed(error, after)}" if error > 0.0 else number(one["score"], 4)
     micro, told = one["row_microseconds"], f"{shown(one['name'])}: {written}"
     return {
         **out,
@@ -144,7 +149,7 @@ def _guess_row(score: float, track: Track, level: float | None, what: str) -> Fa
     """What one would have without any model."""
     nothing = {"seconds": "", "training": "–", "weight": "", "share": "–", "microseconds": "", "prediction": "–"}
     drawing = point_row(track, score, 0.0, f"guessing: {number(score, 4)}", kind="faint", level=level)
-    return {"name": "guessing", "kind": "guess", "family": what, "score": score, "written": number(score, 4), "drawing": drawing, **nothing}
+    return {"name": "guessing", "kind": "guess", "note": what, "score": score, "written": number(score, 4), "drawing": drawing, **nothing}
 
 
 def bars(rows: list[Facts], kinds: tuple[str, str] = ("one", "soft")) -> list[Facts]:
