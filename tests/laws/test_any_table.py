@@ -336,7 +336,7 @@ def test_columns_are_matched_by_name():
     model = fitted(BOTH[1], X, X["a"].to_numpy())
     expected = model.predict(X)
     assert np.array_equal(model.predict(X[["c", "a", "b"]]), expected)
-    with pytest.warns(ExtraColumnWarning, match="GradientBoostingRegressor ignores 1 columns that training never saw: 'more'"):
+    with pytest.warns(ExtraColumnWarning, match="GradientBoostingRegressor ignores 1 column that training never saw: 'more'"):
         assert np.array_equal(model.predict(X.assign(more="?")), expected)
     with pytest.warns(NamelessTableWarning, match="X does not have valid feature names"):
         assert np.array_equal(model.predict(X.to_numpy()), expected)
