@@ -7,6 +7,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.datasets import make_classification, make_regression
 from sklearn.ensemble import BaggingClassifier as TheirBagging
 from sklearn.ensemble import RandomForestClassifier as TheirForest
+from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.model_selection import GridSearchCV, GroupKFold, StratifiedKFold
 from sklearn.naive_bayes import GaussianNB
@@ -16,6 +17,7 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from woodwind import BaggingClassifier, DataError, DynamicSelectionClassifier, DynamicSelectionRegressor, ParameterError, WoodwindError
 from woodwind.estimators import dynamic_model
+from woodwind.select.competence import count_of_hits
 from woodwind.select.methods import METHODS, NUMBER_METHODS, Method
 
 X, NUMBERS = make_classification(360, 6, n_informative=4, n_redundant=0, n_classes=3, n_clusters_per_class=1, flip_y=0.1, random_state=1)
@@ -305,6 +307,32 @@ def test_the_member_without_errors_near_a_row_is_asked_for_its_number(method):
     model = DynamicSelectionRegressor(estimators=members, method=method, k=3, method_options=None).fit(table, table[:, 0])
     far = np.abs(table[:, 0]) > 0.2
     np.testing.assert_allclose(model.predict(table)[far], table[far, 0], atol=1e-4)
+
+
+def test_a_choice_of_the_users_own_must_speak_of_all_members():
+    def the_first(scores):
+        return scores[:, :1] > 0.0
+
+    method = Method("Whoever is first", "", count_of_hits, the_first)
+    with pytest.raises(DataError, match=r"the_first must say for each query and member .* shape \(\d+, 1\) of bool came"):
+        fitted(method).predict(X[TEST])
+
+
+def test_a_trained_model_does_not_ask_members_for_their_tags():
+    class Counts(DecisionTreeClassifier):
+        asked = 0
+
+        def __sklearn_tags__(self):
+            Counts.asked += 1
+            return super().__sklearn_tags__()
+
+    model = DynamicSelectionClassifier(estimators=[("one", Counts(max_depth=1)), ("two", Counts(max_depth=2))], random_state=0)
+    with pytest.raises(NotFittedError):
+        model.predict(X[TEST])
+    model.fit(X[SELECT], Y[SELECT])
+    Counts.asked = 0
+    assert len(model.estimators_) == 2
+    assert Counts.asked == 0
 
 
 def test_a_users_competence_for_numbers():

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
-from woodwind.kernels.regions import count_hits, meta_odds, unbroken_hits
+from woodwind.kernels.regions import add_votes, count_hits, count_votes, meta_odds, unbroken_hits
 from woodwind.testing import naive_regions
 
 EDGES = np.linspace(0.1, 1.0, 10)
@@ -18,6 +18,20 @@ def test_counts_of_hits_are_those_of_the_twin(name, n_members, k):
     out = np.full((9, n_members), np.nan)
     {"count_hits": count_hits, "unbroken_hits": unbroken_hits}[name](hits, rows, out)
     assert_array_equal(out, getattr(naive_regions, name)(hits, rows))
+
+
+@pytest.mark.parametrize("kind", [np.int16, np.int64])
+@pytest.mark.parametrize(("n_members", "n_classes"), [(1, 2), (70, 2), (9, 5)])
+def test_votes_are_counted_as_by_the_twin(n_members, n_classes, kind):
+    rng = np.random.default_rng(n_members)
+    votes, weights = rng.integers(0, n_classes, (12, n_members)).astype(kind), rng.normal(size=(12, n_members))
+    out = np.full((12, n_classes), np.nan)
+    add_votes(votes, weights, out)
+    assert_array_equal(out, naive_regions.add_votes(votes, weights, n_classes))
+    for count in (count_votes, add_votes):
+        out[:] = np.nan
+        count(votes, weights > 0.0, out)
+        assert_array_equal(out, naive_regions.add_votes(votes, weights > 0.0, n_classes))
 
 
 @pytest.mark.parametrize(("n_classes", "k", "p"), [(2, 7, 5), (4, 3, 1)])

@@ -6,7 +6,6 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
-from sklearn.utils.validation import check_is_fitted
 
 from woodwind.base.errors import ParameterError
 from woodwind.estimators.dynamic_model import DynamicModel, Manner, Part, fair, unanimous
@@ -111,7 +110,7 @@ class DynamicSelectionClassifier(
         X : table
             Rows of the columns that the model was trained with; columns are matched by name.
         """
-        check_is_fitted(self)
+        self._check_is_fitted()
         parts = self._model.class_shares(X, self.voting == "soft", self._owner, self._threads)
         labels: NDArray[Any] = self.classes_[np.concatenate([shares.argmax(axis=1) for _, shares in parts])]
         return labels
@@ -121,7 +120,7 @@ class DynamicSelectionClassifier(
 
         Where a method asks one member alone, these are its probabilities, also if it votes.
         """
-        check_is_fitted(self)
+        self._check_is_fitted()
         model = self._model
         gives = all(hasattr(member, "predict_proba") for member in model.pool.members)
         soft = self.voting == "soft" or (model.manner.method.chooses_one and gives)
@@ -129,7 +128,7 @@ class DynamicSelectionClassifier(
 
     def oracle_score(self, X: Any, y: Any) -> float:
         """The share of rows about which at least one member is right: no selection among these members does better."""
-        check_is_fitted(self)
+        self._check_is_fitted()
         truth = read_labels(y, self._owner, self.classes_).y
         right = [
             (part.votes == truth[part.begin : part.begin + len(part.votes), None]).any(axis=1)
@@ -213,7 +212,7 @@ class DynamicSelectionRegressor(
         X : table
             Rows of the columns that the model was trained with; columns are matched by name.
         """
-        check_is_fitted(self)
+        self._check_is_fitted()
         return self._model.numbers(X, self._owner, self._threads)
 
     def _explanations(self, X: Any) -> list[dict[str, Any]]:

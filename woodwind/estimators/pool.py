@@ -14,7 +14,7 @@ from woodwind.data.header import Header
 from woodwind.ensemble.bag import Trained
 from woodwind.ensemble.progress import with_progress
 from woodwind.estimators.fitting import Lesson, Taught, check_weights_are_taken, named_fault, teach
-from woodwind.estimators.members import FEW_ANSWERS, TableOfAny, in_parallel, where_worthwhile
+from woodwind.estimators.members import FEW_ANSWERS, TableOfAny, where_worthwhile
 from woodwind.estimators.roster import Named, are_fitted, default_pool, named_members, pairs_of
 from woodwind.estimators.skin import check_lengths
 from woodwind.estimators.target import Target
@@ -112,9 +112,10 @@ class Pool:
 
     # What members say, (n, m, ...).
 
-    def votes(self, X: Any, owner: str, threads: int = 1) -> Integers:
-        """The numbers of the classes that members predict, (n, m)."""
-        return np.asarray(self.said(X, "votes", owner, threads)[:, :, 0]).astype(np.int64)
+    def votes(self, X: Any, owner: str, threads: int = 1) -> NDArray[Any]:
+        """The numbers of the classes that members predict, (n, m): short ones where they suffice, which is a quarter of the memory."""
+        kind = np.int16 if self.n_classes <= np.iinfo(np.int16).max else np.int64
+        return self._gathered(X, "votes", owner, threads, kind)[:, :, 0]
 
     def probabilities(self, X: Any, owner: str, threads: int = 1, hard_where_needed: bool = False) -> Floats:
         """Probabilities of all classes, (n, m, K); a class that a member has never seen has none.
@@ -141,11 +142,18 @@ class Pool:
         """What all members say of the rows of a table, (n, m, width)."""
         if saying == "probabilities" and not hard_where_needed:
             self.check_soft(owner)
+        return self._gathered(X, saying, owner, threads, np.float64)
+
+    def _gathered(self, X: Any, saying: Saying, owner: str, threads: int, kind: type) -> NDArray[Any]:
+        """What all members say, as numbers of a kind."""
         table = X if isinstance(X, TableOfAny) else open_table_of(X, self.header, owner)
-        jobs = 1 if table.n_rows * len(self) < FEW_ANSWERS else min(threads, len(self))
-        out = np.empty((len(self), table.n_rows, self.width(saying)))
-        answers = in_parallel(lambda place: self.answer(place, table, saying, owner), range(len(self)), jobs, "threads")
-        for place, answer in enumerate(answers):
+        out: NDArray[Any] = np.empty((len(self), table.n_rows, self.width(saying)), kind)
+
+        def ask(place: int) -> NDArray[Any]:
+            return self.answer(place, table, saying, owner)
+
+        few = table.n_rows * len(self) < FEW_ANSWERS
+        for place, answer in enumerate(where_worthwhile(ask, ask, range(len(self)), 1 if few else threads, "threads")):
             out[place] = answer
         return out.transpose(1, 0, 2)
 
@@ -155,11 +163,14 @@ class Pool:
             if not hasattr(member, "predict_proba"):
                 raise ParameterError(without_probabilities(name, member, owner))
 
-    def answer(self, place: int, table: TableOfAny, saying: Saying, owner: str, rows: Integers | None = None) -> Floats:
-        """What one member says of some rows, or of all, (n, width); of a member without probabilities its votes as such."""
+    def answer(self, place: int, table: TableOfAny, saying: Saying, owner: str, rows: Integers | None = None) -> NDArray[Any]:
+        """What one member says of some rows, or of all, (n, width): votes as integers, all else as floats.
+
+        Of a member without probabilities these are its votes, 1 for a class and 0 for others.
+        """
         member = Named(self.names[place], self.members[place], self.columns[place], self.labels[place])
         answer = named_fault(owner, member, lambda: self._answer(place, member, table, saying, rows), "could not be asked")
-        if not np.isfinite(answer).all():
+        if saying != "votes" and not np.isfinite(answer).all():
             odd = np.flatnonzero(~np.isfinite(answer).all(axis=1))
             raise MemberError(
                 f"{owner}: member {member.name!r} ({type(member.estimator).__name__}) says NaN or infinity of {len(odd):,} rows, first of "
@@ -167,7 +178,7 @@ class Pool:
             )
         return answer
 
-    def _answer(self, place: int, member: Named, table: TableOfAny, saying: Saying, rows: Integers | None) -> Floats:
+    def _answer(self, place: int, member: Named, table: TableOfAny, saying: Saying, rows: Integers | None) -> NDArray[Any]:
         estimator, X = member.estimator, table.take(member.columns, rows)
         X = np.asarray(X) if self.bare[place] and table.header.names is not None else X
         n_rows = table.n_rows if rows is None else len(rows)
@@ -192,7 +203,7 @@ class Pool:
             out[:, places] = said
             return out
         votes = self._numbers_of(place, np.asarray(estimator.predict(X)))
-        return np.eye(self.n_classes)[votes] if saying == "probabilities" else votes.reshape(-1, 1).astype(np.float64)
+        return np.eye(self.n_classes)[votes] if saying == "probabilities" else votes.reshape(-1, 1)
 
     def _scores(self, place: int, said: Floats, n_rows: int) -> Floats:
         """Scores of all classes; a class that a member has never seen has the smallest of the others."""
@@ -236,6 +247,8 @@ def class_numbers(labels: NDArray[Any], classes: NDArray[Any]) -> Integers:
     """The place of each label among classes in order; -1 where it is none of them."""
     if labels.dtype.kind in "iu" and classes.dtype.kind in "iu" and np.array_equal(classes, np.arange(len(classes))):
         # The labels are the numbers.
+        if labels.size == 0 or (labels.min() >= 0 and labels.max() < len(classes)):
+            return labels.astype(np.int64, copy=False)
         return np.where((labels >= 0) & (labels < len(classes)), labels, -1).astype(np.int64, copy=False)
     if labels.dtype.kind in "biuf" and classes.dtype.kind in "biuf":
         where = np.minimum(np.searchsorted(classes, labels), len(classes) - 1)

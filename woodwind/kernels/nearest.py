@@ -1,132 +1,114 @@
 """The nearest of some rows to each query, by Euclidean distance.
 
 Half a squared distance is |a|²/2 + (|b|²/2 - a·b), of which only the part in brackets depends on the row b: it is found for all rows by
-multiplications and additions that run over rows, eight to a vector in float32. What rounding may have added is taken off again, so that
-this is a value that the true one is not below. The rows with the least such values, a few more than asked for, are measured once
-more in float64; if the worst that is kept is not above the value of the first row that was left out, nothing was missed, and else the
-query is reported as not proven. Rows that are equally far away come in the order of their numbers. Twins: `testing/naive_nearest.py`.
+multiplications and additions in float32, sixteen rows by four queries at a time. What rounding may have added is taken off again, so that
+this is a value that the true one is not below. The rows with the least such values, a few more than asked for, are measured once more in
+float64, from the least on, until the value of the next is above what the farthest of those that are kept has: then nothing was missed.
+A query with which that does not happen is reported as not proven, and `nearest_of_all` measures every row. Rows that are equally far away
+come in the order of their numbers. Twins: `testing/naive_nearest.py`.
 """
 
 from typing import Any
 
 import numpy as np
 
+from woodwind.kernels.bits import count_bits, lowest_bit
+from woodwind.kernels.intrinsics import prefetch
 from woodwind.kernels.jit import inner, kernel
+from woodwind.kernels.panels import FOUR, PANEL, WORD, fill_panel, word_below
 
-# Rows that are measured once more, beyond those asked for.
-EXTRA = 4
-# Rows whose values are found together, for so many queries: a block of columns then stays in the first two levels of the cache.
-BLOCK, TILE = 512, 16
-# Rows whose values are looked through together. They are dealt out to so many groups, and only groups with small values are looked into.
-SCAN, GROUPS = 4096, 64
-# Times that the range of the least values of groups is halved to find a bound.
-HALVINGS = 7
-# Share by which rounding may spoil a square: that of a query is taken from its narrow form.
-SLACK = 1e-6
-
-
-@inner
-def fill_values(asking: Any, columns: Any, half: Any, begin: int, first: Any, second: Any, third: Any, fourth: Any) -> None:
-    """Values of the rows begin, begin + 1 ... for four queries [4, D]: half[row] + query · columns[:, row]; D is a multiple of four.
-
-    Four queries by four columns at a time: each number that is read from the columns is used four times.
-    """
-    n = first.shape[0]
-    # Slices that begin at zero: a place that may be negative keeps a loop from being vectorised.
-    start = half[begin : begin + n]
-    for i in range(n):
-        value = start[i]
-        first[i] = value
-        second[i] = value
-        third[i] = value
-        fourth[i] = value
-    for d in range(0, columns.shape[0], 4):
-        a0, a1, a2, a3 = asking[0, d], asking[0, d + 1], asking[0, d + 2], asking[0, d + 3]
-        b0, b1, b2, b3 = asking[1, d], asking[1, d + 1], asking[1, d + 2], asking[1, d + 3]
-        e0, e1, e2, e3 = asking[2, d], asking[2, d + 1], asking[2, d + 2], asking[2, d + 3]
-        f0, f1, f2, f3 = asking[3, d], asking[3, d + 1], asking[3, d + 2], asking[3, d + 3]
-        c0, c1 = columns[d, begin : begin + n], columns[d + 1, begin : begin + n]
-        c2, c3 = columns[d + 2, begin : begin + n], columns[d + 3, begin : begin + n]
-        for i in range(n):
-            x0, x1, x2, x3 = c0[i], c1[i], c2[i], c3[i]
-            first[i] = (((first[i] + a0 * x0) + a1 * x1) + a2 * x2) + a3 * x3
-            second[i] = (((second[i] + b0 * x0) + b1 * x1) + b2 * x2) + b3 * x3
-            third[i] = (((third[i] + e0 * x0) + e1 * x1) + e2 * x2) + e3 * x3
-            fourth[i] = (((fourth[i] + f0 * x0) + f1 * x1) + f2 * x2) + f3 * x3
-
-
-@inner
-def find_least(values: Any, least: Any) -> None:
-    """The least value of each group, where row i belongs to group i % GROUPS; infinite where a group has no row."""
-    n, groups = values.shape[0], least.shape[0]
-    whole = n - n % groups
-    least[:] = np.inf
-    for start in range(0, whole, groups):
-        part = values[start : start + groups]
-        for g in range(part.shape[0]):  # np.minimum is vectorised here, min and a comparison are not
-            least[g] = np.minimum(part[g], least[g])
-    part = values[whole:]
-    for g in range(part.shape[0]):
-        least[g] = np.minimum(part[g], least[g])
+# Rows that may be measured once more, beyond those asked for.
+EXTRA = 2
+# Queries that go through some panels before the next panels are fetched.
+TILE = 32
+# Rows whose values are looked through together: numbers of panels that stay in the second level of the cache, but at least so many rows.
+SCAN, NUMBERS, LEAST_SCAN = 4096, 1 << 16, 512
+# Times that the range of the least values of some groups is halved to find a bound.
+HALVINGS = 5
+# Share by which rounding in float64 may spoil a square, and what squares and products in float32 may lose where they are next to nothing;
+# numbers are in units of the largest.
+SLACK, NOTHING = 1e-9, 1e-30
+# The square of a query so far away that float32 knows nothing of its distances.
+FARTHEST = 1e30
+ONE = np.uint64(1)
+# Numbers of float64 in a line of the cache.
+LINE = 8
 
 
 @inner
 def bound_of(least: Any, wanted: int) -> Any:
-    """A value that at least so many groups have something at or below, found by halving: no row above it can be among the best."""
+    """A value that at least so many groups have something at or below, so that no row above it can be among the best.
+
+    The largest of any so many groups is such a value; halving finds a lower one. Infinite where there are not so many groups.
+    """
+    if wanted > least.shape[0]:
+        return np.float32(np.inf)
     low, high = least[0], least[0]
-    for g in range(least.shape[0]):
-        low, high = np.minimum(low, least[g]), np.maximum(high, least[g])
-    if high == np.inf:
-        return high
-    for _ in range(HALVINGS):
-        middle = (low + high) / 2
-        count = np.int32(0)
-        for g in range(least.shape[0]):
-            count += np.int32(1) if least[g] <= middle else np.int32(0)
-        if count >= wanted:
-            high = middle
-        else:
-            low = middle
+    for g in range(1, wanted):
+        low, high = min(low, least[g]), max(high, least[g])
+    if high < np.inf:
+        for _ in range(HALVINGS):
+            middle = (low + high) * np.float32(0.5)
+            if count_bits(word_below(least, 0, middle)) >= wanted:
+                high = middle
+            else:
+                low = middle
     return high
 
 
 @inner
-def keep_best(values: Any, begin: int, best: Any, rows: Any, least: Any, spots: Any) -> None:
-    """Put the values of the rows begin, begin + 1 ... that are below the last of the best among these: ascending, of equals the first row.
+def keep_best(values: Any, least: Any, begin: int, end: int, best: Any, rows: Any, words: Any) -> None:
+    """Put the values of the rows begin .. end - 1 that are below the last of the best among these: ascending, of equals the first row.
 
-    Only groups are looked at whose least value may be one of the best, and what may be is listed before it is sorted: a list grows without
-    a branch, and a branch that nobody can foresee costs as much as ten comparisons.
+    Groups have the least of their values: that gives a bound, and words tell which values are not above it. Words with something in them
+    are listed first: a list grows without a branch, and a branch that nobody can foresee costs as much as ten comparisons. Rows come in
+    the order of their numbers, so that of equals the first is there already. words uint64[n + 1, 2] is room for the list.
     """
-    last, n, groups = best.shape[0] - 1, values.shape[0], least.shape[0]
-    find_least(values, least)
+    last = best.shape[0] - 1
     limit = bound_of(least, best.shape[0]) if best[last] == np.inf else best[last]
-    n_groups, n_spots = 0, groups
-    for g in range(groups):
-        spots[n_groups] = g
-        n_groups += 1 if least[g] <= limit else 0
-    for c in range(n_groups):
-        for i in range(spots[c], n, groups):
-            spots[n_spots] = i
-            n_spots += 1 if values[i] <= limit else 0
-    for c in range(groups, n_spots):
-        value, row = values[spots[c]], begin + spots[c]
-        if not (value < best[last] or (value == best[last] and row < rows[last])):
-            continue
-        place = last
-        while place > 0 and (best[place - 1] > value or (best[place - 1] == value and rows[place - 1] > row)):
-            best[place] = best[place - 1]
-            rows[place] = rows[place - 1]
-            place -= 1
-        best[place] = value
-        rows[place] = row
+    n_words = 0
+    for place in range(0, end - begin, WORD):
+        below = word_below(values, place, limit)
+        words[n_words, 0] = below
+        words[n_words, 1] = place
+        n_words += 1 if below != 0 else 0
+    for w in range(n_words):
+        below = words[w, 0]
+        while below != 0:
+            i = np.int64(words[w, 1]) + lowest_bit(below)
+            below &= below - ONE
+            value = values[i]
+            if value >= best[last]:
+                continue
+            spot = last
+            while spot > 0 and best[spot - 1] > value:
+                best[spot] = best[spot - 1]
+                rows[spot] = rows[spot - 1]
+                spot -= 1
+            best[spot] = value
+            rows[spot] = begin + i
 
 
 @inner
-def measure(query: Any, table: Any, found: Any, count: int, out_rows: Any, out_distances: Any) -> None:
-    """Measure the found rows in float64 and keep the nearest, of equals the first by number; squared distances."""
-    k = out_rows.shape[0]
-    kept = 0
-    for f in range(count):
+def fetch_rows(table: Any, found: Any) -> None:
+    """Ask for rows that are measured soon: panels have gone through the cache since they were last there."""
+    for f in range(found.shape[0]):
+        for d in range(0, table.shape[1], LINE):
+            prefetch(table, found[f] * table.shape[1] + d)
+
+
+@inner
+def finish(query: Any, table: Any, best: Any, found: Any, floor: float, out_rows: Any, out_distances: Any) -> bool:
+    """Measure what was found in float64, of equals the first by number, and say whether nothing can have been missed.
+
+    No row from the f-th that was found on, and none that was not, has half a squared distance below the sum of the floor and best[f].
+    """
+    k, kept = out_rows.shape[0], 0
+    proven = found.shape[0] == table.shape[0]
+    for f in range(found.shape[0]):
+        if kept == k and 0.5 * out_distances[k - 1] * (1.0 + SLACK) + NOTHING < floor + np.float64(best[f]):
+            proven = True
+            break
         row, total = found[f], 0.0
         for d in range(query.shape[0]):
             step = query[d] - table[row, d]
@@ -141,65 +123,96 @@ def measure(query: Any, table: Any, found: Any, count: int, out_rows: Any, out_d
             out_distances[place] = total
             out_rows[place] = row
         kept = min(kept + 1, k)
+    for place in range(k):
+        out_distances[place] = np.sqrt(out_distances[place])
+    return bool(proven and floor == floor)
 
 
 @inner
-def finish(narrow: Any, query: Any, table: Any, best: Any, found: Any, out_rows: Any, out_distances: Any) -> bool:
-    """Measure what was found, write distances, and say whether nothing can have been missed."""
-    measure(query, table, found, found.shape[0], out_rows, out_distances)
-    norm = 0.0
+def ask(query: Any, centre: Any, rounding: float, asking: Any, lane: int) -> float:
+    """Write a query, negated and about the centre, among the four of its panel; gives what half its squared distance from any row is not
+    below when the value of the row is added: half its square, less what rounding adds. NaN for one that float32 knows nothing of.
+    """
+    square = 0.0
     for d in range(query.shape[0]):
-        norm += np.float64(narrow[d]) * np.float64(narrow[d])
-    farthest = out_distances[out_rows.shape[0] - 1]
-    # Both are taken a little to the safe side: squares are known to a few digits less than numbers.
-    least = 0.5 * (farthest * (1.0 + SLACK) - norm * (1.0 - SLACK))
-    for place in range(out_rows.shape[0]):
-        out_distances[place] = np.sqrt(out_distances[place])
-    return bool(found.shape[0] == table.shape[0] or least <= best[best.shape[0] - 1])
+        step = centre[d] - query[d]
+        square += step * step
+        asking[FOUR * d + lane] = np.float32(step)
+    if square < FARTHEST:
+        return 0.5 * square * (1.0 - rounding)
+    for d in range(query.shape[0]):
+        asking[FOUR * d + lane] = np.float32(0.0)
+    return np.nan
 
 
 @kernel
-def nearest(narrow: Any, columns: Any, half: Any, queries: Any, table: Any, out_rows: Any, out_distances: Any, out_proven: Any) -> None:
-    """The k nearest rows of a table to each query, found by way of values in the type of `narrow`.
+def nearest(
+    queries: Any, table: Any, centre: Any, panels: Any, rounding: float, out_rows: Any, out_distances: Any, out_proven: Any
+) -> None:
+    """The k nearest rows of a table to each query.
 
-    narrow float32 or float64[q, D] and columns [D, r]: queries, negated, and rows, both about the same centre, with one more dimension
-    each, whose product is what rounding may have added, and zeros up to a multiple of four; half [r]; queries float64[q, d]; table
-    float64[r, d];
-    out_rows int64[q, k], out_distances float64[q, k], ascending; out_proven bool[q].
+    queries float64[q, d]; table float64[r, d]; centre float64[d]; panels float32[p, 16 (d + 1)]: of sixteen rows |b|²/2 less what rounding
+    adds, infinite where there is no row, then of each column what is above the centre; there are panels for whole words of rows.
+    rounding: what it adds at most, as a share of half the squares. out_rows int64[q, k], out_distances float64[q, k], ascending;
+    out_proven bool[q].
     """
     n_rows, n_queries = table.shape[0], queries.shape[0]
     wanted = min(n_rows, out_rows.shape[1] + EXTRA)
-    best, found = np.empty((TILE, wanted), half.dtype), np.empty((TILE, wanted), np.int64)
-    values, asking = np.empty((TILE, min(SCAN, n_rows)), half.dtype), np.zeros((TILE, columns.shape[0]), half.dtype)
-    least, spots = np.empty(GROUPS, half.dtype), np.empty(GROUPS + SCAN + 1, np.int64)
+    scan = max(LEAST_SCAN, min(SCAN, NUMBERS // (queries.shape[1] + 1) // WORD * WORD))
+    best, found, floors = np.empty((TILE, wanted), np.float32), np.empty((TILE, wanted), np.int64), np.empty(TILE)
+    asking, least = np.zeros((TILE // FOUR, FOUR * queries.shape[1]), np.float32), np.empty((FOUR, WORD), np.float32)
+    values, words = np.empty((FOUR, scan), np.float32), np.empty((scan // WORD + 1, 2), np.uint64)
     for q in range(0, n_queries, TILE):
         tile = min(TILE, n_queries - q)
         best[:] = np.inf
         found[:] = 0
-        asking[:tile] = narrow[q : q + tile]
-        for first in range(0, n_rows, SCAN):
-            end = min(first + SCAN, n_rows)
-            for begin in range(first, end, BLOCK):
-                part = slice(begin - first, min(begin + BLOCK, end) - first)
-                for t in range(0, tile, 4):  # queries left over from an earlier tile do no harm
-                    four = asking[t : t + 4]
-                    fill_values(four, columns, half, begin, values[t, part], values[t + 1, part], values[t + 2, part], values[t + 3, part])
-            for t in range(tile):
-                keep_best(values[t, : end - first], first, best[t], found[t], least, spots)
         for t in range(tile):
-            out_proven[q + t] = finish(narrow[q + t], queries[q + t], table, best[t], found[t], out_rows[q + t], out_distances[q + t])
+            floors[t] = ask(queries[q + t], centre, rounding, asking[t // FOUR], t % FOUR)
+        for begin in range(0, n_rows, scan):
+            end = min(begin + scan, n_rows)
+            for first in range(0, tile, FOUR):  # queries left over from an earlier tile do no harm
+                least[:] = np.inf
+                for p in range(begin // PANEL, (end + WORD - 1) // WORD * WORD // PANEL):
+                    fill_panel(asking[first // FOUR], panels, p, values, p * PANEL - begin, least)
+                for t in range(FOUR):
+                    keep_best(values[t], least[t], begin, end, best[first + t], found[first + t], words)
+        for t in range(tile):
+            if t + 1 < tile:
+                fetch_rows(table, found[t + 1])
+            out_proven[q + t] = finish(queries[q + t], table, best[t], found[t], floors[t], out_rows[q + t], out_distances[q + t])
 
 
 @kernel
-def nearest_by_values(values: Any, narrow: Any, queries: Any, table: Any, out_rows: Any, out_distances: Any, out_proven: Any) -> None:
-    """The same where the values [q, r] of all rows are known already."""
-    n_rows, k = table.shape[0], out_rows.shape[1]
-    wanted = min(n_rows, k + EXTRA)
-    best, found = np.empty(wanted, values.dtype), np.empty(wanted, np.int64)
-    least, spots = np.empty(GROUPS, values.dtype), np.empty(GROUPS + SCAN + 1, np.int64)
+def nearest_of_all(queries: Any, columns: Any, out_rows: Any, out_distances: Any) -> None:
+    """The same by measuring every row in float64, to the last bit as `finish` does. queries [q, d]; columns float64[d, r].
+
+    A query with NaN is near to nothing: rows 0 at a distance of NaN.
+    """
+    k, n_rows = out_rows.shape[1], columns.shape[1]
+    squares = np.empty(min(n_rows, LEAST_SCAN))
     for q in range(queries.shape[0]):
-        best[:] = np.inf
-        found[:] = 0
-        for first in range(0, n_rows, SCAN):
-            keep_best(values[q, first : min(first + SCAN, n_rows)], first, best, found, least, spots)
-        out_proven[q] = finish(narrow[q], queries[q], table, best, found, out_rows[q], out_distances[q])
+        query, rows, distances, kept = queries[q], out_rows[q], out_distances[q], 0
+        rows[:] = 0
+        distances[:] = np.nan
+        for first in range(0, n_rows, squares.shape[0]):
+            some = squares[: min(squares.shape[0], n_rows - first)]
+            some[:] = 0.0
+            for d in range(columns.shape[0]):
+                number, column = query[d], columns[d, first : first + some.shape[0]]
+                for i in range(some.shape[0]):
+                    step = number - column[i]
+                    some[i] += step * step
+            for i in range(some.shape[0]):
+                square = some[i]
+                if not (square < distances[k - 1] or (kept < k and square == square)):
+                    continue
+                place = min(kept, k - 1)
+                while place > 0 and distances[place - 1] > square:
+                    distances[place] = distances[place - 1]
+                    rows[place] = rows[place - 1]
+                    place -= 1
+                distances[place] = square
+                rows[place] = first + i
+                kept = min(kept + 1, k)
+        for place in range(k):
+            distances[place] = np.sqrt(distances[place])

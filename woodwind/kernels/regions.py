@@ -1,4 +1,5 @@
-"""What members did on the rows of a region: counted for one query after another, so that nothing but the result is written.
+"""What members did on the rows of a region, and what those that were chosen say: one query after another, so that nothing but the result
+is written.
 
 Hits are bytes, one for each member of a row: a neighbour is a hundred bytes that lie together. Twins: `testing/naive_regions.py`.
 """
@@ -43,6 +44,34 @@ def unbroken_hits(hits: Any, rows: Any, out: Any) -> None:
         said = out[q]
         for i in range(counts.shape[0]):
             said[i] = counts[i]
+
+
+@kernel
+def count_votes(votes: Any, chosen: Any, out: Any) -> None:
+    """How many of the chosen members vote for each class. votes integers[q, m]; chosen bool[q, m]; out float64[q, K].
+
+    A pass over the members for each class, because that is one of vectors.
+    """
+    for q in range(votes.shape[0]):
+        vote, asked = votes[q], chosen[q]
+        for label in range(out.shape[1]):
+            count = np.int32(0)
+            for i in range(vote.shape[0]):
+                count += np.int32(vote[i] == label) & np.int32(asked[i])
+            out[q, label] = count
+
+
+@kernel
+def add_votes(votes: Any, weights: Any, out: Any) -> None:
+    """The weights of the members that vote for each class, in the order of the members.
+
+    votes integers[q, m]; weights of any kind [q, m]; out float64[q, K].
+    """
+    for q in range(votes.shape[0]):
+        total = out[q]
+        total[:] = 0.0
+        for i in range(votes.shape[1]):
+            total[votes[q, i]] += weights[q, i]
 
 
 @inner

@@ -89,7 +89,7 @@ def _drawn(chance: Floats, luck: Floats) -> Mask:
 
 
 def _only(member: Integers, n_members: int) -> Mask:
-    return np.asarray(np.arange(n_members) == member[:, None])
+    return _places(member[:, None], n_members)
 
 
 def _places(members: Integers, n_members: int) -> Mask:

@@ -5,20 +5,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from woodwind.kernels.regions import add_votes, count_votes
 from woodwind.select.facts import Floats, Integers
 
-# Up to so many classes, one pass over the votes for each is faster than counting by place.
+# Up to so many classes, a pass over the votes for each is faster than counting by place.
 FEW_CLASSES = 8
 
 
 def class_totals(votes: Integers, weights: NDArray[Any], n_classes: int) -> Floats:
     """The weights of the members that vote for each class (q, K). A weight below zero counts against the class."""
-    weights = weights.astype(np.float64, copy=False)
-    if n_classes <= FEW_CLASSES:
-        return np.stack([np.einsum("qm,qm->q", votes == label, weights) for label in range(n_classes)], axis=1)
-    places = (np.arange(len(votes))[:, None] * n_classes + votes).ravel()
-    totals = np.bincount(places, weights.ravel(), minlength=len(votes) * n_classes)
-    return np.asarray(totals.reshape(-1, n_classes), np.float64)
+    out = np.empty((len(votes), n_classes))
+    add = count_votes if weights.dtype == np.bool_ and n_classes <= FEW_CLASSES else add_votes
+    add(np.ascontiguousarray(votes), np.ascontiguousarray(weights), out)
+    return out
 
 
 def share_totals(shares: Floats, weights: NDArray[Any]) -> Floats:

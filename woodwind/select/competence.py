@@ -48,7 +48,9 @@ def _counted(count: Callable[[Any, Any, Any], None], facts: SelectionFacts, regi
 
 def local_accuracy(facts: SelectionFacts, region: Region) -> Floats:
     """The share of the rows of the region that a member gets right: overall local accuracy, DES-P."""
-    return count_of_hits(facts, region) / region.k
+    scores = count_of_hits(facts, region)
+    scores /= region.k
+    return scores
 
 
 def hits_of_similar(facts: SelectionFacts, similar: Region) -> Floats:

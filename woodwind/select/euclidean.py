@@ -2,19 +2,17 @@
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from woodwind.base.pool import run_ranges
-from woodwind.kernels.nearest import nearest, nearest_by_values
+from woodwind.kernels.nearest import nearest, nearest_of_all
+from woodwind.kernels.panels import PANEL, WORD
 from woodwind.select.facts import Floats, Integers, Region
 
-# From so many columns on, a product of matrices is faster than one query after another.
-MANY_COLUMNS = 256
-# Values of a block of queries by all rows: 4 MB in float32.
-BLOCK_VALUES = 1 << 20
+# Numbers in float32 of a line of the cache.
+LINE = 16
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,82 +32,62 @@ class EuclideanRows:
         return cls(rows, rows.mean(axis=0), unit)
 
     @property
-    def n_dimensions(self) -> int:
-        """Columns, and one for what rounding adds, up to a multiple of four."""
-        return int(self.table.shape[1] + 4) // 4 * 4
+    def rounding(self) -> float:
+        """What rounding in float32 adds at most to a value, as a share of half the squares of both: products, their sum, and a reserve."""
+        return float((2 * self.table.shape[1] + 8) * np.finfo(np.float32).eps)
 
     @cached_property
-    def narrow(self) -> tuple[NDArray[Any], NDArray[Any]]:
-        """Columns (D, r) and halves of squared norms (r,) in float32."""
-        return self._in(np.float32)
+    def panels(self) -> NDArray[np.float32]:
+        """Rows about the centre in panels (p, 16 (d + 1)): halves of squares of sixteen, infinite where there is no row; then columns."""
+        n_rows, n_columns = self.table.shape
+        n_panels = -(-n_rows // WORD) * (WORD // PANEL)
+        whole: Floats = np.zeros((n_panels * PANEL, 1 + n_columns))
+        whole[n_rows:, 0] = np.inf
+        whole[:n_rows, 1:] = self.table - self.centre
+        # What rounding adds to the values of a row is taken off here, as far as it goes by the square of the row.
+        whole[:n_rows, 0] = 0.5 * (1.0 - self.rounding) * np.einsum("rd,rd->r", whole[:n_rows, 1:], whole[:n_rows, 1:])
+        panels = aligned(n_panels, (1 + n_columns) * PANEL)
+        panels.reshape(n_panels, 1 + n_columns, PANEL)[:] = whole.reshape(n_panels, PANEL, 1 + n_columns).transpose(0, 2, 1)
+        return panels
 
-    def _in(self, kind: type) -> tuple[NDArray[Any], NDArray[Any]]:
-        centred = self.table - self.centre
-        squares = np.einsum("rd,rd->r", centred, centred)
-        columns: NDArray[Any] = np.zeros((self.n_dimensions, len(centred)), kind)
-        columns[: centred.shape[1]] = centred.T
-        columns[centred.shape[1]] = np.sqrt(squares)
-        # Rounding of the square itself is taken off here, that of the product by the last dimension.
-        return columns, (0.5 * squares * (1.0 - self._rounding(kind))).astype(kind)
-
-    def _rounding(self, kind: type) -> float:
-        """What rounding adds at most to a sum of so many products of this type, as a share of the sum of their sizes."""
-        return float((2 * self.n_dimensions + 8) * np.finfo(kind).eps)
-
-    def _asking(self, queries: Floats, kind: type) -> NDArray[Any]:
-        """Queries (q, D), negated, in the type of the columns."""
-        # A query so far away that its square is infinite is proven nothing about.
-        centred = np.clip(queries - self.centre, -1e15, 1e15) if kind is np.float32 else queries - self.centre
-        out: NDArray[Any] = np.zeros((len(queries), self.n_dimensions), kind)
-        out[:, : centred.shape[1]] = -centred
-        out[:, centred.shape[1]] = -self._rounding(kind) * np.sqrt(np.einsum("qd,qd->q", centred, centred))
-        return out
+    @cached_property
+    def columns(self) -> Floats:
+        """The table by column (d, r)."""
+        return np.ascontiguousarray(self.table.T)
 
     def near(self, queries: Floats, k: int, threads: int) -> Region:
         """The k nearest rows to each query; those that float32 cannot prove to be the nearest are looked for in float64."""
         queries = np.require(queries / self.unit, np.float64, ["C", "W"])
         rows, distances = np.empty((len(queries), k), np.int64), np.empty((len(queries), k))
         proven = np.empty(len(queries), np.bool_)
-        find = self._by_product if self.table.shape[1] >= MANY_COLUMNS else self._one_by_one
-        find(queries, rows, distances, proven, threads)
+        self._by_panels(queries, rows, distances, proven, threads)
         open_ = np.flatnonzero(~proven)
         if open_.size:
             again = np.empty((len(open_), k), np.int64), np.empty((len(open_), k))
-            self._in_float64(queries[open_], *again, threads)
+            self._of_all(queries[open_], *again, threads)
             rows[open_], distances[open_] = again
         return Region(rows, distances * self.unit)
 
-    def _one_by_one(self, queries: Floats, rows: Integers, distances: Floats, proven: NDArray[np.bool_], threads: int) -> None:
-        columns, half = self.narrow
-        asking = self._asking(queries, np.float32)
+    def _by_panels(self, queries: Floats, rows: Integers, distances: Floats, proven: NDArray[np.bool_], threads: int) -> None:
+        panels, rounding = self.panels, self.rounding
 
         def part(begin: int, end: int) -> None:
             ends = slice(begin, end)
-            nearest(asking[ends], columns, half, queries[ends], self.table, rows[ends], distances[ends], proven[ends])
+            nearest(queries[ends], self.table, self.centre, panels, rounding, rows[ends], distances[ends], proven[ends])
 
-        run_ranges(part, len(queries), threads, max(1, columns.size // 8))
+        run_ranges(part, len(queries), threads, max(1, panels.size // 8))
 
-    def _by_product(self, queries: Floats, rows: Integers, distances: Floats, proven: NDArray[np.bool_], threads: int) -> None:
-        columns, half = self.narrow
-        asking = self._asking(queries, np.float32)
-        step = max(64, BLOCK_VALUES // len(self.table))
-        for first in range(0, len(queries), step):
-            values = asking[first : first + step] @ columns
-            values += half
-
-            def part(begin: int, end: int, first: int = first, values: NDArray[Any] = values) -> None:
-                ends = slice(first + begin, first + end)
-                nearest_by_values(values[begin:end], asking[ends], queries[ends], self.table, rows[ends], distances[ends], proven[ends])
-
-            run_ranges(part, len(values), threads, len(self.table))
-
-    def _in_float64(self, queries: Floats, rows: Integers, distances: Floats, threads: int) -> None:
-        columns, half = self._in(np.float64)
-        asking = self._asking(queries, np.float64)
-        proven = np.empty(len(queries), np.bool_)
+    def _of_all(self, queries: Floats, rows: Integers, distances: Floats, threads: int) -> None:
+        columns = self.columns
 
         def part(begin: int, end: int) -> None:
-            ends = slice(begin, end)
-            nearest(asking[ends], columns, half, queries[ends], self.table, rows[ends], distances[ends], proven[ends])
+            nearest_of_all(queries[begin:end], columns, rows[begin:end], distances[begin:end])
 
-        run_ranges(part, len(queries), threads, max(1, columns.size // 8))
+        run_ranges(part, len(queries), threads, max(1, columns.size))
+
+
+def aligned(n_rows: int, n_columns: int) -> NDArray[np.float32]:
+    """Room for numbers that begins where a line of the cache does: a vector that lies on two of them takes twice as long to load."""
+    room: NDArray[np.float32] = np.empty(n_rows * n_columns + LINE, np.float32)
+    skipped = -room.ctypes.data % (4 * LINE) // 4
+    return room[skipped : skipped + n_rows * n_columns].reshape(n_rows, n_columns)

@@ -19,6 +19,7 @@ from functools import lru_cache, partial
 from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from woodwind.base.errors import DataError, NotStorableError
 from woodwind.base.sound import sound
@@ -128,7 +129,10 @@ def scores_of(method: Method, facts: Facts, queries: Queries, options: Options) 
 
 def chosen(method: Method, scores: Floats, facts: Facts, queries: Queries, options: Options) -> Mask:
     """Who is chosen for each query (q, m)."""
-    mask: Mask = told(method.choose, {**_known(facts, queries, options), "scores": scores})
+    mask: Mask = np.asarray(told(method.choose, {**_known(facts, queries, options), "scores": scores}))
+    if mask.shape != scores.shape or mask.dtype.kind not in "biuf":
+        name, came = getattr(method.choose, "__name__", repr(method.choose)), f"an array of shape {mask.shape} of {mask.dtype} came"
+        raise DataError(f"The choice {name} must say for each query and member whether it is asked, {scores.shape}, but {came}.")
     return mask
 
 
@@ -142,7 +146,7 @@ class Asked:
     """How good members are near the queries, and how much each one counts."""
 
     scores: Floats  # (q, m)
-    weights: Floats  # (q, m)
+    weights: NDArray[Any]  # (q, m) floats, or who is chosen where all those count alike
 
 
 def asked(method: Method, mode: Mode, facts: Facts, queries: Queries, options: Options, prune: bool = False) -> Asked:
@@ -152,7 +156,7 @@ def asked(method: Method, mode: Mode, facts: Facts, queries: Queries, options: O
         scores = scores * frienemy_mask(facts, queries.region)
     if mode == "weighting":
         return Asked(scores, or_alike(scores))
-    mask = chosen(method, scores, facts, queries, options).astype(np.float64)
+    mask = chosen(method, scores, facts, queries, options)
     if mode == "selection":
         return Asked(scores, mask)
     return Asked(scores, np.where((scores * mask != 0.0).any(axis=1, keepdims=True), scores * mask, mask))

@@ -9,10 +9,12 @@ from scipy.spatial.distance import cdist
 
 from woodwind.base.errors import DataError, ParameterError
 from woodwind.base.sound import sound, sound_array
-from woodwind.select.euclidean import BLOCK_VALUES, EuclideanRows
+from woodwind.select.euclidean import EuclideanRows
 from woodwind.select.facts import Floats, Region
 
 Metric = str | Callable[[Floats, Floats], float]
+# Distances of a block of queries from all rows: 8 MB.
+BLOCK_VALUES = 1 << 20
 
 
 @dataclass(frozen=True, eq=False)

@@ -25,6 +25,14 @@ def unbroken_hits(hits: Any, rows: Any) -> Floats:
     return out
 
 
+def add_votes(votes: Any, weights: Any, n_classes: int) -> Floats:
+    """The weights of those who vote for each class (q, K), added in the order of members; twin of `count_votes` too."""
+    out = np.zeros((len(votes), n_classes))
+    for q, member in np.ndindex(*votes.shape):
+        out[q, votes[q, member]] += float(weights[q, member])
+    return out
+
+
 def meta_odds(hits: Any, steps: Any, near: Any, like: Any, shares: Any, weights: dict[str, Any]) -> Floats:
     """Sum of what each fact of META-DES adds, for each query and member; `edges` are those of steps."""
     out = np.full(shares.shape[:2], float(weights["constant"]))
