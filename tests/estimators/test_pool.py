@@ -115,7 +115,7 @@ def test_members_are_copies_that_learn_labels_of_any_kind():
     assert not are_fitted(named(own))
     assert [list(member.classes_) for member in pool.members] == [["elm", "fig", "oak"]] * 2
     votes, shares = pool.votes(X, OWNER), pool.probabilities(X, OWNER)
-    assert (votes.shape, votes.dtype, shares.shape) == ((90, 2), np.int64, (90, 2, 3))
+    assert (votes.shape, votes.dtype, shares.shape) == ((90, 2), np.int16, (90, 2, 3))
     for place, member in enumerate(pool.members):
         np.testing.assert_array_equal(pool.classes[votes[:, place]], member.predict(X))
         np.testing.assert_array_equal(shares[:, place], member.predict_proba(X))

@@ -169,9 +169,10 @@ class DynamicModel:
             open_rows = np.flatnonzero(~split)
 
             def answer(some: slice, part: Part = part, open_rows: Integers = open_rows, out: Floats = out) -> None:
-                rows = open_rows[some]
+                rows = as_range(open_rows[some])
                 shares = None if part.shares is None else part.shares[rows]
-                out[rows] = self.answered(self.queries(part.points[rows], part.votes[rows], shares), soft)
+                votes = np.ascontiguousarray(part.votes[rows])
+                out[rows] = self.answered(self.queries(part.points[rows], votes, shares), soft)
 
             self.chunked(len(open_rows), answer, threads)
             yield part, out
@@ -222,6 +223,12 @@ def said(pool: Pool, table: TableOfAny, soft: bool, owner: str, threads: int) ->
         return pool.votes(table, owner, threads), None
     shares = np.ascontiguousarray(pool.probabilities(table, owner, threads, hard_where_needed=True))
     return shares.argmax(axis=2), shares
+
+
+def as_range(rows: Integers) -> Integers | slice:
+    """Ascending numbers of rows; where none is left out between the first and the last, the range, which takes rows without a copy."""
+    whole = len(rows) > 0 and rows[-1] - rows[0] == len(rows) - 1
+    return slice(int(rows[0]), int(rows[-1]) + 1) if whole else rows
 
 
 def unanimous(votes: NDArray[Any]) -> Mask:

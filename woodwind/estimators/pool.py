@@ -234,7 +234,7 @@ class Pool:
         if own is not None:
             labels = own[labels.astype(np.int64)]
         where = class_numbers(labels.reshape(-1), classes)
-        if (where < 0).any():
+        if where.min(initial=0) < 0:
             new = labels.reshape(-1)[where < 0].tolist()[0]
             raise MemberError(
                 f"{owner}: member {self.names[place]!r} ({type(self.members[place]).__name__}) knows the class {new!r}, "
@@ -247,7 +247,7 @@ def class_numbers(labels: NDArray[Any], classes: NDArray[Any]) -> Integers:
     """The place of each label among classes in order; -1 where it is none of them."""
     if labels.dtype.kind in "iu" and classes.dtype.kind in "iu" and np.array_equal(classes, np.arange(len(classes))):
         # The labels are the numbers.
-        if labels.size == 0 or (labels.min() >= 0 and labels.max() < len(classes)):
+        if labels.min(initial=0) >= 0 and labels.max(initial=0) < len(classes):
             return labels.astype(np.int64, copy=False)
         return np.where((labels >= 0) & (labels < len(classes)), labels, -1).astype(np.int64, copy=False)
     if labels.dtype.kind in "biuf" and classes.dtype.kind in "biuf":
