@@ -21,6 +21,9 @@ def found(extra=None, y=CLASSES, is_class=True, kind=None, **how):
     """The suspicions about a plain table with further columns; of one kind, or all."""
     table = pa.table({**PLAIN, **(extra or {})})
     all_found = suspicions(table, None, y, is_class, **how)
+    # Frames bring text of another type than files do.
+    large = [pa.field(one.name, pa.large_string()) if one.type == pa.string() else one for one in table.schema]
+    assert suspicions(table.cast(pa.schema(large)), None, y, is_class, **how) == all_found
     for suspicion in all_found:
         assert isinstance(suspicion, Suspicion)
         assert suspicion.severity in ("serious", "warning", "info")
