@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 from woodwind.auto import blend as room
-from woodwind.auto.blend import WAYS, Evidences, Weights, blend, by_loss, by_selection, by_stacking, nested_scores
+from woodwind.auto.blend import GUESSING, WAYS, Evidences, Weights, blend, by_loss, by_selection, by_stacking, nested_scores
 from woodwind.auto.judge import Judge
+from woodwind.auto.link import probabilities
 from woodwind.metrics.named import metric_named
 
 
@@ -98,3 +99,28 @@ def test_many_rows_are_sampled_for_weights_and_all_are_scored(monkeypatch):
     assert found.nested.shape == (800, 1)
     assert np.isfinite(found.nested).all()
     assert room.by_stacking is by_stacking
+
+
+@pytest.mark.parametrize("metric", ["rmse", "mae"])
+@pytest.mark.parametrize("members", [1, 3])
+def test_where_nobody_knows_anything_the_model_is_a_guess(metric, members):
+    rng = np.random.default_rng(4)
+    truth = rng.exponential(size=500)
+    scores = truth.mean() + rng.normal(size=(500, members, 1))
+    seen = Evidences(scores, Judge(metric_named(metric, "regression"), truth, None, False), np.arange(500) % 5, False, 0, 0)
+    found = blend(seen)
+    assert found.way == GUESSING
+    assert not found.final.weights.any()
+    assert found.final.shift == pytest.approx([truth.mean() if metric == "rmse" else np.median(truth)], rel=1e-2)
+    # Every row by a guess that was made without its fold.
+    others = truth[np.arange(500) % 5 != 4]
+    assert found.nested[4, 0] == pytest.approx(others.mean() if metric == "rmse" else np.median(others), rel=1e-2)
+
+
+@pytest.mark.parametrize("k", [2, 4])
+def test_a_guess_of_classes_is_their_share(k):
+    seen = classes(k, noises=(1.0,))
+    drawn = np.random.default_rng(1).normal(size=seen.scores.shape)
+    found = blend(Evidences(drawn, seen.judge, seen.fold, False, k, 0))
+    assert found.way == GUESSING
+    np.testing.assert_allclose(probabilities(found.final.shift[None])[0], np.bincount(seen.judge.y) / len(seen.judge.y), atol=1e-6)

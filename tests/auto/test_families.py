@@ -138,3 +138,15 @@ def test_boosting_keeps_the_losses_of_its_rounds():
     curve = fits[0].curve["valid"]
     assert len(curve) > 5
     assert min(curve) < curve[0]
+
+
+def test_a_fold_has_no_say_in_the_number_of_rounds_by_which_it_is_judged():
+    """Rounds that are best for a fold by chance would flatter it: on noise the scores of many draws must not be better than a guess."""
+    ahead = []
+    for seed in range(12):
+        y = np.random.default_rng(100 + seed).permutation(np.arange(120) % 2).astype(np.int32)
+        given = lesson(2, n=120, seed=seed, y=y)
+        scores = taught(Boosting(), Recipe("boosting", "boosting"), given)[1].scores[:, 0]
+        ahead.append(np.log(2.0) - np.logaddexp(0.0, np.where(y == 1, -scores, scores)).mean())
+    assert np.mean(ahead) < 2.0 * np.std(ahead) / np.sqrt(len(ahead))
+    assert np.mean(ahead) < 0.002

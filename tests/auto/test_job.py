@@ -143,3 +143,19 @@ def test_the_model_predicts_what_the_weights_say():
 def test_a_metric_that_cannot_be_had_for_the_target_ends_the_job_before_it_begins(metric, y):
     with pytest.raises(TargetError, match=f"metric '{metric}' cannot be had for this target"):
         next(run(question(metric=metric_named(metric), y=y), {"line": Line()}, Listed(recipes("line-0")), Clock()))
+
+
+def test_a_model_of_noise_is_a_guess_and_says_so():
+    noise = np.random.default_rng(9).normal(size=200)
+    outcome = outcome_of({"line": Line()}, recipes("line-0", "line-1", factor=5.0), y=noise)
+    assert outcome.model.scores(X)[:, 0] == pytest.approx(np.full(200, noise.mean()))
+    assert outcome.leaderboard[0].note == "guessing"
+    assert [entry.weight for entry in outcome.leaderboard[1:]] == [0.0, 0.0]
+    assert "the model is this guess" in outcome.notes[-1]
+
+
+def test_progress_is_of_the_same_rows_as_the_scores_of_members():
+    many = {"X": np.tile(X, (100, 1)), "y": np.tile(Y, 100), "fold": fold_of_rows(0, 20_000, None, None, None)}
+    events = events_of({"line": Line()}, recipes("line-0"), **many)
+    (member,), (blended,) = ([event for event in events if isinstance(event, kind)] for kind in (MemberDone, Blended))
+    assert blended.score == member.entry.score

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from woodwind.auto.encoding import EncodedMember
 from woodwind.auto.members import ForestMember, GroveMember, MeanMember, Member
 from woodwind.auto.view import View
 from woodwind.base.streams import choose, key
@@ -62,4 +63,4 @@ def reads_matrix(member: Member) -> bool:
     """Whether a member, or one of those that it is the mean of, is no forest."""
     if isinstance(member, MeanMember):
         return any(reads_matrix(one) for one in member.members)
-    return not isinstance(member, ForestMember | GroveMember)
+    return not isinstance(member, ForestMember | EncodedMember | GroveMember)

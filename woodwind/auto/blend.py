@@ -1,8 +1,9 @@
 """How members are weighed: some ways are tried, and the one is taken that is best where its weights have not looked.
 
 The ways: the best member alone; greedy selection with replacement (Caruana et al. 2004); the weights with the smallest loss, which add up
-to one; and stacking, a regularised pool whose weights need not add up to one and which may shift scores. Each is nested: the rows of a fold
-are scored by weights that were found without it. What that says of the chosen way is the honest score of the ensemble.
+to one; stacking, a regularised pool whose weights need not add up to one and which may shift scores; and guessing, the same score for every
+row, where columns say nothing about the target. Each is nested: the rows of a fold are scored by weights that were found without it. What
+that says of the chosen way is the honest score of the ensemble.
 """
 
 from collections.abc import Callable
@@ -16,12 +17,16 @@ from woodwind.auto.judge import Judge
 from woodwind.base.streams import choose, key
 from woodwind.ensemble.blend import Evidence, NumberEvidence, fit_log_pool, fit_nonnegative
 from woodwind.ensemble.weighing import loss_weights
+from woodwind.losses.base import Loss
 from woodwind.losses.named import classification_loss, regression_loss
 from woodwind.select.greedy import greedy
 from woodwind.select.objectives import Mean
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
+
+# The name of the way that asks nobody.
+GUESSING = "guessing"
 
 GREEDY_STEPS = 30
 # Scores of a member that weights are found from, and rows at least: a dozen weights need no more, and they are found for every part of the
@@ -117,9 +122,7 @@ def by_loss(seen: Evidences) -> Weights:
         loss = classification_loss("log_loss", seen.n_classes)
         raw, truth = (seen.scores if seen.width > 1 else seen.scores[:, :, 0]), judge.y
         return _sum_to_one(loss_weights(raw, truth if seen.width > 1 else truth.astype(np.float64), loss, judge.weight).weights, seen)
-    absolute = judge.metric.name in ("mae", "median_absolute_error", "mape")
-    loss = regression_loss("absolute_error" if absolute else "squared_error")
-    return _sum_to_one(loss_weights(seen.scores[:, :, 0], judge.y, loss, judge.weight).weights, seen)
+    return _sum_to_one(loss_weights(seen.scores[:, :, 0], judge.y, _number_loss(judge), judge.weight).weights, seen)
 
 
 def by_stacking(seen: Evidences) -> Weights:
@@ -140,23 +143,39 @@ def by_stacking(seen: Evidences) -> Weights:
     return Weights(found.weights, shift)
 
 
+def by_guessing(seen: Evidences) -> Weights:
+    """No weight to anybody: the constant that the loss wants."""
+    judge = seen.judge
+    if seen.n_classes:
+        loss = classification_loss("log_loss", seen.n_classes)
+        shift = loss.start(judge.y if seen.width > 1 else judge.y.astype(np.float64), judge.weight)
+    else:
+        shift = _number_loss(judge).start(judge.y, judge.weight)
+    return Weights(np.zeros(seen.scores.shape[1]), np.asarray(shift, np.float64))
+
+
+def _number_loss(judge: Judge) -> Loss:
+    """What is to be small where numbers are predicted."""
+    absolute = judge.metric.name in ("mae", "median_absolute_error", "mape")
+    return regression_loss("absolute_error" if absolute else "squared_error")
+
+
 WAYS: dict[str, Way] = {
     "greedy selection": by_selection,
     "best member": best_alone,
     "smallest loss": by_loss,
     "stacking": by_stacking,
+    GUESSING: by_guessing,
 }
 
 
 def blend(seen: Evidences, is_time: Callable[[], bool] = lambda: True) -> Blend:
     """Try the ways, and take the best by what they say of rows that their weights have not seen; no further ones when time is up."""
-    m = seen.scores.shape[1]
-    if m == 1:
-        alone = _sum_to_one(np.ones(1), seen)
-        return Blend("best member", alone, alone.of(seen.scores), {})
+    several = seen.scores.shape[1] > 1
+    ways = WAYS if several else {name: WAYS[name] for name in ("best member", GUESSING)}
     some = seen.some()
     nested: dict[str, Floats] = {}
-    for name, way in WAYS.items():
+    for name, way in ways.items():
         if nested and not is_time():
             break
         nested[name] = nested_scores(way, some)
@@ -171,8 +190,8 @@ def blend(seen: Evidences, is_time: Callable[[], bool] = lambda: True) -> Blend:
 
 
 def nested_scores(way: Way, seen: Evidences) -> Floats:
-    """The blend of every row by weights that were found without its fold."""
-    return _nested_on(way, seen, seen)
+    """The blend of every row by weights that were found without its fold, from no more rows than are needed."""
+    return _nested_on(way, seen.some(), seen)
 
 
 def _nested_on(way: Way, some: Evidences, seen: Evidences) -> Floats:

@@ -1,12 +1,12 @@
 """Boosted members: the folds are boosted in step, and all of them end where the rows held out are best.
 
-One number, the count of rounds, is found by looking at the rows held out, all of them together: too little to flatter a score. Since folds
-advance together, a member whose time is up is whole all the same, only with fewer rounds.
+One number, the count of rounds, is found by looking at the rows held out, all of them together; a fold is judged by the count that the
+other folds would have chosen. Since folds advance together, a member whose time is up is whole all the same, only with fewer rounds.
 """
 
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -14,10 +14,12 @@ from numpy.typing import NDArray
 
 from woodwind.auto.clock import Clock
 from woodwind.auto.compiling import is_time_to_compile
+from woodwind.auto.encoding import EncodedMember, Encoding, encodable, learn_encodings
 from woodwind.auto.lesson import Lesson
-from woodwind.auto.members import ForestMember
+from woodwind.auto.members import ForestMember, MeanMember
 from woodwind.auto.recipe import ALL_ROWS, Fit, Recipe, Taught, gathered
 from woodwind.base.streams import key
+from woodwind.data.cuts import Cuts
 from woodwind.ensemble import rules
 from woodwind.ensemble.boost import Booster, BoostPlan, Round
 from woodwind.ensemble.folds import rounds_in_step, shares_of_mean
@@ -58,8 +60,8 @@ class Boosting:
             return
         began = time.perf_counter()
         plan = boost_plan(lesson, recipe)
-        rows = Rows(lesson.codes, for_loss(lesson), lesson.weight, None)
-        folds = Folds.of(rows, plan, lesson.fold, lesson.ordered)
+        forms = _forms(lesson, recipe, range(lesson.n_folds))
+        folds = Folds.of([form.rows for form in forms], plan, lesson.fold, lesson.ordered)
         watch = _Watch(lesson, plan.loss, folds)
         share = MOST_OF_THE_REST if lesson.n_folds > 1 else OF_A_LARGE_TABLE
         end = clock.spent + share * clock.left_for_training
@@ -75,13 +77,13 @@ class Boosting:
         curve = {"train": [], "valid": watch.losses}
         said = [watch.best_raw[held].reshape(len(held), -1) for held in folds.held]
         if lesson.ordered:
-            forest = _once_more(lesson, rows, plan, watch.best + 1)
+            model = _once_more(_forms(lesson, recipe, [ALL_ROWS])[0], plan, watch.best + 1)
             seconds = (time.perf_counter() - began) / (lesson.n_folds + 1)
             yield from (Fit(fold, one, None, seconds, curve, note) for fold, one in enumerate(said))
-            yield Fit(ALL_ROWS, None, forest, seconds, curve, note)
+            yield Fit(ALL_ROWS, None, model, seconds, curve, note)
             return
-        for fold, forest in enumerate(_forests(lesson, rows, plan, folds, [step.round for step in steps[:count]])):
-            yield Fit(fold, said[fold], forest, (time.perf_counter() - began) / lesson.n_folds, curve, note)
+        for fold, model in enumerate(_models(forms, plan, [step.round for step in steps[:count]])):
+            yield Fit(fold, said[fold], model, (time.perf_counter() - began) / lesson.n_folds, curve, note)
 
     def _steps(self, folds: Folds, plan: BoostPlan, watch: "_Watch") -> Iterator[Step]:
         """Rounds of all folds until the rows held out are no longer better."""
@@ -92,39 +94,89 @@ class Boosting:
 
     def finish(self, lesson: Lesson, recipe: Recipe, fits: Sequence[Fit]) -> Taught:
         """The mean of the models of all folds, each with its leaves learnt once more from all rows; or the one of all rows."""
-        forests: list[Forest] = [fit.model for fit in sorted(fits, key=lambda fit: fit.fold) if fit.model is not None]
-        whole = forests[0]
-        for forest in forests[1:]:
+        models = [fit.model for fit in sorted(fits, key=lambda fit: fit.fold) if fit.model is not None]
+        if isinstance(models[0], EncodedMember):
+            return Taught(MeanMember(tuple(models)), gathered(lesson, fits))
+        whole: Forest = models[0]
+        for forest in models[1:]:
             whole = whole.join(forest)
         return Taught(ForestMember(whole), gathered(lesson, fits))
 
 
+@dataclass(frozen=True, eq=False)
+class _Form:
+    """What boosters read: the table in bins, with numbers for the levels of some features."""
+
+    rows: Rows
+    cuts: Cuts
+    encodings: tuple[Encoding, ...] = ()
+
+    def forest(self, trees: Sequence[ValuedTree], start: Floats) -> Forest:
+        """A forest over the features as they are here."""
+        return assemble(trees, self.cuts, start, trees[0].value.shape[1] if trees else 1)
+
+
+def _forms(lesson: Lesson, recipe: Recipe, folds: Sequence[int]) -> list[_Form]:
+    """One for each of these folds; they differ where levels are numbers, which each fold learns from its own rows."""
+    y, least = for_loss(lesson), recipe.settings.get("encode_from")
+    if least is None:
+        return [_Form(Rows(lesson.codes, y, lesson.weight, None), lesson.cuts)] * len(folds)
+    places = encodable(lesson.schema, least)
+    forms = []
+    for fold in folds:
+        learnt = np.arange(lesson.n_rows) if fold == ALL_ROWS else lesson.learnt(fold)
+        seed = key(lesson.seed, "levels", recipe.name, recipe.seed, fold)
+        encodings, table = learn_encodings(lesson.schema, lesson.table, places, y, lesson.weight, learnt, seed)
+        alone = Cuts.fit(table.only(places), weight=lesson.weight, threads=lesson.threads)
+        edges = list(lesson.cuts.edges)
+        for place, edge in zip(places.tolist(), alone.edges, strict=True):
+            edges[place] = edge
+        cuts = Cuts.of(edges, table.columns)
+        forms.append(_Form(Rows(cuts.encode(table, lesson.threads), y, lesson.weight, None), cuts, encodings))
+    return forms
+
+
 class _Watch:
-    """Judges the rows held out after every round, and keeps the scores of the best one."""
+    """Judges the rows held out after every round, and keeps what was said of them in the best one.
+
+    The count of rounds of the model is the one that is best for all rows held out. What is said of a fold, and judged later, is of the
+    round that is best for the rows of all other folds: on small tables even one number that a fold has helped to find would flatter it.
+    """
 
     def __init__(self, lesson: Lesson, loss: Loss, folds: Folds) -> None:
-        judged = lesson.judged
-        self.rows = slice(None) if judged.all() else np.flatnonzero(judged)
-        self.y = for_loss(lesson)[self.rows]
-        self.weight = None if lesson.weight is None else lesson.weight[self.rows]
-        self.loss, self.threads = loss, lesson.threads
+        y, weight = for_loss(lesson), lesson.weight
+        self.loss, self.threads, self.held = loss, lesson.threads, folds.held
+        self.truths = [(y[held], None if weight is None else weight[held]) for held in folds.held]
         self.losses: list[float] = []
         self.best = 0  # the number of the best round
         self.best_raw = folds.boosters[0].raw.copy()
         for held, booster in zip(folds.held, folds.boosters, strict=True):
             self.best_raw[held] = booster.raw[held]
-        self.before = self._loss(self.best_raw)  # of the first round
+        totals, weights = self._totals(self.best_raw)
+        self.weights = float(weights.sum())
+        self.before = float(totals.sum()) / self.weights  # of the first round
+        self.least = self._others(totals)  # for each fold, the loss of the others in the round that was best for them
 
-    def _loss(self, raw: Floats) -> float:
-        return self.loss.value(self.y, raw[self.rows], self.weight, self.threads)
+    def _totals(self, raw: Floats) -> tuple[Floats, Floats]:
+        """Losses and weights of the rows of each fold."""
+        found = [self.loss.total(y, raw[held], weight, self.threads) for held, (y, weight) in zip(self.held, self.truths, strict=True)]
+        return np.array([loss for loss, _ in found]), np.array([weight for _, weight in found])
+
+    def _others(self, totals: Floats) -> Floats:
+        """For each fold the loss of the rows of all others; a fold that is alone has none but its own."""
+        return totals.sum() - totals if len(totals) > 1 else totals
 
     def __call__(self, finished: Round) -> tuple[float | None, float | None]:
         """The loss of the rows held out."""
-        loss = self._loss(finished.raw)
+        totals, _ = self._totals(finished.raw)
+        loss = float(totals.sum()) / self.weights
         if not self.losses or loss < self.losses[self.best]:
             self.best = len(self.losses)
-            np.copyto(self.best_raw, finished.raw)
         self.losses.append(loss)
+        others = self._others(totals)
+        for fold in np.flatnonzero(others < self.least):
+            self.best_raw[self.held[fold]] = finished.raw[self.held[fold]]
+        self.least = np.minimum(self.least, others)
         return None, loss
 
 
@@ -138,28 +190,32 @@ def _until(steps: Iterator[Step], told: Callable[[Step], bool]) -> tuple[list[St
     return found, True
 
 
-def _forests(lesson: Lesson, rows: Rows, plan: BoostPlan, folds: Folds, rounds: list[Round]) -> Iterator[Forest]:
-    """The model of each fold as its part of their mean, with leaves learnt from all rows."""
-    members = len(folds.boosters)
-    start = rows.start(plan.loss, None)
-    for fold in range(members):
+def _models(forms: Sequence[_Form], plan: BoostPlan, rounds: list[Round]) -> Iterator[Forest | EncodedMember]:
+    """The model of each fold, with leaves learnt from all rows: a forest is its part of their mean, what reads other numbers is whole."""
+    members = len(forms)
+    for fold, form in enumerate(forms):
         trees: list[ValuedTree] = []
         for finished in rounds:
             size = len(finished.trees) // members
             trees += finished.trees[fold * size : (fold + 1) * size]
-        booster = Booster(rows.codes, rows.y, plan, rows.raw(start), rows.weight, None)
-        again = shares_of_mean(booster.replay(trees), members)
-        width = 1 if not again else again[0].value.shape[1]
-        yield assemble(again, lesson.cuts, start / members, width)
+        start = form.rows.start(plan.loss, None)
+        again = tuple(_booster(form, plan, start).replay(trees))
+        if form.encodings:
+            yield EncodedMember(form.forest(again, start), form.encodings)
+        else:
+            yield form.forest(shares_of_mean(again, members), start / members)
 
 
-def _once_more(lesson: Lesson, rows: Rows, plan: BoostPlan, count: int) -> Forest:
+def _once_more(form: _Form, plan: BoostPlan, count: int) -> Forest | EncodedMember:
     """So many rounds on all rows."""
-    start = rows.start(plan.loss, None)
-    booster = Booster(rows.codes, rows.y, plan, rows.raw(start), rows.weight, None)
-    trees = [tree for finished in booster.rounds(count) for tree in finished.trees]
-    width = 1 if not trees else trees[0].value.shape[1]
-    return assemble(trees, lesson.cuts, start, width)
+    start = form.rows.start(plan.loss, None)
+    forest = form.forest([tree for finished in _booster(form, plan, start).rounds(count) for tree in finished.trees], start)
+    return EncodedMember(forest, form.encodings) if form.encodings else forest
+
+
+def _booster(form: _Form, plan: BoostPlan, start: Floats) -> Booster:
+    """One that learns all rows."""
+    return Booster(form.rows.codes, form.rows.y, plan, form.rows.raw(start), form.rows.weight, None)
 
 
 def for_loss(lesson: Lesson) -> NDArray[Any]:
@@ -169,7 +225,7 @@ def for_loss(lesson: Lesson) -> NDArray[Any]:
 
 def boost_plan(lesson: Lesson, recipe: Recipe) -> BoostPlan:
     """Settings of a recipe, and the rules for what it leaves open."""
-    given = dict(recipe.settings)
+    given = {name: value for name, value in recipe.settings.items() if name != "encode_from"}
     is_class = lesson.n_classes > 0
     n, n_features = lesson.n_rows, lesson.codes.n_features
     loss = classification_loss("log_loss", lesson.n_classes) if is_class else regression_loss(given.pop("loss", "squared_error"))

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from woodwind.auto.background import Background
+from woodwind.auto.encoding import EncodedMember
 from woodwind.auto.members import ForestMember, GroveMember, MeanMember, Member
 from woodwind.auto.model import AutoModel
 from woodwind.auto.plain_linear import REACH, LinearMember
@@ -55,7 +56,7 @@ def explain_model(model: AutoModel, X: Any, threads: int = 1, seed: int = 0) -> 
     sampled: list[tuple[float, MatrixMember]] = []
     guessed = 0.0
     for name, weight, member in parts_of(model):
-        if isinstance(member, ForestMember | GroveMember):
+        if isinstance(member, ForestMember | EncodedMember | GroveMember):
             found, mean, exact = *tree_values(model, member, view, threads), True
         elif isinstance(member, LinearMember):
             found, mean, exact = linear_values(model, member, view, seed)
@@ -90,10 +91,11 @@ def parts_of(model: AutoModel) -> Iterator[tuple[str, float, Member]]:
             yield name, weight, member
 
 
-def tree_values(model: AutoModel, member: ForestMember | GroveMember, view: View, threads: int) -> tuple[Floats, Floats]:
+def tree_values(model: AutoModel, member: ForestMember | EncodedMember | GroveMember, view: View, threads: int) -> tuple[Floats, Floats]:
     """Values (n, C, width) and base (width,) of a forest."""
-    if isinstance(member, ForestMember):
-        values, base = explain(member.forest, view.table, threads)
+    if isinstance(member, ForestMember | EncodedMember):
+        table = member.table(view) if isinstance(member, EncodedMember) else view.table
+        values, base = explain(member.forest, table, threads)
         return by_column(values, model.schema), base
     values, base = explain(member.grove, view.table, threads)
     if len(base) == 2:

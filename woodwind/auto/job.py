@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from woodwind.auto.background import background_facts
-from woodwind.auto.blend import Blend, Evidences, blend, by_loss, nested_scores
+from woodwind.auto.blend import GUESSING, Blend, Evidences, blend, by_loss, nested_scores
 from woodwind.auto.checkpoint import Checkpoint
 from woodwind.auto.clock import KEPT_SHARE, Clock
 from woodwind.auto.events import Began, Blended, Ended, Event, FoldDone, MemberDone, Said, Trying
@@ -107,7 +107,7 @@ def run(
     for number in count(1):
         if (question.models is not None and number > question.models) or (waited >= PATIENCE and question.models is None):
             break
-        recipe = recipes.next([one.entry for one in done])
+        recipe = _next(recipes, lesson, done)
         if recipe is None:
             break
         kept = checkpoint is not None and checkpoint.holds(recipe)
@@ -128,6 +128,15 @@ def run(
         raise JobError(_nothing(given_up, clock))
     outcome = _outcome(question, lesson, judge, done, given_up, clock)
     yield Ended(seconds=clock.spent, outcome=_with_facts(outcome, clock, question.threads))
+
+
+def _next(recipes: Recipes, lesson: Lesson, done: Sequence[_Done]) -> Recipe | None:
+    """The next recipe that is for such a table."""
+    entries = [one.entry for one in done]
+    recipe = recipes.next(entries)
+    while recipe is not None and recipe.least_levels > lesson.most_levels:
+        recipe = recipes.next(entries)
+    return recipe
 
 
 def _member(
@@ -213,7 +222,7 @@ def _evidences(lesson: Lesson, judge: Judge, done: Sequence[_Done]) -> Evidences
 
 def _progress(lesson: Lesson, judge: Judge, done: Sequence[_Done], clock: Clock) -> tuple[Blended, float]:
     """How good the blend is so far, by the quickest of the ways to find weights."""
-    seen = _evidences(lesson, judge, done).some()
+    seen = _evidences(lesson, judge, done)
     scores = nested_scores(by_loss, seen) if len(done) > 1 else seen.scores[:, 0]
     loss = seen.judge.loss(scores)
     event = Blended(
@@ -229,6 +238,8 @@ def _outcome(
     seen = _evidences(lesson, judge, done)
     found = blend(seen, lambda: clock.budget is None or clock.spent < (1.0 - KEPT_SHARE / 2.0) * clock.budget)
     kept = np.flatnonzero(found.final.weights > 0.0)
+    if not kept.size:  # nobody is asked; a model has a member all the same, for those who want to look at it
+        kept = np.array([min(range(len(done)), key=lambda place: done[place].entry.loss)])
     members = tuple(done[place].member for place in kept)
     model = AutoModel(
         task=question.task, target=question.target, classes=question.classes, schema=lesson.schema, form=lesson.form,
@@ -247,9 +258,16 @@ def _outcome(
         blend_out_of_fold=nested, judged=lesson.judged,
         curves={one.recipe.name: one.curve for one in done if one.curve},
         suspicions=question.suspicions,
-        notes=(*question.notes, f"Members are weighed by {found.way}."),
+        notes=(*question.notes, _weighed(found)),
         seconds=clock.spent, seed=question.seed,
     )  # fmt: skip
+
+
+def _weighed(found: Blend) -> str:
+    """How members were weighed, for the user."""
+    if found.way == GUESSING:
+        return "No member predicts rows that it has not learnt better than a guess that is the same for all rows: the model is this guess."
+    return f"Members are weighed by {found.way}."
 
 
 def _with_facts(outcome: Outcome, clock: Clock, threads: int) -> Outcome:

@@ -49,6 +49,11 @@ class Lesson:
         return self.n_classes if self.n_classes > 2 else 1
 
     @property
+    def most_levels(self) -> int:
+        """Levels of the column that has most of them."""
+        return int(self.schema.level_counts.max(initial=0))
+
+    @property
     def judged(self) -> NDArray[np.bool_]:
         """Rows that are held out in some fold."""
         return self.fold >= 0

@@ -13,6 +13,9 @@ from numpy.typing import NDArray
 
 from woodwind.auto.view import View
 from woodwind.base.errors import DataError
+from woodwind.base.sound import sound
+from woodwind.data.matrix_form import MatrixForm
+from woodwind.data.schema import Schema
 from woodwind.tree.forest import Forest
 from woodwind.tree.grove import Grove
 
@@ -24,6 +27,9 @@ class Member(Protocol):
 
     def scores(self, view: View, threads: int = 1) -> Floats:
         """Scores (n, width), on the scale on which members are added up."""
+
+    def check_for(self, schema: Schema, form: MatrixForm) -> None:
+        """Raise DataError unless it reads tables of this schema, or their matrix."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,6 +46,13 @@ class ForestMember:
         """Raise DataError where something does not fit."""
         self.forest.check()
         return self
+
+    def check_for(self, schema: Schema, form: MatrixForm) -> None:
+        """Raise DataError unless the features are those of the schema."""
+        del form
+        counts = schema.code_counts
+        sound(self.forest.n_features == len(counts), "trees read another number of features than there are")
+        sound(self.forest.set_words == -(-counts // 64), "trees part levels that are not those of the columns")
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,6 +78,13 @@ class GroveMember:
             raise DataError("the slope and shift of a forest do not fit its classes")
         return self
 
+    def check_for(self, schema: Schema, form: MatrixForm) -> None:
+        """Raise DataError unless the features are those of the schema."""
+        del form
+        levels = self.grove.n_levels
+        sound(levels.shape == schema.code_counts.shape, "trees read another number of features than there are")
+        sound((levels > 0) == (schema.code_counts > 0), "trees part levels where there are numbers, or numbers where there are levels")
+
 
 def scaled_shares(mean: Floats, slope: float, shift: Floats) -> Floats:
     """Scores of what a forest gives: of two classes the share of the second counts alone."""
@@ -89,3 +109,8 @@ class MeanMember:
         if not self.members:
             raise DataError("a mean of members needs one at least")
         return self
+
+    def check_for(self, schema: Schema, form: MatrixForm) -> None:
+        """Raise DataError unless all of them read such tables."""
+        for member in self.members:
+            member.check_for(schema, form)

@@ -85,4 +85,6 @@ class AutoModel:
             raise DataError("the weights of a model are not finite, or its shift has another width")
         if len(self.form.parts) != len(self.schema.feature_names):
             raise DataError("the matrix form of a model is of another table than its schema")
+        for member in self.members:
+            member.check_for(self.schema, self.form)
         return self

@@ -8,6 +8,9 @@ from numpy.typing import NDArray
 from woodwind.auto.blas_threads import one_blas_thread
 from woodwind.auto.view import View
 from woodwind.base.errors import DataError
+from woodwind.base.sound import sound
+from woodwind.data.matrix_form import MatrixForm
+from woodwind.data.schema import Schema
 
 Floats = NDArray[np.float64]
 
@@ -47,10 +50,20 @@ class LinearMember:
             raise DataError("the numbers of a linear member are not finite")
         return self
 
+    def check_for(self, schema: Schema, form: MatrixForm) -> None:
+        """Raise DataError unless the matrix has the columns that were learnt."""
+        del schema
+        check_form(self.n_columns, form)
+
     @property
     def n_columns(self) -> int:
         """Columns of the matrix that it reads."""
         return len(self.slopes)
+
+
+def check_form(wanted: int, form: MatrixForm) -> None:
+    """The matrix will be the one that was learnt."""
+    sound(form.width == wanted, f"a member learnt {wanted} columns of numbers, and the table gives {form.width}")
 
 
 def check_columns(matrix: Floats, wanted: int) -> None:

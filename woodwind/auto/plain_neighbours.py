@@ -6,9 +6,11 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from woodwind.auto.plain_linear import REACH, check_columns
+from woodwind.auto.plain_linear import REACH, check_columns, check_form
 from woodwind.auto.view import View
 from woodwind.base.errors import DataError
+from woodwind.data.matrix_form import MatrixForm
+from woodwind.data.schema import Schema
 from woodwind.select.euclidean import EuclideanRows
 
 Floats = NDArray[np.float64]
@@ -90,6 +92,11 @@ class NeighboursMember:
         if len(self.prior) > 1 and ((self.prior <= 0.0).any() or not np.isin(self.target, np.arange(len(self.prior))).all()):
             raise DataError("the classes of a neighbour member do not fit its shares")
         return self
+
+    def check_for(self, schema: Schema, form: MatrixForm) -> None:
+        """Raise DataError unless the matrix has the columns that were learnt."""
+        del schema
+        check_form(self.n_columns, form)
 
 
 def closeness(distances: Floats) -> Floats:

@@ -14,10 +14,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from woodwind.auto.blas_threads import one_blas_thread
-from woodwind.auto.plain_linear import blocks, check_columns
+from woodwind.auto.plain_linear import blocks, check_columns, check_form
 from woodwind.auto.view import View
 from woodwind.base.errors import DataError
 from woodwind.base.pool import run_ranges
+from woodwind.data.matrix_form import MatrixForm
+from woodwind.data.schema import Schema
 
 Floats = NDArray[np.float64]
 Narrow = NDArray[np.float32]
@@ -135,6 +137,11 @@ class NetMember:
         if not (np.isfinite(self.scale).all() and np.isfinite([self.shift, self.low, self.high]).all()):
             raise DataError("the scale of a net is not finite")
         return self
+
+    def check_for(self, schema: Schema, form: MatrixForm) -> None:
+        """Raise DataError unless the matrix has the columns that were learnt."""
+        del schema
+        check_form(self.n_columns, form)
 
 
 def sigmoid(values: NDArray) -> NDArray:  # of either precision, which is kept

@@ -10,17 +10,29 @@ from dataclasses import replace
 from woodwind.auto.outcome import Entry
 from woodwind.auto.recipe import Recipe
 
+# Levels of a column from which on they are numbers to a member: few are told apart as well by sets, unless trees are symmetric.
+MANY, SOME = 12, 3
+_ENCODED = Recipe("boosting-encoded", "boosting", {"encode_from": MANY}, least_levels=MANY)
+_SYMMETRIC_ENCODED = Recipe(
+    "boosting-symmetric-encoded",
+    "boosting",
+    {"encode_from": SOME, "growth": "symmetric", "max_depth": 6, "subsample": 1.0},
+    least_levels=MANY,
+)
+
 FAMILIES = ("boosting", "forest", "linear", "neighbours", "net")
 
 _TWO_CLASSES = (
     Recipe("boosting", "boosting"),
+    _ENCODED,
     Recipe("extra-trees", "forest", {"random_cuts": True, "min_rows": 2, "max_features": "sqrt"}),
-    Recipe("boosting-slow", "boosting", {"rate": 0.4, "features_per_tree": 0.6, "min_rows": 10}),
+    Recipe("boosting-slow", "boosting", {"rate": 0.4, "features_per_tree": 0.6, "min_rows": 10, "subsample": 1.0}),
     Recipe("linear", "linear"),
-    Recipe("boosting-symmetric", "boosting", {"growth": "symmetric", "max_depth": 6}),
+    _SYMMETRIC_ENCODED,
+    Recipe("boosting-symmetric", "boosting", {"growth": "symmetric", "max_depth": 6, "subsample": 1.0}),
     Recipe("boosting-few-features", "boosting", {"features_per_node": 0.4, "min_rows": 5, "max_leaves": 39}),
     Recipe("net", "net"),
-    Recipe("boosting-small-trees", "boosting", {"max_leaves": 6, "rate": 1.5}),
+    Recipe("boosting-small-trees", "boosting", {"max_leaves": 6, "rate": 1.5, "subsample": 1.0}),
     Recipe("random-forest", "forest", {"min_rows": 2, "max_features": "sqrt"}),
     Recipe("neighbours", "neighbours"),
     Recipe("boosting-large-trees", "boosting", {"max_leaves": 128, "min_rows": 3, "features_per_node": 0.5, "rate": 0.6}),
@@ -44,9 +56,11 @@ _SEVERAL_CLASSES = (
 
 _NUMBERS = (
     Recipe("boosting", "boosting"),
+    _ENCODED,
     Recipe("extra-trees", "forest", {"random_cuts": True, "min_rows": 2, "max_features": 1.0}),
     Recipe("boosting-slow", "boosting", {"rate": 0.4, "features_per_tree": 0.6}),
     Recipe("linear", "linear"),
+    _SYMMETRIC_ENCODED,
     Recipe("boosting-symmetric", "boosting", {"growth": "symmetric", "max_depth": 6}),
     Recipe("net", "net"),
     Recipe("boosting-few-features", "boosting", {"features_per_node": 0.4, "min_rows": 3, "max_leaves": 64}),

@@ -25,6 +25,7 @@ class Recipe:
     family: str
     settings: dict[str, Any] = field(default_factory=dict)
     seed: int = 0  # tells apart members that differ in nothing else
+    least_levels: int = 0  # it is for tables with a column of so many levels, and passed over for others
 
 
 @dataclass(frozen=True, eq=False)

@@ -118,6 +118,17 @@ class Schema:
         return tuple(field.levels.names if hasattr(field, "levels") else None for field in self.fields for _ in field.features)
 
     @cached_property
+    def level_counts(self) -> NDArray[np.int64]:
+        """Levels of each feature, rare ones too; 0 for numbers."""
+        counts = [len(field.levels.values) if hasattr(field, "levels") else 0 for field in self.fields for _ in field.features]
+        return np.array(counts, np.int64)
+
+    @cached_property
+    def code_counts(self) -> NDArray[np.int64]:
+        """Codes of the levels of each feature, one at least; 0 for numbers."""
+        return np.array([0 if levels is None else max(len(levels), 1) for levels in self.levels], np.int64)
+
+    @cached_property
     def moments(self) -> tuple[str | None, ...]:
         """For each feature of seconds since 1970, what is to be written behind a date of it: Z (UTC) with a time zone; None for others."""
         out: list[str | None] = []

@@ -81,6 +81,10 @@ class Table:
             columns.append(Column(column.name, KeptReader(values), column.levels, numbers))
         return Table(tuple(columns), len(rows), None, np.full(len(columns), -1, np.int64))
 
+    def only(self, features: NDArray[np.int64]) -> "Table":
+        """Some of the columns, as a table of its own."""
+        return Table(tuple(self.columns[feature] for feature in features), self.n_rows, self.source, self.matrix_column[features])
+
     def gather(self, features: NDArray[np.int64], begin: int, end: int) -> Iterator[NDArray[Any]]:
         """Rows begin to end of some number columns, one after another; each is to be used before the next."""
         inside = self.matrix_column[features]

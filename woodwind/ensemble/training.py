@@ -155,17 +155,21 @@ class Folds:
     boosters: list[Booster]
 
     @classmethod
-    def of(cls, rows: Rows, plan: BoostPlan, folds: NDArray[np.int64], ordered: bool = False) -> "Folds":
-        """One booster for each fold, with draws of its own; where folds are ordered, it learns from those before its own only."""
+    def of(cls, rows: Rows | Sequence[Rows], plan: BoostPlan, folds: NDArray[np.int64], ordered: bool = False) -> "Folds":
+        """One booster for each fold, with draws of its own; where folds are ordered, it learns from those before its own only.
+
+        `rows` are those of all folds, or for each fold the same rows as its booster sees them.
+        """
         numbers = np.unique(folds[folds >= 0]).tolist()
+        seen = [rows] * len(numbers) if isinstance(rows, Rows) else rows
         learn = [np.flatnonzero(folds < fold if ordered else folds != fold).astype(np.int32) for fold in numbers]
-        starts = [rows.start(plan.loss, some) for some in learn]
+        starts = [own.start(plan.loss, some) for own, some in zip(seen, learn, strict=True)]
         # Several are side by side, on a thread each.
         threads = plan.threads if len(numbers) == 1 else 1
         plans = [replace(plan, seed=key(plan.seed, "fold", fold), threads=threads) for fold in numbers]
         boosters = [
-            Booster(rows.codes, rows.y, own, rows.raw(start), rows.weight, some)
-            for own, start, some in zip(plans, starts, learn, strict=True)
+            Booster(view.codes, view.y, own, view.raw(start), view.weight, some)
+            for view, own, start, some in zip(seen, plans, starts, learn, strict=True)
         ]
         return cls([np.flatnonzero(folds == fold) for fold in numbers], starts, boosters)
 

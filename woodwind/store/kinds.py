@@ -70,6 +70,7 @@ KINDS: dict[str, Kind] = {
     **_kinds("woodwind.losses.classification", "LogLoss", "Exponential", "Multinomial"),
     **_kinds("woodwind.auto.model", "AutoModel"),
     **_kinds("woodwind.auto.members", "ForestMember", "GroveMember", "MeanMember"),
+    **_kinds("woodwind.auto.encoding", "EncodedMember", "Encoding"),
     **_kinds("woodwind.auto.plain_linear", "LinearMember"),
     **_kinds("woodwind.auto.plain_neighbours", "NeighboursMember"),
     **_kinds("woodwind.auto.plain_net", "NetMember", "Pieces"),
