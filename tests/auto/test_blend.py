@@ -79,6 +79,19 @@ def test_in_time_order_weights_come_from_earlier_folds():
     assert not np.array_equal(before[~earlier], after[~earlier])
 
 
+def test_in_time_order_every_block_has_the_same_say():
+    # The first member is perfect in three blocks out of four, the second in the last one, where the first errs by far.
+    truth = np.random.default_rng(2).normal(size=400)
+    fold = np.arange(400) // 100
+    wrong = truth + 100.0
+    scores = np.stack([np.where(fold == 3, wrong, truth), np.where(fold == 3, truth, truth + 1.0)], axis=1)[:, :, None]
+    judge = Judge(metric_named("rmse", "regression"), truth, None, False)
+    found = room._found(by_loss, Evidences(scores, judge, fold, True, 0, 0))
+    np.testing.assert_allclose(found.weights, [0.75, 0.25], atol=1e-3)
+    at_once = room._found(by_loss, Evidences(scores, judge, fold, False, 0, 0))
+    assert at_once.weights[0] < 0.05
+
+
 def test_one_member_has_all_the_weight():
     seen = numbers(noises=(1.0,))
     found = blend(seen)

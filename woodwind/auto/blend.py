@@ -184,7 +184,7 @@ def blend(seen: Evidences, is_time: Callable[[], bool] = lambda: True) -> Blend:
     for name in nested:
         if losses[name] < losses[best] - CLEARLY * abs(losses[best]):
             best = name
-    final = _without_crumbs(WAYS[best](some))
+    final = _found(WAYS[best], some)
     scores = nested[best] if some is seen else _nested_on(WAYS[best], some, seen)
     return Blend(best, final, scores, losses)
 
@@ -202,12 +202,25 @@ def _nested_on(way: Way, some: Evidences, seen: Evidences) -> Floats:
         others = number < fold if some.ordered else number != fold
         here = number_seen == fold
         if others.any():
-            found = _without_crumbs(way(some.at(np.flatnonzero(others))))
+            found = _found(way, some.at(np.flatnonzero(others)))
         else:
             m = seen.scores.shape[1]
             found = _sum_to_one(np.full(m, 1.0 / m), seen)
         out[here] = found.of(seen.scores[here])
     return out
+
+
+def _found(way: Way, seen: Evidences) -> Weights:
+    """Weights by a way.
+
+    In time order they are the mean of those of each block: what was best in one season need not be in the next, and a hundred rows of one
+    block say less about that than one row of each of a hundred.
+    """
+    if not seen.ordered:
+        return _without_crumbs(way(seen))
+    blocks = [way(seen.at(np.flatnonzero(seen.fold == block))) for block in np.unique(seen.fold)]
+    weights, shift = (np.mean([getattr(one, name) for one in blocks], axis=0) for name in ("weights", "shift"))
+    return _without_crumbs(Weights(weights, shift))
 
 
 def _without_crumbs(found: Weights) -> Weights:
