@@ -7,6 +7,8 @@ that none of them saw. Log loss for classes, RMSE for numbers.
 "Better" and "worse" are beyond chance: the difference of the losses, row by row, is more than two of its standard errors away from zero,
 where the error is the larger of that over rows and that over splits. All else is within noise.
 
+With --autogluon PYTHON, the interpreter of an environment that has AutoGluon, it runs with the same time and processors.
+
 Every result is kept as soon as it is there, its losses in results/losses: a run that is stopped goes on where it was. --again trains the
 contestants named anew. Tables whose copies of rows were kept on one side are given with these groups, and the one that is split by time
 with its order, as whoever splits like that knows them.
@@ -17,9 +19,12 @@ from __future__ import annotations
 import argparse
 import hashlib
 import json
+import subprocess
+import tempfile
 import time
 import warnings
 from functools import lru_cache
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -33,8 +38,11 @@ from defaults import PACKAGE, _aligned, _model, geometric, ranks
 
 STORE = RESULTS / "auto-tables-runs.json"
 LOSSES = RESULTS / "losses"
-NAMES = ("woodwind", "lightgbm", "xgboost", "catboost", "sklearn", "random-forest", "extra-trees")
+NAMES = ("woodwind", "autogluon", "lightgbm", "xgboost", "catboost", "sklearn", "random-forest", "extra-trees")
+TIMED = ("woodwind", "autogluon")
 FORESTS = ("random-forest", "extra-trees")
+# Of AutoGluon's presets the one for accuracy.
+PRESETS = "best_quality"
 QUICK = ("uci_yacht", "loan_bads")
 
 
@@ -82,6 +90,40 @@ def fit_ensemble(table: tables.Table, train: Any, options: argparse.Namespace, s
     return model, {"wall": time.perf_counter() - began, "out_of_fold": float(model.score_), "leaderboard": board}
 
 
+def ask_autogluon(table: tables.Table, train: Any, test: Any, options: argparse.Namespace) -> tuple[Any, dict[str, Any]]:
+    """What AutoGluon predicts for the rows held out, and what it says of itself."""
+    target = "target of the benchmark"
+    task = {"regression": "regression", "binary": "binary", "classes": "multiclass"}[table.task]
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        data = table.X.iloc[train].reset_index(drop=True)
+        data[target] = table.y[train] if task == "regression" else [f"{label:03d}" for label in table.y[train]]
+        data.to_parquet(folder / "train.parquet")
+        table.X.iloc[test].reset_index(drop=True).to_parquet(folder / "test.parquet")
+        metric = "root_mean_squared_error" if task == "regression" else "log_loss"
+        job = {"target": target, "task": task, "metric": metric, "seconds": options.time, "presets": PRESETS, "threads": options.threads}
+        (folder / "job.json").write_text(json.dumps(job))
+        child = [options.autogluon, str(Path(__file__).with_name("autogluon_child.py")), str(folder)]
+        done = subprocess.run(child, capture_output=True, text=True, timeout=20 * options.time, check=False)
+        if done.returncode:
+            raise RuntimeError(done.stderr.strip().splitlines()[-1] if done.stderr.strip() else f"exit {done.returncode}")
+        found = json.loads((folder / "found.json").read_text())
+        said = np.load(folder / "prediction.npy")
+    if task == "regression":
+        return said, found
+    prediction = np.zeros((len(test), int(table.y.max()) + 1))
+    prediction[:, [int(label) for label in found.pop("classes")]] = said
+    return prediction, found
+
+
+@lru_cache(maxsize=1)
+def autogluon_version(python: str) -> str:
+    """Its version, or nothing."""
+    asked = "import importlib.metadata as m; print(m.version('autogluon.tabular'))"
+    done = subprocess.run([python, "-c", asked], capture_output=True, text=True, timeout=60, check=False) if python else None
+    return done.stdout.strip() if done is not None and done.returncode == 0 else ""
+
+
 @lru_cache(maxsize=1)
 def warm() -> None:
     """What is compiled or imported on first use is no part of a time that the user gives again and again."""
@@ -106,6 +148,8 @@ def run(name: str, table: tables.Table, seed: int, options: argparse.Namespace) 
         else:
             prediction = np.zeros((len(test), classes))
             prediction[:, [int(label) for label in model.classes_]] = model.predict_proba(X_test)
+    elif name == "autogluon":
+        _, cpu, (prediction, found) = timed(lambda: ask_autogluon(table, train, test, options))
     else:
         prepare = coded if name in FORESTS else {"catboost": filled, "sklearn": few_levels}.get(name, lambda X: X)
         X = prepare(table.X)
@@ -124,8 +168,9 @@ def run(name: str, table: tables.Table, seed: int, options: argparse.Namespace) 
 
 def key(name: str, table: tables.Table, digest: str, seed: int, options: argparse.Namespace) -> str:
     library = "scikit-learn" if name in FORESTS else PACKAGE.get(name, name)
-    budget = f"/{options.time:g} s" if name == "woodwind" else ""
-    return f"{table.name}/{digest}/{seed}/{name} {version(library)}/{options.threads} threads{budget}"
+    budget = f"/{options.time:g} s" if name in TIMED else ""
+    release = autogluon_version(options.autogluon) if name == "autogluon" else version(library)
+    return f"{table.name}/{digest}/{seed}/{name} {release}/{options.threads} threads{budget}"
 
 
 def place(where: str) -> Any:
@@ -226,11 +271,19 @@ def conclude(all_found: dict[str, dict[str, list[dict[str, Any]]]], names: list[
         report.goal(f"mean rank, against {nearest}", report.figures["mean_rank"]["woodwind"], others[nearest], "", less=True)
 
 
+def is_here(name: str, options: argparse.Namespace) -> bool:
+    """Whether a contestant can run."""
+    if name == "autogluon":
+        return bool(autogluon_version(options.autogluon))
+    return name == "woodwind" or bool(version("scikit-learn" if name in FORESTS else PACKAGE.get(name, name)))
+
+
 def main() -> None:
     def more(parser: argparse.ArgumentParser) -> None:
         parser.add_argument("--tables", default="", help="names of tables, separated by commas (all)")
         parser.add_argument("--time", type=float, default=60.0, help="seconds for the ensemble (60)")
         parser.add_argument("--seeds", type=int, default=3, help="splits per table, of three (3)")
+        parser.add_argument("--autogluon", default="", metavar="PYTHON", help="the interpreter of an environment that has AutoGluon")
         parser.add_argument("--again", default="", help="contestants that are trained anew, separated by commas")
 
     options = arguments(__doc__ or "", more)
@@ -243,7 +296,7 @@ def main() -> None:
         raise SystemExit("no folder of tables: give --data or set WOODWIND_DATA")
     if not 1 <= options.seeds <= 3:
         raise SystemExit(f"--seeds: there are three splits of each table, not {options.seeds}")
-    names = [n for n in chosen(options, NAMES) if n == "woodwind" or version("scikit-learn" if n in FORESTS else PACKAGE.get(n, n))]
+    names = [n for n in chosen(options, NAMES) if is_here(n, options)]
     store = json.loads(STORE.read_text()) if STORE.exists() else {}
     RESULTS.mkdir(exist_ok=True)
     all_found, about = {}, {}
