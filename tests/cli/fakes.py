@@ -44,7 +44,7 @@ class FakeModel:
         self.facts_ = {"metric": {"name": "log_loss"}} | ({} if schema is None else {"written_schema": schema.to_dict()})
         self.model_ = {"facts": self.facts_}
 
-    def report(self, path):
+    def report(self, path, model_file="model.ww"):
         path.write_text("<!DOCTYPE html><p>Woodwind report", encoding="utf-8")
 
 

@@ -20,14 +20,14 @@ from hypothesis import strategies as st
 
 from woodwind.base.errors import ReadingWarning, WoodwindError
 from woodwind.data import csv_file
-from woodwind.data.csv_types import MARKS
+from woodwind.data.csv_types import marks
 from woodwind.data.files import read_table
 from woodwind.data.question import read_target
 from woodwind.data.suspicions import suspicions
 
 FILES = int(os.environ.get("WOODWIND_FUZZ", "80"))
 NUMBER = re.compile(r"[+-]?((0|[1-9]\d*)(\.\d*)?|\.\d+)([eE][+-]?\d+)?|[+-]?inf", re.ASCII)
-KNOWN_MARKS = set(MARKS.to_pylist())
+KNOWN_MARKS = set(marks().to_pylist())
 
 # Cells are made from a seed, because drawing each of them would take most of the time; so a smaller failing file is not looked for.
 SETTINGS = settings(max_examples=FILES, phases=[Phase.generate])

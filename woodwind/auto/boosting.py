@@ -18,6 +18,7 @@ from woodwind.auto.encoding import EncodedMember, Encoding, encodable, learn_enc
 from woodwind.auto.lesson import Lesson
 from woodwind.auto.members import ForestMember, MeanMember
 from woodwind.auto.recipe import ALL_ROWS, Fit, Recipe, Taught, gathered
+from woodwind.base.figures import counted
 from woodwind.base.streams import key
 from woodwind.data.cuts import Cuts
 from woodwind.ensemble import rules
@@ -73,7 +74,7 @@ class Boosting:
 
         steps, in_time = _until(self._steps(folds, plan, watch), out_of_time)
         count = max(1, min(round((watch.best + 1) * rules.MEAN_ROUNDS), len(steps))) if steps else 0
-        note = "" if in_time else f"out of time after {len(steps):,} rounds"
+        note = "" if in_time else f"out of time after {counted(len(steps), 'round')}"
         curve = {"train": [], "valid": watch.losses}
         said = [watch.best_raw[held].reshape(len(held), -1) for held in folds.held]
         if lesson.ordered:

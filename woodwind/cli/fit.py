@@ -234,7 +234,7 @@ def finish(model: Any, given: dict[str, Any]) -> None:
     store.save(output, model.model_)  # the model alone: predicting does not need the estimator around it
     written = {"model": str(output), "model_bytes": output.stat().st_size}
     if report is not None:
-        model.report(report)
+        model.report(report, output.name)
         written["report"] = str(report)
     if given["as_json"]:
         write_object({"event": "written", **plain(written)})

@@ -28,7 +28,7 @@ def run(model: Path, output: Path | None, show: bool, force: bool) -> None:
     """
     output = model.with_suffix(".html") if output is None else output
     check_page(output, force)
-    write_file(output, [page(open_model(model).facts).encode()])
+    write_file(output, [page(open_model(model).facts, model.name).encode()])
     click.echo(output)
     if show:
         webbrowser.open(output.resolve().as_uri())

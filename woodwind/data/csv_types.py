@@ -6,6 +6,7 @@ of it is; once one block is not, the column is text, and its first blocks are re
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 import numpy as np
 import pyarrow as pa
@@ -18,7 +19,14 @@ from woodwind.data.csv_dates import as_moments
 # nothing, and NA may be Namibia, None a kind of fence.
 _WORDS = ("na", "n/a", "nan", "-nan", "+nan", "null", "none", "nil", "nat", "missing", "#n/a", "#na", "<na>", "(null)", "\\n")
 _SIGNS = ("", "?", "-", "--", "---", ".", "..", "…", "#DIV/0!", "#VALUE!", "#REF!", "#NUM!", "#NAME?", "#NULL!")
-MARKS = pa.array([*_SIGNS, *dict.fromkeys(form(word) for word in _WORDS for form in (str.lower, str.upper, str.capitalize)), "NaN", "NaT"])
+
+
+@lru_cache(maxsize=1)
+def marks() -> pa.Array:
+    """What stands for a missing value. Made when it is first asked for: pyarrow imports pandas for its first array."""
+    words = dict.fromkeys(form(word) for word in _WORDS for form in (str.lower, str.upper, str.capitalize))
+    return pa.array([*_SIGNS, *words, "NaN", "NaT"])
+
 
 # Rows of a column by which it is seen that it holds no dates.
 _LOOK = 1000
@@ -94,7 +102,7 @@ def as_numbers(block: pa.Array, whole: bool = True) -> pa.Array | None:
     if seen.has_codes:
         return None
     if seen.has_marks:
-        block = _without(block, pc.is_in(block, value_set=MARKS))
+        block = _without(block, pc.is_in(block, value_set=marks()))
     if block.null_count == len(block):
         return pa.nulls(len(block), pa.int64())  # of a type that remembers that something was written
     return _cast(block, seen.has_plus, whole)
@@ -209,7 +217,7 @@ def written_moments(column: pa.ChunkedArray) -> tuple[pa.ChunkedArray | None, st
 def _cleaned(levels: pa.Array) -> pa.Array:
     """Levels without blanks around them, and nulls for marks of absence."""
     trimmed = pc.utf8_trim_whitespace(levels)
-    return _without(trimmed, pc.is_in(trimmed, value_set=MARKS.cast(trimmed.type)))
+    return _without(trimmed, pc.is_in(trimmed, value_set=marks().cast(trimmed.type)))
 
 
 def _as_truth(levels: pa.Array, _: str) -> tuple[pa.Array | None, str]:

@@ -9,7 +9,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from woodwind.data.convert import plain
-from woodwind.data.csv_types import MARKS
+from woodwind.data.csv_types import marks
 from woodwind.data.faults import fault, listed
 
 TASKS = ("auto", "classification", "binary", "multiclass", "regression")
@@ -236,7 +236,7 @@ def _class_notes(classes: tuple[Any, ...], counts: NDArray[Any]) -> list[str]:
     if single:
         verb = "occurs" if len(single) == 1 else "occur"
         notes.append(f"{listed(single)} {verb} in a single row: nothing can be checked about such a class")
-    marks = [item for item in classes if isinstance(item, str) and item.strip() in set(MARKS.to_pylist())]
-    if marks:
-        notes.append(f"{listed(marks)} is taken as a class; if it stands for a missing target, leave those rows out")
+    there = [item for item in classes if isinstance(item, str) and item.strip() in set(marks().to_pylist())]
+    if there:
+        notes.append(f"{listed(there)} is taken as a class; if it stands for a missing target, leave those rows out")
     return notes

@@ -9,7 +9,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from woodwind.data.csv_dates import as_moments
-from woodwind.data.csv_types import MARKS
+from woodwind.data.csv_types import marks
 
 NUMBERS, UNITS, DATES = "numbers", "units", "dates"
 
@@ -54,7 +54,7 @@ def held(levels: pa.Array, counts: NDArray[np.int64]) -> Held | None:
 
 
 def _dates(plain: pa.Array, counts: NDArray[np.int64]) -> Held | None:
-    empty = _true(pc.is_in(plain, value_set=MARKS.cast(plain.type)))
+    empty = _true(pc.is_in(plain, value_set=marks().cast(plain.type)))
     for shape, year in _SHAPES.items():
         fits = _matches(plain, shape)
         if fits.sum() < FEW or counts[fits].sum() < NEARLY_ALL * counts[~empty].sum():

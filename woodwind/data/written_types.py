@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 from woodwind.base.errors import DataError
 from woodwind.data.convert import CATEGORY, CLOCK, MOMENT, NUMBER, SPAN, plain
 from woodwind.data.csv_dates import as_moments
-from woodwind.data.csv_types import MARKS
+from woodwind.data.csv_types import marks
 from woodwind.data.dates import is_moment
 from woodwind.data.faults import fault, listed
 
@@ -67,7 +67,7 @@ def converted(column: pa.ChunkedArray, wanted: str, name: str, layout: str | Non
     absent = pc.is_in(levels, value_set=pa.array(list(missing), pa.string()))
     if wanted != CATEGORY:
         levels = pc.utf8_trim_whitespace(levels)
-        absent = pc.or_(absent, pc.is_in(levels, value_set=MARKS))
+        absent = pc.or_(absent, pc.is_in(levels, value_set=marks()))
     levels = pc.if_else(absent, pa.scalar(None, pa.string()), levels)
     found = _MAKERS[wanted](levels, layout)
     wrong = np.flatnonzero(pc.and_(pc.is_null(found), pc.is_valid(levels)).to_numpy(zero_copy_only=False))

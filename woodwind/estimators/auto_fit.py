@@ -81,7 +81,7 @@ def fit(  # noqa: PLR0913  the names are the user's: there is no object to put t
     model._train(
         values, clock, roles.X, Target(read.y, classes), moments=roles.moments, groups=roles.groups, target=target, notes=notes,
         weight=roles.weight, beside=roles.beside,
-        suspicions=suspicions(as_arrow(roles.X), target, read.y, read.task != "regression", roles.groups),
+        suspicions=suspicions(as_arrow(roles.X), target, read.y, read.task != "regression", roles.groups, classes=read.classes or ()),
     )  # fmt: skip
     if known is not None:
         model.facts_[WRITTEN] = known.to_dict()

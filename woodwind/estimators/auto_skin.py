@@ -161,16 +161,18 @@ class AutoEnsemble(Skin):
             raise AttributeError(f"{self._owner} has no suspicions before it has seen data. Call fit.")
         return kept_suspicions(self.model_.facts)
 
-    def report(self, path: Any) -> None:
+    def report(self, path: Any, model_file: str = "model.ww") -> None:
         """Write the report as one page of HTML that needs nothing else.
 
         Parameters
         ----------
         path : str or path
             The file. One that is there is replaced in one step.
+        model_file : str, default="model.ww"
+            What the file of the model is called, for the commands that the page shows.
         """
         check_is_fitted(self)
-        write_file(path, [page(self.facts_).encode()])
+        write_file(path, [page(self.facts_, model_file).encode()])
 
     def explain(self, X: Any) -> Explanation:
         """What each column brings to the score of each row: Shapley values, which add up to it.
