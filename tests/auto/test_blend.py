@@ -92,6 +92,25 @@ def test_in_time_order_every_block_has_the_same_say():
     assert at_once.weights[0] < 0.05
 
 
+def test_in_time_order_nothing_is_stacked():
+    found = blend(numbers(ordered=True))
+    assert set(found.losses) == set(WAYS) - {"stacking"}
+    assert found.final.weights.sum() == pytest.approx(1.0)
+    assert not found.final.shift.any()
+
+
+def test_one_member_alone_must_be_better_by_far():
+    rng = np.random.default_rng(3)
+    truth = rng.normal(size=600)
+    # Members that err alike: blending brings nothing, and one of them is best by a little.
+    first = truth + rng.normal(size=600)
+    scores = np.stack([first, first + 0.02 * rng.normal(size=600)], axis=1)[:, :, None]
+    judge = Judge(metric_named("rmse", "regression"), truth, None, False)
+    found = blend(Evidences(scores, judge, np.arange(600) % 5, False, 0, 0))
+    assert found.losses["best member"] < 1.005 * min(found.losses.values())
+    assert found.way != "best member"
+
+
 def test_one_member_has_all_the_weight():
     seen = numbers(noises=(1.0,))
     found = blend(seen)

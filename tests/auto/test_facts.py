@@ -13,8 +13,8 @@ from sklearn.metrics import average_precision_score, confusion_matrix, log_loss,
 from tests.auto.fake_outcome import fake
 from tests.auto.fake_outcome import outcome_of as outcome_from
 from woodwind.auto import facts as facts_file
+from woodwind.auto.countdown import Countdown, OutOfTimeError
 from woodwind.auto.facts import collect
-from woodwind.auto.facts_clock import Clock, OutOfTimeError
 from woodwind.auto.facts_importance import affordable, importance_facts
 from woodwind.auto.facts_judged import Judged
 from woodwind.auto.facts_rows import Pace
@@ -61,10 +61,10 @@ def test_no_time_leaves_out_all_that_costs_time_and_says_so():
 def test_a_slow_model_is_asked_about_fewer_rows_and_not_at_all_where_there_is_no_time(monkeypatch):
     outcome = outcome_of("binary")
     monkeypatch.setattr(Pace, "of", lambda held, threads: Pace(0.01, 1e-3))
-    assert affordable(outcome, 6, Clock(0.5), 1) == 60
-    assert affordable(outcome, 6, Clock(60.0), 1) == 250
+    assert affordable(outcome, 6, Countdown(0.5), 1) == 60
+    assert affordable(outcome, 6, Countdown(60.0), 1) == 250
     with pytest.raises(OutOfTimeError):
-        importance_facts(outcome, Judged.of(outcome), Clock(0.05))
+        importance_facts(outcome, Judged.of(outcome), Countdown(0.05))
 
 
 def test_a_part_that_fails_is_left_out_with_the_reason(monkeypatch):

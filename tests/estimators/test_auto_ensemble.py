@@ -262,3 +262,9 @@ def test_the_report_is_a_page(tmp_path):
     model = woodwind.fit(table(), "price", ignore="dear", **QUICK)
     model.report(tmp_path / "r.html")
     assert "<html" in (tmp_path / "r.html").read_text()
+
+
+def test_a_target_that_is_no_name_is_refused():
+    frame = table()
+    with pytest.raises(ParameterError, match="name of a column"):
+        woodwind.fit(frame.drop(columns="price"), frame["price"])

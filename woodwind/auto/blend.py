@@ -25,8 +25,8 @@ from woodwind.select.objectives import Mean
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
-# The name of the way that asks nobody.
-GUESSING = "guessing"
+# The names of the ways that ask one member, that add a shift, and that ask nobody.
+ALONE, STACKING, GUESSING = "best member", "stacking", "guessing"
 
 GREEDY_STEPS = 30
 # Scores of a member that weights are found from, and rows at least: a dozen weights need no more, and they are found for every part of the
@@ -36,8 +36,9 @@ MOST_SCORES, ENOUGH_ROWS = 12_000, 3_000
 PARTS = 4
 # The price of weights that differ, in rows: members are alike, and what little tells them apart is mostly luck.
 POOL_PENALTY = 5.0
-# A way must be this much better, as a share of the loss, than those before it in the list, which are simpler.
-CLEARLY = 0.001
+# A way must be this much better, as a share of the loss, than those before it in the list. One member alone must be better by far: a blend
+# is the safer choice, and which of them looks best is often luck.
+CLEARLY, FAR_BETTER = 0.001, 0.01
 # A member with a smaller share of the weight is left out, and the others share it: it would cost more time than it brings.
 SMALLEST_SHARE = 0.01
 
@@ -162,17 +163,20 @@ def _number_loss(judge: Judge) -> Loss:
 
 WAYS: dict[str, Way] = {
     "greedy selection": by_selection,
-    "best member": best_alone,
+    ALONE: best_alone,
     "smallest loss": by_loss,
-    "stacking": by_stacking,
+    STACKING: by_stacking,
     GUESSING: by_guessing,
 }
 
 
 def blend(seen: Evidences, is_time: Callable[[], bool] = lambda: True) -> Blend:
     """Try the ways, and take the best by what they say of rows that their weights have not seen; no further ones when time is up."""
-    several = seen.scores.shape[1] > 1
-    ways = WAYS if several else {name: WAYS[name] for name in ("best member", GUESSING)}
+    if seen.scores.shape[1] == 1:
+        ways = {name: WAYS[name] for name in (ALONE, GUESSING)}
+    else:
+        # A shift that was right for the seasons seen carries their trend on into all seasons to come.
+        ways = {name: way for name, way in WAYS.items() if not (seen.ordered and name == STACKING)}
     some = seen.some()
     nested: dict[str, Floats] = {}
     for name, way in ways.items():
@@ -182,7 +186,7 @@ def blend(seen: Evidences, is_time: Callable[[], bool] = lambda: True) -> Blend:
     losses = {name: some.judge.loss(scores) for name, scores in nested.items()}
     best = next(iter(nested))
     for name in nested:
-        if losses[name] < losses[best] - CLEARLY * abs(losses[best]):
+        if losses[name] < losses[best] - (FAR_BETTER if name == ALONE else CLEARLY) * abs(losses[best]):
             best = name
     final = _found(WAYS[best], some)
     scores = nested[best] if some is seen else _nested_on(WAYS[best], some, seen)

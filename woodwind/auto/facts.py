@@ -10,8 +10,8 @@ import warnings
 from collections.abc import Callable
 from typing import Any
 
+from woodwind.auto.countdown import Countdown, OutOfTimeError
 from woodwind.auto.facts_classes import class_facts
-from woodwind.auto.facts_clock import Clock, OutOfTimeError
 from woodwind.auto.facts_data import data_facts
 from woodwind.auto.facts_dependence import dependence_facts
 from woodwind.auto.facts_diversity import diversity_facts, margin_facts
@@ -41,7 +41,7 @@ def collect(outcome: Outcome, seconds: float, threads: int = 1) -> dict[str, Any
     threads : int, default=1
         Of the model, when it is asked; they do not change the facts.
     """
-    clock = Clock(seconds)
+    clock = Countdown(seconds)
     model = outcome.model
     facts: dict[str, Any] = {
         "version": VERSION,
@@ -76,7 +76,7 @@ def collect(outcome: Outcome, seconds: float, threads: int = 1) -> dict[str, Any
     return dict(plain(facts))
 
 
-def _collect_one(facts: dict[str, Any], name: str, part: Callable[[], Any], clock: Clock) -> None:
+def _collect_one(facts: dict[str, Any], name: str, part: Callable[[], Any], clock: Countdown) -> None:
     """Add one part, or the reason why it is not there."""
     if clock.left <= 0.0 and name not in NEVER_DROPPED:
         facts["left_out"].append({"part": name, "why": "no time was left for it"})

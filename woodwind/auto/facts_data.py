@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from woodwind.auto.facts_clock import Clock
+from woodwind.auto.countdown import Countdown
 from woodwind.auto.facts_plain import brief
 from woodwind.auto.outcome import Outcome
 from woodwind.base.streams import choose, key
@@ -18,7 +18,7 @@ MOST_LEVELS = 12
 MOST_CLASSES = 60
 
 
-def data_facts(outcome: Outcome, clock: Clock) -> dict[str, Any]:
+def data_facts(outcome: Outcome, clock: Countdown) -> dict[str, Any]:
     """Rows, columns, their kinds, gaps and distributions, of as many as there is time for; the target's too."""
     table, n = outcome.X, len(outcome.y)
     rows = None if n <= MOST_ROWS else choose(key(outcome.seed, "facts", "data"), n, MOST_ROWS)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from woodwind.auto.facts_clock import Clock, OutOfTimeError
+from woodwind.auto.countdown import Countdown, OutOfTimeError
 from woodwind.auto.facts_data import kind_of
 from woodwind.auto.facts_plain import brief
 from woodwind.auto.facts_rows import Pace, Rows, inputs
@@ -30,7 +30,9 @@ MOST_CLASSES = 4
 LOOKED_AT = 20_000  # rows that values are taken from
 
 
-def dependence_facts(outcome: Outcome, importance: dict[str, Any] | None, clock: Clock, threads: int = 1) -> list[dict[str, Any]] | None:
+def dependence_facts(
+    outcome: Outcome, importance: dict[str, Any] | None, clock: Countdown, threads: int = 1
+) -> list[dict[str, Any]] | None:
     """The most important columns, one after another, as long as there is time."""
     if not importance:
         return None

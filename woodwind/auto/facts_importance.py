@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from woodwind.auto.facts_clock import Clock, OutOfTimeError
+from woodwind.auto.countdown import Countdown, OutOfTimeError
 from woodwind.auto.facts_judged import Judged, Unit, mean_and_error, row_losses
 from woodwind.auto.facts_plain import brief
 from woodwind.auto.facts_rows import TIMED_ROWS, Pace, Rows, inputs
@@ -62,7 +62,7 @@ class Shuffling:
         return permutation(key(self.outcome.seed, "facts", "shuffle", self.repeat, column), len(self.rows))
 
 
-def importance_facts(outcome: Outcome, judged: Judged, clock: Clock, threads: int = 1) -> dict[str, Any]:
+def importance_facts(outcome: Outcome, judged: Judged, clock: Countdown, threads: int = 1) -> dict[str, Any]:
     """The change of the loss by each column with its standard error over rows, most important first."""
     n, places = len(outcome.y), {inner: place for place, inner in inputs(outcome)}
     size = affordable(outcome, len(places), clock, threads)
@@ -86,7 +86,7 @@ def importance_facts(outcome: Outcome, judged: Judged, clock: Clock, threads: in
     return _told(outcome, unit, [places[column] for column in columns], (changes, bases), screened)
 
 
-def affordable(outcome: Outcome, n_columns: int, clock: Clock, threads: int) -> int:
+def affordable(outcome: Outcome, n_columns: int, clock: Countdown, threads: int) -> int:
     """Rows of a repeat: fewer than usual where the model is so slow that not even one repeat would be done in time."""
     some = choose(key(outcome.seed, "facts", "timed"), len(outcome.y), min(len(outcome.y), TIMED_ROWS))
     pace = Pace.of(Rows.of(outcome, some), threads)

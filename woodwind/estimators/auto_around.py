@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from woodwind.auto.leaderboard import Leaderboard
 from woodwind.auto.model import AutoModel
 from woodwind.estimators.auto_ensemble import AutoEnsembleClassifier, AutoEnsembleRegressor
 from woodwind.estimators.auto_entries import kept_entries
@@ -23,6 +24,6 @@ def estimator_around(model: AutoModel) -> AutoEnsembleClassifier | AutoEnsembleR
     else:
         found = AutoEnsembleClassifier(**options)
         found.classes_ = np.array(model.classes)
-    found.model_, found.leaderboard_, found.score_, found.facts_ = model, entries, entries[0].score, model.facts
+    found.model_, found.leaderboard_, found.score_, found.facts_ = model, Leaderboard(entries), entries[0].score, model.facts
     found._keep_header(model.schema.header)
     return found

@@ -61,6 +61,11 @@ def fit(  # noqa: PLR0913  the names are the user's: there is no object to put t
     >>> model.predict(iris.head(2)).tolist()
     [0, 0]
     """
+    if not isinstance(target, str | int):
+        raise ParameterError(
+            f"The target of woodwind.fit is the name of a column of the table, and {type(target).__name__} came. Put the target into the "
+            "table; or call AutoEnsembleClassifier().fit(X, y) or AutoEnsembleRegressor().fit(X, y), which take it alone."
+        )
     model_options = _estimator_options(options)
     clock = clock_of({"time": 60.0, "models": None} | model_options)
     known = WrittenSchema.read(schema) if is_place(schema) else schema

@@ -14,8 +14,9 @@ from woodwind.auto.events import Began, Ended, Event, MemberDone
 from woodwind.auto.explanation import explain_model
 from woodwind.auto.forests import Forests
 from woodwind.auto.job import Question, run
+from woodwind.auto.leaderboard import Leaderboard
 from woodwind.auto.model import AutoModel
-from woodwind.auto.outcome import Entry, Outcome
+from woodwind.auto.outcome import Outcome
 from woodwind.auto.plain import Plain
 from woodwind.auto.portfolio import FAMILIES, Portfolio
 from woodwind.auto.recipe import Family
@@ -57,8 +58,9 @@ judged by rows that they were not found from. On a terminal there is `woodwind f
 MODEL = """
 model_ : AutoModel
     The blend: arrays and plain values, which predict without scikit-learn.
-leaderboard_ : tuple of Entry
-    The ensemble, then every member that was tried: score out of fold with its standard error, weight, seconds.
+leaderboard_ : Leaderboard
+    The ensemble, then every member that was tried: score out of fold with its standard error, weight, seconds. A tuple of entries that
+    shows itself as a table.
 score_ : float
     The score of the ensemble, of rows that neither its members nor its weights have seen.
 facts_ : dict
@@ -73,7 +75,7 @@ class AutoEnsemble(Skin):
 
     _told: ClassVar[dict[str, str]] = {"about": ABOUT, "model": MODEL, "columns": COLUMNS}
     model_: AutoModel
-    leaderboard_: tuple[Entry, ...]
+    leaderboard_: Leaderboard
 
     # What each task does in its own way.
 
@@ -149,7 +151,7 @@ class AutoEnsemble(Skin):
     def _keep(self, outcome: Outcome) -> None:
         """The results, as attributes."""
         self.model_ = outcome.model
-        self.leaderboard_ = outcome.leaderboard
+        self.leaderboard_ = Leaderboard(outcome.leaderboard)
         self.score_ = outcome.leaderboard[0].score
         self.facts_ = outcome.model.facts
         self._keep_header(outcome.model.schema.header)

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import Bunch
 
+from woodwind.auto.leaderboard import Leaderboard
 from woodwind.auto.model import AutoModel
 from woodwind.auto.outcome import Entry
 from woodwind.base.errors import NotStorableError
@@ -164,6 +165,8 @@ class AutoKeeper:
         """Parameters, the model and the leaderboard."""
         state = EstimatorKeeper.parts(model) | {"listener": None}
         state["checkpoint"] = None if model.checkpoint is None else os.fspath(model.checkpoint)
+        if "leaderboard_" in state:
+            state["leaderboard_"] = tuple(state["leaderboard_"])
         return {name: value for name, value in state.items() if name not in ("score_", "facts_")}
 
     @staticmethod
@@ -173,6 +176,7 @@ class AutoKeeper:
         if _is_fitted(parts):
             sound(len(model.leaderboard_) > 0, "the leaderboard is empty")
             sound(model.n_features_in_ == model.model_.schema.n_inputs, "the model has another number of columns than its schema")
+            model.leaderboard_ = Leaderboard(model.leaderboard_)
             model.score_, model.facts_ = model.leaderboard_[0].score, model.model_.facts
         return model
 

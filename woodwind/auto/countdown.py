@@ -1,4 +1,4 @@
-"""Clock: how much time is left, for work that goes on in equal parts."""
+"""Countdown: how much time is left, for work that goes on in equal parts."""
 
 import time
 
@@ -7,7 +7,7 @@ class OutOfTimeError(Exception):
     """There is no time for a part of the facts."""
 
 
-class Clock:
+class Countdown:
     """Seconds from now on."""
 
     def __init__(self, seconds: float) -> None:
@@ -24,6 +24,6 @@ class Clock:
         now = time.perf_counter()
         return now + (now - self.began) / max(done, 1) * (done > 0) > self.end
 
-    def share(self, part: float) -> "Clock":
+    def share(self, part: float) -> "Countdown":
         """A clock for a part of the time that is left."""
-        return Clock(max(self.left, 0.0) * part)
+        return Countdown(max(self.left, 0.0) * part)
