@@ -103,11 +103,11 @@ def test_one_member_alone_must_be_better_by_far():
     rng = np.random.default_rng(3)
     truth = rng.normal(size=600)
     # Members that err alike: blending brings nothing, and one of them is best by a little.
-    first = truth + rng.normal(size=600)
-    scores = np.stack([first, first + 0.02 * rng.normal(size=600)], axis=1)[:, :, None]
+    first = truth + 0.1 * rng.normal(size=600)
+    scores = np.stack([first, first + 0.01 * rng.normal(size=600)], axis=1)[:, :, None]
     judge = Judge(metric_named("rmse", "regression"), truth, None, False)
     found = blend(Evidences(scores, judge, np.arange(600) % 5, False, 0, 0))
-    assert found.losses["best member"] < 1.005 * min(found.losses.values())
+    assert found.losses["best member"] < 1.02 * min(found.losses.values())
     assert found.way != "best member"
 
 

@@ -15,6 +15,7 @@ import pytest
 
 import woodwind
 from woodwind import ModelFileError, auto, store
+from woodwind.auto.leaderboard import Leaderboard
 from woodwind.auto.members import ForestMember, GroveMember, MeanMember
 from woodwind.auto.model import AutoModel
 from woodwind.auto.outcome import Entry
@@ -54,7 +55,7 @@ def model(table, request):
     )  # fmt: skip
     if labels is not None:
         made.classes_ = boosted.classes_
-    made.leaderboard_, made.score_, made.facts_ = leaderboard, 0.5, made.model_.facts
+    made.leaderboard_, made.score_, made.facts_ = Leaderboard(leaderboard), 0.5, made.model_.facts
     made._keep_header(boosted.schema_.header)
     return made.set_params(listener=print, checkpoint=Path("folder"))
 

@@ -61,11 +61,7 @@ def fit(  # noqa: PLR0913  the names are the user's: there is no object to put t
     >>> model.predict(iris.head(2)).tolist()
     [0, 0]
     """
-    if not isinstance(target, str | int):
-        raise ParameterError(
-            f"The target of woodwind.fit is the name of a column of the table, and {type(target).__name__} came. Put the target into the "
-            "table; or call AutoEnsembleClassifier().fit(X, y) or AutoEnsembleRegressor().fit(X, y), which take it alone."
-        )
+    _check_target(target)
     model_options = _estimator_options(options)
     clock = clock_of({"time": 60.0, "models": None} | model_options)
     known = WrittenSchema.read(schema) if is_place(schema) else schema
@@ -78,8 +74,7 @@ def fit(  # noqa: PLR0913  the names are the user's: there is no object to put t
         ignore=[ignore] if isinstance(ignore, str) else list(ignore),
     )  # fmt: skip
     read = roles.target
-    estimator: Any = AutoEnsembleRegressor if read.task == "regression" else AutoEnsembleClassifier
-    model: Fitted = estimator(**model_options)
+    model: Fitted = (AutoEnsembleRegressor if read.task == "regression" else AutoEnsembleClassifier)(**model_options)
     values = check(model)
     classes = np.array(read.classes) if read.classes else None
     notes = (read.why, *read.notes, *([f"{counted(roles.dropped, 'row')} without a target left out."] if roles.dropped else []))
@@ -91,6 +86,15 @@ def fit(  # noqa: PLR0913  the names are the user's: there is no object to put t
     if known is not None:
         model.facts_[WRITTEN] = known.to_dict()
     return model
+
+
+def _check_target(target: Any) -> None:
+    """It is a name, not the values."""
+    if not isinstance(target, str | int):
+        raise ParameterError(
+            f"The target of woodwind.fit is the name of a column of the table, and {type(target).__name__} came. Put the target into the "
+            "table; or call AutoEnsembleClassifier().fit(X, y) or AutoEnsembleRegressor().fit(X, y), which take it alone."
+        )
 
 
 def _read(table: Any, schema: WrittenSchema | None) -> Any:
