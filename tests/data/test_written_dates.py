@@ -8,13 +8,15 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
+import woodwind
 from woodwind.base.errors import TableError
-from woodwind.data.csv_types import written_moments
+from woodwind.data.csv_types import written_moments, written_order
 from woodwind.data.files import read_table
 from woodwind.data.question import read_target
 from woodwind.data.roles import split_roles
 from woodwind.data.schema import Schema
 from woodwind.data.suspicions import suspicions
+from woodwind.data.written_schema import WrittenSchema
 
 N = 60
 MOMENTS = [dt.datetime(2024, 1, 1, tzinfo=dt.UTC) + dt.timedelta(days=7 * row, minutes=37 * row) for row in range(N)]
@@ -87,6 +89,38 @@ def test_a_date_is_refused_where_it_cannot_be_told(file):
     frame = pd.read_csv(file).head(2).assign(**{"day first": ["01/02/2024", "02/03/2024"]})
     with pytest.raises(TableError, match=r"WW-D014: column 'day first'.* '01/02/2024', '02/03/2024', where day and month cannot"):
         schema.read(frame, beside=("y",))
+
+
+@pytest.mark.parametrize("how", ["file", "pandas", "polars", "schema"])
+def test_a_model_remembers_whether_the_day_comes_first(file, tmp_path, how):
+    table = {"file": lambda: file, "pandas": lambda: pd.read_csv(file), "polars": lambda: pl.read_csv(file), "schema": lambda: file}[how]()
+    WrittenSchema.of(read_table(file)).write(tmp_path / "schema.json")
+    model = woodwind.fit(table, "y", models=1, schema=tmp_path / "schema.json" if how == "schema" else None)
+    model.save(tmp_path / "model.ww")
+    whole = pd.read_csv(file).drop(columns="y")
+    # A day and a month of at most 12 each: nothing in these rows says which is which.
+    few = whole[(whole["day first"].str[:2] <= "12") & (whole["american"].str[3:5] <= "12")]
+    assert 2 <= len(few) < 30
+    assert written_order(pa.chunked_array([few["day first"].to_list()])) is None
+    few.to_csv(tmp_path / "few.csv", index=False)
+    for asked in (model, woodwind.load(tmp_path / "model.ww")):
+        expected = asked.predict_proba(file)[few.index]
+        for rows in (few, pl.from_pandas(few), tmp_path / "few.csv"):
+            np.testing.assert_array_equal(asked.predict_proba(rows), expected)
+    with pytest.raises(TableError, match=r"WW-F013: column 'day first'.* with the day first: '05/13/2024'"):
+        model.predict(few.assign(**{"day first": "05/13/2024"}))
+
+
+def test_what_comes_first_is_told_by_a_day_above_twelve():
+    def order(*cells):
+        return written_order(pa.chunked_array([list(cells)], pa.string()))
+
+    assert order("1/2/2024", "13/2/2024", "?", None) == "day first"
+    assert order("1-2-2024 10:00", "1-13-2024") == "month first"
+    assert order("1/2/2024") is None
+    assert order("2024-01-13") is None
+    assert order("13.1.2024") is None  # in dates with points the day is first anyway
+    assert order() is None
 
 
 @pytest.mark.parametrize("name", [name for name in WRITTEN if name not in ("word", "y")])

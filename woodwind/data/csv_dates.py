@@ -18,14 +18,50 @@ _MONTHS = ("january", "february", "march", "april", "may", "june", "july", "augu
 _TIME = r"^(?P<clock>\d{1,2}:\d{2}(?::\d{2}(?:\.\d{1,6})?)?)$"
 _ZONED = r"(Z|[+-]\d{2}:?\d{2})$"
 
+# What comes first in dates such as 3/4/2026. Of a whole column it is told by the first day above 12; a model remembers it.
+DAY_FIRST, MONTH_FIRST = "day first", "month first"
+ORDERS = (DAY_FIRST, MONTH_FIRST)
+_REMEMBERED = b"woodwind.order"
+
 AMBIGUOUS = (
     "looks like dates of which the day and the month cannot be told apart; it is taken as text. "
-    'Say which in a written schema: "format": "%d/%m/%Y" or "%m/%d/%Y"'
+    f'Say which in a written schema: "format": "{DAY_FIRST}" or "{MONTH_FIRST}"'
 )
 
 
-def as_moments(levels: pa.Array) -> tuple[pa.Array | None, str]:
-    """Dates, moments or times of day, whichever all the levels are; None where they are none of these, and what is to be said of it."""
+def order_of(levels: pa.Array) -> str | None:
+    """What comes first in dates of two numbers and a year: the day or the month; None for other text, and where it cannot be told."""
+    present = levels.drop_null()
+    pattern = _LAYOUTS["day and month"]
+    if not len(present) or not all(pc.all(pc.match_substring_regex(some, pattern)).as_py() for some in (present[:20], present)):
+        return None
+    parts = pc.extract_regex(present, pattern)
+    return _order(pc.struct_field(parts, "d").cast(pa.int64()), pc.struct_field(parts, "m").cast(pa.int64()))
+
+
+def with_order(field: pa.Field, order: str | None) -> pa.Field:
+    """The field of a table, with what comes first in its dates; as it is where that needs no word."""
+    return field if order is None else field.with_metadata({_REMEMBERED: order.encode()})
+
+
+def order_in(field: pa.Field) -> str | None:
+    """What `with_order` has put there."""
+    found = (field.metadata or {}).get(_REMEMBERED, b"").decode(errors="replace")
+    return found if found in ORDERS else None
+
+
+def _order(first: pa.Array, second: pa.Array) -> str | None:
+    """Whichever is ever above 12 is the day."""
+    if pc.max(first).as_py() > 12:
+        return DAY_FIRST
+    return MONTH_FIRST if pc.max(second).as_py() > 12 else None
+
+
+def as_moments(levels: pa.Array, order: str | None = None) -> tuple[pa.Array | None, str]:
+    """Dates, moments or times of day, whichever all the levels are; None where they are none of these, and what is to be said of it.
+
+    `order` is what comes first in dates such as 3/4/2026, if it is known; else the levels must tell.
+    """
     present = levels.drop_null()
     if not pc.all(pc.match_substring_regex(present[:20], r"\d")).as_py():
         return None, ""
@@ -39,7 +75,7 @@ def as_moments(levels: pa.Array) -> tuple[pa.Array | None, str]:
         return clock, ""
     for name, pattern in _LAYOUTS.items():
         if pc.all(pc.match_substring_regex(present, pattern)).as_py():
-            return _laid_out(name, pc.extract_regex(levels, pattern))
+            return _laid_out(name, pc.extract_regex(levels, pattern), order)
     return None, ""
 
 
@@ -92,7 +128,7 @@ def _micros(clock: pa.Array) -> pa.Array:
     return pc.if_else(wrong, pa.scalar(2**62), pc.add(pc.multiply(seconds, 1_000_000), micros))
 
 
-def _laid_out(name: str, parts: pa.Array) -> tuple[pa.Array | None, str]:
+def _laid_out(name: str, parts: pa.Array, order: str | None) -> tuple[pa.Array | None, str]:
     """The dates of a layout, once it is known which number is the month."""
     years, months, days = pc.struct_field(parts, "y"), pc.struct_field(parts, "m"), pc.struct_field(parts, "d")
     if "name" in name:
@@ -101,10 +137,10 @@ def _laid_out(name: str, parts: pa.Array) -> tuple[pa.Array | None, str]:
             return None, ""
     if name == "day and month":
         one, other = days.cast(pa.int64()), months.cast(pa.int64())
-        largest = pc.max(one).as_py(), pc.max(other).as_py()
-        if max(largest) <= 12 and not pc.all(pc.equal(one, other)).as_py():
+        order = order or _order(one, other)
+        if order is None and not pc.all(pc.equal(one, other)).as_py():
             return None, AMBIGUOUS
-        if largest[1] > 12:
+        if order == MONTH_FIRST:
             days, months = months, days
     if name == "month only":
         days = pc.if_else(pc.is_valid(years), "01", None)

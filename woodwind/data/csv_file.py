@@ -11,8 +11,10 @@ import pyarrow.csv
 from woodwind.base.errors import ReadingWarning
 from woodwind.base.notice import notice
 from woodwind.base.pool import LEAST_WORK, side_by_side, usable_threads
+from woodwind.data.csv_dates import with_order
 from woodwind.data.csv_records import SEPARATORS, find_separator, is_header, records
-from woodwind.data.csv_types import GrowingColumn, settle, text_buffers
+from woodwind.data.csv_types import GrowingColumn, settle, text_buffers, written_order
+from woodwind.data.dates import is_moment
 from woodwind.data.faults import fault, listed
 from woodwind.data.sources import READ_ERRORS, Source, damaged, empty
 
@@ -307,27 +309,32 @@ def _unclosed(file: TextFile, line: int) -> Exception:
     )
 
 
-def read_texts(files: Sequence[TextFile], wanted: Sequence[str], as_text: Collection[str]) -> dict[str, pa.ChunkedArray]:
-    """Columns of several text files, one below another: a column is of numbers when it is so in every file."""
+def read_texts(files: Sequence[TextFile], wanted: Sequence[str], as_text: Collection[str]) -> pa.Table:
+    """Columns of several text files, one below another: a column is of numbers when it is so in every file.
+
+    A field of dates remembers whether the day was written first, if its cells told.
+    """
     for file in files:
         read_columns(file, wanted, as_text)
     for file in files:
         again = [name for name in wanted if _is_text(files, name) and not _has_text(file.columns[name])]
         if again:
             read_columns(file, again, again)
-    out = {}
-    notes = []
+    out, fields, notes = [], [], []
     for name in wanted:
         parts = [file.columns.pop(name) for file in files]
         if not any(part.is_text for part in parts):
-            out[name] = GrowingColumn([block for part in parts for block in part.blocks]).numbers()
+            out.append(GrowingColumn([block for part in parts for block in part.blocks]).numbers())
+            fields.append(pa.field(name, out[-1].type))
             continue
         text = pa.chunked_array([block for part in parts for block in part.text().chunks], pa.string())
-        out[name], note = (text, "") if name in as_text else settle(text, files[0].separator)
+        found, note = (text, "") if name in as_text else settle(text, files[0].separator)
+        out.append(found)
+        fields.append(with_order(pa.field(name, found.type), written_order(text) if is_moment(found.type) else None))
         notes += [f"column {name!r} {note}"] if note else []
     if notes:
         notice(f"{files[0].source.name}: {'; '.join(notes)}.", ReadingWarning)
-    return out
+    return pa.table(out, schema=pa.schema(fields))
 
 
 def _is_text(files: Sequence[TextFile], name: str) -> bool:

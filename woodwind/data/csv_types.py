@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from woodwind.data.csv_dates import as_moments
+from woodwind.data.csv_dates import as_moments, order_of
 
 # What stands for "nothing" among numbers, dates and truth values. In a column of text each of these is text: a level of its own loses
 # nothing, and NA may be Namibia, None a kind of fence.
@@ -212,6 +212,11 @@ def written_moments(column: pa.ChunkedArray) -> tuple[pa.ChunkedArray | None, st
     if found is None:
         return None, said
     return pa.chunked_array([found.take(chunk.indices) for chunk in coded.chunks], found.type), said
+
+
+def written_order(column: pa.ChunkedArray) -> str | None:
+    """What comes first in the dates that a column of text is written in, the day or the month, where that must be remembered."""
+    return order_of(_cleaned(pc.unique(column)))
 
 
 def _cleaned(levels: pa.Array) -> pa.Array:

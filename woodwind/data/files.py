@@ -94,7 +94,7 @@ def _check_schema(schema: WrittenSchema, first: "TextFile | _BinaryFile") -> Non
 def _parts(files: "Sequence[TextFile | _BinaryFile]", names: Sequence[str], as_text: Collection[str]) -> list[pa.Table]:
     """The tables of the files, in their order; the columns of all text files have the same types."""
     texts = [file for file in files if isinstance(file, TextFile)]
-    common = pa.table(read_texts(texts, names, as_text) if texts else {})
+    common = read_texts(texts, names, as_text) if texts else pa.table({})
     if len(texts) == len(files):
         return [common]
     parts, begin = [], 0

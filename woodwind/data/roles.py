@@ -12,7 +12,8 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from woodwind.data.convert import plain
-from woodwind.data.csv_types import written_moments
+from woodwind.data.csv_dates import order_in
+from woodwind.data.csv_types import written_moments, written_order
 from woodwind.data.faults import fault, listed
 from woodwind.data.question import TargetRead, missing_rows, read_target
 
@@ -28,6 +29,7 @@ class Roles:
     weight: NDArray[np.float64] | None  # how much rows count; all above zero
     dropped: int  # rows without a target that were left out
     beside: tuple[str, ...]  # columns that are not learnt from
+    orders: dict[str, str]  # of columns of dates such as 3/4/2026: what comes first
 
 
 def split_roles(
@@ -48,7 +50,7 @@ def split_roles(
     """
     frame = frame_of(table)
     _check_names(frame, (target, *(name for name in (group, time_column, weight) if name is not None), *ignore))
-    frame = _with_dates(frame, {target, group, weight, *ignore})
+    frame, orders = _with_dates(frame, {target, group, weight, *ignore})
     missing = missing_rows(_arrow(frame[target]))
     weights = None if weight is None else read_weights(_arrow(frame[weight]), weight)
     is_dropped = missing if drop_missing_target and not missing.all() else np.zeros(len(missing), np.bool_)
@@ -71,6 +73,7 @@ def split_roles(
         weight=None if weights is None else weights[kept],
         dropped=int(is_dropped.sum()),
         beside=tuple(gone),
+        orders={name: order for name, order in orders.items() if name in left},
     )
 
 
@@ -159,25 +162,30 @@ def frame_of(table: Any) -> "nw.DataFrame[Any]":
     return frame
 
 
-def _with_dates(frame: "nw.DataFrame[Any]", beside: Collection[str | None]) -> "nw.DataFrame[Any]":
-    """A frame of pandas or polars, of which text that is dates in every row has become dates, as it would in a file.
+def _with_dates(frame: "nw.DataFrame[Any]", beside: Collection[str | None]) -> "tuple[nw.DataFrame[Any], dict[str, str]]":
+    """A frame of pandas or polars, of which text that is dates in every row has become dates, as it would in a file; and what comes first
+    in which of them, the day or the month.
 
     Their readers of CSV leave dates as text. Tables of Arrow say themselves what is text: files were looked at when they were read, and
     what a schema calls a category stays one.
     """
     if frame.implementation.is_pyarrow():
-        return frame
+        return frame, {field.name: order for field in frame.to_native().schema if (order := order_in(field)) is not None}
     found: dict[str, pa.ChunkedArray] = {}
+    orders: dict[str, str] = {}
     for name, kind in frame.schema.items():
         if kind != nw.String or name in beside:
             continue
-        moments, _ = written_moments(plain(_arrow(frame[name])))
+        text = plain(_arrow(frame[name]))
+        moments, _ = written_moments(text)
         if moments is not None:
+            order = written_order(text)
+            orders |= {} if order is None else {name: order}
             # A day is a moment to pandas, which has no type for days.
             found[name] = moments.cast(pa.timestamp("us")) if pa.types.is_date(moments.type) else moments
     if not found:
-        return frame
-    return frame.with_columns(*nw.from_arrow(pa.table(found), backend=frame.implementation).iter_columns())
+        return frame, {}
+    return frame.with_columns(*nw.from_arrow(pa.table(found), backend=frame.implementation).iter_columns()), orders
 
 
 def _arrow(series: "nw.Series[Any]") -> pa.ChunkedArray:

@@ -12,6 +12,7 @@ import pyarrow as pa
 from woodwind.base.atomic import write_file
 from woodwind.base.errors import DataError
 from woodwind.data.convert import CATEGORY, CLOCK, MOMENT, NUMBER, SPAN, plain
+from woodwind.data.csv_dates import ORDERS, order_in
 from woodwind.data.faults import fault, listed
 from woodwind.data.written_types import BOOLEAN, IGNORE, TYPES, converted, type_of
 
@@ -41,7 +42,7 @@ class WrittenColumn:
     name: str
     type: str  # one of TYPES
     role: str = FEATURE  # one of ROLES
-    format: str | None = None  # how dates and times of day are written, in the signs of `datetime.strptime`
+    format: str | None = None  # how dates and times of day are written: in the signs of `datetime.strptime`, or what comes first
     missing: tuple[str, ...] = ()  # what stands for a missing value, besides the usual marks
     examples: tuple[str, ...] = ()  # for the reader only
 
@@ -82,8 +83,11 @@ class WrittenSchema:
                 "Columns go by their names, capitals and all.",
                 _near(unknown[0], table.column_names) or "look at the first line of the file.",
             )
-        columns = zip(table.column_names, table.columns, strict=True)
-        made = (WrittenColumn(name, type_of(plain(one).type), roles.get(name, FEATURE), examples=_examples(one)) for name, one in columns)
+        columns = zip(table.schema, table.columns, strict=True)
+        made = (
+            WrittenColumn(field.name, type_of(plain(one).type), roles.get(field.name, FEATURE), order_in(field), examples=_examples(one))
+            for field, one in columns
+        )
         return cls(tuple(made))
 
     def write(self, path: str | os.PathLike[str]) -> None:
@@ -128,6 +132,12 @@ class WrittenSchema:
         """A description that JSON can hold."""
         return {"woodwind_schema": VERSION, "columns": [_as_dict(column) for column in self.columns]}
 
+    def with_orders(self, orders: Mapping[str, str]) -> "WrittenSchema":
+        """The same, and for columns of dates that it does not mention what comes first in them."""
+        mentioned = {column.name for column in self.columns}
+        more = (WrittenColumn(name, MOMENT, format=order) for name, order in orders.items() if name not in mentioned)
+        return WrittenSchema((*self.columns, *more))
+
     def role(self, wanted: str) -> str | None:
         """The name of the column with this role: target, group, time or weight; None where there is none."""
         return next((column.name for column in self.columns if column.role == wanted), None)
@@ -150,14 +160,14 @@ class WrittenSchema:
     def apply(self, table: pa.Table) -> pa.Table:
         """The table with every column of the type that is written, and without those to be ignored."""
         known = {column.name: column for column in self.columns}
-        out = {}
-        for name, values in zip(table.column_names, table.columns, strict=True):
-            said = known.get(name)
-            if said is None:
-                out[name] = values
-            elif not said.is_ignored:
-                out[name] = converted(values, said.type, name, said.format, said.missing)
-        return pa.table(out)
+        fields, out = [], []
+        for field, values in zip(table.schema, table.columns, strict=True):
+            said = known.get(field.name)
+            if said is not None and said.is_ignored:
+                continue
+            out.append(values if said is None else converted(values, said.type, field.name, said.format, said.missing))
+            fields.append(field if said is None else pa.field(field.name, out[-1].type))
+        return pa.table(out, schema=pa.schema(fields))
 
 
 def _examples(column: pa.ChunkedArray, most: int = 3) -> tuple[str, ...]:
@@ -195,8 +205,10 @@ def _column(item: Any, place: int, where: str) -> WrittenColumn:
     if role not in ROLES:
         raise _wrong(where, f"the role of column {name!r} is {role!r}; allowed are {listed(ROLES, 9)}", _near(role, ROLES))
     layout, missing = item.get("format"), item.get("missing", [])
-    if layout is not None and (not isinstance(layout, str) or "%" not in layout or kind not in (MOMENT, CLOCK)):
-        raise _wrong(where, f"the format of column {name!r} is {layout!r}", 'a date or time of day has one, such as "%d/%m/%Y" or "%H:%M"')
+    is_format = isinstance(layout, str) and (("%" in layout and kind in (MOMENT, CLOCK)) or (layout in ORDERS and kind == MOMENT))
+    if layout is not None and not is_format:
+        fix = f'a date or time of day has one, such as "%d/%m/%Y" or "%H:%M"; a date may also have "{ORDERS[0]}" or "{ORDERS[1]}"'
+        raise _wrong(where, f"the format of column {name!r} is {layout!r}", fix)
     if not isinstance(missing, list) or not all(isinstance(mark, str) for mark in missing):
         raise _wrong(where, f"what is missing in column {name!r} is {missing!r}", 'write a list of texts, such as ["unknown", "-999"]')
     examples = item.get("examples", [])

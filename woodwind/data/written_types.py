@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 
 from woodwind.base.errors import DataError
 from woodwind.data.convert import CATEGORY, CLOCK, MOMENT, NUMBER, SPAN, plain
-from woodwind.data.csv_dates import as_moments
+from woodwind.data.csv_dates import DAY_FIRST, MONTH_FIRST, ORDERS, as_moments
 from woodwind.data.csv_types import marks
 from woodwind.data.dates import is_moment
 from woodwind.data.faults import fault, listed
@@ -51,7 +51,8 @@ def type_of(kind: pa.DataType) -> str:
 def converted(column: pa.ChunkedArray, wanted: str, name: str, layout: str | None = None, missing: Sequence[str] = ()) -> pa.ChunkedArray:
     """The column as the type that is wanted; an error names the first cells that cannot be that.
 
-    `layout` is how dates and times of day are written, in the signs of `datetime.strptime`; `missing` are further marks of absence.
+    `layout` is how dates and times of day are written, in the signs of `datetime.strptime`, or which of day and month comes first in
+    dates; `missing` are further marks of absence.
     """
     column = plain(column)
     if pa.types.is_null(column.type):
@@ -112,20 +113,20 @@ def _category(levels: pa.Array, _: str | None) -> pa.Array:
 
 
 def _moment(levels: pa.Array, layout: str | None) -> pa.Array:
-    if layout is None:
-        found, _ = as_moments(levels)
+    if layout is None or layout in ORDERS:
+        found, _ = as_moments(levels, layout)
         if found is not None and is_moment(found.type):
             return found
-        singly = [_alone(level) for level in levels.to_pylist()]
+        singly = [_alone(level, layout) for level in levels.to_pylist()]
         return pa.array(singly, pa.timestamp("us"))
     parsed = [_strptime(level, layout) for level in levels.to_pylist()]
     zoned = any(moment is not None and moment.tzinfo is not None for moment in parsed)
     return pa.array(parsed, pa.timestamp("us", "UTC" if zoned else None))
 
 
-def _alone(level: str | None) -> Any:
+def _alone(level: str | None, order: str | None) -> Any:
     """One date by itself, to find those that are none."""
-    found = as_moments(pa.array([level], pa.string()))[0] if level is not None else None
+    found = as_moments(pa.array([level], pa.string()), order)[0] if level is not None else None
     return None if found is None or not is_moment(found.type) else found.cast(pa.timestamp("us"))[0].as_py()
 
 
@@ -178,10 +179,12 @@ def _unfit(name: str, wanted: str, levels: pa.Array, wrong: Any, coded: pa.Chunk
     codes = np.concatenate([chunk.indices.cast(pa.int64()).fill_null(-1).to_numpy(zero_copy_only=False) for chunk in coded.chunks])
     rows = np.flatnonzero(np.isin(codes, wrong))
     shown = levels.take(pa.array(wrong[:4])).to_pylist()
-    how = f" written as {layout!r}" if layout else ""
+    how = f" written as {layout!r}" if layout and layout not in ORDERS else f" with the {layout}" if layout else ""
     fix = {
         NUMBER: f'if they stand for a missing value, say "missing": {list(shown[:2])!r} there; else say "category"'.replace("'", '"'),
-        MOMENT: 'say how they are written, for example "format": "%d/%m/%Y"' if layout is None else 'mend the "format"',
+        MOMENT: f'say how they are written, for example "format": "{DAY_FIRST}", "{MONTH_FIRST}" or "%d/%m/%y"'
+        if layout is None
+        else 'mend the "format", or the cells',
     }.get(wanted, 'say "category" there, or mend the cells')
     return fault(
         "F013",

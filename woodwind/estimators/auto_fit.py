@@ -83,8 +83,9 @@ def fit(  # noqa: PLR0913  the names are the user's: there is no object to put t
         weight=roles.weight, beside=roles.beside,
         suspicions=suspicions(as_arrow(roles.X), target, read.y, read.task != "regression", roles.groups, classes=read.classes or ()),
     )  # fmt: skip
-    if known is not None:
-        model.facts_[WRITTEN] = known.to_dict()
+    written = (known or WrittenSchema(())).with_orders(roles.orders)
+    if written.columns:
+        model.facts_[WRITTEN] = written.to_dict()
     return model
 
 
