@@ -95,6 +95,7 @@ def test_machines_get_one_object_for_each_event_and_nothing_else(folder, job, ru
     assert objects[-2]["event"] == "ended"
     assert [entry["name"] for entry in objects[-2]["leaderboard"]] == [entry.name for entry in LEADERBOARD]
     assert objects[-2]["leaderboard"][-1]["score"] is None
+    assert objects[0]["notes"][0].endswith("(0, 1); give --task regression for numbers.")
     size = (folder / "model.ww").stat().st_size
     assert objects[-1] == {"event": "written", "model": "model.ww", "model_bytes": size, "report": "model.html"}
 

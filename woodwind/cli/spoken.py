@@ -1,11 +1,17 @@
 """Messages of the library in the words of the command: an option is named as it is typed, and what has none is not advised."""
 
+import ast
 import re
+import shlex
+from collections.abc import Callable
 
 # What the library says, and what is said here instead.
-_SAID = (
+_SAID: tuple[tuple[str, str | Callable[["re.Match[str]"], str]], ...] = (
     (r"\bsay task=(['\"])(\w+)\1", r"give --task \2"),
     (r"\btask=(['\"])(\w+)\1", r"--task \2"),
+    (r"\(schema=\.\.\.\)", "(--schema)"),
+    (r"\bsay (?=(?:group|time_column)=)", "give "),
+    (r"\b(ignore|group|time_column)=('(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\")", lambda found: _option(found[1], found[2])),
     (r"\bdrop_missing_target=True \(--drop-missing-target\)", "--drop-missing-target"),
     (r", or say header=False\b", ""),
     (r"; or, if these are names, say header=True\b", ""),
@@ -16,6 +22,11 @@ _SAID = (
     (r"\bAutoEnsemble(?:Classifier|Regressor): ", ""),
     (r"(?<![\d.,])1 (column|fold|member|model|round|row)s\b", r"1 \1"),
 )
+
+
+def _option(name: str, value: str) -> str:
+    """An option and the name of a column, quoted for a shell where it must be."""
+    return f"--{name.replace('_', '-')} {shlex.quote(ast.literal_eval(value))}"
 
 
 def in_options(words: str) -> str:

@@ -35,10 +35,11 @@ def identifiers(seen: Seen) -> Iterator[Suspicion]:
         why = _identifies(column, seen.n)
         if why:
             words = f"{column.name!r} looks like an identifier: {why}{seen.sampled}. It says nothing about new rows."
-            yield Suspicion("identifier", (column.name,), f"{words} Leave it out with --ignore {_quoted(column.name)}.", "warning")
+            yield Suspicion("identifier", (column.name,), f"{words} Leave it out with ignore={column.name!r}.", "warning")
         elif _is_prose(column, seen.n):
             words = f"{column.name!r} holds sentences, nearly every one different{seen.sampled}: to a model of categories they say nothing."
-            yield Suspicion("free text", (column.name,), f"{words} Make numbers of it first, or leave it out with --ignore.", "warning")
+            advice = f"Make numbers of it first, or leave it out with ignore={column.name!r}."
+            yield Suspicion("free text", (column.name,), f"{words} {advice}", "warning")
 
 
 def is_identifier(column: SeenColumn, n: int) -> bool:
@@ -213,7 +214,7 @@ def _as_date(layouts: tuple[str, ...] | None, also: str = "") -> str:
         return "Make dates of it first: 2024-01-31 is read everywhere."
     said = '"type": "date"' + (f', "format": "{layouts[0]}"' if layouts else "")
     other = f' (or "{layouts[1]}")' if len(layouts) > 1 else ""
-    return f"Make dates of it first, or say so in a written schema (--schema): {said}{other}{also}."
+    return f"Make dates of it first, or say so in a written schema (schema=...): {said}{other}{also}."
 
 
 def time_order(seen: Seen) -> Iterator[Suspicion]:
@@ -228,7 +229,7 @@ def time_order(seen: Seen) -> Iterator[Suspicion]:
         if steps.size and back <= 0.02 * np.ptp(values):
             words = (
                 f"the rows are in the order of {column.name!r}{seen.sampled}. If the model is to predict what comes later, it must be "
-                f"judged by what came later: say --time-column {_quoted(column.name)}."
+                f"judged by what came later: say time_column={column.name!r}."
             )
             yield Suspicion("time order", (column.name,), words, "warning")
 
@@ -250,7 +251,7 @@ def groups(seen: Seen) -> Iterator[Suspicion]:
         words = (
             f"{column.name!r} has {column.n_levels:,} values with {each:.3g} rows each{seen.sampled} and may say which rows belong "
             "together. If new rows will be of other groups, the model must be judged by groups that it has not seen: "
-            f"say --group {_quoted(column.name)}."
+            f"say group={column.name!r}."
         )
         yield Suspicion("group", (column.name,), words, "warning")
 
@@ -270,8 +271,3 @@ def _percent(share: float) -> str:
 def _spaced(name: str) -> str:
     """A name in small letters with a line between its words: customerId becomes customer_id."""
     return re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).lower()
-
-
-def _quoted(name: str) -> str:
-    """A name as it is given to a command."""
-    return name if re.fullmatch(r"[\w.-]+", name) else f"'{name}'"

@@ -35,7 +35,7 @@ def leaks(seen: Seen) -> Iterator[Suspicion]:
                 found.append((column.name, f"{words} It may be known only once the target is, or be made of it"))
     easy = f" {len(found)} columns are like this, so the question may simply be easy." if len(found) > 2 else ""
     for name, words in found:
-        advice = "Will it be known when predictions are made? If not, leave it out with --ignore."
+        advice = f"Will it be known when predictions are made? If not, leave it out with ignore={name!r}."
         yield Suspicion("leak", (name,), f"{words}. {advice}{easy}", "serious")
 
 
