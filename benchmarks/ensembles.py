@@ -250,14 +250,12 @@ def main() -> None:
         means = np.array([facts["mean"][way] < facts["mean"]["best single"] for facts in found.values()])
         counts.append([way, int(means.sum()), int((gaps < -2).sum()), int((gaps > 2).sum()), len(gaps)])
     report.table(("way", "below the best single", "better beyond noise", "worse beyond noise", "tables"), counts)
-    stacked_or_selected = [min(facts["gap"]["stacked"], facts["gap"]["pruned"]) for facts in found.values()]
     worse = [name for name, facts in found.items() if facts["gap"]["stacked"] > 2]
     report.say(f"Stacked worse than the best single member beyond noise: {', '.join(worse) or 'on none'}.\n")
     report.goal("tables where the stack is worse beyond noise", float(len(worse)), 0.0, unit="", at_most=True)
     better = float(np.mean([facts["mean"]["stacked"] < facts["mean"]["best single"] for facts in found.values()]))
     report.goal("share of tables where the stack has less loss", better, 0.5, unit="")
     report.figures["tables"] = found
-    report.figures["stacked_or_selected"] = stacked_or_selected
     report.save()
 
 

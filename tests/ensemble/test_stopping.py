@@ -31,6 +31,14 @@ def test_training_ends_after_rounds_that_are_no_better():
     assert numbers(until_no_better(steps([5, 4, 3, 3, 3.5, 2, 1]), patience=3)) == [1, 2, 3, 4, 5, 6, 7]
 
 
+def test_a_share_of_what_is_left_is_progress_as_well():
+    falling = [100.0, 1.0, 0.9, 0.8, 0.7, 0.7, 0.7]
+    assert numbers(until_no_better(steps(falling), patience=2, tol=0.5)) == [1, 2, 3, 4]
+    assert numbers(until_no_better(steps(falling), patience=2, tol=0.5, share=0.05)) == [1, 2, 3, 4, 5, 6, 7]
+    assert numbers(until_no_better(steps(falling), patience=2, tol=0.5, share=0.9)) == [1, 2, 3, 4]  # whichever is less
+    assert numbers(until_no_better(steps([0.0, 0.0, 0.0, 0.0]), patience=2, tol=0.5, share=0.05)) == [1, 2, 3]
+
+
 def test_an_improvement_within_the_tolerance_is_none():
     losses = [5, 4.9, 4.8, 4.7, 4.6]
     assert numbers(until_no_better(steps(losses), patience=2, tol=0.05)) == [1, 2, 3, 4, 5]

@@ -4,6 +4,7 @@ One number, the count of rounds, is found by looking at the rows held out, all o
 other folds would have chosen. Since folds advance together, a member whose time is up is whole all the same, only with fewer rounds.
 """
 
+import math
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -38,6 +39,9 @@ MOST_ROUNDS = 2000
 # Rounds that together bring less than this share of the loss in the beginning, within the patience, are not worth their trees: rows that
 # are easily told apart would be boosted for ever.
 LEAST_GAIN = 2e-4
+# Of numbers with little noise nearly all of the loss in the beginning is gone soon, and what is left counts: this share of it is a gain
+# as well. On UCI's energy table it takes an eighth of the error of symmetric trees.
+LEAST_SHARE_OF_THE_REST = 1e-3
 # What comes after the folds, as a share of the time that they took: learning leaves once more, or a training on all rows.
 REPLAY_SHARE, ONCE_MORE_SHARE = 0.4, 1.0
 # What a member may take of the time that is left when it begins: others should have a chance. Of a large table, which is not divided into
@@ -91,7 +95,8 @@ class Boosting:
         rounds = rounds_in_step(folds.boosters, folds.held, MOST_ROUNDS, plan.threads)
         patience = rules.split_patience(plan.tree, plan.subsample)
         steps = scored(until_no_split(rounds, patience), watch)
-        return until_no_better(steps, rules.patience(plan.learning_rate), LEAST_GAIN * watch.before)
+        share = math.inf if watch.of_classes else LEAST_SHARE_OF_THE_REST
+        return until_no_better(steps, rules.patience(plan.learning_rate), LEAST_GAIN * watch.before, share)
 
     def finish(self, lesson: Lesson, recipe: Recipe, fits: Sequence[Fit]) -> Taught:
         """The mean of the models of all folds, each with its leaves learnt once more from all rows; or the one of all rows."""
@@ -146,7 +151,7 @@ class _Watch:
 
     def __init__(self, lesson: Lesson, loss: Loss, folds: Folds) -> None:
         y, weight = for_loss(lesson), lesson.weight
-        self.loss, self.threads, self.held = loss, lesson.threads, folds.held
+        self.loss, self.threads, self.held, self.of_classes = loss, lesson.threads, folds.held, lesson.n_classes > 0
         self.truths = [(y[held], None if weight is None else weight[held]) for held in folds.held]
         self.losses: list[float] = []
         self.best = 0  # the number of the best round

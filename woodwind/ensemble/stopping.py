@@ -7,6 +7,7 @@
 The generator of rounds knows nothing of all this; a consumer knows nothing of the others.
 """
 
+import math
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -98,13 +99,16 @@ def scored(rounds: Iterable[Round], watch: Watch | None = None, clock: Callable[
         yield Step(finished, train, valid, clock() - began)
 
 
-def until_no_better(steps: Iterable[Step], patience: int, tol: float = 0.0) -> Iterator[Step]:
-    """End after `patience` steps in a row whose validation loss is no more than `tol` below the best before them."""
-    best, waited = float("inf"), 0
+def until_no_better(steps: Iterable[Step], patience: int, tol: float = 0.0, share: float = math.inf) -> Iterator[Step]:
+    """End after `patience` steps in a row whose validation loss is no more than `tol` below the best before them.
+
+    A step by this `share` of the best loss is progress as well, if that is less than `tol`.
+    """
+    best, waited = math.inf, 0
     for step in steps:
         yield step
-        loss = float("inf") if step.valid is None else step.valid
-        if loss < best - tol:
+        loss = math.inf if step.valid is None else step.valid
+        if loss < best - (tol if share == math.inf else min(tol, share * abs(best))):
             best, waited = loss, 0
         else:
             waited += 1
