@@ -81,6 +81,7 @@ def models() -> dict[str, Any]:
         "vote of others": woodwind.VotingRegressor([("near", near), ("tree", theirs)]).fit(X, amount),
         "dynamic selection": woodwind.DynamicSelectionClassifier([("one", linear), ("two", net)], method="meta_des").fit(X, labels),
         "main job": auto_model(X, labels),
+        "levels as numbers": encoded_model(X, amount),
     }
 
 
@@ -102,7 +103,38 @@ def auto_model(X: Any, labels: Any) -> Any:
     return AutoModel(
         task="multiclass", target="y", classes=tuple(boosted.classes_.tolist()), schema=boosted.schema_, form=form,
         names=tuple("abcde"), members=members, weights=np.full(5, 0.2), shift=np.zeros(3), metric="log_loss",
-        facts={"leaderboard": [{"name": "ensemble", "score": 0.5}]},
+        facts=facts_of_a_job(),
+    )  # fmt: skip
+
+
+def facts_of_a_job() -> dict[str, Any]:
+    """A leaderboard of one line."""
+    from dataclasses import asdict
+
+    from woodwind.auto.outcome import Entry
+
+    return {"leaderboard": [asdict(Entry("ensemble", "ensemble", 0.5, 0.1, 0.5, 1.0, 1.0, 1.0, 5, ""))]}
+
+
+def encoded_model(X: Any, amount: Any) -> Any:
+    """A model of the main job whose members read levels as means of the target."""
+    import woodwind
+    from woodwind.auto.boosting import Boosting
+    from woodwind.auto.clock import Clock
+    from woodwind.auto.encoding import EncodedMember
+    from woodwind.auto.lesson import Lesson
+    from woodwind.auto.model import AutoModel
+    from woodwind.auto.recipe import Recipe
+
+    simple = woodwind.GradientBoostingRegressor(n_estimators=4, early_stopping=False).fit(X, amount)
+    lesson = Lesson(simple.schema_, simple.schema_.read(X), amount, None, 0, np.arange(len(amount)) % 2, 0, 1)
+    recipe = Recipe("encoded", "boosting", {"encode_from": 2, "rate": 10.0})
+    family = Boosting()
+    member = family.finish(lesson, recipe, list(family.fits(lesson, recipe, Clock(), []))).member
+    assert any(isinstance(one, EncodedMember) for one in member.members)
+    return AutoModel(
+        task="regression", target="y", classes=(), schema=simple.schema_, form=lesson.form, names=("encoded",), members=(member,),
+        weights=np.ones(1), shift=np.zeros(1), metric="rmse", facts=facts_of_a_job(),
     )  # fmt: skip
 
 

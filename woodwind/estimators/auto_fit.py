@@ -83,10 +83,14 @@ def fit(  # noqa: PLR0913  the names are the user's: there is no object to put t
         weight=roles.weight, beside=roles.beside,
         suspicions=suspicions(as_arrow(roles.X), target, read.y, read.task != "regression", roles.groups, classes=read.classes or ()),
     )  # fmt: skip
-    written = (known or WrittenSchema(())).with_orders(roles.orders)
-    if written.columns:
-        model.facts_[WRITTEN] = written.to_dict()
+    model.facts_.update(_written_facts(known, roles.orders))
     return model
+
+
+def _written_facts(schema: WrittenSchema | None, orders: dict[str, str]) -> dict[str, Any]:
+    """What a model keeps of how its columns are written, so that new rows are read alike."""
+    written = (schema or WrittenSchema(())).with_orders(orders)
+    return {WRITTEN: written.to_dict()} if written.columns else {}
 
 
 def _check_target(target: Any) -> None:
