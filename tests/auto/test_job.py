@@ -7,7 +7,7 @@ import pytest
 
 from tests.auto.fakes import Line, Nan, Time
 from woodwind.auto.clock import Clock
-from woodwind.auto.events import Began, Blended, Ended, FoldDone, MemberDone, Trying
+from woodwind.auto.events import Began, Blended, Ended, Examining, FoldDone, MemberDone, Trying
 from woodwind.auto.job import Question, run
 from woodwind.auto.recipe import Recipe
 from woodwind.auto.splits import fold_of_rows
@@ -52,7 +52,8 @@ def test_events_come_in_their_order():
     events = events_of({"line": Line()}, recipes("line-0", "line-1"))
     kinds = [type(event) for event in events]
     folds = [FoldDone] * 8
-    assert kinds == [Began, Trying, *folds, MemberDone, Blended, Trying, *folds, MemberDone, Blended, Ended]
+    assert kinds == [Began, Trying, *folds, MemberDone, Blended, Trying, *folds, MemberDone, Blended, Examining, Ended]
+    assert events[-1].seconds >= events[-1].outcome.seconds  # the facts of the report are in it
     assert [event.seconds for event in events] == sorted(event.seconds for event in events)
     assert all(math.isfinite(event.score) for event in events if isinstance(event, FoldDone))
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 from woodwind.auto.clock import Clock, ending_on_interrupt
-from woodwind.auto.events import Began, Blended, Ended, FoldDone, MemberDone, Said, Trying
+from woodwind.auto.events import Began, Blended, Ended, Examining, FoldDone, MemberDone, Said, Trying
 from woodwind.auto.outcome import Entry
 from woodwind.data.suspicion_view import Suspicion
 from woodwind.estimators.auto_suspected import Suspected
@@ -93,6 +93,7 @@ def events(seconds, models):
             yield lambda at, name=name, fold=fold: FoldDone(seconds=at, name=name, fold=fold, folds=FOLDS, score=0.5 - fold / 100)
         yield lambda at, name=name: MemberDone(seconds=at, entry=next(one for one in LEADERBOARD if one.name == name))
         yield lambda at, number=number: Blended(seconds=at, score=0.46, standard_error=0.01, n_members=number)
+    yield lambda at: Examining(seconds=at)
 
 
 def fake(pause, *arguments, **more):

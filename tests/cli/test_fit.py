@@ -13,7 +13,7 @@ from fakes import FOLDS, LEADERBOARD, MEMBERS, SUSPICIONS, fake
 from woodwind import store
 from woodwind.cli.options import Duration
 
-EVENTS = 4 + len(MEMBERS) * (FOLDS + 3)
+EVENTS = 5 + len(MEMBERS) * (FOLDS + 3)
 # A note stands in a line of its own, and there are eight lines about the data at most.
 LINES = EVENTS + 1 + 7
 

@@ -4,7 +4,6 @@ One number, the count of rounds, is found by looking at the rows held out, all o
 other folds would have chosen. Since folds advance together, a member whose time is up is whole all the same, only with fewer rounds.
 """
 
-import math
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -76,7 +75,7 @@ class Boosting:
         def out_of_time(step: Step) -> bool:
             return clock.spent + after * step.seconds > end
 
-        steps, in_time = _until(self._steps(folds, plan, watch), out_of_time)
+        steps, in_time = _until(self._steps(lesson, folds, plan, watch), out_of_time)
         count = max(1, min(round((watch.best + 1) * rules.MEAN_ROUNDS), len(steps))) if steps else 0
         note = "" if in_time else f"out of time after {counted(len(steps), 'round')}"
         curve = {"train": [], "valid": watch.losses}
@@ -90,12 +89,12 @@ class Boosting:
         for fold, model in enumerate(_models(forms, plan, [step.round for step in steps[:count]])):
             yield Fit(fold, said[fold], model, (time.perf_counter() - began) / lesson.n_folds, curve, note)
 
-    def _steps(self, folds: Folds, plan: BoostPlan, watch: "_Watch") -> Iterator[Step]:
+    def _steps(self, lesson: Lesson, folds: Folds, plan: BoostPlan, watch: "_Watch") -> Iterator[Step]:
         """Rounds of all folds until the rows held out are no longer better."""
         rounds = rounds_in_step(folds.boosters, folds.held, MOST_ROUNDS, plan.threads)
         patience = rules.split_patience(plan.tree, plan.subsample)
         steps = scored(until_no_split(rounds, patience), watch)
-        share = math.inf if watch.of_classes else LEAST_SHARE_OF_THE_REST
+        share = None if lesson.n_classes else LEAST_SHARE_OF_THE_REST
         return until_no_better(steps, rules.patience(plan.learning_rate), LEAST_GAIN * watch.before, share)
 
     def finish(self, lesson: Lesson, recipe: Recipe, fits: Sequence[Fit]) -> Taught:
@@ -151,7 +150,7 @@ class _Watch:
 
     def __init__(self, lesson: Lesson, loss: Loss, folds: Folds) -> None:
         y, weight = for_loss(lesson), lesson.weight
-        self.loss, self.threads, self.held, self.of_classes = loss, lesson.threads, folds.held, lesson.n_classes > 0
+        self.loss, self.threads, self.held = loss, lesson.threads, folds.held
         self.truths = [(y[held], None if weight is None else weight[held]) for held in folds.held]
         self.losses: list[float] = []
         self.best = 0  # the number of the best round

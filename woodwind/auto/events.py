@@ -70,6 +70,11 @@ class Said(Event):
 
 
 @dataclass(frozen=True, kw_only=True)
+class Examining(Event):
+    """The model is made; what the report tells of it is measured, which may take a while."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class Ended(Event):
     """The job is done."""
 

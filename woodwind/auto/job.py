@@ -22,7 +22,7 @@ from woodwind.auto.background import background_facts
 from woodwind.auto.blend import GUESSING, Blend, Evidences, blend, by_loss, nested_scores
 from woodwind.auto.checkpoint import Checkpoint
 from woodwind.auto.clock import KEPT_SHARE, Clock
-from woodwind.auto.events import Began, Blended, Ended, Event, FoldDone, MemberDone, Said, Trying
+from woodwind.auto.events import Began, Blended, Ended, Event, Examining, FoldDone, MemberDone, Said, Trying
 from woodwind.auto.facts import collect
 from woodwind.auto.judge import Judge
 from woodwind.auto.lesson import Lesson
@@ -127,7 +127,9 @@ def run(
     if not done:
         raise JobError(_nothing(given_up, clock))
     outcome = _outcome(question, lesson, judge, done, given_up, clock)
-    yield Ended(seconds=clock.spent, outcome=_with_facts(outcome, clock, question.threads))
+    yield Examining(seconds=clock.spent)
+    outcome = _with_facts(outcome, clock, question.threads)
+    yield Ended(seconds=clock.spent, outcome=outcome)
 
 
 def _next(recipes: Recipes, lesson: Lesson, done: Sequence[_Done]) -> Recipe | None:

@@ -14,6 +14,7 @@ from woodwind.cli.exits import BAD_MODEL, FINE, UNEXPECTED, WRONG_CALL, wrong
 from woodwind.cli.figures import plain
 from woodwind.cli.opening import entries_of, metric_words, open_model
 from woodwind.cli.options import json_option, model_argument
+from woodwind.cli.spoken import spoken
 from woodwind.cli.standings import table_of
 
 EXAMPLES = ("woodwind leaderboard model.ww", "woodwind leaderboard model.ww --csv > leaderboard.csv")
@@ -33,7 +34,7 @@ def run(model: Path, as_csv: bool, as_json: bool) -> None:
     opened = open_model(model)
     entries = entries_of(opened)
     if as_json:
-        click.echo(json.dumps({"metric": opened.metric, "leaderboard": plain(entries)}, allow_nan=False))
+        click.echo(json.dumps({"metric": opened.metric, "leaderboard": spoken(plain(entries))}, allow_nan=False))
     elif as_csv:
         names = [field.name for field in fields(Entry)]
         table = csv.writer(sys.stdout, lineterminator="\n")

@@ -27,7 +27,7 @@ COLUMNS = (
     Column("time", rank=4),
     Column("", left=True, rank=5),
 )
-FRAME = 7  # lines of the picture that are not members
+FRAME = 8  # lines of the picture that are not members
 PER_SECOND = 4
 LONGEST_BAR = 40
 
@@ -72,6 +72,8 @@ class LiveTable:
             blend = standing.blend
             score = plus_minus(blend.score, blend.standard_error).replace("+-", self.signs[2])
             parts.append(short(f"ensemble of {blend.n_members}: {score}", "bold green"))
+        if standing.examining is not None:
+            parts.extend(short(line) for line in lines_of(standing.examining))
         return Group(*parts, Text(), self.clock())
 
     def cells(self, line: Line) -> tuple[str, ...]:

@@ -4,6 +4,7 @@ import ast
 import re
 import shlex
 from collections.abc import Callable
+from typing import Any
 
 # What the library says, and what is said here instead.
 _SAID: tuple[tuple[str, str | Callable[["re.Match[str]"], str]], ...] = (
@@ -23,6 +24,9 @@ _SAID: tuple[tuple[str, str | Callable[["re.Match[str]"], str]], ...] = (
     (r"(?<![\d.,])1 (column|fold|member|model|round|row)s\b", r"1 \1"),
 )
 
+# The parts of an object that are sentences.
+_WORDS = ("words", "note", "notes")
+
 
 def _option(name: str, value: str) -> str:
     """An option and the name of a column, quoted for a shell where it must be."""
@@ -34,3 +38,12 @@ def in_options(words: str) -> str:
     for said, instead in _SAID:
         words = re.sub(said, instead, words)
     return words
+
+
+def spoken(content: Any, are_words: bool = False) -> Any:
+    """An object whose sentences name options as they are typed; names and labels stay as they are."""
+    if isinstance(content, dict):
+        return {key: spoken(value, key in _WORDS) for key, value in content.items()}
+    if isinstance(content, list):
+        return [spoken(value, are_words) for value in content]
+    return in_options(content) if are_words and isinstance(content, str) else content

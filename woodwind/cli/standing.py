@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 from math import inf, isfinite, nan
 
-from woodwind.auto.events import Began, Blended, Event, FoldDone, MemberDone, Trying
+from woodwind.auto.events import Began, Blended, Event, Examining, FoldDone, MemberDone, Trying
 
 
 @dataclass
@@ -34,6 +34,7 @@ class Standing:
     blend: Blended | None = None
     number: int = 0
     of: int | None = None
+    examining: Examining | None = None
 
     def add(self, event: Event) -> None:
         """Take in what happened."""
@@ -55,6 +56,8 @@ class Standing:
             line.seconds, line.note, line.folds_done, line.is_done = entry.seconds, entry.note, entry.folds, True
         elif isinstance(event, Blended):
             self.blend = event
+        elif isinstance(event, Examining):
+            self.examining = event
 
     def ordered(self, most: int) -> list[Line]:
         """At most so many members: those at work last, before them the best ones that are done."""

@@ -10,14 +10,11 @@ import click
 from woodwind.auto.events import Ended, Event
 from woodwind.cli.figures import plain
 from woodwind.cli.saying import say, silence_output
-from woodwind.cli.spoken import in_options
+from woodwind.cli.spoken import spoken
 from woodwind.estimators.auto_suspected import SERIOUS, Suspected, suspicion_lines
 from woodwind.estimators.auto_telling import timed
 
 Listener = Callable[[Event], None]
-
-# The parts of an object that are sentences.
-_WORDS = ("words", "note", "notes")
 
 
 def tell_what_is_wrong(event: Event) -> None:
@@ -48,15 +45,6 @@ def record(event: Event) -> dict[str, Any]:
         found = {"leaderboard": outcome.leaderboard, "suspicions": outcome.suspicions, "notes": outcome.notes, "seed": outcome.seed}
         return {"event": name, "seconds": event.seconds, **spoken(plain(told | found))}
     return {"event": name, **spoken(plain(event))}
-
-
-def spoken(content: Any, are_words: bool = False) -> Any:
-    """An object whose sentences name options as they are typed; names and labels stay as they are."""
-    if isinstance(content, dict):
-        return {key: spoken(value, key in _WORDS) for key, value in content.items()}
-    if isinstance(content, list):
-        return [spoken(value, are_words) for value in content]
-    return in_options(content) if are_words and isinstance(content, str) else content
 
 
 def write_object(content: dict[str, Any]) -> None:

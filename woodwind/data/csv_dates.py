@@ -36,7 +36,7 @@ def order_of(levels: pa.Array) -> str | None:
     if not len(present) or not all(pc.all(pc.match_substring_regex(some, pattern)).as_py() for some in (present[:20], present)):
         return None
     parts = pc.extract_regex(present, pattern)
-    return _order(pc.struct_field(parts, "d").cast(pa.int64()), pc.struct_field(parts, "m").cast(pa.int64()))
+    return order_told(pc.struct_field(parts, "d").cast(pa.int64()), pc.struct_field(parts, "m").cast(pa.int64()))
 
 
 def with_order(field: pa.Field, order: str | None) -> pa.Field:
@@ -50,7 +50,7 @@ def order_in(field: pa.Field) -> str | None:
     return found if found in ORDERS else None
 
 
-def _order(first: pa.Array, second: pa.Array) -> str | None:
+def order_told(first: pa.Array, second: pa.Array) -> str | None:
     """Whichever is ever above 12 is the day."""
     if pc.max(first).as_py() > 12:
         return DAY_FIRST
@@ -137,7 +137,7 @@ def _laid_out(name: str, parts: pa.Array, order: str | None) -> tuple[pa.Array |
             return None, ""
     if name == "day and month":
         one, other = days.cast(pa.int64()), months.cast(pa.int64())
-        order = order or _order(one, other)
+        order = order or order_told(one, other)
         if order is None and not pc.all(pc.equal(one, other)).as_py():
             return None, AMBIGUOUS
         if order == MONTH_FIRST:

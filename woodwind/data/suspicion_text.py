@@ -8,7 +8,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from woodwind.data.csv_dates import as_moments
+from woodwind.data.csv_dates import DAY_FIRST, MONTH_FIRST, as_moments, order_told
 from woodwind.data.csv_types import marks
 
 NUMBERS, UNITS, DATES = "numbers", "units", "dates"
@@ -34,6 +34,9 @@ _SHAPES = {
     r"^(?i:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.? \d{1,2},? (\d{4}|\d{2})" + _CLOCK: "name",
     r"^\d{1,2}[- ](?i:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.?[- ,]\s?(\d{4}|\d{2})" + _CLOCK: "name",
 }
+
+# Day and month in their order, as a schema writes them.
+_SIGNS = {DAY_FIRST: ("%d", "%m"), MONTH_FIRST: ("%m", "%d")}
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,12 +74,13 @@ def _layouts(dates: pa.Array, year: str) -> tuple[str, ...] | None:
     if year == "%Y%m%d":
         return (year,)
     parts = pc.extract_regex(dates, r"^(?P<one>\d{1,2})(?P<sign>[-/.])(?P<two>\d{1,2})")
-    one, two = (pc.max(pc.struct_field(parts, name).cast(pa.int64())).as_py() for name in ("one", "two"))
     if year == "%Y" and as_moments(dates)[0] is not None:
         return ()
     sign = pc.struct_field(parts, "sign")[0].as_py()
-    orders = [("%d", "%m")] if one > 12 or (sign == "." and two <= 12) else [("%m", "%d")] if two > 12 else [("%d", "%m"), ("%m", "%d")]
-    return tuple(sign.join((*order, year)) for order in orders)
+    order = order_told(*(pc.struct_field(parts, name).cast(pa.int64()) for name in ("one", "two")))
+    if order is None and sign == ".":  # as it is where dots are written
+        order = DAY_FIRST
+    return tuple(sign.join((*signs, year)) for each, signs in _SIGNS.items() if order in (None, each))
 
 
 def _numbers(plain: pa.Array, counts: NDArray[np.int64]) -> Held | None:

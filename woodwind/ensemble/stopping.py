@@ -99,16 +99,16 @@ def scored(rounds: Iterable[Round], watch: Watch | None = None, clock: Callable[
         yield Step(finished, train, valid, clock() - began)
 
 
-def until_no_better(steps: Iterable[Step], patience: int, tol: float = 0.0, share: float = math.inf) -> Iterator[Step]:
+def until_no_better(steps: Iterable[Step], patience: int, tol: float = 0.0, share: float | None = None) -> Iterator[Step]:
     """End after `patience` steps in a row whose validation loss is no more than `tol` below the best before them.
 
-    A step by this `share` of the best loss is progress as well, if that is less than `tol`.
+    With a `share`, a step by that share of the best loss is progress as well, where it is less than `tol`.
     """
     best, waited = math.inf, 0
     for step in steps:
         yield step
         loss = math.inf if step.valid is None else step.valid
-        if loss < best - (tol if share == math.inf else min(tol, share * abs(best))):
+        if loss < best - (tol if share is None else min(tol, share * abs(best))):
             best, waited = loss, 0
         else:
             waited += 1

@@ -3,7 +3,7 @@
 import sys
 from math import isfinite
 
-from woodwind.auto.events import Began, Blended, Ended, Event, FoldDone, MemberDone, Said, Trying
+from woodwind.auto.events import Began, Blended, Ended, Event, Examining, FoldDone, MemberDone, Said, Trying
 from woodwind.auto.outcome import Entry
 from woodwind.base.figures import counted, duration, figure, one_line
 from woodwind.estimators.auto_suspected import Suspected, suspicion_lines
@@ -28,6 +28,8 @@ def lines_of(event: Event) -> list[str]:
             lines = [f"ensemble of {event.n_members}: {plus_minus(event.score, event.standard_error)}"]
         case Said():
             lines = [one_line(event.words)]
+        case Examining():
+            lines = ["the ensemble is made; measuring what the report tells of it"]
         case Ended():
             lines = ["done"]
         case _:
