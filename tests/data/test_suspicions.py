@@ -226,6 +226,24 @@ def test_of_large_tables_a_sample_is_looked_at_and_said():
     assert suspicions(table, None, y, False, most_rows=500) == (one,)
 
 
+def test_of_many_columns_fewer_rows_are_looked_at():
+    n = 4_000
+    numbers = RNG.normal(size=n)
+    table = pa.table({"copy": numbers, **{f"column {place}": np.zeros(n) for place in range(2_000)}})
+    (one,) = (suspicion for suspicion in suspicions(table, None, numbers, False) if suspicion.kind == "leak")
+    assert "of 2,000 rows drawn from 4,000" in one.words
+    assert not any("drawn from" in suspicion.words for suspicion in suspicions(table.select(range(1_000)), None, numbers, False))
+
+
+def test_columns_of_different_numbers_are_copies_only_if_all_are_equal():
+    other = PLAIN["height"].copy()
+    other[-1] += 1.0
+    assert found({"height2": other}, kind="duplicate columns") == []
+    whole = RNG.permutation(N)
+    (one,) = found({"whole": whole, "float": whole.astype(np.float64), "other": other}, kind="duplicate columns")
+    assert one.columns == ("whole", "float")
+
+
 @pytest.mark.parametrize("n", [0, 1, 2, 3, 25])
 def test_tiny_and_odd_tables_are_no_trouble(n):
     table = pa.table(

@@ -105,17 +105,30 @@ def duplicate_columns(seen: Seen) -> Iterator[Suspicion]:
     groups: dict[bytes, list[SeenColumn]] = {}
     for column in seen.columns:
         if column.n_levels > 1:
-            # Columns of which nearly all values differ go together by necessity: those must be equal.
-            values = column.levels.cast(pa.large_string()).buffers()[2].to_pybytes() if column.n_levels > seen.n / 2 else b""
+            # Columns of which nearly all values differ go together by necessity: those must be equal, first in their first values.
+            values = _written(column.levels[:20]) if column.n_levels > seen.n / 2 else b""
             groups.setdefault(np.ascontiguousarray(column.codes).tobytes() + values, []).append(column)
-    for alike in groups.values():
-        if len(alike) < 2:
-            continue
+    for alike in (some for group in groups.values() if len(group) > 1 for some in _of_equal_values(group, seen.n)):
         equal = all(one.levels.equals(alike[0].levels) for one in alike)
         names = tuple(column.name for column in alike)
         how = "are equal in every row" if equal else "say the same in other words: each value of one goes with one value of the other"
         words = f"{listed(names, 5)} {how}{seen.sampled}. One of them is enough; importance is shared between them."
         yield Suspicion("duplicate columns", names, words, "info")
+
+
+def _of_equal_values(alike: list[SeenColumn], n: int) -> list[list[SeenColumn]]:
+    """Columns of the same codes, apart where nearly all values differ and they are not the same ones."""
+    if alike[0].n_levels <= n / 2:
+        return [alike]
+    parts: dict[bytes, list[SeenColumn]] = {}
+    for column in alike:
+        parts.setdefault(_written(column.levels), []).append(column)
+    return [part for part in parts.values() if len(part) > 1]
+
+
+def _written(levels: pa.Array) -> bytes:
+    """Values as text: 1 and 1.0 are of different types, and written alike."""
+    return "\0".join(levels.cast(pa.large_string()).to_pylist()).encode()
 
 
 def duplicate_rows(seen: Seen) -> Iterator[Suspicion]:
