@@ -42,7 +42,7 @@ def main() -> None:
     X, y = collisions(n + n // 4)
     train, test = slice(0, n), slice(n, None)
     amount = (X[:, 6] + X[:, 8] * X[:, 9] + np.abs(X[:, 10]) + 0.5 * np.random.default_rng(0).standard_normal(len(y))).astype(np.float64)
-    rounds = 1 if options.quick else 2
+    rounds = 1 if options.quick else 3
 
     classes = Case(X[train], y[train], X[test], y[test], 100, rounds)
     numbers = Case(X[train], amount[train], X[test], amount[test], 20, rounds)

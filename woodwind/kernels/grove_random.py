@@ -72,9 +72,10 @@ def add_side(growing: Any, found: Any, size: Any, limit: Any, beyond: Any, start
     boths = ints(growing, NODE_PAIR)[1]
     s, both = start
     if growing[R_PACKED] != 0:
+        # Masks instead of choices: which side a row is on cannot be foreseen, and of few rows LLVM would branch.
         word = pack(s, both)
         for j in range(U(size)):
-            word += sums[j] if (found[j] <= limit) != beyond else np.int64(0)
+            word += sums[j] & -np.int64((found[j] <= limit) != beyond)
         return unpack(word)
     if growing[R_CRITERION] == MOMENTS:
         for j in range(U(size)):
@@ -175,13 +176,17 @@ def judge_codes_at_random(growing: Any, feature: Any, begin: Any, end: Any, tota
     size = end - begin
     least = np.int32(MISSING_CODE)
     most = np.int32(-1)
-    lost = np.int64(0)
+    absent = np.int32(0)
     for j in range(U(size)):
-        code = column[start + U(rows[U(begin) + j])]
-        codes[j] = code
-        least = min(least, code)
-        most = max(most, code if code != MISSING_CODE else np.int32(-1))
-        lost += np.int64(code == MISSING_CODE)
+        codes[j] = column[start + U(rows[U(begin) + j])]
+    for j in range(U(size)):  # apart from fetching, so that many are looked at together
+        code = codes[j]
+        missing = code == MISSING_CODE
+        absent += np.int32(missing)
+        known = np.int32(-1) if missing else code
+        most = known if known > most else most
+        least = code if code < least else least
+    lost = np.int64(absent)
     if lost == size or (least >= most and lost == 0):
         return
     cut = np.inf
