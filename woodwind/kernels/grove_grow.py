@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from woodwind.kernels.grove_best import settle_cut
+from woodwind.kernels.grove_best import settle_cuts, settle_ranks
 from woodwind.kernels.grove_emit import emit_tree
 from woodwind.kernels.grove_few import MOST_ROWS, judge_few
 from woodwind.kernels.grove_lanes import note_words
@@ -18,6 +18,7 @@ from woodwind.kernels.grove_layout import (
     B_BIN,
     B_BOTH,
     B_FEATURE,
+    B_HIGH,
     B_IS_SET,
     B_LOW,
     B_MISSING,
@@ -40,6 +41,7 @@ from woodwind.kernels.grove_layout import (
     FEATURE,
     GAIN,
     HEAP,
+    HIGH,
     KEY,
     LEFT_BOTH,
     LEFT_SUM,
@@ -218,9 +220,10 @@ def evaluate(growing: Any, node: Any) -> Any:
     if best[B_FEATURE] < 0 or gain < score[0, BF_MIN_GAIN]:
         return False
     if best[B_IS_SET] == 0 and growing[R_RANDOM_CUTS] == 0:
-        settle_cut(growing)
+        settle_ranks(growing)
     what[FEATURE] = best[B_FEATURE]
     what[LOW] = best[B_LOW]
+    what[HIGH] = best[B_HIGH]
     what[MISSING] = best[B_MISSING]
     what[BIN] = best[B_BIN]
     what[LEFT_SUM] = best[B_SUM]
@@ -269,4 +272,6 @@ def grow_grove_tree(growing: Any) -> None:
                 stack[size + 1] = left
                 size += 2
     close_arena(growing)
+    if growing[R_RANDOM_CUTS] == 0:
+        settle_cuts(growing)
     emit_tree(growing)

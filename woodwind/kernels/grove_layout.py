@@ -91,6 +91,7 @@ SUM = 11  # of its rows
 BOTH = 12
 LEFT_SUM = 13  # of those that go left
 LEFT_BOTH = 14
+HIGH = 15  # first rank that goes right; MISSING_CODE for none
 NODE_INTEGERS = 16
 # Columns of NODE_F.
 GAIN = 0
