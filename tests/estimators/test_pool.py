@@ -28,7 +28,7 @@ from woodwind import ParameterError
 from woodwind.base.errors import MemberError, MemberTypeError
 from woodwind.data.header import Header
 from woodwind.estimators.fitting import weight_name
-from woodwind.estimators.pool import Pool, are_fitted, default_pool, header_of, joint_classes, named_members, trained_pool
+from woodwind.estimators.pool import Pool, are_fitted, are_numbers, class_numbers, default_pool, header_of, joint_classes, named_members, trained_pool
 from woodwind.estimators.target import read_labels, read_numbers
 
 RNG = np.random.default_rng(0)
@@ -353,3 +353,16 @@ def test_members_that_are_not_fitted_or_know_other_classes_are_named():
         Pool.of_fitted(named(DecisionTreeClassifier().fit([[0], [1]], ["ash", "elm"])), None, np.unique(Y), OWNER)
     with pytest.raises(ParameterError, match="labels of kinds that cannot be compared"):
         joint_classes(named(GaussianNB().fit(X, Y)), np.array([1, 2]))
+
+
+@pytest.mark.parametrize("kind", [np.int8, np.int64, np.uint8, np.uint64])
+def test_labels_that_are_numbers_are_told_from_others(kind):
+    known = np.arange(3)
+    assert are_numbers(np.array([0, 2, 1], kind), known)
+    assert are_numbers(np.array([], kind), known)
+    assert not are_numbers(np.array([0, 3], kind), known)
+    assert not are_numbers(np.array([0, 1], kind), np.array([1, 2]))
+    assert not are_numbers(np.array([0.0, 1.0]), known)
+    odd = np.array([0, -1, 3]).astype(kind)
+    assert not are_numbers(odd, known)
+    assert class_numbers(odd, known).tolist() == [0, -1, -1]

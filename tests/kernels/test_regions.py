@@ -21,7 +21,7 @@ def test_counts_of_hits_are_those_of_the_twin(name, n_members, k):
 
 
 @pytest.mark.parametrize("kind", [np.int16, np.int64])
-@pytest.mark.parametrize(("n_members", "n_classes"), [(1, 2), (70, 2), (9, 5)])
+@pytest.mark.parametrize(("n_members", "n_classes"), [(1, 2), (70, 2), (20, 3), (20, 4), (9, 5)])
 def test_votes_are_counted_as_by_the_twin(n_members, n_classes, kind):
     rng = np.random.default_rng(n_members)
     votes, weights = rng.integers(0, n_classes, (12, n_members)).astype(kind), rng.normal(size=(12, n_members))

@@ -144,14 +144,16 @@ class FormedTable:
         """Rows."""
         return self.table.n_rows
 
-    def block(self, begin: int, end: int) -> Floats:
-        """Rows begin to end as numbers (end - begin, d)."""
+    def block(self, begin: int, end: int, out: Floats | None = None) -> Floats:
+        """Rows begin to end as numbers (end - begin, d), in a place that may be given."""
+        out = np.empty((end - begin, self.form.width)) if out is None else out
         plain = self.form.plain
         if plain is not None and self.table.matrix is not None:
             given = self.table.matrix[begin:end]
             if np.isfinite(given).all():
-                return np.asarray((given - plain[0]) / plain[1])
-        out = np.empty((end - begin, self.form.width))
+                np.subtract(given, plain[0], out=out)
+                out /= plain[1]
+                return out
         place = 0
         for part, values in zip(self.form.parts, self._features(begin, end), strict=True):
             width = len(part.names)
@@ -170,7 +172,7 @@ class FormedTable:
         out = np.empty((self.n_rows, self.form.width))
         for begin in range(0, self.n_rows, BLOCK_ROWS):
             end = min(begin + BLOCK_ROWS, self.n_rows)
-            out[begin:end] = self.block(begin, end)
+            self.block(begin, end, out[begin:end])
         return out
 
 

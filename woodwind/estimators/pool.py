@@ -233,6 +233,8 @@ class Pool:
         own, classes = self.labels[place], np.asarray(self.classes)
         if own is not None:
             labels = own[labels.astype(np.int64)]
+        if are_numbers(labels, classes):
+            return labels.reshape(-1).astype(np.int64, copy=False)
         where = class_numbers(labels.reshape(-1), classes)
         if where.min(initial=0) < 0:
             new = labels.reshape(-1)[where < 0].tolist()[0]
@@ -243,13 +245,16 @@ class Pool:
         return where
 
 
+def are_numbers(labels: NDArray[Any], classes: NDArray[Any]) -> bool:
+    """Whether labels are places among the classes as they are, as in the whole numbers from 0 on."""
+    if labels.dtype.kind not in "iu" or classes.dtype.kind not in "iu" or not np.array_equal(classes, np.arange(len(classes))):
+        return False
+    # One look at each label: as a number without a sign, one below zero is above all.
+    return bool(labels.view(labels.dtype.str.replace("i", "u")).max(initial=0) < len(classes))
+
+
 def class_numbers(labels: NDArray[Any], classes: NDArray[Any]) -> Integers:
     """The place of each label among classes in order; -1 where it is none of them."""
-    if labels.dtype.kind in "iu" and classes.dtype.kind in "iu" and np.array_equal(classes, np.arange(len(classes))):
-        # The labels are the numbers.
-        if labels.min(initial=0) >= 0 and labels.max(initial=0) < len(classes):
-            return labels.astype(np.int64, copy=False)
-        return np.where((labels >= 0) & (labels < len(classes)), labels, -1).astype(np.int64, copy=False)
     if labels.dtype.kind in "biuf" and classes.dtype.kind in "biuf":
         where = np.minimum(np.searchsorted(classes, labels), len(classes) - 1)
         return np.where(classes[where] == labels, where, -1).astype(np.int64)

@@ -24,7 +24,7 @@ TILE = 32
 # Rows whose values are looked through together: numbers of panels that stay in the second level of the cache, but at least so many rows.
 SCAN, NUMBERS, LEAST_SCAN = 4096, 1 << 16, 512
 # Times that the range of the least values of some groups is halved to find a bound.
-HALVINGS = 5
+HALVINGS = 6
 # Share by which rounding in float64 may spoil a square, and what squares and products in float32 may lose where they are next to nothing;
 # numbers are in units of the largest.
 SLACK, NOTHING = 1e-9, 1e-30

@@ -10,6 +10,8 @@ import numpy as np
 
 from woodwind.kernels.jit import inner, kernel
 
+# Classes up to which votes are gone through once for every two of them.
+MOST_IN_REGISTERS = 4
 
 @kernel
 def count_hits(hits: Any, rows: Any, out: Any) -> None:
@@ -65,13 +67,26 @@ def count_votes(votes: Any, chosen: Any, out: Any) -> None:
 def add_votes(votes: Any, weights: Any, out: Any) -> None:
     """The weights of the members that vote for each class, in the order of the members.
 
-    votes integers[q, m]; weights of any kind [q, m]; out float64[q, K].
+    votes integers[q, m]; weights of any kind [q, m]; out float64[q, K]. Of few classes two sums at a time stay in registers: one that is
+    written and read again for every member takes three times as long.
     """
+    n_classes = out.shape[1]
     for q in range(votes.shape[0]):
-        total = out[q]
-        total[:] = 0.0
-        for i in range(votes.shape[1]):
-            total[votes[q, i]] += weights[q, i]
+        vote, weight, total = votes[q], weights[q], out[q]
+        if n_classes > MOST_IN_REGISTERS:
+            total[:] = 0.0
+            for i in range(vote.shape[0]):
+                total[vote[i]] += weight[i]
+            continue
+        for label in range(0, n_classes, 2):
+            one = other = 0.0
+            for i in range(vote.shape[0]):
+                said, counts = vote[i], np.float64(weight[i])  # read whatever was said: what cannot be foreseen must not be a branch
+                one += counts if said == label else 0.0
+                other += counts if said == label + 1 else 0.0
+            total[label] = one
+            if label + 1 < n_classes:
+                total[label + 1] = other
 
 
 @inner
