@@ -28,7 +28,17 @@ from woodwind import ParameterError
 from woodwind.base.errors import MemberError, MemberTypeError
 from woodwind.data.header import Header
 from woodwind.estimators.fitting import weight_name
-from woodwind.estimators.pool import Pool, are_fitted, are_numbers, class_numbers, default_pool, header_of, joint_classes, named_members, trained_pool
+from woodwind.estimators.pool import (
+    Pool,
+    are_fitted,
+    are_numbers,
+    class_numbers,
+    default_pool,
+    header_of,
+    joint_classes,
+    named_members,
+    trained_pool,
+)
 from woodwind.estimators.target import read_labels, read_numbers
 
 RNG = np.random.default_rng(0)
