@@ -99,7 +99,7 @@ def prediction(report: Report, fitted: dict[str, Any], X: Any, rounds: int) -> N
     """Probabilities of a block of rows, and of one row."""
     report.say(f"## Prediction: {len(X):,} rows\n")
     calls = {name: (lambda model=model: model.predict_proba(X)) for name, model in fitted.items()}
-    times = race(calls, 2 * rounds, calls, slow=20.0)
+    times = race(calls, 5 * rounds, calls, slow=20.0)  # a tenth of a second each: more of them see a quiet moment
     report.table(["", "time"], [[name, seconds(run.best)] for name, run in times.items()])
     report.goal("prediction: times as fast as scikit-learn", times["scikit-learn"].best / times[OWN].best, 3.0)
     one = fitted[OWN].predictor()
