@@ -73,7 +73,7 @@ EXAMPLES = (
 @worded("--drop-missing-target", TableParams, "drop_missing_target", is_flag=True)
 @click.option("--report", type=click.Path(path_type=Path), metavar="FILE", help="The report to write; next to the model unless given.")
 @click.option("--no-report", is_flag=True, help="Write no report.")
-@click.option("--quiet", is_flag=True, help="Say nothing unless something is wrong.")
+@click.option("-q", "--quiet", is_flag=True, help="Say nothing unless something is wrong.")
 @json_option("one object in a line for each event")
 @force_option()
 def run(**given: Any) -> None:
