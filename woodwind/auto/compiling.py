@@ -3,8 +3,9 @@
 from woodwind.auto.clock import Clock
 from woodwind.kernels.jit import home
 
-# Seconds that must be left where the large kernel of a family is not there yet.
-COMPILING = 45.0
+# Seconds that must be left where the large kernel of a family is not there yet: it takes 10 to 20. Of a minute there must be as much left
+# when the fifth member begins, or a machine whose jobs all take a minute would never have symmetric trees.
+COMPILING = 25.0
 
 
 def is_time_to_compile(kernel: str, clock: Clock, variants: int = 1) -> bool:
