@@ -8,9 +8,11 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from woodwind.data import cuts as room
+from woodwind.data import tally as tally_room
 from woodwind.data.cuts import Cuts, round_down
 from woodwind.data.schema import Schema
 from woodwind.kernels.encode import encode_numbers, summarise, weigh
+from woodwind.kernels.tally import read_pages, tally
 from woodwind.testing import naive_encode as slow
 
 doubles = st.floats(width=64)
@@ -21,9 +23,13 @@ def table_of(X, **more):
     return Schema.learn(X, **more)[1]
 
 
-def small_blocks(patch):
-    """Many blocks and groups, even for a small table."""
+def small_blocks(patch, counted=False):
+    """Many blocks and groups, even for a small table, and columns that are counted instead of sorted."""
     patch.setattr(room, "_SKETCH_ROWS", 7)
+    patch.setattr(room, "_COUNTED_ROWS", 1 if counted else 2**17)
+    patch.setattr(tally_room, "_BLOCK_ROWS", 7)
+    patch.setattr(tally_room, "_ROWS_PER_PAGE", 0)
+    patch.setattr(tally_room, "_WEIGHTED_ROWS_PER_PAGE", 0)
     patch.setattr(room, "_ENCODE_ROWS", 65)
     patch.setattr(room, "_CAST_BYTES", 200)
     patch.setattr(room, "_GROUP", 2)
@@ -38,10 +44,13 @@ def check_codes(cuts, codes, X):
     assert (codes.by_row[:, X.shape[1] :] == 0).all()
 
 
-@given(hnp.arrays(np.float64, st.tuples(st.integers(1, 150), st.integers(1, 5)), elements=st.one_of(doubles, few)), st.integers(2, 30))
-def test_codes_count_the_edges_below_each_value(X, max_bins):
+tables = hnp.arrays(np.float64, st.tuples(st.integers(1, 150), st.integers(1, 5)), elements=st.one_of(doubles, few))
+
+
+@given(tables, st.integers(2, 30), st.booleans())
+def test_codes_count_the_edges_below_each_value(X, max_bins, counted):
     with pytest.MonkeyPatch.context() as patch:
-        small_blocks(patch)
+        small_blocks(patch, counted)
         cuts = Cuts.fit(table_of(X), max_bins)
         codes = cuts.encode(table_of(X))
     check_codes(cuts, codes, X)
@@ -66,14 +75,15 @@ VIEWS = {
 
 @pytest.mark.parametrize("view", VIEWS)
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_the_layout_of_the_array_has_no_influence(view, dtype):
+@pytest.mark.parametrize("counted", [False, True])
+def test_the_layout_of_the_array_has_no_influence(view, dtype, counted):
     random = np.random.default_rng(3)
     X = np.ascontiguousarray(random.normal(size=(300, 5)).astype(dtype))
     X[random.random(X.shape) < 0.1] = np.nan
     X[:, 4] = np.round(X[:, 4])
     expected = Cuts.fit(table_of(X), 40)
     with pytest.MonkeyPatch.context() as patch:
-        small_blocks(patch)
+        small_blocks(patch, counted)
         table = table_of(VIEWS[view](X))
         cuts = Cuts.fit(table, 40)
         codes = cuts.encode(table)
@@ -183,7 +193,7 @@ def test_the_callers_array_is_never_written_to():
 
 
 @pytest.mark.skipif(not hasattr(encode_numbers, "signatures"), reason="the compiler is off")
-def test_each_kernel_is_compiled_for_singles_and_doubles_only():
+def test_each_kernel_is_compiled_for_singles_and_doubles_only(monkeypatch):
     X = np.random.default_rng(9).normal(size=(200, 3))
     weight = np.ones(200)
     for view in VIEWS.values():
@@ -191,6 +201,12 @@ def test_each_kernel_is_compiled_for_singles_and_doubles_only():
             table = table_of(view(X.astype(dtype)))
             Cuts.fit(table).encode(table)
             Cuts.fit(table, weight=weight)
+            with monkeypatch.context() as patch:
+                small_blocks(patch, counted=True)
+                Cuts.fit(table)
+                Cuts.fit(table, weight=weight)
     assert len(encode_numbers.signatures) == 2
     assert len(summarise.signatures) == 2
     assert len(weigh.signatures) == 2
+    assert len(tally.signatures) == 4  # with weights and without
+    assert len(read_pages.signatures) == 2  # the same, since counters are wider for weights

@@ -1,6 +1,6 @@
 """Cuts: where the numbers of each feature are divided into bins, and the encoding of a table by them."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -14,15 +14,19 @@ from woodwind.base.sound import sound, sound_array
 from woodwind.data.codes import Codes, row_stride, width_for
 from woodwind.data.sketch import Sketch, integer_weights
 from woodwind.data.table import Column, Table, for_kernel
+from woodwind.data.tally import counted
 from woodwind.kernels.encode import BORDERS, Layout, encode_numbers, rows_from_columns
 
 MOST_BINS = 255
 
-# Rows that are summarised at a time: their sort stays inside the second cache.
+# Rows that are sorted at a time: that stays inside the second cache.
 _SKETCH_ROWS = 2**16
 
+# Rows from which on most columns are counted instead: a sample and two more kernels are then worth their time.
+_COUNTED_ROWS = 2**17
+
 # Columns of a matrix that are taken together: eight doubles are one line of the cache, so that a matrix in C order is
-# read once or twice however many columns it has, and only the sketches of so many columns, 2 MB each, exist at a time.
+# read once or twice however many columns it has, and only the counters or sketches of so many columns, 2 MB each, exist at a time.
 _GROUP = 8
 
 # Bytes of a block that has to be cast or filled before it can be encoded.
@@ -73,7 +77,7 @@ class Cuts:
 
         def fit_groups(begin: int, end: int) -> None:
             for group in groups[begin:end]:
-                for feature, sketch in zip(group, _sketches(table, group, integers), strict=True):
+                for feature, sketch in _sketches(table, group, integers):
                     edges[feature] = sketch.edges(max_bins)
 
         largest = max((group.size for group in groups), default=1)
@@ -201,7 +205,18 @@ def _groups(features: NDArray[np.int64], threads: int) -> list[NDArray[np.int64]
     return np.array_split(features, parts)
 
 
-def _sketches(table: Table, group: NDArray[np.int64], weight: NDArray[np.int64] | None) -> list[Sketch]:
+def _sketches(table: Table, group: NDArray[np.int64], weight: NDArray[np.int64] | None) -> Iterator[tuple[int, Sketch]]:
+    """Some number columns with their summaries, in any order."""
+    left = group
+    if table.n_rows >= _COUNTED_ROWS:
+        for feature, sketch in counted(table, group, weight):
+            yield feature, sketch
+            left = left[left != feature]
+    if left.size:
+        yield from zip(left.tolist(), _sorted_sketches(table, left, weight), strict=True)
+
+
+def _sorted_sketches(table: Table, group: NDArray[np.int64], weight: NDArray[np.int64] | None) -> list[Sketch]:
     """The summaries of some number columns, block of rows by block of rows."""
     sketches = [Sketch.empty() for _ in group]
     for begin in range(0, table.n_rows, _SKETCH_ROWS):

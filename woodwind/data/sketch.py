@@ -31,6 +31,12 @@ def values_of(keys: NDArray[np.uint64]) -> NDArray[np.float64]:
     return (bits ^ (~(bits >> 63) | SIGN)).view(np.float64)
 
 
+def keys_of(values: NDArray[np.floating]) -> NDArray[np.uint64]:
+    """The keys of numbers."""
+    bits = (values.astype(np.float64) + 0.0).view(np.int64)
+    return (bits ^ ((bits >> 63) | SIGN)).view(np.uint64)
+
+
 def integer_weights(weight: NDArray[np.float64]) -> NDArray[np.int64]:
     """Weights as integers, by one power-of-two scale from the largest and the number of rows.
 
