@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from woodwind.base.heap import give_back
 from woodwind.base.pool import run_ranges
 from woodwind.base.sound import sound, sound_array
-from woodwind.data.codes import Codes, row_stride, width_for
+from woodwind.data.codes import Codes, aligned_rows, row_stride, width_for
 from woodwind.data.sketch import Sketch, integer_weights
 from woodwind.data.table import Column, Table, for_kernel
 from woodwind.data.tally import counted
@@ -122,7 +122,7 @@ class Cuts:
         """The codes of a table with the same features."""
         n, n_features = table.n_rows, len(self.edges)
         by_column = np.empty((n_features, n), np.uint8)
-        by_row = np.empty((n, row_stride(n_features)), np.uint8)
+        by_row = aligned_rows(n, row_stride(n_features))
         from_matrix = np.flatnonzero((table.matrix_column >= 0) & ~self.is_category)
         others = np.setdiff1d(np.arange(n_features), from_matrix)
 

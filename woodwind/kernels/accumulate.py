@@ -13,7 +13,7 @@ and a cell sums these, packed into one int64:
 No field can overflow, so sums are exact, do not depend on the order of rows or on the number of threads,
 and a child's histogram is exactly its parent's minus its sibling's.
 
-Eight codes are read as one word. Rows are taken in blocks: a block's words are brought together first (with prefetch,
+Eight codes are read as one word. Rows are taken in blocks: a block's rows are brought together first (with prefetch,
 since the rows of a node are scattered), then each word position runs over the block, so that the eight tables it
 touches (16 kB) stay in the first-level cache: 0.50 ns per update against 0.64 for whole rows (docs/decisions/0003-histograms.md).
 """
@@ -23,15 +23,16 @@ from typing import Any
 import numpy as np
 
 from woodwind.kernels.growing import BY_COLUMN, BY_ROW, ROWS, SPARE, STARTS, STATS, VALUES, WORDS
-from woodwind.kernels.intrinsics import bytes_in, get_listed, int_list, ints, prefetch, word_list, words_in
-from woodwind.kernels.jit import inner, kernel
+from woodwind.kernels.intrinsics import bytes_in, get_listed, int_list, ints, prefetch, prefetch_far, word_list, words_in
+from woodwind.kernels.jit import inlined, inner, kernel
 from woodwind.kernels.layout import PACKED2, PACKED3, ROWS_PACKED2, WIDE2
 from woodwind.kernels.sparse import accumulate_lists
 
 U = np.uint64
-BLOCK_WORDS = 4096  # words brought together at a time: 32 kB
-BLOCK_ROWS = 1024
+BLOCK_WORDS = 2048  # words brought together at a time: 16 kB
+BLOCK_ROWS = 512
 AHEAD = 24  # rows between a prefetch and its use
+CHUNK = 64  # rows that are added between asking for some of the next block
 
 
 @inner
@@ -59,75 +60,118 @@ def fill_rows(growing: Any, rows: Any, order: Any, begin: Any, end: Any) -> None
         out[i] = with_stats(row, stats[row] if order is None else out[i])
 
 
+@inlined
+def packed_value(gradient: Any, hessian: Any, layout: Any) -> Any:
+    """What a row adds to a cell, from the upper bits of its gradient and hessian."""
+    if layout == PACKED3:
+        return (gradient << 36) + (((hessian + 4) >> 3) << 12) + 1
+    return (gradient << 32) + hessian
+
+
+@inlined
+def copy_codes(by_row: Any, row: Any, size: Any, words: Any, place: Any) -> None:
+    """Copy the codes of one row, `size` words, to a place in a block of rows."""
+    source = row * size
+    target = place * size
+    for _four in range(size // U(4)):
+        # All read before any is written: one vector load and one vector store.
+        a = by_row[source]
+        b = by_row[source + U(1)]
+        c = by_row[source + U(2)]
+        d = by_row[source + U(3)]
+        words[target] = a
+        words[target + U(1)] = b
+        words[target + U(2)] = c
+        words[target + U(3)] = d
+        source += U(4)
+        target += U(4)
+    for _one in range(size & U(3)):
+        words[target] = by_row[source]
+        source += U(1)
+        target += U(1)
+
+
 @inner
 def bring_together(growing: Any, rule: Any, begin: Any, end: Any, rows: Any, layout: Any, words: Any, values: Any) -> None:
-    """Copy the codes and the packed statistics of rows[begin:end] to `words` (position by position) and `values`."""
+    """Copy the codes and the packed statistics of rows[begin:end], row after row, to `words` and `values`."""
     by_row = word_list(growing, BY_ROW)
     last = U(end - 1)
     size = U(rule.n_words)
-    fours = size // U(4)
-    m = U(end - begin)
-    for i in range(m):
+    for i in range(U(end - begin)):
         prefetch(by_row, U(rows[min(U(begin) + i + U(AHEAD), last)] >> 32) * size)
         row = rows[U(begin) + i]
-        gradient = (row << 32) >> 48
-        hessian = row & 0xFFFF
-        if layout == PACKED3:
-            values[i] = (gradient << 36) + (((hessian + 4) >> 3) << 12) + 1
-        else:
-            values[i] = (gradient << 32) + hessian
-        source = U(row >> 32) * size
-        target = U(i)
-        for _four in range(fours):  # a loop over single words takes a fifth longer
-            words[target] = by_row[source]
-            words[target + m] = by_row[source + U(1)]
-            words[target + U(2) * m] = by_row[source + U(2)]
-            words[target + U(3) * m] = by_row[source + U(3)]
-            source += U(4)
-            target += U(4) * m
-        for _one in range(size - U(4) * fours):
-            words[target] = by_row[source]
-            source += U(1)
-            target += m
+        values[i] = packed_value((row << 32) >> 48, row & 0xFFFF, layout)
+        copy_codes(by_row, U(row >> 32), size, words, i)
+
+
+@inlined
+def ask_ahead(by_row: Any, rows: Any, begin: Any, end: Any, word: Any, size: Any) -> None:
+    """Ask for the codes of some of rows[begin:end]: all of them are asked for when `word` has been every word of a row.
+
+    A line has eight words, so that each of eight words asks for every eighth row.
+    """
+    first = word & U(7)
+    line = word - first
+    for i in range(begin + first, end, min(U(8), size - line)):
+        prefetch_far(by_row, U(rows[i] >> 32) * size + line)
 
 
 @inner
-def add_block(words: Any, values: Any, m: Any, table: Any, rule: Any) -> None:
-    """Add a block of m rows to a packed table."""
+def add_block(words: Any, at: Any, values: Any, m: Any, table: Any, rule: Any, ahead: Any) -> None:
+    """Add m rows, whose codes stand row after row from words[at] on, to a packed table.
+
+    ahead: None, or (by_row, rows, begin, end): rows[begin:end] are next; while these are added, their codes are asked for, a few at a time.
+    """
+    size = U(rule.n_words)
     width = U(rule.width)
     byte = U(255)
-    full = rule.n_features // 8
     base = U(0)
-    at = U(0)
-    for _w in range(full):
-        b1 = base + width
-        b2 = b1 + width
-        b3 = b2 + width
-        b4 = b3 + width
-        b5 = b4 + width
-        b6 = b5 + width
-        b7 = b6 + width
-        for i in range(U(m)):
-            codes = words[at + i]
-            value = values[i]
-            table[base + (codes & byte)] += value
-            table[b1 + ((codes >> U(8)) & byte)] += value
-            table[b2 + ((codes >> U(16)) & byte)] += value
-            table[b3 + ((codes >> U(24)) & byte)] += value
-            table[b4 + ((codes >> U(32)) & byte)] += value
-            table[b5 + ((codes >> U(40)) & byte)] += value
-            table[b6 + ((codes >> U(48)) & byte)] += value
-            table[b7 + (codes >> U(56))] += value
-        base = b7 + width
-        at += U(m)
+    for word in range(size):
+        fits = min(rule.n_features - 8 * np.int64(word), 8)
+        for first in range(U(0), U(m), U(CHUNK)):
+            past = min(first + U(CHUNK), U(m))
+            if ahead is not None:
+                by_row, rows, begin, end = ahead
+                ask_ahead(by_row, rows, min(begin + first, end), min(begin + past, end), word, size)
+            if fits == 8:
+                b1 = base + width
+                b2 = b1 + width
+                b3 = b2 + width
+                b4 = b3 + width
+                b5 = b4 + width
+                b6 = b5 + width
+                b7 = b6 + width
+                for i in range(first, past):
+                    codes = words[at + i * size]
+                    value = values[i]
+                    table[base + (codes & byte)] += value
+                    table[b1 + ((codes >> U(8)) & byte)] += value
+                    table[b2 + ((codes >> U(16)) & byte)] += value
+                    table[b3 + ((codes >> U(24)) & byte)] += value
+                    table[b4 + ((codes >> U(32)) & byte)] += value
+                    table[b5 + ((codes >> U(40)) & byte)] += value
+                    table[b6 + ((codes >> U(48)) & byte)] += value
+                    table[b7 + (codes >> U(56))] += value
+            else:
+                add_rest(words, (at, first, past), values, table, rule, base, fits)
+        base += U(8) * width
+        at += U(1)
+
+
+@inner
+def add_rest(words: Any, where: Any, values: Any, table: Any, rule: Any, base: Any, fits: Any) -> None:
+    """Add the last word of rows first to past of a block: fewer than eight features; where = (at, first, past)."""
+    at, first, past = where
+    size = U(rule.n_words)
+    width = U(rule.width)
+    byte = U(255)
     done = 0
-    rest = rule.n_features - 8 * full
-    if rest >= 4:
+    if fits >= 4:
         b1 = base + width
         b2 = b1 + width
         b3 = b2 + width
-        for i in range(U(m)):
-            codes = words[at + i]
+        for i in range(first, past):
+            codes = words[at + i * size]
             value = values[i]
             table[base + (codes & byte)] += value
             table[b1 + ((codes >> U(8)) & byte)] += value
@@ -135,39 +179,40 @@ def add_block(words: Any, values: Any, m: Any, table: Any, rule: Any) -> None:
             table[b3 + ((codes >> U(24)) & byte)] += value
         base = b3 + width
         done = 4
-    for t in range(done, rest):
+    for t in range(done, fits):
         shift = U(8 * t)
-        for i in range(U(m)):
-            table[base + ((words[at + i] >> shift) & byte)] += values[i]
+        for i in range(first, past):
+            table[base + ((words[at + i * size] >> shift) & byte)] += values[i]
         base += width
+
+
+@inner
+def accumulate_packed(growing: Any, rule: Any, begin: Any, end: Any, rows: Any, layout: Any, table: Any, thread: Any) -> None:
+    """Add rows[begin:end] to a packed table."""
+    if rule.sparse:
+        accumulate_lists(growing, rule, begin, end, rows, layout, table)
+        return
+    by_row = word_list(growing, BY_ROW)
+    words = words_in(growing, WORDS)[thread]
+    values = ints(growing, VALUES)[thread]
+    step = max(64, min(BLOCK_ROWS, BLOCK_WORDS // rule.n_words))
+    for first in range(begin, end, step):
+        past = min(first + step, end)
+        bring_together(growing, rule, first, past, rows, layout, words, values)
+        add_block(words, U(0), values, past - first, table, rule, (by_row, rows, U(past), U(min(past + step, end))))
 
 
 @inner
 def accumulate(growing: Any, rule: Any, begin: Any, end: Any, rows: Any, layout: Any, table: Any, thread: Any) -> None:
     """Add rows[begin:end] to a table of the given layout."""
-    words = words_in(growing, WORDS)[thread]
-    values = ints(growing, VALUES)[thread]
-    step = max(64, min(BLOCK_ROWS, BLOCK_WORDS // rule.n_words))
-    if layout != WIDE2 and rule.sparse:
-        accumulate_lists(growing, rule, begin, end, rows, layout, table)
-        return
     if layout != WIDE2:
-        for first in range(begin, end, step):
-            past = min(first + step, end)
-            bring_together(growing, rule, first, past, rows, layout, words, values)
-            add_block(words, values, past - first, table, rule)
+        accumulate_packed(growing, rule, begin, end, rows, layout, table, thread)
         return
     spare = ints(growing, SPARE)[thread]
     cells = rule.n_cells
     for block in range(begin, end, ROWS_PACKED2):
         spare[:] = 0
-        if rule.sparse:
-            accumulate_lists(growing, rule, block, min(block + ROWS_PACKED2, end), rows, PACKED2, spare)
-        else:
-            for first in range(block, min(block + ROWS_PACKED2, end), step):
-                past = min(first + step, block + ROWS_PACKED2, end)
-                bring_together(growing, rule, first, past, rows, PACKED2, words, values)
-                add_block(words, values, past - first, spare, rule)
+        accumulate_packed(growing, rule, block, min(block + ROWS_PACKED2, end), rows, PACKED2, spare, thread)
         for i in range(U(cells)):
             table[i] += spare[i] >> 32
             table[U(cells) + i] += spare[i] & 0xFFFFFFFF

@@ -42,6 +42,9 @@ if config.DISABLE_JIT:
     def prefetch(array: Any, index: Any) -> None:
         """Ask for the cache line of array[index]: nothing to do without the compiler."""
 
+    def prefetch_far(array: Any, index: Any) -> None:
+        """Ask for it in the second-level cache: nothing to do without the compiler."""
+
     def _view(dtype: type, flat: bool) -> Any:
         """Make the function that looks an array up in a directory."""
 
@@ -114,20 +117,28 @@ if config.DISABLE_JIT:
 
 else:
 
-    @intrinsic
-    def prefetch(_typing: Any, array: Any, index: Any) -> Any:
-        """Ask for the cache line of array[index] before it is needed."""
+    def _prefetch(keep: int) -> Any:
+        """Make the code that asks for a line; `keep` from 3 (in the first-level cache) down to 1 (in the last)."""
 
         def code(context: Any, builder: Any, signature: Any, args: Any) -> Any:
             place = builder.bitcast(_element(context, builder, signature.args[0], args[0], args[1]), _BYTES)
             shape = ir.FunctionType(ir.VoidType(), [_BYTES, _I32, _I32, _I32])
             name = "llvm.prefetch.p0"
             function = builder.module.globals.get(name) or ir.Function(builder.module, shape, name)
-            read, keep, data = (ir.Constant(_I32, number) for number in (0, 3, 1))
-            builder.call(function, [place, read, keep, data])
+            builder.call(function, [place, *(ir.Constant(_I32, number) for number in (0, keep, 1))])
             return context.get_dummy_value()
 
-        return types.void(array, index), code
+        return code
+
+    @intrinsic
+    def prefetch(_typing: Any, array: Any, index: Any) -> Any:
+        """Ask for the cache line of array[index] before it is needed."""
+        return types.void(array, index), _prefetch(3)
+
+    @intrinsic
+    def prefetch_far(_typing: Any, array: Any, index: Any) -> Any:
+        """Ask for it in the second-level cache: what is to stay in the first is not driven out, and does not wait for it."""
+        return types.void(array, index), _prefetch(2)
 
     def _wide(context: Any, builder: Any, signature: Any, args: Any, k: int) -> Any:
         """An argument as a 64-bit integer."""
