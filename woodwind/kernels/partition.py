@@ -11,9 +11,12 @@ from typing import Any
 
 import numpy as np
 
+from woodwind.kernels.intrinsics import prefetch_far
 from woodwind.kernels.jit import inner
 
 U = np.uint64
+SCATTERED = 32  # a node with less than one row in so many of the table asks for codes ahead: 3.5 ns a row instead of 11 at one in 256
+AHEAD = 128  # rows between asking and looking
 
 
 @inner
@@ -22,7 +25,22 @@ def split_rows(column: Any, goes_left: Any, source: Any, begin: Any, end: Any, t
     low = U(begin)
     high = U(end - 1)
     one = U(1)
-    for i in range(U(begin), U(end)):
+    first = U(begin)
+    if len(column) > SCATTERED * (end - begin):
+        # Nearly every row has its code on a line of its own.
+        last = U(max(end - AHEAD, begin))
+        for i in range(first, last):
+            prefetch_far(column, U(source[i + U(AHEAD)] >> 32))
+            row = source[i]
+            code = column[U(row >> 32)]
+            left = U(goes_left[code])
+            seen[code] = 1
+            target[low] = row
+            target[high] = row
+            low += left
+            high -= one - left
+        first = last
+    for i in range(first, U(end)):
         row = source[i]
         code = column[U(row >> 32)]
         left = U(goes_left[code])

@@ -40,6 +40,7 @@ from woodwind.kernels.intrinsics import (
     int_part,
     int_row,
     ints,
+    prefetch_far,
     put_float,
     put_int,
     row_list,
@@ -60,7 +61,7 @@ from woodwind.kernels.layout import (
     SYMMETRIC,
     WIDE2,
 )
-from woodwind.kernels.partition import count_left, place_rows, split_rows
+from woodwind.kernels.partition import AHEAD, count_left, place_rows, split_rows
 from woodwind.kernels.quick_scan import least_fields
 from woodwind.kernels.scan import NO_SPLIT
 
@@ -269,10 +270,15 @@ def collect(growing: Any, rows: Any, names: Any, what: Any) -> None:
     leaf = what[T_OUT]
     gradient = np.int64(0)
     hessian = np.int64(0)
+    last = np.uint64(what[T_END] - 1)
     for i in range(np.uint64(what[T_BEGIN]), np.uint64(what[T_END])):
+        ahead = np.uint64(rows[min(i + np.uint64(AHEAD), last)] >> 32)
         row = np.uint64(rows[i] >> 32)
         if names is not None:
+            ahead = np.uint64(names[ahead])
             row = np.uint64(names[row])
+        prefetch_far(stats, ahead)
+        prefetch_far(leaf_of_row, ahead)
         first_buffer[i] = row
         leaf_of_row[row] = leaf
         stat = stats[row]
