@@ -1,9 +1,17 @@
 """Rows as lists: the same histograms and the same trees as from whole rows."""
 
+from typing import Any
+
 import numpy as np
 import pytest
+from numba import config
 from numpy.testing import assert_array_equal
 
+from woodwind.kernels import sparse
+from woodwind.kernels.accumulate import count_rows, fill_rows
+from woodwind.kernels.growing import ROWS
+from woodwind.kernels.intrinsics import int_list
+from woodwind.kernels.jit import kernel
 from woodwind.kernels.sparse import LENGTH_BITS
 from woodwind.testing.coded import SCALES, assert_same_tree, random_codes, random_stats
 from woodwind.testing.naive_growth import Growth
@@ -77,6 +85,47 @@ def test_whole_rows_are_kept_where_lists_would_be_long_or_rows_are_few(always_li
     assert row_lists(rare(0, 50, (0, 0))) is not None
     monkeypatch.setattr(listing, "LEAST_LISTED", 20_000)
     assert row_lists(rare(0, 50, (0, 0))) is None
+
+
+@kernel
+def count(growing: Any, rule: Any, begin: Any, end: Any, out: Any) -> None:
+    """Count rows of the first buffer."""
+    count_rows(growing, rule, begin, end, int_list(growing, ROWS), out)
+
+
+@pytest.mark.parametrize("short_cells", [1 << 16, 3] if config.DISABLE_JIT else [1 << 16])  # compiled code has the number in it
+def test_codes_of_listed_rows_are_counted_with_their_commonest_ones(always_lists, monkeypatch, short_cells):
+    # Where a split turns out to leave too few rows on one side, the node is counted; of many columns, lists are far fewer codes.
+    monkeypatch.setattr(listing, "SHORT_CELLS", short_cells)
+    monkeypatch.setattr(sparse, "SHORT_CELLS", short_cells)
+    codes = rare(1, 60, (0, 4, 0, 0, 0))
+    grower = Grower(codes, TreeSettings())
+    grower.stats[:] = random_stats(1, codes)
+    lists = grower._table.lists
+    fill_rows(grower._space.directory, None, lists.order, 0, 60)
+    rule = grower._rule(SCALES, 0, False)
+    out = np.zeros(rule.n_cells, np.int64)
+    count(grower._space.directory, rule, 10, 50, out)
+    rows = lists.order[10:50]
+    for f in range(codes.n_features):
+        expected = np.bincount(np.minimum(codes.by_column[f, rows], codes.n_bins[f]), minlength=codes.n_bins[f] + 1)
+        assert_array_equal(out[lists.starts[f] : lists.starts[f + 1]], expected)
+
+
+@pytest.mark.compiled
+def test_lists_and_whole_rows_agree_where_splits_leave_too_few_rows(monkeypatch):
+    codes = rare(4, 9000, (0, 4, *[0] * 5))
+    stats = random_stats(1, codes)
+    grown = []
+    for most in (0.4, -1.0):
+        monkeypatch.setattr(listing, "MOST_LISTED", most)
+        grower = Grower(codes, TreeSettings(min_rows=700))
+        assert (grower._table.lists is not None) == (most > 0)
+        grower.stats[:] = stats
+        grown.append(grower.grow(SCALES, 2))
+    assert grown[0].n_nodes > 5
+    for part in ("feature", "bin", "child", "missing", "sets", "gain", "gradient", "count", "leaf_of_row"):
+        assert_array_equal(getattr(grown[0], part), getattr(grown[1], part))
 
 
 @pytest.mark.parametrize("seed", range(3))

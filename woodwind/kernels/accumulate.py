@@ -26,7 +26,7 @@ from woodwind.kernels.growing import BY_COLUMN, BY_ROW, ROWS, SPARE, STARTS, STA
 from woodwind.kernels.intrinsics import bytes_in, get_listed, int_list, ints, prefetch, prefetch_far, word_list, words_in
 from woodwind.kernels.jit import inlined, inner, kernel
 from woodwind.kernels.layout import PACKED2, PACKED3, ROWS_PACKED2, WIDE2
-from woodwind.kernels.sparse import accumulate_lists
+from woodwind.kernels.sparse import accumulate_lists, count_lists
 
 U = np.uint64
 BLOCK_WORDS = 2048  # words brought together at a time: 16 kB
@@ -221,6 +221,9 @@ def accumulate(growing: Any, rule: Any, begin: Any, end: Any, rows: Any, layout:
 @inner
 def count_rows(growing: Any, rule: Any, begin: Any, end: Any, rows: Any, out: Any) -> None:
     """Count rows[begin:end] per feature and code into out (n_cells)."""
+    if rule.sparse:
+        count_lists(growing, rule, begin, end, rows, out)
+        return
     by_column = bytes_in(growing, BY_COLUMN)
     for f in range(rule.n_features):
         base = get_listed(growing, STARTS, f)

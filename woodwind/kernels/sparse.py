@@ -128,6 +128,30 @@ def accumulate_lists(growing: Any, rule: Any, begin: Any, end: Any, rows: Any, l
 
 
 @inner
+def count_listed(at: Any, cells: Any, begin: Any, end: Any, rows: Any, out: Any) -> None:
+    """Count the listed cells of rows[begin:end]."""
+    last = U(end - 1)
+    for i in range(U(begin), U(end)):
+        prefetch(at, U(rows[min(i + U(FAR), last)] >> 32))
+        prefetch(cells, U(at[U(rows[min(i + U(NEAR), last)] >> 32)]) >> BITS)
+        where = U(at[U(rows[i] >> 32)])
+        first = where >> BITS
+        for k in range(first, first + FOUR * (where & LENGTH)):
+            out[U(cells[k])] += 1
+
+
+@inner
+def count_lists(growing: Any, rule: Any, begin: Any, end: Any, rows: Any, out: Any) -> None:
+    """Count rows[begin:end] per feature and code into out (n_cells)."""
+    at = int_list(growing, ENTRIES_AT)
+    if rule.n_cells <= SHORT_CELLS:
+        count_listed(at, short_list(growing, ENTRY_CELLS), begin, end, rows, out)
+    else:
+        count_listed(at, row_list(growing, ENTRY_CELLS), begin, end, rows, out)
+    fill_commonest(growing, rule, end - begin, out)
+
+
+@inner
 def fill_commonest(growing: Any, rule: Any, total: Any, table: Any) -> None:
     """Give the commonest code of each column what the others have left of the total."""
     commonest = int_list(growing, COMMONEST)
