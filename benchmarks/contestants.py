@@ -5,7 +5,8 @@ and predicts. XGBoost and LightGBM are called through their native functions, wh
 Libraries are imported on first use, so that a missing one only drops out and a memory or start-up figure is of one library alone.
 
 What cannot be made the same:
-- XGBoost has no smallest number of rows per leaf, only of hessian: 1 for log losses, the number of rows for squared error.
+- XGBoost has no smallest number of rows per leaf, only of hessian: the number of rows for squared error, and 1 for log losses if others are
+  asked for a number of rows.
 - CatBoost and YDF have no smallest hessian; scikit-learn's is fixed at 0.001.
 - CatBoost grows at most 16 levels.
 - scikit-learn takes categories of at most 255 levels; a column with more is given to it as numbers.
@@ -119,7 +120,7 @@ def _xgboost(**more: Any) -> Callable[[Any, Any, Settings], Any]:
             "eta": s.learning_rate,
             "max_bin": s.bins,
             "reg_lambda": s.l2,
-            "min_child_weight": s.min_rows if s.task == "regression" else 1.0,
+            "min_child_weight": s.min_rows if s.task == "regression" else max(s.min_hessian, 1.0),
             "nthread": s.threads,
             "seed": s.seed,
             "verbosity": 0,

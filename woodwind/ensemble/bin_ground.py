@@ -34,6 +34,7 @@ class BinGround:
         self._growers: list[Grower] = []
         self._scales = np.ones(2)
         self._constant = False
+        self._keep_rows = True
         if outputs > 1:
             self._gradients = np.empty((codes.n_rows, width + 1), np.int32)
             self._hessians = np.empty((codes.n_rows, width), np.int32)
@@ -61,6 +62,7 @@ class BinGround:
     def take_in(self, loss: Loss, raw: Floats) -> None:
         """Turn the derivatives of all rows into integers."""
         growers = self.growers
+        self._keep_rows = loss.refit is not None or self.settings.prune
         if self.width == 1:
             self._scales = quantise_rows(loss, self.y, raw, self.weight, growers[0].stats, self.threads)
             self._constant = loss.constant_hessian and self.weight is None
@@ -77,7 +79,7 @@ class BinGround:
             grower.fill(self._gradients)
         elif self.width > 1:
             grower.lend(self._packed[output], self._leaves[output])
-        tree = grower.grow(self._scales, name, rows, self._constant, None if side is None else 1)
+        tree = grower.grow(self._scales, name, rows, self._constant, None if side is None else 1, self._keep_rows)
         forget_level(tree, self.codes.unseen)
         return tree
 

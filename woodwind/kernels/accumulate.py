@@ -43,6 +43,15 @@ def with_stats(row: Any, stat: Any) -> Any:
     return (np.int64(row) << 32) | ((gradient & 0xFFFF) << 16) | hessian
 
 
+@inner
+def fill_in_order(growing: Any, begin: Any, end: Any) -> None:
+    """Put rows begin to end of the table into the first buffer."""
+    stats = int_list(growing, STATS)
+    out = int_list(growing, ROWS)
+    for i in range(begin, end):
+        out[i] = with_stats(i, stats[i])
+
+
 @kernel
 def fill_rows(growing: Any, rows: Any, order: Any, begin: Any, end: Any) -> None:
     """Put rows begin to end of the next tree into the first buffer: those numbers themselves, or rows[begin:end].

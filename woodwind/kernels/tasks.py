@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from woodwind.kernels.accumulate import accumulate, count_rows, subtract
+from woodwind.kernels.accumulate import accumulate, count_rows, fill_in_order, subtract
 from woodwind.kernels.best_split import left_levels, scan_feature
 from woodwind.kernels.growing import (
     BATCH,
@@ -58,6 +58,7 @@ from woodwind.kernels.layout import (
     N_FEATURE,
     N_LAYOUT,
     N_SLOT,
+    ROWS_PACKED2,
     SYMMETRIC,
     WIDE2,
 )
@@ -157,16 +158,14 @@ def do_sum(growing: Any, rule: Any, task: Any, thread: Any) -> None:
     if get_int(growing, TASKS, task, T_OUT) >= 0:
         table = ints(growing, PARTS)[get_int(growing, TASKS, task, T_OUT)]
     table[: 2 * cells if layout == WIDE2 else cells] = 0
-    accumulate(
-        growing,
-        rule,
-        get_int(growing, TASKS, task, T_BEGIN),
-        get_int(growing, TASKS, task, T_END),
-        int_part(growing, ROWS, get_int(growing, NODE_I, get_int(growing, TASKS, task, T_WHAT), N_BUFFER), rule.capacity),
-        layout,
-        table,
-        thread,
-    )
+    rows = int_part(growing, ROWS, get_int(growing, NODE_I, get_int(growing, TASKS, task, T_WHAT), N_BUFFER), rule.capacity)
+    end = get_int(growing, TASKS, task, T_END)
+    # In stretches that stay in the second-level cache between being put into the buffer and being summed.
+    for first in range(get_int(growing, TASKS, task, T_BEGIN), end, ROWS_PACKED2):
+        past = min(first + ROWS_PACKED2, end)
+        if rule.in_order and get_int(growing, TASKS, task, T_WHAT) == 0:
+            fill_in_order(growing, first, past)
+        accumulate(growing, rule, first, past, rows, layout, table, thread)
 
 
 @inner
@@ -262,8 +261,8 @@ def do_judge(growing: Any, rule: Any, task: Any, thread: Any, counting: Any) -> 
 
 
 @inner
-def collect(growing: Any, rows: Any, names: Any, what: Any) -> None:
-    """Note the leaf of the rows of a task, bring their numbers to the first buffer, and sum the statistics unrounded."""
+def collect(growing: Any, rows: Any, names: Any, keep_rows: Any, what: Any) -> None:
+    """Note the leaf of the rows of a task, bring their numbers to the first buffer if they are kept, and sum the statistics unrounded."""
     first_buffer = int_list(growing, ROWS)
     leaf_of_row = row_list(growing, LEAF_OF_ROW)
     stats = int_list(growing, STATS)
@@ -279,7 +278,8 @@ def collect(growing: Any, rows: Any, names: Any, what: Any) -> None:
             row = np.uint64(names[row])
         prefetch_far(stats, ahead)
         prefetch_far(leaf_of_row, ahead)
-        first_buffer[i] = row
+        if keep_rows:
+            first_buffer[i] = row
         leaf_of_row[row] = leaf
         stat = stats[row]
         gradient += stat >> 32
@@ -294,6 +294,6 @@ def do_collect(growing: Any, rule: Any, task: Any) -> None:
     what = ints(growing, TASKS)[task]
     rows = int_part(growing, ROWS, get_int(growing, NODE_I, what[T_WHAT], N_BUFFER), rule.capacity)
     if rule.sparse:
-        collect(growing, rows, row_list(growing, ROW_NAMES), what)
+        collect(growing, rows, row_list(growing, ROW_NAMES), rule.keep_rows, what)
     else:
-        collect(growing, rows, None, what)
+        collect(growing, rows, None, rule.keep_rows, what)
