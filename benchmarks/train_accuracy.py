@@ -45,11 +45,11 @@ def main() -> None:
         table = []
         for name in names:
             losses = np.array([one[name] for one in found])
-            behind = losses - np.array([one["woodwind"] for one in found])
+            behind = losses - np.array([one[names[0]] for one in found])
             error = behind.std(ddof=1) / np.sqrt(len(behind)) if len(behind) > 1 else float("nan")
             draws = " ".join(f"{loss:.5f}" for loss in losses)
             table.append([name, f"{losses.mean():.5f}", f"{behind.mean():+.5f}", f"{error:.5f}", draws])
-        report.table(["contestant", "mean log loss", "more than woodwind", "standard error", "draw by draw"], table)
+        report.table(["contestant", "mean log loss", f"more than {names[0]}", "standard error", "draw by draw"], table)
         report.figures[about] = found
     report.save()
 

@@ -3,12 +3,31 @@
 import numpy as np
 import pytest
 
-from woodwind.data.codes import Codes, row_stride, width_for
+from woodwind.data.codes import LINE, Codes, aligned_rows, row_stride, width_for
+from woodwind.testing.coded import random_codes
 
 
 @pytest.mark.parametrize(("n_features", "stride"), [(1, 8), (8, 8), (9, 16), (28, 32)])
 def test_rows_are_whole_words(n_features, stride):
     assert row_stride(n_features) == stride
+
+
+@pytest.mark.parametrize("n", [1, 7, 400_000])
+def test_rows_begin_at_a_line_of_the_cache(n):
+    rows = aligned_rows(n, 24)
+    assert rows.shape == (n, 24)
+    assert rows.flags.c_contiguous
+    assert rows.ctypes.data % LINE == 0
+
+
+def test_rows_that_are_taken_begin_there_as_well():
+    codes, rows = random_codes(0, 50, (0, 4, 0)), np.array([3, 3, 49, 0])
+    taken = codes.take(rows)
+    np.testing.assert_array_equal(taken.by_column, codes.by_column[:, rows])
+    np.testing.assert_array_equal(taken.by_row, codes.by_row[rows])
+    assert taken.by_row.ctypes.data % LINE == 0
+    with pytest.raises(IndexError):
+        codes.take(np.array([50]))
 
 
 @pytest.mark.parametrize(

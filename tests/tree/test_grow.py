@@ -74,6 +74,24 @@ def test_a_tree_of_some_rows_equals_a_tree_of_a_table_of_those():
     assert sorted(tree.rows.tolist()) == rows.tolist()
 
 
+@pytest.mark.parametrize("options", [{}, {"min_rows": 300}, {"growth": "level"}, {"growth": "symmetric", "max_depth": 3}])
+def test_a_tree_that_does_not_keep_its_rows_is_the_same_tree(options):
+    codes = random_codes(4, 500, (0, 5, 0))
+    grower = Grower(codes, TreeSettings(**options))
+    grower.stats[:] = random_stats(4, codes)
+    kept = grower.grow(SCALES, 1)
+    leaf_of_row = kept.leaf_of_row.copy()
+    assert sorted(kept.rows.tolist()) == list(range(500))
+    tree = grower.grow(SCALES, 1, keep_rows=False)
+    assert_equal_trees(tree, kept)
+    assert_array_equal(tree.leaf_of_row, leaf_of_row)
+    assert (tree.n_nodes == 1) == (options == {"min_rows": 300})
+    assert len(tree.rows) == 0
+    if tree.n_nodes > 1:
+        with pytest.raises(ValueError, match="has kept its rows"):
+            pruned(tree, np.inf)
+
+
 def test_more_rows_than_announced_are_refused():
     grower = Grower(random_codes(0, 20), TreeSettings())
     grower.stats[:] = 0

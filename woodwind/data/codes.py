@@ -52,8 +52,10 @@ class Codes:
 
     def take(self, rows: NDArray[np.int64]) -> "Codes":
         """Some of the rows, each as often as it is named."""
-        by_column = np.ascontiguousarray(self.by_column[:, rows])
-        return replace(self, by_column=by_column, by_row=np.ascontiguousarray(self.by_row[rows]))
+        by_column = np.ascontiguousarray(self.by_column[:, rows])  # raises if there is no such row
+        by_row = aligned_rows(len(rows), self.by_row.shape[1])
+        np.take(self.by_row, rows, axis=0, out=by_row, mode="clip")  # without the copy that mode="raise" makes
+        return replace(self, by_column=by_column, by_row=by_row)
 
 
 def row_stride(n_features: int) -> int:

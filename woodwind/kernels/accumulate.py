@@ -16,16 +16,18 @@ and a child's histogram is exactly its parent's minus its sibling's.
 Eight codes are read as one word. Rows are taken in blocks: a block's rows are brought together first (with prefetch,
 since the rows of a node are scattered), then each word position runs over the block, so that the eight tables it
 touches (16 kB) stay in the first-level cache: 0.50 ns per update against 0.64 for whole rows (docs/decisions/0003-histograms.md).
+While a block is added, the next one is asked for: a row from memory takes longer than adding it (0019-memory-asked-ahead.md there).
 """
 
 from typing import Any
 
 import numpy as np
 
+from woodwind.kernels.carried import packed_value, with_stats
 from woodwind.kernels.growing import BY_COLUMN, BY_ROW, ROWS, SPARE, STARTS, STATS, VALUES, WORDS
 from woodwind.kernels.intrinsics import bytes_in, get_listed, int_list, ints, prefetch, prefetch_far, word_list, words_in
 from woodwind.kernels.jit import inlined, inner, kernel
-from woodwind.kernels.layout import PACKED2, PACKED3, ROWS_PACKED2, WIDE2
+from woodwind.kernels.layout import PACKED2, ROWS_PACKED2, WIDE2
 from woodwind.kernels.sparse import accumulate_lists, count_lists
 
 U = np.uint64
@@ -33,14 +35,6 @@ BLOCK_WORDS = 2048  # words brought together at a time: 16 kB
 BLOCK_ROWS = 512
 AHEAD = 24  # rows between a prefetch and its use
 CHUNK = 64  # rows that are added between asking for some of the next block
-
-
-@inner
-def with_stats(row: Any, stat: Any) -> Any:
-    """A row number with the upper 15 bits (and sign) of its gradient and of its hessian, rounded."""
-    gradient = min(((stat >> 32) + 16384) >> 15, 32767)
-    hessian = ((stat & 0xFFFFFFFF) + 16384) >> 15
-    return (np.int64(row) << 32) | ((gradient & 0xFFFF) << 16) | hessian
 
 
 @inner
@@ -67,14 +61,6 @@ def fill_rows(growing: Any, rows: Any, order: Any, begin: Any, end: Any) -> None
     for i in range(begin, end):
         row = i if rows is None else rows[i]
         out[i] = with_stats(row, stats[row] if order is None else out[i])
-
-
-@inlined
-def packed_value(gradient: Any, hessian: Any, layout: Any) -> Any:
-    """What a row adds to a cell, from the upper bits of its gradient and hessian."""
-    if layout == PACKED3:
-        return (gradient << 36) + (((hessian + 4) >> 3) << 12) + 1
-    return (gradient << 32) + hessian
 
 
 @inlined
@@ -109,7 +95,7 @@ def bring_together(growing: Any, rule: Any, begin: Any, end: Any, rows: Any, lay
     for i in range(U(end - begin)):
         prefetch(by_row, U(rows[min(U(begin) + i + U(AHEAD), last)] >> 32) * size)
         row = rows[U(begin) + i]
-        values[i] = packed_value((row << 32) >> 48, row & 0xFFFF, layout)
+        values[i] = packed_value(row, layout)
         copy_codes(by_row, U(row >> 32), size, words, i)
 
 
@@ -125,74 +111,56 @@ def ask_ahead(by_row: Any, rows: Any, begin: Any, end: Any, word: Any, size: Any
         prefetch_far(by_row, U(rows[i] >> 32) * size + line)
 
 
-@inner
-def add_block(words: Any, at: Any, values: Any, m: Any, table: Any, rule: Any, ahead: Any) -> None:
-    """Add m rows, whose codes stand row after row from words[at] on, to a packed table.
-
-    ahead: None, or (by_row, rows, begin, end): rows[begin:end] are next; while these are added, their codes are asked for, a few at a time.
-    """
-    size = U(rule.n_words)
-    width = U(rule.width)
+@inlined
+def add_four_codes(table: Any, base: Any, width: Any, codes: Any, value: Any) -> None:
+    """Add a row to the tables of four features, which begin at `base`, by the lower four codes of a word."""
     byte = U(255)
-    base = U(0)
-    for word in range(size):
-        fits = min(rule.n_features - 8 * np.int64(word), 8)
-        for first in range(U(0), U(m), U(CHUNK)):
-            past = min(first + U(CHUNK), U(m))
-            if ahead is not None:
-                by_row, rows, begin, end = ahead
-                ask_ahead(by_row, rows, min(begin + first, end), min(begin + past, end), word, size)
-            if fits == 8:
-                b1 = base + width
-                b2 = b1 + width
-                b3 = b2 + width
-                b4 = b3 + width
-                b5 = b4 + width
-                b6 = b5 + width
-                b7 = b6 + width
-                for i in range(first, past):
-                    codes = words[at + i * size]
-                    value = values[i]
-                    table[base + (codes & byte)] += value
-                    table[b1 + ((codes >> U(8)) & byte)] += value
-                    table[b2 + ((codes >> U(16)) & byte)] += value
-                    table[b3 + ((codes >> U(24)) & byte)] += value
-                    table[b4 + ((codes >> U(32)) & byte)] += value
-                    table[b5 + ((codes >> U(40)) & byte)] += value
-                    table[b6 + ((codes >> U(48)) & byte)] += value
-                    table[b7 + (codes >> U(56))] += value
-            else:
-                add_rest(words, (at, first, past), values, table, rule, base, fits)
-        base += U(8) * width
-        at += U(1)
+    second = base + width
+    third = second + width
+    table[base + (codes & byte)] += value
+    table[second + ((codes >> U(8)) & byte)] += value
+    table[third + ((codes >> U(16)) & byte)] += value
+    table[third + width + ((codes >> U(24)) & byte)] += value
 
 
 @inner
-def add_rest(words: Any, where: Any, values: Any, table: Any, rule: Any, base: Any, fits: Any) -> None:
-    """Add the last word of rows first to past of a block: fewer than eight features; where = (at, first, past)."""
+def add_word(words: Any, where: Any, values: Any, table: Any, rule: Any, base: Any, fits: Any) -> None:
+    """Add one word of rows first to past of a block, `fits` codes of it; where = (place of the word in the first row, first, past)."""
     at, first, past = where
     size = U(rule.n_words)
     width = U(rule.width)
-    byte = U(255)
-    done = 0
-    if fits >= 4:
-        b1 = base + width
-        b2 = b1 + width
-        b3 = b2 + width
+    upper = base + U(4) * width
+    if fits == 8:
         for i in range(first, past):
             codes = words[at + i * size]
-            value = values[i]
-            table[base + (codes & byte)] += value
-            table[b1 + ((codes >> U(8)) & byte)] += value
-            table[b2 + ((codes >> U(16)) & byte)] += value
-            table[b3 + ((codes >> U(24)) & byte)] += value
-        base = b3 + width
-        done = 4
-    for t in range(done, fits):
+            add_four_codes(table, base, width, codes, values[i])
+            add_four_codes(table, upper, width, codes >> U(32), values[i])
+        return
+    if fits >= 4:
+        for i in range(first, past):
+            add_four_codes(table, base, width, words[at + i * size], values[i])
+    for t in range(4 if fits >= 4 else 0, fits):
+        start = base + U(t) * width
         shift = U(8 * t)
         for i in range(first, past):
-            table[base + ((words[at + i * size] >> shift) & byte)] += values[i]
-        base += width
+            table[start + ((words[at + i * size] >> shift) & U(255))] += values[i]
+
+
+@inner
+def add_block(words: Any, values: Any, m: Any, table: Any, rule: Any, ahead: Any) -> None:
+    """Add a block of m rows, whose codes stand row after row, to a packed table.
+
+    ahead = (by_row, rows, begin, end): rows[begin:end] are next; while these are added, their codes are asked for, a few at a time.
+    """
+    size = U(rule.n_words)
+    by_row, rows, begin, end = ahead
+    for word in range(size):
+        base = U(8) * word * U(rule.width)
+        fits = min(rule.n_features - 8 * np.int64(word), 8)
+        for first in range(U(0), U(m), U(CHUNK)):
+            past = min(first + U(CHUNK), U(m))
+            ask_ahead(by_row, rows, min(begin + first, end), min(begin + past, end), word, size)
+            add_word(words, (word, first, past), values, table, rule, base, fits)
 
 
 @inner
@@ -208,7 +176,7 @@ def accumulate_packed(growing: Any, rule: Any, begin: Any, end: Any, rows: Any, 
     for first in range(begin, end, step):
         past = min(first + step, end)
         bring_together(growing, rule, first, past, rows, layout, words, values)
-        add_block(words, U(0), values, past - first, table, rule, (by_row, rows, U(past), U(min(past + step, end))))
+        add_block(words, values, past - first, table, rule, (by_row, rows, U(past), U(min(past + step, end))))
 
 
 @inner

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from woodwind.kernels.accumulate import fill_in_order
 from woodwind.kernels.frontier import (
     C_BATCH,
     C_COMMITTED,
@@ -290,6 +291,8 @@ def plan(growing: Any, rule: Any, n_rows: Any, threads: Any, shared: Any) -> Any
             begin_tree(growing, rule, n_rows)
             if can_split(growing, rule, 0):
                 plan_alone(growing, rule, 0)
+            elif rule.in_order:
+                fill_in_order(growing, 0, n_rows)  # what would have been done when it is summed
             kind = SUM
             n_tasks = plan_sums(growing, threads)
             put_listed(growing, CONTROL, C_STATE, SUMMED)

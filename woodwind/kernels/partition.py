@@ -25,22 +25,11 @@ def split_rows(column: Any, goes_left: Any, source: Any, begin: Any, end: Any, t
     low = U(begin)
     high = U(end - 1)
     one = U(1)
-    first = U(begin)
-    if len(column) > SCATTERED * (end - begin):
-        # Nearly every row has its code on a line of its own.
-        last = U(max(end - AHEAD, begin))
-        for i in range(first, last):
-            prefetch_far(column, U(source[i + U(AHEAD)] >> 32))
-            row = source[i]
-            code = column[U(row >> 32)]
-            left = U(goes_left[code])
-            seen[code] = 1
-            target[low] = row
-            target[high] = row
-            low += left
-            high -= one - left
-        first = last
-    for i in range(first, U(end)):
+    last = U(end - 1)
+    scattered = len(column) > SCATTERED * (end - begin)  # nearly every row has its code on a line of its own
+    for i in range(U(begin), U(end)):
+        if scattered:
+            prefetch_far(column, U(source[min(i + U(AHEAD), last)] >> 32))
         row = source[i]
         code = column[U(row >> 32)]
         left = U(goes_left[code])

@@ -14,10 +14,10 @@ from typing import Any
 
 import numpy as np
 
+from woodwind.kernels.carried import packed_value
 from woodwind.kernels.growing import COMMONEST, ENTRIES_AT, ENTRY_CELLS, STARTS
 from woodwind.kernels.intrinsics import add_four, int_list, prefetch, row_list, short_list
 from woodwind.kernels.jit import inner, kernel
-from woodwind.kernels.layout import PACKED3
 
 U = np.uint64
 FAR = 32  # rows between asking for the place of a row's list and using it
@@ -98,12 +98,7 @@ def add_lists(at: Any, cells: Any, begin: Any, end: Any, rows: Any, layout: Any,
         prefetch(at, U(rows[min(i + U(FAR), last)] >> 32))
         prefetch(cells, U(at[U(rows[min(i + U(NEAR), last)] >> 32)]) >> BITS)
         row = rows[i]
-        gradient = (row << 32) >> 48
-        hessian = row & 0xFFFF
-        if layout == PACKED3:
-            value = (gradient << 36) + (((hessian + 4) >> 3) << 12) + 1
-        else:
-            value = (gradient << 32) + hessian
+        value = packed_value(row, layout)
         total += value
         where = U(at[U(row >> 32)])
         k = where >> BITS

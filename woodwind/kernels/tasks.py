@@ -58,7 +58,6 @@ from woodwind.kernels.layout import (
     N_FEATURE,
     N_LAYOUT,
     N_SLOT,
-    ROWS_PACKED2,
     SYMMETRIC,
     WIDE2,
 )
@@ -159,13 +158,11 @@ def do_sum(growing: Any, rule: Any, task: Any, thread: Any) -> None:
         table = ints(growing, PARTS)[get_int(growing, TASKS, task, T_OUT)]
     table[: 2 * cells if layout == WIDE2 else cells] = 0
     rows = int_part(growing, ROWS, get_int(growing, NODE_I, get_int(growing, TASKS, task, T_WHAT), N_BUFFER), rule.capacity)
+    begin = get_int(growing, TASKS, task, T_BEGIN)
     end = get_int(growing, TASKS, task, T_END)
-    # In stretches that stay in the second-level cache between being put into the buffer and being summed.
-    for first in range(get_int(growing, TASKS, task, T_BEGIN), end, ROWS_PACKED2):
-        past = min(first + ROWS_PACKED2, end)
-        if rule.in_order and get_int(growing, TASKS, task, T_WHAT) == 0:
-            fill_in_order(growing, first, past)
-        accumulate(growing, rule, first, past, rows, layout, table, thread)
+    if rule.in_order and get_int(growing, TASKS, task, T_WHAT) == 0:
+        fill_in_order(growing, begin, end)
+    accumulate(growing, rule, begin, end, rows, layout, table, thread)
 
 
 @inner

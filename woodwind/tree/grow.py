@@ -154,11 +154,10 @@ class Grower:
         lists = self._table.lists
         if rows is not None and lists is not None:
             rows = lists.places(rows)
-        rule = self._rule(scales, name, constant_hessian)
-        # A root that is summed takes its rows in as it goes; what is not as simple is put in order first.
-        summed = rule.max_depth > 0 and n_rows >= 2.0 * rule.min_rows
-        rule = rule._replace(in_order=rows is None and lists is None and self.outputs == 1 and summed, keep_rows=keep_rows)
-        if not rule.in_order:
+        # A root of all rows takes them in as it is summed; others are put in order first.
+        in_order = rows is None and lists is None and self.outputs == 1
+        rule = self._rule(scales, name, constant_hessian)._replace(in_order=in_order, keep_rows=keep_rows)
+        if not in_order:
             run_ranges(lambda begin, end: fill_rows(directory, rows, self._order, begin, end), n_rows, threads, 4)
         self._draw_features(name)
         begin_call(space["control"])
