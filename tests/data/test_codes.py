@@ -26,8 +26,10 @@ def test_rows_that_are_taken_begin_there_as_well():
     np.testing.assert_array_equal(taken.by_column, codes.by_column[:, rows])
     np.testing.assert_array_equal(taken.by_row, codes.by_row[rows])
     assert taken.by_row.ctypes.data % LINE == 0
-    with pytest.raises(IndexError):
-        codes.take(np.array([50]))
+    assert len(codes.take(rows[:0]).by_row) == 0
+    for wrong in (50, -51):
+        with pytest.raises(IndexError, match="there are 50 rows"):
+            codes.take(np.array([3, wrong]))
 
 
 @pytest.mark.parametrize(
@@ -48,5 +50,5 @@ def test_the_width_has_room_for_the_bins_and_the_two_codes_beside_them(n_bins, i
 
 
 def test_the_codes_that_are_no_bins_are_the_last_two():
-    codes = Codes(np.zeros((2, 3), np.uint8), np.zeros((3, 8), np.uint8), np.array([2, 3], np.int32), 8, np.array([False, True]))
+    codes = Codes(np.zeros((3, 8), np.uint8), np.array([2, 3], np.int32), 8, np.array([False, True]))
     assert (codes.n_features, codes.n_rows, codes.missing, codes.unseen) == (2, 3, 7, 6)

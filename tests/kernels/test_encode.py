@@ -182,6 +182,19 @@ def test_rows_are_the_columns_turned_and_padded_with_zeros(n_features, n, data):
     end = data.draw(st.integers(begin, n))
     out = np.full((n, stride), 99, np.uint8)
     fast.rows_from_columns(by_column, begin, end, out)
-    assert (out[begin:end] == slow.rows_from_columns(by_column, stride)[begin:end]).all()
+    assert (out[begin:end] == slow.rows_from_columns(by_column, stride)[: end - begin]).all()
     assert (out[:begin] == 99).all()
     assert (out[end:] == 99).all()
+
+
+@given(st.integers(1, 20), st.integers(1, 200), st.data())
+def test_columns_are_some_of_the_rows_turned(n_features, n, data):
+    by_row = slow.rows_from_columns(np.arange(n_features * n, dtype=np.uint8).reshape(n_features, n) * 37, -(-n_features // 8) * 8)
+    begin = data.draw(st.integers(0, n - 1))
+    end = data.draw(st.integers(begin, n))
+    features = data.draw(st.lists(st.integers(0, n_features - 1), min_size=1, unique=True))
+    places = data.draw(st.permutations(range(len(features) + 1)))[: len(features)]
+    out = np.full((len(features) + 1, n), 99, np.uint8)
+    fast.columns_from_rows(by_row, np.array(features), np.array(places), begin, end, out)
+    expected = slow.columns_from_rows(by_row, features, places, begin, end, np.full_like(out, 99))
+    assert (out == expected).all()

@@ -159,13 +159,12 @@ def test_lists_and_whole_rows_grow_the_same_tree(monkeypatch, n, outputs, featur
         lists = grower._table.lists
         assert (lists is not None) == (most > 0)
         assert lists is None or (lists.cells.dtype == np.uint16) == (features < 256)
-        if outputs == 1:
-            grower.stats[:] = random_stats(1, codes)
-        else:
+        if outputs > 1:
             rng = np.random.default_rng(1)
             gradients, hessian = rng.integers(-(2**30), 2**30, (n, outputs)), rng.integers(0, 2**30, (n, 1))
             grower.fill(np.concatenate([gradients, hessian], axis=1).astype(np.int32))
         for rows in (None, np.sort(given)):
+            grower.stats[:] = random_stats(1, codes) if outputs == 1 else 0
             tree = grower.grow(SCALES, 2, rows)
             leaf = tree.leaf_of_row[given]
             grown.append([tree.feature, tree.bin, tree.child, tree.missing, tree.sets, tree.gain, tree.gradient, tree.count, leaf])

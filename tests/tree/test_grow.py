@@ -82,6 +82,8 @@ def test_a_tree_that_does_not_keep_its_rows_is_the_same_tree(options):
     kept = grower.grow(SCALES, 1)
     leaf_of_row = kept.leaf_of_row.copy()
     assert sorted(kept.rows.tolist()) == list(range(500))
+    kept.rows = kept.rows.copy()
+    grower.stats[:] = random_stats(4, codes)
     tree = grower.grow(SCALES, 1, keep_rows=False)
     assert_equal_trees(tree, kept)
     assert_array_equal(tree.leaf_of_row, leaf_of_row)
@@ -90,6 +92,23 @@ def test_a_tree_that_does_not_keep_its_rows_is_the_same_tree(options):
     if tree.n_nodes > 1:
         with pytest.raises(ValueError, match="has kept its rows"):
             pruned(tree, np.inf)
+
+
+def test_statistics_are_filled_anew_for_every_tree_and_kept_where_rows_are_drawn():
+    codes = random_codes(4, 500, (0, 5, 0))
+    stats, rows = random_stats(4, codes), np.arange(0, 500, 2, dtype=np.int32)
+    grower = Grower(codes, TreeSettings())
+    grower.stats[:] = stats
+    whole = grower.grow(SCALES, 1)
+    for drawn in (None, rows):
+        with pytest.raises(ValueError, match="fill them again"):
+            grower.grow(SCALES, 1, drawn)
+    grower.stats[:] = stats
+    half = grower.grow(SCALES, 1, rows)
+    assert_array_equal(grower.stats, stats)
+    assert_equal_trees(half, grower.grow(SCALES, 1, rows))
+    assert_equal_trees(whole, grower.grow(SCALES, 1))
+    assert_array_equal(grower.stats, stats)
 
 
 def test_more_rows_than_announced_are_refused():
@@ -254,8 +273,8 @@ def test_draws_are_fair():
     for options in ({"features_per_node": 1}, {"features_per_level": 1}, {"features_per_tree": 1}):
         roots = np.zeros(5)
         grower = Grower(codes, TreeSettings(max_leaves=2, min_rows=1, **options))
-        grower.stats[:] = stats
         for name in range(1000):
+            grower.stats[:] = stats
             roots[grower.grow(SCALES, name * 7919).feature[0]] += 1
         assert abs(roots - 200).max() < 4 * np.sqrt(1000 * 0.2 * 0.8)
 
@@ -264,9 +283,10 @@ def test_features_of_a_level_and_of_a_node_are_drawn_independently():
     """The feature that remains after both draws is any of those of the level, in the children of the root as well."""
     codes = random_codes(11, 300, (0,) * 6, missing=0.0)
     grower = Grower(codes, TreeSettings(max_leaves=4, max_depth=2, min_rows=1, growth="level", features_per_level=3, features_per_node=1))
-    grower.stats[:] = random_stats(11, codes)
+    stats = random_stats(11, codes)
     same = 0
     for name in range(900):
+        grower.stats[:] = stats
         tree = grower.grow(SCALES, name * 104_729)
         same += tree.feature[1] == tree.feature[2]
     assert abs(same - 300) < 4 * np.sqrt(900 * (1 / 3) * (2 / 3))

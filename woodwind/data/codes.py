@@ -1,4 +1,4 @@
-"""Codes: a table as small integers, one byte each, kept both by column and by row."""
+"""Codes: a table as small integers, one byte each, row after row."""
 
 from dataclasses import dataclass, replace
 
@@ -19,8 +19,7 @@ class Codes:
     needs no table of them.
     """
 
-    by_column: NDArray[np.uint8]  # (F, n), C order: for partitioning, which reads one feature of many rows
-    by_row: NDArray[np.uint8]  # (n, stride), C order, padding zero: for histograms, which read all features of a row
+    by_row: NDArray[np.uint8]  # (n, stride), C order, padding zero
     n_bins: NDArray[np.int32]  # (F,)
     width: int  # codes are below it; a power of two from 4 to 256
     is_category: NDArray[np.bool_]  # (F,)
@@ -28,12 +27,17 @@ class Codes:
     @property
     def n_rows(self) -> int:
         """Number of rows."""
-        return int(self.by_column.shape[1])
+        return int(self.by_row.shape[0])
 
     @property
     def n_features(self) -> int:
         """Number of features."""
-        return int(self.by_column.shape[0])
+        return len(self.n_bins)
+
+    @property
+    def by_column(self) -> NDArray[np.uint8]:
+        """(F, n), a view: the codes of a column are as far apart as rows are."""
+        return self.by_row[:, : self.n_features].T
 
     @property
     def missing(self) -> int:
@@ -48,14 +52,15 @@ class Codes:
     @property
     def has_unseen(self) -> bool:
         """Whether some row has a level that training never saw."""
-        return any(bool((column == self.unseen).any()) for column in self.by_column[self.is_category])
+        return any(bool((self.by_row[:, feature] == self.unseen).any()) for feature in np.flatnonzero(self.is_category))
 
     def take(self, rows: NDArray[np.int64]) -> "Codes":
         """Some of the rows, each as often as it is named."""
-        by_column = np.ascontiguousarray(self.by_column[:, rows])  # raises if there is no such row
+        if len(rows) and not (-self.n_rows <= rows.min() and rows.max() < self.n_rows):
+            raise IndexError(f"there are {self.n_rows} rows, and of these some were asked for that are not there")
         by_row = aligned_rows(len(rows), self.by_row.shape[1])
-        np.take(self.by_row, rows, axis=0, out=by_row, mode="clip")  # without the copy that mode="raise" makes
-        return replace(self, by_column=by_column, by_row=by_row)
+        np.take(self.by_row, rows, axis=0, out=by_row, mode="wrap")  # without the copy that mode="raise" makes
+        return replace(self, by_row=by_row)
 
 
 def row_stride(n_features: int) -> int:

@@ -121,37 +121,37 @@ class Cuts:
     def encode(self, table: Table, threads: int = 1) -> Codes:
         """The codes of a table with the same features."""
         n, n_features = table.n_rows, len(self.edges)
-        by_column = np.empty((n_features, n), np.uint8)
         by_row = aligned_rows(n, row_stride(n_features))
         from_matrix = np.flatnonzero((table.matrix_column >= 0) & ~self.is_category)
         others = np.setdiff1d(np.arange(n_features), from_matrix)
 
         def encode_rows(begin: int, end: int) -> None:
+            block = np.empty((n_features, min(_ENCODE_ROWS, end - begin)), np.uint8)
             for first in range(begin, end, _ENCODE_ROWS):
                 last = min(first + _ENCODE_ROWS, end)
-                self._encode_matrix(table, from_matrix, first, last, by_column)
+                self._encode_matrix(table, from_matrix, first, last, block)
                 for feature in others:
-                    self._encode_column(table.columns[feature], int(feature), first, last, by_column)
-                rows_from_columns(by_column, first, last, by_row)
+                    self._encode_column(table.columns[feature], int(feature), first, last, block)
+                rows_from_columns(block, first, last, by_row)
 
         run_ranges(encode_rows, n, threads, n_features)
-        return Codes(by_column, by_row, self.n_bins, self.width, self.is_category)
+        return Codes(by_row, self.n_bins, self.width, self.is_category)
 
     def _encode_matrix(self, table: Table, features: NDArray[np.int64], begin: int, end: int, out: NDArray[np.uint8]) -> None:
-        """Encode the number columns that stand in the caller's array; another type is cast block by block."""
+        """Encode rows of the number columns that stand in the caller's array; another type is cast block by block."""
         if features.size == 0 or table.source is None:
             return
         source = table.source
         flat = _flat(source)
         wanted = np.array([table.matrix_column[features], features], np.int64)
         if flat is not None:
-            self._run(flat, source.strides, 0, wanted, (begin, end), out)
+            self._run(flat, source.strides, -begin, wanted, (0, end - begin), out)
             return
         step = max(_CAST_BYTES // (8 * source.shape[1]), 1)
         for first in range(begin, end, step):
             last = min(first + step, end)
             block = for_kernel(table.rows(first, last))
-            self._run(block.reshape(-1), block.strides, first, wanted, (first, last), out)
+            self._run(block.reshape(-1), block.strides, first - begin, wanted, (first - begin, last - begin), out)
 
     def _run(
         self,
@@ -173,11 +173,11 @@ class Cuts:
         block = column.block(begin, end)
         if column.category:
             # -1 becomes the missing code and -2 the unseen one: the low bits of a negative number say so.
-            np.bitwise_and(block, self.width - 1, out=out[feature, begin:end], casting="unsafe")
+            np.bitwise_and(block, self.width - 1, out=out[feature, : end - begin], casting="unsafe")
             return
         values = for_kernel(block)
         wanted = np.array([[0], [feature]], np.int64)
-        self._run(values, (values.itemsize, 0), begin, wanted, (begin, end), out)
+        self._run(values, (values.itemsize, 0), 0, wanted, (0, end - begin), out)
 
 
 def round_down(wide: NDArray[np.float64]) -> NDArray[np.float32]:

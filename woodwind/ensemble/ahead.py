@@ -73,10 +73,9 @@ def _wait_for(child: "subprocess.Popen[bytes] | None") -> None:
 
 def small_table() -> Codes:
     """Eight rows of one feature."""
-    by_column = np.arange(8, dtype=np.uint8)[None]
     by_row = np.zeros((8, row_stride(1)), np.uint8)
-    by_row[:, 0] = by_column[0]
-    return Codes(by_column, by_row, np.array([8], np.int32), 16, np.zeros(1, np.bool_))
+    by_row[:, 0] = np.arange(8)
+    return Codes(by_row, np.array([8], np.int32), 16, np.zeros(1, np.bool_))
 
 
 def compile_growth(outputs: int, growth: str) -> None:

@@ -23,9 +23,9 @@ from typing import Any
 
 import numpy as np
 
-from woodwind.kernels.carried import packed_value, with_stats
-from woodwind.kernels.growing import BY_COLUMN, BY_ROW, ROWS, SPARE, STARTS, STATS, VALUES, WORDS
-from woodwind.kernels.intrinsics import bytes_in, get_listed, int_list, ints, prefetch, prefetch_far, word_list, words_in
+from woodwind.kernels.carried import packed_value, rounded_off, with_stats
+from woodwind.kernels.growing import BY_ROW, LEAF_OF_ROW, ROW_CODES, ROWS, SPARE, STATS, VALUES, WORDS
+from woodwind.kernels.intrinsics import byte_list, int_list, ints, prefetch, prefetch_far, row_list, word_list, words_in
 from woodwind.kernels.jit import inlined, inner, kernel
 from woodwind.kernels.layout import PACKED2, ROWS_PACKED2, WIDE2
 from woodwind.kernels.sparse import accumulate_lists, count_lists
@@ -39,11 +39,14 @@ CHUNK = 64  # rows that are added between asking for some of the next block
 
 @inner
 def fill_in_order(growing: Any, begin: Any, end: Any) -> None:
-    """Put rows begin to end of the table into the first buffer."""
+    """Put rows begin to end of the table into the first buffer, and what they lose of their statistics where their leaves will stand."""
     stats = int_list(growing, STATS)
     out = int_list(growing, ROWS)
+    rest = row_list(growing, LEAF_OF_ROW)
     for i in range(begin, end):
-        out[i] = with_stats(i, stats[i])
+        row = with_stats(i, stats[i])
+        rest[i] = rounded_off(row, stats[i])
+        out[i] = row
 
 
 @kernel
@@ -201,12 +204,11 @@ def count_rows(growing: Any, rule: Any, begin: Any, end: Any, rows: Any, out: An
     if rule.sparse:
         count_lists(growing, rule, begin, end, rows, out)
         return
-    by_column = bytes_in(growing, BY_COLUMN)
-    for f in range(rule.n_features):
-        base = get_listed(growing, STARTS, f)
-        missing = get_listed(growing, STARTS, f + 1) - 1 - base
-        for i in range(begin, end):
-            out[base + min(np.int64(by_column[f, rows[i] >> 32]), missing)] += 1
+    codes = byte_list(growing, ROW_CODES)
+    for i in range(begin, end):
+        first = (rows[i] >> 32) * 8 * rule.n_words
+        for f in range(rule.n_features):
+            out[f * rule.width + np.int64(codes[first + f])] += 1
 
 
 @inner

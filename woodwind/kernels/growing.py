@@ -10,7 +10,7 @@ FIELDS = 3  # address, rows, columns
 
 # The table (woodwind.data.codes.Codes) and its limits.
 BY_ROW = 0  # uint64[n * words], flat: eight codes to a word
-BY_COLUMN = 1  # uint8[F, n]
+BY_COLUMN = 1  # uint8[k, n]: columns that are kept in one piece
 N_BINS = 2  # int64[F], flat
 IS_CATEGORY = 3  # int64[F], flat
 ALLOWED = 4  # int64[F], flat: 1 for features drawn for this tree
@@ -19,6 +19,8 @@ MEMBER = 6  # uint64[F, G]: interaction groups of a feature, as bits
 
 # Rows.
 ROWS = 7  # int64[2 * n], flat: two buffers of rows, each with its coarse statistics: see kernels/accumulate.py
+# Where a tree is grown from all rows, once each, statistics are needed in one piece only until they are in the first buffer: they may stand
+# in the second. What a row then loses of them stands in LEAF_OF_ROW until its leaf is known.
 STATS = 8  # int64[n], flat: (g << 32) + h of every row, in 31-bit fixed point
 LEAF_OF_ROW = 9  # int32[n], flat
 
@@ -74,7 +76,9 @@ QUICK_F = 47  # float32[threads * 3, 320]: the same memory
 # A feature's cells begin at its start, a code at start + code; its last cell is that of missing values.
 STARTS = 48  # int64[F + 1], flat
 ROW_NAMES = 49  # int32[n], flat: the number of each row outside, where rows are lists; see tree/row_lists.py
-ENTRIES = 50
+COLUMN_AT = 50  # int64[F], flat: where a column stands in BY_COLUMN; -1: it is read from the rows
+ROW_CODES = 51  # uint8[n * 8 * words], flat: the same memory as BY_ROW
+ENTRIES = 52
 
 # Columns of TREE_I and TREE_F.
 TREE_FEATURE = 0  # -1 at a leaf

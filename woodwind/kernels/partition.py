@@ -5,6 +5,7 @@
 
 Rows stay in ascending or descending order, which is what prefetching needs; no sum depends on their order.
 A node of many rows is split in two passes over blocks, so that threads can share it: count, then place.
+`codes` is (column, step): the code of row r is column[r * step].
 """
 
 from typing import Any
@@ -15,23 +16,30 @@ from woodwind.kernels.intrinsics import prefetch_far
 from woodwind.kernels.jit import inner
 
 U = np.uint64
-SCATTERED = 32  # a node with less than one row in so many of the table asks for codes ahead: 3.5 ns a row instead of 11 at one in 256
+SCATTERED = 32  # bytes between the codes of neighbours from which on codes are asked for ahead: 3.5 ns a row instead of 11 at 256
 AHEAD = 128  # rows between asking and looking
 
 
 @inner
-def split_rows(column: Any, goes_left: Any, source: Any, begin: Any, end: Any, target: Any, seen: Any) -> Any:
+def are_scattered(source: Any, begin: Any, end: Any, step: Any) -> Any:
+    """Whether nearly every one of source[begin:end] has its code on a line of its own; rows ascend or descend."""
+    return abs((source[end - 1] >> 32) - (source[begin] >> 32)) * np.int64(step) > SCATTERED * (end - begin)
+
+
+@inner
+def split_rows(codes: Any, goes_left: Any, source: Any, begin: Any, end: Any, target: Any, seen: Any) -> Any:
     """Split source[begin:end] into target[begin:end]; returns how many went left. seen[code] becomes 1 for codes met."""
+    column, step = codes
     low = U(begin)
     high = U(end - 1)
     one = U(1)
     last = U(end - 1)
-    scattered = len(column) > SCATTERED * (end - begin)  # nearly every row has its code on a line of its own
+    scattered = are_scattered(source, begin, end, step)
     for i in range(U(begin), U(end)):
         if scattered:
-            prefetch_far(column, U(source[min(i + U(AHEAD), last)] >> 32))
+            prefetch_far(column, U(source[min(i + U(AHEAD), last)] >> 32) * step)
         row = source[i]
-        code = column[U(row >> 32)]
+        code = column[U(row >> 32) * step]
         left = U(goes_left[code])
         seen[code] = 1
         target[low] = row
@@ -42,25 +50,31 @@ def split_rows(column: Any, goes_left: Any, source: Any, begin: Any, end: Any, t
 
 
 @inner
-def count_left(column: Any, goes_left: Any, source: Any, begin: Any, end: Any, seen: Any) -> Any:
+def count_left(codes: Any, goes_left: Any, source: Any, begin: Any, end: Any, seen: Any) -> Any:
     """How many of source[begin:end] go left. seen[code] becomes 1 for codes met."""
+    column, step = codes
     left = U(0)
+    last = U(end - 1)
+    scattered = are_scattered(source, begin, end, step)
     for i in range(U(begin), U(end)):
-        code = column[U(source[i] >> 32)]
+        if scattered:
+            prefetch_far(column, U(source[min(i + U(AHEAD), last)] >> 32) * step)
+        code = column[U(source[i] >> 32) * step]
         left += U(goes_left[code])
         seen[code] = 1
     return np.int64(left)
 
 
 @inner
-def place_rows(column: Any, goes_left: Any, source: Any, begin: Any, end: Any, target: Any, low: Any, high: Any) -> None:
+def place_rows(codes: Any, goes_left: Any, source: Any, begin: Any, end: Any, target: Any, low: Any, high: Any) -> None:
     """Write the rows of source[begin:end] that go left to target[low:], the others to target[high:]."""
+    column, step = codes
     a = U(low)
     b = U(high)
     one = U(1)
     for i in range(U(begin), U(end)):
         row = source[i]
-        left = U(goes_left[column[U(row >> 32)]])
+        left = U(goes_left[column[U(row >> 32) * step]])
         target[b + left * (a - b)] = row  # one store, no branch; unsigned arithmetic wraps as it should
         a += left
         b += one - left

@@ -30,22 +30,21 @@ SHORT_CELLS = 1 << 16
 
 
 @kernel
-def count_codes(by_column: Any, out: Any) -> None:
-    """How often each code occurs in each column: out int64[F, 256]."""
-    for f in range(by_column.shape[0]):
-        for i in range(by_column.shape[1]):
-            out[f, by_column[f, i]] += 1
+def count_codes(by_row: Any, step: Any, out: Any) -> None:
+    """How often each code occurs in each column of every so many rows: by_row uint8[n, stride]; out int64[F, 256]."""
+    for i in range(0, by_row.shape[0], step):
+        for f in range(out.shape[0]):
+            out[f, by_row[i, f]] += 1
 
 
 @kernel
-def count_fours(by_column: Any, commonest: Any, out: Any) -> None:
-    """Length of each row's list in rounds of four cells: out uint16[n], zero before."""
-    for f in range(by_column.shape[0]):
-        usual = commonest[f]
-        for i in range(by_column.shape[1]):
-            out[i] += by_column[f, i] != usual
+def count_fours(by_row: Any, usual: Any, out: Any) -> None:
+    """Length of each row's list in rounds of four cells: by_row uint8[n, stride]; usual uint8[F], the commonest codes; out uint16[n]."""
     for i in range(len(out)):
-        out[i] = (np.int64(out[i]) + 3) >> 2
+        length = np.int64(0)
+        for f in range(len(usual)):
+            length += np.int64(by_row[i, f] != usual[f])
+        out[i] = (length + 3) >> 2
 
 
 @kernel
@@ -67,11 +66,11 @@ def write_entries(by_row: Any, order: Any, fours: Any, commonest: Any, starts: A
 
 
 @kernel
-def reorder(by_column: Any, order: Any, out: Any) -> None:
-    """Columns with their rows in another order: out uint8[F, n]."""
-    for f in range(by_column.shape[0]):
-        for i in range(len(order)):
-            out[f, i] = by_column[f, order[i]]
+def reorder(by_row: Any, order: Any, out: Any) -> None:
+    """Columns with their rows in another order: by_row uint8[n, stride]; out uint8[F, n]."""
+    for i in range(len(order)):
+        for f in range(out.shape[0]):
+            out[f, i] = by_row[order[i], f]
 
 
 @kernel

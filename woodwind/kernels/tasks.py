@@ -6,9 +6,13 @@ import numpy as np
 
 from woodwind.kernels.accumulate import accumulate, count_rows, fill_in_order, subtract
 from woodwind.kernels.best_split import left_levels, scan_feature
+from woodwind.kernels.carried import whole_gradient, whole_hessian
+from woodwind.kernels.frontier import C_BATCH
 from woodwind.kernels.growing import (
     BATCH,
     BY_COLUMN,
+    COLUMN_AT,
+    CONTROL,
     DRAWN,
     FOUND_F,
     FOUND_I,
@@ -21,6 +25,7 @@ from woodwind.kernels.growing import (
     NODE_F,
     NODE_I,
     PARTS,
+    ROW_CODES,
     ROW_NAMES,
     ROWS,
     SEEN,
@@ -32,6 +37,7 @@ from woodwind.kernels.growing import (
     WIDE,
 )
 from woodwind.kernels.intrinsics import (
+    byte_list,
     bytes_in,
     get_float,
     get_int,
@@ -109,16 +115,17 @@ def can_split(growing: Any, rule: Any, node: Any) -> Any:
 @inner
 def do_split(growing: Any, rule: Any, task: Any, placing: Any) -> None:
     """SPLIT: split the rows of a small node, or count those of one block of a large one. PLACE: bring those to their places."""
-    column = bytes_in(growing, BY_COLUMN)[
-        get_int(growing, NODE_I, get_listed(growing, BATCH, get_int(growing, TASKS, task, T_WHAT)), N_FEATURE)
-    ]
+    feature = get_int(growing, NODE_I, get_listed(growing, BATCH, get_int(growing, TASKS, task, T_WHAT)), N_FEATURE)
+    place = get_listed(growing, COLUMN_AT, feature)
+    column = bytes_in(growing, BY_COLUMN)[place] if place >= 0 else byte_list(growing, ROW_CODES)[feature:]
+    codes = (column, np.uint64(1 if place >= 0 else 8 * rule.n_words))
     goes = bytes_in(growing, GOES)[get_int(growing, TASKS, task, T_WHAT)]
     buffer = get_int(growing, NODE_I, get_listed(growing, BATCH, get_int(growing, TASKS, task, T_WHAT)), N_BUFFER)
     source = int_part(growing, ROWS, buffer, rule.capacity)
     target = int_part(growing, ROWS, 1 - buffer, rule.capacity)
     if placing:
         place_rows(
-            column,
+            codes,
             goes,
             source,
             get_int(growing, TASKS, task, T_BEGIN),
@@ -136,7 +143,7 @@ def do_split(growing: Any, rule: Any, task: Any, placing: Any) -> None:
             TASKS,
             task,
             T_OUT,
-            split_rows(column, goes, source, get_int(growing, TASKS, task, T_BEGIN), get_int(growing, TASKS, task, T_END), target, seen),
+            split_rows(codes, goes, source, get_int(growing, TASKS, task, T_BEGIN), get_int(growing, TASKS, task, T_END), target, seen),
         )
     else:
         put_int(
@@ -144,7 +151,7 @@ def do_split(growing: Any, rule: Any, task: Any, placing: Any) -> None:
             TASKS,
             task,
             T_OUT,
-            count_left(column, goes, source, get_int(growing, TASKS, task, T_BEGIN), get_int(growing, TASKS, task, T_END), seen),
+            count_left(codes, goes, source, get_int(growing, TASKS, task, T_BEGIN), get_int(growing, TASKS, task, T_END), seen),
         )
 
 
@@ -160,8 +167,8 @@ def do_sum(growing: Any, rule: Any, task: Any, thread: Any) -> None:
     rows = int_part(growing, ROWS, get_int(growing, NODE_I, get_int(growing, TASKS, task, T_WHAT), N_BUFFER), rule.capacity)
     begin = get_int(growing, TASKS, task, T_BEGIN)
     end = get_int(growing, TASKS, task, T_END)
-    if rule.in_order and get_int(growing, TASKS, task, T_WHAT) == 0:
-        fill_in_order(growing, begin, end)
+    if rule.in_order and get_listed(growing, CONTROL, C_BATCH) == 0:
+        fill_in_order(growing, begin, end)  # this is the root, and no row has been moved yet
     accumulate(growing, rule, begin, end, rows, layout, table, thread)
 
 
@@ -286,11 +293,36 @@ def collect(growing: Any, rows: Any, names: Any, keep_rows: Any, what: Any) -> N
 
 
 @inner
+def collect_in_order(growing: Any, rows: Any, keep_rows: Any, what: Any) -> None:
+    """The same where all rows of the table were taken in: what they lost of their statistics makes room for their leaves."""
+    first_buffer = int_list(growing, ROWS)
+    leaf_of_row = row_list(growing, LEAF_OF_ROW)
+    leaf = what[T_OUT]
+    gradient = np.int64(0)
+    hessian = np.int64(0)
+    last = np.uint64(what[T_END] - 1)
+    for i in range(np.uint64(what[T_BEGIN]), np.uint64(what[T_END])):
+        prefetch_far(leaf_of_row, np.uint64(rows[min(i + np.uint64(AHEAD), last)] >> 32))
+        row = rows[i]
+        number = np.uint64(row >> 32)
+        rest = leaf_of_row[number]
+        leaf_of_row[number] = leaf
+        gradient += whole_gradient(row, rest)
+        hessian += whole_hessian(row, rest)
+        if keep_rows:
+            first_buffer[i] = number
+    what[T_LOW] = gradient
+    what[T_HIGH] = hessian
+
+
+@inner
 def do_collect(growing: Any, rule: Any, task: Any) -> None:
     """COLLECT: the rows of a leaf, or of a part of it, by the numbers that callers know them by."""
     what = ints(growing, TASKS)[task]
     rows = int_part(growing, ROWS, get_int(growing, NODE_I, what[T_WHAT], N_BUFFER), rule.capacity)
     if rule.sparse:
         collect(growing, rows, row_list(growing, ROW_NAMES), rule.keep_rows, what)
+    elif rule.in_order:
+        collect_in_order(growing, rows, rule.keep_rows, what)
     else:
         collect(growing, rows, None, rule.keep_rows, what)

@@ -34,7 +34,7 @@ def coded(by_column: NDArray[np.uint8], n_bins: NDArray[np.int32], is_category: 
     """Codes from those of the columns."""
     by_row = np.zeros((by_column.shape[1], row_stride(len(by_column))), np.uint8)
     by_row[:, : len(by_column)] = by_column.T
-    return Codes(np.ascontiguousarray(by_column), by_row, n_bins, width_for(n_bins, is_category), is_category)
+    return Codes(by_row, n_bins, width_for(n_bins, is_category), is_category)
 
 
 def packed(gradient: NDArray[Any], hessian: NDArray[Any], scales: NDArray[np.float64] = SCALES) -> Ints:

@@ -99,3 +99,13 @@ def rows_from_columns(by_column: NDArray[np.uint8], stride: int) -> NDArray[np.u
         for row in range(n):
             out[row, feature] = by_column[feature, row]
     return out
+
+
+def columns_from_rows(
+    by_row: NDArray[np.uint8], features: Sequence[int], places: Sequence[int], begin: int, end: int, out: NDArray[np.uint8]
+) -> NDArray[np.uint8]:
+    """Some columns of codes by row, each written to its place from row begin to end."""
+    for feature, place in zip(features, places, strict=True):
+        for row in range(begin, end):
+            out[place, row] = by_row[row, feature]
+    return out

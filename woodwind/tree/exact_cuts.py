@@ -21,7 +21,7 @@ Integers = NDArray[np.int64]
 
 def ranks_of_codes(codes: Codes) -> Ranks:
     """The codes of bins as ranks: trees then consider the edges of the bins only."""
-    by_column = codes.by_column.astype(np.int32)
+    by_column = codes.by_column.astype(np.int32, order="C")
     by_column[by_column >= codes.width - 1] = -1
     order = np.empty_like(by_column)
     for feature, column in enumerate(codes.by_column):

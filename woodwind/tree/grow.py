@@ -14,6 +14,7 @@ from woodwind.kernels.growth import copy_tree, take_part
 from woodwind.kernels.layout import ROW_BITS, STOP, Rule
 from woodwind.kernels.team import begin_call
 from woodwind.kernels.vector import fill_lanes, take_part_lanes
+from woodwind.tree.kept_columns import KeptColumns
 from woodwind.tree.row_lists import row_lists
 from woodwind.tree.settings import ORDERS, TreeSettings, group_bits
 from woodwind.tree.workspace import ListedCodes, workspace
@@ -99,23 +100,36 @@ class Grower:
         # A sum of so many rows must fit into 31 bits.
         self._lane_shift = ROW_BITS - min(GRADIENT_BITS, 30 - self.capacity.bit_length() + 1)
         bits = group_bits(settings.groups, n_features)
-        self._stats = np.zeros(codes.n_rows, np.int64) if outputs > 1 else np.empty(codes.n_rows, np.int64)
         self._table: ListedCodes = ListedCodes(codes, row_lists(codes)) if beside is None else beside._table
-        self._space = workspace(
-            self._table, self._stats, self.max_leaves, self.threads, bits.shape[1], self.capacity, self._lanes, settings.growth
-        )
+        self._space = workspace(self._table, self.max_leaves, self.threads, bits.shape[1], self.capacity, self._lanes, settings.growth)
+        # The second buffer of rows is empty when a tree begins. Only where it is not the whole table that goes into the first one, in its
+        # own order, have statistics to be kept while rows are moved.
+        self._stats = self._space["rows"][self.capacity : self.capacity + codes.n_rows]
+        self._spent = False
+        self._kept_apart = self._table.lists is not None or outputs > 1
+        if self._kept_apart:
+            self._stats = np.zeros(codes.n_rows, np.int64)
+        self._space.put("stats", self._stats)
+        self._columns: KeptColumns
+        if beside is not None and beside._columns.all:
+            self._columns = beside._columns
+        else:
+            self._columns = KeptColumns(codes, self._table.lists, self.threads)
+        self._space.put("by_column", self._columns.by_column)
+        self._space.put("column_at", self._columns.at)
         self._space["member"][:] = bits
         if settings.monotonic is not None:
             self._space["monotonic"][:] = settings.monotonic
 
     @property
     def stats(self) -> NDArray[np.int64]:
-        """(g << 32) + h of every row: to be filled before `grow` where there is one output."""
+        """(g << 32) + h of every row: to be filled before every `grow` where there is one output, because growing may use their memory."""
+        self._spent = False
         return self._stats
 
     def lend(self, stats: NDArray[np.int64], leaf_of_row: NDArray[np.int32]) -> None:
         """Grow the next trees from statistics that the caller keeps, and note the leaves of rows in an array of the caller's."""
-        self._stats = stats
+        self._stats, self._kept_apart, self._spent = stats, True, False
         self._space.put("stats", stats)
         self._space.put("leaf_of_row", leaf_of_row)
 
@@ -150,6 +164,8 @@ class Grower:
         n_rows = self.codes.n_rows if rows is None else len(rows)
         if n_rows > self.capacity:
             raise ValueError(f"there is room for {self.capacity} rows, not for {n_rows}")
+        if self._spent:
+            raise ValueError("the statistics of the last tree are gone: fill them again for the next one")
         directory = space.directory
         lists = self._table.lists
         if rows is not None and lists is not None:
@@ -158,7 +174,10 @@ class Grower:
         in_order = rows is None and lists is None and self.outputs == 1
         rule = self._rule(scales, name, constant_hessian)._replace(in_order=in_order, keep_rows=keep_rows)
         if not in_order:
+            self._keep_apart()
             run_ranges(lambda begin, end: fill_rows(directory, rows, self._order, begin, end), n_rows, threads, 4)
+        if not self._columns.all:
+            self._columns.renew(threads)
         self._draw_features(name)
         begin_call(space["control"])
         shared = 1 if self.settings.growth == "symmetric" else None
@@ -170,7 +189,17 @@ class Grower:
                 take_part_lanes(directory, rule, n_rows, thread, threads)
 
         on_threads(part, threads)
-        return self._finished(scales, n_rows if keep_rows else 0)
+        self._spent = not self._kept_apart
+        tree = self._finished(scales, n_rows if keep_rows else 0)
+        if not self._columns.all:
+            self._columns.note(tree.feature, tree.count)
+        return tree
+
+    def _keep_apart(self) -> None:
+        """From now on, statistics have memory of their own."""
+        if not self._kept_apart:
+            self._stats, self._kept_apart = self._stats.copy(), True
+            self._space.put("stats", self._stats)
 
     def rehearse(self) -> GrownTree:
         """Everything but the growing, so that the kernels before and after it are compiled: a tree without nodes."""

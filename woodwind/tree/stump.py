@@ -118,7 +118,8 @@ class Stumps:
             least=least,
             scale=SCALE,
         )
-        column = self.codes.by_column[max(stump.feature, 0)]
+        word, place = divmod(max(stump.feature, 0), 8)
+        column = np.ascontiguousarray(self._words[word].view(np.uint8)[place::8])
 
         def part(begin: int, end: int) -> None:
             reweigh(column, label, self.count, vote, begin, end, weight, whole)

@@ -60,7 +60,7 @@ class ListedCodes(NamedTuple):
 
 
 def table_memory(table: ListedCodes, n_groups: int) -> dict[str, NDArray[Any]]:
-    """The coded table, as rows of words, as columns and as lists, and what its features may do."""
+    """The coded table, as rows of words, as rows of bytes and as lists, and what its features may do."""
     codes = table.codes
     n_features = codes.n_features
     none: NDArray[np.int64] = np.zeros(1, np.int64)
@@ -68,7 +68,7 @@ def table_memory(table: ListedCodes, n_groups: int) -> dict[str, NDArray[Any]]:
     lists = table.lists or RowLists(none, short, short, codes.by_column, none, none)
     return {
         "by_row": codes.by_row.reshape(-1).view(np.uint64),
-        "by_column": lists.by_column,
+        "row_codes": codes.by_row.reshape(-1),
         "n_bins": codes.n_bins.astype(np.int64),
         "is_category": codes.is_category.astype(np.int64),
         "allowed": np.ones(n_features, np.int64),
@@ -159,9 +159,12 @@ def histograms_kept(growth: str, max_leaves: int, threads: int, bytes_each: int)
 
 
 def workspace(
-    table: ListedCodes, stats: NDArray[np.int64], max_leaves: int, threads: int, n_groups: int, capacity: int, lanes: int, growth: str
+    table: ListedCodes, max_leaves: int, threads: int, n_groups: int, capacity: int, lanes: int, growth: str
 ) -> Workspace:
-    """Room for trees of at most `max_leaves` leaves on `capacity` rows of these codes; lanes > 0: of several outputs."""
+    """Room for trees of at most `max_leaves` leaves on `capacity` rows of these codes; lanes > 0: of several outputs.
+
+    Statistics and columns are put in by the grower.
+    """
     n, codes = capacity, table.codes
     cells = table.n_cells * max(lanes, 1)
     nodes = 4 * max_leaves + 2 * LEVEL_BATCH + 16
@@ -170,7 +173,6 @@ def workspace(
     lane_stats = np.empty((codes.n_rows if lanes else 1, max(lanes, 1)), np.int32)
     return Workspace(
         rows=np.empty(2 * n, np.int64),
-        stats=stats,
         lanes=lane_stats,
         lane_list=lane_stats.reshape(-1),
         **table_memory(table, n_groups),
