@@ -22,13 +22,13 @@ def split(codes: Any, goes: Any, source: Any, begin: Any, end: Any, target: Any,
 
 
 @kernel
-def count(codes: Any, goes: Any, source: Any, begin: Any, end: Any, seen: Any) -> int:
-    return count_left(codes, goes, source, begin, end, seen)
+def count(codes: Any, goes: Any, source: Any, begin: Any, end: Any, sides: Any, seen: Any) -> int:
+    return count_left(codes, goes, source, begin, end, sides, seen)
 
 
 @kernel
-def place(codes: Any, goes: Any, source: Any, begin: Any, end: Any, target: Any, low: Any, high: Any) -> None:
-    place_rows(codes, goes, source, begin, end, target, low, high)
+def place(sides: Any, source: Any, begin: Any, end: Any, target: Any, low: Any, high: Any) -> None:
+    place_rows(sides, source, begin, end, target, low, high)
 
 
 def drawn(seed, n):
@@ -68,12 +68,12 @@ def test_blocks_placed_one_by_one_are_the_rows_of_both_sides_in_order(seed, n, s
     column, goes, rows, source = drawn(seed, n)
     codes = apart(column, apart_by)
     blocks = [(first, min(first + step, n)) for first in range(0, n, step)]
-    seen = np.zeros((len(blocks), 256), np.uint8)
-    lefts = [count(codes, goes, source, begin, end, seen[k]) for k, (begin, end) in enumerate(blocks)]
+    seen, sides = np.zeros((len(blocks), 256), np.uint8), np.full(n, 9, np.uint8)
+    lefts = [count(codes, goes, source, begin, end, sides, seen[k]) for k, (begin, end) in enumerate(blocks)]
     target = np.full(n, -1)
     low, high = 0, sum(lefts)
     for (begin, end), left in zip(blocks, lefts, strict=True):
-        place(codes, goes, source, begin, end, target, low, high)
+        place(sides, source, begin, end, target, low, high)
         low, high = low + left, high + end - begin - left
     goes_left = goes[column[rows]] == 1
     assert_array_equal(target, np.concatenate([source[goes_left], source[~goes_left]]))

@@ -78,7 +78,8 @@ STARTS = 48  # int64[F + 1], flat
 ROW_NAMES = 49  # int32[n], flat: the number of each row outside, where rows are lists; see tree/row_lists.py
 COLUMN_AT = 50  # int64[F], flat: where a column stands in BY_COLUMN; -1: it is read from the rows
 ROW_CODES = 51  # uint8[n * 8 * words], flat: the same memory as BY_ROW
-ENTRIES = 52
+SIDES = 52  # uint8[capacity], flat: for each place of a row in a large node, 1 if it goes left
+ENTRIES = 53
 
 # Columns of TREE_I and TREE_F.
 TREE_FEATURE = 0  # -1 at a leaf

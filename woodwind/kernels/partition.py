@@ -50,8 +50,8 @@ def split_rows(codes: Any, goes_left: Any, source: Any, begin: Any, end: Any, ta
 
 
 @inner
-def count_left(codes: Any, goes_left: Any, source: Any, begin: Any, end: Any, seen: Any) -> Any:
-    """How many of source[begin:end] go left. seen[code] becomes 1 for codes met."""
+def count_left(codes: Any, goes_left: Any, source: Any, begin: Any, end: Any, sides: Any, seen: Any) -> Any:
+    """How many of source[begin:end] go left, and which: sides[begin:end] becomes 1 for them. seen[code] becomes 1 for codes met."""
     column, step = codes
     left = U(0)
     last = U(end - 1)
@@ -60,21 +60,22 @@ def count_left(codes: Any, goes_left: Any, source: Any, begin: Any, end: Any, se
         if scattered:
             prefetch_far(column, U(source[min(i + U(AHEAD), last)] >> 32) * step)
         code = column[U(source[i] >> 32) * step]
-        left += U(goes_left[code])
+        side = goes_left[code]
+        sides[i] = side
+        left += U(side)
         seen[code] = 1
     return np.int64(left)
 
 
 @inner
-def place_rows(codes: Any, goes_left: Any, source: Any, begin: Any, end: Any, target: Any, low: Any, high: Any) -> None:
+def place_rows(sides: Any, source: Any, begin: Any, end: Any, target: Any, low: Any, high: Any) -> None:
     """Write the rows of source[begin:end] that go left to target[low:], the others to target[high:]."""
-    column, step = codes
     a = U(low)
     b = U(high)
     one = U(1)
     for i in range(U(begin), U(end)):
         row = source[i]
-        left = U(goes_left[column[U(row >> 32) * step]])
+        left = U(sides[i])
         target[b + left * (a - b)] = row  # one store, no branch; unsigned arithmetic wraps as it should
         a += left
         b += one - left

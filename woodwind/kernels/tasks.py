@@ -29,6 +29,7 @@ from woodwind.kernels.growing import (
     ROW_NAMES,
     ROWS,
     SEEN,
+    SIDES,
     SPARE,
     STARTS,
     STATS,
@@ -115,18 +116,13 @@ def can_split(growing: Any, rule: Any, node: Any) -> Any:
 @inner
 def do_split(growing: Any, rule: Any, task: Any, placing: Any) -> None:
     """SPLIT: split the rows of a small node, or count those of one block of a large one. PLACE: bring those to their places."""
-    feature = get_int(growing, NODE_I, get_listed(growing, BATCH, get_int(growing, TASKS, task, T_WHAT)), N_FEATURE)
-    place = get_listed(growing, COLUMN_AT, feature)
-    column = bytes_in(growing, BY_COLUMN)[place] if place >= 0 else byte_list(growing, ROW_CODES)[feature:]
-    codes = (column, np.uint64(1 if place >= 0 else 8 * rule.n_words))
-    goes = bytes_in(growing, GOES)[get_int(growing, TASKS, task, T_WHAT)]
     buffer = get_int(growing, NODE_I, get_listed(growing, BATCH, get_int(growing, TASKS, task, T_WHAT)), N_BUFFER)
     source = int_part(growing, ROWS, buffer, rule.capacity)
     target = int_part(growing, ROWS, 1 - buffer, rule.capacity)
+    sides = byte_list(growing, SIDES)
     if placing:
         place_rows(
-            codes,
-            goes,
+            sides,
             source,
             get_int(growing, TASKS, task, T_BEGIN),
             get_int(growing, TASKS, task, T_END),
@@ -135,6 +131,11 @@ def do_split(growing: Any, rule: Any, task: Any, placing: Any) -> None:
             get_int(growing, TASKS, task, T_HIGH),
         )
         return
+    feature = get_int(growing, NODE_I, get_listed(growing, BATCH, get_int(growing, TASKS, task, T_WHAT)), N_FEATURE)
+    place = get_listed(growing, COLUMN_AT, feature)
+    column = bytes_in(growing, BY_COLUMN)[place] if place >= 0 else byte_list(growing, ROW_CODES)[feature:]
+    codes = (column, np.uint64(1 if place >= 0 else 8 * rule.n_words))
+    goes = bytes_in(growing, GOES)[get_int(growing, TASKS, task, T_WHAT)]
     seen = bytes_in(growing, SEEN)[task]
     seen[:] = 0
     if get_int(growing, TASKS, task, T_LOW) != 0:
@@ -151,7 +152,7 @@ def do_split(growing: Any, rule: Any, task: Any, placing: Any) -> None:
             TASKS,
             task,
             T_OUT,
-            count_left(codes, goes, source, get_int(growing, TASKS, task, T_BEGIN), get_int(growing, TASKS, task, T_END), seen),
+            count_left(codes, goes, source, get_int(growing, TASKS, task, T_BEGIN), get_int(growing, TASKS, task, T_END), sides, seen),
         )
 
 

@@ -173,6 +173,7 @@ def workspace(
     lane_stats = np.empty((codes.n_rows if lanes else 1, max(lanes, 1)), np.int32)
     return Workspace(
         rows=np.empty(2 * n, np.int64),
+        sides=np.empty(n, np.uint8),
         lanes=lane_stats,
         lane_list=lane_stats.reshape(-1),
         **table_memory(table, n_groups),
