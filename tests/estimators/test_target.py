@@ -5,7 +5,7 @@ import pytest
 
 from woodwind import DataError
 from woodwind.base.errors import TargetError
-from woodwind.estimators.target import missing_places, one_dimension, read_labels, read_numbers
+from woodwind.estimators.target import BLOCK, Target, missing_places, one_dimension, read_labels, read_numbers
 
 
 def test_classes_are_in_order_and_rows_have_their_numbers():
@@ -68,3 +68,32 @@ def test_missing_values_of_every_kind():
 def test_one_dimension_names_what_it_reads():
     with pytest.raises(DataError, match="Oboe: groups should be a 1d array"):
         one_dimension("abc", "Oboe", "groups")
+
+
+@pytest.mark.parametrize(("n_classes", "kind"), [(2, np.uint8), (256, np.uint8), (257, np.int32), (300, np.int32)])
+@pytest.mark.parametrize("as_labels", [np.asarray, lambda k: k * 1000, lambda k: k.astype(str), lambda k: k.astype(object)])
+def test_class_numbers_are_as_small_as_they_can_be(n_classes, kind, as_labels):
+    numbers = np.random.default_rng(0).permutation(np.repeat(np.arange(n_classes), 3))
+    target = read_labels(as_labels(numbers), "Oboe")
+    assert target.y.dtype == kind
+    assert np.array_equal(target.labels(), as_labels(numbers))
+    assert read_labels(as_labels(numbers[:1]), "Oboe", target.classes).y.dtype == kind
+    assert target.at(np.arange(2)).y.dtype == kind
+
+
+def test_labels_are_counted_block_by_block():
+    y = np.zeros(2 * BLOCK + 5)
+    y[BLOCK + 1 :] = -0.0  # equal to those before, of which the first gives its name to the class
+    y[-1], y[BLOCK - 1] = 7.0, -3.0
+    target = read_labels(y, "Oboe")
+    assert target.classes.tolist() == [-3.0, 0.0, 7.0]
+    assert not np.signbit(target.classes[1])
+    assert np.array_equal(target.y, np.searchsorted([-3.0, 0.0, 7.0], y))
+
+
+def test_classes_that_leave_and_come_have_other_numbers():
+    target = Target(np.array([0, 2, 1], np.uint8), np.array(["a", "b", "c"]))
+    more = target.renumbered([0, 1, 299], np.arange(300).astype(str))
+    assert (more.y.dtype, more.y.tolist()) == (np.int32, [0, 299, 1])
+    less = more.renumbered(np.arange(300) // 200, np.array(["x", "y"]))
+    assert (less.y.dtype, less.y.tolist()) == (np.uint8, [0, 1, 0])

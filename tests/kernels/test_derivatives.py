@@ -105,6 +105,26 @@ def test_quantise_is_rounding_of_the_derivatives(formula, weighted):
     np.testing.assert_array_equal(q, given_q)
 
 
+@every_formula
+@with_and_without_weight
+def test_targets_in_bytes_give_the_same_bits(formula, weighted):
+    n = 1300
+    _, raw, weight = sample(formula, n, weighted)
+    small = np.random.default_rng(2).integers(0, 2 if formula.switch in (d.LOGISTIC, d.EXPONENTIAL) else 256, n).astype(np.uint8)
+    found = []
+    for y in (small, small.astype(np.float64)):
+        sums, tops, q = np.empty(1), np.empty(2), np.empty(n, np.int64)
+        d.loss_sums(formula, y, raw, weight, 0, n, sums)
+        d.largest(formula, y, raw, weight, 0, n, tops)
+        d.quantise(formula, y, raw, weight, np.array([2.0**10, 2.0**8]), 0, n, q)
+        found.append(np.concatenate([*derivatives_of(formula, y, raw, weight), sums, tops, q]))
+    np.testing.assert_array_equal(*found)
+    g, h = derivatives_of(formula, small, raw, weight)
+    twin_g, twin_h = naive.derivatives(formula, small.tolist(), raw, weight)
+    np.testing.assert_allclose(g, twin_g, rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose(h, twin_h, rtol=1e-12)
+
+
 def test_given_derivatives_are_multiplied_by_the_weight():
     rng = np.random.default_rng(1)
     g, h, weight = rng.normal(size=600), rng.random(600), rng.random(600)

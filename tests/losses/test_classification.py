@@ -74,3 +74,45 @@ def test_multinomial_needs_two_classes():
 def test_a_mean_needs_weight():
     with pytest.raises(WeightError, match="above zero"):
         LogLoss().value(np.ones(2), np.zeros(2), np.zeros(2))
+
+
+@pytest.mark.parametrize("loss", [LogLoss(), Exponential()], ids=lambda loss: loss.name)
+@pytest.mark.parametrize("weighted", [False, True], ids=["plain", "weighted"])
+def test_two_classes_in_bytes_are_what_they_are_as_numbers(loss, weighted):
+    rng = np.random.default_rng(0)
+    y, raw = rng.integers(0, 2, 70_000).astype(np.uint8), rng.normal(size=70_000)
+    weight = rng.random(70_000) if weighted else None
+    assert np.shares_memory(loss.as_target(y), y)
+    plain = y.astype(np.float64)
+    loss.check_target(y)
+    assert loss.start(y, weight).tolist() == loss.start(plain, weight).tolist()
+    assert loss.total(y, raw, weight) == loss.total(plain, raw, weight)
+    for small, large in zip(loss.derivatives(y, raw, weight), loss.derivatives(plain, raw, weight), strict=True):
+        np.testing.assert_array_equal(small, large)
+
+
+def test_signs_of_classes_in_bytes_do_not_wrap_around():
+    y, raw = np.array([0, 1], np.uint8), np.array([2.0, 2.0])
+    gradient, hessian = Exponential().derivatives(y, raw)
+    np.testing.assert_allclose(gradient, [math.exp(2), -math.exp(-2)], rtol=1e-14)
+    np.testing.assert_allclose(hessian, [math.exp(2), math.exp(-2)], rtol=1e-14)
+    assert Exponential().value(y, raw) == pytest.approx(math.cosh(2), rel=1e-14)
+
+
+def test_several_classes_are_kept_as_their_kernels_take_them():
+    y = np.array([0, 2, 1], np.uint8)
+    kept = Multinomial(3).as_target(y)
+    assert kept.dtype == np.int32
+    assert np.shares_memory(Multinomial(3).as_target(kept), kept)
+    assert Multinomial(3).start(y).tolist() == Multinomial(3).start(kept).tolist()
+
+
+@pytest.mark.parametrize("kind", [np.uint8, np.int64, np.float64])
+def test_targets_of_any_type_are_refused_in_the_same_words(kind):
+    y = np.array([1, 0, 3]).astype(kind)
+    with pytest.raises(TargetError, match=r"must lie between 0 and 1, but y\[2\] = 3\."):
+        LogLoss().check_target(y)
+    with pytest.raises(TargetError, match=r"must be 0 or 1, but y\[2\] = 3\."):
+        Exponential().check_target(y)
+    with pytest.raises(TargetError, match=r"whole numbers from 0 to 2, but y\[2\] = 3\."):
+        Multinomial(3).check_target(y)

@@ -224,8 +224,8 @@ def _booster(form: _Form, plan: BoostPlan, start: Floats) -> Booster:
 
 
 def for_loss(lesson: Lesson) -> NDArray[Any]:
-    """The target as losses take it."""
-    return lesson.y if lesson.n_classes > 2 else np.asarray(lesson.y, np.float64)
+    """The target as losses take it: the same type as in boosting by itself, so that nothing is compiled twice."""
+    return lesson.y if lesson.n_classes > 2 else lesson.y.astype(np.uint8 if lesson.n_classes else np.float64, copy=False)
 
 
 def boost_plan(lesson: Lesson, recipe: Recipe) -> BoostPlan:

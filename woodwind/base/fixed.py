@@ -25,6 +25,9 @@ CHUNK = 1 << 16
 
 LARGEST_EXPONENT = 1023
 
+# Bytes may be summed as well: they become floats chunk by chunk, where they are multiplied by the scale.
+Numbers = NDArray[np.float64] | NDArray[np.uint8]
+
 
 def scale_for(largest: float, bits: int) -> float:
     """Give the largest power of two with `largest * scale <= 2**bits`; 1.0 where there is nothing but zeros.
@@ -60,7 +63,7 @@ def largest_of(values: NDArray[Any]) -> float:
     return max(abs(float(values.max())), abs(float(values.min())))
 
 
-def partial_sum(values: NDArray[np.float64], scale: float, weight: NDArray[np.float64] | None = None) -> int:
+def partial_sum(values: Numbers, scale: float, weight: NDArray[np.float64] | None = None) -> int:
     """Sum the rows, times their weight, in units of `2**-32 / scale`; the sums of parts add up to the sum of the whole.
 
     `scale` comes from `scale_for(largest, FIRST_BITS)`, with the largest |value * weight| of all parts.
@@ -82,13 +85,13 @@ def finish_sum(total: int, scale: float) -> float:
     return float(Fraction(total, 1 << 32) / Fraction(scale))
 
 
-def exact_sum(values: NDArray[np.float64], weight: NDArray[np.float64] | None = None) -> float:
+def exact_sum(values: Numbers, weight: NDArray[np.float64] | None = None) -> float:
     """Sum the values, times their weight, to about 62 bits below the largest, whatever the order of the rows."""
     scale = _scale_of(values, weight)
     return finish_sum(partial_sum(values, scale, weight), scale)
 
 
-def exact_mean(values: NDArray[np.float64], weight: NDArray[np.float64] | None = None) -> float:
+def exact_mean(values: Numbers, weight: NDArray[np.float64] | None = None) -> float:
     """Mean of the values by weight, rounded once from the exact sums, whatever the order of the rows."""
     scale = _scale_of(values, weight)
     top = Fraction(partial_sum(values, scale, weight)) / Fraction(scale)
@@ -101,7 +104,7 @@ def exact_mean(values: NDArray[np.float64], weight: NDArray[np.float64] | None =
     return float(top / total * Fraction(weight_scale))
 
 
-def _scale_of(values: NDArray[np.float64], weight: NDArray[np.float64] | None) -> float:
+def _scale_of(values: Numbers, weight: NDArray[np.float64] | None) -> float:
     """Give the scale of the first digit for these rows; raise where a row is not finite."""
     with np.errstate(over="ignore", invalid="ignore"):
         largest = largest_of(values if weight is None else values * weight)

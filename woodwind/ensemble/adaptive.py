@@ -66,11 +66,11 @@ class AdaptiveRows:
     count: Integers | None = None
 
     @classmethod
-    def of(cls, label: Labels, weight: Floats | None, count: Integers | None) -> "AdaptiveRows":
-        """Scale weights; None for one each."""
+    def of(cls, label: NDArray[np.integer], weight: Floats | None, count: Integers | None) -> "AdaptiveRows":
+        """Scale weights; None for one each. Labels of any whole type become that of the kernels."""
         times = None if count is None else count.astype(np.float64)
         plain = np.ones(len(label)) if weight is None else weight
-        return cls(label, plain / exact_sum(plain, times), count)
+        return cls(label.astype(np.int32, copy=False), plain / exact_sum(plain, times), count)
 
     def total(self, values: Floats) -> float:
         """The sum over all rows, each as often as it counts, whatever their order."""

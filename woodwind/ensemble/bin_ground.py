@@ -6,7 +6,7 @@ from numpy.typing import NDArray
 from woodwind.base.pool import LEAST_WORK
 from woodwind.data.codes import Codes
 from woodwind.ensemble import ahead
-from woodwind.ensemble.ground import Floats, Rows, forget_level
+from woodwind.ensemble.ground import Floats, Rows, Targets, forget_level
 from woodwind.kernels.leaves import leaf_sums
 from woodwind.kernels.vector import sum_leaves
 from woodwind.losses.base import Loss
@@ -21,7 +21,7 @@ class BinGround:
     def __init__(
         self,
         codes: Codes,
-        y: NDArray[np.float64] | NDArray[np.int32],
+        y: Targets,
         weight: Floats | None,
         settings: TreeSettings,
         threads: int,

@@ -17,7 +17,7 @@ from woodwind.data.codes import Codes
 from woodwind.data.ranks import Ranks
 from woodwind.ensemble.bin_ground import BinGround
 from woodwind.ensemble.exact_ground import ExactGround
-from woodwind.ensemble.ground import Floats, Ground, Rows
+from woodwind.ensemble.ground import Floats, Ground, Rows, Targets
 from woodwind.kernels.draw import draw_bootstrap, draw_share
 from woodwind.losses.base import Loss
 from woodwind.tree.assemble import ValuedTree
@@ -61,7 +61,7 @@ class Booster:
     def __init__(
         self,
         codes: Codes | Ranks,
-        y: NDArray[np.float64] | NDArray[np.int32],
+        y: Targets,
         plan: BoostPlan,
         raw: Floats,
         weight: Floats | None = None,

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from woodwind.base.fixed import largest_of
 from woodwind.data.ranks import UNSEEN_RANK, Ranks
-from woodwind.ensemble.ground import Floats, Rows, forget_level
+from woodwind.ensemble.ground import Floats, Rows, Targets, forget_level
 from woodwind.losses.base import Loss
 from woodwind.losses.integers import refuse_runaway
 from woodwind.tree.exact import ExactGrower, RowStats, node_sums, real_of
@@ -23,7 +23,7 @@ class ExactGround:
     def __init__(
         self,
         ranks: Ranks,
-        y: NDArray[np.float64] | NDArray[np.int32],
+        y: Targets,
         weight: Floats | None,
         settings: TreeSettings,
         threads: int,

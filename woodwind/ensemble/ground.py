@@ -13,6 +13,8 @@ from woodwind.tree.grow import GrownTree
 
 Floats = NDArray[np.float64]
 Rows = NDArray[np.int32]
+# As losses take them: numbers; two classes in bytes, several as int32.
+Targets = NDArray[np.float64] | NDArray[np.uint8] | NDArray[np.int32]
 
 
 class Ground(Protocol):

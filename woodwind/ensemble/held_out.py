@@ -68,7 +68,7 @@ def fold_numbers(
         rank = hashes(name, n_rows)
         fold[np.argsort(rank) if classes is None else np.lexsort((rank, classes))] = np.arange(n_rows) % count
     if classes is not None:
-        together = np.bincount(classes * count + fold, minlength=(int(classes.max()) + 1) * count).reshape(-1, count)
+        together = np.bincount(classes.astype(np.int64) * count + fold, minlength=(int(classes.max()) + 1) * count).reshape(-1, count)
         alone = together == together.sum(axis=1, keepdims=True)
         fold = np.where(alone[classes, fold], -1, fold)
     return fold

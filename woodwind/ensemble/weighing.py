@@ -92,12 +92,13 @@ def loss_weights(raw: NDArray[Any], truth: NDArray[Any], loss: Loss, weight: Flo
         raise DataError(f"raw scores for {loss.name or type(loss).__name__} must be an array {shape}, but its shape is {said.shape}.")
     count = _row_weights(weight, len(said))
     loss.check_target(np.asarray(truth))
+    truth = loss.as_target(np.asarray(truth))
     if isinstance(loss, Absolute | Quantile):
         level, factor = (0.5, 2.0) if isinstance(loss, Absolute) else (loss.level, 1.0)
         return _smallest_pinball(said, np.asarray(truth, np.float64), count, level, factor)
     # What a loss takes from the residuals, it takes once: it would be another function in each step.
-    fixed = loss.settled(np.asarray(truth), said.mean(axis=1), count)
-    return smallest_on_simplex(MeanLoss(np.moveaxis(said, 1, -1).copy(), np.asarray(truth), fixed, count))
+    fixed = loss.settled(truth, said.mean(axis=1), count)
+    return smallest_on_simplex(MeanLoss(np.moveaxis(said, 1, -1).copy(), truth, fixed, count))
 
 
 def _row_weights(weight: Floats | None, n_rows: int, sum_to_one: bool = True) -> Floats:

@@ -121,7 +121,7 @@ class AdditiveSkin(AdaptiveSkin):
         if values["n_iter_no_change"] is None:
             return AdditiveRows(target.y, source.weight, source.count)
         present = np.arange(n) if source.count is None else np.flatnonzero(source.count)
-        classes = target.y[present].astype(np.int64) if target.classes is not None else None
+        classes = target.y[present] if target.classes is not None else None
         learn = np.ones(n, np.bool_)
         learn[present] = ~hold_out(self._seed, len(present), values["validation_fraction"], classes, None, self._owner)
         return AdditiveRows(target.y, source.weight, source.count, learn)
@@ -132,19 +132,16 @@ class AdditiveSkin(AdaptiveSkin):
         with named_owner(self._owner):
             self.loss_ = self._make_loss(target.at(learn))
             self.loss_.check_target(target.y[learn])
+            y = self.loss_.as_target(target.y[learn])
             if isinstance(self.loss_, OwnLoss):
-                check_loss(self.loss_, self._for_loss(target.y[learn]))
+                check_loss(self.loss_, y)
         if not hasattr(self, "start_") or not values["warm_start"]:
-            start = self.loss_.start(self._for_loss(target.y[learn]), None if total is None else total[learn])
+            start = self.loss_.start(y, None if total is None else total[learn])
             self.start_: Floats = np.zeros(self.loss_.width) if values["init"] == "zero" else start
-
-    def _for_loss(self, y: NDArray[Any]) -> NDArray[Any]:
-        """The target as losses take it: numbers of classes only where a row has a score for each of them."""
-        return y if self.loss_.width > 1 else np.asarray(y, np.float64)
 
     def _boost(self, values: Values, source: Source, rows: AdditiveRows, raw: Floats, before: tuple[tuple[Member, ...], ...]) -> None:
         """Add rounds to those that are there."""
-        rows = AdditiveRows(self._for_loss(rows.y), rows.weight, rows.count, rows.learn)
+        rows = AdditiveRows(self.loss_.as_target(rows.y), rows.weight, rows.count, rows.learn)
         plan = AdditivePlan(
             self.loss_, values["learning_rate"], values["residuals"], values["step"], values["subsample"], self._seed
         )

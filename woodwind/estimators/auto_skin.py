@@ -125,7 +125,8 @@ class AutoEnsemble(Skin):
         task = "regression" if truth.classes is None else "binary" if truth.n_classes == 2 else "multiclass"
         labels = None if truth.classes is None else truth.y.astype(np.int64)
         question = Question(
-            X=X, y=truth.y, task=task, classes=() if truth.classes is None else tuple(truth.classes.tolist()),
+            X=X, y=truth.y if labels is None else labels.astype(np.int32), task=task,
+            classes=() if truth.classes is None else tuple(truth.classes.tolist()),
             metric=metric_named(values["metric"], task), ordered=moments is not None,
             fold=fold_of_rows(seed, truth.n_rows, labels, asked.get("groups"), moments),
             categorical_features=values["categorical_features"], seed=seed, threads=self._threads, models=values["models"], **asked,

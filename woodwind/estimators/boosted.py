@@ -197,7 +197,7 @@ class Boosting(TreeSkin):
         plan = boost_plan(values, self.loss_, schema, codes.n_rows, training.classes is not None, seed, self._threads, self._owner)
 
         split = self._split(given, eval_set, values, seed)
-        rows = Rows(codes, self._for_loss(training), given.weighing.weight, self._offset(given, split.held, values))
+        rows = Rows(codes, self.loss_.as_target(training.y), given.weighing.weight, self._offset(given, split.held, values))
         outside = None if eval_set is None else self._outside(eval_set, cuts, given.target, values)
         watched = self._watched(given, rows, split, outside, values)
         stop = self._stop(values, plan, watched)
@@ -246,10 +246,6 @@ class Boosting(TreeSkin):
         check_lengths(self._owner, codes.n_rows, given.target.n_rows)
         return encoded.schema, encoded.cuts, codes if given.weighing.take is None else codes.take(given.weighing.take)
 
-    def _for_loss(self, target: Target) -> NDArray[Any]:
-        """The target as kernels take it: numbers of classes only where a row has a score for each of them."""
-        return target.y if self.loss_.width > 1 else np.asarray(target.y, np.float64)
-
     def _split(self, given: Given, eval_set: Any, values: Values, seed: int) -> Split:
         """Which rows of the table are held out. Copies of a row are held out together."""
         target, weight, early = given.target, given.weighing.given, values["early_stopping"]
@@ -259,7 +255,7 @@ class Boosting(TreeSkin):
         if eval_set is not None or how == "none":
             return Split()
         present = np.arange(target.n_rows) if weight is None else np.flatnonzero(weight)
-        classes = target.y[present].astype(np.int64) if target.classes is not None else None
+        classes = target.y[present] if target.classes is not None else None
         groups = None if given.groups is None else given.groups[present]
         if how == "folds" and not is_model(values["init"]):
             folds = np.full(target.n_rows, -1)
@@ -294,7 +290,7 @@ class Boosting(TreeSkin):
         if values["init"] is not None and self.init_ is None:
             raise DataError(f"{owner}: init has scores for the rows of X only. Give an estimator or a function as init.")
         offset = None if self.init_ is None else model_scores(self.init_, X, other.n_rows, self.loss_, target.classes, self._owner)
-        return Outsiders(X, other.labels(), Rows(cuts.encode(table, self._threads), self._for_loss(other), weight, offset))
+        return Outsiders(X, other.labels(), Rows(cuts.encode(table, self._threads), self.loss_.as_target(other.y), weight, offset))
 
     def _watched(self, given: Given, rows: Rows, split: Split, outside: Outsiders | None, values: Values) -> Watched | None:
         """Which rows are watched, and how they are judged; None where nothing is."""

@@ -69,8 +69,7 @@ def as_they_are(trial: Trial) -> Judged:
     if target.classes is not None:
         classes = joint_classes(trial.named, target.classes)
         place = {label: number for number, label in enumerate(classes.tolist())}
-        numbers = np.array([place[label] for label in target.classes.tolist()], np.int64)
-        target = Target(numbers[target.y], classes)
+        target = target.renumbered([place[label] for label in target.classes.tolist()], classes)
     pool = Pool.of_fitted(trial.named, table.header, target.classes, trial.owner)
     if trial.soft:
         pool.check_soft(trial.owner)

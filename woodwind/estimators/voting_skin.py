@@ -129,7 +129,7 @@ class Voting(PoolSkin, TransformerMixin):
         if target.classes is not None:
             classes = joint_classes(named, target.classes)
             places = np.searchsorted(classes, target.classes) if classes is not target.classes else np.arange(target.n_classes)
-            target = Target(places[target.y], classes)
+            target = target.renumbered(places, classes)
             self.classes_ = classes
         self._pool = Pool.of_fitted(named, header, classes, self._owner)
         given = self._read_given_weights(values["weights"])

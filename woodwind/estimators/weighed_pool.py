@@ -130,7 +130,7 @@ class WeighedPool(PoolSkin):
             classes = joint_classes(named, target.classes)
             if classes is not target.classes:
                 place = {label: number for number, label in enumerate(classes.tolist())}
-                target = Target(np.array([place[label] for label in target.classes.tolist()])[target.y], classes)
+                target = target.renumbered([place[label] for label in target.classes.tolist()], classes)
             self.classes_ = classes
         self._pool = Pool.of_fitted(named, header_for(self.estimators, named, table.header), classes, self._owner)
         said = self._pool.said(table.X, self._saying(), self._owner, self._threads)

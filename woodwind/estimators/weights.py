@@ -125,9 +125,9 @@ def weighed_classes(target: Target, weight: Floats | None, class_weight: Any, ow
             "Look at how the rows and their weights were chosen."
         )
     if len(present) < len(classes):
-        number: NDArray[np.int32] = np.zeros(len(classes), np.int32)
+        number = np.zeros(len(classes), np.int64)
         number[present] = np.arange(len(present))
-        target = Target(number[target.y], classes[present])
+        target = target.renumbered(number, classes[present])
     return target, weighing
 
 

@@ -3,7 +3,8 @@
 A loss is a `Formula`: a switch and at most one number. The formulas are functions of one target y and one raw score f. Two functions
 hold the switch, `fill_losses` and `fill_derivatives`; they work on a block of rows that stays in the first-level
 cache, so the choice is made once per block and every other loop is written once, without knowing the loss.
-Weights multiply what the formulas give. Twins: `testing/naive_derivatives.py`.
+Weights multiply what the formulas give. Targets are float64, or uint8, as two classes are kept: no formula does anything with y
+before it meets a float. Twins: `testing/naive_derivatives.py`.
 """
 
 from typing import Any, NamedTuple
@@ -168,7 +169,7 @@ def exponential_derivatives(y: Any, f: Any) -> Any:
 
 @inner
 def fill_losses(formula: Any, y: Any, raw: Any, out: Any) -> None:
-    """Loss of every row of a block: y, raw float64[m]; out float64[>= m]."""
+    """Loss of every row of a block: y float64 or uint8[m]; raw float64[m]; out float64[>= m]."""
     n, a = y.shape[0], formula.number
     if formula.switch == SQUARED:
         for i in range(n):
@@ -203,7 +204,7 @@ def fill_losses(formula: Any, y: Any, raw: Any, out: Any) -> None:
 
 @inner
 def fill_derivatives(formula: Any, y: Any, raw: Any, out_g: Any, out_h: Any) -> None:
-    """Gradient and hessian of every row of a block: y, raw float64[m]; out_g, out_h float64[>= m]."""
+    """Gradient and hessian of every row of a block: y float64 or uint8[m]; raw float64[m]; out_g, out_h float64[>= m]."""
     n, a = y.shape[0], formula.number
     if formula.switch == SQUARED:
         for i in range(n):
@@ -248,7 +249,7 @@ def times_weight(weight: Any, out_g: Any, out_h: Any) -> None:
 
 @kernel
 def derivatives(formula: Any, y: Any, raw: Any, weight: Any, begin: int, end: int, out_g: Any, out_h: Any) -> None:
-    """Gradient and hessian of rows begin .. end, times their weight: all float64[n], weight may be None."""
+    """Gradient and hessian of rows begin .. end, times their weight: y float64 or uint8[n], others float64[n], weight may be None."""
     fill_derivatives(formula, y[begin:end], raw[begin:end], out_g[begin:end], out_h[begin:end])
     if weight is not None:
         times_weight(weight[begin:end], out_g[begin:end], out_h[begin:end])
@@ -306,7 +307,7 @@ def pack(g: Any, h: Any, scales: Any, out_q: Any) -> None:
 def quantise(formula: Any, y: Any, raw: Any, weight: Any, scales: Any, begin: int, end: int, out_q: Any) -> None:
     """Gradient and hessian of rows begin .. end as packed integers, rint(g * scales[0]) << 32 + rint(h * scales[1]).
 
-    y, raw, weight float64[n], weight may be None; scales float64[2]; out_q int64[n]. Both are clipped at 2**30.
+    y float64 or uint8[n]; raw, weight float64[n], weight may be None; scales float64[2]; out_q int64[n]. Both are clipped at 2**30.
     """
     g, h = np.empty(BLOCK), np.empty(BLOCK)
     for first in range(begin, end, BLOCK):

@@ -2,7 +2,8 @@
 
 The life of a loss, in the order of a training:
 
-1. `check_target(y)` refuses targets outside of its domain, in words.
+1. `check_target(y)` refuses targets outside of its domain, in words. `as_target(y)` is the target in the type that boosting keeps
+   and hands to all that follows.
 2. `start(y, weight)` is the constant score that fits best. Its sums are exact, so it is the same for any split into parts.
 3. Each round, `settled(y, raw, weight)` fixes what the loss takes from the residuals (Huber's delta), and gives itself else.
 4. `derivatives`, or in the fast path the kernels that read `formula`, give the gradient and hessian of every row.
@@ -79,6 +80,12 @@ class Loss(ABC):
         """The loss as it stands in a round that begins with these scores."""
         return self
 
+    def as_target(self, y: NDArray[Any]) -> NDArray[Any]:
+        """The target in the type that the loss works with, without a copy where it is that already: class numbers where a row has
+        several scores, else numbers that can be added and multiplied.
+        """
+        return class_numbers(y) if self.width > 1 else one_score(y)
+
     def check_target(self, y: NDArray[Any]) -> None:
         """Raise TargetError where the target is outside of the domain."""
         check_finite(y)
@@ -127,6 +134,10 @@ class RowLoss(Loss):
         """Switch and number, as the kernels take them."""
         return Formula(self.switch, float(self.number))
 
+    def as_target(self, y: NDArray[Any]) -> NDArray[Any]:
+        """Bytes as they are, since kernels read them as well, and anything else as float64."""
+        return one_target(y)
+
     def settled(self, y: NDArray[Any], raw: Floats, weight: Floats | None = None) -> Self:
         """The loss as it stands in a round that begins with these scores."""
         return self
@@ -135,7 +146,7 @@ class RowLoss(Loss):
         self, y: NDArray[Any], raw: Floats, weight: Floats | None = None, threads: int = 1
     ) -> tuple[Floats, Floats]:
         """Gradient and hessian of every row, times its weight: float64[n] each."""
-        y, raw, weight = one_score(y), one_score(raw), plain_weight(weight)
+        y, raw, weight = one_target(y), one_score(raw), plain_weight(weight)
         formula = self.settled(y, raw, weight).formula
         gradient, hessian = np.empty_like(raw), np.empty_like(raw)
 
@@ -149,7 +160,7 @@ class RowLoss(Loss):
         self, y: NDArray[Any], raw: Floats, weight: Floats | None = None, threads: int = 1
     ) -> tuple[float, float]:
         """Sum of the losses by weight, through fixed blocks of rows, and sum of the weights."""
-        y, raw, weight = one_score(y), one_score(raw), plain_weight(weight)
+        y, raw, weight = one_target(y), one_score(raw), plain_weight(weight)
         formula = self.settled(y, raw, weight).formula
         n_rows = raw.shape[0]
         sums = np.empty(-(-n_rows // SUM_BLOCK))
@@ -176,6 +187,17 @@ def one_score(raw: NDArray[Any]) -> Floats:
     return np.ascontiguousarray(raw, np.float64).reshape(-1)
 
 
+def one_target(y: NDArray[Any]) -> NDArray[np.uint8] | Floats:
+    """A target of one score per row as the kernels take it: contiguous (n,), bytes as they are and anything else as float64."""
+    given = np.asarray(y)
+    return np.ascontiguousarray(given).reshape(-1) if given.dtype == np.uint8 else one_score(given)
+
+
+def class_numbers(y: NDArray[Any]) -> NDArray[np.int32]:
+    """Numbers of classes as the kernels of several scores per row take them, without a copy where they are that already."""
+    return np.ascontiguousarray(y, np.int32).reshape(-1)
+
+
 def plain_weight(weight: NDArray[Any] | None) -> Floats | None:
     """Weights as the kernels take them, without a copy where they are that already; None for none."""
     return None if weight is None else np.ascontiguousarray(weight, np.float64)
@@ -183,8 +205,15 @@ def plain_weight(weight: NDArray[Any] | None) -> Floats | None:
 
 def check_finite(y: NDArray[Any]) -> None:
     """Raise TargetError where a target is missing or infinite."""
-    values = np.asarray(y, np.float64)
-    refuse_rows(~np.isfinite(values), values, "must be finite numbers")
+    values = plain_numbers(y)
+    if values.dtype.kind == "f":
+        refuse_rows(~np.isfinite(values), values, "must be finite numbers")
+
+
+def plain_numbers(y: NDArray[Any]) -> NDArray[Any]:
+    """A target to be compared with numbers: whole numbers as they are, which are always finite, and anything else as float64."""
+    values = np.asarray(y)
+    return values if values.dtype.kind in "iu" else values.astype(np.float64, copy=False)
 
 
 def refuse_rows(wrong: NDArray[np.bool_], y: NDArray[Any], demand: str, advice: str = "") -> None:

@@ -17,8 +17,11 @@ from woodwind.losses.base import (
     Loss,
     RowLoss,
     check_finite,
+    class_numbers,
     finish_blocks,
     one_score,
+    one_target,
+    plain_numbers,
     plain_weight,
     refuse_rows,
     weight_sum,
@@ -35,7 +38,7 @@ class TwoClasses(RowLoss):
 
     def start(self, y: NDArray[Any], weight: Floats | None = None) -> Floats:
         """Score of the share of the second class."""
-        share = min(max(exact_mean(one_score(y), plain_weight(weight)), MARGIN), 1.0 - MARGIN)
+        share = min(max(exact_mean(one_target(y), plain_weight(weight)), MARGIN), 1.0 - MARGIN)
         return self.link.to_score(np.array([share]))
 
     def predict(self, raw: Floats, threads: int = 1) -> Floats:
@@ -66,7 +69,7 @@ class LogLoss(TwoClasses):
     def check_target(self, y: NDArray[Any]) -> None:
         """Targets are shares."""
         check_finite(y)
-        values = np.asarray(y, np.float64)
+        values = plain_numbers(y)
         refuse_rows((values < 0.0) | (values > 1.0), values, f"of loss '{self.name}' must lie between 0 and 1")
 
 
@@ -88,7 +91,7 @@ class Exponential(TwoClasses):
     def check_target(self, y: NDArray[Any]) -> None:
         """Targets are 0 or 1."""
         check_finite(y)
-        values = np.asarray(y, np.float64)
+        values = plain_numbers(y)
         refuse_rows((values != 0.0) & (values != 1.0), values, f"of loss '{self.name}' must be 0 or 1")
 
 
@@ -125,14 +128,16 @@ class Multinomial(Loss):
     def check_target(self, y: NDArray[Any]) -> None:
         """Targets are numbers of classes."""
         check_finite(y)
-        values = np.asarray(y, np.float64)
-        wrong = (values < 0) | (values >= self.n_classes) | (values != np.floor(values))
+        values = plain_numbers(y)
+        wrong = (values < 0) | (values >= self.n_classes)
+        if values.dtype.kind == "f":
+            wrong |= values != np.floor(values)
         refuse_rows(wrong, values, f"of loss '{self.name}' must be whole numbers from 0 to {self.n_classes - 1}")
 
     def start(self, y: NDArray[Any], weight: Floats | None = None) -> Floats:
         """Scores of the shares of the classes, centred."""
         classes, weight = class_numbers(y), plain_weight(weight)
-        shares = [exact_mean((classes == k).astype(np.float64), weight) for k in range(self.n_classes)]
+        shares = [exact_mean((classes == k).view(np.uint8), weight) for k in range(self.n_classes)]
         return self.link.to_score(np.clip(shares, MARGIN, 1.0 - MARGIN))
 
     def derivatives(
@@ -165,8 +170,3 @@ class Multinomial(Loss):
     def predict(self, raw: Floats, threads: int = 1) -> Floats:
         """Probabilities of the classes: (n, K)."""
         return self.link.to_mean(raw, threads)
-
-
-def class_numbers(y: NDArray[Any]) -> NDArray[np.int32]:
-    """Numbers of classes as the kernels take them, without a copy where they are that already."""
-    return np.ascontiguousarray(y, np.int32).reshape(-1)

@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from woodwind.base.errors import ParameterError
-from woodwind.losses.base import Loss, plain_weight, weight_sum
+from woodwind.losses.base import Loss, class_numbers, plain_weight, weight_sum
 from woodwind.losses.links import Floats
 
 
@@ -59,7 +59,8 @@ class OwnLoss(Loss):
         if check is None:
             super().check_target(y)
         else:
-            check(y)
+            # In bytes, as numbers of classes are kept, what a user adds or multiplies would wrap around.
+            check(class_numbers(y) if np.asarray(y).dtype == np.uint8 else y)
 
     def start(self, y: NDArray[Any], weight: Floats | None = None) -> Floats:
         """Give its start, as float64[width]."""
