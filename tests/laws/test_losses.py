@@ -107,6 +107,14 @@ def test_start_is_the_same_bits_in_any_order_of_the_rows(loss):
 
 
 @every_loss
+def test_a_loss_that_says_it_is_settled_takes_nothing_from_the_rows(loss):
+    y, raw, weight = sample(loss)
+    settled = loss.settled(y, raw, weight)
+    assert settled.is_settled
+    assert (settled == loss) == loss.is_settled
+
+
+@every_loss
 def test_weight_of_two_equals_a_row_given_twice(loss):
     y, raw, _ = sample(loss)
     times = 1 + np.arange(200) % 3

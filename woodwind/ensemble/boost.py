@@ -7,6 +7,7 @@ The page is docs/algorithms/gradient-boosting.md.
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -69,11 +70,6 @@ class Booster:
     ) -> None:
         self.codes, self.y, self.plan, self.raw, self.weight, self.rows = codes, y, plan, raw, weight, rows
         n, width = codes.n_rows, plan.loss.width
-        # What a loss takes from all residuals, such as Huber's delta, it takes from the rows that trees learn from.
-        self._shares = weight
-        if rows is not None:
-            often = np.bincount(rows, minlength=n).astype(np.float64)
-            self._shares = often if weight is None else often * weight
         together = width > 1 and not plan.one_per_class
         self._outputs = (-1,) if together else tuple(range(width))
         # A row with a level that no split can name ends higher up than the row that growth took it for.
@@ -85,10 +81,23 @@ class Booster:
         else:
             self.ground = ExactGround(codes, y, weight, plan.tree, plan.threads)
 
+    @cached_property
+    def _shares(self) -> Floats | None:
+        """How much each row counts for trees; None for one each."""
+        if self.rows is None:
+            return self.weight
+        often = np.bincount(self.rows, minlength=self.codes.n_rows).astype(np.float64)
+        return often if self.weight is None else often * self.weight
+
+    def _settled(self) -> Loss:
+        """The loss as it stands: what it takes from all residuals, such as Huber's delta, it takes from the rows that trees learn from."""
+        loss = self.plan.loss
+        return loss if loss.is_settled else loss.settled(self.y, self.raw, self._shares)
+
     def rounds(self, count: int, first: int = 0) -> Iterator[Round]:
         """Boost for `count` rounds; `first` is the number of the first one, which names what it draws."""
         for number in range(first, first + count):
-            loss = self.plan.loss.settled(self.y, self.raw, self._shares)
+            loss = self._settled()
             yield Round(number, tuple(self._trees(loss, number)), self.raw)
 
     def replay(self, trees: Sequence[ValuedTree]) -> Iterator[ValuedTree]:
@@ -98,7 +107,7 @@ class Booster:
         """
         together = len(self._outputs)
         for place in range(0, len(trees), together):
-            loss = self.plan.loss.settled(self.y, self.raw, self._shares)
+            loss = self._settled()
             self.ground.take_in(loss, self.raw)
             for tree in trees[place : place + together]:
                 yield self._revalued(loss, tree, self.leaf_of(tree))

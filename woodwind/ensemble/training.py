@@ -222,7 +222,7 @@ def averaged(rows: Rows, plan: BoostPlan, stop: Stop, stretch: float, watched: W
 
 def settled(loss: Loss, rows: Rows, raw: Floats, learn: NDArray[np.int32] | None) -> Loss:
     """The loss that rounds are compared by: what it takes from residuals, it takes from those before the first tree."""
-    if learn is None:
+    if learn is None or loss.is_settled:
         return loss.settled(rows.y, raw, rows.weight)
     return loss.settled(rows.y[learn], raw[learn], None if rows.weight is None else rows.weight[learn])
 

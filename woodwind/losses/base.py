@@ -76,6 +76,11 @@ class Loss(ABC):
         """Largest |gradient| and largest hessian of a row of weight one, where they are known beforehand."""
         return None
 
+    @property
+    def is_settled(self) -> bool:
+        """Whether `settled` gives the loss itself, whatever the scores are."""
+        return True
+
     def settled(self, y: NDArray[Any], raw: Floats, weight: Floats | None = None) -> "Loss":
         """The loss as it stands in a round that begins with these scores."""
         return self

@@ -145,6 +145,11 @@ class Huber(RowLoss):
         """Delta and 1, once delta is known."""
         return None if self.delta is None else (self.delta, 1.0)
 
+    @property
+    def is_settled(self) -> bool:
+        """Where delta was given."""
+        return self.delta is not None
+
     def settled(self, y: NDArray[Any], raw: Floats, weight: Floats | None = None) -> Self:
         """Fix delta at the quantile of the absolute residuals, where it was not given."""
         if self.delta is not None:
