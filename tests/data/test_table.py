@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from woodwind.data.schema import Schema
-from woodwind.data.table import ArrayReader, Column, as_numbers, for_kernel
+from woodwind.data.table import ArrayReader, Column, as_numbers, brought, for_kernel
 
 
 def table_of(X, **more):
@@ -49,14 +49,23 @@ def test_a_type_is_read_in_the_smaller_float_that_holds_all_of_it(given, read):
 def test_gathered_columns_are_the_columns(order, dtype, features):
     X = np.asarray(np.arange(40).reshape(8, 5), dtype, order)
     table = table_of(X)
-    found = [block.tolist() for block in table.gather(np.array(features), 2, 6)]
-    assert found == [X[2:6, feature].astype(float).tolist() for feature in features]
+    for room in (None, np.empty(4 * len(features)), np.empty(100)):
+        found = [block.tolist() for block in table.gather(np.array(features), 2, 6, room)]
+        assert found == [X[2:6, feature].astype(float).tolist() for feature in features]
 
 
-def test_only_a_table_that_came_as_an_array_has_rows():
-    assert table_of(np.arange(6).reshape(3, 2)).rows(1, 3).tolist() == [[2.0, 3.0], [4.0, 5.0]]
-    with pytest.raises(ValueError, match="one array"):
-        table_of([["a"]]).rows(0, 1)
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.float16, ">f8", np.int64, np.uint16, np.bool_])
+def test_a_block_is_brought_to_a_room_as_the_numbers_that_it_is_read_as(dtype):
+    X = np.arange(6).reshape(3, 2).astype(dtype)
+    X.flags.writeable = False
+    room = np.empty(7)
+    for block in (X, X.T, X[::-1]):
+        found = brought(block, room)
+        assert np.shares_memory(found, room)
+        assert found.dtype == as_numbers(block).dtype
+        assert found.flags.c_contiguous
+        assert found.flags.writeable
+        assert found.tolist() == block.tolist()
 
 
 def test_a_column_is_a_category_when_it_has_levels():

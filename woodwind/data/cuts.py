@@ -10,10 +10,11 @@ from numpy.typing import NDArray
 
 from woodwind.base.heap import give_back
 from woodwind.base.pool import run_ranges
+from woodwind.base.scratch import Scratch
 from woodwind.base.sound import sound, sound_array
 from woodwind.data.codes import Codes, aligned_rows, row_stride, width_for
 from woodwind.data.sketch import Sketch, integer_weights
-from woodwind.data.table import Column, Table, for_kernel
+from woodwind.data.table import Column, Table, brought, for_kernel
 from woodwind.data.tally import counted
 from woodwind.kernels.encode import BORDERS, Layout, encode_numbers, rows_from_columns
 
@@ -79,6 +80,7 @@ class Cuts:
             for group in groups[begin:end]:
                 for feature, sketch in _sketches(table, group, integers):
                     edges[feature] = sketch.edges(max_bins)
+                    del sketch  # a megabyte or two, before the next is made
 
         largest = max((group.size for group in groups), default=1)
         run_ranges(fit_groups, len(groups), threads, table.n_rows * largest)
@@ -126,10 +128,12 @@ class Cuts:
         others = np.setdiff1d(np.arange(n_features), from_matrix)
 
         def encode_rows(begin: int, end: int) -> None:
-            block = np.empty((n_features, min(_ENCODE_ROWS, end - begin)), np.uint8)
+            room = _cast_room(table.source, end - begin)
+            most = min(_ENCODE_ROWS, end - begin)
+            block = Scratch().zeros(n_features * most, np.uint8).reshape(n_features, most)
             for first in range(begin, end, _ENCODE_ROWS):
                 last = min(first + _ENCODE_ROWS, end)
-                self._encode_matrix(table, from_matrix, first, last, block)
+                self._encode_matrix(table, from_matrix, first, last, block, room)
                 for feature in others:
                     self._encode_column(table.columns[feature], int(feature), first, last, block)
                 rows_from_columns(block, first, last, by_row)
@@ -137,8 +141,10 @@ class Cuts:
         run_ranges(encode_rows, n, threads, n_features)
         return Codes(by_row, self.n_bins, self.width, self.is_category)
 
-    def _encode_matrix(self, table: Table, features: NDArray[np.int64], begin: int, end: int, out: NDArray[np.uint8]) -> None:
-        """Encode rows of the number columns that stand in the caller's array; another type is cast block by block."""
+    def _encode_matrix(
+        self, table: Table, features: NDArray[np.int64], begin: int, end: int, out: NDArray[np.uint8], room: NDArray[np.float64]
+    ) -> None:
+        """Encode rows of the number columns that stand in the caller's array; another type is cast block by block, in the room."""
         if features.size == 0 or table.source is None:
             return
         source = table.source
@@ -147,10 +153,10 @@ class Cuts:
         if flat is not None:
             self._run(flat, source.strides, -begin, wanted, (0, end - begin), out)
             return
-        step = max(_CAST_BYTES // (8 * source.shape[1]), 1)
+        step = room.size // source.shape[1]
         for first in range(begin, end, step):
             last = min(first + step, end)
-            block = for_kernel(table.rows(first, last))
+            block = brought(source[first:last], room)
             self._run(block.reshape(-1), block.strides, first - begin, wanted, (first - begin, last - begin), out)
 
     def _run(
@@ -196,6 +202,14 @@ def _flat(source: NDArray[Any]) -> NDArray[Any] | None:
     return source.T.reshape(-1) if source.flags.f_contiguous else None
 
 
+def _cast_room(source: NDArray[Any] | None, n_rows: int) -> NDArray[np.float64]:
+    """Room for as many rows of an array as are cast at a time, at least one; none where the kernel reads it as it is."""
+    if source is None or _flat(source) is not None or source.shape[1] == 0:
+        return np.empty(0)
+    step = max(_CAST_BYTES // (8 * source.shape[1]), 1)
+    return np.empty(n_rows * source.shape[1]) if n_rows < step else Scratch().zeros(step * source.shape[1], np.float64)
+
+
 def _groups(features: NDArray[np.int64], threads: int) -> list[NDArray[np.int64]]:
     """Features in groups of equal size, at most `_GROUP` each, and as many groups for every thread."""
     if features.size == 0:
@@ -211,6 +225,7 @@ def _sketches(table: Table, group: NDArray[np.int64], weight: NDArray[np.int64] 
     if table.n_rows >= _COUNTED_ROWS:
         for feature, sketch in counted(table, group, weight):
             yield feature, sketch
+            del sketch  # a megabyte or two, before the next is made
             left = left[left != feature]
     if left.size:
         yield from zip(left.tolist(), _sorted_sketches(table, left, weight), strict=True)
@@ -219,9 +234,10 @@ def _sketches(table: Table, group: NDArray[np.int64], weight: NDArray[np.int64] 
 def _sorted_sketches(table: Table, group: NDArray[np.int64], weight: NDArray[np.int64] | None) -> list[Sketch]:
     """The summaries of some number columns, block of rows by block of rows."""
     sketches = [Sketch.empty() for _ in group]
+    room = None if table.n_rows < _SKETCH_ROWS else Scratch().zeros(group.size * _SKETCH_ROWS, np.float64)
     for begin in range(0, table.n_rows, _SKETCH_ROWS):
         end = min(begin + _SKETCH_ROWS, table.n_rows)
         rows_weight = None if weight is None else weight[begin:end]
-        for place, values in enumerate(table.gather(group, begin, end)):
+        for place, values in enumerate(table.gather(group, begin, end, room)):
             sketches[place] = sketches[place].merge(Sketch.of(values, rows_weight, sketches[place].shift))
     return sketches

@@ -66,12 +66,6 @@ class Table:
         same = source.shape[1] == len(self.columns) and bool((self.matrix_column == np.arange(len(self.columns))).all())
         return source if same else None
 
-    def rows(self, begin: int, end: int) -> NDArray[Any]:
-        """Rows begin to end of `source` as float32 or float64."""
-        if self.source is None:
-            raise ValueError("the table did not come as one array")
-        return as_numbers(self.source[begin:end])
-
     def take(self, rows: NDArray[np.int64]) -> "Table":
         """Some of the rows, as a table of its own."""
         columns = []
@@ -85,14 +79,19 @@ class Table:
         """Some of the columns, as a table of its own."""
         return Table(tuple(self.columns[feature] for feature in features), self.n_rows, self.source, self.matrix_column[features])
 
-    def gather(self, features: NDArray[np.int64], begin: int, end: int) -> Iterator[NDArray[Any]]:
-        """Rows begin to end of some number columns, one after another; each is to be used before the next."""
+    def gather(
+        self, features: NDArray[np.int64], begin: int, end: int, room: NDArray[np.float64] | None = None
+    ) -> Iterator[NDArray[Any]]:
+        """Rows begin to end of some number columns, one after another; each is to be used before the next.
+
+        With a room for all of them, those that have to be copied are brought there, and stay until something else is.
+        """
         inside = self.matrix_column[features]
         if self.source is not None and (inside >= 0).all() and abs(self.source.strides[0]) > abs(self.source.strides[1]):
             block = self.source[begin:end, inside.min() : inside.max() + 1]
             if inside.size < block.shape[1] or (np.diff(inside) != 1).any():
                 block = block[:, inside - inside.min()]
-            yield from np.ascontiguousarray(as_numbers(block).T)
+            yield from np.ascontiguousarray(as_numbers(block).T) if room is None else brought(block.T, room)
             return
         for feature in features:
             yield self.columns[feature].block(begin, end)
@@ -129,7 +128,19 @@ def for_kernel(block: NDArray[Any]) -> NDArray[Any]:
 
 
 def as_numbers(block: NDArray[Any]) -> NDArray[Any]:
-    """The block as native float32 or float64: float32 where that holds every value of the type, without a copy if it is."""
-    kind, size = block.dtype.kind, block.dtype.itemsize
+    """The block as native float32 or float64, without a copy if it is that already."""
+    return block.astype(number_type(block.dtype), copy=False)
+
+
+def brought(block: NDArray[Any], room: NDArray[np.float64]) -> NDArray[Any]:
+    """The block as native float32 or float64, copied in C order to a room that has a double for each of its values."""
+    out: NDArray[Any] = np.ndarray(block.shape, number_type(block.dtype), room)
+    np.copyto(out, block, casting="unsafe")
+    return out
+
+
+def number_type(dtype: np.dtype[Any]) -> type[np.float32] | type[np.float64]:
+    """What numbers of a type are read as: float32 where that holds every value of the type, else float64."""
+    kind, size = dtype.kind, dtype.itemsize
     small = (kind == "f" and size <= 4) or (kind in "iu" and size <= 2) or kind == "b"
-    return block.astype(np.float32 if small else np.float64, copy=False)
+    return np.float32 if small else np.float64

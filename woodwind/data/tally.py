@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from woodwind.base.scratch import Scratch
 from woodwind.data import sketch
 from woodwind.data.sketch import Sketch, keys_of
 from woodwind.data.table import Table, for_kernel
@@ -103,9 +104,9 @@ def _most_pages(bits: int) -> int:
 class Tally:
     """One column while it is counted, from a shift on."""
 
-    def __init__(self, shift: int, bits: int, pages: float, kind: type[np.signedinteger[Any]]) -> None:
-        """`bits` and `pages` as a forecast has them; counters are of the given kind."""
-        self._start, self._kind = shift, kind
+    def __init__(self, shift: int, bits: int, pages: float, kind: type[np.signedinteger[Any]], scratch: Scratch | None = None) -> None:
+        """`bits` and `pages` as a forecast has them; counters are of the given kind, next to those of other columns in the scratch."""
+        self._start, self._kind, self._scratch = shift, kind, scratch or Scratch()
         self._total = Sketch.empty()
         self._seen = np.zeros(2, np.uint64)
         self._begin(shift, bits, pages, _LEAST_PAGES)
@@ -116,8 +117,8 @@ class Tally:
         # A third of the slots or fewer are taken, so that a page is where it is looked for first.
         slot_bits = min((4 * self._room).bit_length(), _MOST_SLOT_BITS)
         self._grain = Grain(np.uint64(shift), np.uint64(bits), np.uint64(slot_bits))
-        self._slots = np.zeros(2 << slot_bits, np.uint64)
-        self._counts = np.zeros(self._room << bits, self._kind)
+        self._slots = self._scratch.zeros(2 << slot_bits, np.uint64)
+        self._counts = self._scratch.zeros(self._room << bits, self._kind)
         self._seen[0] = 0
 
     def add(self, values: NDArray[Any], weight: NDArray[np.int64] | None) -> None:
@@ -136,7 +137,7 @@ class Tally:
 
     def _read(self) -> Sketch:
         """The summary of what is in the table."""
-        shift, bits = int(self._grain.shift), int(self._grain.page_bits)
+        shift, bits, scratch = int(self._grain.shift), int(self._grain.page_bits), Scratch()
         slots = self._slots.reshape(-1, 2)
         slots = slots[slots[:, 0] > 0]
         pages, numbers = slots[:, 0] - np.uint64(1), slots[:, 1].astype(np.int64)
@@ -147,9 +148,10 @@ class Tally:
         counts = self._counts[: int(self._seen[0]) << bits]
         n = int(np.count_nonzero(counts[1 << bits :]))
         while bits and n > sketch.MOST_CELLS:
-            counts, shift, bits = counts[0::2] + counts[1::2], shift + 1, bits - 1
+            counts = np.add(counts[0::2], counts[1::2], out=scratch.zeros(counts.size // 2, self._kind))
+            shift, bits = shift + 1, bits - 1
             n = int(np.count_nonzero(counts[1 << bits :]))
-        keys, sums = np.empty(n + 1, np.uint64), np.empty(n + 1, np.int64)
+        keys, sums = scratch.zeros(n + 1, np.uint64), scratch.zeros(n + 1, np.int64)
         read_pages(pages[:-1], numbers[:-1], np.uint64(bits), counts, keys, sums)
         return Sketch(keys[:n], sums[:n], shift).shrunk()
 
@@ -177,10 +179,12 @@ def counted(table: Table, features: NDArray[np.int64], weight: NDArray[np.int64]
         places = [place for place, (_, _, pages) in plans.items() if per_page * pages <= n_rows]
         if not places:
             return
-        tallies = [Tally(*plans[place], kind) for place in places]
+        scratch = Scratch()
+        tallies = [Tally(*plans[place], kind, scratch) for place in places]
+        room = scratch.zeros(len(places) * _BLOCK_ROWS, np.float64)
         for begin in range(0, table.n_rows, _BLOCK_ROWS):
             end = min(begin + _BLOCK_ROWS, table.n_rows)
-            for one, values in zip(tallies, table.gather(features[places], begin, end), strict=True):
+            for one, values in zip(tallies, table.gather(features[places], begin, end, room), strict=True):
                 one.add(values, None if weight is None else weight[begin:end])
         shifts = {}
         for place in places:
@@ -189,6 +193,7 @@ def counted(table: Table, features: NDArray[np.int64], weight: NDArray[np.int64]
                 shifts[place] = 0
             else:
                 yield int(features[place]), found
+                del found  # before the next is read
 
 
 def _samples(table: Table, features: NDArray[np.int64]) -> list[NDArray[Any]]:
