@@ -97,3 +97,11 @@ def test_classes_that_leave_and_come_have_other_numbers():
     assert (more.y.dtype, more.y.tolist()) == (np.int32, [0, 299, 1])
     less = more.renumbered(np.arange(300) // 200, np.array(["x", "y"]))
     assert (less.y.dtype, less.y.tolist()) == (np.uint8, [0, 1, 0])
+
+
+@pytest.mark.parametrize("labels", [[2.0**63, 2.0**63 + 4096], [-(2.0**64), -(2.0**64) + 8192], [-3.0, 60000.0]])
+def test_float_labels_of_any_size_are_told_apart(labels):
+    kind = np.float16 if labels[1] < 65504 and labels[0] > -9 else np.float64
+    target = read_labels(np.array([*labels, *labels[::-1]], kind), "x")
+    assert target.classes.tolist() == labels
+    assert target.y.tolist() == [0, 1, 1, 0]

@@ -129,8 +129,7 @@ class Cuts:
 
         def encode_rows(begin: int, end: int) -> None:
             room = _cast_room(table.source, end - begin)
-            most = min(_ENCODE_ROWS, end - begin)
-            block = Scratch().zeros(n_features * most, np.uint8).reshape(n_features, most)
+            block = np.empty((n_features, min(_ENCODE_ROWS, end - begin)), np.uint8)
             for first in range(begin, end, _ENCODE_ROWS):
                 last = min(first + _ENCODE_ROWS, end)
                 self._encode_matrix(table, from_matrix, first, last, block, room)
