@@ -221,8 +221,8 @@ def _counted(array: NDArray[Any], low: Any, count: int) -> tuple[NDArray[Any], N
         part = array[begin : begin + BLOCK]
         # Small types could overflow where they are subtracted, and large unsigned ones and floats where they are converted first.
         if part.dtype.kind == "f":
-            return (part.astype(np.promote_types(part.dtype, np.float64), copy=False) - low).astype(np.int64)
-        return (part - low).astype(np.int64) if part.dtype.kind == "u" else part.astype(np.int64) - int(low)
+            part = part.astype(np.promote_types(part.dtype, np.float64), copy=False)
+        return (part - low).astype(np.int64) if part.dtype.kind in "uf" else part.astype(np.int64) - int(low)
 
     first = np.full(count, len(array))  # the first row of each number; from the last block to the first, and so in each of them
     for begin in reversed(range(0, len(array), BLOCK)):
