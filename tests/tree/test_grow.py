@@ -94,21 +94,26 @@ def test_a_tree_that_does_not_keep_its_rows_is_the_same_tree(options):
             pruned(tree, np.inf)
 
 
-def test_statistics_are_filled_anew_for_every_tree_and_kept_where_rows_are_drawn():
+def test_statistics_are_filled_anew_for_every_tree_and_kept_where_a_row_comes_twice():
     codes = random_codes(4, 500, (0, 5, 0))
     stats, rows = random_stats(4, codes), np.arange(0, 500, 2, dtype=np.int32)
     grower = Grower(codes, TreeSettings())
-    grower.stats[:] = stats
-    whole = grower.grow(SCALES, 1)
+    trees = []
     for drawn in (None, rows):
-        with pytest.raises(ValueError, match="fill them again"):
-            grower.grow(SCALES, 1, drawn)
+        grower.stats[:] = stats
+        assert_array_equal(grower.filled_stats, stats)
+        trees.append(grower.grow(SCALES, 1, drawn))
+        for ask in (lambda: grower.grow(SCALES, 1), lambda: grower.grow(SCALES, 1, rows), lambda: grower.filled_stats):
+            with pytest.raises(ValueError, match="fill them again"):
+                ask()
     grower.stats[:] = stats
-    half = grower.grow(SCALES, 1, rows)
-    assert_array_equal(grower.stats, stats)
-    assert_equal_trees(half, grower.grow(SCALES, 1, rows))
-    assert_equal_trees(whole, grower.grow(SCALES, 1))
-    assert_array_equal(grower.stats, stats)
+    twice = grower.grow(SCALES, 1, np.sort(np.concatenate([rows, rows[:50]])))
+    assert_array_equal(grower.filled_stats, stats)
+    assert not np.array_equal(twice.count, trees[1].count)
+    # Whether what rows lose of their statistics is kept beside them or not: the same sums.
+    for drawn, tree in ((None, trees[0]), (rows, trees[1]), (rows[::-1].copy(), trees[1])):
+        assert_equal_trees(tree, grower.grow(SCALES, 1, drawn))
+        assert_array_equal(grower.filled_stats, stats)
 
 
 def test_more_rows_than_announced_are_refused():

@@ -89,7 +89,7 @@ class BinGround:
             total = np.zeros((n_nodes, 2 * self.width), np.int64)
             sum_leaves(leaf, self._gradients, self._hessians, rows, total)
             return total[:, : self.width] / self._scales[0], total[:, self.width :] / self._scales[1]
-        stats = self._packed[output] if self.width > 1 else self.grower.stats
+        stats = self._packed[output] if self.width > 1 else self.grower.filled_stats
         total = np.zeros((n_nodes, 3), np.int64)
         leaf_sums(leaf, stats, rows, total)
         return total[:, 0] / self._scales[0], total[:, 1] / self._scales[1]

@@ -37,7 +37,10 @@ class Ground(Protocol):
         """
 
     def sums(self, leaf: NDArray[np.int32], n_nodes: int, rows: Rows | None, output: int) -> tuple[Floats, Floats]:
-        """Gradients and hessians of the rows given, summed by the node `leaf` of each: (N,), or (N, K) for all outputs."""
+        """Gradients and hessians of the rows given, summed by the node `leaf` of each: (N,), or (N, K) for all outputs.
+
+        To be asked for before a tree of one output is grown, which may use up what they are summed from.
+        """
 
     def thresholds(self, tree: GrownTree) -> Floats | None:
         """Where number splits cut; None where that is at the edges of bins."""

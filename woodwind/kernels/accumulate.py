@@ -50,10 +50,11 @@ def fill_in_order(growing: Any, begin: Any, end: Any) -> None:
 
 
 @kernel
-def fill_rows(growing: Any, rows: Any, order: Any, begin: Any, end: Any) -> None:
+def fill_rows(growing: Any, rows: Any, order: Any, begin: Any, end: Any) -> bool:
     """Put rows begin to end of the next tree into the first buffer: those numbers themselves, or rows[begin:end].
 
     `order` is None, or the numbers that callers know the rows by, where the table has them in an order of its own.
+    Tells whether what rows lose of their statistics is kept beside them, which is so where they ascend and none comes twice.
     """
     stats = int_list(growing, STATS)
     out = int_list(growing, ROWS)
@@ -61,9 +62,20 @@ def fill_rows(growing: Any, rows: Any, order: Any, begin: Any, end: Any) -> None
         # In a loop of their own: fetched from here and there, statistics are not rounded by vector code.
         for i in range(U(begin), U(end)):
             out[i] = stats[U(order[i if rows is None else U(rows[i])])]
+        for i in range(begin, end):
+            out[i] = with_stats(i if rows is None else rows[i], out[i])
+        return False
+    if rows is None:
+        fill_in_order(growing, begin, end)
+        return True
+    rest = row_list(growing, LEAF_OF_ROW)
+    once = True
     for i in range(begin, end):
-        row = i if rows is None else rows[i]
-        out[i] = with_stats(row, stats[row] if order is None else out[i])
+        row = with_stats(rows[i], stats[rows[i]])
+        rest[rows[i]] = rounded_off(row, stats[rows[i]])
+        out[i] = row
+        once &= i == 0 or rows[i] > rows[max(i - 1, 0)]
+    return once
 
 
 @inlined

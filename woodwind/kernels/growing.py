@@ -19,8 +19,8 @@ MEMBER = 6  # uint64[F, G]: interaction groups of a feature, as bits
 
 # Rows.
 ROWS = 7  # int64[2 * n], flat: two buffers of rows, each with its coarse statistics: see kernels/accumulate.py
-# Where a tree is grown from all rows, once each, statistics are needed in one piece only until they are in the first buffer: they may stand
-# in the second. What a row then loses of them stands in LEAF_OF_ROW until its leaf is known.
+# Where no row comes twice, statistics are needed in one piece only until the rows are in the first buffer: they may stand in the second.
+# What a row then loses of them stands in LEAF_OF_ROW until its leaf is known.
 STATS = 8  # int64[n], flat: (g << 32) + h of every row, in 31-bit fixed point
 LEAF_OF_ROW = 9  # int32[n], flat
 

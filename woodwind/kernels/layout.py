@@ -63,6 +63,7 @@ class Rule(NamedTuple):
     n_features: int
     n_words: int  # of eight codes each, in a row
     in_order: bool  # the root has all rows of the table, once each: they are put into the first buffer when they are summed
+    once: bool  # no row comes twice: what it has lost of its statistics stands where its leaf will
     keep_rows: bool  # the rows of the finished tree are to stand leaf by leaf in the first buffer
     width: int  # codes are below it; the last one stands for a missing value
     n_cells: int  # of a histogram

@@ -294,8 +294,8 @@ def collect(growing: Any, rows: Any, names: Any, keep_rows: Any, what: Any) -> N
 
 
 @inner
-def collect_in_order(growing: Any, rows: Any, keep_rows: Any, what: Any) -> None:
-    """The same where all rows of the table were taken in: what they lost of their statistics makes room for their leaves."""
+def collect_once(growing: Any, rows: Any, keep_rows: Any, what: Any) -> None:
+    """The same where no row comes twice: what rows have lost of their statistics makes room for their leaves."""
     first_buffer = int_list(growing, ROWS)
     leaf_of_row = row_list(growing, LEAF_OF_ROW)
     leaf = what[T_OUT]
@@ -323,7 +323,7 @@ def do_collect(growing: Any, rule: Any, task: Any) -> None:
     rows = int_part(growing, ROWS, get_int(growing, NODE_I, what[T_WHAT], N_BUFFER), rule.capacity)
     if rule.sparse:
         collect(growing, rows, row_list(growing, ROW_NAMES), rule.keep_rows, what)
-    elif rule.in_order:
-        collect_in_order(growing, rows, rule.keep_rows, what)
+    elif rule.once:
+        collect_once(growing, rows, rule.keep_rows, what)
     else:
         collect(growing, rows, None, rule.keep_rows, what)

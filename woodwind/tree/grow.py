@@ -102,8 +102,8 @@ class Grower:
         bits = group_bits(settings.groups, n_features)
         self._table: ListedCodes = ListedCodes(codes, row_lists(codes)) if beside is None else beside._table
         self._space = workspace(self._table, self.max_leaves, self.threads, bits.shape[1], self.capacity, self._lanes, settings.growth)
-        # The second buffer of rows is empty when a tree begins. Only where it is not the whole table that goes into the first one, in its
-        # own order, have statistics to be kept while rows are moved.
+        # The second buffer of rows is empty when a tree begins. Only where rows may come twice, or have other names outside, have
+        # statistics to be kept while they are moved.
         self._stats = self._space["rows"][self.capacity : self.capacity + codes.n_rows]
         self._spent = False
         self._kept_apart = self._table.lists is not None or outputs > 1
@@ -126,6 +126,16 @@ class Grower:
         """(g << 32) + h of every row: to be filled before every `grow` where there is one output, because growing may use their memory."""
         self._spent = False
         return self._stats
+
+    @property
+    def filled_stats(self) -> NDArray[np.int64]:
+        """The statistics that the next tree will be grown from."""
+        self._check_filled()
+        return self._stats
+
+    def _check_filled(self) -> None:
+        if self._spent:
+            raise ValueError("the statistics of the last tree are gone: fill them again for the next one")
 
     def lend(self, stats: NDArray[np.int64], leaf_of_row: NDArray[np.int32]) -> None:
         """Grow the next trees from statistics that the caller keeps, and note the leaves of rows in an array of the caller's."""
@@ -164,18 +174,16 @@ class Grower:
         n_rows = self.codes.n_rows if rows is None else len(rows)
         if n_rows > self.capacity:
             raise ValueError(f"there is room for {self.capacity} rows, not for {n_rows}")
-        if self._spent:
-            raise ValueError("the statistics of the last tree are gone: fill them again for the next one")
+        self._check_filled()
         directory = space.directory
         lists = self._table.lists
         if rows is not None and lists is not None:
             rows = lists.places(rows)
         # A root of all rows takes them in as it is summed; others are put in order first.
-        in_order = rows is None and lists is None and self.outputs == 1
-        rule = self._rule(scales, name, constant_hessian)._replace(in_order=in_order, keep_rows=keep_rows)
+        in_order = once = rows is None and lists is None and self.outputs == 1
         if not in_order:
-            self._keep_apart()
-            run_ranges(lambda begin, end: fill_rows(directory, rows, self._order, begin, end), n_rows, threads, 4)
+            once = self._fill_rows(rows, n_rows, threads)
+        rule = self._rule(scales, name, constant_hessian)._replace(in_order=in_order, once=once, keep_rows=keep_rows)
         if not self._columns.all:
             self._columns.renew(threads)
         self._draw_features(name)
@@ -195,11 +203,15 @@ class Grower:
             self._columns.note(tree.feature, tree.count)
         return tree
 
-    def _keep_apart(self) -> None:
-        """From now on, statistics have memory of their own."""
-        if not self._kept_apart:
+    def _fill_rows(self, rows: NDArray[np.int32] | None, n_rows: int, threads: int) -> bool:
+        """Put the rows of the next tree into the first buffer; tells whether none of them needs its statistics any longer."""
+        done: list[bool] = []
+        run_ranges(lambda begin, end: done.append(fill_rows(self._space.directory, rows, self._order, begin, end)), n_rows, threads, 4)
+        once = all(done) and self.outputs == 1
+        if not once and not self._kept_apart:  # from now on, statistics have memory of their own
             self._stats, self._kept_apart = self._stats.copy(), True
             self._space.put("stats", self._stats)
+        return once
 
     def rehearse(self) -> GrownTree:
         """Everything but the growing, so that the kernels before and after it are compiled: a tree without nodes."""
@@ -235,6 +247,7 @@ class Grower:
             n_features=every,
             n_words=codes.by_row.shape[1] // 8,
             in_order=False,
+            once=False,
             keep_rows=True,
             width=int(codes.width),
             n_cells=self._table.n_cells,
