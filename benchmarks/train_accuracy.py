@@ -2,11 +2,16 @@
 
 One race says little: on another draw of the same table any of them may come out ahead. So every contestant trains on several draws of
 1,000,000 x 28 with the same settings, and the mean difference is told with its standard error over the draws.
+
+Where the edges of bins lie relative to the steps of the target is much the same on every draw, and so is whose trees find its interactions
+sooner: with 255 leaves, 255 bins make 0.002 more log loss than 254 for one contestant on nearly every draw, and less for another. So the
+number of bins differs from draw to draw as well.
 """
 
 from __future__ import annotations
 
 import argparse
+from dataclasses import replace
 
 import numpy as np
 
@@ -16,14 +21,16 @@ from common import Report, arguments, chosen
 from contestants import ALL, Settings
 
 NAMES = ("woodwind", "xgboost", "lightgbm", "lightgbm-quantised")
+BINS = (255, 254, 253, 252, 251, 250, 249, 248)  # of one draw after another
 
 
 def _options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--draws", type=int, default=5, help="how many tables are drawn")
+    parser.add_argument("--draws", type=int, default=8, help="how many tables are drawn")
 
 
 def _losses(names: list[str], settings: Settings, rows: int, seed: int) -> dict[str, float]:
     """Held-out log loss of every contestant on one draw."""
+    settings = replace(settings, bins=BINS[seed % len(BINS)])
     X, y = synthetic.collisions(rows + rows // 5, seed)
     found = {}
     for name in names:
