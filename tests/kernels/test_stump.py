@@ -60,9 +60,10 @@ def test_weights_are_those_of_the_twin(counted):
     rng = np.random.default_rng(1)
     weight = rng.random(60) / 60
     count = rng.integers(0, 3, 60) if counted else None
-    vote = Vote(1, codes.missing, 1, 0, 2, 0.7, 1.9, 1e-4, 2.0**61)
+    vote = Vote(3, 1, codes.missing, 1, 0, 2, 0.7, 1.9, 1e-4, 2.0**61)
     expected = naive_stump.reweigh(codes.by_column[3], label, count, vote, weight)
     out = np.zeros(60, np.int64)
-    reweigh(codes.by_column[3], label, count, vote, 0, 31, weight, out)
-    reweigh(codes.by_column[3], label, count, vote, 31, 60, weight, out)
+    words = np.ascontiguousarray(codes.by_row.view(np.uint64)[:, 0])
+    reweigh(words, label, count, vote, 0, 31, weight, out)
+    reweigh(words, label, count, vote, 31, 60, weight, out)
     assert (weight.tolist(), out.tolist()) == expected

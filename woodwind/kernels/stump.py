@@ -21,6 +21,7 @@ BLOCK_ROWS = 2048  # of a pass: their weights and classes, 24 kB, are read again
 class Vote(NamedTuple):
     """A stump and what becomes of the weights of its rows."""
 
+    place: int  # of the feature's code in a word
     bin: int  # left when code <= bin
     missing_code: int
     missing_left: int  # 1: missing values go left
@@ -119,14 +120,16 @@ def best_stump(sums: Any, n_bins: Any, out_found: Any, out_left: Any) -> Any:
 
 
 @kernel
-def reweigh(column: Any, label: Any, count: Any, vote: Any, begin: Any, end: Any, weight: Any, out: Any) -> None:
+def reweigh(words: Any, label: Any, count: Any, vote: Any, begin: Any, end: Any, weight: Any, out: Any) -> None:
     """Give rows begin to end new weights, by whether the stump is right about them, and those times `count` as integers.
 
-    column uint8[n]: codes of the stump's feature; label int32[n]; count int64[n], or None for one each; vote: `Vote`.
+    words uint64[n]: eight codes of each row, that of the stump's feature among them; label int32[n]; count int64[n], or None for one
+    each; vote: `Vote`.
     weight float64[n] is changed in place; out int64[n].
     """
+    shift = np.uint64(8 * vote.place)
     for i in range(begin, end):
-        code = np.int64(column[i])
+        code = np.int64((words[i] >> shift) & np.uint64(255))
         goes_left = vote.missing_left == 1 if code == vote.missing_code else code <= vote.bin
         said = vote.left if goes_left else vote.right
         # Weights add up to one; that of a row which counts for none could grow beyond.

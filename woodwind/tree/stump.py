@@ -107,7 +107,9 @@ class Stumps:
     def reweigh(self, stump: Stump, label: Labels, factors: tuple[float, float], least: float, weight: Floats, whole: Integers) -> None:
         """Multiply weights by the first factor where the stump votes right, and by the second where it does not, in place."""
         votes = stump.weights.argmax(axis=1)
+        word, place = divmod(max(stump.feature, 0), 8)
         vote = Vote(
+            place=place,
             bin=stump.bin if stump.feature >= 0 else self.codes.width,
             missing_code=self.codes.missing,
             missing_left=int(stump.missing == LEFT or stump.feature < 0),
@@ -118,11 +120,10 @@ class Stumps:
             least=least,
             scale=SCALE,
         )
-        word, place = divmod(max(stump.feature, 0), 8)
-        column = np.ascontiguousarray(self._words[word].view(np.uint8)[place::8])
+        words = self._words[word]
 
         def part(begin: int, end: int) -> None:
-            reweigh(column, label, self.count, vote, begin, end, weight, whole)
+            reweigh(words, label, self.count, vote, begin, end, weight, whole)
 
         run_ranges(part, len(weight), self.threads, 4)
 
