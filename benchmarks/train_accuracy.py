@@ -48,7 +48,7 @@ def main() -> None:
     for about, more in (("depth 8", {"growth": "level", "depth": 8}), ("255 leaves", {"leaves": 255})):
         settings = Settings(trees=trees, min_rows=1, min_hessian=1.0, threads=options.threads, **more)
         found = [_losses(names, settings, rows, seed) for seed in range(options.draws)]
-        report.say(f"## {rows:,} x 28, {about}, {options.draws} draws\n")
+        report.say(f"## {rows:,} x 28, {about}, {options.draws} draws, {BINS[min(options.draws, len(BINS)) - 1]} to {BINS[0]} bins\n")
         table = []
         for name in names:
             losses = np.array([one[name] for one in found])

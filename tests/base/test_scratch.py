@@ -3,6 +3,8 @@
 import gc
 import mmap
 import os
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -83,12 +85,32 @@ def test_another_piece_is_asked_for_where_one_is_full(mapped):
     assert not second.any()
 
 
+CHILD = """
+import os, numpy as np
+from woodwind.base.scratch import LEAST_BYTES, Scratch
+values = Scratch().zeros(LEAST_BYTES, np.uint8)
+child = os.fork()
+if child == 0:
+    values[:] = 1
+    os._exit(7 if values.all() else 1)
+status = os.waitpid(child, 0)[1]
+assert os.waitstatus_to_exitcode(status) == 7
+assert not values.any()
+print("apart")
+"""
+
+
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are not forked here")
 def test_what_a_forked_child_writes_stays_its_own():
-    values = Scratch().zeros(LEAST_BYTES, np.uint8)
-    child = os.fork()
-    if child == 0:
-        values[:] = 1
-        os._exit(0)
-    os.waitpid(child, 0)
+    done = subprocess.run([sys.executable, "-c", CHILD], check=False, capture_output=True, text=True, timeout=60)
+    assert (done.stdout.strip(), done.returncode) == ("apart", 0), done.stderr
+
+
+def test_numpy_helps_out_where_the_system_refuses(monkeypatch):
+    def refuse(*_args, **_options):
+        raise OSError("no room")
+
+    monkeypatch.setattr(room.mmap, "mmap", refuse)
+    values = Scratch().zeros(LEAST_BYTES, np.int64)
+    assert len(values) == LEAST_BYTES
     assert not values.any()

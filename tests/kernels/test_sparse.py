@@ -54,6 +54,15 @@ def test_a_list_has_the_cells_that_are_not_the_commonest(always_lists):
     assert_array_equal(lists.by_column, codes.by_column[:, lists.order])
 
 
+def test_a_sample_that_misleads_is_found_out(always_lists, monkeypatch):
+    monkeypatch.setattr(listing, "SAMPLE", 50)
+    codes = random_codes(0, 100, (0,) * 6, bins=8, missing=0.0)
+    codes.by_row[::2] = 0  # every second row, which is all that a sample of 50 sees
+    assert row_lists(codes) is None
+    codes.by_row[1::4] = 0
+    assert row_lists(codes) is not None
+
+
 def test_rows_with_lists_of_one_length_stand_together_and_no_row_moves_far(always_lists, monkeypatch):
     monkeypatch.setattr(listing, "STRETCH", 20)
     lists = row_lists(rare(0, 50, (0,) * 12))

@@ -114,6 +114,15 @@ def test_a_loss_that_says_it_is_settled_takes_nothing_from_the_rows(loss):
     assert (settled == loss) == loss.is_settled
 
 
+def test_a_loss_with_a_settled_of_its_own_is_asked():
+    class Own(LogLoss):
+        def settled(self, y, raw, weight=None):
+            return self
+
+    assert LogLoss().is_settled
+    assert not Own().is_settled
+
+
 @every_loss
 def test_weight_of_two_equals_a_row_given_twice(loss):
     y, raw, _ = sample(loss)

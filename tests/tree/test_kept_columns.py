@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
+from woodwind import GradientBoostingClassifier
 from woodwind.testing.coded import SCALES, random_codes, random_stats
 from woodwind.tree import kept_columns
 from woodwind.tree.grow import Grower
@@ -83,6 +84,7 @@ def test_trees_are_the_same_wherever_codes_are_read(growth, outputs, monkeypatch
                 grower.fill(np.stack([*gradients, np.full(700, 2**29)], axis=1).astype(np.int32))
             else:
                 grower.stats[:] = random_stats(seed, codes)
+            grower.renew_columns()
             tree = grower.grow(SCALES, seed)
             yield [np.array(field) for field in (tree.feature, tree.bin, tree.missing, tree.gain, tree.leaf_of_row, tree.sets)]
         if not grower._columns.all:
@@ -98,10 +100,50 @@ def test_trees_are_the_same_wherever_codes_are_read(growth, outputs, monkeypatch
             assert_array_equal(a, b)
 
 
-def test_growers_beside_each_other_keep_columns_of_their_own_unless_all_are_kept(large, monkeypatch):
+def test_growers_beside_each_other_keep_the_same_columns(large):
     codes = random_codes(0, 100, (0, 0, 0, 0))
     first = Grower(codes, TreeSettings())
-    assert Grower(codes, TreeSettings(), beside=first)._columns is not first._columns
-    monkeypatch.setattr(kept_columns, "WHOLE_BYTES", 1 << 20)
-    first = Grower(codes, TreeSettings())
     assert Grower(codes, TreeSettings(), beside=first)._columns is first._columns
+
+
+@pytest.mark.compiled
+@pytest.mark.parametrize("threads", [1, 3])
+def test_large_nodes_are_split_the_same_wherever_codes_are_read(threads, monkeypatch):
+    """Nodes that are counted first and placed then, by several threads, from rows that come in order, drawn or twice."""
+    n = 70_000
+    codes = random_codes(5, n, (0, 0, 5, 0, 30, 0), bins=40)
+    rng = np.random.default_rng(0)
+    given = [None, np.flatnonzero(rng.random(n) < 0.8).astype(np.int32), np.sort(rng.integers(0, n, n)).astype(np.int32)]
+
+    def trees():
+        grower = Grower(codes, TreeSettings(min_rows=20, max_leaves=40), threads)
+        for seed, rows in enumerate(given * 2):
+            grower.renew_columns()
+            grower.stats[:] = random_stats(seed, codes)
+            tree = grower.grow(SCALES, seed, rows)
+            leaf = tree.leaf_of_row if rows is None else tree.leaf_of_row[rows]
+            yield [np.array(field) for field in (tree.feature, tree.bin, tree.gradient, tree.hessian, tree.count, leaf)]
+        if not grower._columns.all:
+            assert (grower._columns.at >= 0).any()
+            assert (grower._columns.at < 0).any()
+            assert_in_place(grower._columns, codes)
+
+    expected = list(trees())
+    monkeypatch.setattr(kept_columns, "WHOLE_BYTES", 0)
+    for one, other in zip(expected, trees(), strict=True):
+        assert len(one[0]) > 50
+        for a, b in zip(one, other, strict=True):
+            assert_array_equal(a, b)
+
+
+@pytest.mark.compiled
+def test_classes_side_by_side_share_columns_that_change_between_rounds(monkeypatch):
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(6000, 10))
+    y = np.digitize(X[:, 0] + X[:, 1] * X[:, 2] + X[:, 3], [-1.0, 1.0])
+    model = GradientBoostingClassifier(
+        n_estimators=6, multiclass="one_per_class", early_stopping=False, subsample=1.0, n_jobs=2, random_state=0
+    )
+    expected = model.fit(X, y).predict_proba(X)
+    monkeypatch.setattr(kept_columns, "WHOLE_BYTES", 0)
+    assert_array_equal(model.fit(X, y).predict_proba(X), expected)

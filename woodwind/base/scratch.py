@@ -46,8 +46,11 @@ class Scratch:
 
 
 def piece(n_bytes: int) -> NDArray[np.uint8]:
-    """So many bytes of zeros from the system, from the beginning of a large page on."""
-    memory = mmap.mmap(-1, n_bytes + LARGE_PAGE, **_PRIVATE)
+    """So many bytes of zeros from the system, from the beginning of a large page on; from NumPy where the system refuses."""
+    try:
+        memory = mmap.mmap(-1, n_bytes + LARGE_PAGE, **_PRIVATE)
+    except OSError:
+        return np.zeros(n_bytes, np.uint8)
     if _ON_LARGE_PAGES is not None:
         with suppress(OSError):  # a system that has none
             memory.madvise(_ON_LARGE_PAGES)

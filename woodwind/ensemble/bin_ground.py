@@ -62,6 +62,7 @@ class BinGround:
     def take_in(self, loss: Loss, raw: Floats) -> None:
         """Turn the derivatives of all rows into integers."""
         growers = self.growers
+        growers[0].renew_columns()
         self._keep_rows = loss.refit is not None or self.settings.prune
         if self.width == 1:
             self._scales = quantise_rows(loss, self.y, raw, self.weight, growers[0].stats, self.threads)

@@ -38,13 +38,19 @@ def count_codes(by_row: Any, step: Any, out: Any) -> None:
 
 
 @kernel
-def count_fours(by_row: Any, usual: Any, out: Any) -> None:
-    """Length of each row's list in rounds of four cells: by_row uint8[n, stride]; usual uint8[F], the commonest codes; out uint16[n]."""
+def count_fours(by_row: Any, usual: Any, out: Any) -> Any:
+    """Length of each row's list in rounds of four cells: by_row uint8[n, stride]; usual uint8[F], the commonest codes; out uint16[n].
+
+    Returns the cells of all lists.
+    """
+    total = np.int64(0)
     for i in range(len(out)):
         length = np.int64(0)
         for f in range(len(usual)):
             length += np.int64(by_row[i, f] != usual[f])
         out[i] = (length + 3) >> 2
+        total += length
+    return total
 
 
 @kernel

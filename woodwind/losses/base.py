@@ -78,8 +78,8 @@ class Loss(ABC):
 
     @property
     def is_settled(self) -> bool:
-        """Whether `settled` gives the loss itself, whatever the scores are."""
-        return True
+        """Whether `settled` gives the loss itself, whatever the scores are: so where a loss has no `settled` of its own."""
+        return type(self).settled in (Loss.settled, RowLoss.settled)
 
     def settled(self, y: NDArray[Any], raw: Floats, weight: Floats | None = None) -> "Loss":
         """The loss as it stands in a round that begins with these scores."""
@@ -89,7 +89,9 @@ class Loss(ABC):
         """The target in the type that the loss works with, without a copy where it is that already: class numbers where a row has
         several scores, else numbers that can be added and multiplied.
         """
-        return class_numbers(y) if self.width > 1 else one_score(y)
+        if self.width == 1:
+            return one_score(y)
+        return class_numbers(y) if np.asarray(y).dtype.kind in "iu" else np.asarray(y)
 
     def check_target(self, y: NDArray[Any]) -> None:
         """Raise TargetError where the target is outside of the domain."""

@@ -63,7 +63,7 @@ class Grower:
     """Grows trees on one coded table, one after another, in the same memory.
 
     `capacity` is the largest number of rows that a tree is grown from, counting a row as often as it is given.
-    `beside` is another grower on the same table, with which it shares what neither of them writes to.
+    `beside` is another grower on the same table, with which it shares what neither of them writes to while it grows.
     With several outputs a tree is grown from `lanes`, which `fill` takes from the derivatives; with one from `stats`.
     """
 
@@ -110,11 +110,7 @@ class Grower:
         if self._kept_apart:
             self._stats = np.zeros(codes.n_rows, np.int64)
         self._space.put("stats", self._stats)
-        self._columns: KeptColumns
-        if beside is not None and beside._columns.all:
-            self._columns = beside._columns
-        else:
-            self._columns = KeptColumns(codes, self._table.lists, self.threads)
+        self._columns: KeptColumns = KeptColumns(codes, self._table.lists, self.threads) if beside is None else beside._columns
         self._space.put("by_column", self._columns.by_column)
         self._space.put("column_at", self._columns.at)
         self._space["member"][:] = bits
@@ -123,7 +119,10 @@ class Grower:
 
     @property
     def stats(self) -> NDArray[np.int64]:
-        """(g << 32) + h of every row: to be filled before every `grow` where there is one output, because growing may use their memory."""
+        """(g << 32) + h of every row: to be filled before every `grow` where there is one output, because growing may use their memory.
+
+        Who asks for them fills them; who only reads asks for `filled_stats`.
+        """
         self._spent = False
         return self._stats
 
@@ -184,8 +183,6 @@ class Grower:
         if not in_order:
             once = self._fill_rows(rows, n_rows, threads)
         rule = self._rule(scales, name, constant_hessian)._replace(in_order=in_order, once=once, keep_rows=keep_rows)
-        if not self._columns.all:
-            self._columns.renew(threads)
         self._draw_features(name)
         begin_call(space["control"])
         shared = 1 if self.settings.growth == "symmetric" else None
@@ -196,12 +193,15 @@ class Grower:
             else:
                 take_part_lanes(directory, rule, n_rows, thread, threads)
 
-        on_threads(part, threads)
         self._spent = not self._kept_apart
+        on_threads(part, threads)
         tree = self._finished(scales, n_rows if keep_rows else 0)
-        if not self._columns.all:
-            self._columns.note(tree.feature, tree.count)
+        self._columns.note(tree.feature, tree.count)
         return tree
+
+    def renew_columns(self) -> None:
+        """Keep the columns in one piece that are used most by now. Not while a tree is grown, here or beside."""
+        self._columns.renew(self.threads)
 
     def _fill_rows(self, rows: NDArray[np.int32] | None, n_rows: int, threads: int) -> bool:
         """Put the rows of the next tree into the first buffer; tells whether none of them needs its statistics any longer."""

@@ -37,13 +37,17 @@ class KeptColumns:
             self.at[:] = -1
 
     def note(self, feature: NDArray[np.int32], count: NDArray[np.int64]) -> None:
-        """Take notice of how many rows a finished tree has split by which columns."""
+        """Take notice of how many rows a finished tree has split by which columns. Threads may do so at once: no tree depends on it."""
+        if self.all:
+            return
         split = feature >= 0
         self._use *= MEMORY
         self._use += np.bincount(feature[split], count[split], len(self._use))
 
     def renew(self, threads: int) -> None:
-        """Bring columns in, in place of others, that have been used for as many rows more as the table has."""
+        """Bring columns in, in place of others, that have been used for as many rows more as the table has. Not while trees are grown."""
+        if self.all:
+            return
         kept = np.flatnonzero(self.at >= 0)
         free = np.setdiff1d(np.arange(len(self.by_column)), self.at[kept])
         wanted = np.flatnonzero((self.at < 0) & (self._use > self._codes.n_rows))

@@ -11,7 +11,7 @@ from woodwind.kernels.sparse import LENGTH_BITS, SHORT_CELLS, count_codes, count
 # Adding a listed cell costs half as much again as adding one of a whole row.
 MOST_LISTED = 0.4
 LEAST_LISTED = 20_000
-# Rows, from all over the table, that tell how long lists would be and which codes are the commonest.
+# Rows, from all over the table, that tell how long lists might be and which codes are the commonest.
 SAMPLE = 50_000
 # Rows among which those with equally long lists stand together; among all of them, their statistics would be fetched from far away.
 STRETCH = 16384
@@ -59,7 +59,8 @@ def row_lists(codes: Codes) -> RowLists | None:
     starts = np.zeros(n_features + 1, np.int64)
     np.cumsum(codes.n_bins + 1, out=starts[1:])
     fours = np.empty(n, np.uint16)
-    count_fours(codes.by_row, commonest.astype(np.uint8), fours)
+    if count_fours(codes.by_row, commonest.astype(np.uint8), fours) > MOST_LISTED * n * n_features:
+        return None  # the sample was of rows unlike the others
     order = by_length(fours)
     at, by_column = np.empty(n, np.int64), np.empty((n_features, n), np.uint8)
     cells = np.empty(4 * int(fours.sum(dtype=np.int64)) + 4, np.uint16 if starts[-1] < SHORT_CELLS else np.int32)

@@ -65,7 +65,7 @@ def table_memory(table: ListedCodes, n_groups: int) -> dict[str, NDArray[Any]]:
     n_features = codes.n_features
     none: NDArray[np.int64] = np.zeros(1, np.int64)
     short: NDArray[np.int32] = np.zeros(1, np.int32)
-    lists = table.lists or RowLists(none, short, short, codes.by_column, none, none)
+    lists = table.lists or RowLists(none, short, short, np.zeros((1, 1), np.uint8), none, none)
     return {
         "by_row": codes.by_row.reshape(-1).view(np.uint64),
         "row_codes": codes.by_row.reshape(-1),
