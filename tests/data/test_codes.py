@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from woodwind.data.codes import LINE, Codes, aligned_rows, row_stride, width_for
+from woodwind.base.scratch import LINE
+from woodwind.data.codes import Codes, aligned_rows, row_stride, width_for
 from woodwind.testing.coded import random_codes
 
 

@@ -7,7 +7,6 @@ other folds would have chosen. Since folds advance together, a member whose time
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -64,7 +63,7 @@ class Boosting:
             return
         began = time.perf_counter()
         plan = boost_plan(lesson, recipe)
-        forms = _forms(lesson, recipe, range(lesson.n_folds))
+        forms = _forms(lesson, recipe, plan.loss, range(lesson.n_folds))
         folds = Folds.of([form.rows for form in forms], plan, lesson.fold, lesson.ordered)
         watch = _Watch(lesson, plan.loss, folds)
         share = MOST_OF_THE_REST if lesson.n_folds > 1 else OF_A_LARGE_TABLE
@@ -81,7 +80,7 @@ class Boosting:
         curve = {"train": [], "valid": watch.losses}
         said = [watch.best_raw[held].reshape(len(held), -1) for held in folds.held]
         if lesson.ordered:
-            model = _once_more(_forms(lesson, recipe, [ALL_ROWS])[0], plan, watch.best + 1)
+            model = _once_more(_forms(lesson, recipe, plan.loss, [ALL_ROWS])[0], plan, watch.best + 1)
             seconds = (time.perf_counter() - began) / (lesson.n_folds + 1)
             yield from (Fit(fold, one, None, seconds, curve, note) for fold, one in enumerate(said))
             yield Fit(ALL_ROWS, None, model, seconds, curve, note)
@@ -121,9 +120,9 @@ class _Form:
         return assemble(trees, self.cuts, start, trees[0].value.shape[1] if trees else 1)
 
 
-def _forms(lesson: Lesson, recipe: Recipe, folds: Sequence[int]) -> list[_Form]:
+def _forms(lesson: Lesson, recipe: Recipe, loss: Loss, folds: Sequence[int]) -> list[_Form]:
     """One for each of these folds; they differ where levels are numbers, which each fold learns from its own rows."""
-    y, least = for_loss(lesson), recipe.settings.get("encode_from")
+    y, least = loss.as_target(lesson.y), recipe.settings.get("encode_from")
     if least is None:
         return [_Form(Rows(lesson.codes, y, lesson.weight, None), lesson.cuts)] * len(folds)
     places = encodable(lesson.schema, least)
@@ -149,7 +148,7 @@ class _Watch:
     """
 
     def __init__(self, lesson: Lesson, loss: Loss, folds: Folds) -> None:
-        y, weight = for_loss(lesson), lesson.weight
+        y, weight = loss.as_target(lesson.y), lesson.weight
         self.loss, self.threads, self.held = loss, lesson.threads, folds.held
         self.truths = [(y[held], None if weight is None else weight[held]) for held in folds.held]
         self.losses: list[float] = []
@@ -221,11 +220,6 @@ def _once_more(form: _Form, plan: BoostPlan, count: int) -> Forest | EncodedMemb
 def _booster(form: _Form, plan: BoostPlan, start: Floats) -> Booster:
     """One that learns all rows."""
     return Booster(form.rows.codes, form.rows.y, plan, form.rows.raw(start), form.rows.weight, None)
-
-
-def for_loss(lesson: Lesson) -> NDArray[Any]:
-    """The target as losses take it: the same type as in boosting by itself, so that nothing is compiled twice."""
-    return lesson.y if lesson.n_classes > 2 else lesson.y.astype(np.uint8 if lesson.n_classes else np.float64, copy=False)
 
 
 def boost_plan(lesson: Lesson, recipe: Recipe) -> BoostPlan:

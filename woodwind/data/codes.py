@@ -5,9 +5,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from woodwind.base.scratch import LINE
+
 # Rows are padded to whole 64-bit words: a histogram reads eight codes at a time.
 WORD = 8
-LINE = 64  # bytes of a line of the cache
 
 
 @dataclass(frozen=True, eq=False)

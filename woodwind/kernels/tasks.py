@@ -266,11 +266,13 @@ def do_judge(growing: Any, rule: Any, task: Any, thread: Any, counting: Any) -> 
 
 
 @inner
-def collect(growing: Any, rows: Any, names: Any, keep_rows: Any, what: Any) -> None:
-    """Note the leaf of the rows of a task, bring their numbers to the first buffer if they are kept, and sum the statistics unrounded."""
+def collect(growing: Any, rows: Any, names: Any, stats: Any, keep_rows: Any, what: Any) -> None:
+    """Note the leaf of the rows of a task, bring their numbers to the first buffer if they are kept, and sum the statistics unrounded.
+
+    `stats` is None where no row comes twice: what rows have lost of their statistics then makes room for their leaves.
+    """
     first_buffer = int_list(growing, ROWS)
     leaf_of_row = row_list(growing, LEAF_OF_ROW)
-    stats = int_list(growing, STATS)
     leaf = what[T_OUT]
     gradient = np.int64(0)
     hessian = np.int64(0)
@@ -281,37 +283,17 @@ def collect(growing: Any, rows: Any, names: Any, keep_rows: Any, what: Any) -> N
         if names is not None:
             ahead = np.uint64(names[ahead])
             row = np.uint64(names[row])
-        prefetch_far(stats, ahead)
         prefetch_far(leaf_of_row, ahead)
+        if stats is None:
+            gradient += whole_gradient(rows[i], leaf_of_row[row])
+            hessian += whole_hessian(rows[i], leaf_of_row[row])
+        else:
+            prefetch_far(stats, ahead)
+            gradient += stats[row] >> 32
+            hessian += stats[row] & 0xFFFFFFFF
+        leaf_of_row[row] = leaf
         if keep_rows:
             first_buffer[i] = row
-        leaf_of_row[row] = leaf
-        stat = stats[row]
-        gradient += stat >> 32
-        hessian += stat & 0xFFFFFFFF
-    what[T_LOW] = gradient
-    what[T_HIGH] = hessian
-
-
-@inner
-def collect_once(growing: Any, rows: Any, keep_rows: Any, what: Any) -> None:
-    """The same where no row comes twice: what rows have lost of their statistics makes room for their leaves."""
-    first_buffer = int_list(growing, ROWS)
-    leaf_of_row = row_list(growing, LEAF_OF_ROW)
-    leaf = what[T_OUT]
-    gradient = np.int64(0)
-    hessian = np.int64(0)
-    last = np.uint64(what[T_END] - 1)
-    for i in range(np.uint64(what[T_BEGIN]), np.uint64(what[T_END])):
-        prefetch_far(leaf_of_row, np.uint64(rows[min(i + np.uint64(AHEAD), last)] >> 32))
-        row = rows[i]
-        number = np.uint64(row >> 32)
-        rest = leaf_of_row[number]
-        leaf_of_row[number] = leaf
-        gradient += whole_gradient(row, rest)
-        hessian += whole_hessian(row, rest)
-        if keep_rows:
-            first_buffer[i] = number
     what[T_LOW] = gradient
     what[T_HIGH] = hessian
 
@@ -322,8 +304,8 @@ def do_collect(growing: Any, rule: Any, task: Any) -> None:
     what = ints(growing, TASKS)[task]
     rows = int_part(growing, ROWS, get_int(growing, NODE_I, what[T_WHAT], N_BUFFER), rule.capacity)
     if rule.sparse:
-        collect(growing, rows, row_list(growing, ROW_NAMES), rule.keep_rows, what)
+        collect(growing, rows, row_list(growing, ROW_NAMES), int_list(growing, STATS), rule.keep_rows, what)
     elif rule.once:
-        collect_once(growing, rows, rule.keep_rows, what)
+        collect(growing, rows, None, None, rule.keep_rows, what)
     else:
-        collect(growing, rows, None, rule.keep_rows, what)
+        collect(growing, rows, None, int_list(growing, STATS), rule.keep_rows, what)

@@ -79,9 +79,9 @@ class Loss(ABC):
     @property
     def is_settled(self) -> bool:
         """Whether `settled` gives the loss itself, whatever the scores are: so where a loss has no `settled` of its own."""
-        return type(self).settled in (Loss.settled, RowLoss.settled)
+        return type(self).settled is Loss.settled
 
-    def settled(self, y: NDArray[Any], raw: Floats, weight: Floats | None = None) -> "Loss":
+    def settled(self, y: NDArray[Any], raw: Floats, weight: Floats | None = None) -> Self:
         """The loss as it stands in a round that begins with these scores."""
         return self
 
@@ -144,10 +144,6 @@ class RowLoss(Loss):
     def as_target(self, y: NDArray[Any]) -> NDArray[Any]:
         """Bytes as they are, since kernels read them as well, and anything else as float64."""
         return one_target(y)
-
-    def settled(self, y: NDArray[Any], raw: Floats, weight: Floats | None = None) -> Self:
-        """The loss as it stands in a round that begins with these scores."""
-        return self
 
     def derivatives(
         self, y: NDArray[Any], raw: Floats, weight: Floats | None = None, threads: int = 1

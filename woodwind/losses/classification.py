@@ -36,6 +36,11 @@ MARGIN = float(np.finfo(np.float64).eps)
 class TwoClasses(RowLoss):
     """What losses of two classes share: y is the share of the second class, and predictions are two probabilities."""
 
+    def as_target(self, y: NDArray[Any]) -> NDArray[Any]:
+        """Class numbers in bytes, which kernels read as they are; shares as float64."""
+        given = np.asarray(y)
+        return one_target(given.astype(np.uint8, copy=False) if given.dtype.kind in "iu" else given)
+
     def start(self, y: NDArray[Any], weight: Floats | None = None) -> Floats:
         """Score of the share of the second class."""
         share = min(max(exact_mean(one_target(y), plain_weight(weight)), MARGIN), 1.0 - MARGIN)

@@ -104,11 +104,10 @@ class Grower:
         self._space = workspace(self._table, self.max_leaves, self.threads, bits.shape[1], self.capacity, self._lanes, settings.growth)
         # The second buffer of rows is empty when a tree begins. Only where rows may come twice, or have other names outside, have
         # statistics to be kept while they are moved.
-        self._stats = self._space["rows"][self.capacity : self.capacity + codes.n_rows]
         self._spent = False
         self._kept_apart = self._table.lists is not None or outputs > 1
-        if self._kept_apart:
-            self._stats = np.zeros(codes.n_rows, np.int64)
+        spare = self._space["rows"][self.capacity : self.capacity + codes.n_rows]
+        self._stats = np.zeros(codes.n_rows, np.int64) if self._kept_apart else spare
         self._space.put("stats", self._stats)
         self._columns: KeptColumns = KeptColumns(codes, self._table.lists, self.threads) if beside is None else beside._columns
         self._space.put("by_column", self._columns.by_column)
