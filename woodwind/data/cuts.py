@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from woodwind.base.heap import give_back
 from woodwind.base.pool import run_ranges
 from woodwind.base.scratch import Scratch
 from woodwind.base.sound import sound, sound_array
@@ -84,8 +83,6 @@ class Cuts:
 
         largest = max((group.size for group in groups), default=1)
         run_ranges(fit_groups, len(groups), threads, table.n_rows * largest)
-        if table.n_rows >= _SKETCH_ROWS:
-            give_back()
         return cls.of(edges, table.columns)
 
     @classmethod
