@@ -86,7 +86,7 @@ COMBINATIONS: tuple[tuple[str, dict[str, Any]], ...] = (
     ("target", {"subsample": 0.5}),
     ("target", {"loss": "absolute_error"}),
     ("tails", {"loss": "huber"}),
-    ("tails", {"loss": "quantile", "quantile": 0.8}),
+    ("tails", {"loss": "quantile"}),
     ("tails", {"loss": "gamma"}),
     ("tails", dict(loss="squared_error", **LEVEL)),
     ("events", {"loss": "poisson"}),

@@ -180,16 +180,18 @@ def test_rows_are_the_columns_turned_and_padded_with_zeros(n_features, n, data):
     stride = -(-n_features // 8) * 8
     begin = data.draw(st.integers(0, n - 1))
     end = data.draw(st.integers(begin, n))
+    order = data.draw(st.permutations(range(n_features)))
     out = np.full((n, stride), 99, np.uint8)
-    fast.rows_from_columns(by_column, begin, end, out)
-    assert (out[begin:end] == slow.rows_from_columns(by_column, stride)[: end - begin]).all()
+    fast.rows_from_columns(by_column, np.array(order), begin, end, out)
+    assert (out[begin:end] == slow.rows_from_columns(by_column, order, stride)[: end - begin]).all()
     assert (out[:begin] == 99).all()
     assert (out[end:] == 99).all()
 
 
 @given(st.integers(1, 20), st.integers(1, 200), st.data())
 def test_columns_are_some_of_the_rows_turned(n_features, n, data):
-    by_row = slow.rows_from_columns(np.arange(n_features * n, dtype=np.uint8).reshape(n_features, n) * 37, -(-n_features // 8) * 8)
+    by_column = np.arange(n_features * n, dtype=np.uint8).reshape(n_features, n) * 37
+    by_row = slow.rows_from_columns(by_column, range(n_features), -(-n_features // 8) * 8)
     begin = data.draw(st.integers(0, n - 1))
     end = data.draw(st.integers(begin, n))
     features = data.draw(st.lists(st.integers(0, n_features - 1), min_size=1, unique=True))

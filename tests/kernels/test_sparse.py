@@ -33,8 +33,7 @@ def rare(seed, n, levels, missing=0.1, bins=8):
     """Codes of which most are the commonest of their column; in the last column that is the missing code."""
     codes = random_codes(seed, n, levels, bins, missing=missing, common=0.8)
     last = np.random.default_rng(seed).random(n) < 0.8
-    codes.by_column[-1, last] = codes.missing
-    codes.by_row[last, len(levels) - 1] = codes.missing
+    codes.column(len(levels) - 1)[last] = codes.missing
     return codes
 
 

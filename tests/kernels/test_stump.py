@@ -28,7 +28,7 @@ def test_sums_are_those_of_the_twin_in_any_split_into_parts(seed):
     for begin, end in ((0, 25), (25, 26), (26, 60)):
         class_sums(words, weight, label, codes.width, begin, end, out)
     sums = out.reshape(-1, 3, codes.width)
-    assert_array_equal(sums[:10], naive_stump.class_sums(codes.by_column, weight, label, 3, codes.width))
+    assert_array_equal(sums[codes.places], naive_stump.class_sums(codes.by_column, weight, label, 3, codes.width))
 
 
 @pytest.mark.parametrize("missing", [0.0, 0.2, 1.0])
@@ -60,10 +60,11 @@ def test_weights_are_those_of_the_twin(counted):
     rng = np.random.default_rng(1)
     weight = rng.random(60) / 60
     count = rng.integers(0, 3, 60) if counted else None
-    vote = Vote(3, 1, codes.missing, 1, 0, 2, 0.7, 1.9, 1e-4, 2.0**61)
+    word, place = divmod(int(codes.places[3]), 8)
+    vote = Vote(place, 1, codes.missing, 1, 0, 2, 0.7, 1.9, 1e-4, 2.0**61)
     expected = naive_stump.reweigh(codes.by_column[3], label, count, vote, weight)
     out = np.zeros(60, np.int64)
-    words = np.ascontiguousarray(codes.by_row.view(np.uint64)[:, 0])
+    words = np.ascontiguousarray(codes.by_row.view(np.uint64)[:, word])
     reweigh(words, label, count, vote, 0, 31, weight, out)
     reweigh(words, label, count, vote, 31, 60, weight, out)
     assert (weight.tolist(), out.tolist()) == expected

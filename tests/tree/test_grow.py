@@ -302,10 +302,9 @@ def test_features_of_a_level_and_of_a_node_are_drawn_independently():
 
 def test_what_a_split_has_not_met_stops_there():
     codes = random_codes(12, 2000, (6, 0), missing=0.0)
-    codes.by_column[0, codes.by_column[0] == 4] = 3  # a level that no row has
-    codes.by_row[:, 0] = codes.by_column[0]
-    lost = np.flatnonzero(codes.by_column[1] > 4)[::3]
-    codes.by_column[0, lost] = codes.by_row[lost, 0] = codes.missing
+    column = codes.column(0)
+    column[column == 4] = 3  # a level that no row has
+    column[np.flatnonzero(codes.column(1) > 4)[::3]] = codes.missing
     tree = grow(codes, random_stats(12, codes), min_rows=5, category_smooth=0.1, category_l2=0.0)
     assert (tree.set >= 0).sum() > 2
     for node in np.flatnonzero(tree.feature >= 0):

@@ -9,6 +9,7 @@ from woodwind.base.scratch import LINE
 
 # Rows are padded to whole 64-bit words: a histogram reads eight codes at a time.
 WORD = 8
+FEW_BINS = 16  # a feature of no more may share a byte with others: see tree/shared_bytes.py
 
 
 @dataclass(frozen=True, eq=False)
@@ -18,12 +19,14 @@ class Codes:
     Ordinary codes of feature f are 0 to n_bins[f] - 1. Whatever its number of bins, every feature has the same code
     for a missing value, and category features the same one for a level that training never saw, so that a kernel
     needs no table of them.
+    What stands in a row behind its codes is no part of the table: growing trees writes there.
     """
 
-    by_row: NDArray[np.uint8]  # (n, stride), C order, padding zero
+    by_row: NDArray[np.uint8]  # (n, stride), C order
     n_bins: NDArray[np.int32]  # (F,)
     width: int  # codes are below it; a power of two from 4 to 256
     is_category: NDArray[np.bool_]  # (F,)
+    in_row: NDArray[np.int64] | None = None  # (F,) where in a row the code of each feature stands; None: in the order of features
 
     @property
     def n_rows(self) -> int:
@@ -36,9 +39,18 @@ class Codes:
         return len(self.n_bins)
 
     @property
+    def places(self) -> NDArray[np.int64]:
+        """(F,) where in a row the code of each feature stands."""
+        return np.arange(self.n_features) if self.in_row is None else self.in_row
+
+    @property
     def by_column(self) -> NDArray[np.uint8]:
-        """(F, n), a view: the codes of a column are as far apart as rows are."""
-        return self.by_row[:, : self.n_features].T
+        """(F, n) the codes of every feature: a copy of the table."""
+        return np.ascontiguousarray(self.by_row.T[self.places])
+
+    def column(self, feature: int) -> NDArray[np.uint8]:
+        """(n,) the codes of one feature, a view: they are as far apart as rows are."""
+        return self.by_row[:, self.places[feature]]
 
     @property
     def missing(self) -> int:
@@ -53,7 +65,7 @@ class Codes:
     @property
     def has_unseen(self) -> bool:
         """Whether some row has a level that training never saw."""
-        return any(bool((self.by_row[:, feature] == self.unseen).any()) for feature in np.flatnonzero(self.is_category))
+        return any(bool((self.column(feature) == self.unseen).any()) for feature in np.flatnonzero(self.is_category).tolist())
 
     def take(self, rows: NDArray[np.int64]) -> "Codes":
         """Some of the rows, each as often as it is named."""
@@ -67,6 +79,19 @@ class Codes:
 def row_stride(n_features: int) -> int:
     """Bytes of one row of codes: the number of features, rounded up to whole words."""
     return -(-n_features // WORD) * WORD
+
+
+def places_in_row(n_bins: NDArray[np.int32]) -> NDArray[np.int64] | None:
+    """Where codes stand in a row: those of features of few bins last, where there is padding for bytes that they share.
+
+    Eight codes of other features then make a word, which is added as a whole. None: in the order of features.
+    """
+    few = n_bins <= FEW_BINS
+    if len(n_bins) % WORD == 0 or few.sum() < 2:
+        return None
+    places = np.empty(len(n_bins), np.int64)
+    places[np.argsort(few, kind="stable")] = np.arange(len(n_bins))
+    return places
 
 
 def aligned_rows(n: int, stride: int) -> NDArray[np.uint8]:

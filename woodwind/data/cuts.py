@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from woodwind.base.pool import run_ranges
 from woodwind.base.scratch import Scratch
 from woodwind.base.sound import sound, sound_array
-from woodwind.data.codes import Codes, aligned_rows, row_stride, width_for
+from woodwind.data.codes import Codes, aligned_rows, places_in_row, row_stride, width_for
 from woodwind.data.sketch import Sketch, integer_weights
 from woodwind.data.table import Column, Table, brought, for_kernel
 from woodwind.data.tally import counted
@@ -123,6 +123,8 @@ class Cuts:
         by_row = aligned_rows(n, row_stride(n_features))
         from_matrix = np.flatnonzero((table.matrix_column >= 0) & ~self.is_category)
         others = np.setdiff1d(np.arange(n_features), from_matrix)
+        places = places_in_row(self.n_bins)
+        order = np.arange(n_features) if places is None else np.argsort(places)
 
         def encode_rows(begin: int, end: int) -> None:
             room = _cast_room(table.source, end - begin)
@@ -132,10 +134,10 @@ class Cuts:
                 self._encode_matrix(table, from_matrix, first, last, block, room)
                 for feature in others:
                     self._encode_column(table.columns[feature], int(feature), first, last, block)
-                rows_from_columns(block, first, last, by_row)
+                rows_from_columns(block, order, first, last, by_row)
 
         run_ranges(encode_rows, n, threads, n_features)
-        return Codes(by_row, self.n_bins, self.width, self.is_category)
+        return Codes(by_row, self.n_bins, self.width, self.is_category, places)
 
     def _encode_matrix(
         self, table: Table, features: NDArray[np.int64], begin: int, end: int, out: NDArray[np.uint8], room: NDArray[np.float64]

@@ -24,10 +24,24 @@ from typing import Any
 import numpy as np
 
 from woodwind.kernels.carried import packed_value, rounded_off, with_stats
-from woodwind.kernels.growing import BY_ROW, LEAF_OF_ROW, ROW_CODES, ROWS, SPARE, STATS, VALUES, WORDS
+from woodwind.kernels.growing import (
+    BY_ROW,
+    LEAF_OF_ROW,
+    PLACES,
+    ROW_CODES,
+    ROWS,
+    SHARED,
+    SPARE,
+    STATS,
+    STEPS,
+    STEPS_AT,
+    VALUES,
+    WORDS,
+)
 from woodwind.kernels.intrinsics import byte_list, int_list, ints, prefetch, prefetch_far, row_list, word_list, words_in
 from woodwind.kernels.jit import inlined, inner, kernel
 from woodwind.kernels.layout import PACKED2, ROWS_PACKED2, WIDE2
+from woodwind.kernels.shared_bytes import spread
 from woodwind.kernels.sparse import accumulate_lists, count_lists
 
 U = np.uint64
@@ -126,56 +140,90 @@ def ask_ahead(by_row: Any, rows: Any, begin: Any, end: Any, word: Any, size: Any
         prefetch_far(by_row, U(rows[i] >> 32) * size + line)
 
 
-@inlined
-def add_four_codes(table: Any, base: Any, width: Any, codes: Any, value: Any) -> None:
-    """Add a row to the tables of four features, which begin at `base`, by the lower four codes of a word."""
-    byte = U(255)
-    second = base + width
-    third = second + width
-    table[base + (codes & byte)] += value
-    table[second + ((codes >> U(8)) & byte)] += value
-    table[third + ((codes >> U(16)) & byte)] += value
-    table[third + width + ((codes >> U(24)) & byte)] += value
-
-
 @inner
-def add_word(words: Any, where: Any, values: Any, table: Any, rule: Any, base: Any, fits: Any) -> None:
-    """Add one word of rows first to past of a block, `fits` codes of it; where = (place of the word in the first row, first, past)."""
-    at, first, past = where
+def add_word(words: Any, word: Any, m: Any, values: Any, table: Any, rule: Any, step: Any, ahead: Any) -> None:
+    """Add a whole word of a block of m rows: step has the first cells of its eight codes. `ahead` as in `add_block`."""
+    by_row, rows, begin, end = ahead
     size = U(rule.n_words)
-    width = U(rule.width)
-    upper = base + U(4) * width
-    if fits == 8:
+    byte = U(255)
+    a = U(step[3])
+    b = U(step[5])
+    c = U(step[7])
+    d = U(step[9])
+    e = U(step[10])
+    f = U(step[11])
+    g = U(step[12])
+    h = U(step[13])
+    for first in range(U(0), m, U(CHUNK)):
+        past = min(first + U(CHUNK), m)
+        ask_ahead(by_row, rows, min(begin + first, end), min(begin + past, end), word, size)
         for i in range(first, past):
-            codes = words[at + i * size]
-            add_four_codes(table, base, width, codes, values[i])
-            add_four_codes(table, upper, width, codes >> U(32), values[i])
-        return
-    if fits >= 4:
-        for i in range(first, past):
-            add_four_codes(table, base, width, words[at + i * size], values[i])
-    for t in range(4 if fits >= 4 else 0, fits):
-        start = base + U(t) * width
-        shift = U(8 * t)
-        for i in range(first, past):
-            table[start + ((words[at + i * size] >> shift) & U(255))] += values[i]
+            codes = words[word + i * size]
+            value = values[i]  # once: after every addition the compiler would read it again
+            table[a + (codes & byte)] += value
+            table[b + ((codes >> U(8)) & byte)] += value
+            table[c + ((codes >> U(16)) & byte)] += value
+            table[d + ((codes >> U(24)) & byte)] += value
+            table[e + ((codes >> U(32)) & byte)] += value
+            table[f + ((codes >> U(40)) & byte)] += value
+            table[g + ((codes >> U(48)) & byte)] += value
+            table[h + (codes >> U(56))] += value
 
 
 @inner
-def add_block(words: Any, values: Any, m: Any, table: Any, rule: Any, ahead: Any) -> None:
-    """Add a block of m rows, whose codes stand row after row, to a packed table.
+def add_part(words: Any, word: Any, m: Any, values: Any, table: Any, rule: Any, step: Any) -> None:
+    """Add some codes of a word of a block of m rows: step has the shift in the word and the first cell of up to four."""
+    size = U(rule.n_words)
+    byte = U(255)
+    shift = U(step[2])
+    a = U(step[3])
+    b_shift = U(step[4])
+    b = U(step[5])
+    if step[0] == 4:
+        c_shift = U(step[6])
+        c = U(step[7])
+        d_shift = U(step[8])
+        d = U(step[9])
+        for i in range(m):
+            codes = words[word + i * size]
+            value = values[i]
+            table[a + ((codes >> shift) & byte)] += value
+            table[b + ((codes >> b_shift) & byte)] += value
+            table[c + ((codes >> c_shift) & byte)] += value
+            table[d + ((codes >> d_shift) & byte)] += value
+    elif step[0] == 2:
+        for i in range(m):
+            codes = words[word + i * size]
+            value = values[i]
+            table[a + ((codes >> shift) & byte)] += value
+            table[b + ((codes >> b_shift) & byte)] += value
+    else:
+        for i in range(m):
+            table[a + ((words[word + i * size] >> shift) & byte)] += values[i]
+
+
+@inner
+def add_block(growing: Any, rule: Any, words: Any, values: Any, m: Any, tables: Any, shares: Any, ahead: Any) -> None:
+    """Add a block of m rows, whose codes stand row after row, to a packed table; tables = (that one, the sums of shared bytes).
 
     ahead = (by_row, rows, begin, end): rows[begin:end] are next; while these are added, their codes are asked for, a few at a time.
     """
-    size = U(rule.n_words)
     by_row, rows, begin, end = ahead
-    for word in range(size):
-        base = U(8) * word * U(rule.width)
-        fits = min(rule.n_features - 8 * np.int64(word), 8)
-        for first in range(U(0), U(m), U(CHUNK)):
-            past = min(first + U(CHUNK), U(m))
-            ask_ahead(by_row, rows, min(begin + first, end), min(begin + past, end), word, size)
-            add_word(words, (word, first, past), values, table, rule, base, fits)
+    table, shared = tables
+    steps = ints(growing, STEPS)
+    steps_at = ints(growing, STEPS_AT)[shares]
+    for word in range(U(rule.n_words)):
+        first = steps_at[word]
+        past = steps_at[word + U(1)]
+        if first < past and steps[first, 0] == 8:
+            add_word(words, word, m, values, table, rule, steps[first], ahead)
+            continue
+        ask_ahead(by_row, rows, begin, end, word, U(rule.n_words))
+        for number in range(first, past):
+            if steps[number, 1] == 0:
+                add_part(words, word, m, values, table, rule, steps[number])
+            else:
+                add_part(words, word, m, values, shared, rule, steps[number])
 
 
 @inner
@@ -187,11 +235,19 @@ def accumulate_packed(growing: Any, rule: Any, begin: Any, end: Any, rows: Any, 
     by_row = word_list(growing, BY_ROW)
     words = words_in(growing, WORDS)[thread]
     values = ints(growing, VALUES)[thread]
+    shared = ints(growing, SHARED)[thread]
+    # What spreading costs does not depend on the rows: few of them are better added column by column.
+    shares = 1 if end - begin >= rule.sharing_rows else 0
+    if shares:
+        shared[:] = 0
     step = max(64, min(BLOCK_ROWS, BLOCK_WORDS // rule.n_words))
     for first in range(begin, end, step):
         past = min(first + step, end)
         bring_together(growing, rule, first, past, rows, layout, words, values)
-        add_block(words, values, past - first, table, rule, (by_row, rows, U(past), U(min(past + step, end))))
+        ahead = (by_row, rows, U(past), U(min(past + step, end)))
+        add_block(growing, rule, words, values, U(past - first), (table, shared), shares, ahead)
+    if shares:
+        spread(growing, shared, table)
 
 
 @inner
@@ -217,10 +273,11 @@ def count_rows(growing: Any, rule: Any, begin: Any, end: Any, rows: Any, out: An
         count_lists(growing, rule, begin, end, rows, out)
         return
     codes = byte_list(growing, ROW_CODES)
+    places = int_list(growing, PLACES)
     for i in range(begin, end):
         first = (rows[i] >> 32) * 8 * rule.n_words
         for f in range(rule.n_features):
-            out[f * rule.width + np.int64(codes[first + f])] += 1
+            out[f * rule.width + np.int64(codes[first + places[f]])] += 1
 
 
 @inner

@@ -282,9 +282,10 @@ def encode_numbers(values: Any, layout: Any, wanted: Any, borders: Any, steps: A
 
 
 @kernel
-def rows_from_columns(by_column: Any, begin: int, end: int, out_by_row: Any) -> None:
+def rows_from_columns(by_column: Any, order: Any, begin: int, end: int, out_by_row: Any) -> None:
     """Transpose codes: the first of by_column uint8[F, m] to rows begin..end of out_by_row uint8[n, stride], padding zero.
 
+    order int64[F]: the features in the order in which they stand in a row.
     Eight features of 64 rows at a time: each row's eight bytes are one word, which is written once.
     """
     n_features, m = by_column.shape
@@ -298,7 +299,7 @@ def rows_from_columns(by_column: Any, begin: int, end: int, out_by_row: Any) -> 
             for i in range(np.uint64(BLOCK)):
                 words[i] = np.uint64(0)
             for k in range(min(np.uint64(8), np.uint64(n_features) - word * np.uint64(8))):
-                source = (word * np.uint64(8) + k) * np.uint64(m) + np.uint64(first - begin)
+                source = np.uint64(order[word * np.uint64(8) + k]) * np.uint64(m) + np.uint64(first - begin)
                 shift = np.uint64(8) * k
                 for i in range(length):
                     words[i] |= np.uint64(flat[source + i]) << shift
@@ -307,14 +308,17 @@ def rows_from_columns(by_column: Any, begin: int, end: int, out_by_row: Any) -> 
 
 
 @kernel
-def columns_from_rows(by_row: Any, features: Any, places: Any, begin: int, end: int, out_by_column: Any) -> None:
-    """Copy rows begin..end of some features of by_row uint8[n, stride] to out_by_column[place] of uint8[k, n], 64 rows at a time."""
+def columns_from_rows(by_row: Any, wanted: Any, places: Any, begin: int, end: int, out_by_column: Any) -> None:
+    """Copy the codes at some places of rows begin..end of by_row uint8[n, stride] to out_by_column[place] of uint8[k, n].
+
+    64 rows at a time.
+    """
     stride, n = np.uint64(by_row.shape[1]), np.uint64(out_by_column.shape[1])
     flat, out = by_row.reshape(-1), out_by_column.reshape(-1)
     for first in range(begin, end, BLOCK):
         length = np.uint64(min(BLOCK, end - first))
         start = np.uint64(first) * stride
-        for j in range(len(features)):
-            source, target = start + np.uint64(features[j]), np.uint64(places[j]) * n + np.uint64(first)
+        for j in range(len(wanted)):
+            source, target = start + np.uint64(wanted[j]), np.uint64(places[j]) * n + np.uint64(first)
             for i in range(length):
                 out[target + i] = flat[source + i * stride]

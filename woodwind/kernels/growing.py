@@ -79,7 +79,15 @@ ROW_NAMES = 49  # int32[n], flat: the number of each row outside, where rows are
 COLUMN_AT = 50  # int64[F], flat: where a column stands in BY_COLUMN; -1: it is read from the rows
 ROW_CODES = 51  # uint8[n * 8 * words], flat: the same memory as BY_ROW
 SIDES = 52  # uint8[capacity], flat: for each place of a row in a large node, 1 if it goes left
-ENTRIES = 53
+# How the codes of a row are added: see kernels/accumulate.py and tree/shared_bytes.py.
+STEP_WIDTH = 14
+STEPS = 53  # int64[steps, 14]: codes at a time; 1: shared bytes; shift in the word and first cell of four; first cells of four more
+STEPS_AT = 54  # int64[2, words + 1]: the steps of each word, column by column, and where bytes are shared
+SHARED = 55  # int64[threads, shared bytes * 256]: their sums
+SHARERS = 56  # int64[columns, 3]: see kernels/shared_bytes.py
+SHARER_CODES = 57  # uint8[columns, 256]: the code that a column has for each value of its byte
+PLACES = 58  # int64[F], flat: where in a row the code of each feature stands
+ENTRIES = 59
 
 # Columns of TREE_I and TREE_F.
 TREE_FEATURE = 0  # -1 at a leaf

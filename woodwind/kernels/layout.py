@@ -67,6 +67,7 @@ class Rule(NamedTuple):
     keep_rows: bool  # the rows of the finished tree are to stand leaf by leaf in the first buffer
     width: int  # codes are below it; the last one stands for a missing value
     n_cells: int  # of a histogram
+    sharing_rows: int  # so many rows are summed with columns of few values sharing bytes
     order: int
     max_leaves: int
     max_depth: int

@@ -31,7 +31,7 @@ SHORT_CELLS = 1 << 16
 
 @kernel
 def count_codes(by_row: Any, step: Any, out: Any) -> None:
-    """How often each code occurs in each column of every so many rows: by_row uint8[n, stride]; out int64[F, 256]."""
+    """How often each code occurs in each place of every so many rows: by_row uint8[n, stride]; out int64[F, 256]."""
     for i in range(0, by_row.shape[0], step):
         for f in range(out.shape[0]):
             out[f, by_row[i, f]] += 1
@@ -39,7 +39,8 @@ def count_codes(by_row: Any, step: Any, out: Any) -> None:
 
 @kernel
 def count_fours(by_row: Any, usual: Any, out: Any) -> Any:
-    """Length of each row's list in rounds of four cells: by_row uint8[n, stride]; usual uint8[F], the commonest codes; out uint16[n].
+    """Length of each row's list in rounds of four cells: by_row uint8[n, stride]; usual uint8[F], the commonest code
+    of each place; out uint16[n].
 
     Returns the cells of all lists.
     """
@@ -54,15 +55,18 @@ def count_fours(by_row: Any, usual: Any, out: Any) -> Any:
 
 
 @kernel
-def write_entries(by_row: Any, order: Any, fours: Any, commonest: Any, starts: Any, out_at: Any, out_cells: Any) -> None:
-    """Lists one after another in the given order of rows: the cells that are not the commonest, then the one that nobody reads."""
+def write_entries(by_row: Any, places: Any, order: Any, fours: Any, commonest: Any, starts: Any, out_at: Any, out_cells: Any) -> None:
+    """Lists one after another in the given order of rows: the cells that are not the commonest, then the one that nobody reads.
+
+    places int64[F]: where in a row of by_row uint8[n, stride] the code of each feature stands.
+    """
     place = 0
     for i in range(len(order)):
         row = order[i]
         out_at[i] = (place << LENGTH_BITS) | np.int64(fours[row])
         end = place + 4 * np.int64(fours[row])
         for f in range(len(commonest)):
-            code = np.int64(by_row[row, f])
+            code = np.int64(by_row[row, places[f]])
             if code != commonest[f]:
                 out_cells[place] = min(starts[f] + code, starts[f + 1] - 1)
                 place += 1
@@ -72,11 +76,11 @@ def write_entries(by_row: Any, order: Any, fours: Any, commonest: Any, starts: A
 
 
 @kernel
-def reorder(by_row: Any, order: Any, out: Any) -> None:
-    """Columns with their rows in another order: by_row uint8[n, stride]; out uint8[F, n]."""
+def reorder(by_row: Any, places: Any, order: Any, out: Any) -> None:
+    """Columns with their rows in another order: by_row uint8[n, stride], places as above; out uint8[F, n]."""
     for i in range(len(order)):
         for f in range(out.shape[0]):
-            out[f, i] = by_row[order[i], f]
+            out[f, i] = by_row[order[i], places[f]]
 
 
 @kernel

@@ -25,6 +25,7 @@ from woodwind.kernels.growing import (
     NODE_F,
     NODE_I,
     PARTS,
+    PLACES,
     ROW_CODES,
     ROW_NAMES,
     ROWS,
@@ -133,7 +134,7 @@ def do_split(growing: Any, rule: Any, task: Any, placing: Any) -> None:
         return
     feature = get_int(growing, NODE_I, get_listed(growing, BATCH, get_int(growing, TASKS, task, T_WHAT)), N_FEATURE)
     place = get_listed(growing, COLUMN_AT, feature)
-    column = bytes_in(growing, BY_COLUMN)[place] if place >= 0 else byte_list(growing, ROW_CODES)[feature:]
+    column = bytes_in(growing, BY_COLUMN)[place] if place >= 0 else byte_list(growing, ROW_CODES)[get_listed(growing, PLACES, feature) :]
     codes = (column, np.uint64(1 if place >= 0 else 8 * rule.n_words))
     goes = bytes_in(growing, GOES)[get_int(growing, TASKS, task, T_WHAT)]
     seen = bytes_in(growing, SEEN)[task]

@@ -30,6 +30,7 @@ from woodwind.kernels.growing import (
     N_BINS,
     NODE_I,
     PARTS,
+    PLACES,
     ROWS,
     STARTS,
     TABLES,
@@ -145,10 +146,11 @@ def add_lanes(growing: Any, words: Any, values: Any, m: Any, table: Any, rule: A
     lanes = U(rule.lanes)
     fours = lanes // U(4)
     four = U(4)
-    at = U(0)
     starts = int_list(growing, STARTS)
+    places = int_list(growing, PLACES)
     for f in range(rule.n_features):
-        shift = U(8 * (f % 8))
+        shift = U(8 * (places[f] % 8))
+        at = U(places[f] // 8) * U(m)
         base = U(starts[f]) * lanes
         for i in range(U(m)):
             cell = base + ((words[at + i] >> shift) & U(255)) * lanes
@@ -157,8 +159,6 @@ def add_lanes(growing: Any, words: Any, values: Any, m: Any, table: Any, rule: A
                 add_four(table, cell, values, row)
                 cell += four
                 row += four
-        if f % 8 == 7:
-            at += U(m)
 
 
 @inner

@@ -91,13 +91,13 @@ def encode_numbers(values: Iterable[float], edges: Sequence[float], missing: int
     return [missing if value != value else sum(edge < value for edge in edges) for value in values]  # noqa: PLR0124
 
 
-def rows_from_columns(by_column: NDArray[np.uint8], stride: int) -> NDArray[np.uint8]:
-    """Codes by row, padded with zeros."""
-    n_features, n = by_column.shape
+def rows_from_columns(by_column: NDArray[np.uint8], order: Sequence[int], stride: int) -> NDArray[np.uint8]:
+    """Codes by row, the features in the order given, padded with zeros."""
+    n = by_column.shape[1]
     out = np.zeros((n, stride), np.uint8)
-    for feature in range(n_features):
+    for place, feature in enumerate(order):
         for row in range(n):
-            out[row, feature] = by_column[feature, row]
+            out[row, place] = by_column[feature, row]
     return out
 
 

@@ -17,6 +17,7 @@ from woodwind.kernels.vector import fill_lanes, take_part_lanes
 from woodwind.tree.kept_columns import KeptColumns
 from woodwind.tree.row_lists import row_lists
 from woodwind.tree.settings import ORDERS, TreeSettings, group_bits
+from woodwind.tree.shared_bytes import BYTE, SharedBytes
 from woodwind.tree.workspace import ListedCodes, workspace
 
 DEEPEST = 1 << 40  # no limit
@@ -112,9 +113,20 @@ class Grower:
         self._columns: KeptColumns = KeptColumns(codes, self._table.lists, self.threads) if beside is None else beside._columns
         self._space.put("by_column", self._columns.by_column)
         self._space.put("column_at", self._columns.at)
+        self._share_bytes(beside)
         self._space["member"][:] = bits
         if settings.monotonic is not None:
             self._space["monotonic"][:] = settings.monotonic
+
+    def _share_bytes(self, beside: "Grower | None") -> None:
+        """Let columns of few values share bytes, where trees have one output."""
+        apart = self._table.lists is not None or self.outputs > 1
+        self._shared: SharedBytes = (
+            SharedBytes(self.codes, self._table.starts, apart, self.threads) if beside is None else beside._shared
+        )
+        for name in ("steps", "steps_at", "sharers", "sharer_codes"):
+            self._space.put(name, getattr(self._shared, name))
+        self._space.put("shared", np.empty((self.threads, BYTE * max(self._shared.n_bytes, 1)), np.int64))
 
     @property
     def stats(self) -> NDArray[np.int64]:
@@ -250,6 +262,7 @@ class Grower:
             keep_rows=True,
             width=int(codes.width),
             n_cells=self._table.n_cells,
+            sharing_rows=self._shared.rows,
             order=ORDERS[settings.growth],
             max_leaves=self.max_leaves,
             max_depth=settings.max_depth or (SYMMETRIC_DEPTH if settings.growth == "symmetric" else DEEPEST),

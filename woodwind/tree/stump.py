@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from woodwind.base.pool import LEAST_WORK, run_ranges, side_by_side
-from woodwind.data.codes import Codes
+from woodwind.data.codes import WORD, Codes
 from woodwind.data.cuts import Cuts
 from woodwind.kernels.layout import LEFT, STOP
 from woodwind.kernels.stump import Vote, best_stump, class_sums, reweigh
@@ -42,7 +42,7 @@ class Stump:
         """The node of every row: 1 for left, 2 for right; 0 without a split."""
         if self.feature < 0:
             return np.zeros(codes.n_rows, np.int32)
-        column = codes.by_column[self.feature]
+        column = codes.column(self.feature)
         left = (column <= self.bin) if self.missing != LEFT else (column <= self.bin) | (column == codes.missing)
         return np.where(left, np.int32(1), np.int32(2))
 
@@ -76,6 +76,8 @@ class Stumps:
         self.codes, self.count, self.threads = codes, count, threads
         # Position by position of words: a pass reads each of them from end to end.
         self._words = np.ascontiguousarray(codes.by_row.view(np.uint64).T)
+        # Growing trees on the same table may have written behind its codes.
+        self._words[-1] &= np.uint64((1 << 8 * (1 + (codes.n_features - 1) % WORD)) - 1)
 
     def whole(self, weight: Floats) -> Integers:
         """Weights, which add up to one, as integers."""
@@ -97,7 +99,7 @@ class Stumps:
         total = sums[0] if parts == 1 else sums.sum(axis=0)
         found, left = np.zeros(3, np.int64), np.zeros(n_classes, np.int64)
         every = total[0].sum(axis=1)
-        score = best_stump(total[:n_features], codes.n_bins, found, left)
+        score = best_stump(total[codes.places], codes.n_bins, found, left)
         if found[0] < 0:
             return Stump(-1, 0, STOP, 0.0, np.stack([every, np.zeros_like(every)]) / SCALE)
         everything = every.astype(np.float64)
@@ -107,7 +109,7 @@ class Stumps:
     def reweigh(self, stump: Stump, label: Labels, factors: tuple[float, float], least: float, weight: Floats, whole: Integers) -> None:
         """Multiply weights by the first factor where the stump votes right, and by the second where it does not, in place."""
         votes = stump.weights.argmax(axis=1)
-        word, place = divmod(max(stump.feature, 0), 8)
+        word, place = divmod(int(self.codes.places[max(stump.feature, 0)]), WORD)
         vote = Vote(
             place=place,
             bin=stump.bin if stump.feature >= 0 else self.codes.width,

@@ -79,6 +79,7 @@ def table_memory(table: ListedCodes, n_groups: int) -> dict[str, NDArray[Any]]:
         "commonest": lists.commonest,
         "row_names": lists.order,
         "starts": table.starts,
+        "places": codes.places,
         "leaf_of_row": np.empty(codes.n_rows, np.int32),
     }
 
