@@ -1,7 +1,7 @@
 """A random part of gradients while splits are looked for: trees then no longer follow every accident of their rows.
 
-What is disturbed is what histograms are summed from: the gradient that a row carries (kernels/carried.py), or its lanes (kernels/vector.py).
-The statistics that leaves are summed from are somewhere else and stay as they are.
+What is disturbed is what histograms are summed from: the gradient that a row carries (kernels/carried.py), or its lanes
+(kernels/vector.py). The statistics that leaves are summed from are somewhere else and stay as they are.
 
 The four 16-bit pieces of a hash are added: a sum of four even draws is nearly normal, has no tails to speak of, and takes no logarithm.
 Its size is a whole number in steps of 2**-16, so that all is integers: the same bits anywhere. The hash is of the number that callers

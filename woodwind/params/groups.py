@@ -95,7 +95,7 @@ class TreeParams:
         float,
         between(0, 10),
         "Random part of gradients while splits are looked for, as a multiple of their root mean square; leaf values stay exact. "
-        "It keeps large trees on few rows from over-fitting: try 0.5. 0 for none.",
+        "It keeps large trees on few rows from over-fitting. 0 for none.",
     ] = 0.0
 
 

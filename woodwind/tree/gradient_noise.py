@@ -49,7 +49,7 @@ class GradientNoise:
         run_ranges(lambda begin, end: disturb_rows(directory, self.order, own, factor, begin, end), n_rows, threads, WORK)
 
     def add_to_lanes(self, name: int, n_rows: int, outputs: int, most: int, threads: int) -> None:
-        """Disturb the lanes of all rows of the table, the gradients of each output by their own root mean square over the rows in the buffer."""
+        """Disturb the gradients in the lanes of all rows of the table, those of each output by their own root mean square."""
         lanes = self.space["lanes"]
         found: list[NDArray[np.int64]] = []
 
