@@ -259,10 +259,11 @@ def test_scales_leave_the_room_that_is_asked_for(loss):
     loss = loss.settled(y, raw, weight)
     found = []
     for room in (1.0, 4.0):
-        packed, wide, lower = np.empty((loss.width, 1000), np.int64), np.empty((1000, loss.width + 1), np.int32), np.empty((1000, loss.width), np.int32)
+        packed = np.empty((loss.width, 1000), np.int64)
         if loss.width == 1:
             found.append((quantise_rows(loss, y, raw, weight, packed[0], room=room), packed >> 32, packed & 0xFFFFFFFF))
         else:
+            wide, lower = np.empty((1000, loss.width + 1), np.int32), np.empty((1000, loss.width), np.int32)
             quantise_classes(loss, y, raw, weight, wide, lower, room=room)
             found.append((pack_classes(loss, y, raw, weight, packed, room=room), wide[:, :-1].T, lower.T))
             np.testing.assert_array_equal(packed >> 32, found[-1][1])
