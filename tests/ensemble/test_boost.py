@@ -70,7 +70,7 @@ CASES = {
     "noise, absolute": (mixed(), BoostPlan(Absolute(), replace(SMALL, gradient_noise=0.5)), {"weight": WEIGHT}),
     "noise, monotonic": (numbers(), BoostPlan(Squared(), replace(SMALL, gradient_noise=0.5, monotonic=np.array([1, -1, 0, 0, 1]))), {}),
     "noise, classes together": (mixed(), BoostPlan(Multinomial(3), replace(SMALL, gradient_noise=0.5)), {}),
-    "noise, classes, some rows": (mixed(), BoostPlan(Multinomial(3), replace(SMALL, gradient_noise=0.5), subsample=0.4), {"rows": REPEATED}),
+    "noise, classes, some rows": (mixed(), BoostPlan(Multinomial(3), replace(SMALL, gradient_noise=0.5), subsample=0.4), {"rows": SOME}),
     "noise, one tree per class": (mixed(), BoostPlan(Multinomial(4), replace(SMALL, gradient_noise=0.5), one_per_class=True), {}),
     "subsample": (mixed(), BoostPlan(LogLoss(), SMALL, subsample=0.3), {}),
     "bootstrap": (mixed(), BoostPlan(LogLoss(), SMALL, bootstrap=True), {}),
