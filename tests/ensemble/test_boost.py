@@ -62,6 +62,16 @@ CASES = {
     "pruned": (mixed(), BoostPlan(LogLoss(), replace(SMALL, prune=True, min_gain=3.0, max_leaves=20)), {}),
     "l1": (mixed(), BoostPlan(LogLoss(), replace(SMALL, l1=1.0)), {}),
     "monotonic": (numbers(missing=0.1), BoostPlan(Squared(), replace(SMALL, monotonic=np.array([1, -1, 0, 0, 1]))), {}),
+    "noise": (mixed(), BoostPlan(LogLoss(), replace(SMALL, gradient_noise=0.5)), {}),
+    "noise, some rows": (mixed(), BoostPlan(LogLoss(), replace(SMALL, gradient_noise=0.5), subsample=0.3), {"rows": SOME}),
+    "noise, repeated rows": (mixed(), BoostPlan(LogLoss(), replace(SMALL, gradient_noise=0.5), bootstrap=True), {"rows": REPEATED}),
+    "noise, symmetric": (mixed(), BoostPlan(LogLoss(), replace(SMALL, gradient_noise=0.5, growth="symmetric", max_depth=3)), {}),
+    "noise, pruned": (mixed(), BoostPlan(LogLoss(), replace(SMALL, gradient_noise=0.5, prune=True, min_gain=3.0, max_leaves=20)), {}),
+    "noise, absolute": (mixed(), BoostPlan(Absolute(), replace(SMALL, gradient_noise=0.5)), {"weight": WEIGHT}),
+    "noise, monotonic": (numbers(), BoostPlan(Squared(), replace(SMALL, gradient_noise=0.5, monotonic=np.array([1, -1, 0, 0, 1]))), {}),
+    "noise, classes together": (mixed(), BoostPlan(Multinomial(3), replace(SMALL, gradient_noise=0.5)), {}),
+    "noise, classes, some rows": (mixed(), BoostPlan(Multinomial(3), replace(SMALL, gradient_noise=0.5), subsample=0.4), {"rows": SOME}),
+    "noise, one tree per class": (mixed(), BoostPlan(Multinomial(4), replace(SMALL, gradient_noise=0.5), one_per_class=True), {}),
     "subsample": (mixed(), BoostPlan(LogLoss(), SMALL, subsample=0.3), {}),
     "bootstrap": (mixed(), BoostPlan(LogLoss(), SMALL, bootstrap=True), {}),
     "some rows": (mixed(), BoostPlan(LogLoss(), SMALL), {"rows": SOME}),
@@ -83,8 +93,8 @@ CASES = {
 
 
 def has_an_exact_twin(plan):
-    """Exact trees have thresholds of their own in every node, and one output."""
-    return plan.tree.growth != "symmetric" and (plan.loss.width == 1 or plan.one_per_class)
+    """Exact trees have thresholds of their own in every node, one output, and gradients as they are."""
+    return plan.tree.growth != "symmetric" and (plan.loss.width == 1 or plan.one_per_class) and plan.tree.gradient_noise == 0.0
 
 
 CASES |= {f"{name}, exact": (x, plan, {**given, "max_bins": None}) for name, (x, plan, given) in CASES.items() if has_an_exact_twin(plan)}

@@ -72,3 +72,4 @@ def test_bad_luck_is_possible_only_where_something_is_drawn():
     assert rules.split_patience(TreeSettings(), 1.0) == 1
     assert rules.split_patience(TreeSettings(), 0.9) > 1
     assert rules.split_patience(TreeSettings(features_per_node=2), 1.0) > 1
+    assert rules.split_patience(TreeSettings(gradient_noise=0.5), 1.0) > 1

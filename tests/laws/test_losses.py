@@ -8,7 +8,7 @@ import pytest
 
 from woodwind.kernels.derivatives import Formula
 from woodwind.losses import ALL, Exponential, Huber, LogLoss, Loss, Multinomial, check_loss, describe, loss_from
-from woodwind.losses.integers import largest_derivatives, quantise_classes, quantise_rows
+from woodwind.losses.integers import largest_derivatives, pack_classes, quantise_classes, quantise_rows
 from woodwind.testing import naive_derivatives, naive_multinomial
 
 every_loss = pytest.mark.parametrize("loss", ALL, ids=repr)
@@ -251,6 +251,27 @@ def test_integers_are_the_derivatives_to_the_last_unit(loss, weighted):
     assert lower.max() <= 2**30
     if loss.bounds() is None:
         assert np.abs(upper).max() > 2**28
+
+
+@every_loss
+def test_scales_leave_the_room_that_is_asked_for(loss):
+    y, raw, weight = sample(loss, 1000)
+    loss = loss.settled(y, raw, weight)
+    found = []
+    for room in (1.0, 4.0):
+        packed = np.empty((loss.width, 1000), np.int64)
+        if loss.width == 1:
+            found.append((quantise_rows(loss, y, raw, weight, packed[0], room=room), packed >> 32, packed & 0xFFFFFFFF))
+        else:
+            wide, lower = np.empty((1000, loss.width + 1), np.int32), np.empty((1000, loss.width), np.int32)
+            quantise_classes(loss, y, raw, weight, wide, lower, room=room)
+            found.append((pack_classes(loss, y, raw, weight, packed, room=room), wide[:, :-1].T, lower.T))
+            np.testing.assert_array_equal(packed >> 32, found[-1][1])
+    (scales, gradient, hessian), (other, less, same) = found
+    assert other.tolist() == [scales[0] / 4.0, scales[1]]
+    assert np.abs(less).max() <= 2**28
+    np.testing.assert_allclose(less * 4.0, gradient, atol=3.0)
+    np.testing.assert_array_equal(same, hessian)
 
 
 @every_loss

@@ -93,6 +93,18 @@ CASES = {
     "features of a level": (numbers(700), BoostPlan(Squared(), tree(features_per_level=3)), {}),
     "features of a node": (words(700), BoostPlan(LogLoss(), tree(features_per_node=2)), {}),
     "features of all": (numbers(700, 30), BoostPlan(LogLoss(), tree(features_per_tree=20, features_per_level=9, features_per_node=3)), {}),
+    "noise": (words(700), BoostPlan(LogLoss(), tree(gradient_noise=0.5)), {}),
+    "noise, drawn": (words(700), BoostPlan(Squared(), tree(gradient_noise=0.5), subsample=0.5), {"weight": uneven(700)}),
+    "noise, repeated rows": (words(700), BoostPlan(LogLoss(), tree(gradient_noise=2.0), bootstrap=True), {"rows": repeated(700)}),
+    "noise, level by level": (words(700), BoostPlan(LogLoss(), tree(gradient_noise=0.5, growth="level")), {"rows": some(700, 0.8)}),
+    "noise, symmetric": (words(9000), BoostPlan(LogLoss(), tree(gradient_noise=0.5, growth="symmetric", max_depth=5)), {}),
+    "noise, monotonic": (numbers(9000), BoostPlan(Squared(), tree(gradient_noise=0.5, monotonic=np.array([1, -1, 0] * 3))), {}),
+    "noise, absolute": (words(700), BoostPlan(Absolute(), tree(gradient_noise=0.5)), {}),
+    "noise, larger nodes": (numbers(70_000, 4), BoostPlan(LogLoss(), tree(gradient_noise=0.5)), {}),
+    "noise, lists": (counts(3000), BoostPlan(LogLoss(), tree(gradient_noise=0.5), subsample=0.7), {}),
+    "noise, classes together": (words(700), BoostPlan(Multinomial(4), tree(gradient_noise=0.5), subsample=0.5), {}),
+    "noise, classes together, lists": (counts(3000), BoostPlan(Multinomial(3), tree(gradient_noise=0.5)), {}),
+    "noise, one tree per class": (words(700), BoostPlan(Multinomial(4), tree(gradient_noise=0.5), one_per_class=True), {}),
     "subsample": (words(700), BoostPlan(LogLoss(), TREE, subsample=0.4), {}),
     "bootstrap": (words(700), BoostPlan(LogLoss(), TREE, bootstrap=True), {}),
     "bootstrap of a share": (words(700), BoostPlan(Squared(), TREE, bootstrap=True, subsample=0.3), {}),
@@ -116,11 +128,11 @@ CASES = {
     "many trees side by side, lists": (counts(3000), BoostPlan(Multinomial(16), TREE, one_per_class=True), {"rows": some(3000, 0.8)}),
 }  # fmt: skip
 
-# Exact trees have thresholds of their own in every node, and one output.
+# Exact trees have thresholds of their own in every node, one output, and gradients as they are.
 CASES |= {
     f"{name}, exact": (x, plan, {**given, "max_bins": None})
     for name, (x, plan, given) in CASES.items()
-    if len(x) < 5000 and plan.tree.growth != "symmetric" and (plan.loss.width == 1 or plan.one_per_class)
+    if len(x) < 5000 and plan.tree.growth != "symmetric" and (plan.loss.width == 1 or plan.one_per_class) and not plan.tree.gradient_noise
 }
 
 

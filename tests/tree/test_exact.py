@@ -169,6 +169,11 @@ def test_symmetric_growth_is_refused():
         ExactGrower(Ranks.of(table_of(np.zeros((3, 1)))), replace(FREE, growth="symmetric"))
 
 
+def test_noise_on_gradients_is_refused():
+    with pytest.raises(ParameterError, match="gradient_noise needs bins"):
+        ExactGrower(Ranks.of(table_of(np.zeros((3, 1)))), replace(FREE, gradient_noise=0.5))
+
+
 def test_a_patient_draw_goes_on_until_a_feature_can_be_split():
     X = np.zeros((20, 8))
     X[:, 5] = np.arange(20)

@@ -11,6 +11,7 @@ from woodwind.kernels.leaves import leaf_sums
 from woodwind.kernels.vector import sum_leaves
 from woodwind.losses.base import Loss
 from woodwind.losses.integers import pack_classes, quantise_classes, quantise_rows
+from woodwind.tree.gradient_noise import room_for
 from woodwind.tree.grow import Grower, GrownTree
 from woodwind.tree.settings import TreeSettings
 
@@ -64,13 +65,14 @@ class BinGround:
         growers = self.growers
         growers[0].renew_columns()
         self._keep_rows = loss.refit is not None or self.settings.prune
+        room = room_for(self.settings.gradient_noise)
         if self.width == 1:
-            self._scales = quantise_rows(loss, self.y, raw, self.weight, growers[0].stats, self.threads)
+            self._scales = quantise_rows(loss, self.y, raw, self.weight, growers[0].stats, self.threads, room)
             self._constant = loss.constant_hessian and self.weight is None
         elif self.outputs == 1:
-            self._scales = pack_classes(loss, self.y, raw, self.weight, self._packed, self.threads)
+            self._scales = pack_classes(loss, self.y, raw, self.weight, self._packed, self.threads, room)
         else:
-            self._scales = quantise_classes(loss, self.y, raw, self.weight, self._gradients, self._hessians, self.threads)
+            self._scales = quantise_classes(loss, self.y, raw, self.weight, self._gradients, self._hessians, self.threads, room)
 
     def grow(self, name: int, rows: Rows | None, output: int, side: int | None = None) -> GrownTree:
         """Grow a tree for one output, or for all."""

@@ -113,6 +113,6 @@ def category_smooth(n_rows: float) -> float:
 
 
 def split_patience(settings: TreeSettings, subsample: float) -> int:
-    """Rounds in a row without any split that end a training: one where nothing is drawn, since the next would be the same."""
+    """Rounds in a row without any split that end a training: one where nothing is random, since the next would be the same."""
     drawn = (settings.features_per_tree, settings.features_per_level, settings.features_per_node)
-    return 1 if subsample == 1.0 and all(count is None for count in drawn) else 10
+    return 1 if subsample == 1.0 and settings.gradient_noise == 0.0 and all(count is None for count in drawn) else 10

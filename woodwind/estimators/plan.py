@@ -28,6 +28,11 @@ def check_exact(values: Values, n_classes: int, owner: str) -> None:
             f"{owner}: multiclass='vector' needs bins: with max_bins=None a tree is for one class, and y has {n_classes}. "
             "Set multiclass='one_per_class' or max_bins=255."
         )
+    if values["gradient_noise"] > 0.0:
+        raise ParameterError(
+            f"{owner}: gradient_noise={values['gradient_noise']} needs bins: with max_bins=None gradients are taken as they are. "
+            "Set max_bins=255 or gradient_noise=0."
+        )
 
 
 def one_per_class(values: Values) -> bool:
@@ -75,6 +80,7 @@ def tree_settings(values: Values, schema: Schema, n_rows: int, is_class: bool, o
         prune=values["prune"],
         l1=values["l1_regularization"],
         l2=values["l2_regularization"],
+        gradient_noise=float(values["gradient_noise"]),
         category_l2=rules.category_l2(n_rows),
         category_smooth=rules.category_smooth(n_rows),
         features_per_node=per_node,

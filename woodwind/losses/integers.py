@@ -69,16 +69,22 @@ def scales_for(tops: tuple[float, float], n_rows: int) -> Floats:
     return np.array([scale_for(top, BITS) for top in tops])
 
 
+def with_room(tops: tuple[float, float], room: float) -> tuple[float, float]:
+    """The same for gradients that are `room` times as large."""
+    return tops[0] * room, tops[1]
+
+
 def quantise_rows(
-    loss: Loss, y: NDArray[Any], raw: Floats, weight: Floats | None, out_q: NDArray[np.int64], threads: int = 1
+    loss: Loss, y: NDArray[Any], raw: Floats, weight: Floats | None, out_q: NDArray[np.int64], threads: int = 1, room: float = 1.0
 ) -> Floats:
     """Gradient and hessian of every row, packed into out_q int64[n], for one score per row; gives the scales float64[2].
 
     The upper half of a word is rint(gradient * scales[0]), the lower half rint(hessian * scales[1]).
+    The scales are made for gradients that are `room` times as large, here and below.
     """
     formula = loss.formula
     if formula is not None:
-        scales = scales_for(largest_derivatives(loss, y, raw, weight, threads), len(raw))
+        scales = scales_for(with_room(largest_derivatives(loss, y, raw, weight, threads), room), len(raw))
 
         def part(begin: int, end: int) -> None:
             quantise(formula, y, raw, weight, scales, begin, end, out_q)
@@ -86,7 +92,7 @@ def quantise_rows(
     else:
         # A user's own loss has multiplied by the weight already.
         gradient, hessian = loss.derivatives(y, raw, weight)
-        scales = scales_for((largest_of(gradient), largest_of(hessian)), len(raw))
+        scales = scales_for(with_room((largest_of(gradient), largest_of(hessian)), room), len(raw))
 
         def part(begin: int, end: int) -> None:
             quantise_given(gradient, hessian, None, scales, begin, end, out_q)
@@ -96,15 +102,15 @@ def quantise_rows(
 
 
 def class_scales(
-    loss: Loss, y: NDArray[Any], raw: Floats, weight: Floats | None, threads: int
+    loss: Loss, y: NDArray[Any], raw: Floats, weight: Floats | None, threads: int, room: float = 1.0
 ) -> tuple[Floats, tuple[Floats, Floats] | None]:
     """Scales float64[2] for several scores per row, and their derivatives where no kernel computes them as integers at once."""
     if isinstance(loss, Multinomial):
-        return scales_for(largest_derivatives(loss, y, raw, weight, threads), len(raw)), None
+        return scales_for(with_room(largest_derivatives(loss, y, raw, weight, threads), room), len(raw)), None
     gradient, hessian = loss.derivatives(y, raw, weight)
     # The shared hessian is half the sum of all K, which may be larger than any of them.
     tops = largest_of(gradient), max(largest_of(hessian), 0.5 * largest_of(hessian.sum(axis=1)))
-    return scales_for(tops, len(raw)), (gradient, hessian)
+    return scales_for(with_room(tops, room), len(raw)), (gradient, hessian)
 
 
 def quantise_classes(
@@ -115,12 +121,13 @@ def quantise_classes(
     out_q: NDArray[np.int32],
     out_h: NDArray[np.int32],
     threads: int = 1,
+    room: float = 1.0,
 ) -> Floats:
     """Derivatives of several scores per row as integers, for trees that serve all of them; gives the scales float64[2].
 
     out_q int32[n, K + 1]: the K gradients, then the hessian of a tree that serves all K; out_h int32[n, K]: the K hessians.
     """
-    scales, given = class_scales(loss, y, raw, weight, threads)
+    scales, given = class_scales(loss, y, raw, weight, threads, room)
 
     def part(begin: int, end: int) -> None:
         if given is None:
@@ -133,10 +140,10 @@ def quantise_classes(
 
 
 def pack_classes(
-    loss: Loss, y: NDArray[Any], raw: Floats, weight: Floats | None, out: NDArray[np.int64], threads: int = 1
+    loss: Loss, y: NDArray[Any], raw: Floats, weight: Floats | None, out: NDArray[np.int64], threads: int = 1, room: float = 1.0
 ) -> Floats:
     """The same integers for trees that serve one score each, as `quantise_rows` packs them: out int64[K, n]."""
-    scales, given = class_scales(loss, y, raw, weight, threads)
+    scales, given = class_scales(loss, y, raw, weight, threads, room)
 
     def part(begin: int, end: int) -> None:
         if given is None:

@@ -90,6 +90,13 @@ class TreeParams:
     prune: Annotated[
         bool, "Grow fully and remove splits below min_gain afterwards, instead of stopping at the first such split."
     ] = False
+    # Scales leave room for noise. Ten times the gradients drown them, and more would take bits from the values of leaves.
+    gradient_noise: Annotated[
+        float,
+        between(0, 10),
+        "Random part of gradients while splits are looked for, as a multiple of their root mean square; leaf values stay exact. "
+        "It keeps large trees on few rows from over-fitting. 0 for none.",
+    ] = 0.0
 
 
 @knobs

@@ -140,6 +140,8 @@ class ExactGrower:
                 "growth='symmetric' needs bins: with max_bins=None every node has thresholds of its own. "
                 "Give max_bins=255, or growth='level'."
             )
+        if settings.gradient_noise > 0.0:
+            raise ParameterError("gradient_noise needs bins: with max_bins=None gradients are taken as they are. Give max_bins=255, or 0.")
         self.ranks, self.settings, self.judgement = ranks, settings, judgement
         n, n_features = ranks.n_rows, ranks.n_features
         self.threads = threads if n * n_features >= LEAST_WORK // 2 else 1

@@ -14,6 +14,7 @@ from woodwind.kernels.growth import copy_tree, take_part
 from woodwind.kernels.layout import ROW_BITS, STOP, Rule
 from woodwind.kernels.team import begin_call
 from woodwind.kernels.vector import fill_lanes, take_part_lanes
+from woodwind.tree.gradient_noise import GradientNoise
 from woodwind.tree.kept_columns import KeptColumns
 from woodwind.tree.row_lists import row_lists
 from woodwind.tree.settings import ORDERS, TreeSettings, group_bits
@@ -103,10 +104,11 @@ class Grower:
         bits = group_bits(settings.groups, n_features)
         self._table: ListedCodes = ListedCodes(codes, row_lists(codes)) if beside is None else beside._table
         self._space = workspace(self._table, self.max_leaves, self.threads, bits.shape[1], self.capacity, self._lanes, settings.growth)
-        # The second buffer of rows is empty when a tree begins. Only where rows may come twice, or have other names outside, have
-        # statistics to be kept while they are moved.
+        # The second buffer of rows is empty when a tree begins. Only where rows may come twice, or have other names outside, or carry
+        # something else, have statistics to be kept while they are moved.
         self._spent = False
-        self._kept_apart = self._table.lists is not None or outputs > 1
+        self._noise = GradientNoise(self._space, self._order, settings.gradient_noise) if settings.gradient_noise > 0.0 else None
+        self._kept_apart = self._table.lists is not None or outputs > 1 or self._noise is not None
         spare = self._space["rows"][self.capacity : self.capacity + codes.n_rows]
         self._stats = np.zeros(codes.n_rows, np.int64) if self._kept_apart else spare
         self._space.put("stats", self._stats)
@@ -160,6 +162,7 @@ class Grower:
 
     def fill(self, gradients: NDArray[np.int32]) -> None:
         """Take the statistics of several outputs: int32[n, K + 1], K gradients and the hessian that they share."""
+        self._spent = False
         lanes = self._space["lanes"]
         run_ranges(
             lambda begin, end: fill_lanes(gradients, self._order, self._lane_shift, begin, end, lanes),
@@ -189,10 +192,12 @@ class Grower:
         lists = self._table.lists
         if rows is not None and lists is not None:
             rows = lists.places(rows)
-        # A root of all rows takes them in as it is summed; others are put in order first.
-        in_order = once = rows is None and lists is None and self.outputs == 1
+        # A root of all rows takes them in as it is summed; others are put in order first, and so are rows that are to be disturbed.
+        in_order = once = rows is None and lists is None and self.outputs == 1 and self._noise is None
         if not in_order:
             once = self._fill_rows(rows, n_rows, threads)
+        if self._noise is not None:
+            self._disturb(self._noise, name, n_rows, threads)
         rule = self._rule(scales, name, constant_hessian)._replace(in_order=in_order, once=once, keep_rows=keep_rows)
         self._draw_features(name)
         begin_call(space["control"])
@@ -204,7 +209,7 @@ class Grower:
             else:
                 take_part_lanes(directory, rule, n_rows, thread, threads)
 
-        self._spent = not self._kept_apart
+        self._spent = not self._kept_apart or (self._noise is not None and self.outputs > 1)
         on_threads(part, threads)
         tree = self._finished(scales, n_rows if keep_rows else 0)
         self._columns.note(tree.feature, tree.count)
@@ -218,11 +223,18 @@ class Grower:
         """Put the rows of the next tree into the first buffer; tells whether none of them needs its statistics any longer."""
         done: list[bool] = []
         run_ranges(lambda begin, end: done.append(fill_rows(self._space.directory, rows, self._order, begin, end)), n_rows, threads, 4)
-        once = all(done) and self.outputs == 1
+        once = all(done) and self.outputs == 1 and self._noise is None
         if not once and not self._kept_apart:  # from now on, statistics have memory of their own
             self._stats, self._kept_apart = self._stats.copy(), True
             self._space.put("stats", self._stats)
         return once
+
+    def _disturb(self, noise: GradientNoise, name: int, n_rows: int, threads: int) -> None:
+        """Give the gradients that splits are looked for by their random part."""
+        if self.outputs == 1:
+            noise.add_to_rows(name, n_rows, threads)
+        else:
+            noise.add_to_lanes(name, n_rows, self.outputs, 1 << (ROW_BITS - self._lane_shift), threads)
 
     def rehearse(self) -> GrownTree:
         """Everything but the growing, so that the kernels before and after it are compiled: a tree without nodes."""

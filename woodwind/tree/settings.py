@@ -28,6 +28,7 @@ class TreeSettings:
     prune: bool = False
     l1: float = 0.0
     l2: float = 1.0
+    gradient_noise: float = 0.0  # while splits are looked for, as a multiple of the root mean square
     category_smooth: float = CATEGORY_SMOOTH
     category_l2: float = CATEGORY_L2
     features_per_node: int | None = None  # None: all
