@@ -321,6 +321,8 @@ ALL = {
         Contestant("woodwind", _woodwind(), _scikit_predict),
         Contestant("woodwind-symmetric", _woodwind(growth="symmetric", max_leaf_nodes=None), _scikit_predict),
         Contestant("woodwind-per-class", _woodwind(multiclass="one_per_class"), _scikit_predict),
+        # LightGBM's quantised gradients are rounded up or down at random, which is noise: this is what has noise here.
+        Contestant("woodwind-noise", _woodwind(gradient_noise=0.75), _scikit_predict),
         Contestant("xgboost", _xgboost(), _xgboost_predict),
         Contestant("xgboost-vector", _xgboost(multi_strategy="multi_output_tree"), _xgboost_predict),
         Contestant("lightgbm", _lightgbm(), _lightgbm_predict),
@@ -332,5 +334,5 @@ ALL = {
     )
 }
 
-# Without the ones that answer a different question (symmetric trees, vector leaves).
+# Without the ones that answer a different question (symmetric trees, vector leaves, noise).
 PLAIN = ("woodwind", "xgboost", "lightgbm", "lightgbm-quantised", "sklearn", "catboost", "ydf")

@@ -63,6 +63,16 @@ def test_sweep_equals_the_naive_walk(seed, levels, outputs):
     np.testing.assert_array_equal(nodes, naive.leaves(forest, rows))
 
 
+@settings(max_examples=5)
+@given(SEEDS, st.sampled_from([0.0, 0.2]))
+def test_sweep_of_symmetric_trees_equals_the_naive_walk(seed, missing):
+    forest = random_forest(seed, (0, 0), 4, 6, symmetric=True)
+    rows = random_rows(seed, (0, 0), 20, np.float32, missing)
+    scores, nodes = run(sweep_rows, forest, rows, forest.engine.sweep(np.float32))
+    np.testing.assert_array_equal(scores, naive.raw(forest, rows))
+    np.testing.assert_array_equal(nodes, naive.leaves(forest, rows))
+
+
 @pytest.mark.compiled
 def test_more_lanes_than_fit_at_once_are_walked_in_turns():
     forest = random_forest(1, (0, 0), LANES + 5, 3)

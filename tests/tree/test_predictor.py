@@ -2,7 +2,7 @@
 
 import pickle
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from woodwind.base.errors import TableError
-from woodwind.kernels.sweep_plan import PLACES
+from woodwind.kernels.sweep_plan import BY_LEVEL, PLACES
 from woodwind.testing import naive_traverse as naive
 from woodwind.testing.forests import random_forest, random_rows
 from woodwind.tree.forest import Forest
@@ -103,6 +103,48 @@ def test_places_of_two_bytes_and_trees_too_large_for_a_plan(dtype, missing, leve
     np.testing.assert_array_equal(forest.raw(rows), expected)
     np.testing.assert_array_equal(forest.raw(rows)[::50], naive.raw(forest, rows[::50]))
     np.testing.assert_array_equal(forest.leaves(rows)[::50], naive.leaves(forest, rows[::50]))
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("missing", [0.0, 0.1])
+@pytest.mark.parametrize("outputs", [(1, False), (3, True)])
+@pytest.mark.parametrize("levels", [(0, 0, 0), (0, 20, 0)])
+def test_symmetric_trees_are_asked_level_by_level(dtype, missing, outputs, levels):
+    forest = random_forest(11, levels, 24, 255, *outputs, symmetric=True)
+    program = forest.engine.sweep(dtype).program
+    special = program.at.reshape(2, -1, 4)[:, :-1, 3]
+    assert (special[0, 1::2] == BY_LEVEL).all()  # all depths up to eight; without missing values, all of them
+    assert (special[1, 1::2] == BY_LEVEL).sum() > 0  # otherwise those that stop nobody
+    assert not (special[:, ::2] == BY_LEVEL).all()
+    rows = random_rows(12, levels, 700, dtype, missing)
+    np.testing.assert_array_equal(forest.raw(rows)[::30], naive.raw(forest, rows[::30]))
+    np.testing.assert_array_equal(forest.leaves(rows)[::30], naive.leaves(forest, rows[::30]))
+
+
+def test_a_tree_that_is_not_quite_symmetric_is_asked_node_by_node():
+    forest = random_forest(13, (0, 0), 2, 255, symmetric=True)
+    assert forest.engine.sweep(np.float64).program.at[1, 3] == BY_LEVEL
+    node = forest.roots[1] + 2
+    for name, value in (("feature", 1 - forest.feature[node]), ("threshold", 0.5)):
+        changed = getattr(forest, name).copy()
+        changed[node] = value
+        other = replace(forest, **{name: changed}).check()
+        assert other.engine.sweep(np.float64).program.at[1, 3] != BY_LEVEL
+        rows = random_rows(14, (0, 0), 300)
+        np.testing.assert_array_equal(other.raw(rows)[::20], naive.raw(other, rows[::20]))
+
+
+def test_symmetric_trees_with_nodes_that_no_row_reached_are_asked_level_by_level_too():
+    forest = random_forest(13, (0, 0), 2, 255, symmetric=True)
+    begin = int(forest.roots[1])
+    cover = forest.cover.copy()
+    for node in (begin + 2, begin + 5, begin + 6):
+        cover[node] = 0.0
+    forest = replace(forest, cover=cover).check()
+    assert forest.engine.sweep(np.float64).program.at[1, 3] == BY_LEVEL
+    rows = random_rows(14, (0, 0), 300, missing=0.0)
+    np.testing.assert_array_equal(forest.raw(rows)[::20], naive.raw(forest, rows[::20]))
+    np.testing.assert_array_equal(forest.leaves(rows)[::20], naive.leaves(forest, rows[::20]))
 
 
 def test_more_thresholds_than_codes_are_walked():

@@ -14,7 +14,18 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from woodwind.kernels.jit import inner, kernel
-from woodwind.kernels.sweep_plan import BOUND_SHIFT, COLUMN_MASK, MISSING, PLACE_MASK, PLACES, SOURCE_SHIFT, TARGET_SHIFT, TOGETHER
+from woodwind.kernels.sweep_plan import (
+    BOUND_SHIFT,
+    BY_LEVEL,
+    COLUMN_MASK,
+    MISSING,
+    PLACE_MASK,
+    PLACES,
+    SOURCE_SHIFT,
+    TARGET_SHIFT,
+    TOGETHER,
+    WALKS,
+)
 from woodwind.kernels.traverse import LANES, advance, deliver
 
 # Rows of a block: 28 columns of them fit into the first cache, and what four questions cost once is spread over 16 vectors.
@@ -56,7 +67,7 @@ class Program(NamedTuple):
     end_value: Any  # float64: value of each end; empty if values are vectors
     tables: Any  # int8[tables, 256]: what becomes of each level
     table_column: Any  # int64[tables]: the column that holds the levels
-    at: Any  # int64[2 (T + 1), 4]: first question, end and table of each tree, and whether rows may have to walk on from there
+    at: Any  # int64[2 (T + 1), 4]: first question, end and table of each tree, and what is special about it: WALKS, BY_LEVEL or 0
 
 
 @inner
@@ -150,6 +161,27 @@ def ask(codes: Any, questions: Any, begin: Any, end: Any, places: Any) -> None:
 
 
 @inner
+def ask_levels(codes: Any, questions: Any, begin: Any, end: Any, places: Any) -> None:
+    """The same where a question is for a whole level of the tree: who exceeds the bound has its target added to its place."""
+    byte = np.uint64(255)
+    for q in range(np.uint64(begin), np.uint64(end), np.uint64(TOGETHER)):
+        w0, w1, w2, w3 = questions[q], questions[q + np.uint64(1)], questions[q + np.uint64(2)], questions[q + np.uint64(3)]
+        c0, c1 = (w0 & np.uint64(COLUMN_MASK)) * np.uint64(BLOCK), (w1 & np.uint64(COLUMN_MASK)) * np.uint64(BLOCK)
+        c2, c3 = (w2 & np.uint64(COLUMN_MASK)) * np.uint64(BLOCK), (w3 & np.uint64(COLUMN_MASK)) * np.uint64(BLOCK)
+        b0 = np.int8(np.int64((w0 >> np.uint64(BOUND_SHIFT)) & byte) - 128)
+        b1 = np.int8(np.int64((w1 >> np.uint64(BOUND_SHIFT)) & byte) - 128)
+        b2 = np.int8(np.int64((w2 >> np.uint64(BOUND_SHIFT)) & byte) - 128)
+        b3 = np.int8(np.int64((w3 >> np.uint64(BOUND_SHIFT)) & byte) - 128)
+        t0, t1 = np.uint8((w0 >> np.uint64(TARGET_SHIFT)) & byte), np.uint8((w1 >> np.uint64(TARGET_SHIFT)) & byte)
+        t2, t3 = np.uint8((w2 >> np.uint64(TARGET_SHIFT)) & byte), np.uint8((w3 >> np.uint64(TARGET_SHIFT)) & byte)
+        none = np.uint8(0)
+        for i in range(np.uint64(BLOCK)):
+            first = (t0 if codes[c0 + i] > b0 else none) | (t1 if codes[c1 + i] > b1 else none)
+            second = (t2 if codes[c2 + i] > b2 else none) | (t3 if codes[c3 + i] > b3 else none)
+            places[i] = np.uint8(places[i] | first | second)
+
+
+@inner
 def ask_wide(codes: Any, questions: Any, begin: Any, end: Any, places: Any) -> None:
     """The same with places uint16[BLOCK], one question at a time: rare enough to be compiled quickly instead."""
     for q in range(np.uint64(begin), np.uint64(end)):
@@ -181,6 +213,16 @@ def find_places(codes: Any, questions: Any, begin: Any, end: Any, n_places: Any,
     for i in range(np.uint64(BLOCK)):
         narrow[i] = 0
     ask(codes, questions, begin, end, narrow)
+    for i in range(np.uint64(BLOCK)):
+        out_places[i] = narrow[i]
+
+
+@inner
+def find_by_level(codes: Any, questions: Any, begin: Any, end: Any, narrow: Any, out_places: Any) -> None:
+    """The same for a tree that is asked level by level."""
+    for i in range(np.uint64(BLOCK)):
+        narrow[i] = 0
+    ask_levels(codes, questions, begin, end, narrow)
     for i in range(np.uint64(BLOCK)):
         out_places[i] = narrow[i]
 
@@ -225,9 +267,12 @@ def sweep_rows(x: Any, n_features: int, n_rows: int, trees: Any, tools: Any, out
             begin, after = at[plan], at[plan + 1]
             for t in range(begin[2], after[2]):
                 look_up(codes, table_column[t], tables, t, first_table + t - begin[2])
-            find_places(codes, questions, begin[0], after[0], after[1] - begin[1], narrow, places)
+            if begin[3] == BY_LEVEL:
+                find_by_level(codes, questions, begin[0], after[0], narrow, places)
+            else:
+                find_places(codes, questions, begin[0], after[0], after[1] - begin[1], narrow, places)
             first_end = np.uint64(begin[1])
-            if out is not None and begin[3] == 0 and end_value.shape[0] > 0:
+            if out is not None and begin[3] != WALKS and end_value.shape[0] > 0:
                 column = np.uint64(roots[tree, 1])
                 for i in range(n):
                     out[first + i, column] += end_value[first_end + np.uint64(places[i])]

@@ -9,6 +9,9 @@ of the right child:
            /    \\
        s..m-1    m..e                 (parents ask before their children; a third way out, STOP, is asked first)
 
+In a symmetric tree all nodes of a level ask the same, and one question does for them: those that say yes have the bit of the level
+added to their place.
+
 No row follows a pointer, and one vector instruction asks 32 rows or more. `woodwind/kernels/sweep.py` does the asking.
 The slow twin is `place_of` in `woodwind/testing/naive_traverse.py`.
 """
@@ -37,6 +40,11 @@ MISSING_BOUND = 126
 # A table of levels answers 0 for left, 1 for right, 2 for stop.
 STOP_BOUND = 1
 NEVER = 127  # no code exceeds it
+
+# What may be special about a tree: rows have to walk on from some of its ends; it is asked level by level.
+WALKS = 1
+BY_LEVEL = 2
+MOST_LEVELS = 8  # of a tree that is: places are bytes
 
 # A question in one word: the column in the low 24 bits, then the bound (plus 128), the source and the target.
 COLUMN_MASK = 0xFFFFFF

@@ -46,6 +46,28 @@ def random_tree(rng: np.random.Generator, levels: tuple[int, ...], max_leaves: i
     return {"feature": feature, "threshold": threshold, "child": child, "missing": missing, "sets": sets, "words": words, "cover": cover}
 
 
+def symmetric_tree(rng: np.random.Generator, levels: tuple[int, ...], depth: int) -> dict[str, Any]:
+    """A complete tree whose nodes of one level have the same split by a number; its nodes stand level by level."""
+    inner, n = (1 << depth) - 1, (2 << depth) - 1
+    numbers = [f for f, count in enumerate(levels) if not count]
+    level = np.repeat(np.arange(depth), 1 << np.arange(depth))
+    feature, threshold, missing = np.full(n, -1), np.zeros(n), np.full(n, int(STOP))
+    feature[:inner] = rng.choice(numbers, depth)[level]
+    threshold[:inner] = rng.choice(NUMBERS, depth)[level]
+    missing[:inner] = rng.choice([LEFT, RIGHT, STOP] if rng.random() < 0.5 else [LEFT, RIGHT], depth)[level]
+    child = np.where(np.arange(n) < inner, 2 * np.arange(n) + 1, 0)
+    cover = np.concatenate([1.0 * (1 << (depth - level)), np.ones(1 << depth)])
+    return {
+        "feature": feature,
+        "threshold": threshold,
+        "child": child,
+        "missing": missing,
+        "sets": np.full(n, -1),
+        "words": [],
+        "cover": cover,
+    }
+
+
 def random_forest(
     seed: int,
     levels: tuple[int, ...] = (0, 0, 5),
@@ -54,13 +76,18 @@ def random_forest(
     n_outputs: int = 1,
     vector: bool = False,
     wide: bool = False,
+    symmetric: bool = False,
 ) -> Forest:
-    """A forest of random trees; `vector`: every tree has a value for each output; `wide`: thresholds all differ."""
+    """A forest of random trees; `vector`: every tree has a value for each output; `wide`: thresholds all differ.
+
+    `symmetric`: every second tree is complete and has one split for each level.
+    """
     rng = np.random.default_rng(seed)
     width = n_outputs if vector else 1
     forest = Forest.empty([-(-count // 64) for count in levels], rng.normal(size=n_outputs), width)
     for tree in range(n_trees):
-        parts = random_tree(rng, levels, int(rng.integers(1, max_leaves + 1)), wide)
+        leaves = int(rng.integers(1, max_leaves + 1))
+        parts = symmetric_tree(rng, levels, leaves.bit_length()) if symmetric and tree % 2 else random_tree(rng, levels, leaves, wide)
         n = len(parts["feature"])
         one = Forest(
             **parts, roots=np.array([0, n]), set_words=forest.set_words, value=rng.normal(size=(n, width)),

@@ -10,7 +10,20 @@ from numpy.typing import NDArray
 
 from woodwind.kernels.layout import LEFT, STOP
 from woodwind.kernels.sweep import GRID, LEVELS, Encoder, Program
-from woodwind.kernels.sweep_plan import CATEGORY, END, THREE, TOGETHER, TWO, choose, write_questions
+from woodwind.kernels.sweep_plan import (
+    BOUND_SHIFT,
+    BY_LEVEL,
+    CATEGORY,
+    END,
+    MOST_LEVELS,
+    NEVER,
+    TARGET_SHIFT,
+    THREE,
+    TOGETHER,
+    TWO,
+    choose,
+    write_questions,
+)
 from woodwind.kernels.traverse import Walk
 
 # Edges of one feature: codes are 0 to 254, and one value is for what is missing.
@@ -118,8 +131,12 @@ def write_program(arrays: Any, plans: tuple[Plan, Plan], column: NDArray[np.int6
     for own, before, plan in zip(at, (at[0, 0], at[0, -1]), plans, strict=True):
         asks = np.add.reduceat((plan.ways & 3).astype(np.int64), begin) if n_trees else begin
         n_tables = np.add.reduceat((plan.ways & CATEGORY != 0).astype(np.int64), begin) if n_trees else begin
+        levels = tree_levels(arrays, plan)
+        ends = np.where(levels > 0, 1 << levels, asks + 1)
+        asks = np.where(levels > 0, levels, asks)
         own[0] = before
-        own[1:, :3] = own[0, :3] + np.cumsum(np.stack([-(-asks // TOGETHER) * TOGETHER, asks + 1, n_tables], axis=1), axis=0)
+        own[1:, :3] = own[0, :3] + np.cumsum(np.stack([-(-asks // TOGETHER) * TOGETHER, ends, n_tables], axis=1), axis=0)
+        own[:-1, 3] = np.where(levels > 0, BY_LEVEL, 0)
     questions, ends = np.zeros(at[1, -1, 0], np.uint64), np.zeros(at[1, -1, 1], np.int64)
     scratch = np.zeros((2, int(np.diff(arrays.roots).max(initial=1))), np.int64)
     for own, plan, table in zip(at, plans, tables, strict=True):
@@ -130,7 +147,10 @@ def write_program(arrays: Any, plans: tuple[Plan, Plan], column: NDArray[np.int6
             first, last = own[tree], own[tree + 1]
             nodes = int(arrays.roots[tree]), int(arrays.roots[tree + 1])
             parts = questions[first[0] : last[0]], ends[first[1] : last[1]]
-            own[tree, 3] = write_questions(arrays.child, plan.ways, asked, *nodes, *parts, scratch)
+            if own[tree, 3] == BY_LEVEL:
+                write_levels(plan, nodes[0], *parts)
+            else:
+                own[tree, 3] = write_questions(arrays.child, plan.ways, asked, *nodes, *parts, scratch)
     both = np.concatenate(tables)
     scalar = arrays.value.shape[1] == 1
     return Program(
@@ -141,6 +161,45 @@ def write_program(arrays: Any, plans: tuple[Plan, Plan], column: NDArray[np.int6
         table_column=column[both],
         at=at.reshape(-1, 4),
     )
+
+
+def tree_levels(arrays: Any, plan: Plan) -> NDArray[np.int64]:
+    """The depth of each tree whose nodes of one level all ask the same number of the same column; 0 for other trees.
+
+    Such a tree is complete and has its nodes level by level. Nodes that no row reaches have been cut away from the plan; others of
+    their level ask for them.
+    """
+    out = np.zeros(arrays.output.size, np.int64)
+    for tree, (begin, end) in enumerate(zip(arrays.roots[:-1].tolist(), arrays.roots[1:].tolist(), strict=True)):
+        depth = ((end - begin) // 2).bit_length()
+        if 1 <= depth <= MOST_LEVELS and end - begin == (2 << depth) - 1:
+            inner = np.arange(begin, begin + (1 << depth) - 1)
+            first = begin + (1 << np.repeat(np.arange(depth), 1 << np.arange(depth))) - 1  # of the level of each node
+            complete = np.array_equal(arrays.child[inner], 2 * (inner - begin) + 1) and bool(np.isin(plan.ways[inner], (TWO, END)).all())
+            alike = all(np.array_equal(own[inner], own[first]) for own in (arrays.feature, arrays.threshold, arrays.missing))
+            if complete and alike and (level_nodes(plan, begin, depth) >= 0).all():
+                out[tree] = depth
+    return out
+
+
+def level_nodes(plan: Plan, begin: int, depth: int) -> NDArray[np.int64]:
+    """The node that asks for each level of a complete tree; -1 where all have been cut away."""
+    out = np.full(depth, -1)
+    for level in range(depth):
+        first = begin + (1 << level) - 1
+        asking = np.flatnonzero(plan.ways[first : first + (1 << level)] == TWO)
+        out[level] = first + asking[0] if asking.size else -1
+    return out
+
+
+def write_levels(plan: Plan, begin: int, out_questions: NDArray[np.uint64], out_ends: NDArray[np.int64]) -> None:
+    """One question for each level of a tree, filled up with some that move nobody, and its ends from left to right."""
+    depth = len(out_ends).bit_length() - 1
+    out_questions[:] = np.uint64(NEVER + 128) << np.uint64(BOUND_SHIFT)
+    for level, node in enumerate(level_nodes(plan, begin, depth)):
+        bit = 1 << (depth - 1 - level)
+        out_questions[level] = int(plan.column[node]) | (int(plan.bound[node]) + 128) << BOUND_SHIFT | bit << TARGET_SHIFT
+    out_ends[:] = 2 * (begin + len(out_ends) - 1 + np.arange(len(out_ends)))
 
 
 def level_tables(arrays: Any, nodes: NDArray[np.int64]) -> NDArray[np.int8]:
