@@ -1,5 +1,6 @@
 """Which columns share bytes, and that trees do not depend on it."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -7,7 +8,7 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from woodwind import GradientBoostingClassifier
-from woodwind.data.codes import FEW_BINS, places_in_row, row_stride
+from woodwind.data.codes import FEW_BINS, places_in_row, row_stride, shared_stride
 from woodwind.kernels.accumulate import accumulate
 from woodwind.kernels.growing import ROWS
 from woodwind.kernels.intrinsics import int_list
@@ -45,15 +46,16 @@ def always(monkeypatch):
     monkeypatch.setattr(SharedBytes, "__init__", shared)
 
 
-def table(seed, n, sizes, missing=0.1, category=()):
-    """Codes of columns with so many values each; some are missing."""
+def table(seed, n, sizes, missing=0.1, category=(), words=0):
+    """Codes of columns with so many values each; some are missing. Rows have so many words more than the codes need."""
     rng = np.random.default_rng(seed)
     by_column = np.stack([rng.integers(0, size, n) for size in sizes]).astype(np.uint8)
     is_category = np.isin(np.arange(len(sizes)), category)
     n_bins = np.array(sizes, np.int32)
     width = 1 << (int((n_bins + 1 + is_category).max(initial=4)) - 1).bit_length()
     by_column[rng.random(by_column.shape) < missing] = width - 1
-    return coded(by_column, n_bins, is_category)
+    codes = coded(by_column, n_bins, is_category)
+    return replace(codes, by_row=np.hstack([codes.by_row, np.zeros((n, 8 * words), np.uint8)]))
 
 
 def shared_by(codes, threads=1):
@@ -109,24 +111,42 @@ def test_a_small_table_is_not_looked_through():
 
 
 def test_features_of_few_bins_stand_last_in_a_row():
-    assert places_in_row(np.array([9, 200, 3, 200, FEW_BINS + 1, FEW_BINS], np.int32)).tolist() == [3, 0, 4, 1, 2, 5]
-    assert places_in_row(np.array([9, 200, 200], np.int32)) is None  # one alone shares with nobody
-    assert places_in_row(np.array([3] * 7 + [200], np.int32)) is None  # no padding, no byte
+    assert places_in_row(np.array([9, 200, 3, 200, FEW_BINS + 1, FEW_BINS], np.int32), 8).tolist() == [3, 0, 4, 1, 2, 5]
+    assert places_in_row(np.array([9, 200, 200], np.int32), 8) is None  # one alone shares with nobody
+    assert places_in_row(np.array([3] * 7 + [200], np.int32), 8) is None  # no room, no byte
+
+
+@pytest.mark.parametrize(
+    ("sizes", "stride"),
+    [
+        ((3,) * 8, 8),  # a byte for two of eight would be a word more for each row
+        ((200,) * 24 + (3,) * 4, 32),  # padding is room enough
+        ((200,) * 16 + (2,) * 16, 40),
+        ((200,) * 62 + (3, 3), 72),
+        ((2,) * 120, 136),
+        ((2,) * 100 + (200,) * 20, 128 + 8),
+        ((200,) * 64, 64),
+    ],
+)
+def test_rows_have_room_for_shared_bytes_where_it_is_worth_it(sizes, stride):
+    assert shared_stride(np.array(sizes, np.int32)) == stride
 
 
 # ------------------------------------------------------------------------------------------------- nothing else changes
 
 
-SIZES = [(100, 3, 3, 60, 4), (2,) * 10 + (50,), (3, 1, 2, 200, 200, 200, 200, 200, 200, 200, 200, 5), (7, 30, 16, 30, 2, 2, 30, 30, 30)]
+WIDE = (2,) * 70 + (50,) * 2  # nine shared bytes, of which eight fill a word
+SIZES = [WIDE, (100, 3, 3, 60, 4), (2,) * 10 + (50,), (3, 1, 2, *(200,) * 8, 5), (7, 30, 16, 30, 2, 2, 30, 30, 30)]
 
 
 @pytest.mark.parametrize("sizes", SIZES)
 @pytest.mark.parametrize("layout", [PACKED3, PACKED2, WIDE2])
 def test_a_histogram_is_the_sum_over_rows(sizes, layout, always):
-    codes = table(1, 400, sizes)
+    missing, words = (0.0, 2) if sizes is WIDE else (0.1, 0)
+    codes = table(1, 400, sizes, missing=missing, words=words)
     stats = random_stats(1, codes)
     grower = Grower(codes, TreeSettings())
-    assert grower._shared.n_bytes > 0
+    assert grower._shared.n_bytes == 9 if sizes is WIDE else grower._shared.n_bytes > 0
     grower.stats[:] = stats
     grower._fill_rows(np.arange(400, dtype=np.int32), 400, 1)
     rule = grower._rule(SCALES, 0, False)
@@ -138,14 +158,14 @@ def test_a_histogram_is_the_sum_over_rows(sizes, layout, always):
 @pytest.mark.parametrize("sizes", SIZES)
 @pytest.mark.parametrize("growth", ["best_first", "level", "symmetric"])
 def test_trees_are_those_of_the_twin(sizes, growth, always):
-    codes = table(2, 700, sizes, category=(4,))
+    codes = table(2, 700, sizes, category=(4,), words=2)
     stats = random_stats(2, codes)
     settings = TreeSettings(growth=growth, max_leaves=12, max_depth=4, min_rows=5)
     grower = Grower(codes, settings, 2)
     grower.stats[:] = stats
     twin = (SymmetricGrowth if growth == "symmetric" else Growth)(codes, settings, SCALES, 7)
     twin.take(stats)
-    assert_same_tree(grower.grow(SCALES, 7), twin.grow())
+    assert_same_tree(grower.grow(SCALES, 7), twin.grow(), rtol=1e-13)
 
 
 def test_a_model_does_not_depend_on_who_shares(monkeypatch):
@@ -164,8 +184,9 @@ def test_a_model_does_not_depend_on_who_shares(monkeypatch):
     assert with_bytes == without
 
 
-def test_stumps_on_the_same_table_do_not_see_shared_bytes(always):
-    codes = table(5, 400, (3, 3, 60))
+@pytest.mark.parametrize("words", [0, 1])
+def test_stumps_on_the_same_table_do_not_see_shared_bytes(words, always):
+    codes = table(5, 400, (3, 3, 60), words=words)
     rng = np.random.default_rng(5)
     label, whole = rng.integers(0, 2, 400).astype(np.int32), rng.integers(1, 2**40, 400)
     before = Stumps(codes, None, 1).best(whole, label, 2)

@@ -1,5 +1,6 @@
 """Codes: a table as small integers, one byte each, row after row."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -81,13 +82,40 @@ def row_stride(n_features: int) -> int:
     return -(-n_features // WORD) * WORD
 
 
-def places_in_row(n_bins: NDArray[np.int32]) -> NDArray[np.int64] | None:
-    """Where codes stand in a row: those of features of few bins last, where there is padding for bytes that they share.
+def byte_groups(sizes: Sequence[int]) -> list[list[int]]:
+    """Columns of so many values each, by number, put together while a byte can tell all their combinations apart: fewest values first.
+
+    None is alone.
+    """
+    groups: list[list[int]] = [[]]
+    combinations = 1
+    for number in sorted(range(len(sizes)), key=lambda number: sizes[number]):
+        if combinations * sizes[number] > 1 << 8:
+            groups.append([])
+            combinations = 1
+        groups[-1].append(number)
+        combinations *= sizes[number]
+    return [group for group in groups if len(group) > 1]
+
+
+def shared_stride(n_bins: NDArray[np.int32]) -> int:
+    """Bytes of one row of codes with room for the bytes that features of few bins share.
+
+    Padding mostly is room enough. Otherwise words are added for them where it is little to the row or does for many features.
+    """
+    n_features, few = len(n_bins), n_bins[n_bins <= FEW_BINS].tolist()
+    stride = row_stride(n_features)
+    wanted = row_stride(n_features + len(byte_groups(few))) - stride
+    return stride + min(wanted, WORD * max(n_features // WORD**2, len(few) // (2 * WORD)))
+
+
+def places_in_row(n_bins: NDArray[np.int32], stride: int) -> NDArray[np.int64] | None:
+    """Where codes stand in a row: those of features of few bins last, where there is room for bytes that they share.
 
     Eight codes of other features then make a word, which is added as a whole. None: in the order of features.
     """
     few = n_bins <= FEW_BINS
-    if len(n_bins) % WORD == 0 or few.sum() < 2:
+    if len(n_bins) == stride or few.sum() < 2:
         return None
     places = np.empty(len(n_bins), np.int64)
     places[np.argsort(few, kind="stable")] = np.arange(len(n_bins))

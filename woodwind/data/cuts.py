@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from woodwind.base.pool import run_ranges
 from woodwind.base.scratch import Scratch
 from woodwind.base.sound import sound, sound_array
-from woodwind.data.codes import Codes, aligned_rows, places_in_row, row_stride, width_for
+from woodwind.data.codes import Codes, aligned_rows, places_in_row, shared_stride, width_for
 from woodwind.data.sketch import Sketch, integer_weights
 from woodwind.data.table import Column, Table, brought, for_kernel
 from woodwind.data.tally import counted
@@ -120,10 +120,11 @@ class Cuts:
     def encode(self, table: Table, threads: int = 1) -> Codes:
         """The codes of a table with the same features."""
         n, n_features = table.n_rows, len(self.edges)
-        by_row = aligned_rows(n, row_stride(n_features))
+        stride = shared_stride(self.n_bins)
+        by_row = aligned_rows(n, stride)
         from_matrix = np.flatnonzero((table.matrix_column >= 0) & ~self.is_category)
         others = np.setdiff1d(np.arange(n_features), from_matrix)
-        places = places_in_row(self.n_bins)
+        places = places_in_row(self.n_bins, stride)
         order = np.arange(n_features) if places is None else np.argsort(places)
 
         def encode_rows(begin: int, end: int) -> None:

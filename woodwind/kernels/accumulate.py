@@ -216,14 +216,11 @@ def add_block(growing: Any, rule: Any, words: Any, values: Any, m: Any, tables: 
         first = steps_at[word]
         past = steps_at[word + U(1)]
         if first < past and steps[first, 0] == 8:
-            add_word(words, word, m, values, table, rule, steps[first], ahead)
+            add_word(words, word, m, values, shared if steps[first, 1] else table, rule, steps[first], ahead)
             continue
         ask_ahead(by_row, rows, begin, end, word, U(rule.n_words))
         for number in range(first, past):
-            if steps[number, 1] == 0:
-                add_part(words, word, m, values, table, rule, steps[number])
-            else:
-                add_part(words, word, m, values, shared, rule, steps[number])
+            add_part(words, word, m, values, shared if steps[number, 1] else table, rule, steps[number])
 
 
 @inner

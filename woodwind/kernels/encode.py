@@ -298,7 +298,7 @@ def rows_from_columns(by_column: Any, order: Any, begin: int, end: int, out_by_r
         for word in range(words_per_row):
             for i in range(np.uint64(BLOCK)):
                 words[i] = np.uint64(0)
-            for k in range(min(np.uint64(8), np.uint64(n_features) - word * np.uint64(8))):
+            for k in range(min(np.uint64(8), np.uint64(max(n_features - 8 * np.int64(word), 0)))):
                 source = np.uint64(order[word * np.uint64(8) + k]) * np.uint64(m) + np.uint64(first - begin)
                 shift = np.uint64(8) * k
                 for i in range(length):

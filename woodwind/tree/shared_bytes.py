@@ -1,8 +1,9 @@
 """Columns of few values that share a byte of the rows of codes, and the steps in which codes are added to histograms.
 
-A row of codes is padded to whole words. The padding has room for bytes that say what several columns of few values have together: four
-columns of three values are one of 81. Summing a large node then takes one addition for all of them, and the sums of each follow
-(`kernels/shared_bytes.py`). The columns themselves stay where they are. Who shares changes no tree, only the time that it takes.
+A row of codes is padded to whole words. The padding, to which a wide table adds a little, has room for bytes that say what several columns
+of few values have together: four columns of three values are one of 81. Summing a large node then takes one addition for all of them, and
+the sums of each follow (`kernels/shared_bytes.py`). The columns themselves stay in the row as well. Who shares changes no tree, only the
+time that it takes.
 """
 
 from typing import NamedTuple
@@ -11,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from woodwind.base.pool import run_ranges
-from woodwind.data.codes import FEW_BINS, WORD, Codes
+from woodwind.data.codes import FEW_BINS, WORD, Codes, byte_groups
 from woodwind.kernels.growing import STEP_WIDTH
 from woodwind.kernels.shared_bytes import S_COLUMNS, note_codes, write_shared
 
@@ -54,7 +55,8 @@ class SharedBytes:
         for number, one in enumerate(found):
             values = np.arange(sizes[one.byte])
             self.sharer_codes[number, : len(values)] = one.codes[values // one.factor % len(one.codes)]
-        self.rows = int(self.sharers[:, 1].sum()) if found else NEVER
+        # Spreading takes some two additions for each value of a byte and each of its columns; a row is spared one for each column less.
+        self.rows = 2 * int(self.sharers[:, 1].sum()) // (len(found) - self.n_bytes) if found else NEVER
         for byte in range(self.n_bytes):
             _write(codes, [one for one in found if one.byte == byte], codes.n_features + byte, threads)
         shared = {one.feature for one in found}
@@ -85,17 +87,8 @@ def sharing(codes: Codes, threads: int) -> list[Sharer]:
 
     run_ranges(part, codes.n_rows, threads, len(few))
     occurs = [np.flatnonzero(marks) for marks in np.max(parts, axis=0)]
-    groups: list[list[int]] = [[]]
-    size = 1
-    for number in np.argsort([len(values) for values in occurs], kind="stable").tolist():
-        if size * len(occurs[number]) > BYTE:
-            groups.append([])
-            size = 1
-        groups[-1].append(number)
-        size *= len(occurs[number])
     found = []
-    # A byte for one column alone spares nothing.
-    for byte, group in enumerate([group for group in groups if len(group) > 1][:room]):
+    for byte, group in enumerate(byte_groups([len(values) for values in occurs])[:room]):
         factor = 1
         for number in group:
             found.append(Sharer(int(few[number]), byte, occurs[number], factor))

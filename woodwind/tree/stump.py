@@ -75,7 +75,7 @@ class Stumps:
     def __init__(self, codes: Codes, count: Integers | None, threads: int) -> None:
         self.codes, self.count, self.threads = codes, count, threads
         # Position by position of words: a pass reads each of them from end to end.
-        self._words = np.ascontiguousarray(codes.by_row.view(np.uint64).T)
+        self._words = np.ascontiguousarray(codes.by_row.view(np.uint64).T[: -(-codes.n_features // WORD)])
         # Growing trees on the same table may have written behind its codes.
         self._words[-1] &= np.uint64((1 << 8 * (1 + (codes.n_features - 1) % WORD)) - 1)
 
