@@ -13,8 +13,8 @@ and a cell sums these, packed into one int64:
 No field can overflow, so sums are exact, do not depend on the order of rows or on the number of threads,
 and a child's histogram is exactly its parent's minus its sibling's.
 
-Eight codes are read as one word. Rows are taken in blocks: a block's rows are brought together first (with prefetch,
-since the rows of a node are scattered), then each word position runs over the block, so that the eight tables it
+Eight codes are read as one word. Rows are taken in blocks: a block's rows are brought together first (they have been asked
+for, since the rows of a node are scattered), then each word position runs over the block, so that the eight tables it
 touches (16 kB) stay in the first-level cache: 0.50 ns per update against 0.64 for whole rows (docs/decisions/0003-histograms.md).
 While a block is added, the next one is asked for: a row from memory takes longer than adding it (0019-memory-asked-ahead.md there).
 """
@@ -38,7 +38,7 @@ from woodwind.kernels.growing import (
     VALUES,
     WORDS,
 )
-from woodwind.kernels.intrinsics import byte_list, int_list, ints, prefetch, prefetch_far, row_list, word_list, words_in
+from woodwind.kernels.intrinsics import byte_list, int_list, ints, prefetch_far, row_list, word_list, words_in
 from woodwind.kernels.jit import inlined, inner, kernel
 from woodwind.kernels.layout import PACKED2, ROWS_PACKED2, WIDE2
 from woodwind.kernels.shared_bytes import spread
@@ -47,7 +47,6 @@ from woodwind.kernels.sparse import accumulate_lists, count_lists
 U = np.uint64
 BLOCK_WORDS = 2048  # words brought together at a time: 16 kB
 BLOCK_ROWS = 512
-AHEAD = 24  # rows between a prefetch and its use
 CHUNK = 64  # rows that are added between asking for some of the next block
 
 
@@ -117,15 +116,16 @@ def copy_codes(by_row: Any, row: Any, size: Any, words: Any, place: Any) -> None
 
 @inner
 def bring_together(growing: Any, rule: Any, begin: Any, end: Any, rows: Any, layout: Any, words: Any, values: Any) -> None:
-    """Copy the codes and the packed statistics of rows[begin:end], row after row, to `words` and `values`."""
+    """Copy the codes and the packed statistics of rows[begin:end], row after row, to `words` and `values`.
+
+    In two loops: the first is vector code. All codes have been asked for: they come from the second-level cache, which nothing waits for.
+    """
     by_row = word_list(growing, BY_ROW)
-    last = U(end - 1)
     size = U(rule.n_words)
     for i in range(U(end - begin)):
-        prefetch(by_row, U(rows[min(U(begin) + i + U(AHEAD), last)] >> 32) * size)
-        row = rows[U(begin) + i]
-        values[i] = packed_value(row, layout)
-        copy_codes(by_row, U(row >> 32), size, words, i)
+        values[i] = packed_value(rows[U(begin) + i], layout)
+    for i in range(U(end - begin)):
+        copy_codes(by_row, U(rows[U(begin) + i] >> 32), size, words, i)
 
 
 @inlined
@@ -238,6 +238,8 @@ def accumulate_packed(growing: Any, rule: Any, begin: Any, end: Any, rows: Any, 
     if shares:
         shared[:] = 0
     step = max(64, min(BLOCK_ROWS, BLOCK_WORDS // rule.n_words))
+    for word in range(U(rule.n_words)):
+        ask_ahead(by_row, rows, U(begin), U(min(begin + step, end)), word, U(rule.n_words))
     for first in range(begin, end, step):
         past = min(first + step, end)
         bring_together(growing, rule, first, past, rows, layout, words, values)

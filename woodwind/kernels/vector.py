@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from woodwind.kernels.accumulate import AHEAD, BLOCK_ROWS, BLOCK_WORDS
+from woodwind.kernels.accumulate import BLOCK_ROWS, BLOCK_WORDS
 from woodwind.kernels.growing import (
     BINS,
     BY_ROW,
@@ -91,6 +91,7 @@ from woodwind.kernels.tasks import (
 from woodwind.kernels.team import KIND, finish_task
 
 U = np.uint64
+AHEAD = 24  # rows between asking for one and its use
 S_RIGHT = 5  # row of the float scratch: squared gradients to the right, summed over the outputs
 S_LEFT = 6  # and to the left
 
@@ -149,8 +150,7 @@ def add_lanes(growing: Any, words: Any, values: Any, m: Any, table: Any, rule: A
     starts = int_list(growing, STARTS)
     places = int_list(growing, PLACES)
     for f in range(rule.n_features):
-        shift = U(8 * (places[f] % 8))
-        at = U(places[f] // 8) * U(m)
+        at, shift = U(places[f] // 8) * U(m), U(8 * (places[f] % 8))
         base = U(starts[f]) * lanes
         for i in range(U(m)):
             cell = base + ((words[at + i] >> shift) & U(255)) * lanes
