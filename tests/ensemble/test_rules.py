@@ -71,5 +71,6 @@ def test_trees_of_wider_tables_see_a_smaller_share_of_more_features():
 def test_bad_luck_is_possible_only_where_something_is_drawn():
     assert rules.split_patience(TreeSettings(), 1.0) == 1
     assert rules.split_patience(TreeSettings(), 0.9) > 1
+    assert rules.split_patience(TreeSettings(), 1.0, bootstrap=True) > 1
     assert rules.split_patience(TreeSettings(features_per_node=2), 1.0) > 1
     assert rules.split_patience(TreeSettings(gradient_noise=0.5), 1.0) > 1

@@ -91,7 +91,7 @@ class Boosting:
     def _steps(self, lesson: Lesson, folds: Folds, plan: BoostPlan, watch: "_Watch") -> Iterator[Step]:
         """Rounds of all folds until the rows held out are no longer better."""
         rounds = rounds_in_step(folds.boosters, folds.held, MOST_ROUNDS, plan.threads)
-        patience = rules.split_patience(plan.tree, plan.subsample)
+        patience = rules.split_patience(plan.tree, plan.subsample, plan.bootstrap)
         steps = scored(until_no_split(rounds, patience), watch)
         share = None if lesson.n_classes else LEAST_SHARE_OF_THE_REST
         return until_no_better(steps, rules.patience(plan.learning_rate), LEAST_GAIN * watch.before, share)

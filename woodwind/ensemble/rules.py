@@ -112,7 +112,8 @@ def category_smooth(n_rows: float) -> float:
     return max(LEAST_CATEGORY_L2, LEVEL_SMOOTHING * math.sqrt(n_rows))
 
 
-def split_patience(settings: TreeSettings, subsample: float) -> int:
+def split_patience(settings: TreeSettings, subsample: float, bootstrap: bool = False) -> int:
     """Rounds in a row without any split that end a training: one where nothing is random, since the next would be the same."""
     drawn = (settings.features_per_tree, settings.features_per_level, settings.features_per_node)
-    return 1 if subsample == 1.0 and settings.gradient_noise == 0.0 and all(count is None for count in drawn) else 10
+    rows_differ = subsample < 1.0 or bootstrap
+    return 10 if rows_differ or settings.gradient_noise > 0.0 or any(count is not None for count in drawn) else 1

@@ -322,7 +322,7 @@ class Boosting(TreeSkin):
                 raise ParameterError(f"{self._owner}: callbacks must be functions that take a finished round, but {call!r} is none.")
         return Stop(
             count=values["n_estimators"],
-            split_patience=rules.split_patience(plan.tree, plan.subsample),
+            split_patience=rules.split_patience(plan.tree, plan.subsample, plan.bootstrap),
             early=watched is not None and values["early_stopping"] is not False,
             patience=rules.patience(plan.learning_rate) if patience == "auto" else patience,
             tol=values["tol"],
