@@ -110,10 +110,10 @@ def test_places_of_two_bytes_and_trees_too_large_for_a_plan(dtype, missing, leve
 @pytest.mark.parametrize("outputs", [(1, False), (3, True)])
 @pytest.mark.parametrize("levels", [(0, 0, 0), (0, 20, 0)])
 def test_symmetric_trees_are_asked_level_by_level(dtype, missing, outputs, levels):
-    forest = random_forest(11, levels, 24, 255, *outputs, symmetric=True)
+    forest = random_forest(11, levels, 24, 511, *outputs, symmetric=True)
     program = forest.engine.sweep(dtype).program
     special = program.at.reshape(2, -1, 4)[:, :-1, 3]
-    assert (special[0, 1::2] == BY_LEVEL).all()  # all depths up to eight; without missing values, all of them
+    assert (special[0, 1::2] == BY_LEVEL).all()  # all depths up to nine; without missing values, all of them
     assert (special[1, 1::2] == BY_LEVEL).sum() > 0  # otherwise those that stop nobody
     assert not (special[:, ::2] == BY_LEVEL).all()
     rows = random_rows(12, levels, 700, dtype, missing)

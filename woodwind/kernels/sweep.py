@@ -136,21 +136,25 @@ def encode_block(x: Any, n_features: Any, first: Any, last: Any, encoder: Any, c
 
 
 @inner
+def read_question(word: Any) -> Any:
+    """Where the column of a question begins in a block, its bound, its source and its target."""
+    bound = np.int8(np.int64((word >> np.uint64(BOUND_SHIFT)) & np.uint64(255)) - 128)
+    source, target = (word >> np.uint64(SOURCE_SHIFT)) & np.uint64(PLACE_MASK), word >> np.uint64(TARGET_SHIFT)
+    return (word & np.uint64(COLUMN_MASK)) * np.uint64(BLOCK), bound, np.uint16(source), np.uint16(target)
+
+
+@inner
 def ask(codes: Any, questions: Any, begin: Any, end: Any, places: Any) -> None:
     """Put questions begin..end to a block of rows: codes int8[columns * BLOCK], places uint8[BLOCK] in and out."""
-    byte = np.uint64(255)
     for q in range(np.uint64(begin), np.uint64(end), np.uint64(TOGETHER)):
-        w0, w1, w2, w3 = questions[q], questions[q + np.uint64(1)], questions[q + np.uint64(2)], questions[q + np.uint64(3)]
-        c0, c1 = (w0 & np.uint64(COLUMN_MASK)) * np.uint64(BLOCK), (w1 & np.uint64(COLUMN_MASK)) * np.uint64(BLOCK)
-        c2, c3 = (w2 & np.uint64(COLUMN_MASK)) * np.uint64(BLOCK), (w3 & np.uint64(COLUMN_MASK)) * np.uint64(BLOCK)
-        b0 = np.int8(np.int64((w0 >> np.uint64(BOUND_SHIFT)) & byte) - 128)
-        b1 = np.int8(np.int64((w1 >> np.uint64(BOUND_SHIFT)) & byte) - 128)
-        b2 = np.int8(np.int64((w2 >> np.uint64(BOUND_SHIFT)) & byte) - 128)
-        b3 = np.int8(np.int64((w3 >> np.uint64(BOUND_SHIFT)) & byte) - 128)
-        s0, t0 = np.uint8((w0 >> np.uint64(SOURCE_SHIFT)) & byte), np.uint8((w0 >> np.uint64(TARGET_SHIFT)) & byte)
-        s1, t1 = np.uint8((w1 >> np.uint64(SOURCE_SHIFT)) & byte), np.uint8((w1 >> np.uint64(TARGET_SHIFT)) & byte)
-        s2, t2 = np.uint8((w2 >> np.uint64(SOURCE_SHIFT)) & byte), np.uint8((w2 >> np.uint64(TARGET_SHIFT)) & byte)
-        s3, t3 = np.uint8((w3 >> np.uint64(SOURCE_SHIFT)) & byte), np.uint8((w3 >> np.uint64(TARGET_SHIFT)) & byte)
+        c0, b0, source, target = read_question(questions[q])
+        s0, t0 = np.uint8(source), np.uint8(target)
+        c1, b1, source, target = read_question(questions[q + np.uint64(1)])
+        s1, t1 = np.uint8(source), np.uint8(target)
+        c2, b2, source, target = read_question(questions[q + np.uint64(2)])
+        s2, t2 = np.uint8(source), np.uint8(target)
+        c3, b3, source, target = read_question(questions[q + np.uint64(3)])
+        s3, t3 = np.uint8(source), np.uint8(target)
         for i in range(np.uint64(BLOCK)):
             place = places[i]
             place = t0 if (codes[c0 + i] > b0) & (place == s0) else place
@@ -161,37 +165,24 @@ def ask(codes: Any, questions: Any, begin: Any, end: Any, places: Any) -> None:
 
 
 @inner
-def ask_levels(codes: Any, questions: Any, begin: Any, end: Any, places: Any) -> None:
-    """The same where a question is for a whole level of the tree: who exceeds the bound has its target added to its place."""
-    byte = np.uint64(255)
-    for q in range(np.uint64(begin), np.uint64(end), np.uint64(TOGETHER)):
-        w0, w1, w2, w3 = questions[q], questions[q + np.uint64(1)], questions[q + np.uint64(2)], questions[q + np.uint64(3)]
-        c0, c1 = (w0 & np.uint64(COLUMN_MASK)) * np.uint64(BLOCK), (w1 & np.uint64(COLUMN_MASK)) * np.uint64(BLOCK)
-        c2, c3 = (w2 & np.uint64(COLUMN_MASK)) * np.uint64(BLOCK), (w3 & np.uint64(COLUMN_MASK)) * np.uint64(BLOCK)
-        b0 = np.int8(np.int64((w0 >> np.uint64(BOUND_SHIFT)) & byte) - 128)
-        b1 = np.int8(np.int64((w1 >> np.uint64(BOUND_SHIFT)) & byte) - 128)
-        b2 = np.int8(np.int64((w2 >> np.uint64(BOUND_SHIFT)) & byte) - 128)
-        b3 = np.int8(np.int64((w3 >> np.uint64(BOUND_SHIFT)) & byte) - 128)
-        t0, t1 = np.uint8((w0 >> np.uint64(TARGET_SHIFT)) & byte), np.uint8((w1 >> np.uint64(TARGET_SHIFT)) & byte)
-        t2, t3 = np.uint8((w2 >> np.uint64(TARGET_SHIFT)) & byte), np.uint8((w3 >> np.uint64(TARGET_SHIFT)) & byte)
-        none = np.uint8(0)
-        for i in range(np.uint64(BLOCK)):
-            first = (t0 if codes[c0 + i] > b0 else none) | (t1 if codes[c1 + i] > b1 else none)
-            second = (t2 if codes[c2 + i] > b2 else none) | (t3 if codes[c3 + i] > b3 else none)
-            places[i] = np.uint8(places[i] | first | second)
-
-
-@inner
 def ask_wide(codes: Any, questions: Any, begin: Any, end: Any, places: Any) -> None:
     """The same with places uint16[BLOCK], one question at a time: rare enough to be compiled quickly instead."""
     for q in range(np.uint64(begin), np.uint64(end)):
-        word = questions[q]
-        column = (word & np.uint64(COLUMN_MASK)) * np.uint64(BLOCK)
-        bound = np.int8(np.int64((word >> np.uint64(BOUND_SHIFT)) & np.uint64(255)) - 128)
-        source, target = np.uint16((word >> np.uint64(SOURCE_SHIFT)) & np.uint64(PLACE_MASK)), np.uint16(word >> np.uint64(TARGET_SHIFT))
+        column, bound, source, target = read_question(questions[q])
         for i in range(np.uint64(BLOCK)):
             place = places[i]
             places[i] = target if (codes[column + i] > bound) & (place == source) else place
+
+
+@inner
+def ask_levels(codes: Any, questions: Any, begin: Any, end: Any, out_places: Any) -> None:
+    """Put questions begin..end, one for each level of a tree, to a block of rows: who exceeds the bound has the target added."""
+    for i in range(np.uint64(BLOCK)):
+        out_places[i] = 0
+    for q in range(np.uint64(begin), np.uint64(end)):
+        column, bound, _source, target = read_question(questions[q])
+        for i in range(np.uint64(BLOCK)):
+            out_places[i] |= target if codes[column + i] > bound else np.uint16(0)
 
 
 @inner
@@ -213,16 +204,6 @@ def find_places(codes: Any, questions: Any, begin: Any, end: Any, n_places: Any,
     for i in range(np.uint64(BLOCK)):
         narrow[i] = 0
     ask(codes, questions, begin, end, narrow)
-    for i in range(np.uint64(BLOCK)):
-        out_places[i] = narrow[i]
-
-
-@inner
-def find_by_level(codes: Any, questions: Any, begin: Any, end: Any, narrow: Any, out_places: Any) -> None:
-    """The same for a tree that is asked level by level."""
-    for i in range(np.uint64(BLOCK)):
-        narrow[i] = 0
-    ask_levels(codes, questions, begin, end, narrow)
     for i in range(np.uint64(BLOCK)):
         out_places[i] = narrow[i]
 
@@ -268,7 +249,7 @@ def sweep_rows(x: Any, n_features: int, n_rows: int, trees: Any, tools: Any, out
             for t in range(begin[2], after[2]):
                 look_up(codes, table_column[t], tables, t, first_table + t - begin[2])
             if begin[3] == BY_LEVEL:
-                find_by_level(codes, questions, begin[0], after[0], narrow, places)
+                ask_levels(codes, questions, begin[0], after[0], places)
             else:
                 find_places(codes, questions, begin[0], after[0], after[1] - begin[1], narrow, places)
             first_end = np.uint64(begin[1])

@@ -44,7 +44,7 @@ NEVER = 127  # no code exceeds it
 # What may be special about a tree: rows have to walk on from some of its ends; it is asked level by level.
 WALKS = 1
 BY_LEVEL = 2
-MOST_LEVELS = 8  # of a tree that is: places are bytes
+MOST_LEVELS = WIDE_PLACES.bit_length() - 1  # of a tree that is: a larger plan has lost its lowest levels
 
 # A question in one word: the column in the low 24 bits, then the bound (plus 128), the source and the target.
 COLUMN_MASK = 0xFFFFFF

@@ -16,7 +16,6 @@ from woodwind.kernels.sweep_plan import (
     CATEGORY,
     END,
     MOST_LEVELS,
-    NEVER,
     TARGET_SHIFT,
     THREE,
     TOGETHER,
@@ -133,9 +132,9 @@ def write_program(arrays: Any, plans: tuple[Plan, Plan], column: NDArray[np.int6
         n_tables = np.add.reduceat((plan.ways & CATEGORY != 0).astype(np.int64), begin) if n_trees else begin
         levels = tree_levels(arrays, plan)
         ends = np.where(levels > 0, 1 << levels, asks + 1)
-        asks = np.where(levels > 0, levels, asks)
+        asks = np.where(levels > 0, levels, -(-asks // TOGETHER) * TOGETHER)
         own[0] = before
-        own[1:, :3] = own[0, :3] + np.cumsum(np.stack([-(-asks // TOGETHER) * TOGETHER, ends, n_tables], axis=1), axis=0)
+        own[1:, :3] = own[0, :3] + np.cumsum(np.stack([asks, ends, n_tables], axis=1), axis=0)
         own[:-1, 3] = np.where(levels > 0, BY_LEVEL, 0)
     questions, ends = np.zeros(at[1, -1, 0], np.uint64), np.zeros(at[1, -1, 1], np.int64)
     scratch = np.zeros((2, int(np.diff(arrays.roots).max(initial=1))), np.int64)
@@ -193,9 +192,8 @@ def level_nodes(plan: Plan, begin: int, depth: int) -> NDArray[np.int64]:
 
 
 def write_levels(plan: Plan, begin: int, out_questions: NDArray[np.uint64], out_ends: NDArray[np.int64]) -> None:
-    """One question for each level of a tree, filled up with some that move nobody, and its ends from left to right."""
+    """One question for each level of a tree, and its ends from left to right."""
     depth = len(out_ends).bit_length() - 1
-    out_questions[:] = np.uint64(NEVER + 128) << np.uint64(BOUND_SHIFT)
     for level, node in enumerate(level_nodes(plan, begin, depth)):
         bit = 1 << (depth - 1 - level)
         out_questions[level] = int(plan.column[node]) | (int(plan.bound[node]) + 128) << BOUND_SHIFT | bit << TARGET_SHIFT
