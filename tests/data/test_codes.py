@@ -51,5 +51,5 @@ def test_the_width_has_room_for_the_bins_and_the_two_codes_beside_them(n_bins, i
 
 
 def test_the_codes_that_are_no_bins_are_the_last_two():
-    codes = Codes(np.zeros((3, 8), np.uint8), np.array([2, 3], np.int32), 8, np.array([False, True]))
+    codes = Codes(np.zeros((3, 8), np.uint8), np.array([2, 3], np.int32), 8, np.array([False, True]), np.arange(2))
     assert (codes.n_features, codes.n_rows, codes.missing, codes.unseen) == (2, 3, 7, 6)

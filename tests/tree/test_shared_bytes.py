@@ -59,7 +59,7 @@ def table(seed, n, sizes, missing=0.1, category=(), words=0):
 
 
 def shared_by(codes, threads=1):
-    return SharedBytes(codes, np.arange(codes.n_features + 1) * codes.width, False, threads)
+    return SharedBytes(codes, np.arange(codes.n_features + 1) * codes.width, shared_bytes.sharing(codes, threads), threads)
 
 
 def groups(codes):
@@ -112,8 +112,8 @@ def test_a_small_table_is_not_looked_through():
 
 def test_features_of_few_bins_stand_last_in_a_row():
     assert places_in_row(np.array([9, 200, 3, 200, FEW_BINS + 1, FEW_BINS], np.int32), 8).tolist() == [3, 0, 4, 1, 2, 5]
-    assert places_in_row(np.array([9, 200, 200], np.int32), 8) is None  # one alone shares with nobody
-    assert places_in_row(np.array([3] * 7 + [200], np.int32), 8) is None  # no room, no byte
+    assert places_in_row(np.array([9, 200, 200], np.int32), 8).tolist() == [0, 1, 2]  # one alone shares with nobody
+    assert places_in_row(np.array([3] * 7 + [200], np.int32), 8).tolist() == list(range(8))  # no room, no byte
 
 
 @pytest.mark.parametrize(

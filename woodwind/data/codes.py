@@ -27,7 +27,7 @@ class Codes:
     n_bins: NDArray[np.int32]  # (F,)
     width: int  # codes are below it; a power of two from 4 to 256
     is_category: NDArray[np.bool_]  # (F,)
-    in_row: NDArray[np.int64] | None = None  # (F,) where in a row the code of each feature stands; None: in the order of features
+    places: NDArray[np.int64]  # (F,) where in a row the code of each feature stands
 
     @property
     def n_rows(self) -> int:
@@ -38,11 +38,6 @@ class Codes:
     def n_features(self) -> int:
         """Number of features."""
         return len(self.n_bins)
-
-    @property
-    def places(self) -> NDArray[np.int64]:
-        """(F,) where in a row the code of each feature stands."""
-        return np.arange(self.n_features) if self.in_row is None else self.in_row
 
     @property
     def by_column(self) -> NDArray[np.uint8]:
@@ -109,16 +104,14 @@ def shared_stride(n_bins: NDArray[np.int32]) -> int:
     return stride + min(wanted, WORD * max(n_features // WORD**2, len(few) // (2 * WORD)))
 
 
-def places_in_row(n_bins: NDArray[np.int32], stride: int) -> NDArray[np.int64] | None:
+def places_in_row(n_bins: NDArray[np.int32], stride: int) -> NDArray[np.int64]:
     """Where codes stand in a row: those of features of few bins last, where there is room for bytes that they share.
 
-    Eight codes of other features then make a word, which is added as a whole. None: in the order of features.
+    Eight codes of other features then make a word, which is added as a whole.
     """
-    few = n_bins <= FEW_BINS
-    if len(n_bins) == stride or few.sum() < 2:
-        return None
-    places = np.empty(len(n_bins), np.int64)
-    places[np.argsort(few, kind="stable")] = np.arange(len(n_bins))
+    places, few = np.arange(len(n_bins)), n_bins <= FEW_BINS
+    if len(n_bins) < stride and few.sum() > 1:
+        places[np.argsort(few, kind="stable")] = np.arange(len(n_bins))
     return places
 
 

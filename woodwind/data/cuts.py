@@ -125,7 +125,7 @@ class Cuts:
         from_matrix = np.flatnonzero((table.matrix_column >= 0) & ~self.is_category)
         others = np.setdiff1d(np.arange(n_features), from_matrix)
         places = places_in_row(self.n_bins, stride)
-        order = np.arange(n_features) if places is None else np.argsort(places)
+        order = np.argsort(places)
 
         def encode_rows(begin: int, end: int) -> None:
             room = _cast_room(table.source, end - begin)

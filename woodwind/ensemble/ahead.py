@@ -75,7 +75,7 @@ def small_table() -> Codes:
     """Eight rows of one feature."""
     by_row = np.zeros((8, row_stride(1)), np.uint8)
     by_row[:, 0] = np.arange(8)
-    return Codes(by_row, np.array([8], np.int32), 16, np.zeros(1, np.bool_))
+    return Codes(by_row, np.array([8], np.int32), 16, np.zeros(1, np.bool_), np.zeros(1, np.int64))
 
 
 def compile_growth(outputs: int, growth: str) -> None:

@@ -33,6 +33,10 @@ from woodwind.kernels.growing import (
     SHARED,
     SPARE,
     STATS,
+    STEP_CELL,
+    STEP_COUNT,
+    STEP_SHARED,
+    STEP_SHIFT,
     STEPS,
     STEPS_AT,
     VALUES,
@@ -146,14 +150,14 @@ def add_word(words: Any, word: Any, m: Any, values: Any, table: Any, rule: Any, 
     by_row, rows, begin, end = ahead
     size = U(rule.n_words)
     byte = U(255)
-    a = U(step[3])
-    b = U(step[5])
-    c = U(step[7])
-    d = U(step[9])
-    e = U(step[10])
-    f = U(step[11])
-    g = U(step[12])
-    h = U(step[13])
+    a = U(step[STEP_CELL])
+    b = U(step[STEP_CELL + 1])
+    c = U(step[STEP_CELL + 2])
+    d = U(step[STEP_CELL + 3])
+    e = U(step[STEP_CELL + 4])
+    f = U(step[STEP_CELL + 5])
+    g = U(step[STEP_CELL + 6])
+    h = U(step[STEP_CELL + 7])
     for first in range(U(0), m, U(CHUNK)):
         past = min(first + U(CHUNK), m)
         ask_ahead(by_row, rows, min(begin + first, end), min(begin + past, end), word, size)
@@ -175,31 +179,31 @@ def add_part(words: Any, word: Any, m: Any, values: Any, table: Any, rule: Any, 
     """Add some codes of a word of a block of m rows: step has the shift in the word and the first cell of up to four."""
     size = U(rule.n_words)
     byte = U(255)
-    shift = U(step[2])
-    a = U(step[3])
-    b_shift = U(step[4])
-    b = U(step[5])
-    if step[0] == 4:
-        c_shift = U(step[6])
-        c = U(step[7])
-        d_shift = U(step[8])
-        d = U(step[9])
+    a_shift = U(step[STEP_SHIFT])
+    a = U(step[STEP_CELL])
+    b_shift = U(step[STEP_SHIFT + 1])
+    b = U(step[STEP_CELL + 1])
+    if step[STEP_COUNT] == 4:
+        c_shift = U(step[STEP_SHIFT + 2])
+        c = U(step[STEP_CELL + 2])
+        d_shift = U(step[STEP_SHIFT + 3])
+        d = U(step[STEP_CELL + 3])
         for i in range(m):
             codes = words[word + i * size]
             value = values[i]
-            table[a + ((codes >> shift) & byte)] += value
+            table[a + ((codes >> a_shift) & byte)] += value
             table[b + ((codes >> b_shift) & byte)] += value
             table[c + ((codes >> c_shift) & byte)] += value
             table[d + ((codes >> d_shift) & byte)] += value
-    elif step[0] == 2:
+    elif step[STEP_COUNT] == 2:
         for i in range(m):
             codes = words[word + i * size]
             value = values[i]
-            table[a + ((codes >> shift) & byte)] += value
+            table[a + ((codes >> a_shift) & byte)] += value
             table[b + ((codes >> b_shift) & byte)] += value
     else:
         for i in range(m):
-            table[a + ((words[word + i * size] >> shift) & byte)] += values[i]
+            table[a + ((words[word + i * size] >> a_shift) & byte)] += values[i]
 
 
 @inner
@@ -215,12 +219,12 @@ def add_block(growing: Any, rule: Any, words: Any, values: Any, m: Any, tables: 
     for word in range(U(rule.n_words)):
         first = steps_at[word]
         past = steps_at[word + U(1)]
-        if first < past and steps[first, 0] == 8:
-            add_word(words, word, m, values, shared if steps[first, 1] else table, rule, steps[first], ahead)
+        if first < past and steps[first, STEP_COUNT] == 8:
+            add_word(words, word, m, values, shared if steps[first, STEP_SHARED] else table, rule, steps[first], ahead)
             continue
         ask_ahead(by_row, rows, begin, end, word, U(rule.n_words))
         for number in range(first, past):
-            add_part(words, word, m, values, shared if steps[number, 1] else table, rule, steps[number])
+            add_part(words, word, m, values, shared if steps[number, STEP_SHARED] else table, rule, steps[number])
 
 
 @inner

@@ -308,8 +308,8 @@ def rows_from_columns(by_column: Any, order: Any, begin: int, end: int, out_by_r
 
 
 @kernel
-def columns_from_rows(by_row: Any, wanted: Any, places: Any, begin: int, end: int, out_by_column: Any) -> None:
-    """Copy the codes at some places of rows begin..end of by_row uint8[n, stride] to out_by_column[place] of uint8[k, n].
+def columns_from_rows(by_row: Any, places: Any, targets: Any, begin: int, end: int, out_by_column: Any) -> None:
+    """Copy the codes at some places of rows begin..end of by_row uint8[n, stride] to out_by_column[target] of uint8[k, n].
 
     64 rows at a time.
     """
@@ -318,7 +318,7 @@ def columns_from_rows(by_row: Any, wanted: Any, places: Any, begin: int, end: in
     for first in range(begin, end, BLOCK):
         length = np.uint64(min(BLOCK, end - first))
         start = np.uint64(first) * stride
-        for j in range(len(wanted)):
-            source, target = start + np.uint64(wanted[j]), np.uint64(places[j]) * n + np.uint64(first)
+        for j in range(len(places)):
+            source, target = start + np.uint64(places[j]), np.uint64(targets[j]) * n + np.uint64(first)
             for i in range(length):
                 out[target + i] = flat[source + i * stride]

@@ -80,14 +80,20 @@ COLUMN_AT = 50  # int64[F], flat: where a column stands in BY_COLUMN; -1: it is 
 ROW_CODES = 51  # uint8[n * 8 * words], flat: the same memory as BY_ROW
 SIDES = 52  # uint8[capacity], flat: for each place of a row in a large node, 1 if it goes left
 # How the codes of a row are added: see kernels/accumulate.py and tree/shared_bytes.py.
-STEP_WIDTH = 14
-STEPS = 53  # int64[steps, 14]: codes at a time; 1: shared bytes; shift in the word and first cell of four; first cells of four more
+STEPS = 53  # int64[steps, STEP_WIDTH]
 STEPS_AT = 54  # int64[2, words + 1]: the steps of each word, column by column, and where bytes are shared
 SHARED = 55  # int64[threads, shared bytes * 256]: their sums
 SHARERS = 56  # int64[columns, 3]: see kernels/shared_bytes.py
 SHARER_CODES = 57  # uint8[columns, 256]: the code that a column has for each value of its byte
 PLACES = 58  # int64[F], flat: where in a row the code of each feature stands
 ENTRIES = 59
+
+# Columns of STEPS.
+STEP_COUNT = 0  # codes at a time: 8, 4, 2 or 1
+STEP_SHARED = 1  # 1: they are shared bytes
+STEP_SHIFT = 2  # where each of up to four stands in the word, in bits; eight are all of it
+STEP_CELL = 6  # the first cell of each of up to eight
+STEP_WIDTH = 14
 
 # Columns of TREE_I and TREE_F.
 TREE_FEATURE = 0  # -1 at a leaf

@@ -33,10 +33,10 @@ def random_codes(
 def coded(by_column: NDArray[np.uint8], n_bins: NDArray[np.int32], is_category: NDArray[np.bool_]) -> Codes:
     """Codes from those of the columns, which stand in their rows in an order that nothing may rely on."""
     n_features, n = by_column.shape
-    in_row = np.random.default_rng(n).permutation(n_features)
+    places = np.random.default_rng(n).permutation(n_features)
     by_row = np.zeros((n, row_stride(n_features)), np.uint8)
-    by_row[:, in_row] = by_column.T
-    return Codes(by_row, n_bins, width_for(n_bins, is_category), is_category, in_row)
+    by_row[:, places] = by_column.T
+    return Codes(by_row, n_bins, width_for(n_bins, is_category), is_category, places)
 
 
 def packed(gradient: NDArray[Any], hessian: NDArray[Any], scales: NDArray[np.float64] = SCALES) -> Ints:

@@ -18,7 +18,7 @@ from woodwind.tree.gradient_noise import GradientNoise
 from woodwind.tree.kept_columns import KeptColumns
 from woodwind.tree.row_lists import row_lists
 from woodwind.tree.settings import ORDERS, TreeSettings, group_bits
-from woodwind.tree.shared_bytes import BYTE, SharedBytes
+from woodwind.tree.shared_bytes import BYTE, SharedBytes, sharing
 from woodwind.tree.workspace import ListedCodes, workspace
 
 DEEPEST = 1 << 40  # no limit
@@ -122,10 +122,12 @@ class Grower:
 
     def _share_bytes(self, beside: "Grower | None") -> None:
         """Let columns of few values share bytes, where trees have one output."""
-        apart = self._table.lists is not None or self.outputs > 1
-        self._shared: SharedBytes = (
-            SharedBytes(self.codes, self._table.starts, apart, self.threads) if beside is None else beside._shared
-        )
+        if beside is None:
+            whole_rows = self._table.lists is None and self.outputs == 1
+            found = sharing(self.codes, self.threads) if whole_rows else []
+            self._shared = SharedBytes(self.codes, self._table.starts, found, self.threads)
+        else:
+            self._shared = beside._shared
         for name in ("steps", "steps_at", "sharers", "sharer_codes"):
             self._space.put(name, getattr(self._shared, name))
         self._space.put("shared", np.empty((self.threads, BYTE * max(self._shared.n_bytes, 1)), np.int64))

@@ -62,10 +62,10 @@ class KeptColumns:
             self.at[wanted] = places
             self._bring(wanted, places, threads)
 
-    def _bring(self, features: NDArray[np.int64], places: NDArray[np.int64], threads: int) -> None:
-        """Copy columns from the rows to their places."""
-        by_row, from_places = self._codes.by_row, self._codes.places[features]
+    def _bring(self, features: NDArray[np.int64], targets: NDArray[np.int64], threads: int) -> None:
+        """Copy columns from the rows to where they are to stand."""
+        by_row, places = self._codes.by_row, self._codes.places[features]
         run_ranges(
-            lambda begin, end: columns_from_rows(by_row, from_places, places, begin, end, self.by_column),
+            lambda begin, end: columns_from_rows(by_row, places, targets, begin, end, self.by_column),
             self._codes.n_rows, threads, len(features),
         )  # fmt: skip

@@ -6,6 +6,7 @@ the sums of each follow (`kernels/shared_bytes.py`). The columns themselves stay
 time that it takes.
 """
 
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -13,7 +14,7 @@ from numpy.typing import NDArray
 
 from woodwind.base.pool import run_ranges
 from woodwind.data.codes import FEW_BINS, WORD, Codes, byte_groups
-from woodwind.kernels.growing import STEP_WIDTH
+from woodwind.kernels.growing import STEP_CELL, STEP_COUNT, STEP_SHARED, STEP_SHIFT, STEP_WIDTH
 from woodwind.kernels.shared_bytes import S_COLUMNS, note_codes, write_shared
 
 FEWEST_ROWS = 1 << 12  # a smaller table is trained on sooner than looked through
@@ -34,23 +35,27 @@ class Sharer(NamedTuple):
     factor: int  # its share of the byte is the rank of its code among these, times this
 
 
+class Added(NamedTuple):
+    """A byte of a row that is added to a histogram."""
+
+    place: int  # in the row
+    shared: int  # 1: several columns share it
+    cell: int  # its first
+
+
 class SharedBytes:
-    """Who shares bytes, which are written behind the codes of each row.
+    """The bytes that columns share, which are written behind the codes of each row; `start` is where the cells of each feature begin.
 
-    `steps`, `steps_at`, `sharers` and `sharer_codes` are what kernels need, `rows` is how many are worth it.
-
-    `start` is where the cells of each feature begin; a table whose rows are lists has no bytes to share.
+    `steps`, `steps_at`, `sharers` and `sharer_codes` are what kernels need; `rows` is from how many on sharing is worth it.
     """
 
-    def __init__(self, codes: Codes, start: Integers, listed: bool, threads: int) -> None:
-        found = [] if listed or codes.n_rows < FEWEST_ROWS else sharing(codes, threads)
+    def __init__(self, codes: Codes, start: Integers, found: list[Sharer], threads: int) -> None:
         self.n_bytes = 1 + max((one.byte for one in found), default=-1)
         sizes = np.ones(self.n_bytes, np.int64)
         for one in found:
             sizes[one.byte] *= len(one.codes)
-        self.sharers: Integers = np.array([(BYTE * one.byte, sizes[one.byte], start[one.feature]) for one in found], np.int64).reshape(
-            -1, S_COLUMNS
-        )
+        sharers = [(BYTE * one.byte, sizes[one.byte], start[one.feature]) for one in found]
+        self.sharers: Integers = np.array(sharers, np.int64).reshape(-1, S_COLUMNS)
         self.sharer_codes = np.zeros((max(len(found), 1), BYTE), np.uint8)
         for number, one in enumerate(found):
             values = np.arange(sizes[one.byte])
@@ -59,15 +64,14 @@ class SharedBytes:
         self.rows = 2 * int(self.sharers[:, 1].sum()) // (len(found) - self.n_bytes) if found else NEVER
         for byte in range(self.n_bytes):
             _write(codes, [one for one in found if one.byte == byte], codes.n_features + byte, threads)
-        shared = {one.feature for one in found}
-        alone = [(place // WORD, 0, place % WORD, int(start[feature])) for feature, place in enumerate(codes.places.tolist())]
-        behind = range(codes.n_features, codes.n_features + self.n_bytes)
-        bytes_too = [(place // WORD, 1, place % WORD, BYTE * byte) for byte, place in enumerate(behind)]
+        every = [Added(place, 0, cell) for place, cell in zip(codes.places.tolist(), start[:-1].tolist(), strict=True)]
+        share = {one.feature for one in found}
+        joined = [one for feature, one in enumerate(every) if feature not in share]
+        joined += [Added(codes.n_features + byte, 1, BYTE * byte) for byte in range(self.n_bytes)]
         n_words = codes.by_row.shape[1] // WORD
-        plain = _steps(alone, n_words)
-        joined = _steps([one for feature, one in enumerate(alone) if feature not in shared] + bytes_too, n_words)
-        self.steps: Integers = np.array([step for word in plain + joined for step in word], np.int64).reshape(-1, STEP_WIDTH)
-        ends = np.cumsum([0, *(len(word) for word in plain + joined)])
+        words = _steps(every, n_words) + _steps(joined, n_words)
+        self.steps: Integers = np.array([step for word in words for step in word], np.int64).reshape(-1, STEP_WIDTH)
+        ends = np.cumsum([0, *map(len, words)])
         self.steps_at: Integers = np.stack([ends[: n_words + 1], ends[n_words:]]).astype(np.int64)
 
 
@@ -75,7 +79,7 @@ def sharing(codes: Codes, threads: int) -> list[Sharer]:
     """The columns that share, those of fewest values first, as many as there is padding for."""
     room = codes.by_row.shape[1] - codes.n_features
     few = np.flatnonzero(codes.n_bins <= FEW_BINS)
-    if room == 0 or len(few) < 2:
+    if room == 0 or len(few) < 2 or codes.n_rows < FEWEST_ROWS:
         return []
     parts: list[NDArray[np.uint8]] = []
     places = codes.places[few]
@@ -105,16 +109,22 @@ def _write(codes: Codes, sharers: list[Sharer], place: int, threads: int) -> Non
     run_ranges(lambda begin, end: write_shared(codes.by_row, features, parts, place, begin, end), codes.n_rows, threads, len(features))
 
 
-def _steps(added: list[tuple[int, int, int, int]], n_words: int) -> list[list[list[int]]]:
-    """The steps of each word: added are (word, 1 for a shared byte, place in the word, first cell)."""
-    out: list[list[list[int]]] = [[] for _ in range(n_words)]
-    for word in range(n_words):
-        for shared in (0, 1):
-            left = sorted((CODE_BITS * place, start) for where, kind, place, start in added if (where, kind) == (word, shared))
-            for size in AT_ONCE:
-                while len(left) >= size:
-                    now, left = left[:size], left[size:]
-                    first = [number for pair in now[:4] for number in pair]
-                    numbers = [size, shared, *first, *(start for _, start in now[4:])]
-                    out[word].append(numbers + [0] * (STEP_WIDTH - len(numbers)))
-    return out
+def _steps(added: list[Added], n_words: int) -> list[list[Integers]]:
+    """The steps in which each word of a row is added."""
+    of_word: list[list[Added]] = [[] for _ in range(n_words)]
+    for one in sorted(added):
+        of_word[one.place // WORD].append(one)
+    return [[step for kind in (0, 1) for step in _word_steps([one for one in word if one.shared == kind])] for word in of_word]
+
+
+def _word_steps(left: list[Added]) -> Iterator[Integers]:
+    """Steps for some bytes of a word, all of one kind: as many at a time as there can be."""
+    for size in AT_ONCE:
+        while len(left) >= size:
+            now, left = left[:size], left[size:]
+            step = np.zeros(STEP_WIDTH, np.int64)
+            step[STEP_COUNT], step[STEP_SHARED] = size, now[0].shared
+            step[STEP_CELL : STEP_CELL + size] = [one.cell for one in now]
+            if size < WORD:
+                step[STEP_SHIFT : STEP_SHIFT + size] = [CODE_BITS * (one.place % WORD) for one in now]
+            yield step

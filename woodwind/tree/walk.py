@@ -23,7 +23,7 @@ def walk_tree(tree: ValuedTree, rows: Codes | Ranks, out: NDArray[np.int32], thr
 def walk_on_codes(tree: ValuedTree, codes: Codes, out: NDArray[np.int32], threads: int) -> None:
     """Rows as codes of bins."""
     code_tree = CodeTree(
-        tree.feature if codes.in_row is None else np.where(tree.feature < 0, -1, codes.in_row[tree.feature]).astype(np.int32),
+        np.where(tree.feature < 0, -1, codes.places[tree.feature]).astype(np.int32),
         tree.bin.astype(np.uint8),
         tree.child,
         tree.missing,
