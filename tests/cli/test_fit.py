@@ -5,7 +5,6 @@ import os
 import signal
 import subprocess
 import time
-from pathlib import Path
 
 import pytest
 from fakes import FOLDS, LEADERBOARD, MEMBERS, SUSPICIONS, fake
@@ -45,7 +44,7 @@ def test_the_job_gets_what_was_asked_for(folder, job, run):
     assert given == ("train.csv", "late")
     assert settings["time"] == pytest.approx(60.0, abs=30.0)  # importing has taken some
     assert "models" not in settings
-    assert settings["checkpoint"] == Path("model.ww.checkpoint")
+    assert os.fspath(settings["checkpoint"]) == "model.ww.checkpoint"
     run(
         *("fit", "train.csv", "more.csv", "--target", "late", "--models", "7", "--task", "binary", "--metric", "auc", "--group", "id"),
         *("--time-column", "paid", "--weight", "w", "--ignore", "age", "--ignore", "plan", "--seed", "5", "--threads", "1"),
@@ -53,10 +52,10 @@ def test_the_job_gets_what_was_asked_for(folder, job, run):
     )
     (given, settings) = job.calls[-1]
     assert given == (["train.csv", "more.csv"], "late")
+    assert os.fspath(settings.pop("checkpoint")) == "other.ww.checkpoint"
     assert settings == {
         "models": 7, "task": "binary", "metric": "auc", "group": "id", "time_column": "paid", "weight": "w", "ignore": ("age", "plan"),
         "seed": 5, "threads": 1, "exclude": ("net",), "resume": True, "drop_missing_target": True,
-        "checkpoint": Path("other.ww.checkpoint"),
     }  # fmt: skip
     assert (folder / "other.ww").exists()
     assert not (folder / "other.html").exists()
