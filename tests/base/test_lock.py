@@ -187,7 +187,7 @@ def test_a_link_is_not_followed_and_a_folder_is_no_lock(path, tmp_path):
     assert diary.read_text() == "dear diary"
     path.unlink()
     path.mkdir()
-    with pytest.raises(ParameterError, match="cannot be opened to lock it|is no lock"):
+    with pytest.raises(ParameterError, match=r"cannot be opened to lock it|is no lock"):
         FileLock.take(path, "It")
 
 

@@ -117,7 +117,7 @@ def test_what_a_killed_process_left_is_taken_away_later(tmp_path):
     assert mine.exists()  # whose name is not one that is given here
 
 
-@pytest.mark.parametrize("name", ["語" * 80 + ".ww", "a" * 252 + ".ww", "🎷" * 60 + ".ww"])
+@pytest.mark.parametrize("name", ["語" * 80 + ".ww", "a" * 252 + ".ww", "🎷" * 60 + ".ww"], ids=["wide", "long", "wider"])
 def test_a_name_that_the_system_allows_can_be_saved_to(tmp_path, name):
     for value in (OLD, NEW):
         store.save(tmp_path / name, value)

@@ -53,7 +53,7 @@ class Checkpoint:
     def __init__(self, folder: Path, lock: FileLock, before: Manifest | None, made_folder: bool) -> None:
         self.folder, self.lock, self.before = folder, lock, before
         self.made_folder = before.made_folder if before is not None else made_folder
-        self.job: dict[str, Any] | None = None
+        self.job: dict[str, Any] = {}  # nothing is known of it before it begins
         self.digest = ""
         self.files: list[str] = []
         self.spent = 0.0
@@ -92,12 +92,15 @@ class Checkpoint:
 
     @classmethod
     def _opened(cls, folder: Path, lock: FileLock, made: bool) -> Self:
-        """Now that nobody else works with it, what is there for certain."""
+        """Now that nobody else works with it, what is there for certain. A new folder is marked at once: a kill may come at any moment."""
         try:
-            return cls(folder, lock, read_folder(folder), made)
+            opened = cls(folder, lock, read_folder(folder), made)
+            if made and opened.before is None:
+                opened._write()
         except BaseException:
             lock.release()
             raise
+        return opened
 
     def begin(self, job: dict[str, Any], resume: bool) -> float:
         """Begin a job, or with `resume` go on with the one that is there. Returns the seconds that were spent before.
@@ -105,7 +108,7 @@ class Checkpoint:
         `job` is what decides the result, in plain values: where another job is to be resumed, the first thing that differs is named.
         """
         before = self.before
-        if before is not None and resume:
+        if before is not None and before.job and resume:
             for name in [*job, *before.job]:
                 if name not in job or name not in before.job or before.job[name] != job[name]:
                     was, now = before.job.get(name), job.get(name)
@@ -179,22 +182,20 @@ class Checkpoint:
             self._remove_parts([MANIFEST, *self.files])
             if _is_file(self.folder / MANIFEST):
                 os.unlink(self.folder / MANIFEST)
+        left = [name for name in _entries(self.folder) if name != LOCK] if self.folder.is_dir() else []
         self.lock.release()
-        try:
-            if self.made_folder:
-                os.rmdir(self.folder)
-                return []
-            return [name for name in _entries(self.folder) if name == MANIFEST or name in self.files]
-        except OSError:
-            left = _entries(self.folder) if self.folder.is_dir() else []
-            return [] if LOCK in left else left  # with a lock it is another's by now
+        if not self.made_folder:
+            return [name for name in left if name == MANIFEST or name in self.files]
+        with suppress(OSError):  # there is something in it, or another process has begun to work with it
+            os.rmdir(self.folder)
+        return left
 
     def close(self) -> None:
         """Let others work with the folder. Where nothing was kept in it, it is as it was before."""
         if not self.lock.is_held:
             return
-        is_ours = self.before is None or self.job is not None  # else it is what somebody may want to resume
-        if is_ours and not any(_is_file(self.folder / name) for name in self.files):
+        unbegun = self.before is not None and self.before.job and not self.job  # somebody may want to resume what was there before
+        if not unbegun and not any(_is_file(self.folder / name) for name in self.files):
             self.remove()
         self.lock.release()
 
@@ -214,7 +215,7 @@ class Checkpoint:
     def _save(self, name: str, content: dict[str, Any]) -> None:
         """Write a file of the folder; a link there is not followed to wherever it leads."""
         file = self.folder / name
-        if os.path.lexists(file) and not _is_file(file):
+        if _is_odd(file):
             raise FileExistsError(errno.EEXIST, "it is no ordinary file, and will not be overwritten", str(file))
         save(file, content)
 
@@ -246,7 +247,7 @@ def read_folder(folder: Path) -> Manifest | None:
     for name in entries:
         if FOLD_FILE.fullmatch(name) and name not in manifest.files:
             raise ParameterError(f"{what} has a file {name!r} that its {MANIFEST} does not list. Move it away, or name another folder.")
-        if name in manifest.files and not _is_file(folder / name):
+        if name in manifest.files and _is_odd(folder / name):
             raise ParameterError(f"{what} has something called {name!r} that is no ordinary file. Move it away, or name another folder.")
     return manifest
 
@@ -255,8 +256,8 @@ def _read_manifest(file: Path) -> Manifest:
     try:
         _require(_is_file(file) or file.is_dir(), "it is no ordinary file.")
         content = load(file)
-        _require(type(content) is dict, f"it holds a {type(content).__name__}, not a list of checkpoints.")
-        _require(content.pop("kind", None) == KIND, "it is no list of checkpoints of this version of Woodwind.")
+        _require(type(content) is dict, f"it holds a {type(content).__name__}, not checkpoints.")
+        _require(content.pop("kind", None) == KIND, "it holds no checkpoints of this version of Woodwind.")
         files = content.pop("files", None)
         found = Manifest(**content, files=tuple(files) if type(files) is list else ())
         plain = type(files) is list and type(found.job) is dict and type(found.made_folder) is bool and type(found.spent) is float
@@ -295,6 +296,14 @@ def _is_file(path: Path) -> bool:
     """Whether it is an ordinary file itself, not a link to one."""
     try:
         return stat.S_ISREG(os.lstat(path).st_mode)
+    except FileNotFoundError:
+        return False
+
+
+def _is_odd(path: Path) -> bool:
+    """Whether there is something that is no ordinary file."""
+    try:
+        return not stat.S_ISREG(os.lstat(path).st_mode)
     except FileNotFoundError:
         return False
 

@@ -27,7 +27,7 @@ else:
 
 MARK = "woodwind lock 1"
 # A lock that was removed between opening and locking it is tried again so often.
-MOST_TRIES = 100
+MOST_TRIES, FEW_TRIES = 100, 10
 MOST_BYTES = 4096
 MOMENT = re.compile(r"[0-9:+ -]{1,40}")
 # Windows keeps others from reading locked bytes: the one that is locked stands behind all words.
@@ -110,16 +110,21 @@ class FileLock:
     def take(cls, path: str | os.PathLike[str], what: str) -> Self:
         """Take the lock, or ParameterError, which says who has `what` it guards. FileNotFoundError where there is no folder for it."""
         named = os.fspath(path)
-        for _ in range(MOST_TRIES):
+        for number in range(MOST_TRIES):
             descriptor, is_new = _open(named)
             try:
-                is_locked = _lock(descriptor)
+                is_locked, words = _lock(descriptor), _read(descriptor)
                 at_its_place = _is_at(descriptor, named)
-                if is_locked is False or (at_its_place and not is_new):
-                    _check(_read(descriptor), is_locked, named, what)
+                will_be_said = is_locked is False and not words and number < FEW_TRIES  # who has it, in a moment
+                if not will_be_said and (is_locked is False or (at_its_place and not is_new)):
+                    _check(words, is_locked, named, what)
             except BaseException:
                 os.close(descriptor)
                 raise
+            if will_be_said:
+                os.close(descriptor)
+                time.sleep(0.01)
+                continue
             lock = cls(named, descriptor)
             if not at_its_place:  # whoever had it has taken it away: it guards nothing any more
                 lock.release()

@@ -24,7 +24,7 @@ from woodwind.cli.interrupting import AT_WORK, WRITING, Interrupting
 from woodwind.cli.live import LiveTable
 from woodwind.cli.opening import metric_words
 from woodwind.cli.options import Duration, ExistingFile, Named, Whole, files_of, force_option, json_option, tables_argument, threads_option
-from woodwind.cli.outputs import check_model, check_not_an_input, check_page, check_table
+from woodwind.cli.outputs import check_model, check_name, check_not_an_input, check_page, check_table
 from woodwind.cli.saying import say
 from woodwind.cli.standings import table_of
 from woodwind.cli.telling import Listener, tell_lines, tell_object, tell_what_is_wrong, write_object
@@ -192,6 +192,7 @@ def flag(name: str) -> str:
 def write_schema(given: dict[str, Any]) -> None:
     """Read the table, write down what its columns are, and say where."""
     path = given["output"].with_suffix(".schema.json")
+    check_name(path)
     if path.exists() and not given["force"]:
         wrong(f"{str(path)!r} is there already, and may have been edited. Move it away, or add --force.")
     roles = {"group": given["group"], "time": given["time_column"], "weight": given["weight"], "ignore": given["ignore"]}
