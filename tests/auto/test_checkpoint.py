@@ -180,7 +180,18 @@ def test_what_the_user_put_there_stays_and_is_named(tmp_path):
     with Checkpoint.claim(folder) as checkpoint:
         checkpoint.begin(JOB, True)
         assert checkpoint.remove() == ["notes.txt", "sub"]
-    assert contents(folder) == {"notes.txt": b"remember", "sub/boosting.0.ww": b"mine"}
+    assert contents(folder) == {"notes.txt": b"remember", "sub/boosting.0.ww": b"mine", MANIFEST: (folder / MANIFEST).read_bytes()}
+    keep_some(folder)  # it can be used again
+    (folder / "notes.txt").unlink()
+    (folder / "sub" / "boosting.0.ww").unlink()
+    (folder / "sub").rmdir()
+    with Checkpoint.claim(folder) as checkpoint:
+        checkpoint.remove()
+    assert sorted(os.listdir(tmp_path)) == ["kept"]  # what a job has left that may be resumed is not removed by one that never began
+    with Checkpoint.claim(folder) as checkpoint:
+        checkpoint.begin(JOB, False)
+        checkpoint.remove()
+    assert os.listdir(tmp_path) == []
 
 
 @pytest.mark.parametrize("resume", [False, True])
@@ -193,7 +204,7 @@ def test_to_start_anew_removes_what_is_listed_and_nothing_else(tmp_path, resume)
         found, faults = checkpoint.fits(ONE, FOLDS)
         assert ([fit.fold for fit in found], faults) == ([0, 1] if resume else [], [])
         assert checkpoint.holds(ONE) == resume
-    left = {"notes.txt"} | ({MANIFEST, "boosting.0.ww", "boosting.1.ww", "extra-trees-2.all.ww"} if resume else set())
+    left = {"notes.txt", MANIFEST} | ({"boosting.0.ww", "boosting.1.ww", "extra-trees-2.all.ww"} if resume else set())
     assert set(names_in(folder)) == left
 
 

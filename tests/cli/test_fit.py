@@ -261,7 +261,8 @@ def test_what_somebody_put_there_meanwhile_stays_and_is_named(folder, run, monke
     done = run("fit", "train.csv", "--target", "late", "--quiet")
     assert done.code == 0
     assert "the folder 'model.ww.checkpoint' stays: Woodwind did not put 'notes.txt' there." in done.err
-    assert [path.name for path in (folder / "model.ww.checkpoint").iterdir()] == ["notes.txt"]
+    assert sorted(path.name for path in (folder / "model.ww.checkpoint").iterdir()) == ["job.ww", "notes.txt"]
+    assert run("fit", "train.csv", "--target", "late", "--quiet").code == 0
 
 
 def test_the_second_call_for_one_model_says_who_is_at_work(folder, job, run):

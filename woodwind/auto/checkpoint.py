@@ -55,7 +55,7 @@ class Checkpoint:
         self.made_folder = before.made_folder if before is not None else made_folder
         self.job: dict[str, Any] = {}  # nothing is known of it before it begins
         self.digest = ""
-        self.files: list[str] = []
+        self.files = [] if before is None else list(before.files)
         self.spent = 0.0
 
     @classmethod
@@ -116,9 +116,10 @@ class Checkpoint:
                         f"The job in {str(self.folder)!r} cannot be resumed: {name} was {was!r} there and is {now!r} now. "
                         "Give what was given then, or start anew without resume."
                     )
-            self.files, self.spent = list(before.files), before.spent
-        elif before is not None:
-            self._remove_files(before.files)
+            self.spent = before.spent
+        else:
+            self._remove_files(self.files)
+            self.files = []
         self.job, self.digest = job, digest_of(as_json(sorted(job.items())).encode())
         self._remove_parts([MANIFEST, *self.files])
         self._write()
@@ -174,30 +175,43 @@ class Checkpoint:
         return found
 
     def remove(self) -> list[str]:
-        """The job is done: remove its files, and the folder if nothing else is in it. Returns the names of what stays."""
-        if not self.lock.is_held:
+        """The job is done: remove its files, and the folder if nothing else is in it. Returns the names of what else is.
+
+        With something else in it the folder stays marked, so that it can be used again.
+        """
+        if not self.lock.is_held or self._is_unbegun:
+            self.lock.release()
             return []
+        left: list[str] = []
         with suppress(OSError):
             self._remove_files(self.files)
             self._remove_parts([MANIFEST, *self.files])
-            if _is_file(self.folder / MANIFEST):
+            left = [name for name in _entries(self.folder) if name not in (MANIFEST, LOCK)]
+            if left:
+                self.job, self.files, self.spent = {}, [], 0.0
+                self._write()
+            elif _is_file(self.folder / MANIFEST):
                 os.unlink(self.folder / MANIFEST)
-        left = [name for name in _entries(self.folder) if name != LOCK] if self.folder.is_dir() else []
         self.lock.release()
-        if not self.made_folder:
-            return [name for name in left if name == MANIFEST or name in self.files]
-        with suppress(OSError):  # there is something in it, or another process has begun to work with it
-            os.rmdir(self.folder)
+        if self.made_folder:
+            with suppress(OSError):  # there is something in it, or another process has begun to work with it
+                os.rmdir(self.folder)
         return left
 
     def close(self) -> None:
         """Let others work with the folder. Where nothing was kept in it, it is as it was before."""
         if not self.lock.is_held:
             return
-        unbegun = self.before is not None and self.before.job and not self.job  # somebody may want to resume what was there before
-        if not unbegun and not any(_is_file(self.folder / name) for name in self.files):
-            self.remove()
-        self.lock.release()
+        try:
+            if not self._is_unbegun and not any(_is_file(self.folder / name) for name in self.files):
+                self.remove()
+        finally:
+            self.lock.release()
+
+    @property
+    def _is_unbegun(self) -> bool:
+        """Whether what is there is of an earlier job alone, which somebody may want to resume."""
+        return self.before is not None and bool(self.before.job) and not self.job
 
     def __enter__(self) -> Self:
         return self

@@ -149,6 +149,8 @@ class FileLock:
         descriptor, self.descriptor = self.descriptor, -1
         _held.remove(self)
         mine = _is_at(descriptor, self.path)  # else it was deleted by hand, and another one may be there
+        with suppress(OSError):
+            os.ftruncate(descriptor, 0)  # where the file cannot be taken away, it names nobody
         if mine and sys.platform != "win32":
             with suppress(OSError):
                 os.unlink(self.path)
