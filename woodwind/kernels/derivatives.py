@@ -26,6 +26,7 @@ SUM_BLOCK = 4096
 SUM_LANES = 256
 
 LARGEST = 1073741824.0  # 2**30
+RESOLVED = np.int64(1) << np.int64(20)  # 32 steps of a histogram
 SHIFT = np.int64(32)
 LOW_HALF = np.int64(0xFFFFFFFF)
 
@@ -303,11 +304,31 @@ def pack(g: Any, h: Any, scales: Any, out_q: Any) -> None:
         out_q[i] = upper + (np.float64(low + ROUND).view(np.int64) & LOW_HALF)
 
 
+@inner
+def count_resolved(packed: Any, counts: Any) -> None:
+    """Add to counts int64[3] the rows of a block that have a weight, a gradient of enough steps, and a hessian of enough steps.
+
+    A step of a histogram is 2**15 units.
+    """
+    rows = np.int64(0)
+    gradients = np.int64(0)
+    hessians = np.int64(0)
+    for i in range(packed.shape[0]):
+        hessian = packed[i] & LOW_HALF
+        rows += np.int64(hessian > 0)
+        gradients += np.int64(abs(packed[i] >> SHIFT) >= RESOLVED)
+        hessians += np.int64(hessian >= RESOLVED)
+    counts[0] += rows
+    counts[1] += gradients
+    counts[2] += hessians
+
+
 @kernel
-def quantise(formula: Any, y: Any, raw: Any, weight: Any, scales: Any, begin: int, end: int, out_q: Any) -> None:
+def quantise(formula: Any, y: Any, raw: Any, weight: Any, scales: Any, begin: int, end: int, out_q: Any, counts: Any) -> None:
     """Gradient and hessian of rows begin .. end as packed integers, rint(g * scales[0]) << 32 + rint(h * scales[1]).
 
     y float64 or uint8[n]; raw, weight float64[n], weight may be None; scales float64[2]; out_q int64[n]. Both are clipped at 2**30.
+    counts int64[3]: see `count_resolved`.
     """
     g, h = np.empty(BLOCK), np.empty(BLOCK)
     for first in range(begin, end, BLOCK):
@@ -316,10 +337,11 @@ def quantise(formula: Any, y: Any, raw: Any, weight: Any, scales: Any, begin: in
         if weight is not None:
             times_weight(weight[first:last], g, h)
         pack(g, h, scales, out_q[first:last])
+        count_resolved(out_q[first:last], counts)
 
 
 @kernel
-def quantise_given(g: Any, h: Any, weight: Any, scales: Any, begin: int, end: int, out_q: Any) -> None:
+def quantise_given(g: Any, h: Any, weight: Any, scales: Any, begin: int, end: int, out_q: Any, counts: Any) -> None:
     """Pack derivatives that were computed elsewhere, times their weight: g, h float64[n], the rest as in `quantise`."""
     block_g, block_h = np.empty(BLOCK), np.empty(BLOCK)
     for first in range(begin, end, BLOCK):
@@ -330,6 +352,7 @@ def quantise_given(g: Any, h: Any, weight: Any, scales: Any, begin: int, end: in
         if weight is not None:
             times_weight(weight[first:last], block_g, block_h)
         pack(block_g, block_h, scales, out_q[first:last])
+        count_resolved(out_q[first:last], counts)
 
 
 @kernel

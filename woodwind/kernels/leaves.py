@@ -21,6 +21,18 @@ def leaf_sums(leaf: Any, stats: Any, rows: Any, out: Any) -> None:
 
 
 @kernel
+def unrounded_leaf_sums(leaf: Any, stats: Any, rows: Any, out: Any) -> None:
+    """As `leaf_sums`, from statistics int64[2, n] that are not packed."""
+    n = len(leaf) if rows is None else len(rows)
+    for i in range(n):
+        row = np.uint64(i if rows is None else rows[i])
+        node = np.uint64(leaf[row])
+        out[node, 0] += stats[0, row]
+        out[node, 1] += stats[1, row]
+        out[node, 2] += 1
+
+
+@kernel
 def newton_steps(tree: Any, sums: Any, bounds: Any, l1: Any, l2: Any, rate: Any, out: Any) -> None:
     """Newton's step of every node within its bounds, times the learning rate, to out float64[N].
 

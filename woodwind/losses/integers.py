@@ -1,6 +1,10 @@
 """Derivatives as integers: scales from global numbers, then the rows, on the threads that the work is worth.
 
 `largest_derivatives` of the parts of a table are merged by their maximum, so the scales are the same for any split into parts.
+
+Histograms sum the upper 15 of 30 bits. Where one row is a million times as large as most, in its target or by its weight, that leaves
+most rows nothing: `quantise_rows` and `is_uneven` tell, and `quantise_unrounded` gives all bits that sums have room for.
+See docs/decisions/0023-long-tails.md.
 """
 
 import math
@@ -10,8 +14,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from woodwind.base.errors import DataError
+from woodwind.base.errors import DataError, PrecisionWarning
 from woodwind.base.fixed import largest_of, scale_for
+from woodwind.base.notice import notice
 from woodwind.base.pool import run_ranges
 from woodwind.kernels.derivatives import largest, quantise, quantise_given
 from woodwind.kernels.multinomial import multi_pack, multi_pack_given, multi_quantise, multi_quantise_given
@@ -21,6 +26,13 @@ from woodwind.losses.links import Floats
 
 # A gradient or hessian becomes an integer of at most 2**30 in size: two of them fit into a 64-bit word with room to spare.
 BITS = 30
+# Those of a row that is not rounded for histograms: sums of all rows fit into 62 bits, and a float64 has 53.
+MOST_BITS, SUM_BITS = 52, 62
+# A row has enough steps of a histogram when it has 32 of them: 2**10 below the largest.
+STEPS_BELOW = 2.0**-10
+# Rows are not rounded where less than this share of them have enough steps. Rows that are fitted well have small gradients, which is
+# no reason: so half of them for derivatives. Weights do not change from round to round.
+RESOLVED_SHARE, RESOLVED_WEIGHTS = 0.5, 0.9
 
 
 def largest_derivatives(
@@ -76,18 +88,25 @@ def with_room(tops: tuple[float, float], room: float) -> tuple[float, float]:
 
 def quantise_rows(
     loss: Loss, y: NDArray[Any], raw: Floats, weight: Floats | None, out_q: NDArray[np.int64], threads: int = 1, room: float = 1.0
-) -> Floats:
+) -> tuple[Floats, bool]:
     """Gradient and hessian of every row, packed into out_q int64[n], for one score per row; gives the scales float64[2].
 
     The upper half of a word is rint(gradient * scales[0]), the lower half rint(hessian * scales[1]).
     The scales are made for gradients that are `room` times as large, here and below.
+    Also tells whether enough rows are resolved when histograms round them.
     """
     formula = loss.formula
+    counts: list[NDArray[np.int64]] = []
+
+    def counter() -> NDArray[np.int64]:
+        counts.append(np.zeros(3, np.int64))
+        return counts[-1]
+
     if formula is not None:
         scales = scales_for(with_room(largest_derivatives(loss, y, raw, weight, threads), room), len(raw))
 
         def part(begin: int, end: int) -> None:
-            quantise(formula, y, raw, weight, scales, begin, end, out_q)
+            quantise(formula, y, raw, weight, scales, begin, end, out_q, counter())
 
     else:
         # A user's own loss has multiplied by the weight already.
@@ -95,9 +114,42 @@ def quantise_rows(
         scales = scales_for(with_room((largest_of(gradient), largest_of(hessian)), room), len(raw))
 
         def part(begin: int, end: int) -> None:
-            quantise_given(gradient, hessian, None, scales, begin, end, out_q)
+            quantise_given(gradient, hessian, None, scales, begin, end, out_q, counter())
 
     run_ranges(part, raw.shape[0], threads, WORK)
+    rows, gradients, hessians = (sum(of_parts) for of_parts in zip(*(count.tolist() for count in counts), strict=True))
+    return scales, min(gradients, hessians) >= RESOLVED_SHARE * rows
+
+
+def is_uneven(weight: Floats | None) -> bool:
+    """Whether too many weights are so small beside the largest that histograms would round them off."""
+    if weight is None:
+        return False
+    most = largest_of(weight)
+    return int((weight >= STEPS_BELOW * most).sum()) < RESOLVED_WEIGHTS * int((weight > 0.0).sum())
+
+
+def quantise_unrounded(
+    loss: Loss, y: NDArray[Any], raw: Floats, weight: Floats | None, out: NDArray[np.int64], capacity: int, threads: int = 1, room: float = 1.0
+) -> Floats:
+    """Gradients and hessians as integers of as many bits as a sum over `capacity` rows has room for: out int64[K, 2, n].
+
+    Gives the scales float64[2].
+    """
+    gradient, hessian = (part.reshape(len(raw), -1) for part in loss.derivatives(y, raw, weight, threads))
+    if loss.longest_step is not None:
+        hessian = np.maximum(hessian, np.abs(gradient) / loss.longest_step)
+    tops = with_room((largest_of(gradient), largest_of(hessian)), room)
+    refuse_runaway(tops, len(raw))
+    bits = min(MOST_BITS, SUM_BITS - capacity.bit_length())
+    scales = np.array([scale_for(top, bits) for top in tops])
+
+    def part(begin: int, end: int) -> None:
+        for k in range(len(out)):
+            out[k, 0, begin:end] = np.rint(gradient[begin:end, k] * scales[0])
+            out[k, 1, begin:end] = np.maximum(np.rint(hessian[begin:end, k] * scales[1]), 0.0)
+
+    run_ranges(part, len(raw), threads, WORK * len(out))
     return scales
 
 
