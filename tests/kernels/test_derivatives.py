@@ -98,10 +98,10 @@ def test_quantise_is_rounding_of_the_derivatives(formula, weighted):
     g, h = derivatives_of(formula, y, raw, weight)
     scales = np.array([2.0**20, 2.0**18])
     q, given_q = np.zeros(n, np.int64), np.zeros(n, np.int64)
-    d.quantise(formula, y, raw, weight, scales, 3, n - 3, q, np.zeros(3, np.int64))
+    d.quantise(formula, y, raw, weight, scales, 3, n - 3, q)
     assert q[3 : n - 3].tolist() == naive.pack(g, h, scales)[3 : n - 3]
     assert q[:3].tolist() == q[-3:].tolist() == [0, 0, 0]
-    d.quantise_given(g, h, None, scales, 3, n - 3, given_q, np.zeros(3, np.int64))
+    d.quantise_given(g, h, None, scales, 3, n - 3, given_q)
     np.testing.assert_array_equal(q, given_q)
 
 
@@ -116,7 +116,7 @@ def test_targets_in_bytes_give_the_same_bits(formula, weighted):
         sums, tops, q = np.empty(1), np.empty(2), np.empty(n, np.int64)
         d.loss_sums(formula, y, raw, weight, 0, n, sums)
         d.largest(formula, y, raw, weight, 0, n, tops)
-        d.quantise(formula, y, raw, weight, np.array([2.0**10, 2.0**8]), 0, n, q, np.zeros(3, np.int64))
+        d.quantise(formula, y, raw, weight, np.array([2.0**10, 2.0**8]), 0, n, q)
         found.append(np.concatenate([*derivatives_of(formula, y, raw, weight), sums, tops, q]))
     np.testing.assert_array_equal(*found)
     g, h = derivatives_of(formula, small, raw, weight)
@@ -129,14 +129,14 @@ def test_given_derivatives_are_multiplied_by_the_weight():
     rng = np.random.default_rng(1)
     g, h, weight = rng.normal(size=600), rng.random(600), rng.random(600)
     scales, q = np.array([2.0**20, 2.0**20]), np.zeros(600, np.int64)
-    d.quantise_given(g, h, weight, scales, 0, 600, q, np.zeros(3, np.int64))
+    d.quantise_given(g, h, weight, scales, 0, 600, q)
     assert q.tolist() == naive.pack(g * weight, h * weight, scales)
 
 
 @given(st.floats(-1e30, 1e30), st.floats(-1e30, 1e30))
 def test_packing_rounds_halves_to_even_and_clips(g, h):
     q = np.zeros(1, np.int64)
-    d.quantise_given(np.array([g]), np.array([h]), None, np.array([4.0, 2.0]), 0, 1, q, np.zeros(3, np.int64))
+    d.quantise_given(np.array([g]), np.array([h]), None, np.array([4.0, 2.0]), 0, 1, q)
     assert q.tolist() == naive.pack([g], [h], [4.0, 2.0])
 
 

@@ -93,7 +93,7 @@ class NamelessTableWarning(WoodwindWarning):
 
 
 class PrecisionWarning(WoodwindWarning):
-    """Integers too large for a double lose their last digits."""
+    """Numbers lose digits that may matter: integers too large for a double, or rows that vanish beside far larger ones."""
 
 
 class ConstantTargetWarning(WoodwindWarning):

@@ -17,10 +17,9 @@ from woodwind.tree.gradient_noise import room_for
 from woodwind.tree.grow import Grower, GrownTree
 from woodwind.tree.settings import TreeSettings
 
-
-UNEVEN = (
-    "The weights of most rows are less than a thousandth of the largest, and trees with one value for each class round them off. "
-    "Set multiclass='one_per_class', which does not, or give weights that differ less."
+UNRESOLVED = (
+    "Some targets or weights are so much larger than most that trees learn from those alone: most gradients vanish beside the largest. "
+    "Look at the largest targets and weights; clip them, take the logarithm of the target, or set loss='huber' or 'absolute_error'."
 )
 
 
@@ -48,11 +47,10 @@ class BinGround:
         # Rows of very different sizes are not rounded: by their weights in all rounds, by their derivatives in some.
         self._uneven = is_uneven(weight)
         self._unrounded = False
+        self._first = True
         if outputs > 1:
             self._gradients = np.empty((codes.n_rows, width + 1), np.int32)
             self._hessians = np.empty((codes.n_rows, width), np.int32)
-            if self._uneven:
-                notice(UNEVEN, PrecisionWarning)
         elif width > 1:
             self._stats = np.empty((width, codes.n_rows * (2 if self._uneven else 1)), np.int64)
             self._leaves = np.empty((width, codes.n_rows), np.int32)
@@ -94,7 +92,10 @@ class BinGround:
         if self._unrounded:
             stats = self._stats if self.width > 1 else self.grower.stats
             out = stats.reshape(self.width, 2, -1)
-            self._scales = quantise_unrounded(loss, self.y, raw, self.weight, out, self.capacity, self.threads, room)
+            self._scales, resolved = quantise_unrounded(loss, self.y, raw, self.weight, out, self.capacity, self.threads, room)
+            if not resolved and self._first:  # later, a row that vanishes beside others is one that is fitted well
+                notice(UNRESOLVED, PrecisionWarning)
+        self._first = False
 
     def grow(self, name: int, rows: Rows | None, output: int, side: int | None = None) -> GrownTree:
         """Grow a tree for one output, or for all."""

@@ -22,13 +22,13 @@ from woodwind.ensemble.exact_ground import ExactGround
 from woodwind.ensemble.ground import Floats, Ground, Rows, Targets
 from woodwind.kernels.draw import draw_bootstrap, draw_share
 from woodwind.losses.base import Loss
+from woodwind.losses.integers import is_uneven
 from woodwind.tree.assemble import ValuedTree
 from woodwind.tree.finish import Placed, add_placed, with_means
 from woodwind.tree.grow import GrownTree, pruned
 from woodwind.tree.leaves import fill_empty, newton_tree, newton_values, rows_by_leaf, within_bounds
 from woodwind.tree.settings import TreeSettings
 from woodwind.tree.walk import walk_tree
-
 
 MOST_COUNTED = 2.0**53  # no larger number of rows is a whole one
 
@@ -90,7 +90,8 @@ class Booster:
         weight = in_rows(weight)
         self.codes, self.y, self.plan, self.raw, self.weight, self.rows = codes, y, plan, raw, weight, rows
         n, width = codes.n_rows, plan.loss.width
-        together = width > 1 and not plan.one_per_class
+        # The lanes of a tree for all classes have no room for weights of very different sizes.
+        together = width > 1 and not plan.one_per_class and not is_uneven(weight)
         self._outputs = (-1,) if together else tuple(range(width))
         # A row with a level that no split can name ends higher up than the row that growth took it for.
         self._strays = codes.has_unseen

@@ -19,6 +19,8 @@ BLOCK = 1 << 16
 # With fewer rows than this, many classes may well be what somebody wants to try.
 FEW_ROWS = 50
 
+LARGEST = 1e290  # of a number to predict: a sum of ten to the eighteenth of them is finite
+
 
 @dataclass(frozen=True, eq=False)
 class Target:
@@ -70,6 +72,8 @@ def read_numbers(y: Any, owner: str) -> Target:
     _refuse(np.isnan(values), values, owner, "Input y contains NaN", "Drop those rows: nothing can be learnt from a row without a target.")
     advice = "Drop those rows, or replace infinity by the largest number that makes sense."
     _refuse(np.isinf(values), values, owner, "Input y contains infinity", advice)
+    advice = "Divide the target by a constant."
+    _refuse(np.abs(values) > LARGEST, values, owner, f"Input y contains numbers beyond {LARGEST:g}, whose sums overflow,", advice)
     return Target(values)
 
 
@@ -256,7 +260,10 @@ def _numbers_of(array: NDArray[Any], owner: str) -> NDArray[np.float64]:
             raise TargetError(
                 f"{owner}: y must hold numbers, but y[{place}] = {value!r} is of type {type(value).__name__}. {_advice(array)}"
             )
-        values[place] = value
+        try:
+            values[place] = value
+        except OverflowError:  # a whole number beyond all floats
+            values[place] = np.inf
     return values
 
 

@@ -26,7 +26,7 @@ SUM_BLOCK = 4096
 SUM_LANES = 256
 
 LARGEST = 1073741824.0  # 2**30
-RESOLVED = np.int64(1) << np.int64(20)  # 32 steps of a histogram
+RESOLVED = 1048576.0  # 2**20: 32 steps of a histogram, which has 2**15
 SHIFT = np.int64(32)
 LOW_HALF = np.int64(0xFFFFFFFF)
 
@@ -305,45 +305,45 @@ def pack(g: Any, h: Any, scales: Any, out_q: Any) -> None:
 
 
 @inner
-def count_resolved(packed: Any, counts: Any) -> None:
-    """Add to counts int64[3] the rows of a block that have a weight, a gradient of enough steps, and a hessian of enough steps.
-
-    A step of a histogram is 2**15 units.
-    """
-    rows = np.int64(0)
-    gradients = np.int64(0)
-    hessians = np.int64(0)
-    for i in range(packed.shape[0]):
-        hessian = packed[i] & LOW_HALF
-        rows += np.int64(hessian > 0)
-        gradients += np.int64(abs(packed[i] >> SHIFT) >= RESOLVED)
-        hessians += np.int64(hessian >= RESOLVED)
-    counts[0] += rows
-    counts[1] += gradients
-    counts[2] += hessians
+def count_resolved(g: Any, h: Any, n: int, scales: Any) -> Any:
+    """Of the first n rows of a block: how many have derivatives, and how many a gradient and a hessian of enough steps of a histogram."""
+    rows = gradients = hessians = np.int64(0)
+    least_g, least_h = RESOLVED / scales[0], RESOLVED / scales[1]
+    for i in range(n):
+        there = (h[i] > 0.0) & (g[i] != 0.0)
+        rows += np.int64(there)
+        gradients += np.int64(there & (abs(g[i]) >= least_g))
+        hessians += np.int64(there & (h[i] >= least_h))
+    return rows, gradients, hessians
 
 
 @kernel
-def quantise(formula: Any, y: Any, raw: Any, weight: Any, scales: Any, begin: int, end: int, out_q: Any, counts: Any) -> None:
+def quantise(formula: Any, y: Any, raw: Any, weight: Any, scales: Any, begin: int, end: int, out_q: Any) -> Any:
     """Gradient and hessian of rows begin .. end as packed integers, rint(g * scales[0]) << 32 + rint(h * scales[1]).
 
     y float64 or uint8[n]; raw, weight float64[n], weight may be None; scales float64[2]; out_q int64[n]. Both are clipped at 2**30.
-    counts int64[3]: see `count_resolved`.
+    Returns what `count_resolved` counts.
     """
     g, h = np.empty(BLOCK), np.empty(BLOCK)
+    rows = gradients = hessians = np.int64(0)
     for first in range(begin, end, BLOCK):
         last = min(first + BLOCK, end)
         fill_derivatives(formula, y[first:last], raw[first:last], g, h)
         if weight is not None:
             times_weight(weight[first:last], g, h)
         pack(g, h, scales, out_q[first:last])
-        count_resolved(out_q[first:last], counts)
+        some = count_resolved(g, h, last - first, scales)
+        rows += some[0]
+        gradients += some[1]
+        hessians += some[2]
+    return rows, gradients, hessians
 
 
 @kernel
-def quantise_given(g: Any, h: Any, weight: Any, scales: Any, begin: int, end: int, out_q: Any, counts: Any) -> None:
+def quantise_given(g: Any, h: Any, weight: Any, scales: Any, begin: int, end: int, out_q: Any) -> Any:
     """Pack derivatives that were computed elsewhere, times their weight: g, h float64[n], the rest as in `quantise`."""
     block_g, block_h = np.empty(BLOCK), np.empty(BLOCK)
+    rows = gradients = hessians = np.int64(0)
     for first in range(begin, end, BLOCK):
         last = min(first + BLOCK, end)
         for i in range(last - first):
@@ -352,7 +352,11 @@ def quantise_given(g: Any, h: Any, weight: Any, scales: Any, begin: int, end: in
         if weight is not None:
             times_weight(weight[first:last], block_g, block_h)
         pack(block_g, block_h, scales, out_q[first:last])
-        count_resolved(out_q[first:last], counts)
+        some = count_resolved(block_g, block_h, last - first, scales)
+        rows += some[0]
+        gradients += some[1]
+        hessians += some[2]
+    return rows, gradients, hessians
 
 
 @kernel

@@ -14,9 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from woodwind.base.errors import DataError, PrecisionWarning
+from woodwind.base.errors import DataError
 from woodwind.base.fixed import largest_of, scale_for
-from woodwind.base.notice import notice
 from woodwind.base.pool import run_ranges
 from woodwind.kernels.derivatives import largest, quantise, quantise_given
 from woodwind.kernels.multinomial import multi_pack, multi_pack_given, multi_quantise, multi_quantise_given
@@ -28,8 +27,8 @@ from woodwind.losses.links import Floats
 BITS = 30
 # Those of a row that is not rounded for histograms: sums of all rows fit into 62 bits, and a float64 has 53.
 MOST_BITS, SUM_BITS = 52, 62
-# A row has enough steps of a histogram when it has 32 of them: 2**10 below the largest.
-STEPS_BELOW = 2.0**-10
+# A row has enough steps of a histogram when it has 32 of them, and histograms have 2**15: so when it is 2**-10 of the largest.
+STEPS, STEPS_BELOW = 32, 2.0**-10
 # Rows are not rounded where less than this share of them have enough steps. Rows that are fitted well have small gradients, which is
 # no reason: so half of them for derivatives. Weights do not change from round to round.
 RESOLVED_SHARE, RESOLVED_WEIGHTS = 0.5, 0.9
@@ -96,17 +95,12 @@ def quantise_rows(
     Also tells whether enough rows are resolved when histograms round them.
     """
     formula = loss.formula
-    counts: list[NDArray[np.int64]] = []
-
-    def counter() -> NDArray[np.int64]:
-        counts.append(np.zeros(3, np.int64))
-        return counts[-1]
-
+    counts: list[tuple[int, int, int]] = []
     if formula is not None:
         scales = scales_for(with_room(largest_derivatives(loss, y, raw, weight, threads), room), len(raw))
 
         def part(begin: int, end: int) -> None:
-            quantise(formula, y, raw, weight, scales, begin, end, out_q, counter())
+            counts.append(quantise(formula, y, raw, weight, scales, begin, end, out_q))
 
     else:
         # A user's own loss has multiplied by the weight already.
@@ -114,10 +108,10 @@ def quantise_rows(
         scales = scales_for(with_room((largest_of(gradient), largest_of(hessian)), room), len(raw))
 
         def part(begin: int, end: int) -> None:
-            quantise_given(gradient, hessian, None, scales, begin, end, out_q, counter())
+            counts.append(quantise_given(gradient, hessian, None, scales, begin, end, out_q))
 
     run_ranges(part, raw.shape[0], threads, WORK)
-    rows, gradients, hessians = (sum(of_parts) for of_parts in zip(*(count.tolist() for count in counts), strict=True))
+    rows, gradients, hessians = map(sum, zip(*counts, strict=True))
     return scales, min(gradients, hessians) >= RESOLVED_SHARE * rows
 
 
@@ -130,11 +124,12 @@ def is_uneven(weight: Floats | None) -> bool:
 
 
 def quantise_unrounded(
-    loss: Loss, y: NDArray[Any], raw: Floats, weight: Floats | None, out: NDArray[np.int64], capacity: int, threads: int = 1, room: float = 1.0
-) -> Floats:
+    loss: Loss, y: NDArray[Any], raw: Floats, weight: Floats | None, out: NDArray[np.int64], capacity: int, threads: int = 1,
+    room: float = 1.0,
+) -> tuple[Floats, bool]:
     """Gradients and hessians as integers of as many bits as a sum over `capacity` rows has room for: out int64[K, 2, n].
 
-    Gives the scales float64[2].
+    Gives the scales float64[2], and whether enough rows are resolved.
     """
     gradient, hessian = (part.reshape(len(raw), -1) for part in loss.derivatives(y, raw, weight, threads))
     if loss.longest_step is not None:
@@ -150,7 +145,9 @@ def quantise_unrounded(
             out[k, 1, begin:end] = np.maximum(np.rint(hessian[begin:end, k] * scales[1]), 0.0)
 
     run_ranges(part, len(raw), threads, WORK * len(out))
-    return scales
+    rows = int(np.count_nonzero((hessian > 0.0) & (gradient != 0.0)))
+    least = min(int(np.count_nonzero(np.abs(out[:, k]) >= STEPS)) for k in range(2))
+    return scales, least >= RESOLVED_SHARE * rows
 
 
 def class_scales(
