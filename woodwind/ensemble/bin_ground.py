@@ -12,9 +12,10 @@ from woodwind.ensemble.ground import Floats, Rows, Targets, forget_level
 from woodwind.kernels.leaves import leaf_sums, unrounded_leaf_sums
 from woodwind.kernels.vector import sum_leaves
 from woodwind.losses.base import Loss
-from woodwind.losses.integers import is_uneven, pack_classes, quantise_classes, quantise_rows, quantise_unrounded
+from woodwind.losses.integers import is_uneven, is_vast, pack_classes, quantise_classes, quantise_rows, quantise_unrounded
 from woodwind.tree.gradient_noise import room_for
-from woodwind.tree.grow import Grower, GrownTree
+from woodwind.tree.grow import Grower
+from woodwind.tree.grown_tree import GrownTree
 from woodwind.tree.settings import TreeSettings
 
 UNRESOLVED = (
@@ -47,7 +48,7 @@ class BinGround:
         # Rows of very different sizes are not rounded: by their weights in all rounds, by their derivatives in some.
         self._uneven = is_uneven(weight)
         self._unrounded = False
-        self._first = True
+        self._told = False
         if outputs > 1:
             self._gradients = np.empty((codes.n_rows, width + 1), np.int32)
             self._hessians = np.empty((codes.n_rows, width), np.int32)
@@ -93,9 +94,9 @@ class BinGround:
             stats = self._stats if self.width > 1 else self.grower.stats
             out = stats.reshape(self.width, 2, -1)
             self._scales, resolved = quantise_unrounded(loss, self.y, raw, self.weight, out, self.capacity, self.threads, room)
-            if not resolved and self._first:  # later, a row that vanishes beside others is one that is fitted well
+            if not self._told and ((self._uneven and not resolved) or (loss.bounds() is None and is_vast(self.y))):
                 notice(UNRESOLVED, PrecisionWarning)
-        self._first = False
+            self._told = True
 
     def grow(self, name: int, rows: Rows | None, output: int, side: int | None = None) -> GrownTree:
         """Grow a tree for one output, or for all."""

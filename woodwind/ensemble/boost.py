@@ -25,7 +25,7 @@ from woodwind.losses.base import Loss
 from woodwind.losses.integers import is_uneven
 from woodwind.tree.assemble import ValuedTree
 from woodwind.tree.finish import Placed, add_placed, with_means
-from woodwind.tree.grow import GrownTree, pruned
+from woodwind.tree.grown_tree import GrownTree, pruned
 from woodwind.tree.leaves import fill_empty, newton_tree, newton_values, rows_by_leaf, within_bounds
 from woodwind.tree.settings import TreeSettings
 from woodwind.tree.walk import walk_tree

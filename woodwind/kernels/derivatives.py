@@ -395,29 +395,3 @@ def sum_lanes(lanes: Any) -> float:
     for i in range(lanes.shape[0]):
         total += lanes[i]
     return total
-
-
-@kernel
-def add_leaf_values(raw: Any, leaf: Any, values: Any, begin: int, end: int) -> None:
-    """raw[i] += values[leaf[i]]: raw float64[n]; leaf uint16 or int32[n]; values float64[leaves]."""
-    raw, leaf = raw[begin:end], leaf[begin:end]
-    for i in range(raw.shape[0]):
-        raw[i] += values[np.uint64(leaf[i])]
-
-
-@kernel
-def add_leaf_column(raw: Any, column: int, leaf: Any, values: Any, begin: int, end: int) -> None:
-    """raw[i, column] += values[leaf[i]], for a tree that adds to one of K scores: raw float64[n, K]."""
-    raw, leaf = raw[begin:end], leaf[begin:end]
-    for i in range(raw.shape[0]):
-        raw[i, column] += values[np.uint64(leaf[i])]
-
-
-@kernel
-def add_leaf_vectors(raw: Any, leaf: Any, values: Any, begin: int, end: int) -> None:
-    """raw[i] += values[leaf[i]], for a tree with K values in each leaf: raw float64[n, K]; values float64[leaves, K]."""
-    raw, leaf = raw[begin:end], leaf[begin:end]
-    for i in range(raw.shape[0]):
-        row = np.uint64(leaf[i])
-        for k in range(raw.shape[1]):
-            raw[i, k] += values[row, k]

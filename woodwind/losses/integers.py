@@ -123,6 +123,12 @@ def is_uneven(weight: Floats | None) -> bool:
     return int((weight >= STEPS_BELOW * most).sum()) < RESOLVED_WEIGHTS * int((weight > 0.0).sum())
 
 
+def is_vast(y: NDArray[Any]) -> bool:
+    """Whether the furthest target is so far from the median that most would be a few units of all the bits that a row has."""
+    away = np.abs(y - np.median(y))
+    return bool(largest_of(away) > 2.0**40 * np.median(away) > 0.0)
+
+
 def quantise_unrounded(
     loss: Loss, y: NDArray[Any], raw: Floats, weight: Floats | None, out: NDArray[np.int64], capacity: int, threads: int = 1,
     room: float = 1.0,
