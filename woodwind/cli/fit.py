@@ -24,9 +24,10 @@ from woodwind.cli.live import LiveTable
 from woodwind.cli.opening import metric_words
 from woodwind.cli.options import Duration, ExistingFile, Named, Whole, files_of, force_option, json_option, tables_argument, threads_option
 from woodwind.cli.outputs import check_model, check_not_an_input, check_page, check_table
-from woodwind.cli.saying import say
-from woodwind.cli.standings import table_of
-from woodwind.cli.telling import Listener, tell_lines, tell_object, tell_what_is_wrong, write_object
+from woodwind.cli.saying import say, show, show_json
+from woodwind.cli.standings import show_leaderboard
+from woodwind.cli.streams import data_stream, is_closed
+from woodwind.cli.telling import Listener, tell_lines, tell_object, tell_what_is_wrong
 from woodwind.cli.terminal import is_terminal
 from woodwind.cli.worded import worded
 from woodwind.data.files import read_table
@@ -132,6 +133,8 @@ def check(given: dict[str, Any]) -> None:
     for one, other in (("time", "models"), ("report", "no_report"), ("quiet", "as_json")):
         if given[one] not in (None, False) and given[other] not in (None, False):
             wrong(f"{flag(one)} and {flag(other)} exclude each other. {ADVICE.get(one, 'Give one of them.')}")
+    if given["as_json"] and is_closed(sys.stdout):
+        wrong("--json writes to standard output, which is closed. Leave it out, or give it a place.")
     if given["metric"] != "auto":
         metric_named(given["metric"])
     take_roles(given)
@@ -191,7 +194,8 @@ def write_schema(given: dict[str, Any]) -> None:
         wrong(f"{str(path)!r} is there already, and may have been edited. Move it away, or add --force.")
     roles = {"group": given["group"], "time": given["time_column"], "weight": given["weight"], "ignore": given["ignore"]}
     WrittenSchema.of(read_table(source_of(given)), given["target"], **roles).write(path)
-    click.echo(path)
+    if not is_closed(sys.stdout):
+        data_stream().write(f"{path}\n")
     say(f"Edit it, then: woodwind fit {' '.join(map(shlex.quote, given['tables']))} --schema {shlex.quote(str(path))}")
 
 
@@ -237,10 +241,12 @@ def finish(model: Any, given: dict[str, Any]) -> None:
         model.report(report, output.name)
         written["report"] = str(report)
     if given["as_json"]:
-        write_object({"event": "written", **plain(written)})
-    elif not given["quiet"]:
-        click.echo(table_of(model.leaderboard_))
-        click.echo(f"\n{metric_words(model.facts_['metric']['name'])}")
-        click.echo(f"\nmodel   {output} ({size_of(output.stat().st_size)})")
+        show_json({"event": "written", **plain(written)})
+    elif not given["quiet"] and not is_closed(sys.stdout):
+        show_leaderboard(model.leaderboard_)
+        show()
+        show(metric_words(model.facts_["metric"]["name"]))
+        show()
+        show(f"model   {output} ({size_of(output.stat().st_size)})")
         if report is not None:
-            click.echo(f"report  {report}")
+            show(f"report  {report}")

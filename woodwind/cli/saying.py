@@ -1,19 +1,21 @@
-"""What is said beside the results: messages, warnings and errors, one line each, on standard error."""
+"""What is written by commands: results on standard output; messages, warnings and errors, one line each, on standard error.
 
-import codecs
+Names, labels and levels come from tables and from files of strangers, and nothing in them may steer a terminal: whatever people read goes
+through here, or as cells through woodwind.cli.terminal.
+"""
+
 import gc
-import io
 import os
-import sys
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TextIO, cast
+from typing import Any
 
 import click
 
 from woodwind.base.errors import WoodwindWarning
-from woodwind.base.figures import one_line
+from woodwind.base.figures import one_line, printable
+from woodwind.cli.figures import json_line
 from woodwind.cli.spoken import in_options
 
 DEBUG = "WOODWIND_DEBUG"
@@ -25,23 +27,18 @@ def is_debugging() -> bool:
 
 
 def say(words: str) -> None:
-    """A message, on standard error: standard output is for results."""
-    click.echo(in_options(words), err=True)
+    """A message in one line, on standard error: standard output is for results."""
+    click.echo(printable(in_options(words)), err=True)
 
 
-def prepare_streams() -> None:
-    """Let no sign that a terminal or a pipe cannot show end the program: it is written as its number instead."""
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="backslashreplace")
+def show(words: object = "") -> None:
+    """A line of results, on standard output."""
+    click.echo(printable(words))
 
 
-def data_stream() -> TextIO:
-    """Standard output for the cells of a table: UTF-8 whatever the locale is, as a file would be. A sign must not become its number."""
-    sys.stdout.flush()
-    if not hasattr(sys.stdout, "buffer"):
-        return sys.stdout
-    return cast(TextIO, codecs.getwriter("utf-8")(sys.stdout.buffer))
+def show_json(content: Any) -> None:
+    """A line of JSON, on standard output."""
+    click.echo(json_line(content))
 
 
 @contextmanager
@@ -71,20 +68,3 @@ def no_collecting() -> Iterator[None]:
         yield
     finally:
         gc.enable()
-
-
-@contextmanager
-def deaf_reader_is_no_error() -> Iterator[None]:
-    """A reader that has had enough, as `head` has, ends the writing and nothing else."""
-    try:
-        yield
-        sys.stdout.flush()
-    except BrokenPipeError:
-        silence_output()
-
-
-def silence_output() -> None:
-    """Write to nowhere from now on: the interpreter flushes once more when it ends, and would complain."""
-    nowhere = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(nowhere, sys.stdout.fileno())
-    os.close(nowhere)

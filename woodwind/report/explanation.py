@@ -10,6 +10,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 from numpy.typing import NDArray
 
+from woodwind.base.figures import printable
 from woodwind.base.streams import choose, key
 from woodwind.report.chart import SMALL_LETTER, thinned
 from woodwind.report.page import policy
@@ -54,7 +55,6 @@ def as_text(explanation: Explanation, rows: Sequence[int] | None = None, most: i
     parts += [title.format(first + row) + explanation.to_text(row, most=most) for row in told]
     if rows is None and len(explanation) > MOST_ROWS:
         parts.append(f"... and {len(explanation) - MOST_ROWS:,} more rows\n")
-    # Names and levels come from a table: nothing in them may steer a terminal.
     return "".join(f"{shown(line, LONGEST_LINE)}\n" for line in "\n".join(parts).split("\n")[:-1])
 
 
@@ -63,7 +63,7 @@ def _summary_text(explanation: Explanation, most: int) -> str:
     size = explanation.importance().mean(axis=1)
     order = [c for c in np.argsort(-size, kind="stable")[:most].tolist() if size[c] > 0.0]
     lines = [f"mean size of what a column brings, over {len(explanation):,} rows:"]
-    return "\n".join(lines + [f"  {rounded(float(size[c])):<9} {explanation.names[c]}" for c in order]) + "\n"
+    return "\n".join(lines + [f"  {rounded(float(size[c])):<9} {printable(explanation.names[c])}" for c in order]) + "\n"
 
 
 def as_html(

@@ -1,19 +1,16 @@
 """Text as a page may show it: foreign names made harmless to read, and numbers with as many digits as they deserve."""
 
 import math
-import unicodedata
 from collections.abc import Sequence
 from typing import Any
+
+from woodwind.base.figures import is_hidden
 
 LONGEST = 60  # characters of a name or a value that are shown
 ELLIPSIS = "…"
 MINUS = "−"
 THIN = "\u202f"  # a narrow space that does not break: between a number and its per cent sign, and between thousands
 UNSEEABLE = "�"
-
-# Characters that no reader sees and that change what is around them: controls, marks of direction, lone halves of pairs, unassigned ones.
-_HIDDEN = {"Cc", "Cf", "Cs", "Co", "Cn"}
-_JOINERS = {"\u200c", "\u200d"}  # needed to write Persian, Hindi and some signs
 
 
 def shown(value: Any, most: int = LONGEST) -> str:
@@ -37,9 +34,7 @@ def cleaned(value: Any, most: int = 2000) -> Any:
 def _visible(sign: str) -> str:
     if sign in "\t\n\r\x0b\x0c\u2028\u2029\x85":
         return " "
-    if sign in _JOINERS:
-        return sign
-    return UNSEEABLE if unicodedata.category(sign) in _HIDDEN or sign == "\ufeff" else sign
+    return UNSEEABLE if is_hidden(sign) else sign
 
 
 def called(target: str, label: Any, most: int = LONGEST) -> str:
