@@ -1,6 +1,7 @@
 """woodwind evaluate: how good a model is on rows whose target is known."""
 
 import sys
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -84,14 +85,18 @@ def rows_with_truth(model: AutoModel, tables: tuple[str, ...], target: str, weig
 
 def show_trial(trial: Trial) -> None:
     """The metrics as a table, and what they mean."""
-    claims = [(figure(trial.claimed), figure(trial.claimed_error)), *[("", "")] * (len(trial.measured) - 1)]
-    pairs = zip(trial.measured, claims, strict=True)
+    shown = [one for place, one in enumerate(trial.measured) if place == 0 or not one.why]
+    claims = [(figure(trial.claimed), figure(trial.claimed_error)), *[("", "")] * (len(shown) - 1)]
+    pairs = zip(shown, claims, strict=True)
     cells = [(one.metric, figure(one.value), figure(one.standard_error), *claim) for one, claim in pairs]
     error = Column("±" if can_show("±", sys.stdout) else "+-", rank=1)
     columns = (Column("metric", left=True), Column("here"), error, Column("out of fold"), error)
     show_grid(columns, cells, ["bold"])
     show()
     show(f"{counted(trial.rows, 'row')}; {metric_words(trial.measured[0].metric)}")
+    for why, some in groupby(sorted(trial.measured, key=lambda one: one.why), key=lambda one: one.why):
+        if why:
+            show(f"Left out, because {why}: {', '.join(one.metric for one in some)}")
     if trial.verdict:
         show(trial.verdict)
 
@@ -102,6 +107,9 @@ def record(trial: Trial, target: str) -> dict[str, Any]:
     found: dict[str, Any] = plain({
         "rows": trial.rows, "target": target, "metric": first.metric, "score": first.value, "standard_error": first.standard_error,
         "out_of_fold": {"score": trial.claimed, "standard_error": trial.claimed_error}, "standard_errors_worse": trial.worse,
-        "metrics": {one.metric: {"score": one.value, "standard_error": one.standard_error} for one in trial.measured},
+        "metrics": {
+            one.metric: {"score": one.value, "standard_error": one.standard_error} | ({"why": one.why} if one.why else {})
+            for one in trial.measured
+        },
     })  # fmt: skip
     return found
