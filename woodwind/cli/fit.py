@@ -196,7 +196,7 @@ def write_schema(given: dict[str, Any]) -> None:
     WrittenSchema.of(read_table(source_of(given)), given["target"], **roles).write(path)
     if not is_closed(sys.stdout):
         data_stream().write(f"{path}\n")
-    say(f"Edit it, then: woodwind fit {' '.join(map(shlex.quote, given['tables']))} --schema {shlex.quote(str(path))}")
+    say(f"Edit it, then: woodwind fit {' '.join(map(shlex.quote, given['tables']))} --schema {shlex.quote(str(path))}", wrap=False)
 
 
 def source_of(given: dict[str, Any]) -> str | list[str]:

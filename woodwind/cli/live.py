@@ -55,7 +55,7 @@ class LiveTable:
         self.standing.add(event)
         if isinstance(event, Began | Suspected | Said):
             for line in lines_of(event):
-                say(line)  # rich puts it above the table, where it stays
+                say(line)
 
     def picture(self) -> Group:
         """Everything, as it is now."""

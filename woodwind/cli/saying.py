@@ -6,15 +6,19 @@ through here, or as cells through woodwind.cli.terminal.
 
 import gc
 import os
+import shutil
+import sys
+import textwrap
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, TextIO
 
 import click
 
 from woodwind.base.errors import WoodwindWarning
 from woodwind.base.figures import one_line, printable
+from woodwind.base.notice import write_error_stream
 from woodwind.cli.figures import json_line
 from woodwind.cli.spoken import in_options
 
@@ -26,14 +30,27 @@ def is_debugging() -> bool:
     return os.environ.get(DEBUG, "") not in ("", "0")
 
 
-def say(words: str) -> None:
-    """A message in one line, on standard error: standard output is for results."""
-    click.echo(printable(in_options(words)), err=True)
+def say(words: str, wrap: bool = True) -> None:
+    """A message in one line, on standard error: standard output is for results.
+
+    It is written to what is standard error now: while a live table is shown, that puts it above the table, where it stays. click.echo would
+    find the stream below, and the next picture would be drawn over it.
+    """
+    line = printable(in_options(words))
+    write_error_stream(f"{fitted(line, sys.stderr) if wrap else line}\n")
 
 
 def show(words: object = "") -> None:
     """A line of results, on standard output."""
-    click.echo(printable(words))
+    click.echo(fitted(printable(words), sys.stdout))
+
+
+def fitted(line: str, stream: TextIO) -> str:
+    """A line for a stream: on a terminal that is too narrow for it, several that end with words."""
+    if stream is None or not stream.isatty():
+        return line
+    width = shutil.get_terminal_size().columns
+    return line if len(line) <= width else textwrap.fill(line, width, break_long_words=False, break_on_hyphens=False)
 
 
 def show_json(content: Any) -> None:
