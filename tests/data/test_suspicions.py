@@ -184,6 +184,8 @@ def test_rows_in_the_order_of_time():
     assert columns({"year": 1900 + np.arange(N) // 10}, kind="time order") == [("year",)]
     assert columns({"day": np.arange(N) // 2 % 31}, kind="time order") == []
     assert columns({"price": np.arange(N) // 10}, kind="time order") == []
+    y = RNG.normal(size=N)
+    assert "time order" not in {one.kind for one in suspicions(pa.table({"when": days}), None, y, False, ordered=True)}
 
 
 def test_rows_that_belong_together():

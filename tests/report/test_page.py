@@ -7,6 +7,7 @@ from functools import cache
 from html.parser import HTMLParser
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 import woodwind
@@ -185,6 +186,28 @@ def test_every_chart_says_what_it_shows(task):
         assert 'role="img"' in chart
         assert re.search(r"<title>[^<]+</title>", chart)
         assert re.search(r"<desc>[^<]+</desc>", chart)
+
+
+@pytest.mark.parametrize(
+    ("named", "words"),
+    [
+        ({}, "Scored by rows held out at random: each of the 150 rows once, in 8 folds."),
+        ({"time_column": "since"}, r"Scored by later rows: 7\d of 150 rows, in 4 blocks of time along since, "),
+        ({"group": "rooms"}, r"Scored by other groups of rooms: each of the 150 rows once, in \d folds, and none of the 5 groups "),
+    ],
+)
+def test_the_header_says_how_rows_were_split_and_nobody_is_told_to_do_what_was_done(named, words):
+    table, signal = table_of(150)
+    whole = table.append_column("goal", pa.array(signal)).sort_by("since")
+    said = []
+    model = woodwind.fit(whole, "goal", models=1, listener=said.append, **named)
+    text = Reader(page(model.facts_)).text
+    assert re.search(words, text)
+    notes = " ".join(said[0].notes)
+    assert ("Rows are held out in the order of 'since'" in notes) == ("time_column" in named)
+    assert ("Rows of one 'rooms' are held out together" in notes) == ("group" in named)
+    assert ("time order" in {one.kind for one in model.suspicions_}) == ("time_column" not in named)
+    assert ("say time_column='since'" in text) == ("time_column" not in named)
 
 
 @pytest.mark.parametrize("kind", [woodwind.AutoEnsembleClassifier, woodwind.AutoEnsembleRegressor])

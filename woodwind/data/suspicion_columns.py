@@ -231,7 +231,9 @@ def _as_date(layouts: tuple[str, ...] | None, also: str = "") -> str:
 
 
 def time_order(seen: Seen) -> Iterator[Suspicion]:
-    """Rows that are in the order of a date."""
+    """Rows that are in the order of a date, where nobody has said so."""
+    if seen.is_ordered:
+        return
     for column in seen.columns:
         named = column.kind == NUMBER and column.is_whole and bool(_TIME.search(_spaced(column.name)))
         if not (column.kind == DATE or named) or column.n_levels < ENOUGH:

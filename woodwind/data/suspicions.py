@@ -42,6 +42,7 @@ def suspicions(
     is_class: bool,
     groups: Any = None,
     *,
+    ordered: bool = False,
     classes: Sequence[Any] = (),
     most_rows: int = MOST_ROWS,
 ) -> tuple[Suspicion, ...]:
@@ -59,6 +60,8 @@ def suspicions(
         Whether `y` holds class numbers.
     groups : array, optional
         Which rows belong together, if that is known: then nothing is said about columns that might tell.
+    ordered : bool, default=False
+        Whether the order of rows in time is known: then nothing is said about columns that tell it.
     classes : labels, optional
         Those of the class numbers: then labels that may be the same one are found.
     most_rows : int
@@ -72,6 +75,6 @@ def suspicions(
     if table.num_rows == 0 or y.shape != (table.num_rows,):
         return ()
     most_rows = min(most_rows, max(MOST_VALUES // max(table.num_columns, 1), LEAST_ROWS))
-    seen = look(table, target, y, is_class, most_rows, groups is not None)
+    seen = look(table, target, y, is_class, most_rows, (groups is not None, ordered))
     found = [*suspicion_target.labels_alike(classes, y), *(suspicion for kind in _KINDS for suspicion in kind(seen))]
     return tuple(sorted(found, key=lambda suspicion: SEVERITIES.index(suspicion.severity)))

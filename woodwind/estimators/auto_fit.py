@@ -77,14 +77,26 @@ def fit(  # noqa: PLR0913  the names are the user's: there is no object to put t
     model: Fitted = (AutoEnsembleRegressor if read.task == "regression" else AutoEnsembleClassifier)(**model_options)
     values = check(model)
     classes = np.array(read.classes) if read.classes else None
-    notes = (read.why, *read.notes, *([f"{counted(roles.dropped, 'row')} without a target left out."] if roles.dropped else []))
+    left_out = [f"{counted(roles.dropped, 'row')} without a target left out."] if roles.dropped else []
+    notes = (read.why, *read.notes, *_split_notes(group, time_column), *left_out)
     model._train(
         values, clock, roles.X, Target(read.y, classes), moments=roles.moments, groups=roles.groups, target=target, notes=notes,
         weight=roles.weight, beside=roles.beside,
-        suspicions=suspicions(as_arrow(roles.X), target, read.y, read.task != "regression", roles.groups, classes=read.classes or ()),
+        split_columns={role: str(name) for role, name in (("group", group), ("time", time_column)) if name is not None},
+        suspicions=suspicions(
+            as_arrow(roles.X), target, read.y, read.task != "regression", roles.groups,
+            ordered=roles.moments is not None, classes=read.classes or (),
+        ),
     )  # fmt: skip
     model.facts_.update(_written_facts(known, roles.orders))
     return model
+
+
+def _split_notes(group: str | None, time_column: str | None) -> list[str]:
+    """How rows are held out, where it was said."""
+    ordered = f"Rows are held out in the order of {time_column!r}: what is learnt is earlier than what is scored."
+    together = f"Rows of one {group!r} are held out together."
+    return [words for words, column in ((ordered, time_column), (together, group)) if column is not None]
 
 
 def _written_facts(schema: WrittenSchema | None, orders: dict[str, str]) -> dict[str, Any]:
