@@ -79,16 +79,16 @@ def test_commands_name_the_file_of_the_model():
 
 
 LATER = (
-    "Scored by later rows: 500 of 1\u202f000 rows, in 4 blocks of time along <bdi>Date</bdi>, "
+    "Scored by later rows: 500 of 1000 rows, in 4 blocks of time along <bdi>Date</bdi>, "
     "each by models that had learnt what came before it."
 )
 OTHERS = (
-    "Scored by other groups of <bdi>who</bdi>: each of the 1 000 rows once, in 6 folds, "
+    "Scored by other groups of <bdi>who</bdi>: each of the 1000 rows once, in 6 folds, "
     "and none of the 40 groups was on both sides of a split."
 )
 SPLITS = [
-    (["random"], 8, 1000, {}, None, "Scored by rows held out at random: each of the 1 000 rows once, in 8 folds."),
-    (["random"], 1, 200, {}, None, "Scored by rows held out at random: 200 of 1 000 rows, in one part."),
+    (["random"], 8, 1000, {}, None, "Scored by rows held out at random: each of the 1000 rows once, in 8 folds."),
+    (["random"], 1, 200, {}, None, "Scored by rows held out at random: 200 of 1000 rows, in one part."),
     (["groups"], 6, 1000, {"group": "who"}, 40, OTHERS),
     (["time"], 4, 500, {"time": "Date"}, None, LATER),
     (["time", "groups"], 4, 500, {"time": "Date", "group": "who"}, 40, f"{LATER} A group counts from its first row on."),

@@ -15,6 +15,7 @@ from woodwind import store
 from woodwind.auto.checkpoint import Checkpoint
 from woodwind.auto.events import Began, Event
 from woodwind.auto.portfolio import FAMILIES
+from woodwind.base.endings import MODEL
 from woodwind.base.errors import JobError
 from woodwind.cli.command import command
 from woodwind.cli.exits import BAD_DATA, FINE, INTERRUPTED, UNEXPECTED, WITHOUT_MODEL, WRONG_CALL, wrong
@@ -23,7 +24,7 @@ from woodwind.cli.interrupting import AT_WORK, WRITING, Interrupting
 from woodwind.cli.live import LiveTable
 from woodwind.cli.opening import metric_words
 from woodwind.cli.options import Duration, ExistingFile, Named, Whole, files_of, force_option, json_option, tables_argument, threads_option
-from woodwind.cli.outputs import check_model, check_not_an_input, check_page, check_table
+from woodwind.cli.outputs import check_meaning, check_model, check_not_an_input, check_page, check_table
 from woodwind.cli.saying import say, show, show_json
 from woodwind.cli.standings import show_leaderboard
 from woodwind.cli.streams import data_stream, is_closed
@@ -173,6 +174,7 @@ def check_outputs(given: dict[str, Any]) -> None:
     output, inputs = given["output"], [*tables, *([given["schema"]] if given["schema"] else [])]
     check_model(output, given["force"])
     check_not_an_input(output, inputs)
+    check_meaning(output, MODEL, ".ww")
     if given["report"] is None and not given["no_report"]:
         given["report"] = output.with_suffix(".html")
     if given["report"] is not None:

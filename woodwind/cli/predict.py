@@ -16,7 +16,7 @@ from woodwind.cli.figures import json_line, plain
 from woodwind.cli.nearest import nearest
 from woodwind.cli.opening import open_model
 from woodwind.cli.options import files_of, force_option, json_option, model_argument, tables_argument, threads_option
-from woodwind.cli.outputs import check_inputs, check_new, check_not_a_model, check_not_an_input
+from woodwind.cli.outputs import check_inputs, check_meaning, check_new, check_not_a_model, check_not_an_input
 from woodwind.cli.saying import say
 from woodwind.cli.streams import data_stream, is_closed
 from woodwind.data.writing import write_predictions
@@ -74,7 +74,9 @@ def run(
 
 def check_ending(output: str, as_json: bool) -> None:
     """End the call where the name of the output does not say what it is to be."""
-    if not as_json and not output.lower().endswith(ENDINGS):
+    if as_json:
+        check_meaning(Path(output), "JSON", ".jsonl")
+    elif not output.lower().endswith(ENDINGS):
         wrong(f"the ending of {output!r} does not say what to write. Choose one of {', '.join(ENDINGS)}, or --json.")
 
 

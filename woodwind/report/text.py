@@ -67,10 +67,10 @@ def trimmed(value: float | None, digits: int = 3) -> str:
 
 
 def fixed(value: float, after: int) -> str:
-    """A number with so many digits after the point; thousands apart."""
+    """A number with so many digits after the point; thousands apart from five digits on, so that years stay what they are."""
     if not math.isfinite(value):
         return number(value)
-    text = f"{abs(value):,.{after}f}".replace(",", THIN)
+    text = _apart(f"{abs(value):,.{after}f}")
     is_zero = not text.strip("0." + THIN)
     return f"{MINUS if value < 0 and not is_zero else ''}{text}"
 
@@ -80,8 +80,14 @@ def _raised(exponent: int) -> str:
 
 
 def count(value: int) -> str:
-    """A whole number, thousands apart."""
-    return f"{value:,}".replace(",", THIN)
+    """A whole number, thousands apart from five digits on."""
+    return _apart(f"{value:,}")
+
+
+def _apart(text: str) -> str:
+    """Digits with commas between thousands as a page has them: narrow spaces, and none among four digits."""
+    whole = text.partition(".")[0].lstrip("-")
+    return text.replace(",", THIN if len(whole) > len("9,999") else "")
 
 
 def percent(share: float | None, after: int | None = None) -> str:

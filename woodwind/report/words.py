@@ -23,7 +23,7 @@ TITLES = {
     "mae": "Mean absolute error",
     "median_absolute_error": "Median absolute error",
     "r2": "R²",
-    "mape": "Mean error in shares",
+    "mape": "Mean absolute percentage error",
     "rmsle": "RMSLE",
     "spearman": "Rank correlation",
 }
@@ -129,10 +129,11 @@ def _quality(facts: dict[str, Any]) -> list[Markup]:
         return []
     if facts["task"] == "regression":
         target = strong(facts["target"] or "the target")
-        words = "Half of all predictions of {} are off by less than <b>{}</b>; the mean error is {}, and the target itself varies by {}."
+        half = "Half of all predictions of {} are off by less than <b>{}</b>"
         deviation = facts.get("data", {}).get("target", {}).get("deviation")
         if deviation is None:
-            return [Markup("Half of all predictions of {} are off by less than <b>{}</b>.").format(target, number(quality["median"]))]
+            return [Markup(f"{half}.").format(target, number(quality["median"]))]
+        words = f"{half}; the mean absolute error is {{}}, and the target itself varies by {{}}."
         return [Markup(words).format(target, number(quality["median"]), number(quality["mae"]), number(deviation))]
     out = [Markup("On rows that it had not learnt, <b>{}</b> of its answers are right.").format(percent(quality["accuracy"]))]
     common = commonest(facts)
