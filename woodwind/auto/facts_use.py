@@ -69,7 +69,7 @@ def suspicion_facts(outcome: Outcome) -> list[dict[str, Any]]:
     return [
         {
             "kind": brief(one.kind),
-            "columns": [brief(name) for name in one.columns[:20]],
+            "columns": [brief(name) for name in one.columns[:MOST_COLUMNS]],
             "words": brief(one.words, 1000),
             "severity": brief(one.severity),
         }

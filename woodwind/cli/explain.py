@@ -16,7 +16,7 @@ from woodwind.cli.options import OneTable, Whole, force_option, json_option, mod
 from woodwind.cli.outputs import check_new, check_not_an_input, check_table
 from woodwind.cli.saying import say, show, show_json
 from woodwind.estimators.auto_rows import inputs_of, read_rows
-from woodwind.report.explanation import MOST_COLUMNS, as_html, as_text
+from woodwind.report.explanation import MOST_COLUMNS, as_html, as_text, told_rows
 from woodwind.tree.explained import Explanation
 
 EXAMPLES = (
@@ -56,6 +56,8 @@ def run(model: Path, table: Path, row: int | None, top: int, output: Path | None
     else:
         for line in as_text(explanation, most=top, first=first).splitlines():
             show(line)
+        if told_rows(len(explanation)) < len(explanation):
+            say("--row N tells of one row alone, --json of all.")
     if output is not None:
         write_file(output, [as_html(explanation, f"What makes {opened.target}", first=first).encode()])
         say(f"picture in {output}")
@@ -72,7 +74,7 @@ def chosen(rows: Any, table: Path, row: int | None) -> tuple[Any, int]:
     """The rows to explain, and the number of the first."""
     if row is None:
         if rows.num_rows > MOST_ROWS:
-            say(f"The first {MOST_ROWS} of {rows.num_rows:,} rows are explained; --row explains another.")
+            say(f"The first {MOST_ROWS} of {rows.num_rows:,} rows are explained; --row N explains another.")
         return rows.slice(0, MOST_ROWS), 1
     if row > rows.num_rows:
         wrong(f"--row {row}: {str(table)!r} has {rows.num_rows:,} {'row' if rows.num_rows == 1 else 'rows'}. Give one of them.")

@@ -1,6 +1,7 @@
 """What is suspicious about a table: things that make a model look better than it is, or worse than it could be."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -8,6 +9,8 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from woodwind.data import suspicion_columns, suspicion_target
+from woodwind.data.faults import listed
+from woodwind.data.suspicion_columns import MOST_NAMED, SEVERAL
 from woodwind.data.suspicion_view import SEVERITIES, Suspicion, look
 
 __all__ = ["Suspicion", "suspicions"]
@@ -77,4 +80,23 @@ def suspicions(
     most_rows = min(most_rows, max(MOST_VALUES // max(table.num_columns, 1), LEAST_ROWS))
     seen = look(table, target, y, is_class, most_rows, (groups is not None, ordered))
     found = [*suspicion_target.labels_alike(classes, y), *(suspicion for kind in _KINDS for suspicion in kind(seen))]
-    return tuple(sorted(found, key=lambda suspicion: SEVERITIES.index(suspicion.severity)))
+    return tuple(sorted(_as_one(found), key=lambda suspicion: SEVERITIES.index(suspicion.severity)))
+
+
+def _as_one(found: Sequence[Suspicion]) -> list[Suspicion]:
+    """The same, but one where several columns are suspected of the same: nobody reads seven sentences that differ by a name.
+
+    Those that are serious stay: each of them is to be looked at.
+    """
+    alike: dict[tuple[str, str], list[Suspicion]] = {}
+    for one in found:
+        alike.setdefault((one.kind, one.severity), []).append(one)
+    out: list[Suspicion] = []
+    for (_, severity), some in alike.items():
+        if len(some) < SEVERAL or severity == SEVERITIES[0] or not all(len(one.columns) == 1 for one in some):
+            out += some
+            continue
+        names = tuple(name for one in some for name in one.columns)
+        words = f"{some[0].words} The same goes for {listed(names[1:], MOST_NAMED - 1)}."
+        out.append(replace(some[0], columns=names, words=words))
+    return out
