@@ -37,7 +37,7 @@ def test_without_a_row_comes_first_what_all_have_in_common_and_then_a_few(new, s
     done = run("explain", "model.ww", "many.csv")
     assert done.out.splitlines()[0] == "mean size of what a column brings, over 200 rows:"
     assert len(done.out.splitlines()) < 24  # one screen
-    assert done.err.splitlines()[0] == "The first 200 of 300 rows are explained; --row N explains another."
+    assert done.err == "The first 200 of 300 rows are explained; --row N explains another.\n"
     pa.csv.write_csv(table(4), new / "few.csv")
     done = run("explain", "model.ww", "few.csv")
     assert (done.out.count("log-odds of yes"), done.err) == (4, "")

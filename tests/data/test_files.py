@@ -448,7 +448,7 @@ def test_what_goes_for_several_columns_is_said_once(tmp_path):
     (tmp_path / "t.csv").write_text("\n".join([";".join(names), ";".join(["1,5"] * 7), ""]), encoding="utf-8")
     with pytest.warns(ReadingWarning) as told:
         read_table(tmp_path / "t.csv")
-    assert str(told[0].message).endswith("t.csv: each of the columns 'c0', 'c1', 'c2', 'c3', 'c4' and 2 more read with decimal commas.")
+    assert str(told[0].message).endswith("t.csv': each of the columns 'c0', 'c1', 'c2', 'c3', 'c4' and 2 more read with decimal commas.")
     assert len(told) == 1
 
 

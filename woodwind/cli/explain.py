@@ -56,7 +56,7 @@ def run(model: Path, table: Path, row: int | None, top: int, output: Path | None
     else:
         for line in as_text(explanation, most=top, first=first).splitlines():
             show(line)
-        if told_rows(len(explanation)) < len(explanation):
+        if told_rows(len(explanation)) < len(explanation) == rows.num_rows:
             say("--row N tells of one row alone, --json of all.")
     if output is not None:
         write_file(output, [as_html(explanation, f"What makes {opened.target}", first=first).encode()])
