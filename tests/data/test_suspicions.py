@@ -406,10 +406,17 @@ def test_what_goes_for_several_columns_is_said_once():
     names = {f"id{number}": [f"{number}-{row}" for row in range(N)] for number in range(4)}
     (one,) = found(names, kind="identifier")
     assert one.columns == tuple(names)
-    assert one.words.endswith("Leave it out with ignore='id0'. The same goes for 'id1', 'id2', 'id3'.")
+    assert one.words.endswith("Leave it out with ignore='id0'. Much the same goes for 'id1', 'id2', 'id3'.")
+    levels = {f"l{number}": [f"x{row % (200 + number)}x" for row in range(N)] for number in range(3)}
+    (one,) = found(levels, kind="many levels")
+    assert one.words.startswith("'l0' has 200 levels in 1,000 rows")
 
 
 def test_two_columns_are_two_suspicions_and_serious_ones_are_never_joined():
     assert columns({"a": np.ones(N), "b": np.full(N, 2)}, kind="constant") == [("a",), ("b",)]
+    days = [dt.date(2024, 1, 1) + dt.timedelta(days=row // 3) for row in range(N)]
+    written = {"iso": "%Y-%m-%d", "american": "%m/%d/%Y", "german": "%d.%m.%Y"}
+    dates = {name: [day.strftime(layout) for day in days] for name, layout in written.items()}
+    assert {one.columns for one in found(dates, kind="dates as text")} == {("iso",), ("american",), ("german",)}  # each has another remedy
     leaks = {f"l{number}": CLASSES + number for number in range(4)}
     assert columns(leaks, kind="leak") == [("l0",), ("l1",), ("l2",), ("l3",)]

@@ -1,5 +1,6 @@
 """What is suspicious about a table: things that make a model look better than it is, or worse than it could be."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -84,19 +85,21 @@ def suspicions(
 
 
 def _as_one(found: Sequence[Suspicion]) -> list[Suspicion]:
-    """The same, but one where several columns are suspected of the same: nobody reads seven sentences that differ by a name.
+    """The same, but one where words differ by the names of columns and by numbers alone: nobody reads the same sentence seven times.
 
     Those that are serious stay: each of them is to be looked at.
     """
-    alike: dict[tuple[str, str], list[Suspicion]] = {}
-    for one in found:
-        alike.setdefault((one.kind, one.severity), []).append(one)
+    alike: dict[tuple[str, ...], list[Suspicion]] = {}
+    for place, one in enumerate(found):
+        alone = len(one.columns) != 1 or one.severity == SEVERITIES[0]
+        words = str(place) if alone else re.sub(r"\d+", "#", one.words.replace(repr(one.columns[0]), "*"))
+        alike.setdefault((one.kind, one.severity, words), []).append(one)
     out: list[Suspicion] = []
-    for (_, severity), some in alike.items():
-        if len(some) < SEVERAL or severity == SEVERITIES[0] or not all(len(one.columns) == 1 for one in some):
+    for some in alike.values():
+        if len(some) < SEVERAL:
             out += some
             continue
         names = tuple(name for one in some for name in one.columns)
-        words = f"{some[0].words} The same goes for {listed(names[1:], MOST_NAMED - 1)}."
+        words = f"{some[0].words} Much the same goes for {listed(names[1:], MOST_NAMED - 1)}."
         out.append(replace(some[0], columns=names, words=words))
     return out
