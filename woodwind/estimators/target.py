@@ -11,6 +11,7 @@ from sklearn.exceptions import DataConversionWarning
 
 from woodwind.base.errors import ConstantTargetWarning, TargetError, WoodwindWarning
 from woodwind.base.notice import notice
+from woodwind.data.whole_numbers import EXACT, SUBTRACT, are_beyond_doubles, warn_of_precision
 
 # Whole labels within such a distance of each other are counted, not sorted, so many rows at a time.
 MOST_COUNTED = 1 << 16
@@ -66,6 +67,8 @@ def read_numbers(y: Any, owner: str) -> Target:
     if array.dtype.kind not in "biufO":
         what = "Complex data not supported: " if array.dtype.kind == "c" else ""
         raise TargetError(f"{owner}: {what}y is of type {array.dtype}, and a regression needs real numbers. {_advice(array)}")
+    if are_beyond_doubles(array) or (array.dtype.kind == "O" and any(isinstance(one, int) and abs(one) > EXACT for one in array)):
+        warn_of_precision([f"{owner}: y"], f"If they are labels, use a classifier; {SUBTRACT}")
     if array.dtype.kind == "O":
         array = _numbers_of(array, owner)
     values = array.astype(np.float64)
