@@ -15,7 +15,7 @@ from woodwind.data.suspicions import suspicions
 from woodwind.data.written_schema import GROUP, TIME, WEIGHT, WrittenSchema
 from woodwind.estimators.auto_ensemble import AutoEnsembleClassifier, AutoEnsembleRegressor
 from woodwind.estimators.auto_rows import WRITTEN
-from woodwind.estimators.auto_skin import clock_of
+from woodwind.estimators.auto_skin import check_checkpoint, clock_of
 from woodwind.estimators.target import Target
 from woodwind.params.auto import AutoParams
 from woodwind.params.check import check
@@ -64,6 +64,7 @@ def fit(  # noqa: PLR0913  the names are the user's: there is no object to put t
     _check_target(target)
     model_options = _estimator_options(options)
     clock = clock_of({"time": 60.0, "models": None} | model_options)
+    check_checkpoint(model_options)
     known = WrittenSchema.read(schema) if is_place(schema) else schema
     table = _read(table, known)
     if known is not None:
