@@ -15,7 +15,7 @@ import click
 
 from woodwind import __version__
 from woodwind.base.figures import one_line
-from woodwind.cli import STARTED
+from woodwind.cli import STARTED, memory_limits
 from woodwind.cli.command import SETTINGS
 from woodwind.cli.exits import FINE, INTERRUPTED, UNEXPECTED, WrongCall, code_of
 from woodwind.cli.nearest import nearest
@@ -50,6 +50,7 @@ class Commands(click.Group):
             return None
         with no_collecting():
             if cmd_name not in WITHOUT_TABLES:
+                memory_limits.prepare(cmd_name)
                 importlib.import_module("woodwind.data.without_pandas").keep_pandas_out()
             found: click.Command = importlib.import_module(COMMANDS[cmd_name][0]).run
         return found
@@ -126,7 +127,7 @@ def sentence(error: Exception, code: int) -> str:
         return f"{who}: {one_line(error.strerror)}{f': {error.filename!r}' if error.filename else ''}. Make room, or choose another place."
     if code == UNEXPECTED:
         advice = "" if is_debugging() else f" Set {DEBUG}=1 to see where it arose."
-        return f"{who}: unexpected {type(error).__name__}: {one_line(error)}{advice}"
+        return f"{who}: unexpected {type(error).__name__}: {one_line(error)}{advice}{memory_limits.hint()}"
     return f"{who}: {one_line(error)}"
 
 
