@@ -280,6 +280,17 @@ def test_parameters_that_became_wrong_after_training_are_told_when_saving(tmp_pa
         model.save(tmp_path / "one.ww")
 
 
+@pytest.mark.parametrize("name", ["one.onnx", "one.pkl", "one.joblib", "one.json", "one.txt", "one.HTML", "one.parquet", "one.ww.gz"])
+def test_a_name_that_means_something_else_is_refused(tmp_path, name):
+    model = woodwind.DecisionTreeClassifier().fit(NUMBERS, LABELS)
+    with pytest.raises(ParameterError, match=r"the ending of .* and a model file would be written\. Let it end in \.ww\."):
+        model.save(tmp_path / name)
+    assert list(tmp_path.iterdir()) == []
+    for fine in ("one.ww", "one", "one.model", "v1.2"):
+        model.save(tmp_path / fine)
+        assert np.array_equal(woodwind.load(tmp_path / fine).predict(NUMBERS), model.predict(NUMBERS))
+
+
 # Pickles, where somebody asks for them.
 
 

@@ -59,6 +59,7 @@ class Question:
     metric: Any  # of woodwind.metrics
     fold: NDArray[np.int64]  # (n,) see `splits.py`
     ordered: bool = False
+    split_columns: dict[str, str] = field(default_factory=dict)  # the names of the columns by which rows are held out: "group", "time"
     target: str = ""
     beside: tuple[str, ...] = ()  # columns that came with the table and are not learnt from
     weight: Floats | None = None
@@ -262,7 +263,7 @@ def _outcome(
         curves={one.recipe.name: one.curve for one in done if one.curve},
         suspicions=question.suspicions,
         notes=(*question.notes, _weighed(found)),
-        seconds=clock.spent, seed=question.seed,
+        seconds=clock.spent, seed=question.seed, ordered=question.ordered, split_columns=question.split_columns,
     )  # fmt: skip
 
 

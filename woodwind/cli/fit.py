@@ -16,6 +16,7 @@ from woodwind.auto.checkpoint import Checkpoint
 from woodwind.auto.events import Began, Event
 from woodwind.auto.portfolio import FAMILIES
 from woodwind.base.atomic import shortened
+from woodwind.base.endings import MODEL
 from woodwind.base.errors import JobError
 from woodwind.cli.command import command
 from woodwind.cli.exits import BAD_DATA, FINE, INTERRUPTED, UNEXPECTED, WITHOUT_MODEL, WRONG_CALL, wrong
@@ -24,10 +25,11 @@ from woodwind.cli.interrupting import AT_WORK, WRITING, Interrupting
 from woodwind.cli.live import LiveTable
 from woodwind.cli.opening import metric_words
 from woodwind.cli.options import Duration, ExistingFile, Named, Whole, files_of, force_option, json_option, tables_argument, threads_option
-from woodwind.cli.outputs import check_model, check_name, check_not_an_input, check_page, check_table
-from woodwind.cli.saying import say
-from woodwind.cli.standings import table_of
-from woodwind.cli.telling import Listener, tell_lines, tell_object, tell_what_is_wrong, write_object
+from woodwind.cli.outputs import check_meaning, check_model, check_name, check_not_an_input, check_page, check_table
+from woodwind.cli.saying import say, show, show_json
+from woodwind.cli.standings import show_leaderboard
+from woodwind.cli.streams import data_stream, is_closed
+from woodwind.cli.telling import Listener, tell_lines, tell_object, tell_what_is_wrong
 from woodwind.cli.terminal import is_terminal
 from woodwind.cli.worded import worded
 from woodwind.data.faults import listed
@@ -137,6 +139,8 @@ def check(given: dict[str, Any]) -> None:
     for one, other in (("time", "models"), ("report", "no_report"), ("quiet", "as_json")):
         if given[one] not in (None, False) and given[other] not in (None, False):
             wrong(f"{flag(one)} and {flag(other)} exclude each other. {ADVICE.get(one, 'Give one of them.')}")
+    if given["as_json"] and is_closed(sys.stdout):
+        wrong("--json writes to standard output, which is closed. Leave it out, or give it a place.")
     if given["metric"] != "auto":
         metric_named(given["metric"])
     take_roles(given)
@@ -175,6 +179,7 @@ def check_outputs(given: dict[str, Any]) -> None:
     output, inputs = given["output"], [*tables, *([given["schema"]] if given["schema"] else [])]
     check_model(output, given["force"])
     check_not_an_input(output, inputs)
+    check_meaning(output, MODEL, ".ww")
     if given["report"] is None and not given["no_report"]:
         given["report"] = output.with_suffix(".html")
     if given["report"] is not None:
@@ -197,8 +202,9 @@ def write_schema(given: dict[str, Any]) -> None:
         wrong(f"{str(path)!r} is there already, and may have been edited. Move it away, or add --force.")
     roles = {"group": given["group"], "time": given["time_column"], "weight": given["weight"], "ignore": given["ignore"]}
     WrittenSchema.of(read_table(source_of(given)), given["target"], **roles).write(path)
-    click.echo(path)
-    say(f"Edit it, then: woodwind fit {' '.join(map(shlex.quote, given['tables']))} --schema {shlex.quote(str(path))}")
+    if not is_closed(sys.stdout):
+        data_stream().write(f"{path}\n")
+    say(f"Edit it, then: woodwind fit {' '.join(map(shlex.quote, given['tables']))} --schema {shlex.quote(str(path))}", wrap=False)
 
 
 def source_of(given: dict[str, Any]) -> str | list[str]:
@@ -243,10 +249,12 @@ def finish(model: Any, given: dict[str, Any]) -> None:
         model.report(report, output.name)
         written["report"] = str(report)
     if given["as_json"]:
-        write_object({"event": "written", **plain(written)})
-    elif not given["quiet"]:
-        click.echo(table_of(model.leaderboard_))
-        click.echo(f"\n{metric_words(model.facts_['metric']['name'])}")
-        click.echo(f"\nmodel   {output} ({size_of(output.stat().st_size)})")
+        show_json({"event": "written", **plain(written)})
+    elif not given["quiet"] and not is_closed(sys.stdout):
+        show_leaderboard(model.leaderboard_)
+        show()
+        show(metric_words(model.facts_["metric"]["name"]))
+        show()
+        show(f"model   {output} ({size_of(output.stat().st_size)})")
         if report is not None:
-            click.echo(f"report  {report}")
+            show(f"report  {report}")

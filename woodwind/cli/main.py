@@ -15,11 +15,12 @@ import click
 
 from woodwind import __version__
 from woodwind.base.figures import one_line
-from woodwind.cli import STARTED
+from woodwind.cli import STARTED, memory_limits
 from woodwind.cli.command import SETTINGS
 from woodwind.cli.exits import FINE, INTERRUPTED, UNEXPECTED, WrongCall, code_of
 from woodwind.cli.nearest import nearest
-from woodwind.cli.saying import DEBUG, deaf_reader_is_no_error, is_debugging, no_collecting, prepare_streams, say, tidy_warnings
+from woodwind.cli.saying import DEBUG, is_debugging, no_collecting, say, tidy_warnings
+from woodwind.cli.streams import failure_of, prepare_streams
 
 # Where a command lives, and what it does in a few words: the first sentence of its help.
 COMMANDS = {
@@ -49,6 +50,7 @@ class Commands(click.Group):
             return None
         with no_collecting():
             if cmd_name not in WITHOUT_TABLES:
+                memory_limits.prepare(cmd_name)
                 importlib.import_module("woodwind.data.without_pandas").keep_pandas_out()
             found: click.Command = importlib.import_module(COMMANDS[cmd_name][0]).run
         return found
@@ -92,8 +94,7 @@ def call(arguments: Sequence[str] | None = None, started: float | None = None) -
     began = time.perf_counter() if started is None else started
     with tidy_warnings():
         try:
-            with deaf_reader_is_no_error():
-                code = commands.main(given, prog_name="woodwind", standalone_mode=False, obj=began)
+            code = commands.main(given, prog_name="woodwind", standalone_mode=False, obj=began)
         except (KeyboardInterrupt, click.Abort):
             say("woodwind: interrupted; nothing was written.")
             return INTERRUPTED
@@ -108,7 +109,8 @@ def failed(error: Exception) -> int:
     """Say what went wrong, and give the exit code."""
     code = code_of(error)
     if is_debugging():
-        say("".join(traceback.format_exception(error)).rstrip())
+        for line in "".join(traceback.format_exception(error)).splitlines():
+            say(line)
     say(sentence(error, code))
     return code
 
@@ -125,7 +127,7 @@ def sentence(error: Exception, code: int) -> str:
         return f"{who}: {one_line(error.strerror)}{f': {error.filename!r}' if error.filename else ''}. Make room, or choose another place."
     if code == UNEXPECTED:
         advice = "" if is_debugging() else f" Set {DEBUG}=1 to see where it arose."
-        return f"{who}: unexpected {type(error).__name__}: {one_line(error)}{advice}"
+        return f"{who}: unexpected {type(error).__name__}: {one_line(error)}{advice}{memory_limits.hint()}"
     return f"{who}: {one_line(error)}"
 
 
@@ -137,9 +139,9 @@ def main() -> NoReturn:
 
 def leave(code: int) -> NoReturn:
     """End the process, without taking apart what it has imported: that would take a fifth of a second."""
-    try:
-        sys.stdout.flush()
-        sys.stderr.flush()
-    except OSError:
-        code = code or UNEXPECTED  # a disk that is full, or a reader that has gone
+    why = failure_of(sys.stdout)
+    if why is not None:
+        say(f"woodwind: standard output: {why.strerror}. What was to be shown there is lost; files are as they should be.")
+        code = code or UNEXPECTED
+    failure_of(sys.stderr)  # which flushes it; there is nobody to tell
     os._exit(code)

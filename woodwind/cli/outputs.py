@@ -5,6 +5,7 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
+from woodwind.base.endings import PAGE, meaning_of
 from woodwind.cli.exits import wrong
 from woodwind.cli.options import files_of
 from woodwind.store.container import MAGIC
@@ -89,6 +90,13 @@ def check_page(path: Path, force: bool) -> None:
     check_folder(path)
     if path.exists() and not force and not is_page(path):
         wrong(f"{str(path)!r} is there already and is not a report of Woodwind. Choose another name, or add --force.")
+    check_meaning(path, PAGE, ".html")
+
+
+def check_meaning(path: Path, written: str, ending: str) -> None:
+    """End the call where a file would be taken for something else than what is written."""
+    if meaning_of(path) not in ("", written):
+        wrong(f"the ending of {str(path)!r} says {meaning_of(path)}, and {written} would be written. Let it end in {ending}.")
 
 
 def head_of(path: Path) -> bytes:

@@ -1,7 +1,7 @@
 """Compile ahead: the kernel that grows trees takes as long to compile as all others together, so another process does that meanwhile.
 
-Only at the very first training on a machine, and only where there is a second processor. Nothing depends on it: if the other
-process fails, or takes too long, the kernel is compiled here as if nobody had tried.
+Only at the very first training on a machine, by the first of several processes, and only where there is a second processor. Nothing depends
+on it: if the other process fails, or takes too long, the kernel is compiled here as if nobody had tried.
 """
 
 import subprocess
@@ -13,7 +13,7 @@ import numpy as np
 
 from woodwind.base.pool import usable_threads
 from woodwind.data.codes import Codes, row_stride
-from woodwind.kernels.jit import can_wait_for, quiet_environment
+from woodwind.kernels.jit import begin_ahead, end_ahead, quiet_environment
 from woodwind.kernels.leaves import leaf_sums
 from woodwind.tree.assemble import ValuedTree
 from woodwind.tree.finish import add_placed, with_means
@@ -26,16 +26,17 @@ LONGEST_WAIT = 120.0  # seconds
 CHILD = "import sys; sys.path[:] = {path!r}; from woodwind.ensemble.ahead import compile_growth; compile_growth({outputs}, {growth!r})"
 
 _child: "subprocess.Popen[bytes] | None" = None
+_compiled_there = ""  # the kernel that the child compiles
 _waiting = Lock()
 
 
 def start(outputs: int, growth: str) -> None:
     """Let another process compile what grows trees of so many outputs, unless that was done before or cannot be kept."""
-    global _child
+    global _child, _compiled_there
     kernel = "take_part_lanes" if outputs > 1 else "take_part"
     # Where Python is embedded, the executable is something else and understands other arguments.
     is_python = Path(sys.executable or "").name.startswith("python")
-    if _child is not None or usable_threads(None) < 2 or not is_python or not can_wait_for(kernel):
+    if _child is not None or usable_threads(None) < 2 or not is_python or not begin_ahead(kernel):
         return
     code = CHILD.format(path=sys.path, outputs=outputs, growth=growth)
     try:
@@ -46,8 +47,9 @@ def start(outputs: int, growth: str) -> None:
             stderr=subprocess.DEVNULL,
             env=quiet_environment(),
         )
+        _compiled_there = kernel
     except OSError:  # no room for another process: then not
-        _child = None
+        end_ahead(kernel)
 
 
 def wait() -> None:
@@ -69,6 +71,7 @@ def _wait_for(child: "subprocess.Popen[bytes] | None") -> None:
         child.kill()
         child.wait()
     _child = None
+    end_ahead(_compiled_there)
 
 
 def small_table() -> Codes:

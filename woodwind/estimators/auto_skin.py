@@ -24,6 +24,7 @@ from woodwind.auto.portfolio import FAMILIES, Portfolio
 from woodwind.auto.recipe import Family
 from woodwind.auto.splits import fold_of_rows
 from woodwind.base.atomic import write_file
+from woodwind.base.endings import PAGE, meaning_of
 from woodwind.base.errors import ParameterError
 from woodwind.base.streams import seed_of
 from woodwind.base.told import told
@@ -175,6 +176,9 @@ class AutoEnsemble(Skin):
             What the file of the model is called, for the commands that the page shows.
         """
         check_is_fitted(self)
+        if meaning_of(path) not in ("", PAGE):
+            told = f"{self._owner}: the ending of {str(path)!r} says {meaning_of(path)}, and {PAGE} would be written."
+            raise ParameterError(f"{told} Let it end in .html.")
         write_file(path, [page(self.facts_, model_file).encode()])
 
     def explain(self, X: Any) -> Explanation:

@@ -5,28 +5,48 @@ switches that change the code, so an edit or an upgrade never meets an old binar
 signature, named by what went into it: there is no index that two processes could write at once. A file is written
 under another name and moved into place, and begins with a checksum: whatever is missing or damaged is compiled again.
 
-The files are code, like bytecode. Hence directories that other users could have written to are refused.
+The files are code, like bytecode: see `private.py` for whose files are read. Each is sealed with a key that only its user can read,
+together with its name: a file that others have put there, or moved, is not read, whoever may write to the directory now.
 """
 
 import hashlib
+import hmac
 import os
-import shutil
-import stat
+import re
 import sys
 import tempfile
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
+from typing import NamedTuple
 
-HEAD = b"woodwind kernel 1\n"
-CHECKSUM = hashlib.sha256().digest_size
+from woodwind.kernels import locks, private
+from woodwind.kernels.private import NotPrivateError
+
+HEAD = b"woodwind kernel 2\n"
+SEAL = 32
 PREFIX = "kernels-"
+ASKED = "WOODWIND_CACHE_DIR"
 
 # A directory unused for a month belongs to a version that is gone. While kernels are being written every edit
 # leaves one behind, some megabytes each: the newest are enough.
 OLDEST_DAYS = 30
 MOST_DIRECTORIES = 32
 _DAY = 86400.0
+_OURS = re.compile(PREFIX + r"[0-9a-f]{32}")
+_KERNEL_FILE = re.compile(r"\w+-[0-9a-f]{32}|\w+-[\w.]+\.tmp")
+
+# Making a key takes a millisecond: who has the lock on it for longer is not making one.
+_KEY_LOCK = 1 << 60
+_KEY_WAIT = 5.0
+
+
+class Home(NamedTuple):
+    """The directory for one state of the room, and the key that its files are sealed with."""
+
+    path: Path
+    key: bytes
 
 
 def room_digest(room: Path) -> str | None:
@@ -49,59 +69,86 @@ def digest_of(*parts: object) -> str:
     return hashlib.sha256("\0".join(map(str, parts)).encode()).hexdigest()[:32]
 
 
-def find_home(state: str) -> tuple[Path | None, str]:
+def find_home(state: str) -> tuple[Home | None, str]:
     """The directory for this state of the room, made if need be; None if there is no private place to be had.
 
-    The text says why the directory that the user asked for is not used; it is empty if it is, or if none was.
+    The text says why the directory that the user asked for is not used, and what helps; it is empty if it is, or if none was.
     """
-    complaint = ""
+    found, complaint = None, ""
     for asked, base in _bases():
-        trouble = _prepare(base / (PREFIX + state))
-        if not trouble:
-            return base / (PREFIX + state), complaint
+        if isinstance(base, str):
+            complaint = base
+            continue
+        try:
+            found = _prepare(base / (PREFIX + state))
+            break
+        except NotPrivateError as error:
+            private.forget_key(base)
+            trouble = str(error)
+        except OSError as error:
+            trouble = f"{error.strerror or error} ({base})"
         if asked:
-            complaint = f"WOODWIND_CACHE_DIR={base} is not used: {trouble}"
-    return None, complaint
+            complaint = f"{ASKED}={asked} is not used: {trouble}"
+    if complaint:
+        instead = "not kept" if found is None else f"kept in {found.path.parent}"
+        complaint += f". Until it names a folder of your own that only you may write to, kernels are {instead}."
+    return found, complaint
 
 
-def read(path: Path) -> bytes | None:
-    """What was written under this name; None if it is not there or not whole."""
+def read(home: Home, name: str) -> bytes | None:
+    """What was written under this name; None if it is not there, not whole, or not written by this user."""
     try:
-        content = path.read_bytes()
-    except OSError:
+        with private.opened(home.path) as folder:
+            content = folder.read(name)
+    except (OSError, NotPrivateError):
         return None
-    begin = len(HEAD) + CHECKSUM
+    begin = len(HEAD) + SEAL
     payload = content[begin:]
-    whole = content[:begin] == HEAD + hashlib.sha256(payload).digest()
-    return payload if whole else None
+    return payload if hmac.compare_digest(content[:begin], HEAD + _seal(home, name, payload)) else None
 
 
-def write(path: Path, payload: bytes) -> None:
+def write(home: Home, name: str, payload: bytes) -> None:
     """Put the payload under this name in one step; other processes see the old file, the new one or none."""
-    path.parent.mkdir(mode=0o700, exist_ok=True)  # it may have been swept away meanwhile
-    handle, name = tempfile.mkstemp(prefix=path.name[:40], suffix=".tmp", dir=path.parent)
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(HEAD + hashlib.sha256(payload).digest() + payload)
-        os.replace(name, path)
-    except BaseException:
-        os.unlink(name)
-        raise
+    home.path.mkdir(mode=0o700, exist_ok=True)  # it may have been swept away meanwhile
+    with private.opened(home.path) as folder:
+        folder.write(name, HEAD + _seal(home, name, payload) + payload)
 
 
-def _bases() -> Iterator[tuple[bool, Path]]:
-    """Places to try, the best first, each with whether the user asked for it by name."""
-    asked = os.environ.get("WOODWIND_CACHE_DIR")
-    if asked:
-        yield True, Path(asked).expanduser().absolute()
-    try:
-        yield False, _user_cache() / "woodwind"
-    except (OSError, RuntimeError):  # RuntimeError: a user without a home directory
-        pass
-    try:
-        yield False, Path(tempfile.gettempdir()) / f"woodwind-{_user()}"
-    except OSError:
-        pass
+def claim(home: Home, name: str) -> bool | None:
+    """Be the one process that compiles this: False if another one is at it, None where nobody can tell."""
+    return locks.take(home.path.parent, _number(home, name))
+
+
+def disclaim(home: Home, name: str) -> None:
+    """Let others compile this."""
+    locks.release(home.path.parent, _number(home, name))
+
+
+def _number(home: Home, name: str) -> int:
+    return int(digest_of(home.path.name, name)[:15], 16)
+
+
+def _seal(home: Home, name: str, payload: bytes) -> bytes:
+    """A digest that only who has the key can make. The name is part of it: one kernel never stands in for another."""
+    seal = hashlib.blake2b(f"{home.path.name}\0{name}\0".encode(), key=home.key, digest_size=SEAL)
+    seal.update(payload)
+    return seal.digest()
+
+
+def _bases() -> Iterator[tuple[str, Path | str]]:
+    """Places to try, the best first, each with what the user asked for, if it was the user; or what is wrong with that."""
+    asked = os.environ.get(ASKED, "")
+    if asked.strip():
+        try:
+            yield asked, Path(asked).expanduser().absolute()
+        except RuntimeError:
+            yield asked, f"{ASKED}={asked} is not used: there is no home directory {asked.split(os.sep)[0]}"
+        except OSError:
+            yield asked, f"{ASKED}={asked} is not used: the working directory is gone"
+    with suppress(OSError, RuntimeError):  # RuntimeError: a user without a home directory
+        yield "", _user_cache() / "woodwind"
+    with suppress(OSError):
+        yield "", Path(tempfile.gettempdir()) / f"woodwind-{_user()}"
 
 
 def _user_cache() -> Path:
@@ -118,38 +165,34 @@ def _user() -> str:
     return str(os.getuid()) if hasattr(os, "getuid") else os.environ.get("USERNAME", "user")
 
 
-def _prepare(home: Path) -> str:
-    """Make `home` and the directory around it, both private; say what stands in the way, or nothing."""
+def _prepare(path: Path) -> Home:
+    """Make the directory and the one around it, both private. An error if they are not, or if they cannot be made."""
+    base = path.parent
     try:
-        home.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        trouble = _not_private(home.parent)
-        if trouble:
-            return trouble
-        fresh = not home.exists()
-        home.mkdir(mode=0o700, exist_ok=True)
-        trouble = _not_private(home)
-    except OSError as error:
-        return f"{error.strerror or error} ({error.filename})"
-    if not trouble:
-        _mark_as_used(home)
-        if fresh:
-            _sweep(home)
-    return trouble
+        base.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except FileExistsError:
+        raise NotPrivateError(f"{base} is not a folder") from None
+    with private.opened(base) as around:
+        fresh = around.make(path.name)
+        with private.opened(path, around):
+            pass
+        home = Home(path, private.read_key(around) or _new_key(around))
+    _mark_as_used(path)
+    if fresh:
+        _sweep(path)
+    return home
 
 
-def _not_private(directory: Path) -> str:
-    """Why code in this directory could be somebody else's; nothing if it could not."""
-    status = directory.lstat()
-    if not stat.S_ISDIR(status.st_mode):
-        return f"{directory} is not a directory"
-    if not hasattr(os, "getuid"):  # Windows keeps a user's own directory private by itself
-        return ""
-    # The superuser may own it: who has those rights could as well change the package itself.
-    if status.st_uid not in (os.getuid(), 0):
-        return f"{directory} belongs to another user"
-    if status.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
-        return f"others may write to {directory} (chmod go-w would help)"
-    return ""
+def _new_key(folder: private.Folder) -> bytes:
+    """A new key; if several processes want one at once, all of them get the same."""
+    until = time.monotonic() + _KEY_WAIT
+    while (taken := locks.take(folder.path, _KEY_LOCK)) is False and time.monotonic() < until:
+        time.sleep(0.01)
+    try:
+        return private.read_key(folder) or private.make_key(folder)
+    finally:
+        if taken:
+            locks.release(folder.path, _KEY_LOCK)
 
 
 def _mark_as_used(home: Path) -> None:
@@ -165,11 +208,13 @@ def _sweep(home: Path) -> None:
     """Remove the directories of old states of the room. A process that still uses one compiles again, no more."""
     ages: list[tuple[float, Path]] = []
     for other in home.parent.glob(PREFIX + "*"):
-        try:
-            ages.append((time.time() - other.lstat().st_mtime, other))
-        except OSError:
-            continue
+        with suppress(OSError):
+            if _OURS.fullmatch(other.name):
+                ages.append((time.time() - other.lstat().st_mtime, other))
     ages.sort()
     for place, (age, other) in enumerate(ages):
         if other != home and (age > OLDEST_DAYS * _DAY or place >= MOST_DIRECTORIES):
-            shutil.rmtree(other, ignore_errors=True)
+            with suppress(OSError, NotPrivateError), private.opened(other) as folder:
+                for file in filter(_KERNEL_FILE.fullmatch, os.listdir(other)):  # only what was written here
+                    folder.remove(file)
+                other.rmdir()

@@ -8,8 +8,10 @@ each signature in a directory named by a digest of the whole room: see `cache.py
 import os
 import pickle
 import sys
+import time
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -19,7 +21,7 @@ import numba
 import numpy as np
 from numba.core import config, types
 
-from woodwind.kernels import cache, lean
+from woodwind.kernels import cache, lean, private
 
 try:  # what makes compiling a kernel of many functions several times faster; semi-private as well
     from numba.core.compiler_lock import global_compiler_lock
@@ -47,10 +49,17 @@ _SWITCHES = (
     "ENABLE_PROFILING", "ENABLE_AVX", "DISABLE_INTEL_SVML", "USING_SVML", "CPU_NAME", "CPU_FEATURES",
     "LLVM_REFPRUNE_PASS", "LLVM_REFPRUNE_FLAGS", "DEBUG_ARRAY_OPT", "DEBUG_NRT", "NRT_STATS", "JIT_COVERAGE",
 )  # fmt: skip
-_NOT_SWITCHES = ("WOODWIND_CACHE_DIR", "WOODWIND_QUIET")
+_NOT_SWITCHES = (cache.ASKED, "WOODWIND_DEBUG", "WOODWIND_QUIET")
 
-_homes: dict[str, Path | None] = {}
-_announced = False
+# A kernel takes some seconds. Who needs so much longer has been stopped, or the machine is: then all compile for themselves.
+LONGEST_WAIT = 120.0  # seconds
+_LOOK_AGAIN = 0.05  # seconds
+
+_homes: dict[str, cache.Home | None] = {}
+# Kernels that this process is compiling and others may be waiting for, the innermost last; None while nobody would let go of them.
+_claimed: list[tuple[cache.Home, str]] | None = None
+_told: set[str] = set()
+_REMEDY = f"Set {cache.ASKED} to a folder that only you may write to, to do this only once."
 
 
 def kernel(function: F) -> F:
@@ -71,7 +80,7 @@ def kernel(function: F) -> F:
 
         def compile_for_calling(signature: Any) -> Any:
             # An inner function may be what calls it first.
-            with global_compiler_lock, lean.compiling(), lean.only_for_linking(False):
+            with global_compiler_lock, lean.compiling(), lean.only_for_linking(False), _claims():
                 return compile_whole(signature)
 
         compiled.compile = compile_for_calling  # type: ignore[attr-defined]
@@ -137,6 +146,11 @@ def switches() -> str:
 
 def home() -> Path | None:
     """The directory of compiled kernels for the present state of the room; None to compile in memory only."""
+    found = _home()
+    return None if found is None else found.path
+
+
+def _home() -> cache.Home | None:
     state = switches()
     if state not in _homes:
         _homes[state] = None
@@ -147,10 +161,22 @@ def home() -> Path | None:
     return _homes[state]
 
 
-def can_wait_for(name: str) -> bool:
-    """Whether a kernel has not been compiled for the present state of the room, but would be kept if another process did so."""
-    directory = None if config.DISABLE_JIT or dumps is None else home()
-    return directory is not None and next(directory.glob(f"{name}-*"), None) is None
+def begin_ahead(name: str) -> bool:
+    """Whether a kernel has not been compiled for the present state of the room, but would be kept if another process did so.
+
+    If so, no other process is told the same until this one has ended, or calls `end_ahead`.
+    """
+    found = None if config.DISABLE_JIT or dumps is None else _home()
+    if found is None or next(found.path.glob(f"{name}-*"), None) is not None:
+        return False
+    return cache.claim(found, f"{name} ahead") is not False
+
+
+def end_ahead(name: str) -> None:
+    """Let other processes begin what `begin_ahead` was asked about."""
+    found = _home()
+    if found is not None:
+        cache.disclaim(found, f"{name} ahead")
 
 
 def quiet_environment() -> dict[str, str]:
@@ -175,28 +201,26 @@ class KernelCache:
     def load_overload(self, signature: Any, context: Any) -> Any:
         """The compiled function for these argument types, or None: then Numba compiles it."""
         _refuse_functions(self._name, signature)
-        path = self._path(signature, context.codegen())
-        payload = None if path is None else cache.read(path)
-        result = None
-        if payload is not None:
-            try:
-                result = _rebuild(payload, context)
-            except Exception:  # noqa: BLE001 - whatever is wrong with a file, the kernel can be compiled again
-                result = None
+        found, file = _home(), self._file(signature, context.codegen())
+        result = None if found is None else _load(found, file, context) or _load_from_other(found, file, context)
         if result is None:
-            _announce(path is not None)
+            _announce(found is not None)
         tally["compiled" if result is None else "loaded"] += 1
         return result
 
     def save_overload(self, signature: Any, result: Any) -> None:
         """Keep what was compiled. Nothing that goes wrong here may reach the caller, who has a working kernel."""
+        found = None
         try:
-            path = self._path(signature, result.codegen)
+            found = _home()
             # The room may have been edited since this process imported it: never file old code under a new name.
-            if path is not None and _is_keepable(result) and cache.room_digest(_ROOM) == _SOURCE:
-                cache.write(path, dumps((_symbols(result), result._reduce())))
-        except Exception:  # noqa: BLE001 - a full disk, or a Numba whose parts have changed
+            if found is not None and _is_keepable(result) and cache.room_digest(_ROOM) == _SOURCE:
+                cache.write(found, self._file(signature, result.codegen), dumps((_symbols(result), result._reduce())))
+        except Exception as error:  # noqa: BLE001 - a full disk, or a Numba whose parts have changed
             tally["unsaved"] += 1
+            if found is not None and isinstance(error, (OSError, private.NotPrivateError)):
+                why = getattr(error, "strerror", None) or error
+                _say_once(f"compiled kernels cannot be kept in {found.path}: {why}. {_REMEDY}")
 
     def enable(self) -> None:
         """Always enabled."""
@@ -207,13 +231,55 @@ class KernelCache:
     def flush(self) -> None:
         """Nothing to do: the name of a file says what is in it."""
 
-    def _path(self, signature: Any, codegen: Any) -> Path | None:
-        directory = home()
-        if directory is None:
-            return None
+    def _file(self, signature: Any, codegen: Any) -> str:
         # The tuple of the code generator holds platform, CPU name and CPU features: a shared directory never mixes.
-        key = cache.digest_of(*self._identity, _spell(signature), codegen.magic_tuple())
-        return directory / f"{self._name}-{key}"
+        return f"{self._name}-{cache.digest_of(*self._identity, _spell(signature), codegen.magic_tuple())}"
+
+
+@contextmanager
+def _claims() -> Iterator[None]:
+    """Around the compiling of a kernel: whatever is claimed inside is let go of in the end, also if it cannot be compiled.
+
+    No circle of processes can wait for one another: who has claimed a kernel waits for nothing but kernels that it calls.
+    """
+    global _claimed
+    before, _claimed = _claimed, []
+    try:
+        yield
+    finally:
+        for found, file in _claimed:
+            cache.disclaim(found, file)
+        _claimed = before
+
+
+def _load(found: cache.Home, file: str, context: Any) -> Any:
+    payload = cache.read(found, file)
+    if payload is None:
+        return None
+    try:
+        return _rebuild(payload, context)
+    except Exception:  # noqa: BLE001 - whatever is wrong with a file, the kernel can be compiled again
+        return None
+
+
+def _load_from_other(found: cache.Home, file: str, context: Any) -> Any:
+    """What another process is compiling, when it is done; None if nobody is, or for too long: then it is compiled here."""
+    if _claimed is None:
+        return None
+    until = time.monotonic() + LONGEST_WAIT
+    while (mine := cache.claim(found, file)) is False:
+        _say_once("waiting for another process, which is compiling kernels, first use only ...")
+        time.sleep(_LOOK_AGAIN)
+        result = _load(found, file, context)
+        if result is not None:
+            return result
+        if time.monotonic() > until:
+            _say_once(f"another process has been compiling for {LONGEST_WAIT:.0f} s: no longer waiting for it")
+            return None
+    if mine:
+        _claimed.append((found, file))
+        return _load(found, file, context)  # it may have been done between looking and claiming
+    return None
 
 
 def _spell(signature: Any) -> str:
@@ -272,13 +338,16 @@ def _rebuild(payload: bytes, context: Any) -> Any:
 
 def _announce(kept: bool) -> None:
     """Say once why the first call takes seconds."""
-    global _announced
-    if not _announced:
-        _announced = True
-        if kept:
-            _say("compiling kernels, first use only ...")
-        else:
-            _say("compiling kernels; set WOODWIND_CACHE_DIR to a private directory to do this only once ...")
+    if kept:
+        _say_once("compiling kernels, first use only ...")
+    else:
+        _say_once(f"compiling kernels ... {_REMEDY}")
+
+
+def _say_once(text: str) -> None:
+    if text not in _told:
+        _told.add(text)
+        _say(text)
 
 
 def _say(text: str) -> None:
