@@ -73,6 +73,12 @@ def test_nothing_is_printed(path):
     assert "print" not in calls
 
 
+@pytest.mark.parametrize("path", sorted(set(SOURCES) - set(KERNELS)), ids=name_of)
+def test_no_tree_of_files_is_removed(path):
+    """Only files that were written here are removed, one by one, by their names."""
+    assert names_in(path) & {"rmtree", "removedirs"} == set()
+
+
 @pytest.mark.parametrize("path", SOURCES, ids=name_of)
 def test_imports_stand_at_the_top(path):
     inside = [node.lineno for f in functions(path) for node in ast.walk(f) if isinstance(node, ast.Import | ast.ImportFrom)]

@@ -78,14 +78,14 @@ def outcome_of(table, target, task, classes=(), *, target_name="goal", seed=0, f
 
     width = len(classes) if task == "multiclass" else 1
     said = np.full((len(y), 3, width), np.nan)
-    curves = {}
+    curves, counted = {}, 0.5 if task == "regression" else 1.0  # boosting counts half of the squared error
     for held in range(folds):
         outside = np.flatnonzero(fold == held)
         fitted, line = members(np.flatnonzero(fold != held))
         for place, model in enumerate(fitted):
             said[outside, place] = model._raw(table.take(outside)).reshape(len(outside), width)
             curves.setdefault(NAMES[place], []).append([
-                [float(losses_of(task, y[rows], raw.reshape(len(rows), width)).mean()) for raw in model._staged(table.take(rows))]
+                [counted * float(losses_of(task, y[rows], raw.reshape(len(rows), width)).mean()) for raw in model._staged(table.take(rows))]
                 for rows in (np.flatnonzero(fold != held), outside)
             ])
         said[outside, 2] = np.column_stack([form.of(table.take(outside)), np.ones(len(outside))]) @ line.slopes

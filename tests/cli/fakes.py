@@ -10,6 +10,8 @@ from types import SimpleNamespace
 from woodwind.auto.clock import Clock, ending_on_interrupt
 from woodwind.auto.events import Began, Blended, Ended, Examining, FoldDone, MemberDone, Said, Trying
 from woodwind.auto.outcome import Entry
+from woodwind.base.errors import WoodwindWarning
+from woodwind.base.notice import notice
 from woodwind.data.suspicion_view import Suspicion
 from woodwind.estimators.auto_suspected import Suspected
 
@@ -64,6 +66,9 @@ class FakeJob:
                 if not clock.stopped:
                     listener(make(time.monotonic() - started))
                     wait(self.pause)
+            if os.environ.get("FAKE_WARNING"):
+                notice(os.environ["FAKE_WARNING"], WoodwindWarning)
+                wait(self.pause)
             if clock.stopped:
                 wait(self.pause * 10)
         model = SimpleNamespace(task="binary", target=target, classes=("bad", "good"), metric="log_loss")
@@ -86,7 +91,7 @@ def events(seconds, models):
         notes=(NOTE,),
     )  # fmt: skip
     yield lambda at: Suspected(seconds=at, suspicions=SUSPICIONS)
-    yield lambda at: Said(seconds=at, words="the column 'id' looks like an identifier")
+    yield lambda at: Said(seconds=at, words="the column 'id' looks like an identifier and more")
     for number, name in enumerate(MEMBERS, 1):
         yield lambda at, name=name, number=number: Trying(seconds=at, name=name, number=number, of=models)
         for fold in range(1, FOLDS + 1):

@@ -1,15 +1,17 @@
 """woodwind evaluate: metrics of rows whose target is known, next to what the model claimed."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet
 import pytest
-from models import table
+from models import model, table
 from sklearn.metrics import log_loss, mean_squared_error, roc_auc_score
 
+from woodwind import store
 from woodwind.metrics.named import names_for
 
 
@@ -67,11 +69,54 @@ def test_several_files_are_one_table_and_the_target_may_have_another_name(test, 
     assert run("evaluate", "model.ww", "part*.parquet", "--target", "truth", "--json").out == expected.replace('"late"', '"truth"')
 
 
+TINY = "the target is next to zero in 1 of 3 rows (1e-09 where 1 is usual), and their shares would drown all others"
+
+
 def test_one_class_alone_has_no_ranking(test, folder, run):
     pa.csv.write_csv(test.set_column(3, "late", pa.array(["no"] * 120)), folder / "one.csv")
-    found = json.loads(run("evaluate", "model.ww", "one.csv", "--json").out)
-    assert found["metrics"]["auc"]["score"] is None
+    done = run("evaluate", "model.ww", "one.csv", "--json")
+    found = json.loads(done.out)
+    assert done.err == ""
+    assert found["metrics"]["auc"] == {"score": None, "standard_error": None, "why": "all rows are of one class"}
     assert found["score"] > 0
+    out = run("evaluate", "model.ww", "one.csv").out
+    assert "Left out, because all rows are of one class: auc, mcc, cohen_kappa\n" in out
+    assert "Left out, because no row is of the second class: average_precision, f1\n" in out
+    assert [line.split()[0] for line in out.splitlines()[1:6]] == ["log_loss", "brier", "accuracy", "error_rate", "balanced_accuracy"]
+
+
+@pytest.mark.parametrize("stored", ["regression"], indirect=True)
+@pytest.mark.parametrize(
+    ("truth", "left_out"),
+    [
+        ([0.0, 1.0, 2.0], {"mape": "the target is zero in 1 of 3 rows, and no error is a share of that"}),
+        ([1e-9, 1.0, 2.0], {"mape": TINY}),
+        ([-1.0, 1.0, 2.0], {"rmsle": "the target is negative in 1 of 3 rows (down to -1), and has no logarithm"}),
+        ([3.0, 3.0, 3.0], dict.fromkeys(("r2", "spearman"), "the target is the same in every row")),
+        ([3.0], dict.fromkeys(("r2", "spearman"), "the target is the same in every row")),
+        ([1e300, 2e300], dict.fromkeys(("rmse", "mse"), "the numbers are too large")),
+    ],
+)
+def test_what_rows_say_nothing_about_is_left_out_and_why_is_said(stored, folder, run, truth, left_out):
+    pa.csv.write_csv(table(len(truth)).append_column("late", pa.array(truth)), folder / "few.csv")
+    done = run("evaluate", "model.ww", "few.csv", "--json")
+    assert (done.code, done.err) == (0, "")
+    found = json.loads(done.out)["metrics"]
+    assert {name: one["why"] for name, one in found.items() if "why" in one and name in left_out} == left_out
+    assert all((one["score"] is None) == ("why" in one) for one in found.values())
+    out = run("evaluate", "model.ww", "few.csv").out
+    for why in left_out.values():
+        assert f"Left out, because {why}: " in out
+    shown = out.split("\n\n")[0]
+    assert not any(name in shown.split() for name in left_out if name != "rmse")  # the metric of the model stays
+
+
+def test_a_model_that_guesses_has_no_uncertainty_but_nothing(test, folder, run):
+    """Not 6.99e-17, which is the trace of rounding, and no verdict by it."""
+    store.save(folder / "guess.ww", replace(model("binary"), weights=np.zeros(1), shift=np.array([0.3])))
+    found = json.loads(run("evaluate", "guess.ww", "test.csv", "--json").out)
+    for name in ("cohen_kappa", "mcc", "auc"):
+        assert found["metrics"][name]["standard_error"] == 0.0, name
 
 
 def test_rows_without_a_target_are_refused_or_left_out(test, folder, run):

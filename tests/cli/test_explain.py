@@ -27,9 +27,20 @@ def test_a_row_is_explained_in_words(new, stored, run):
     assert "1 other column" in run("explain", "model.ww", "new.csv", "--row", "2", "--top", "1").out
 
 
-def test_without_a_row_all_are_explained(new, stored, run):
-    out = run("explain", "model.ww", "new.csv").out
-    assert out.count("log-odds of yes") == 6
+def test_without_a_row_comes_first_what_all_have_in_common_and_then_a_few(new, stored, run):
+    done = run("explain", "model.ww", "new.csv")
+    assert done.out.splitlines()[0] == "mean size of what a column brings, over 6 rows:"
+    assert done.out.count("log-odds of yes") == 3
+    assert done.out.splitlines()[-1] == "... and 3 more rows"
+    assert done.err == "--row N tells of one row alone, --json of all.\n"
+    pa.csv.write_csv(table(300), new / "many.csv")
+    done = run("explain", "model.ww", "many.csv")
+    assert done.out.splitlines()[0] == "mean size of what a column brings, over 200 rows:"
+    assert len(done.out.splitlines()) < 24  # one screen
+    assert done.err == "The first 200 of 300 rows are explained; --row N explains another.\n"
+    pa.csv.write_csv(table(4), new / "few.csv")
+    done = run("explain", "model.ww", "few.csv")
+    assert (done.out.count("log-odds of yes"), done.err) == (4, "")
 
 
 @pytest.mark.parametrize("stored", ["binary", "multiclass", "regression"], indirect=True)

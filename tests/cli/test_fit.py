@@ -2,15 +2,17 @@
 
 import json
 import os
+import re
 import signal
 import subprocess
 import time
-from pathlib import Path
 
 import pytest
-from fakes import FOLDS, LEADERBOARD, MEMBERS, SUSPICIONS, fake
+from fakes import FOLDS, LEADERBOARD, MEMBERS, SUSPICIONS, FakeJob, fake
 
+import woodwind
 from woodwind import store
+from woodwind.base.errors import DataError
 from woodwind.cli.options import Duration
 
 EVENTS = 5 + len(MEMBERS) * (FOLDS + 3)
@@ -45,7 +47,7 @@ def test_the_job_gets_what_was_asked_for(folder, job, run):
     assert given == ("train.csv", "late")
     assert settings["time"] == pytest.approx(60.0, abs=30.0)  # importing has taken some
     assert "models" not in settings
-    assert settings["checkpoint"] == Path("model.ww.checkpoint")
+    assert os.fspath(settings["checkpoint"]) == "model.ww.checkpoint"
     run(
         *("fit", "train.csv", "more.csv", "--target", "late", "--models", "7", "--task", "binary", "--metric", "auc", "--group", "id"),
         *("--time-column", "paid", "--weight", "w", "--ignore", "age", "--ignore", "plan", "--seed", "5", "--threads", "1"),
@@ -53,10 +55,10 @@ def test_the_job_gets_what_was_asked_for(folder, job, run):
     )
     (given, settings) = job.calls[-1]
     assert given == (["train.csv", "more.csv"], "late")
+    assert os.fspath(settings.pop("checkpoint")) == "other.ww.checkpoint"
     assert settings == {
         "models": 7, "task": "binary", "metric": "auc", "group": "id", "time_column": "paid", "weight": "w", "ignore": ("age", "plan"),
         "seed": 5, "threads": 1, "exclude": ("net",), "resume": True, "drop_missing_target": True,
-        "checkpoint": Path("other.ww.checkpoint"),
     }  # fmt: skip
     assert (folder / "other.ww").exists()
     assert not (folder / "other.html").exists()
@@ -165,29 +167,133 @@ def test_a_locale_without_signs_is_no_error(folder):
 
 
 @pytest.mark.skipif(os.name == "nt", reason="signals are sent as POSIX does")
-def test_one_interrupt_finishes_with_what_there_is(folder):
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_one_interrupt_finishes_with_what_there_is(folder, number):
     process = fake(0.1, "train.csv", "--target", "late", stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     assert "binary" in process.stderr.readline()
-    process.send_signal(signal.SIGINT)
+    process.send_signal(number)
     out, err = process.communicate(timeout=60)
     assert process.returncode == 0
     assert "finishing with the best so far" in err
+    assert "goes on from here" in err
     assert "report  model.html" in out
 
 
 @pytest.mark.skipif(os.name == "nt", reason="signals are sent as POSIX does")
-def test_two_interrupts_leave_at_once_and_write_nothing(folder):
+@pytest.mark.parametrize("numbers", [(signal.SIGINT, signal.SIGINT), (signal.SIGTERM, signal.SIGTERM), (signal.SIGTERM, signal.SIGINT)])
+def test_two_interrupts_leave_at_once_and_write_nothing(folder, numbers):
     process = fake(1.0, "train.csv", "--target", "late", stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     assert "binary" in process.stderr.readline()
-    process.send_signal(signal.SIGINT)
+    process.send_signal(numbers[0])
     assert any("finishing with the best so far" in line for line in process.stderr)
+    time.sleep(0.3)  # two signals at once would be one
     started = time.monotonic()
-    process.send_signal(signal.SIGINT)
+    process.send_signal(numbers[1])
     out, _ = process.communicate(timeout=60)
     assert process.returncode == 130
     assert time.monotonic() - started < 5
     assert out == ""
     assert sorted(path.name for path in folder.iterdir()) == ["train.csv"]
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals are sent as POSIX does")
+def test_whoever_ignores_the_end_goes_on(folder):
+    ignoring = {"preexec_fn": lambda: signal.signal(signal.SIGTERM, signal.SIG_IGN)}
+    process = fake(0.05, "train.csv", "--target", "late", stdout=subprocess.PIPE, stderr=subprocess.PIPE, **ignoring)
+    assert "binary" in process.stderr.readline()
+    process.send_signal(signal.SIGTERM)
+    _, err = process.communicate(timeout=60)
+    assert process.returncode == 0
+    assert "interrupted" not in err
+
+
+# ---------------------------------------------------------------------------------------- the folder of checkpoints
+
+
+def test_nothing_is_left_of_the_folder_of_checkpoints(folder, job, run):
+    assert run("fit", "train.csv", "--target", "late", "--no-report").code == 0
+    job.trouble = DataError("odd")
+    assert run("fit", "train.csv", "--target", "late", "--no-report").code == 3
+    assert sorted(path.name for path in folder.iterdir()) == ["model.ww", "train.csv"]
+
+
+@pytest.mark.parametrize("options", [(), ("--resume",)])
+def test_a_folder_of_that_name_with_other_things_in_it_is_refused(folder, job, run, options):
+    (folder / "model.ww.checkpoint").mkdir()
+    (folder / "model.ww.checkpoint" / "thesis.tex").write_text("It was a dark night.")
+    done = run("fit", "train.csv", "--target", "late", *options)
+    assert done.code == 2
+    assert done.err == (
+        "woodwind: The folder 'model.ww.checkpoint' is not empty and holds no checkpoints of Woodwind, but 'thesis.tex'. "
+        "Nothing in it was touched. Choose another model file with -o.\n"
+    )
+    assert job.calls == []
+    assert (folder / "model.ww.checkpoint" / "thesis.tex").read_text() == "It was a dark night."
+
+
+@pytest.mark.parametrize("options", [(), ("--resume",)])
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [(b"", "the file is empty"), (b"WOODWIND and no more", "it was cut off after"), (None, "it holds a list, not checkpoints")],
+)
+def test_a_job_file_that_cannot_be_resumed_is_one_line_and_stays(folder, job, run, options, content, words):
+    file = folder / "model.ww.checkpoint" / "job.ww"
+    file.parent.mkdir()
+    if content is None:
+        store.save(file, ["something", "else"])
+    else:
+        file.write_bytes(content)
+    before = file.read_bytes()
+    done = run("fit", "train.csv", "--target", "late", *options)
+    assert (done.code, done.err.count("\n"), job.calls) == (2, 1, [])
+    assert words in done.err
+    assert file.read_bytes() == before
+
+
+def test_what_somebody_put_there_meanwhile_stays_and_is_named(folder, run, monkeypatch):
+    job = FakeJob()
+
+    def fit(*given, **settings):
+        (folder / "model.ww.checkpoint" / "notes.txt").write_text("mine")
+        return job(*given, **settings)
+
+    monkeypatch.setattr(woodwind, "fit", fit)
+    done = run("fit", "train.csv", "--target", "late", "--quiet")
+    assert done.code == 0
+    assert "the folder 'model.ww.checkpoint' stays: Woodwind did not put 'notes.txt' there." in done.err
+    assert sorted(path.name for path in (folder / "model.ww.checkpoint").iterdir()) == ["job.ww", "notes.txt"]
+    assert run("fit", "train.csv", "--target", "late", "--quiet").code == 0
+
+
+def test_the_second_call_for_one_model_says_who_is_at_work(folder, job, run):
+    process = fake(0.2, "train.csv", "--target", "late", stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    assert "binary" in process.stderr.readline()
+    done = run("fit", "train.csv", "--target", "late")
+    assert done.code == 2
+    assert re.fullmatch(
+        rf"woodwind: The checkpoint folder 'model\.ww\.checkpoint' is in use by process {process.pid} since \d{{4}}-[^.]*\. "
+        r"Wait until that has ended, or choose another model file with -o\.\n",
+        done.err,
+    )
+    assert run("fit", "train.csv", "--target", "late", "-o", "other.ww").code == 0
+    process.kill()
+    process.communicate()
+    assert run("fit", "train.csv", "--target", "late").code == 0
+    assert not (folder / "model.ww.checkpoint").exists()
+
+
+@pytest.mark.parametrize("name", ["語" * 80, "a" * 249], ids=["wide", "long"])
+def test_names_of_any_length_that_the_drive_allows(folder, job, run, name):
+    assert run("fit", "train.csv", "--target", "late", "-o", f"{name}.ww").code == 0
+    assert sorted(path.name for path in folder.iterdir()) == sorted([f"{name}.html", f"{name}.ww", "train.csv"])
+
+
+@pytest.mark.parametrize("options", [("-o", "語" * 90 + ".ww"), ("-o", "a" * 251 + ".ww"), ("--report", "r" * 300 + ".html")])
+def test_names_that_are_too_long_are_refused_before_any_work(folder, job, run, options):
+    done = run("fit", "train.csv", "--target", "late", *options)
+    assert (done.code, done.err.count("\n"), job.calls) == (2, 1, [])
+    assert "is too long for this drive: it has" in done.err
+    assert done.err.endswith("bytes. Choose a shorter one.\n")
 
 
 def test_a_schema_is_written_edited_and_obeyed(folder, job, run):

@@ -1,6 +1,7 @@
 """The table on a terminal: a real one, as the system makes it."""
 
 import os
+import re
 import subprocess
 import time
 
@@ -64,13 +65,51 @@ def test_colours_can_be_switched_off(folder):
     assert "\x1b[1m" not in sent  # nor is anything bold
 
 
-def test_how_the_table_was_read_and_what_is_suspicious_stays_on_the_screen(folder):
-    sent, code = on_terminal("train.csv", "--target", "late", columns=60)
+def screen(sent, columns):
+    """What is on a terminal in the end, with what has left it at the top: lines without the blanks at their ends."""
+    lines, row, column = [[]], 0, 0
+    for sequence, number, final, sign in re.findall(r"(\x1b\[(\??[0-9;]*)([A-Za-z]))|([^\x1b])", sent):
+        if sequence:
+            if final == "A":
+                row = max(row - int(number or 1), 0)
+            elif final == "K":
+                assert number == "2"
+                lines[row] = []
+            else:
+                assert final in "mlh"  # styles, and the cursor hidden and shown
+        elif sign == "\r":
+            column = 0
+        elif sign == "\n":
+            row += 1
+        else:
+            if column == columns:
+                row, column = row + 1, 0
+            lines += [[] for _ in range(len(lines), row + 1)]
+            lines[row] += [" "] * (column - len(lines[row]) + 1)
+            lines[row][column] = sign
+            column += 1
+        lines += [[] for _ in range(len(lines), row + 1)]
+    return ["".join(line).rstrip() for line in lines]
+
+
+@pytest.mark.parametrize("columns", [40, 80, 120])
+def test_how_the_table_was_read_and_what_is_suspicious_stays_on_the_screen(folder, columns):
+    sent, code = on_terminal("train.csv", "--target", "late", columns=columns)
     assert code == 0
-    seen = " ".join(sent.split())
-    read = ("binary: 1,000 rows, 1 column", "give --task regression for numbers.")
-    for words in (*read, "serious: 'paid' says the same", "and 3 more in the report"):
-        assert seen.count(words) == 1  # above the table: it is written once, and not wiped away
+    left = screen(sent, columns)
+    seen = " ".join(" ".join(left).split())
+    read = ("binary: 1,000 rows, 1 column; log_loss in 3 folds; 60 s", "classes (0, 1); give --task regression for numbers.")
+    suspicious = [f"warning: 'id{number}' looks like an identifier." for number in range(6)]
+    said = "the column 'id' looks like an identifier and more"
+    for words in (*read, "serious: 'paid' says the same as the target. Will it be known?", *suspicious, "and 3 more in the report", said):
+        assert seen.count(words) == 1  # above the table: it is written once, not wiped away, and no word is cut in two
+    assert not any(name in line for line in left for name in ("left", "reading the table", "●", "━"))  # but the table is
+
+
+def test_a_warning_in_the_middle_of_a_job_stays_on_the_screen(folder):
+    sent, code = on_terminal("train.csv", "--target", "late", FAKE_WARNING="the column 'id' holds whole numbers above 2**53")
+    assert code == 0
+    assert "warning: the column 'id' holds whole numbers above 2**53" in screen(sent, 80)
 
 
 def test_a_narrow_and_low_terminal_has_room_for_the_most_important(folder):

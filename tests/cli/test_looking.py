@@ -68,6 +68,7 @@ WRONG = [
     (["report", "train.csv"], 4, "not a Woodwind model file"),
     (["report", "model.ww", "-o", "train.csv"], 2, "is not a report of Woodwind"),
     (["report", "model.ww", "-o", "model.ww"], 2, "is not a report of Woodwind"),
+    (["report", "model.ww", "-o", "r.json"], 2, "the ending of 'r.json' says JSON, and a page for the browser would be written"),
     (["report", "model.ww", "-o", "nowhere/r.html"], 2, "there is no folder 'nowhere'"),
 ]
 

@@ -59,6 +59,12 @@ def test_machines_get_an_object_for_each_row(new, stored, run):
     assert sum(rows[0][f"probability_{label}"] for label in stored.classes) == pytest.approx(1.0)
 
 
+def test_json_is_not_written_under_the_name_of_a_table(new, stored, run):
+    done = run("predict", "model.ww", "new.csv", "--json", "-o", "out.csv")
+    assert done.code == 2
+    assert "the ending of 'out.csv' says a table, and JSON would be written. Let it end in .jsonl." in done.err
+
+
 @pytest.mark.parametrize("name", ["out.csv", "out.parquet", "out.csv.gz", "out.jsonl"])
 def test_files_are_written_and_told(new, stored, run, name):
     done = run("predict", "model.ww", "new.csv", "-o", name, *(["--json"] if name == "out.jsonl" else []))

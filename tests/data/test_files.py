@@ -443,6 +443,15 @@ def test_commas_in_numbers(tmp_path):
     assert column(tmp_path, '"1,23"', "4").to_pylist() == ["1,23", "4"]
 
 
+def test_what_goes_for_several_columns_is_said_once(tmp_path):
+    names = [f"c{number}" for number in range(7)]
+    (tmp_path / "t.csv").write_text("\n".join([";".join(names), ";".join(["1,5"] * 7), ""]), encoding="utf-8")
+    with pytest.warns(ReadingWarning) as told:
+        read_table(tmp_path / "t.csv")
+    assert str(told[0].message).endswith("t.csv': each of the columns 'c0', 'c1', 'c2', 'c3', 'c4' and 2 more read with decimal commas.")
+    assert len(told) == 1
+
+
 @pytest.mark.parametrize("last", ["x", "2.5", "1e+05", "", "NA", "true", "2026-01-31", "007", "日本"])
 @pytest.mark.parametrize("usual", ["7", "", "NA", "0.5", "x"])
 def test_the_last_line_may_change_the_type(tmp_path, monkeypatch, usual, last):

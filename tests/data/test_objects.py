@@ -101,6 +101,9 @@ def test_text_that_is_no_unicode_is_an_error():
         read(["\ud800", "a"])
 
 
-def test_whole_numbers_too_large_for_a_double_give_a_warning():
+def test_whole_numbers_too_large_for_a_double_stay_what_they_are():
+    assert read([2**70, None, 1]).to_pylist() == [2**70, None, 1]
     with pytest.warns(PrecisionWarning, match="column 'c'"):
-        assert numbers([2**70, 1])[0] == float(2**70)
+        assert read([10**400, 1])[0] == np.inf
+    with pytest.warns(PrecisionWarning, match="column 'c'"):
+        assert read([2**70, decimal.Decimal("0.5")])[0] == float(2**70)

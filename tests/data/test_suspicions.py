@@ -184,6 +184,8 @@ def test_rows_in_the_order_of_time():
     assert columns({"year": 1900 + np.arange(N) // 10}, kind="time order") == [("year",)]
     assert columns({"day": np.arange(N) // 2 % 31}, kind="time order") == []
     assert columns({"price": np.arange(N) // 10}, kind="time order") == []
+    y = RNG.normal(size=N)
+    assert "time order" not in {one.kind for one in suspicions(pa.table({"when": days}), None, y, False, ordered=True)}
 
 
 def test_rows_that_belong_together():
@@ -388,3 +390,33 @@ def test_labels_that_are_spelt_in_several_ways():
     assert "'NO' (200 rows), 'no ' (200 rows)" in alike[0].words
     assert "'Yes' (200 rows), 'yes' (200 rows)" in alike[1].words
     assert found(y=y, classes=["a", "b", "c", 1, 2], kind="labels alike") == []
+
+
+def test_what_goes_for_several_columns_is_said_once():
+    same = {f"c{number}": np.full(N, number) for number in range(7)}
+    (one,) = found(same, kind="constant")
+    assert one.columns == tuple(same)
+    assert one.words == "'c0', 'c1', 'c2', 'c3', 'c4' and 2 more have one value each, the same in every row: they say nothing."
+    nearly = {f"n{number}": np.r_[np.zeros(N - number), np.ones(number)] for number in (1, 2, 3)}
+    (one,) = found(nearly, kind="nearly constant")
+    assert one.words == "'n1', 'n2', 'n3' have the same value in all but at most 3 of 1,000 rows: they say hardly anything."
+    gaps = {f"g{number}": np.r_[np.full(N - number, np.nan), RNG.normal(size=number)] for number in (10, 20, 30)}
+    (one,) = found(gaps, kind="missing")
+    assert one.words == "'g10', 'g20', 'g30' are missing in 97 % of the rows or more."
+    names = {f"id{number}": [f"{number}-{row}" for row in range(N)] for number in range(4)}
+    (one,) = found(names, kind="identifier")
+    assert one.columns == tuple(names)
+    assert one.words.endswith("Leave it out with ignore='id0'. Much the same goes for 'id1', 'id2', 'id3'.")
+    levels = {f"l{number}": [f"x{row % (200 + number)}x" for row in range(N)] for number in range(3)}
+    (one,) = found(levels, kind="many levels")
+    assert one.words.startswith("'l0' has 200 levels in 1,000 rows")
+
+
+def test_two_columns_are_two_suspicions_and_serious_ones_are_never_joined():
+    assert columns({"a": np.ones(N), "b": np.full(N, 2)}, kind="constant") == [("a",), ("b",)]
+    days = [dt.date(2024, 1, 1) + dt.timedelta(days=row // 3) for row in range(N)]
+    written = {"iso": "%Y-%m-%d", "american": "%m/%d/%Y", "german": "%d.%m.%Y"}
+    dates = {name: [day.strftime(layout) for day in days] for name, layout in written.items()}
+    assert {one.columns for one in found(dates, kind="dates as text")} == {("iso",), ("american",), ("german",)}  # each has another remedy
+    leaks = {f"l{number}": CLASSES + number for number in range(4)}
+    assert columns(leaks, kind="leak") == [("l0",), ("l1",), ("l2",), ("l3",)]

@@ -6,10 +6,11 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.csv
 import pytest
+from sklearn.base import clone
 from sklearn.datasets import load_diabetes, load_iris
 
 import woodwind
-from woodwind import AutoEnsembleClassifier, AutoEnsembleRegressor
+from woodwind import AutoEnsembleClassifier, AutoEnsembleRegressor, store
 from woodwind.auto.events import Began, Ended, FoldDone, MemberDone
 from woodwind.base.errors import DataError, ParameterError
 from woodwind.data.written_schema import WrittenSchema
@@ -189,12 +190,57 @@ def test_a_damaged_checkpoint_is_made_again(tmp_path):
     assert np.array_equal(whole.predict_proba(X), again.predict_proba(X))
 
 
-def test_a_folder_that_holds_other_things_is_not_touched(tmp_path):
+@pytest.mark.parametrize("resume", [False, True])
+@pytest.mark.parametrize("job_file", [False, True])
+def test_a_folder_that_holds_other_things_is_not_touched(tmp_path, resume, job_file):
+    folder = tmp_path / "thesis"
+    (folder / "figures").mkdir(parents=True)
+    (folder / "letter.txt").write_text("dear aunt")
+    (folder / "figures" / "boosting.0.ww").write_text("mine")
+    if job_file:
+        store.save(folder / "job.ww", {"job": {}, "spent": 0.0})
+    before = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+    calls = (
+        lambda given: AutoEnsembleRegressor(**given).fit(table()[["size"]], table()["price"]),
+        lambda given: woodwind.fit(table(), "price", **given),
+    )
+    for call in calls:
+        with pytest.raises(ParameterError, match="no checkpoints of this version" if job_file else "holds no checkpoints"):
+            call({"checkpoint": folder, "resume": resume, **QUICK})
+        assert {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()} == before
+
+
+def test_a_folder_that_cannot_be_used_is_told_before_a_table_is_read(tmp_path):
     (tmp_path / "letter.txt").write_text("dear aunt")
-    X, y = load_iris(return_X_y=True)
     with pytest.raises(ParameterError, match="holds no checkpoints"):
-        AutoEnsembleClassifier(checkpoint=tmp_path, **QUICK).fit(X, y)
-    assert (tmp_path / "letter.txt").exists()
+        woodwind.fit(tmp_path / "absent.csv", "price", checkpoint=tmp_path, **QUICK)
+    with pytest.raises(ParameterError, match="Give checkpoint"):
+        woodwind.fit(tmp_path / "absent.csv", "price", resume=True, **QUICK)
+
+
+def test_a_stranger_chooses_no_folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "thesis").mkdir()
+    X, y = load_iris(return_X_y=True)
+    model = AutoEnsembleClassifier(checkpoint="thesis", **QUICK).fit(X, y).set_params(resume=True)
+    model.save("stranger.ww")
+    before = sorted(path.read_bytes() for path in (tmp_path / "thesis").iterdir())
+    clone(woodwind.load("stranger.ww")).fit(X, y)
+    assert sorted(path.read_bytes() for path in (tmp_path / "thesis").iterdir()) == before
+
+
+@pytest.mark.parametrize("changed", ["weights", "categories", "order"])
+def test_what_decides_the_result_is_compared_whether_it_was_given_then_or_now(tmp_path, changed):
+    frame = table().drop(columns=["dear", "when"]).assign(many=1.0 + np.arange(240) % 2, at=np.arange(240))
+    same = {"checkpoint": tmp_path / "kept", "ignore": ["many", "at"], **QUICK}
+    other = {
+        "weights": {"weight": "many", "ignore": ["at"]}, "categories": {"categorical_features": ["size"]},
+        "order": {"time_column": "at", "ignore": ["many"]},
+    }[changed]  # fmt: skip
+    for first, second in ((same, same | other), (same | other, same)):
+        woodwind.fit(frame, "price", **first)
+        with pytest.raises(ParameterError, match="cannot be resumed: "):
+            woodwind.fit(frame, "price", resume=True, **second)
 
 
 def test_what_happens_is_told():

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from woodwind.kernels import derivatives as d
+from woodwind.kernels import leaves
 from woodwind.testing import naive_derivatives as naive
 
 FORMULAS = {
@@ -147,11 +148,22 @@ def test_leaf_values_are_added_to_the_scores(kind):
     values, vectors = rng.normal(size=7), rng.normal(size=(7, 3))
     raw, wide = rng.normal(size=100), rng.normal(size=(100, 3))
     before, before_wide = raw.copy(), wide.copy()
-    d.add_leaf_values(raw, leaf, values, 10, 90)
+    leaves.add_leaf_values(raw, leaf, values, 10, 90)
     assert raw[10:90].tolist() == naive.add_leaf_values(before[10:90], leaf[10:90], values)
     np.testing.assert_array_equal(raw[[*range(10), *range(90, 100)]], before[[*range(10), *range(90, 100)]])
-    d.add_leaf_vectors(wide, leaf, vectors, 0, 100)
+    leaves.add_leaf_vectors(wide, leaf, vectors, 0, 100)
     np.testing.assert_array_equal(wide, naive.add_leaf_values(before_wide, leaf, vectors))
-    d.add_leaf_column(wide, 1, leaf, values, 0, 100)
+    leaves.add_leaf_column(wide, 1, leaf, values, 0, 100)
     np.testing.assert_array_equal(wide[:, 1], before_wide[:, 1] + vectors[leaf, 1] + values[leaf])
     np.testing.assert_array_equal(wide[:, 0], before_wide[:, 0] + vectors[leaf, 0])
+
+
+def test_rows_of_enough_steps_are_counted():
+    """A row without a hessian or without a gradient is not asked about."""
+    enough = 2.0**20
+    g = np.array([enough, -enough, enough - 1.0, 0.0, enough, 5.0])
+    h = np.array([enough, enough - 1.0, enough, enough, 0.0, 1.0])
+    found = d.quantise_given(g, h, None, np.ones(2), 0, 6, np.zeros(6, np.int64))
+    assert tuple(found) == (4, 2, 2)
+    halves = [d.quantise_given(g, h, None, np.ones(2), begin, begin + 3, np.zeros(6, np.int64)) for begin in (0, 3)]
+    assert tuple(map(sum, zip(*halves, strict=True))) == tuple(found)

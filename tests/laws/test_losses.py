@@ -238,7 +238,7 @@ def test_integers_are_the_derivatives_to_the_last_unit(loss, weighted):
     gradient, hessian = loss.derivatives(y, raw, weight)
     if loss.width == 1:
         q = np.empty(1000, np.int64)
-        scales = quantise_rows(loss, y, raw, weight, q)
+        scales, _ = quantise_rows(loss, y, raw, weight, q)
         upper, lower = q >> 32, q & 0xFFFFFFFF
     else:
         wide, lower = np.empty((1000, loss.width + 1), np.int32), np.empty((1000, loss.width), np.int32)
@@ -261,7 +261,7 @@ def test_scales_leave_the_room_that_is_asked_for(loss):
     for room in (1.0, 4.0):
         packed = np.empty((loss.width, 1000), np.int64)
         if loss.width == 1:
-            found.append((quantise_rows(loss, y, raw, weight, packed[0], room=room), packed >> 32, packed & 0xFFFFFFFF))
+            found.append((quantise_rows(loss, y, raw, weight, packed[0], room=room)[0], packed >> 32, packed & 0xFFFFFFFF))
         else:
             wide, lower = np.empty((1000, loss.width + 1), np.int32), np.empty((1000, loss.width), np.int32)
             quantise_classes(loss, y, raw, weight, wide, lower, room=room)

@@ -141,9 +141,9 @@ def test_what_is_wrong_is_said():
 
 def test_a_metric_that_cannot_be_had_for_a_target_says_so_before_anything_is_predicted():
     y = np.array([1.0, 2.0, -3.0, 0.0])
-    with pytest.raises(TargetError, match=r"'rmsle' cannot .* in 1 of 4 rows it is negative \(first -3.0 in row 3\).* 'rmse'"):
+    with pytest.raises(TargetError, match=r"'rmsle' cannot .* negative in 1 of 4 rows \(down to -3\).* 'rmse'"):
         METRICS["rmsle"].check(y)
-    with pytest.raises(TargetError, match=r"'mape' cannot .* in 1 of 4 rows it is zero \(first in row 4\).* 'mae'"):
+    with pytest.raises(TargetError, match=r"'mape' cannot .* zero in 1 of 4 rows.* 'rmse'"):
         METRICS["mape"].check(y)
     with pytest.raises(TargetError, match="'log_loss' is for classes, and the target is float64"):
         METRICS["log_loss"].check(y)
@@ -151,6 +151,39 @@ def test_a_metric_that_cannot_be_had_for_a_target_says_so_before_anything_is_pre
         METRICS["rmse"].check(np.array(["a", "b"]))
     for metric in METRICS.values():
         assert metric.check(np.array([1, 2, 1])) is metric
+
+
+@pytest.mark.parametrize("name", METRICS)
+def test_a_standard_error_is_never_what_rounding_has_left(name):
+    """Of predictions that are all the same, all right, or all off by the same."""
+    metric = METRICS[name]
+    rng = np.random.default_rng(4)
+    for n in range(3, 60):
+        weight = rng.integers(1, 4, n) / 3.0
+        if metric.needs == "number":
+            y = rng.gamma(2.0, size=n) * 1e-3
+            predictions = [y, y + 0.1, np.full(n, 0.7)]
+        else:
+            y = np.append([0, 1], rng.integers(0, 2, n - 2))
+            predictions = [np.tile([0.3, 0.7], (n, 1)), np.eye(2)[y] * 0.8 + 0.1, np.full((n, 2), 0.5)]
+        for prediction in predictions:
+            for heavy in (None, weight):
+                spread = metric.standard_error(y, prediction, heavy)
+                assert np.isnan(spread) or spread == 0.0 or spread > 1e-10
+
+
+def test_a_metric_that_rows_say_nothing_about_gives_its_reason():
+    one, two = np.zeros(5, int), np.array([0, 1, 0])
+    for name in ("auc", "mcc", "cohen_kappa"):
+        assert METRICS[name].undefined(one) == "all rows are of one class"
+        assert METRICS[name].undefined(two) == ""
+    for name in ("f1", "average_precision"):
+        assert METRICS[name].undefined(one) == "no row is of the second class"
+        assert METRICS[name].undefined(one, 3) == ""
+    for name in ("r2", "spearman"):
+        assert METRICS[name].undefined([2.5]) == "the target is the same in every row"
+    assert METRICS["mape"].undefined([1e-3, 5.0, 9.0]) == ""
+    assert METRICS["mape"].undefined([1e-7, 5.0, 9.0]).startswith("the target is next to zero in 1 of 3 rows")
 
 
 @pytest.mark.parametrize("name", METRICS)

@@ -12,7 +12,7 @@ import pytest
 from tests.estimators.test_explain import table, target
 from tests.report.test_page import EVIL, Reader
 from woodwind import GradientBoostingClassifier, RandomForestClassifier, RandomForestRegressor
-from woodwind.report.explanation import MANY_ROWS, MOST_COLUMNS, MOST_POINTS, MOST_ROWS, as_html, as_text, signed
+from woodwind.report.explanation import FEW_ROWS, MANY_ROWS, MOST_COLUMNS, MOST_POINTS, MOST_ROWS, as_html, as_text, signed
 from woodwind.tree.explained import SCORE
 
 BROWSER = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
@@ -40,8 +40,8 @@ def numbers_in(text):
 def test_text_tells_rows_in_order_after_what_columns_bring_on_average(task):
     text = as_text(told(task))
     assert text.startswith("mean size of what a column brings, over 40 rows:\n")
-    assert re.findall(r"^row (\d+): ", text, re.MULTILINE) == [str(row) for row in range(MOST_ROWS)]
-    assert f"... and {40 - MOST_ROWS} more rows" in text
+    assert re.findall(r"^row (\d+): ", text, re.MULTILINE) == [str(row) for row in range(FEW_ROWS)]
+    assert f"... and {40 - FEW_ROWS} more rows" in text
     assert as_text(told(task), rows=[7], first=1).startswith("row 8: ")
     assert "<b>Row 8</b>" in as_html(told(task), rows=[7], first=1)
     assert as_text(told(task), rows=[7]) == f"row 7: {told(task).to_text(7)}"

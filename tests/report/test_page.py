@@ -7,13 +7,16 @@ from functools import cache
 from html.parser import HTMLParser
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 import woodwind
 from tests.auto.fake_outcome import fake, table_of
+from woodwind import AutoEnsembleRegressor
 from woodwind.auto.facts import collect
-from woodwind.base.errors import DataError
+from woodwind.base.errors import DataError, ParameterError
 from woodwind.report import page
+from woodwind.report.mistakes import mistakes
 from woodwind.report.page import SECTIONS
 from woodwind.report.sections import leaderboard, tiles, use
 
@@ -185,6 +188,63 @@ def test_every_chart_says_what_it_shows(task):
         assert 'role="img"' in chart
         assert re.search(r"<title>[^<]+</title>", chart)
         assert re.search(r"<desc>[^<]+</desc>", chart)
+
+
+@pytest.mark.parametrize(
+    ("named", "words"),
+    [
+        ({}, "Scored by rows held out at random: each of the 150 rows once, in 8 folds."),
+        ({"time_column": "since"}, r"Scored by later rows: 7\d of 150 rows, in 4 blocks of time along since, "),
+        ({"group": "rooms"}, r"Scored by other groups of rooms: each of the 150 rows once, in \d folds, and none of the 5 groups "),
+    ],
+)
+def test_the_header_says_how_rows_were_split_and_nobody_is_told_to_do_what_was_done(named, words):
+    table, signal = table_of(150)
+    whole = table.append_column("goal", pa.array(signal)).sort_by("since")
+    said = []
+    model = woodwind.fit(whole, "goal", models=1, listener=said.append, **named)
+    text = Reader(page(model.facts_)).text
+    assert re.search(words, text)
+    notes = " ".join(said[0].notes)
+    assert ("Rows are held out in the order of 'since'" in notes) == ("time_column" in named)
+    assert ("Rows of one 'rooms' are held out together" in notes) == ("group" in named)
+    assert ("time order" in {one.kind for one in model.suspicions_}) == ("time_column" not in named)
+    assert ("say time_column='since'" in text) == ("time_column" not in named)
+
+
+def test_errors_are_called_and_signed_alike_wherever_they_are_shown():
+    facts = facts_of("regression")
+    names = [tile["name"] for tile in tiles(facts)]
+    assert "Mean absolute error" in names
+    assert "Mean error" not in names
+    found = mistakes(facts)
+    assert found["how_sure"] == "Residual"
+    for row, one in zip(found["rows"], facts["mistakes"]["rows"], strict=True):
+        assert row["sure_value"] == one["truth"] - one["said"]  # as the pictures have it: truth less prediction
+    text = page(facts)
+    assert "Truth less prediction" in text
+    assert "Off by" not in text
+
+
+def test_learning_curves_are_in_the_unit_of_the_score(tmp_path):
+    table, signal = table_of(300)
+    model = AutoEnsembleRegressor(models=1, random_state=1).fit(table, signal)
+    (curve,) = model.facts_["curves"]
+    assert curve["unit"] == "root mean squared error"
+    assert min(curve["lines"]["valid"]["loss"]) == pytest.approx(model.leaderboard_[1].score, rel=0.05)
+    assert "Root mean squared error of rows held out" in page(model.facts_)
+    del curve["unit"]
+    assert "Half of the squared error of rows held out" in page(model.facts_)  # what earlier versions have kept
+    with pytest.raises(ParameterError, match=r"says a picture or a document, and a page for the browser would be written"):
+        model.report(tmp_path / "report.pdf")
+
+
+def test_years_are_written_as_years():
+    table, signal = table_of(300)
+    table = table.append_column("year", pa.array(2000 + np.arange(300) % 20)).append_column("goal", pa.array(signal + np.arange(300) % 20))
+    text = page(woodwind.fit(table, "goal", models=1).facts_)
+    assert "2000 to 2019" in text
+    assert "2\u202f0" not in text
 
 
 @pytest.mark.parametrize("kind", [woodwind.AutoEnsembleClassifier, woodwind.AutoEnsembleRegressor])

@@ -29,7 +29,7 @@ def test_cleaned_reaches_keys_and_values():
     assert cleaned({"a\x00": ["b\u202e", 1.5, None, True]}) == {"a�": ["b�", 1.5, None, True]}
 
 
-NUMBERS = {0.0: "0", 1234.5678: "1\u202f235", 0.012345: "0.0123", -2.5: "−2.50", 1e9: "1.00 × 10⁹", 2e-7: "2.00 × 10⁻⁷", None: "–"}
+NUMBERS = {0.0: "0", 1234.5678: "1235", 0.012345: "0.0123", -2.5: "−2.50", 1e9: "1.00 × 10⁹", 2e-7: "2.00 × 10⁻⁷", None: "–"}
 
 
 @pytest.mark.parametrize(("value", "written"), NUMBERS.items())
@@ -38,7 +38,7 @@ def test_numbers(value, written):
 
 
 def test_noughts_at_the_end_are_trimmed_from_values_but_not_from_whole_numbers():
-    assert [trimmed(one) for one in (41.0, 7.0, 100.0, 0.5, 1000.0, 1e9)] == ["41", "7", "100", "0.5", "1\u202f000", "1.00 × 10⁹"]
+    assert [trimmed(one) for one in (41.0, 7.0, 100.0, 0.5, 1000.0, 1e9)] == ["41", "7", "100", "0.5", "1000", "1.00 × 10⁹"]
 
 
 def test_a_rounded_nought_has_no_sign():
@@ -47,7 +47,7 @@ def test_a_rounded_nought_has_no_sign():
 
 def test_an_error_says_how_many_digits_count():
     assert with_error(0.25234, 0.0064) == "0.2523\u00a0±\u00a00.0064"
-    assert with_error(27145.3, 2099.0) == "27\u202f145\u00a0±\u00a02\u202f099"
+    assert with_error(27145.3, 2099.0) == "27\u202f145\u00a0±\u00a02099"
     assert with_error(0.25, 0.0) == "0.2500"
 
 
@@ -76,4 +76,7 @@ def test_lists_in_sentences():
     assert listing(["a"]) == "a"
     assert listing(["a", "b", "c"]) == "a, b and c"
     assert listing(["a", "b", "c", "d"], 2) == "a, b and 2 more"
+    assert (count(2015), count(-2015), count(12_345), fixed(2015.0, 0), fixed(-2015.5, 1)) == (
+        "2015", "-2015", "12\u202f345", "2015", "−2015.5",
+    )  # fmt: skip
     assert count(1234567) == "1\u202f234\u202f567"

@@ -3,7 +3,7 @@
 import pytest
 
 from woodwind.report.sections import FACTORS, commands, leaderboard, members, use
-from woodwind.report.words import against_best, looks_at, watch_out
+from woodwind.report.words import against_best, how_split, looks_at, watch_out
 
 BEST = {"name": "boosting", "loss": 0.5, "score": 0.5}
 
@@ -76,3 +76,27 @@ def test_commands_name_the_file_of_the_model():
     assert "woodwind.load('loans.ww')" in told["python"]
     assert "model.ww" not in told["commands"] + told["python"]
     assert "woodwind report 'my loans.ww'" in commands("my loans.ww")
+
+
+LATER = (
+    "Scored by later rows: 500 of 1000 rows, in 4 blocks of time along <bdi>Date</bdi>, "
+    "each by models that had learnt what came before it."
+)
+OTHERS = (
+    "Scored by other groups of <bdi>who</bdi>: each of the 1000 rows once, in 6 folds, "
+    "and none of the 40 groups was on both sides of a split."
+)
+SPLITS = [
+    (["random"], 8, 1000, {}, None, "Scored by rows held out at random: each of the 1000 rows once, in 8 folds."),
+    (["random"], 1, 200, {}, None, "Scored by rows held out at random: 200 of 1000 rows, in one part."),
+    (["groups"], 6, 1000, {"group": "who"}, 40, OTHERS),
+    (["time"], 4, 500, {"time": "Date"}, None, LATER),
+    (["time", "groups"], 4, 500, {"time": "Date", "group": "who"}, 40, f"{LATER} A group counts from its first row on."),
+]
+
+
+@pytest.mark.parametrize(("by", "folds", "held", "columns", "groups", "words"), SPLITS)
+def test_how_rows_were_split_is_said_with_how_many(by, folds, held, columns, groups, words):
+    found = {"by": by, "folds": folds, "rows": 1000, "held_out": held, "columns": columns, "groups": groups}
+    assert how_split({"split": found}) == words
+    assert how_split({}) == ""

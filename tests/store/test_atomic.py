@@ -104,15 +104,36 @@ def test_a_link_stays_a_link(tmp_path):
 
 
 def test_what_a_killed_process_left_is_taken_away_later(tmp_path):
-    path, left, fresh, other = (tmp_path / name for name in ("model.ww", ".model.ww.0123.part", ".model.ww.4567.part", ".other.ww.89.part"))
-    for one in (left, fresh, other):
+    names = ("model.ww", ".model.ww.0123456789ab.part", ".model.ww.cdef01234567.part", ".other.ww.0123456789ab.part", ".model.ww.mine.part")
+    path, left, fresh, other, mine = (tmp_path / name for name in names)
+    for one in (left, fresh, other, mine):
         one.write_bytes(b"half")
-    for one in (left, other):
+    for one in (left, other, mine):
         os.utime(one, (time.time() - 4000, time.time() - 4000))
     store.save(path, OLD)
     assert not left.exists()
     assert fresh.exists()
     assert other.exists()
+    assert mine.exists()  # whose name is not one that is given here
+
+
+@pytest.mark.parametrize("name", ["語" * 80 + ".ww", "a" * 252 + ".ww", "🎷" * 60 + ".ww"], ids=["wide", "long", "wider"])
+def test_a_name_that_the_system_allows_can_be_saved_to(tmp_path, name):
+    for value in (OLD, NEW):
+        store.save(tmp_path / name, value)
+    assert which(tmp_path / name) == "new"
+    assert os.listdir(tmp_path) == [name]
+
+
+def test_what_was_left_of_a_file_with_a_long_name_is_taken_away_too(tmp_path):
+    name = "語" * 80 + ".ww"
+    left, other = (tmp_path / atomic.part_name(one, "0123456789ab") for one in (name, "語" * 79 + "言.ww"))
+    assert len(os.fsencode(left.name)) <= 255
+    for one in (left, other):
+        one.write_bytes(b"half")
+        os.utime(one, (time.time() - 4000, time.time() - 4000))
+    store.save(tmp_path / name, OLD)
+    assert (left.exists(), other.exists()) == (False, True)
 
 
 KILLED = """

@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.base import clone
 
 import woodwind
 from woodwind import ModelFileError, auto, store
@@ -57,7 +58,7 @@ def model(table, request):
         made.classes_ = boosted.classes_
     made.leaderboard_, made.score_, made.facts_ = Leaderboard(leaderboard), 0.5, made.model_.facts
     made._keep_header(boosted.schema_.header)
-    return made.set_params(listener=print, checkpoint=Path("folder"))
+    return made.set_params(listener=print, checkpoint=Path("folder"), resume=True)
 
 
 def test_the_estimator_comes_back(model, table, tmp_path):
@@ -72,9 +73,19 @@ def test_the_estimator_comes_back(model, table, tmp_path):
     assert back.facts_ == model.facts_
     assert back.facts_ is back.model_.facts
     assert np.array_equal(back.predict(table), model.predict(table))
-    # Who listened is not part of the model.
-    assert back.listener is None
-    assert back.checkpoint == "folder"
+    # Who listened is not part of the model, nor is a folder that the next training would write to.
+    assert (back.listener, back.checkpoint, back.resume) == (None, None, False)
+
+
+def test_a_forged_file_chooses_no_folder_for_the_next_training(model, table, tmp_path):
+    model.save(tmp_path / "one.ww")
+    opened = OpenFile.of((tmp_path / "one.ww").read_bytes())
+    (thing,) = (thing for thing in opened.header["things"] if thing["kind"] == type(model).__name__)
+    thing["parts"] |= {"checkpoint": str(tmp_path / "thesis"), "resume": True}
+    (tmp_path / "one.ww").write_bytes(opened.data())
+    back = woodwind.load(tmp_path / "one.ww")
+    assert (clone(back).checkpoint, back.get_params()["checkpoint"], back.resume) == (None, None, False)
+    assert back.set_params(checkpoint="mine").checkpoint == "mine"
 
 
 LOADED = """

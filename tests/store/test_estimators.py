@@ -253,6 +253,21 @@ def test_code_cannot_be_kept(model, said, tmp_path):
     assert said in refusal(model, tmp_path / "one.ww")
 
 
+def test_the_folder_of_a_pipeline_is_neither_kept_nor_restored(tmp_path):
+    """Training would write to it, and unpickle what it finds there: whoever made the file would choose what is run."""
+    path = tmp_path / "one.ww"
+    pipeline = make_pipeline(TableToMatrix(), Ridge(), memory=str(tmp_path / "theirs"))
+    woodwind.VotingRegressor([("one", pipeline)]).save(path)
+    assert woodwind.load(path).estimators[0][1].memory is None
+    opened = OpenFile.of(path.read_bytes())
+    (thing,) = (thing for thing in opened.header["things"] if thing["kind"] == "sklearn.Pipeline")
+    assert thing["parts"]["parameters"]["dict"]["memory"] is None
+    thing["parts"]["parameters"]["dict"]["memory"] = str(tmp_path / "theirs")
+    path.write_bytes(opened.data())
+    woodwind.load(path).fit(NUMBERS, TARGET)
+    assert not (tmp_path / "theirs").exists()
+
+
 def test_what_somebody_hung_on_a_model_is_not_lost_in_silence(tmp_path):
     model = woodwind.DecisionTreeRegressor().fit(NUMBERS, TARGET)
     model.note_ = "mine"
@@ -263,6 +278,17 @@ def test_parameters_that_became_wrong_after_training_are_told_when_saving(tmp_pa
     model = woodwind.DecisionTreeRegressor().fit(NUMBERS, TARGET).set_params(max_depth=-3)
     with pytest.raises(ParameterError, match="max_depth"):
         model.save(tmp_path / "one.ww")
+
+
+@pytest.mark.parametrize("name", ["one.onnx", "one.pkl", "one.joblib", "one.json", "one.txt", "one.HTML", "one.parquet", "one.ww.gz"])
+def test_a_name_that_means_something_else_is_refused(tmp_path, name):
+    model = woodwind.DecisionTreeClassifier().fit(NUMBERS, LABELS)
+    with pytest.raises(ParameterError, match=r"the ending of .* and a model file would be written\. Let it end in \.ww\."):
+        model.save(tmp_path / name)
+    assert list(tmp_path.iterdir()) == []
+    for fine in ("one.ww", "one", "one.model", "v1.2"):
+        model.save(tmp_path / fine)
+        assert np.array_equal(woodwind.load(tmp_path / fine).predict(NUMBERS), model.predict(NUMBERS))
 
 
 # Pickles, where somebody asks for them.

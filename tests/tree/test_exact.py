@@ -14,7 +14,8 @@ from woodwind.kernels.layout import LEFT, RIGHT, STOP
 from woodwind.tree.assemble import ValuedTree, assemble
 from woodwind.tree.exact import ExactGrower, Judgement, RowStats
 from woodwind.tree.exact_cuts import thresholds
-from woodwind.tree.grow import Grower, pruned
+from woodwind.tree.grow import Grower
+from woodwind.tree.grown_tree import pruned
 from woodwind.tree.settings import TreeSettings
 from woodwind.tree.walk import walk_tree
 

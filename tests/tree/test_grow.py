@@ -9,7 +9,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 from woodwind.kernels.layout import STOP
 from woodwind.testing.coded import SCALES, coded, levels_in, packed, random_codes, random_stats
 from woodwind.testing.naive_histograms import leaf_value, score_of
-from woodwind.tree.grow import Grower, pruned
+from woodwind.tree.grow import Grower
+from woodwind.tree.grown_tree import pruned
 from woodwind.tree.leaves import newton_values, within_bounds
 from woodwind.tree.settings import TreeSettings, group_bits
 

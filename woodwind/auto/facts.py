@@ -22,11 +22,11 @@ from woodwind.auto.facts_metric import metric_facts
 from woodwind.auto.facts_mistakes import mistake_facts
 from woodwind.auto.facts_numbers import number_facts
 from woodwind.auto.facts_plain import brief, plain
-from woodwind.auto.facts_use import made_facts, suspicion_facts, use_facts
+from woodwind.auto.facts_use import made_facts, split_facts, suspicion_facts, use_facts
 from woodwind.auto.outcome import Outcome
 
 VERSION = 1
-NEVER_DROPPED = ("leaderboard", "made", "use", "suspicions", "curves", "mistakes")  # milliseconds, for a table of any size
+NEVER_DROPPED = ("leaderboard", "made", "split", "use", "suspicions", "curves", "mistakes")  # milliseconds, for a table of any size
 
 
 def collect(outcome: Outcome, seconds: float, threads: int = 1) -> dict[str, Any]:
@@ -59,6 +59,7 @@ def collect(outcome: Outcome, seconds: float, threads: int = 1) -> dict[str, Any
         "leaderboard": lambda: leaderboard_facts(outcome),
         "suspicions": lambda: suspicion_facts(outcome),
         "made": lambda: made_facts(outcome),
+        "split": lambda: split_facts(outcome),
         "use": lambda: use_facts(outcome),
         "comparison": lambda: comparison_facts(outcome, judged),
         "quality": lambda: number_facts(outcome, judged) if model.task == "regression" else class_facts(outcome, judged),

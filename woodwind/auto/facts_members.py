@@ -83,7 +83,12 @@ def guess(outcome: Outcome, judged: Judged) -> Floats:
 
 
 def curve_facts(outcome: Outcome, most: int = 200) -> list[dict[str, Any]]:
-    """Learning curves of members with a weight first, thinned to so many rounds."""
+    """Learning curves of members with a weight first, thinned to so many rounds: log loss, or root mean squared error.
+
+    Of numbers boosting counts half of the squared error, which nobody could compare with a score.
+    """
+    is_number = outcome.model.task == "regression"
+    unit = "root mean squared error" if is_number else "log loss"
     weights = dict(zip(outcome.model.names, (float(weight) for weight in outcome.model.weights), strict=True))
     out = []
     for name in sorted(outcome.curves, key=lambda one: (-weights.get(one, 0.0), one)):
@@ -92,7 +97,14 @@ def curve_facts(outcome: Outcome, most: int = 200) -> list[dict[str, Any]]:
             continue
         longest = max(len(values) for values in curve.values())
         kept = np.unique(np.linspace(0, longest - 1, min(longest, most)).round().astype(np.int64))
-        lines = {sort: {"round": [int(place) + 1 for place in kept if place < len(values)],
-                        "loss": [float(values[place]) for place in kept if place < len(values)]} for sort, values in curve.items()}
-        out.append({"name": brief(name, 80), "weight": weights.get(name, 0.0), "lines": lines})
+        lines = {}
+        for sort, values in curve.items():
+            there = [int(place) for place in kept if place < len(values)]
+            losses = [_told(float(values[place]), is_number) for place in there]
+            lines[sort] = {"round": [place + 1 for place in there], "loss": losses}
+        out.append({"name": brief(name, 80), "weight": weights.get(name, 0.0), "unit": unit, "lines": lines})
     return out
+
+
+def _told(loss: float, is_half_a_square: bool) -> float:
+    return float(np.sqrt(2.0 * max(loss, 0.0))) if is_half_a_square else loss

@@ -51,12 +51,25 @@ def made_facts(outcome: Outcome) -> dict[str, Any]:
     }
 
 
+def split_facts(outcome: Outcome) -> dict[str, Any]:
+    """How rows were held out: at random, by groups, by time."""
+    by = [name for name, is_so in (("time", outcome.ordered), ("groups", outcome.groups is not None)) if is_so]
+    return {
+        "by": by or ["random"],
+        "folds": max((entry.folds for entry in outcome.leaderboard), default=0),
+        "rows": len(outcome.y),
+        "held_out": int(np.count_nonzero(outcome.judged)),
+        "columns": {role: brief(name) for role, name in outcome.split_columns.items()},
+        "groups": None if outcome.groups is None else len(np.unique(outcome.groups)),
+    }
+
+
 def suspicion_facts(outcome: Outcome) -> list[dict[str, Any]]:
     """What is odd about the data, in words."""
     return [
         {
             "kind": brief(one.kind),
-            "columns": [brief(name) for name in one.columns[:20]],
+            "columns": [brief(name) for name in one.columns[:MOST_COLUMNS]],
             "words": brief(one.words, 1000),
             "severity": brief(one.severity),
         }

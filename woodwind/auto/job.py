@@ -59,6 +59,7 @@ class Question:
     metric: Any  # of woodwind.metrics
     fold: NDArray[np.int64]  # (n,) see `splits.py`
     ordered: bool = False
+    split_columns: dict[str, str] = field(default_factory=dict)  # the names of the columns by which rows are held out: "group", "time"
     target: str = ""
     beside: tuple[str, ...] = ()  # columns that came with the table and are not learnt from
     weight: Floats | None = None
@@ -147,9 +148,10 @@ def _member(
     """Train a member, fold by fold; gives a finished one, or the entry of one that was given up."""
     began = time.perf_counter()
     fits: list[Fit] = []
+    folds = [ALL_ROWS, *range(lesson.n_folds)]
     try:
         if checkpoint is not None:
-            fits, faults = checkpoint.fits(recipe, [ALL_ROWS, *range(lesson.n_folds)])
+            fits, faults = checkpoint.fits(recipe, folds)
             for words in faults:
                 yield Said(seconds=clock.spent, words=words)
             yield from (_fold_done(lesson, judge, recipe, family, fit, clock, True) for fit in fits if fit.said is not None)
@@ -161,7 +163,7 @@ def _member(
                 fits.append(fit)
                 if checkpoint is not None and not fit.note:
                     # What the clock has cut short is trained to its end by whoever has more time.
-                    checkpoint.keep(recipe, fit)
+                    checkpoint.keep(recipe, fit, folds)
                 if fit.said is not None:
                     yield _fold_done(lesson, judge, recipe, family, fit, clock, False)
         if not is_whole(fits, lesson) or not _complete(family, lesson, fits):
@@ -261,7 +263,7 @@ def _outcome(
         curves={one.recipe.name: one.curve for one in done if one.curve},
         suspicions=question.suspicions,
         notes=(*question.notes, _weighed(found)),
-        seconds=clock.spent, seed=question.seed,
+        seconds=clock.spent, seed=question.seed, ordered=question.ordered, split_columns=question.split_columns,
     )  # fmt: skip
 
 

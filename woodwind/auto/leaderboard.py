@@ -4,7 +4,7 @@ import html
 import math
 
 from woodwind.auto.outcome import ENSEMBLE, Entry
-from woodwind.base.figures import figure
+from woodwind.base.figures import figure, printable
 
 TITLES = ("member", "score", "±", "weight", "seconds", "us/row", "note")
 
@@ -32,4 +32,5 @@ def cells(entry: Entry) -> tuple[str, ...]:
     """What is shown of an entry."""
     weight = "" if entry.name == ENSEMBLE or entry.weight == 0.0 else f"{entry.weight:.2f}"
     speed = "-" if math.isnan(entry.row_microseconds) else f"{entry.row_microseconds:,.1f}"
-    return entry.name, figure(entry.score), figure(entry.standard_error), weight, f"{entry.seconds:.1f}", speed, entry.note
+    numbers = figure(entry.score), figure(entry.standard_error), weight, f"{entry.seconds:.1f}", speed
+    return printable(entry.name), *numbers, printable(entry.note)

@@ -1,6 +1,6 @@
 """What a job has found: the model, the leaderboard, and what was seen on the way."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -48,3 +48,5 @@ class Outcome:
     notes: tuple[str, ...]
     seconds: float
     seed: int
+    ordered: bool = False  # whether each block was scored by what came before it
+    split_columns: dict[str, str] = field(default_factory=dict)  # the columns by which rows were held out: "group", "time"

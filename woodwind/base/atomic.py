@@ -5,7 +5,9 @@ a full disk, a failing one or an interrupt, the old file is untouched and the ne
 """
 
 import errno
+import hashlib
 import os
+import re
 import secrets
 import stat
 import time
@@ -15,6 +17,10 @@ from typing import Any
 
 # What a killed process has left behind is taken away by the next one that writes the same file, after so long.
 STALE_SECONDS = 3600.0
+# Hexadecimals that tell one writer of a file from another.
+TOKEN = 12
+# Bytes of the name of a file that names made from it have room for.
+MOST_NAMED = 200
 # Bytes of one call: some systems take no more than two thousand million.
 MOST_AT_ONCE = 1 << 30
 # Systems on which a folder cannot be brought to the disk say so by one of these.
@@ -26,7 +32,7 @@ def write_file(path: str | os.PathLike[str], pieces: Iterable[Any]) -> None:
     named = os.fspath(path)
     place = os.path.realpath(named)
     folder, name = os.path.split(place)
-    beside = os.path.join(folder, f".{name[:100]}.{secrets.token_hex(6)}.part")
+    beside = os.path.join(folder, part_name(name, secrets.token_hex(TOKEN // 2)))
     descriptor = -1
     try:
         _check_place(place, named)
@@ -49,6 +55,28 @@ def write_file(path: str | os.PathLike[str], pieces: Iterable[Any]) -> None:
             raise _told(error, named) from error
         raise
     _settle_folder(folder)
+
+
+def part_name(name: str, token: str) -> str:
+    """What the file of a name is called while one writer writes it."""
+    return f".{shortened(name)}.{token}.part"
+
+
+def shortened(name: str) -> str:
+    """The name of a file, short enough to be made part of another one: systems allow 255 bytes. The end of a long one is a digest of it."""
+    encoded = os.fsencode(name)
+    if len(encoded) <= MOST_NAMED:
+        return name
+    digest = hashlib.sha256(encoded).hexdigest()[:8]
+    while len(os.fsencode(name)) > MOST_NAMED - 9:
+        name = name[:-1]
+    return f"{name}-{digest}"
+
+
+def is_part_of(entry: str, name: str) -> bool:
+    """Whether a file, by its name, is what a writer that was killed has left of the file of another name."""
+    token = entry[-len(".part") - TOKEN : -len(".part")]
+    return re.fullmatch(f"[0-9a-f]{{{TOKEN}}}", token) is not None and entry == part_name(name, token)
 
 
 def _check_place(place: str, named: str) -> None:
@@ -92,12 +120,12 @@ def _settle_folder(folder: str) -> None:
 
 
 def _forget_stale(folder: str, name: str) -> None:
-    """Take away what killed processes have left of this file."""
+    """Take away what killed processes have left of this file, and nothing that only looks like it."""
     with suppress(OSError):
         for entry in os.scandir(folder):
-            if entry.name.startswith(f".{name[:100]}.") and entry.name.endswith(".part"):
+            if is_part_of(entry.name, name):
                 with suppress(OSError):
-                    if time.time() - entry.stat(follow_symlinks=False).st_mtime > STALE_SECONDS:
+                    if entry.is_file(follow_symlinks=False) and time.time() - entry.stat(follow_symlinks=False).st_mtime > STALE_SECONDS:
                         os.unlink(entry.path)
 
 

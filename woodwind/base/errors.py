@@ -27,9 +27,14 @@ WoodwindWarning(UserWarning)
 └── InterruptWarning               a training was interrupted; what was finished is kept
 """
 
+from woodwind.base.figures import printable
+
 
 class WoodwindError(Exception):
-    """The root of all errors that Woodwind raises on purpose."""
+    """The root of all errors that Woodwind raises on purpose. As text it steers no terminal, whatever names are in it."""
+
+    def __str__(self) -> str:
+        return printable(super().__str__(), keep="\n\t")
 
 
 class ParameterError(WoodwindError, ValueError):
@@ -93,7 +98,7 @@ class NamelessTableWarning(WoodwindWarning):
 
 
 class PrecisionWarning(WoodwindWarning):
-    """Integers too large for a double lose their last digits."""
+    """Numbers lose digits that may matter: integers too large for a double, or rows that vanish beside far larger ones."""
 
 
 class ConstantTargetWarning(WoodwindWarning):

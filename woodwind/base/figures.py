@@ -1,6 +1,12 @@
 """Numbers, times and texts as people read them."""
 
 import math
+import unicodedata
+
+# Characters that nobody sees and that steer what shows them, or change what is around them: controls, marks of direction, lone halves of
+# pairs, characters that mean nothing, ends of lines and of paragraphs.
+_HIDDEN = {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}
+_JOINERS = {"\u200c", "\u200d"}  # needed to write Persian, Hindi and some signs
 
 
 def figure(number: float) -> str:
@@ -34,3 +40,20 @@ def counted(number: int, noun: str) -> str:
 def one_line(text: object) -> str:
     """A text without its line breaks."""
     return " ".join(str(text).split())
+
+
+def is_hidden(sign: str) -> bool:
+    """Whether a character is not seen itself but changes what is around it."""
+    return unicodedata.category(sign) in _HIDDEN and sign not in _JOINERS
+
+
+def printable(text: object, keep: str = "") -> str:
+    """A text in one line that steers no terminal: hidden characters are written as their escapes, but for those to `keep`.
+
+    >>> print(printable("a name\\x1b[2J\\n"))
+    a name\\x1b[2J\\n
+    """
+    words = str(text)
+    if words.isprintable():
+        return words
+    return "".join(sign.encode("unicode_escape").decode() if is_hidden(sign) and sign not in keep else sign for sign in words)

@@ -1,9 +1,12 @@
-"""Warnings that point at the line of the user, however deep in the package they arise."""
+"""Warnings that point at the line of the user, however deep in the package they arise; and lines on standard error."""
 
 import os
 import sys
 import warnings
+from contextlib import suppress
 from pathlib import Path
+
+from woodwind.base.figures import printable
 
 PACKAGE = str(Path(__file__).parent.parent) + os.sep
 
@@ -14,4 +17,12 @@ def notice(message: str, category: type[Warning]) -> None:
     frame = sys._getframe()
     while frame.f_code.co_filename.startswith(PACKAGE) and frame.f_back is not None:
         level, frame = level + 1, frame.f_back
-    warnings.warn(message, category, stacklevel=level)
+    warnings.warn(printable(message), category, stacklevel=level)
+
+
+def write_error_stream(text: str) -> None:
+    """Write to standard error what a training says of itself. Nobody who has closed it, or does not read on, loses the training."""
+    with suppress(OSError, ValueError):
+        if sys.stderr is not None:
+            sys.stderr.write(text)
+            sys.stderr.flush()

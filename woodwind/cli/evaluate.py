@@ -1,7 +1,7 @@
 """woodwind evaluate: how good a model is on rows whose target is known."""
 
-import json
 import sys
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -17,8 +17,8 @@ from woodwind.cli.figures import plain
 from woodwind.cli.opening import metric_words, open_model
 from woodwind.cli.options import json_option, model_argument, tables_argument, threads_option
 from woodwind.cli.outputs import check_inputs
-from woodwind.cli.saying import say
-from woodwind.cli.terminal import Column, can_show, grid, text_of, width_of
+from woodwind.cli.saying import say, show, show_json
+from woodwind.cli.terminal import Column, can_show, show_grid
 from woodwind.data.question import missing_rows, read_truth
 from woodwind.data.roles import no_column, read_weights
 from woodwind.estimators.auto_rows import inputs_of, read_rows
@@ -63,9 +63,9 @@ def run(
     weights = None if weight is None else read_weights(rows.column(weight), weight)
     trial = tried(opened, inputs_of(opened, rows), truth, weights, usable_threads(threads))
     if as_json:
-        click.echo(json.dumps(record(trial, name), allow_nan=False))
+        show_json(record(trial, name))
     else:
-        show(trial)
+        show_trial(trial)
 
 
 def rows_with_truth(model: AutoModel, tables: tuple[str, ...], target: str, weight: str | None, drop: bool) -> Any:
@@ -83,17 +83,22 @@ def rows_with_truth(model: AutoModel, tables: tuple[str, ...], target: str, weig
     return rows
 
 
-def show(trial: Trial) -> None:
+def show_trial(trial: Trial) -> None:
     """The metrics as a table, and what they mean."""
-    claims = [(figure(trial.claimed), figure(trial.claimed_error)), *[("", "")] * (len(trial.measured) - 1)]
-    pairs = zip(trial.measured, claims, strict=True)
+    shown = [one for place, one in enumerate(trial.measured) if place == 0 or not one.why]
+    claims = [(figure(trial.claimed), figure(trial.claimed_error)), *[("", "")] * (len(shown) - 1)]
+    pairs = zip(shown, claims, strict=True)
     cells = [(one.metric, figure(one.value), figure(one.standard_error), *claim) for one, claim in pairs]
     error = Column("±" if can_show("±", sys.stdout) else "+-", rank=1)
     columns = (Column("metric", left=True), Column("here"), error, Column("out of fold"), error)
-    click.echo(text_of(grid(columns, cells, width_of(sys.stdout), ["bold"])))
-    click.echo(f"\n{counted(trial.rows, 'row')}; {metric_words(trial.measured[0].metric)}")
+    show_grid(columns, cells, ["bold"])
+    show()
+    show(f"{counted(trial.rows, 'row')}; {metric_words(trial.measured[0].metric)}")
+    for why, some in groupby(sorted(trial.measured, key=lambda one: one.why), key=lambda one: one.why):
+        if why:
+            show(f"Left out, because {why}: {', '.join(one.metric for one in some)}")
     if trial.verdict:
-        click.echo(trial.verdict)
+        show(trial.verdict)
 
 
 def record(trial: Trial, target: str) -> dict[str, Any]:
@@ -102,6 +107,9 @@ def record(trial: Trial, target: str) -> dict[str, Any]:
     found: dict[str, Any] = plain({
         "rows": trial.rows, "target": target, "metric": first.metric, "score": first.value, "standard_error": first.standard_error,
         "out_of_fold": {"score": trial.claimed, "standard_error": trial.claimed_error}, "standard_errors_worse": trial.worse,
-        "metrics": {one.metric: {"score": one.value, "standard_error": one.standard_error} for one in trial.measured},
+        "metrics": {
+            one.metric: {"score": one.value, "standard_error": one.standard_error} | ({"why": one.why} if one.why else {})
+            for one in trial.measured
+        },
     })  # fmt: skip
     return found

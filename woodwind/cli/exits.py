@@ -15,7 +15,7 @@ MEANING = {
     BAD_DATA: "something is wrong with the data",
     BAD_MODEL: "not a model file, or a damaged one",
     WITHOUT_MODEL: "ended without a model: out of time, or no member could be trained",
-    INTERRUPTED: "interrupted",
+    INTERRUPTED: "interrupted by Ctrl-C or SIGTERM, before there was a model",
 }
 
 

@@ -1,6 +1,5 @@
 """woodwind explain: which columns made a prediction what it is."""
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -15,9 +14,9 @@ from woodwind.cli.figures import plain
 from woodwind.cli.opening import open_model
 from woodwind.cli.options import OneTable, Whole, force_option, json_option, model_argument
 from woodwind.cli.outputs import check_new, check_not_an_input, check_table
-from woodwind.cli.saying import say
+from woodwind.cli.saying import say, show, show_json
 from woodwind.estimators.auto_rows import inputs_of, read_rows
-from woodwind.report.explanation import MOST_COLUMNS, as_html, as_text
+from woodwind.report.explanation import MOST_COLUMNS, as_html, as_text, told_rows
 from woodwind.tree.explained import Explanation
 
 EXAMPLES = (
@@ -53,9 +52,12 @@ def run(model: Path, table: Path, row: int | None, top: int, output: Path | None
     inputs, first = chosen(inputs_of(opened, rows), table, row)
     explanation = explain_model(opened, inputs, usable_threads(None))
     if as_json:
-        click.echo(json.dumps(record(explanation, opened.target, first), allow_nan=False))
+        show_json(record(explanation, opened.target, first))
     else:
-        click.echo(as_text(explanation, most=top, first=first), nl=False)
+        for line in as_text(explanation, most=top, first=first).splitlines():
+            show(line)
+        if told_rows(len(explanation)) < len(explanation) == rows.num_rows:
+            say("--row N tells of one row alone, --json of all.")
     if output is not None:
         write_file(output, [as_html(explanation, f"What makes {opened.target}", first=first).encode()])
         say(f"picture in {output}")
@@ -72,7 +74,7 @@ def chosen(rows: Any, table: Path, row: int | None) -> tuple[Any, int]:
     """The rows to explain, and the number of the first."""
     if row is None:
         if rows.num_rows > MOST_ROWS:
-            say(f"The first {MOST_ROWS} of {rows.num_rows:,} rows are explained; --row explains another.")
+            say(f"The first {MOST_ROWS} of {rows.num_rows:,} rows are explained; --row N explains another.")
         return rows.slice(0, MOST_ROWS), 1
     if row > rows.num_rows:
         wrong(f"--row {row}: {str(table)!r} has {rows.num_rows:,} {'row' if rows.num_rows == 1 else 'rows'}. Give one of them.")

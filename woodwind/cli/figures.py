@@ -1,6 +1,7 @@
 """Sizes as people read them, and anything as JSON has it."""
 
 import dataclasses
+import json
 import math
 from typing import Any
 
@@ -28,3 +29,8 @@ def plain(value: Any) -> Any:
     if isinstance(value, float) and not math.isfinite(value):
         return None
     return value if isinstance(value, str | int | float | bool) or value is None else str(value)
+
+
+def json_line(content: Any) -> str:
+    """A value of `plain` as a line of JSON, in signs that every terminal shows: json escapes all others but DEL."""
+    return json.dumps(content, allow_nan=False).replace("\x7f", "\\u007f")

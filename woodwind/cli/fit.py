@@ -15,6 +15,8 @@ from woodwind import store
 from woodwind.auto.checkpoint import Checkpoint
 from woodwind.auto.events import Began, Event
 from woodwind.auto.portfolio import FAMILIES
+from woodwind.base.atomic import shortened
+from woodwind.base.endings import MODEL
 from woodwind.base.errors import JobError
 from woodwind.cli.command import command
 from woodwind.cli.exits import BAD_DATA, FINE, INTERRUPTED, UNEXPECTED, WITHOUT_MODEL, WRONG_CALL, wrong
@@ -23,12 +25,14 @@ from woodwind.cli.interrupting import AT_WORK, WRITING, Interrupting
 from woodwind.cli.live import LiveTable
 from woodwind.cli.opening import metric_words
 from woodwind.cli.options import Duration, ExistingFile, Named, Whole, files_of, force_option, json_option, tables_argument, threads_option
-from woodwind.cli.outputs import check_model, check_not_an_input, check_page, check_table
-from woodwind.cli.saying import say
-from woodwind.cli.standings import table_of
-from woodwind.cli.telling import Listener, tell_lines, tell_object, tell_what_is_wrong, write_object
+from woodwind.cli.outputs import check_meaning, check_model, check_name, check_not_an_input, check_page, check_table
+from woodwind.cli.saying import say, show, show_json
+from woodwind.cli.standings import show_leaderboard
+from woodwind.cli.streams import data_stream, is_closed
+from woodwind.cli.telling import Listener, tell_lines, tell_object, tell_what_is_wrong
 from woodwind.cli.terminal import is_terminal
 from woodwind.cli.worded import worded
+from woodwind.data.faults import listed
 from woodwind.data.files import read_table
 from woodwind.data.written_schema import GROUP, TARGET, TIME, WEIGHT, WrittenSchema
 from woodwind.metrics.named import metric_named
@@ -81,13 +85,14 @@ def run(**given: Any) -> None:
 
     Reads the TABLE (CSV, TSV, Parquet, Feather or Arrow, gzip'd or not; several, a pattern, or - for CSV on standard input), trains models
     in turns, blends them by what they say of rows that they have not learnt, and writes a model file, a leaderboard and a report. Ctrl-C
-    finishes with the best so far; a second one leaves at once.
+    or SIGTERM finishes with the best so far; a second one leaves at once.
     """
     check(given)
     if given["write_schema"]:
         write_schema(given)
         return
-    with Interrupting() as interrupting:
+    with Interrupting() as interrupting, Checkpoint.claim(checkpoint_of(given["output"])) as checkpoint:
+        given["checkpoint"] = checkpoint
         started = click.get_current_context().find_root().obj
         tell, showing = teller(given, started)
 
@@ -107,7 +112,9 @@ def run(**given: Any) -> None:
         if interrupting.heard:
             say("woodwind fit: the same call with --resume goes on from here.")
         else:
-            Checkpoint(checkpoint_of(given["output"])).remove()
+            left = checkpoint.remove()
+            if left:
+                say(f"woodwind fit: the folder {str(checkpoint.folder)!r} stays: Woodwind did not put {listed(left)} there.")
 
 
 def train(given: dict[str, Any], tell: Listener, started: float) -> Any:
@@ -132,6 +139,8 @@ def check(given: dict[str, Any]) -> None:
     for one, other in (("time", "models"), ("report", "no_report"), ("quiet", "as_json")):
         if given[one] not in (None, False) and given[other] not in (None, False):
             wrong(f"{flag(one)} and {flag(other)} exclude each other. {ADVICE.get(one, 'Give one of them.')}")
+    if given["as_json"] and is_closed(sys.stdout):
+        wrong("--json writes to standard output, which is closed. Leave it out, or give it a place.")
     if given["metric"] != "auto":
         metric_named(given["metric"])
     take_roles(given)
@@ -170,6 +179,7 @@ def check_outputs(given: dict[str, Any]) -> None:
     output, inputs = given["output"], [*tables, *([given["schema"]] if given["schema"] else [])]
     check_model(output, given["force"])
     check_not_an_input(output, inputs)
+    check_meaning(output, MODEL, ".ww")
     if given["report"] is None and not given["no_report"]:
         given["report"] = output.with_suffix(".html")
     if given["report"] is not None:
@@ -187,12 +197,14 @@ def flag(name: str) -> str:
 def write_schema(given: dict[str, Any]) -> None:
     """Read the table, write down what its columns are, and say where."""
     path = given["output"].with_suffix(".schema.json")
+    check_name(path)
     if path.exists() and not given["force"]:
         wrong(f"{str(path)!r} is there already, and may have been edited. Move it away, or add --force.")
     roles = {"group": given["group"], "time": given["time_column"], "weight": given["weight"], "ignore": given["ignore"]}
     WrittenSchema.of(read_table(source_of(given)), given["target"], **roles).write(path)
-    click.echo(path)
-    say(f"Edit it, then: woodwind fit {' '.join(map(shlex.quote, given['tables']))} --schema {shlex.quote(str(path))}")
+    if not is_closed(sys.stdout):
+        data_stream().write(f"{path}\n")
+    say(f"Edit it, then: woodwind fit {' '.join(map(shlex.quote, given['tables']))} --schema {shlex.quote(str(path))}", wrap=False)
 
 
 def source_of(given: dict[str, Any]) -> str | list[str]:
@@ -208,12 +220,12 @@ def settings(given: dict[str, Any]) -> dict[str, Any]:
     if given["written"] is not None:
         named["schema"] = given["written"]
     named |= {"models": given["models"]} if given["models"] is not None else {"time": given["time"] or MINUTE}
-    return named | {"checkpoint": checkpoint_of(given["output"])}
+    return named | {"checkpoint": given["checkpoint"]}
 
 
 def checkpoint_of(output: Path) -> Path:
     """Where a run keeps what it has finished, until the model is written."""
-    return output.with_name(output.name + ".checkpoint")
+    return output.with_name(shortened(output.name) + ".checkpoint")
 
 
 def teller(given: dict[str, Any], started: float) -> tuple[Listener, AbstractContextManager[Any]]:
@@ -237,10 +249,12 @@ def finish(model: Any, given: dict[str, Any]) -> None:
         model.report(report, output.name)
         written["report"] = str(report)
     if given["as_json"]:
-        write_object({"event": "written", **plain(written)})
-    elif not given["quiet"]:
-        click.echo(table_of(model.leaderboard_))
-        click.echo(f"\n{metric_words(model.facts_['metric']['name'])}")
-        click.echo(f"\nmodel   {output} ({size_of(output.stat().st_size)})")
+        show_json({"event": "written", **plain(written)})
+    elif not given["quiet"] and not is_closed(sys.stdout):
+        show_leaderboard(model.leaderboard_)
+        show()
+        show(metric_words(model.facts_["metric"]["name"]))
+        show()
+        show(f"model   {output} ({size_of(output.stat().st_size)})")
         if report is not None:
-            click.echo(f"report  {report}")
+            show(f"report  {report}")

@@ -1,13 +1,10 @@
 """woodwind inspect: what is in a model file."""
 
 import dataclasses
-import json
-import sys
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-import click
 import numpy as np
 
 from woodwind.auto.model import AutoModel
@@ -18,7 +15,8 @@ from woodwind.cli.exits import BAD_MODEL, FINE, UNEXPECTED, WRONG_CALL
 from woodwind.cli.figures import plain, size_of
 from woodwind.cli.opening import entries_of, open_model
 from woodwind.cli.options import json_option, model_argument
-from woodwind.cli.terminal import Column, grid, text_of, width_of
+from woodwind.cli.saying import show, show_json
+from woodwind.cli.terminal import Column, show_grid
 from woodwind.data.fields import CategoryField, Field, TimeField
 
 EXAMPLES = ("woodwind inspect model.ww", "woodwind inspect model.ww --json")
@@ -38,21 +36,20 @@ def run(model: Path, as_json: bool) -> None:
     """
     facts = facts_of(open_model(model), model)
     if as_json:
-        click.echo(json.dumps(plain(facts), allow_nan=False))
+        show_json(plain(facts))
         return
     members, columns = facts.pop("members"), facts.pop("columns")
-    width = width_of(sys.stdout)
     labels = max(map(len, facts))
     for name, value in facts.items():
         if value is None or value == ():
             continue
-        click.echo(f"{name.replace('_', ' '):<{labels}}  {told(name, value)}")
-    click.echo("")
+        show(f"{name.replace('_', ' '):<{labels}}  {told(name, value)}")
+    show()
     parts = [(member["name"], member["family"], f"{member['weight']:.3f}", size_of(member["bytes"])) for member in members]
-    click.echo(text_of(grid(MEMBERS, parts, width)))
-    click.echo("")
+    show_grid(MEMBERS, parts)
+    show()
     inputs = [(column["name"], column["kind"], column["words"]) for column in columns]
-    click.echo(text_of(grid(INPUTS, inputs, width)))
+    show_grid(INPUTS, inputs)
 
 
 def facts_of(model: AutoModel, path: Path) -> dict[str, Any]:

@@ -1,8 +1,6 @@
 """woodwind leaderboard: how good the ensemble is, and each of its members."""
 
 import csv
-import json
-import sys
 from dataclasses import fields
 from pathlib import Path
 
@@ -14,8 +12,10 @@ from woodwind.cli.exits import BAD_MODEL, FINE, UNEXPECTED, WRONG_CALL, wrong
 from woodwind.cli.figures import plain
 from woodwind.cli.opening import entries_of, metric_words, open_model
 from woodwind.cli.options import json_option, model_argument
+from woodwind.cli.saying import show, show_json
 from woodwind.cli.spoken import spoken
-from woodwind.cli.standings import table_of
+from woodwind.cli.standings import show_leaderboard
+from woodwind.cli.streams import data_stream
 
 EXAMPLES = ("woodwind leaderboard model.ww", "woodwind leaderboard model.ww --csv > leaderboard.csv")
 
@@ -34,12 +34,13 @@ def run(model: Path, as_csv: bool, as_json: bool) -> None:
     opened = open_model(model)
     entries = entries_of(opened)
     if as_json:
-        click.echo(json.dumps({"metric": opened.metric, "leaderboard": spoken(plain(entries))}, allow_nan=False))
+        show_json({"metric": opened.metric, "leaderboard": spoken(plain(entries))})
     elif as_csv:
         names = [field.name for field in fields(Entry)]
-        table = csv.writer(sys.stdout, lineterminator="\n")
+        table = csv.writer(data_stream(), lineterminator="\n")
         table.writerow(names)
         table.writerows([getattr(entry, name) for name in names] for entry in entries)
     else:
-        click.echo(table_of(entries))
-        click.echo(f"\n{metric_words(opened.metric)}")
+        show_leaderboard(entries)
+        show()
+        show(f"{metric_words(opened.metric)}")

@@ -11,7 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from woodwind.auto.events import Began, Event, Said
-from woodwind.base.figures import duration, figure, one_line
+from woodwind.base.figures import duration, figure, one_line, printable
 from woodwind.cli.saying import say
 from woodwind.cli.standing import Line, Standing
 from woodwind.cli.terminal import Column, can_show, console_on, grid
@@ -55,7 +55,7 @@ class LiveTable:
         self.standing.add(event)
         if isinstance(event, Began | Suspected | Said):
             for line in lines_of(event):
-                say(line)  # rich puts it above the table, where it stays
+                say(line)
 
     def picture(self) -> Group:
         """Everything, as it is now."""
@@ -106,4 +106,4 @@ class LiveTable:
 
 def short(words: str, style: str = "") -> Text:
     """A line that is cut where the screen ends."""
-    return Text(words, style=style, no_wrap=True, overflow="ellipsis")
+    return Text(printable(words), style=style, no_wrap=True, overflow="ellipsis")

@@ -19,7 +19,8 @@ from woodwind.cli import STARTED, memory_limits
 from woodwind.cli.command import SETTINGS
 from woodwind.cli.exits import FINE, INTERRUPTED, UNEXPECTED, WrongCall, code_of
 from woodwind.cli.nearest import nearest
-from woodwind.cli.saying import DEBUG, deaf_reader_is_no_error, is_debugging, no_collecting, prepare_streams, say, tidy_warnings
+from woodwind.cli.saying import DEBUG, is_debugging, no_collecting, say, tidy_warnings
+from woodwind.cli.streams import failure_of, prepare_streams
 
 # Where a command lives, and what it does in a few words: the first sentence of its help.
 COMMANDS = {
@@ -93,8 +94,7 @@ def call(arguments: Sequence[str] | None = None, started: float | None = None) -
     began = time.perf_counter() if started is None else started
     with tidy_warnings():
         try:
-            with deaf_reader_is_no_error():
-                code = commands.main(given, prog_name="woodwind", standalone_mode=False, obj=began)
+            code = commands.main(given, prog_name="woodwind", standalone_mode=False, obj=began)
         except (KeyboardInterrupt, click.Abort):
             say("woodwind: interrupted; nothing was written.")
             return INTERRUPTED
@@ -109,7 +109,8 @@ def failed(error: Exception) -> int:
     """Say what went wrong, and give the exit code."""
     code = code_of(error)
     if is_debugging():
-        say("".join(traceback.format_exception(error)).rstrip())
+        for line in "".join(traceback.format_exception(error)).splitlines():
+            say(line)
     say(sentence(error, code))
     return code
 
@@ -138,9 +139,9 @@ def main() -> NoReturn:
 
 def leave(code: int) -> NoReturn:
     """End the process, without taking apart what it has imported: that would take a fifth of a second."""
-    try:
-        sys.stdout.flush()
-        sys.stderr.flush()
-    except OSError:
-        code = code or UNEXPECTED  # a disk that is full, or a reader that has gone
+    why = failure_of(sys.stdout)
+    if why is not None:
+        say(f"woodwind: standard output: {why.strerror}. What was to be shown there is lost; files are as they should be.")
+        code = code or UNEXPECTED
+    failure_of(sys.stderr)  # which flushes it; there is nobody to tell
     os._exit(code)

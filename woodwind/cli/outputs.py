@@ -1,8 +1,11 @@
 """Where results may be written: never over something that is not theirs."""
 
+import errno
+import os
 from collections.abc import Sequence
 from pathlib import Path
 
+from woodwind.base.endings import PAGE, meaning_of
 from woodwind.cli.exits import wrong
 from woodwind.cli.options import files_of
 from woodwind.store.container import MAGIC
@@ -10,8 +13,19 @@ from woodwind.store.container import MAGIC
 HEAD = 1 << 16  # bytes in which a file says what it is
 
 
+def check_name(path: Path) -> None:
+    """End the call where the system has no room for the name of an output."""
+    try:
+        os.lstat(path)
+    except OSError as error:
+        if error.errno == errno.ENAMETOOLONG:
+            size = len(os.fsencode(path.name))
+            wrong(f"the name {path.name[:30] + '...'!r} is too long for this drive: it has {size} bytes. Choose a shorter one.")
+
+
 def check_folder(path: Path) -> None:
     """End the call unless the folder of an output is there."""
+    check_name(path)
     if not path.parent.is_dir():
         wrong(f"there is no folder {str(path.parent)!r} to write {path.name!r} into. Make it, or choose another with -o.")
     if path.is_dir():
@@ -20,6 +34,7 @@ def check_folder(path: Path) -> None:
 
 def check_not_an_input(path: Path, inputs: Sequence[str | Path]) -> None:
     """End the call where an output would overwrite what is read."""
+    check_name(path)
     for source in inputs:
         if path.exists() and Path(source).exists() and path.samefile(source):
             wrong(f"{str(path)!r} is read by this call and would be overwritten by it. Choose another name with -o.")
@@ -75,6 +90,13 @@ def check_page(path: Path, force: bool) -> None:
     check_folder(path)
     if path.exists() and not force and not is_page(path):
         wrong(f"{str(path)!r} is there already and is not a report of Woodwind. Choose another name, or add --force.")
+    check_meaning(path, PAGE, ".html")
+
+
+def check_meaning(path: Path, written: str, ending: str) -> None:
+    """End the call where a file would be taken for something else than what is written."""
+    if meaning_of(path) not in ("", written):
+        wrong(f"the ending of {str(path)!r} says {meaning_of(path)}, and {written} would be written. Let it end in {ending}.")
 
 
 def head_of(path: Path) -> bytes:

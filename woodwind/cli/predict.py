@@ -1,6 +1,6 @@
 """woodwind predict: what a model says of the rows of a table. It imports what predicting needs, and nothing more."""
 
-import json
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -12,12 +12,13 @@ from woodwind.base.figures import counted
 from woodwind.base.pool import usable_threads
 from woodwind.cli.command import command
 from woodwind.cli.exits import BAD_DATA, BAD_MODEL, FINE, UNEXPECTED, WRONG_CALL, wrong
-from woodwind.cli.figures import plain
+from woodwind.cli.figures import json_line, plain
 from woodwind.cli.nearest import nearest
 from woodwind.cli.opening import open_model
 from woodwind.cli.options import files_of, force_option, json_option, model_argument, tables_argument, threads_option
-from woodwind.cli.outputs import check_inputs, check_new, check_not_a_model, check_not_an_input
-from woodwind.cli.saying import data_stream, say
+from woodwind.cli.outputs import check_inputs, check_meaning, check_new, check_not_a_model, check_not_an_input
+from woodwind.cli.saying import say
+from woodwind.cli.streams import data_stream, is_closed
 from woodwind.data.writing import write_predictions
 from woodwind.estimators.auto_rows import inputs_of, read_rows
 
@@ -49,7 +50,10 @@ def run(
     Several files, or a pattern, are read as one table; - reads CSV from standard input.
     """
     check_inputs(tables)
-    if output != "-":
+    if output == "-":
+        if is_closed(sys.stdout):
+            wrong("standard output is closed, so that predictions have no place. Give one with -o.")
+    else:
         check_not_an_input(Path(output), [model, *files_of(tables)])
         check_not_a_model(Path(output))
         check_ending(output, as_json)
@@ -70,7 +74,9 @@ def run(
 
 def check_ending(output: str, as_json: bool) -> None:
     """End the call where the name of the output does not say what it is to be."""
-    if not as_json and not output.lower().endswith(ENDINGS):
+    if as_json:
+        check_meaning(Path(output), "JSON", ".jsonl")
+    elif not output.lower().endswith(ENDINGS):
         wrong(f"the ending of {output!r} does not say what to write. Choose one of {', '.join(ENDINGS)}, or --json.")
 
 
@@ -97,10 +103,9 @@ def kept(rows: Any, keep: tuple[str, ...], taken: list[str]) -> dict[str, Any]:
 
 def write_lines(output: str, columns: dict[str, Any]) -> None:
     """One object for each row."""
-    plain_columns = {name: column.to_pylist() if hasattr(column, "to_pylist") else plain(column) for name, column in columns.items()}
-    lines = (json.dumps(dict(zip(plain_columns, row, strict=True)), default=str) for row in zip(*plain_columns.values(), strict=True))
+    plain_columns = {name: plain(column.to_pylist() if hasattr(column, "to_pylist") else column) for name, column in columns.items()}
+    lines = (json_line(dict(zip(plain_columns, row, strict=True))) for row in zip(*plain_columns.values(), strict=True))
     if output == "-":
-        for line in lines:
-            click.echo(line)
+        data_stream().write("".join(f"{line}\n" for line in lines))
     else:
         write_file(output, [f"{line}\n".encode() for line in lines])

@@ -1,5 +1,6 @@
 """woodwind report: the page about a model."""
 
+import sys
 import webbrowser
 from pathlib import Path
 
@@ -11,6 +12,7 @@ from woodwind.cli.exits import BAD_MODEL, FINE, UNEXPECTED, WRONG_CALL
 from woodwind.cli.opening import open_model
 from woodwind.cli.options import force_option, model_argument
 from woodwind.cli.outputs import check_page
+from woodwind.cli.streams import data_stream, is_closed
 from woodwind.report import page
 
 EXAMPLES = ("woodwind report model.ww", "woodwind report model.ww -o report.html --open")
@@ -29,6 +31,7 @@ def run(model: Path, output: Path | None, show: bool, force: bool) -> None:
     output = model.with_suffix(".html") if output is None else output
     check_page(output, force)
     write_file(output, [page(open_model(model).facts, model.name).encode()])
-    click.echo(output)
+    if not is_closed(sys.stdout):
+        data_stream().write(f"{output}\n")
     if show:
         webbrowser.open(output.resolve().as_uri())

@@ -1,19 +1,25 @@
-"""What is said beside the results: messages, warnings and errors, one line each, on standard error."""
+"""What is written by commands: results on standard output; messages, warnings and errors, one line each, on standard error.
 
-import codecs
+Names, labels and levels come from tables and from files of strangers, and nothing in them may steer a terminal: whatever people read goes
+through here, or as cells through woodwind.cli.terminal.
+"""
+
 import gc
-import io
 import os
+import shutil
 import sys
+import textwrap
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TextIO, cast
+from typing import Any, TextIO
 
 import click
 
 from woodwind.base.errors import WoodwindWarning
-from woodwind.base.figures import one_line
+from woodwind.base.figures import one_line, printable
+from woodwind.base.notice import write_error_stream
+from woodwind.cli.figures import json_line
 from woodwind.cli.spoken import in_options
 
 DEBUG = "WOODWIND_DEBUG"
@@ -24,24 +30,32 @@ def is_debugging() -> bool:
     return os.environ.get(DEBUG, "") not in ("", "0")
 
 
-def say(words: str) -> None:
-    """A message, on standard error: standard output is for results."""
-    click.echo(in_options(words), err=True)
+def say(words: str, wrap: bool = True) -> None:
+    """A message in one line, on standard error: standard output is for results.
+
+    It is written to what is standard error now: while a live table is shown, that puts it above the table, where it stays. click.echo would
+    find the stream below, and the next picture would be drawn over it.
+    """
+    line = printable(in_options(words))
+    write_error_stream(f"{fitted(line, sys.stderr) if wrap else line}\n")
 
 
-def prepare_streams() -> None:
-    """Let no sign that a terminal or a pipe cannot show end the program: it is written as its number instead."""
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="backslashreplace")
+def show(words: object = "") -> None:
+    """A line of results, on standard output."""
+    click.echo(fitted(printable(words), sys.stdout))
 
 
-def data_stream() -> TextIO:
-    """Standard output for the cells of a table: UTF-8 whatever the locale is, as a file would be. A sign must not become its number."""
-    sys.stdout.flush()
-    if not hasattr(sys.stdout, "buffer"):
-        return sys.stdout
-    return cast(TextIO, codecs.getwriter("utf-8")(sys.stdout.buffer))
+def fitted(line: str, stream: TextIO) -> str:
+    """A line for a stream: on a terminal that is too narrow for it, several that end with words."""
+    if stream is None or not stream.isatty():
+        return line
+    width = shutil.get_terminal_size().columns
+    return line if len(line) <= width else textwrap.fill(line, width, break_long_words=False, break_on_hyphens=False)
+
+
+def show_json(content: Any) -> None:
+    """A line of JSON, on standard output."""
+    click.echo(json_line(content))
 
 
 @contextmanager
@@ -71,20 +85,3 @@ def no_collecting() -> Iterator[None]:
         yield
     finally:
         gc.enable()
-
-
-@contextmanager
-def deaf_reader_is_no_error() -> Iterator[None]:
-    """A reader that has had enough, as `head` has, ends the writing and nothing else."""
-    try:
-        yield
-        sys.stdout.flush()
-    except BrokenPipeError:
-        silence_output()
-
-
-def silence_output() -> None:
-    """Write to nowhere from now on: the interpreter flushes once more when it ends, and would complain."""
-    nowhere = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(nowhere, sys.stdout.fileno())
-    os.close(nowhere)

@@ -20,6 +20,8 @@ _SAID: tuple[tuple[str, str | Callable[["re.Match[str]"], str]], ...] = (
     (r"; guard_formulas=True puts an apostrophe before it", ""),
     (r"\bwithout resume\b", "without --resume"),
     (r"\bresume=True\b", "--resume"),
+    (r"\bname another folder\b", "choose another model file with -o"),
+    (r"\bName another folder(?: for checkpoints)?\b", "Choose another model file with -o"),
     (r"\bAutoEnsemble(?:Classifier|Regressor): ", ""),
     (r"(?<![\d.,])1 (column|fold|member|model|round|row)s\b", r"1 \1"),
 )

@@ -3,12 +3,11 @@
 import sys
 from collections.abc import Sequence
 from math import isnan
-from typing import TextIO
 
 from woodwind.auto.outcome import ENSEMBLE, Entry
 from woodwind.base.figures import figure
 from woodwind.cli.spoken import in_options
-from woodwind.cli.terminal import Column, can_show, grid, text_of, width_of
+from woodwind.cli.terminal import Column, can_show, show_grid
 
 COLUMNS = (
     Column("member", left=True),
@@ -23,16 +22,15 @@ COLUMNS = (
 )
 
 
-def table_of(leaderboard: Sequence[Entry], stream: TextIO | None = None) -> str:
-    """The leaderboard as lines of text for a stream."""
-    stream = sys.stdout if stream is None else stream
+def show_leaderboard(leaderboard: Sequence[Entry]) -> None:
+    """Write the leaderboard to standard output."""
     with_notes = any(entry.note for entry in leaderboard)
-    plus_minus = "±" if can_show("±", stream) else "+-"
+    plus_minus = "±" if can_show("±", sys.stdout) else "+-"
     shown = COLUMNS if with_notes else COLUMNS[:-1]
     columns = [Column(plus_minus, rank=column.rank) if column.title == "+-" else column for column in shown]
     rows = [row_of(entry)[: len(columns)] for entry in leaderboard]
     styles = ["bold" if entry.name == ENSEMBLE else "" if entry.weight > 0 else "dim" for entry in leaderboard]
-    return text_of(grid(columns, rows, width_of(stream), styles), stream)
+    show_grid(columns, rows, styles)
 
 
 def row_of(entry: Entry) -> tuple[str, ...]:

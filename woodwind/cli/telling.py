@@ -1,15 +1,12 @@
 """How a job is told to somebody who is not at a terminal: lines of text, an object for each event, or nothing but what is wrong."""
 
-import json
 import re
 from collections.abc import Callable
 from typing import Any
 
-import click
-
 from woodwind.auto.events import Ended, Event
 from woodwind.cli.figures import plain
-from woodwind.cli.saying import say, silence_output
+from woodwind.cli.saying import say, show_json
 from woodwind.cli.spoken import spoken
 from woodwind.estimators.auto_suspected import SERIOUS, Suspected, suspicion_lines
 from woodwind.estimators.auto_telling import timed
@@ -32,7 +29,7 @@ def tell_lines(event: Event) -> None:
 
 def tell_object(event: Event) -> None:
     """One object of JSON in a line on standard output."""
-    write_object(record(event))
+    show_json(record(event))
 
 
 def record(event: Event) -> dict[str, Any]:
@@ -45,11 +42,3 @@ def record(event: Event) -> dict[str, Any]:
         found = {"leaderboard": outcome.leaderboard, "suspicions": outcome.suspicions, "notes": outcome.notes, "seed": outcome.seed}
         return {"event": name, "seconds": event.seconds, **spoken(plain(told | found))}
     return {"event": name, **spoken(plain(event))}
-
-
-def write_object(content: dict[str, Any]) -> None:
-    """Write a line of JSON. Whoever stops reading does not end the training: the model is what it is for."""
-    try:
-        click.echo(json.dumps(content, allow_nan=False))
-    except BrokenPipeError:
-        silence_output()

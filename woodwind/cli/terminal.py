@@ -8,8 +8,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, TextIO
 
+import click
+from rich.cells import cell_len
 from rich.console import Console
 from rich.table import Table
+from rich.text import Text
+
+from woodwind.base.figures import printable
 
 WIDE = 160  # columns where nobody's screen sets a limit
 SPACE = 2  # between two columns
@@ -49,7 +54,8 @@ def width_of(stream: TextIO) -> int:
 
 
 def grid(columns: Sequence[Column], rows: Sequence[Sequence[str]], width: int, styles: Sequence[str] = ()) -> Table:
-    """A table that fits into so many columns: it leaves some out where it must."""
+    """A table that fits into so many columns: it leaves some out where it must. Cells are text and nothing else, whatever is in them."""
+    rows = [[printable(cell) for cell in row] for row in rows]
     shown = fitting(columns, rows, width)
     table = Table(box=None, pad_edge=False, padding=(0, SPACE, 0, 0), header_style="bold")
     for place in shown:
@@ -59,7 +65,7 @@ def grid(columns: Sequence[Column], rows: Sequence[Sequence[str]], width: int, s
             column.title, justify="left" if column.left else "right", no_wrap=True, overflow="ellipsis", min_width=4 if is_first else None
         )
     for number, row in enumerate(rows):
-        table.add_row(*(row[place] for place in shown), style=styles[number] if number < len(styles) else "")
+        table.add_row(*(Text(row[place]) for place in shown), style=styles[number] if number < len(styles) else "")
     return table
 
 
@@ -68,7 +74,7 @@ def fitting(columns: Sequence[Column], rows: Sequence[Sequence[str]], width: int
     places = list(range(len(columns)))
 
     def needed(place: int) -> int:
-        return max([len(columns[place].title), *(len(row[place]) for row in rows)]) + SPACE
+        return max([len(columns[place].title), *(cell_len(row[place]) for row in rows)]) + SPACE
 
     while len(places) > 1 and sum(map(needed, places)) > width:
         places.remove(max(places, key=lambda place: (columns[place].rank, place)))
@@ -85,3 +91,8 @@ def text_of(what: Any, stream: TextIO | None = None) -> str:
     )
     console.print(what)
     return "\n".join(line.rstrip() for line in paper.getvalue().splitlines())
+
+
+def show_grid(columns: Sequence[Column], rows: Sequence[Sequence[str]], styles: Sequence[str] = ()) -> None:
+    """Write a table to standard output."""
+    click.echo(text_of(grid(columns, rows, width_of(sys.stdout), styles)))

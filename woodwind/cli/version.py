@@ -1,15 +1,13 @@
 """woodwind version: what to tell with a question or a fault."""
 
-import json
 import platform
 from importlib import metadata
-
-import click
 
 from woodwind import __version__
 from woodwind.cli.command import command
 from woodwind.cli.exits import FINE, WRONG_CALL
 from woodwind.cli.options import json_option
+from woodwind.cli.saying import show, show_json
 
 BELOW = ("numpy", "numba", "scikit-learn", "pyarrow", "narwhals", "click", "rich", "jinja2")
 
@@ -20,10 +18,10 @@ def run(as_json: bool) -> None:
     """Show the versions of Woodwind and of what it stands on."""
     versions = {"woodwind": __version__, "python": platform.python_version()} | {name: version_of(name) for name in BELOW}
     if as_json:
-        click.echo(json.dumps(versions))
+        show_json(versions)
     else:
         for name, version in versions.items():
-            click.echo(f"{name:<13} {version}")
+            show(f"{name:<13} {version}")
 
 
 def version_of(name: str) -> str:

@@ -1,6 +1,5 @@
 """woodwind warm: compile the kernels now, so that nobody waits for it later. For images of containers, and before a first deadline."""
 
-import json
 import tempfile
 import time
 from collections.abc import Iterator
@@ -19,7 +18,7 @@ from woodwind.base.streams import integers, key, uniform
 from woodwind.cli.command import command
 from woodwind.cli.exits import FINE, UNEXPECTED, WRONG_CALL
 from woodwind.cli.options import json_option
-from woodwind.cli.saying import say
+from woodwind.cli.saying import say, show, show_json
 from woodwind.estimators.auto_rows import read_rows
 from woodwind.kernels.jit import home, tally
 
@@ -51,10 +50,10 @@ def run(only_job: bool, as_json: bool) -> None:
     taken, kept = time.perf_counter() - began, home()
     found = {"compiled": tally["compiled"], "loaded": tally["loaded"], "seconds": taken, "kept_in": None if kept is None else str(kept)}
     if as_json:
-        click.echo(json.dumps(found))
+        show_json(found)
     else:
         where = "nowhere: there is no private folder to write to" if kept is None else str(kept)
-        click.echo(f"{found['compiled']} kernels compiled, {found['loaded']} were there, in {duration(taken)}; kept in {where}")
+        show(f"{found['compiled']} kernels compiled, {found['loaded']} were there, in {duration(taken)}; kept in {where}")
 
 
 def job_steps(folder: Path) -> Iterator[str]:

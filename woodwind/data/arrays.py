@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from woodwind.data.faults import fault
 from woodwind.data.objects import column_of_objects
 from woodwind.data.raw import RawTable, SparseColumn, Values
+from woodwind.data.whole_numbers import EXACT, are_beyond_doubles
 
 _RESHAPE = (
     "Reshape your data either using array.reshape(-1, 1) if your data has a single feature "
@@ -105,8 +106,8 @@ def _as_array(X: Any) -> NDArray[Any]:
         if isinstance(X, Sequence):
             raise _ragged(X, error) from error
         raise not_a_table(X) from error
-    if isinstance(X, (list, tuple)) and array.dtype.kind in "US":
-        array = np.array(X, dtype=object)  # NumPy has turned the numbers among the strings into strings
+    if isinstance(X, (list, tuple)) and (array.dtype.kind in "US" or (array.dtype.kind == "f" and (np.abs(array) > EXACT).any())):
+        array = np.array(X, dtype=object)  # NumPy has turned numbers among strings into strings, and whole ones among others into floats
     if array.ndim == 0 and array.dtype.kind == "O":
         raise not_a_table(X)
     return array
@@ -114,7 +115,7 @@ def _as_array(X: Any) -> NDArray[Any]:
 
 def _filled(X: Any) -> NDArray[Any]:
     """A masked array with missing values where it is masked."""
-    if X.dtype.kind in "biu":
+    if X.dtype.kind in "biu" and not are_beyond_doubles(X.compressed()):
         X = X.astype(np.float64)
     if X.dtype.kind == "f":
         return np.asarray(X.filled(np.nan))

@@ -28,13 +28,8 @@ def _column(values: Values) -> Any:
         dictionary = values.dictionary if isinstance(values.dictionary, pa.Array) else pa.array(values.dictionary)
         places = pa.array(values.places.astype(np.int32), mask=values.places < 0)
         return pa.DictionaryArray.from_arrays(places, dictionary)
-    if isinstance(values, SparseColumn):
-        dense = np.zeros(values.n_rows, values.values.dtype)
-        dense[values.rows] = values.values
-        return pa.array(dense)
-    if isinstance(values, LazyColumn):
-        return pa.array(np.asarray(values.native))
-    return pa.array(np.ascontiguousarray(values))
+    dense = values.dense() if isinstance(values, SparseColumn | LazyColumn) else values
+    return pa.array(np.ascontiguousarray(dense))
 
 
 def fingerprint(X: Any) -> str:

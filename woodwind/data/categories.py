@@ -18,6 +18,7 @@ from woodwind.base.errors import DataError
 from woodwind.base.sound import sound
 from woodwind.data.raw import Coded
 from woodwind.data.table import MISSING, UNSEEN
+from woodwind.data.whole_numbers import are_beyond_doubles
 
 MOST_CODES = 253
 
@@ -197,7 +198,10 @@ def code_numbers(values: NDArray[Any]) -> Coded:
 
 
 def code_text(values: pa.ChunkedArray) -> Coded:
-    """A column of text, or of places in a dictionary of any kind, as places in a dictionary of text or numbers."""
+    """A column of text, or of places in a dictionary of any kind, as places in a dictionary of text or numbers.
+
+    So is a column of whole numbers beyond doubles, each of which is a text.
+    """
     whole = values.combine_chunks()
     whole = whole if isinstance(whole, pa.Array) else pa.concat_arrays(whole.chunks)
     if not pa.types.is_dictionary(whole.type):
@@ -210,7 +214,9 @@ def code_text(values: pa.ChunkedArray) -> Coded:
 def coded_by_dictionary(places: NDArray[Any], dictionary: pa.Array, ordered: bool) -> Coded:
     """The same with entries of the dictionary made text or numbers; missing and repeated entries are taken out."""
     kind = dictionary.type
-    if pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_boolean(kind) or pa.types.is_decimal(kind):
+    is_number = pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_boolean(kind) or pa.types.is_decimal(kind)
+    # Numbers that no double can tell apart are told apart as text.
+    if is_number and not are_beyond_doubles(dictionary):
         plain = dictionary.cast(pa.uint8()) if pa.types.is_boolean(kind) else dictionary
         numbers = code_numbers(plain.cast(pa.float64()).to_numpy(zero_copy_only=False))
         back = np.append(numbers.places, MISSING)

@@ -12,8 +12,9 @@ from woodwind.data.categories import code_numbers, code_text, take
 from woodwind.data.csv_types import written_moments
 from woodwind.data.dates import is_moment
 from woodwind.data.faults import LEAVE_OUT, NO_FEATURE, fault, listed
-from woodwind.data.raw import Coded, LazyColumn, RawColumn, RawTable, SparseColumn, label_of
+from woodwind.data.raw import Coded, LazyColumn, RawColumn, RawTable, SparseColumn, Values, label_of
 from woodwind.data.table import ArrayReader, Reader, as_numbers
+from woodwind.data.whole_numbers import are_beyond_doubles
 
 # Rows among which cells are looked for that an error names.
 SEARCHED = 1000
@@ -84,6 +85,11 @@ def _has_levels(kind: pa.DataType) -> bool:
         return _is_text(kind)
     level = kind.value_type
     return _is_text(level) or _is_numeric(level) or is_moment(level) or bool(pa.types.is_null(level))
+
+
+def unwrapped(column: RawColumn) -> Values:
+    """The values of a column, without the types of Arrow that only say how they are stored."""
+    return plain(column.values) if isinstance(column.values, pa.ChunkedArray) else column.values
 
 
 def plain(values: pa.ChunkedArray) -> pa.ChunkedArray:
@@ -199,12 +205,15 @@ def coded_column(column: RawColumn, text: bool | None = None) -> Coded:
         kind = kind_of(column)
         if kind == EMPTY:
             coded = code_text(values.cast(pa.large_string()))
-        elif kind == NUMBER:
+        elif kind == NUMBER and not are_beyond_doubles(values):
             coded = code_numbers(number_reader(column)(0, len(values)))
         else:
-            coded = code_text(values if kind == CATEGORY else values.cast(pa.large_string()))
+            coded = code_text(values if kind in (CATEGORY, NUMBER) else values.cast(pa.large_string()))
     elif isinstance(values, Coded):
         coded = values
+    elif are_beyond_doubles(values):
+        dense = values if isinstance(values, np.ndarray) else values.dense()
+        coded = code_text(pa.chunked_array([pa.array(dense.astype(dense.dtype.newbyteorder("=")))]))
     else:
         n = values.n_rows if isinstance(values, SparseColumn) else len(values)
         coded = code_numbers(number_reader(column)(0, n))

@@ -320,7 +320,8 @@ def read_texts(files: Sequence[TextFile], wanted: Sequence[str], as_text: Collec
         again = [name for name in wanted if _is_text(files, name) and not _has_text(file.columns[name])]
         if again:
             read_columns(file, again, again)
-    out, fields, notes = [], [], []
+    out, fields = [], []
+    noted: dict[str, list[str]] = {}  # what is to be said of columns, and of which
     for name in wanted:
         parts = [file.columns.pop(name) for file in files]
         if not any(part.is_text for part in parts):
@@ -331,8 +332,10 @@ def read_texts(files: Sequence[TextFile], wanted: Sequence[str], as_text: Collec
         found, note = (text, "") if name in as_text else settle(text, files[0].separator)
         out.append(found)
         fields.append(with_order(pa.field(name, found.type), written_order(text) if is_moment(found.type) else None))
-        notes += [f"column {name!r} {note}"] if note else []
-    if notes:
+        if note:
+            noted.setdefault(note, []).append(name)
+    if noted:
+        notes = [f"{'column' if len(names) == 1 else 'each of the columns'} {listed(names, 5)} {note}" for note, names in noted.items()]
         notice(f"{files[0].source.name}: {'; '.join(notes)}.", ReadingWarning)
     return pa.table(out, schema=pa.schema(fields))
 

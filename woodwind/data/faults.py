@@ -6,11 +6,7 @@ Every message begins with a code that never changes its meaning; numbers are onl
 from collections.abc import Iterable
 from typing import Any
 
-from woodwind.base.errors import ColumnTypeError, DataError, PrecisionWarning, TableError, TargetError
-from woodwind.base.notice import notice
-
-# Whole numbers up to this have a double each.
-EXACT = 2**53
+from woodwind.base.errors import ColumnTypeError, DataError, TableError, TargetError
 
 MEANINGS = {
     "D001": "the input is of no type that can be read as a table",
@@ -88,15 +84,6 @@ def listed(items: Iterable[Any], most: int = 3) -> str:
     kept = [repr(item) if isinstance(item, str) else str(item) for item in items]
     more = f" and {len(kept) - most:,} more" if len(kept) > most else ""
     return ", ".join(_cut(item) for item in kept[:most]) + more
-
-
-def warn_of_precision(labels: list[str]) -> None:
-    """Warn of whole numbers that no double can tell apart."""
-    notice(
-        f"{', '.join(labels[:5])} {'holds' if len(labels) == 1 else 'hold'} whole numbers above 2**53: neighbouring "
-        "ones become equal as floating-point numbers. If they are identifiers, drop them or make them text.",
-        PrecisionWarning,
-    )
 
 
 def _cut(text: str, most: int = 60) -> str:

@@ -13,6 +13,7 @@ from woodwind.data.categories import coded_by_dictionary
 from woodwind.data.faults import fault, listed
 from woodwind.data.objects import column_of_objects
 from woodwind.data.raw import Coded, LazyColumn, RawTable, Values
+from woodwind.data.whole_numbers import are_beyond_doubles
 
 
 def open_table(X: Any) -> RawTable:
@@ -107,7 +108,7 @@ def _column_of(series: "nw.Series[Any]", label: str) -> Values:
         if series.dtype == nw.Object:
             return column_of_objects(np.asarray(native.to_list(), object), label)
         if series.dtype in (nw.Int128, nw.UInt128):
-            series = series.cast(nw.Float64)
+            return column_of_objects(np.asarray(native.to_list(), object), label)
         return _chunked(native if isinstance(native, pa.ChunkedArray) else series.to_arrow())
     except (pa.ArrowException, NotImplementedError) as error:
         raise fault(
@@ -137,7 +138,7 @@ def _coded_by_pandas(native: Any) -> Coded:
     """A categorical column of pandas: its codes are already places; levels that are neither text nor numbers go by their names."""
     levels = native.cat.categories
     as_array = levels.to_numpy()
-    if as_array.dtype.kind in "biuf":
+    if as_array.dtype.kind in "biuf" and not are_beyond_doubles(as_array):
         return Coded(native.cat.codes.to_numpy(), as_array.astype(np.float64), ordered=True)
     dictionary = pa.array([str(level) for level in levels], pa.large_string())
     return coded_by_dictionary(native.cat.codes.to_numpy(), dictionary, ordered=True)

@@ -9,7 +9,8 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from woodwind.data.faults import EXACT, LEAVE_OUT, NO_FEATURE, fault, listed, warn_of_precision
+from woodwind.data.faults import LEAVE_OUT, NO_FEATURE, fault, listed
+from woodwind.data.whole_numbers import EXACT, warn_of_precision
 
 _KINDS = ("missing", "number", "text", "date", "time of day", "duration", "other")
 _MISSING, _NUMBER, _TEXT, _DATE, _CLOCK, _SPAN, _OTHER = range(7)
@@ -30,6 +31,9 @@ def column_of_objects(values: NDArray[np.object_], label: str) -> NDArray[np.flo
         out = np.full(values.size, np.nan)
         some = np.flatnonzero(kinds == _NUMBER)
         if any(isinstance(value, int) and abs(value) > EXACT for value in values[some]):
+            whole = _as_decimals(values, kinds)
+            if whole is not None:
+                return whole
             warn_of_precision([label])
         out[some] = [_as_float(value) for value in values[some]]
         return out
@@ -45,6 +49,17 @@ def column_of_objects(values: NDArray[np.object_], label: str) -> NDArray[np.flo
             "convert the column to one type, for example with .astype(...).",
         ) from error
     return pa.chunked_array([array])
+
+
+def _as_decimals(values: NDArray[np.object_], kinds: NDArray[np.int8]) -> pa.ChunkedArray | None:
+    """Whole numbers of more than 64 bits as they are; None where some are not whole, or have more than 76 digits."""
+    there = [None if kind == _MISSING else value for kind, value in zip(kinds.tolist(), values, strict=True)]
+    if not all(value is None or isinstance(value, numbers.Integral) for value in there):
+        return None
+    try:
+        return pa.chunked_array([pa.array([None if value is None else int(value) for value in there], pa.decimal256(76, 0))])
+    except (pa.ArrowException, OverflowError, ValueError):
+        return None
 
 
 def _as_arrow(values: NDArray[np.object_]) -> pa.ChunkedArray | None:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from woodwind.data.convert import plain
 from woodwind.data.csv_types import marks
 from woodwind.data.faults import fault, listed
+from woodwind.data.whole_numbers import SUBTRACT, are_beyond_doubles, warn_of_precision
 
 TASKS = ("auto", "classification", "binary", "multiclass", "regression")
 
@@ -155,6 +156,9 @@ def _refuse_infinite(numbers: NDArray[Any], label: str) -> None:
 
 def _of_numbers(column: pa.ChunkedArray, task: str, label: str) -> TargetRead:
     """A target of numbers: as numbers, or as labels if it looks like these."""
+    beyond = are_beyond_doubles(column)
+    if beyond and pa.types.is_decimal(column.type):
+        column = _as_whole(column)
     numbers = np.asarray((column.cast(pa.float64()) if pa.types.is_decimal(column.type) else column).to_numpy())
     _refuse_infinite(numbers, label)
     if task == "auto":
@@ -163,9 +167,19 @@ def _of_numbers(column: pa.ChunkedArray, task: str, label: str) -> TargetRead:
         is_class, why = task != "regression", f"{label} is read as {'numbers' if task == 'regression' else 'classes'}, as asked"
     if is_class:
         return _of_labels(column, task, label, why)
+    if beyond:
+        warn_of_precision([label], f'If they are labels, say task="classification"; {SUBTRACT}')
     notes = ("it is the same in every row: there is nothing to learn",) if (numbers == numbers[0]).all() else ()
     how = '; say task="classification" for classes.' if task == "auto" and "fraction" not in why else "."
     return TargetRead("regression", numbers.astype(np.float64), (), why + how, notes)
+
+
+def _as_whole(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Decimals without a fraction as whole numbers, where they have at most 64 bits."""
+    try:
+        return column.cast(pa.int64())
+    except pa.ArrowInvalid:
+        return column
 
 
 def _looks_like_labels(numbers: NDArray[Any], label: str) -> tuple[bool, str]:

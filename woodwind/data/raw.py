@@ -17,6 +17,12 @@ class SparseColumn:
     values: NDArray[Any]
     n_rows: int
 
+    def dense(self) -> NDArray[Any]:
+        """All values, in the type of those that are stored."""
+        filled = np.zeros(self.n_rows, self.values.dtype)
+        filled[self.rows] = self.values
+        return filled
+
 
 @dataclass(frozen=True, eq=False)
 class Coded:
@@ -35,6 +41,10 @@ class LazyColumn:
 
     def __len__(self) -> int:
         return len(self.native)
+
+    def dense(self) -> NDArray[Any]:
+        """All values, in the type of the frame."""
+        return np.asarray(self.native)
 
 
 Values: TypeAlias = NDArray[Any] | SparseColumn | Coded | LazyColumn | pa.ChunkedArray

@@ -6,21 +6,20 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from woodwind.base.errors import UnseenCategoryWarning
 from woodwind.base.notice import notice
 from woodwind.base.sound import sound
-from woodwind.data.convert import MOMENT, open_columns
-from woodwind.data.faults import EXACT, fault, listed, warn_of_precision
+from woodwind.data.convert import MOMENT, open_columns, unwrapped
+from woodwind.data.faults import fault, listed
 from woodwind.data.fields import Field, NumberField, TimeField, coded_if_category, field_from_dict, learn_field
 from woodwind.data.frames import open_table
 from woodwind.data.header import Header
-from woodwind.data.raw import RawColumn, RawTable
+from woodwind.data.raw import RawTable
 from woodwind.data.sketch import integer_weights
 from woodwind.data.table import Table
+from woodwind.data.whole_numbers import are_beyond_doubles, warn_of_precision
 
 # What trees do with levels that training never saw.
 STOPS = "Each such row stops at the split and takes the mean of that node."
@@ -187,17 +186,6 @@ def _bad_choice(owner: str, what: str, raw: RawTable) -> Exception:
 def _warn_of_precision(raw: RawTable, fields: list[Field]) -> None:
     """Warn of whole numbers that no double can tell apart."""
     columns = [raw.column(place) for place, field in enumerate(fields) if isinstance(field, NumberField)]
-    large = [column.label for column in columns if _largest(column) > EXACT]
+    large = [column.label for column in columns if are_beyond_doubles(unwrapped(column))]
     if large:
         warn_of_precision(large)
-
-
-def _largest(column: RawColumn) -> int:
-    """The largest absolute value of a column of 64-bit integers; 0 for other columns."""
-    values = column.values
-    if isinstance(values, np.ndarray):
-        return max(int(values.max()), -int(values.min())) if values.dtype.kind in "iu" and values.itemsize == 8 else 0
-    if isinstance(values, pa.ChunkedArray) and values.type in (pa.int64(), pa.uint64()):
-        ends = pc.min_max(values).as_py()
-        return max(ends["max"] or 0, -(ends["min"] or 0))
-    return 0

@@ -146,10 +146,21 @@ def find_sources(source: Place | Sequence[Place]) -> list[Source]:
     return found
 
 
+def _standard_input() -> bytes:
+    """All bytes of standard input."""
+    give = "give the table there, as in: woodwind fit - < table.csv; or name its file."
+    if getattr(sys.stdin, "buffer", None) is None:  # closed before the process began, or not of bytes, as in a notebook
+        raise fault("F002", "standard input is closed.", "There is no table to read.", give)
+    try:
+        return sys.stdin.buffer.read()
+    except OSError as error:
+        raise fault("F002", f"standard input cannot be read: {error.strerror or error}.", "There is no table to read.", give) from error
+
+
 def _find_one(place: Place) -> list[Source]:
     text = os.fspath(place)
     if text == "-":
-        return [Source("standard input", None, sys.stdin.buffer.read())]
+        return [Source("standard input", None, _standard_input())]
     if "://" in text and not os.path.exists(text):
         raise fault("F001", f"{text!r} is an address, not a file.", "Woodwind reads from disk only.", "download it first.")
     path = os.path.expanduser(text)

@@ -25,6 +25,8 @@ NEARLY_CONSTANT = 0.995
 # Fewer rows than these say nothing about a column.
 ENOUGH = 20
 LONG_TEXT = 40
+# From so many columns on, what is said of each of them is said once; and so many of them are named.
+SEVERAL, MOST_NAMED = 3, 5
 
 
 def identifiers(seen: Seen) -> Iterator[Suspicion]:
@@ -80,24 +82,53 @@ def _is_prose(column: SeenColumn, n: int) -> bool:
 
 def constants(seen: Seen) -> Iterator[Suspicion]:
     """Columns that say the same in all rows, or nearly."""
+    constant, nearly = [], []
     for column in seen.columns:
-        if column.n_levels == 0:
-            continue
-        most = int(column.counts.max())
-        value = column.shown(int(column.counts.argmax()))
+        most = int(column.counts.max(initial=0))
         if most == seen.n:
-            yield Suspicion("constant", (column.name,), f"{column.name!r} is {value} in every row{seen.sampled}: it says nothing.", "info")
+            constant.append(column)
         elif most >= NEARLY_CONSTANT * seen.n and seen.n >= 10 * ENOUGH:
-            words = f"{column.name!r} is {value} in all but {seen.n - most:,} of {seen.n:,} rows{seen.sampled}: it says hardly anything."
-            yield Suspicion("nearly constant", (column.name,), words, "info")
+            nearly.append(column)
+    if len(constant) >= SEVERAL:
+        words = f"{_names(constant)} have one value each, the same in every row{seen.sampled}: they say nothing."
+        yield Suspicion("constant", _columns_of(constant), words, "info")
+    else:
+        for column in constant:
+            words = f"{column.name!r} is {_commonest(column)} in every row{seen.sampled}: it says nothing."
+            yield Suspicion("constant", (column.name,), words, "info")
+    others = [seen.n - int(column.counts.max()) for column in nearly]
+    if len(nearly) >= SEVERAL:
+        words = f"{_names(nearly)} have the same value in all but at most {max(others):,} of {seen.n:,} rows{seen.sampled}"
+        yield Suspicion("nearly constant", _columns_of(nearly), f"{words}: they say hardly anything.", "info")
+    else:
+        for column, rows in zip(nearly, others, strict=True):
+            words = f"{column.name!r} is {_commonest(column)} in all but {rows:,} of {seen.n:,} rows{seen.sampled}"
+            yield Suspicion("nearly constant", (column.name,), f"{words}: it says hardly anything.", "info")
 
 
 def nearly_missing(seen: Seen) -> Iterator[Suspicion]:
     """Columns that are missing nearly everywhere."""
-    for column in seen.columns:
-        if column.n_missing >= NEARLY_ALL * seen.n and seen.n:
-            where = "in every row" if column.n_missing == seen.n else f"in {_percent(column.n_missing / seen.n)} of the rows"
-            yield Suspicion("missing", (column.name,), f"{column.name!r} is missing {where}{seen.sampled}.", "info")
+    such = [column for column in seen.columns if column.n_missing >= NEARLY_ALL * seen.n and seen.n]
+    if len(such) >= SEVERAL:
+        least = min(column.n_missing for column in such)
+        where = "in every row" if least == seen.n else f"in {_percent(least / seen.n)} of the rows or more"
+        yield Suspicion("missing", _columns_of(such), f"{_names(such)} are missing {where}{seen.sampled}.", "info")
+        return
+    for column in such:
+        where = "in every row" if column.n_missing == seen.n else f"in {_percent(column.n_missing / seen.n)} of the rows"
+        yield Suspicion("missing", (column.name,), f"{column.name!r} is missing {where}{seen.sampled}.", "info")
+
+
+def _commonest(column: SeenColumn) -> str:
+    return column.shown(int(column.counts.argmax()))
+
+
+def _columns_of(columns: list[SeenColumn]) -> tuple[str, ...]:
+    return tuple(column.name for column in columns)
+
+
+def _names(columns: list[SeenColumn]) -> str:
+    return listed(_columns_of(columns), MOST_NAMED)
 
 
 def duplicate_columns(seen: Seen) -> Iterator[Suspicion]:
@@ -231,7 +262,9 @@ def _as_date(layouts: tuple[str, ...] | None, also: str = "") -> str:
 
 
 def time_order(seen: Seen) -> Iterator[Suspicion]:
-    """Rows that are in the order of a date."""
+    """Rows that are in the order of a date, where nobody has said so."""
+    if seen.is_ordered:
+        return
     for column in seen.columns:
         named = column.kind == NUMBER and column.is_whole and bool(_TIME.search(_spaced(column.name)))
         if not (column.kind == DATE or named) or column.n_levels < ENOUGH:

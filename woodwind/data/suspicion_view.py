@@ -99,6 +99,7 @@ class Seen:
     rows: NDArray[np.int64]  # the rows that are looked at
     n_rows: int  # of the whole table
     is_grouped: bool  # whether groups are known already
+    is_ordered: bool  # whether the order in time is
 
     @property
     def n(self) -> int:
@@ -122,15 +123,18 @@ class Seen:
         return int(self.y.max()) + 1 if self.is_class and self.y.size else 0
 
 
-def look(table: pa.Table, target: str | None, y: NDArray[Any], is_class: bool, most_rows: int, is_grouped: bool) -> Seen:
-    """The columns of a table but its target, of all rows or of as many as are to be looked at, drawn by key."""
+def look(table: pa.Table, target: str | None, y: NDArray[Any], is_class: bool, most_rows: int, known: tuple[bool, bool]) -> Seen:
+    """The columns of a table but its target, of all rows or of as many as are to be looked at, drawn by key.
+
+    `known` says whether groups are known already, and the order in time.
+    """
     n = table.num_rows
     rows = np.arange(n)
     if n > most_rows:
         drawn = hashes(key(0, "suspicions", "rows"), n)
         rows = np.sort(np.argpartition(drawn, most_rows)[:most_rows])
         table = table.take(pa.array(rows))
-    return Seen(tuple(_columns(table, target)), y[rows], is_class, rows, n, is_grouped)
+    return Seen(tuple(_columns(table, target)), y[rows], is_class, rows, n, *known)
 
 
 def _columns(table: pa.Table, target: str | None) -> Iterator[SeenColumn]:

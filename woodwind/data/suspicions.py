@@ -1,6 +1,8 @@
 """What is suspicious about a table: things that make a model look better than it is, or worse than it could be."""
 
+import re
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -8,6 +10,8 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from woodwind.data import suspicion_columns, suspicion_target
+from woodwind.data.faults import listed
+from woodwind.data.suspicion_columns import MOST_NAMED, SEVERAL
 from woodwind.data.suspicion_view import SEVERITIES, Suspicion, look
 
 __all__ = ["Suspicion", "suspicions"]
@@ -42,6 +46,7 @@ def suspicions(
     is_class: bool,
     groups: Any = None,
     *,
+    ordered: bool = False,
     classes: Sequence[Any] = (),
     most_rows: int = MOST_ROWS,
 ) -> tuple[Suspicion, ...]:
@@ -59,6 +64,8 @@ def suspicions(
         Whether `y` holds class numbers.
     groups : array, optional
         Which rows belong together, if that is known: then nothing is said about columns that might tell.
+    ordered : bool, default=False
+        Whether the order of rows in time is known: then nothing is said about columns that tell it.
     classes : labels, optional
         Those of the class numbers: then labels that may be the same one are found.
     most_rows : int
@@ -72,6 +79,27 @@ def suspicions(
     if table.num_rows == 0 or y.shape != (table.num_rows,):
         return ()
     most_rows = min(most_rows, max(MOST_VALUES // max(table.num_columns, 1), LEAST_ROWS))
-    seen = look(table, target, y, is_class, most_rows, groups is not None)
+    seen = look(table, target, y, is_class, most_rows, (groups is not None, ordered))
     found = [*suspicion_target.labels_alike(classes, y), *(suspicion for kind in _KINDS for suspicion in kind(seen))]
-    return tuple(sorted(found, key=lambda suspicion: SEVERITIES.index(suspicion.severity)))
+    return tuple(sorted(_as_one(found), key=lambda suspicion: SEVERITIES.index(suspicion.severity)))
+
+
+def _as_one(found: Sequence[Suspicion]) -> list[Suspicion]:
+    """The same, but one where words differ by the names of columns and by numbers alone: nobody reads the same sentence seven times.
+
+    Those that are serious stay: each of them is to be looked at.
+    """
+    alike: dict[tuple[str, ...], list[Suspicion]] = {}
+    for place, one in enumerate(found):
+        alone = len(one.columns) != 1 or one.severity == SEVERITIES[0]
+        words = str(place) if alone else re.sub(r"\d+", "#", one.words.replace(repr(one.columns[0]), "*"))
+        alike.setdefault((one.kind, one.severity, words), []).append(one)
+    out: list[Suspicion] = []
+    for some in alike.values():
+        if len(some) < SEVERAL:
+            out += some
+            continue
+        names = tuple(name for one in some for name in one.columns)
+        words = f"{some[0].words} Much the same goes for {listed(names[1:], MOST_NAMED - 1)}."
+        out.append(replace(some[0], columns=names, words=words))
+    return out

@@ -3,17 +3,25 @@
 import numpy as np
 from numpy.typing import NDArray
 
+from woodwind.base.errors import PrecisionWarning
+from woodwind.base.notice import notice
 from woodwind.base.pool import LEAST_WORK
 from woodwind.data.codes import Codes
 from woodwind.ensemble import ahead
 from woodwind.ensemble.ground import Floats, Rows, Targets, forget_level
-from woodwind.kernels.leaves import leaf_sums
+from woodwind.kernels.leaves import leaf_sums, unrounded_leaf_sums
 from woodwind.kernels.vector import sum_leaves
 from woodwind.losses.base import Loss
-from woodwind.losses.integers import pack_classes, quantise_classes, quantise_rows
+from woodwind.losses.integers import is_uneven, is_vast, pack_classes, quantise_classes, quantise_rows, quantise_unrounded
 from woodwind.tree.gradient_noise import room_for
-from woodwind.tree.grow import Grower, GrownTree
+from woodwind.tree.grow import Grower
+from woodwind.tree.grown_tree import GrownTree
 from woodwind.tree.settings import TreeSettings
+
+UNRESOLVED = (
+    "Some targets or weights are so much larger than most that trees learn from those alone: most gradients vanish beside the largest. "
+    "Look at the largest targets and weights; clip them, take the logarithm of the target, or set loss='huber' or 'absolute_error'."
+)
 
 
 class BinGround:
@@ -33,14 +41,19 @@ class BinGround:
         self.codes, self.y, self.weight, self.settings, self.threads = codes, y, weight, settings, threads
         self.capacity, self.width, self.outputs = capacity, width, outputs
         self._growers: list[Grower] = []
+        self._unrounded_growers: list[Grower] = []
         self._scales = np.ones(2)
         self._constant = False
         self._keep_rows = True
+        # Rows of very different sizes are not rounded: by their weights in all rounds, by their derivatives in some.
+        self._uneven = is_uneven(weight)
+        self._unrounded = False
+        self._told = False
         if outputs > 1:
             self._gradients = np.empty((codes.n_rows, width + 1), np.int32)
             self._hessians = np.empty((codes.n_rows, width), np.int32)
         elif width > 1:
-            self._packed = np.empty((width, codes.n_rows), np.int64)
+            self._stats = np.empty((width, codes.n_rows * (2 if self._uneven else 1)), np.int64)
             self._leaves = np.empty((width, codes.n_rows), np.int32)
         large = codes.n_rows * codes.n_features >= LEAST_WORK // 10
         # Trees of one thread each, side by side, wait for nobody.
@@ -54,34 +67,45 @@ class BinGround:
     @property
     def growers(self) -> list[Grower]:
         """The memory of every side, made when derivatives come in for the first time; the first is for all threads as well."""
-        while len(self._growers) < self.sides:
-            first = self._growers[0] if self._growers else None
-            threads = self.threads if first is None else 1
-            self._growers.append(Grower(self.codes, self.settings, threads, self.capacity, self.outputs, first))
-        return self._growers
+        made = self._unrounded_growers if self._unrounded else self._growers
+        while len(made) < self.sides:
+            beside = made or self._growers or self._unrounded_growers
+            threads = self.threads if not made else 1
+            first = beside[0] if beside else None
+            made.append(Grower(self.codes, self.settings, threads, self.capacity, self.outputs, first, self._unrounded))
+        return made
 
     def take_in(self, loss: Loss, raw: Floats) -> None:
         """Turn the derivatives of all rows into integers."""
-        growers = self.growers
-        growers[0].renew_columns()
+        self._unrounded = self._uneven and self.outputs == 1
+        self.growers[0].renew_columns()
         self._keep_rows = loss.refit is not None or self.settings.prune
+        self._constant = loss.constant_hessian and self.weight is None
         room = room_for(self.settings.gradient_noise)
-        if self.width == 1:
-            self._scales = quantise_rows(loss, self.y, raw, self.weight, growers[0].stats, self.threads, room)
-            self._constant = loss.constant_hessian and self.weight is None
-        elif self.outputs == 1:
-            self._scales = pack_classes(loss, self.y, raw, self.weight, self._packed, self.threads, room)
-        else:
+        if self.outputs > 1:
             self._scales = quantise_classes(loss, self.y, raw, self.weight, self._gradients, self._hessians, self.threads, room)
+        elif self.width > 1 and not self._unrounded:
+            self._scales = pack_classes(loss, self.y, raw, self.weight, self._stats, self.threads, room)
+        elif not self._unrounded:
+            self._scales, resolved = quantise_rows(loss, self.y, raw, self.weight, self.grower.stats, self.threads, room)
+            # Where derivatives have bounds, a small one is of a row that is fitted well.
+            self._unrounded = not resolved and loss.bounds() is None
+        if self._unrounded:
+            stats = self._stats if self.width > 1 else self.grower.stats
+            out = stats.reshape(self.width, 2, -1)
+            self._scales, resolved = quantise_unrounded(loss, self.y, raw, self.weight, out, self.capacity, self.threads, room)
+            if not self._told and ((self._uneven and not resolved) or (loss.bounds() is None and is_vast(self.y))):
+                notice(UNRESOLVED, PrecisionWarning)
+            self._told = True
 
     def grow(self, name: int, rows: Rows | None, output: int, side: int | None = None) -> GrownTree:
         """Grow a tree for one output, or for all."""
         ahead.wait()
-        grower = self._growers[side or 0]
+        grower = self.growers[side or 0]
         if output < 0:
             grower.fill(self._gradients)
         elif self.width > 1:
-            grower.lend(self._packed[output], self._leaves[output])
+            grower.lend(self._stats[output], self._leaves[output])
         tree = grower.grow(self._scales, name, rows, self._constant, None if side is None else 1, self._keep_rows)
         forget_level(tree, self.codes.unseen)
         return tree
@@ -92,9 +116,12 @@ class BinGround:
             total = np.zeros((n_nodes, 2 * self.width), np.int64)
             sum_leaves(leaf, self._gradients, self._hessians, rows, total)
             return total[:, : self.width] / self._scales[0], total[:, self.width :] / self._scales[1]
-        stats = self._packed[output] if self.width > 1 else self.grower.filled_stats
+        stats = self._stats[output] if self.width > 1 else self.grower.filled_stats
         total = np.zeros((n_nodes, 3), np.int64)
-        leaf_sums(leaf, stats, rows, total)
+        if self._unrounded:
+            unrounded_leaf_sums(leaf, stats.reshape(2, -1), rows, total)
+        else:
+            leaf_sums(leaf, stats, rows, total)
         return total[:, 0] / self._scales[0], total[:, 1] / self._scales[1]
 
     def thresholds(self, tree: GrownTree) -> None:

@@ -12,6 +12,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from woodwind.base.fixed import exact_mean, largest_of
 from woodwind.base.pool import side_by_side
 from woodwind.base.streams import key, share_threshold
 from woodwind.data.codes import Codes
@@ -21,12 +22,15 @@ from woodwind.ensemble.exact_ground import ExactGround
 from woodwind.ensemble.ground import Floats, Ground, Rows, Targets
 from woodwind.kernels.draw import draw_bootstrap, draw_share
 from woodwind.losses.base import Loss
+from woodwind.losses.integers import is_uneven
 from woodwind.tree.assemble import ValuedTree
 from woodwind.tree.finish import Placed, add_placed, with_means
-from woodwind.tree.grow import GrownTree, pruned
+from woodwind.tree.grown_tree import GrownTree, pruned
 from woodwind.tree.leaves import fill_empty, newton_tree, newton_values, rows_by_leaf, within_bounds
 from woodwind.tree.settings import TreeSettings
 from woodwind.tree.walk import walk_tree
+
+MOST_COUNTED = 2.0**53  # no larger number of rows is a whole one
 
 
 @dataclass(frozen=True)
@@ -52,6 +56,21 @@ class Round:
     raw: Floats
 
 
+def in_rows(weight: Floats | None) -> Floats | None:
+    """Weights in which a row counts as one row on average, where the given ones are below that, or are no numbers of rows at all.
+
+    Penalties and the smallest leaves are in rows: with a weight of 0.001 for all of them, nothing would be learnt. Larger weights stay, so
+    that a weight of 20 is as good as 20 rows.
+    """
+    if weight is None:
+        return None
+    heaviest = largest_of(weight)
+    mean = exact_mean(weight[weight > 0.0] / heaviest)
+    if 1.0 - 1e-9 <= mean * heaviest <= MOST_COUNTED:
+        return weight
+    return np.asarray(weight / heaviest / mean)
+
+
 class Booster:
     """Scores of all rows of a table, and the rounds that improve them.
 
@@ -68,9 +87,11 @@ class Booster:
         weight: Floats | None = None,
         rows: Rows | None = None,
     ) -> None:
+        weight = in_rows(weight)
         self.codes, self.y, self.plan, self.raw, self.weight, self.rows = codes, y, plan, raw, weight, rows
         n, width = codes.n_rows, plan.loss.width
-        together = width > 1 and not plan.one_per_class
+        # The lanes of a tree for all classes have no room for weights of very different sizes.
+        together = width > 1 and not plan.one_per_class and not is_uneven(weight)
         self._outputs = (-1,) if together else tuple(range(width))
         # A row with a level that no split can name ends higher up than the row that growth took it for.
         self._strays = codes.has_unseen

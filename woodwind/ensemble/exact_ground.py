@@ -12,7 +12,7 @@ from woodwind.losses.base import Loss
 from woodwind.losses.integers import refuse_runaway
 from woodwind.tree.exact import ExactGrower, RowStats, node_sums, real_of
 from woodwind.tree.exact_cuts import thresholds
-from woodwind.tree.grow import GrownTree
+from woodwind.tree.grown_tree import GrownTree
 from woodwind.tree.leaves import rows_by_leaf
 from woodwind.tree.settings import TreeSettings
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from woodwind.losses.base import Loss
-from woodwind.tree.grow import GrownTree
+from woodwind.tree.grown_tree import GrownTree
 
 Floats = NDArray[np.float64]
 Rows = NDArray[np.int32]

@@ -3,6 +3,7 @@
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from typing import TextIO, TypeVar
 
 from woodwind.ensemble.stopping import Countable
@@ -27,6 +28,9 @@ def with_progress(
     `count` is the number of the last round if nothing ends the training sooner. `noun` is what is counted.
     """
     out = sys.stderr if stream is None else stream
+    if out is None or out.closed:
+        yield from steps
+        return
     rewritten = out.isatty()
     pause = TERMINAL_SECONDS if rewritten else PLAIN_SECONDS
     began, told, best = clock(), -pause, float("inf")
@@ -70,6 +74,7 @@ def in_words(seconds: float) -> str:
 
 
 def _write(out: TextIO, line: str, end: str) -> None:
-    """Put a line where the last one stood, or below it."""
-    out.write(f"{line:<100}{end}" if end == "\r" or out.isatty() else line + end)
-    out.flush()
+    """Put a line where the last one stood, or below it. One that is full, or that nobody reads, is no reason to end a training."""
+    with suppress(OSError, ValueError):
+        out.write(f"{line:<100}{end}" if end == "\r" or out.isatty() else line + end)
+        out.flush()

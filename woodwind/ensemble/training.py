@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from woodwind.base.errors import InterruptWarning
+from woodwind.base.errors import InterruptWarning, PrecisionWarning
 from woodwind.base.notice import notice
 from woodwind.base.streams import choose, key
 from woodwind.data.codes import Codes
@@ -28,12 +28,18 @@ from woodwind.ensemble.stopping import (
 )
 from woodwind.ensemble.watching import Inside, Judge, Outside, Watcher, add_trees
 from woodwind.losses.base import Loss
+from woodwind.losses.integers import is_uneven
 from woodwind.tree.assemble import ValuedTree
 
 Floats = NDArray[np.float64]
 
 # So many training rows are looked at in every round, to compare with those held out.
 TRAIN_ROWS_WATCHED = 10_000
+
+UNEVEN = (
+    "more than a tenth of the rows weigh less than a thousandth of the heaviest one, which a tree for all classes has no room for: "
+    "one tree is grown for each class instead. Set multiclass='one_per_class' to say so, or give weights that differ less."
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,6 +117,9 @@ class Trained:
 
 def train(rows: Rows, plan: BoostPlan, stop: Stop, watched: Watched | None, earlier: Trained | None, owner: str) -> Trained:
     """Boost, going on from an earlier training if there is one."""
+    if plan.loss.width > 1 and not plan.one_per_class and is_uneven(rows.weight):
+        notice(f"{owner}: {UNEVEN}", PrecisionWarning)
+        plan = replace(plan, one_per_class=True)
     if watched is not None and watched.folds is not None:
         folds = Folds.of(rows, plan, watched.folds)
         if stop.average is not None and earlier is None:

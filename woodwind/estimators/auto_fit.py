@@ -10,12 +10,12 @@ from woodwind.base.figures import counted
 from woodwind.base.told import told
 from woodwind.data.arrow_form import as_arrow
 from woodwind.data.files import is_place, read_table
-from woodwind.data.roles import is_columns, split_roles, table_of_columns
+from woodwind.data.roles import Roles, is_columns, split_roles, table_of_columns
 from woodwind.data.suspicions import suspicions
 from woodwind.data.written_schema import GROUP, TIME, WEIGHT, WrittenSchema
 from woodwind.estimators.auto_ensemble import AutoEnsembleClassifier, AutoEnsembleRegressor
 from woodwind.estimators.auto_rows import WRITTEN
-from woodwind.estimators.auto_skin import clock_of
+from woodwind.estimators.auto_skin import check_checkpoint, clock_of
 from woodwind.estimators.target import Target
 from woodwind.params.auto import AutoParams
 from woodwind.params.check import check
@@ -64,6 +64,7 @@ def fit(  # noqa: PLR0913  the names are the user's: there is no object to put t
     _check_target(target)
     model_options = _estimator_options(options)
     clock = clock_of({"time": 60.0, "models": None} | model_options)
+    check_checkpoint(model_options)
     known = WrittenSchema.read(schema) if is_place(schema) else schema
     table = _read(table, known)
     if known is not None:
@@ -77,14 +78,25 @@ def fit(  # noqa: PLR0913  the names are the user's: there is no object to put t
     model: Fitted = (AutoEnsembleRegressor if read.task == "regression" else AutoEnsembleClassifier)(**model_options)
     values = check(model)
     classes = np.array(read.classes) if read.classes else None
-    notes = (read.why, *read.notes, *([f"{counted(roles.dropped, 'row')} without a target left out."] if roles.dropped else []))
+    split = {role: str(name) for role, name in (("time", time_column), ("group", group)) if name is not None}
+    asked = target, read.y, read.task != "regression", roles.groups
     model._train(
-        values, clock, roles.X, Target(read.y, classes), moments=roles.moments, groups=roles.groups, target=target, notes=notes,
-        weight=roles.weight, beside=roles.beside,
-        suspicions=suspicions(as_arrow(roles.X), target, read.y, read.task != "regression", roles.groups, classes=read.classes or ()),
+        values, clock, roles.X, Target(read.y, classes), moments=roles.moments, groups=roles.groups, target=target,
+        notes=_notes(roles, split), weight=roles.weight, beside=roles.beside, split_columns=split,
+        suspicions=suspicions(as_arrow(roles.X), *asked, ordered=roles.moments is not None, classes=read.classes or ()),
     )  # fmt: skip
     model.facts_.update(_written_facts(known, roles.orders))
     return model
+
+
+def _notes(roles: Roles, split: dict[str, str]) -> tuple[str, ...]:
+    """How the target was read, how rows are held out where that was said, and which were left out."""
+    words = {
+        "time": "Rows are held out in the order of {!r}: what is learnt is earlier than what is scored.",
+        "group": "Rows of one {!r} are held out together.",
+    }
+    left_out = [f"{counted(roles.dropped, 'row')} without a target left out."] if roles.dropped else []
+    return (roles.target.why, *roles.target.notes, *(words[role].format(name) for role, name in split.items()), *left_out)
 
 
 def _written_facts(schema: WrittenSchema | None, orders: dict[str, str]) -> dict[str, Any]:

@@ -1,6 +1,8 @@
 """What the two estimators of the main job share: from a table and a target to a question, the job, and its model."""
 
-from pathlib import Path
+import importlib
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -22,6 +24,7 @@ from woodwind.auto.portfolio import FAMILIES, Portfolio
 from woodwind.auto.recipe import Family
 from woodwind.auto.splits import fold_of_rows
 from woodwind.base.atomic import write_file
+from woodwind.base.endings import PAGE, meaning_of
 from woodwind.base.errors import ParameterError
 from woodwind.base.streams import seed_of
 from woodwind.base.told import told
@@ -102,6 +105,7 @@ class AutoEnsemble(Skin):
         """
         values = check(self)
         clock = clock_of(values)
+        check_checkpoint(values)
         with all_or_nothing(self):
             target, weight = self._read_target(y, sample_weight)
             check_lengths(self._owner, row_count(X), target.n_rows)
@@ -119,8 +123,6 @@ class AutoEnsemble(Skin):
     ) -> None:
         """Do the job by checked parameters, for rows that all count. `asked` is more of the question."""
         families = _families(values["exclude"], self._owner)
-        if values["resume"] and values["checkpoint"] is None:
-            raise ParameterError(f"{self._owner}: resume=True needs the folder of the checkpoints. Give checkpoint.")
         seed = seed_of(values["random_state"])
         task = "regression" if truth.classes is None else "binary" if truth.n_classes == 2 else "multiclass"
         labels = None if truth.classes is None else truth.y.astype(np.int64)
@@ -132,8 +134,7 @@ class AutoEnsemble(Skin):
             categorical_features=values["categorical_features"], seed=seed, threads=self._threads, models=values["models"], **asked,
         )  # fmt: skip
         self._keep_classes(truth)
-        checkpoint = _checkpoint(values, question, clock)
-        with ending_on_interrupt(clock):
+        with _checkpoint(values, question, clock) as checkpoint, ending_on_interrupt(clock):
             for event in run(question, FAMILY, Portfolio(truth.n_classes, families), clock, checkpoint):
                 self._tell(event, values)
                 if isinstance(event, Began) and question.suspicions:
@@ -175,6 +176,9 @@ class AutoEnsemble(Skin):
             What the file of the model is called, for the commands that the page shows.
         """
         check_is_fitted(self)
+        if meaning_of(path) not in ("", PAGE):
+            told = f"{self._owner}: the ending of {str(path)!r} says {meaning_of(path)}, and {PAGE} would be written."
+            raise ParameterError(f"{told} Let it end in .html.")
         write_file(path, [page(self.facts_, model_file).encode()])
 
     def explain(self, X: Any) -> Explanation:
@@ -214,22 +218,43 @@ def _families(exclude: Any, owner: str) -> tuple[str, ...]:
     return left
 
 
-def _checkpoint(values: dict[str, Any], question: Question, clock: Clock) -> Checkpoint | None:
+def check_checkpoint(values: dict[str, Any]) -> None:
+    """Raise where no checkpoints can be kept: before a table is read for minutes."""
+    folder = values.get("checkpoint")
+    if folder is None and values.get("resume"):
+        raise ParameterError("resume=True needs the folder of the checkpoints. Give checkpoint.")
+    if folder is not None and not isinstance(folder, Checkpoint):
+        Checkpoint.claim(folder).close()
+
+
+@contextmanager
+def _checkpoint(values: dict[str, Any], question: Question, clock: Clock) -> Iterator[Checkpoint | None]:
     """Where checkpoints are kept; the time that was spent before counts."""
-    if values["checkpoint"] is None:
-        return None
+    given = values["checkpoint"]
+    if given is None:
+        yield None
+        return
+    # Whoever has claimed the folder already goes on with it afterwards, and closes it.
+    with nullcontext(given) if isinstance(given, Checkpoint) else Checkpoint.claim(given) as checkpoint:
+        spent = checkpoint.begin(_job(values, question), values["resume"])
+        if clock.started is not None:
+            clock.started -= spent
+        yield checkpoint
+
+
+def _job(values: dict[str, Any], question: Question) -> dict[str, Any]:
+    """What decides the result of a job, by names for people: the same things for every job."""
     truth, folds = (np.ascontiguousarray(part).tobytes() for part in (question.y, question.fold))
-    job = {
+    weight = question.weight
+    return {
         "the seed": question.seed,
+        "the task": question.task,
         "the metric": question.metric.name,
         "the number of models": question.models,
-        "what is excluded": sorted(values["exclude"]),
+        "what is excluded": sorted([values["exclude"]] if isinstance(values["exclude"], str) else values["exclude"]),
+        "what is taken as categories": repr(np.asarray(question.categorical_features).tolist()),
         "the data": digest_of(fingerprint(question.X).encode(), truth, repr(question.classes).encode()),
-        "how rows are held out": digest_of(folds),
+        "how rows are held out": digest_of(folds, repr(question.ordered).encode()),
+        "the weights of rows": None if weight is None else digest_of(np.ascontiguousarray(weight).tobytes()),
+        "the version of Woodwind": importlib.import_module("woodwind").__version__,
     }
-    if question.weight is not None:
-        job["the weights of rows"] = digest_of(np.ascontiguousarray(question.weight).tobytes())
-    checkpoint, spent = Checkpoint.begin(Path(values["checkpoint"]), job, values["resume"])
-    if clock.started is not None:
-        clock.started -= spent
-    return checkpoint

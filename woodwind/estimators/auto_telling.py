@@ -1,11 +1,11 @@
 """How a job is told in lines of text: by the command where nobody is at a terminal, and in Python with `verbose`."""
 
-import sys
 from math import isfinite
 
 from woodwind.auto.events import Began, Blended, Ended, Event, Examining, FoldDone, MemberDone, Said, Trying
 from woodwind.auto.outcome import Entry
-from woodwind.base.figures import counted, duration, figure, one_line
+from woodwind.base.figures import counted, duration, figure, one_line, printable
+from woodwind.base.notice import write_error_stream
 from woodwind.estimators.auto_suspected import Suspected, suspicion_lines
 
 
@@ -67,5 +67,4 @@ def timed(event: Event) -> list[str]:
 def tell_on_error_stream(event: Event, verbose: int) -> None:
     """Lines on standard error, wherever that leads: to a terminal, a notebook, a log. Folds are for those who ask for 2."""
     if verbose > 1 or not isinstance(event, Trying | FoldDone):
-        sys.stderr.write("".join(f"{line}\n" for line in timed(event)))
-        sys.stderr.flush()
+        write_error_stream("".join(f"{printable(line)}\n" for line in timed(event)))

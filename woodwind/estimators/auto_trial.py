@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 
 from woodwind.auto.link import probabilities
 from woodwind.auto.model import AutoModel
-from woodwind.base.errors import DataError
 from woodwind.estimators.auto_entries import kept_entries
 from woodwind.metrics.metric import Metric
 from woodwind.metrics.named import METRICS, names_for
@@ -27,6 +26,7 @@ class Measured:
     metric: str
     value: float  # NaN where the rows say nothing about it
     standard_error: float
+    why: str = ""  # why it is NaN
 
 
 @dataclass(frozen=True)
@@ -66,11 +66,16 @@ def tried(model: AutoModel, X: Any, y: NDArray[Any], weight: Floats | None = Non
     names = (model.metric, *(name for name in names_for(model.task) if name != model.metric))
     entries = kept_entries(model)
     claimed = (entries[0].score, entries[0].standard_error) if entries else (nan, nan)
-    return Trial(len(y), tuple(_measured(METRICS[name], y, said, weight) for name in names), *claimed)
+    n_rows = len(y)
+    if weight is not None:
+        y, said, weight = y[weight > 0.0], said[weight > 0.0], weight[weight > 0.0]
+    return Trial(n_rows, tuple(_measured(METRICS[name], y, said, weight) for name in names), *claimed)
 
 
 def _measured(metric: Metric, y: NDArray[Any], said: NDArray[Any], weight: Floats | None) -> Measured:
-    try:
-        return Measured(metric.name, metric.value(y, said, weight), metric.standard_error(y, said, weight))
-    except DataError:  # such as a logarithm of what is below zero
-        return Measured(metric.name, nan, nan)
+    """A metric, or why these rows say nothing about it."""
+    if why := metric.undefined(y, said.shape[1] if said.ndim == 2 else None):
+        return Measured(metric.name, nan, nan, why)
+    with np.errstate(over="ignore", invalid="ignore"):  # of numbers near the largest double squares are infinite
+        value, spread = metric.value(y, said, weight), metric.standard_error(y, said, weight)
+    return Measured(metric.name, value, spread) if np.isfinite(value) else Measured(metric.name, nan, nan, "the numbers are too large")

@@ -5,7 +5,6 @@ have once it is fitted, by the names of the classes that it is made of.
 """
 
 import inspect
-import os
 from dataclasses import is_dataclass
 from typing import Any
 
@@ -157,14 +156,18 @@ class EstimatorKeeper:
         return model
 
 
+# Parameters of a training that are not of the model: who listened, and which folder it could write to and remove from. A file comes from
+# anywhere, and whoever trains what it holds once more has chosen none of these.
+NOT_RESTORED: dict[str, Any] = {"listener": None, "checkpoint": None, "resume": False}
+
+
 class AutoKeeper:
-    """Keeps estimators of the main job. Whoever listened to the training is not kept, nor is twice what the model has already."""
+    """Keeps estimators of the main job, without twice what the model has already."""
 
     @staticmethod
     def parts(model: Any) -> dict[str, Any]:
         """Parameters, the model and the leaderboard."""
-        state = EstimatorKeeper.parts(model) | {"listener": None}
-        state["checkpoint"] = None if model.checkpoint is None else os.fspath(model.checkpoint)
+        state = EstimatorKeeper.parts(model) | NOT_RESTORED
         if "leaderboard_" in state:
             state["leaderboard_"] = tuple(state["leaderboard_"])
         return {name: value for name, value in state.items() if name not in ("score_", "facts_")}
@@ -172,7 +175,7 @@ class AutoKeeper:
     @staticmethod
     def whole(kind: Any, parts: dict[str, Any]) -> Any:
         """The estimator."""
-        model = EstimatorKeeper.whole(kind, parts)
+        model = EstimatorKeeper.whole(kind, parts | NOT_RESTORED)
         if _is_fitted(parts):
             sound(len(model.leaderboard_) > 0, "the leaderboard is empty")
             sound(model.n_features_in_ == model.model_.schema.n_inputs, "the model has another number of columns than its schema")

@@ -94,7 +94,7 @@ class TheirKeeper:
         """Parameters, then what was learnt; other attributes are refused."""
         name = type(model).__name__
         known = KEPT[name] | COLUMNS
-        parameters = model.get_params(deep=False)
+        parameters = without_folders(model.get_params(deep=False))
         # Some constructors set more than their parameters.
         given = vars(type(model)(**parameters))
         learnt = {part: value for part, value in vars(model).items() if part not in given and part not in LEFT}
@@ -116,7 +116,7 @@ class TheirKeeper:
         sound(parameters.keys() <= names, f"a {name} has parameters that the scikit-learn of this machine does not know")
         for part, value in learnt.items():
             sound(part in known and fits(value, known[part]), f"{part} of a {name} is not what it should be ({spelt(known.get(part))})")
-        model = kind(**parameters)
+        model = kind(**without_folders(parameters))
         if learnt:
             sound(all(part in learnt for part in NEEDED.get(name, ())), f"a fitted {name} has not all that it needs")
             model._validate_params()
@@ -127,6 +127,11 @@ class TheirKeeper:
             if "_fit_X" in learnt:
                 model._tree = tree_of(model)
         return model
+
+
+def without_folders(parameters: dict[str, Any]) -> dict[str, Any]:
+    """Parameters without the folder that a pipeline keeps transformers in: training it would write there, and unpickle what it finds."""
+    return parameters | {"memory": None} if "memory" in parameters else parameters
 
 
 def check_learnt(name: str, learnt: dict[str, Any]) -> None:

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from woodwind.base.errors import ParameterError
+from woodwind.base.figures import printable
 from woodwind.ensemble.layers import as_shares, members_mean
 from woodwind.estimators.pool import open_table_of
 from woodwind.estimators.repeated_scores import RepeatedScores
@@ -37,7 +38,7 @@ class ErrorEstimate(RepeatedScores):
     def __str__(self) -> str:
         width = max(map(len, self.names))
         rows = zip(self.names, self.mean, self.standard_error, strict=True)
-        return "\n".join(f"{name:<{width}}  {mean:10.4f} ± {error:.4f}" for name, mean, error in rows)
+        return "\n".join(printable(f"{name:<{width}}  {mean:10.4f} ± {error:.4f}") for name, mean, error in rows)
 
 
 def estimate_error(stack: Any, X: Any, y: Any, *, cv: Any, sample_weight: Any, groups: Any, scoring: Any) -> ErrorEstimate:

@@ -11,6 +11,7 @@ from sklearn.exceptions import DataConversionWarning
 
 from woodwind.base.errors import ConstantTargetWarning, TargetError, WoodwindWarning
 from woodwind.base.notice import notice
+from woodwind.data.whole_numbers import EXACT, SUBTRACT, are_beyond_doubles, warn_of_precision
 
 # Whole labels within such a distance of each other are counted, not sorted, so many rows at a time.
 MOST_COUNTED = 1 << 16
@@ -18,6 +19,8 @@ BLOCK = 1 << 16
 
 # With fewer rows than this, many classes may well be what somebody wants to try.
 FEW_ROWS = 50
+
+LARGEST = 1e290  # of a number to predict: a sum of ten to the eighteenth of them is finite
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,12 +67,16 @@ def read_numbers(y: Any, owner: str) -> Target:
     if array.dtype.kind not in "biufO":
         what = "Complex data not supported: " if array.dtype.kind == "c" else ""
         raise TargetError(f"{owner}: {what}y is of type {array.dtype}, and a regression needs real numbers. {_advice(array)}")
+    if are_beyond_doubles(array) or (array.dtype.kind == "O" and any(isinstance(one, int) and abs(one) > EXACT for one in array)):
+        warn_of_precision([f"{owner}: y"], f"If they are labels, use a classifier; {SUBTRACT}")
     if array.dtype.kind == "O":
         array = _numbers_of(array, owner)
     values = array.astype(np.float64)
     _refuse(np.isnan(values), values, owner, "Input y contains NaN", "Drop those rows: nothing can be learnt from a row without a target.")
     advice = "Drop those rows, or replace infinity by the largest number that makes sense."
     _refuse(np.isinf(values), values, owner, "Input y contains infinity", advice)
+    advice = "Divide the target by a constant."
+    _refuse(np.abs(values) > LARGEST, values, owner, f"Input y contains numbers beyond {LARGEST:g}, whose sums overflow,", advice)
     return Target(values)
 
 
@@ -256,7 +263,10 @@ def _numbers_of(array: NDArray[Any], owner: str) -> NDArray[np.float64]:
             raise TargetError(
                 f"{owner}: y must hold numbers, but y[{place}] = {value!r} is of type {type(value).__name__}. {_advice(array)}"
             )
-        values[place] = value
+        try:
+            values[place] = value
+        except OverflowError:  # a whole number beyond all floats
+            values[place] = np.inf
     return values
 
 

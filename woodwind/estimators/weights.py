@@ -4,6 +4,7 @@ A row of weight zero is absent. Whole weights are repetitions: a row of weight t
 loss of their row; the row counts once towards `min_samples_leaf`.
 """
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,6 +20,7 @@ Floats = NDArray[np.float64]
 # Whole weights become repetitions as long as these do not fill the memory: on average eight rows for one, and 2**24 rows.
 MOST_REPEATS = 8
 MOST_ROWS = 1 << 24
+MOST_EXPONENT = 300  # 2**300 is 2e90
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,6 +94,9 @@ def read_weight(sample_weight: Any, n_rows: int, owner: str, what: str = "sample
     refuse(weight < 0.0, weight, owner, what, "must not be negative", "Give 0 to rows that are to be left out.")
     if not weight.any():
         raise WeightError(f"{owner}: {what} is zero in every row, so that nothing is left to learn from. Give some rows a positive weight.")
+    exponent = math.frexp(float(weight.max()))[1]
+    if abs(exponent) > MOST_EXPONENT:  # only what rows weigh beside each other can be meant, and sums stay finite
+        weight = np.ldexp(weight, -exponent)
     return weight
 
 

@@ -10,6 +10,9 @@ and a cell sums these, packed into one int64:
     PACKED2   g 32 bits | h 32 bits                    at most 65,535 rows
     WIDE2     g int64, h int64 in two planes           any number: blocks of 65,535 rows are summed packed, then widened
 
+Where gradients or hessians of rows are of very different sizes, 15 bits below the largest would leave most rows nothing. Rows then
+carry their number only, statistics have as many bits as their sum has room for, and both planes of WIDE2 are summed from them, one by one.
+
 No field can overflow, so sums are exact, do not depend on the order of rows or on the number of threads,
 and a child's histogram is exactly its parent's minus its sibling's.
 
@@ -23,7 +26,7 @@ from typing import Any
 
 import numpy as np
 
-from woodwind.kernels.carried import packed_value, rounded_off, with_stats
+from woodwind.kernels.carried import added_value, rounded_off, with_stats
 from woodwind.kernels.growing import (
     BY_ROW,
     LEAF_OF_ROW,
@@ -39,12 +42,13 @@ from woodwind.kernels.growing import (
     STEP_SHIFT,
     STEPS,
     STEPS_AT,
+    UNROUNDED,
     VALUES,
     WORDS,
 )
-from woodwind.kernels.intrinsics import byte_list, int_list, ints, prefetch_far, row_list, word_list, words_in
+from woodwind.kernels.intrinsics import byte_list, int_list, int_row, ints, prefetch_far, row_list, word_list, words_in
 from woodwind.kernels.jit import inlined, inner, kernel
-from woodwind.kernels.layout import PACKED2, ROWS_PACKED2, WIDE2
+from woodwind.kernels.layout import PACKED2, ROWS_PACKED2, UNROUNDED_GRADIENT, UNROUNDED_HESSIAN, WIDE2
 from woodwind.kernels.shared_bytes import spread
 from woodwind.kernels.sparse import accumulate_lists, count_lists
 
@@ -120,14 +124,15 @@ def copy_codes(by_row: Any, row: Any, size: Any, words: Any, place: Any) -> None
 
 @inner
 def bring_together(growing: Any, rule: Any, begin: Any, end: Any, rows: Any, layout: Any, words: Any, values: Any) -> None:
-    """Copy the codes and the packed statistics of rows[begin:end], row after row, to `words` and `values`.
+    """Copy the codes of rows[begin:end], row after row, to `words`, and what they add to cells to `values`.
 
     In two loops: the first is vector code. All codes have been asked for: they come from the second-level cache, which nothing waits for.
     """
     by_row = word_list(growing, BY_ROW)
     size = U(rule.n_words)
+    unrounded = int_row(growing, UNROUNDED, layout == UNROUNDED_HESSIAN)
     for i in range(U(end - begin)):
-        values[i] = packed_value(rows[U(begin) + i], layout)
+        values[i] = added_value(rows[U(begin) + i], layout, unrounded)
     for i in range(U(end - begin)):
         copy_codes(by_row, U(rows[U(begin) + i] >> 32), size, words, i)
 
@@ -228,8 +233,8 @@ def add_block(growing: Any, rule: Any, words: Any, values: Any, m: Any, tables: 
 
 
 @inner
-def accumulate_packed(growing: Any, rule: Any, begin: Any, end: Any, rows: Any, layout: Any, table: Any, thread: Any) -> None:
-    """Add rows[begin:end] to a packed table."""
+def accumulate_words(growing: Any, rule: Any, begin: Any, end: Any, rows: Any, layout: Any, table: Any, thread: Any) -> None:
+    """Add rows[begin:end] to a table of one word to a cell."""
     if rule.sparse:
         accumulate_lists(growing, rule, begin, end, rows, layout, table)
         return
@@ -257,13 +262,17 @@ def accumulate_packed(growing: Any, rule: Any, begin: Any, end: Any, rows: Any, 
 def accumulate(growing: Any, rule: Any, begin: Any, end: Any, rows: Any, layout: Any, table: Any, thread: Any) -> None:
     """Add rows[begin:end] to a table of the given layout."""
     if layout != WIDE2:
-        accumulate_packed(growing, rule, begin, end, rows, layout, table, thread)
+        accumulate_words(growing, rule, begin, end, rows, layout, table, thread)
+        return
+    cells = rule.n_cells
+    if rule.unrounded:
+        accumulate_words(growing, rule, begin, end, rows, UNROUNDED_GRADIENT, table[:cells], thread)
+        accumulate_words(growing, rule, begin, end, rows, UNROUNDED_HESSIAN, table[cells:], thread)
         return
     spare = ints(growing, SPARE)[thread]
-    cells = rule.n_cells
     for block in range(begin, end, ROWS_PACKED2):
         spare[:] = 0
-        accumulate_packed(growing, rule, block, min(block + ROWS_PACKED2, end), rows, PACKED2, spare, thread)
+        accumulate_words(growing, rule, block, min(block + ROWS_PACKED2, end), rows, PACKED2, spare, thread)
         for i in range(U(cells)):
             table[i] += spare[i] >> 32
             table[U(cells) + i] += spare[i] & 0xFFFFFFFF

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from woodwind.kernels.jit import inlined, inner
-from woodwind.kernels.layout import PACKED3
+from woodwind.kernels.layout import PACKED3, UNROUNDED_GRADIENT
 
 
 @inner
@@ -42,8 +42,10 @@ def whole_hessian(row: Any, rest: Any) -> Any:
 
 
 @inlined
-def packed_value(row: Any, layout: Any) -> Any:
-    """What a row with its statistics adds to a packed cell: see kernels/accumulate.py for the layouts."""
+def added_value(row: Any, layout: Any, unrounded: Any) -> Any:
+    """What a row with its statistics adds to a cell: see kernels/accumulate.py for the layouts; `unrounded` has those of all rows."""
+    if layout >= UNROUNDED_GRADIENT:
+        return unrounded[np.uint64(row >> 32)]
     gradient = (row << 32) >> 48
     hessian = row & 0xFFFF
     if layout == PACKED3:

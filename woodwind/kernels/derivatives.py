@@ -26,6 +26,7 @@ SUM_BLOCK = 4096
 SUM_LANES = 256
 
 LARGEST = 1073741824.0  # 2**30
+RESOLVED = 1048576.0  # 2**20: 32 steps of a histogram, which has 2**15
 SHIFT = np.int64(32)
 LOW_HALF = np.int64(0xFFFFFFFF)
 
@@ -303,25 +304,46 @@ def pack(g: Any, h: Any, scales: Any, out_q: Any) -> None:
         out_q[i] = upper + (np.float64(low + ROUND).view(np.int64) & LOW_HALF)
 
 
+@inner
+def count_resolved(g: Any, h: Any, n: int, scales: Any) -> Any:
+    """Of the first n rows of a block: how many have derivatives, and how many a gradient and a hessian of enough steps of a histogram."""
+    rows = gradients = hessians = np.int64(0)
+    least_g, least_h = RESOLVED / scales[0], RESOLVED / scales[1]
+    for i in range(n):
+        there = (h[i] > 0.0) & (g[i] != 0.0)
+        rows += np.int64(there)
+        gradients += np.int64(there & (abs(g[i]) >= least_g))
+        hessians += np.int64(there & (h[i] >= least_h))
+    return rows, gradients, hessians
+
+
 @kernel
-def quantise(formula: Any, y: Any, raw: Any, weight: Any, scales: Any, begin: int, end: int, out_q: Any) -> None:
+def quantise(formula: Any, y: Any, raw: Any, weight: Any, scales: Any, begin: int, end: int, out_q: Any) -> Any:
     """Gradient and hessian of rows begin .. end as packed integers, rint(g * scales[0]) << 32 + rint(h * scales[1]).
 
     y float64 or uint8[n]; raw, weight float64[n], weight may be None; scales float64[2]; out_q int64[n]. Both are clipped at 2**30.
+    Returns what `count_resolved` counts.
     """
     g, h = np.empty(BLOCK), np.empty(BLOCK)
+    rows = gradients = hessians = np.int64(0)
     for first in range(begin, end, BLOCK):
         last = min(first + BLOCK, end)
         fill_derivatives(formula, y[first:last], raw[first:last], g, h)
         if weight is not None:
             times_weight(weight[first:last], g, h)
         pack(g, h, scales, out_q[first:last])
+        some = count_resolved(g, h, last - first, scales)
+        rows += some[0]
+        gradients += some[1]
+        hessians += some[2]
+    return rows, gradients, hessians
 
 
 @kernel
-def quantise_given(g: Any, h: Any, weight: Any, scales: Any, begin: int, end: int, out_q: Any) -> None:
+def quantise_given(g: Any, h: Any, weight: Any, scales: Any, begin: int, end: int, out_q: Any) -> Any:
     """Pack derivatives that were computed elsewhere, times their weight: g, h float64[n], the rest as in `quantise`."""
     block_g, block_h = np.empty(BLOCK), np.empty(BLOCK)
+    rows = gradients = hessians = np.int64(0)
     for first in range(begin, end, BLOCK):
         last = min(first + BLOCK, end)
         for i in range(last - first):
@@ -330,6 +352,11 @@ def quantise_given(g: Any, h: Any, weight: Any, scales: Any, begin: int, end: in
         if weight is not None:
             times_weight(weight[first:last], block_g, block_h)
         pack(block_g, block_h, scales, out_q[first:last])
+        some = count_resolved(block_g, block_h, last - first, scales)
+        rows += some[0]
+        gradients += some[1]
+        hessians += some[2]
+    return rows, gradients, hessians
 
 
 @kernel
@@ -368,29 +395,3 @@ def sum_lanes(lanes: Any) -> float:
     for i in range(lanes.shape[0]):
         total += lanes[i]
     return total
-
-
-@kernel
-def add_leaf_values(raw: Any, leaf: Any, values: Any, begin: int, end: int) -> None:
-    """raw[i] += values[leaf[i]]: raw float64[n]; leaf uint16 or int32[n]; values float64[leaves]."""
-    raw, leaf = raw[begin:end], leaf[begin:end]
-    for i in range(raw.shape[0]):
-        raw[i] += values[np.uint64(leaf[i])]
-
-
-@kernel
-def add_leaf_column(raw: Any, column: int, leaf: Any, values: Any, begin: int, end: int) -> None:
-    """raw[i, column] += values[leaf[i]], for a tree that adds to one of K scores: raw float64[n, K]."""
-    raw, leaf = raw[begin:end], leaf[begin:end]
-    for i in range(raw.shape[0]):
-        raw[i, column] += values[np.uint64(leaf[i])]
-
-
-@kernel
-def add_leaf_vectors(raw: Any, leaf: Any, values: Any, begin: int, end: int) -> None:
-    """raw[i] += values[leaf[i]], for a tree with K values in each leaf: raw float64[n, K]; values float64[leaves, K]."""
-    raw, leaf = raw[begin:end], leaf[begin:end]
-    for i in range(raw.shape[0]):
-        row = np.uint64(leaf[i])
-        for k in range(raw.shape[1]):
-            raw[i, k] += values[row, k]

@@ -21,7 +21,7 @@ MEMBER = 6  # uint64[F, G]: interaction groups of a feature, as bits
 ROWS = 7  # int64[2 * n], flat: two buffers of rows, each with its coarse statistics: see kernels/accumulate.py
 # Where no row comes twice, statistics are needed in one piece only until the rows are in the first buffer: they may stand in the second.
 # What a row then loses of them stands in LEAF_OF_ROW until its leaf is known.
-STATS = 8  # int64[n], flat: (g << 32) + h of every row, in 31-bit fixed point
+STATS = 8  # int64[n], flat: (g << 32) + h of every row, in 31-bit fixed point; where rows are not rounded int64[2 * n]: all g, then all h
 LEAF_OF_ROW = 9  # int32[n], flat
 
 # What the threads tell one another.
@@ -86,7 +86,8 @@ SHARED = 55  # int64[threads, shared bytes * 256]: their sums
 SHARERS = 56  # int64[columns, 3]: see kernels/shared_bytes.py
 SHARER_CODES = 57  # uint8[columns, 256]: the code that a column has for each value of its byte
 PLACES = 58  # int64[F], flat: where in a row the code of each feature stands
-ENTRIES = 59
+UNROUNDED = 59  # int64[2, n]: gradients and hessians as histograms sum them, in the order of the table, where rows are not rounded
+ENTRIES = 60
 
 # Columns of STEPS.
 STEP_COUNT = 0  # codes at a time: 8, 4, 2 or 1

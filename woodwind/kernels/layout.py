@@ -19,6 +19,9 @@ SYMMETRIC = 2
 PACKED3 = 0  # one int64: gradient 28 bits, hessian 24, count 12; nodes of at most 4,095 rows
 PACKED2 = 1  # one int64: gradient 32 bits, hessian 32; nodes of at most 65,535 rows
 WIDE2 = 2  # two int64, in two planes; any number of rows
+# Where gradients or hessians are of very different sizes, rows are not rounded to 15 bits, and every node is WIDE2.
+UNROUNDED_GRADIENT = 3  # what a row adds to the first plane then
+UNROUNDED_HESSIAN = 4  # and to the second
 
 ROWS_PACKED3 = 4_095
 ROWS_PACKED2 = 65_535
@@ -64,6 +67,7 @@ class Rule(NamedTuple):
     n_words: int  # of eight codes each, in a row
     in_order: bool  # the root has all rows of the table, once each: they are put into the first buffer when they are summed
     once: bool  # no row comes twice: what it has lost of its statistics stands where its leaf will
+    unrounded: bool  # statistics of rows are two int64, and histograms sum them as they are
     keep_rows: bool  # the rows of the finished tree are to stand leaf by leaf in the first buffer
     width: int  # codes are below it; the last one stands for a missing value
     n_cells: int  # of a histogram

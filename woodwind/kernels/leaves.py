@@ -1,4 +1,4 @@
-"""Values of leaves, and sums of their rows."""
+"""Values of leaves, sums of their rows, and scores that values are added to."""
 
 from typing import Any
 
@@ -17,6 +17,18 @@ def leaf_sums(leaf: Any, stats: Any, rows: Any, out: Any) -> None:
         node = np.uint64(leaf[row])
         out[node, 0] += stats[row] >> 32
         out[node, 1] += stats[row] & 0xFFFFFFFF
+        out[node, 2] += 1
+
+
+@kernel
+def unrounded_leaf_sums(leaf: Any, stats: Any, rows: Any, out: Any) -> None:
+    """As `leaf_sums`, from statistics int64[2, n] that are not packed."""
+    n = len(leaf) if rows is None else len(rows)
+    for i in range(n):
+        row = np.uint64(i if rows is None else rows[i])
+        node = np.uint64(leaf[row])
+        out[node, 0] += stats[0, row]
+        out[node, 1] += stats[1, row]
         out[node, 2] += 1
 
 
@@ -45,3 +57,29 @@ def largest_size(values: Any) -> Any:
         for k in range(values.shape[1]):
             found = max(found, abs(values[i, k]))
     return found
+
+
+@kernel
+def add_leaf_values(raw: Any, leaf: Any, values: Any, begin: int, end: int) -> None:
+    """raw[i] += values[leaf[i]]: raw float64[n]; leaf uint16 or int32[n]; values float64[leaves]."""
+    raw, leaf = raw[begin:end], leaf[begin:end]
+    for i in range(raw.shape[0]):
+        raw[i] += values[np.uint64(leaf[i])]
+
+
+@kernel
+def add_leaf_column(raw: Any, column: int, leaf: Any, values: Any, begin: int, end: int) -> None:
+    """raw[i, column] += values[leaf[i]], for a tree that adds to one of K scores: raw float64[n, K]."""
+    raw, leaf = raw[begin:end], leaf[begin:end]
+    for i in range(raw.shape[0]):
+        raw[i, column] += values[np.uint64(leaf[i])]
+
+
+@kernel
+def add_leaf_vectors(raw: Any, leaf: Any, values: Any, begin: int, end: int) -> None:
+    """raw[i] += values[leaf[i]], for a tree with K values in each leaf: raw float64[n, K]; values float64[leaves, K]."""
+    raw, leaf = raw[begin:end], leaf[begin:end]
+    for i in range(raw.shape[0]):
+        row = np.uint64(leaf[i])
+        for k in range(raw.shape[1]):
+            raw[i, k] += values[row, k]

@@ -71,16 +71,16 @@ def release(growing: Any, slot: Any, layout: Any) -> None:
 @inner
 def obtain(growing: Any, layout: Any) -> Any:
     """Take a slot. If none is free the least promising open node loses its own: its children will be summed one by one."""
-    if layout == WIDE2:
+    if layout == WIDE2 and get_listed(growing, CONTROL, C_FREE_WIDE) > 0:
         put_listed(growing, CONTROL, C_FREE_WIDE, get_listed(growing, CONTROL, C_FREE_WIDE) - 1)
         return get_listed(growing, FREE, len(ints(growing, TABLES)) + get_listed(growing, CONTROL, C_FREE_WIDE))
-    if get_listed(growing, CONTROL, C_FREE) > 0:
+    if layout != WIDE2 and get_listed(growing, CONTROL, C_FREE) > 0:
         put_listed(growing, CONTROL, C_FREE, get_listed(growing, CONTROL, C_FREE) - 1)
         return get_listed(growing, FREE, get_listed(growing, CONTROL, C_FREE))
     worst = NOTHING
     for k in range(get_listed(growing, CONTROL, C_OPEN)):
         node = get_listed(growing, OPENED, k)
-        if get_int(growing, NODE_I, node, N_SLOT) >= 0 and get_int(growing, NODE_I, node, N_LAYOUT) != WIDE2:
+        if get_int(growing, NODE_I, node, N_SLOT) >= 0 and (get_int(growing, NODE_I, node, N_LAYOUT) == WIDE2) == (layout == WIDE2):
             if worst < 0 or get_float(growing, NODE_F, node, F_PRIORITY) < get_float(growing, NODE_F, worst, F_PRIORITY):
                 worst = node
     slot = get_int(growing, NODE_I, worst, N_SLOT)

@@ -25,11 +25,24 @@ MOST_CARRIED = 32767  # the field of a gradient has 16 bits
 
 
 @inner
+def drawn_sum(key: Any, item: Any) -> Any:
+    """Sum of the four pieces of the hash of an item of a key, both uint64, less its mean."""
+    word = hash_item(key, item)
+    return np.int64((word & PIECE) + ((word >> S16) & PIECE) + ((word >> S32) & PIECE) + (word >> S48)) - MIDDLE
+
+
+@inner
 def noise_of(key: Any, item: Any, factor: Any) -> Any:
     """Random part of an item of a key, both uint64: about normal, of standard deviation factor * 0.57735."""
-    word = hash_item(key, item)
-    pieces = (word & PIECE) + ((word >> S16) & PIECE) + ((word >> S32) & PIECE) + (word >> S48)
-    return ((np.int64(pieces) - MIDDLE) * factor + 32768) >> 16
+    return (drawn_sum(key, item) * factor + 32768) >> 16
+
+
+@kernel
+def draw_sums(order: Any, key: Any, out: Any) -> None:
+    """`drawn_sum` of every row of a table: out float64[n]; order as in `fill_rows`."""
+    state = U(key)
+    for i in range(len(out)):
+        out[i] = drawn_sum(state, U(i if order is None else order[i]))
 
 
 @kernel

@@ -101,9 +101,9 @@ def plan_alone(growing: Any, rule: Any, node: Any) -> None:
     # Differences from a large node have its layout: a child that is summed for want of one is rounded in the same way.
     of_large = parent >= 0 and rows_of(growing, parent) > ROWS_PACKED3
     layout = WIDE2
-    if (n_rows <= ROWS_PACKED3 and not of_large) or rule.lanes > 0:  # several outputs have one layout, with counts, for any number of rows
-        layout = PACKED3
-    elif n_rows <= ROWS_PACKED2:
+    if rule.lanes > 0 or (n_rows <= ROWS_PACKED3 and not of_large and not rule.unrounded):
+        layout = PACKED3  # several outputs have one layout, with counts, for any number of rows
+    elif n_rows <= ROWS_PACKED2 and not rule.unrounded:
         layout = PACKED2
     forget_histogram(growing, node)
     put_int(growing, NODE_I, node, N_LAYOUT, layout)
@@ -129,7 +129,7 @@ def plan_pair(growing: Any, rule: Any, node: Any) -> None:
     large = left + right - small
     slot = get_int(growing, NODE_I, node, N_SLOT)
     layout = get_int(growing, NODE_I, node, N_LAYOUT)
-    if slot < 0 or (layout != PACKED3 and rows_of(growing, node) <= ROWS_PACKED3):
+    if slot < 0 or (layout != PACKED3 and rows_of(growing, node) <= ROWS_PACKED3 and not rule.unrounded):
         forget_histogram(growing, node)
         for child in (small, large):
             if can_split(growing, rule, child):
@@ -139,7 +139,8 @@ def plan_pair(growing: Any, rule: Any, node: Any) -> None:
     for child in (small, large):
         put_int(growing, NODE_I, child, N_LAYOUT, PACKED3)
         if layout != PACKED3:
-            put_int(growing, NODE_I, child, N_LAYOUT, PACKED2 if rows_of(growing, child) <= ROWS_PACKED2 else WIDE2)
+            packs = rows_of(growing, child) <= ROWS_PACKED2 and not rule.unrounded
+            put_int(growing, NODE_I, child, N_LAYOUT, PACKED2 if packs else WIDE2)
     put_int(growing, NODE_I, small, N_SLOT, obtain(growing, get_int(growing, NODE_I, small, N_LAYOUT)))
     put_int(
         growing,

@@ -14,10 +14,11 @@ from typing import Any
 
 import numpy as np
 
-from woodwind.kernels.carried import packed_value
-from woodwind.kernels.growing import COMMONEST, ENTRIES_AT, ENTRY_CELLS, STARTS
-from woodwind.kernels.intrinsics import add_four, int_list, prefetch, row_list, short_list
+from woodwind.kernels.carried import added_value
+from woodwind.kernels.growing import COMMONEST, ENTRIES_AT, ENTRY_CELLS, STARTS, UNROUNDED
+from woodwind.kernels.intrinsics import add_four, int_list, int_row, prefetch, row_list, short_list
 from woodwind.kernels.jit import inner, kernel
+from woodwind.kernels.layout import UNROUNDED_HESSIAN
 
 U = np.uint64
 FAR = 32  # rows between asking for the place of a row's list and using it
@@ -99,15 +100,15 @@ def sort_rows(rows: Any, order: Any, often: Any, out: Any) -> None:
 
 
 @inner
-def add_lists(at: Any, cells: Any, begin: Any, end: Any, rows: Any, layout: Any, table: Any) -> Any:
-    """Add the listed cells of rows[begin:end] to a packed table; returns the sum of all rows."""
+def add_lists(at: Any, cells: Any, begin: Any, end: Any, rows: Any, layout: Any, unrounded: Any, table: Any) -> Any:
+    """Add the listed cells of rows[begin:end] to a table; returns the sum of all rows."""
     last = U(end - 1)
     total = np.int64(0)
     for i in range(U(begin), U(end)):
         prefetch(at, U(rows[min(i + U(FAR), last)] >> 32))
         prefetch(cells, U(at[U(rows[min(i + U(NEAR), last)] >> 32)]) >> BITS)
         row = rows[i]
-        value = packed_value(row, layout)
+        value = added_value(row, layout, unrounded)
         total += value
         where = U(at[U(row >> 32)])
         k = where >> BITS
@@ -122,12 +123,13 @@ def add_lists(at: Any, cells: Any, begin: Any, end: Any, rows: Any, layout: Any,
 
 @inner
 def accumulate_lists(growing: Any, rule: Any, begin: Any, end: Any, rows: Any, layout: Any, table: Any) -> None:
-    """Add rows[begin:end] to a packed table."""
+    """Add rows[begin:end] to a table of one word to a cell."""
     at = int_list(growing, ENTRIES_AT)
+    unrounded = int_row(growing, UNROUNDED, layout == UNROUNDED_HESSIAN)
     if rule.n_cells <= SHORT_CELLS:
-        total = add_lists(at, short_list(growing, ENTRY_CELLS), begin, end, rows, layout, table)
+        total = add_lists(at, short_list(growing, ENTRY_CELLS), begin, end, rows, layout, unrounded, table)
     else:
-        total = add_lists(at, row_list(growing, ENTRY_CELLS), begin, end, rows, layout, table)
+        total = add_lists(at, row_list(growing, ENTRY_CELLS), begin, end, rows, layout, unrounded, table)
     fill_commonest(growing, rule, total, table)
 
 

@@ -267,7 +267,7 @@ def do_judge(growing: Any, rule: Any, task: Any, thread: Any, counting: Any) -> 
 
 
 @inner
-def collect(growing: Any, rows: Any, names: Any, stats: Any, keep_rows: Any, what: Any) -> None:
+def collect(growing: Any, rule: Any, rows: Any, names: Any, stats: Any, what: Any) -> None:
     """Note the leaf of the rows of a task, bring their numbers to the first buffer if they are kept, and sum the statistics unrounded.
 
     `stats` is None where no row comes twice: what rows have lost of their statistics then makes room for their leaves.
@@ -278,6 +278,7 @@ def collect(growing: Any, rows: Any, names: Any, stats: Any, keep_rows: Any, wha
     gradient = np.int64(0)
     hessian = np.int64(0)
     last = np.uint64(what[T_END] - 1)
+    half = np.uint64(0 if stats is None else len(stats) // 2)
     for i in range(np.uint64(what[T_BEGIN]), np.uint64(what[T_END])):
         ahead = np.uint64(rows[min(i + np.uint64(AHEAD), last)] >> 32)
         row = np.uint64(rows[i] >> 32)
@@ -288,12 +289,15 @@ def collect(growing: Any, rows: Any, names: Any, stats: Any, keep_rows: Any, wha
         if stats is None:
             gradient += whole_gradient(rows[i], leaf_of_row[row])
             hessian += whole_hessian(rows[i], leaf_of_row[row])
+        elif rule.unrounded:
+            gradient += stats[row]
+            hessian += stats[half + row]
         else:
             prefetch_far(stats, ahead)
             gradient += stats[row] >> 32
             hessian += stats[row] & 0xFFFFFFFF
         leaf_of_row[row] = leaf
-        if keep_rows:
+        if rule.keep_rows:
             first_buffer[i] = row
     what[T_LOW] = gradient
     what[T_HIGH] = hessian
@@ -305,8 +309,8 @@ def do_collect(growing: Any, rule: Any, task: Any) -> None:
     what = ints(growing, TASKS)[task]
     rows = int_part(growing, ROWS, get_int(growing, NODE_I, what[T_WHAT], N_BUFFER), rule.capacity)
     if rule.sparse:
-        collect(growing, rows, row_list(growing, ROW_NAMES), int_list(growing, STATS), rule.keep_rows, what)
+        collect(growing, rule, rows, row_list(growing, ROW_NAMES), int_list(growing, STATS), what)
     elif rule.once:
-        collect(growing, rows, None, None, rule.keep_rows, what)
+        collect(growing, rule, rows, None, None, what)
     else:
-        collect(growing, rows, None, int_list(growing, STATS), rule.keep_rows, what)
+        collect(growing, rule, rows, None, int_list(growing, STATS), what)

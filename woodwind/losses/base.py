@@ -25,7 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from woodwind.base.errors import TargetError, WeightError
-from woodwind.base.fixed import exact_sum
+from woodwind.base.fixed import exact_sum, largest_of
 from woodwind.base.pool import run_ranges
 from woodwind.kernels.derivatives import SUM_BLOCK, Formula, derivatives, loss_sums
 from woodwind.losses.links import Floats, Identity, Link
@@ -35,6 +35,9 @@ Places = NDArray[np.int64]
 
 # A derivative is worth about this many histogram updates, by which `run_ranges` counts.
 WORK = 4
+
+# Gains are squares of sums of targets, and those of a million rows of this size are still finite.
+LARGEST_TARGET = 1e100
 
 
 class LeafRefit(Protocol):
@@ -56,6 +59,8 @@ class Loss(ABC):
     constant_hessian: ClassVar[bool] = False
     # False where the hessian is a stand-in for a true second derivative that is zero.
     exact_hessian: ClassVar[bool] = True
+    # Newton's step of one row, gradient over hessian, is held to this where the weights of rows differ by thousands; None for no limit.
+    longest_step: ClassVar[float | None] = None
 
     @property
     def width(self) -> int:
@@ -207,10 +212,17 @@ def plain_weight(weight: NDArray[Any] | None) -> Floats | None:
 
 
 def check_finite(y: NDArray[Any]) -> None:
-    """Raise TargetError where a target is missing or infinite."""
+    """Raise TargetError where a target is missing, infinite, or of a size whose square is no longer a float64."""
     values = plain_numbers(y)
-    if values.dtype.kind == "f":
+    if values.dtype.kind == "f" and values.size:
         refuse_rows(~np.isfinite(values), values, "must be finite numbers")
+        largest = largest_of(values)
+        if largest > LARGEST_TARGET:
+            advice = "Squares of such numbers overflow: divide the target by a constant."
+            refuse_rows(np.abs(values) > LARGEST_TARGET, values, f"must not be larger than {LARGEST_TARGET:g}", advice)
+        if 0.0 < largest < 1.0 / LARGEST_TARGET:
+            advice = "Squares of such numbers vanish: multiply the target by a constant."
+            refuse_rows(np.abs(values) == largest, values, f"must reach {1.0 / LARGEST_TARGET:g} in size", advice)
 
 
 def plain_numbers(y: NDArray[Any]) -> NDArray[Any]:

@@ -1,6 +1,10 @@
 """Derivatives as integers: scales from global numbers, then the rows, on the threads that the work is worth.
 
 `largest_derivatives` of the parts of a table are merged by their maximum, so the scales are the same for any split into parts.
+
+Histograms sum the upper 15 of 30 bits. Where one row is a million times as large as most, in its target or by its weight, that leaves
+most rows nothing: `quantise_rows` and `is_uneven` tell, and `quantise_unrounded` gives all bits that sums have room for.
+See docs/decisions/0023-long-tails.md.
 """
 
 import math
@@ -21,6 +25,13 @@ from woodwind.losses.links import Floats
 
 # A gradient or hessian becomes an integer of at most 2**30 in size: two of them fit into a 64-bit word with room to spare.
 BITS = 30
+# Those of a row that is not rounded for histograms: sums of all rows fit into 62 bits, and a float64 has 53.
+MOST_BITS, SUM_BITS = 52, 62
+# A row has enough steps of a histogram when it has 32 of them, and histograms have 2**15: so when it is 2**-10 of the largest.
+STEPS, STEPS_BELOW = 32, 2.0**-10
+# Rows are not rounded where less than this share of them have enough steps. Rows that are fitted well have small gradients, which is
+# no reason: so half of them for derivatives. Weights do not change from round to round.
+RESOLVED_SHARE, RESOLVED_WEIGHTS = 0.5, 0.9
 
 
 def largest_derivatives(
@@ -76,18 +87,20 @@ def with_room(tops: tuple[float, float], room: float) -> tuple[float, float]:
 
 def quantise_rows(
     loss: Loss, y: NDArray[Any], raw: Floats, weight: Floats | None, out_q: NDArray[np.int64], threads: int = 1, room: float = 1.0
-) -> Floats:
+) -> tuple[Floats, bool]:
     """Gradient and hessian of every row, packed into out_q int64[n], for one score per row; gives the scales float64[2].
 
     The upper half of a word is rint(gradient * scales[0]), the lower half rint(hessian * scales[1]).
     The scales are made for gradients that are `room` times as large, here and below.
+    Also tells whether enough rows are resolved when histograms round them.
     """
     formula = loss.formula
+    counts: list[tuple[int, int, int]] = []
     if formula is not None:
         scales = scales_for(with_room(largest_derivatives(loss, y, raw, weight, threads), room), len(raw))
 
         def part(begin: int, end: int) -> None:
-            quantise(formula, y, raw, weight, scales, begin, end, out_q)
+            counts.append(quantise(formula, y, raw, weight, scales, begin, end, out_q))
 
     else:
         # A user's own loss has multiplied by the weight already.
@@ -95,10 +108,52 @@ def quantise_rows(
         scales = scales_for(with_room((largest_of(gradient), largest_of(hessian)), room), len(raw))
 
         def part(begin: int, end: int) -> None:
-            quantise_given(gradient, hessian, None, scales, begin, end, out_q)
+            counts.append(quantise_given(gradient, hessian, None, scales, begin, end, out_q))
 
     run_ranges(part, raw.shape[0], threads, WORK)
-    return scales
+    rows, gradients, hessians = map(sum, zip(*counts, strict=True))
+    return scales, min(gradients, hessians) >= RESOLVED_SHARE * rows
+
+
+def is_uneven(weight: Floats | None) -> bool:
+    """Whether too many weights are so small beside the largest that histograms would round them off."""
+    if weight is None:
+        return False
+    most = largest_of(weight)
+    return int((weight >= STEPS_BELOW * most).sum()) < RESOLVED_WEIGHTS * int((weight > 0.0).sum())
+
+
+def is_vast(y: NDArray[Any]) -> bool:
+    """Whether the furthest target is so far from the median that most would be a few units of all the bits that a row has."""
+    away = np.abs(y - np.median(y))
+    return bool(largest_of(away) > 2.0**40 * np.median(away) > 0.0)
+
+
+def quantise_unrounded(
+    loss: Loss, y: NDArray[Any], raw: Floats, weight: Floats | None, out: NDArray[np.int64], capacity: int, threads: int = 1,
+    room: float = 1.0,
+) -> tuple[Floats, bool]:
+    """Gradients and hessians as integers of as many bits as a sum over `capacity` rows has room for: out int64[K, 2, n].
+
+    Gives the scales float64[2], and whether enough rows are resolved.
+    """
+    gradient, hessian = (part.reshape(len(raw), -1) for part in loss.derivatives(y, raw, weight, threads))
+    if loss.longest_step is not None:
+        hessian = np.maximum(hessian, np.abs(gradient) / loss.longest_step)
+    tops = with_room((largest_of(gradient), largest_of(hessian)), room)
+    refuse_runaway(tops, len(raw))
+    bits = min(MOST_BITS, SUM_BITS - capacity.bit_length())
+    scales = np.array([scale_for(top, bits) for top in tops])
+
+    def part(begin: int, end: int) -> None:
+        for k in range(len(out)):
+            out[k, 0, begin:end] = np.rint(gradient[begin:end, k] * scales[0])
+            out[k, 1, begin:end] = np.maximum(np.rint(hessian[begin:end, k] * scales[1]), 0.0)
+
+    run_ranges(part, len(raw), threads, WORK * len(out))
+    rows = int(np.count_nonzero((hessian > 0.0) & (gradient != 0.0)))
+    least = min(int(np.count_nonzero(np.abs(out[:, k]) >= STEPS)) for k in range(2))
+    return scales, least >= RESOLVED_SHARE * rows
 
 
 def class_scales(

@@ -9,7 +9,7 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from woodwind.metrics.metric import CLASSES, Floats, Measure, Metric
+from woodwind.metrics.metric import CLASSES, Floats, Measure, Metric, has_no_second_class, is_one_class
 
 Integers = NDArray[np.int64]
 # C -> its value and the slopes (K, K).
@@ -127,8 +127,24 @@ METRICS = (
         "label",
         *both_of(balanced_accuracy),
     ),
-    Metric("f1", "harmonic mean of precision and recall: of the second class, of several their mean", CLASSES, True, "label", *both_of(f1)),
+    Metric(
+        "f1",
+        "harmonic mean of precision and recall: of the second class, of several their mean",
+        CLASSES,
+        True,
+        "label",
+        *both_of(f1),
+        has_no_second_class,
+    ),
     Metric("f1_macro", "harmonic mean of precision and recall, mean over the classes", CLASSES, True, "label", *both_of(f1_macro)),
-    Metric("mcc", "correlation of true and predicted class (Matthews)", CLASSES, True, "label", *both_of(mcc)),
-    Metric("cohen_kappa", "agreement of true and predicted class beyond that of chance", CLASSES, True, "label", *both_of(cohen_kappa)),
+    Metric("mcc", "correlation of true and predicted class (Matthews)", CLASSES, True, "label", *both_of(mcc), is_one_class),
+    Metric(
+        "cohen_kappa",
+        "agreement of true and predicted class beyond that of chance",
+        CLASSES,
+        True,
+        "label",
+        *both_of(cohen_kappa),
+        is_one_class,
+    ),
 )

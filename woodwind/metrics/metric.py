@@ -17,6 +17,9 @@ Floats = NDArray[np.float64]
 # (truth, prediction, weight of rows or None) -> a number.
 Measure = Callable[[NDArray[Any], NDArray[Any], Floats | None], float]
 
+# Spreads below this share of the values that they are of are the traces of rounding.
+ROUNDING = 1e-14
+
 TWO, SEVERAL, NUMBERS = "binary", "multiclass", "regression"
 CLASSES = (TWO, SEVERAL)
 
@@ -34,7 +37,8 @@ class Metric:
     needs: str
     measure: Measure = field(compare=False)
     spread: Measure = field(compare=False)
-    refuses: Callable[[NDArray[Any]], str] | None = field(default=None, compare=False)  # why it cannot be had for a target; "" if it can
+    # From the truth and the number of classes: why it says nothing of such rows, whatever is predicted; "" where it says something.
+    refuses: Callable[[NDArray[Any], int], str] | None = field(default=None, compare=False)
 
     def check(self, y: Any) -> "Metric":
         """It can be had for this target, whatever is predicted: to be asked before any work. Gives itself, or raises TargetError."""
@@ -43,19 +47,28 @@ class Metric:
             raise TargetError(f"metric {self.name!r} is for numbers, and the target is {truth.dtype}.")
         if self.needs != "number" and (truth.dtype.kind not in "iub" or (truth.size and truth.min() < 0)):
             raise TargetError(f"metric {self.name!r} is for classes, and the target is {truth.dtype}.")
-        why = self.refuses(truth) if self.refuses is not None and truth.size else ""
-        if why:
-            raise TargetError(f"metric {self.name!r} cannot be had for this target: {why}")
+        if why := self.undefined(truth):
+            other = "rmse" if self.needs == "number" else "log_loss"
+            raise TargetError(f"metric {self.name!r} cannot be had for this target: {why}. Choose another, such as {other!r}.")
         return self
+
+    def undefined(self, y: Any, n_classes: int | None = None) -> str:
+        """Why it says nothing of rows with this target, as a clause; "" where it says something."""
+        truth = np.asarray(y)
+        if self.refuses is None or not truth.size:
+            return ""
+        return self.refuses(truth, 0 if self.needs == "number" else n_classes or max(2, int(truth.max()) + 1))
 
     def value(self, y: Any, prediction: Any, weight: Any = None) -> float:
         """The metric as people know it. Not a number where the rows say nothing about it."""
         return float(self.measure(*self._read(y, prediction, weight)))
 
     def standard_error(self, y: Any, prediction: Any, weight: Any = None) -> float:
-        """The standard error of the value; not a number for fewer than two rows."""
+        """The standard error of the value; not a number for fewer than two rows. What rounding leaves of nothing is nothing."""
         y, prediction, weight = self._read(y, prediction, weight)
-        return float(self.spread(y, prediction, weight)) if len(y) > 1 else float("nan")
+        spread = float(self.spread(y, prediction, weight)) if len(y) > 1 else float("nan")
+        # Metrics of classes are about one in size, whatever the table is; those of numbers look after themselves.
+        return 0.0 if self.needs != "number" and spread < ROUNDING else spread
 
     def loss(self, y: Any, prediction: Any, weight: Any = None) -> float:
         """Smaller is better: the value, or what it lacks to one where larger is better."""
@@ -136,10 +149,21 @@ def spread_of_mean(values: Floats, weight: Floats | None) -> float:
     """The standard error of a mean by weight."""
     off = values - mean(values, weight)
     shares = off / len(values) if weight is None else off * (weight / weight.sum())
-    return from_shares(shares)
+    spread = from_shares(shares)
+    return 0.0 if spread < ROUNDING * float(np.abs(values).max()) else spread
 
 
 def from_shares(shares: Floats) -> float:
     """The standard error of a value in which each row has such a share, the shares adding up to zero."""
     n = len(shares)
     return float(np.sqrt((shares * shares).sum() * (n / (n - 1.0))))
+
+
+def is_one_class(y: NDArray[Any], _: int) -> str:
+    """Why rows say nothing of telling classes apart."""
+    return "all rows are of one class" if (y == y[0]).all() else ""
+
+
+def has_no_second_class(y: NDArray[Any], n_classes: int) -> str:
+    """Why rows say nothing of finding the second of two classes."""
+    return "no row is of the second class" if n_classes == 2 and not (y == 1).any() else ""

@@ -13,6 +13,8 @@ from woodwind.metrics.metric import NUMBERS, Floats, Measure, Metric, mean, spre
 Rows = Callable[[Floats, Floats], Floats]
 # The smallest size that an error is set against, as in scikit-learn.
 SMALLEST = float(np.finfo(np.float64).eps)
+# A target below this share of the usual one is as good as zero where errors are shares of it.
+NEXT_TO_ZERO = 1e-6
 # Standard errors on both sides between which the ends of an interval for a median are looked for.
 REACH = 1.959963984540054
 
@@ -32,30 +34,37 @@ def relative(y: Floats, said: Floats) -> Floats:
     return np.abs(y - said) / np.maximum(np.abs(y), SMALLEST)
 
 
-def has_negatives(y: NDArray[Any]) -> str:
+def has_negatives(y: NDArray[Any], _: int = 0) -> str:
     """Why the logarithm of one plus the target cannot be had."""
-    rows = np.flatnonzero(y < 0)
-    if not rows.size:
+    negative = y < 0
+    return f"the target is negative {_in_rows(negative)} (down to {y.min():g}), and has no logarithm" if negative.any() else ""
+
+
+def has_zeros(y: NDArray[Any], _: int = 0) -> str:
+    """Why errors as shares of the target say nothing: any error is infinitely many times nothing, and that of one row all there is."""
+    size = np.abs(y.astype(np.float64))
+    if not size.all():
+        return f"the target is zero {_in_rows(size == 0.0)}, and no error is a share of that"
+    usual = float(np.median(size))
+    tiny = size < NEXT_TO_ZERO * usual
+    if not tiny.any():
         return ""
-    return f"{_in_rows(rows, y)} negative (first {y[rows[0]]} in row {rows[0] + 1:,}), and has no logarithm. Choose another, as 'rmse'."
+    return f"the target is next to zero {_in_rows(tiny)} ({size.min():g} where {usual:g} is usual), and their shares would drown all others"
 
 
-def has_zeros(y: NDArray[Any]) -> str:
-    """Why errors as shares of the target cannot be had: any error is infinitely many times nothing."""
-    rows = np.flatnonzero(y == 0)
-    if not rows.size:
-        return ""
-    return f"{_in_rows(rows, y)} zero (first in row {rows[0] + 1:,}), and no error is a share of that. Choose another, as 'mae'."
+def is_constant(y: NDArray[Any], _: int = 0) -> str:
+    """Why there is neither a variance nor an order of the target."""
+    return "the target is the same in every row" if (y == y[0]).all() else ""
 
 
-def _in_rows(rows: NDArray[np.int64], y: NDArray[Any]) -> str:
-    return f"in {rows.size:,} of {y.size:,} rows it is"
+def _in_rows(such: NDArray[np.bool_]) -> str:
+    return f"in {int(such.sum()):,} of {such.size:,} rows"
 
 
 def squared_logs(y: Floats, said: Floats) -> Floats:
     """Squared errors of log(1 + target); predictions below zero count as zero."""
     if why := has_negatives(y):
-        raise TargetError(f"rmsle cannot be had: of the target, {why}")
+        raise TargetError(f"rmsle cannot be had: {why}. Choose another, such as 'rmse'.")
     return (np.log1p(y) - np.log1p(np.maximum(said, 0.0))) ** 2
 
 
@@ -171,8 +180,8 @@ METRICS = (
     Metric("mse", "mean squared error", ONLY, False, "number", *means(squared)),
     Metric("mae", "mean absolute error", ONLY, False, "number", *means(absolute)),
     Metric("median_absolute_error", "median of the absolute errors", ONLY, False, "number", median_absolute, median_absolute_spread),
-    Metric("r2", "share of the variance that is explained", ONLY, True, "number", r2, r2_spread),
+    Metric("r2", "share of the variance that is explained", ONLY, True, "number", r2, r2_spread, is_constant),
     Metric("mape", "mean of absolute errors as shares of the target", ONLY, False, "number", *means(relative), has_zeros),
     Metric("rmsle", "rmse of log(1 + target), which must not be negative", ONLY, False, "number", *roots(squared_logs), has_negatives),
-    Metric("spearman", "correlation of the ranks of truth and prediction", ONLY, True, "number", spearman, spearman_spread),
+    Metric("spearman", "correlation of the ranks of truth and prediction", ONLY, True, "number", spearman, spearman_spread, is_constant),
 )

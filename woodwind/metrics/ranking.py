@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from woodwind.base.errors import UndefinedMeasureWarning
-from woodwind.metrics.metric import CLASSES, Floats, Metric, from_shares
+from woodwind.metrics.metric import CLASSES, Floats, Metric, from_shares, has_no_second_class, is_one_class
 
 Integers = NDArray[np.int64]
 NAN = float("nan")
@@ -150,7 +150,7 @@ def _undefined(what: str, why: str) -> None:
 
 
 METRICS = (
-    Metric("auc", "area under the ROC curve; of several classes the mean by weight", CLASSES, True, "proba", auc, auc_spread),
+    Metric("auc", "area under the ROC curve; of several classes the mean by weight", CLASSES, True, "proba", auc, auc_spread, is_one_class),
     Metric(
         "average_precision",
         "area under the precision-recall curve as a step function: of the second class, of several their mean",
@@ -159,5 +159,6 @@ METRICS = (
         "proba",
         average_precision,
         average_precision_spread,
+        has_no_second_class,
     ),
 )

@@ -19,7 +19,8 @@ Exclude = Annotated[
     Sequence[str], spelled("names of families"), "Families that are not tried: of 'boosting', 'forest', 'linear', 'neighbours' and 'net'."
 ]
 Folder = Annotated[
-    Any, spelled("None or a path"), "A folder for checkpoints: after every fold that was trained a job can go on from there."
+    Any, spelled("None or a path"), "A folder for checkpoints: after every fold that was trained a job can go on from there. A new or an "
+    "empty one, or one that Woodwind has made; one job at a time. It is not kept in a model file.",
 ]
 Resume = Annotated[bool, "Go on from the checkpoints that are there. The data and all that decides the result must be the same."]
 Listener = Annotated[Callable | None, "A function that is called with everything that happens, an event of woodwind.auto.events each."]

@@ -10,6 +10,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 from numpy.typing import NDArray
 
+from woodwind.base.figures import counted, printable
 from woodwind.base.streams import choose, key
 from woodwind.report.chart import SMALL_LETTER, thinned
 from woodwind.report.page import policy
@@ -25,6 +26,8 @@ MOST_POINTS = 200
 LONGEST_LINE = 300
 # From so many rows on, there is a picture of all of them; and of so many scores.
 MANY_ROWS = 5
+# Of more rows than that, a text tells so many.
+FEW_ROWS = 3
 MOST_OUTPUTS = 4
 
 WIDTH = 440.0
@@ -35,27 +38,31 @@ SHADES = 5
 
 
 def as_text(explanation: Explanation, rows: Sequence[int] | None = None, most: int = MOST_COLUMNS, first: int = 0) -> str:
-    """Some rows in words, one after another; the first dozen, if none are named. Of many rows, first what columns bring on average.
+    """Some rows in words, one after another. Of many rows, what columns bring on average, and then the first few.
 
     Parameters
     ----------
     explanation : Explanation
         What `explain` gives.
     rows : numbers of rows, default=None
-        None for the first dozen.
+        None for all, if they are few, else for the first three.
     most : int, default=10
         Columns that are named; what the others bring is added up.
     first : int, default=0
         What the first row is called; 1 for people who count from one.
     """
-    told = range(min(len(explanation), MOST_ROWS)) if rows is None else rows
+    told = range(told_rows(len(explanation))) if rows is None else rows
     parts = [_summary_text(explanation, most)] if len(explanation) >= MANY_ROWS and rows is None else []
     title = "" if len(explanation) == 1 else "row {}: "
     parts += [title.format(first + row) + explanation.to_text(row, most=most) for row in told]
-    if rows is None and len(explanation) > MOST_ROWS:
-        parts.append(f"... and {len(explanation) - MOST_ROWS:,} more rows\n")
-    # Names and levels come from a table: nothing in them may steer a terminal.
+    if rows is None and len(explanation) > len(told):
+        parts.append(f"... and {counted(len(explanation) - len(told), 'more row')}\n")
     return "".join(f"{shown(line, LONGEST_LINE)}\n" for line in "\n".join(parts).split("\n")[:-1])
+
+
+def told_rows(n: int) -> int:
+    """How many of so many rows a text tells one by one: those of a screen, so that what is said of all of them stays on it."""
+    return n if n <= MANY_ROWS else FEW_ROWS
 
 
 def _summary_text(explanation: Explanation, most: int) -> str:
@@ -63,7 +70,7 @@ def _summary_text(explanation: Explanation, most: int) -> str:
     size = explanation.importance().mean(axis=1)
     order = [c for c in np.argsort(-size, kind="stable")[:most].tolist() if size[c] > 0.0]
     lines = [f"mean size of what a column brings, over {len(explanation):,} rows:"]
-    return "\n".join(lines + [f"  {rounded(float(size[c])):<9} {explanation.names[c]}" for c in order]) + "\n"
+    return "\n".join(lines + [f"  {rounded(float(size[c])):<9} {printable(explanation.names[c])}" for c in order]) + "\n"
 
 
 def as_html(

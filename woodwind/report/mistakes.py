@@ -15,7 +15,7 @@ def mistakes(facts: Facts) -> Facts | None:
     numbers = facts["task"] == "regression"
     rows = []
     for one in found["rows"]:
-        sure = one["said"] - one["truth"] if numbers else one["chance_of_truth"]
+        sure = one["truth"] - one["said"] if numbers else one["chance_of_truth"]
         rows.append({
             "row": count(one["row"]),
             "row_value": one["row"],
@@ -26,11 +26,13 @@ def mistakes(facts: Facts) -> Facts | None:
             "values": [shown(value) for value in one["values"]],
         })
     caption = "Rows are counted from 1 in the table that was learnt, without its head."
+    if numbers:
+        caption += " The residual is the truth less the prediction, as in the pictures above."
     if found["hidden"] > 0:
         caption += f" The most important columns are shown; {count(found['hidden'])} more are not."
     return {
         "numbers": numbers,
-        "how_sure": "Off by" if numbers else "Chance of the truth",
+        "how_sure": "Residual" if numbers else "Chance of the truth",
         "columns": [shown(name, 30) for name in found["columns"]],
         "rows": rows,
         "caption": caption,

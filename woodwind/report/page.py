@@ -17,6 +17,7 @@ from markupsafe import Markup
 from woodwind.base.errors import DataError
 from woodwind.report import mistakes, pictures, pictures_inside, sections
 from woodwind.report.text import cleaned, shown
+from woodwind.report.words import how_split
 
 Facts = dict[str, Any]
 
@@ -75,6 +76,7 @@ def page(facts: Facts, file: str = "model.ww") -> str:
     try:
         made = [_made(section, facts) for section in SECTIONS]
         headline, under = sections.headline(facts)
+        split = how_split(facts)
     except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
         raise DataError(f"The facts of the model do not fit together, so no report can be made of them: {error!r}.") from error
     version = facts.get("made", {}).get("versions", {}).get("woodwind", "")
@@ -83,6 +85,7 @@ def page(facts: Facts, file: str = "model.ww") -> str:
         title=f"{shown(facts.get('target') or 'Model', 60)}: Woodwind report",
         headline=headline,
         under=under,
+        split=split,
         sections=[one for one in made if one["content"]],
         policy=policy(**texts),
         footer=f"Made by Woodwind {shown(version, 20)}. This page loads nothing from anywhere.",

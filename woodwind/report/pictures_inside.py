@@ -101,7 +101,7 @@ def inside(facts: Facts) -> Facts | None:
         drawn.append(diversity_figure(facts["diversity"]))
     if facts.get("margins"):
         drawn.append(margin_figure(facts["margins"]))
-    drawn += [curve_figure(one) for one in facts.get("curves", [])[:MOST_CURVES]]
+    drawn += [curve_figure(one, facts["task"]) for one in facts.get("curves", [])[:MOST_CURVES]]
     table = members(facts)
     return {**table, "figures": drawn} if table or drawn else None
 
@@ -149,8 +149,10 @@ def margin_figure(found: Facts) -> Facts:
     return figure("How clearly does it decide?", words, drawn)
 
 
-def curve_figure(one: Facts) -> Facts:
+def curve_figure(one: Facts, task: str) -> Facts:
     """Loss by round."""
+    # Models of earlier versions have no unit: of numbers they hold what boosting counts.
+    unit = one.get("unit") or ("half of the squared error" if task == "regression" else "log loss")
     called = {"train": "learnt", "valid": "held out"}
     kept = [Line(called.get(sort, shown(sort, 14)), line["round"], line["loss"], "two" if sort == "train" else "one")
             for sort, line in sorted(one["lines"].items(), reverse=True)]
@@ -158,12 +160,12 @@ def curve_figure(one: Facts) -> Facts:
     later = [value for line in kept for value in line.y[len(line.y) // 12 :]]
     low, high = span(later, 0.06)
     kept = [_below(line, high) for line in kept]
-    label = "Loss"
+    label = unit[:1].upper() + unit[1:]
     if len(kept) == 1:
-        label, kept = f"Loss of rows that were {kept[0].name}", [replace(kept[0], name="")]
+        label, kept = f"{label} of rows {kept[0].name}", [replace(kept[0], name="")]
     last = max(line.x[-1] for line in kept)
     axes = Axis("Rounds", 1.0, float(last)), Axis(label, low, high)
-    drawn = lines(f"Learning curve of {shown(one['name'], 40)}", f"Loss by round, to round {last}.", *axes, kept)
+    drawn = lines(f"Learning curve of {shown(one['name'], 40)}", f"{unit[:1].upper() + unit[1:]} by round, to round {last}.", *axes, kept)
     return figure(f"Learning curve: {shown(one['name'], 40)}", _curve_words(one), drawn)
 
 

@@ -68,7 +68,7 @@ def tiles(facts: Facts) -> list[Facts]:
     if "median" in quality:
         out.append({"name": "Typical error", "value": number(quality["median"]), "note": "half of the predictions are closer"})
         if metric != "mae":
-            out.append({"name": "Mean error", "value": number(quality["mae"]), "note": "mean size of the errors"})
+            out.append({"name": "Mean absolute error", "value": number(quality["mae"]), "note": "mean size of the errors"})
     return out[:4]
 
 

@@ -1,19 +1,16 @@
 """Text as a page may show it: foreign names made harmless to read, and numbers with as many digits as they deserve."""
 
 import math
-import unicodedata
 from collections.abc import Sequence
 from typing import Any
+
+from woodwind.base.figures import is_hidden
 
 LONGEST = 60  # characters of a name or a value that are shown
 ELLIPSIS = "…"
 MINUS = "−"
 THIN = "\u202f"  # a narrow space that does not break: between a number and its per cent sign, and between thousands
 UNSEEABLE = "�"
-
-# Characters that no reader sees and that change what is around them: controls, marks of direction, lone halves of pairs, unassigned ones.
-_HIDDEN = {"Cc", "Cf", "Cs", "Co", "Cn"}
-_JOINERS = {"\u200c", "\u200d"}  # needed to write Persian, Hindi and some signs
 
 
 def shown(value: Any, most: int = LONGEST) -> str:
@@ -37,9 +34,7 @@ def cleaned(value: Any, most: int = 2000) -> Any:
 def _visible(sign: str) -> str:
     if sign in "\t\n\r\x0b\x0c\u2028\u2029\x85":
         return " "
-    if sign in _JOINERS:
-        return sign
-    return UNSEEABLE if unicodedata.category(sign) in _HIDDEN or sign == "\ufeff" else sign
+    return UNSEEABLE if is_hidden(sign) else sign
 
 
 def called(target: str, label: Any, most: int = LONGEST) -> str:
@@ -72,10 +67,10 @@ def trimmed(value: float | None, digits: int = 3) -> str:
 
 
 def fixed(value: float, after: int) -> str:
-    """A number with so many digits after the point; thousands apart."""
+    """A number with so many digits after the point; thousands apart from five digits on, so that years stay what they are."""
     if not math.isfinite(value):
         return number(value)
-    text = f"{abs(value):,.{after}f}".replace(",", THIN)
+    text = _apart(f"{abs(value):,.{after}f}")
     is_zero = not text.strip("0." + THIN)
     return f"{MINUS if value < 0 and not is_zero else ''}{text}"
 
@@ -85,8 +80,14 @@ def _raised(exponent: int) -> str:
 
 
 def count(value: int) -> str:
-    """A whole number, thousands apart."""
-    return f"{value:,}".replace(",", THIN)
+    """A whole number, thousands apart from five digits on."""
+    return _apart(f"{value:,}")
+
+
+def _apart(text: str) -> str:
+    """Digits with commas between thousands as a page has them: narrow spaces, and none among four digits."""
+    whole = text.partition(".")[0].lstrip("-")
+    return text.replace(",", THIN if len(whole) > len("9,999") else "")
 
 
 def percent(share: float | None, after: int | None = None) -> str:

@@ -23,7 +23,7 @@ TITLES = {
     "mae": "Mean absolute error",
     "median_absolute_error": "Median absolute error",
     "r2": "R²",
-    "mape": "Mean error in shares",
+    "mape": "Mean absolute percentage error",
     "rmsle": "RMSLE",
     "spearman": "Rank correlation",
 }
@@ -101,16 +101,39 @@ def against_best(best: dict[str, Any], unit: str, loss: float | None = None) -> 
     return Markup("It is <b>about as good</b> as the best single model, {}: the {} differs by {}.").format(name, unit, difference)
 
 
+def how_split(facts: dict[str, Any]) -> Markup:
+    """How rows were held out, with how many; nothing where the facts do not say."""
+    found = facts.get("split")
+    if not found:
+        return Markup("")
+    rows, held, folds = found["rows"], found["held_out"], found["folds"]
+    columns = {role: strong(name) for role, name in found["columns"].items()}
+    some = Markup("{} of {} rows").format(count(held), count(rows))
+    each = some if held < rows else Markup("each of the {} rows once").format(count(rows))
+    parts = "in one part" if folds == 1 else f"in {folds} folds"
+    if "time" in found["by"]:
+        along = Markup(" along {}").format(columns["time"]) if "time" in columns else Markup("")
+        together = " A group counts from its first row on." if "groups" in found["by"] else ""
+        words = "Scored by later rows: {}, in {} {} of time{}, each by models that had learnt what came before it.{}"
+        return Markup(words).format(some, folds, "block" if folds == 1 else "blocks", along, together)
+    if "groups" in found["by"]:
+        of = Markup(" of {}").format(columns["group"]) if "group" in columns else Markup("")
+        words = "Scored by other groups{}: {}, {}, and none of the {} groups was on both sides of a split."
+        return Markup(words).format(of, each, parts, count(found["groups"]))
+    return Markup("Scored by rows held out at random: {}, {}.").format(each, parts)
+
+
 def _quality(facts: dict[str, Any]) -> list[Markup]:
     quality = facts.get("quality")
     if not quality:
         return []
     if facts["task"] == "regression":
         target = strong(facts["target"] or "the target")
-        words = "Half of all predictions of {} are off by less than <b>{}</b>; the mean error is {}, and the target itself varies by {}."
+        half = "Half of all predictions of {} are off by less than <b>{}</b>"
         deviation = facts.get("data", {}).get("target", {}).get("deviation")
         if deviation is None:
-            return [Markup("Half of all predictions of {} are off by less than <b>{}</b>.").format(target, number(quality["median"]))]
+            return [Markup(f"{half}.").format(target, number(quality["median"]))]
+        words = f"{half}; the mean absolute error is {{}}, and the target itself varies by {{}}."
         return [Markup(words).format(target, number(quality["median"]), number(quality["mae"]), number(deviation))]
     out = [Markup("On rows that it had not learnt, <b>{}</b> of its answers are right.").format(percent(quality["accuracy"]))]
     common = commonest(facts)

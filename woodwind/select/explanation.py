@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from woodwind.base.figures import printable
 from woodwind.select.facts import Floats, Integers
 
 # Why a query was answered as it was.
@@ -87,7 +88,7 @@ class SelectionExplanation:
 
     def text(self, query: int) -> str:
         """One query in words."""
-        return "\n".join(self._lines(query))
+        return "\n".join(map(printable, self._lines(query)))
 
     def _lines(self, query: int) -> Iterator[str]:
         answer = _shown(_plain(self.prediction[query]))

@@ -4,6 +4,7 @@ import importlib
 import os
 from typing import Any
 
+from woodwind.base.endings import MODEL, meaning_of
 from woodwind.base.errors import ModelFileError, NotStorableError, ParameterError
 from woodwind.store import container
 from woodwind.store.codec import Encoder
@@ -31,6 +32,8 @@ def save_model(path: Path, model: Any, allow_pickle: bool = False) -> None:
     if allow_pickle != name.endswith(PICKLES):
         right = f"end in {PICKLES} with allow_pickle=True" if allow_pickle else f"end in {PICKLES} only with allow_pickle=True"
         raise ParameterError(f"the name of the file must {right}, but it is {name!r}. The usual ending of a model file is .ww.")
+    if meaning_of(name) not in ("", MODEL):
+        raise ParameterError(f"the ending of {name!r} says {meaning_of(name)}, and a model file would be written. Let it end in .ww.")
     if allow_pickle:
         importlib.import_module(PICKLING).save(path, model)
         return

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from woodwind.data.codes import Codes, row_stride, width_for
 from woodwind.testing.naive_growth import Node
-from woodwind.tree.grow import GrownTree
+from woodwind.tree.grown_tree import GrownTree
 
 Ints = NDArray[np.int64]
 SCALES = np.array([2.0**30, 2.0**32])  # of a gradient of at most 1 and a hessian of at most 1/4

@@ -10,7 +10,7 @@ from woodwind.base.sound import sound, sound_array
 from woodwind.data.cuts import Cuts
 from woodwind.data.ranks import Ranking
 from woodwind.tree.forest import STOP, Forest
-from woodwind.tree.grow import GrownTree
+from woodwind.tree.grown_tree import GrownTree
 
 # Words of the two sets of a category split.
 SET_WORDS = 8

@@ -18,7 +18,7 @@ from woodwind.tree.assemble import ValuedTree, assemble
 from woodwind.tree.exact import SUM_BITS, ExactGrower, Judgement, RowStats, class_weights
 from woodwind.tree.exact_cuts import thresholds
 from woodwind.tree.forest import Forest
-from woodwind.tree.grow import GrownTree
+from woodwind.tree.grown_tree import GrownTree
 from woodwind.tree.leaves import newton_values, within_bounds
 from woodwind.tree.settings import TreeSettings
 

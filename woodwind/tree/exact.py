@@ -33,7 +33,8 @@ from woodwind.kernels.layout import (
     STOP,
 )  # fmt: skip
 from woodwind.kernels.team import begin_call
-from woodwind.tree.grow import DEEPEST, GrownTree
+from woodwind.tree.grow import DEEPEST
+from woodwind.tree.grown_tree import GrownTree
 from woodwind.tree.settings import ORDERS, TreeSettings, group_bits
 
 CRITERIA = {"newton": at.NEWTON, "gini": at.GINI, "entropy": at.ENTROPY, "gain_ratio": at.GAIN_RATIO}

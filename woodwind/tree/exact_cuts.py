@@ -13,7 +13,7 @@ from woodwind.data.ranks import Ranks
 from woodwind.data.sketch import midpoints
 from woodwind.kernels.exact_layout import MISSING_RANK, ROW_MASK
 from woodwind.tree.assemble import ValuedTree
-from woodwind.tree.grow import GrownTree
+from woodwind.tree.grown_tree import GrownTree
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]

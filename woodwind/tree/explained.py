@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from woodwind.base.errors import ParameterError
+from woodwind.base.figures import printable
 from woodwind.data.cells import Cells
 from woodwind.data.schema import Schema
 
@@ -87,7 +88,7 @@ class Explanation:
         lines += [f"  {written}  {name}" for written, (_, name) in zip(numbers, told, strict=True)]
         if not self.exact:
             lines.append(f"  ({self.exact_share:.0%} of the weight of the model is explained exactly, the rest by sampled orders)")
-        return "\n".join(lines) + "\n"
+        return "\n".join(map(printable, lines)) + "\n"
 
     def title(self, output: int) -> str:
         """What a score is, in words."""

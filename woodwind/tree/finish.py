@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from woodwind.base.pool import run_ranges
-from woodwind.kernels.derivatives import add_leaf_column, add_leaf_values, add_leaf_vectors
+from woodwind.kernels.leaves import add_leaf_column, add_leaf_values, add_leaf_vectors
 from woodwind.kernels.traverse import node_means
 from woodwind.tree.assemble import ValuedTree
 

@@ -6,9 +6,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from woodwind.base.fixed import exact_mean
 from woodwind.base.pool import run_ranges
 from woodwind.base.streams import key
-from woodwind.kernels.noise import disturb_lanes, disturb_rows, square_lanes, square_rows
+from woodwind.kernels.noise import disturb_lanes, disturb_rows, draw_sums, square_lanes, square_rows
 from woodwind.tree.workspace import Workspace
 
 # Of the sum of four numbers, each drawn evenly from 0 .. 2**16 - 1.
@@ -47,6 +48,14 @@ class GradientNoise:
         run_ranges(lambda begin, end: found.append(int(square_rows(directory, begin, end))), n_rows, threads)
         own, factor = key(name, "gradient noise"), factor_of(self.share, sum(found), n_rows)
         run_ranges(lambda begin, end: disturb_rows(directory, self.order, own, factor, begin, end), n_rows, threads, WORK)
+
+    def add_to_unrounded(self, gradient: NDArray[np.int64], name: int, rows: NDArray[np.int32] | None) -> None:
+        """Disturb the gradients of all rows of the table, by their root mean square over the rows of the next tree."""
+        seen = gradient.astype(np.float64) if rows is None else gradient[rows].astype(np.float64)
+        drawn = np.empty(len(gradient))
+        draw_sums(self.order, key(name, "gradient noise"), drawn)
+        drawn *= self.share * math.sqrt(exact_mean(seen * seen)) / DEVIATION
+        gradient += np.rint(drawn).astype(np.int64)
 
     def add_to_lanes(self, name: int, n_rows: int, outputs: int, most: int, threads: int) -> None:
         """Disturb the gradients in the lanes of all rows of the table, those of each output by their own root mean square."""

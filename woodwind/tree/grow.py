@@ -1,7 +1,5 @@
 """Grow one tree from coded rows and their integer statistics."""
 
-from dataclasses import dataclass, replace
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -11,10 +9,11 @@ from woodwind.data.codes import Codes
 from woodwind.kernels.accumulate import fill_rows
 from woodwind.kernels.frontier import C_COMMITTED
 from woodwind.kernels.growth import copy_tree, take_part
-from woodwind.kernels.layout import ROW_BITS, STOP, Rule
+from woodwind.kernels.layout import GRADIENT_SHIFT, HESSIAN_SHIFT, ROW_BITS, Rule
 from woodwind.kernels.team import begin_call
 from woodwind.kernels.vector import fill_lanes, take_part_lanes
 from woodwind.tree.gradient_noise import GradientNoise
+from woodwind.tree.grown_tree import GrownTree
 from woodwind.tree.kept_columns import KeptColumns
 from woodwind.tree.row_lists import row_lists
 from woodwind.tree.settings import ORDERS, TreeSettings, group_bits
@@ -26,47 +25,13 @@ SYMMETRIC_DEPTH = 6
 GRADIENT_BITS = 15  # of a gradient in a histogram, where rows are few enough
 
 
-@dataclass(eq=False, slots=True)  # not frozen: that triples the time of making one
-class GrownTree:
-    """A finished tree on codes, its leaves still without values. The root is node 0, parents come before children.
-
-    Leaf j has the rows `rows[begin[j]:end[j]]`, if they were asked for; its sums are unrounded.
-    """
-
-    feature: NDArray[np.int32]  # (N,) -1 at a leaf
-    bin: NDArray[np.int64]  # (N,) number split: left when code <= bin
-    child: NDArray[np.int32]  # (N,) left child; the right one follows; 0 at a leaf
-    missing: NDArray[np.uint8]  # (N,)
-    set: NDArray[np.int64]  # (N,) row of `sets`; -1 otherwise
-    sets: NDArray[np.uint64]  # (S, 8) levels that go left, levels that go right
-    gain: NDArray[np.float64]  # (N,)
-    gradient: NDArray[np.float64]  # (N,) sums of all nodes
-    hessian: NDArray[np.float64]  # (N,)
-    count: NDArray[np.int64]  # (N,)
-    low: NDArray[np.float64]  # (N,) bounds of the value
-    high: NDArray[np.float64]  # (N,)
-    begin: NDArray[np.int64]  # (N,)
-    end: NDArray[np.int64]  # (N,)
-    rows: NDArray[np.int64]  # rows of the tree, leaf by leaf; none where they were not asked for
-    leaf_of_row: NDArray[np.int32]  # (n,) only rows that the tree was grown from
-
-    @property
-    def n_nodes(self) -> int:
-        """Number of nodes."""
-        return len(self.feature)
-
-    @property
-    def leaves(self) -> NDArray[np.int64]:
-        """Numbers of the leaves."""
-        return np.flatnonzero(self.feature < 0)
-
-
 class Grower:
     """Grows trees on one coded table, one after another, in the same memory.
 
     `capacity` is the largest number of rows that a tree is grown from, counting a row as often as it is given.
     `beside` is another grower on the same table, with which it shares what neither of them writes to while it grows.
     With several outputs a tree is grown from `lanes`, which `fill` takes from the derivatives; with one from `stats`.
+    `unrounded`: statistics of a row are two int64, all bits of which are summed; one output only.
     """
 
     def __init__(
@@ -77,13 +42,15 @@ class Grower:
         capacity: int | None = None,
         outputs: int = 1,
         beside: "Grower | None" = None,
+        unrounded: bool = False,
     ) -> None:
         self.codes = codes
         self.settings = settings
         self.outputs = outputs
+        self.unrounded = unrounded
         bounded = settings.monotonic is not None and bool(np.any(settings.monotonic))
         symmetric = settings.growth == "symmetric"
-        if (outputs > 1) + bounded + symmetric > 1:
+        if (outputs > 1) + bounded + symmetric > 1 or (outputs > 1 and unrounded):
             raise ValueError("several outputs, monotonic constraints and symmetric growth do not go together in one tree")
         self.capacity = max(capacity or 0, codes.n_rows)
         n_features = codes.n_features
@@ -103,15 +70,21 @@ class Grower:
         self._lane_shift = ROW_BITS - min(GRADIENT_BITS, 30 - self.capacity.bit_length() + 1)
         bits = group_bits(settings.groups, n_features)
         self._table: ListedCodes = ListedCodes(codes, row_lists(codes)) if beside is None else beside._table
-        self._space = workspace(self._table, self.max_leaves, self.threads, bits.shape[1], self.capacity, self._lanes, settings.growth)
+        self._space = workspace(
+            self._table, self.max_leaves, self.threads, bits.shape[1], self.capacity, self._lanes, settings.growth, unrounded
+        )
         # The second buffer of rows is empty when a tree begins. Only where rows may come twice, or have other names outside, or carry
         # something else, have statistics to be kept while they are moved.
         self._spent = False
         self._noise = GradientNoise(self._space, self._order, settings.gradient_noise) if settings.gradient_noise > 0.0 else None
-        self._kept_apart = self._table.lists is not None or outputs > 1 or self._noise is not None
+        self._kept_apart = self._table.lists is not None or outputs > 1 or self._noise is not None or unrounded
         spare = self._space["rows"][self.capacity : self.capacity + codes.n_rows]
-        self._stats = np.zeros(codes.n_rows, np.int64) if self._kept_apart else spare
+        self._stats = np.zeros(codes.n_rows * (2 if unrounded else 1), np.int64) if self._kept_apart else spare
         self._space.put("stats", self._stats)
+        # What histograms sum is what leaves sum, unless it has another order or is disturbed.
+        apart = unrounded and (self._table.lists is not None or self._noise is not None)
+        self._unrounded: NDArray[np.int64] | None = np.empty((2, codes.n_rows), np.int64) if apart else None
+        self._space.put("unrounded", np.zeros((2, 1), np.int64))
         self._columns: KeptColumns = KeptColumns(codes, self._table.lists, self.threads) if beside is None else beside._columns
         self._space.put("by_column", self._columns.by_column)
         self._space.put("column_at", self._columns.at)
@@ -136,7 +109,7 @@ class Grower:
     def stats(self) -> NDArray[np.int64]:
         """(g << 32) + h of every row: to be filled before every `grow` where there is one output, because growing may use their memory.
 
-        Who asks for them fills them; who only reads asks for `filled_stats`.
+        Unrounded, all gradients and then all hessians. Who asks for them fills them; who only reads asks for `filled_stats`.
         """
         self._spent = False
         return self._stats
@@ -195,10 +168,12 @@ class Grower:
         if rows is not None and lists is not None:
             rows = lists.places(rows)
         # A root of all rows takes them in as it is summed; others are put in order first, and so are rows that are to be disturbed.
-        in_order = once = rows is None and lists is None and self.outputs == 1 and self._noise is None
-        if not in_order:
+        in_order = once = rows is None and lists is None and self.outputs == 1 and self._noise is None and not self.unrounded
+        if self.unrounded:
+            self._fill_unrounded(rows, n_rows, name)
+        elif not in_order:
             once = self._fill_rows(rows, n_rows, threads)
-        if self._noise is not None:
+        if self._noise is not None and not self.unrounded:
             self._disturb(self._noise, name, n_rows, threads)
         rule = self._rule(scales, name, constant_hessian)._replace(in_order=in_order, once=once, keep_rows=keep_rows)
         self._draw_features(name)
@@ -230,6 +205,19 @@ class Grower:
             self._stats, self._kept_apart = self._stats.copy(), True
             self._space.put("stats", self._stats)
         return once
+
+    def _fill_unrounded(self, rows: NDArray[np.int32] | None, n_rows: int, name: int) -> None:
+        """Put the numbers of the rows of the next tree into the first buffer, and what histograms sum to where kernels find it."""
+        buffer = self._space["rows"][:n_rows]
+        buffer[:] = np.arange(n_rows) if rows is None else rows
+        buffer <<= 32
+        stats = self._stats.reshape(2, -1)
+        if self._unrounded is not None:
+            stats = self._unrounded
+            np.take(self._stats.reshape(2, -1), np.arange(self.codes.n_rows) if self._order is None else self._order, axis=1, out=stats)
+            if self._noise is not None:
+                self._noise.add_to_unrounded(stats[0], name, rows)
+        self._space.put("unrounded", stats)
 
     def _disturb(self, noise: GradientNoise, name: int, n_rows: int, threads: int) -> None:
         """Give the gradients that splits are looked for by their random part."""
@@ -264,6 +252,7 @@ class Grower:
         settings, codes = self.settings, self.codes
         every = codes.n_features
         step = float(1 << self._lane_shift) if self.outputs > 1 else 1.0
+        coarse = 1.0 if self.unrounded else float(1 << GRADIENT_SHIFT)  # units of a row in one of a histogram
         # What rounding may fake is a share of the gain of one row: a target in other units grows the same tree.
         largest_g, largest_h = (float(1 << ROW_BITS) / float(scale) for scale in scales)
         noise = settings.growing_gain * (largest_g * largest_g / largest_h)
@@ -274,6 +263,7 @@ class Grower:
             in_order=False,
             once=False,
             keep_rows=True,
+            unrounded=self.unrounded,
             width=int(codes.width),
             n_cells=self._table.n_cells,
             sharing_rows=self._shared.rows,
@@ -287,10 +277,11 @@ class Grower:
             l2=float(settings.l2),
             category_l2=float(settings.category_l2),
             category_smooth=float(settings.category_smooth),
-            gradient_unit=step / float(scales[0]),
-            hessian_unit=step / float(scales[1]),
+            # Kernels take them for those of rows that histograms have rounded.
+            gradient_unit=step * coarse / float(scales[0]) / (1 << GRADIENT_SHIFT),
+            hessian_unit=step * coarse / float(scales[1]) / (1 << HESSIAN_SHIFT),
             constant_hessian=constant_hessian,
-            row_hessian=float(np.floor(scales[1] / 32768.0 + 0.5)),
+            row_hessian=float(np.floor(scales[1] / coarse + 0.5)),
             n_candidates=settings.features_per_node or every,
             level_candidates=settings.features_per_level or every,
             seed=0,
@@ -333,57 +324,3 @@ class Grower:
             rows=space["rows"][:n_rows],
             leaf_of_row=space["leaf_of_row"],
         )
-
-
-def pruned(tree: GrownTree, min_gain: float) -> GrownTree:
-    """Remove splits below `min_gain` from the leaves upwards: a split stays if its gain or that of one below it is enough."""
-    feature = tree.feature.copy()
-    for node in np.flatnonzero(feature >= 0)[::-1]:
-        left = tree.child[node]
-        if feature[left] < 0 and feature[left + 1] < 0 and tree.gain[node] < min_gain:
-            feature[node] = -1
-    return without(tree, feature)
-
-
-def without(tree: GrownTree, feature: NDArray[np.int32]) -> GrownTree:
-    """The tree in which nodes that have lost their feature are leaves; nodes below them are gone."""
-    if np.array_equal(feature, tree.feature):
-        return tree
-    number = np.full(tree.n_nodes, -1, np.int64)
-    number[0] = 0
-    kept = [0]
-    owner = np.arange(tree.n_nodes)
-    for node in range(tree.n_nodes):
-        if tree.feature[node] < 0:
-            continue
-        left = int(tree.child[node])
-        if number[node] >= 0 and feature[node] >= 0:
-            for side in (left, left + 1):
-                number[side] = len(kept)
-                kept.append(side)
-        else:
-            owner[left] = owner[left + 1] = owner[node]
-    nodes = np.array(kept)
-    inner = feature[nodes] >= 0
-    if len(tree.rows) == 0:
-        raise ValueError("nodes can be taken away only from a tree that has kept its rows")
-    leaf_of_row = tree.leaf_of_row.copy()
-    leaf_of_row[tree.rows] = number[owner[tree.leaf_of_row[tree.rows]]]
-    child = np.where(inner, number[np.where(inner, tree.child[nodes], 0)], 0).astype(np.int32)
-    return replace(
-        tree,
-        feature=feature[nodes],
-        bin=tree.bin[nodes],
-        child=child,
-        missing=np.where(inner, tree.missing[nodes], STOP).astype(np.uint8),
-        set=np.where(inner, tree.set[nodes], -1),
-        gain=np.where(inner, tree.gain[nodes], 0.0),
-        gradient=tree.gradient[nodes],
-        hessian=tree.hessian[nodes],
-        count=tree.count[nodes],
-        low=tree.low[nodes],
-        high=tree.high[nodes],
-        begin=tree.begin[nodes],
-        end=tree.end[nodes],
-        leaf_of_row=leaf_of_row,
-    )

@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from woodwind.kernels.leaves import newton_steps
-from woodwind.tree.grow import GrownTree
+from woodwind.tree.grown_tree import GrownTree
 
 Floats = NDArray[np.float64]
 

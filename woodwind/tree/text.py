@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from woodwind.base.errors import ParameterError
+from woodwind.base.figures import printable
 from woodwind.kernels.layout import LEFT, RIGHT, STOP
 from woodwind.tree.forest import Forest
 
@@ -58,7 +59,7 @@ def export_text(
     if output_names is None and forest.n_outputs > 1:
         output_names = [f"output_{k}" for k in range(forest.n_outputs)]
     drawing = _Drawing(forest, tree % forest.n_trees, names, levels, output_names, moments, detail)
-    return "\n".join(drawing.lines()) + "\n"
+    return "\n".join(map(printable, drawing.lines())) + "\n"
 
 
 @dataclass

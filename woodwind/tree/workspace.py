@@ -132,12 +132,13 @@ def thread_memory(threads: int, n_words: int, n_features: int, lanes: int) -> di
     }
 
 
-def histogram_memory(slots: int, cells: int, n: int, threads: int, lanes: int) -> dict[str, NDArray[Any]]:
-    """Histograms of nodes and of parts of nodes."""
+def histogram_memory(slots: int, cells: int, n: int, threads: int, lanes: int, unrounded: bool) -> dict[str, NDArray[Any]]:
+    """Histograms of nodes and of parts of nodes; all are wide where rows are not rounded."""
     cell = np.int32 if lanes else np.int64
-    large = n > ROWS_PACKED2 and not lanes
+    large = (n > ROWS_PACKED2 or unrounded) and not lanes
     plane = 2 * cells if large else cells
-    wide = n // ROWS_PACKED2 + 2 if large else 1
+    wide = slots if unrounded else n // ROWS_PACKED2 + 2 if large else 1
+    slots = 1 if unrounded else slots
     return {
         "tables": np.empty((slots, cells), cell),
         "wide": np.empty((wide, plane), np.int64),
@@ -160,16 +161,16 @@ def histograms_kept(growth: str, max_leaves: int, threads: int, bytes_each: int)
 
 
 def workspace(
-    table: ListedCodes, max_leaves: int, threads: int, n_groups: int, capacity: int, lanes: int, growth: str
+    table: ListedCodes, max_leaves: int, threads: int, n_groups: int, capacity: int, lanes: int, growth: str, unrounded: bool = False
 ) -> Workspace:
     """Room for trees of at most `max_leaves` leaves on `capacity` rows of these codes; lanes > 0: of several outputs.
 
-    Statistics and columns are put in by the grower.
+    Statistics and columns are put in by the grower; `unrounded` as there.
     """
     n, codes = capacity, table.codes
     cells = table.n_cells * max(lanes, 1)
     nodes = 4 * max_leaves + 2 * LEVEL_BATCH + 16
-    slots = histograms_kept(growth, max_leaves, threads, (4 if lanes else 8) * cells)
+    slots = histograms_kept(growth, max_leaves, threads, (4 if lanes else 16 if unrounded else 8) * cells)
     blocks = 2 * (n // min(SPLIT_ROWS, COLLECT_ROWS)) + LEVEL_BATCH + 2
     lane_stats = np.empty((codes.n_rows if lanes else 1, max(lanes, 1)), np.int32)
     return Workspace(
@@ -181,5 +182,5 @@ def workspace(
         **node_memory(nodes, n_groups, 2 * nodes if codes.is_category.any() else 1),
         **work_memory(blocks + nodes + 8 * LEVEL_BATCH * threads, blocks),
         **thread_memory(threads, codes.by_row.shape[1] // 8, codes.n_features, lanes),
-        **histogram_memory(slots, cells, n, threads, lanes),
+        **histogram_memory(slots, cells, n, threads, lanes, unrounded),
     )

@@ -1,0 +1,97 @@
+"""A tree as it was grown, and what remains when some of its splits are taken away."""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from woodwind.kernels.layout import STOP
+
+
+@dataclass(eq=False, slots=True)  # not frozen: that triples the time of making one
+class GrownTree:
+    """A finished tree on codes, its leaves still without values. The root is node 0, parents come before children.
+
+    Leaf j has the rows `rows[begin[j]:end[j]]`, if they were asked for; its sums are unrounded.
+    """
+
+    feature: NDArray[np.int32]  # (N,) -1 at a leaf
+    bin: NDArray[np.int64]  # (N,) number split: left when code <= bin
+    child: NDArray[np.int32]  # (N,) left child; the right one follows; 0 at a leaf
+    missing: NDArray[np.uint8]  # (N,)
+    set: NDArray[np.int64]  # (N,) row of `sets`; -1 otherwise
+    sets: NDArray[np.uint64]  # (S, 8) levels that go left, levels that go right
+    gain: NDArray[np.float64]  # (N,)
+    gradient: NDArray[np.float64]  # (N,) sums of all nodes
+    hessian: NDArray[np.float64]  # (N,)
+    count: NDArray[np.int64]  # (N,)
+    low: NDArray[np.float64]  # (N,) bounds of the value
+    high: NDArray[np.float64]  # (N,)
+    begin: NDArray[np.int64]  # (N,)
+    end: NDArray[np.int64]  # (N,)
+    rows: NDArray[np.int64]  # rows of the tree, leaf by leaf; none where they were not asked for
+    leaf_of_row: NDArray[np.int32]  # (n,) only rows that the tree was grown from
+
+    @property
+    def n_nodes(self) -> int:
+        """Number of nodes."""
+        return len(self.feature)
+
+    @property
+    def leaves(self) -> NDArray[np.int64]:
+        """Numbers of the leaves."""
+        return np.flatnonzero(self.feature < 0)
+
+
+def pruned(tree: GrownTree, min_gain: float) -> GrownTree:
+    """Remove splits below `min_gain` from the leaves upwards: a split stays if its gain or that of one below it is enough."""
+    feature = tree.feature.copy()
+    for node in np.flatnonzero(feature >= 0)[::-1]:
+        left = tree.child[node]
+        if feature[left] < 0 and feature[left + 1] < 0 and tree.gain[node] < min_gain:
+            feature[node] = -1
+    return without(tree, feature)
+
+
+def without(tree: GrownTree, feature: NDArray[np.int32]) -> GrownTree:
+    """The tree in which nodes that have lost their feature are leaves; nodes below them are gone."""
+    if np.array_equal(feature, tree.feature):
+        return tree
+    number = np.full(tree.n_nodes, -1, np.int64)
+    number[0] = 0
+    kept = [0]
+    owner = np.arange(tree.n_nodes)
+    for node in range(tree.n_nodes):
+        if tree.feature[node] < 0:
+            continue
+        left = int(tree.child[node])
+        if number[node] >= 0 and feature[node] >= 0:
+            for side in (left, left + 1):
+                number[side] = len(kept)
+                kept.append(side)
+        else:
+            owner[left] = owner[left + 1] = owner[node]
+    nodes = np.array(kept)
+    inner = feature[nodes] >= 0
+    if len(tree.rows) == 0:
+        raise ValueError("nodes can be taken away only from a tree that has kept its rows")
+    leaf_of_row = tree.leaf_of_row.copy()
+    leaf_of_row[tree.rows] = number[owner[tree.leaf_of_row[tree.rows]]]
+    child = np.where(inner, number[np.where(inner, tree.child[nodes], 0)], 0).astype(np.int32)
+    return replace(
+        tree,
+        feature=feature[nodes],
+        bin=tree.bin[nodes],
+        child=child,
+        missing=np.where(inner, tree.missing[nodes], STOP).astype(np.uint8),
+        set=np.where(inner, tree.set[nodes], -1),
+        gain=np.where(inner, tree.gain[nodes], 0.0),
+        gradient=tree.gradient[nodes],
+        hessian=tree.hessian[nodes],
+        count=tree.count[nodes],
+        low=tree.low[nodes],
+        high=tree.high[nodes],
+        begin=tree.begin[nodes],
+        end=tree.end[nodes],
+        leaf_of_row=leaf_of_row,
+    )
