@@ -77,8 +77,12 @@ class TreeMembers:
 
     def check(self) -> "TreeMembers":
         """The trees have the features of the schema; gives itself, or raises DataError."""
-        sound(self.forest.n_features == len(self.schema.levels), "the trees have other features than the schema")
-        sound(self.drawing.all_columns or self.drawing.n_columns == self.schema.n_inputs, "trees see other columns than there are")
+        counts = self.schema.code_counts
+        right = self.forest.n_features == len(counts) and np.array_equal(self.forest.set_words, -(-counts // 64))
+        sound(right and self.forest.n_trees > 0, "the trees have other features than the schema")
+        sound(self.drawing.n_columns == self.schema.n_inputs, "trees see other columns than there are")
+        kind = DecisionTreeRegressor if self.task.target.classes is None else DecisionTreeClassifier
+        sound(type(self.task.base) is kind, "the trees are no trees")
         sound(self.forest.n_outputs == max(self.task.target.n_classes, 1), "the trees have other scores than there are classes")
         return self
 
