@@ -17,6 +17,7 @@ from woodwind.auto.leaderboard import Leaderboard
 from woodwind.auto.model import AutoModel
 from woodwind.auto.outcome import Entry
 from woodwind.base.errors import NotStorableError
+from woodwind.base.sound import sound
 from woodwind.data.header import Header
 from woodwind.data.matrix_form import MatrixForm
 from woodwind.data.schema import Schema
@@ -179,6 +180,8 @@ class AutoKeeper:
         """The estimator."""
         model = EstimatorKeeper.whole(kind, parts)
         if _is_fitted(parts):
+            sound(len(model.leaderboard_) > 0, "the leaderboard is empty")
+            sound(model.n_features_in_ == model.model_.schema.n_inputs, "the model has another number of columns than its schema")
             model.leaderboard_ = Leaderboard(model.leaderboard_)
             model.score_, model.facts_ = model.leaderboard_[0].score, model.model_.facts
         return model

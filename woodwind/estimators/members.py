@@ -197,9 +197,9 @@ class AnyMembers:
         if self.classes is not None:
             sound_labels(self.classes, "a bag")
         for number, member in enumerate(self.fitted):
-            columns = self.columns(number)
             # Columns that have names are not given twice.
-            seen = self.header.n_columns if columns is None else len(columns) if self.header.names is None else np.unique(columns).size
+            twice = self.drawing.replace_columns and self.header.names is not None
+            seen = np.unique(self.drawing.columns(number)).size if twice else self.drawing.n_drawn_columns
             require_model(member, f"member {number}", classes=self.classes, n_columns=seen)
         return self
 

@@ -20,6 +20,8 @@ from woodwind.losses.classification import Multinomial, TwoClasses
 from woodwind.tree.forest import Forest
 
 Labels = NDArray[Any] | None
+# What adding up shares may lose.
+NEARLY = 1e-6
 
 
 def check_fit(model: Any) -> None:
@@ -204,6 +206,7 @@ def check_weighed(model: Any) -> None:
     shapes = {"weights_": "m", "weights_covariance_": "m m", "error_variances_": "m", "combinations_": "c m", "probabilities_": "c"}
     sound(has.get("weights_") is not None, "members have no weights")
     sound_shapes(type(model).__name__, {name: (has[name], axes) for name, axes in shapes.items() if name in has}, m=count)
+    sound((model.weights_ >= 0.0).all() and abs(float(model.weights_.sum()) - 1.0) < NEARLY, "the weights of members are no shares")
     sound(has.get("error_variances_", np.zeros(1)) >= 0.0, "a variance is below zero")
     sound(np.isfinite(has.get("error_variance_", 0.0)) & (has.get("error_variance_", 0.0) >= 0.0), "a variance is below zero")
 
@@ -312,8 +315,6 @@ def check_blender(model: Any) -> None:
 def check_auto(model: Any) -> None:
     """The estimator says of itself what its model says."""
     inside, classes = model.model_, classes_of(model)
-    sound(len(model.leaderboard_) > 0, "the leaderboard is empty")
-    sound(model.n_features_in_ == inside.schema.n_inputs, "the model has another number of columns than its schema")
     sound((classes is None) == (inside.task == "regression"), "the model is of another task")
     sound(classes is None or classes.tolist() == list(inside.classes), "the model is of other classes")
 

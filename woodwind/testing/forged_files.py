@@ -4,7 +4,10 @@ A batch of files is forged, loaded and asked in a process of its own, which tell
 not come to an end, is then known by its number.
 """
 
+import contextlib
+import copy
 import importlib
+import io
 import json
 import os
 import queue
@@ -29,7 +32,8 @@ from woodwind import store
 from woodwind.auto.explanation import explain_model
 from woodwind.auto.model import AutoModel
 from woodwind.base.errors import ModelFileError, WoodwindError
-from woodwind.cli.inspect import facts_of
+from woodwind.cli import inspect, leaderboard
+from woodwind.cli.opening import open_model
 from woodwind.report import page
 from woodwind.testing.forging import Graph, forged
 
@@ -83,16 +87,43 @@ def questions(model: Any, X: Any, path: Path) -> Iterator[tuple[str, Callable[[]
         if inside is model:
             yield "explain", lambda: explain_model(inside, few, 1).values
         yield "page", lambda: [page(inside.facts, "model.ww"), None][1]
-        yield "inspect", lambda: [facts_of(inside, path), None][1]
+        yield "opened alone", lambda: open_model(path).scores(X)
+        yield "inspect", lambda: printed(inspect.run, path)
+        yield "inspect as JSON", lambda: printed(inspect.run, path, "--json")
+        yield "leaderboard of the command", lambda: printed(leaderboard.run, path)
+    if getattr(model, "warm_start", False) and isinstance(getattr(model, "n_estimators", None), int):
+        yield "go on", lambda: gone_on(model, X)
     yield "save", lambda: store.save(path.with_suffix(".again.ww"), model)
 
 
-def is_finite(said: Any) -> bool:
-    """Whether all numbers of an answer are."""
+def gone_on(model: Any, X: Any) -> Any:
+    """Answers after one more member, learnt from rows that are made up."""
+    classes = getattr(model, "classes_", None)
+    y = np.linspace(0.5, 1.5, len(X)) if classes is None else classes[np.arange(len(X)) % len(classes)]
+    more = copy.copy(model)
+    more.n_estimators = min(model.n_estimators, 20) + 1
+    return more.fit(X, y).predict(X)
+
+
+def printed(command: Any, *given: Any) -> None:
+    """What a command prints is thrown away; a call that it takes for wrong is refused in its own words."""
+    with contextlib.redirect_stdout(io.StringIO()):
+        try:
+            command.main([str(one) for one in given], standalone_mode=False)
+        except Exception as error:
+            if any(kind.__name__ == "ClickException" for kind in type(error).__mro__):
+                raise ModelFileError(str(error)) from error
+            raise
+
+
+def is_finite(said: Any, of_logs: bool = False) -> bool:
+    """Whether all numbers of an answer are; the logarithm of a probability of zero need not be."""
     if isinstance(said, list | tuple):
-        return all(map(is_finite, said))
+        return all(is_finite(one, of_logs) for one in said)
     array = np.asarray(said)
-    return bool(np.isfinite(array).all()) if array.dtype.kind == "f" else True
+    if array.dtype.kind != "f":
+        return True
+    return bool((np.isfinite(array) | (of_logs & (array == -np.inf))).all())
 
 
 def outcome(path: Path, X: Any, honest: "Honest") -> str:
@@ -119,7 +150,7 @@ def outcome(path: Path, X: Any, honest: "Honest") -> str:
             continue
         except Exception as error:  # noqa: BLE001
             return f"raised: {name}: {told(error)}"
-        if name in honest.finite and not is_finite(said):
+        if name in honest.finite and not is_finite(said, of_logs="log" in name):
             return f"not finite: {name}"
     return LATER if refused else ANSWERED
 
@@ -200,7 +231,7 @@ class Honest(NamedTuple):
                 except (AttributeError, NotFittedError, WoodwindError):
                     continue
                 answers.add(name)
-                finite |= {name} if is_finite(said) else set()
+                finite |= {name} if is_finite(said, "log" in name) else set()
             taken = memory()[1] - before
         return cls(frozenset(answers), frozenset(finite), taken)
 

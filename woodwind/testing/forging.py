@@ -190,13 +190,13 @@ def forged(data: bytes, draw: random.Random) -> tuple[str, bytes]:
     """A file in which one thing or several are changed and all sums hold; in words, what was changed."""
     while True:
         graph, said = Graph.of(data), []
-        for _ in range(draw.choice((1, 1, 1, 1, 1, 1, 2, 2, 3, 5))):
-            name = draw.choice(tuple(CHANGES))
-            what = CHANGES[name](graph, draw)
-            said += [f"{name}: {what}"] if what else []
         try:
+            for _ in range(draw.choice((1, 1, 1, 1, 1, 1, 2, 2, 3, 5))):
+                name = draw.choice(tuple(CHANGES))
+                what = CHANGES[name](graph, draw)
+                said += [f"{name}: {what}"] if what else []
             changed = graph.data() if said else data
-        except Cycle:
+        except (Cycle, RecursionError):
             continue
         if changed != data:
             return "; ".join(said), changed
@@ -267,6 +267,21 @@ def change_size(graph: Graph, draw: random.Random) -> str:
         elif type(place.value) is int and place.value == old:
             place.set(new)
     return f"{old} -> {new}"
+
+
+def change_wide(graph: Graph, draw: random.Random) -> str:
+    """A model says that it is of very many classes or columns, and what would have to be as wide has no rows at all."""
+    place = chosen(graph, draw, lambda value: type(value) is int and value > 1)
+    if place is None:
+        return ""
+    old, new = place.value, draw.choice((2**16, 2**20, 2**28))
+    for other in graph.places():
+        if type(other.value) is int and other.value == old:
+            other.set(new)
+        elif isinstance(other.value, Array) and other.value.values.ndim == 2 and other.value.values.shape[1] in (old - 1, old):
+            width = new - old + other.value.values.shape[1]
+            other.set(Array(np.empty((0, width), other.value.values.dtype)))
+    return f"{place.kind}.{place.name} = {old} -> {new}"
 
 
 def change_word(graph: Graph, draw: random.Random) -> str:
@@ -405,7 +420,7 @@ def wrapped(graph: Graph, draw: random.Random) -> str:
 
 
 CHANGES: dict[str, Callable[[Graph, random.Random], str]] = {
-    "number": change_number, "number everywhere": change_number_everywhere, "size": change_size, "word": change_word, "type": change_type,
+    "number": change_number, "number everywhere": change_number_everywhere, "size": change_size, "wide": change_wide, "word": change_word, "type": change_type,
     "deeper": change_deeper, "array": change_array, "array again": change_array, "array once more": change_array, "list": change_list,
     "part": change_part, "kind": change_kind, "learnt": change_learnt, "one for all": wrapped,
 }  # fmt: skip
