@@ -4,7 +4,7 @@ One function for each family, by the names of the classes that an estimator is m
 whoever predicts follows them without another look, and allocates by them.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
@@ -14,7 +14,9 @@ from woodwind.base.sound import sound, sound_labels, sound_shapes
 from woodwind.data.schema import Schema
 from woodwind.ensemble.gate import Softmax
 from woodwind.estimators.adaptive_model import AdaptiveModel
+from woodwind.estimators.forest_skin import ForestSkin
 from woodwind.estimators.model_checks import require_model
+from woodwind.estimators.roster import DROP
 from woodwind.estimators.tree_members import TreeMembers
 from woodwind.losses.classification import Multinomial, TwoClasses
 from woodwind.tree.forest import Forest
@@ -91,6 +93,16 @@ def check_pool(pool: Any, classes: Labels, n_columns: int | None) -> int:
     return len(pool)
 
 
+def check_shown(model: Any, members: Iterable[Any]) -> None:
+    """Members that an estimator shows, in a list, in lists for each layer or by name, are those that it asks."""
+    known = {id(member) for member in members}
+    for name in ("estimators_", "named_estimators_", "layers_", "experts_"):
+        shown = vars(model).get(name, [])
+        waiting = list(shown.values()) if isinstance(shown, dict) else list(shown)
+        waiting = [inner for one in waiting for inner in (one if isinstance(one, list) else [one])]
+        sound(all(id(one) in known or (isinstance(one, str) and one == DROP) for one in waiting), f"{name} are not the members")
+
+
 def check_loss(model: Any) -> None:
     """The loss is of the task and has as many scores as the trees."""
     loss, classes = model.loss_, classes_of(model)
@@ -139,6 +151,7 @@ def check_adaboost(model: Any) -> None:
         sound(n_features is not None and len(models) == n_classes and all(one.n_labels == 2 for one in models), "a class has no model")
         require_model(second.final, "the second level", classes=model.classes_, n_columns=n_classes + int(n_features or 0), soft=True)
         sound(second.places.tolist() == np.searchsorted(model.classes_, second.final.classes_).tolist(), "the second level knows other classes")
+        sound(getattr(model, "final_estimator_", None) is second.final, "the second level is another one than is shown")
         sound(second.schema is None or second.schema.n_inputs == model.n_features_in_, "the second level has other columns")
     elif len(models) == 1:
         sound(models[0].n_labels == n_classes, "learners vote for other classes than the model has")
@@ -196,6 +209,7 @@ def check_bagging(model: Any) -> None:
     known = members.task.target.classes if isinstance(members, TreeMembers) else members.classes
     sound(schema_or_header.n_columns == model.n_features_in_ and len(members) >= 1, "members see other columns than the model, or are none")
     sound(same_labels(known, classes_of(model)), "members are of other classes than the model")
+    sound(hasattr(model.estimator_, "fit") and hasattr(model.estimator_, "get_params"), "estimator_ is no estimator")
     for drawing in (members.drawing, model._drawing):
         sound(drawing.n_columns == model.n_features_in_, "columns are drawn from others than there are")
 
@@ -203,6 +217,7 @@ def check_bagging(model: Any) -> None:
 def check_weighed(model: Any) -> None:
     """Every member has a weight."""
     has, count = vars(model), check_pool(model._pool, classes_of(model), model.n_features_in_)
+    check_shown(model, model._pool.members)
     shapes = {"weights_": "m", "weights_covariance_": "m m", "error_variances_": "m", "combinations_": "c m", "probabilities_": "c"}
     sound(has.get("weights_") is not None, "members have no weights")
     sound_shapes(type(model).__name__, {name: (has[name], axes) for name, axes in shapes.items() if name in has}, m=count)
@@ -214,6 +229,7 @@ def check_weighed(model: Any) -> None:
 def check_voting(model: Any) -> None:
     """The same for votes."""
     count = check_pool(model._pool, classes_of(model), model.n_features_in_)
+    check_shown(model, model._pool.members)
     shapes = {name: (getattr(model, name), "m") for name in ("weights_", "_member_weights")}
     sound(model.weights_ is not None, "members have no weights")
     sound_shapes(type(model).__name__, shapes, m=count)
@@ -223,9 +239,13 @@ def check_voting(model: Any) -> None:
 def check_selection(model: Any) -> None:
     """Members that were chosen count."""
     count = check_pool(model._pool, classes_of(model), model.n_features_in_)
-    sound_shapes(type(model).__name__, {"_counts": (model._counts, "m")}, m=count)
+    sound_shapes(type(model).__name__, {"_counts": (model._counts, "m"), "selected_": (model.selected_, "m")}, m=count)
     sound((model._counts >= 0.0).all() and model._counts.any(), "members do not count")
-    sound(model._given is None or hasattr(model._given, "predict"), "the ensemble that members were chosen from is none")
+    inside = (model.selected_ >= 0) & (model.selected_ < len(model.member_names_))
+    sound(inside.all() and np.unique(model.selected_).size == count, "a member is chosen that is not there, or twice")
+    given = model._given
+    trees = isinstance(given, ForestSkin) and hasattr(given, "grove_") and given.grove_.n_trees == len(model.member_names_)
+    sound(given is None or trees, "the ensemble that members were chosen from is none")
 
 
 def check_dynamic(model: Any) -> None:
@@ -233,6 +253,8 @@ def check_dynamic(model: Any) -> None:
     check_pool(model._model.pool, classes_of(model), model.n_features_in_)
     sound(model._model.space.form.schema.n_inputs == model.n_features_in_, "distances are of other columns than the model has")
     sound(model._model.manner.method in model._methods.values(), "the method is of another task")
+    sound(model.method_ is model._model.manner.method and model.n_neighbors_ == model._model.manner.k, "the method is another one than is shown")
+    check_shown(model, model._model.pool.members)
 
 
 def check_linear_averaging(model: Any) -> None:
@@ -253,6 +275,9 @@ def check_experts(model: Any) -> None:
     parts, form = model._parts, model._columns.form
     sound(form.schema.n_inputs == model.n_features_in_, "the model has another number of columns than its form")
     own = model.experts is None
+    check_shown(model, parts.experts.members)
+    gate = None if isinstance(parts.gate, Softmax) else parts.gate.members[0]
+    sound(model.gate_ is gate, "the gate is another one than is shown")
     count = check_pool(parts.experts, classes_of(model), form.width if own else model.n_features_in_)
     if isinstance(parts.gate, Softmax):
         sound(parts.gate.coef.shape[1] in (0, form.width), "the gate reads other columns than there are")
@@ -284,6 +309,7 @@ def check_stacking(model: Any) -> None:
             width = passage + (sum(layer.widths()) if layer.kept is None else len(layer.kept))
         widths.add(width)
     sound(len(widths) == 1, "chains of layers end in different columns")
+    check_shown(model, [one for chain in chains for layer in chain for pool in layer.pools for one in pool.members])
     for same in zip(*chains, strict=True):
         sound(all(layer.names == same[0].names and layer.sayings == same[0].sayings for layer in same), "chains have different layers")
     require_model(model.final_estimator_, "final_estimator_", classes=classes, n_columns=widths.pop())

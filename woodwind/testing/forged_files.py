@@ -19,7 +19,7 @@ import threading
 import time
 import traceback
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -48,7 +48,8 @@ BAD = ("not finite", "raised", "memory", "slow", "hung", "crashed")
 class Outcome(NamedTuple):
     """What became of one file."""
 
-    number: int
+    name: str  # of the model
+    number: int  # of the forgery
     end: str  # one of REFUSED, LATER, ANSWERED, or of BAD with more behind a colon
     change: str  # what was changed
 
@@ -79,6 +80,8 @@ def questions(model: Any, X: Any, path: Path) -> Iterator[tuple[str, Callable[[]
         yield "decision_path", lambda: [model.decision_path(few), None][1]
     if hasattr(model, "export_text"):
         yield "export_text", lambda: [model.export_text(), None][1]
+    if hasattr(model, "pruned_ensemble"):
+        yield "pruned_ensemble", lambda: model.pruned_ensemble().predict(X)
     if hasattr(model, "report"):
         yield "report", lambda: model.report(path.with_suffix(".html"))
     inside = model if isinstance(model, AutoModel) else getattr(model, "model_", None)
@@ -182,31 +185,37 @@ def keep(folder: Path, name: str, model: Any, X: Any) -> None:
     store.save(folder / f"{name}.rows.ww", X)
 
 
-def child(folder: Path, name: str, begin: int, end: int) -> None:
-    """Forge and ask; one line before each file, one after it."""
+def child(folder: Path, names: list[str], begin: int, end: int) -> None:
+    """Forge and ask; one line before each file, one after it. A name may say where it begins: name:number."""
     warnings.simplefilter("ignore")
     np.seterr(all="ignore")
-    whole = folder / f"{name}.ww"
+    for given in names:
+        name, _, first = given.partition(":")
+        with tempfile.TemporaryDirectory(dir=folder) as place:
+            one_model(folder, name, range(int(first or begin), end), Path(place) / "forged.ww")
+
+
+def one_model(folder: Path, name: str, numbers: range, path: Path) -> None:
+    """Some forgeries of one file."""
+    say([name, -1, None, "nothing"])
     X = store.load(folder / f"{name}.rows.ww")
     X = X if isinstance(X, np.ndarray) else importlib.import_module("pandas").DataFrame(X)
-    data = Graph.of(whole.read_bytes()).data()
-    with tempfile.TemporaryDirectory(dir=folder) as place:
-        path = Path(place) / "forged.ww"
-        honest = Honest.of(whole, X, path)
-        limit_memory()
-        for number in range(begin, end):
-            change, changed = forged(data, random.Random(f"{name} {number}"))
-            path.write_bytes(changed)
-            say([number, None, change])
-            forget_peak()
-            began, before = time.process_time(), memory()[0]
-            found = outcome(path, X, honest)
-            taken = memory()[1] - before - honest.memory
-            if taken > MOST_MEMORY:
-                found = f"memory: {taken >> 20} MB; {found}"
-            elif time.process_time() - began > SLOW:
-                found = f"slow: {time.process_time() - began:.1f} s; {found}"
-            say([number, found, change])
+    honest = Honest.of(folder / f"{name}.ww", X, path)
+    data = Graph.of(path.read_bytes()).data()
+    limit_memory()
+    for number in numbers:
+        change, changed = forged(data, random.Random(f"{name} {number}"))
+        path.write_bytes(changed)
+        say([name, number, None, change])
+        forget_peak()
+        began, before = time.process_time(), memory()[0]
+        found = outcome(path, X, honest)
+        taken = memory()[1] - before - honest.memory
+        if taken > MOST_MEMORY:
+            found = f"memory: {taken >> 20} MB; {found}"
+        elif time.process_time() - began > SLOW:
+            found = f"slow: {time.process_time() - began:.1f} s; {found}"
+        say([name, number, found, change])
 
 
 class Honest(NamedTuple):
@@ -220,7 +229,7 @@ class Honest(NamedTuple):
     def of(cls, whole: Path, X: Any, path: Path) -> "Honest":
         """Ask it some times: everything is compiled and imported then."""
         path.write_bytes(whole.read_bytes())
-        for _ in range(3):
+        for _ in range(2):
             answers, finite = set(), set()
             forget_peak()
             before = memory()[0]
@@ -261,38 +270,40 @@ def forget_peak() -> None:
 
 
 def limit_memory() -> None:
-    """What is allocated far beyond the need is an error and not the end of the machine."""
-    try:
-        import resource  # noqa: PLC0415
-    except ImportError:
-        return
-    found = dict(line.split(":", 1) for line in Path("/proc/self/status").read_text(encoding="ascii").splitlines() if line.startswith("Vm"))
-    limit = (int(found["VmSize"].split()[0]) << 10) + ROOM
-    resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
+    """What is allocated far beyond the need is an error and not the end of the machine, where the system can tell."""
+    status = Path("/proc/self/status")
+    if status.exists():
+        resource = importlib.import_module("resource")
+        found = dict(line.split(":", 1) for line in status.read_text(encoding="ascii").splitlines() if line.startswith("Vm"))
+        limit, most = (int(found["VmSize"].split()[0]) << 10) + ROOM, resource.getrlimit(resource.RLIMIT_AS)[1]
+        resource.setrlimit(resource.RLIMIT_AS, (limit if most < 0 else min(limit, most), most))
 
 
 # ------------------------------------------------------------------------------------------------------------ its parent
 
 
-def batch(folder: Path, name: str, begin: int, end: int, hangs: float = HANGS) -> list[Outcome]:
-    """The outcomes of some files, whatever happens to the process that looks at them."""
+def batch(folder: Path, names: Sequence[str], begin: int, end: int, hangs: float = HANGS) -> list[Outcome]:
+    """The outcomes of some forgeries of each of some models, whatever happens to the process that looks at them."""
     found: list[Outcome] = []
-    while begin < end:
-        lines, ended = watched(folder, name, begin, end, hangs)
-        done = [Outcome(*line) for line in lines if line[1] is not None]
-        found += done
-        if not lines:
-            raise RuntimeError(f"{name}: the honest file failed. {ended}")
-        if len(done) < end - begin:
-            number, _, change = lines[-1]
-            found.append(Outcome(number, ended, change))
-        begin += len(done) + 1
+    left = list(names)
+    while left:
+        lines, ended = watched(folder, left, begin, end, hangs)
+        found += [Outcome(*line) for line in lines if line[2] is not None]
+        if not ended:
+            break
+        if not lines or lines[-1][1] < 0:
+            raise RuntimeError(f"{lines[-1][0] if lines else names}: the honest file failed. {ended}")
+        name, number, _, change = lines[-1]
+        found.append(Outcome(name, number, ended, change))
+        left = [one for one in left if one.partition(":")[0] not in {line[0] for line in lines}]
+        if number + 1 < end:
+            left.insert(0, f"{name}:{number + 1}")
     return found
 
 
-def watched(folder: Path, name: str, begin: int, end: int, hangs: float) -> tuple[list[Any], str]:
-    """The lines of one process, and how it ended."""
-    command = [sys.executable, "-m", "woodwind.testing.forged_files", str(folder), name, str(begin), str(end)]
+def watched(folder: Path, names: Sequence[str], begin: int, end: int, hangs: float) -> tuple[list[Any], str]:
+    """The lines of one process, and how it ended; nothing where it came to its end."""
+    command = [sys.executable, "-m", "woodwind.testing.forged_files", str(folder), str(begin), str(end), *names]
     with tempfile.TemporaryFile() as errors, subprocess.Popen(command, stdout=subprocess.PIPE, stderr=errors, text=True) as process:
         coming: queue.Queue[str | None] = queue.Queue()
         reader = threading.Thread(target=_read, args=(process.stdout, coming), daemon=True)
@@ -300,7 +311,8 @@ def watched(folder: Path, name: str, begin: int, end: int, hangs: float) -> tupl
         lines: list[Any] = []
         while True:
             try:
-                line = coming.get(timeout=hangs if lines else 10 * hangs)
+                # An honest file is asked some times first, and may compile what nobody has asked for yet.
+                line = coming.get(timeout=hangs if lines and lines[-1][1] >= 0 else 20 * hangs)
             except queue.Empty:
                 process.kill()
                 return lines, "hung: no answer"
@@ -310,7 +322,7 @@ def watched(folder: Path, name: str, begin: int, end: int, hangs: float) -> tupl
         process.wait(60)
         errors.seek(0)
         said = errors.read().decode(errors="replace")
-    return lines, f"crashed: {process.returncode}: {said[-1500:]}"
+    return lines, "" if process.returncode == 0 else f"crashed: {process.returncode}: {said[-1500:]}"
 
 
 def _read(stream: Any, out: "queue.Queue[str | None]") -> None:
@@ -321,4 +333,4 @@ def _read(stream: Any, out: "queue.Queue[str | None]") -> None:
 
 if __name__ == "__main__":
     os.environ.setdefault("OMP_NUM_THREADS", "1")
-    child(Path(sys.argv[1]), sys.argv[2], int(sys.argv[3]), int(sys.argv[4]))
+    child(Path(sys.argv[1]), sys.argv[4:], int(sys.argv[2]), int(sys.argv[3]))

@@ -2,6 +2,7 @@
 
 import warnings
 from collections.abc import Callable
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -79,7 +80,7 @@ def columns_of(rng: np.random.Generator, rows: int) -> dict[str, Any]:
         "gaps": np.where(rng.random(rows) < 0.2, np.nan, rng.normal(size=rows)),
         "level": rng.choice(np.array(["a", "b", "c", "d"], object), rows),
         "many": np.array([f"level {k}" for k in rng.integers(0, 300, rows)], object),
-        "empty": np.full(rows, np.nan),
+        "empty": np.full(rows, None, object),
         "when": np.datetime64("2020-01-01", "s") + rng.integers(0, 10**8, rows).astype("m8[s]"),
     }
 
@@ -89,24 +90,32 @@ def table_model(estimator: Any) -> Any:
     return make_pipeline(TableToMatrix(), estimator)
 
 
-def stored_models(frame: Frame) -> dict[str, Stored]:
-    """One trained model of each sort, by a name for people."""
+def stored_models(frame: Frame, wanted: Callable[[str], bool] = lambda _: True) -> dict[str, Stored]:
+    """One trained model of each sort, by a name for people; those whose names are wanted."""
     given = Given.of(frame)
-    found: dict[str, Stored] = {}
+    two = given._replace(labels=given.labels == "no")
+    makers: dict[str, Callable[[], Stored]] = {}
+    for name, model in {**of_trees(), **of_members(), **of_pools()}.items():
+        makers[name] = partial(stored, model, given.table, given, given.asked)
+    for name, model in of_numbers().items():
+        makers[name] = partial(stored, model, given.numbers, given, given.asked_numbers)
+    for name, model in of_two_classes().items():
+        makers[name] = partial(stored, model, given.table, two, given.asked)
+    for name, make in of_wholes().items():
+        makers[name] = partial(whole, make, given)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        for name, model in {**of_trees(), **of_members(), **of_pools()}.items():
-            found[name] = Stored(trained(model, given.table, given), given.asked)
-        for name, model in of_numbers().items():
-            found[name] = Stored(trained(model, given.numbers, given), given.asked_numbers)
-        two = given._replace(labels=given.labels == "no")
-        for name, model in of_two_classes().items():
-            found[name] = Stored(trained(model, given.table, two), given.asked)
-        for name, model in of_wholes(given).items():
-            found[name] = Stored(model, given.asked)
-    parts = [("a", woodwind.StackingClassifier([("b", LogisticRegression())], cv=GroupKFold(3)))]
-    found["not fitted"] = Stored(woodwind.StackingClassifier(parts, cv=StratifiedGroupKFold(3)), given.asked)
-    return found
+        return {name: make() for name, make in makers.items() if wanted(name)}
+
+
+def stored(model: Any, X: Any, given: Given, asked: Any) -> Stored:
+    """The model, trained."""
+    return Stored(trained(model, X, given), asked)
+
+
+def whole(make: Callable[[Given], Any], given: Given) -> Stored:
+    """The same for one that is made otherwise than by `fit`."""
+    return Stored(make(given), given.asked)
 
 
 def trained(model: Any, X: Any, given: Given) -> Any:
@@ -119,6 +128,7 @@ def trained(model: Any, X: Any, given: Given) -> Any:
 def of_trees() -> dict[str, Any]:
     """Trees, forests and boosting."""
     boosting, numbers = woodwind.GradientBoostingClassifier, woodwind.GradientBoostingRegressor
+    drawn = {"random_state": np.random.RandomState(3)}
     losses = ("absolute_error", "huber", "quantile", "poisson", "gamma", "tweedie")
     return {
         "boosting, classes, warm": boosting(warm_start=True, **FEW),
@@ -130,7 +140,7 @@ def of_trees() -> dict[str, Any]:
         "tree, classes": woodwind.DecisionTreeClassifier(),
         "tree, numbers": woodwind.DecisionTreeRegressor(max_leaf_nodes=9),
         "forest, classes": woodwind.RandomForestClassifier(voting="hard", **FEW),
-        "forest, quantiles": woodwind.RandomForestRegressor(quantiles=True, oob_score=True, n_estimators=4, random_state=np.random.RandomState(3)),
+        "forest, quantiles": woodwind.RandomForestRegressor(**FEW | drawn, quantiles=True, oob_score=True),
         "extra-trees, classes": woodwind.ExtraTreesClassifier(warm_start=True, **FEW),
         "extra-trees, numbers": woodwind.ExtraTreesRegressor(**FEW),
         "random structure, classes": woodwind.RandomStructureForestClassifier(max_depth=4, **FEW),
@@ -153,7 +163,7 @@ def of_members() -> dict[str, Any]:
         "additive, numbers of estimators": woodwind.AdditiveRegressor(estimator=table_model(Ridge()), **FEW),
         "bagging, trees": woodwind.BaggingClassifier(max_features=0.7, oob_score=True, warm_start=True, **FEW),
         "bagging, numbers": woodwind.BaggingRegressor(param_distributions={"max_depth": [3, 4, None]}, **FEW),
-        "bagging of boosting": woodwind.BaggingClassifier(woodwind.GradientBoostingClassifier(n_estimators=2), n_estimators=2, voting="hard"),
+        "bagging of boosting": woodwind.BaggingClassifier(woodwind.GradientBoostingClassifier(**FEW), n_estimators=2, voting="hard"),
         "mixture of experts, classes": woodwind.MixtureOfExpertsClassifier(n_init=1, max_iter=3, random_state=0),
         "mixture of experts, numbers": woodwind.MixtureOfExpertsRegressor(n_init=1, max_iter=3, random_state=0),
         "linear averaging": woodwind.BayesianLinearAveragingRegressor(n_steps=100, random_state=0),
@@ -229,28 +239,44 @@ def of_numbers() -> dict[str, Any]:
 
 def of_two_classes() -> dict[str, Any]:
     """Losses and scores that there are for two classes only."""
+    one = [("one", table_model(LogisticRegression()))]
     return {
         "boosting, two classes": woodwind.GradientBoostingClassifier(**FEW),
         "boosting, exponential": woodwind.GradientBoostingClassifier(loss="exponential", **FEW),
         "additive, two classes": woodwind.AdditiveClassifier(loss="exponential", **FEW),
-        "stacking, two classes": woodwind.StackingClassifier([("one", table_model(LogisticRegression()))], cv=2, stack_method="decision_function"),
+        "stacking, two classes": woodwind.StackingClassifier(one, cv=2, stack_method="decision_function"),
         "voting, two classes": woodwind.VotingClassifier([("one", table_model(RidgeClassifier()))], voting="hard"),
     }
 
 
-def of_wholes(given: Given) -> dict[str, Any]:
-    """Trees of a forest; and what the main job makes: with members of all families, for two and three classes and for numbers, alone and with its estimator."""
+def of_wholes() -> dict[str, Callable[[Given], Any]]:
+    """One that is not trained; trees of a forest; and what the main job makes, for two and three classes and for numbers, with members of
+    all families, with its estimator and without.
+    """
     options: dict[str, Any] = {"models": 7, "random_state": 0, "n_jobs": 1}
-    fit = woodwind.AutoEnsembleClassifier
-    forest = woodwind.RandomForestClassifier(oob_score=True, **FEW).fit(given.table, given.labels)
+    classes, numbers = woodwind.AutoEnsembleClassifier, woodwind.AutoEnsembleRegressor
     return {
-        "selection of trees": trained(woodwind.EnsembleSelectionClassifier(forest), given.table, given),
-        "main job, three classes": fit(**options).fit(given.table, given.labels),
-        "main job, two classes": fit(**options).fit(given.table, given.labels == "no"),
-        "main job, numbers": woodwind.AutoEnsembleRegressor(**options).fit(given.table, given.amount),
-        "main job, by hand": by_hand(given),
-        "main job, levels as numbers": encoded(given),
+        "not fitted": not_fitted,
+        "selection of trees": selected_trees,
+        "main job, three classes": lambda given: classes(**options).fit(given.table, given.labels),
+        "main job, two classes": lambda given: classes(**options).fit(given.table, given.labels == "no"),
+        "main job, numbers": lambda given: numbers(**options).fit(given.table, given.amount),
+        "main job, by hand": by_hand,
+        "main job, levels as numbers": encoded,
     }
+
+
+def not_fitted(given: Given) -> Any:
+    """Parameters alone."""
+    del given
+    parts = [("a", woodwind.StackingClassifier([("b", LogisticRegression())], cv=GroupKFold(3)))]
+    return woodwind.StackingClassifier(parts, cv=StratifiedGroupKFold(3))
+
+
+def selected_trees(given: Given) -> Any:
+    """Some of the trees of a forest."""
+    forest = woodwind.RandomForestClassifier(oob_score=True, **FEW).fit(given.table, given.labels)
+    return trained(woodwind.EnsembleSelectionClassifier(forest), given.table, given)
 
 
 def by_hand(given: Given) -> AutoModel:
