@@ -38,7 +38,7 @@ from woodwind.report import page
 from woodwind.testing.forging import Graph, forged
 
 # Seconds of the processor for all questions about one file; seconds on the clock until a process is given up; bytes beyond the honest file.
-SLOW, HANGS, MOST_MEMORY = 5.0, 30.0, 200 << 20
+SLOW, HANGS, MOST_MEMORY = 5.0, 120.0, 200 << 20
 # What processes that look at forged files may take in all, beyond what they have: they must not take the machine with them.
 ROOM = 4 << 30
 REFUSED, LATER, ANSWERED = "refused", "refused later", "answered"
