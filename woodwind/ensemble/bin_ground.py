@@ -13,6 +13,7 @@ from woodwind.losses.base import Loss
 from woodwind.losses.integers import pack_classes, quantise_classes, quantise_rows
 from woodwind.tree.gradient_noise import room_for
 from woodwind.tree.grow import Grower, GrownTree
+from woodwind.tree.sampled_columns import grower_for
 from woodwind.tree.settings import TreeSettings
 
 
@@ -57,7 +58,7 @@ class BinGround:
         while len(self._growers) < self.sides:
             first = self._growers[0] if self._growers else None
             threads = self.threads if first is None else 1
-            self._growers.append(Grower(self.codes, self.settings, threads, self.capacity, self.outputs, first))
+            self._growers.append(grower_for(self.codes, self.settings, threads, self.capacity, self.outputs, first))
         return self._growers
 
     def take_in(self, loss: Loss, raw: Floats) -> None:

@@ -66,6 +66,7 @@ class Grower:
 
     `capacity` is the largest number of rows that a tree is grown from, counting a row as often as it is given.
     `beside` is another grower on the same table, with which it shares what neither of them writes to while it grows.
+    `rewritten` says that the codes are others for every tree, so that nothing is to be learnt from them beforehand.
     With several outputs a tree is grown from `lanes`, which `fill` takes from the derivatives; with one from `stats`.
     """
 
@@ -77,6 +78,7 @@ class Grower:
         capacity: int | None = None,
         outputs: int = 1,
         beside: "Grower | None" = None,
+        rewritten: bool = False,
     ) -> None:
         self.codes = codes
         self.settings = settings
@@ -102,7 +104,7 @@ class Grower:
         # A sum of so many rows must fit into 31 bits.
         self._lane_shift = ROW_BITS - min(GRADIENT_BITS, 30 - self.capacity.bit_length() + 1)
         bits = group_bits(settings.groups, n_features)
-        self._table: ListedCodes = ListedCodes(codes, row_lists(codes)) if beside is None else beside._table
+        self._table: ListedCodes = ListedCodes(codes, None if rewritten else row_lists(codes)) if beside is None else beside._table
         self._space = workspace(self._table, self.max_leaves, self.threads, bits.shape[1], self.capacity, self._lanes, settings.growth)
         # The second buffer of rows is empty when a tree begins. Only where rows may come twice, or have other names outside, or carry
         # something else, have statistics to be kept while they are moved.
@@ -112,18 +114,20 @@ class Grower:
         spare = self._space["rows"][self.capacity : self.capacity + codes.n_rows]
         self._stats = np.zeros(codes.n_rows, np.int64) if self._kept_apart else spare
         self._space.put("stats", self._stats)
-        self._columns: KeptColumns = KeptColumns(codes, self._table.lists, self.threads) if beside is None else beside._columns
+        self._columns: KeptColumns = (
+            KeptColumns(codes, self._table.lists, self.threads, whole=rewritten) if beside is None else beside._columns
+        )
         self._space.put("by_column", self._columns.by_column)
         self._space.put("column_at", self._columns.at)
-        self._share_bytes(beside)
+        self._share_bytes(beside, rewritten)
         self._space["member"][:] = bits
         if settings.monotonic is not None:
             self._space["monotonic"][:] = settings.monotonic
 
-    def _share_bytes(self, beside: "Grower | None") -> None:
+    def _share_bytes(self, beside: "Grower | None", rewritten: bool) -> None:
         """Let columns of few values share bytes, where trees have one output."""
         if beside is None:
-            whole_rows = self._table.lists is None and self.outputs == 1
+            whole_rows = self._table.lists is None and self.outputs == 1 and not rewritten
             found = sharing(self.codes, self.threads) if whole_rows else []
             self._shared = SharedBytes(self.codes, self._table.starts, found, self.threads)
         else:
