@@ -15,7 +15,7 @@ from woodwind.data.csv_dates import with_order
 from woodwind.data.csv_records import SEPARATORS, find_separator, is_header, records
 from woodwind.data.csv_types import GrowingColumn, settle, text_buffers, written_order
 from woodwind.data.dates import is_moment
-from woodwind.data.faults import fault, listed
+from woodwind.data.faults import fault, listed, repeated_names
 from woodwind.data.sources import READ_ERRORS, Source, damaged, empty
 
 # Bytes that are looked at to find the separator, and bytes that are read together.
@@ -128,13 +128,15 @@ def _first_records(text: bytes, separator: str) -> Iterator[int]:
 def _names(file: TextFile, cells: Sequence[str | None]) -> list[str]:
     """The names of the columns; those without are called by their places."""
     names = [(cell or "").strip() for cell in cells]
+    taken = set(names)
     for place, name in enumerate(names):
         if not name:
             called = f"column_{place + 1}"
-            while called in names:
+            while called in taken:
                 called += "_"
             names[place] = called
-    repeated = sorted({name for name in names if names.count(name) > 1}) if len(set(names)) < len(names) else []
+            taken.add(called)
+    repeated = repeated_names(names)
     if repeated:
         raise fault(
             "F008",

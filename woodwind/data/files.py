@@ -12,7 +12,7 @@ import pyarrow.parquet
 
 from woodwind.data.convert import CATEGORY
 from woodwind.data.csv_file import TextFile, open_text, read_texts
-from woodwind.data.faults import fault, listed
+from woodwind.data.faults import fault, listed, repeated_names
 from woodwind.data.sources import READ_ERRORS, Place, Source, damaged, find_sources, kind_of_contents
 from woodwind.data.written_schema import WrittenSchema
 
@@ -63,7 +63,8 @@ def read_table(
     names = _common_names(opened, columns)
     if schema is not None:
         _check_schema(schema, opened[0])
-        names = [name for name in names if name not in schema.ignored]
+        ignored = set(schema.ignored)
+        names = [name for name in names if name not in ignored]
         as_text = {*as_text, *schema.as_text}
     table = _joined(_parts(opened, names, as_text), opened)
     if table.num_rows == 0:
@@ -86,7 +87,8 @@ def text_columns(schema: Any) -> tuple[str, ...]:
 
 
 def _check_schema(schema: WrittenSchema, first: "TextFile | _BinaryFile") -> None:
-    missing = [column.name for column in schema.columns if column.name not in first.names and not column.is_ignored]
+    there = set(first.names)
+    missing = [column.name for column in schema.columns if column.name not in there and not column.is_ignored]
     if missing:
         raise unknown_columns(first.source.name, missing, first.names)
 
@@ -117,7 +119,7 @@ class _BinaryFile:
             self._open()
         except READ_ERRORS as error:
             raise damaged(source, error) from error
-        repeated = sorted({name for name in self.names if self.names.count(name) > 1}) if len(set(self.names)) < len(self.names) else []
+        repeated = repeated_names(self.names)
         if repeated:
             raise fault(
                 "F008",
@@ -157,15 +159,15 @@ def _without_index(names: Sequence[str]) -> list[str]:
 
 def _common_names(files: Sequence[TextFile | _BinaryFile], columns: Collection[str] | None) -> list[str]:
     """The columns to read: those asked for, else those of the first file; every file must have them all, and no others."""
-    first = files[0]
+    first, there = files[0], set(files[0].names)
     if columns is not None:
-        missing = [name for name in columns if name not in first.names]
+        missing = [name for name in columns if name not in there]
         if missing:
             raise unknown_columns(first.source.name, missing, first.names)
     for file in files[1:]:
-        wanted = list(columns) if columns is not None else first.names
-        lacking = [name for name in wanted if name not in set(file.names)]
-        more = [name for name in file.names if name not in set(first.names)] if columns is None else []
+        wanted, here = list(columns) if columns is not None else first.names, set(file.names)
+        lacking = [name for name in wanted if name not in here]
+        more = [name for name in file.names if name not in there] if columns is None else []
         if lacking or more:
             told = [f"lacks {listed(lacking)}" if lacking else "", f"has {listed(more)}" if more else ""]
             raise fault(

@@ -107,8 +107,8 @@ def _write(codes: Codes, sharers: list[Sharer], place: int, threads: int) -> Non
 def _steps(place: Integers, shared: Integers, cell: Integers, n_words: int) -> tuple[Integers, Integers]:
     """The steps in which bytes of a row are added, and where those of each word begin and end: (steps, STEP_WIDTH) and (n_words + 1,).
 
-    Of each byte: its place in the row, whether several columns share it, and its first cell. Those of one kind in a word are added together,
-    as many at a time as there can be.
+    Of each byte: its place in the row, whether several columns share it, and its first cell. Those of one kind in a word are added
+    together, as many at a time as there can be.
     """
     order = np.lexsort((place, shared, place // WORD))
     place, shared, cell = place[order], shared[order], cell[order]
