@@ -25,6 +25,7 @@ FEW, MANY = 40, 160  # columns
 class Name(str):
     """A name that counts how often it is compared with another, or looked up."""
 
+    __slots__ = ()
     compared = 0
 
     def __eq__(self, other):
@@ -101,6 +102,11 @@ def wide(columns, seed=0):
     return X, (X[:, 0] + X[:, 1] > 0).astype(int)
 
 
+def table_of(columns):
+    X, y = wide(columns)
+    return {**{f"x{number}": values for number, values in enumerate(X.T)}, "y": y}
+
+
 def boost(columns):
     X, y = wide(columns)
     model = woodwind.GradientBoostingClassifier(n_estimators=2, early_stopping=False, n_jobs=1).fit(X, y)
@@ -114,7 +120,7 @@ def boost(columns):
         lambda columns: woodwind.ExtraTreesClassifier(n_estimators=2, n_jobs=1).fit(*wide(columns)),
         lambda columns: boost(columns)[0].predict_proba(boost(columns)[1]),
         lambda columns: boost(columns)[0].explain(boost(columns)[1][:2]),
-        lambda columns: woodwind.fit({**{f"x{i}": v for i, v in enumerate(wide(columns)[0].T)}, "y": wide(columns)[1]}, "y", models=2, threads=1),
+        lambda columns: woodwind.fit(table_of(columns), "y", models=2, threads=1),
     ],
 )
 def test_calls_grow_no_faster_than_columns(work):
