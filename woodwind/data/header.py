@@ -34,8 +34,8 @@ class Header:
             return list(range(self.n_columns))
         where = {name: place for place, name in enumerate(raw.names)}
         missing = [name for name in self.names if name not in where]
-        known = set(self.names)
-        extra = [name for name in raw.names if name not in known and name not in beside]
+        known = {*self.names, *beside}
+        extra = [name for name in raw.names if name not in known]
         if missing:
             raise _missing_columns(missing, extra, owner)
         if extra:

@@ -114,7 +114,7 @@ class TreeMembers:
             # Columns that have names cannot be given twice.
             columns = self.drawing.columns(member)
             columns = columns if schema.names is None else np.unique(columns)
-            forest = on_features(forest, np.concatenate([np.flatnonzero(schema.source == column) for column in columns]))
+            forest = on_features(forest, np.concatenate([schema.features_of(column) for column in columns]))
             names = None if schema.names is None else tuple(schema.names[column] for column in columns)
             schema = Schema(names, tuple(schema.fields[column] for column in columns))
         tree._keep_schema(schema)
