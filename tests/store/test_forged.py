@@ -22,7 +22,8 @@ from woodwind.base.errors import DataError
 from woodwind.estimators.matrix import TableToMatrix
 from woodwind.store.kinds import KINDS
 from woodwind.testing.forged_files import BAD, batch, keep
-from woodwind.testing.forging import Array, Graph, Thing, forged
+from woodwind.testing.forging import forged
+from woodwind.testing.model_graph import Array, Graph, Thing
 from woodwind.testing.stored_models import stored_models
 
 RNG = np.random.default_rng(0)
@@ -245,7 +246,7 @@ def test_no_part_may_be_anything(name, kind, part, value, tmp_path):
 def test_predictions_that_are_not_finite_are_an_error_and_no_prediction():
     model = woodwind.GradientBoostingRegressor(n_estimators=3, early_stopping=False).fit(NUMBERS, TARGET)
     model.forest_ = replace(model.forest_, value=np.full_like(model.forest_.value, 1.7e308))
-    with pytest.raises(DataError, match="GradientBoostingRegressor: what it predicts is not a finite number for 60 of 60 rows, .* row 0"):
+    with pytest.raises(DataError, match=r"GradientBoostingRegressor: what it predicts is not a finite number for 60 of 60 rows, .* row 0"):
         model.predict(NUMBERS)
     forest = woodwind.RandomForestRegressor(n_estimators=3).fit(NUMBERS, TARGET)
     forest.grove_ = replace(forest.grove_, mixed=np.full_like(forest.grove_.mixed, 1.7e308), _stops=[])

@@ -46,7 +46,8 @@ class LinearMember:
         """Raise DataError where something does not fit."""
         if self.slopes.ndim != 2 or self.slopes.shape[1] < 1 or self.start.shape != self.slopes.shape[1:]:
             raise DataError("the slopes of a linear member do not fit its start")
-        if not (np.isfinite(self.slopes).all() and np.isfinite(self.start).all() and np.isfinite([self.low, self.high]).all() and self.low <= self.high):
+        ends = np.isfinite([self.low, self.high]).all() and self.low <= self.high
+        if not (np.isfinite(self.slopes).all() and np.isfinite(self.start).all() and ends):
             raise DataError("the numbers of a linear member are not finite")
         return self
 

@@ -62,7 +62,7 @@ def finite(answer: Array, owner: str) -> Array:
     if answer.dtype.kind == "f" and not np.isfinite(answer).all():
         odd = np.flatnonzero(~np.isfinite(answer.reshape(len(answer), -1)).all(axis=1))
         raise DataError(
-            f"{owner}: what it predicts is not a finite number for {odd.size:,} of {len(answer):,} rows, the first of which is row {odd[0]}. "
+            f"{owner}: what it predicts is not a finite number for {odd.size:,} of {len(answer):,} rows, the first of them row {odd[0]}. "
             "Either numbers of these rows are too large for the model, or the model itself is damaged: look at the rows, or train it again."
         )
     return answer

@@ -16,7 +16,7 @@ from woodwind.data.matrix_form import MatrixForm
 from woodwind.estimators.dynamic_model import DynamicModel, Manner, Near, Space
 from woodwind.estimators.judging import Judged, Trial, as_they_are, check_probabilities, held_out, judged_out_of_fold
 from woodwind.estimators.members import TableOfAny
-from woodwind.estimators.model_checks import asked, require_model
+from woodwind.estimators.model_checks import ask_model, require_model
 from woodwind.estimators.pool import are_fitted, open_table_of
 from woodwind.estimators.pool_skin import PoolSkin
 from woodwind.estimators.seen_rows import tell_of_perfect
@@ -311,7 +311,7 @@ class Judge:
         """The chance of each pair of a row and a member."""
         if len(self.model.classes_) < 2:
             return np.full(len(facts), float(self.model.classes_[0]))
-        return asked(self.model, lambda: np.asarray(self.model.predict_proba(facts)[:, 1], np.float64))
+        return ask_model(self.model, lambda: np.asarray(self.model.predict_proba(facts)[:, 1], np.float64))
 
 
 def joined(found: list[dict[str, Any]], model: DynamicModel) -> SelectionExplanation:

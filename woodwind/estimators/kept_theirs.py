@@ -138,7 +138,8 @@ class TheirKeeper:
         name, known = kind.__name__, KEPT[kind.__name__]
         sound(parts.keys() == {"parameters", "learnt"} and all(type(part) is dict for part in parts.values()), f"a {name} has other parts")
         parameters, learnt = parts["parameters"] | dict.fromkeys(PLACES.get(name, ())), parts["learnt"]
-        sound(parameters.keys() <= set(kind._get_param_names()), f"a {name} has parameters that the scikit-learn of this machine does not know")
+        names = set(kind._get_param_names())
+        sound(parameters.keys() <= names, f"a {name} has parameters that the scikit-learn of this machine does not know")
         for part, value in learnt.items():
             sound(part in known and fits(value, known[part].hint), f"{part} of a {name} is not what it should be{_wanted(known, part)}")
         model = kind(**parameters)
@@ -204,7 +205,7 @@ def check_learnt(name: str, learnt: dict[str, Any], parameters: dict[str, Any]) 
         check(name, learnt, parameters)
 
 
-def check_binary(name: str, learnt: dict[str, Any], parameters: dict[str, Any]) -> None:
+def check_binary(name: str, learnt: dict[str, Any], _parameters: dict[str, Any]) -> None:
     """The labels that scores are turned into are those of the model."""
     binary, n_classes = learnt["_label_binarizer"], len(learnt["classes_"])
     right = type(binary).__name__ == "LabelBinarizer" and hasattr(binary, "classes_")
@@ -212,13 +213,13 @@ def check_binary(name: str, learnt: dict[str, Any], parameters: dict[str, Any]) 
     sound(binary.y_type_ == ("binary" if n_classes <= 2 else "multiclass"), f"a {name} has labels of another kind than classes")
 
 
-def check_labels(name: str, learnt: dict[str, Any], parameters: dict[str, Any]) -> None:
+def check_labels(name: str, learnt: dict[str, Any], _parameters: dict[str, Any]) -> None:
     """Labels of one target."""
     sound(learnt["y_type_"] in ("binary", "multiclass"), f"a {name} is of several targets")
     sound(not learnt["sparse_input_"], f"a {name} is of sparse labels")
 
 
-def check_moments(name: str, learnt: dict[str, Any], parameters: dict[str, Any]) -> None:
+def check_moments(name: str, learnt: dict[str, Any], _parameters: dict[str, Any]) -> None:
     """Spreads are above zero, and shares are shares."""
     sound((learnt["var_"] > 0.0).all(), f"a {name} has impossible moments")
     sound((learnt["class_prior_"] >= 0.0).all() and (learnt["class_prior_"] > 0.0).any(), f"a {name} has impossible shares")
@@ -238,7 +239,7 @@ def check_dummy(name: str, learnt: dict[str, Any], parameters: dict[str, Any]) -
     sound((prior >= 0.0).all() and abs(float(prior.sum()) - 1.0) < 1e-6, f"a {name} has impossible shares")
 
 
-def check_net(name: str, learnt: dict[str, Any], parameters: dict[str, Any]) -> None:
+def check_net(name: str, learnt: dict[str, Any], _parameters: dict[str, Any]) -> None:
     """Each layer takes what the one before gives."""
     coefs, intercepts = learnt["coefs_"], learnt["intercepts_"]
     sound(len(coefs) == len(intercepts) == learnt["n_layers_"] - 1 >= 1, f"a {name} has other layers than it should")
@@ -268,7 +269,8 @@ def check_near(name: str, learnt: dict[str, Any], parameters: dict[str, Any]) ->
         sound(part in METRIC_PARAMETERS, f"a distance of a {name} has the parameter {part[:40]!r}, which is not known")
         sound_shapes(f"a distance of a {name}", {part: (np.asarray(value, np.float64), METRIC_PARAMETERS[part])}, p=width)
     if "classes_" in learnt:
-        sound(not learnt["outputs_2d_"] and target.min() >= 0 and target.max() < len(learnt["classes_"]), f"a {name} has impossible classes")
+        inside = target.min() >= 0 and target.max() < len(learnt["classes_"])
+        sound(not learnt["outputs_2d_"] and inside, f"a {name} has impossible classes")
 
 
 CHECKS: dict[str, tuple[Any, ...]] = {

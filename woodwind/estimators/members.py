@@ -24,7 +24,7 @@ from woodwind.ensemble.drawing import Drawing
 from woodwind.ensemble.noise import class_shares, drawn_parameters, flipped, smeared_classes, smeared_numbers
 from woodwind.estimators.boosted import Encoded
 from woodwind.estimators.boosting import GradientBoostingClassifier, GradientBoostingRegressor
-from woodwind.estimators.model_checks import asked, require_model
+from woodwind.estimators.model_checks import ask_model, require_model
 from woodwind.estimators.target import Target
 from woodwind.params.check import check
 
@@ -217,7 +217,7 @@ class AnyMembers:
     def answer(self, member: int, table: TableOfAny, kind: Kind, rows: Integers | None = None) -> Floats:
         """What one member says of some rows, or of all."""
         estimator, X = self.fitted[member], table.take(self.columns(member), rows)
-        return asked(estimator, lambda: self._answer(estimator, member, X, kind))
+        return ask_model(estimator, lambda: self._answer(estimator, member, X, kind))
 
     def _answer(self, estimator: Any, member: int, X: Any, kind: Kind) -> Floats:
         if kind == "numbers":

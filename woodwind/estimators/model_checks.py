@@ -50,7 +50,8 @@ def require_trained(model: Any, what: str) -> None:
         except (NotFittedError, TypeError):
             sound(False, f"{what} is not trained")
         own = getattr(step, "n_features_in_", None)
-        sound(width is None or own is None or own == width or type(step).__name__ in BLIND, f"a step of {what} takes other columns than come")
+        fits = width is None or own is None or own == width or type(step).__name__ in BLIND
+        sound(fits, f"a step of {what} takes other columns than come")
         sound(step is steps[-1] or hasattr(step, "transform"), f"a step of {what} passes nothing on")
         width = width_of(step)
 
@@ -64,7 +65,7 @@ def width_of(step: Any) -> int | None:
     return int(own) if own is not None and type(step).__name__.endswith("Scaler") else None
 
 
-def asked(model: Any, call: Callable[[], T]) -> T:
+def ask_model(model: Any, call: Callable[[], T]) -> T:
     """What the call gives, by which a model that is part of another one is asked; an error in it names the model, and is one of ours."""
     try:
         return call()

@@ -36,7 +36,8 @@ def check_fit(model: Any) -> None:
 
 def classes_of(model: Any) -> Labels:
     """The labels of a classifier; None for numbers."""
-    return vars(model).get("classes_")
+    found: Labels = vars(model).get("classes_")
+    return found
 
 
 def same_labels(one: Labels, other: Labels) -> bool:
@@ -82,14 +83,16 @@ def check_trees(model: Any, schema: Schema) -> None:
 def check_forest(forest: Forest, schema: Schema) -> None:
     """A forest has the features of the schema, and sets have room for all of their levels: kernels look them up."""
     sound(forest.n_features == len(schema.levels), "the trees have other features than the schema")
-    sound(forest.n_nodes == 0 or np.array_equal(forest.set_words, -(-schema.code_counts // 64)), "the trees have other levels than the schema")
+    words = -(-schema.code_counts // 64)
+    sound(forest.n_nodes == 0 or np.array_equal(forest.set_words, words), "the trees have other levels than the schema")
 
 
 def check_pool(pool: Any, classes: Labels, n_columns: int | None) -> int:
     """A pool answers for these classes, from tables of so many columns; how many members it has."""
     sound(same_labels(pool.classes, classes), "the members are of other classes than the model")
     header = getattr(pool, "header", None)
-    sound(header is None or n_columns is None or header.n_columns == n_columns, "the members were trained with other columns than the model")
+    right = header is None or n_columns is None or header.n_columns == n_columns
+    sound(right, "the members were trained with other columns than the model")
     return len(pool)
 
 
@@ -119,6 +122,9 @@ def check_boosting(model: Any) -> None:
     """Rounds are such, and the model that it began from, if there is one, is one."""
     check_loss(model)
     sound(model.n_trees_per_iteration_ >= 1 and model.n_iter_ >= 0, "there are no rounds")
+    if model._earlier is not None:
+        sound(model._earlier.schema is model.schema_, "it goes on with other columns than it has")
+        sound(model._earlier.trained.first.size == model.loss_.width, "it goes on with other scores than the loss has")
     if model.init_ is not None:
         require_model(model.init_, "init_", classes=classes_of(model), n_columns=model.n_features_in_, soft=True)
 
@@ -150,7 +156,8 @@ def check_adaboost(model: Any) -> None:
         n_features = len(second.schema.levels) if second.schema is not None else n_features
         sound(n_features is not None and len(models) == n_classes and all(one.n_labels == 2 for one in models), "a class has no model")
         require_model(second.final, "the second level", classes=model.classes_, n_columns=n_classes + int(n_features or 0), soft=True)
-        sound(second.places.tolist() == np.searchsorted(model.classes_, second.final.classes_).tolist(), "the second level knows other classes")
+        places = np.searchsorted(model.classes_, second.final.classes_)
+        sound(second.places.tolist() == places.tolist(), "the second level knows other classes")
         sound(getattr(model, "final_estimator_", None) is second.final, "the second level is another one than is shown")
         sound(second.schema is None or second.schema.n_inputs == model.n_features_in_, "the second level has other columns")
     elif len(models) == 1:
@@ -165,7 +172,8 @@ def check_adaboost(model: Any) -> None:
 def check_adaboost_numbers(model: Any) -> None:
     """Every learner has a weight."""
     learners = model._estimators
-    sound(bool(learners) != ("forest_" in vars(model)) and ("forest_" in vars(model)) == ("schema_" in vars(model)), "learners are mixed up")
+    trees = "forest_" in vars(model)
+    sound(bool(learners) != trees and trees == ("schema_" in vars(model)), "learners are mixed up")
     for learner in learners:
         require_model(learner, "a learner", classes=None, n_columns=model.n_features_in_)
     count = len(learners) or model.forest_.n_trees
@@ -233,7 +241,8 @@ def check_voting(model: Any) -> None:
     shapes = {name: (getattr(model, name), "m") for name in ("weights_", "_member_weights")}
     sound(model.weights_ is not None, "members have no weights")
     sound_shapes(type(model).__name__, shapes, m=count)
-    sound(model._member_weights is None or ((model._member_weights >= 0.0).all() and model._member_weights.any()), "members have no weights")
+    given = model._member_weights
+    sound(given is None or ((given >= 0.0).all() and given.any()), "members have no weights")
 
 
 def check_selection(model: Any) -> None:
@@ -253,7 +262,8 @@ def check_dynamic(model: Any) -> None:
     check_pool(model._model.pool, classes_of(model), model.n_features_in_)
     sound(model._model.space.form.schema.n_inputs == model.n_features_in_, "distances are of other columns than the model has")
     sound(model._model.manner.method in model._methods.values(), "the method is of another task")
-    sound(model.method_ is model._model.manner.method and model.n_neighbors_ == model._model.manner.k, "the method is another one than is shown")
+    manner = model._model.manner
+    sound(model.method_ is manner.method and model.n_neighbors_ == manner.k, "the method is another one than is shown")
     check_shown(model, model._model.pool.members)
 
 

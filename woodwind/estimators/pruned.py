@@ -47,7 +47,8 @@ class TreePool:
         inside = all(0 <= place < whole.n_trees for place in self.places)
         sound(inside and self.grove.n_trees == len(self.places), "a tree is not one of the forest")
         own = getattr(self.forest, "classes_", None)
-        sound((own is None) == (self.classes is None) and (own is None or np.array_equal(own, self.classes)), "the trees have other classes")
+        same = own is None if self.classes is None else own is not None and np.array_equal(own, self.classes)
+        sound(same, "the trees have other classes")
         return self
 
     def __len__(self) -> int:

@@ -1,7 +1,7 @@
 """What becomes of forged files: are they refused, or do they answer; does any crash the process, hang, or take memory?
 
-A batch of files is forged, loaded and asked in a process of its own, which tells of each file before and after it: a crash, or one that does
-not come to an end, is then known by its number.
+A batch of files is forged, loaded and asked in a process of its own, which tells of each file before and after it: a crash, or one that
+does not come to an end, is then known by its number.
 """
 
 import contextlib
@@ -35,13 +35,15 @@ from woodwind.base.errors import ModelFileError, WoodwindError
 from woodwind.cli import inspect, leaderboard
 from woodwind.cli.opening import open_model
 from woodwind.report import page
-from woodwind.testing.forging import Graph, forged
+from woodwind.testing.forging import damaged, forged
+from woodwind.testing.model_graph import Graph
 
 # Seconds of the processor for all questions about one file; seconds on the clock until a process is given up; bytes beyond the honest file.
 SLOW, HANGS, MOST_MEMORY = 5.0, 120.0, 200 << 20
 # What processes that look at forged files may take in all, beyond what they have: they must not take the machine with them.
 ROOM = 4 << 30
 REFUSED, LATER, ANSWERED = "refused", "refused later", "answered"
+WAYS = {"forged": forged, "damaged": damaged}
 BAD = ("not finite", "raised", "memory", "slow", "hung", "crashed")
 
 
@@ -65,7 +67,7 @@ class Outcome(NamedTuple):
 def questions(model: Any, X: Any, path: Path) -> Iterator[tuple[str, Callable[[], Any]]]:
     """Everything that can be asked of a model and that follows what the file says."""
     few = X[:2]
-    names = ("predict", "predict_proba", "predict_log_proba", "decision_function", "apply", "predict_quantiles", "predict_interval", "transform")
+    names = ("predict", "predict_proba", "predict_log_proba", "decision_function", "apply", "predict_quantiles", "transform")
     yield from ((name, lambda name=name: getattr(model, name)(X)) for name in names if hasattr(model, name))
     staged = ("staged_predict", "staged_predict_proba", "staged_decision_function")
     yield from ((name, lambda name=name: list(getattr(model, name)(X))) for name in staged if hasattr(model, name))
@@ -134,8 +136,8 @@ def outcome(path: Path, X: Any, honest: "Honest") -> str:
     try:
         model = woodwind.load(path)
     except ModelFileError as error:
-        cause = error.__cause__
-        return f"memory: load: {cause}" if isinstance(cause, MemoryError) or isinstance(getattr(cause, "__cause__", None), MemoryError) else REFUSED
+        causes = (error.__cause__, getattr(error.__cause__, "__cause__", None))
+        return f"memory: load: {causes}" if any(isinstance(cause, MemoryError) for cause in causes) else REFUSED
     except Exception as error:  # noqa: BLE001
         return f"raised: load: {told(error)}"
     refused = not is_fitted(model)
@@ -185,17 +187,17 @@ def keep(folder: Path, name: str, model: Any, X: Any) -> None:
     store.save(folder / f"{name}.rows.ww", X)
 
 
-def child(folder: Path, names: list[str], begin: int, end: int) -> None:
-    """Forge and ask; one line before each file, one after it. A name may say where it begins: name:number."""
+def child(folder: Path, names: list[str], begin: int, end: int, how: str) -> None:
+    """Forge or damage, and ask; one line before each file, one after it. A name may say where it begins: name:number."""
     warnings.simplefilter("ignore")
     np.seterr(all="ignore")
     for given in names:
         name, _, first = given.partition(":")
         with tempfile.TemporaryDirectory(dir=folder) as place:
-            one_model(folder, name, range(int(first or begin), end), Path(place) / "forged.ww")
+            one_model(folder, name, range(int(first or begin), end), Path(place) / "forged.ww", how)
 
 
-def one_model(folder: Path, name: str, numbers: range, path: Path) -> None:
+def one_model(folder: Path, name: str, numbers: range, path: Path, how: str) -> None:
     """Some forgeries of one file."""
     say([name, -1, None, "nothing"])
     X = store.load(folder / f"{name}.rows.ww")
@@ -204,7 +206,8 @@ def one_model(folder: Path, name: str, numbers: range, path: Path) -> None:
     data = Graph.of(path.read_bytes()).data()
     limit_memory()
     for number in numbers:
-        change, changed = forged(data, random.Random(f"{name} {number}"))
+        say([name, number, None, ""])
+        change, changed = WAYS[how](data, random.Random(f"{name} {number}"))
         path.write_bytes(changed)
         say([name, number, None, change])
         forget_peak()
@@ -263,10 +266,8 @@ def memory() -> tuple[int, int]:
 
 def forget_peak() -> None:
     """The peak counts from here on."""
-    try:
+    with contextlib.suppress(OSError):
         Path("/proc/self/clear_refs").write_text("5", encoding="ascii")
-    except OSError:
-        pass
 
 
 def limit_memory() -> None:
@@ -282,12 +283,12 @@ def limit_memory() -> None:
 # ------------------------------------------------------------------------------------------------------------ its parent
 
 
-def batch(folder: Path, names: Sequence[str], begin: int, end: int, hangs: float = HANGS) -> list[Outcome]:
-    """The outcomes of some forgeries of each of some models, whatever happens to the process that looks at them."""
+def batch(folder: Path, names: Sequence[str], begin: int, end: int, how: str = "forged", hangs: float = HANGS) -> list[Outcome]:
+    """The outcomes of some forgeries of each of some models, whatever happens to the process that looks at them; or of damaged files."""
     found: list[Outcome] = []
     left = list(names)
     while left:
-        lines, ended = watched(folder, left, begin, end, hangs)
+        lines, ended = watched(folder, left, (begin, end, how), hangs)
         found += [Outcome(*line) for line in lines if line[2] is not None]
         if not ended:
             break
@@ -301,9 +302,9 @@ def batch(folder: Path, names: Sequence[str], begin: int, end: int, hangs: float
     return found
 
 
-def watched(folder: Path, names: Sequence[str], begin: int, end: int, hangs: float) -> tuple[list[Any], str]:
+def watched(folder: Path, names: Sequence[str], what: tuple[int, int, str], hangs: float) -> tuple[list[Any], str]:
     """The lines of one process, and how it ended; nothing where it came to its end."""
-    command = [sys.executable, "-m", "woodwind.testing.forged_files", str(folder), str(begin), str(end), *names]
+    command = [sys.executable, "-m", "woodwind.testing.forged_files", str(folder), *map(str, what), *names]
     with tempfile.TemporaryFile() as errors, subprocess.Popen(command, stdout=subprocess.PIPE, stderr=errors, text=True) as process:
         coming: queue.Queue[str | None] = queue.Queue()
         reader = threading.Thread(target=_read, args=(process.stdout, coming), daemon=True)
@@ -333,4 +334,4 @@ def _read(stream: Any, out: "queue.Queue[str | None]") -> None:
 
 if __name__ == "__main__":
     os.environ.setdefault("OMP_NUM_THREADS", "1")
-    child(Path(sys.argv[1]), sys.argv[4:], int(sys.argv[2]), int(sys.argv[3]))
+    child(Path(sys.argv[1]), sys.argv[5:], int(sys.argv[2]), int(sys.argv[3]), sys.argv[4])

@@ -40,7 +40,7 @@ from woodwind.estimators.matrix import TableToMatrix
 Frame = Callable[[dict[str, Any]], Any]  # makes a table of columns, such as pandas.DataFrame
 
 ROWS, ASKED = 120, 12
-FEW = {"n_estimators": 4, "random_state": 0}
+FEW: dict[str, Any] = {"n_estimators": 4, "random_state": 0}
 
 
 class Stored(NamedTuple):
