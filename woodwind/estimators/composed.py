@@ -22,7 +22,7 @@ def narrow_tags(tags: Any, members: Iterable[Any]) -> None:
 
 
 def input_tags_of(estimator: Any) -> Any:
-    """Which tables an estimator takes. scikit-learn says of no pipeline that it takes missing values, also of one that begins by filling them."""
+    """Which tables an estimator takes. scikit-learn says of no pipeline that it takes missing values, not even of one that fills them."""
     first = estimator.steps[0][1] if isinstance(estimator, Pipeline) and estimator.steps else None
     return get_tags(first if isinstance(first, TableToMatrix) else estimator).input_tags
 
