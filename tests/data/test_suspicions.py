@@ -137,6 +137,17 @@ def test_leaks_of_several_classes_and_of_numbers():
     assert "says the same as the target" in leaks[0].words
 
 
+@pytest.mark.parametrize("parts", [2, 3, 6])
+def test_a_copy_of_a_number_that_was_cut_into_parts_is_a_leak(parts):
+    cut = np.searchsorted(np.quantile(NUMBERS, np.arange(1, parts) / parts), NUMBERS)
+    words = np.array([f"part {7 * part % 11}" for part in range(parts)])[cut]
+    blurred = np.where(np.arange(N) % 50 == 0, (cut + 1) % parts, cut)
+    extra = {"as numbers": cut, "as words": words, "blurred": blurred, "top": (np.sort(NUMBERS)[-3] <= NUMBERS).astype(int)}
+    leaks = found(extra, y=NUMBERS, is_class=False, kind="leak")
+    assert {one.columns[0] for one in leaks} == {"as numbers", "as words"}
+    assert f"the {parts} values of 'as numbers' stand for ranges of the target that do not overlap" in leaks[0].words
+
+
 def test_small_tables_and_rare_classes_are_given_the_benefit_of_the_doubt():
     few = np.zeros(N, int)
     few[:8] = 1

@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
-from sklearn.model_selection import check_cv
+from sklearn.model_selection import KFold, StratifiedKFold, check_cv
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from woodwind.base.errors import ParameterError, TableError
@@ -98,7 +98,9 @@ class Blender(Storable):
             count = min(FOLDS if cv is None else cv, fewest)
             if count < 2:
                 return []
-            found = check_cv(count, truth[present], classifier=classifies).split(np.zeros((len(present), 1)), truth[present])
+            # Shuffled, as in a stack: rows may come in the order of time. A blender draws nothing else, and has no seed to be given.
+            folds = (StratifiedKFold if classifies else KFold)(count, shuffle=True, random_state=0)
+            found = folds.split(np.zeros((len(present), 1)), truth[present])
             return [(present[train], present[held]) for train, held in found]
         try:
             found = list(check_cv(cv, truth, classifier=classifies).split(np.zeros((n_rows, 1)), truth))

@@ -169,7 +169,7 @@ class ForestSkin(TreeSkin):
         # Sums leave room for rows that are drawn as often as in a sample of as many draws as rows.
         size = rows_drawn(values, n if units is None else int(units.sum()), self._owner, more=False)
         drawing = Drawing(self._seed, n, size, values["bootstrap"], units=units)
-        bins = values["max_bins"]
+        bins = values.get("max_bins", 255)  # trees of random cuts have no bins
         grades = Grades.of(table, 255 if bins is None else bins, weighing.given, self._threads)
         n_features = grades.n_features
         criterion = values["criterion"]
@@ -354,6 +354,11 @@ class ForestSkin(TreeSkin):
         table = self._read(X)
         target = self._read_target(y)
         check_lengths(self._owner, table.n_rows, target.n_rows)
+        if not hasattr(self, "bootstrap"):
+            raise ParameterError(
+                f"{self._owner}: its trees learn from all rows, so that none is out of a bag. Hold rows out, and give them to "
+                "permutation_importance of sklearn.inspection."
+            )
         if table.n_rows != self._drawing.n_rows or not self._drawing.leaves_rows_out:
             raise ParameterError(
                 f"{self._owner}: importance out of the bag needs the {self._drawing.n_rows:,} rows of the training, and trees that have "

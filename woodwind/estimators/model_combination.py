@@ -99,7 +99,7 @@ class BayesianModelCombinationClassifier(
     >>> members = [("bayes", GaussianNB()), ("tree", DecisionTreeClassifier(max_depth=3, random_state=0))]
     >>> model = BayesianModelCombinationClassifier(estimators=members, random_state=0).fit(X, y)
     >>> model.weights_.round(1).tolist()
-    [0.6, 0.4]
+    [0.5, 0.5]
     """
 
     _told = ClassPool._told | {"combination": ABOUT, "model": MODEL}
