@@ -13,7 +13,7 @@ from woodwind.base.errors import ParameterError
 from woodwind.ensemble.watching import Judge
 from woodwind.losses.base import Loss
 from woodwind.metrics.metric import Metric
-from woodwind.metrics.named import find_metric, hint_for, names_for
+from woodwind.metrics.named import find_metric, names_for, nearest_metric
 
 Floats = NDArray[np.float64]
 
@@ -51,7 +51,7 @@ def read_scorer(scoring: Any, model: Any, owner: str) -> Any:
 def no_scorer(error: Exception, scoring: Any, owner: str, otherwise: str, parameter: str = "scoring") -> ParameterError:
     """The error for what is no scorer, with what may have been meant."""
     text = str(error).splitlines()[0][:300]
-    hint = f"{hint_for(scoring)} " if isinstance(scoring, str) else ""
+    hint = f"{nearest_metric(scoring)} " if isinstance(scoring, str) else ""
     return ParameterError(
         f"{owner}: {parameter}={scoring!r} is no scorer: {text} {hint}Give the name of a metric, such as 'auc' or 'rmse', or a name of "
         f"sklearn.metrics.get_scorer_names(), {otherwise}."

@@ -113,10 +113,10 @@ def find_metric(name: str) -> Metric | None:
     return METRICS.get(SYNONYMS.get(plain, plain))
 
 
-def hint_for(name: str) -> str:
-    """What may have been meant by a name that no metric has; "" where that cannot be guessed."""
+def nearest_metric(name: str) -> str:
+    """What comes nearest to a name that no metric has, or may have been meant by it; "" where that cannot be guessed."""
     if spelling(name) in NONE_OF_OURS:
-        return f"There is none like it here. {NONE_OF_OURS[spelling(name)]}"
+        return NONE_OF_OURS[spelling(name)]
     near = nearest(name, (*METRICS, *SYNONYMS))
     return f"Did you mean {SYNONYMS.get(near[0], near[0])!r}?" if near else ""
 
@@ -130,7 +130,7 @@ def metric_named(name: str, task: str | None = None) -> Metric:
     metric = find_metric(name)
     allowed = tuple(METRICS) if task is None else names_for(task)
     if metric is None:
-        raise ParameterError(f"metric must be one of {', '.join(allowed)}, but it is {name!r}. {hint_for(name)}".rstrip())
+        raise ParameterError(f"metric must be one of {', '.join(allowed)}, but it is {name!r}. {nearest_metric(name)}".rstrip())
     if task is not None and task not in metric.tasks:
         kind = "classes" if metric.tasks == CLASSES else "numbers"
         raise ParameterError(f"metric {metric.name!r} is for {kind}, and the task is {task!r}. Choose one of {', '.join(allowed)}.")
