@@ -7,7 +7,7 @@ import pytest
 from sklearn.metrics import get_scorer_names
 
 from woodwind.base.errors import DataError, ParameterError, TargetError, UndefinedMeasureWarning, WeightError
-from woodwind.metrics.named import METRICS, SYNONYMS, TASKS, default_metric, metric_named, names_for
+from woodwind.metrics.named import METRICS, NONE_OF_OURS, SYNONYMS, TASKS, default_metric, metric_named, names_for
 
 RNG = np.random.default_rng(0)
 
@@ -41,6 +41,30 @@ def test_names_of_scikit_learn_are_understood():
     assert metric_named("ROC-AUC", "binary").name == "auc"
     assert set(SYNONYMS.values()) <= set(METRICS)
     assert not set(SYNONYMS) & set(METRICS)
+
+
+@pytest.mark.parametrize(
+    ("names", "ours"),
+    [
+        ("logloss Logloss mlogloss MultiClass binary_logloss multi_logloss CrossEntropy", "log_loss"),
+        ("error merror binary_error multi_error ZeroOneLoss", "error_rate"),
+        ("AUC roc_auc", "auc"),
+        ("l1 MAE regression_l1 mean_absolute_error", "mae"),
+        ("l2 mean_squared_error", "mse"),
+        ("RMSE l2_root root_mean_squared_error", "rmse"),
+        ("Accuracy acc", "accuracy"),
+        ("BalancedAccuracy", "balanced_accuracy"),
+    ],
+)
+def test_names_of_other_libraries_are_understood_where_they_mean_the_same(names, ours):
+    assert {metric_named(name).name for name in names.split()} == {ours}
+
+
+@pytest.mark.parametrize("name", NONE_OF_OURS)
+def test_a_metric_that_is_none_of_ours_is_answered_by_what_comes_nearest(name):
+    with pytest.raises(ParameterError, match=r"The nearest is '\w+'") as caught:
+        metric_named(name)
+    assert str(caught.value).split("The nearest is '")[1].split("'")[0] in METRICS
 
 
 def test_an_unknown_name_gets_the_nearest():

@@ -1,6 +1,5 @@
 """Files as one table: CSV and its relatives, Parquet, Feather and Arrow, compressed or not, told apart by what is in them."""
 
-import difflib
 import os
 import re
 from collections.abc import Collection, Sequence
@@ -10,6 +9,7 @@ import pyarrow as pa
 import pyarrow.feather
 import pyarrow.parquet
 
+from woodwind.base.nearest import nearest
 from woodwind.data.convert import CATEGORY
 from woodwind.data.csv_file import TextFile, Watch, open_text, read_texts, unwatched
 from woodwind.data.faults import fault, listed, repeated_names
@@ -202,7 +202,7 @@ def _common_names(files: Sequence[TextFile | _BinaryFile], columns: Collection[s
 
 def unknown_columns(where: str, missing: Sequence[str], there: Sequence[str]) -> Exception:
     """The error for columns that a file does not have; it points at names that are nearly right."""
-    near = [match[0] for name in missing[:3] if (match := difflib.get_close_matches(name, there, 1, 0.5))]
+    near = [one for name in missing[:3] for one in nearest(name, there)]
     return fault(
         "F011",
         f"{where} has no column {listed(missing)}; its columns are {listed(there, 10)}.",

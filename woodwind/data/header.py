@@ -1,10 +1,10 @@
 """Header: what the columns of a training table are called, and where they are in another table."""
 
-import difflib
 from collections.abc import Collection
 from dataclasses import dataclass
 
 from woodwind.base.errors import ExtraColumnWarning, NamelessTableWarning
+from woodwind.base.nearest import nearest
 from woodwind.base.notice import notice
 from woodwind.base.sound import sound
 from woodwind.data.faults import fault, listed
@@ -82,7 +82,7 @@ def _missing_columns(missing: list[str], extra: list[str], owner: str) -> Except
 def _near(name: str, others: list[str]) -> str | None:
     """The name that differs by its case alone, else one that differs by a few letters."""
     alike = [other for other in others if other.strip().casefold() == name.strip().casefold()]
-    return next(iter(alike or difflib.get_close_matches(name, others, 1)), None) or _one_letter_off(name, others)
+    return next(iter(alike or nearest(name, others, alike=0.6)), None) or _one_letter_off(name, others)
 
 
 def _one_letter_off(name: str, others: list[str]) -> str | None:

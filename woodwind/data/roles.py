@@ -1,6 +1,5 @@
 """Roles: a table with everything in it, divided into what is learnt from, what is predicted, and what rows belong together."""
 
-import difflib
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -11,6 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from woodwind.base.nearest import nearest
 from woodwind.data.convert import plain
 from woodwind.data.csv_dates import order_in
 from woodwind.data.csv_types import written_moments, written_order
@@ -99,11 +99,7 @@ def no_column(name: str, there: Sequence[str]) -> Exception:
 
 def nearest_name(name: str, there: Sequence[str]) -> str | None:
     """The name that may have been meant, whatever its capitals; None where none is near."""
-    by_small: dict[str, str] = {}
-    for one in there:
-        by_small.setdefault(one.strip().lower(), one)
-    near = difflib.get_close_matches(str(name).strip().lower(), list(by_small), n=1)
-    return by_small[near[0]] if near else None
+    return next(iter(nearest(name, there, alike=0.6)), None)
 
 
 def read_weights(column: pa.ChunkedArray, name: str) -> NDArray[np.float64]:

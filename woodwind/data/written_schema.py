@@ -1,6 +1,5 @@
 """A schema to read and to edit: which columns a table has, what each is, and what it is for."""
 
-import difflib
 import json
 import os
 from collections.abc import Collection, Mapping
@@ -11,6 +10,7 @@ import pyarrow as pa
 
 from woodwind.base.atomic import write_file
 from woodwind.base.errors import DataError
+from woodwind.base.nearest import nearest
 from woodwind.data.convert import CATEGORY, CLOCK, MOMENT, NUMBER, SPAN, plain
 from woodwind.data.csv_dates import ORDERS, order_in
 from woodwind.data.faults import fault, listed, repeated_names
@@ -237,7 +237,7 @@ def _near(given: Any, allowed: Collection[str]) -> str:
     """The name that was meant, if it can be guessed."""
     if not isinstance(given, str):
         return "choose one of these"
-    near = [_ALIASES[given.lower()]] if _ALIASES.get(given.lower()) in allowed else difflib.get_close_matches(given, list(allowed), 1, 0.5)
+    near = [_ALIASES[given.lower()]] if _ALIASES.get(given.lower()) in allowed else nearest(given, allowed)
     return f"did you mean {near[0]!r}?" if near else "choose one of these"
 
 

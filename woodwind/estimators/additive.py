@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 
+from woodwind.base.nearest import spelling
 from woodwind.base.sound import finite
 from woodwind.estimators.adaptive_skin import LEARNERS
 from woodwind.estimators.additive_skin import ROUNDS, AdditiveSkin, Floats
@@ -15,6 +16,7 @@ from woodwind.estimators.skin import COLUMNS
 from woodwind.estimators.target import Target, read_labels, read_numbers
 from woodwind.estimators.weights import Weighing, weighed_classes
 from woodwind.losses.base import Loss
+from woodwind.losses.classification import Exponential
 from woodwind.losses.links import log_of
 from woodwind.params.adaptive import AdditiveParams, AdditiveStopParams, OwnTreeParams
 from woodwind.params.groups import WorkParams
@@ -109,7 +111,7 @@ class AdditiveClassifier(
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_class = self.loss != "exponential"
+        tags.classifier_tags.multi_class = spelling(self.loss) != Exponential.name
         return tags
 
     def _read_target(self, y: Any, known: NDArray[Any] | None) -> Target:

@@ -1,6 +1,5 @@
 """`woodwind.fit`: a table with its target in it, or a file of one, to a trained ensemble."""
 
-import difflib
 from typing import Any
 
 import numpy as np
@@ -21,6 +20,7 @@ from woodwind.params.auto import AutoParams
 from woodwind.params.check import check
 from woodwind.params.describe import declared, entries
 from woodwind.params.table import TableParams
+from woodwind.params.unknown import unknown_options
 
 Fitted = AutoEnsembleClassifier | AutoEnsembleRegressor
 
@@ -126,10 +126,7 @@ def _estimator_options(options: dict[str, Any]) -> dict[str, Any]:
     """Options under the names that estimators have for them."""
     names = {"seed": "random_state", "threads": "n_jobs"}
     allowed = [knob.name for knob in declared(AutoParams)]
-    for name in options:
-        if names.get(name, name) not in allowed:
-            known = sorted({*allowed, *names} - set(names.values()))
-            near = difflib.get_close_matches(name, known, n=1)
-            hint = f"Did you mean {near[0]!r}?" if near else f"Options are {', '.join(known)}."
-            raise ParameterError(f"fit has no option {name!r}. {hint}")
+    unknown = {name: value for name, value in options.items() if names.get(name, name) not in allowed}
+    if unknown:
+        raise unknown_options("fit", unknown, [*(knob.name for knob in declared(TableParams)), *allowed, *names])
     return {names.get(name, name): value for name, value in options.items()}

@@ -40,6 +40,7 @@ from woodwind.estimators.target import Target
 from woodwind.estimators.validation import read_groups
 from woodwind.metrics.named import metric_named
 from woodwind.params.check import check
+from woodwind.params.unknown import known_arguments
 from woodwind.report import page
 from woodwind.tree.explained import Explanation
 
@@ -89,6 +90,7 @@ class AutoEnsemble(Skin):
     def _keep_classes(self, target: Target) -> None:
         """Remember the labels, if there are any."""
 
+    @known_arguments
     @told(data=TRAINING_DATA)
     def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
         """Try members, and blend them.

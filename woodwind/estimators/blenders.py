@@ -30,6 +30,7 @@ from woodwind.estimators.weights import read_weight, weighed_classes
 from woodwind.params.check import check
 from woodwind.params.knobs import knobs
 from woodwind.params.stacking import LogisticBlenderParams, NonNegativeBlenderParams
+from woodwind.params.unknown import known_arguments
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -149,6 +150,7 @@ class LogisticBlender(LogisticBlenderParams, Blender, ClassifierMixin, BaseEstim
     ['yes']
     """
 
+    @known_arguments
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn weights.
 
@@ -324,6 +326,7 @@ class NonNegativeBlender(NonNegativeBlenderParams, Blender, RegressorMixin, Base
         tags.regressor_tags.poor_score = True  # columns that count against the target are of no use to it
         return tags
 
+    @known_arguments
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn weights.
 

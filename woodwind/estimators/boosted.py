@@ -34,6 +34,7 @@ from woodwind.estimators.validation import read_eval_set, read_groups
 from woodwind.estimators.weights import Weighing, read_weight
 from woodwind.losses.base import Loss
 from woodwind.params.check import check
+from woodwind.params.unknown import known_arguments
 from woodwind.tree.assemble import assemble
 
 Floats = NDArray[np.float64]
@@ -163,6 +164,7 @@ class Boosting(TreeSkin):
 
     # Training.
 
+    @known_arguments
     @told(data=TRAINING_DATA)
     def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None, eval_set: Any = None) -> Self:
         """Train.

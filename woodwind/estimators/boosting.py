@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 
+from woodwind.base.nearest import spelling
 from woodwind.base.sound import finite
 from woodwind.estimators.boosted import Boosting, Floats
 from woodwind.estimators.loss_choice import class_loss, likeliest, number_loss, probabilities
@@ -14,6 +15,7 @@ from woodwind.estimators.plan import Values
 from woodwind.estimators.target import Target, read_labels, read_numbers
 from woodwind.estimators.weights import Weighing, weighed_classes
 from woodwind.losses.base import Loss
+from woodwind.losses.classification import Exponential
 from woodwind.losses.links import log_of
 from woodwind.params.groups import BinParams, BoostParams, ClassParams, ConstraintParams, RunParams, SampleParams, StopParams, TreeParams
 from woodwind.params.knobs import knobs
@@ -66,7 +68,7 @@ class GradientBoostingClassifier(
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_class = self.loss != "exponential"
+        tags.classifier_tags.multi_class = spelling(self.loss) != Exponential.name
         return tags
 
     def _read_target(self, y: Any, known: NDArray[Any] | None = None) -> Target:

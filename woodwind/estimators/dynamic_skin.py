@@ -1,6 +1,5 @@
 """Dynamic selection for both tasks: from members and rows to what is known of how good members are where."""
 
-import difflib
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
@@ -11,6 +10,7 @@ from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from woodwind.base.errors import DataError, ParameterError
+from woodwind.base.nearest import did_you_mean
 from woodwind.base.streams import key, seed_of
 from woodwind.data.matrix_form import MatrixForm
 from woodwind.estimators.dynamic_model import DynamicModel, Manner, Near, Space
@@ -108,11 +108,9 @@ class Dynamic(PoolSkin):
         if callable(given) and not isinstance(given, type):
             return Method(getattr(given, "__name__", "own competence"), "", given)
         names = ", ".join(map(repr, self._methods))
-        spelling = given.lower().replace("-", "_").replace(" ", "_") if isinstance(given, str) else ""
-        near = difflib.get_close_matches(spelling, self._methods, n=1)
-        hint = f" Did you mean {near[0]!r}?" if near else ""
+        meant = f" {did_you_mean(given, self._methods, alike=0.6)}".rstrip() if isinstance(given, str) else ""
         raise ParameterError(
-            f"{self._owner}: method must be one of {names}; or a function of facts and region, or a Method; but it is {given!r}.{hint}"
+            f"{self._owner}: method must be one of {names}; or a function of facts and region, or a Method; but it is {given!r}.{meant}"
         )
 
     def _options(self, method: Method, values: Values, seed: int) -> Values:

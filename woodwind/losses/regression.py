@@ -26,6 +26,11 @@ class Squared(RowLoss):
     """
 
     name: ClassVar[str] = "squared_error"
+    # The root has its minimum where the mean has, and objectives of that name have the derivatives of the square.
+    aliases: ClassVar[tuple[str, ...]] = (
+        "l2", "mse", "rmse", "l2_root", "regression", "regression_l2", "mean_squared_error", "root_mean_squared_error", "reg:squarederror",
+        "reg:linear", "squared_loss", "ls",
+    )  # fmt: skip
     switch: ClassVar[int] = switches.SQUARED
     constant_hessian: ClassVar[bool] = True
 
@@ -50,6 +55,7 @@ class Quantile(RowLoss):
     level: float = 0.5
 
     name: ClassVar[str] = "quantile"
+    aliases: ClassVar[tuple[str, ...]] = ("pinball", "pinball_loss")
     switch: ClassVar[int] = switches.QUANTILE
     constant_hessian: ClassVar[bool] = True
     exact_hessian: ClassVar[bool] = False
@@ -88,6 +94,9 @@ class Absolute(RowLoss):
     """
 
     name: ClassVar[str] = "absolute_error"
+    aliases: ClassVar[tuple[str, ...]] = (
+        "l1", "mae", "regression_l1", "mean_absolute_error", "reg:absoluteerror", "lad",
+    )  # fmt: skip
     switch: ClassVar[int] = switches.ABSOLUTE
     constant_hessian: ClassVar[bool] = True
     exact_hessian: ClassVar[bool] = False
@@ -189,6 +198,7 @@ class Poisson(LogMean):
     """
 
     name: ClassVar[str] = "poisson"
+    aliases: ClassVar[tuple[str, ...]] = ("count:poisson", "mean_poisson_deviance")
     switch: ClassVar[int] = switches.POISSON
 
     def check_target(self, y: NDArray[Any]) -> None:
@@ -207,6 +217,7 @@ class Gamma(LogMean):
     """
 
     name: ClassVar[str] = "gamma"
+    aliases: ClassVar[tuple[str, ...]] = ("reg:gamma", "mean_gamma_deviance")
     switch: ClassVar[int] = switches.GAMMA
 
     def check_target(self, y: NDArray[Any]) -> None:
@@ -230,6 +241,7 @@ class Tweedie(LogMean):
     power: float = 1.5
 
     name: ClassVar[str] = "tweedie"
+    aliases: ClassVar[tuple[str, ...]] = ("reg:tweedie",)
     switch: ClassVar[int] = switches.TWEEDIE
 
     def __post_init__(self) -> None:
