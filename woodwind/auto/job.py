@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from woodwind.auto.background import background_facts
-from woodwind.auto.blend import GUESSING, Blend, Evidences, blend, by_loss, nested_scores
+from woodwind.auto.blend import GUESSING, Blend, Evidences, blend, by_loss, estimated, nested_scores
 from woodwind.auto.checkpoint import Checkpoint
 from woodwind.auto.clock import KEPT_SHARE, Clock
 from woodwind.auto.events import Began, Blended, Ended, Event, Examining, FoldDone, MemberDone, Said, Trying
@@ -170,9 +170,9 @@ def _member(
             return _given_up(recipe, fits, f"out of time after {len(fits)} of {lesson.n_folds} folds", began)
         fits.sort(key=lambda fit: fit.fold)
         member, scores = family.finish(lesson, recipe, fits)
-        rows = np.flatnonzero(lesson.judged)
-        if not np.isfinite(scores[rows]).all():
+        if not np.isfinite(scores[lesson.judged]).all():
             return _given_up(recipe, fits, "failed: it predicts NaN or infinity", began)
+        rows = scored_rows(lesson)
         entry = _entry(recipe, fits, judge.at(rows), scores[rows], lesson.n_folds)
         return _Done(recipe, member, scores, entry, fits[-1].curve)
     except (WoodwindError, ValueError, ArithmeticError, np.linalg.LinAlgError, MemoryError) as error:
@@ -218,6 +218,12 @@ def _nothing(given_up: Sequence[Entry], clock: Clock) -> str:
     return f"No member could be trained. {given_up[0].name}: {given_up[0].note}."
 
 
+def scored_rows(lesson: Lesson) -> NDArray[np.int64]:
+    """The rows that the scores of members and of the ensemble are of: those held out, but for a first block that only finds weights."""
+    rows = np.flatnonzero(lesson.judged)
+    return rows[estimated(lesson.fold[rows], lesson.ordered)]
+
+
 def _evidences(lesson: Lesson, judge: Judge, done: Sequence[_Done]) -> Evidences:
     rows = np.flatnonzero(lesson.judged)
     scores = np.stack([one.scores[rows] for one in done], axis=1)
@@ -227,12 +233,11 @@ def _evidences(lesson: Lesson, judge: Judge, done: Sequence[_Done]) -> Evidences
 def _progress(lesson: Lesson, judge: Judge, done: Sequence[_Done], clock: Clock) -> tuple[Blended, float]:
     """How good the blend is so far, by the quickest of the ways to find weights."""
     seen = _evidences(lesson, judge, done)
-    scores = nested_scores(by_loss, seen) if len(done) > 1 else seen.scores[:, 0]
-    loss = seen.judge.loss(scores)
-    event = Blended(
-        seconds=clock.spent, score=seen.judge.score(scores), standard_error=seen.judge.standard_error(scores), n_members=len(done)
-    )
-    return event, loss
+    rows = np.flatnonzero(seen.estimated)
+    scores = (nested_scores(by_loss, seen) if len(done) > 1 else seen.scores[:, 0])[rows]
+    judge = seen.judge.at(rows)
+    event = Blended(seconds=clock.spent, score=judge.score(scores), standard_error=judge.standard_error(scores), n_members=len(done))
+    return event, judge.loss(scores)
 
 
 def _outcome(
@@ -262,9 +267,18 @@ def _outcome(
         blend_out_of_fold=nested, judged=lesson.judged,
         curves={one.recipe.name: one.curve for one in done if one.curve},
         suspicions=question.suspicions,
-        notes=(*question.notes, _weighed(found)),
+        notes=(*question.notes, _weighed(found), *_first_block(lesson)),
         seconds=clock.spent, seed=question.seed, ordered=question.ordered, split_columns=question.split_columns,
     )  # fmt: skip
+
+
+def _first_block(lesson: Lesson) -> tuple[str, ...]:
+    """What is to be said where some of the rows held out are not scored."""
+    held, scored = int(np.count_nonzero(lesson.judged)), len(scored_rows(lesson))
+    if scored == held:
+        return ()
+    why = f"Weights of members are found from earlier rows held out, and there are none before the first {held - scored:,}"
+    return (f"{why}: all scores are of the {scored:,} rows held out after them.",)
 
 
 def _weighed(found: Blend) -> str:
@@ -295,9 +309,12 @@ def _leaderboard(
         one.member.scores(view, 1)
         taken = (time.perf_counter() - began) / len(rows) * 1e6
         members.append(replace(one.entry, weight=float(weight), row_microseconds=taken))
+    scored = estimated(lesson.fold[lesson.judged], lesson.ordered)
+    judge, nested = judge.at(np.flatnonzero(scored)), found.nested[scored]
+    note = found.way if scored.all() else f"{found.way}; all scores are of the last {np.count_nonzero(scored):,} rows held out"
     all_together = Entry(
-        name=ENSEMBLE, family=ENSEMBLE, score=judge.score(found.nested), standard_error=judge.standard_error(found.nested),
-        loss=judge.loss(found.nested), weight=1.0, seconds=sum(entry.seconds for entry in members),
-        row_microseconds=sum(entry.row_microseconds for entry in members if entry.weight > 0.0), folds=lesson.n_folds, note=found.way,
+        name=ENSEMBLE, family=ENSEMBLE, score=judge.score(nested), standard_error=judge.standard_error(nested),
+        loss=judge.loss(nested), weight=1.0, seconds=sum(entry.seconds for entry in members),
+        row_microseconds=sum(entry.row_microseconds for entry in members if entry.weight > 0.0), folds=lesson.n_folds, note=note,
     )  # fmt: skip
     return (all_together, *sorted(members, key=lambda entry: entry.loss), *given_up)

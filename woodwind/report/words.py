@@ -121,8 +121,10 @@ def how_split(facts: dict[str, Any]) -> Markup:
     if "time" in found["by"]:
         along = Markup(" along {}").format(columns["time"]) if "time" in columns else Markup("")
         together = " A group counts from its first row on." if "groups" in found["by"] else ""
-        words = "Scored by later rows: {}, in {} {} of time{}, each by models that had learnt what came before it.{}"
-        return Markup(words).format(some, folds, "block" if folds == 1 else "blocks", along, together)
+        words = "Scored by later rows: {}, in {} {} of time{}, each by models that had learnt what came before it.{}{}"
+        scored = found.get("scored", held)
+        first = f" The first {count(held - scored)} of them only serve to weigh members: scores are of the {count(scored)} after them."
+        return Markup(words).format(some, folds, "block" if folds == 1 else "blocks", along, together, first if scored < held else "")
     if "groups" in found["by"]:
         of = Markup(" of {}").format(columns["group"]) if "group" in columns else Markup("")
         words = "Scored by other groups{}: {}, {}, and none of the {} groups was on both sides of a split."
