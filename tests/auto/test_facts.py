@@ -27,7 +27,7 @@ from woodwind.report.mistakes import mistakes
 from woodwind.report.words import PARTS as PART_NAMES
 
 TASKS = ("binary", "multiclass", "regression")
-COSTLY = {"comparison", "quality", "data", "members", "diversity", "importance", "dependence"}
+COSTLY = {"metrics", "comparison", "quality", "data", "members", "diversity", "importance", "dependence"}
 PARTS = COSTLY | {"leaderboard", "suspicions", "made", "use", "curves", "mistakes"}
 
 
@@ -75,6 +75,7 @@ def test_a_slow_model_is_asked_about_fewer_rows_and_not_at_all_where_there_is_no
 
 MAKERS = {
     "leaderboard": "leaderboard_facts", "suspicions": "suspicion_facts", "made": "made_facts", "split": "split_facts", "use": "use_facts",
+    "metrics": "all_metric_facts",
     "comparison": "comparison_facts", "quality": "class_facts", "data": "data_facts", "members": "member_facts", "curves": "curve_facts",
     "margins": "margin_facts", "diversity": "diversity_facts", "importance": "importance_facts", "mistakes": "mistake_facts",
     "dependence": "dependence_facts",

@@ -19,7 +19,7 @@ from woodwind.auto.facts_diversity import diversity_facts, margin_facts
 from woodwind.auto.facts_importance import importance_facts
 from woodwind.auto.facts_judged import Judged
 from woodwind.auto.facts_members import comparison_facts, curve_facts, leaderboard_facts, member_facts
-from woodwind.auto.facts_metric import metric_facts
+from woodwind.auto.facts_metric import all_metric_facts, metric_facts
 from woodwind.auto.facts_mistakes import mistake_facts
 from woodwind.auto.facts_numbers import number_facts
 from woodwind.auto.facts_plain import brief, plain
@@ -54,6 +54,8 @@ def collect(outcome: Outcome, seconds: float, threads: int = 1) -> dict[str, Any
         "target": brief(model.target),
         "classes": [brief(label) for label in model.classes],
         "metric": metric_facts(model.metric),
+        "positive": brief(model.classes[model.positive]) if model.task == "binary" else None,
+        "threshold": model.threshold,
         "n_rows": len(outcome.y),
         "n_columns": int(outcome.X.num_columns),
         "left_out": [],
@@ -66,6 +68,7 @@ def collect(outcome: Outcome, seconds: float, threads: int = 1) -> dict[str, Any
         "made": lambda: made_facts(outcome),
         "split": lambda: split_facts(outcome),
         "use": lambda: use_facts(outcome),
+        "metrics": lambda: all_metric_facts(outcome, judged),
         "comparison": lambda: comparison_facts(outcome, judged),
         "quality": lambda: number_facts(outcome, judged) if model.task == "regression" else class_facts(outcome, judged),
         "data": lambda: data_facts(outcome, clock),

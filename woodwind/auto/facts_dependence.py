@@ -86,11 +86,11 @@ def one_column(outcome: Outcome, column: int, rows: Integers, threads: int = 1) 
 
 
 def _classes_to_show(outcome: Outcome, mean: Floats) -> list[int]:
-    """The second of two classes; of more those that the column moves most."""
+    """The positive one of two classes; of more those that the column moves most."""
     if outcome.model.task == "regression":
         return [0]
     if outcome.model.task == "binary":
-        return [1]
+        return [outcome.model.positive]
     moved = np.ptp(mean, axis=0)
     return sorted(int(place) for place in np.argsort(-moved, kind="stable")[:MOST_CLASSES])
 

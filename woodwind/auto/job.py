@@ -22,10 +22,12 @@ from woodwind.auto.background import background_facts
 from woodwind.auto.blend import GUESSING, Blend, Evidences, blend, by_loss, estimated, nested_scores
 from woodwind.auto.checkpoint import Checkpoint
 from woodwind.auto.clock import KEPT_SHARE, Clock
+from woodwind.auto.decision import Rule, cross_fitted
 from woodwind.auto.events import Began, Blended, Ended, Event, Examining, FoldDone, MemberDone, Said, Trying
 from woodwind.auto.facts import collect
 from woodwind.auto.judge import Judge
 from woodwind.auto.lesson import Lesson
+from woodwind.auto.link import probabilities
 from woodwind.auto.members import Member
 from woodwind.auto.model import AutoModel
 from woodwind.auto.outcome import ENSEMBLE, Entry, Outcome
@@ -69,6 +71,9 @@ class Question:
     notes: tuple[str, ...] = ()
     seed: int = 0
     threads: int = 1
+    positive: int = 1  # of two classes
+    rule: Rule | None = None  # how the threshold is chosen from which on it is predicted; None: the likelier class is
+    also: tuple[Any, ...] = ()  # further metrics for the leaderboard
     models: int | None = None  # how many members are tried; None: as many as there is time for
 
 
@@ -250,26 +255,44 @@ def _outcome(
     if not kept.size:  # nobody is asked; a model has a member all the same, for those who want to look at it
         kept = np.array([min(range(len(done)), key=lambda place: done[place].entry.loss)])
     members = tuple(done[place].member for place in kept)
+    threshold = _threshold(question, seen, found)
     model = AutoModel(
         task=question.task, target=question.target, classes=question.classes, schema=lesson.schema, form=lesson.form,
         names=tuple(done[place].recipe.name for place in kept), members=members, weights=found.final.weights[kept],
         shift=found.final.shift, metric=question.metric.name, facts=background_facts(members, lesson.view, question.seed),
-        beside=question.beside,
+        beside=question.beside, positive=question.positive, threshold=threshold,
     )  # fmt: skip
     nested = np.full((lesson.n_rows, lesson.width), np.nan)
     nested[lesson.judged] = found.nested
     return Outcome(
         model=model,
-        leaderboard=_leaderboard(lesson, seen.judge, done, given_up, found),
+        leaderboard=_leaderboard(question, lesson, seen.judge, done, given_up, found),
         X=question.X, y=question.y, weight=question.weight, groups=question.groups,
         names=tuple(one.recipe.name for one in done),
         out_of_fold=np.stack([one.scores for one in done], axis=1),
         blend_out_of_fold=nested, judged=lesson.judged,
         curves={one.recipe.name: one.curve for one in done if one.curve},
         suspicions=question.suspicions,
-        notes=(*question.notes, _weighed(found), *_first_block(lesson)),
-        seconds=clock.spent, seed=question.seed, ordered=question.ordered, split_columns=question.split_columns,
+        notes=(*question.notes, _weighed(found), *_first_block(lesson), *_decision(question, threshold)),
+        seconds=clock.spent, seed=question.seed, ordered=question.ordered, split_columns=question.split_columns, rule=question.rule,
     )  # fmt: skip
+
+
+def _threshold(question: Question, seen: Evidences, found: Blend) -> float | None:
+    """The probability of the positive class from which on it is predicted, by what the blend says out of fold."""
+    if question.rule is None:
+        return None
+    rows = np.flatnonzero(seen.estimated)
+    judge = seen.judge.at(rows)
+    return question.rule.choose(judge.y == question.positive, probabilities(found.nested[rows])[:, question.positive], judge.weight)
+
+
+def _decision(question: Question, threshold: float | None) -> tuple[str, ...]:
+    """From when on the positive class is predicted, for the user."""
+    if question.rule is None or threshold is None:
+        return ()
+    label = question.classes[question.positive]
+    return (f"{label!r} is predicted from a probability of {threshold:.4g} on, a threshold by {question.rule.words}.",)
 
 
 def _first_block(lesson: Lesson) -> tuple[str, ...]:
@@ -295,26 +318,41 @@ def _with_facts(outcome: Outcome, clock: Clock, threads: int) -> Outcome:
     return replace(outcome, model=replace(outcome.model, facts={**outcome.model.facts, **facts}), seconds=clock.spent)
 
 
+def _further(question: Question, judge: Judge, scores: Floats) -> dict[str, float] | None:
+    """Further metrics for the leaderboard; labels are decided by a threshold that each finds for itself, without the row."""
+    if not question.also:
+        return None
+    said: NDArray[Any] = probabilities(scores) if judge.classifies else scores[:, 0]
+    labels = cross_fitted(question.rule, judge.y, said, judge.weight, question.positive, question.seed) if judge.classifies else said
+    return {
+        one.name: math.nan if one.undefined(judge.y) else one.value(judge.y, labels if one.needs == "label" else said, judge.weight)
+        for one in question.also
+    }
+
+
 def _leaderboard(
-    lesson: Lesson, judge: Judge, done: Sequence[_Done], given_up: Sequence[Entry], found: Blend
+    question: Question, lesson: Lesson, judge: Judge, done: Sequence[_Done], given_up: Sequence[Entry], found: Blend
 ) -> tuple[Entry, ...]:
     """The ensemble, then members by their loss, then those that were given up."""
     rows = np.linspace(0, lesson.n_rows - 1, min(TIMED_ROWS, lesson.n_rows)).astype(np.int64)
     view = lesson.some_rows(rows)
     few = lesson.some_rows(rows[:2])
+    scored = estimated(lesson.fold[lesson.judged], lesson.ordered)
+    scoring = judge.at(np.flatnonzero(scored))
     members = []
     for one, weight in zip(done, found.final.weights, strict=True):
         one.member.scores(few, 1)  # loads what was compiled, and makes the forms in which trees are walked
         began = time.perf_counter()
         one.member.scores(view, 1)
         taken = (time.perf_counter() - began) / len(rows) * 1e6
-        members.append(replace(one.entry, weight=float(weight), row_microseconds=taken))
-    scored = estimated(lesson.fold[lesson.judged], lesson.ordered)
-    judge, nested = judge.at(np.flatnonzero(scored)), found.nested[scored]
+        also = _further(question, scoring, one.scores[lesson.judged][scored])
+        members.append(replace(one.entry, weight=float(weight), row_microseconds=taken, also=also))
+    nested = found.nested[scored]
     note = found.way if scored.all() else f"{found.way}; all scores are of the last {np.count_nonzero(scored):,} rows held out"
     all_together = Entry(
-        name=ENSEMBLE, family=ENSEMBLE, score=judge.score(nested), standard_error=judge.standard_error(nested),
-        loss=judge.loss(nested), weight=1.0, seconds=sum(entry.seconds for entry in members),
+        name=ENSEMBLE, family=ENSEMBLE, score=scoring.score(nested), standard_error=scoring.standard_error(nested),
+        loss=scoring.loss(nested), weight=1.0, seconds=sum(entry.seconds for entry in members),
         row_microseconds=sum(entry.row_microseconds for entry in members if entry.weight > 0.0), folds=lesson.n_folds, note=note,
+        also=_further(question, scoring, nested),
     )  # fmt: skip
     return (all_together, *sorted(members, key=lambda entry: entry.loss), *given_up)

@@ -35,6 +35,7 @@ PARTS = {
     "use": "how to use it",
     "curves": "learning curves",
     "mistakes": "the worst mistakes",
+    "metrics": "further metrics",
     "comparison": "the comparison with guessing",
     "quality": "how good it is",
     "data": "the columns of the data",
