@@ -2,14 +2,14 @@
 
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from woodwind.auto.outcome import Outcome
 from woodwind.auto.view import View
-from woodwind.data.table import Column, KeptReader, Table
+from woodwind.data.table import Table
 
 Integers = NDArray[np.int64]
 
@@ -21,27 +21,20 @@ class Rows:
     """Some rows, as the model reads them."""
 
     outcome: Outcome
-    columns: tuple[Column, ...]  # of values in memory, one for each feature
-    n_rows: int
+    table: Table  # in memory: it is asked again and again
 
     @classmethod
     def of(cls, outcome: Outcome, rows: Integers) -> "Rows":
         """Rows at these places of the table."""
         table = outcome.model.view(outcome.X.take(rows)).table
-        return cls(outcome, table.take(np.arange(table.n_rows)).columns, table.n_rows)
+        return cls(outcome, table.take(np.arange(table.n_rows)))
 
     def scores(self, places: Integers, changed: Mapping[int, Integers], threads: int = 1) -> NDArray[np.float64]:
         """What the model says of the rows at these places (among those held), if some input columns come from other places instead."""
-        model = self.outcome.model
-        source = model.schema.source.tolist()
-        columns = tuple(self._column(one, changed.get(column, places)) for column, one in zip(source, self.columns, strict=True))
-        table = Table(columns, len(places), None, np.full(len(columns), -1, np.int64))
-        return model.blend(View(table, model.form), threads)
-
-    def _column(self, column: Column, places: Integers) -> Column:
-        """A column at some places. Levels have two codes: that of all levels, and that of those that are not rare."""
-        numbers = None if column.level_numbers is None else KeptReader(column.level_numbers(0, self.n_rows)[places])
-        return Column(column.name, KeptReader(column.block(0, self.n_rows)[places]), column.levels, numbers)
+        model, held = self.outcome.model, self.table
+        sources = zip(model.schema.source.tolist(), held.columns, strict=True)
+        columns = tuple(column.take(changed.get(source, places), held.n_rows) for source, column in sources)
+        return model.blend(View(replace(held, columns=columns, n_rows=len(places)), model.form), threads)
 
 
 @dataclass(frozen=True)
@@ -54,7 +47,7 @@ class Pace:
     @classmethod
     def of(cls, held: Rows, threads: int = 1) -> "Pace":
         """Time a call of one row and one of some, after a first one for whatever is loaded then."""
-        one, some = np.zeros(1, np.int64), np.arange(min(TIMED_ROWS, held.n_rows))
+        one, some = np.zeros(1, np.int64), np.arange(min(TIMED_ROWS, held.table.n_rows))
         held.scores(one, {}, threads)
         began = time.perf_counter()
         held.scores(one, {}, threads)

@@ -59,6 +59,8 @@ def split_facts(outcome: Outcome) -> dict[str, Any]:
         "folds": max((entry.folds for entry in outcome.leaderboard), default=0),
         "rows": len(outcome.y),
         "held_out": int(np.count_nonzero(outcome.judged)),
+        # In time order the first block has no earlier one that weights could be found from.
+        "scored": int(np.count_nonzero(np.isfinite(outcome.blend_out_of_fold).all(axis=1) & outcome.judged)),
         "columns": {role: brief(name) for role, name in outcome.split_columns.items()},
         "groups": None if outcome.groups is None else len(np.unique(outcome.groups)),
     }

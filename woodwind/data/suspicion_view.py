@@ -156,7 +156,8 @@ class Seen:
 
 
 def look(
-    table: pa.Table, target: str | None, y: NDArray[Any], is_class: bool, most_rows: int, known: tuple[bool, bool], is_time: Callable[[], bool]
+    table: pa.Table, target: str | None, y: NDArray[Any], is_class: bool, most_rows: int, known: tuple[bool, bool],
+    is_time: Callable[[], bool],
 ) -> Seen:
     """A table but its target, of all rows or of as many as are to be looked at, drawn by key.
 

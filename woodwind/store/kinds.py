@@ -200,6 +200,10 @@ def whole_of(name: str, parts: dict[str, Any]) -> Any:
 
 
 def _from_fields(name: str, cls: type, parts: dict[str, Any]) -> Any:
+    """A field that is younger than the file, which its class names in YOUNGER, has its default."""
+    young = getattr(cls, "YOUNGER", ())
+    if young:
+        parts = {field.name: field.default for field in fields(cls) if field.name in young} | parts
     check_parts(name, parts, hints_of(cls))
     return cls(**parts)
 
