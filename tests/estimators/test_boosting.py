@@ -679,3 +679,30 @@ def test_a_block_of_one_row_has_the_answer_of_that_row_in_a_larger_one(classes):
         one = predict(kept[5:6])
         assert one.shape == whole[5:6].shape
         np.testing.assert_array_equal(one, whole[5:6])
+
+
+@pytest.mark.parametrize("max_bins", [255, None])
+def test_the_training_loss_of_every_round_is_there_without_rows_held_out(max_bins):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 3))
+    y = X[:, 0] + rng.normal(size=300)
+    weight = rng.integers(1, 3, 300).astype(float)
+    steps = []
+    model = GradientBoostingRegressor(n_estimators=7, max_bins=max_bins, early_stopping=False, callbacks=[steps.append]).fit(X, y, weight)
+    losses = [np.average((y - said) ** 2, weights=weight) / 2 for said in model.staged_predict(X)]
+    np.testing.assert_allclose(model.train_score_[1:], losses, rtol=1e-12)
+    assert len(model.train_score_) == 8
+    assert len(model.validation_score_) == 0
+    assert model.best_iteration_ == model.n_iter_ == 7
+    # A callback that prints what it gets prints a line.
+    assert repr(steps[2]).startswith(f"Step(number=3, train={losses[2]:.6g}, seconds=")
+    assert max(len(repr(step)) for step in steps) < 80
+    model.set_params(n_estimators=9, warm_start=True).fit(X, y, weight)
+    assert len(model.train_score_) == 10
+
+
+def test_help_tells_the_signatures_of_a_loss_of_ones_own():
+    for estimator in (GradientBoostingClassifier, GradientBoostingRegressor):
+        told = " ".join(estimator.__doc__.split())
+        for method in ("start(y, weight)", "derivatives(y, raw, weight)", "value(y, raw, weight)"):
+            assert method in told

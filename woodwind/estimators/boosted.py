@@ -119,7 +119,8 @@ best_iteration_ : int
     The round with the best validation score; `n_iter_` where nothing was held out.
 train_score_, validation_score_ : arrays
     Scores before the first round and after each: the loss, of which less is better, or what `scoring` gives, of which more is better.
-    Of at most 10,000 training rows, and of the validation rows. Empty where nothing was held out.
+    The first is of the training rows, or of 10,000 of them drawn at random; the second of the validation rows, and empty where nothing
+    was held out.
 feature_importances_ : array of shape (n_features_in_,)
     The share of the total gain that each column brought.
 forest_ : Forest
@@ -292,10 +293,8 @@ class Boosting(TreeSkin):
         offset = None if self.init_ is None else model_scores(self.init_, X, other.n_rows, self.loss_, target.classes, self._owner)
         return Outsiders(X, other.labels(), Rows(cuts.encode(table, self._threads), self.loss_.as_target(other.y), weight, offset))
 
-    def _watched(self, given: Given, rows: Rows, split: Split, outside: Outsiders | None, values: Values) -> Watched | None:
-        """Which rows are watched, and how they are judged; None where nothing is."""
-        if split.held is None and split.folds is None and outside is None:
-            return None
+    def _watched(self, given: Given, rows: Rows, split: Split, outside: Outsiders | None, values: Values) -> Watched:
+        """Which rows are watched, and how they are judged: some of those trained on always."""
         scorer = None if values["scoring"] is None else read_scorer(values["scoring"], self, self._owner)
 
         def judge_inside(places: NDArray[np.int64], loss: Loss) -> Judge:
@@ -315,7 +314,7 @@ class Boosting(TreeSkin):
         folds = None if split.folds is None else given.weighing.at(split.folds)
         return Watched(judge_inside, judge_outside, held, folds, None if outside is None else outside.rows)
 
-    def _stop(self, values: Values, plan: BoostPlan, watched: Watched | None) -> Stop:
+    def _stop(self, values: Values, plan: BoostPlan, watched: Watched) -> Stop:
         patience, callbacks = values["n_iter_no_change"], values["callbacks"] or ()
         for call in callbacks:
             if not callable(call):
@@ -323,7 +322,7 @@ class Boosting(TreeSkin):
         return Stop(
             count=values["n_estimators"],
             split_patience=rules.split_patience(plan.tree, plan.subsample, plan.bootstrap),
-            early=watched is not None and values["early_stopping"] is not False,
+            early=watched.has_validation and values["early_stopping"] is not False,
             patience=rules.patience(plan.learning_rate) if patience == "auto" else patience,
             tol=values["tol"],
             refit=values["refit"],
