@@ -23,7 +23,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from woodwind import GradientBoostingClassifier, GradientBoostingRegressor, ParameterError, losses
-from woodwind.base.errors import InterruptWarning, TargetError
+from woodwind.base.errors import InterruptWarning, TableError, TargetError, UnseenCategoryWarning
 from woodwind.ensemble import rules
 
 QUICK = {"n_estimators": 12, "learning_rate": 0.3, "max_leaf_nodes": 8, "min_samples_leaf": 5, "random_state": 0}
@@ -706,3 +706,27 @@ def test_help_tells_the_signatures_of_a_loss_of_ones_own():
         told = " ".join(estimator.__doc__.split())
         for method in ("start(y, weight)", "derivatives(y, raw, weight)", "value(y, raw, weight)"):
             assert method in told
+
+
+def test_the_predictor_reads_a_row_as_it_is():
+    rng = np.random.default_rng(0)
+    wood = rng.choice(["ash", "oak", "yew"], 200).astype(object)
+    wood[::9] = None
+    many = [f"m{number % 100}" for number in range(200)]
+    X = pd.DataFrame({"size": rng.normal(size=200), "wood": wood, "many": many, "kind": rng.integers(3, 6, 200), "nothing": [None] * 200})
+    y = X["size"] + (wood == "oak") + X["kind"]
+    model = GradientBoostingRegressor(n_estimators=5, categorical_features=["kind"]).fit(X, y)
+    predict, expected = model.predictor(), model.predict(X)
+    for row, wanted in zip(X.to_dict("records")[:30], expected, strict=False):
+        assert predict(row) == predict(tuple(row.values())) == wanted
+    new = X.iloc[:1].assign(wood="elm", kind=9)
+    with pytest.warns(UnseenCategoryWarning):
+        assert model.predict(new)[0] == predict(new.to_dict("records")[0])
+    with pytest.raises(TableError, match="no value for column 'kind'"):
+        predict({"size": 1.0, "wood": "oak", "many": "m1", "nothing": None})
+    with pytest.raises(TableError, match="column 'wood' cannot be 1: its categories are text"):
+        predict((1.0, 1, "m1", 3, None))
+    with pytest.raises(TableError, match="column 'size' cannot be 'large'"):
+        predict(("large", "oak", "m1", 3, None))
+    with pytest.raises(TableError, match="has 2 values, and the table has 5 columns"):
+        predict((1.0, "oak"))

@@ -373,12 +373,13 @@ class Boosting(TreeSkin):
         return scale_of(self.loss_)
 
     def predictor(self) -> RowPredictor:
-        """A small callable that predicts for one row, or for a block of rows, given as numbers.
+        """A small callable that predicts for one row, or for a block of rows, given as numbers; or for one row as it is.
 
-        It is for serving: nothing is converted or matched by name. Rows hold the features of the model in the order of
-        its `feature_names`; a date column has several, and a category is the number of its level in `levels`.
+        It is for serving: of numbers, nothing is converted or matched by name. Rows hold the features of the model in the order of
+        its `feature_names`; a date column has several, and a category is the number of its level in `levels`. A dict of values by
+        column, or a tuple of them where there are categories, is one row of the table as it is.
         """
         check_is_fitted(self)
         if self.init_ is not None:
             raise ParameterError(f"{self._owner}: predictor() reads numbers, and init reads the table. Train without init to use it.")
-        return RowPredictor(self.forest_.predictor(), self.loss_, self.schema_.feature_names, self.schema_.levels)
+        return RowPredictor(self.forest_.predictor(), self.loss_, self.schema_)
