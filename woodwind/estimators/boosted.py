@@ -104,6 +104,7 @@ class Encoded:
     def of(cls, X: Any, values: Values, weight: Floats | None, threads: int, owner: str) -> "Encoded":
         """Read a table, and code it as the parameters of boosting say; `weight` is how much each row counts for bins and levels."""
         schema, table = Schema.learn(X, values["categorical_features"], weight=weight, owner=owner)
+        schema.tell_of_merged(owner)
         bins = values["max_bins"]
         cuts = Ranking.fit(table) if bins is None else Cuts.fit(table, bins, weight, threads)
         return cls(schema, cuts, cuts.encode(table, threads))
