@@ -231,7 +231,7 @@ def test_a_column_of_very_many_levels():
     levels = np.where(np.arange(n) % 4 == 0, "common", [f"id-{k}" for k in range(n)])
     y = np.arange(n) % 4 == 0
     with pytest.warns(ManyCategoriesWarning, match="column 'id' has 15,001 categories"):
-        model = fitted(BOTH[0], pd.DataFrame({"id": levels}), y)
+        model = clone(BOTH[0]).fit(pd.DataFrame({"id": levels}), y)
     assert (model.predict(pd.DataFrame({"id": levels})) == y).all()
 
 
