@@ -165,7 +165,10 @@ def _loss(library: str, given: Mapping[str, Any], params: dict[str, Any], notes:
     if found is None:
         notes[theirs] = f"There is no loss like {named!r} here. {NONE_OF_OURS.get(spelling(plain), '')}".rstrip()
         return None
-    loss = _with_numbers(library, found[0], numbers)
+    try:
+        loss = _with_numbers(library, found[0], numbers)
+    except (ValueError, TypeError) as error:  # a number that the loss may not have, or none
+        loss = str(error)
     if isinstance(loss, str) and loss != found[0]:
         notes[theirs] = loss
         return found[1]
