@@ -133,7 +133,7 @@ def test_a_column_is_the_second_class_and_probabilities_are_labels_too():
 def test_rows_of_one_class_have_no_order():
     with pytest.warns(UndefinedMeasureWarning, match="all rows are of one class"):
         assert np.isnan(METRICS["auc"].value(np.zeros(4, int), np.full((4, 2), 0.5)))
-    with pytest.warns(UndefinedMeasureWarning, match="no row is of the second class"):
+    with pytest.warns(UndefinedMeasureWarning, match="no row is of the positive class"):
         assert np.isnan(METRICS["average_precision"].value(np.zeros(4, int), np.full((4, 2), 0.5)))
     # A class without rows does not count.
     assert METRICS["auc"].value(np.array([0, 2, 0, 2]), np.eye(3)[[0, 2, 0, 2]]) == 1.0
@@ -202,7 +202,7 @@ def test_a_metric_that_rows_say_nothing_about_gives_its_reason():
         assert METRICS[name].undefined(one) == "all rows are of one class"
         assert METRICS[name].undefined(two) == ""
     for name in ("f1", "average_precision"):
-        assert METRICS[name].undefined(one) == "no row is of the second class"
+        assert METRICS[name].undefined(one) == "no row is of the positive class"
         assert METRICS[name].undefined(one, 3) == ""
     for name in ("r2", "spearman"):
         assert METRICS[name].undefined([2.5]) == "the target is the same in every row"

@@ -134,5 +134,9 @@ class FormulaWarning(WoodwindWarning):
     """A text cell of a written file would be run as a formula by a spreadsheet."""
 
 
+class ReportWarning(WoodwindWarning):
+    """A part of what a report shows could not be measured: it failed, and the report says why."""
+
+
 class InterruptWarning(WoodwindWarning):
     """A training was interrupted: the model of the rounds that were finished is kept."""

@@ -45,8 +45,8 @@ def fit(  # noqa: PLR0913  the names are the user's: there is no object to put t
     ----------
     {parameters}
     **options
-        Those of `AutoEnsembleClassifier`: `time`, `models`, `metric`, `exclude`, `checkpoint`, `resume`, `listener`, and `seed` and
-        `threads`, which are the `random_state` and `n_jobs` of other estimators.
+        Those of `AutoEnsembleClassifier`: `time`, `models`, `metric`, `also`, `positive`, `threshold`, `exclude`, `checkpoint`, `resume`,
+        `listener`, and `seed` and `threads`, which are the `random_state` and `n_jobs` of other estimators.
 
     Returns
     -------
@@ -75,8 +75,7 @@ def fit(  # noqa: PLR0913  the names are the user's: there is no object to put t
         ignore=[ignore] if isinstance(ignore, str) else list(ignore),
     )  # fmt: skip
     read = roles.target
-    model: Fitted = (AutoEnsembleRegressor if read.task == "regression" else AutoEnsembleClassifier)(**model_options)
-    values = check(model)
+    values = check(model := (AutoEnsembleRegressor if read.task == "regression" else AutoEnsembleClassifier)(**model_options))
     classes = np.array(read.classes) if read.classes else None
     split = {role: str(name) for role, name in (("time", time_column), ("group", group)) if name is not None}
     asked = target, read.y, read.task != "regression", roles.groups

@@ -12,7 +12,7 @@ from woodwind.base.fixed import exact_mean
 from woodwind.kernels import derivatives as switches
 from woodwind.losses.base import RowLoss, check_finite, one_score, plain_weight, refuse_rows
 from woodwind.losses.links import Floats, Link, Log
-from woodwind.losses.refit import HuberRefit, QuantileRefit, weighted_quantile
+from woodwind.losses.refit import HuberRefit, QuantileRefit, middle_quantile, weighted_quantile
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,8 @@ class Quantile(RowLoss):
     Formula: level * (y - raw) where y >= raw, else (1 - level) * (raw - y).
     Remarks: the second derivative is 0, so trees are grown on gradients with the weight as hessian, and leaves are refitted
     to the quantile of the residuals. The quantile is the smallest value at which the weight so far reaches level * total weight,
-    with weights and without: a weight of two equals a row given twice. Starts at the quantile of the target.
+    with weights and without: a weight of two equals a row given twice. Starts at the quantile of the target; where the weight reaches
+    level * total exactly, at the mean of that value and the next.
     """
 
     level: float = 0.5
@@ -78,7 +79,7 @@ class Quantile(RowLoss):
 
     def start(self, y: NDArray[Any], weight: Floats | None = None) -> Floats:
         """Quantile of the target."""
-        return np.array([weighted_quantile(one_score(y), weight, self.level)])
+        return np.array([middle_quantile(one_score(y), weight, self.level)])
 
 
 @dataclass(frozen=True)
@@ -88,7 +89,8 @@ class Absolute(RowLoss):
     Domain: y any number.
     Link: prediction = raw.
     Formula: |y - raw|.
-    Remarks: twice the pinball loss at level 1/2, and grown and refitted like it, to the lower median of the residuals.
+    Remarks: twice the pinball loss at level 1/2, and grown and refitted like it, to the lower median of the residuals, as scikit-learn's
+    boosting does. Starts at the median: of an even number of rows the mean of the two in the middle.
     """
 
     name: ClassVar[str] = "absolute_error"
@@ -110,7 +112,7 @@ class Absolute(RowLoss):
 
     def start(self, y: NDArray[Any], weight: Floats | None = None) -> Floats:
         """Median of the target."""
-        return np.array([weighted_quantile(one_score(y), weight, 0.5)])
+        return np.array([middle_quantile(one_score(y), weight, 0.5)])
 
 
 @dataclass(frozen=True)
@@ -168,7 +170,7 @@ class Huber(RowLoss):
 
     def start(self, y: NDArray[Any], weight: Floats | None = None) -> Floats:
         """Median of the target."""
-        return np.array([weighted_quantile(one_score(y), weight, 0.5)])
+        return np.array([middle_quantile(one_score(y), weight, 0.5)])
 
 
 @dataclass(frozen=True)
