@@ -104,6 +104,8 @@ FAMILIES = (
     Row("metric", sklearn="scoring", other="eval_metric", having="exclude"),
     Row("time", other="time_limit time_budget timeout max_time total_time_limit max_runtime_secs", having="exclude"),
     Row("models", other="max_models n_models n_estimators", having="exclude"),
+    Row("positive", other="pos_label positive_class positive_label", having="exclude"),
+    Row("threshold", other="decision_threshold cutoff", having="exclude"),
     Row("target", other="label label_column y target_column", having="exclude"),
     Row("task", other="problem_type task_type", having="exclude"),
     Row("weight", other="sample_weight weight_column", having="drop_missing_target"),
