@@ -14,10 +14,11 @@ OWN = (
 ClassLoss = Annotated[
     Any,
     spelled("'log_loss', 'exponential' or a loss object"),
-    "What is minimised. 'exponential' is for two classes. " + OWN,
+    "What is minimised; other libraries' names for it, such as 'binary:logistic', are understood. 'exponential' is for two classes. " + OWN,
 ]
 NumberLoss = Annotated[
     Any,
     spelled("'squared_error', 'absolute_error', 'huber', 'quantile', 'poisson', 'gamma', 'tweedie' or a loss object"),
-    "What is minimised. An object carries its own numbers, as in loss=woodwind.losses.Quantile(0.9). " + OWN,
+    "What is minimised; other libraries' names for it, such as 'l1', are understood. An object carries its own numbers, as in "
+    "loss=woodwind.losses.Quantile(0.9). " + OWN,
 ]
