@@ -17,6 +17,7 @@ import signal
 import sys
 import tempfile
 import time
+import traceback
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
@@ -52,6 +53,9 @@ def begin(act: Callable[[], Any], told: Path) -> int:
             os.dup2(aside, 1)
             os.dup2(aside, 2)
             code = act() or 0
+        except BaseException:
+            traceback.print_exc()
+            sys.stderr.flush()
         finally:
             os._exit(code)
     return child
@@ -189,6 +193,7 @@ class Trial:
             except Exception as error:
                 counts["wrong"] += 1
                 self.wrong.append(f"{kind}, kill {turn}: {type(error).__name__}: {error}")
+                print("  ", self.wrong[-1], flush=True)
             for name in filter(PART.fullmatch, names_in(self.home)):
                 (self.home / name).unlink()
         print(f"  {kind}: {dict(counts)}", flush=True)
@@ -237,7 +242,7 @@ class Trial:
             self.seen["fit"]["resumed"] += 1
             if had_notes:
                 inside.unlink()
-        elif kept.exists() and self.chance.random() < 0.2:
+        elif (kept / "job.ww").exists() and self.chance.random() < 0.2:
             inside.write_text(NOTES)  # somebody puts something of hers there
         return word
 

@@ -361,3 +361,14 @@ def test_a_target_that_is_no_name_is_refused():
     frame = table()
     with pytest.raises(ParameterError, match="name of a column"):
         woodwind.fit(frame.drop(columns="price"), frame["price"])
+
+
+def test_a_model_that_reads_levels_as_numbers_is_told_of_like_others():
+    rng = np.random.default_rng(0)
+    towns = rng.integers(0, 60, 1500)
+    table = {"town": [f"town {number}" for number in towns], "x": rng.normal(size=1500)}
+    table["y"] = (rng.normal(size=60)[towns] + 0.3 * table["x"] + 0.5 * rng.normal(size=1500)).tolist()
+    model = woodwind.fit(table, "y", models=2, exclude=("forest", "linear", "neighbours", "net"))
+    assert any(entry.name == "boosting-encoded" and entry.weight > 0.0 for entry in model.leaderboard_)
+    assert model.facts_["left_out"] == []
+    assert model.facts_["importance"]["columns"][0]["name"] == "town"

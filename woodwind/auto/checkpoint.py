@@ -35,7 +35,7 @@ KIND = "woodwind checkpoint 1"
 # The only names that are written, read or removed beside those two. A manifest may be forged: it can list nothing but these.
 FOLD_FILE = re.compile(r"[A-Za-z0-9]{1,40}(-[A-Za-z0-9]{1,40}){0,9}\.(all|[0-9]{1,6})\.ww")
 # A folder that its owner removes just when it is opened is made again so often.
-MOST_TRIES, FEW_TRIES = 100, 5
+MOST_TRIES, FEW_TRIES = 100, 20
 
 
 class Manifest(NamedTuple):
@@ -73,10 +73,10 @@ class Checkpoint:
                     read_folder(place)  # before anything is written into a folder that may be a stranger's
                     lock = FileLock.take(place / LOCK, what)
                 except ParameterError:
-                    # Another process may be removing it just now: then it is neither whole nor gone.
-                    if number >= FEW_TRIES or not os.path.lexists(place / LOCK):
+                    # Another process may be removing it just now, and another one make it anew: then it is neither whole nor gone.
+                    if number >= FEW_TRIES:
                         raise
-                except FileNotFoundError:  # it has removed it
+                except (FileNotFoundError, FileExistsError):  # it was removed, or made anew, since it was looked at
                     pass
                 else:
                     return cls._opened(place, lock, made)
@@ -278,6 +278,8 @@ def _read_manifest(file: Path) -> Manifest:
         _require(plain and math.isfinite(found.spent) and found.spent >= 0.0, "it is damaged.")
         _require(all(type(name) is str and FOLD_FILE.fullmatch(name) for name in found.files), "it lists files that Woodwind never writes.")
     except (ModelFileError, TypeError) as error:
+        if not os.path.lexists(file):  # it was removed since it was looked for
+            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(file)) from None
         words = str(error) if str(file) in str(error) else f"{file}: {error}"
         raise ParameterError(
             f"The folder {str(file.parent)!r} cannot be used for checkpoints: {words} Nothing in it was touched. Move it away, or name "

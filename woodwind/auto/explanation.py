@@ -18,6 +18,7 @@ from woodwind.auto.model import AutoModel
 from woodwind.auto.plain_linear import REACH, LinearMember
 from woodwind.auto.view import View
 from woodwind.base.errors import DataError
+from woodwind.base.sound import finite
 from woodwind.base.streams import key, permutation
 from woodwind.data.cells import Cells
 from woodwind.tree.explained import LOG_ODDS, SCORE, Explanation, by_column
@@ -77,7 +78,8 @@ def explain_model(model: AutoModel, X: Any, threads: int = 1, seed: int = 0) -> 
     outputs = tuple(str(label) for label in model.classes[-width:]) if model.classes else ("",)
     scale = SCALES.get(model.task) or model.target or "prediction"
     share = 1.0 - guessed / float(np.abs(model.weights).sum()) if guessed else 1.0
-    return Explanation(values, base, model.blend(view, threads), names, outputs, scale, Cells(model.schema, view.table), share)
+    scores = model.blend(view, threads)
+    return Explanation(finite(values, "The model"), base, scores, names, outputs, scale, Cells(model.schema, view.table), share)
 
 
 def parts_of(model: AutoModel) -> Iterator[tuple[str, float, Member]]:

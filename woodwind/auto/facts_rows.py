@@ -64,7 +64,8 @@ class Pace:
 
 def inputs(outcome: Outcome) -> list[tuple[int, int]]:
     """Columns of the table that the model reads: (place in the table, place among the model's columns)."""
-    names, known = [str(name) for name in outcome.X.column_names], outcome.model.schema.names
-    if known is None:
-        return [(place, place) for place in range(outcome.model.schema.n_inputs)]
-    return [(place, known.index(name)) for place, name in enumerate(names) if name in known]
+    schema = outcome.model.schema
+    if schema.names is None:
+        return [(place, place) for place in range(schema.n_inputs)]
+    where = schema.place_of
+    return [(place, where[str(name)]) for place, name in enumerate(outcome.X.column_names) if str(name) in where]

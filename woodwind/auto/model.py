@@ -11,8 +11,10 @@ from woodwind.auto.link import probabilities
 from woodwind.auto.members import Member
 from woodwind.auto.view import View
 from woodwind.base.errors import DataError
+from woodwind.base.sound import finite, sound, sound_labels
 from woodwind.data.matrix_form import MatrixForm
 from woodwind.data.schema import Schema
+from woodwind.metrics.named import METRICS
 
 Floats = NDArray[np.float64]
 
@@ -58,7 +60,7 @@ class AutoModel:
         out = np.tile(self.shift, (view.n_rows, 1))
         for weight, member in zip(self.weights, self.members, strict=True):
             out += weight * member.scores(view, threads)
-        return out
+        return finite(out, "The model")
 
     def member_scores(self, view: View, threads: int = 1) -> Floats:
         """What each member says, (n, M, width)."""
@@ -92,10 +94,20 @@ class AutoModel:
             raise DataError("a model needs a name and a weight for each member, and one member at least")
         if self.shift.shape != (self.width,) or not (np.isfinite(self.weights).all() and np.isfinite(self.shift).all()):
             raise DataError("the weights of a model are not finite, or its shift has another width")
-        if self.positive not in (0, 1) or not (self.threshold is None or 0.0 < self.threshold < 1.0):
-            raise DataError("the positive class of a model is none, or its threshold is not between 0 and 1")
-        if len(self.form.parts) != len(self.schema.feature_names):
-            raise DataError("the matrix form of a model is of another table than its schema")
+        if self.classes:
+            sound_labels(as_labels(self.classes), "a model")
+        sound(self.metric in METRICS, "the metric of a model is not known")
+        sound(self.positive in (0, 1), "the positive class of a model is none")
+        sound(self.threshold is None or 0.0 < self.threshold < 1.0, "the threshold of a model is not between 0 and 1")
+        self.form.check_for(self.schema)
         for member in self.members:
+            sound(member.width == self.width, "a member has other scores than the model")
             member.check_for(self.schema, self.form)
         return self
+
+
+def as_labels(classes: tuple[Any, ...]) -> NDArray[Any]:
+    """Labels as an array of objects, one each."""
+    out = np.empty(len(classes), object)
+    out[:] = classes
+    return out

@@ -10,6 +10,9 @@ from woodwind.base.sound import sound
 from woodwind.data.faults import fault, listed
 from woodwind.data.raw import RawTable
 
+# Columns of a table that a model file speaks of: where they have no names, nothing else in the file says how many there are.
+MOST_COLUMNS = 1 << 23
+
 
 @dataclass(frozen=True)
 class Header:
@@ -20,7 +23,7 @@ class Header:
 
     def check(self) -> "Header":
         """There is a name for each column, or for none; gives itself, or raises DataError."""
-        sound(self.n_columns >= 1, "there are no columns")
+        sound(1 <= self.n_columns <= MOST_COLUMNS, "there are no columns, or too many")
         sound(self.names is None or len(set(self.names)) == len(self.names) == self.n_columns, "columns have not one name each")
         return self
 
@@ -31,8 +34,8 @@ class Header:
             return list(range(self.n_columns))
         where = {name: place for place, name in enumerate(raw.names)}
         missing = [name for name in self.names if name not in where]
-        known = set(self.names)
-        extra = [name for name in raw.names if name not in known and name not in beside]
+        known = {*self.names, *beside}
+        extra = [name for name in raw.names if name not in known]
         if missing:
             raise _missing_columns(missing, extra, owner)
         if extra:

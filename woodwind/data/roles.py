@@ -62,7 +62,8 @@ def split_roles(
     gone = [target, *(name for name in (group, weight) if name is not None), *ignore]
     if time_column is not None and not pa.types.is_temporal(_arrow(frame[time_column]).type):
         gone.append(time_column)
-    left = [name for name in frame.columns if name not in gone]
+    others = set(gone)
+    left = [name for name in frame.columns if name not in others]
     if not left:
         raise fault("T008", "no column is left to learn from.", f"{listed(gone)} have other roles.", "give a table with more columns.")
     return Roles(
@@ -73,14 +74,15 @@ def split_roles(
         weight=None if weights is None else weights[kept],
         dropped=int(is_dropped.sum()),
         beside=tuple(gone),
-        orders={name: order for name, order in orders.items() if name in left},
+        orders={name: order for name, order in orders.items() if name not in others},
     )
 
 
 def _check_names(frame: "nw.DataFrame[Any]", names: Sequence[str]) -> None:
     """Every name is that of a column, or the one that was meant is told."""
+    there = set(frame.columns)
     for name in names:
-        if name not in frame.columns:
+        if name not in there:
             raise no_column(name, frame.columns)
 
 

@@ -23,7 +23,7 @@ def leaks(seen: Seen) -> Iterator[Suspicion]:
     Means of the target in the bins of a column, from one half of the rows, judge the other half; so identifiers seem to know nothing.
     """
     found = []
-    for column in seen.columns:
+    for column in seen.each_column():
         if _is_copy(column, seen):
             words = f"{column.name!r} says the same as the target{seen.sampled}: each of its values goes with one of the target's."
             found.append((column.name, f"{words} It is the target under another name, or made of it"))
@@ -129,7 +129,7 @@ def telling_gaps(seen: Seen) -> Iterator[Suspicion]:
     """Columns of which it matters to the target whether they are missing."""
     if seen.n < ENOUGH_ROWS:
         return
-    for column in seen.columns:
+    for column in seen.each_column():
         if not 0.01 * seen.n <= column.n_missing <= 0.99 * seen.n or column.n_missing < ENOUGH_OF_CLASS:
             continue
         share = _share_by_two(column.codes < 0, seen)

@@ -13,7 +13,7 @@ from woodwind.base.atomic import write_file
 from woodwind.base.errors import DataError
 from woodwind.data.convert import CATEGORY, CLOCK, MOMENT, NUMBER, SPAN, plain
 from woodwind.data.csv_dates import ORDERS, order_in
-from woodwind.data.faults import fault, listed
+from woodwind.data.faults import fault, listed, repeated_names
 from woodwind.data.written_types import BOOLEAN, IGNORE, TYPES, converted, type_of
 
 VERSION = 1
@@ -75,7 +75,8 @@ class WrittenSchema:
         """The schema of a table that was read, with what its columns are for."""
         roles = {name: role for role, name in ((GROUP, group), (TIME, time), (WEIGHT, weight), (TARGET, target)) if name is not None}
         roles |= dict.fromkeys(ignore, IGNORE)
-        unknown = [name for name in roles if name not in table.column_names]
+        there = set(table.column_names)
+        unknown = [name for name in roles if name not in there]
         if unknown:
             raise fault(
                 "F011",
@@ -223,7 +224,7 @@ def _check_keys(given: Mapping[str, Any], allowed: tuple[str, ...], where: str, 
 
 def _check_together(columns: tuple[WrittenColumn, ...], where: str) -> None:
     names = [column.name for column in columns]
-    repeated = sorted({name for name in names if names.count(name) > 1}) if len(set(names)) < len(names) else []
+    repeated = repeated_names(names)
     if repeated:
         raise _wrong(where, f"columns are there more than once: {listed(repeated)}", "keep one of each")
     for role in (TARGET, GROUP, TIME, WEIGHT):

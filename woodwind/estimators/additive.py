@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 
+from woodwind.base.sound import finite
 from woodwind.estimators.adaptive_skin import LEARNERS
 from woodwind.estimators.additive_skin import ROUNDS, AdditiveSkin, Floats
 from woodwind.estimators.loss_choice import class_loss, likeliest, number_loss, probabilities
@@ -65,12 +66,12 @@ class AdditiveRegressor(AdditiveParams, OwnTreeParams, AdditiveStopParams, WorkP
             Rows of the columns that the model was trained with; columns are matched by name.
         """
         raw = self._raw(X)
-        return self.loss_.predict(raw, self._threads)
+        return finite(self.loss_.predict(raw, self._threads), self._owner)
 
     def staged_predict(self, X: Any) -> Iterator[Floats]:
         """The predictions after every round."""
         for raw in self._staged(X):
-            yield self.loss_.predict(raw, self._threads)
+            yield finite(self.loss_.predict(raw, self._threads), self._owner)
 
 
 @knobs

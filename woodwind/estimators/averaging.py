@@ -9,6 +9,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 
 from woodwind.base.errors import ParameterError, WoodwindWarning
 from woodwind.base.notice import notice
+from woodwind.base.sound import finite
 from woodwind.ensemble.averaging import (
     blended,
     categorical_log_likelihood,
@@ -212,4 +213,5 @@ class BayesianModelAveragingRegressor(
             Give a second array: the standard deviation from the errors of members and from how far apart they are.
         """
         found = blended(self._said(X)[:, :, 0], self.weights_, self.error_variances_)
-        return (found.mean, np.sqrt(found.variance)) if return_std else found.mean
+        mean = finite(found.mean, self._owner)
+        return (mean, finite(np.sqrt(found.variance), self._owner)) if return_std else mean

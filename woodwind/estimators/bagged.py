@@ -11,6 +11,7 @@ from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from woodwind.base.errors import ParameterError
+from woodwind.base.sound import finite
 from woodwind.base.streams import seed_of
 from woodwind.ensemble.bag import gathered
 from woodwind.ensemble.drawing import Drawing
@@ -255,8 +256,8 @@ class Bagging(Skin):
 
     def _total(self, X: Any, kind: Kind) -> Floats:
         check_is_fitted(self)
-        return self._members.total(X, kind, self._owner, self._threads)
+        return finite(self._members.total(X, kind, self._owner, self._threads), self._owner)
 
     def _staged(self, X: Any, kind: Kind) -> Iterator[Floats]:
         check_is_fitted(self)
-        return self._members.staged(X, kind, self._owner, self._threads)
+        return (finite(one, self._owner) for one in self._members.staged(X, kind, self._owner, self._threads))

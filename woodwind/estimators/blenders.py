@@ -10,8 +10,8 @@ from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.model_selection import check_cv
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from woodwind.base.errors import ParameterError
-from woodwind.base.sound import sound_array
+from woodwind.base.errors import ParameterError, TableError
+from woodwind.base.sound import finite, sound_array
 from woodwind.ensemble.blend import (
     Evidence,
     LinearPool,
@@ -78,7 +78,10 @@ class Blender(Storable):
 
     def _matrix(self, X: Any, reset: bool) -> Floats:
         """The columns as numbers, all finite."""
-        found = validate_data(self, X, accept_sparse=("csr", "csc"), dtype=np.float64, reset=reset)
+        try:
+            found = validate_data(self, X, accept_sparse=("csr", "csc"), dtype=np.float64, reset=reset)
+        except ValueError as error:
+            raise TableError(str(error)) from error
         return np.asarray(found.toarray() if hasattr(found, "toarray") else found)
 
     def _others(self, matrix: Floats) -> Floats:
@@ -188,7 +191,7 @@ class LogisticBlender(LogisticBlenderParams, Blender, ClassifierMixin, BaseEstim
 
     def _scores(self, X: Any) -> Floats:
         check_is_fitted(self)
-        return np.asarray(self._pool.scores(*self._parts(self._matrix(X, reset=False))))
+        return finite(np.asarray(self._pool.scores(*self._parts(self._matrix(X, reset=False)))), type(self).__name__)
 
     def predict_proba(self, X: Any) -> Floats:
         """Probabilities (n_rows, n_classes), in the order of `classes_`."""
@@ -355,7 +358,8 @@ class NonNegativeBlender(NonNegativeBlenderParams, Blender, RegressorMixin, Base
         """The weighted sums."""
         check_is_fitted(self)
         matrix = self._matrix(X, reset=False)
-        return np.asarray(self._pool.sums(matrix[:, self._places], self._scale.applied(self._others(matrix))))
+        sums = self._pool.sums(matrix[:, self._places], self._scale.applied(self._others(matrix)))
+        return finite(np.asarray(sums), type(self).__name__)
 
 
 def _fit_numbers(values: dict[str, Any], seen: NumberEvidence, penalty: float) -> LinearPool:

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from woodwind.base.errors import DataError, ParameterError
-from woodwind.base.sound import sound, sound_array
+from woodwind.base.sound import finite, sound, sound_array
 from woodwind.base.streams import seed_of
 from woodwind.base.told import told
 from woodwind.data.codes import Codes
@@ -362,7 +362,7 @@ class Boosting(TreeSkin):
     def _with_init(self, raw: Floats, X: Any, init: Any) -> Floats:
         if self.init_ is not None:
             raw = raw + model_scores(self.init_, X, len(raw), self.loss_, getattr(self, "classes_", None), self._owner)
-        return raw if init is None else raw + read_scores(init, len(raw), self.loss_.width, self._owner)
+        return finite(raw if init is None else raw + read_scores(init, len(raw), self.loss_.width, self._owner), self._owner)
 
     def _shapley(self, table: Table) -> tuple[Floats, Floats, Floats]:
         if self.init_ is not None:

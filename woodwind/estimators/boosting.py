@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 
+from woodwind.base.sound import finite
 from woodwind.estimators.boosted import Boosting, Floats
 from woodwind.estimators.loss_choice import class_loss, likeliest, number_loss, probabilities
 from woodwind.estimators.plan import Values
@@ -190,4 +191,4 @@ class GradientBoostingRegressor(
             yield self._predicted(raw)
 
     def _predicted(self, raw: Floats) -> Floats:
-        return self.loss_.predict(raw, self._threads)
+        return finite(self.loss_.predict(raw, self._threads), self._owner)

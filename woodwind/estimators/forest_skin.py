@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from woodwind.base.errors import ParameterError
+from woodwind.base.sound import finite
 from woodwind.base.streams import seed_of
 from woodwind.data.grades import Grades
 from woodwind.data.table import Table
@@ -253,7 +254,7 @@ class ForestSkin(TreeSkin):
 
     def _mean(self, X: Any) -> Floats:
         table = self._read(X)
-        return self._voting(self.grove_).mean(table, self._threads)
+        return finite(self._voting(self.grove_).mean(table, self._threads), self._owner)
 
     def _shapley(self, table: Table) -> tuple[Floats, Floats, Floats]:
         grove = self._voting(self.grove_)

@@ -11,6 +11,7 @@ from sklearn.exceptions import DataConversionWarning
 
 from woodwind.base.errors import ConstantTargetWarning, TargetError, WoodwindWarning
 from woodwind.base.notice import notice
+from woodwind.base.sound import sound, sound_labels
 from woodwind.data.whole_numbers import EXACT, SUBTRACT, are_beyond_doubles, warn_of_precision
 
 # Whole labels within such a distance of each other are counted, not sorted, so many rows at a time.
@@ -32,6 +33,15 @@ class Target:
 
     y: NDArray[Any]
     classes: NDArray[Any] | None = None
+
+    def check(self) -> "Target":
+        """Numbers of classes are of some that are there; gives itself, or raises DataError."""
+        sound(self.y.ndim == 1 and self.y.dtype.kind in "iuf", "a target is no list of numbers")
+        if self.classes is not None:
+            sound_labels(self.classes, "a target")
+            inside = self.y.dtype.kind in "iu" and (self.y.size == 0 or (self.y.min() >= 0 and self.y.max() < len(self.classes)))
+            sound(inside, "a target has a class that is not there")
+        return self
 
     @property
     def n_rows(self) -> int:
