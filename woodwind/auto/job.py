@@ -47,7 +47,7 @@ GAIN = 1e-4
 # Rows by which the time of a prediction is taken.
 TIMED_ROWS = 500
 # Seconds for the facts of the report: what is left of the budget but a share for saving, and at least so many; without a budget so many.
-SAVING_SHARE, LEAST_FACTS, UNHURRIED_FACTS = 0.03, 0.2, 20.0
+SAVING_SHARE, LEAST_FACTS, UNHURRIED_FACTS = 0.03, 0.2, 60.0
 
 
 @dataclass(frozen=True, eq=False)
