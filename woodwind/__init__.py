@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from woodwind.estimators.selection import EnsembleSelection, EnsembleSelectionClassifier, EnsembleSelectionRegressor
     from woodwind.estimators.stacking import StackingClassifier, StackingRegressor
     from woodwind.estimators.structure import RandomStructureForestClassifier, RandomStructureForestRegressor
+    from woodwind.estimators.translate import translate
     from woodwind.estimators.trees import DecisionTreeClassifier, DecisionTreeRegressor
     from woodwind.estimators.voting import VotingClassifier, VotingRegressor
 
@@ -95,6 +96,7 @@ __all__ = [
     "losses",
     "measure_diversity",
     "out_of_fold_predictions",
+    "translate",
 ]
 
 _ROOMS = {
@@ -125,6 +127,7 @@ _ROOMS = {
     "woodwind.estimators.leak_probe": ("leak_probe",),
     "woodwind.estimators.stacking": ("StackingClassifier", "StackingRegressor"),
     "woodwind.estimators.structure": ("RandomStructureForestClassifier", "RandomStructureForestRegressor"),
+    "woodwind.estimators.translate": ("translate",),
     "woodwind.estimators.trees": ("DecisionTreeClassifier", "DecisionTreeRegressor"),
     "woodwind.estimators.voting": ("VotingClassifier", "VotingRegressor"),
 }

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from woodwind.auto import blend as room
-from woodwind.auto.blend import GUESSING, WAYS, Evidences, Weights, blend, by_loss, by_selection, by_stacking, nested_scores
+from woodwind.auto.blend import GUESSING, WAYS, Evidences, Weights, best_alone, blend, by_loss, by_selection, by_stacking, nested_scores
 from woodwind.auto.judge import Judge
 from woodwind.auto.link import probabilities
 from woodwind.metrics.named import metric_named
@@ -75,7 +75,7 @@ def test_in_time_order_weights_come_from_earlier_folds():
     y[seen.parts() == 2] += 100.0
     after = nested_scores(by_loss, Evidences(seen.scores, Judge(seen.judge.metric, y, None, False), seen.fold, True, 0, 0))
     earlier = seen.parts() <= 2
-    assert np.array_equal(before[earlier], after[earlier])
+    assert np.array_equal(before[earlier], after[earlier], equal_nan=True)
     assert not np.array_equal(before[~earlier], after[~earlier])
 
 
@@ -116,6 +116,53 @@ def test_one_member_has_all_the_weight():
     found = blend(seen)
     assert found.final == Weights(pytest.approx([1.0]), pytest.approx([0.0]))
     assert np.array_equal(found.nested, seen.scores[:, 0])
+
+
+@pytest.mark.parametrize("ordered", [False, True])
+@pytest.mark.parametrize("n_folds", [1, 2, 4, 6])
+def test_an_ensemble_of_one_member_has_its_score(ordered, n_folds):
+    seen = numbers(noises=(0.5,))
+    seen = Evidences(seen.scores, seen.judge, np.sort(np.arange(800) % n_folds), ordered, 0, 0)
+    found, rows = blend(seen), seen.estimated
+    assert np.array_equal(found.nested[rows], seen.scores[rows, 0])
+    assert np.isnan(found.nested[~rows]).all()
+    assert rows.all() == (not ordered or n_folds == 1)
+
+
+@pytest.mark.parametrize("ordered", [False, True])
+@pytest.mark.parametrize("bad", [3.0, 300.0])
+@pytest.mark.parametrize("way", [by_selection, best_alone, by_loss])
+def test_an_ensemble_that_is_one_member_in_all_blocks_has_its_score_however_bad_the_others_are(way, bad, ordered):
+    # The others are what members are that were stopped after a few rounds.
+    rng = np.random.default_rng(5)
+    truth, fold = rng.normal(size=800), np.arange(800) // 200
+    scores = np.stack([truth + 0.1 * rng.normal(size=800), truth + bad, truth + 2.0 * bad], axis=1)[:, :, None]
+    seen = Evidences(scores, Judge(metric_named("rmse", "regression"), truth, None, False), fold, ordered, 0, 0)
+    rows, alone = np.flatnonzero(seen.estimated), Weights(pytest.approx([1.0, 0.0, 0.0]), pytest.approx([0.0]))
+    assert room._found(way, seen) == alone
+    assert all(room._found(way, seen.at(np.flatnonzero(fold == block))) == alone for block in range(4))
+    judge = seen.judge.at(rows)
+    assert judge.loss(nested_scores(way, seen)[rows]) == pytest.approx(judge.loss(scores[rows, 0]), rel=1e-12)
+    if ordered:
+        found = blend(seen)
+        assert found.final == alone
+        assert judge.loss(found.nested[rows]) == found.losses[found.way] == pytest.approx(judge.loss(scores[rows, 0]), rel=1e-12)
+
+
+def test_the_earliest_block_has_no_estimate_and_all_ways_are_compared_by_the_others():
+    seen = numbers(ordered=True)
+    for way in (WAYS[name] for name in WAYS if name != "stacking"):
+        nested = nested_scores(way, seen)
+        assert np.isnan(nested[seen.parts() == 0]).all()
+        assert np.isfinite(nested[seen.parts() > 0]).all()
+    assert np.array_equal(seen.estimated, seen.parts() > 0)
+
+
+def test_one_row_held_out_is_scored_by_weights_that_need_no_rows():
+    judge = Judge(metric_named("rmse", "regression"), np.array([1.0]), None, False)
+    found = blend(Evidences(np.array([[[1.0], [3.0]]]), judge, np.zeros(1, np.int64), True, 0, 0))
+    assert found.final.weights.tolist() == [0.5, 0.5]
+    assert found.nested.tolist() == [[2.0]]
 
 
 def test_a_single_part_held_out_is_halved():

@@ -10,18 +10,24 @@ import pyarrow as pa
 import pytest
 from sklearn.metrics import average_precision_score, confusion_matrix, log_loss, r2_score, roc_auc_score
 
+import woodwind
 from tests.auto.fake_outcome import fake
 from tests.auto.fake_outcome import outcome_of as outcome_from
 from woodwind.auto import facts as facts_file
 from woodwind.auto.countdown import Countdown, OutOfTimeError
 from woodwind.auto.facts import collect
+from woodwind.auto.facts_dependence import dependence_facts
 from woodwind.auto.facts_importance import affordable, importance_facts
 from woodwind.auto.facts_judged import Judged
-from woodwind.auto.facts_rows import Pace
+from woodwind.auto.facts_rows import Pace, Rows
 from woodwind.auto.link import probabilities
+from woodwind.base.errors import ReportWarning
+from woodwind.report import page
+from woodwind.report.mistakes import mistakes
+from woodwind.report.words import PARTS as PART_NAMES
 
 TASKS = ("binary", "multiclass", "regression")
-COSTLY = {"comparison", "quality", "data", "members", "diversity", "importance", "dependence"}
+COSTLY = {"metrics", "comparison", "quality", "data", "members", "diversity", "importance", "dependence"}
 PARTS = COSTLY | {"leaderboard", "suspicions", "made", "use", "curves", "mistakes"}
 
 
@@ -67,14 +73,106 @@ def test_a_slow_model_is_asked_about_fewer_rows_and_not_at_all_where_there_is_no
         importance_facts(outcome, Judged.of(outcome), Countdown(0.05))
 
 
-def test_a_part_that_fails_is_left_out_with_the_reason(monkeypatch):
-    def broken(*given):
-        raise RuntimeError("a pipe burst")
+MAKERS = {
+    "leaderboard": "leaderboard_facts", "suspicions": "suspicion_facts", "made": "made_facts", "split": "split_facts", "use": "use_facts",
+    "metrics": "all_metric_facts",
+    "comparison": "comparison_facts", "quality": "class_facts", "data": "data_facts", "members": "member_facts", "curves": "curve_facts",
+    "margins": "margin_facts", "diversity": "diversity_facts", "importance": "importance_facts", "mistakes": "mistake_facts",
+    "dependence": "dependence_facts",
+}  # fmt: skip
 
-    monkeypatch.setattr(facts_file, "data_facts", broken)
-    facts = collect(outcome_of("binary"), 60.0)
-    assert facts["left_out"] == [{"part": "data", "why": "it failed: RuntimeError: a pipe burst"}]
-    assert "importance" in facts
+
+@cache
+def small_outcome():
+    return fake("binary", n=120, rounds=3)
+
+
+def broken(*given):
+    raise RuntimeError("a pipe <burst>")
+
+
+@pytest.mark.parametrize("part", MAKERS)
+def test_a_part_that_fails_is_reported_as_failed_by_name_and_never_as_lack_of_time(part, monkeypatch):
+    monkeypatch.setattr(facts_file, MAKERS[part], broken)
+    with pytest.warns(ReportWarning, match=r"RuntimeError: a pipe <burst>") as caught:
+        facts = collect(small_outcome(), 60.0)
+    assert len(caught) == 1
+    assert str(caught[0].message).startswith(f"Not in the report, because measuring failed: {part} (")
+    assert {"part": part, "why": "it failed: RuntimeError: a pipe <burst>", "failed": True} in facts["left_out"]
+    assert all(one["failed"] for one in facts["left_out"])
+    assert {one["part"] for one in facts["left_out"]} == ({part, "dependence"} if part == "importance" else {part})
+    html = page(facts)
+    assert "no time" not in html
+    assert "RuntimeError: a pipe &lt;burst&gt;" in html
+    assert f"It failed to measure {PART_NAMES[part]}" in html
+
+
+@pytest.mark.parametrize("part", [part for part in MAKERS if part in COSTLY | {"margins"}])
+def test_a_clock_that_has_run_out_is_reported_as_no_time(part, monkeypatch):
+    def late(*given):
+        raise OutOfTimeError
+
+    monkeypatch.setattr(facts_file, MAKERS[part], late)
+    facts = collect(small_outcome(), 60.0)
+    assert {one["part"]: one["failed"] for one in facts["left_out"]} == dict.fromkeys(
+        [part, "dependence"] if part == "importance" else [part], False
+    )
+    html = page(facts)
+    assert "there was no time for" in html
+    assert "failed" not in html
+
+
+def test_no_time_for_the_first_column_of_partial_dependence_is_told(monkeypatch):
+    importance = facts_of("binary")["importance"]
+
+    class Late(Countdown):
+        def over(self, done):
+            return True
+
+    with pytest.raises(OutOfTimeError):
+        dependence_facts(outcome_of("binary"), importance, Late(60.0))
+
+
+def test_importance_is_measured_where_a_member_reads_levels_as_numbers():
+    rng = np.random.default_rng(0)
+    level = rng.integers(0, 60, 300)
+    y = rng.normal(size=60)[level] + rng.normal(size=300)
+    table = pa.table({"who": [f"w{one:02d}" for one in level], "x": rng.normal(size=300), "y": y})
+    model = woodwind.fit(table, "y", models=2)
+    assert "boosting-encoded" in model.model_.names
+    assert model.facts_["left_out"] == []
+    assert model.facts_["importance"]["columns"][0]["name"] == "who"
+    assert model.facts_["dependence"][0]["name"] == "who"
+
+
+def test_rows_that_are_changed_are_scored_as_a_table_that_has_the_changes():
+    outcome, rows = outcome_of("binary"), np.arange(20, 60)
+    other = np.roll(np.arange(40), 7)
+    colour = outcome.X.take(rows).column("colour").take(other)
+    changed = outcome.X.take(rows).set_column(1, "colour", colour)
+    found = Rows.of(outcome, rows).scores(np.arange(40), {1: other})
+    assert (found == outcome.model.scores(changed)).all()
+
+
+@pytest.mark.parametrize("there", [True, False])
+def test_the_most_important_columns_are_claimed_only_where_importance_was_measured(there, monkeypatch):
+    rng = np.random.default_rng(0)
+    many = pa.table({f"c{place:02d}": rng.normal(size=80) for place in range(15)})
+    outcome = outcome_from(many, (many["c14"].to_numpy() > 0).astype(int), "binary", ("no", "yes"), rounds=2)
+    if not there:
+        def late(*given):
+            raise OutOfTimeError
+
+        monkeypatch.setattr(facts_file, "importance_facts", late)
+    facts = collect(outcome, 60.0)
+    caption = mistakes(facts)["caption"]
+    if there:
+        assert facts["mistakes"]["columns"][0] == "c14"
+        assert "The 12 most important columns are shown; 3 more are not." in caption
+    else:
+        assert facts["mistakes"]["columns"] == [f"c{place:02d}" for place in range(12)]
+        assert "The first 12 columns of the table are shown; 3 more are not." in caption
+        assert "important" not in caption
 
 
 def test_ranking_is_that_of_scikit_learn():

@@ -160,3 +160,32 @@ def test_progress_is_of_the_same_rows_as_the_scores_of_members():
     events = events_of({"line": Line()}, recipes("line-0"), **many)
     (member,), (blended,) = ([event for event in events if isinstance(event, kind)] for kind in (MemberDone, Blended))
     assert blended.score == member.entry.score
+
+
+@pytest.mark.parametrize("ordered", [False, True])
+@pytest.mark.parametrize("names", [("line-0",), ("line-0", "line-1", "line-2")])
+def test_scores_of_members_and_of_the_ensemble_are_of_the_same_rows_and_those_are_said(ordered, names):
+    moments = np.arange(200.0) if ordered else None
+    outcome = outcome_of({"line": Line()}, recipes(*names), fold=fold_of_rows(0, 200, None, None, moments), ordered=ordered)
+    scored = np.isfinite(outcome.blend_out_of_fold[:, 0])
+    board = {entry.name: entry for entry in outcome.leaderboard}
+    for place, name in enumerate(outcome.names):
+        assert board[name].score == pytest.approx(np.sqrt(np.mean((outcome.out_of_fold[scored, place, 0] - Y[scored]) ** 2)))
+    ensemble = board["ensemble"]
+    assert ensemble.score == pytest.approx(np.sqrt(np.mean((outcome.blend_out_of_fold[scored, 0] - Y[scored]) ** 2)))
+    if len(names) == 1:
+        assert ensemble.score == board["line-0"].score
+    split = outcome.model.facts["split"]
+    assert split["scored"] == scored.sum() == (75 if ordered else 200)
+    assert (split["held_out"], outcome.judged.sum()) == ((100, 100) if ordered else (200, 200))
+    assert ("last 75 rows held out" in ensemble.note) == ordered
+    assert any("scores are of the 75 rows" in note for note in outcome.notes) == ordered
+
+
+def test_members_that_were_stopped_early_do_not_spoil_the_score_of_an_ensemble_that_does_not_ask_them():
+    """In time order the first block of the estimate was an equal blend of all members."""
+    listed = [Recipe("line-0", "line", {"column": 0}), *(Recipe(f"line-{k}", "line", {"column": k, "factor": 900.0}) for k in (1, 2))]
+    outcome = outcome_of({"line": Line()}, listed, fold=fold_of_rows(0, 200, None, None, np.arange(200.0)), ordered=True)
+    board = {entry.name: entry for entry in outcome.leaderboard}
+    assert board["line-0"].weight > 0.98
+    assert board["ensemble"].score < 1.05 * board["line-0"].score

@@ -9,7 +9,7 @@ import pyarrow.csv
 import pyarrow.parquet
 import pytest
 from models import model, table
-from sklearn.metrics import log_loss, mean_squared_error, roc_auc_score
+from sklearn.metrics import average_precision_score, f1_score, log_loss, mean_squared_error, roc_auc_score
 
 from woodwind import store
 from woodwind.metrics.named import names_for
@@ -81,7 +81,7 @@ def test_one_class_alone_has_no_ranking(test, folder, run):
     assert found["score"] > 0
     out = run("evaluate", "model.ww", "one.csv").out
     assert "Left out, because all rows are of one class: auc, mcc, cohen_kappa\n" in out
-    assert "Left out, because no row is of the second class: average_precision, f1\n" in out
+    assert "Left out, because no row is of the positive class: average_precision, f1\n" in out
     assert [line.split()[0] for line in out.splitlines()[1:6]] == ["log_loss", "brier", "accuracy", "error_rate", "balanced_accuracy"]
 
 
@@ -150,3 +150,45 @@ def test_a_wrong_call_ends_with_one_line_that_says_what_to_do(test, folder, run,
     assert done.out == ""
     (line,) = done.err.splitlines()
     assert words in line
+
+
+@pytest.mark.parametrize("positive", ["no", "yes"])
+def test_metrics_of_the_positive_class_are_those_of_scikit_learn(test, stored, folder, run, positive):
+    store.save(folder / "model.ww", replace(stored, positive=stored.classes.index("no")))
+    found = json.loads(run("evaluate", "model.ww", "test.csv", "--json", "--positive", positive).out)
+    chance, truth = stored.predict_proba(table()), np.array(test["late"].to_pylist())
+    column = chance[:, stored.classes.index(positive)]
+    assert found["positive"] == positive
+    assert found["metrics"]["f1"]["score"] == pytest.approx(f1_score(truth, stored.predict(table()), pos_label=positive))
+    assert found["metrics"]["average_precision"]["score"] == pytest.approx(average_precision_score(truth == positive, column))
+    told = run("evaluate", "model.ww", "test.csv", "--positive", positive).out
+    assert "positive class: 'no', predicted where it is likelier\n" in told
+    assert ("Metrics of the positive class are of 'yes' here" in told) == (positive == "yes")
+
+
+def test_a_threshold_decides_labels(test, stored, folder, run):
+    store.save(folder / "model.ww", replace(stored, positive=1, threshold=0.2))
+    found = json.loads(run("evaluate", "model.ww", "test.csv", "--json").out)
+    chance, truth = stored.predict_proba(table())[:, 1], np.array(test["late"].to_pylist()) == "yes"
+    assert found["metrics"]["f1"]["score"] == pytest.approx(f1_score(truth, chance >= 0.2))
+    assert found["metrics"]["accuracy"]["score"] == pytest.approx(np.mean(truth == (chance >= 0.2)))
+    assert "predicted from a probability of 0.2 on" in run("evaluate", "model.ww", "test.csv").out
+
+
+def test_what_the_model_claimed_stands_beside_every_metric_that_it_kept(test, stored, folder, run):
+    kept = {"rows": 100, "scores": {"auc": {"score": 0.75, "standard_error": 0.03}, "f1": {"score": 0.5, "standard_error": None}}}
+    store.save(folder / "model.ww", replace(stored, facts=stored.facts | {"metrics": kept}))
+    lines = {line.split()[0]: line.split()[1:] for line in run("evaluate", "model.ww", "test.csv").out.splitlines() if line}
+    assert lines["log_loss"][2:] == ["0.4500", "0.0123"]
+    assert lines["auc"][2:] == ["0.7500", "0.0300"]
+    assert lines["f1"][2:] == ["0.5000"]
+    assert len(lines["brier"]) == 2
+    shown = run("evaluate", "model.ww", "test.csv", "--positive", "no").out.splitlines()
+    other = {line.split()[0]: line.split()[1:] for line in shown if line}
+    assert other["auc"][2:] == ["0.7500", "0.0300"]
+    assert len(other["f1"]) == 2  # that was of the other class
+
+
+def test_a_positive_class_that_is_none_is_told(test, stored, run):
+    told = run("evaluate", "model.ww", "test.csv", "--positive", "maybe").err
+    assert "'maybe' is no class of the model. Those are 'no' and 'yes'." in told

@@ -50,6 +50,7 @@ def test_the_job_gets_what_was_asked_for(folder, job, run):
     assert os.fspath(settings["checkpoint"]) == "model.ww.checkpoint"
     run(
         *("fit", "train.csv", "more.csv", "--target", "late", "--models", "7", "--task", "binary", "--metric", "auc", "--group", "id"),
+        *("--also", "f1,roc_auc", "--positive", "yes", "--threshold", "cost:fp=1,fn=5"),
         *("--time-column", "paid", "--weight", "w", "--ignore", "age", "--ignore", "plan", "--seed", "5", "--threads", "1"),
         *("--exclude", "net", "--resume", "--drop-missing-target", "-o", "other.ww", "--no-report"),
     )
@@ -57,6 +58,7 @@ def test_the_job_gets_what_was_asked_for(folder, job, run):
     assert given == (["train.csv", "more.csv"], "late")
     assert os.fspath(settings.pop("checkpoint")) == "other.ww.checkpoint"
     assert settings == {
+        "also": ("f1", "auc"), "positive": "yes", "threshold": "cost:fp=1,fn=5",
         "models": 7, "task": "binary", "metric": "auc", "group": "id", "time_column": "paid", "weight": "w", "ignore": ("age", "plan"),
         "seed": 5, "threads": 1, "exclude": ("net",), "resume": True, "drop_missing_target": True,
     }  # fmt: skip
@@ -328,3 +330,50 @@ def test_a_schema_that_cannot_be_used_is_bad_data(folder, job, run):
     assert "it is no JSON" in done.err
     (folder / "s.json").write_text('{"columns": [{"name": "age", "type": "number"}]}', encoding="utf-8")
     assert "the role \"target\"" in run("fit", "train.csv", "--schema", "s.json").err
+
+
+@pytest.mark.parametrize(
+    ("option", "given", "words"), [("--threshold", "1.5", "threshold must be"), ("--also", "auk", "Did you mean 'auc'")]
+)
+def test_a_wrong_threshold_or_metric_is_told_before_any_work(folder, job, run, option, given, words):
+    done = run("fit", "train.csv", "--target", "late", option, given)
+    assert done.code != 0
+    assert words in done.err
+    assert not job.calls
+
+
+def test_a_part_of_the_report_that_fails_is_told_in_one_line_however_quiet(folder, run, monkeypatch):
+    def broken(*given):
+        raise RuntimeError("a pipe burst")
+
+    monkeypatch.setattr("woodwind.auto.facts.importance_facts", broken)
+    done = run("fit", "train.csv", "--target", "late", "--models", "1", "--quiet")
+    assert done.code == 0
+    told = [line for line in done.err.splitlines() if "a pipe burst" in line]
+    assert len(told) == 1
+    assert told[0].startswith("warning: Not in the report, because measuring failed: importance (RuntimeError: a pipe burst)")
+    html = (folder / "model.html").read_text(encoding="utf-8")
+    assert "It failed to measure the importance of columns" in html
+    assert "no time" not in html
+
+
+def test_the_positive_class_the_threshold_and_more_metrics_from_the_table_to_the_labels(folder, run):
+    done = run("fit", "train.csv", "--target", "late", "--models", "1", "--threshold", "0.05", "--also", "auc,f1")
+    assert done.code == 0
+    assert "The positive class is 'yes', 33.3% of the rows: the rarer one." in done.err
+    lines = done.out.splitlines()
+    assert lines[0].split()[:5] == ["member", "score", "±", "auc", "f1"]
+    assert "positive class: 'yes', predicted from a probability of 0.05 on" in lines
+    chances = [line.split(",") for line in run("predict", "model.ww", "train.csv", "--proba").out.splitlines()]
+    assert chances[0] == ["prediction", "probability_no", "probability_yes"]
+    assert all(label == ("yes" if float(yes) >= 0.05 else "no") for label, _, yes in chances[1:])
+    html = (folder / "model.html").read_text(encoding="utf-8")
+    assert "Precision and recall by threshold" in html
+    assert "0.05 (used)" in html
+    shown = run("leaderboard", "model.ww").out.splitlines()
+    assert shown[0].split()[:5] == ["member", "score", "±", "auc", "f1"]
+    found = json.loads(run("evaluate", "model.ww", "train.csv", "--json").out)
+    assert found["positive"] == "yes"
+    assert set(found["metrics"]["f1"]) == {"score", "standard_error", "out_of_fold"}
+    board = json.loads(run("leaderboard", "model.ww", "--json").out)["leaderboard"]
+    assert found["metrics"]["f1"]["out_of_fold"]["score"] == board[0]["also"]["f1"]

@@ -148,6 +148,18 @@ def test_the_regressor_without_bins_refits_its_leaves_as_scikit_learn(seed, loss
         assert_allclose(mine, stage, **EQUAL)
 
 
+@pytest.mark.parametrize("n", [399, 400])
+@pytest.mark.parametrize(("loss", "name", "options"), [LOSSES[0], LOSSES[2]], ids=str)
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_stumps_without_bins_and_without_weights_equal_scikit_learn(seed, loss, name, options, n):
+    """Also for an even number of rows, whose median lies between two. Stumps: splits of deeper trees on residuals of two values tie."""
+    X, y = table(seed, n)
+    ours = GradientBoostingRegressor(**PLAIN, max_depth=1, loss=loss).fit(X, y)
+    other = theirs(X, y, name, max_depth=1, **options)
+    for mine, stage in zip(ours.staged_predict(X), other.staged_predict(X), strict=True):
+        assert_allclose(mine, stage, **EQUAL)
+
+
 @pytest.mark.parametrize("n_classes", [2, 3])
 @pytest.mark.parametrize("seed", [0, 1, 2])
 def test_the_first_round_of_the_classifier_without_bins_equals_scikit_learn(seed, n_classes):

@@ -137,6 +137,17 @@ def test_leaks_of_several_classes_and_of_numbers():
     assert "says the same as the target" in leaks[0].words
 
 
+@pytest.mark.parametrize("parts", [2, 3, 6])
+def test_a_copy_of_a_number_that_was_cut_into_parts_is_a_leak(parts):
+    cut = np.searchsorted(np.quantile(NUMBERS, np.arange(1, parts) / parts), NUMBERS)
+    words = np.array([f"part {7 * part % 11}" for part in range(parts)])[cut]
+    blurred = np.where(np.arange(N) % 50 == 0, (cut + 1) % parts, cut)
+    extra = {"as numbers": cut, "as words": words, "blurred": blurred, "top": (np.sort(NUMBERS)[-3] <= NUMBERS).astype(int)}
+    leaks = found(extra, y=NUMBERS, is_class=False, kind="leak")
+    assert {one.columns[0] for one in leaks} == {"as numbers", "as words"}
+    assert f"the {parts} values of 'as numbers' stand for ranges of the target that do not overlap" in leaks[0].words
+
+
 def test_small_tables_and_rare_classes_are_given_the_benefit_of_the_doubt():
     few = np.zeros(N, int)
     few[:8] = 1
@@ -218,14 +229,15 @@ def test_targets_with_heavy_tails():
     assert found(y=np.abs(NUMBERS), is_class=False) == []
 
 
-def test_of_large_tables_a_sample_is_looked_at_and_said():
+def test_of_large_tables_a_sample_is_looked_at_and_said(monkeypatch):
+    monkeypatch.setattr("woodwind.data.suspicions.MOST_ROWS", 500)
     n = 5_000
     table = pa.table({"id": np.arange(n), "x": RNG.normal(size=n)})
     y = RNG.normal(size=n)
-    (one,) = suspicions(table, None, y, False, most_rows=500)
+    (one,) = suspicions(table, None, y, False)
     assert one.kind == "identifier"
     assert "of 500 rows drawn from 5,000" in one.words
-    assert suspicions(table, None, y, False, most_rows=500) == (one,)
+    assert suspicions(table, None, y, False) == (one,)
 
 
 def test_of_many_columns_fewer_rows_are_looked_at():
@@ -420,3 +432,45 @@ def test_two_columns_are_two_suspicions_and_serious_ones_are_never_joined():
     assert {one.columns for one in found(dates, kind="dates as text")} == {("iso",), ("american",), ("german",)}  # each has another remedy
     leaks = {f"l{number}": CLASSES + number for number in range(4)}
     assert columns(leaks, kind="leak") == [("l0",), ("l1",), ("l2",), ("l3",)]
+
+
+class Looks:
+    """Time for so many looks at the clock."""
+
+    def __init__(self, count):
+        self.count = count
+
+    def __call__(self):
+        self.count -= 1
+        return self.count >= 0
+
+
+def wide(columns=100):
+    draw = np.random.default_rng(4)
+    values = {f"x{number}": draw.normal(size=N).round(3) for number in range(columns)}
+    return pa.table({**values, "x5": CLASSES * 2.0, "x90": CLASSES * 3.0})
+
+
+def test_where_there_is_no_time_it_is_said_what_was_not_looked_for():
+    whole = suspicions(wide(), None, CLASSES, True)
+    assert [one.columns for one in whole if one.kind == "leak"] == [("x5",), ("x90",)]
+    none = suspicions(wide(), None, CLASSES, True, is_time=Looks(0))
+    assert [one.kind for one in none] == ["not looked for"]
+    assert none[0].words.startswith("there was no time to look for leaks, telling gaps, identifiers, groups")
+    assert "rare classes" not in none[0].words  # which needs no column
+    some = suspicions(wide(), None, CLASSES, True, is_time=Looks(2))
+    assert [one.columns for one in some if one.kind == "leak"] == [("x5",)]
+    assert "leaks in 36 of 100 columns, telling gaps," in some[-1].words
+
+
+@pytest.mark.parametrize("count", range(0, 60, 3))
+def test_what_is_said_for_want_of_time_is_true(count):
+    """Whatever is found in a part of the columns is found in all of them too: rows are no copies because they are alike in some columns."""
+    rows = np.random.default_rng(2).integers(0, 100, (N, 40)) * np.array([1, *[0] * 38, 1])
+    table = pa.table({f"x{number}": values for number, values in enumerate(rows.T)} | {"key": NUMBERS.round(3)})
+    whole = suspicions(table, None, CLASSES, True)
+    some = suspicions(table, None, CLASSES, True, is_time=Looks(count))
+    assert {(one.kind, one.columns) for one in some if one.kind not in ("not looked for", "duplicate columns")} <= {
+        (one.kind, one.columns) for one in whole
+    }
+    assert (some == whole) == (some[-1].kind != "not looked for")

@@ -1,5 +1,7 @@
 """Compiling ahead in another process: done only where it helps, and never in the way."""
 
+import os
+import signal
 import time
 
 import pytest
@@ -10,10 +12,13 @@ from woodwind.ensemble import ahead
 @pytest.fixture
 def nothing_compiled(monkeypatch):
     """As on a machine with two processors on which nothing was compiled so far."""
-    monkeypatch.setattr(ahead, "can_wait_for", lambda name: True)
+    ended = []
+    monkeypatch.setattr(ahead, "begin_ahead", lambda name: True)
+    monkeypatch.setattr(ahead, "end_ahead", ended.append)
     monkeypatch.setattr(ahead, "usable_threads", lambda n_jobs: 2)
     monkeypatch.setattr(ahead, "rehearse", lambda: None)
     monkeypatch.setattr(ahead, "_child", None)
+    return ended
 
 
 def started(monkeypatch, code):
@@ -36,6 +41,32 @@ def test_the_other_process_runs_what_it_is_told(nothing_compiled, monkeypatch, t
     assert child.returncode == 0
     assert (tmp_path / "done").read_text() == "1 best_first"
     assert ahead._child is None
+    assert nothing_compiled == ["take_part"]  # from now on others may begin
+
+
+def test_no_room_for_another_process_lets_others_begin(nothing_compiled, monkeypatch):
+    def refuse(*_arguments, **_options):
+        raise OSError(12, "Cannot allocate memory")
+
+    monkeypatch.setattr(ahead.subprocess, "Popen", refuse)
+    ahead.start(3, "best_first")
+    assert ahead._child is None
+    assert nothing_compiled == ["take_part_lanes"]
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="forks")
+@pytest.mark.filterwarnings("ignore:This process")
+def test_a_forked_child_waits_for_nothing(nothing_compiled, monkeypatch):
+    started(monkeypatch, "import time; time.sleep(600)")
+    with ahead._waiting:  # as by another thread
+        child = os.fork()
+        if not child:
+            signal.alarm(30)
+            ahead.wait()
+            os._exit(7)
+    ahead._child.kill()
+    ahead.wait()
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
 
 
 def test_another_process_that_fails_is_forgotten(nothing_compiled, monkeypatch):
@@ -57,7 +88,7 @@ def test_another_process_that_hangs_is_ended(nothing_compiled, monkeypatch):
 @pytest.mark.parametrize("reason", ["kept", "one processor", "not Python"])
 def test_no_other_process_where_it_would_not_help(nothing_compiled, monkeypatch, reason):
     if reason == "kept":
-        monkeypatch.setattr(ahead, "can_wait_for", lambda name: False)
+        monkeypatch.setattr(ahead, "begin_ahead", lambda name: False)
     elif reason == "one processor":
         monkeypatch.setattr(ahead, "usable_threads", lambda n_jobs: 1)
     else:

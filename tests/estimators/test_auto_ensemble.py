@@ -295,6 +295,53 @@ def test_wrong_calls_say_what_to_do(call, error, words):
         call()
 
 
+def two_classes(n=300, seed=0):
+    rng = np.random.default_rng(seed)
+    frame = pd.DataFrame({"a": rng.normal(size=n), "b": rng.normal(size=n)})
+    return frame, np.where(frame["a"] + rng.normal(size=n) > 1.5, "bad", "good")
+
+
+def test_the_positive_class_is_the_rarer_one_unless_it_is_named():
+    X, y = two_classes()
+    model = AutoEnsembleClassifier(metric="average_precision", **QUICK).fit(X, y)
+    named = AutoEnsembleClassifier(metric="average_precision", positive="good", **QUICK).fit(X, y)
+    assert (model.positive_, named.positive_) == ("bad", "good")
+    assert model.score_ < 0.8 < named.score_
+    assert any("'bad'" in note and "the rarer one" in note for note in model.facts_["made"]["notes"])
+    assert model.facts_["quality"]["ranking"]["positive"] == "bad"
+    assert np.array_equal(model.predict_proba(X), named.predict_proba(X))
+    assert woodwind.fit(X.assign(y=(y == "bad").astype(int)), "y", positive="0", **QUICK).positive_ == 0
+
+
+@pytest.mark.parametrize("threshold", [0.1, "f1", "balanced", "cost:fp=1,fn=20"])
+def test_a_threshold_decides_labels_and_stays_with_the_model(threshold, tmp_path):
+    X, y = two_classes()
+    model = AutoEnsembleClassifier(threshold=threshold, also=("f1", "auc"), **QUICK).fit(X, y)
+    chance = model.predict_proba(X)[:, 0]
+    assert 0.0 < model.threshold_ < 0.5
+    assert np.array_equal(model.predict(X), np.where(chance >= model.threshold_, "bad", "good"))
+    model.save(tmp_path / "m.ww")
+    again = woodwind.load(tmp_path / "m.ww")
+    assert (again.threshold_, again.positive_, again.leaderboard_) == (model.threshold_, "bad", model.leaderboard_)
+    assert np.array_equal(again.predict(X), model.predict(X))
+    store.save(tmp_path / "alone.ww", model.model_)
+    alone = woodwind.load(tmp_path / "alone.ww")
+    assert np.array_equal(alone.predict(X), model.predict(X))
+    assert alone.leaderboard_[0].also == model.leaderboard_[0].also
+    assert set(model.leaderboard_[1].also) == {"f1", "auc"}
+    assert repr(model.leaderboard_).split()[:5] == ["member", "score", "±", "f1", "auc"]
+    assert model.facts_["metrics"]["scores"]["f1"]["score"] == model.leaderboard_[0].also["f1"]
+    assert [row["used"] for row in model.facts_["quality"]["thresholds"]["rows"]].count(True) == 1
+
+
+@pytest.mark.parametrize("options", [{"positive": "bad"}, {"threshold": 0.3}])
+def test_several_classes_and_numbers_have_no_positive_class_and_no_threshold(options):
+    with pytest.raises(ParameterError, match=r"is for two classes.*Leave it out"):
+        AutoEnsembleRegressor(**options, **QUICK).fit(np.arange(20.0)[:, None], np.arange(20.0))
+    with pytest.raises(ParameterError, match=r"is for two classes.*Leave it out"):
+        AutoEnsembleClassifier(**options, **QUICK).fit(np.arange(30.0)[:, None], np.arange(30) % 3)
+
+
 def test_missing_targets_are_refused_or_left_out():
     frame = table()
     frame.loc[3, "price"] = np.nan
@@ -314,3 +361,14 @@ def test_a_target_that_is_no_name_is_refused():
     frame = table()
     with pytest.raises(ParameterError, match="name of a column"):
         woodwind.fit(frame.drop(columns="price"), frame["price"])
+
+
+def test_a_model_that_reads_levels_as_numbers_is_told_of_like_others():
+    rng = np.random.default_rng(0)
+    towns = rng.integers(0, 60, 1500)
+    table = {"town": [f"town {number}" for number in towns], "x": rng.normal(size=1500)}
+    table["y"] = (rng.normal(size=60)[towns] + 0.3 * table["x"] + 0.5 * rng.normal(size=1500)).tolist()
+    model = woodwind.fit(table, "y", models=2, exclude=("forest", "linear", "neighbours", "net"))
+    assert any(entry.name == "boosting-encoded" and entry.weight > 0.0 for entry in model.leaderboard_)
+    assert model.facts_["left_out"] == []
+    assert model.facts_["importance"]["columns"][0]["name"] == "town"

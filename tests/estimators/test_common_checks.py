@@ -3,12 +3,15 @@
 import inspect
 
 import pytest
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, clone
 from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier as TheirTreeClassifier
 from sklearn.tree import DecisionTreeRegressor as TheirTree
+from sklearn.utils import get_tags
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import woodwind
@@ -44,6 +47,9 @@ from woodwind import (
     VotingClassifier,
     VotingRegressor,
 )
+from woodwind.estimators import composed, roster
+from woodwind.estimators.matrix import TableToMatrix
+from woodwind.estimators.roster import default_pool
 
 # Taken from what the package shows, so that none can be forgotten.
 NAMES = [getattr(woodwind, name) for name in woodwind.__all__]
@@ -71,6 +77,9 @@ SMALL = {
     "VotingClassifier": VotingClassifier(estimators=CLASSIFIERS),
     "VotingRegressor": VotingRegressor(estimators=REGRESSORS),
 }
+
+# As they come, those have a pool of their own, of which the fixture below makes a small one.
+AS_THEY_COME = [named() for named in PUBLIC if "estimators" in inspect.signature(named).parameters and named.__name__ in SMALL]
 
 # Other ways through the engines.
 VARIANTS = [
@@ -120,6 +129,24 @@ def test_the_list_of_public_estimators_is_not_empty():
     assert {"GradientBoostingClassifier", "DecisionTreeRegressor"} <= {estimator.__name__ for estimator in PUBLIC}
 
 
+def test_every_estimator_that_brings_a_pool_takes_what_the_pool_takes():
+    assert len(AS_THEY_COME) == 12
+    for estimator in AS_THEY_COME:
+        taken = get_tags(estimator).input_tags
+        assert (taken.allow_nan, taken.sparse, taken.categorical, taken.string) == (True, True, True, True), estimator
+    for estimator in (*AS_THEY_COME, BaggingClassifier()):
+        given = {"estimators": CLASSIFIERS} if hasattr(estimator, "estimators") else {"estimator": GaussianNB()}
+        assert not get_tags(clone(estimator).set_params(**given)).input_tags.allow_nan, estimator
+
+
+@pytest.mark.parametrize("fits", ["gaps", "fills"])
+def test_a_pipeline_takes_gaps_only_where_it_begins_by_filling_them(fits):
+    first = TableToMatrix() if fits == "fills" else StandardScaler()  # a scaler takes gaps, and hands them on
+    linear = make_pipeline(first, LogisticRegression())
+    for estimator in (VotingClassifier(estimators=[linear]), BaggingClassifier(estimator=linear), AdaBoostClassifier(estimator=linear)):
+        assert get_tags(estimator).input_tags.allow_nan == (fits == "fills"), estimator
+
+
 # Where rows are drawn at random, a weight of two equals a row given twice in distribution, not in bits: for these there is a test of that.
 DRAWN = {
     "AutoEnsembleClassifier": "tests/estimators/test_auto_ensemble.py",
@@ -133,6 +160,18 @@ DRAWN = {
 ABOUT_WEIGHTS = ("check_sample_weight_equivalence_on_dense_data", "check_sample_weight_equivalence_on_sparse_data")
 
 
+@pytest.fixture
+def small_default_pool(monkeypatch):
+    """Of the default pool the trees and the linear model, and few trees: the whole of it would take minutes."""
+
+    def small(classifies):
+        members = dict(default_pool(classifies))
+        return [("gradient_boosting", members["gradient_boosting"].set_params(n_estimators=2)), ("linear", members["linear"])]
+
+    monkeypatch.setattr(composed, "default_pool", small)
+    monkeypatch.setattr(roster, "default_pool", small)
+
+
 def draws_rows(estimator):
     return getattr(estimator, "bootstrap", True) or getattr(estimator, "max_samples", None) not in (None, 1.0)
 
@@ -144,4 +183,13 @@ def test_the_common_check(estimator, check):
     name = getattr(check, "func", check).__name__
     if name in ABOUT_WEIGHTS and type(estimator).__name__ in DRAWN and draws_rows(estimator):
         pytest.skip(f"replaced by a test of distributions in {DRAWN[type(estimator).__name__]}")
+    check(estimator)
+
+
+@pytest.mark.filterwarnings("ignore::woodwind.WoodwindWarning")
+@pytest.mark.usefixtures("small_default_pool")
+@parametrize_with_checks(AS_THEY_COME)
+def test_the_common_check_with_the_default_pool(estimator, check):
+    if getattr(check, "func", check).__name__ in ABOUT_WEIGHTS:
+        pytest.skip("the default pool draws rows: its forests have a test of distributions in tests/estimators/test_forests.py")
     check(estimator)

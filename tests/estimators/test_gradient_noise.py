@@ -127,6 +127,7 @@ def test_rows_as_lists_whole_rows_and_sparse_tables_give_one_model(monkeypatch, 
     found = set()
     for most in (0.4, -1.0):
         monkeypatch.setattr(listing, "MOST_LISTED", most)
+        monkeypatch.setattr(listing, "_made", {})
         for given in (X, sparse.csr_array(X)):
             found.add(digest(GradientBoostingClassifier(**QUICK, gradient_noise=0.5, **options).fit(given, y)))
     assert len(found) == 1

@@ -103,8 +103,8 @@ def test_subsets_as_members_weigh_as_in_averaging_over_subsets():
 
 def test_a_prior_multiplies_and_a_dropped_member_is_gone():
     X, y = iris()
-    even = BayesianModelAveragingClassifier(estimators=CLASSIFIERS, cv=3).fit(X, y)
-    bent = BayesianModelAveragingClassifier(estimators=CLASSIFIERS, cv=3, prior={"tree": 8, "bayes": 0}).fit(X, y)
+    even = BayesianModelAveragingClassifier(estimators=CLASSIFIERS, cv=3, random_state=0).fit(X, y)
+    bent = BayesianModelAveragingClassifier(estimators=CLASSIFIERS, cv=3, random_state=0, prior={"tree": 8, "bayes": 0}).fit(X, y)
     expected = even.weights_ * [1, 0, 8]
     np.testing.assert_allclose(bent.weights_, expected / expected.sum())
     dropped = clone(even).set_params(tree="drop").fit(X, y)
@@ -268,7 +268,8 @@ def test_groups_are_held_out_together_and_weights_of_any_size_mean_the_same():
     model = BayesianModelAveragingClassifier(estimators=CLASSIFIERS, cv=5).fit(X, y, groups=groups)
     assert model.weights_.sum() == pytest.approx(1.0)
     weight = np.random.default_rng(0).random(len(y)) + 0.5
-    small, large = (BayesianModelAveragingClassifier(estimators=CLASSIFIERS, cv=5).fit(X, y, weight * unit) for unit in (0.001, 0.7))
+    averaging = BayesianModelAveragingClassifier(estimators=CLASSIFIERS, cv=5, random_state=0)
+    small, large = (clone(averaging).fit(X, y, weight * unit) for unit in (0.001, 0.7))
     np.testing.assert_allclose(small.log_likelihood_[1:], large.log_likelihood_[1:], rtol=1e-6)
 
 

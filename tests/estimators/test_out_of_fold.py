@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.datasets import load_iris
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.model_selection import (
@@ -29,7 +29,8 @@ from woodwind.base.errors import FoldWarning, MemberError
 from woodwind.estimators import boosted
 from woodwind.estimators.out_of_fold import OutOfFold, out_of_fold
 from woodwind.estimators.pool import named_members
-from woodwind.estimators.target import read_labels
+from woodwind.estimators.splits import Asking, read_folds
+from woodwind.estimators.target import read_labels, read_numbers
 
 IRIS, SPECIES = load_iris(return_X_y=True)
 LABELS = np.array(["setosa", "versicolor", "virginica"])[SPECIES]
@@ -39,7 +40,7 @@ MEMBERS = [
     KNeighborsClassifier(3),
     DecisionTreeClassifier(max_depth=3, random_state=0),
 ]
-SPLITTERS = [4, KFold(3, shuffle=True, random_state=1), StratifiedKFold(5, shuffle=True, random_state=2)]
+SPLITTERS = [StratifiedKFold(4), KFold(3, shuffle=True, random_state=1), StratifiedKFold(5, shuffle=True, random_state=2)]
 
 
 def found(members, X, y, **more):
@@ -63,17 +64,17 @@ def test_decisions_and_numbers_are_those_of_cross_val_predict_too():
     two = SPECIES > 0
     for y in (two, LABELS):
         members = [MEMBERS[0], LinearSVC(random_state=0)]
-        said = out_of_fold_predictions(members, IRIS, y, method="decision_function", cv=3)
+        said = out_of_fold_predictions(members, IRIS, y, method="decision_function", cv=StratifiedKFold(3))
         for place, member in enumerate(members):
             np.testing.assert_array_equal(said[:, place], cross_val_predict(member, IRIS, y, method="decision_function", cv=3))
     members = [Ridge(), KNeighborsRegressor(2), DecisionTreeRegressor(random_state=0)]
-    said = out_of_fold_predictions(dict(zip("abc", members, strict=True)), IRIS[:, :3], IRIS[:, 3], cv=7)
+    said = out_of_fold_predictions(dict(zip("abc", members, strict=True)), IRIS[:, :3], IRIS[:, 3], cv=KFold(7))
     for place, member in enumerate(members):
         np.testing.assert_array_equal(said[:, place], cross_val_predict(member, IRIS[:, :3], IRIS[:, 3], cv=7))
 
 
 def test_one_estimator_alone_answers_without_the_axis_of_members():
-    said = out_of_fold_predictions(GaussianNB(), IRIS, LABELS)
+    said = out_of_fold_predictions(GaussianNB(), IRIS, LABELS, cv=StratifiedKFold(5))
     np.testing.assert_array_equal(said, cross_val_predict(GaussianNB(), IRIS, LABELS, method="predict_proba"))
     assert out_of_fold_predictions(LinearSVC(), IRIS, LABELS).dtype == LABELS.dtype
     assert out_of_fold_predictions(GaussianNB(), pd.DataFrame(IRIS), pd.Series(LABELS, dtype="category")).shape == (150, 3)
@@ -265,3 +266,40 @@ def test_open_seeds_make_it_repeatable_and_differ_between_folds():
     np.testing.assert_array_equal(one.said, same.said)
     assert len({pool.members[0].random_state for pool in one.pools}) == 3
     assert (found(forest, IRIS, LABELS, seed=1, cv=3).said != one.said).any()
+
+
+@pytest.mark.parametrize("classes", [True, False])
+def test_folds_of_a_number_are_shuffled_by_the_seed_and_classes_keep_their_shares(classes):
+    y = np.repeat([0, 1], 100) if classes else np.arange(200.0)
+
+    def folds(seed):
+        target = read_labels(y, "test") if classes else read_numbers(y, "test")
+        return read_folds(5, y[:, None], Asking("test", target, None, seed))
+
+    held = [rows for _, rows in folds(0)]
+    assert sorted(np.concatenate(held).tolist()) == list(range(200))
+    assert all(len(rows) == 40 and rows.max() - rows.min() > 100 and (np.diff(rows) == 1).sum() < 30 for rows in held)
+    if classes:
+        assert all(y[rows].sum() == 20 for rows in held)
+    assert all(map(np.array_equal, held, [rows for _, rows in folds(0)]))
+    assert not np.array_equal(held[0], folds(1)[0][1])
+
+
+@pytest.mark.parametrize(
+    "ensemble",
+    [
+        woodwind.StackingRegressor(random_state=0),
+        woodwind.VotingRegressor(weights="optimal", random_state=0),
+        woodwind.EnsembleSelectionRegressor(random_state=0),
+        woodwind.BayesianModelAveragingRegressor(random_state=0),
+        woodwind.DynamicSelectionRegressor(random_state=0),
+    ],
+    ids=lambda one: type(one).__name__,
+)
+def test_rows_that_come_sorted_teach_an_ensemble_what_they_teach_in_any_order(ensemble):
+    # In folds of neighbours, the nearest neighbour looks useless: it is asked for targets beyond all that it knows.
+    X = np.sort(np.random.default_rng(0).uniform(0, 10, 300))[:, None]
+    y = np.floor(X[:, 0])
+    members = {"near": KNeighborsRegressor(1), "line": Ridge()}
+    model = clone(ensemble).set_params(estimators=members).fit(X, y)
+    assert np.abs(model.predict(X[::7] + 1e-3) - y[::7]).mean() < 0.1

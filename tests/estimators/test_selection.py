@@ -13,7 +13,7 @@ from sklearn.ensemble import GradientBoostingClassifier as TheirBoosting
 from sklearn.ensemble import RandomForestClassifier as TheirForest
 from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
 from sklearn.metrics import balanced_accuracy_score, f1_score, log_loss, make_scorer, mean_absolute_error
-from sklearn.model_selection import GridSearchCV, GroupKFold, TimeSeriesSplit, cross_val_predict
+from sklearn.model_selection import GridSearchCV, GroupKFold, KFold, StratifiedKFold, TimeSeriesSplit, cross_val_predict
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 from sklearn.svm import LinearSVC
@@ -70,7 +70,7 @@ def number_pool():
 
 def test_members_are_chosen_by_what_they_say_out_of_fold_and_trained_on_all_rows():
     X, y = classes()
-    model = EnsembleSelectionClassifier(estimators=class_pool()).fit(X, y)
+    model = EnsembleSelectionClassifier(estimators=class_pool(), cv=StratifiedKFold(5)).fit(X, y)
     codes = np.searchsorted(model.classes_, y)
     said = [cross_val_predict(one, X, y, cv=5, method="predict_proba") for _, one in class_pool()]
     assert model.scores_ == pytest.approx([-log_loss(y, one) for one in said])
@@ -90,7 +90,7 @@ def test_members_are_chosen_by_what_they_say_out_of_fold_and_trained_on_all_rows
 
 def test_numbers():
     X, y = numbers()
-    model = EnsembleSelectionRegressor(estimators=number_pool()).fit(X, y)
+    model = EnsembleSelectionRegressor(estimators=number_pool(), cv=KFold(5)).fit(X, y)
     said = np.column_stack([cross_val_predict(one, X, y, cv=5) for _, one in number_pool()])
     assert model.scores_ == pytest.approx(-((said - y[:, None]) ** 2).mean(axis=0))
     assert model.best_score_ == pytest.approx(-((said @ model.weights_ - y) ** 2).mean())
@@ -305,8 +305,8 @@ def test_rows_of_weight_zero_are_absent_from_folds():
     X, y = classes()
     pool = [TheirTree(max_depth=4, random_state=0), GaussianNB()]
     there = np.random.default_rng(0).random(240) < 0.7
-    one = EnsembleSelectionClassifier(estimators=pool).fit(X, y, sample_weight=there)
-    other = EnsembleSelectionClassifier(estimators=pool).fit(X[there], y[there])
+    one = EnsembleSelectionClassifier(estimators=pool, random_state=0).fit(X, y, sample_weight=there)
+    other = EnsembleSelectionClassifier(estimators=pool, random_state=0).fit(X[there], y[there])
     assert np.array_equal(one.predict_proba(X), other.predict_proba(X))
 
 

@@ -68,7 +68,7 @@ def frame(n=160, seed=0):
 @pytest.mark.parametrize("data", [binary, three], ids=["binary", "three"])
 def test_it_is_the_stack_of_scikit_learn_bit_for_bit(data, passthrough):
     X, y = data()
-    cv = StratifiedKFold(3, shuffle=True, random_state=1) if passthrough else 5
+    cv = StratifiedKFold(3, shuffle=True, random_state=1) if passthrough else StratifiedKFold(5)
     ours = StackingClassifier(estimators=THREE, final_estimator=LOGISTIC, cv=cv, passthrough=passthrough).fit(X, y)
     other = TheirClassifier(THREE, LOGISTIC, cv=cv, passthrough=passthrough).fit(X, y)
     assert np.array_equal(ours.final_estimator_.coef_, other.final_estimator_.coef_)
@@ -81,7 +81,7 @@ def test_it_is_the_stack_of_scikit_learn_bit_for_bit(data, passthrough):
 @pytest.mark.parametrize("passthrough", [False, True])
 def test_so_it_is_for_numbers(passthrough):
     X, y = numbers()
-    ours = StackingRegressor(estimators=NUMBERS, final_estimator=LinearRegression(), passthrough=passthrough).fit(X, y)
+    ours = StackingRegressor(estimators=NUMBERS, final_estimator=LinearRegression(), cv=KFold(5), passthrough=passthrough).fit(X, y)
     other = TheirRegressor(NUMBERS, LinearRegression(), passthrough=passthrough).fit(X, y)
     assert np.array_equal(ours.final_estimator_.coef_, other.final_estimator_.coef_)
     assert np.array_equal(ours.predict(X), other.predict(X))
@@ -117,7 +117,13 @@ def test_two_layers_are_a_stack_within_a_stack_of_scikit_learn(passthrough):
     X, y = three()
     second = [("line", LOGISTIC), ("near", KNeighborsClassifier(9))]
     ours = StackingClassifier(
-        estimators=TWO, layers=[second], final_estimator=LOGISTIC, nested_folds=False, passthrough=passthrough, link="identity"
+        estimators=TWO,
+        layers=[second],
+        final_estimator=LOGISTIC,
+        cv=StratifiedKFold(5),
+        nested_folds=False,
+        passthrough=passthrough,
+        link="identity",
     ).fit(X, y)
     # There the table is passed to the second layer, but only what that says to the blender: ours gets both.
     inner = TheirClassifier(second, LOGISTIC)
@@ -269,8 +275,8 @@ def test_rows_without_weight_are_absent(more):
 def test_several_blenders_are_combined():
     X, y = three()
     blenders = [("line", LOGISTIC), ("pool", LogisticBlender())]
-    mean = StackingClassifier(estimators=TWO, final_estimator=blenders).fit(X, y)
-    alone = [StackingClassifier(estimators=TWO, final_estimator=one).fit(X, y).predict_proba(X) for _, one in blenders]
+    mean = StackingClassifier(estimators=TWO, final_estimator=blenders, random_state=0).fit(X, y)
+    alone = [StackingClassifier(estimators=TWO, final_estimator=one, random_state=0).fit(X, y).predict_proba(X) for _, one in blenders]
     np.testing.assert_allclose(mean.predict_proba(X), np.mean(alone, axis=0), atol=5e-3)
     weighted = StackingClassifier(estimators=TWO, final_estimator=blenders, combine="weights").fit(X, y)
     assert weighted.final_estimator_.weights_.sum() == pytest.approx(1.0)
@@ -352,7 +358,7 @@ def test_frames_with_text_and_gaps_are_stacked_and_passed_through():
 def test_sparse_tables_are_passed_through_as_such():
     X, y = three()
     X, members = csr_array(X), [("line", RidgeClassifier())]
-    stack = StackingClassifier(estimators=members, passthrough=True, final_estimator=LOGISTIC).fit(X, y)
+    stack = StackingClassifier(estimators=members, passthrough=True, final_estimator=LOGISTIC, cv=StratifiedKFold(5)).fit(X, y)
     assert hasattr(stack.transform(X), "tocsr")
     other = TheirClassifier(members, LOGISTIC, passthrough=True).fit(X, y)
     np.testing.assert_allclose(stack.predict_proba(X), other.predict_proba(X), rtol=1e-9)

@@ -4,7 +4,15 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_iris, make_classification, make_friedman1
 
-from woodwind import RandomStructureForestClassifier, RandomStructureForestRegressor
+from woodwind import (
+    ExtraTreesClassifier,
+    ExtraTreesRegressor,
+    ParameterError,
+    RandomForestClassifier,
+    RandomForestRegressor,
+    RandomStructureForestClassifier,
+    RandomStructureForestRegressor,
+)
 
 
 def test_the_structure_does_not_depend_on_the_target():
@@ -42,3 +50,24 @@ def test_the_general_model_says_the_same():
     X, y = load_iris(return_X_y=True)
     model = RandomStructureForestClassifier(n_estimators=4, max_depth=3, random_state=0).fit(X, y)
     np.testing.assert_allclose(model.forest_.check().raw(X), model.predict_proba(X), atol=1e-12)
+
+
+def test_what_a_forest_of_random_structure_cannot_do_is_answered_by_advice_that_can_be_followed():
+    X = np.random.default_rng(0).normal(size=(60, 3))
+    number = RandomStructureForestRegressor(n_estimators=2).fit(X, X[:, 0])
+    classes = RandomStructureForestClassifier(n_estimators=2).fit(X, X[:, 0] > 0)
+    for ask in (
+        lambda: number.predict_quantiles(X),
+        lambda: number.permutation_importance_oob(X, X[:, 0]),
+        lambda: classes.unbiased_importance_oob(X, X[:, 0] > 0),
+    ):
+        with pytest.raises(ParameterError) as told:
+            ask()
+        assert not {"bootstrap", "max_samples", "Fit with"} & set(str(told.value).replace("=", " ").split())
+        assert "RandomForestRegressor" in str(told.value) or "sklearn.inspection" in str(told.value)
+
+
+def test_trees_of_random_cuts_have_no_bins_to_be_given():
+    for extra in (ExtraTreesClassifier, ExtraTreesRegressor):
+        assert "max_bins" not in extra().get_params()
+    assert RandomForestClassifier().max_bins == RandomForestRegressor().max_bins == 255

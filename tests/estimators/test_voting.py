@@ -141,12 +141,12 @@ def test_copies_are_the_single_model_and_weights_count_by_their_ratios(more):
 
 
 def test_weights_are_found_on_rows_out_of_fold():
-    said = out_of_fold_predictions(MEMBERS[:3], IRIS, LABELS, cv=4)
+    said = out_of_fold_predictions(MEMBERS[:3], IRIS, LABELS, cv=4, random_state=0)
     for how, expected in (
         ("score", accuracy_weights(said.argmax(axis=2) == SPECIES[:, None], 3)),
         ("optimal", log_loss_weights(said, SPECIES).weights),
     ):
-        model = VotingClassifier(estimators=MEMBERS[:3], weights=how, cv=4).fit(IRIS, LABELS)
+        model = VotingClassifier(estimators=MEMBERS[:3], weights=how, cv=4, random_state=0).fit(IRIS, LABELS)
         np.testing.assert_allclose(model.weights_, expected, atol=1e-12)
         np.testing.assert_allclose(model.predict_proba(IRIS), np.einsum("nmk,m->nk", shares_of(model), expected), atol=1e-12)
     said = out_of_fold_predictions(REGRESSORS, X, Z, cv=KFold(3))
@@ -169,8 +169,8 @@ def test_weights_are_found_for_every_way_to_vote_and_noise_gets_little(more, wei
 
 @pytest.mark.parametrize("loss", ["absolute_error", losses.Quantile(0.9), "huber"], ids=str)
 def test_weights_of_numbers_can_be_found_for_any_loss(loss):
-    model = VotingRegressor(estimators=REGRESSORS, weights="optimal", cv=3, loss=loss).fit(X, Z)
-    said = out_of_fold_predictions(REGRESSORS, X, Z, cv=3)
+    model = VotingRegressor(estimators=REGRESSORS, weights="optimal", cv=KFold(3), loss=loss).fit(X, Z)
+    said = out_of_fold_predictions(REGRESSORS, X, Z, cv=KFold(3))
     value = (losses.regression_loss(loss) if isinstance(loss, str) else loss).settled(Z, said.mean(axis=1), None).value
     assert value(Z, said @ model.weights_) <= min(value(Z, said @ corner) for corner in [np.full(3, 1 / 3), *np.eye(3)]) + 1e-9
 

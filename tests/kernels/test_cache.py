@@ -104,7 +104,7 @@ def test_a_file_planted_while_nobody_looked_is_not_read_after_the_folder_is_clos
     foreign = Home(home.path, b"k" * private.KEY_SIZE)
     planted = {
         "checksum": b"woodwind kernel 1\n" + hashlib.sha256(payload).digest() + payload,
-        "unkeyed": cache.HEAD + hashlib.blake2b(payload, digest_size=cache.SEAL).digest() + payload,
+        "unkeyed": cache.HEAD + hashlib.sha256(payload).digest() + payload,
         "sealed": cache.HEAD + cache._seal(foreign, "sealed", payload) + payload,
     }
     for name, content in planted.items():
@@ -206,6 +206,18 @@ def test_what_belongs_to_another_user_is_refused(base, which):
     os.chown(path, 12345, 12345)
     assert {"key": "is not a key that you have"}.get(which, f"{path} belongs to another user") in refused(base)
     assert path.stat().st_uid == 12345
+
+
+@superuser
+def test_nothing_is_left_in_the_home_directory_of_another_user(tmp_path, monkeypatch):
+    user = tmp_path / "user"
+    user.mkdir()
+    os.chown(user, 12345, 12345)
+    for name, value in (("HOME", str(user)), ("XDG_CACHE_HOME", ""), ("WOODWIND_CACHE_DIR", "")):
+        monkeypatch.setenv(name, value)
+    monkeypatch.setattr(cache.tempfile, "tempdir", str(tmp_path))
+    assert found().path.parent == tmp_path / f"woodwind-{os.getuid()}"
+    assert list(user.iterdir()) == []
 
 
 @superuser
@@ -352,3 +364,18 @@ def test_nothing_but_our_own_files_is_ever_swept(base, tmp_path):
     assert [path.read_text() for path in mine] == ["mine"] * 4
     assert link.is_symlink()
     assert not (old.path / f"kernel-{STATE}").exists()
+
+
+def test_where_folders_have_no_descriptors_names_will_do(base, monkeypatch):
+    monkeypatch.setattr(os, "supports_dir_fd", set())
+    home = found()
+    cache.write(home, f"kernel-{STATE}", b"payload")
+    assert cache.read(found(), f"kernel-{STATE}") == b"payload"
+    base.rename(base.with_name("moved"))
+    base.symlink_to(base.with_name("moved"))
+    assert f"{base} is not a folder" in refused(base)
+    base.unlink()
+    base.with_name("moved").rename(base)
+    month_old(home.path)
+    found("1" * 32)
+    assert not home.path.exists()

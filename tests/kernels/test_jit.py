@@ -316,6 +316,31 @@ print(len(claimed), is_free(), jit._claimed)
     assert run(room, code)[0] == ["False", "True", "True", "TypingError", "3", "True", "None"]
 
 
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="forks")
+@pytest.mark.filterwarnings("ignore:This process")
+def test_a_child_that_is_forked_while_a_thread_compiles_can_compile(room):
+    code = """
+import os, signal, time
+from threading import Event, Thread
+import numpy as np
+from woodwind.kernels import cache, jit, work
+compiled, write = Event(), cache.write
+def slowly(*arguments):
+    compiled.set()
+    time.sleep(0.5)
+    write(*arguments)
+cache.write = slowly
+Thread(target=work.total, args=(np.arange(4.0),)).start()
+compiled.wait(30)
+child = os.fork()
+if not child:
+    signal.alarm(30)
+    os._exit(work.difference(work.Pair(3.0, 1.0)) != 2.0 or work.total(np.arange(4.0)) != 6.0)
+print(os.waitpid(child, 0)[1])
+"""
+    assert run(room, code)[0] == ["0"]
+
+
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="a child that inherits everything but locks")
 def test_only_one_process_at_a_time_begins_to_compile_ahead(room):
     code = """

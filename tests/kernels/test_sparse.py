@@ -59,6 +59,7 @@ def test_a_sample_that_misleads_is_found_out(always_lists, monkeypatch):
     codes.by_row[::2] = 0  # every second row, which is all that a sample of 50 sees
     assert row_lists(codes) is None
     codes.by_row[1::4] = 0
+    monkeypatch.setattr(listing, "_made", {})
     assert row_lists(codes) is not None
 
 
@@ -92,6 +93,7 @@ def test_whole_rows_are_kept_where_lists_would_be_long_or_rows_are_few(always_li
     assert row_lists(random_codes(0, 50)) is None
     assert row_lists(rare(0, 50, (0, 0))) is not None
     monkeypatch.setattr(listing, "LEAST_LISTED", 20_000)
+    monkeypatch.setattr(listing, "_made", {})
     assert row_lists(rare(0, 50, (0, 0))) is None
 
 
@@ -127,6 +129,7 @@ def test_lists_and_whole_rows_agree_where_splits_leave_too_few_rows(monkeypatch)
     grown = []
     for most in (0.4, -1.0):
         monkeypatch.setattr(listing, "MOST_LISTED", most)
+        monkeypatch.setattr(listing, "_made", {})
         grower = Grower(codes, TreeSettings(min_rows=700))
         assert (grower._table.lists is not None) == (most > 0)
         grower.stats[:] = stats
@@ -163,6 +166,7 @@ def test_lists_and_whole_rows_grow_the_same_tree(monkeypatch, n, outputs, featur
     grown = []
     for most in (0.4, -1.0):
         monkeypatch.setattr(listing, "MOST_LISTED", most)
+        monkeypatch.setattr(listing, "_made", {})
         grower = Grower(codes, TreeSettings(min_rows=5), threads, outputs=outputs)
         lists = grower._table.lists
         assert (lists is not None) == (most > 0)

@@ -1,7 +1,8 @@
 """Values, derivatives, starts and leaves equal scikit-learn's, where it has the same loss.
 
-Equality is fair because the formulas are the same, dropped constants included. Quantiles are the same where weights are given to
-scikit-learn: without weights its losses interpolate between two targets, and its boosting does so for the start only.
+Equality is fair because the formulas are the same, dropped constants included. Medians of starts are those of scikit-learn without
+weights: of an even number of rows the mean of the two in the middle. Other quantiles are the same where weights are given to
+scikit-learn: without weights its losses interpolate between two targets. Leaves of its boosting are lower quantiles always.
 """
 
 import numpy as np
@@ -22,7 +23,7 @@ from woodwind.losses import (
     Squared,
     Tweedie,
 )
-from woodwind.losses.refit import weighted_quantile
+from woodwind.losses.refit import middle_quantile, weighted_quantile
 
 PAIRS = [
     (Squared(), theirs.HalfSquaredError()),
@@ -75,8 +76,9 @@ def test_start_is_equal(ours, their):
         # Their boosting starts Huber at the median as well; only the loss by itself adds a step.
         their = theirs.AbsoluteError()
     np.testing.assert_allclose(ours.start(y, weight), np.atleast_1d(their.fit_intercept_only(y, weight)), rtol=1e-13, atol=1e-15)
-    ones = np.ones_like(weight)
-    np.testing.assert_allclose(ours.start(y), np.atleast_1d(their.fit_intercept_only(y, ones)), rtol=1e-13, atol=1e-15)
+    for n in (len(y), len(y) - 1):
+        plain = _weighted_percentile(y[:n], np.ones(n), 80, average=True) if isinstance(ours, Quantile) else their.fit_intercept_only(y[:n])
+        np.testing.assert_allclose(ours.start(y[:n]), np.atleast_1d(plain), rtol=1e-13, atol=1e-15)
 
 
 @every_pair
@@ -94,6 +96,20 @@ def test_quantile_equals_their_weighted_percentile(level):
         for weight in (rng.exponential(size=n), rng.integers(1, 4, n).astype(np.float64), np.ones(n)):
             assert weighted_quantile(values, weight, level) == _weighted_percentile(values, weight, 100 * level)
         assert weighted_quantile(values, None, level) == _weighted_percentile(values, np.ones(n), 100 * level)
+
+
+@pytest.mark.parametrize("level", [0.05, 0.25, 0.5, 0.9])
+def test_the_start_is_the_mean_of_two_values_where_the_weight_falls_between_them(level):
+    rng = np.random.default_rng(1)
+    for n in (1, 2, 10, 20, 501):
+        values = np.round(rng.normal(size=n), 1)
+        times = rng.integers(0, 4, n)
+        times[0] = 1
+        for weight in (rng.exponential(size=n), times.astype(np.float64), np.ones(n)):
+            assert middle_quantile(values, weight, level) == pytest.approx(_weighted_percentile(values, weight, 100 * level, average=True))
+        # A weight of two is a row given twice, a weight of zero a row left out.
+        assert middle_quantile(np.repeat(values, times), None, level) == middle_quantile(values, times.astype(np.float64), level)
+    assert middle_quantile(np.array([1.7e308, -1.7e308, 1.7e308, -1.7e308]), None, 0.5) == 0.0
 
 
 def leaf_rows(leaf):
@@ -115,10 +131,11 @@ def test_refitted_leaves_equal_those_of_their_boosting_over_ten_rounds(loss, nam
     y = X[:, 0] * 3 + np.abs(X[:, 1]) + rng.standard_t(2, size=600)
     weight = rng.exponential(size=600) if weighted else np.ones(600)
     model = GradientBoostingRegressor(loss=name, alpha=alpha, n_estimators=10, max_depth=4, random_state=0)
-    model.fit(X, y, sample_weight=weight)
     our_weight = weight if weighted else None
-    raw = np.full(600, loss.start(y, our_weight)[0])
-    assert raw[0] == pytest.approx(model.init_.predict(X[:1])[0], rel=1e-15)
+    model.fit(X, y, sample_weight=our_weight)
+    raw = np.full(600, model.init_.predict(X[:1])[0])
+    if weighted or not isinstance(loss, Quantile):
+        assert loss.start(y, our_weight)[0] == pytest.approx(raw[0], rel=1e-15)
     for tree in model.estimators_[:, 0]:
         settled = loss.settled(y, raw, our_weight)
         names, rows, begins, ends = leaf_rows(tree.apply(X))

@@ -7,7 +7,7 @@ import pytest
 from sklearn.metrics import get_scorer_names
 
 from woodwind.base.errors import DataError, ParameterError, TargetError, UndefinedMeasureWarning, WeightError
-from woodwind.metrics.named import METRICS, SYNONYMS, TASKS, default_metric, metric_named, names_for
+from woodwind.metrics.named import METRICS, NONE_OF_OURS, SYNONYMS, TASKS, default_metric, metric_named, names_for
 
 RNG = np.random.default_rng(0)
 
@@ -41,6 +41,30 @@ def test_names_of_scikit_learn_are_understood():
     assert metric_named("ROC-AUC", "binary").name == "auc"
     assert set(SYNONYMS.values()) <= set(METRICS)
     assert not set(SYNONYMS) & set(METRICS)
+
+
+@pytest.mark.parametrize(
+    ("names", "ours"),
+    [
+        ("logloss Logloss mlogloss MultiClass binary_logloss multi_logloss CrossEntropy", "log_loss"),
+        ("error merror binary_error multi_error ZeroOneLoss", "error_rate"),
+        ("AUC roc_auc", "auc"),
+        ("l1 MAE regression_l1 mean_absolute_error", "mae"),
+        ("l2 mean_squared_error", "mse"),
+        ("RMSE l2_root root_mean_squared_error", "rmse"),
+        ("Accuracy acc", "accuracy"),
+        ("BalancedAccuracy", "balanced_accuracy"),
+    ],
+)
+def test_names_of_other_libraries_are_understood_where_they_mean_the_same(names, ours):
+    assert {metric_named(name).name for name in names.split()} == {ours}
+
+
+@pytest.mark.parametrize("name", NONE_OF_OURS)
+def test_a_metric_that_is_none_of_ours_is_answered_by_what_comes_nearest(name):
+    with pytest.raises(ParameterError, match=r"The nearest is '\w+'") as caught:
+        metric_named(name)
+    assert str(caught.value).split("The nearest is '")[1].split("'")[0] in METRICS
 
 
 def test_an_unknown_name_gets_the_nearest():
@@ -109,7 +133,7 @@ def test_a_column_is_the_second_class_and_probabilities_are_labels_too():
 def test_rows_of_one_class_have_no_order():
     with pytest.warns(UndefinedMeasureWarning, match="all rows are of one class"):
         assert np.isnan(METRICS["auc"].value(np.zeros(4, int), np.full((4, 2), 0.5)))
-    with pytest.warns(UndefinedMeasureWarning, match="no row is of the second class"):
+    with pytest.warns(UndefinedMeasureWarning, match="no row is of the positive class"):
         assert np.isnan(METRICS["average_precision"].value(np.zeros(4, int), np.full((4, 2), 0.5)))
     # A class without rows does not count.
     assert METRICS["auc"].value(np.array([0, 2, 0, 2]), np.eye(3)[[0, 2, 0, 2]]) == 1.0
@@ -178,7 +202,7 @@ def test_a_metric_that_rows_say_nothing_about_gives_its_reason():
         assert METRICS[name].undefined(one) == "all rows are of one class"
         assert METRICS[name].undefined(two) == ""
     for name in ("f1", "average_precision"):
-        assert METRICS[name].undefined(one) == "no row is of the second class"
+        assert METRICS[name].undefined(one) == "no row is of the positive class"
         assert METRICS[name].undefined(one, 3) == ""
     for name in ("r2", "spearman"):
         assert METRICS[name].undefined([2.5]) == "the target is the same in every row"

@@ -178,3 +178,19 @@ def test_a_second_ensemble_on_the_same_axes_has_another_colour(votes):
 def test_what_cannot_be_drawn_is_said(call, told):
     with pytest.raises((DataError, ParameterError), match=told):
         call()
+
+
+def test_pictures_of_labels_refuse_regressors_and_name_the_picture_for_them():
+    X, _ = rows()
+    trained = [DecisionTreeRegressor(max_depth=depth).fit(X, X[:, 0]) for depth in (1, 2)]
+    forest = woodwind.RandomForestRegressor(n_estimators=3).fit(X, X[:, 0])
+    for estimators in (trained, {"one": trained[0], "two": trained[1]}, forest):
+        with pytest.raises(ParameterError, match="MemberCorrelationDisplay shows how alike the errors of regressors are"):
+            KappaErrorDisplay.from_estimator(estimators, X, X[:, 0])
+    with pytest.raises(DataError, match="numbers with a fraction"):
+        KappaErrorDisplay.from_predictions(X[:, 0], X[:, 1:])
+    KappaErrorDisplay.from_predictions(np.rint(X[:, 0]), np.rint(X[:, 1:]))  # labels may be written as 1.0
+    for model in (forest, woodwind.AdaBoostRegressor(n_estimators=3).fit(X, X[:, 0])):
+        with pytest.raises(ParameterError, match="StrengthDiversityDisplay is for numbers"):
+            MarginDisplay.from_estimator(model, X, X[:, 0])
+    plt.close("all")

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from woodwind import store
-from woodwind.base.errors import DataError, ModelFileError
+from woodwind.base.errors import DataError, ModelFileError, NotStorableError
 from woodwind.data.cuts import Cuts
 from woodwind.data.matrix_form import MatrixForm
 from woodwind.data.ranks import Ranking
@@ -18,7 +18,7 @@ from woodwind.estimators.forests import RandomForestClassifier, RandomForestRegr
 from woodwind.losses import ALL
 from woodwind.store import decoding
 from woodwind.store.kinds import KINDS, class_of, hints_of
-from woodwind.testing.model_files import OpenFile
+from woodwind.testing.model_files import OpenFile, save_unproved
 
 
 @pytest.fixture(scope="module")
@@ -174,8 +174,11 @@ def test_a_thing_cannot_be_part_of_itself_or_of_a_later_one(things, tmp_path):
 def test_things_are_not_part_of_each_other_without_end(things, tmp_path, monkeypatch):
     store.save(tmp_path / "one.ww", things["Schema"])
     assert store.load(tmp_path / "one.ww").n_inputs == 7
-    monkeypatch.setattr(decoding, "MOST_THINGS", 7)
+    monkeypatch.setattr(decoding, "MOST_TIMES", 0)
+    monkeypatch.setattr(decoding, "MOST_MORE", 7)
     refused(tmp_path / "one.ww", "part of each other too often")
+    with pytest.raises(NotStorableError, match="part of each other too often"):
+        store.save(tmp_path / "two.ww", things["Schema"])
 
 
 FORGERIES = {
@@ -233,7 +236,9 @@ def test_arrays_that_would_lead_astray_are_refused(things, tmp_path, name, part,
     forged = replace(thing, **{part: value}, **({"_stops": []} if "_stops" in [one.name for one in fields(thing)] else {}))
     with pytest.raises(DataError):
         forged.check()
-    store.save(tmp_path / "one.ww", forged)
+    with pytest.raises(NotStorableError, match="could not be opened again"):
+        store.save(tmp_path / "one.ww", forged)
+    save_unproved(tmp_path / "one.ww", forged)
     refused(tmp_path / "one.ww", "is damaged")
 
 
@@ -259,7 +264,7 @@ def test_levels_that_nobody_learns_are_refused(things, tmp_path):
         path.write_bytes(opened.data())
         refused(path)
     for codes in (field.levels.codes + 1, np.zeros(size, np.int32), field.levels.codes[::-1].copy(), np.arange(size, dtype=np.int32)):
-        store.save(path, replace(field.levels, codes=codes))
+        save_unproved(path, replace(field.levels, codes=codes))
         refused(path, "code|levels")
     store.save(path, field.levels)
     opened = OpenFile.of(path.read_bytes())

@@ -103,6 +103,7 @@ def test_listed_rows_have_the_noise_of_whole_ones(monkeypatch, outputs, rows):
     found = []
     for most in (0.4, -1.0):
         monkeypatch.setattr(listing, "MOST_LISTED", most)
+        monkeypatch.setattr(listing, "_made", {})
         grower = Grower(codes, TreeSettings(**SMALL, gradient_noise=0.5), 1, None if rows is None else len(rows), outputs)
         assert (grower._table.lists is not None) == (most > 0)
         if outputs > 1:

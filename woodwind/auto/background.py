@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from woodwind.auto.encoding import EncodedMember
 from woodwind.auto.members import ForestMember, GroveMember, MeanMember, Member
 from woodwind.auto.view import View
+from woodwind.base.errors import DataError
 from woodwind.base.streams import choose, key
 
 Floats = NDArray[np.float64]
@@ -44,7 +45,10 @@ class Background:
         """What a model has kept; without that, the row of which all columns are zero: the mean of numbers, and none of the levels."""
         kept = facts.get(NAME)
         if isinstance(kept, dict):
-            mean, rows = np.asarray(kept.get("mean", ()), np.float64), np.asarray(kept.get("rows", ()), np.float64)
+            try:
+                mean, rows = np.asarray(kept.get("mean", ()), np.float64), np.asarray(kept.get("rows", ()), np.float64)
+            except (TypeError, ValueError) as error:
+                raise DataError("The model cannot be explained: what it has kept of its training rows is damaged.") from error
             if mean.shape == (d,) and rows.shape == (max(len(rows), 1), d) and np.isfinite(rows).all() and np.isfinite(mean).all():
                 return cls(mean, rows)
         return cls(np.zeros(d), np.zeros((1, d)))

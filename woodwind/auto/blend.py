@@ -3,7 +3,8 @@
 The ways: the best member alone; greedy selection with replacement (Caruana et al. 2004); the weights with the smallest loss, which add up
 to one; stacking, a regularised pool whose weights need not add up to one and which may shift scores; and guessing, the same score for every
 row, where columns say nothing about the target. Each is nested: the rows of a fold are scored by weights that were found without it. What
-that says of the chosen way is the honest score of the ensemble.
+that says of the chosen way is the honest score of the ensemble. In time order weights come from earlier blocks; for the earliest there are
+none, so that nothing is said of it, and all ways are compared by the blocks after it.
 """
 
 from collections.abc import Callable
@@ -27,6 +28,8 @@ Integers = NDArray[np.int64]
 
 # The names of the ways that ask one member, that add a shift, and that ask nobody.
 ALONE, STACKING, GUESSING = "best member", "stacking", "guessing"
+# The way that needs no rows: where there are too few of them to find weights from some and to score others.
+EQUAL = "equal weights"
 
 GREEDY_STEPS = 30
 # Scores of a member that weights are found from, and rows at least: a dozen weights need no more, and they are found for every part of the
@@ -81,9 +84,32 @@ class Evidences:
         return self if n <= rows else self.at(choose(key(self.seed, "blend"), n, rows))
 
     def parts(self) -> Integers:
-        """The part of each row: folds, some of them together; a single fold is divided into two halves."""
-        n_folds = int(self.fold.max()) + 1
-        return self.fold * min(n_folds, PARTS) // n_folds if n_folds > 1 else np.arange(len(self.fold)) % 2
+        """The part of each row."""
+        return parts_of(self.fold)
+
+    @property
+    def estimated(self) -> NDArray[np.bool_]:
+        """(n,) Rows for which a blend can be estimated."""
+        return estimated(self.fold, self.ordered)
+
+
+def parts_of(fold: Integers) -> Integers:
+    """The part of each row: folds, some of them together; a single fold is divided into two halves."""
+    n_folds = int(fold.max()) + 1
+    return fold * min(n_folds, PARTS) // n_folds if n_folds > 1 else np.arange(len(fold)) % 2
+
+
+def others_of(fold: Integers, ordered: bool, part: int) -> NDArray[np.bool_]:
+    """The rows that weights for a part are found from: in time order those of earlier blocks, unless there is only one block."""
+    number = parts_of(fold)
+    return number < part if ordered and int(fold.max()) > 0 else number != part
+
+
+def estimated(fold: Integers, ordered: bool) -> NDArray[np.bool_]:
+    """(n,) Rows for which a blend can be estimated, as weights can be found without them; all rows where that is none, see EQUAL."""
+    number = parts_of(fold)
+    there = np.isin(number, [part for part in np.unique(number).tolist() if others_of(fold, ordered, part).any()])
+    return there if there.any() else ~there
 
 
 Way = Callable[[Evidences], Weights]
@@ -94,7 +120,7 @@ class Blend(NamedTuple):
 
     way: str
     final: Weights
-    nested: Floats  # (n, width): each row by weights that were found without its fold
+    nested: Floats  # (n, width): each row by weights that were found without its fold; NaN for rows that are not `estimated`
     losses: dict[str, float]  # of all ways
 
 
@@ -178,12 +204,18 @@ def blend(seen: Evidences, is_time: Callable[[], bool] = lambda: True) -> Blend:
         # A shift that was right for the seasons seen carries their trend on into all seasons to come.
         ways = {name: way for name, way in WAYS.items() if not (seen.ordered and name == STACKING)}
     some = seen.some()
+    if len(np.unique(some.parts())) < 2:
+        fixed = _equal(seen)
+        scores = fixed.of(seen.scores)
+        return Blend(EQUAL, fixed, scores, {EQUAL: seen.judge.loss(scores)})
+    rows = np.flatnonzero(some.estimated)
+    judge = some.judge.at(rows)
     nested: dict[str, Floats] = {}
     for name, way in ways.items():
         if nested and not is_time():
             break
         nested[name] = nested_scores(way, some)
-    losses = {name: some.judge.loss(scores) for name, scores in nested.items()}
+    losses = {name: judge.loss(scores[rows]) for name, scores in nested.items()}
     best = next(iter(nested))
     for name in nested:
         if losses[name] < losses[best] - (FAR_BETTER if name == ALONE else CLEARLY) * abs(losses[best]):
@@ -194,24 +226,25 @@ def blend(seen: Evidences, is_time: Callable[[], bool] = lambda: True) -> Blend:
 
 
 def nested_scores(way: Way, seen: Evidences) -> Floats:
-    """The blend of every row by weights that were found without its fold, from no more rows than are needed."""
+    """The blend of every row by weights that were found without its fold, from no more rows than are needed; NaN where there are none."""
     return _nested_on(way, seen.some(), seen)
 
 
 def _nested_on(way: Way, some: Evidences, seen: Evidences) -> Floats:
     """The same for all rows, with weights from some of them."""
-    out = np.empty((len(seen.fold), seen.width))
-    number, number_seen = some.parts(), seen.parts()
-    for fold in np.unique(number_seen):
-        others = number < fold if some.ordered else number != fold
-        here = number_seen == fold
-        if others.any():
-            found = _found(way, some.at(np.flatnonzero(others)))
-        else:
-            m = seen.scores.shape[1]
-            found = _sum_to_one(np.full(m, 1.0 / m), seen)
-        out[here] = found.of(seen.scores[here])
+    out = np.full((len(seen.fold), seen.width), np.nan)
+    number = seen.parts()
+    for part in np.unique(number).tolist():
+        others, here = np.flatnonzero(others_of(some.fold, some.ordered, part)), number == part
+        if others.size:
+            out[here] = _found(way, some.at(others)).of(seen.scores[here])
     return out
+
+
+def _equal(seen: Evidences) -> Weights:
+    """The same weight to every member."""
+    m = seen.scores.shape[1]
+    return _sum_to_one(np.full(m, 1.0 / m), seen)
 
 
 def _found(way: Way, seen: Evidences) -> Weights:

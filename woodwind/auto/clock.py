@@ -1,4 +1,9 @@
-"""The clock of a job: how much time is left, and whether somebody wants it to end."""
+"""The clock of a job: how much time is left, and whether somebody wants it to end.
+
+Every phase of a job asks it. What no model can do without (reading the table, learning what its columns are) ends the job by an error once
+the time is over; members are stopped where they are; what is good to know but not needed (suspicions, facts) has a share of the time, is
+left out where that is used up, and says so.
+"""
 
 import math
 import signal
@@ -9,8 +14,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
+from woodwind.base.errors import JobError
+
 # Of the time that is given, this share and so many seconds are kept for what comes after the last training: blending, facts, the file.
-KEPT_SHARE, KEPT_SECONDS = 0.12, 1.0
+# Of a few seconds it is no more than a third.
+KEPT_SHARE, KEPT_SECONDS, MOST_KEPT = 0.12, 1.0, 0.35
+# What no model can do without may be late by so many seconds: a model that is a little late is worth more than none.
+LATE = 1.0
 
 
 @dataclass(eq=False)
@@ -21,6 +31,7 @@ class Clock:
     now: Callable[[], float] = time.perf_counter
     started: float | None = None  # by `now`; None: when the clock is made
     stopped: bool = field(default=False, init=False)  # somebody has asked for the end
+    reserved: float = field(default=0.0, init=False)  # seconds that are kept beyond the usual, for what is known to take long in the end
 
     def __post_init__(self) -> None:
         if self.started is None:
@@ -44,7 +55,24 @@ class Clock:
         """Seconds that members may use."""
         if self.stopped:
             return 0.0
-        return math.inf if self.budget is None else self.left - KEPT_SHARE * self.budget - KEPT_SECONDS
+        return math.inf if self.budget is None else self.left - self.kept
+
+    @property
+    def kept(self) -> float:
+        """Seconds that are kept for what comes after the last training; none without a budget."""
+        if self.budget is None:
+            return 0.0
+        return min(KEPT_SHARE * self.budget + KEPT_SECONDS, MOST_KEPT * self.budget) + self.reserved
+
+    def is_time(self, share: float) -> Callable[[], bool]:
+        """A function that says whether there is time left, for something that may take such a share of the whole time from now on."""
+        end = math.inf if self.budget is None else self.spent + share * self.budget
+        return lambda: self.spent < end and self.left > 0.0
+
+    def require(self, doing: str) -> None:
+        """Raise JobError if the time is over. `doing` says during what, in words such as "while the table was read"."""
+        if self.left < -LATE:
+            raise JobError(f"The time was over {doing}, before anything could be learnt. Give more time, or fewer rows or columns.")
 
     def stop(self) -> None:
         """Let everybody come to an end."""

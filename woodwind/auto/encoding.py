@@ -66,6 +66,11 @@ class EncodedMember:
     forest: Forest
     encodings: tuple[Encoding, ...]
 
+    @property
+    def width(self) -> int:
+        """Scores of a row."""
+        return self.forest.n_outputs
+
     def table(self, view: View) -> Table:
         """The rows as its trees see them: the same features, in their order."""
         return encoded(view.table, self.encodings)

@@ -1,8 +1,9 @@
 """Facts of a job: everything that the report shows, as a dictionary that JSON can hold.
 
 Each part has a name and is made by one function. They go in the order of their worth; a part for which no time is left, or that
-fails, is left out, and `left_out` says why: a report with a gap is better than none. Sizes are bounded by samples that are drawn by key, so
-a million rows take no longer than a hundred thousand, and the same seed gives the same facts as long as the time suffices.
+fails, is left out, and `left_out` says which of the two and why: a report with a gap is better than none. A failure is a warning, too.
+Sizes are bounded by samples that are drawn by key, so a million rows take no longer than a hundred thousand, and the same seed gives the
+same facts as long as the time suffices.
 """
 
 import time
@@ -18,15 +19,19 @@ from woodwind.auto.facts_diversity import diversity_facts, margin_facts
 from woodwind.auto.facts_importance import importance_facts
 from woodwind.auto.facts_judged import Judged
 from woodwind.auto.facts_members import comparison_facts, curve_facts, leaderboard_facts, member_facts
-from woodwind.auto.facts_metric import metric_facts
+from woodwind.auto.facts_metric import all_metric_facts, metric_facts
 from woodwind.auto.facts_mistakes import mistake_facts
 from woodwind.auto.facts_numbers import number_facts
 from woodwind.auto.facts_plain import brief, plain
 from woodwind.auto.facts_use import made_facts, split_facts, suspicion_facts, use_facts
 from woodwind.auto.outcome import Outcome
+from woodwind.base.errors import ReportWarning
 
 VERSION = 1
 NEVER_DROPPED = ("leaderboard", "made", "split", "use", "suspicions", "curves", "mistakes")  # milliseconds, for a table of any size
+
+NEEDS = {"dependence": "importance"}  # parts that are made of another
+FAILED = "it failed: "
 
 
 def collect(outcome: Outcome, seconds: float, threads: int = 1) -> dict[str, Any]:
@@ -49,6 +54,8 @@ def collect(outcome: Outcome, seconds: float, threads: int = 1) -> dict[str, Any
         "target": brief(model.target),
         "classes": [brief(label) for label in model.classes],
         "metric": metric_facts(model.metric),
+        "positive": brief(model.classes[model.positive]) if model.task == "binary" else None,
+        "threshold": model.threshold,
         "n_rows": len(outcome.y),
         "n_columns": int(outcome.X.num_columns),
         "left_out": [],
@@ -61,6 +68,7 @@ def collect(outcome: Outcome, seconds: float, threads: int = 1) -> dict[str, Any
         "made": lambda: made_facts(outcome),
         "split": lambda: split_facts(outcome),
         "use": lambda: use_facts(outcome),
+        "metrics": lambda: all_metric_facts(outcome, judged),
         "comparison": lambda: comparison_facts(outcome, judged),
         "quality": lambda: number_facts(outcome, judged) if model.task == "regression" else class_facts(outcome, judged),
         "data": lambda: data_facts(outcome, clock),
@@ -70,17 +78,28 @@ def collect(outcome: Outcome, seconds: float, threads: int = 1) -> dict[str, Any
         "diversity": lambda: diversity_facts(outcome, judged),
         "importance": lambda: importance_facts(outcome, judged, clock.share(0.5), threads),
         "mistakes": lambda: mistake_facts(outcome, judged, facts.get("importance")),
-        "dependence": lambda: dependence_facts(outcome, facts.get("importance"), clock.share(0.9), threads),
+        "dependence": lambda: dependence_facts(outcome, facts["importance"], clock.share(0.9), threads),
     }
     for name, part in parts.items():
         _collect_one(facts, name, part, clock)
+    failed = [f"{one['part']} ({one['why'].removeprefix(FAILED)})" for one in facts["left_out"] if one["failed"]]
+    if failed:
+        warnings.warn(f"Not in the report, because measuring failed: {'; '.join(failed)}.", ReportWarning, stacklevel=2)
     return dict(plain(facts))
+
+
+def _left_out(facts: dict[str, Any], name: str, why: str, failed: bool = False) -> None:
+    facts["left_out"].append({"part": name, "why": why, "failed": failed})
 
 
 def _collect_one(facts: dict[str, Any], name: str, part: Callable[[], Any], clock: Countdown) -> None:
     """Add one part, or the reason why it is not there."""
     if clock.left <= 0.0 and name not in NEVER_DROPPED:
-        facts["left_out"].append({"part": name, "why": "no time was left for it"})
+        _left_out(facts, name, "no time was left for it")
+        return
+    missing = next((one for one in facts["left_out"] if one["part"] == NEEDS.get(name)), None)
+    if missing is not None:
+        _left_out(facts, name, f"it needs the {missing['part']} of columns, and of that: {missing['why']}", missing["failed"])
         return
     began = time.perf_counter()
     try:
@@ -88,10 +107,10 @@ def _collect_one(facts: dict[str, Any], name: str, part: Callable[[], Any], cloc
             warnings.simplefilter("ignore")  # of measures that are nought divided by nought: the report shows what they were given
             found = part()
     except OutOfTimeError:
-        facts["left_out"].append({"part": name, "why": "it would have taken longer than there was time for"})
+        _left_out(facts, name, "it would have taken longer than there was time for")
         return
     except Exception as error:  # noqa: BLE001  a job of an hour must not end without a model because a picture cannot be drawn
-        facts["left_out"].append({"part": name, "why": f"it failed: {brief(f'{type(error).__name__}: {error}', 300)}"})
+        _left_out(facts, name, f"{FAILED}{brief(f'{type(error).__name__}: {error}', 300)}", failed=True)
         return
     facts["part_seconds"][name] = round(time.perf_counter() - began, 3)
     if found is not None:

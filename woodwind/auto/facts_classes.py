@@ -16,6 +16,7 @@ CURVE_POINTS = 160
 CALIBRATION_BINS = 12
 SMALLEST_BIN = 20  # rows of a bin of the calibration, at the least
 MOST_CLASSES = 12  # of a confusion matrix
+THRESHOLDS = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95)
 STRIP = 140  # points of a class
 
 
@@ -31,14 +32,15 @@ def class_facts(outcome: Outcome, judged: Judged) -> dict[str, Any]:
         "chances": chances(judged, names, outcome.seed),
     }
     if judged.task == "binary" and 0 < int((judged.y == 1).sum()) < len(judged.y):
-        out["ranking"] = ranking(judged, names[1])
+        out["ranking"] = ranking(judged, names[judged.positive])
         out["separation"] = separation(judged, names)
+        out["thresholds"] = thresholds(judged, names[judged.positive])
     return out
 
 
 def ranking(judged: Judged, positive: str) -> dict[str, Any]:
     """The curves of Peterson, Birdsall & Fox (1954) and of precision over recall, with the areas below them; weights are honoured."""
-    chance, truth, weight = judged.proba[:, 1], judged.y == 1, judged.weight
+    chance, truth, weight = judged.proba[:, judged.positive], judged.y == judged.positive, judged.weight
     order = np.argsort(-chance, kind="stable")
     hits = np.cumsum(weight[order] * truth[order])
     misses = np.cumsum(weight[order] * ~truth[order])
@@ -77,10 +79,10 @@ def thinned(x: Floats, y: Floats, most: int = CURVE_POINTS) -> tuple[Floats, Flo
 def calibration(judged: Judged, names: list[str]) -> dict[str, Any]:
     """Whether what was said to have a chance of 30 % happens in 30 % of the cases: bins of as many rows each, with intervals.
 
-    Of two classes the chance is that of the second; of more it is that of the class that was said.
+    Of two classes the chance is that of the positive one; of more it is that of the class that was said.
     """
     if judged.task == "binary":
-        chance, happened, what = judged.proba[:, 1], judged.y == 1, names[1]
+        chance, happened, what = judged.proba[:, judged.positive], judged.y == judged.positive, names[judged.positive]
     else:
         chance, happened, what = judged.proba.max(axis=1), judged.said == judged.y, ""
     n = len(chance)
@@ -152,7 +154,23 @@ def chances(judged: Judged, names: list[str], seed: int) -> list[dict[str, Any]]
 
 
 def separation(judged: Judged, names: list[str]) -> dict[str, Any]:
-    """Histograms of the chance of the second class, of the rows of each class."""
-    edges = np.linspace(0.0, 1.0, 26)
-    counts = [np.histogram(judged.proba[judged.y == place, 1], edges)[0] for place in (0, 1)]
-    return {"edges": edges, "counts": counts, "names": names}
+    """Histograms of the chance of the positive class, of the rows of each class: the other one first."""
+    edges, order = np.linspace(0.0, 1.0, 26), (1 - judged.positive, judged.positive)
+    counts = [np.histogram(judged.proba[judged.y == place, judged.positive], edges)[0] for place in order]
+    return {"edges": edges, "counts": counts, "names": [names[place] for place in order]}
+
+
+def thresholds(judged: Judged, positive: str) -> dict[str, Any]:
+    """Precision, recall and F1 of the positive class by the probability from which on it is predicted; weights are honoured."""
+    chance, truth, weight = judged.proba[:, judged.positive], judged.y == judged.positive, judged.weight
+    used = 0.5 if judged.threshold is None else judged.threshold
+    rows = []
+    for one in sorted({*THRESHOLDS, used}):
+        # Where there is no threshold, the likelier class is predicted, and of two that are equally likely the first.
+        said = judged.said == judged.positive if one == used else chance >= one
+        hits, alarms, there = (float(weight[some].sum()) for some in (said & truth, said, truth))
+        rows.append({
+            "threshold": one, "used": one == used, "predicted": alarms / float(weight.sum()), "recall": hits / there,
+            "precision": hits / alarms if alarms > 0.0 else None, "f1": 2.0 * hits / (alarms + there),
+        })  # fmt: skip
+    return {"positive": positive, "used": used, "rows": rows}

@@ -31,12 +31,12 @@ LOOKED_AT = 20_000  # rows that values are taken from
 
 
 def dependence_facts(
-    outcome: Outcome, importance: dict[str, Any] | None, clock: Countdown, threads: int = 1
+    outcome: Outcome, importance: dict[str, Any], clock: Countdown, threads: int = 1
 ) -> list[dict[str, Any]] | None:
-    """The most important columns, one after another, as long as there is time."""
-    if not importance:
-        return None
+    """The most important columns, one after another, as long as there is time; None where no column is clearly important."""
     clear = [one["column"] for one in importance["columns"] if one["more"] > one["standard_error"]]
+    if not clear:
+        return None
     n = len(outcome.y)
     rows = choose(key(outcome.seed, "facts", "dependence"), n, min(n, ROWS))
     # A model that is slow is asked about fewer rows, so that there is time for a first column at least.
@@ -47,6 +47,8 @@ def dependence_facts(
     out: list[dict[str, Any]] = []
     for column in clear[:MOST_COLUMNS]:
         if clock.over(len(out)):
+            if not out:
+                raise OutOfTimeError
             break
         found = one_column(outcome, column, rows[:most], threads)
         if found is not None:
@@ -84,11 +86,11 @@ def one_column(outcome: Outcome, column: int, rows: Integers, threads: int = 1) 
 
 
 def _classes_to_show(outcome: Outcome, mean: Floats) -> list[int]:
-    """The second of two classes; of more those that the column moves most."""
+    """The positive one of two classes; of more those that the column moves most."""
     if outcome.model.task == "regression":
         return [0]
     if outcome.model.task == "binary":
-        return [1]
+        return [outcome.model.positive]
     moved = np.ptp(mean, axis=0)
     return sorted(int(place) for place in np.argsort(-moved, kind="stable")[:MOST_CLASSES])
 

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from woodwind.auto.decision import decided
 from woodwind.auto.link import log_losses, probabilities
 from woodwind.auto.outcome import Outcome
 from woodwind.base.streams import choose, key
@@ -30,6 +31,8 @@ class Judged:
     scores: Floats  # (n, width) of the ensemble
     members: Floats  # (n, M, width)
     names: tuple[str, ...]
+    positive: int = 1  # of two classes
+    threshold: float | None = None
 
     @classmethod
     def of(cls, outcome: Outcome, most: int = MOST_ROWS) -> "Judged":
@@ -50,6 +53,8 @@ class Judged:
             outcome.blend_out_of_fold[rows],
             members[:, whole],
             tuple(name for name, there in zip(outcome.names, whole.tolist(), strict=True) if there),
+            outcome.model.positive,
+            outcome.model.threshold,
         )
 
     @cached_property
@@ -60,7 +65,7 @@ class Judged:
     @cached_property
     def said(self) -> NDArray[Any]:
         """What the ensemble says: class numbers, or numbers."""
-        return self.scores[:, 0] if self.task == "regression" else self.proba.argmax(axis=1)
+        return self.scores[:, 0] if self.task == "regression" else decided(self.proba, self.positive, self.threshold)
 
     def losses(self, scores: Floats) -> Floats:
         """The loss of each row (n,) under other scores for these rows."""

@@ -58,7 +58,7 @@ def comparison_facts(outcome: Outcome, judged: Judged) -> dict[str, Any]:
     more, error = unit.change(base, guessed, error)
     skill = guessed / (base + guessed) if base + guessed > 0.0 else float("nan")
     out["guess"] = {"loss": unit.value(base) + more, "more": more, "standard_error": error, "skill": skill}
-    out["guess"]["score"] = score_of(outcome.model.metric, judged.task, judged.y, constant, judged.weight)
+    out["guess"]["score"] = score_of(outcome.model.metric, judged.task, judged.y, constant, judged.weight, judged.positive)
     single = [entry for entry in outcome.leaderboard if entry.name in judged.names and np.isfinite(entry.loss) and entry.family != ENSEMBLE]
     if single:
         best = min(single, key=lambda entry: entry.loss)

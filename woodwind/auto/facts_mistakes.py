@@ -20,9 +20,8 @@ def mistake_facts(outcome: Outcome, judged: Judged, importance: dict[str, Any] |
     worst = np.lexsort((judged.rows, -losses))[:MOST]
     names = list(outcome.X.column_names)
     first = [one["column"] for one in importance["columns"]] if importance else []
-    columns = (first + [place for place in range(len(names)) if place not in set(first)])[:MOST_COLUMNS]
-    taken = outcome.X.take(judged.rows[worst])
-    cells = [taken.column(column).to_pylist() for column in columns]
+    columns = list(dict.fromkeys([*first, *range(min(len(names), MOST_COLUMNS))]))[:MOST_COLUMNS]
+    cells = [outcome.X.column(column).take(judged.rows[worst]).to_pylist() for column in columns]
     classes = outcome.model.classes
     out = []
     for place, row in enumerate(worst):

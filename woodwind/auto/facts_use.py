@@ -18,8 +18,8 @@ def use_facts(outcome: Outcome) -> dict[str, Any]:
     """The columns that a table needs, with an example row."""
     table = outcome.X
     names = [str(name) for name in table.column_names]
-    example = table.take(np.zeros(1, np.int64)).to_pylist()[0] if table.num_rows else {}
-    shown = {brief(name): _value(example.get(name)) for name in names[:MOST_COLUMNS]}
+    example = [column[0].as_py() for column in table.columns[:MOST_COLUMNS]] if table.num_rows else [None] * MOST_COLUMNS
+    shown = {brief(name): _value(value) for name, value in zip(names, example, strict=False)}
     return {"columns": [brief(name) for name in names[:MOST_COLUMNS]], "n_columns": len(names), "example": shown}
 
 
@@ -59,6 +59,8 @@ def split_facts(outcome: Outcome) -> dict[str, Any]:
         "folds": max((entry.folds for entry in outcome.leaderboard), default=0),
         "rows": len(outcome.y),
         "held_out": int(np.count_nonzero(outcome.judged)),
+        # In time order the first block has no earlier one that weights could be found from.
+        "scored": int(np.count_nonzero(np.isfinite(outcome.blend_out_of_fold).all(axis=1) & outcome.judged)),
         "columns": {role: brief(name) for role, name in outcome.split_columns.items()},
         "groups": None if outcome.groups is None else len(np.unique(outcome.groups)),
     }

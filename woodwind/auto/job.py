@@ -19,13 +19,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from woodwind.auto.background import background_facts
-from woodwind.auto.blend import GUESSING, Blend, Evidences, blend, by_loss, nested_scores
+from woodwind.auto.blend import GUESSING, Blend, Evidences, blend, by_loss, estimated, nested_scores
 from woodwind.auto.checkpoint import Checkpoint
 from woodwind.auto.clock import KEPT_SHARE, Clock
+from woodwind.auto.decision import Rule, cross_fitted
 from woodwind.auto.events import Began, Blended, Ended, Event, Examining, FoldDone, MemberDone, Said, Trying
 from woodwind.auto.facts import collect
 from woodwind.auto.judge import Judge
 from woodwind.auto.lesson import Lesson
+from woodwind.auto.link import probabilities
 from woodwind.auto.members import Member
 from woodwind.auto.model import AutoModel
 from woodwind.auto.outcome import ENSEMBLE, Entry, Outcome
@@ -69,6 +71,9 @@ class Question:
     notes: tuple[str, ...] = ()
     seed: int = 0
     threads: int = 1
+    positive: int = 1  # of two classes
+    rule: Rule | None = None  # how the threshold is chosen from which on it is predicted; None: the likelier class is
+    also: tuple[Any, ...] = ()  # further metrics for the leaderboard
     models: int | None = None  # how many members are tried; None: as many as there is time for
 
 
@@ -170,9 +175,9 @@ def _member(
             return _given_up(recipe, fits, f"out of time after {len(fits)} of {lesson.n_folds} folds", began)
         fits.sort(key=lambda fit: fit.fold)
         member, scores = family.finish(lesson, recipe, fits)
-        rows = np.flatnonzero(lesson.judged)
-        if not np.isfinite(scores[rows]).all():
+        if not np.isfinite(scores[lesson.judged]).all():
             return _given_up(recipe, fits, "failed: it predicts NaN or infinity", began)
+        rows = scored_rows(lesson)
         entry = _entry(recipe, fits, judge.at(rows), scores[rows], lesson.n_folds)
         return _Done(recipe, member, scores, entry, fits[-1].curve)
     except (WoodwindError, ValueError, ArithmeticError, np.linalg.LinAlgError, MemoryError) as error:
@@ -218,6 +223,12 @@ def _nothing(given_up: Sequence[Entry], clock: Clock) -> str:
     return f"No member could be trained. {given_up[0].name}: {given_up[0].note}."
 
 
+def scored_rows(lesson: Lesson) -> NDArray[np.int64]:
+    """The rows that the scores of members and of the ensemble are of: those held out, but for a first block that only finds weights."""
+    rows = np.flatnonzero(lesson.judged)
+    return rows[estimated(lesson.fold[rows], lesson.ordered)]
+
+
 def _evidences(lesson: Lesson, judge: Judge, done: Sequence[_Done]) -> Evidences:
     rows = np.flatnonzero(lesson.judged)
     scores = np.stack([one.scores[rows] for one in done], axis=1)
@@ -227,12 +238,11 @@ def _evidences(lesson: Lesson, judge: Judge, done: Sequence[_Done]) -> Evidences
 def _progress(lesson: Lesson, judge: Judge, done: Sequence[_Done], clock: Clock) -> tuple[Blended, float]:
     """How good the blend is so far, by the quickest of the ways to find weights."""
     seen = _evidences(lesson, judge, done)
-    scores = nested_scores(by_loss, seen) if len(done) > 1 else seen.scores[:, 0]
-    loss = seen.judge.loss(scores)
-    event = Blended(
-        seconds=clock.spent, score=seen.judge.score(scores), standard_error=seen.judge.standard_error(scores), n_members=len(done)
-    )
-    return event, loss
+    rows = np.flatnonzero(seen.estimated)
+    scores = (nested_scores(by_loss, seen) if len(done) > 1 else seen.scores[:, 0])[rows]
+    judge = seen.judge.at(rows)
+    event = Blended(seconds=clock.spent, score=judge.score(scores), standard_error=judge.standard_error(scores), n_members=len(done))
+    return event, judge.loss(scores)
 
 
 def _outcome(
@@ -245,26 +255,53 @@ def _outcome(
     if not kept.size:  # nobody is asked; a model has a member all the same, for those who want to look at it
         kept = np.array([min(range(len(done)), key=lambda place: done[place].entry.loss)])
     members = tuple(done[place].member for place in kept)
+    threshold = _threshold(question, seen, found)
     model = AutoModel(
         task=question.task, target=question.target, classes=question.classes, schema=lesson.schema, form=lesson.form,
         names=tuple(done[place].recipe.name for place in kept), members=members, weights=found.final.weights[kept],
         shift=found.final.shift, metric=question.metric.name, facts=background_facts(members, lesson.view, question.seed),
-        beside=question.beside,
+        beside=question.beside, positive=question.positive, threshold=threshold,
     )  # fmt: skip
     nested = np.full((lesson.n_rows, lesson.width), np.nan)
     nested[lesson.judged] = found.nested
     return Outcome(
         model=model,
-        leaderboard=_leaderboard(lesson, seen.judge, done, given_up, found),
+        leaderboard=_leaderboard(question, lesson, seen.judge, done, given_up, found),
         X=question.X, y=question.y, weight=question.weight, groups=question.groups,
         names=tuple(one.recipe.name for one in done),
         out_of_fold=np.stack([one.scores for one in done], axis=1),
         blend_out_of_fold=nested, judged=lesson.judged,
         curves={one.recipe.name: one.curve for one in done if one.curve},
         suspicions=question.suspicions,
-        notes=(*question.notes, _weighed(found)),
-        seconds=clock.spent, seed=question.seed, ordered=question.ordered, split_columns=question.split_columns,
+        notes=(*question.notes, _weighed(found), *_first_block(lesson), *_decision(question, threshold)),
+        seconds=clock.spent, seed=question.seed, ordered=question.ordered, split_columns=question.split_columns, rule=question.rule,
     )  # fmt: skip
+
+
+def _threshold(question: Question, seen: Evidences, found: Blend) -> float | None:
+    """The probability of the positive class from which on it is predicted, by what the blend says out of fold."""
+    if question.rule is None:
+        return None
+    rows = np.flatnonzero(seen.estimated)
+    judge = seen.judge.at(rows)
+    return question.rule.choose(judge.y == question.positive, probabilities(found.nested[rows])[:, question.positive], judge.weight)
+
+
+def _decision(question: Question, threshold: float | None) -> tuple[str, ...]:
+    """From when on the positive class is predicted, for the user."""
+    if question.rule is None or threshold is None:
+        return ()
+    label = question.classes[question.positive]
+    return (f"{label!r} is predicted from a probability of {threshold:.4g} on, a threshold by {question.rule.words}.",)
+
+
+def _first_block(lesson: Lesson) -> tuple[str, ...]:
+    """What is to be said where some of the rows held out are not scored."""
+    held, scored = int(np.count_nonzero(lesson.judged)), len(scored_rows(lesson))
+    if scored == held:
+        return ()
+    why = f"Weights of members are found from earlier rows held out, and there are none before the first {held - scored:,}"
+    return (f"{why}: all scores are of the {scored:,} rows held out after them.",)
 
 
 def _weighed(found: Blend) -> str:
@@ -281,23 +318,41 @@ def _with_facts(outcome: Outcome, clock: Clock, threads: int) -> Outcome:
     return replace(outcome, model=replace(outcome.model, facts={**outcome.model.facts, **facts}), seconds=clock.spent)
 
 
+def _further(question: Question, judge: Judge, scores: Floats) -> dict[str, float] | None:
+    """Further metrics for the leaderboard; labels are decided by a threshold that each finds for itself, without the row."""
+    if not question.also:
+        return None
+    said: NDArray[Any] = probabilities(scores) if judge.classifies else scores[:, 0]
+    labels = cross_fitted(question.rule, judge.y, said, judge.weight, question.positive, question.seed) if judge.classifies else said
+    return {
+        one.name: math.nan if one.undefined(judge.y) else one.value(judge.y, labels if one.needs == "label" else said, judge.weight)
+        for one in question.also
+    }
+
+
 def _leaderboard(
-    lesson: Lesson, judge: Judge, done: Sequence[_Done], given_up: Sequence[Entry], found: Blend
+    question: Question, lesson: Lesson, judge: Judge, done: Sequence[_Done], given_up: Sequence[Entry], found: Blend
 ) -> tuple[Entry, ...]:
     """The ensemble, then members by their loss, then those that were given up."""
     rows = np.linspace(0, lesson.n_rows - 1, min(TIMED_ROWS, lesson.n_rows)).astype(np.int64)
     view = lesson.some_rows(rows)
     few = lesson.some_rows(rows[:2])
+    scored = estimated(lesson.fold[lesson.judged], lesson.ordered)
+    scoring = judge.at(np.flatnonzero(scored))
     members = []
     for one, weight in zip(done, found.final.weights, strict=True):
         one.member.scores(few, 1)  # loads what was compiled, and makes the forms in which trees are walked
         began = time.perf_counter()
         one.member.scores(view, 1)
         taken = (time.perf_counter() - began) / len(rows) * 1e6
-        members.append(replace(one.entry, weight=float(weight), row_microseconds=taken))
+        also = _further(question, scoring, one.scores[lesson.judged][scored])
+        members.append(replace(one.entry, weight=float(weight), row_microseconds=taken, also=also))
+    nested = found.nested[scored]
+    note = found.way if scored.all() else f"{found.way}; all scores are of the last {np.count_nonzero(scored):,} rows held out"
     all_together = Entry(
-        name=ENSEMBLE, family=ENSEMBLE, score=judge.score(found.nested), standard_error=judge.standard_error(found.nested),
-        loss=judge.loss(found.nested), weight=1.0, seconds=sum(entry.seconds for entry in members),
-        row_microseconds=sum(entry.row_microseconds for entry in members if entry.weight > 0.0), folds=lesson.n_folds, note=found.way,
+        name=ENSEMBLE, family=ENSEMBLE, score=scoring.score(nested), standard_error=scoring.standard_error(nested),
+        loss=scoring.loss(nested), weight=1.0, seconds=sum(entry.seconds for entry in members),
+        row_microseconds=sum(entry.row_microseconds for entry in members if entry.weight > 0.0), folds=lesson.n_folds, note=note,
+        also=_further(question, scoring, nested),
     )  # fmt: skip
     return (all_together, *sorted(members, key=lambda entry: entry.loss), *given_up)

@@ -2,6 +2,7 @@
 
 import html
 import math
+from collections.abc import Sequence
 
 from woodwind.auto.outcome import ENSEMBLE, Entry
 from woodwind.base.figures import figure, printable
@@ -14,23 +15,35 @@ class Leaderboard(tuple[Entry, ...]):
 
     __slots__ = ()
 
+    @property
+    def _titles(self) -> tuple[str, ...]:
+        """Further metrics stand behind the score and its error."""
+        return (*TITLES[:3], *further(self), *TITLES[3:])
+
     def __repr__(self) -> str:
-        rows = [TITLES, *(cells(entry) for entry in self)]
+        rows = [self._titles, *(cells(entry, further(self)) for entry in self)]
         columns = []
         for place, column in enumerate(zip(*rows, strict=True)):
-            width, is_text = max(map(len, column)), place in (0, len(TITLES) - 1)
+            width, is_text = max(map(len, column)), place in (0, len(rows[0]) - 1)
             columns.append([cell.ljust(width) if is_text else cell.rjust(width) for cell in column])
         return "\n".join("  ".join(row).rstrip() for row in zip(*columns, strict=True))
 
     def _repr_html_(self) -> str:
-        head = "".join(f"<th>{title}</th>" for title in TITLES)
-        body = "".join("<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in cells(entry)) + "</tr>" for entry in self)
+        head = "".join(f"<th>{title}</th>" for title in self._titles)
+        shown = [cells(entry, further(self)) for entry in self]
+        body = "".join("<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in row) + "</tr>" for row in shown)
         return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
 
 
-def cells(entry: Entry) -> tuple[str, ...]:
+def further(entries: Sequence[Entry]) -> tuple[str, ...]:
+    """The names of the further metrics that entries have."""
+    return tuple((entries[0].also or {}) if entries else ())
+
+
+def cells(entry: Entry, also: Sequence[str] = ()) -> tuple[str, ...]:
     """What is shown of an entry."""
     weight = "" if entry.name == ENSEMBLE or entry.weight == 0.0 else f"{entry.weight:.2f}"
     speed = "-" if math.isnan(entry.row_microseconds) else f"{entry.row_microseconds:,.1f}"
-    numbers = figure(entry.score), figure(entry.standard_error), weight, f"{entry.seconds:.1f}", speed
+    more = [figure((entry.also or {}).get(name, math.nan)) for name in also]
+    numbers = figure(entry.score), figure(entry.standard_error), *more, weight, f"{entry.seconds:.1f}", speed
     return printable(entry.name), *numbers, printable(entry.note)

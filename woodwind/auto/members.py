@@ -28,6 +28,10 @@ class Member(Protocol):
     def scores(self, view: View, threads: int = 1) -> Floats:
         """Scores (n, width), on the scale on which members are added up."""
 
+    @property
+    def width(self) -> int:
+        """Scores of a row."""
+
     def check_for(self, schema: Schema, form: MatrixForm) -> None:
         """Raise DataError unless it reads tables of this schema, or their matrix."""
 
@@ -37,6 +41,11 @@ class ForestMember:
     """Boosted trees: their raw score."""
 
     forest: Forest
+
+    @property
+    def width(self) -> int:
+        """Scores of a row."""
+        return self.forest.n_outputs
 
     def scores(self, view: View, threads: int = 1) -> Floats:
         """Start and trees, added up."""
@@ -67,14 +76,18 @@ class GroveMember:
     slope: float
     shift: Floats  # (width,)
 
+    @property
+    def width(self) -> int:
+        """Scores of a row."""
+        return 1 if self.grove.n_classes == 2 else self.grove.n_outputs
+
     def scores(self, view: View, threads: int = 1) -> Floats:
         """Scores of the mean of the trees."""
         return scaled_shares(self.grove.mean(view.table, threads), self.slope, self.shift)
 
     def check(self) -> "GroveMember":
         """Raise DataError where something does not fit."""
-        width = 1 if self.grove.n_classes == 2 else self.grove.n_outputs
-        if self.shift.shape != (width,) or not np.isfinite(self.shift).all() or not np.isfinite(self.slope):
+        if self.shift.shape != (self.width,) or self.grove.n_trees < 1 or not np.isfinite(self.shift).all() or not np.isfinite(self.slope):
             raise DataError("the slope and shift of a forest do not fit its classes")
         return self
 
@@ -97,6 +110,11 @@ class MeanMember:
 
     members: tuple[Member, ...]
 
+    @property
+    def width(self) -> int:
+        """Scores of a row."""
+        return self.members[0].width
+
     def scores(self, view: View, threads: int = 1) -> Floats:
         """The mean of their scores, added up in their order."""
         total = self.members[0].scores(view, threads)
@@ -108,6 +126,7 @@ class MeanMember:
         """Raise DataError where something does not fit."""
         if not self.members:
             raise DataError("a mean of members needs one at least")
+        sound(all(member.width == self.width for member in self.members), "a mean is of members of different widths")
         return self
 
     def check_for(self, schema: Schema, form: MatrixForm) -> None:

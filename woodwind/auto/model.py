@@ -1,17 +1,20 @@
 """AutoModel: what the main job makes, in arrays and plain values alone. It predicts from raw columns, without scikit-learn."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from woodwind.auto.decision import decided
 from woodwind.auto.link import probabilities
 from woodwind.auto.members import Member
 from woodwind.auto.view import View
 from woodwind.base.errors import DataError
+from woodwind.base.sound import finite, sound, sound_labels
 from woodwind.data.matrix_form import MatrixForm
 from woodwind.data.schema import Schema
+from woodwind.metrics.named import METRICS
 
 Floats = NDArray[np.float64]
 
@@ -34,6 +37,10 @@ class AutoModel:
     metric: str
     facts: dict[str, Any]  # what JSON can hold: the leaderboard, and what the report shows
     beside: tuple[str, ...] = ()  # columns of the training table that were not learnt from: a table may have them, or not
+    positive: int = 1  # of two classes the one that metrics such as F1 are of, and that the threshold is for
+    threshold: float | None = None  # the probability from which on the positive class is predicted; None: the likelier class
+
+    YOUNGER: ClassVar[tuple[str, ...]] = ("positive", "threshold")  # files from before them have their defaults
 
     @property
     def width(self) -> int:
@@ -53,7 +60,7 @@ class AutoModel:
         out = np.tile(self.shift, (view.n_rows, 1))
         for weight, member in zip(self.weights, self.members, strict=True):
             out += weight * member.scores(view, threads)
-        return out
+        return finite(out, "The model")
 
     def member_scores(self, view: View, threads: int = 1) -> Floats:
         """What each member says, (n, M, width)."""
@@ -72,7 +79,11 @@ class AutoModel:
         """Labels, or numbers."""
         if self.task == "regression":
             return self.scores(X, threads)[:, 0]
-        return np.asarray(np.array(self.classes)[self.predict_proba(X, threads).argmax(axis=1)])
+        return np.asarray(np.array(self.classes)[self.decide(self.predict_proba(X, threads))])
+
+    def decide(self, proba: Floats) -> NDArray[np.int64]:
+        """The class number (n,) that is predicted where classes have these probabilities (n, classes)."""
+        return decided(proba, self.positive, self.threshold)
 
     def check(self) -> "AutoModel":
         """Raise DataError where parts do not fit together."""
@@ -83,8 +94,20 @@ class AutoModel:
             raise DataError("a model needs a name and a weight for each member, and one member at least")
         if self.shift.shape != (self.width,) or not (np.isfinite(self.weights).all() and np.isfinite(self.shift).all()):
             raise DataError("the weights of a model are not finite, or its shift has another width")
-        if len(self.form.parts) != len(self.schema.feature_names):
-            raise DataError("the matrix form of a model is of another table than its schema")
+        if self.positive not in (0, 1) or not (self.threshold is None or 0.0 < self.threshold < 1.0):
+            raise DataError("the positive class of a model is none, or its threshold is not between 0 and 1")
+        if self.classes:
+            sound_labels(as_labels(self.classes), "a model")
+        sound(self.metric in METRICS, "the metric of a model is not known")
+        self.form.check_for(self.schema)
         for member in self.members:
+            sound(member.width == self.width, "a member has other scores than the model")
             member.check_for(self.schema, self.form)
         return self
+
+
+def as_labels(classes: tuple[Any, ...]) -> NDArray[Any]:
+    """Labels as an array of objects, one each."""
+    out = np.empty(len(classes), object)
+    out[:] = classes
+    return out

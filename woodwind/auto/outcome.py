@@ -1,11 +1,12 @@
 """What a job has found: the model, the leaderboard, and what was seen on the way."""
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from woodwind.auto.decision import Rule
 from woodwind.auto.model import AutoModel
 
 Floats = NDArray[np.float64]
@@ -27,6 +28,9 @@ class Entry:
     row_microseconds: float  # of predicting one row among many
     folds: int  # that were trained
     note: str = ""  # why something is missing
+    also: dict[str, float] | None = None  # further metrics of the same rows, by name
+
+    YOUNGER: ClassVar[tuple[str, ...]] = ("also",)  # files from before it have its default
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,4 +53,5 @@ class Outcome:
     seconds: float
     seed: int
     ordered: bool = False  # whether each block was scored by what came before it
+    rule: Rule | None = None  # that the threshold of the model was chosen by
     split_columns: dict[str, str] = field(default_factory=dict)  # the columns by which rows were held out: "group", "time"

@@ -46,7 +46,8 @@ class LinearMember:
         """Raise DataError where something does not fit."""
         if self.slopes.ndim != 2 or self.slopes.shape[1] < 1 or self.start.shape != self.slopes.shape[1:]:
             raise DataError("the slopes of a linear member do not fit its start")
-        if not (np.isfinite(self.slopes).all() and np.isfinite(self.start).all() and np.isfinite([self.low, self.high]).all()):
+        ends = np.isfinite([self.low, self.high]).all() and self.low <= self.high
+        if not (np.isfinite(self.slopes).all() and np.isfinite(self.start).all() and ends):
             raise DataError("the numbers of a linear member are not finite")
         return self
 
@@ -59,6 +60,11 @@ class LinearMember:
     def n_columns(self) -> int:
         """Columns of the matrix that it reads."""
         return len(self.slopes)
+
+    @property
+    def width(self) -> int:
+        """Scores of a row."""
+        return int(self.slopes.shape[1])
 
 
 def check_form(wanted: int, form: MatrixForm) -> None:

@@ -40,6 +40,11 @@ class NeighboursMember:
     by_distance: bool
     strength: float
 
+    @property
+    def width(self) -> int:
+        """Scores of a row."""
+        return 1 if len(self.prior) <= 2 else len(self.prior)
+
     @cached_property
     def _search(self) -> EuclideanRows:
         return EuclideanRows.of(self.rows)
@@ -51,7 +56,7 @@ class NeighboursMember:
     def scores_of(self, matrix: Floats, threads: int = 1) -> Floats:
         """Scores (n, width) of rows as numbers."""
         check_columns(matrix, self.n_columns)
-        out = np.empty((len(matrix), 1 if len(self.prior) <= 2 else len(self.prior)))
+        out = np.empty((len(matrix), self.width))
         for begin in range(0, len(matrix), QUERIES):
             found = self.find(matrix[begin : begin + QUERIES], threads)
             out[begin : begin + QUERIES] = self.judge(*found, self.by_distance, self.strength)

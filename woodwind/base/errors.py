@@ -2,6 +2,7 @@
 
 WoodwindError
 ├── ParameterError(ValueError)     a parameter has a value it may not have
+│   └── ParameterNameError(TypeError)    there is no parameter of this name
 ├── JobError(RuntimeError)         a job ended without a model
 ├── MemberError(ValueError)        a member of an ensemble could not be trained
 │   └── MemberTypeError(TypeError)       because something is of the wrong type
@@ -39,6 +40,10 @@ class WoodwindError(Exception):
 
 class ParameterError(WoodwindError, ValueError):
     """A parameter has a value that it may not have."""
+
+
+class ParameterNameError(ParameterError, TypeError):
+    """There is no parameter, or no argument, of this name."""
 
 
 class JobError(WoodwindError, RuntimeError):
@@ -127,6 +132,10 @@ class ReadingWarning(WoodwindWarning):
 
 class FormulaWarning(WoodwindWarning):
     """A text cell of a written file would be run as a formula by a spreadsheet."""
+
+
+class ReportWarning(WoodwindWarning):
+    """A part of what a report shows could not be measured: it failed, and the report says why."""
 
 
 class InterruptWarning(WoodwindWarning):

@@ -13,6 +13,8 @@ from threading import Lock
 from typing import TypeVar
 
 LEAST_WORK = 200_000
+# Work is cut into as many parts as there are threads, and a number from a file may be any.
+MOST_THREADS = 1024
 
 Item = TypeVar("Item")
 Outcome = TypeVar("Outcome")
@@ -37,7 +39,7 @@ def usable_threads(n_jobs: int | None) -> int:
     available = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     if n_jobs is None:
         return available
-    return max(1, available + 1 + n_jobs) if n_jobs < 0 else n_jobs
+    return max(1, available + 1 + n_jobs) if n_jobs < 0 else min(n_jobs, MOST_THREADS)
 
 
 def submit(call: Callable[[], object], threads: int) -> "Future[object]":

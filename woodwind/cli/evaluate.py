@@ -2,6 +2,7 @@
 
 import sys
 from itertools import groupby
+from math import isnan
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ from woodwind.base.pool import usable_threads
 from woodwind.cli.command import command
 from woodwind.cli.exits import BAD_DATA, BAD_MODEL, FINE, UNEXPECTED, WRONG_CALL, wrong
 from woodwind.cli.figures import plain
-from woodwind.cli.opening import metric_words, open_model
+from woodwind.cli.opening import decision_words, metric_words, open_model
 from woodwind.cli.options import json_option, model_argument, tables_argument, threads_option
 from woodwind.cli.outputs import check_inputs
 from woodwind.cli.saying import say, show, show_json
@@ -28,6 +29,7 @@ EXAMPLES = (
     "woodwind evaluate model.ww test.csv",
     "woodwind evaluate model.ww 'parts/*.parquet' --json",
     "woodwind evaluate model.ww test.csv --weight w --drop-missing-target",
+    "woodwind evaluate model.ww test.csv --positive yes",
 )
 
 
@@ -36,6 +38,7 @@ EXAMPLES = (
 @tables_argument()
 @click.option("--target", metavar="COLUMN", help="The column with the truth; the one that was learnt unless given.")
 @click.option("--weight", metavar="COLUMN", help="A column of numbers that says how much each row counts.")
+@click.option("--positive", metavar="LABEL", help="Which of two classes F1 and average precision are of; that of the model unless given.")
 @click.option("--drop-missing-target", is_flag=True, help="Leave out rows without a target, instead of refusing them.")
 @json_option("the metrics")
 @threads_option()
@@ -44,28 +47,40 @@ def run(
     tables: tuple[str, ...],
     target: str | None,
     weight: str | None,
+    positive: str | None,
     drop_missing_target: bool,
     as_json: bool,
     threads: int | None,
 ) -> None:
     """Try a model on rows whose target is known.
 
-    Shows the metric that the model was made by, with its standard error, next to what the model claimed of rows that it had not learnt, and
-    the other metrics of its task. Rows that the model has learnt are no test.
+    Shows the metric that the model was made by and the other metrics of its task, with their standard errors, next to what the model
+    claimed of rows that it had not learnt. Rows that the model has learnt are no test.
     """
     check_inputs(tables)
     opened = open_model(model)
     name = target or opened.target
     if not name:
         wrong("the model does not know the name of its target. Give --target.")
+    place = None if positive is None else place_of(opened, positive)
     rows = rows_with_truth(opened, tables, name, weight, drop_missing_target)
     truth = read_truth(rows.column(name), opened.classes, name)
     weights = None if weight is None else read_weights(rows.column(weight), weight)
-    trial = tried(opened, inputs_of(opened, rows), truth, weights, usable_threads(threads))
+    trial = tried(opened, inputs_of(opened, rows), truth, weights, usable_threads(threads), place)
     if as_json:
         show_json(record(trial, name))
     else:
-        show_trial(trial)
+        show_trial(trial, opened)
+
+
+def place_of(model: AutoModel, label: str) -> int:
+    """The number of the class with this label, of two."""
+    if model.task != "binary":
+        wrong(f"--positive is for two classes, and the model has {len(model.classes) or 'none'}. Leave it out.")
+    labels = [str(one) for one in model.classes]
+    if label not in labels:
+        wrong(f"--positive {label!r} is no class of the model. Those are {labels[0]!r} and {labels[1]!r}.")
+    return labels.index(label)
 
 
 def rows_with_truth(model: AutoModel, tables: tuple[str, ...], target: str, weight: str | None, drop: bool) -> Any:
@@ -83,17 +98,24 @@ def rows_with_truth(model: AutoModel, tables: tuple[str, ...], target: str, weig
     return rows
 
 
-def show_trial(trial: Trial) -> None:
+def show_trial(trial: Trial, model: AutoModel) -> None:
     """The metrics as a table, and what they mean."""
     shown = [one for place, one in enumerate(trial.measured) if place == 0 or not one.why]
-    claims = [(figure(trial.claimed), figure(trial.claimed_error)), *[("", "")] * (len(shown) - 1)]
-    pairs = zip(shown, claims, strict=True)
-    cells = [(one.metric, figure(one.value), figure(one.standard_error), *claim) for one, claim in pairs]
+    cells = [
+        (one.metric, *(figure(number) for number in (one.value, one.standard_error)), *(
+            "" if isnan(number) else figure(number) for number in (one.claimed, one.claimed_error)
+        ))
+        for one in shown
+    ]  # fmt: skip
     error = Column("±" if can_show("±", sys.stdout) else "+-", rank=1)
     columns = (Column("metric", left=True), Column("here"), error, Column("out of fold"), error)
     show_grid(columns, cells, ["bold"])
     show()
     show(f"{counted(trial.rows, 'row')}; {metric_words(trial.measured[0].metric)}")
+    if trial.positive is not None:
+        show(decision_words(model.classes[model.positive], model.threshold))
+        if trial.positive != model.classes[model.positive]:
+            show(f"Metrics of the positive class are of {trial.positive!r} here, as --positive says.")
     for why, some in groupby(sorted(trial.measured, key=lambda one: one.why), key=lambda one: one.why):
         if why:
             show(f"Left out, because {why}: {', '.join(one.metric for one in some)}")
@@ -105,10 +127,13 @@ def record(trial: Trial, target: str) -> dict[str, Any]:
     """The same for machines."""
     first = trial.measured[0]
     found: dict[str, Any] = plain({
-        "rows": trial.rows, "target": target, "metric": first.metric, "score": first.value, "standard_error": first.standard_error,
+        "rows": trial.rows, "target": target, "positive": trial.positive,
+        "metric": first.metric, "score": first.value, "standard_error": first.standard_error,
         "out_of_fold": {"score": trial.claimed, "standard_error": trial.claimed_error}, "standard_errors_worse": trial.worse,
         "metrics": {
-            one.metric: {"score": one.value, "standard_error": one.standard_error} | ({"why": one.why} if one.why else {})
+            one.metric: {"score": one.value, "standard_error": one.standard_error}
+            | ({} if isnan(one.claimed) else {"out_of_fold": {"score": one.claimed, "standard_error": one.claimed_error}})
+            | ({"why": one.why} if one.why else {})
             for one in trial.measured
         },
     })  # fmt: skip

@@ -13,6 +13,7 @@ import click
 import woodwind
 from woodwind import store
 from woodwind.auto.checkpoint import Checkpoint
+from woodwind.auto.decision import Rule
 from woodwind.auto.events import Began, Event
 from woodwind.auto.portfolio import FAMILIES
 from woodwind.base.atomic import shortened
@@ -23,7 +24,7 @@ from woodwind.cli.exits import BAD_DATA, FINE, INTERRUPTED, UNEXPECTED, WITHOUT_
 from woodwind.cli.figures import plain, size_of
 from woodwind.cli.interrupting import AT_WORK, WRITING, Interrupting
 from woodwind.cli.live import LiveTable
-from woodwind.cli.opening import metric_words
+from woodwind.cli.opening import decision_words, metric_words
 from woodwind.cli.options import Duration, ExistingFile, Named, Whole, files_of, force_option, json_option, tables_argument, threads_option
 from woodwind.cli.outputs import check_meaning, check_model, check_name, check_not_an_input, check_page, check_table
 from woodwind.cli.saying import say, show, show_json
@@ -48,6 +49,7 @@ EXAMPLES = (
     "woodwind fit train.csv --target y",
     "woodwind fit 'parts/*.parquet' --target price --time 10m -o prices.ww",
     "woodwind fit train.csv --target y --models 8 --seed 1 --group customer --ignore id --json",
+    "woodwind fit train.csv --target y --positive yes --threshold f1 --also auc,f1",
     "woodwind fit train.csv --target y --write-schema",
     "woodwind fit train.csv --schema model.schema.json",
 )
@@ -64,6 +66,9 @@ EXAMPLES = (
 @worded("--models", AutoParams, "models", type=Whole(1), metavar="N")
 @worded("--task", TableParams, "task", metavar="TASK")
 @worded("--metric", AutoParams, "metric", metavar="METRIC")
+@worded("--also", AutoParams, "also", default="", metavar="METRIC,...")
+@worded("--positive", AutoParams, "positive", metavar="LABEL")
+@worded("--threshold", AutoParams, "threshold", metavar="RULE")
 @worded("--group", TableParams, "group", metavar="COLUMN")
 @worded("--time-column", TableParams, "time_column", metavar="COLUMN")
 @worded("--weight", TableParams, "weight", metavar="COLUMN")
@@ -143,6 +148,8 @@ def check(given: dict[str, Any]) -> None:
         wrong("--json writes to standard output, which is closed. Leave it out, or give it a place.")
     if given["metric"] != "auto":
         metric_named(given["metric"])
+    given["also"] = tuple(metric_named(name).name for name in given["also"].split(",") if name.strip())
+    Rule.read(given["threshold"], "fit")
     take_roles(given)
     check_roles(given)
     check_outputs(given)
@@ -215,7 +222,10 @@ def source_of(given: dict[str, Any]) -> str | list[str]:
 
 def settings(given: dict[str, Any]) -> dict[str, Any]:
     """The options as the job takes them."""
-    same = ("task", "metric", "group", "time_column", "weight", "ignore", "seed", "threads", "exclude", "resume", "drop_missing_target")
+    same = (
+        "task", "metric", "also", "positive", "threshold", "group", "time_column", "weight", "ignore", "seed", "threads", "exclude",
+        "resume", "drop_missing_target",
+    )  # fmt: skip
     named = {name: given[name] for name in same}
     if given["written"] is not None:
         named["schema"] = given["written"]
@@ -254,6 +264,8 @@ def finish(model: Any, given: dict[str, Any]) -> None:
         show_leaderboard(model.leaderboard_)
         show()
         show(metric_words(model.facts_["metric"]["name"]))
+        if model.facts_.get("positive") is not None:
+            show(decision_words(model.facts_["positive"], model.facts_.get("threshold")))
         show()
         show(f"model   {output} ({size_of(output.stat().st_size)})")
         if report is not None:

@@ -9,6 +9,7 @@ import numpy as np
 
 from woodwind.auto.model import AutoModel
 from woodwind.auto.outcome import ENSEMBLE
+from woodwind.base.errors import ModelFileError
 from woodwind.base.figures import counted, duration, figure
 from woodwind.cli.command import command
 from woodwind.cli.exits import BAD_MODEL, FINE, UNEXPECTED, WRONG_CALL
@@ -54,6 +55,13 @@ def run(model: Path, as_json: bool) -> None:
 
 def facts_of(model: AutoModel, path: Path) -> dict[str, Any]:
     """What is in the file, in the order in which it is shown."""
+    try:
+        return _facts_of(model, path)
+    except (AttributeError, LookupError, TypeError) as error:
+        raise ModelFileError(f"{path}: what the model says of itself does not fit together ({error!r}). Train it once more.") from error
+
+
+def _facts_of(model: AutoModel, path: Path) -> dict[str, Any]:
     entries = {entry.name: entry for entry in entries_of(model)}
     ensemble = entries[ENSEMBLE]
     members = [

@@ -32,3 +32,9 @@ def metric_words(name: str) -> str:
     """What the score of a leaderboard is."""
     metric = METRICS[name]
     return f"{name}: {metric.words}; {'larger' if metric.larger_is_better else 'smaller'} is better"
+
+
+def decision_words(positive: object, threshold: float | None) -> str:
+    """Which class is the positive one, and when it is predicted."""
+    when = "where it is likelier" if threshold is None else f"from a probability of {threshold:.4g} on"
+    return f"positive class: {positive!r}, predicted {when}"

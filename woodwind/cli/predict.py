@@ -36,7 +36,7 @@ PREDICTION, PROBABILITY = "prediction", "probability_{}"
 @model_argument()
 @tables_argument()
 @click.option("-o", "--output", default="-", help="A file to write, .csv or .parquet; - for standard output.  [default: -]")
-@click.option("--proba", is_flag=True, help="The chance of each class, beside the likeliest.")
+@click.option("--proba", is_flag=True, help="The chance of each class, beside the one that is predicted.")
 @click.option("--keep", multiple=True, metavar="COLUMN,...", help="Columns of the table to copy beside the predictions.")
 @json_option("one object in a line for each row")
 @threads_option()
@@ -85,7 +85,7 @@ def predicted(model: AutoModel, rows: Any, proba: bool, threads: int) -> dict[st
     if model.task == "regression":
         return {PREDICTION: model.predict(rows, threads)}
     chances = model.predict_proba(rows, threads)
-    labels = {PREDICTION: [model.classes[place] for place in chances.argmax(axis=1)]}
+    labels = {PREDICTION: [model.classes[place] for place in model.decide(chances)]}
     return labels | ({PROBABILITY.format(label): chances[:, k] for k, label in enumerate(model.classes)} if proba else {})
 
 

@@ -2,7 +2,7 @@
 
 import codecs
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 
 import pyarrow as pa
@@ -13,15 +13,17 @@ from woodwind.base.notice import notice
 from woodwind.base.pool import LEAST_WORK, side_by_side, usable_threads
 from woodwind.data.csv_dates import with_order
 from woodwind.data.csv_records import SEPARATORS, find_separator, is_header, records
-from woodwind.data.csv_types import GrowingColumn, settle, text_buffers, written_order
+from woodwind.data.csv_types import GrowingColumn, add_together, settle, text_buffers, written_order
 from woodwind.data.dates import is_moment
-from woodwind.data.faults import fault, listed
+from woodwind.data.faults import fault, listed, repeated_names
 from woodwind.data.sources import READ_ERRORS, Source, damaged, empty
 
 # Bytes that are looked at to find the separator, and bytes that are read together.
 _HEAD = 2**18
 _BLOCK, _WIDE_BLOCK, _LARGEST_BLOCK = 2**23, 2**26, 2**31 - 1
 _WIDE = 1_000
+# Cells of several columns that are looked at in one go.
+_TOGETHER = 2**16
 
 # The longer mark of UTF-32 begins with that of UTF-16.
 _BOMS = {
@@ -30,6 +32,13 @@ _BOMS = {
     codecs.BOM_UTF16_LE: "utf-16",
     codecs.BOM_UTF16_BE: "utf-16",
 }
+
+
+Watch = Callable[[], None]
+
+
+def unwatched() -> None:
+    """Nobody waits for it."""
 
 
 class _NotUtf8(Exception):
@@ -128,13 +137,15 @@ def _first_records(text: bytes, separator: str) -> Iterator[int]:
 def _names(file: TextFile, cells: Sequence[str | None]) -> list[str]:
     """The names of the columns; those without are called by their places."""
     names = [(cell or "").strip() for cell in cells]
+    taken = set(names)
     for place, name in enumerate(names):
         if not name:
             called = f"column_{place + 1}"
-            while called in names:
+            while called in taken:
                 called += "_"
             names[place] = called
-    repeated = sorted({name for name in names if names.count(name) > 1}) if len(set(names)) < len(names) else []
+            taken.add(called)
+    repeated = repeated_names(names)
     if repeated:
         raise fault(
             "F008",
@@ -182,13 +193,13 @@ def _first_wrong(raw: bytes) -> int:
     return 0
 
 
-def read_columns(file: TextFile, wanted: Sequence[str], as_text: Collection[str]) -> None:
+def read_columns(file: TextFile, wanted: Sequence[str], as_text: Collection[str], watch: Watch = unwatched) -> None:
     """Read columns of a file, block by block, as numbers where they are, and as text where asked or where they are not."""
     block = _WIDE_BLOCK if file.n_cells > _WIDE else _BLOCK
     for _ in range(8):
         grown = {name: GrowingColumn(is_text=name in as_text) for name in wanted}
         try:
-            _read_once(file, grown, block)
+            _read_once(file, grown, block, watch)
         except _NotUtf8:
             _fall_back(file)
         except _TooLong:
@@ -200,7 +211,7 @@ def read_columns(file: TextFile, wanted: Sequence[str], as_text: Collection[str]
     raise fault("F017", what, "It cannot be one row of a table.", "look for a quote that is never closed.")
 
 
-def _read_once(file: TextFile, grown: dict[str, GrowingColumn], block: int) -> None:
+def _read_once(file: TextFile, grown: dict[str, GrowingColumn], block: int, watch: Watch) -> None:
     """Add the blocks of the file to its columns."""
     where = {name: place for place, name in enumerate(file.names)}
     places = [where[name] for name in grown]
@@ -212,10 +223,13 @@ def _read_once(file: TextFile, grown: dict[str, GrowingColumn], block: int) -> N
         file.n_rows += batch.num_rows
         parts = [array.slice(skip) for array in batch.columns]
         threads = usable_threads(None) if batch.num_rows * len(parts) > LEAST_WORK else 1
-        side_by_side(lambda _, pair: pair[0].add(pair[1]), list(zip(grown.values(), parts, strict=True)), threads)
+        columns, size = list(grown.values()), max(_TOGETHER // max(len(parts[0]), 1), 1)
+        groups = [slice(begin, begin + size) for begin in range(0, len(columns), size)]
+        side_by_side(lambda _, group: add_together(columns[group], parts[group]), groups, threads)  # noqa: B023  done before the next block
         if any(column.is_text and _has_nul(part) for column, part in zip(grown.values(), parts, strict=True)):
             raise _nul(file)
         skip = 0
+        watch()
     if last is not None and last.num_rows and any("\n" in (column[-1].as_py() or "") for column in last.columns):
         _check_quotes(file)
 
@@ -309,17 +323,17 @@ def _unclosed(file: TextFile, line: int) -> Exception:
     )
 
 
-def read_texts(files: Sequence[TextFile], wanted: Sequence[str], as_text: Collection[str]) -> pa.Table:
+def read_texts(files: Sequence[TextFile], wanted: Sequence[str], as_text: Collection[str], watch: Watch = unwatched) -> pa.Table:
     """Columns of several text files, one below another: a column is of numbers when it is so in every file.
 
     A field of dates remembers whether the day was written first, if its cells told.
     """
     for file in files:
-        read_columns(file, wanted, as_text)
+        read_columns(file, wanted, as_text, watch)
     for file in files:
         again = [name for name in wanted if _is_text(files, name) and not _has_text(file.columns[name])]
         if again:
-            read_columns(file, again, again)
+            read_columns(file, again, again, watch)
     out, fields = [], []
     noted: dict[str, list[str]] = {}  # what is to be said of columns, and of which
     for name in wanted:
@@ -334,6 +348,7 @@ def read_texts(files: Sequence[TextFile], wanted: Sequence[str], as_text: Collec
         fields.append(with_order(pa.field(name, found.type), written_order(text) if is_moment(found.type) else None))
         if note:
             noted.setdefault(note, []).append(name)
+        watch()
     if noted:
         notes = [f"{'column' if len(names) == 1 else 'each of the columns'} {listed(names, 5)} {note}" for note, names in noted.items()]
         notice(f"{files[0].source.name}: {'; '.join(notes)}.", ReadingWarning)

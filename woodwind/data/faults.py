@@ -3,7 +3,8 @@
 Every message begins with a code that never changes its meaning; numbers are only ever appended.
 """
 
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from woodwind.base.errors import ColumnTypeError, DataError, TableError, TargetError
@@ -84,6 +85,11 @@ def listed(items: Iterable[Any], most: int = 3) -> str:
     kept = [repr(item) if isinstance(item, str) else str(item) for item in items]
     more = f" and {len(kept) - most:,} more" if len(kept) > most else ""
     return ", ".join(_cut(item) for item in kept[:most]) + more
+
+
+def repeated_names(names: Sequence[str]) -> list[str]:
+    """The names that are there more than once, in the order of the alphabet."""
+    return sorted(name for name, count in Counter(names).items() if count > 1)
 
 
 def _cut(text: str, most: int = 60) -> str:

@@ -1,6 +1,5 @@
 """Files as one table: CSV and its relatives, Parquet, Feather and Arrow, compressed or not, told apart by what is in them."""
 
-import difflib
 import os
 import re
 from collections.abc import Collection, Sequence
@@ -10,11 +9,15 @@ import pyarrow as pa
 import pyarrow.feather
 import pyarrow.parquet
 
+from woodwind.base.nearest import nearest
 from woodwind.data.convert import CATEGORY
-from woodwind.data.csv_file import TextFile, open_text, read_texts
-from woodwind.data.faults import fault, listed
+from woodwind.data.csv_file import TextFile, Watch, open_text, read_texts, unwatched
+from woodwind.data.faults import fault, listed, repeated_names
 from woodwind.data.sources import READ_ERRORS, Place, Source, damaged, find_sources, kind_of_contents
 from woodwind.data.written_schema import WrittenSchema
+
+# Columns of Parquet that are read together at least, and values.
+_LEAST_COLUMNS, _AT_ONCE = 16, 1 << 25
 
 
 def read_table(
@@ -25,6 +28,7 @@ def read_table(
     as_text: Collection[str] = (),
     header: bool | None = None,
     separator: str | None = None,
+    watch: Watch = unwatched,
 ) -> pa.Table:
     """Read one table from one or several files.
 
@@ -44,6 +48,8 @@ def read_table(
         Whether text files begin with the names of the columns. By default their first line is looked at, and you are told if it holds none.
     separator : one character, optional
         What stands between the cells of text files. By default it is found out: comma, semicolon, tab or bar.
+    watch : function, optional
+        Called after every part that was read. Whoever has no time left raises an exception there.
 
     Returns
     -------
@@ -56,16 +62,15 @@ def read_table(
         With a code that begins with WW-F, the file, the line where there is one, and what to do.
     """
     sources = find_sources(source)
-    kinds = [kind_of_contents(one) for one in sources]
-    opened = [
-        open_text(one, header, separator) if kind == "text" else _BinaryFile(one, kind) for one, kind in zip(sources, kinds, strict=True)
-    ]
+    kinds = [(one, kind_of_contents(one)) for one in sources]
+    opened = [open_text(one, header, separator) if kind == "text" else _BinaryFile(one, kind) for one, kind in kinds]
     names = _common_names(opened, columns)
     if schema is not None:
         _check_schema(schema, opened[0])
-        names = [name for name in names if name not in schema.ignored]
+        ignored = set(schema.ignored)
+        names = [name for name in names if name not in ignored]
         as_text = {*as_text, *schema.as_text}
-    table = _joined(_parts(opened, names, as_text), opened)
+    table = _joined(_parts(opened, names, as_text, watch), opened)
     if table.num_rows == 0:
         raise fault(
             "F014",
@@ -86,15 +91,18 @@ def text_columns(schema: Any) -> tuple[str, ...]:
 
 
 def _check_schema(schema: WrittenSchema, first: "TextFile | _BinaryFile") -> None:
-    missing = [column.name for column in schema.columns if column.name not in first.names and not column.is_ignored]
+    there = set(first.names)
+    missing = [column.name for column in schema.columns if column.name not in there and not column.is_ignored]
     if missing:
         raise unknown_columns(first.source.name, missing, first.names)
 
 
-def _parts(files: "Sequence[TextFile | _BinaryFile]", names: Sequence[str], as_text: Collection[str]) -> list[pa.Table]:
+def _parts(
+    files: "Sequence[TextFile | _BinaryFile]", names: Sequence[str], as_text: Collection[str], watch: Watch
+) -> list[pa.Table]:
     """The tables of the files, in their order; the columns of all text files have the same types."""
     texts = [file for file in files if isinstance(file, TextFile)]
-    common = read_texts(texts, names, as_text) if texts else pa.table({})
+    common = read_texts(texts, names, as_text, watch) if texts else pa.table({})
     if len(texts) == len(files):
         return [common]
     parts, begin = [], 0
@@ -103,7 +111,7 @@ def _parts(files: "Sequence[TextFile | _BinaryFile]", names: Sequence[str], as_t
             parts.append(common.slice(begin, file.n_rows))
             begin += file.n_rows
         else:
-            parts.append(file.read(names))
+            parts.append(file.read(names, watch))
     return parts
 
 
@@ -117,7 +125,7 @@ class _BinaryFile:
             self._open()
         except READ_ERRORS as error:
             raise damaged(source, error) from error
-        repeated = sorted({name for name in self.names if self.names.count(name) > 1}) if len(set(self.names)) < len(self.names) else []
+        repeated = repeated_names(self.names)
         if repeated:
             raise fault(
                 "F008",
@@ -139,15 +147,28 @@ class _BinaryFile:
             self.table = pa.feather.read_table(whole)
         self.names = _without_index(self.table.column_names)
 
-    def read(self, names: Sequence[str]) -> pa.Table:
+    def read(self, names: Sequence[str], watch: Watch = unwatched) -> pa.Table:
         """Some columns, in the order of the names."""
         try:
-            table = self.table if self.table is not None else self.parquet.read(columns=list(names))
-            chosen = table.select(list(names))
+            chosen = self._read_parquet(names, watch) if self.table is None else self.table.select(list(names))
             chosen.validate(full=True)  # a damaged file must not be met by a crash later on
         except (*READ_ERRORS, KeyError) as error:
             raise damaged(self.source, error) from error
         return chosen.replace_schema_metadata(None)
+
+
+    def _read_parquet(self, names: Sequence[str], watch: Watch) -> pa.Table:
+        """The same, some columns after others: each time enough to keep all threads busy."""
+        size = max(_LEAST_COLUMNS, _AT_ONCE // max(self.parquet.metadata.num_rows, 1))
+        parts = []
+        for begin in range(0, max(len(names), 1), size):
+            some = list(names[begin : begin + size])
+            parts.append(self.parquet.read(columns=some).select(some))
+            watch()
+        if len(parts) == 1:
+            return parts[0]
+        fields = [field for part in parts for field in part.schema]
+        return pa.table([column for part in parts for column in part.columns], schema=pa.schema(fields))
 
 
 def _without_index(names: Sequence[str]) -> list[str]:
@@ -157,15 +178,15 @@ def _without_index(names: Sequence[str]) -> list[str]:
 
 def _common_names(files: Sequence[TextFile | _BinaryFile], columns: Collection[str] | None) -> list[str]:
     """The columns to read: those asked for, else those of the first file; every file must have them all, and no others."""
-    first = files[0]
+    first, there = files[0], set(files[0].names)
     if columns is not None:
-        missing = [name for name in columns if name not in first.names]
+        missing = [name for name in columns if name not in there]
         if missing:
             raise unknown_columns(first.source.name, missing, first.names)
     for file in files[1:]:
-        wanted = list(columns) if columns is not None else first.names
-        lacking = [name for name in wanted if name not in set(file.names)]
-        more = [name for name in file.names if name not in set(first.names)] if columns is None else []
+        wanted, here = list(columns) if columns is not None else first.names, set(file.names)
+        lacking = [name for name in wanted if name not in here]
+        more = [name for name in file.names if name not in there] if columns is None else []
         if lacking or more:
             told = [f"lacks {listed(lacking)}" if lacking else "", f"has {listed(more)}" if more else ""]
             raise fault(
@@ -179,7 +200,7 @@ def _common_names(files: Sequence[TextFile | _BinaryFile], columns: Collection[s
 
 def unknown_columns(where: str, missing: Sequence[str], there: Sequence[str]) -> Exception:
     """The error for columns that a file does not have; it points at names that are nearly right."""
-    near = [match[0] for name in missing[:3] if (match := difflib.get_close_matches(name, there, 1, 0.5))]
+    near = [one for name in missing[:3] for one in nearest(name, there)]
     return fault(
         "F011",
         f"{where} has no column {listed(missing)}; its columns are {listed(there, 10)}.",

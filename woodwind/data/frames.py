@@ -10,7 +10,7 @@ from narwhals.stable.v2.dependencies import is_into_series
 
 from woodwind.data.arrays import column_of_array, is_sparse, not_a_table, open_array, open_sparse
 from woodwind.data.categories import coded_by_dictionary
-from woodwind.data.faults import fault, listed
+from woodwind.data.faults import fault, listed, repeated_names
 from woodwind.data.objects import column_of_objects
 from woodwind.data.raw import Coded, LazyColumn, RawTable, Values
 from woodwind.data.whole_numbers import are_beyond_doubles
@@ -86,7 +86,7 @@ def _names_of(native: Any) -> tuple[str, ...] | None:
     """The names of the columns as text; None when all of them are whole numbers, which are places, not names."""
     given = list(native.columns) if not isinstance(native, pa.Table) else native.column_names
     names = tuple(name if isinstance(name, str) else str(name) for name in given)
-    repeated = sorted({name for name in names if names.count(name) > 1}) if len(set(names)) < len(names) else []
+    repeated = repeated_names(names)
     if repeated:
         raise fault(
             "D006",

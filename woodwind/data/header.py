@@ -1,14 +1,17 @@
 """Header: what the columns of a training table are called, and where they are in another table."""
 
-import difflib
 from collections.abc import Collection
 from dataclasses import dataclass
 
 from woodwind.base.errors import ExtraColumnWarning, NamelessTableWarning
+from woodwind.base.nearest import nearest
 from woodwind.base.notice import notice
 from woodwind.base.sound import sound
 from woodwind.data.faults import fault, listed
 from woodwind.data.raw import RawTable
+
+# Columns of a table that a model file speaks of: where they have no names, nothing else in the file says how many there are.
+MOST_COLUMNS = 1 << 23
 
 
 @dataclass(frozen=True)
@@ -20,7 +23,7 @@ class Header:
 
     def check(self) -> "Header":
         """There is a name for each column, or for none; gives itself, or raises DataError."""
-        sound(self.n_columns >= 1, "there are no columns")
+        sound(1 <= self.n_columns <= MOST_COLUMNS, "there are no columns, or too many")
         sound(self.names is None or len(set(self.names)) == len(self.names) == self.n_columns, "columns have not one name each")
         return self
 
@@ -31,8 +34,8 @@ class Header:
             return list(range(self.n_columns))
         where = {name: place for place, name in enumerate(raw.names)}
         missing = [name for name in self.names if name not in where]
-        known = set(self.names)
-        extra = [name for name in raw.names if name not in known and name not in beside]
+        known = {*self.names, *beside}
+        extra = [name for name in raw.names if name not in known]
         if missing:
             raise _missing_columns(missing, extra, owner)
         if extra:
@@ -79,7 +82,7 @@ def _missing_columns(missing: list[str], extra: list[str], owner: str) -> Except
 def _near(name: str, others: list[str]) -> str | None:
     """The name that differs by its case alone, else one that differs by a few letters."""
     alike = [other for other in others if other.strip().casefold() == name.strip().casefold()]
-    return next(iter(alike or difflib.get_close_matches(name, others, 1)), None) or _one_letter_off(name, others)
+    return next(iter(alike or nearest(name, others, alike=0.6)), None) or _one_letter_off(name, others)
 
 
 def _one_letter_off(name: str, others: list[str]) -> str | None:

@@ -218,11 +218,15 @@ class MatrixForm:
 
     def check(self) -> "MatrixForm":
         """Every feature of the schema has a part of its own kind; gives itself, or raises DataError."""
-        sound(len(self.parts) == len(self.schema.levels), "features have not one part each")
-        for part, levels in zip(self.parts, self.schema.levels, strict=True):
+        self.check_for(self.schema)
+        return self
+
+    def check_for(self, schema: Schema) -> None:
+        """It turns tables that are read by this schema into numbers; or DataError."""
+        sound(len(self.parts) == len(schema.levels), "features have not one part each")
+        for part, levels in zip(self.parts, schema.levels, strict=True):
             sound(isinstance(part, NumberPart if levels is None else LevelPart), "a feature is turned into numbers in a wrong way")
             sound(not isinstance(part, LevelPart) or part.place.size == len(levels or ()) + 1, "a level has no place among the indicators")
-        return self
 
     def opened(self, X: Any, owner: str = "Woodwind") -> FormedTable:
         """Another table, whose columns are found by name, to be turned into numbers."""

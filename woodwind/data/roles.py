@@ -1,6 +1,5 @@
 """Roles: a table with everything in it, divided into what is learnt from, what is predicted, and what rows belong together."""
 
-import difflib
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -11,6 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from woodwind.base.nearest import nearest
 from woodwind.data.convert import plain
 from woodwind.data.csv_dates import order_in
 from woodwind.data.csv_types import written_moments, written_order
@@ -62,7 +62,8 @@ def split_roles(
     gone = [target, *(name for name in (group, weight) if name is not None), *ignore]
     if time_column is not None and not pa.types.is_temporal(_arrow(frame[time_column]).type):
         gone.append(time_column)
-    left = [name for name in frame.columns if name not in gone]
+    others = set(gone)
+    left = [name for name in frame.columns if name not in others]
     if not left:
         raise fault("T008", "no column is left to learn from.", f"{listed(gone)} have other roles.", "give a table with more columns.")
     return Roles(
@@ -73,14 +74,15 @@ def split_roles(
         weight=None if weights is None else weights[kept],
         dropped=int(is_dropped.sum()),
         beside=tuple(gone),
-        orders={name: order for name, order in orders.items() if name in left},
+        orders={name: order for name, order in orders.items() if name not in others},
     )
 
 
 def _check_names(frame: "nw.DataFrame[Any]", names: Sequence[str]) -> None:
     """Every name is that of a column, or the one that was meant is told."""
+    there = set(frame.columns)
     for name in names:
-        if name not in frame.columns:
+        if name not in there:
             raise no_column(name, frame.columns)
 
 
@@ -97,11 +99,7 @@ def no_column(name: str, there: Sequence[str]) -> Exception:
 
 def nearest_name(name: str, there: Sequence[str]) -> str | None:
     """The name that may have been meant, whatever its capitals; None where none is near."""
-    by_small: dict[str, str] = {}
-    for one in there:
-        by_small.setdefault(one.strip().lower(), one)
-    near = difflib.get_close_matches(str(name).strip().lower(), list(by_small), n=1)
-    return by_small[near[0]] if near else None
+    return next(iter(nearest(name, there, alike=0.6)), None)
 
 
 def read_weights(column: pa.ChunkedArray, name: str) -> NDArray[np.float64]:

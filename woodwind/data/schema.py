@@ -102,6 +102,16 @@ class Schema:
         return len(self.fields)
 
     @cached_property
+    def place_of(self) -> dict[str, int]:
+        """The place of each input column by its name; of none where they have no names."""
+        return {name: place for place, name in enumerate(self.names or ())}
+
+    def features_of(self, column: int) -> range:
+        """The features that come from an input column."""
+        begin, end = np.searchsorted(self.source, [column, column + 1]).tolist()
+        return range(begin, end)
+
+    @cached_property
     def feature_names(self) -> tuple[str, ...]:
         """The names of the features; a date gives several."""
         return tuple(name for field in self.fields for name in field.features)
@@ -160,11 +170,12 @@ def _marked(raw: RawTable, given: Sequence[Any] | str | None, owner: str) -> NDA
         if chosen.size != marked.size:
             raise _bad_choice(owner, f"{chosen.size} truth values for {marked.size} columns", raw)
         return chosen.astype(np.bool_)
+    where = {name: place for place, name in enumerate(raw.names or ())}
     for item in chosen:
         if isinstance(item, str):
-            if raw.names is None or item not in raw.names:
+            if item not in where:
                 raise _bad_choice(owner, f"there is no column {item!r}", raw)
-            marked[raw.names.index(item)] = True
+            marked[where[item]] = True
         elif isinstance(item, (int, np.integer)) and 0 <= item < marked.size:
             marked[item] = True
         else:

@@ -33,7 +33,7 @@ def identifiers(seen: Seen) -> Iterator[Suspicion]:
     """Columns that name the row rather than describe it."""
     if seen.n < ENOUGH:
         return
-    for column in seen.columns:
+    for column in seen.each_column():
         why = _identifies(column, seen.n)
         if why:
             words = f"{column.name!r} looks like an identifier: {why}{seen.sampled}. It says nothing about new rows."
@@ -83,7 +83,7 @@ def _is_prose(column: SeenColumn, n: int) -> bool:
 def constants(seen: Seen) -> Iterator[Suspicion]:
     """Columns that say the same in all rows, or nearly."""
     constant, nearly = [], []
-    for column in seen.columns:
+    for column in seen.each_column():
         most = int(column.counts.max(initial=0))
         if most == seen.n:
             constant.append(column)
@@ -108,7 +108,7 @@ def constants(seen: Seen) -> Iterator[Suspicion]:
 
 def nearly_missing(seen: Seen) -> Iterator[Suspicion]:
     """Columns that are missing nearly everywhere."""
-    such = [column for column in seen.columns if column.n_missing >= NEARLY_ALL * seen.n and seen.n]
+    such = [column for column in seen.each_column() if column.n_missing >= NEARLY_ALL * seen.n and seen.n]
     if len(such) >= SEVERAL:
         least = min(column.n_missing for column in such)
         where = "in every row" if least == seen.n else f"in {_percent(least / seen.n)} of the rows or more"
@@ -134,7 +134,7 @@ def _names(columns: list[SeenColumn]) -> str:
 def duplicate_columns(seen: Seen) -> Iterator[Suspicion]:
     """Columns that say the same: equal, or each value of one goes with one value of the other."""
     groups: dict[bytes, list[SeenColumn]] = {}
-    for column in seen.columns:
+    for column in seen.each_column():
         if column.n_levels > 1:
             # Columns of which nearly all values differ go together by necessity: those must be equal, first in their first values.
             values = _written(column.levels[:20]) if column.n_levels > seen.n / 2 else b""
@@ -164,9 +164,9 @@ def _written(levels: pa.Array) -> bytes:
 
 def duplicate_rows(seen: Seen) -> Iterator[Suspicion]:
     """Rows that are there more than once, where that cannot be chance; and whether their targets agree."""
-    columns = [column for column in seen.columns if not is_identifier(column, seen.n)]
-    if seen.n < ENOUGH or not columns or _bits(columns, seen.n) < np.log2(seen.n) + 10:
-        return  # few different rows are possible: of course some are alike
+    columns = [column for column in seen.each_column() if not is_identifier(column, seen.n)]
+    if seen.n < ENOUGH or not columns or seen.left_out or _bits(columns, seen.n) < np.log2(seen.n) + 10:
+        return  # few different rows are possible: of course some are alike; or they may differ in what was not looked at
     rows = np.zeros(seen.n, np.uint64)
     for column in columns:
         rows = (rows ^ (rows >> np.uint64(29))) * np.uint64(0x9E3779B97F4A7C15) + (column.codes + 2).astype(np.uint64)
@@ -196,7 +196,7 @@ def _bits(columns: list[SeenColumn], n: int) -> float:
 
 def mixed_columns(seen: Seen) -> Iterator[Suspicion]:
     """Columns of text that are numbers but for some cells."""
-    for column in seen.columns:
+    for column in seen.each_column():
         if column.kind != TEXT or column.n_levels < 5 or column.held is not None:
             continue
         plain = pc.utf8_trim_whitespace(column.levels)
@@ -221,7 +221,7 @@ def _odd_cells(column: SeenColumn, odd: NDArray[np.bool_], seen: Seen) -> str:
 
 def numbers_as_text(seen: Seen) -> Iterator[Suspicion]:
     """Columns of text that are numbers: with a unit ($1,000 or 12 % or 5 kg), with commas, or as they are."""
-    for column in seen.columns:
+    for column in seen.each_column():
         if column.held is None or is_identifier(column, seen.n):
             continue
         if column.held.what == UNITS:
@@ -237,7 +237,7 @@ def numbers_as_text(seen: Seen) -> Iterator[Suspicion]:
 
 def dates_as_text(seen: Seen) -> Iterator[Suspicion]:
     """Columns of text, or of whole numbers such as 20240131, that look like dates."""
-    for column in seen.columns:
+    for column in seen.each_column():
         if column.kind == NUMBER and column.is_whole and looks_like_days(column.level_numbers):
             words = f"{column.name!r} is whole numbers that look like dates, such as {column.shown(0)}{seen.sampled}: as numbers, the "
             words += "last day of a month is far from the next. "
@@ -265,7 +265,7 @@ def time_order(seen: Seen) -> Iterator[Suspicion]:
     """Rows that are in the order of a date, where nobody has said so."""
     if seen.is_ordered:
         return
-    for column in seen.columns:
+    for column in seen.each_column():
         named = column.kind == NUMBER and column.is_whole and bool(_TIME.search(_spaced(column.name)))
         if not (column.kind == DATE or named) or column.n_levels < ENOUGH:
             continue
@@ -284,7 +284,7 @@ def groups(seen: Seen) -> Iterator[Suspicion]:
     """Columns that say which rows belong together."""
     if seen.is_grouped:
         return
-    for column in seen.columns:
+    for column in seen.each_column():
         if column.kind not in (TEXT, NUMBER) or (column.kind == NUMBER and not column.is_whole):
             continue
         if not 10 <= column.n_levels <= seen.n / 2 or column.n_missing > seen.n / 2:
@@ -304,7 +304,7 @@ def groups(seen: Seen) -> Iterator[Suspicion]:
 
 def many_levels(seen: Seen) -> Iterator[Suspicion]:
     """Categories with so many levels that few rows are left for each."""
-    for column in seen.columns:
+    for column in seen.each_column():
         if column.kind == TEXT and column.n_levels > max(seen.n / 10, 50) and column.held is None and not is_identifier(column, seen.n):
             words = f"{column.name!r} has {column.n_levels:,} levels in {seen.n:,} rows{seen.sampled}: little can be learnt about each."
             yield Suspicion("many levels", (column.name,), words, "info")

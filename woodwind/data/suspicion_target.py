@@ -23,10 +23,13 @@ def leaks(seen: Seen) -> Iterator[Suspicion]:
     Means of the target in the bins of a column, from one half of the rows, judge the other half; so identifiers seem to know nothing.
     """
     found = []
-    for column in seen.columns:
+    for column in seen.each_column():
         if _is_copy(column, seen):
             words = f"{column.name!r} says the same as the target{seen.sampled}: each of its values goes with one of the target's."
             found.append((column.name, f"{words} It is the target under another name, or made of it"))
+        elif _is_cut(column, seen):
+            words = f"the {column.n_levels} values of {column.name!r} stand for ranges of the target that do not overlap{seen.sampled}."
+            found.append((column.name, f"{words} It is the target, cut into parts"))
         elif not is_identifier(column, seen.n) and seen.n >= ENOUGH_ROWS:
             measure, score = _alone(column, seen)
             if score > TOO_GOOD[measure]:
@@ -57,6 +60,20 @@ def _is_copy(column: SeenColumn, seen: Seen) -> bool:
         return False
     x, y = (values - values.mean()) / values.std(), (seen.y - seen.y.mean()) / seen.y.std()
     return bool(abs((x * y).mean()) > 1 - 1e-9)
+
+
+def _is_cut(column: SeenColumn, seen: Seen) -> bool:
+    """Whether each value of the column has a range of a numeric target to itself: a copy that was binarised, or cut into more parts."""
+    there = column.codes >= 0
+    if seen.is_class or there.sum() < ENOUGH_ROWS or not 2 <= column.n_levels <= seen.n // ENOUGH_OF_CLASS:
+        return False
+    if np.sort(column.counts)[-2] < ENOUGH_OF_CLASS:  # one row beyond all others may be luck
+        return False
+    low, high = np.full(column.n_levels, np.inf), np.full(column.n_levels, -np.inf)
+    np.minimum.at(low, column.codes[there], seen.y[there])
+    np.maximum.at(high, column.codes[there], seen.y[there])
+    order = np.argsort(low)
+    return bool((high[order][:-1] < low[order][1:]).all())
 
 
 def _alone(column: SeenColumn, seen: Seen) -> tuple[str, float]:
@@ -129,7 +146,7 @@ def telling_gaps(seen: Seen) -> Iterator[Suspicion]:
     """Columns of which it matters to the target whether they are missing."""
     if seen.n < ENOUGH_ROWS:
         return
-    for column in seen.columns:
+    for column in seen.each_column():
         if not 0.01 * seen.n <= column.n_missing <= 0.99 * seen.n or column.n_missing < ENOUGH_OF_CLASS:
             continue
         share = _share_by_two(column.codes < 0, seen)

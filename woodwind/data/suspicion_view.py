@@ -1,7 +1,7 @@
 """What suspicions are, and the columns of a table as those see them who look for them."""
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -17,6 +17,8 @@ from woodwind.data.suspicion_text import NUMBERS, Held, held
 
 NUMBER, TEXT, DATE, TRUTH = "number", "text", "date", "boolean"
 SEVERITIES = ("serious", "warning", "info")
+# Columns that are looked at between two looks at the clock.
+STRIDE = 32
 
 
 @dataclass(frozen=True)
@@ -89,17 +91,47 @@ class SeenColumn:
         return text if len(text) <= 40 else text[:37] + "..."
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class Seen:
     """A table and its target, or a sample of their rows, as those see them who look for suspicions."""
 
-    columns: tuple[SeenColumn, ...]
+    table: pa.Table
+    target: str | None  # the name of a column that is not looked at
     y: NDArray[Any]  # class numbers or numbers
     is_class: bool
     rows: NDArray[np.int64]  # the rows that are looked at
-    n_rows: int  # of the whole table
     is_grouped: bool  # whether groups are known already
     is_ordered: bool  # whether the order in time is
+    is_time: Callable[[], bool]
+    columns: list[SeenColumn] = field(default_factory=list, init=False)  # those that somebody has looked at
+    opened: int = field(default=0, init=False)  # columns of the table up to there
+    left_out: int = field(default=0, init=False)  # columns that whoever looked last had no time for
+
+    def each_column(self) -> Iterator[SeenColumn]:
+        """One column after another, as long as there is time."""
+        self.left_out = place = 0
+        while place < len(self.columns) or self._open():
+            if place % STRIDE == 0 and not self.is_time():
+                self.left_out = self.table.num_columns - self.opened + len(self.columns) - place
+                return
+            yield self.columns[place]
+            place += 1
+
+    def _open(self) -> bool:
+        """Bring in the next column that something can be said about, if there is one."""
+        while self.opened < self.table.num_columns:
+            name, values = self.table.field(self.opened).name, self.table.column(self.opened)
+            self.opened += 1
+            found = None if name == self.target else _column(name, values if self.n == self.n_rows else values.take(pa.array(self.rows)))
+            if found is not None:
+                self.columns.append(found)
+                return True
+        return False
+
+    @property
+    def n_rows(self) -> int:
+        """Rows of the whole table."""
+        return int(self.table.num_rows)
 
     @property
     def n(self) -> int:
@@ -123,8 +155,11 @@ class Seen:
         return int(self.y.max()) + 1 if self.is_class and self.y.size else 0
 
 
-def look(table: pa.Table, target: str | None, y: NDArray[Any], is_class: bool, most_rows: int, known: tuple[bool, bool]) -> Seen:
-    """The columns of a table but its target, of all rows or of as many as are to be looked at, drawn by key.
+def look(
+    table: pa.Table, target: str | None, y: NDArray[Any], is_class: bool, most_rows: int, known: tuple[bool, bool],
+    is_time: Callable[[], bool],
+) -> Seen:
+    """A table but its target, of all rows or of as many as are to be looked at, drawn by key.
 
     `known` says whether groups are known already, and the order in time.
     """
@@ -133,26 +168,25 @@ def look(table: pa.Table, target: str | None, y: NDArray[Any], is_class: bool, m
     if n > most_rows:
         drawn = hashes(key(0, "suspicions", "rows"), n)
         rows = np.sort(np.argpartition(drawn, most_rows)[:most_rows])
-        table = table.take(pa.array(rows))
-    return Seen(tuple(_columns(table, target)), y[rows], is_class, rows, n, *known)
+    return Seen(table, target, y[rows], is_class, rows, *known, is_time)
 
 
-def _columns(table: pa.Table, target: str | None) -> Iterator[SeenColumn]:
-    for name, column in zip(table.column_names, table.columns, strict=True):
-        values = plain(column)
-        if pa.types.is_dictionary(values.type):
-            values = values.cast(values.type.value_type)
-        if pa.types.is_string(values.type):  # text of one type, whatever wrote the table
-            values = values.cast(pa.large_string())
-        kind = _kind(values.type)
-        if name == target or kind is None:
-            continue
-        if pa.types.is_floating(values.type):
-            values = pc.if_else(pc.is_nan(values), pa.scalar(None, values.type), values)
-        whole = values.combine_chunks()
-        coded = (pa.concat_arrays(whole.chunks) if isinstance(whole, pa.ChunkedArray) else whole).dictionary_encode()
-        codes = coded.indices.cast(pa.int64()).fill_null(-1).to_numpy(zero_copy_only=False)
-        yield SeenColumn(name, kind, codes, coded.dictionary)
+def _column(name: str, column: pa.ChunkedArray) -> SeenColumn | None:
+    """A column as codes; None for those that nothing is said about."""
+    values = plain(column)
+    if pa.types.is_dictionary(values.type):
+        values = values.cast(values.type.value_type)
+    if pa.types.is_string(values.type):  # text of one type, whatever wrote the table
+        values = values.cast(pa.large_string())
+    kind = _kind(values.type)
+    if kind is None:
+        return None
+    if pa.types.is_floating(values.type):
+        values = pc.if_else(pc.is_nan(values), pa.scalar(None, values.type), values)
+    whole = values.combine_chunks()
+    coded = (pa.concat_arrays(whole.chunks) if isinstance(whole, pa.ChunkedArray) else whole).dictionary_encode()
+    codes = coded.indices.cast(pa.int64()).fill_null(-1).to_numpy(zero_copy_only=False)
+    return SeenColumn(name, kind, codes, coded.dictionary)
 
 
 def _kind(kind: pa.DataType) -> str | None:

@@ -1,7 +1,7 @@
 """What is suspicious about a table: things that make a model look better than it is, or worse than it could be."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from woodwind.data import suspicion_columns, suspicion_target
 from woodwind.data.faults import listed
 from woodwind.data.suspicion_columns import MOST_NAMED, SEVERAL
-from woodwind.data.suspicion_view import SEVERITIES, Suspicion, look
+from woodwind.data.suspicion_view import SEVERITIES, Seen, Suspicion, look
 
 __all__ = ["Suspicion", "suspicions"]
 
@@ -20,23 +20,24 @@ __all__ = ["Suspicion", "suspicions"]
 # values take a third of a second.
 MOST_ROWS, MOST_VALUES, LEAST_ROWS = 100_000, 4_000_000, 2_000
 
-_KINDS = (
-    suspicion_target.leaks,
-    suspicion_target.telling_gaps,
-    suspicion_columns.identifiers,
-    suspicion_columns.groups,
-    suspicion_columns.time_order,
-    suspicion_columns.duplicate_rows,
-    suspicion_columns.mixed_columns,
-    suspicion_columns.numbers_as_text,
-    suspicion_columns.dates_as_text,
-    suspicion_target.rare_classes,
-    suspicion_target.heavy_tails,
-    suspicion_columns.many_levels,
-    suspicion_columns.duplicate_columns,
-    suspicion_columns.constants,
-    suspicion_columns.nearly_missing,
-)
+# What is looked for, the gravest first: there may be no time for all.
+_KINDS: dict[str, Callable[[Seen], Iterator[Suspicion]]] = {
+    "leaks": suspicion_target.leaks,
+    "telling gaps": suspicion_target.telling_gaps,
+    "identifiers": suspicion_columns.identifiers,
+    "groups": suspicion_columns.groups,
+    "time order": suspicion_columns.time_order,
+    "duplicate rows": suspicion_columns.duplicate_rows,
+    "mixed columns": suspicion_columns.mixed_columns,
+    "numbers as text": suspicion_columns.numbers_as_text,
+    "dates as text": suspicion_columns.dates_as_text,
+    "rare classes": suspicion_target.rare_classes,
+    "heavy tails": suspicion_target.heavy_tails,
+    "many levels": suspicion_columns.many_levels,
+    "duplicate columns": suspicion_columns.duplicate_columns,
+    "constants": suspicion_columns.constants,
+    "missing columns": suspicion_columns.nearly_missing,
+}
 
 
 def suspicions(
@@ -48,7 +49,7 @@ def suspicions(
     *,
     ordered: bool = False,
     classes: Sequence[Any] = (),
-    most_rows: int = MOST_ROWS,
+    is_time: Callable[[], bool] = lambda: True,
 ) -> tuple[Suspicion, ...]:
     """Look for identifiers, leaks, copies, gaps and the like; the gravest come first.
 
@@ -68,8 +69,8 @@ def suspicions(
         Whether the order of rows in time is known: then nothing is said about columns that tell it.
     classes : labels, optional
         Those of the class numbers: then labels that may be the same one are found.
-    most_rows : int
-        Of a larger table so many rows are looked at, fewer where it has more than 40 columns, always the same ones; the words say so.
+    is_time : function, optional
+        Whether there is time to go on. Where there is none, the last suspicion says what was not looked for.
 
     Returns
     -------
@@ -78,10 +79,23 @@ def suspicions(
     y = np.asarray(y).astype(np.int64 if is_class else np.float64)
     if table.num_rows == 0 or y.shape != (table.num_rows,):
         return ()
-    most_rows = min(most_rows, max(MOST_VALUES // max(table.num_columns, 1), LEAST_ROWS))
-    seen = look(table, target, y, is_class, most_rows, (groups is not None, ordered))
-    found = [*suspicion_target.labels_alike(classes, y), *(suspicion for kind in _KINDS for suspicion in kind(seen))]
-    return tuple(sorted(_as_one(found), key=lambda suspicion: SEVERITIES.index(suspicion.severity)))
+    most_rows = min(MOST_ROWS, max(MOST_VALUES // max(table.num_columns, 1), LEAST_ROWS))
+    seen = look(table, target, y, is_class, most_rows, (groups is not None, ordered), is_time)
+    found, left_out = [*suspicion_target.labels_alike(classes, y)], {}
+    for name, kind in _KINDS.items():
+        seen.left_out = 0  # not all of them look at columns
+        found += kind(seen)
+        if seen.left_out:
+            left_out[name] = seen.left_out
+    found = sorted(_as_one(found), key=lambda suspicion: SEVERITIES.index(suspicion.severity))
+    return (*found, *([_no_time(left_out, table.num_columns)] if left_out else []))
+
+
+def _no_time(left_out: dict[str, int], n_columns: int) -> Suspicion:
+    """What was not looked for, and in how many columns."""
+    parts = [name if count == n_columns else f"{name} in {count:,} of {n_columns:,} columns" for name, count in left_out.items()]
+    words = f"there was no time to look for {', '.join(parts)}. Give more time to know."
+    return Suspicion("not looked for", (), words, "info")
 
 
 def _as_one(found: Sequence[Suspicion]) -> list[Suspicion]:

@@ -42,6 +42,11 @@ class Column:
         """Rows begin to end: a view of the caller's data where that is possible, so do not write to it."""
         return self.read(begin, end)
 
+    def take(self, rows: NDArray[np.int64], n_rows: int) -> "Column":
+        """Some rows of the `n_rows` of the column, as a column in memory with all that it had: its levels, and their numbers."""
+        numbers = None if self.level_numbers is None else KeptReader(self.level_numbers(0, n_rows)[rows])
+        return Column(self.name, KeptReader(self.block(0, n_rows)[rows]), self.levels, numbers)
+
 
 @dataclass(frozen=True, eq=False)
 class Table:
@@ -68,12 +73,8 @@ class Table:
 
     def take(self, rows: NDArray[np.int64]) -> "Table":
         """Some of the rows, as a table of its own."""
-        columns = []
-        for column in self.columns:
-            values = column.block(0, self.n_rows)[rows]
-            numbers = None if column.level_numbers is None else KeptReader(column.level_numbers(0, self.n_rows)[rows])
-            columns.append(Column(column.name, KeptReader(values), column.levels, numbers))
-        return Table(tuple(columns), len(rows), None, np.full(len(columns), -1, np.int64))
+        columns = tuple(column.take(rows, self.n_rows) for column in self.columns)
+        return Table(columns, len(rows), None, np.full(len(columns), -1, np.int64))
 
     def only(self, features: NDArray[np.int64]) -> "Table":
         """Some of the columns, as a table of its own."""

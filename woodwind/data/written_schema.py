@@ -1,6 +1,5 @@
 """A schema to read and to edit: which columns a table has, what each is, and what it is for."""
 
-import difflib
 import json
 import os
 from collections.abc import Collection, Mapping
@@ -11,9 +10,10 @@ import pyarrow as pa
 
 from woodwind.base.atomic import write_file
 from woodwind.base.errors import DataError
+from woodwind.base.nearest import nearest
 from woodwind.data.convert import CATEGORY, CLOCK, MOMENT, NUMBER, SPAN, plain
 from woodwind.data.csv_dates import ORDERS, order_in
-from woodwind.data.faults import fault, listed
+from woodwind.data.faults import fault, listed, repeated_names
 from woodwind.data.written_types import BOOLEAN, IGNORE, TYPES, converted, type_of
 
 VERSION = 1
@@ -75,7 +75,8 @@ class WrittenSchema:
         """The schema of a table that was read, with what its columns are for."""
         roles = {name: role for role, name in ((GROUP, group), (TIME, time), (WEIGHT, weight), (TARGET, target)) if name is not None}
         roles |= dict.fromkeys(ignore, IGNORE)
-        unknown = [name for name in roles if name not in table.column_names]
+        there = set(table.column_names)
+        unknown = [name for name in roles if name not in there]
         if unknown:
             raise fault(
                 "F011",
@@ -223,7 +224,7 @@ def _check_keys(given: Mapping[str, Any], allowed: tuple[str, ...], where: str, 
 
 def _check_together(columns: tuple[WrittenColumn, ...], where: str) -> None:
     names = [column.name for column in columns]
-    repeated = sorted({name for name in names if names.count(name) > 1}) if len(set(names)) < len(names) else []
+    repeated = repeated_names(names)
     if repeated:
         raise _wrong(where, f"columns are there more than once: {listed(repeated)}", "keep one of each")
     for role in (TARGET, GROUP, TIME, WEIGHT):
@@ -236,7 +237,7 @@ def _near(given: Any, allowed: Collection[str]) -> str:
     """The name that was meant, if it can be guessed."""
     if not isinstance(given, str):
         return "choose one of these"
-    near = [_ALIASES[given.lower()]] if _ALIASES.get(given.lower()) in allowed else difflib.get_close_matches(given, list(allowed), 1, 0.5)
+    near = [_ALIASES[given.lower()]] if _ALIASES.get(given.lower()) in allowed else nearest(given, allowed)
     return f"did you mean {near[0]!r}?" if near else "choose one of these"
 
 

@@ -4,6 +4,7 @@ Only at the very first training on a machine, by the first of several processes,
 on it: if the other process fails, or takes too long, the kernel is compiled here as if nobody had tried.
 """
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -28,6 +29,16 @@ CHILD = "import sys; sys.path[:] = {path!r}; from woodwind.ensemble.ahead import
 _child: "subprocess.Popen[bytes] | None" = None
 _compiled_there = ""  # the kernel that the child compiles
 _waiting = Lock()
+
+
+def _forget() -> None:
+    """In a forked child the process is another's child, and whoever had the lock does not exist."""
+    global _child, _waiting
+    _child, _waiting = None, Lock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget)
 
 
 def start(outputs: int, growth: str) -> None:

@@ -16,6 +16,7 @@ from woodwind.losses.integers import is_uneven, is_vast, pack_classes, quantise_
 from woodwind.tree.gradient_noise import room_for
 from woodwind.tree.grow import Grower
 from woodwind.tree.grown_tree import GrownTree
+from woodwind.tree.sampled_columns import grower_for
 from woodwind.tree.settings import TreeSettings
 
 UNRESOLVED = (
@@ -72,7 +73,7 @@ class BinGround:
             beside = made or self._growers or self._unrounded_growers
             threads = self.threads if not made else 1
             first = beside[0] if beside else None
-            made.append(Grower(self.codes, self.settings, threads, self.capacity, self.outputs, first, self._unrounded))
+            made.append(grower_for(self.codes, self.settings, threads, self.capacity, self.outputs, first, self._unrounded))
         return made
 
     def take_in(self, loss: Loss, raw: Floats) -> None:

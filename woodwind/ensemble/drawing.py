@@ -43,7 +43,9 @@ class Drawing:
         """Numbers of rows and columns are such, and can be drawn; gives itself, or raises DataError."""
         counts = (self.n_rows, self.n_draws, self.n_columns, self.n_drawn_columns)
         sound(all(0 <= count < MOST for count in counts), "there are too many rows to draw from")
-        sound(self.replace_columns or self.n_drawn_columns <= self.n_columns, "more columns are drawn than there are")
+        # Also with replacement: whoever asks which columns a member sees is given a list of so many.
+        sound(self.n_drawn_columns <= self.n_columns, "more columns are drawn than there are")
+        sound(self.n_drawn_columns > 0 or self.n_columns == 0, "no columns are drawn")
         sound(not self.replace_columns or self.n_columns > 0, "columns are drawn where there are none")
         if self.units is not None:
             sound_array(self.units, (self.n_rows,), "the units of rows")

@@ -9,6 +9,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from woodwind.base.errors import DataError, ParameterError
+from woodwind.base.sound import finite
 from woodwind.base.streams import key, seed_of
 from woodwind.data.table import Table
 from woodwind.ensemble.adaptive import AdaptivePlan, AdaptiveRows, chance
@@ -170,7 +171,7 @@ class AdaBoostClassifier(
         table = self._opened_for_prediction(X)
         if self._second is not None:
             return self._second.scores(self._models, table, self._threads)
-        return self._decided([model.scores(table, self._threads) for model in self._models])
+        return finite(self._decided([model.scores(table, self._threads) for model in self._models]), self._owner)
 
     def _shapley(self, table: Table) -> tuple[Floats, Floats, Floats]:
         if not self._is_native or self._second is not None:
@@ -201,7 +202,7 @@ class AdaBoostClassifier(
         scores: list[Floats] = [np.zeros(0)] * len(stages)
         for _ in range(max(len(model.weights) for model in self._models)):
             scores = [next(stage, last) for stage, last in zip(stages, scores, strict=True)]
-            yield self._decided(scores)
+            yield finite(self._decided(scores), self._owner)
 
     def _decided(self, scores: list[Floats]) -> Floats:
         """Scores of the classes from those of the models."""

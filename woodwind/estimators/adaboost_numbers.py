@@ -9,6 +9,7 @@ from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from woodwind.base.errors import ParameterError
+from woodwind.base.sound import finite
 from woodwind.base.streams import seed_of
 from woodwind.data.table import Table
 from woodwind.ensemble.adaptive import AdaptiveRows
@@ -135,6 +136,6 @@ class AdaBoostRegressor(
         """What every learner says about every row, (n, T)."""
         table = self._opened_for_prediction(X)
         if self._estimators:
-            return np.stack([number_answers(one, table) for one in self._estimators], axis=1)
+            return finite(np.stack([number_answers(one, table) for one in self._estimators], axis=1), self._owner)
         leaves = self.forest_.leaves(table, self._threads)
         return np.asarray(self.forest_.value[self.forest_.roots[:-1] + leaves, 0])

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from woodwind.base.errors import InterruptWarning
 from woodwind.base.notice import notice
-from woodwind.base.sound import sound, sound_array
+from woodwind.base.sound import sound, sound_array, sound_labels
 from woodwind.ensemble.adaptive import AdaptivePlan, AdaptiveRound, AdaptiveRows, adaptive_rounds, scores_of
 from woodwind.ensemble.adaptive_numbers import NumberRound
 from woodwind.ensemble.learner import ClassLearner, Floats, Learnt
@@ -25,6 +25,7 @@ R = TypeVar("R", AdaptiveRound, NumberRound)
 
 # Algorithms that ask learners for probabilities.
 SOFT = ("samme.r", "m2")
+ALGORITHMS = ("discrete", "samme", "mh", *SOFT)
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,18 +45,27 @@ class AdaptiveModel:
 
     def check(self) -> "AdaptiveModel":
         """Learners are as many as their weights, and know the labels; gives itself, or raises DataError."""
+        sound(self.algorithm in ALGORITHMS, "an algorithm is not known")
         sound(self.n_labels >= 2 and self.weights.size >= 1, "there are no labels, or no learners")
         sound_array(self.weights, (None,), "the weights of learners")
-        sound(self.weights.sum() > 0.0, "learners have no weight")
+        sound((self.weights >= 0.0).all() and 0.0 < self.weights[0] <= self.weights.sum() < np.inf, "learners have no weight")
+        sound_labels(self.labels, "learners")
+        sound(len(self.labels) == (2 if self.algorithm == "mh" else self.n_labels), "learners know other labels than they vote for")
         sound((self.forest is None) == (self.shares is None), "trees have no shares of classes")
         if self.forest is not None and self.shares is not None:
             sound(self.forest.n_outputs == self.n_labels, "the trees have other scores than there are labels")
             sound(self.forest.n_trees == self.weights.size * self.per_round, "there are more weights than trees, or fewer")
-            sound_array(self.shares, (self.forest.n_nodes, None), "the shares of classes")
+            sound_array(self.shares, (self.forest.n_nodes, len(self.labels)), "the shares of classes")
+            sound(not self.estimators, "there are trees and other learners")
         else:
             sound(len(self.estimators) == self.weights.size * self.per_round, "there are more weights than learners, or fewer")
             sound(all(hasattr(one, "predict") for one in self.estimators), "a learner is no model")
         return self
+
+    @property
+    def is_soft(self) -> bool:
+        """Whether learners are asked for probabilities."""
+        return self.algorithm in SOFT
 
     @property
     def per_round(self) -> int:

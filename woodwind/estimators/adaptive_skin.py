@@ -5,7 +5,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from woodwind.data.schema import Schema
@@ -13,6 +12,7 @@ from woodwind.data.table import Table
 from woodwind.ensemble.learner import ClassLearner, Floats, Integers, TreeLearner, TreeRows, class_learner
 from woodwind.estimators.adaptive_model import AdaptiveModel, tree_of
 from woodwind.estimators.base_learner import EstimatorLearner, read_table, rows_of
+from woodwind.estimators.composed import input_tags_of
 from woodwind.estimators.skin import check_lengths, read_training, row_count
 from woodwind.estimators.tree_skin import TreeSkin
 from woodwind.estimators.trees import DecisionTreeClassifier
@@ -75,7 +75,7 @@ class AdaptiveSkin(TreeSkin):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         if self.estimator is not None and hasattr(self.estimator, "__sklearn_tags__"):
-            tags.input_tags = get_tags(self.estimator).input_tags
+            tags.input_tags = input_tags_of(self.estimator)
         return tags
 
     def _forget(self, names: tuple[str, ...]) -> None:

@@ -7,6 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 
+from woodwind.base.nearest import spelling
+from woodwind.base.sound import finite
 from woodwind.estimators.adaptive_skin import LEARNERS
 from woodwind.estimators.additive_skin import ROUNDS, AdditiveSkin, Floats
 from woodwind.estimators.loss_choice import class_loss, likeliest, number_loss, probabilities
@@ -14,6 +16,7 @@ from woodwind.estimators.skin import COLUMNS
 from woodwind.estimators.target import Target, read_labels, read_numbers
 from woodwind.estimators.weights import Weighing, weighed_classes
 from woodwind.losses.base import Loss
+from woodwind.losses.classification import Exponential
 from woodwind.losses.links import log_of
 from woodwind.params.adaptive import AdditiveParams, AdditiveStopParams, OwnTreeParams
 from woodwind.params.groups import WorkParams
@@ -65,12 +68,12 @@ class AdditiveRegressor(AdditiveParams, OwnTreeParams, AdditiveStopParams, WorkP
             Rows of the columns that the model was trained with; columns are matched by name.
         """
         raw = self._raw(X)
-        return self.loss_.predict(raw, self._threads)
+        return finite(self.loss_.predict(raw, self._threads), self._owner)
 
     def staged_predict(self, X: Any) -> Iterator[Floats]:
         """The predictions after every round."""
         for raw in self._staged(X):
-            yield self.loss_.predict(raw, self._threads)
+            yield finite(self.loss_.predict(raw, self._threads), self._owner)
 
 
 @knobs
@@ -108,7 +111,7 @@ class AdditiveClassifier(
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_class = self.loss != "exponential"
+        tags.classifier_tags.multi_class = spelling(self.loss) != Exponential.name
         return tags
 
     def _read_target(self, y: Any, known: NDArray[Any] | None) -> Target:

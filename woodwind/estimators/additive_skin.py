@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from woodwind.base.errors import ParameterError
+from woodwind.base.sound import finite
 from woodwind.base.streams import seed_of
 from woodwind.ensemble.additive import AdditivePlan, AdditiveRound, AdditiveRows, Member, additive_rounds, mean_loss
 from woodwind.ensemble.boost import Round
@@ -228,21 +229,21 @@ class AdditiveSkin(AdaptiveSkin):
         """Scores (n,), or (n, K) for K scores per row."""
         table = self._opened_for_prediction(X)
         if hasattr(self, "schema_"):
-            raw = self.forest_.raw(table, self._threads)
+            raw = finite(self.forest_.raw(table, self._threads), self._owner)
             return raw.reshape(-1) if raw.shape[1] == 1 else raw
         stages = deque(self._sums(table), maxlen=1)
-        return stages[0]
+        return finite(stages[0], self._owner)
 
     def _staged(self, X: Any) -> Iterator[Floats]:
         """Scores after every round."""
         table = self._opened_for_prediction(X)
         if hasattr(self, "schema_"):
             for raw in self.forest_.staged_raw(table, self._threads, self.loss_.width):
-                yield raw.reshape(-1) if raw.shape[1] == 1 else raw
+                yield finite(raw.reshape(-1) if raw.shape[1] == 1 else raw, self._owner)
             return
         stages = self._sums(table)
         next(stages)
-        yield from stages
+        yield from (finite(one, self._owner) for one in stages)
 
     def _sums(self, X: Any) -> Iterator[Floats]:
         """Scores before the first round and after every one, from estimators."""

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.utils.validation import check_is_fitted
 
 from woodwind.auto.link import probabilities
 from woodwind.estimators.auto_skin import AutoEnsemble
@@ -28,6 +29,10 @@ class AutoEnsembleClassifier(AutoParams, AutoEnsemble, ClassifierMixin, BaseEsti
     ----------
     classes_ : array of shape (n_classes,)
         The labels, in order.
+    positive_ : label or None
+        The positive one of two classes.
+    threshold_ : float or None
+        The probability from which on it is predicted; None: the likelier class is.
     {model}
     {columns}
 
@@ -62,16 +67,27 @@ class AutoEnsembleClassifier(AutoParams, AutoEnsemble, ClassifierMixin, BaseEsti
         return probabilities(self._scores(X))
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """The likeliest class of each row.
+        """The likeliest class of each row; with a `threshold` the positive class where its probability is at least that.
 
         Parameters
         ----------
         X : table
             Rows of the columns that the model was trained with; columns are matched by name. A file, or a dictionary of columns, will do.
         """
-        likeliest = self.predict_proba(X).argmax(axis=1)
-        labels: NDArray[Any] = np.asarray(self.classes_)[likeliest]
+        labels: NDArray[Any] = np.asarray(self.classes_)[self.model_.decide(self.predict_proba(X))]
         return labels
+
+    @property
+    def positive_(self) -> Any:
+        """The label of the positive one of two classes; None where there are more."""
+        check_is_fitted(self)
+        return np.asarray(self.classes_)[self.model_.positive] if self.model_.task == "binary" else None
+
+    @property
+    def threshold_(self) -> float | None:
+        """The probability from which on the positive class is predicted; None: the likelier class is."""
+        check_is_fitted(self)
+        return self.model_.threshold
 
 
 @knobs

@@ -20,8 +20,11 @@ def entry_of(kept: Any) -> Entry:
     values: dict[str, Any] = {}
     for field in fields(Entry):
         value = kept.get(field.name) if isinstance(kept, dict) else None
+        if field.name == "also" and isinstance(value, dict):
+            values["also"] = {str(name): nan if one is None else one for name, one in value.items() if isinstance(one, int | float | None)}
+            continue
         wanted = str if field.type is str else int | float | None
         if not isinstance(value, wanted):
             raise ModelFileError(f"The leaderboard of the model is damaged: {field.name} of an entry is {value!r}. Train it once more.")
-        values[field.name] = nan if value is None else value
+        values[field.name] = nan if value is None and field.name != "also" else value
     return Entry(**values)

@@ -1,6 +1,5 @@
 """`woodwind.fit`: a table with its target in it, or a file of one, to a trained ensemble."""
 
-import difflib
 from typing import Any
 
 import numpy as np
@@ -21,6 +20,7 @@ from woodwind.params.auto import AutoParams
 from woodwind.params.check import check
 from woodwind.params.describe import declared, entries
 from woodwind.params.table import TableParams
+from woodwind.params.unknown import unknown_options
 
 Fitted = AutoEnsembleClassifier | AutoEnsembleRegressor
 
@@ -45,8 +45,8 @@ def fit(  # noqa: PLR0913  the names are the user's: there is no object to put t
     ----------
     {parameters}
     **options
-        Those of `AutoEnsembleClassifier`: `time`, `models`, `metric`, `exclude`, `checkpoint`, `resume`, `listener`, and `seed` and
-        `threads`, which are the `random_state` and `n_jobs` of other estimators.
+        Those of `AutoEnsembleClassifier`: `time`, `models`, `metric`, `also`, `positive`, `threshold`, `exclude`, `checkpoint`, `resume`,
+        `listener`, and `seed` and `threads`, which are the `random_state` and `n_jobs` of other estimators.
 
     Returns
     -------
@@ -75,8 +75,7 @@ def fit(  # noqa: PLR0913  the names are the user's: there is no object to put t
         ignore=[ignore] if isinstance(ignore, str) else list(ignore),
     )  # fmt: skip
     read = roles.target
-    model: Fitted = (AutoEnsembleRegressor if read.task == "regression" else AutoEnsembleClassifier)(**model_options)
-    values = check(model)
+    values = check(model := (AutoEnsembleRegressor if read.task == "regression" else AutoEnsembleClassifier)(**model_options))
     classes = np.array(read.classes) if read.classes else None
     split = {role: str(name) for role, name in (("time", time_column), ("group", group)) if name is not None}
     asked = target, read.y, read.task != "regression", roles.groups
@@ -126,10 +125,7 @@ def _estimator_options(options: dict[str, Any]) -> dict[str, Any]:
     """Options under the names that estimators have for them."""
     names = {"seed": "random_state", "threads": "n_jobs"}
     allowed = [knob.name for knob in declared(AutoParams)]
-    for name in options:
-        if names.get(name, name) not in allowed:
-            known = sorted({*allowed, *names} - set(names.values()))
-            near = difflib.get_close_matches(name, known, n=1)
-            hint = f"Did you mean {near[0]!r}?" if near else f"Options are {', '.join(known)}."
-            raise ParameterError(f"fit has no option {name!r}. {hint}")
+    unknown = {name: value for name, value in options.items() if names.get(name, name) not in allowed}
+    if unknown:
+        raise unknown_options("fit", unknown, [*(knob.name for knob in declared(TableParams)), *allowed, *names])
     return {names.get(name, name): value for name, value in options.items()}

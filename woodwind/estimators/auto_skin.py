@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from woodwind.auto.boosting import Boosting
 from woodwind.auto.checkpoint import Checkpoint, digest_of
 from woodwind.auto.clock import Clock, ending_on_interrupt
+from woodwind.auto.decision import Rule, rarer_class
 from woodwind.auto.events import Began, Ended, Event, MemberDone
 from woodwind.auto.explanation import explain_model
 from woodwind.auto.forests import Forests
@@ -38,8 +39,10 @@ from woodwind.estimators.scoring import rows_of_table
 from woodwind.estimators.skin import COLUMNS, TRAINING_DATA, Skin, all_or_nothing, check_lengths, row_count
 from woodwind.estimators.target import Target
 from woodwind.estimators.validation import read_groups
+from woodwind.metrics.metric import Metric
 from woodwind.metrics.named import metric_named
 from woodwind.params.check import check
+from woodwind.params.unknown import known_arguments
 from woodwind.report import page
 from woodwind.tree.explained import Explanation
 
@@ -89,6 +92,7 @@ class AutoEnsemble(Skin):
     def _keep_classes(self, target: Target) -> None:
         """Remember the labels, if there are any."""
 
+    @known_arguments
     @told(data=TRAINING_DATA)
     def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
         """Try members, and blend them.
@@ -126,12 +130,15 @@ class AutoEnsemble(Skin):
         seed = seed_of(values["random_state"])
         task = "regression" if truth.classes is None else "binary" if truth.n_classes == 2 else "multiclass"
         labels = None if truth.classes is None else truth.y.astype(np.int64)
+        positive = _positive(values["positive"], truth, self._owner)
+        asked["notes"] = (*asked.get("notes", ()), *_positive_note(values["positive"], positive, truth))
         question = Question(
             X=X, y=truth.y if labels is None else labels.astype(np.int32), task=task,
             classes=() if truth.classes is None else tuple(truth.classes.tolist()),
-            metric=metric_named(values["metric"], task), ordered=moments is not None,
+            metric=metric_named(values["metric"], task).for_positive(positive), ordered=moments is not None,
             fold=fold_of_rows(seed, truth.n_rows, labels, asked.get("groups"), moments),
-            categorical_features=values["categorical_features"], seed=seed, threads=self._threads, models=values["models"], **asked,
+            categorical_features=values["categorical_features"], seed=seed, threads=self._threads, models=values["models"],
+            positive=positive, rule=_rule(values["threshold"], task, self._owner), also=_also(values["also"], task, positive), **asked,
         )  # fmt: skip
         self._keep_classes(truth)
         with _checkpoint(values, question, clock) as checkpoint, ending_on_interrupt(clock):
@@ -216,6 +223,48 @@ def _families(exclude: Any, owner: str) -> tuple[str, ...]:
     if not left:
         raise ParameterError(f"{owner}: exclude names all families, so that nothing is left to try. Leave one of them out of it.")
     return left
+
+
+def _positive(given: Any, truth: Target, owner: str) -> int:
+    """The number of the positive class: the one that was named, else the rarer of two."""
+    if truth.classes is None or truth.n_classes != 2:
+        if given is not None:
+            what = "the target is numbers" if truth.classes is None else f"there are {truth.n_classes}"
+            raise ParameterError(f"{owner}: positive is for two classes, and {what}. Leave it out.")
+        return 1
+    if given is None:
+        return rarer_class(truth.y)
+    labels = truth.classes.tolist()
+    # A label that came as text, as from a command line, may stand for a number or a truth value.
+    for same in (lambda label: label == given, lambda label: str(label) == str(given)):
+        found = [place for place, label in enumerate(labels) if same(label)]
+        if len(found) == 1:
+            return found[0]
+    raise ParameterError(f"{owner}: positive must be one of the classes, {labels[0]!r} or {labels[1]!r}, but it is {given!r}.")
+
+
+def _positive_note(given: Any, positive: int, truth: Target) -> tuple[str, ...]:
+    """Which class is the positive one, and why, for the user."""
+    if truth.classes is None or truth.n_classes != 2:
+        return ()
+    label, share = truth.classes.tolist()[positive], float(np.mean(truth.y == positive))
+    why = "as was said" if given is not None else "the rarer one" if share < 0.5 else "the second of two"
+    return (f"The positive class is {label!r}, {share:.1%} of the rows: {why}.",)
+
+
+def _rule(given: Any, task: str, owner: str) -> Rule | None:
+    """How the threshold is chosen."""
+    rule = Rule.read(given, owner)
+    if rule is not None and task != "binary":
+        raise ParameterError(f"{owner}: threshold is for two classes, and the task is {task!r}. Leave it out.")
+    return rule
+
+
+def _also(given: Any, task: str, positive: int) -> tuple[Metric, ...]:
+    """Further metrics, each once."""
+    names = [given] if isinstance(given, str) else list(given)
+    found = {metric.name: metric for metric in (metric_named(name, task) for name in names)}
+    return tuple(metric.for_positive(positive) for metric in found.values())
 
 
 def check_checkpoint(values: dict[str, Any]) -> None:

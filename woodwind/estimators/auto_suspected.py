@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from woodwind.auto.events import Event
+from woodwind.base.errors import ModelFileError
 from woodwind.base.figures import one_line
 from woodwind.data.suspicion_view import SEVERITIES, Suspicion
 
@@ -30,6 +31,9 @@ def suspicion_lines(suspicions: Sequence[Suspicion], most: int = MOST_LINES) -> 
 
 def kept_suspicions(facts: dict[str, Any]) -> tuple[Suspicion, ...]:
     """The suspicions among the facts that are kept with a model."""
-    return tuple(
-        Suspicion(one["kind"], tuple(one["columns"]), one["words"], one["severity"]) for one in facts.get("suspicions", ())
-    )
+    try:
+        return tuple(
+            Suspicion(one["kind"], tuple(one["columns"]), one["words"], one["severity"]) for one in facts.get("suspicions", ())
+        )
+    except (LookupError, TypeError) as error:
+        raise ModelFileError("What is suspicious about the data of the model is damaged. Train it once more.") from error

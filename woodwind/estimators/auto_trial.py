@@ -1,6 +1,6 @@
 """A model tried on rows whose target is known: metrics with their standard errors, and whether it keeps what it promised."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import hypot, nan
 from typing import Any
 
@@ -27,6 +27,8 @@ class Measured:
     value: float  # NaN where the rows say nothing about it
     standard_error: float
     why: str = ""  # why it is NaN
+    claimed: float = nan  # the same of the model out of fold, where that is known
+    claimed_error: float = nan
 
 
 @dataclass(frozen=True)
@@ -35,8 +37,17 @@ class Trial:
 
     rows: int
     measured: tuple[Measured, ...]  # the metric of the model first, then the others of its task
-    claimed: float  # the score of the model out of fold, NaN where it is not known
-    claimed_error: float
+    positive: Any = None  # the label of the positive one of two classes
+
+    @property
+    def claimed(self) -> float:
+        """The score of the model out of fold, NaN where it is not known."""
+        return self.measured[0].claimed
+
+    @property
+    def claimed_error(self) -> float:
+        """Its standard error."""
+        return self.measured[0].claimed_error
 
     @property
     def worse(self) -> float:
@@ -59,22 +70,49 @@ class Trial:
         return "The model keeps what it claimed: the difference may be chance."
 
 
-def tried(model: AutoModel, X: Any, y: NDArray[Any], weight: Floats | None = None, threads: int = 1) -> Trial:
-    """Ask a model about rows, and judge it by what is known of them."""
+def tried(
+    model: AutoModel, X: Any, y: NDArray[Any], weight: Floats | None = None, threads: int = 1, positive: int | None = None
+) -> Trial:
+    """Ask a model about rows, and judge it by what is known of them; another class than that of the model may be the positive one."""
     scores = model.scores(X, threads)
     said = scores[:, 0] if model.task == "regression" else probabilities(scores)
     names = (model.metric, *(name for name in names_for(model.task) if name != model.metric))
-    entries = kept_entries(model)
-    claimed = (entries[0].score, entries[0].standard_error) if entries else (nan, nan)
+    place = model.positive if positive is None else positive
+    label = model.classes[place] if model.task == "binary" else None
+    claims = claims_of(model)
+    if place != model.positive:  # what was measured of the other class says nothing of this one
+        claims = {name: claim for name, claim in claims.items() if not METRICS[name].of_positive}
     n_rows = len(y)
     if weight is not None:
         y, said, weight = y[weight > 0.0], said[weight > 0.0], weight[weight > 0.0]
-    return Trial(n_rows, tuple(_measured(METRICS[name], y, said, weight) for name in names), *claimed)
+    labels = said if model.task == "regression" else model.decide(said)
+    measured = []
+    for name in names:
+        metric = METRICS[name].for_positive(place)
+        found = _measured(metric, y, labels if metric.needs == "label" else said, weight, max(len(model.classes), 2))
+        measured.append(replace(found, claimed=claims.get(name, (nan, nan))[0], claimed_error=claims.get(name, (nan, nan))[1]))
+    return Trial(n_rows, tuple(measured), label)
 
 
-def _measured(metric: Metric, y: NDArray[Any], said: NDArray[Any], weight: Floats | None) -> Measured:
+def claims_of(model: AutoModel) -> dict[str, tuple[float, float]]:
+    """Metrics of the ensemble out of fold with their standard errors, as far as the model has kept them."""
+    kept = model.facts.get("metrics")
+    scores = kept.get("scores") if isinstance(kept, dict) else None
+    found: dict[str, tuple[float, float]] = {}
+    for name, one in scores.items() if isinstance(scores, dict) else ():
+        pair = (one.get("score"), one.get("standard_error")) if isinstance(one, dict) else (None, None)
+        if name in METRICS and isinstance(pair[0], int | float):
+            found[name] = float(pair[0]), float(pair[1]) if isinstance(pair[1], int | float) else nan
+    entries = kept_entries(model)
+    # That of the leaderboard is of all rows, however many there are; but its labels are those of the likelier class.
+    if entries and (model.threshold is None or METRICS[model.metric].needs != "label" or model.metric not in found):
+        found[model.metric] = entries[0].score, entries[0].standard_error
+    return found
+
+
+def _measured(metric: Metric, y: NDArray[Any], said: NDArray[Any], weight: Floats | None, n_classes: int) -> Measured:
     """A metric, or why these rows say nothing about it."""
-    if why := metric.undefined(y, said.shape[1] if said.ndim == 2 else None):
+    if why := metric.undefined(y, n_classes):
         return Measured(metric.name, nan, nan, why)
     with np.errstate(over="ignore", invalid="ignore"):  # of numbers near the largest double squares are infinite
         value, spread = metric.value(y, said, weight), metric.standard_error(y, said, weight)

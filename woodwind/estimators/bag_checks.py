@@ -13,6 +13,7 @@ from woodwind.base.errors import DataError, OutOfBagWarning, ParameterError
 from woodwind.base.notice import notice
 from woodwind.ensemble.drawing import Drawing
 from woodwind.ensemble.out_of_bag import OutOfBag
+from woodwind.estimators.scoring import by_metric, no_scorer
 
 Floats = NDArray[np.float64]
 Values = dict[str, Any]
@@ -131,15 +132,13 @@ def _is_scorer(given: Any) -> bool:
 
 
 def _read_scorer(given: Any, bag: Any, name: str) -> Any:
+    owner, answers = type(bag).__name__, ClassifierAnswers() if is_classifier(bag) else RegressorAnswers()
+    known = by_metric(given, is_classifier(bag), owner, name)
     try:
-        return sklearn.metrics.check_scoring(ClassifierAnswers() if is_classifier(bag) else RegressorAnswers(), scoring=given)
+        return sklearn.metrics.check_scoring(answers, scoring=known)
     except (ValueError, TypeError) as error:
-        some = ", ".join(map(repr, sklearn.metrics.get_scorer_names()[:3]))
         otherwise = "True" if name == "oob_score" else "None"
-        raise ParameterError(
-            f"{type(bag).__name__}: {name}={given!r} is no scorer. Give {otherwise}, a function of the truth and the prediction, or a name "
-            f"such as {some} (sklearn.metrics.get_scorer_names() has all)."
-        ) from error
+        raise no_scorer(error, given, owner, f"a function of the truth and the prediction, or {otherwise}", name) from error
 
 
 def _by_scorer(scorer: Any, bag: Any) -> Score:

@@ -7,10 +7,10 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
-from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from woodwind.base.errors import ParameterError
+from woodwind.base.sound import finite
 from woodwind.base.streams import seed_of
 from woodwind.ensemble.bag import gathered
 from woodwind.ensemble.drawing import Drawing
@@ -24,6 +24,7 @@ from woodwind.estimators.bag_checks import (
     rows_drawn,
     tell_of_silent,
 )
+from woodwind.estimators.composed import narrow_tags
 from woodwind.estimators.members import AnyMembers, Kind, Members, TableOfAny, Task, shared_codes, takes_weight, trained
 from woodwind.estimators.plan import feature_count
 from woodwind.estimators.skin import COLUMNS, Skin, check_lengths, read_training
@@ -106,9 +107,7 @@ class Bagging(Skin):
         tags = super().__sklearn_tags__()
         # What is no estimator is said so by fit, not by whoever asks for tags.
         known = hasattr(self.estimator, "__sklearn_tags__") and not isinstance(self.estimator, type)
-        base = get_tags(self.estimator if known else self._default()).input_tags
-        for name in ("allow_nan", "sparse", "categorical", "string"):
-            setattr(tags.input_tags, name, getattr(base, name))
+        narrow_tags(tags, [self.estimator if known else self._default()])
         return tags
 
     # Training.
@@ -255,8 +254,8 @@ class Bagging(Skin):
 
     def _total(self, X: Any, kind: Kind) -> Floats:
         check_is_fitted(self)
-        return self._members.total(X, kind, self._owner, self._threads)
+        return finite(self._members.total(X, kind, self._owner, self._threads), self._owner)
 
     def _staged(self, X: Any, kind: Kind) -> Iterator[Floats]:
         check_is_fitted(self)
-        return self._members.staged(X, kind, self._owner, self._threads)
+        return (finite(one, self._owner) for one in self._members.staged(X, kind, self._owner, self._threads))

@@ -11,6 +11,7 @@ from sklearn.utils.validation import _num_samples, has_fit_parameter, validate_d
 from woodwind.base.errors import ParameterError, TableError
 from woodwind.base.streams import key
 from woodwind.ensemble.learner import Floats, Integers, Labels, Learnt, draw_by_weight
+from woodwind.estimators.model_checks import ask_model
 
 # A draw of rows that all have one label is drawn again so often.
 DRAWS = 20
@@ -76,7 +77,10 @@ def read_table(model: Any, X: Any, reset: bool) -> Any:
             f"{type(model).__name__}: Expected 2D array, got an array of shape {shape} instead. Reshape your data: one row for each "
             "row of the table, X.reshape(-1, 1) for one column, X.reshape(1, -1) for one row."
         )
-    validate_data(model, X, reset=reset, skip_check_array=True)
+    try:
+        validate_data(model, X, reset=reset, skip_check_array=True)
+    except ValueError as error:
+        raise TableError(str(error)) from error
     for what, there in zip(("sample", "feature"), shape, strict=True):
         if there == 0:
             raise TableError(f"{type(model).__name__}: X has 0 {what}(s) (shape={shape}) while a minimum of 1 is required.")
@@ -147,7 +151,7 @@ class EstimatorLearner:
 
 def leaf_answers(estimator: Any, X: Any) -> NDArray[np.integer]:
     """The leaf of every row, for estimators that have leaves: (n,)."""
-    return np.asarray(estimator.apply(X)).reshape(_num_samples(X))
+    return ask_model(estimator, lambda: np.asarray(estimator.apply(X)).reshape(_num_samples(X)))
 
 
 def class_answers(estimator: Any, X: Any, labels: NDArray[Any], soft: bool) -> Floats:
@@ -156,11 +160,11 @@ def class_answers(estimator: Any, X: Any, labels: NDArray[Any], soft: bool) -> F
     number = {label: place for place, label in enumerate(labels.tolist())}
     columns = np.array([number[label] for label in known.tolist()])
     if soft:
-        given = np.asarray(estimator.predict_proba(X), np.float64)
+        given = ask_model(estimator, lambda: np.asarray(estimator.predict_proba(X), np.float64))
         shares = np.zeros((len(given), len(labels)))
         shares[:, columns] = given
         return shares
-    said = np.asarray(estimator.predict(X))
+    said = ask_model(estimator, lambda: np.asarray(estimator.predict(X)))
     shares = np.zeros((len(said), len(labels)))
     shares[np.arange(len(said)), [number[label] for label in said.tolist()]] = 1.0
     return shares
@@ -168,7 +172,7 @@ def class_answers(estimator: Any, X: Any, labels: NDArray[Any], soft: bool) -> F
 
 def number_answers(estimator: Any, X: Any) -> Floats:
     """What a regressor says about rows, (n,)."""
-    said = np.asarray(estimator.predict(X), np.float64)
+    said = ask_model(estimator, lambda: np.asarray(estimator.predict(X), np.float64))
     if said.shape not in ((_num_samples(X),), (_num_samples(X), 1)):
         shape = f"an array of shape {said.shape} for {_num_samples(X)} rows"
         raise ParameterError(f"{type(estimator).__name__} predicts {shape}. Give a regressor of one target.")

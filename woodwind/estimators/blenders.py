@@ -7,11 +7,11 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
-from sklearn.model_selection import check_cv
+from sklearn.model_selection import KFold, StratifiedKFold, check_cv
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from woodwind.base.errors import ParameterError
-from woodwind.base.sound import sound_array
+from woodwind.base.errors import ParameterError, TableError
+from woodwind.base.sound import finite, sound_array
 from woodwind.ensemble.blend import (
     Evidence,
     LinearPool,
@@ -30,6 +30,7 @@ from woodwind.estimators.weights import read_weight, weighed_classes
 from woodwind.params.check import check
 from woodwind.params.knobs import knobs
 from woodwind.params.stacking import LogisticBlenderParams, NonNegativeBlenderParams
+from woodwind.params.unknown import known_arguments
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -78,7 +79,10 @@ class Blender(Storable):
 
     def _matrix(self, X: Any, reset: bool) -> Floats:
         """The columns as numbers, all finite."""
-        found = validate_data(self, X, accept_sparse=("csr", "csc"), dtype=np.float64, reset=reset)
+        try:
+            found = validate_data(self, X, accept_sparse=("csr", "csc"), dtype=np.float64, reset=reset)
+        except ValueError as error:
+            raise TableError(str(error)) from error
         return np.asarray(found.toarray() if hasattr(found, "toarray") else found)
 
     def _others(self, matrix: Floats) -> Floats:
@@ -95,7 +99,9 @@ class Blender(Storable):
             count = min(FOLDS if cv is None else cv, fewest)
             if count < 2:
                 return []
-            found = check_cv(count, truth[present], classifier=classifies).split(np.zeros((len(present), 1)), truth[present])
+            # Shuffled, as in a stack: rows may come in the order of time. A blender draws nothing else, and has no seed to be given.
+            folds = (StratifiedKFold if classifies else KFold)(count, shuffle=True, random_state=0)
+            found = folds.split(np.zeros((len(present), 1)), truth[present])
             return [(present[train], present[held]) for train, held in found]
         try:
             found = list(check_cv(cv, truth, classifier=classifies).split(np.zeros((n_rows, 1)), truth))
@@ -144,6 +150,7 @@ class LogisticBlender(LogisticBlenderParams, Blender, ClassifierMixin, BaseEstim
     ['yes']
     """
 
+    @known_arguments
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn weights.
 
@@ -188,7 +195,7 @@ class LogisticBlender(LogisticBlenderParams, Blender, ClassifierMixin, BaseEstim
 
     def _scores(self, X: Any) -> Floats:
         check_is_fitted(self)
-        return np.asarray(self._pool.scores(*self._parts(self._matrix(X, reset=False))))
+        return finite(np.asarray(self._pool.scores(*self._parts(self._matrix(X, reset=False)))), type(self).__name__)
 
     def predict_proba(self, X: Any) -> Floats:
         """Probabilities (n_rows, n_classes), in the order of `classes_`."""
@@ -319,6 +326,7 @@ class NonNegativeBlender(NonNegativeBlenderParams, Blender, RegressorMixin, Base
         tags.regressor_tags.poor_score = True  # columns that count against the target are of no use to it
         return tags
 
+    @known_arguments
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn weights.
 
@@ -355,7 +363,8 @@ class NonNegativeBlender(NonNegativeBlenderParams, Blender, RegressorMixin, Base
         """The weighted sums."""
         check_is_fitted(self)
         matrix = self._matrix(X, reset=False)
-        return np.asarray(self._pool.sums(matrix[:, self._places], self._scale.applied(self._others(matrix))))
+        sums = self._pool.sums(matrix[:, self._places], self._scale.applied(self._others(matrix)))
+        return finite(np.asarray(sums), type(self).__name__)
 
 
 def _fit_numbers(values: dict[str, Any], seen: NumberEvidence, penalty: float) -> LinearPool:

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from woodwind.base.errors import DataError, ParameterError
-from woodwind.base.sound import sound, sound_array
+from woodwind.base.sound import finite, sound, sound_array
 from woodwind.base.streams import seed_of
 from woodwind.base.told import told
 from woodwind.data.codes import Codes
@@ -34,6 +34,7 @@ from woodwind.estimators.validation import read_eval_set, read_groups
 from woodwind.estimators.weights import Weighing, read_weight
 from woodwind.losses.base import Loss
 from woodwind.params.check import check
+from woodwind.params.unknown import known_arguments
 from woodwind.tree.assemble import assemble
 
 Floats = NDArray[np.float64]
@@ -50,11 +51,14 @@ class Earlier:
 
     def check(self) -> "Earlier":
         """The trees are of the features that the cuts are of; gives itself, or raises DataError."""
-        n_features = len(self.schema.levels)
-        sound(self.cuts.n_levels.size == n_features, "the cuts are of other features than the schema")
+        # Codes are counted by kernels: a level more than the cuts have room for would be counted elsewhere.
+        fewest = 1 if isinstance(self.cuts, Cuts) else 0
+        levels = [0 if names is None else max(len(names), fewest) for names in self.schema.levels]
+        sound(self.cuts.n_levels.tolist() == levels, "the cuts are of other features than the schema")
         for tree in (*self.trained.trees, *(tree for trees in self.trained.rounds for tree in trees)):
             tree.check_for(self.cuts)
-            fits = tree.value.shape[1] == self.trained.first.size if tree.output < 0 else tree.output < self.trained.first.size
+            n_scores, width = self.trained.first.size, tree.value.shape[1]
+            fits = width == n_scores if tree.output < 0 else width == 1 and tree.output < n_scores
             sound(fits and tree.output >= -1, "a tree adds to a score that is not there")
         sound_array(self.trained.first, (None,), "the first scores")
         return self
@@ -160,6 +164,7 @@ class Boosting(TreeSkin):
 
     # Training.
 
+    @known_arguments
     @told(data=TRAINING_DATA)
     def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None, eval_set: Any = None) -> Self:
         """Train.
@@ -362,7 +367,7 @@ class Boosting(TreeSkin):
     def _with_init(self, raw: Floats, X: Any, init: Any) -> Floats:
         if self.init_ is not None:
             raw = raw + model_scores(self.init_, X, len(raw), self.loss_, getattr(self, "classes_", None), self._owner)
-        return raw if init is None else raw + read_scores(init, len(raw), self.loss_.width, self._owner)
+        return finite(raw if init is None else raw + read_scores(init, len(raw), self.loss_.width, self._owner), self._owner)
 
     def _shapley(self, table: Table) -> tuple[Floats, Floats, Floats]:
         if self.init_ is not None:

@@ -7,12 +7,15 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 
+from woodwind.base.nearest import spelling
+from woodwind.base.sound import finite
 from woodwind.estimators.boosted import Boosting, Floats
 from woodwind.estimators.loss_choice import class_loss, likeliest, number_loss, probabilities
 from woodwind.estimators.plan import Values
 from woodwind.estimators.target import Target, read_labels, read_numbers
 from woodwind.estimators.weights import Weighing, weighed_classes
 from woodwind.losses.base import Loss
+from woodwind.losses.classification import Exponential
 from woodwind.losses.links import log_of
 from woodwind.params.groups import BinParams, BoostParams, ClassParams, ConstraintParams, RunParams, SampleParams, StopParams, TreeParams
 from woodwind.params.knobs import knobs
@@ -65,7 +68,7 @@ class GradientBoostingClassifier(
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_class = self.loss != "exponential"
+        tags.classifier_tags.multi_class = spelling(self.loss) != Exponential.name
         return tags
 
     def _read_target(self, y: Any, known: NDArray[Any] | None = None) -> Target:
@@ -190,4 +193,4 @@ class GradientBoostingRegressor(
             yield self._predicted(raw)
 
     def _predicted(self, raw: Floats) -> Floats:
-        return self.loss_.predict(raw, self._threads)
+        return finite(self.loss_.predict(raw, self._threads), self._owner)

@@ -4,9 +4,11 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Self
 
 from sklearn.base import clone
+from sklearn.pipeline import Pipeline
 from sklearn.utils import Bunch, get_tags
 from sklearn.utils._repr_html.estimator import _VisualBlock
 
+from woodwind.estimators.matrix import TableToMatrix
 from woodwind.estimators.roster import DROP, Named, Pairs, deep_parameters, default_pool, is_fitted, named_members, pairs_of
 
 TAKEN = ("allow_nan", "sparse", "categorical", "string")
@@ -14,9 +16,15 @@ TAKEN = ("allow_nan", "sparse", "categorical", "string")
 
 def narrow_tags(tags: Any, members: Iterable[Any]) -> None:
     """An ensemble takes the tables that all of its members take; what is no estimator is said so by fit, not by whoever asks for tags."""
-    known = [get_tags(one).input_tags for one in members if hasattr(one, "__sklearn_tags__") and not isinstance(one, type)]
+    known = [input_tags_of(one) for one in members if hasattr(one, "__sklearn_tags__") and not isinstance(one, type)]
     for name in TAKEN:
         setattr(tags.input_tags, name, all(getattr(of_member, name) for of_member in known))
+
+
+def input_tags_of(estimator: Any) -> Any:
+    """Which tables an estimator takes. scikit-learn says of no pipeline that it takes missing values, not even of one that fills them."""
+    first = estimator.steps[0][1] if isinstance(estimator, Pipeline) and estimator.steps else None
+    return get_tags(first if isinstance(first, TableToMatrix) else estimator).input_tags
 
 
 class Composed:

@@ -33,7 +33,7 @@ def monotonic(given: Any, schema: Schema, owner: str) -> NDArray[np.int64] | Non
             raise ParameterError(f"{owner}: monotonic_cst must be -1, 0 or 1 for each column, but for {label} it is {sign!r}.")
         by_column[place] = sign
     for constrained in np.flatnonzero(by_column).tolist():
-        features = np.flatnonzero(schema.source == constrained)
+        features = schema.features_of(constrained)
         if len(features) > 1 or schema.levels[features[0]] is not None:
             kind = "a date, of which several features are made" if len(features) > 1 else "a category, which has no order"
             label = _label(constrained, schema)
@@ -62,13 +62,13 @@ def interactions(given: Any, schema: Schema, owner: str) -> tuple[tuple[int, ...
         groups = [{column_place(name, schema, owner, "interaction_cst") for name in group} for group in given]
         rest = set(columns).difference(*groups)
         groups += [rest] if rest else []
-    return tuple(tuple(int(f) for f in np.flatnonzero(np.isin(schema.source, list(group)))) for group in groups if group)
+    return tuple(tuple(feature for column in sorted(group) for feature in schema.features_of(column)) for group in groups if group)
 
 
 def column_place(name: Any, schema: Schema, owner: str, what: str) -> int:
     """The place of a column that is given by name or by place."""
-    if isinstance(name, str) and schema.names is not None and name in schema.names:
-        return schema.names.index(name)
+    if isinstance(name, str) and name in schema.place_of:
+        return schema.place_of[name]
     if isinstance(name, int | np.integer) and not isinstance(name, bool) and 0 <= name < schema.n_inputs:
         return int(name)
     known = f"named {', '.join(map(repr, schema.names[:10]))}" if schema.names is not None else "without names"

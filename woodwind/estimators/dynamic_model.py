@@ -9,14 +9,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from woodwind.base.pool import side_by_side
-from woodwind.base.sound import sound, sound_array
+from woodwind.base.sound import finite, sound, sound_array
 from woodwind.data.matrix_form import MatrixForm
 from woodwind.estimators.members import TableOfAny
 from woodwind.estimators.pool import Pool
+from woodwind.select.choice_diverse import Clusters, learn_clusters
 from woodwind.select.combination import as_shares, class_totals, share_totals, weighted_mean
+from woodwind.select.competence_confidence import Learnt as SureLearnt
+from woodwind.select.competence_confidence import learn_weights_and_size
 from woodwind.select.competence_meta import Learnt as MetaLearnt
+from woodwind.select.competence_meta import learn_to_judge
 from woodwind.select.facts import Floats, Integers, NumberFacts, Queries, Region, SelectionFacts
-from woodwind.select.methods import Asked, Method, Mode, Options, asked
+from woodwind.select.methods import Asked, Method, Mode, Options, asked, rehearse_small
 from woodwind.select.pruning import class_counts, hardness
 from woodwind.select.regions import ClusterSearch, profiles
 
@@ -36,6 +40,10 @@ class Near(Protocol):
     @property
     def n_rows(self) -> int:
         """Rows that it looks among."""
+
+    @property
+    def width(self) -> int:
+        """Columns of a query."""
 
     def near(self, queries: Floats, k: int | None, threads: int = 1) -> Region:
         """Regions of k rows, or of all."""
@@ -108,10 +116,33 @@ class DynamicModel:
         sound(similar is None or similar.n_rows == facts.n_rows, "similar rows are looked for among other rows")
         for count in (manner.k, manner.n_similar, manner.safe_k):
             sound(count is None or 1 <= count <= facts.n_rows, "a region has more rows than there are")
-        learnt = facts.learnt if isinstance(facts, SelectionFacts) else None
+        sound(search.width == self.space.form.width, "neighbours are looked for among other columns")
+        sound((similar is None) == (manner.method.similar is None), "similar rows are looked for where nobody asks, or are not")
+        if isinstance(facts, SelectionFacts):
+            width = 1 if facts.n_classes == 2 else facts.n_classes
+            sound(similar is None or similar.width == facts.n_members * width, "similar rows are looked for among other columns")
+            self._check_learnt(facts)
+        with np.errstate(all="ignore"):
+            rehearse_small(manner.method, facts.n_members, self.n_classes, manner.options)
+        return self
+
+    def _check_learnt(self, facts: SelectionFacts) -> None:
+        """What the method has learnt of the selection rows is of these, and of these members."""
+        learnt, learn = facts.learnt, self.manner.method.learn
+        if learn is None:
+            sound(learnt is None, "something is learnt where nothing is to be")
+            return
+        wanted = {learn_to_judge: MetaLearnt, learn_clusters: Clusters, learn_weights_and_size: SureLearnt}.get(learn, np.ndarray)
+        sound(isinstance(learnt, wanted), "what was learnt of the selection rows is of another method")
         if isinstance(learnt, MetaLearnt):
             sound_array(learnt.codes, (facts.n_rows, facts.n_members), "what is known of members and rows")
-        return self
+        elif isinstance(learnt, Clusters):
+            sound_array(learnt.accuracy, (self.search.n_rows, facts.n_members), "what is known of members and clusters")
+        elif isinstance(learnt, SureLearnt):
+            sound_array(learnt.weights, (facts.n_members,), "the weights of members")
+        else:
+            sound_array(learnt, (facts.n_rows, facts.n_members), "what members were worth at rows")
+            sound(learnt.dtype == np.float64, "what members were worth at rows is of another type")
 
     @property
     def n_classes(self) -> int:
@@ -175,7 +206,7 @@ class DynamicModel:
                 out[rows] = self.answered(self.queries(part.points[rows], votes, shares), soft)
 
             self.chunked(len(open_rows), answer, threads)
-            yield part, out
+            yield part, finite(out, owner)
 
     def answered(self, queries: Queries, soft: bool) -> Floats:
         """Shares of the classes for queries about which members do not agree (q, K)."""
@@ -212,7 +243,7 @@ class DynamicModel:
 
             self.chunked(len(out), answer, threads)
             found.append(out)
-        return np.concatenate(found)
+        return finite(np.concatenate(found), owner)
 
 
 def said(pool: Pool, table: TableOfAny, soft: bool, owner: str, threads: int) -> tuple[NDArray[Any], Floats | None]:

@@ -1,6 +1,5 @@
 """Dynamic selection for both tasks: from members and rows to what is known of how good members are where."""
 
-import difflib
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
@@ -11,11 +10,13 @@ from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from woodwind.base.errors import DataError, ParameterError
+from woodwind.base.nearest import did_you_mean
 from woodwind.base.streams import key, seed_of
 from woodwind.data.matrix_form import MatrixForm
 from woodwind.estimators.dynamic_model import DynamicModel, Manner, Near, Space
 from woodwind.estimators.judging import Judged, Trial, as_they_are, check_probabilities, held_out, judged_out_of_fold
 from woodwind.estimators.members import TableOfAny
+from woodwind.estimators.model_checks import ask_model, require_model
 from woodwind.estimators.pool import are_fitted, open_table_of
 from woodwind.estimators.pool_skin import PoolSkin
 from woodwind.estimators.seen_rows import tell_of_perfect
@@ -25,7 +26,7 @@ from woodwind.estimators.validation import read_groups
 from woodwind.estimators.weights import Weighing, read_weight
 from woodwind.select.explanation import SelectionExplanation
 from woodwind.select.facts import NumberFacts, SelectionFacts
-from woodwind.select.methods import Method, Mode, options_of, rehearse, told
+from woodwind.select.methods import Method, Mode, options_of, rehearse_small, told
 from woodwind.select.neighbours import Search
 from woodwind.select.regions import BalancedSearch, ClusterSearch, FastSearch, centres_of, profiles, without_itself
 
@@ -107,11 +108,9 @@ class Dynamic(PoolSkin):
         if callable(given) and not isinstance(given, type):
             return Method(getattr(given, "__name__", "own competence"), "", given)
         names = ", ".join(map(repr, self._methods))
-        spelling = given.lower().replace("-", "_").replace(" ", "_") if isinstance(given, str) else ""
-        near = difflib.get_close_matches(spelling, self._methods, n=1)
-        hint = f" Did you mean {near[0]!r}?" if near else ""
+        meant = f" {did_you_mean(given, self._methods, alike=0.6)}".rstrip() if isinstance(given, str) else ""
         raise ParameterError(
-            f"{self._owner}: method must be one of {names}; or a function of facts and region, or a Method; but it is {given!r}.{hint}"
+            f"{self._owner}: method must be one of {names}; or a function of facts and region, or a Method; but it is {given!r}.{meant}"
         )
 
     def _options(self, method: Method, values: Values, seed: int) -> Values:
@@ -184,13 +183,8 @@ class Dynamic(PoolSkin):
         """Find options that cannot be before any work is done; what a user has written is not tried on made-up rows."""
         if not any(method is known for known in self._methods.values()):
             return
-        rows, members = np.arange(4)[:, None], np.arange(n_members)
-        facts: Any = NumberFacts((rows + members).astype(np.float64), np.zeros(4))
-        if target.classes is not None:
-            votes = (rows + members) % 2
-            facts = SelectionFacts.of(votes, rows[:, 0] // 2, target.n_classes, np.eye(target.n_classes)[votes])
         with named_owner(self._owner):
-            rehearse(method, facts, {name: value for name, value in options.items() if name != "meta_train"})
+            rehearse_small(method, n_members, target.n_classes, options)
 
     def _learn(self, values: Values, method: Method, options: Values, table: TableOfAny, judged: Judged) -> None:
         """What the selection rows tell."""
@@ -306,11 +300,16 @@ class Judge:
 
     model: Any
 
+    def check(self) -> "Judge":
+        """It is a trained classifier of no and yes; gives itself, or raises DataError."""
+        require_model(self.model, "the meta-classifier", classes=np.array([False, True]), soft=True)
+        return self
+
     def __call__(self, facts: Floats) -> Floats:
         """The chance of each pair of a row and a member."""
         if len(self.model.classes_) < 2:
             return np.full(len(facts), float(self.model.classes_[0]))
-        return np.asarray(self.model.predict_proba(facts)[:, 1], np.float64)
+        return ask_model(self.model, lambda: np.asarray(self.model.predict_proba(facts)[:, 1], np.float64))
 
 
 def joined(found: list[dict[str, Any]], model: DynamicModel) -> SelectionExplanation:

@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 
 from woodwind.base.errors import ParameterError
+from woodwind.base.sound import finite
 from woodwind.ensemble.averaging import as_counts
 from woodwind.ensemble.experts import Course, categorical_log_density, gaussian_log_density, mixture_moments, mixture_quantiles
 from woodwind.estimators.expert_skin import Experts, Floats, Values
@@ -75,7 +76,7 @@ class MixtureOfExpertsClassifier(ExpertParams, Experts, LogShares, ClassifierMix
         """
         gate, said = self._said(X)
         mixed = np.einsum("nk,nkc->nc", gate, said)
-        return np.asarray(mixed / mixed.sum(axis=1, keepdims=True))
+        return finite(np.asarray(mixed / mixed.sum(axis=1, keepdims=True)), self._owner)
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The most probable class, of equals the first."""
@@ -146,7 +147,8 @@ class MixtureOfExpertsRegressor(ExpertParams, ExpertNumberParams, Experts, Regre
         """
         gate, said = self._said(X)
         mean, variance = mixture_moments(gate, said, self.error_variances_)
-        return (mean, np.sqrt(variance)) if return_std else mean
+        finite(mean, self._owner)
+        return (mean, finite(np.sqrt(variance), self._owner)) if return_std else mean
 
     def predict_quantiles(self, X: Any, quantiles: Any = (0.05, 0.5, 0.95)) -> Floats:
         """Quantiles of the mixture of normal distributions that the experts say, (n_rows, n_quantiles).

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from woodwind.base.errors import ParameterError
+from woodwind.base.sound import finite
 from woodwind.base.streams import seed_of
 from woodwind.data.grades import Grades
 from woodwind.data.table import Table
@@ -168,7 +169,7 @@ class ForestSkin(TreeSkin):
         # Sums leave room for rows that are drawn as often as in a sample of as many draws as rows.
         size = rows_drawn(values, n if units is None else int(units.sum()), self._owner, more=False)
         drawing = Drawing(self._seed, n, size, values["bootstrap"], units=units)
-        bins = values["max_bins"]
+        bins = values.get("max_bins", 255)  # trees of random cuts have no bins
         grades = Grades.of(table, 255 if bins is None else bins, weighing.given, self._threads)
         n_features = grades.n_features
         criterion = values["criterion"]
@@ -253,7 +254,7 @@ class ForestSkin(TreeSkin):
 
     def _mean(self, X: Any) -> Floats:
         table = self._read(X)
-        return self._voting(self.grove_).mean(table, self._threads)
+        return finite(self._voting(self.grove_).mean(table, self._threads), self._owner)
 
     def _shapley(self, table: Table) -> tuple[Floats, Floats, Floats]:
         grove = self._voting(self.grove_)
@@ -353,6 +354,11 @@ class ForestSkin(TreeSkin):
         table = self._read(X)
         target = self._read_target(y)
         check_lengths(self._owner, table.n_rows, target.n_rows)
+        if not hasattr(self, "bootstrap"):
+            raise ParameterError(
+                f"{self._owner}: its trees learn from all rows, so that none is out of a bag. Hold rows out, and give them to "
+                "permutation_importance of sklearn.inspection."
+            )
         if table.n_rows != self._drawing.n_rows or not self._drawing.leaves_rows_out:
             raise ParameterError(
                 f"{self._owner}: importance out of the bag needs the {self._drawing.n_rows:,} rows of the training, and trees that have "

@@ -13,7 +13,7 @@ from woodwind.estimators.forest_skin import ForestSkin
 from woodwind.estimators.log_shares import LogShares
 from woodwind.estimators.target import Target, read_labels, read_numbers, tell_of_constant
 from woodwind.estimators.weights import Weighing, weighed_classes
-from woodwind.params.forests import ForestClassifierParams, ForestParams, ForestRegressorParams, Quantiles
+from woodwind.params.forests import ForestBins, ForestClassifierParams, ForestParams, ForestRegressorParams, Quantiles
 from woodwind.params.knobs import knobs
 from woodwind.tree.cart import Unit
 from woodwind.tree.grove import Grove
@@ -136,6 +136,11 @@ class ForestRegression(ForestSkin, RegressorMixin, BaseEstimator):
             False for the quantiles as they stand in the leaves. Trees that have all seen every row (`bootstrap=False`) leave no choice.
         """
         table = self._read(X)
+        if not hasattr(self, "quantiles"):
+            raise ParameterError(
+                f"{self._owner}: its leaves keep no training rows, which quantiles are made of. Use RandomForestRegressor or "
+                "ExtraTreesRegressor with quantiles=True."
+            )
         if not hasattr(self, "leaf_rows_"):
             raise ParameterError(f"{self._owner}: predict_quantiles needs the training rows of the leaves. Fit with quantiles=True.")
         wanted = np.atleast_1d(np.asarray(quantiles, np.float64))
@@ -151,7 +156,7 @@ class ForestRegression(ForestSkin, RegressorMixin, BaseEstimator):
 
 
 @knobs
-class RandomForestClassifier(ForestClassifierParams, ForestParams, ForestClassification):
+class RandomForestClassifier(ForestClassifierParams, ForestBins, ForestParams, ForestClassification):
     """A random forest for classification (Breiman 2001).
 
     {forest}
@@ -175,7 +180,7 @@ class RandomForestClassifier(ForestClassifierParams, ForestParams, ForestClassif
 
 
 @knobs
-class RandomForestRegressor(ForestRegressorParams, ForestParams, Quantiles, ForestRegression):
+class RandomForestRegressor(ForestRegressorParams, ForestBins, ForestParams, Quantiles, ForestRegression):
     """A random forest for regression (Breiman 2001).
 
     {forest}

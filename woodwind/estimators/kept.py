@@ -30,6 +30,7 @@ from woodwind.estimators.boosted import Earlier
 from woodwind.estimators.dynamic_model import DynamicModel
 from woodwind.estimators.members import AnyMembers
 from woodwind.estimators.mixture import Columns, Parts
+from woodwind.estimators.persisted_checks import check_fit
 from woodwind.estimators.pool import Pool
 from woodwind.estimators.pruned import TreePool
 from woodwind.estimators.second_level import SecondLevel
@@ -124,6 +125,9 @@ NEEDED: dict[str, tuple[str, ...]] = {
 class EstimatorKeeper:
     """Keeps estimators of ours, fitted or not."""
 
+    # Members of a pool, of layers or of a mixture once more, by themselves and by name.
+    SHOWN = frozenset({"estimators_", "named_estimators_", "layers_", "experts_", "gate_"})
+
     @staticmethod
     def parts(model: Any) -> dict[str, Any]:
         """Parameters, then what training has set."""
@@ -164,6 +168,8 @@ NOT_RESTORED: dict[str, Any] = {"listener": None, "checkpoint": None, "resume": 
 class AutoKeeper:
     """Keeps estimators of the main job, without twice what the model has already."""
 
+    SHOWN = EstimatorKeeper.SHOWN
+
     @staticmethod
     def parts(model: Any) -> dict[str, Any]:
         """Parameters, the model and the leaderboard."""
@@ -186,25 +192,3 @@ class AutoKeeper:
 
 def _is_fitted(state: dict[str, Any]) -> bool:
     return any(name in state for name in ATTRIBUTES)
-
-
-def check_fit(model: Any) -> None:
-    """Parts of a fitted estimator fit each other; or DataError. Each of them has been asked by itself."""
-    has = vars(model)
-    if "schema_" in has:
-        levels = model.schema_.levels
-        sound(model.n_features_in_ == model.schema_.n_inputs, "the model has another number of columns than its schema")
-        if "forest_" in has:
-            sound(model.forest_.n_features == len(levels), "the trees have other features than the schema")
-        if "grove_" in has:
-            expected = [0 if names is None else max(len(names), 0) for names in levels]
-            sound(model.grove_.n_levels.tolist() == expected, "the trees have other features than the schema")
-    if "leaf_rows_" in has:
-        model.leaf_rows_.check_for(model.grove_)
-    if "feature_names_in_" in has:
-        names = model.feature_names_in_
-        sound(names.shape == (model.n_features_in_,) and all(isinstance(name, str) for name in names), "columns have not one name each")
-    if "classes_" in has:
-        sound(model.classes_.ndim == 1 and model.classes_.size >= 1, "there are no classes")
-    if "loss_" in has and "forest_" in has:
-        sound(model.forest_.n_outputs == model.loss_.width, "the trees have other scores than the loss")

@@ -2,88 +2,114 @@
 
 A model is made anew by its constructor, which only stores parameters, and then given what it had learnt. What is there only to go on with
 a training, such as the optimiser of a net, is left behind; what can be made again, such as the tree of a neighbour search, is made again.
+
+Code that is not ours trusts what it is given. So each attribute is declared once: its type, and the letters of its axes, of which each has
+one length in all of a model. What a model of the class needs to be asked must be there.
 """
 
 import inspect
 import math
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.neighbors import VALID_METRICS, BallTree, KDTree
-from sklearn.tree._tree import NODE_DTYPE, Tree
 
 from woodwind.base.errors import NotStorableError
-from woodwind.base.sound import sound, sound_array
+from woodwind.base.sound import sound, sound_array, sound_labels, sound_shapes
+from woodwind.estimators.kept_tree import put_together, taken_apart
 from woodwind.store.hints import fits, spelt
 
-Floats = NDArray[np.floating]
+Floats = NDArray[np.float32] | NDArray[np.float64]
 Number = float | int
 Labels = NDArray[Any]
 
-# Every fitted attribute that is kept, by class; a letter for each axis, where lengths must agree: p columns, k scores.
-COLUMNS: dict[str, Any] = {"n_features_in_": int, "feature_names_in_": NDArray[np.object_]}
-LINEAR: dict[str, Any] = {"coef_": Floats, "intercept_": Floats | Number, "n_iter_": Any}
-RIDGE = {**LINEAR, "solver_": str}
-NET: dict[str, Any] = {
-    "n_outputs_": int, "n_iter_": int, "t_": int, "n_layers_": int, "out_activation_": str, "coefs_": list[Floats],
-    "intercepts_": list[Floats], "loss_curve_": list[Number], "loss_": Number, "best_loss_": Number | None,
-    "validation_scores_": list[Number] | None, "best_validation_score_": Number | None,
-}  # fmt: skip
-NEAR: dict[str, Any] = {
-    "effective_metric_": str, "effective_metric_params_": dict[str, Any], "_fit_method": str, "_fit_X": Floats, "n_samples_fit_": int,
-    "_y": NDArray[np.number],
-}  # fmt: skip
-TREE: dict[str, Any] = {"tree_": dict[str, Any], "n_outputs_": int, "max_features_": int}
-DUMMY: dict[str, Any] = {"_strategy": str, "n_outputs_": int, "constant_": Any}
 
-KEPT: dict[str, dict[str, Any]] = {
-    "LogisticRegression": {**LINEAR, "classes_": Labels},
-    "LinearRegression": {**LINEAR, "rank_": int, "singular_": Floats},
-    "Ridge": RIDGE,
-    "RidgeCV": {**RIDGE, "alpha_": Number | Floats, "best_score_": Number | Floats, "cv_results_": Floats},
-    "RidgeClassifier": {**RIDGE, "_label_binarizer": Any, "classes_": Labels},
-    "Lasso": {**LINEAR, "dual_gap_": Number | Floats},
-    "ElasticNet": {**LINEAR, "dual_gap_": Number | Floats},
-    "StandardScaler": {"n_samples_seen_": Any, "mean_": Floats | None, "var_": Floats | None, "scale_": Floats | None},
-    "MinMaxScaler": {
-        "n_samples_seen_": int, "scale_": Floats, "min_": Floats, "data_min_": Floats, "data_max_": Floats, "data_range_": Floats,
+class Attribute(NamedTuple):
+    """A fitted attribute."""
+
+    hint: Any
+    axes: str = ""  # letters of an array, one for each axis; alternatives by the number of axes are parted by |
+    needed: bool = True
+
+
+def _aside(hint: Any, axes: str = "") -> Attribute:
+    """One that need not be there: scikit-learn sets it in some versions or settings only, or nobody asks for it."""
+    return Attribute(hint, axes, needed=False)
+
+
+# p columns, k classes, s scores (one for two classes, else k), t targets, n rows, r anything.
+COLUMNS = {"n_features_in_": Attribute(int), "feature_names_in_": _aside(NDArray[np.object_], "p")}
+BLIND = COLUMNS | {"n_features_in_": _aside(int)}
+CLASSES = {"classes_": Attribute(Labels, "k")}
+LINEAR = {
+    **COLUMNS, "coef_": Attribute(Floats, "p | t p"), "intercept_": Attribute(Floats | Number, "t"), "n_iter_": _aside(Any),
+    "solver_": _aside(str),
+}  # fmt: skip
+OF_CLASSES = {**LINEAR, **CLASSES, "coef_": Attribute(Floats, "p | s p"), "intercept_": Attribute(Floats | Number, "s")}
+NET = {
+    **COLUMNS, "n_outputs_": Attribute(int), "n_layers_": Attribute(int), "out_activation_": Attribute(str),
+    "coefs_": Attribute(list[Floats]), "intercepts_": Attribute(list[Floats]), "n_iter_": _aside(int), "t_": _aside(int),
+    "loss_curve_": _aside(list[Number]), "loss_": _aside(Number), "best_loss_": _aside(Number | None),
+    "validation_scores_": _aside(list[Number] | None), "best_validation_score_": _aside(Number | None),
+}  # fmt: skip
+NEAR = {
+    **COLUMNS, "effective_metric_": Attribute(str), "effective_metric_params_": Attribute(dict[str, Any]), "_fit_method": Attribute(str),
+    "_fit_X": Attribute(Floats), "n_samples_fit_": Attribute(int), "_y": Attribute(NDArray[np.number], "n | n t"),
+}  # fmt: skip
+TREE = {**COLUMNS, "tree_": Attribute(dict[str, Any]), "n_outputs_": Attribute(int), "max_features_": _aside(int)}
+
+KEPT: dict[str, dict[str, Attribute]] = {
+    "LogisticRegression": {**OF_CLASSES, "coef_": Attribute(Floats, "s p"), "intercept_": Attribute(Floats, "s")},
+    "LinearRegression": {**LINEAR, "rank_": _aside(int), "singular_": _aside(Floats, "r")},
+    "Ridge": LINEAR,
+    "RidgeCV": {
+        **LINEAR, "alpha_": _aside(Number | Floats, "t"), "best_score_": _aside(Number | Floats, "t"),
+        "cv_results_": _aside(Floats, "n r | n t r"),
     },
-    "RobustScaler": {"center_": Floats | None, "scale_": Floats | None},
-    "LabelBinarizer": {"classes_": Labels, "y_type_": str, "sparse_input_": bool},
-    "MLPClassifier": {**NET, "_label_binarizer": Any, "classes_": Labels},
+    "RidgeClassifier": {**OF_CLASSES, "_label_binarizer": Attribute(Any)},
+    "Lasso": {**LINEAR, "dual_gap_": _aside(Number | Floats, "t")},
+    "ElasticNet": {**LINEAR, "dual_gap_": _aside(Number | Floats, "t")},
+    "StandardScaler": {
+        **COLUMNS, "mean_": Attribute(Floats | None, "p"), "scale_": Attribute(Floats | None, "p"), "var_": _aside(Floats | None, "p"),
+        "n_samples_seen_": _aside(Number | NDArray[np.number], "p"),
+    },
+    "MinMaxScaler": {
+        **COLUMNS, "min_": Attribute(Floats, "p"), "scale_": Attribute(Floats, "p"), "data_min_": Attribute(Floats, "p"),
+        "data_max_": Attribute(Floats, "p"), "data_range_": Attribute(Floats, "p"), "n_samples_seen_": _aside(int),
+    },
+    "RobustScaler": {**COLUMNS, "center_": Attribute(Floats | None, "p"), "scale_": Attribute(Floats | None, "p")},
+    "LabelBinarizer": {**CLASSES, "y_type_": Attribute(str), "sparse_input_": Attribute(bool)},
+    "MLPClassifier": {**NET, **CLASSES, "_label_binarizer": Attribute(Any)},
     "MLPRegressor": NET,
-    "DummyClassifier": {**DUMMY, "classes_": Labels, "class_prior_": Floats, "n_classes_": int, "sparse_output_": bool},
-    "DummyRegressor": DUMMY,
+    "DummyClassifier": {
+        **BLIND, **CLASSES, "_strategy": Attribute(str), "class_prior_": Attribute(Floats, "k"), "n_classes_": Attribute(int),
+        "n_outputs_": Attribute(int), "sparse_output_": Attribute(bool),
+    },
+    "DummyRegressor": {**BLIND, "constant_": Attribute(NDArray[np.number], "r t"), "n_outputs_": Attribute(int)},
     "GaussianNB": {
-        "classes_": Labels, "theta_": Floats, "var_": Floats, "class_prior_": Floats, "class_count_": Floats, "epsilon_": Number,
+        **COLUMNS, **CLASSES, "theta_": Attribute(Floats, "k p"), "var_": Attribute(Floats, "k p"), "class_prior_": Attribute(Floats, "k"),
+        "class_count_": _aside(Floats, "k"), "epsilon_": _aside(Number),
     },
     "Pipeline": {},
-    "KNeighborsClassifier": {**NEAR, "classes_": Labels, "outputs_2d_": bool},
+    "KNeighborsClassifier": {**NEAR, **CLASSES, "_y": Attribute(NDArray[np.integer], "n"), "outputs_2d_": Attribute(bool)},
     "KNeighborsRegressor": NEAR,
-    "DecisionTreeClassifier": {**TREE, "classes_": Labels, "n_classes_": int},
+    "DecisionTreeClassifier": {**TREE, **CLASSES, "n_classes_": Attribute(int)},
     "DecisionTreeRegressor": TREE,
 }  # fmt: skip
 # What is left behind, and what is made again.
-LEFT = {"_optimizer", "_random_state", "_best_coefs", "_best_intercepts", "_no_improvement_count", "_tree"}
-# Without these a fitted model of the class cannot be asked.
-NEEDED = {
-    "MLPClassifier": ("coefs_", "intercepts_", "n_layers_", "out_activation_", "_label_binarizer"),
-    "MLPRegressor": ("coefs_", "intercepts_", "n_layers_", "out_activation_"),
-    "StandardScaler": ("mean_", "scale_"),
-    "MinMaxScaler": ("min_", "scale_"),
-    "RobustScaler": ("center_", "scale_"),
-    "DummyClassifier": ("_strategy", "classes_", "class_prior_", "n_classes_", "n_outputs_", "sparse_output_"),
-    "DummyRegressor": ("_strategy", "constant_", "n_outputs_"),
-    "GaussianNB": ("classes_", "theta_", "var_", "class_prior_"),
-    "LabelBinarizer": ("classes_", "y_type_", "sparse_input_"),
-    "KNeighborsClassifier": ("_fit_X", "_y", "_fit_method", "effective_metric_", "effective_metric_params_", "classes_", "outputs_2d_"),
-    "KNeighborsRegressor": ("_fit_X", "_y", "_fit_method", "effective_metric_", "effective_metric_params_"),
-    "DecisionTreeClassifier": ("tree_", "classes_", "n_classes_", "n_outputs_"),
-    "DecisionTreeRegressor": ("tree_", "n_outputs_"),
-    **dict.fromkeys(("LinearRegression", "Ridge", "RidgeCV", "Lasso", "ElasticNet"), ("coef_", "intercept_")),
-    **dict.fromkeys(("LogisticRegression", "RidgeClassifier"), ("coef_", "intercept_", "classes_")),
-}
+LEFT = {
+    "_optimizer", "_random_state", "_best_coefs", "_best_intercepts", "_no_improvement_count", "_coef_indptr", "_intercept_indptr", "_tree",
+}  # fmt: skip
+# Parameters that name places of the machine where the model was trained: nobody who opens a file wants something written there.
+PLACES = {"Pipeline": ("memory",)}
+# Threads that a file may ask for: some searches make a list of as many parts.
+MOST_JOBS = 1024
+# How the last layer of a net ends, for numbers and for classes; how a model says the same of all rows.
+ENDINGS = {"MLPRegressor": ("identity", "exp"), "MLPClassifier": ("logistic", "softmax")}
+STRATEGIES = ("most_frequent", "prior", "stratified", "uniform", "constant")
+# Parameters of distances, by the axes of arrays.
+METRIC_PARAMETERS = {"p": "", "w": "p", "V": "p", "VI": "p p"}
 
 
 class TheirKeeper:
@@ -93,15 +119,15 @@ class TheirKeeper:
     def parts(model: Any) -> dict[str, Any]:
         """Parameters, then what was learnt; other attributes are refused."""
         name = type(model).__name__
-        known = KEPT[name] | COLUMNS
-        parameters = without_folders(model.get_params(deep=False))
+        known = KEPT[name]
+        parameters = model.get_params(deep=False) | dict.fromkeys(PLACES.get(name, ()))
         # Some constructors set more than their parameters.
         given = vars(type(model)(**parameters))
         learnt = {part: value for part, value in vars(model).items() if part not in given and part not in LEFT}
         if "tree_" in learnt:
             learnt["tree_"] = taken_apart(learnt["tree_"])
         for part, value in learnt.items():
-            if part not in known or not fits(value, known[part]):
+            if part not in known or not fits(value, known[part].hint):
                 what = f"is a {type(value).__name__}" if part in known else "is not known to this version of Woodwind"
                 raise NotStorableError(f"{part} of a {name} {what}: a model file cannot hold it.")
         return {"parameters": parameters, "learnt": learnt}
@@ -109,18 +135,22 @@ class TheirKeeper:
     @staticmethod
     def whole(kind: Any, parts: dict[str, Any]) -> Any:
         """The model, checked."""
-        name, known = kind.__name__, KEPT[kind.__name__] | COLUMNS
+        name, known = kind.__name__, KEPT[kind.__name__]
         sound(parts.keys() == {"parameters", "learnt"} and all(type(part) is dict for part in parts.values()), f"a {name} has other parts")
-        parameters, learnt = parts["parameters"], parts["learnt"]
+        parameters, learnt = parts["parameters"] | dict.fromkeys(PLACES.get(name, ())), parts["learnt"]
         names = set(kind._get_param_names())
         sound(parameters.keys() <= names, f"a {name} has parameters that the scikit-learn of this machine does not know")
         for part, value in learnt.items():
-            sound(part in known and fits(value, known[part]), f"{part} of a {name} is not what it should be ({spelt(known.get(part))})")
-        model = kind(**without_folders(parameters))
+            sound(part in known and fits(value, known[part].hint), f"{part} of a {name} is not what it should be{_wanted(known, part)}")
+        model = kind(**parameters)
+        if name == "Pipeline":
+            check_steps(model)
         if learnt:
-            sound(all(part in learnt for part in NEEDED.get(name, ())), f"a fitted {name} has not all that it needs")
+            missing = [part for part, attribute in known.items() if attribute.needed and part not in learnt]
+            sound(not missing, f"a fitted {name} has no {', '.join(missing)}")
             model._validate_params()
-            check_learnt(name, learnt)
+            check_jobs(name, parameters)
+            check_learnt(name, learnt, parameters)
             if "tree_" in learnt:
                 learnt = learnt | {"tree_": put_together(learnt)}
             vars(model).update(learnt)
@@ -129,62 +159,131 @@ class TheirKeeper:
         return model
 
 
-def without_folders(parameters: dict[str, Any]) -> dict[str, Any]:
-    """Parameters without the folder that a pipeline keeps transformers in: training it would write there, and unpickle what it finds."""
-    return parameters | {"memory": None} if "memory" in parameters else parameters
+def _wanted(known: dict[str, Attribute], part: str) -> str:
+    return f" ({spelt(known[part].hint)})" if part in known else ""
 
 
-def check_learnt(name: str, learnt: dict[str, Any]) -> None:
+def check_steps(pipeline: Any) -> None:
+    """The steps are pairs of a name and an estimator."""
+    steps = pipeline.steps
+    right = isinstance(steps, list | tuple) and len(steps) > 0 and all(isinstance(pair, tuple) and len(pair) == 2 for pair in steps)
+    sound(right, "a Pipeline has no steps")
+    names = [name for name, _ in steps]
+    sound(all(isinstance(name, str) for name in names) and len(set(names)) == len(names), "the steps of a Pipeline have not one name each")
+    allowed = all(step is None or step == "passthrough" or (hasattr(step, "fit") and not isinstance(step, type)) for _, step in steps)
+    sound(allowed, "a step of a Pipeline is no estimator")
+
+
+def check_jobs(name: str, parameters: dict[str, Any]) -> None:
+    """Threads are as many as there can be."""
+    sound(abs(parameters.get("n_jobs") or 1) <= MOST_JOBS, f"a {name} asks for {parameters.get('n_jobs')} threads")
+
+
+def check_learnt(name: str, learnt: dict[str, Any], parameters: dict[str, Any]) -> None:
     """Numbers are finite, and shapes fit each other; or DataError."""
-    for part, value in learnt.items():
-        if isinstance(value, np.ndarray) and value.dtype.kind == "f":
-            sound(np.isfinite(value), f"{part} of a {name} is not finite")
-    width = learnt.get("n_features_in_")
-    if "coef_" in learnt:
-        sound(width is None or learnt["coef_"].shape[-1:] == (width,), f"coef_ of a {name} has the wrong shape")
-        intercept = np.asarray(learnt["intercept_"])
-        sound(np.isfinite(intercept), f"intercept_ of a {name} is not finite")
-        sound(intercept.ndim == 0 or intercept.shape == learnt["coef_"].shape[:1], f"intercept_ of a {name} has the wrong shape")
-    for part in ("mean_", "scale_", "min_", "center_"):
-        if learnt.get(part) is not None:
-            sound_array(learnt[part], (width,), f"{part} of a {name}")
+    lengths = {}
+    if "n_features_in_" in learnt:
+        lengths["p"] = int(learnt["n_features_in_"])
+        sound(lengths["p"] >= 1, f"a {name} has no columns")
     if "classes_" in learnt:
-        sound(learnt["classes_"].ndim == 1 and learnt["classes_"].size > 0, f"a {name} has no classes")
-    if "theta_" in learnt:
-        shape = (learnt["classes_"].size, width)
-        sound(learnt["theta_"].shape == learnt["var_"].shape == shape and (learnt["var_"] > 0.0).all(), f"a {name} has impossible moments")
-        sound(learnt["class_prior_"].shape == shape[:1] and (learnt["class_prior_"] > 0.0).all(), f"a {name} has impossible shares")
-    if "coefs_" in learnt:
-        check_net(name, learnt)
-    if "_fit_X" in learnt:
-        check_near(name, learnt)
+        sound_labels(learnt["classes_"], f"a {name}")
+        lengths["k"] = len(learnt["classes_"])
+        lengths["s"] = 1 if lengths["k"] <= 2 else lengths["k"]
+    if "coef_" in learnt and "s" not in lengths:
+        lengths["t"] = 1 if learnt["coef_"].ndim == 1 else len(learnt["coef_"])
+    shapes = {}
+    for part, value in learnt.items():
+        if isinstance(value, np.ndarray) and KEPT[name][part].axes:
+            ways = [way.strip() for way in KEPT[name][part].axes.split("|")]
+            shapes[part] = value, next((way for way in ways if len(way.split()) == value.ndim), ways[0])
+        elif isinstance(value, float | np.floating):
+            sound(math.isfinite(value) or not KEPT[name][part].needed, f"{part} of a {name} is not finite")
+    sound_shapes(f"a {name}", shapes, **lengths)
+    if "feature_names_in_" in learnt:
+        sound(all(isinstance(one, str) for one in learnt["feature_names_in_"]), f"a column of a {name} has a name that is no text")
+    for check in CHECKS.get(name, ()):
+        check(name, learnt, parameters)
 
 
-def check_net(name: str, learnt: dict[str, Any]) -> None:
+def check_binary(name: str, learnt: dict[str, Any], _parameters: dict[str, Any]) -> None:
+    """The labels that scores are turned into are those of the model."""
+    binary, n_classes = learnt["_label_binarizer"], len(learnt["classes_"])
+    right = type(binary).__name__ == "LabelBinarizer" and hasattr(binary, "classes_")
+    sound(right and binary.classes_.tolist() == learnt["classes_"].tolist(), f"a {name} has other labels than classes")
+    sound(binary.y_type_ == ("binary" if n_classes <= 2 else "multiclass"), f"a {name} has labels of another kind than classes")
+
+
+def check_labels(name: str, learnt: dict[str, Any], _parameters: dict[str, Any]) -> None:
+    """Labels of one target."""
+    sound(learnt["y_type_"] in ("binary", "multiclass"), f"a {name} is of several targets")
+    sound(not learnt["sparse_input_"], f"a {name} is of sparse labels")
+
+
+def check_moments(name: str, learnt: dict[str, Any], _parameters: dict[str, Any]) -> None:
+    """Spreads are above zero, and shares are shares."""
+    sound((learnt["var_"] > 0.0).all(), f"a {name} has impossible moments")
+    sound((learnt["class_prior_"] >= 0.0).all() and (learnt["class_prior_"] > 0.0).any(), f"a {name} has impossible shares")
+
+
+def check_dummy(name: str, learnt: dict[str, Any], parameters: dict[str, Any]) -> None:
+    """What is said of all rows can be said."""
+    sound(learnt["n_outputs_"] == 1, f"a {name} is of several targets")
+    if name == "DummyRegressor":
+        sound_array(learnt["constant_"], (1, 1), f"constant_ of a {name}")
+        return
+    labels, prior = learnt["classes_"].tolist(), learnt["class_prior_"]
+    sound(learnt["n_classes_"] == len(labels) and not learnt["sparse_output_"], f"a {name} has other classes than it says")
+    sound(learnt["_strategy"] in STRATEGIES, f"a {name} speaks in an unknown way")
+    constant = np.ravel(np.asarray(parameters.get("constant"))).tolist()
+    sound(learnt["_strategy"] != "constant" or (len(constant) == 1 and constant[0] in labels), f"a {name} says what is no class")
+    sound((prior >= 0.0).all() and abs(float(prior.sum()) - 1.0) < 1e-6, f"a {name} has impossible shares")
+
+
+def check_net(name: str, learnt: dict[str, Any], _parameters: dict[str, Any]) -> None:
     """Each layer takes what the one before gives."""
     coefs, intercepts = learnt["coefs_"], learnt["intercepts_"]
     sound(len(coefs) == len(intercepts) == learnt["n_layers_"] - 1 >= 1, f"a {name} has other layers than it should")
-    width = learnt.get("n_features_in_")
+    width = learnt["n_features_in_"]
     for coef, intercept in zip(coefs, intercepts, strict=True):
         sound_array(coef, (width, None), f"coefs_ of a {name}")
         width = coef.shape[1]
         sound_array(intercept, (width,), f"intercepts_ of a {name}")
-    sound(learnt["out_activation_"] in ("identity", "logistic", "softmax"), f"a {name} ends in an unknown way")
+    sound(learnt["out_activation_"] in ENDINGS[name], f"a {name} ends in an unknown way")
+    sound(width == learnt["n_outputs_"] >= 1, f"a {name} has other scores than it says")
     if "classes_" in learnt:
-        binary = learnt["_label_binarizer"]
-        sound(type(binary).__name__ == "LabelBinarizer" and hasattr(binary, "classes_"), f"a {name} has no labels")
-        sound(width == (1 if learnt["classes_"].size == 2 else learnt["classes_"].size), f"a {name} has other scores than classes")
+        sound(width == (1 if len(learnt["classes_"]) == 2 else len(learnt["classes_"])), f"a {name} has other scores than classes")
 
 
-def check_near(name: str, learnt: dict[str, Any]) -> None:
-    """There is a target for each row, and the distance is one that scikit-learn has a name for."""
-    rows, target = learnt["_fit_X"], learnt["_y"]
-    sound(rows.ndim == 2 and rows.shape[1] == learnt.get("n_features_in_", rows.shape[1]) and len(rows) > 0, f"a {name} has no rows")
-    sound(len(target) == len(rows) == learnt.get("n_samples_fit_", len(rows)), f"a {name} has not one target for each row")
+def check_near(name: str, learnt: dict[str, Any], parameters: dict[str, Any]) -> None:
+    """There is a target for each row, enough rows, and the distance is one that scikit-learn has a name for."""
+    rows, target, metric = learnt["_fit_X"], learnt["_y"], learnt["effective_metric_"]
+    width = learnt["n_features_in_"]
+    sound(rows.ndim == 2 and rows.shape[1] == width and len(rows) > 0, f"a {name} has no rows")
+    sound(len(target) == len(rows) == learnt["n_samples_fit_"], f"a {name} has not one target for each row")
+    sound(np.isfinite(rows) | (metric == "nan_euclidean"), f"a row of a {name} is not finite")
+    sound(1 <= parameters.get("n_neighbors", 5) <= len(rows), f"a {name} looks for more rows than there are")
     sound(learnt["_fit_method"] in ("brute", "kd_tree", "ball_tree"), f"a {name} searches in an unknown way")
-    sound(learnt["effective_metric_"] in VALID_METRICS[learnt["_fit_method"]], f"a {name} has an unknown distance")
-    sound("classes_" not in learnt or (target.dtype.kind == "i" and target.min() >= 0), f"a {name} has impossible classes")
-    sound("classes_" not in learnt or target.max() < learnt["classes_"].size, f"a {name} has impossible classes")
+    sound(metric in VALID_METRICS[learnt["_fit_method"]], f"a {name} has an unknown distance")
+    sound(metric != "precomputed" or len(rows) == width, f"a {name} has distances of other rows")
+    for part, value in learnt["effective_metric_params_"].items():
+        sound(part in METRIC_PARAMETERS, f"a distance of a {name} has the parameter {part[:40]!r}, which is not known")
+        sound_shapes(f"a distance of a {name}", {part: (np.asarray(value, np.float64), METRIC_PARAMETERS[part])}, p=width)
+    if "classes_" in learnt:
+        inside = target.min() >= 0 and target.max() < len(learnt["classes_"])
+        sound(not learnt["outputs_2d_"] and inside, f"a {name} has impossible classes")
+
+
+CHECKS: dict[str, tuple[Any, ...]] = {
+    "RidgeClassifier": (check_binary,),
+    "LabelBinarizer": (check_labels,),
+    "MLPClassifier": (check_net, check_binary),
+    "MLPRegressor": (check_net,),
+    "DummyClassifier": (check_dummy,),
+    "DummyRegressor": (check_dummy,),
+    "GaussianNB": (check_moments,),
+    "KNeighborsClassifier": (check_near,),
+    "KNeighborsRegressor": (check_near,),
+}
 
 
 def tree_of(model: Any) -> Any:
@@ -193,55 +292,6 @@ def tree_of(model: Any) -> Any:
         return None
     kind = KDTree if model._fit_method == "kd_tree" else BallTree
     return kind(model._fit_X, model.leaf_size, metric=model.effective_metric_, **model.effective_metric_params_)
-
-
-# Trees of scikit-learn: their walks trust every number, so that each is looked at first.
-
-
-def taken_apart(tree: Any) -> dict[str, Any]:
-    """The arrays of a tree."""
-    state = tree.__getstate__()
-    nodes = state["nodes"]
-    columns = {field: np.ascontiguousarray(nodes[field]) for field in nodes.dtype.names}
-    return {"n_features": int(tree.n_features), "max_depth": int(state["max_depth"]), "values": state["values"], **columns}
-
-
-def put_together(learnt: dict[str, Any]) -> Any:
-    """The tree, after it is proved that no walk can leave it or go on for ever; or DataError."""
-    given = learnt["tree_"]
-    fields = NODE_DTYPE.names
-    sound(given.keys() == {"n_features", "max_depth", "values", *fields}, "a tree has other parts than it should")
-    values, n_features = given["values"], given["n_features"]
-    sound(isinstance(values, np.ndarray) and values.dtype == np.float64 and values.ndim == 3 and len(values) > 0, "a tree has no values")
-    sound(fits(n_features, int) and n_features >= 1 and fits(given["max_depth"], int) and given["max_depth"] >= 0, "a tree has no features")
-    sound(n_features == learnt.get("n_features_in_", n_features), "a tree has other columns than its model")
-    n_classes = learnt["classes_"].size if "classes_" in learnt else 1
-    sound(learnt["n_outputs_"] == 1 and values.shape[1:] == (1, n_classes), "a tree has other scores than its model")
-    sound(np.isfinite(values), "a value of a tree is not finite")
-    nodes = np.zeros(len(values), NODE_DTYPE)
-    for field in fields:
-        column = given[field]
-        right = isinstance(column, np.ndarray) and column.shape == (len(values),) and column.dtype == NODE_DTYPE[field]
-        sound(right, f"{field} of a tree is not what it should be")
-        nodes[field] = column
-    check_walks(nodes, n_features)
-    tree = Tree(n_features, np.array([n_classes], np.intp), 1)
-    tree.__setstate__({"max_depth": given["max_depth"], "node_count": len(nodes), "nodes": nodes, "values": np.ascontiguousarray(values)})
-    return tree
-
-
-def check_walks(nodes: NDArray[Any], n_features: int) -> None:
-    """Children stand behind their parents, each node but the root has one parent, and splits ask features that are there."""
-    here = np.arange(len(nodes))
-    left, right = nodes["left_child"], nodes["right_child"]
-    split = left != -1
-    sound(split == (right != -1), "a node has one child")
-    inside = (left > here) & (right > here) & (left < len(nodes)) & (right < len(nodes))
-    sound(~split | inside, "a child is not behind its parent")
-    parents = np.bincount(np.concatenate([left[split], right[split]]), minlength=len(nodes))
-    sound(parents == (here > 0), "a node has no parent, or two")
-    sound(~split | ((nodes["feature"] >= 0) & (nodes["feature"] < n_features)), "a split uses a feature that does not exist")
-    sound(~np.isnan(nodes["threshold"]), "a threshold is not a number")
 
 
 class SplitterKeeper:

@@ -9,6 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from woodwind.base.errors import ParameterError, WoodwindWarning
 from woodwind.base.notice import notice
+from woodwind.base.sound import finite
 from woodwind.base.streams import seed_of
 from woodwind.data.matrix_form import MatrixForm
 from woodwind.ensemble.averaging import as_counts
@@ -185,9 +186,9 @@ class BayesianLinearAveragingRegressor(LinearAveragingParams, Skin, RegressorMix
         """
         check_is_fitted(self)
         matrix = self._form.of(X, self._owner)
-        mean = matrix @ self.coef_ + self.intercept_
+        mean = finite(matrix @ self.coef_ + self.intercept_, self._owner)
         if not return_std:
             return mean
         apart = matrix - self._center
         spread = np.einsum("np,pq,nq->n", apart, self.coef_covariance_, apart)
-        return mean, np.sqrt(np.maximum(spread, 0.0) + self._mean_variance + self.error_variance_)
+        return mean, finite(np.sqrt(np.maximum(spread, 0.0) + self._mean_variance + self.error_variance_), self._owner)

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from woodwind.base.errors import ParameterError
+from woodwind.base.nearest import spelling
 from woodwind.estimators.target import Target, tell_of_constant
 from woodwind.losses.base import Loss
 from woodwind.losses.classification import Exponential, Multinomial, TwoClasses
@@ -19,7 +20,7 @@ Floats = NDArray[np.float64]
 def class_loss(given: Any, n_classes: int) -> Loss:
     """The loss of so many classes."""
     if isinstance(given, str):
-        if given == Exponential.name and n_classes > 2:
+        if spelling(given) == Exponential.name and n_classes > 2:
             raise ParameterError(
                 f"Only binary classification is supported with loss='exponential'. The type of the target is "
                 f"multiclass: it has {n_classes} classes. Use loss='log_loss'."

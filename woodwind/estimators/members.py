@@ -14,7 +14,7 @@ from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import has_fit_parameter
 
 from woodwind.base.errors import MemberError, MemberTypeError
-from woodwind.base.sound import sound
+from woodwind.base.sound import sound, sound_labels
 from woodwind.base.streams import key
 from woodwind.data.frames import open_table
 from woodwind.data.header import Header
@@ -24,6 +24,7 @@ from woodwind.ensemble.drawing import Drawing
 from woodwind.ensemble.noise import class_shares, drawn_parameters, flipped, smeared_classes, smeared_numbers
 from woodwind.estimators.boosted import Encoded
 from woodwind.estimators.boosting import GradientBoostingClassifier, GradientBoostingRegressor
+from woodwind.estimators.model_checks import ask_model, require_model
 from woodwind.estimators.target import Target
 from woodwind.params.check import check
 
@@ -191,8 +192,15 @@ class AnyMembers:
 
     def check(self) -> "AnyMembers":
         """Members are models, and see columns that are there; gives itself, or raises DataError."""
-        sound(all(hasattr(member, "predict") for member in self.fitted), "a member is no model")
-        sound(self.drawing.all_columns or self.drawing.n_columns == self.header.n_columns, "members see other columns than there are")
+        sound(len(self.fitted) > 0, "there are no members")
+        sound(self.drawing.n_columns == self.header.n_columns, "members see other columns than there are")
+        if self.classes is not None:
+            sound_labels(self.classes, "a bag")
+        for number, member in enumerate(self.fitted):
+            # Columns that have names are not given twice.
+            twice = self.drawing.replace_columns and self.header.names is not None
+            seen = np.unique(self.drawing.columns(number)).size if twice else self.drawing.n_drawn_columns
+            require_model(member, f"member {number}", classes=self.classes, n_columns=seen)
         return self
 
     def __len__(self) -> int:
@@ -209,6 +217,9 @@ class AnyMembers:
     def answer(self, member: int, table: TableOfAny, kind: Kind, rows: Integers | None = None) -> Floats:
         """What one member says of some rows, or of all."""
         estimator, X = self.fitted[member], table.take(self.columns(member), rows)
+        return ask_model(estimator, lambda: self._answer(estimator, member, X, kind))
+
+    def _answer(self, estimator: Any, member: int, X: Any, kind: Kind) -> Floats:
         if kind == "numbers":
             return np.asarray(estimator.predict(X), np.float64).reshape(-1, 1)
         if kind == "decisions":

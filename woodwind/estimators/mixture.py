@@ -104,6 +104,7 @@ class Parts:
         """The gate knows all experts; gives itself, or raises DataError."""
         known = len(self.gate.intercept) if isinstance(self.gate, Softmax) else self.gate.n_classes
         sound(known == len(self.experts), "the gate knows other experts than there are")
+        sound((self.variance is None) == (self.experts.classes is not None), "experts of classes have variances, or of numbers none")
         if self.variance is not None:
             sound_array(self.variance, (known,), "the variances of experts")
         return self

@@ -8,6 +8,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 
 from woodwind.base.errors import WoodwindWarning
 from woodwind.base.notice import notice
+from woodwind.base.sound import finite
 from woodwind.base.streams import key
 from woodwind.ensemble.averaging import shares_of_truth
 from woodwind.ensemble.combination import Combinations, Likelihood, categorical_likelihood, combined, gaussian_likelihood
@@ -98,7 +99,7 @@ class BayesianModelCombinationClassifier(
     >>> members = [("bayes", GaussianNB()), ("tree", DecisionTreeClassifier(max_depth=3, random_state=0))]
     >>> model = BayesianModelCombinationClassifier(estimators=members, random_state=0).fit(X, y)
     >>> model.weights_.round(1).tolist()
-    [0.6, 0.4]
+    [0.5, 0.5]
     """
 
     _told = ClassPool._told | {"combination": ABOUT, "model": MODEL}
@@ -157,8 +158,8 @@ class BayesianModelCombinationRegressor(
             Give a second array: the standard deviation from the errors of combinations and from how far apart they are.
         """
         numbers = self._said(X)[:, :, 0]
-        mean = numbers @ self.weights_
+        mean = finite(numbers @ self.weights_, self._owner)
         if not return_std:
             return mean
         between = np.einsum("nm,mk,nk->n", numbers, self.weights_covariance_, numbers)
-        return mean, np.sqrt(np.maximum(between, 0.0) + self.error_variance_)
+        return mean, finite(np.sqrt(np.maximum(between, 0.0) + self.error_variance_), self._owner)

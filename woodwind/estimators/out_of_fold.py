@@ -86,7 +86,7 @@ def out_of_fold(named: Sequence[Named], X: Any, target: Target, **how: Unpack[Ho
     check_weights_are_taken(named, weight, owner)
     table = X if isinstance(X, TableOfAny) else open_table_of(X, None, owner)
     check_lengths(owner, table.n_rows, target.n_rows)
-    folds = read_folds(how["cv"], table.X, Asking(owner, target, groups))
+    folds = read_folds(how["cv"], table.X, Asking(owner, target, groups, how["seed"]))
     tell_of_absent_classes(folds, target, weight, owner)
     codes = _codes_of(named, table, weight, threads, owner)
     work = _Work(named, table, target, weight, folds, codes, how["kind"], how["seed"], owner, how.get("keep", False))
@@ -213,8 +213,8 @@ X : table
 y : sequence of values, one for each row
     Labels, or numbers.
 cv : int, splitter or iterable, default=5
-    Number of folds, without shuffling, for classifiers with the share of each class; or a splitter of scikit-learn, or pairs of
-    (training rows, held-out rows).
+    Number of folds, shuffled by `random_state`, for classifiers with the share of each class; or a splitter of scikit-learn, such as
+    TimeSeriesSplit, or pairs of (training rows, held-out rows).
 groups : sequence of labels, one for each row, default=None
     Rows of one group are held out together.
 sample_weight : sequence of numbers, one for each row, default=None
@@ -224,7 +224,7 @@ method : {'auto', 'predict', 'predict_proba', 'decision_function'}, default='aut
 n_jobs : int, default=None
     Threads; None or -1 for all that the process may use.
 random_state : int, generator or None, default=None
-    Seed of estimators that have none of their own.
+    Seed of the folds, and of estimators that have none of their own.
 """
 
 

@@ -9,12 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from woodwind.base.errors import MemberError, ParameterError
-from woodwind.base.sound import sound
+from woodwind.base.sound import sound, sound_labels
 from woodwind.data.header import Header
 from woodwind.ensemble.bag import Trained
 from woodwind.ensemble.progress import with_progress
 from woodwind.estimators.fitting import Lesson, Taught, check_weights_are_taken, named_fault, teach
 from woodwind.estimators.members import FEW_ANSWERS, TableOfAny, where_worthwhile
+from woodwind.estimators.model_checks import require_model
 from woodwind.estimators.roster import Named, are_fitted, default_pool, named_members, pairs_of
 from woodwind.estimators.skin import check_lengths
 from woodwind.estimators.target import Target
@@ -64,10 +65,20 @@ class Pool:
         """Members are models, each with a name and the columns that it sees; gives itself, or raises DataError."""
         lengths = {len(each) for each in (self.names, self.columns, self.labels, self.bare)}
         sound(lengths == {len(self.members)} and len(self.members) > 0, "members have not one name each")
-        sound(all(hasattr(member, "predict") for member in self.members), "a member is no model")
-        for columns in self.columns:
-            inside = columns is None or ((columns >= 0).all() and (self.header is None or (columns < self.header.n_columns).all()))
-            sound(inside, "a member sees a column that is not there")
+        sound(len(set(self.names)) == len(self.names), "two members have one name")
+        if self.classes is not None:
+            sound_labels(self.classes, "a pool")
+        n_columns = None if self.header is None else self.header.n_columns
+        for name, member, columns, labels in zip(self.names, self.members, self.columns, self.labels, strict=True):
+            what, known = f"member {name!r}", self.classes
+            if columns is not None:
+                inside = columns.ndim == 1 and columns.size > 0 and (columns >= 0).all()
+                sound(inside and (n_columns is None or (columns < n_columns).all()), f"{what} sees a column that is not there")
+            if labels is not None:
+                sound_labels(labels, what)
+                sound(known is not None and set(labels.tolist()) <= set(known.tolist()), f"{what} has labels that the others do not know")
+                known = np.arange(len(labels))
+            require_model(member, what, classes=known, n_columns=n_columns if columns is None else columns.size)
         return self
 
     def __len__(self) -> int:

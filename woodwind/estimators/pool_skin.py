@@ -6,6 +6,7 @@ from woodwind.base.told import told
 from woodwind.estimators.composed import Composed, narrow_tags
 from woodwind.estimators.skin import TRAINING_DATA, Skin, all_or_nothing
 from woodwind.params.check import check
+from woodwind.params.unknown import known_arguments
 
 
 class PoolSkin(Composed, Skin):
@@ -17,6 +18,7 @@ class PoolSkin(Composed, Skin):
         narrow_tags(tags, [one for _, one in self._pairs()] or [self.estimators])
         return tags
 
+    @known_arguments
     @told(data=TRAINING_DATA)
     def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
         """Train the members, unless they are trained, and what puts them together.

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from woodwind.base.errors import ParameterError
+from woodwind.base.sound import sound
 from woodwind.estimators.forest_skin import ForestSkin
 from woodwind.estimators.pool import Pool, Saying
 from woodwind.tree.grove import Grove
@@ -36,6 +37,19 @@ class TreePool:
     def of(cls, forest: ForestSkin) -> "TreePool":
         """All trees; those of a forest that counts votes say whom they vote for."""
         return cls(forest, forest._voting(forest.grove_), getattr(forest, "classes_", None), tuple(range(forest.grove_.n_trees)))
+
+    def check(self) -> "TreePool":
+        """The trees are some of those of the forest, which is trained; gives itself, or raises DataError."""
+        sound(hasattr(self.forest, "grove_") and len(self.places) > 0, "the forest is not trained, or no tree is there")
+        whole = self.forest.grove_
+        sound(np.array_equal(self.grove.n_levels, whole.n_levels), "the trees have other features than the forest")
+        sound(self.grove.n_classes == whole.n_classes == (0 if self.classes is None else len(self.classes)), "the trees have other classes")
+        inside = all(0 <= place < whole.n_trees for place in self.places)
+        sound(inside and self.grove.n_trees == len(self.places), "a tree is not one of the forest")
+        own = getattr(self.forest, "classes_", None)
+        same = own is None if self.classes is None else own is not None and np.array_equal(own, self.classes)
+        sound(same, "the trees have other classes")
+        return self
 
     def __len__(self) -> int:
         return len(self.places)

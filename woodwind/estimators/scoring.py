@@ -12,6 +12,8 @@ from sklearn.utils import _safe_indexing
 from woodwind.base.errors import ParameterError
 from woodwind.ensemble.watching import Judge
 from woodwind.losses.base import Loss
+from woodwind.metrics.metric import Metric
+from woodwind.metrics.named import find_metric, names_for, nearest_metric
 
 Floats = NDArray[np.float64]
 
@@ -39,14 +41,54 @@ def scorer_judge(scorer: Any, model: Any, X: Any, y: NDArray[Any], weight: Float
 def read_scorer(scoring: Any, model: Any, owner: str) -> Any:
     """The scorer of a name or of a function."""
     stand_in = (ClassifierStandIn if hasattr(model, "classes_") else RegressorStandIn)(model)
+    known = by_metric(scoring, hasattr(model, "classes_"), owner)
     try:
-        return sklearn.metrics.check_scoring(stand_in, scoring=scoring)
+        return sklearn.metrics.check_scoring(stand_in, scoring=known)
     except (ValueError, TypeError) as error:
-        text = str(error).splitlines()[0][:300]
-        raise ParameterError(
-            f"{owner}: scoring={scoring!r} is no scorer: {text} Give a name of sklearn.metrics.get_scorer_names(), a function "
-            "(estimator, X, y) -> float, or None for the loss."
-        ) from error
+        raise no_scorer(error, scoring, owner, "a function (estimator, X, y) -> float, or None for the loss") from error
+
+
+def no_scorer(error: Exception, scoring: Any, owner: str, otherwise: str, parameter: str = "scoring") -> ParameterError:
+    """The error for what is no scorer, with what may have been meant."""
+    text = str(error).splitlines()[0][:300]
+    hint = f"{nearest_metric(scoring)} " if isinstance(scoring, str) else ""
+    return ParameterError(
+        f"{owner}: {parameter}={scoring!r} is no scorer: {text} {hint}Give the name of a metric, such as 'auc' or 'rmse', or a name of "
+        f"sklearn.metrics.get_scorer_names(), {otherwise}."
+    )
+
+
+def by_metric(scoring: Any, classifies: bool, owner: str, parameter: str = "scoring") -> Any:
+    """A scorer where one of our metrics is named, as other libraries may call it; names of scikit-learn's scorers and all else stay."""
+    if not isinstance(scoring, str) or scoring in sklearn.metrics.get_scorer_names():
+        return scoring
+    metric = find_metric(scoring)
+    if metric is None:
+        return scoring
+    if classifies == (metric.needs == "number"):
+        task, other = ("classes", "numbers") if classifies else ("numbers", "classes")
+        allowed = ", ".join(names_for("multiclass" if classifies else "regression"))
+        raise ParameterError(f"{owner}: {parameter}={scoring!r} is for {other}, and {owner} is for {task}. Choose one of {allowed}.")
+    return MetricScorer(metric)
+
+
+class MetricScorer:
+    """A metric as a scorer: larger is better, so that errors and losses have a minus."""
+
+    def __init__(self, metric: Metric) -> None:
+        self.metric = metric
+
+    def __call__(self, estimator: Any, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """The score of some rows."""
+        metric = self.metric
+        if metric.needs == "number":
+            truth, prediction = y, estimator.predict(X)
+        else:
+            classes = estimator.classes_
+            truth = np.searchsorted(classes, y)
+            prediction = estimator.predict_proba(X) if metric.needs == "proba" else np.searchsorted(classes, estimator.predict(X))
+        value = metric.value(truth, prediction, sample_weight)
+        return value if metric.larger_is_better else -value
 
 
 def rows_of_table(X: Any, rows: NDArray[np.int64]) -> Any:

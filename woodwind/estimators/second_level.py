@@ -39,7 +39,8 @@ class SecondLevel:
     def check(self) -> "SecondLevel":
         """The last model is one; gives itself, or raises DataError."""
         sound(hasattr(self.final, "predict_proba"), "the second level is no classifier")
-        sound(self.places.ndim == 1 and (self.places >= 0).all(), "a class is not there")
+        different = np.unique(self.places).size == self.places.size
+        sound(self.places.ndim == 1 and (self.places >= 0).all() and different, "a class is not there")
         return self
 
     def _rows(self, models: list[AdaptiveModel], X: Any, threads: int) -> Floats:

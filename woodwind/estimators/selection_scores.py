@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+import sklearn
 from numpy.typing import NDArray
 
 from woodwind.base.errors import ParameterError
@@ -11,8 +12,9 @@ from woodwind.estimators.bag_checks import read_oob_score
 from woodwind.estimators.target import Target
 from woodwind.losses.base import Loss
 from woodwind.losses.classification import LogLoss, Multinomial
-from woodwind.losses.named import CLASSIFICATION, REGRESSION, classification_loss, regression_loss
+from woodwind.losses.named import CLASSIFICATION, REGRESSION, classification_loss, loss_named, regression_loss
 from woodwind.losses.regression import Absolute, Squared
+from woodwind.metrics.named import find_metric
 from woodwind.select.objectives import Metric, Objective, objective_of, with_diversity
 
 Floats = NDArray[np.float64]
@@ -24,7 +26,7 @@ OF_CLASSES = {
 }  # fmt: skip
 OF_NUMBERS = {
     None: "squared_error", "squared_error": "squared_error", "neg_mean_squared_error": "squared_error",
-    "absolute_error": "absolute_error", "neg_mean_absolute_error": "absolute_error",
+    "absolute_error": "absolute_error", "neg_mean_absolute_error": "absolute_error", "mse": "squared_error", "mae": "absolute_error",
 }  # fmt: skip
 # Functions of scikit-learn whose names end so are better when they are smaller.
 SMALLER_IS_BETTER = ("_error", "_loss", "_deviance")
@@ -40,9 +42,10 @@ def objective_for(scoring: Any, model: Any, said: Floats, target: Target, weight
 def read_metric(scoring: Any, model: Any, said: Floats, target: Target, weight: Floats | None) -> str | Metric:
     """The name of a metric that objectives know, or a function of (truth, mean, weight)."""
     owner, known = type(model).__name__, OF_CLASSES if target.classes is not None else OF_NUMBERS
+    scoring = _plain_name(scoring)
     if scoring is None or (isinstance(scoring, str) and scoring in known):
         return known[scoring]
-    if isinstance(scoring, str) and scoring == "roc_auc" and target.n_classes == 2:
+    if isinstance(scoring, str) and scoring in ("roc_auc", "auc") and target.n_classes == 2:
         return "roc_auc"
     losses = CLASSIFICATION if target.classes is not None else REGRESSION
     if isinstance(scoring, str) and scoring in losses:
@@ -55,6 +58,14 @@ def read_metric(scoring: Any, model: Any, said: Floats, target: Target, weight: 
             f"prediction, but it is {scoring!r}."
         )
     return _by_scorer(scoring, model, target)
+
+
+def _plain_name(scoring: Any) -> Any:
+    """Our name of a metric or a loss that was named in the manner of another library; scikit-learn's scorers keep theirs."""
+    if not isinstance(scoring, str) or scoring in sklearn.metrics.get_scorer_names():
+        return scoring
+    metric, loss = find_metric(scoring), loss_named(scoring)
+    return metric.name if metric is not None else loss[0] if loss is not None else scoring
 
 
 def _by_loss(loss: Loss, said: Floats, target: Target, weight: Floats | None, owner: str) -> str | Metric:

@@ -9,6 +9,7 @@ from sklearn.utils import Bunch, get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from woodwind.base.errors import DataError, ParameterError, TableError
+from woodwind.base.sound import finite
 from woodwind.base.streams import seed_of
 from woodwind.ensemble.combine import mean_numbers, mean_shares
 from woodwind.estimators.forest_skin import ForestSkin
@@ -206,7 +207,7 @@ class Selection(PoolSkin):
         self._refuse_gaps(getattr(table, "X", None))
         said = self._pool.said(table, self._saying(), self._owner, self._threads, hard_where_needed=True)
         said = self._matrix(said, 0 if self._pool.classes is None else len(self._pool.classes))
-        return mean_shares(said, self._counts) if said.ndim == 3 else mean_numbers(said, self._counts)
+        return finite(mean_shares(said, self._counts) if said.ndim == 3 else mean_numbers(said, self._counts), self._owner)
 
     def _refuse_gaps(self, X: Any) -> None:
         """What some member of the pool cannot take is refused, whether or not that member was kept."""

@@ -15,6 +15,7 @@ from woodwind.data.schema import Schema
 from woodwind.data.table import Table
 from woodwind.estimators.storable import Storable
 from woodwind.params.check import check
+from woodwind.params.unknown import known_arguments
 
 TRAINING_DATA = """
 X : table
@@ -52,6 +53,7 @@ class Skin(Storable):
     def _threads(self) -> int:
         return usable_threads(self.n_jobs)
 
+    @known_arguments
     @told(data=TRAINING_DATA)
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Train.

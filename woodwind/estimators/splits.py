@@ -11,6 +11,7 @@ from sklearn.model_selection import GroupKFold, KFold, StratifiedGroupKFold, Str
 
 from woodwind.base.errors import DataError, FoldWarning, ParameterError
 from woodwind.base.notice import notice
+from woodwind.base.streams import key
 from woodwind.estimators.target import Target
 
 Integers = NDArray[np.int64]
@@ -25,6 +26,7 @@ class Asking:
     owner: str
     target: Target
     groups: Integers | None
+    seed: int  # of the shuffling, where the number of folds is all that is given
     what: str = "cv"  # the parameter
 
 
@@ -65,7 +67,10 @@ def read_folds(cv: Any, X: Any, asking: Asking) -> tuple[Fold, ...]:
 
 
 def _by_number(count: int, asking: Asking) -> Any:
-    """So many folds, in which each class has its share and groups stay together."""
+    """So many folds of shuffled rows, in which each class has its share; groups stay together.
+
+    Rows come in some order, often that of time, and folds of neighbours would judge members by what they have never seen the like of.
+    """
     n_rows, target = asking.target.n_rows, asking.target
     available = n_rows if asking.groups is None else len(np.unique(asking.groups))
     what = "rows" if asking.groups is None else "groups"
@@ -77,7 +82,8 @@ def _by_number(count: int, asking: Asking) -> Any:
         )
     if asking.groups is not None:
         return GroupKFold(count) if target.classes is None else StratifiedGroupKFold(count)
-    return KFold(count) if target.classes is None else StratifiedKFold(count)
+    shuffled: dict[str, Any] = {"shuffle": True, "random_state": key(asking.seed, "shuffle") % (1 << 31)}
+    return KFold(count, **shuffled) if target.classes is None else StratifiedKFold(count, **shuffled)
 
 
 def _read_fold(number: int, given: Any, n_rows: int, asking: Asking) -> Fold:

@@ -8,7 +8,9 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, TransformerMixin
 from sklearn.utils.metaestimators import available_if
 
+from woodwind.base.sound import finite
 from woodwind.estimators.blenders import LogisticBlender, NonNegativeBlender
+from woodwind.estimators.model_checks import ask_model
 from woodwind.estimators.stacking_parts import final_classes, final_has
 from woodwind.estimators.stacking_skin import Stacking
 from woodwind.estimators.target import Target, read_labels, read_numbers, tell_of_constant
@@ -76,8 +78,8 @@ class StackingClassifier(
             said = np.asarray(final.predict(X))
             return np.asarray(said[:, None] == classes[None, :], np.float64)
         out = np.zeros((X.shape[0], len(classes)))
-        out[:, places] = final.predict_proba(X)
-        return out
+        out[:, places] = ask_model(final, lambda: final.predict_proba(X))
+        return finite(out, self._owner)
 
     @available_if(final_has("predict_proba"))  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> Floats:
@@ -95,7 +97,7 @@ class StackingClassifier(
     def decision_function(self, X: Any) -> Floats:
         """What the decision function of the blender says."""
         columns = self.transform(X)
-        return np.asarray(self.final_estimator_.decision_function(columns))
+        return finite(ask_model(self.final_estimator_, lambda: np.asarray(self.final_estimator_.decision_function(columns))), self._owner)
 
     def staged_predict_proba(self, X: Any) -> Iterator[Floats]:
         """The mean probabilities of the members of each layer, from the first up, and last the blender's."""
@@ -148,7 +150,7 @@ class StackingRegressor(PoolParams, StackParams, WorkParams, Stacking, Regressor
         return target
 
     def _final_shares(self, final: Any, X: Any) -> Floats:
-        return np.asarray(final.predict(X), np.float64).reshape(-1, 1)
+        return finite(ask_model(final, lambda: np.asarray(final.predict(X), np.float64).reshape(-1, 1)), self._owner)
 
     def staged_predict(self, X: Any) -> Iterator[Floats]:
         """The mean of what the members of each layer predict, from the first up, and last what the blender predicts."""

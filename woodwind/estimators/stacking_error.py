@@ -10,6 +10,7 @@ from sklearn.base import clone
 
 from woodwind.base.errors import ParameterError
 from woodwind.base.figures import printable
+from woodwind.base.streams import key, seed_of
 from woodwind.ensemble.layers import as_shares, members_mean
 from woodwind.estimators.pool import open_table_of
 from woodwind.estimators.repeated_scores import RepeatedScores
@@ -50,7 +51,7 @@ def estimate_error(stack: Any, X: Any, y: Any, *, cv: Any, sample_weight: Any, g
     numbers = read_groups(groups, target.n_rows, owner)
     table = open_table_of(X, None, owner)
     check_lengths(owner, table.n_rows, target.n_rows)
-    folds = read_folds(_outer(stack, cv), table.X, Asking(owner, target, numbers))
+    folds = read_folds(_outer(stack, cv), table.X, Asking(owner, target, numbers, key(seed_of(stack.random_state), "outer")))
     if len(folds) < 2:
         raise ParameterError(f"{owner}: a standard error takes at least two outer folds, and cv gives {len(folds)}.")
     labels = target.labels()

@@ -67,8 +67,11 @@ class Layer:
         """All folds have the same members; gives itself, or raises DataError."""
         sound(len(self.pools) > 0 and all(pool.names == self.names for pool in self.pools), "folds have different members")
         sound(len(self.sayings) == len(self.names), "it is not known what members are asked for")
+        of_task = all((saying == "numbers") == (self.n_classes == 0) for saying in self.sayings)
+        sound(of_task, "members are asked for what is not their task")
         width = sum(self.widths())
-        sound(self.kept is None or ((self.kept >= 0) & (self.kept < width)).all(), "a column is passed on that is not there")
+        inside = self.kept is None or (self.kept.ndim == 1 and self.kept.size > 0 and ((self.kept >= 0) & (self.kept < width)).all())
+        sound(inside, "a column is passed on that is not there")
         return self
 
     @property

@@ -91,7 +91,7 @@ class Holding:
         if self.blending == "bootstrap":
             return tuple(bootstrap_fold(key(self.seed, "bootstrap", number), rows, self.owner) for number in range(self.cv))
         cv = _among(self.cv, rows.number) if isinstance(self.cv, list) else _with_seed(self.cv, self.seed)
-        return read_folds(cv, X, Asking(self.owner, rows.target, rows.groups))
+        return read_folds(cv, X, Asking(self.owner, rows.target, rows.groups, self.seed))
 
     def folds_of_blender(self, X: Any, rows: Rows) -> tuple[Fold, ...] | None:
         """Folds by which a blender may be judged; None where it is to make its own."""

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 
 from woodwind.base.errors import ParameterError
+from woodwind.estimators.scoring import by_metric, no_scorer
 from woodwind.estimators.target import Target
 
 Floats = NDArray[np.float64]
@@ -21,13 +22,11 @@ def read_score(scoring: Any, target: Target, soft: bool, owner: str) -> Score:
     if scoring is None:
         return (minus_log_loss if soft else accuracy) if target.classes is not None else minus_rmse
     stand_in = SaidNumbers() if target.classes is None else SaidClasses(target.classes)
+    known = by_metric(scoring, target.classes is not None, owner)
     try:
-        scorer = sklearn.metrics.check_scoring(stand_in, scoring=scoring)
+        scorer = sklearn.metrics.check_scoring(stand_in, scoring=known)
     except (ValueError, TypeError) as error:
-        text = str(error).splitlines()[0][:300]
-        raise ParameterError(
-            f"{owner}: scoring={scoring!r} is no scorer: {text} Give a name of sklearn.metrics.get_scorer_names(), a scorer, or None."
-        ) from error
+        raise no_scorer(error, scoring, owner, "a scorer, or None") from error
 
     def score(said: Floats, truth: Target, weight: Floats | None) -> float:
         judged = (SaidNumbers() if truth.classes is None else SaidClasses(truth.classes)).saying(said)

@@ -11,6 +11,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from woodwind.base.errors import DataError
+from woodwind.base.sound import finite
 from woodwind.base.streams import key, seed_of
 from woodwind.data.header import Header
 from woodwind.ensemble.layers import Block, column_names, members_mean
@@ -18,6 +19,7 @@ from woodwind.estimators.base_learner import with_open_seeds
 from woodwind.estimators.blenders import Blender
 from woodwind.estimators.fitting import check_weights_are_taken, named_fault, weight_name
 from woodwind.estimators.members import TableOfAny
+from woodwind.estimators.model_checks import ask_model
 from woodwind.estimators.pool import Named, open_table_of
 from woodwind.estimators.pool_skin import PoolSkin
 from woodwind.estimators.skin import COLUMNS, check_lengths
@@ -297,7 +299,8 @@ class Stacking(Parts, PoolSkin):
             Handed to the `predict` of the blender.
         """
         columns = self.transform(X)
-        return self.final_estimator_.predict(columns, **predict_params)
+        said = ask_model(self.final_estimator_, lambda: self.final_estimator_.predict(columns, **predict_params))
+        return finite(said, self._owner) if isinstance(said, np.ndarray) else said
 
     def _staged_shares(self, X: Any) -> Iterator[Floats]:
         """What each layer says together, and last what the blender says, (n, K) or (n, 1)."""

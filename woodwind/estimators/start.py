@@ -9,6 +9,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from woodwind.base.errors import ParameterError
+from woodwind.estimators.model_checks import ask_model
 from woodwind.losses.base import Loss
 
 Floats = NDArray[np.float64]
@@ -41,7 +42,7 @@ def model_scores(init: Any, X: Any, n_rows: int, loss: Loss, classes: NDArray[An
     if not hasattr(init, "predict"):
         return read_scores(init(X), n_rows, loss.width, owner)
     if classes is None:
-        mean = np.asarray(init.predict(X), np.float64).reshape(-1)
+        mean = ask_model(init, lambda: np.asarray(init.predict(X), np.float64).reshape(-1))
         score = loss.link.to_score(mean)
         if np.abs(score).max(initial=0.0) > 500.0 and np.abs(mean).max(initial=0.0) < 1e100:
             raise ParameterError(f"{owner}: init predicts values that are not positive, which have no logarithm. Use another init.")
@@ -53,7 +54,7 @@ def model_scores(init: Any, X: Any, n_rows: int, loss: Loss, classes: NDArray[An
     for column, label in enumerate(np.asarray(init.classes_).tolist()):
         if label not in number:
             raise ParameterError(f"{owner}: init knows a class {label!r} that y has not. Fit it on the same labels.")
-        share[:, number[label]] = init.predict_proba(X)[:, column]
+        share[:, number[label]] = ask_model(init, lambda: init.predict_proba(X))[:, column]
     share = np.clip(share, SUREST, 1.0 - SUREST)
     return read_scores(loss.link.to_score(share[:, 1] if loss.width == 1 else share), n_rows, loss.width, owner)
 

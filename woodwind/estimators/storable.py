@@ -1,7 +1,11 @@
-"""save: what every estimator can do, fitted or not."""
+"""What every estimator can do, fitted or not: be saved, and be given parameters."""
 
+import inspect
 import os
+from typing import Any, Self
 
+from woodwind.params.knobs import fit_names
+from woodwind.params.unknown import unknown_parameters
 from woodwind.store.model_file import save_model
 
 
@@ -22,3 +26,25 @@ class Storable:
             in .wwpickle, and loading it can run any code: `woodwind.load` takes it only with `allow_pickle=True`.
         """
         save_model(path, self, allow_pickle)
+
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters, those of members and other parts as part__parameter. A name that there is not is answered by ours.
+
+        Parameters
+        ----------
+        **params : anything
+            Values by name.
+
+        Returns
+        -------
+        self
+        """
+        own: Any = super()
+        valid = list(inspect.signature(type(self)).parameters)
+        if any(name not in valid for name in params):
+            there = self.get_params(deep=True)  # type: ignore[attr-defined]
+            unknown = {name: value for name, value in params.items() if name.partition("__")[0] not in there}
+            if unknown:
+                raise unknown_parameters(type(self).__name__, unknown, valid, fit_names(type(self)))
+        own.set_params(**params)
+        return self

@@ -11,6 +11,7 @@ from sklearn.exceptions import DataConversionWarning
 
 from woodwind.base.errors import ConstantTargetWarning, TargetError, WoodwindWarning
 from woodwind.base.notice import notice
+from woodwind.base.sound import sound, sound_labels
 from woodwind.data.whole_numbers import EXACT, SUBTRACT, are_beyond_doubles, warn_of_precision
 
 # Whole labels within such a distance of each other are counted, not sorted, so many rows at a time.
@@ -32,6 +33,15 @@ class Target:
 
     y: NDArray[Any]
     classes: NDArray[Any] | None = None
+
+    def check(self) -> "Target":
+        """Numbers of classes are of some that are there; gives itself, or raises DataError."""
+        sound(self.y.ndim == 1 and self.y.dtype.kind in "iuf", "a target is no list of numbers")
+        if self.classes is not None:
+            sound_labels(self.classes, "a target")
+            inside = self.y.dtype.kind in "iu" and (self.y.size == 0 or (self.y.min() >= 0 and self.y.max() < len(self.classes)))
+            sound(inside, "a target has a class that is not there")
+        return self
 
     @property
     def n_rows(self) -> int:
@@ -67,16 +77,14 @@ def read_numbers(y: Any, owner: str) -> Target:
     if array.dtype.kind not in "biufO":
         what = "Complex data not supported: " if array.dtype.kind == "c" else ""
         raise TargetError(f"{owner}: {what}y is of type {array.dtype}, and a regression needs real numbers. {_advice(array)}")
-    if are_beyond_doubles(array) or (array.dtype.kind == "O" and any(isinstance(one, int) and abs(one) > EXACT for one in array)):
-        warn_of_precision([f"{owner}: y"], f"If they are labels, use a classifier; {SUBTRACT}")
-    if array.dtype.kind == "O":
-        array = _numbers_of(array, owner)
-    values = array.astype(np.float64)
+    values = _numbers_of(array, owner) if array.dtype.kind == "O" else array.astype(np.float64)
     _refuse(np.isnan(values), values, owner, "Input y contains NaN", "Drop those rows: nothing can be learnt from a row without a target.")
     advice = "Drop those rows, or replace infinity by the largest number that makes sense."
     _refuse(np.isinf(values), values, owner, "Input y contains infinity", advice)
     advice = "Divide the target by a constant."
     _refuse(np.abs(values) > LARGEST, values, owner, f"Input y contains numbers beyond {LARGEST:g}, whose sums overflow,", advice)
+    if are_beyond_doubles(array) or (array.dtype.kind == "O" and any(isinstance(one, int) and abs(one) > EXACT for one in array)):
+        warn_of_precision([f"{owner}: y"], f"If they are labels, use a classifier; {SUBTRACT}")
     return Target(values)
 
 

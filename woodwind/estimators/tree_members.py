@@ -16,6 +16,7 @@ from woodwind.data.table import Table
 from woodwind.ensemble.bag import in_order
 from woodwind.ensemble.ballots import ballots, luck
 from woodwind.ensemble.drawing import Drawing
+from woodwind.estimators.bag_checks import check_distributions
 from woodwind.estimators.members import Kind, Task
 from woodwind.estimators.trees import CodedTable, DecisionTreeClassifier, DecisionTreeRegressor, Drawn
 from woodwind.params.check import check
@@ -77,8 +78,13 @@ class TreeMembers:
 
     def check(self) -> "TreeMembers":
         """The trees have the features of the schema; gives itself, or raises DataError."""
-        sound(self.forest.n_features == len(self.schema.levels), "the trees have other features than the schema")
-        sound(self.drawing.all_columns or self.drawing.n_columns == self.schema.n_inputs, "trees see other columns than there are")
+        counts = self.schema.code_counts
+        right = self.forest.n_features == len(counts) and np.array_equal(self.forest.set_words, -(-counts // 64))
+        sound(right and self.forest.n_trees > 0, "the trees have other features than the schema")
+        sound(self.drawing.n_columns == self.schema.n_inputs, "trees see other columns than there are")
+        kind = DecisionTreeRegressor if self.task.target.classes is None else DecisionTreeClassifier
+        sound(type(self.task.base) is kind, "the trees are no trees")
+        check_distributions(dict(self.task.distributions), self.task.base, "a bag")
         sound(self.forest.n_outputs == max(self.task.target.n_classes, 1), "the trees have other scores than there are classes")
         return self
 
@@ -108,7 +114,7 @@ class TreeMembers:
             # Columns that have names cannot be given twice.
             columns = self.drawing.columns(member)
             columns = columns if schema.names is None else np.unique(columns)
-            forest = on_features(forest, np.concatenate([np.flatnonzero(schema.source == column) for column in columns]))
+            forest = on_features(forest, np.concatenate([schema.features_of(column) for column in columns]))
             names = None if schema.names is None else tuple(schema.names[column] for column in columns)
             schema = Schema(names, tuple(schema.fields[column] for column in columns))
         tree._keep_schema(schema)

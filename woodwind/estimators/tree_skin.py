@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from woodwind.base.sound import finite
 from woodwind.data.cells import Cells
 from woodwind.data.schema import Schema
 from woodwind.data.table import Table
@@ -79,6 +80,7 @@ class TreeSkin(Skin):
         """
         table = self._read(X)
         values, base, scores = self._shapley(table)
+        finite(values, self._owner), finite(scores, self._owner)
         names = tuple(field.name for field in self.schema_.fields)
         outputs = output_names(getattr(self, "classes_", None), scores.shape[1])
         return Explanation(by_column(values, self.schema_), base, scores, names, outputs, self._scale, Cells(self.schema_, table))

@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from woodwind.base.errors import ParameterError
 from woodwind.base.fixed import exact_sum
+from woodwind.base.sound import finite
 from woodwind.base.streams import key, seed_of
 from woodwind.data.cuts import Cuts
 from woodwind.data.ranks import Ranks
@@ -280,7 +281,7 @@ class DecisionTreeClassifier(CartClassifierParams, CartParams, DecisionTree, Log
     def predict_proba(self, X: Any) -> Floats:
         """Shares of the classes where each row ends, (n_rows, n_classes), in the order of `classes_`."""
         table = self._read(X)
-        return self.forest_.raw(table, self._threads)
+        return finite(self.forest_.raw(table, self._threads), self._owner)
 
 
 @knobs
@@ -330,4 +331,4 @@ class DecisionTreeRegressor(CartRegressorParams, CartParams, DecisionTree, Regre
             Rows of the columns that the model was trained with; columns are matched by name.
         """
         table = self._read(X)
-        return self.forest_.raw(table, self._threads)[:, 0]
+        return finite(self.forest_.raw(table, self._threads)[:, 0], self._owner)

@@ -8,6 +8,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted
 
 from woodwind.base.errors import ParameterError
+from woodwind.base.sound import finite
 from woodwind.ensemble import combine, weighing
 from woodwind.estimators.log_shares import LogShares
 from woodwind.estimators.pool import Named, Saying, without_probabilities
@@ -117,11 +118,11 @@ class VotingClassifier(
         if self.voting == "hard":
             return combine.vote_shares(said[:, :, 0].astype(np.int64), len(self.classes_), weights)
         if self.voting == "ranked":
-            return combine.ranked_shares(said, weights)
+            return finite(combine.ranked_shares(said, weights), self._owner)
         if self.averaging == "trimmed":
-            return combine.trimmed_shares(said, self.trim, weights)
+            return finite(combine.trimmed_shares(said, self.trim, weights), self._owner)
         means = {"mean": combine.mean_shares, "median": combine.median_shares, "geometric": combine.geometric_shares}
-        return means[self.averaging](said, weights)
+        return finite(means[self.averaging](said, weights), self._owner)
 
     def transform(self, X: Any) -> NDArray[Any]:
         """What each member says: probabilities side by side, (n_rows, n_members * n_classes), or (n_members, n_rows, n_classes) without
@@ -223,8 +224,9 @@ class VotingRegressor(
         X : table
             Rows of the columns that the members were trained with; columns are matched by name.
         """
-        numbers = self._ask(X, "numbers")[:, :, 0]
-        weights = self._member_weights
+        return finite(self._averaged(self._ask(X, "numbers")[:, :, 0], self._member_weights), self._owner)
+
+    def _averaged(self, numbers: Floats, weights: Floats | None) -> Floats:
         if self.averaging == "median":
             return combine.median_numbers(numbers) if weights is None else combine.weighted_median_numbers(numbers, weights, midpoint=True)
         if self.averaging == "trimmed":

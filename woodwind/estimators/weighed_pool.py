@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from woodwind.base.errors import DataError, ParameterError
+from woodwind.base.sound import finite
 from woodwind.base.streams import key, seed_of
 from woodwind.ensemble.averaging import as_counts
 from woodwind.estimators.log_shares import LogShares
@@ -166,7 +167,7 @@ class ClassPool(LogShares, WeighedPool):
             Rows of the columns that the members were trained with; columns are matched by name.
         """
         said = self._said(X)
-        return np.asarray(np.einsum("nmk,m->nk", said, self.weights_))
+        return finite(np.asarray(np.einsum("nmk,m->nk", said, self.weights_)), self._owner)
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The class with the largest mean probability, of equals the first."""

@@ -25,7 +25,7 @@ from woodwind.kernels import locks, private
 from woodwind.kernels.private import NotPrivateError
 
 HEAD = b"woodwind kernel 2\n"
-SEAL = 32
+SEAL = hashlib.sha256().digest_size
 PREFIX = "kernels-"
 ASKED = "WOODWIND_CACHE_DIR"
 
@@ -86,7 +86,7 @@ def find_home(state: str) -> tuple[Home | None, str]:
             private.forget_key(base)
             trouble = str(error)
         except OSError as error:
-            trouble = f"{error.strerror or error} ({base})"
+            trouble = f"{error.strerror or error} ({base / (error.filename or '')})"
         if asked:
             complaint = f"{ASKED}={asked} is not used: {trouble}"
     if complaint:
@@ -130,7 +130,7 @@ def _number(home: Home, name: str) -> int:
 
 def _seal(home: Home, name: str, payload: bytes) -> bytes:
     """A digest that only who has the key can make. The name is part of it: one kernel never stands in for another."""
-    seal = hashlib.blake2b(f"{home.path.name}\0{name}\0".encode(), key=home.key, digest_size=SEAL)
+    seal = hmac.new(home.key, f"{home.path.name}\0{name}\0".encode(), hashlib.sha256)
     seal.update(payload)
     return seal.digest()
 
@@ -153,12 +153,16 @@ def _bases() -> Iterator[tuple[str, Path | str]]:
 
 def _user_cache() -> Path:
     """The directory that the system means for things like this."""
-    if os.name == "nt":
+    if sys.platform == "win32":
         return Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local")
-    if sys.platform == "darwin":
-        return Path.home() / "Library" / "Caches"
     given = Path(os.environ.get("XDG_CACHE_HOME", ""))
-    return given if given.is_absolute() else Path.home() / ".cache"
+    if sys.platform != "darwin" and given.is_absolute():
+        return given
+    user = Path.home()
+    # With sudo it is that of another user, who could not use afterwards what the superuser has made there.
+    if user.stat().st_uid not in (os.geteuid(), 0):
+        raise PermissionError(f"{user} belongs to another user")
+    return user / "Library" / "Caches" if sys.platform == "darwin" else user / ".cache"
 
 
 def _user() -> str:

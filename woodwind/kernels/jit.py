@@ -59,6 +59,12 @@ _homes: dict[str, cache.Home | None] = {}
 # Kernels that this process is compiling and others may be waiting for, the innermost last; None while nobody would let go of them.
 _claimed: list[tuple[cache.Home, str]] | None = None
 _told: set[str] = set()
+if global_compiler_lock is not None and hasattr(os, "register_at_fork"):
+    # A child that is forked while another thread compiles would wait for ever for that thread, which it does not have: so whoever forks
+    # waits until the kernel is compiled.
+    os.register_at_fork(
+        before=global_compiler_lock.acquire, after_in_parent=global_compiler_lock.release, after_in_child=global_compiler_lock.release
+    )
 _REMEDY = f"Set {cache.ASKED} to a folder that only you may write to, to do this only once."
 
 

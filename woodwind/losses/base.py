@@ -54,6 +54,8 @@ class Loss(ABC):
     """A loss of a target y and a raw score; see the top of this file for its life."""
 
     name: ClassVar[str] = ""
+    # What other libraries call exactly this loss, spelled small and with _ for hyphens and spaces.
+    aliases: ClassVar[tuple[str, ...]] = ()
     link: ClassVar[Link] = Identity()
     # True where the hessian of every row is its weight: then it need not be stored for rows without weights.
     constant_hessian: ClassVar[bool] = False

@@ -36,6 +36,10 @@ MARGIN = float(np.finfo(np.float64).eps)
 LONGEST_STEP = 20.0
 
 
+# Other names of the log loss. Of labels, the cross entropy is the same.
+ANY_NUMBER_OF_CLASSES = ("logloss", "cross_entropy", "crossentropy", "deviance")
+
+
 @dataclass(frozen=True)
 class TwoClasses(RowLoss):
     """What losses of two classes share: y is the share of the second class, and predictions are two probabilities."""
@@ -68,6 +72,7 @@ class LogLoss(TwoClasses):
     """
 
     name: ClassVar[str] = "log_loss"
+    aliases: ClassVar[tuple[str, ...]] = (*ANY_NUMBER_OF_CLASSES, "binary:logistic", "binary", "binary_logloss", "binomial_deviance")
     switch: ClassVar[int] = switches.LOGISTIC
     link: ClassVar[Link] = Logit()
     longest_step: ClassVar[float | None] = LONGEST_STEP
@@ -120,6 +125,9 @@ class Multinomial(Loss):
     n_classes: int
 
     name: ClassVar[str] = "log_loss"
+    aliases: ClassVar[tuple[str, ...]] = (
+        *ANY_NUMBER_OF_CLASSES, "multi:softprob", "multi:softmax", "multiclass", "multi_logloss", "mlogloss", "softmax",
+    )  # fmt: skip
     link: ClassVar[Link] = Softmax()
     longest_step: ClassVar[float | None] = LONGEST_STEP
 

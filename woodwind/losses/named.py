@@ -1,10 +1,10 @@
 """Name -> loss, and one list of all losses, over which the laws are tested."""
 
-import difflib
 from dataclasses import asdict
 from typing import Any
 
 from woodwind.base.errors import ParameterError
+from woodwind.base.nearest import did_you_mean, spelling
 from woodwind.losses.base import Loss
 from woodwind.losses.classification import Exponential, LogLoss, Multinomial
 from woodwind.losses.own import OwnLoss
@@ -31,18 +31,64 @@ ALL: tuple[Loss, ...] = (
 )
 
 
+# Losses of other libraries that none of ours is, and what comes nearest.
+NONE_OF_OURS: dict[str, str] = {
+    "reg:quantileerror": "Use loss=woodwind.losses.Quantile(0.9), with the level that you want.",
+    "reg:pseudohubererror": "The nearest is loss=woodwind.losses.Huber(delta=1.0), whose turn is sharp.",
+    "reg:squaredlogerror": "Use loss='squared_error', and train on numpy.log1p(y).",
+    "reg:logistic": "Its target is a probability. Classes have loss='log_loss'.",
+    "binary:logitraw": "Use loss='log_loss'; raw scores come from decision_function.",
+    "binary:hinge": "Use loss='log_loss'.",
+    "multiclassova": "It trains a model for each class. Use loss='log_loss', or OneVsRestClassifier of scikit-learn.",
+    "multiclassonevsall": "It trains a model for each class. Use loss='log_loss', or OneVsRestClassifier of scikit-learn.",
+    "cross_entropy_lambda": "Use loss='log_loss'.",
+    "focal": "Use loss='log_loss' and class_weight.",
+    "mape": "Use loss='absolute_error' and sample_weight=1 / abs(y).",
+    "fair": "The nearest is loss='huber'.",
+    "logcosh": "The nearest is loss='huber'.",
+    "lq": "Use loss='squared_error' for the power 2, loss='absolute_error' for 1.",
+    "expectile": "The nearest is loss=woodwind.losses.Quantile(level).",
+    "rmsewithuncertainty": "Use loss='squared_error'.",
+    "multirmse": "Train a model for each target.",
+    "friedman_mse": "It is a way to choose splits. Use loss='squared_error'.",
+}
+# Tasks that are none of ours, by how the names of their losses begin.
+NO_TASK_OF_OURS = ("rank:", "rank_", "lambdarank", "yetirank", "query", "pairlogit", "stochasticrank", "survival:", "cox")
+
+
+def loss_named(name: str) -> tuple[str, str] | None:
+    """Our name of a loss that was named in the manner of any library, and "classification" or "regression"; None if it is none of ours."""
+    plain = spelling(name)
+    kinds: tuple[type[Loss], ...] = (*REGRESSION.values(), *CLASSIFICATION.values(), Multinomial)
+    for kind in kinds:
+        if plain == kind.name or plain in kind.aliases:
+            return kind.name, "regression" if kind.name in REGRESSION else "classification"
+    return None
+
+
 def regression_loss(name: str, **numbers: float) -> Loss:
-    """Loss for numbers by its name, with its own parameters, such as `regression_loss("quantile", level=0.9)`."""
-    return _make(REGRESSION, name, numbers)
+    """Loss for numbers by its name here or elsewhere, with its own parameters, such as `regression_loss("quantile", level=0.9)`."""
+    return _make(REGRESSION, _own_name(name, "regression"), numbers)
 
 
 def classification_loss(name: str, n_classes: int) -> Loss:
     """Loss for classes by its name: log loss of two classes has one score per row, of more one per class."""
-    if name == LogLoss.name and n_classes > 2:
-        return Multinomial(n_classes)
-    if name == Exponential.name and n_classes > 2:
+    own = _own_name(name, "classification")
+    if own == LogLoss.name:
+        _check_classes(name, n_classes)
+        if n_classes > 2:
+            return Multinomial(n_classes)
+    if own == Exponential.name and n_classes > 2:
         raise ParameterError(f"Loss 'exponential' is for two classes, and the target has {n_classes}. Use loss='log_loss'.")
-    return _make(CLASSIFICATION, name, {})
+    return _make(CLASSIFICATION, own, {})
+
+
+def _check_classes(name: str, n_classes: int) -> None:
+    """A name of the log loss that is for two classes, or for more, is given for so many."""
+    kind, other = (Multinomial, LogLoss) if n_classes > 2 else (LogLoss, Multinomial)
+    if spelling(name) not in (LogLoss.name, *kind.aliases):
+        meant = "two classes" if other is LogLoss else "three classes or more"
+        raise ParameterError(f"Loss {name!r} is for {meant}, and the target has {n_classes}. Use loss='log_loss'.")
 
 
 def describe(loss: Loss) -> dict[str, Any]:
@@ -60,11 +106,26 @@ def loss_from(description: dict[str, Any]) -> Loss:
     return _make(REGRESSION | CLASSIFICATION, description["name"], numbers)
 
 
+def _own_name(name: str, task: str) -> str:
+    """Our name of a loss of a task, or an error that gives what comes nearest."""
+    found = loss_named(name)
+    if found is not None and found[1] == task:
+        return found[0]
+    known = tuple(REGRESSION if task == "regression" else CLASSIFICATION)
+    if found is not None:
+        hint = f" It is for {'classes' if task == 'regression' else 'numbers'}, and this estimator is for {task}."
+    elif spelling(name) in NONE_OF_OURS:
+        hint = f" There is none like it here. {NONE_OF_OURS[spelling(name)]}"
+    elif spelling(name).startswith(NO_TASK_OF_OURS):
+        hint = " It is for ranking or survival times, which are not done here."
+    else:
+        hint = f" {did_you_mean(name, known, alike=0.6)}".rstrip()
+    raise ParameterError(f"loss must be one of {', '.join(map(repr, known))}, or an object of your own, not {name!r}.{hint}")
+
+
 def _make(known: dict[str, type[Loss]], name: str, numbers: dict[str, Any]) -> Loss:
     if name not in known:
-        near = difflib.get_close_matches(str(name), known, n=1)
-        hint = f" Did you mean {near[0]!r}?" if near else ""
-        raise ParameterError(f"loss must be one of {', '.join(map(repr, known))}, or an object of your own, not {name!r}.{hint}")
+        raise ParameterError(f"There is no loss {name!r}; there are {', '.join(map(repr, known))}.")
     try:
         return known[name](**numbers)
     except TypeError:

@@ -68,6 +68,20 @@ def weighted_quantile(values: Floats, weight: Floats | None, level: float) -> fl
     return float(quantile_of(rows, values, weight, level, count_unit(weight)))
 
 
+def middle_quantile(values: Floats, weight: Floats | None, level: float) -> float:
+    """The quantile as `weighted_quantile` has it; where the weight so far is level * total weight exactly, the mean of it and the next.
+
+    So the median of an even number of rows is the mean of the two in the middle, and a weight of two is a row given twice.
+    """
+    low, weight = weighted_quantile(values, weight, level), plain_weight(weight)
+    counts = np.ones(values.shape[0], np.int64) if weight is None else np.rint(weight * count_unit(weight)).astype(np.int64)
+    above = (values > low) & (counts > 0)
+    total = int(counts.sum())
+    if not above.any() or total - int(counts[above].sum()) > level * total:
+        return low
+    return 0.5 * low + 0.5 * float(values[above].min())
+
+
 def count_unit(weight: Floats | None) -> float:
     """Power of two that turns weights into whole counts whose sum fits into 62 bits; 1 where there are no weights."""
     return 1.0 if weight is None else sum_scale(largest_of(weight), weight.shape[0])

@@ -12,7 +12,7 @@ from woodwind.base.fixed import exact_mean
 from woodwind.kernels import derivatives as switches
 from woodwind.losses.base import RowLoss, check_finite, one_score, plain_weight, refuse_rows
 from woodwind.losses.links import Floats, Link, Log
-from woodwind.losses.refit import HuberRefit, QuantileRefit, weighted_quantile
+from woodwind.losses.refit import HuberRefit, QuantileRefit, middle_quantile, weighted_quantile
 
 
 @dataclass(frozen=True)
@@ -26,6 +26,11 @@ class Squared(RowLoss):
     """
 
     name: ClassVar[str] = "squared_error"
+    # The root has its minimum where the mean has, and objectives of that name have the derivatives of the square.
+    aliases: ClassVar[tuple[str, ...]] = (
+        "l2", "mse", "rmse", "l2_root", "regression", "regression_l2", "mean_squared_error", "root_mean_squared_error", "reg:squarederror",
+        "reg:linear", "squared_loss", "ls",
+    )  # fmt: skip
     switch: ClassVar[int] = switches.SQUARED
     constant_hessian: ClassVar[bool] = True
 
@@ -43,12 +48,14 @@ class Quantile(RowLoss):
     Formula: level * (y - raw) where y >= raw, else (1 - level) * (raw - y).
     Remarks: the second derivative is 0, so trees are grown on gradients with the weight as hessian, and leaves are refitted
     to the quantile of the residuals. The quantile is the smallest value at which the weight so far reaches level * total weight,
-    with weights and without: a weight of two equals a row given twice. Starts at the quantile of the target.
+    with weights and without: a weight of two equals a row given twice. Starts at the quantile of the target; where the weight reaches
+    level * total exactly, at the mean of that value and the next.
     """
 
     level: float = 0.5
 
     name: ClassVar[str] = "quantile"
+    aliases: ClassVar[tuple[str, ...]] = ("pinball", "pinball_loss")
     switch: ClassVar[int] = switches.QUANTILE
     constant_hessian: ClassVar[bool] = True
     exact_hessian: ClassVar[bool] = False
@@ -72,7 +79,7 @@ class Quantile(RowLoss):
 
     def start(self, y: NDArray[Any], weight: Floats | None = None) -> Floats:
         """Quantile of the target."""
-        return np.array([weighted_quantile(one_score(y), weight, self.level)])
+        return np.array([middle_quantile(one_score(y), weight, self.level)])
 
 
 @dataclass(frozen=True)
@@ -82,10 +89,14 @@ class Absolute(RowLoss):
     Domain: y any number.
     Link: prediction = raw.
     Formula: |y - raw|.
-    Remarks: twice the pinball loss at level 1/2, and grown and refitted like it, to the lower median of the residuals.
+    Remarks: twice the pinball loss at level 1/2, and grown and refitted like it, to the lower median of the residuals, as scikit-learn's
+    boosting does. Starts at the median: of an even number of rows the mean of the two in the middle.
     """
 
     name: ClassVar[str] = "absolute_error"
+    aliases: ClassVar[tuple[str, ...]] = (
+        "l1", "mae", "regression_l1", "mean_absolute_error", "reg:absoluteerror", "lad",
+    )  # fmt: skip
     switch: ClassVar[int] = switches.ABSOLUTE
     constant_hessian: ClassVar[bool] = True
     exact_hessian: ClassVar[bool] = False
@@ -101,7 +112,7 @@ class Absolute(RowLoss):
 
     def start(self, y: NDArray[Any], weight: Floats | None = None) -> Floats:
         """Median of the target."""
-        return np.array([weighted_quantile(one_score(y), weight, 0.5)])
+        return np.array([middle_quantile(one_score(y), weight, 0.5)])
 
 
 @dataclass(frozen=True)
@@ -159,7 +170,7 @@ class Huber(RowLoss):
 
     def start(self, y: NDArray[Any], weight: Floats | None = None) -> Floats:
         """Median of the target."""
-        return np.array([weighted_quantile(one_score(y), weight, 0.5)])
+        return np.array([middle_quantile(one_score(y), weight, 0.5)])
 
 
 @dataclass(frozen=True)
@@ -187,6 +198,7 @@ class Poisson(LogMean):
     """
 
     name: ClassVar[str] = "poisson"
+    aliases: ClassVar[tuple[str, ...]] = ("count:poisson", "mean_poisson_deviance")
     switch: ClassVar[int] = switches.POISSON
 
     def check_target(self, y: NDArray[Any]) -> None:
@@ -205,6 +217,7 @@ class Gamma(LogMean):
     """
 
     name: ClassVar[str] = "gamma"
+    aliases: ClassVar[tuple[str, ...]] = ("reg:gamma", "mean_gamma_deviance")
     switch: ClassVar[int] = switches.GAMMA
 
     def check_target(self, y: NDArray[Any]) -> None:
@@ -228,6 +241,7 @@ class Tweedie(LogMean):
     power: float = 1.5
 
     name: ClassVar[str] = "tweedie"
+    aliases: ClassVar[tuple[str, ...]] = ("reg:tweedie",)
     switch: ClassVar[int] = switches.TWEEDIE
 
     def __post_init__(self) -> None:

@@ -5,7 +5,7 @@ observation, however much it counts: a weight of two gives the value of a row th
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -39,6 +39,24 @@ class Metric:
     spread: Measure = field(compare=False)
     # From the truth and the number of classes: why it says nothing of such rows, whatever is predicted; "" where it says something.
     refuses: Callable[[NDArray[Any], int], str] | None = field(default=None, compare=False)
+    of_positive: bool = False  # of two classes it is of the positive one, which is the second unless `for_positive` says otherwise
+
+    def for_positive(self, positive: int) -> "Metric":
+        """The same metric of two classes with this one (0 or 1) as the positive class; itself where that makes no difference."""
+        if not self.of_positive or positive == 1:
+            return self
+        refuses = self.refuses
+
+        def measure(y: NDArray[Any], prediction: NDArray[Any], weight: Floats | None) -> float:
+            return self.measure(1 - y, swapped(prediction), weight)
+
+        def spread(y: NDArray[Any], prediction: NDArray[Any], weight: Floats | None) -> float:
+            return self.spread(1 - y, swapped(prediction), weight)
+
+        def refused(y: NDArray[Any], n_classes: int) -> str:
+            return "" if refuses is None else refuses(1 - y.astype(np.int64), n_classes)
+
+        return replace(self, measure=measure, spread=spread, refuses=refused)
 
     def check(self, y: Any) -> "Metric":
         """It can be had for this target, whatever is predicted: to be asked before any work. Gives itself, or raises TargetError."""
@@ -165,5 +183,10 @@ def is_one_class(y: NDArray[Any], _: int) -> str:
 
 
 def has_no_second_class(y: NDArray[Any], n_classes: int) -> str:
-    """Why rows say nothing of finding the second of two classes."""
-    return "no row is of the second class" if n_classes == 2 and not (y == 1).any() else ""
+    """Why rows say nothing of finding the positive one of two classes, the second."""
+    return "no row is of the positive class" if n_classes == 2 and not (y == 1).any() else ""
+
+
+def swapped(prediction: NDArray[Any]) -> NDArray[Any]:
+    """Class numbers (n,), or probabilities (n, 2), of two classes that change places."""
+    return 1 - prediction if prediction.ndim == 1 else prediction[:, ::-1]

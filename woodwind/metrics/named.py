@@ -1,8 +1,7 @@
 """Metrics by name."""
 
-import difflib
-
 from woodwind.base.errors import ParameterError
+from woodwind.base.nearest import nearest, spelling
 from woodwind.metrics import labels, numbers, probabilities, ranking
 from woodwind.metrics.metric import CLASSES, NUMBERS, SEVERAL, TWO, Metric
 
@@ -12,7 +11,7 @@ METRICS: dict[str, Metric] = {
     metric.name: metric for metric in (*probabilities.METRICS, *ranking.METRICS, *labels.METRICS, *numbers.METRICS)
 }
 
-# Names that people know from elsewhere, scikit-learn's scorers above all.
+# Names that people know from elsewhere, scikit-learn's scorers above all; of other libraries those that mean exactly the same.
 SYNONYMS: dict[str, str] = {
     "neg_log_loss": "log_loss",
     "logloss": "log_loss",
@@ -50,6 +49,48 @@ SYNONYMS: dict[str, str] = {
     "neg_root_mean_squared_log_error": "rmsle",
     "root_mean_squared_log_error": "rmsle",
     "spearmanr": "spearman",
+    # XGBoost
+    "mlogloss": "log_loss",
+    "merror": "error_rate",
+    # LightGBM
+    "binary_logloss": "log_loss",
+    "binary": "log_loss",
+    "multi_logloss": "log_loss",
+    "multiclass": "log_loss",
+    "softmax": "log_loss",
+    "binary_error": "error_rate",
+    "multi_error": "error_rate",
+    "l1": "mae",
+    "regression_l1": "mae",
+    "l2": "mse",
+    "regression": "mse",
+    "regression_l2": "mse",
+    "l2_root": "rmse",
+    # CatBoost, whose names are written together; of labels, the cross entropy is the log loss.
+    "crossentropy": "log_loss",
+    "brierscore": "brier",
+    "zerooneloss": "error_rate",
+    "balancedaccuracy": "balanced_accuracy",
+    "medianabsoluteerror": "median_absolute_error",
+}
+
+# Metrics of other libraries that none of ours is, and what comes nearest.
+NONE_OF_OURS: dict[str, str] = {
+    "aucpr": "It joins the points by curves. The nearest is 'average_precision', which has steps.",
+    "prauc": "It joins the points by lines. The nearest is 'average_precision', which has steps.",
+    "auc_mu": "The nearest is 'auc'.",
+    "totalf1": "The nearest is 'f1_macro'.",
+    "f1_weighted": "The nearest is 'f1_macro'.",
+    "msle": "The nearest is 'rmsle', its root.",
+    "mean_squared_log_error": "The nearest is 'rmsle', its root.",
+    "smape": "The nearest is 'mape'.",
+    "precision": "The nearest is 'f1', or 'average_precision'.",
+    "recall": "The nearest is 'f1', or 'balanced_accuracy'.",
+    "quantile": "The nearest is 'mae'.",
+    "huber": "The nearest is 'mae'.",
+    "poisson": "The nearest is 'rmse'.",
+    "gamma": "The nearest is 'rmse'.",
+    "tweedie": "The nearest is 'rmse'.",
 }
 
 DEFAULTS = {TWO: "log_loss", SEVERAL: "log_loss", NUMBERS: "rmse"}
@@ -66,19 +107,30 @@ def default_metric(task: str) -> Metric:
     return METRICS[DEFAULTS[_known(task)]]
 
 
+def find_metric(name: str) -> Metric | None:
+    """The metric of a name, ours or another library's; None where there is none."""
+    plain = spelling(name)
+    return METRICS.get(SYNONYMS.get(plain, plain))
+
+
+def nearest_metric(name: str) -> str:
+    """What comes nearest to a name that no metric has, or may have been meant by it; "" where that cannot be guessed."""
+    if spelling(name) in NONE_OF_OURS:
+        return NONE_OF_OURS[spelling(name)]
+    near = nearest(name, (*METRICS, *SYNONYMS))
+    return f"Did you mean {SYNONYMS.get(near[0], near[0])!r}?" if near else ""
+
+
 def metric_named(name: str, task: str | None = None) -> Metric:
     """The metric of a name, or of one that scikit-learn has for it; "auto" is the default of the task."""
     if task is not None:
         _known(task)
         if name == "auto":
             return default_metric(task)
-    plain = str(name).strip().lower().replace("-", "_").replace(" ", "_")
-    metric = METRICS.get(SYNONYMS.get(plain, plain))
+    metric = find_metric(name)
     allowed = tuple(METRICS) if task is None else names_for(task)
     if metric is None:
-        near = difflib.get_close_matches(plain, (*METRICS, *SYNONYMS), n=1, cutoff=0.5)
-        hint = f" Did you mean {SYNONYMS.get(near[0], near[0])!r}?" if near else ""
-        raise ParameterError(f"metric must be one of {', '.join(allowed)}, but it is {name!r}.{hint}")
+        raise ParameterError(f"metric must be one of {', '.join(allowed)}, but it is {name!r}. {nearest_metric(name)}".rstrip())
     if task is not None and task not in metric.tasks:
         kind = "classes" if metric.tasks == CLASSES else "numbers"
         raise ParameterError(f"metric {metric.name!r} is for {kind}, and the task is {task!r}. Choose one of {', '.join(allowed)}.")

@@ -121,7 +121,7 @@ def precision_parts(y: Integers, shares: Floats, weight: Floats | None, spread: 
     n_classes = shares.shape[1]
     labels = np.array([1]) if n_classes == 2 else np.flatnonzero(np.bincount(y, minlength=n_classes))
     if n_classes == 2 and not (y == 1).any():
-        _undefined("The average precision", "no row is of the second class")
+        _undefined("The average precision", "no row is of the positive class")
         return NAN, NAN
     values, own = [], np.zeros(len(y))
     for label in labels:
@@ -153,12 +153,13 @@ METRICS = (
     Metric("auc", "area under the ROC curve; of several classes the mean by weight", CLASSES, True, "proba", auc, auc_spread, is_one_class),
     Metric(
         "average_precision",
-        "area under the precision-recall curve as a step function: of the second class, of several their mean",
+        "area under the precision-recall curve as a step function: of the positive class, of several their mean",
         CLASSES,
         True,
         "proba",
         average_precision,
         average_precision_spread,
         has_no_second_class,
+        of_positive=True,
     ),
 )

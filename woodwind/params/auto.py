@@ -11,6 +11,19 @@ Metric = Annotated[
     "What members and their blend are judged by, such as 'log_loss', 'auc', 'accuracy', 'rmse' or 'mae'. 'auto': log loss for classes, "
     "root mean squared error for numbers.",
 ]
+Positive = Annotated[
+    Any, spelled("None or a label"), "Which of two classes is the positive one, that F1, average precision, the threshold and the report "
+    "are about. None: the rarer one.",
+]
+Threshold = Annotated[
+    Any, spelled("None, a number, 'f1', 'balanced' or costs"), "The probability from which on the positive class is predicted: a number "
+    "such as 0.3, or chosen from rows out of fold by 'f1', by 'balanced' (accuracy), or by costs such as 'cost:fp=1,fn=5'. None: the "
+    "likelier class.",
+]
+Also = Annotated[
+    Sequence[str], spelled("names of metrics"), "More metrics for the leaderboard, such as 'auc' and 'f1'; members are weighed by `metric` "
+    "alone.",
+]
 Seconds = Annotated[float | None, above(0), "Seconds for everything. None: as long as members help, or as `models` says."]
 Models = Annotated[
     int | None, at_least(1), "How many members are tried, instead of a time: then the result is the same on every run."
@@ -33,6 +46,9 @@ class AutoParams:
     time: Seconds = 60.0
     models: Models = None
     metric: Metric = "auto"
+    also: Also = ()
+    positive: Positive = None
+    threshold: Threshold = None
     exclude: Exclude = ()
     categorical_features: Categorical = None
     checkpoint: Folder = None

@@ -1,11 +1,11 @@
 """One validator, one wording: owner, parameter, what is allowed, what came, what to do."""
 
-import difflib
 import inspect
 import reprlib
 from typing import Any, Literal, TypeVar, get_origin
 
 from woodwind.base.errors import ParameterError
+from woodwind.base.nearest import did_you_mean
 from woodwind.params.bounds import alternatives, fits, is_number, plain
 from woodwind.params.describe import Knob, declared
 
@@ -51,11 +51,8 @@ def _is_within(knob: Knob, part: Any, value: Any) -> bool:
 
 def _advice(knob: Knob, value: Any) -> str:
     """What to do next: the nearest spelling, the number that was meant, or else the default."""
-    if isinstance(value, str):
-        spelling = value.lower().replace("-", "_").replace(" ", "_")
-        near = difflib.get_close_matches(spelling, knob.options(), n=1, cutoff=0.5)
-        if near:
-            return f"Did you mean {near[0]!r}?"
+    if isinstance(value, str) and (meant := did_you_mean(value, knob.options())):
+        return meant
     number = _meant(value)
     if number is not None and _is_allowed(knob, number):
         return f"Write {knob.name}={number!r}."

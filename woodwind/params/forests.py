@@ -36,17 +36,23 @@ class ForestParams:
         "Judge the forest by the rows that each tree has not seen: True for accuracy or R2, the name of a scorer, or a function "
         "of (truth, prediction).",
     ] = False
+    categorical_features: Categorical = None
+    n_jobs: Jobs = None
+    random_state: RandomState = None
+    verbose: Verbose = 0
+    warm_start: WarmStart = False
+
+
+@knobs
+class ForestBins:
+    """What large nodes look at, where thresholds are not drawn at random."""
+
     max_bins: Annotated[
         int | None,
         between(2, 255),
         "Most bins of a column in nodes of many rows; nodes of at most 32 rows, and tables of at most 1,024, consider every threshold. "
         "None: all nodes do.",
     ] = 255
-    categorical_features: Categorical = None
-    n_jobs: Jobs = None
-    random_state: RandomState = None
-    verbose: Verbose = 0
-    warm_start: WarmStart = False
 
 
 @knobs

@@ -10,11 +10,14 @@ nothing, as scikit-learn asks; `check` looks at the values when `fit` is called.
 """
 
 import dataclasses
+import functools
 import inspect
 from typing import Any, TypeVar, dataclass_transform, get_type_hints
 
+from woodwind.base.errors import ParameterNameError
 from woodwind.params.bounds import CountOrShare, First, NotZero, OneOf, Range, Spelled
 from woodwind.params.describe import declared, fill
+from woodwind.params.unknown import unknown_parameters
 
 __all__ = ["above", "at_least", "between", "count_or_share", "first", "inside", "knobs", "not_zero", "one_of", "share", "spelled"]
 
@@ -32,6 +35,8 @@ def knobs(cls: C) -> C:
         if name in inspect.get_annotations(cls) and is_first(kind):
             setattr(cls, name, dataclasses.field(default=getattr(cls, name), kw_only=False))
     dataclasses.dataclass(kw_only=True, eq=False, repr=False)(cls)  # changes the class in place
+    if hasattr(cls, "set_params"):
+        _answer_unknown_names(cls)
     _order_signature(cls)
     fill(cls)
     return cls
@@ -100,6 +105,33 @@ def _inherit_annotations(cls: type) -> None:
         if dataclasses.is_dataclass(base):
             known |= get_type_hints(base, include_extras=True)
     cls.__annotations__ = own | {name: known[name] for name in cls.__dict__ if name in known and name not in own}
+
+
+def _answer_unknown_names(cls: type) -> None:
+    """Let the constructor of an estimator say what a name that it does not have is called here, and that values have names."""
+    plain: Any = cls.__init__  # type: ignore[misc]
+    valid = [knob.name for knob in declared(cls)]
+    loose = sum(not field.kw_only for field in dataclasses.fields(cls))
+
+    @functools.wraps(plain)
+    def init(self: Any, *given: Any, **named: Any) -> None:
+        owner = type(self).__name__
+        unknown = {name: value for name, value in named.items() if name not in valid}
+        if unknown:
+            raise unknown_parameters(owner, unknown, valid, fit_names(type(self)))
+        if len(given) > loose:
+            raise ParameterNameError(
+                f"{owner}: {len(given) - loose} of the values came without a name. Give each with its name, as in "
+                f"{owner}({valid[0]}=...). There are {', '.join(valid)}."
+            )
+        plain(self, *given, **named)
+
+    cls.__init__ = init  # type: ignore[misc]
+
+
+def fit_names(cls: type) -> list[str]:
+    """The arguments of `fit` beside the table and its target."""
+    return [name for name in inspect.signature(cls.fit).parameters if name not in ("self", "X", "y")] if hasattr(cls, "fit") else []
 
 
 def _order_signature(cls: type) -> None:

@@ -8,8 +8,8 @@ from woodwind.params.knobs import first, knobs, spelled
 Folds = Annotated[
     Any,
     spelled("an integer of at least 2, a splitter of scikit-learn, or an iterable of (training rows, held-out rows)"),
-    "How rows are held out, so that no member is asked about rows that it has learnt. An integer is a number of folds, in which each "
-    "class has its share.",
+    "How rows are held out, so that no member is asked about rows that it has learnt. An integer is a number of folds, shuffled by "
+    "random_state, in which each class has its share; rows in the order of time take a splitter, such as TimeSeriesSplit.",
 ]
 
 

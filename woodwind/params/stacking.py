@@ -42,8 +42,9 @@ class StackParams:
     cv: Annotated[
         Any,
         spelled("an integer of at least 2, a splitter of scikit-learn, an iterable of (training rows, held-out rows), or 'prefit'"),
-        "How rows are held out for 'folds'; for 'bootstrap' an integer: the number of samples. With groups, an integer is a number of "
-        "folds of whole groups. 'prefit': members of the first layer are trained, and X are rows that they have not seen.",
+        "How rows are held out for 'folds'; for 'bootstrap' an integer: the number of samples. A number of folds is shuffled by "
+        "random_state, in which each class has its share; with groups, of whole groups. Rows in the order of time take a splitter, such as "
+        "TimeSeriesSplit. 'prefit': members of the first layer are trained, and X are rows that they have not seen.",
     ] = 5
     nested_folds: Annotated[
         bool,

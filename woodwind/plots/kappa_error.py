@@ -6,10 +6,10 @@ from typing import Any
 import numpy as np
 from matplotlib.axes import Axes
 
-from woodwind.base.errors import DataError
+from woodwind.base.errors import DataError, ParameterError
 from woodwind.diversity import kappa
 from woodwind.plots.labels import name_over, name_points, outstanding, shortened
-from woodwind.plots.members import Floats, Said
+from woodwind.plots.members import Floats, Said, holds_classifiers
 from woodwind.plots.style import MARKS, Look, axes_for, finish, point_style, settle, write_axes
 
 CLOUD = "woodwind: pairs"
@@ -62,6 +62,11 @@ class KappaErrorDisplay:
         ax : matplotlib axes, default=None
             Where to draw; None for a new figure.
         """
+        if not holds_classifiers(estimators):
+            raise ParameterError(
+                f"{cls.__name__}: kappa is a measure of labels, and the members are no trained classifiers. MemberCorrelationDisplay shows "
+                "how alike the errors of regressors are."
+            )
         said = Said.by(estimators, X, y, cls.__name__)
         return cls._of(said, name, ax)
 
@@ -70,7 +75,14 @@ class KappaErrorDisplay:
         cls, y_true: Any, y_pred: Any, *, member_names: Sequence[str] | None = None, name: str | None = None, ax: Axes | None = None
     ) -> "KappaErrorDisplay":
         """The same from labels that members predict, (n, m), or a dict of them by name."""
-        return cls._of(Said.of(y_true, y_pred, member_names, cls.__name__), name, ax)
+        said = Said.of(y_true, y_pred, member_names, cls.__name__)
+        fractions = said.said.dtype.kind == "f" and bool((said.said != np.rint(said.said)).any())
+        if fractions:
+            raise DataError(
+                f"{cls.__name__}: kappa is a measure of labels, and y_pred has numbers with a fraction. MemberCorrelationDisplay shows how "
+                "alike the errors of regressors are; of probabilities take the most probable label."
+            )
+        return cls._of(said, name, ax)
 
     @classmethod
     def _of(cls, said: Said, name: str | None, ax: Axes | None) -> "KappaErrorDisplay":

@@ -92,6 +92,9 @@ class MarginDisplay:
 
 def margins_of(ensemble: Any, X: Any, y: Any, owner: str) -> Any:
     """The margins of one ensemble."""
+    if not hasattr(ensemble, "classes_"):
+        kind = type(ensemble).__name__
+        raise ParameterError(f"{owner}: {kind} has no predict_proba and no classes_. StrengthDiversityDisplay is for numbers.")
     if has_row_weights(ensemble) and str(getattr(ensemble, "algorithm", "samme")).lower() != "samme.r":
         learners, classes = learners_of(ensemble), np.asarray(ensemble.classes_)
         weights = np.asarray(ensemble.estimator_weights_)[: len(learners)]

@@ -29,7 +29,9 @@ def mistakes(facts: Facts) -> Facts | None:
     if numbers:
         caption += " The residual is the truth less the prediction, as in the pictures above."
     if found["hidden"] > 0:
-        caption += f" The most important columns are shown; {count(found['hidden'])} more are not."
+        n_shown, hidden = count(len(found["columns"])), count(found["hidden"])
+        which = f"The {n_shown} most important columns" if facts.get("importance") else f"The first {n_shown} columns of the table"
+        caption += f" {which} are shown; {hidden} more are not."
     return {
         "numbers": numbers,
         "how_sure": "Residual" if numbers else "Chance of the truth",

@@ -25,7 +25,7 @@ def quality(facts: Facts) -> Facts | None:
         return None
     if facts["task"] == "regression":
         return {"figures": number_figures(found)}
-    return {"figures": class_figures(found, facts), "classes": class_rows(found)}
+    return {"figures": class_figures(found, facts), "classes": class_rows(found), "thresholds": threshold_table(found, facts)}
 
 
 def class_figures(found: Facts, facts: Facts) -> list[Facts]:
@@ -166,6 +166,26 @@ def class_rows(found: Facts) -> list[Facts]:
             "precision": percent(one["precision"]),
         })
     return out
+
+
+def threshold_table(found: Facts, facts: Facts) -> Facts | None:
+    """Precision, recall and F1 by threshold."""
+    table = found.get("thresholds")
+    if not table:
+        return None
+    rows = [
+        {
+            "threshold": f"{one['threshold']:.3g}" + (" (used)" if one["used"] else ""), "threshold_value": one["threshold"],
+            **{name: percent(one[name]) for name in ("precision", "recall", "predicted")}, "f1": number(one["f1"]), "used": one["used"],
+        }
+        for one in table["rows"]
+    ]  # fmt: skip
+    positive = called(facts["target"], table["positive"], 24)
+    caption = (
+        f"If {positive} were predicted from this probability on, of rows held out: precision is the share of such predictions that are "
+        f"right, recall the share of the rows of {positive} that is found. Another threshold: woodwind fit --threshold."
+    )
+    return {"rows": rows, "positive": positive, "caption": caption}
 
 
 def number_figures(found: Facts) -> list[Facts]:

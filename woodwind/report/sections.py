@@ -12,7 +12,7 @@ from markupsafe import Markup
 from woodwind.report.figures import spark
 from woodwind.report.rows import Track, bar_row, point_row
 from woodwind.report.text import count, duration, fixed, listing, number, percent, places_for, shown, trimmed
-from woodwind.report.words import how_good, looks_at, metric_title, part_name, sentence, severity, watch_out
+from woodwind.report.words import TITLES, how_good, looks_at, metric_title, part_name, sentence, severity, watch_out
 
 Facts = dict[str, Any]
 
@@ -95,18 +95,26 @@ def leaderboard(facts: Facts) -> Facts | None:
     are_shares = weights_are_shares(entries)
     errors = sorted(one["standard_error"] or 0.0 for one in scored)
     usual = errors[len(errors) // 2] if errors else 0.0
-    rows = [_entry_row(one, track, level, are_shares, usual) for one in entries]
+    further = list(entries[0].get("also") or ())
+    rows = [{**_entry_row(one, track, level, are_shares, usual), "also": _further(one, further)} for one in entries]
     guess = facts.get("comparison", {}).get("guess", {}).get("score")
     if guess is not None:
         what = "the mean" if facts["task"] == "regression" else "the shares of the classes"
-        rows.append(_guess_row(guess, track, level, f"always {what}"))
+        rows.append({**_guess_row(guess, track, level, f"always {what}"), "also": _further({}, further)})
     caption = (
         "Scores are of rows that were held out, so no model had learnt them; for the ensemble its weights were chosen without them, too. "
         "Points have whiskers of two standard errors: models whose whiskers overlap widely may have changed places by chance. "
         "The last column is the time to predict one row among many."
     )
     caption += "" if are_shares else f" {FACTORS}"
-    return {"metric": metric_title(facts), "arrow": "Better is to the left", "rows": rows, "caption": caption}
+    also = [TITLES.get(one, shown(one, 40)) for one in further]
+    return {"metric": metric_title(facts), "arrow": "Better is to the left", "rows": rows, "caption": caption, "also": also}
+
+
+def _further(entry: Facts, names: Sequence[str]) -> list[Facts]:
+    """The cells of further metrics."""
+    found = [(entry.get("also") or {}).get(name) for name in names]
+    return [{"value": "" if one is None else one, "written": "–" if one is None else number(one, 4)} for one in found]
 
 
 def weights_are_shares(members: Sequence[Facts]) -> bool:

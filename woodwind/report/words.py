@@ -28,6 +28,14 @@ TITLES = {
     "spearman": "Rank correlation",
 }
 PARTS = {
+    "leaderboard": "the leaderboard",
+    "suspicions": "what is odd about the data",
+    "made": "how it was made",
+    "split": "how rows were held out",
+    "use": "how to use it",
+    "curves": "learning curves",
+    "mistakes": "the worst mistakes",
+    "metrics": "further metrics",
     "comparison": "the comparison with guessing",
     "quality": "how good it is",
     "data": "the columns of the data",
@@ -114,8 +122,10 @@ def how_split(facts: dict[str, Any]) -> Markup:
     if "time" in found["by"]:
         along = Markup(" along {}").format(columns["time"]) if "time" in columns else Markup("")
         together = " A group counts from its first row on." if "groups" in found["by"] else ""
-        words = "Scored by later rows: {}, in {} {} of time{}, each by models that had learnt what came before it.{}"
-        return Markup(words).format(some, folds, "block" if folds == 1 else "blocks", along, together)
+        words = "Scored by later rows: {}, in {} {} of time{}, each by models that had learnt what came before it.{}{}"
+        scored = found.get("scored", held)
+        first = f" The first {count(held - scored)} of them only serve to weigh members: scores are of the {count(scored)} after them."
+        return Markup(words).format(some, folds, "block" if folds == 1 else "blocks", along, together, first if scored < held else "")
     if "groups" in found["by"]:
         of = Markup(" of {}").format(columns["group"]) if "group" in columns else Markup("")
         words = "Scored by other groups{}: {}, {}, and none of the {} groups was on both sides of a split."
@@ -162,7 +172,10 @@ def looks_at(facts: dict[str, Any]) -> list[Markup]:
     """Sentences about the columns that matter."""
     importance = facts.get("importance")
     if not importance:
-        return [Markup("There was no time to measure what it looks at.")]
+        missing = [one for one in facts.get("left_out", ()) if one["part"] == "importance"]
+        if any(has_failed(one) for one in missing):
+            return [Markup("What it looks at is not known: measuring it failed.")]
+        return [Markup("There was no time to measure what it looks at.")] if missing else []
     columns = importance["columns"]
     most, clear = max((one["more"] for one in columns), default=0.0), clear_columns(importance)
     if not clear:
@@ -216,10 +229,20 @@ def watch_out(facts: dict[str, Any]) -> list[Markup]:
         if total > 0.0 and first["more"] > PILLAR * total and importance["n_columns"] > 2 and first in clear_columns(importance):
             words = "It rests on {}: make sure that this column is known, and means the same, when you predict."
             out.append(Markup(words).format(strong(first["name"])))
-    if facts.get("left_out"):
-        names = listing([part_name(one) for one in facts["left_out"]], 9)
-        out.append(Markup("This report is not complete: there was no time for {}.").format(names))
+    missing = facts.get("left_out") or []
+    for one in missing:
+        if has_failed(one):
+            words = "This report is not complete. It failed to measure {}, which is a fault of Woodwind and not of the data: {}."
+            out.append(Markup(words).format(part_name(one), shown(one["why"], 300).removeprefix("it failed: ").rstrip(".")))
+    late = [part_name(one) for one in missing if not has_failed(one)]
+    if late:
+        out.append(Markup("This report is not complete: there was no time for {}.").format(listing(late, 9)))
     return out or [Markup("Nothing suspicious was found. Rows from another time or place than these may still be predicted worse.")]
+
+
+def has_failed(left_out: dict[str, Any]) -> bool:
+    """Whether a part is missing because it failed, not for want of time. Facts of older models say so in words alone."""
+    return bool(left_out.get("failed", str(left_out["why"]).startswith("it failed")))
 
 
 def part_name(left_out: dict[str, Any]) -> str:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from woodwind.base.errors import ParameterError
+from woodwind.base.sound import sound_shapes
 from woodwind.select.facts import Floats, Integers, Mask, Region, SelectionFacts
 
 MEASURES = ("double_fault", "q", "ratio_of_errors")
@@ -25,6 +26,11 @@ class Clusters:
 
     accuracy: Floats  # (c, m)
     diversity: Floats  # (c, m)
+
+    def check(self) -> "Clusters":
+        """Both are known of the same clusters and members; gives itself, or raises DataError."""
+        sound_shapes("clusters", {"accuracy": (self.accuracy, "c m"), "diversity": (self.diversity, "c m")})
+        return self
 
 
 # Clusters in place of neighbours.

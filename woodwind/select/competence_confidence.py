@@ -10,6 +10,7 @@ import numpy as np
 from scipy.optimize import nnls
 
 from woodwind.base.errors import DataError, ParameterError
+from woodwind.base.sound import sound, sound_shapes
 from woodwind.select.facts import Floats, Mask, SelectionFacts
 
 
@@ -19,6 +20,12 @@ class Learnt:
 
     weights: Floats  # (m,) of the members, adding up to one
     size: int  # members that are asked for each query
+
+    def check(self) -> "Learnt":
+        """Members have weights, and some are asked; gives itself, or raises DataError."""
+        sound_shapes("selection by confidence", {"weights": (self.weights, "m")})
+        sound((self.weights >= 0.0).all() and 1 <= self.size <= len(self.weights), "no member is asked, or more than there are")
+        return self
 
 
 def learn_weights_and_size(facts: SelectionFacts, *, ridge: float = 1e-3) -> Learnt:

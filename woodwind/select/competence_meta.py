@@ -48,6 +48,8 @@ class NaiveBayes:
         for name in ("hit", "share"):
             sound_array(getattr(self, name), self.hit.shape, f"{name} of near rows")
         sound(np.isfinite(self.similar), "similar rows add something endless")
+        # Where members are always right, or never, the constant is endless.
+        sound(not np.isnan(self.constant) and np.isfinite([self.accuracy, self.sure]).all(), "what a step adds is no number")
         return self
 
 

@@ -180,6 +180,17 @@ def rehearse(method: Method, facts: Facts, options: Options) -> None:
     asked(method, method.mode, facts, Queries(votes, shares, region, region), {**options})
 
 
+def rehearse_small(method: Method, n_members: int, n_classes: int, options: Options) -> None:
+    """The same for so many members, on four rows that are made up here; no classes for numbers."""
+    rows, members = np.arange(4)[:, None], np.arange(n_members)
+    facts: Facts = NumberFacts((rows + members).astype(np.float64), np.zeros(4))
+    if n_classes:
+        votes = (rows + members) % 2
+        facts = SelectionFacts.of(votes, rows[:, 0] // 2, n_classes, np.eye(n_classes)[votes])
+    # A meta-classifier of the user would be trained.
+    rehearse(method, facts, {name: value for name, value in options.items() if name != "meta_train"})
+
+
 _LOCAL = "Woods, Kegelmeyer & Bowyer 1997"
 _PRIOR = "Giacinto & Roli 1999"
 _KNORA = "Ko, Sabourin & Britto 2008"

@@ -39,6 +39,11 @@ class Search:
         """Rows."""
         return len(self.table)
 
+    @property
+    def width(self) -> int:
+        """Columns of a query."""
+        return int(self.table.shape[1])
+
     @cached_property
     def _euclidean(self) -> "EuclideanRows":
         return EuclideanRows.of(self.table)

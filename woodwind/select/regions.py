@@ -36,6 +36,11 @@ class BalancedSearch:
         sound_array(self.truth, (len(self.table),), "the classes of rows")
         return self
 
+    @property
+    def width(self) -> int:
+        """Columns of a query."""
+        return int(self.table.shape[1])
+
     @cached_property
     def _classes(self) -> "list[tuple[Integers, Search]]":
         present = [np.flatnonzero(self.truth == label) for label in np.unique(self.truth)]
@@ -129,6 +134,11 @@ class ClusterSearch:
         Search(self.centres).check()
         return self
 
+    @property
+    def width(self) -> int:
+        """Columns of a query."""
+        return int(self.centres.shape[1])
+
     def near(self, queries: Floats, k: int | None, threads: int = 1) -> Region:
         """The number of the nearest centre (q, 1), and its distance."""
         return Search(self.centres).near(queries, 1, threads)
@@ -153,11 +163,17 @@ class FastSearch:
         Search(self.table).check()
         sound_array(self.centres, (len(self.clusters), self.table.shape[1]), "the centres of clusters")
         sound(1 <= self.probes <= len(self.clusters), "there are no clusters to look into")
+        sound(all(own.ndim == 1 for own, _ in self.clusters), "the rows of a cluster are no list")
         owned = np.concatenate([own for own, _ in self.clusters])
         sound(np.array_equal(np.sort(owned), np.arange(len(self.table))), "a row is in no cluster, or in two")
         for own, search in self.clusters:
-            sound(len(own) == search.n_rows and search.table.shape[1] == self.table.shape[1], "a cluster has other rows than it should")
+            sound(len(own) == search.n_rows and search.width == self.width, "a cluster has other rows than it should")
         return self
+
+    @property
+    def width(self) -> int:
+        """Columns of a query."""
+        return int(self.table.shape[1])
 
     @classmethod
     def of(cls, table: Floats, seed: int) -> "FastSearch":

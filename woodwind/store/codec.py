@@ -34,8 +34,10 @@ LARGEST_WHOLE = 2**53
 SMALL = 64
 # Lists in lists; what training makes has five or six.
 DEEPEST = 60
-# Hexadecimals of the largest whole number.
-MOST_DIGITS = 4096
+# Things in things; a voting of votings has two for each.
+MOST_NESTED = 64
+# Hexadecimals of the largest whole number: Python writes no more than 4300 decimals of one.
+MOST_DIGITS = 3500
 
 Json = Any
 
@@ -47,6 +49,7 @@ class Encoder:
         self.arrays: list[NDArray[Any]] = []
         self.things: list[Json] = []
         self._places: dict[int, tuple[int, Any]] = {}  # by identity; the thing is kept, so that its identity stays its own
+        self._inside = 0  # things that the one is part of that is being written
 
     def value(self, given: Any, where: str, depth: int = 0) -> Json:
         """The JSON of a value; `where` it stands is told if it cannot be stored."""
@@ -110,8 +113,12 @@ class Encoder:
         name = kind_of(given)
         if name is None:
             raise NotStorableError(f"{where} is {_described(given)}, which a model file cannot hold.")
+        if self._inside >= MOST_NESTED:
+            raise NotStorableError(f"{where[:200]} ...: models are nested more than {MOST_NESTED} deep, which no model file holds.")
         self._places[id(given)] = (-1, given)
+        self._inside += 1
         parts = {part: self.value(value, f"{where}.{part}") for part, value in parts_of(name, given).items()}
+        self._inside -= 1
         self.things.append({"kind": name, "parts": parts})
         self._places[id(given)] = (len(self.things) - 1, given)
         return len(self.things) - 1

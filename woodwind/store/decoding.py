@@ -9,14 +9,15 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from woodwind.store.codec import DEEPEST, LARGEST_WHOLE, MOST_DIGITS, SMALL, Json
+from woodwind.store.codec import DEEPEST, LARGEST_WHOLE, MOST_DIGITS, MOST_NESTED, SMALL, Json
 from woodwind.store.container import DTYPES, LAST_POINT, MOST_DIMENSIONS, Damage, demand, demanded, sound
-from woodwind.store.kinds import KINDS, whole_of
+from woodwind.store.kinds import KINDS, shown_of, whole_of
 
 # Items of an array that stands in the header, which could not be longer.
 MOST_ITEMS = 1 << 28
-# Things, each counted as often as it is part of something: a thousand bytes could otherwise name a model that takes for ever to ask.
-MOST_THINGS = 1 << 24
+# Things, each counted as often as it will be asked: so many times those that there are, and so many more. A thousand bytes could otherwise
+# name a model that takes for ever to ask. Where fitted models are members of each other, each is there twice: that is 14 in each other.
+MOST_TIMES, MOST_MORE = 64, 1 << 14
 
 
 class Decoder:
@@ -29,12 +30,15 @@ class Decoder:
         self._things: list[Any] = []
         self._asked: set[int] = set()
         self._sizes: list[int] = []  # things of which each consists, with repetition
+        self._depths: list[int] = []  # things in things
         demand(type(things) is list, "its list of things is none")
+        self._most = MOST_TIMES * len(things) + MOST_MORE
         for number, given in enumerate(things):
             if only is None or number in only:
                 self._add(given)
             else:
                 self._sizes.append(0)
+                self._depths.append(0)
                 self._things.append(None)
 
     def part(self, number: int) -> Any:
@@ -52,10 +56,15 @@ class Decoder:
         demand(type(given) is dict and given.keys() == {"kind", "parts"}, "a thing is described in other words than it should be")
         name, parts = demanded(given, "kind", str), demanded(given, "parts", dict)
         demand(name in KINDS, f"it holds a {name[:60]!r}, which this version of Woodwind does not know")
-        self._size = 1
-        made = {part: self.value(value) for part, value in parts.items()}
-        demand(self._size <= MOST_THINGS, "its things are part of each other too often")
+        self._size, self._depth, made, shown = 1, 0, {}, shown_of(name)
+        for part, value in parts.items():
+            before = self._size
+            made[part] = self.value(value)
+            self._size = before if part in shown else self._size
+        demand(self._size <= self._most, "its things are part of each other too often")
+        demand(self._depth < MOST_NESTED, f"its things are nested more than {MOST_NESTED} deep")
         self._sizes.append(self._size)
+        self._depths.append(self._depth + 1)
         self._things.append(whole_of(name, made))
 
     def value(self, given: Json, depth: int = 0) -> Any:
@@ -90,6 +99,7 @@ class Decoder:
         demand(type(given) is int and 0 <= given < len(self._things), "a thing is named that is not there")
         self._asked.add(given)
         self._size += self._sizes[given]
+        self._depth = max(self._depth, self._depths[given])
         return self._things[given]
 
     def _array(self, given: Json, _depth: int) -> NDArray[Any]:

@@ -177,6 +177,13 @@ def parts_of(name: str, thing: Any) -> dict[str, Any]:
     return {field: getattr(thing, field) for field in hints_of(type(thing))}
 
 
+def shown_of(name: str) -> frozenset[str]:
+    """Parts of things of this kind that hold what others hold already, for people to look at: nobody who asks a model goes through them."""
+    keeper = KINDS[name].keeper
+    found: frozenset[str] = getattr(_found(keeper), "SHOWN", frozenset()) if keeper else frozenset()
+    return found
+
+
 def whole_of(name: str, parts: dict[str, Any]) -> Any:
     """The thing of this kind that these parts make, proved sound."""
     cls, keeper = class_of(name), KINDS[name].keeper
@@ -193,6 +200,10 @@ def whole_of(name: str, parts: dict[str, Any]) -> Any:
 
 
 def _from_fields(name: str, cls: type, parts: dict[str, Any]) -> Any:
+    """A field that is younger than the file, which its class names in YOUNGER, has its default."""
+    young = getattr(cls, "YOUNGER", ())
+    if young:
+        parts = {field.name: field.default for field in fields(cls) if field.name in young} | parts
     check_parts(name, parts, hints_of(cls))
     return cls(**parts)
 

@@ -19,9 +19,17 @@ Path = str | os.PathLike[str]
 
 
 def save(path: Path, thing: Any) -> None:
-    """Write a value as a model file: plain values, arrays, and things of the kinds in `kinds.py`."""
+    """Write a value as a model file: plain values, arrays, and things of the kinds in `kinds.py`.
+
+    Before anything is written it is read back, as `load` does it: what could not be opened again is never written.
+    """
     encoder = Encoder()
     value = encoder.value(thing, type(thing).__name__)
+    try:
+        Decoder(encoder.arrays, encoder.things).finished(value)
+    except container.Damage as damage:
+        why = str(damage).removeprefix("the file is damaged: ")
+        raise NotStorableError(f"{type(thing).__name__} could not be opened again from a model file: {why}") from damage.__cause__
     writer = f"woodwind {importlib.import_module('woodwind').__version__}"
     container.write(path, {"writer": writer, "value": value, "things": encoder.things}, encoder.arrays)
 

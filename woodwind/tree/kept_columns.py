@@ -20,21 +20,28 @@ MEMORY = 0.9  # how much the use of columns by earlier trees counts at the next 
 
 
 class KeptColumns:
-    """Columns of a table in one piece, `by_column` uint8[k, n], and where each stands there, `at` int64[F]: -1 for nowhere."""
+    """Columns of a table in one piece, `by_column` uint8[k, n], and where each stands there, `at` int64[F]: -1 for nowhere.
 
-    def __init__(self, codes: Codes, lists: RowLists | None, threads: int) -> None:
+    `whole` keeps all columns of a table of any size.
+    """
+
+    def __init__(self, codes: Codes, lists: RowLists | None, threads: int, whole: bool = False) -> None:
         n, n_features = codes.n_rows, codes.n_features
         self._codes, self._use = codes, np.zeros(n_features)
-        self.all = lists is not None or n * n_features <= WHOLE_BYTES
+        self.all = whole or lists is not None or n * n_features <= WHOLE_BYTES
         self.at: NDArray[np.int64] = np.arange(n_features)
         if lists is not None:
             self.by_column = lists.by_column
             return
         self.by_column = np.empty((n_features if self.all else max(int(SHARE * n_features), 1), n), np.uint8)
         if self.all:
-            self._bring(self.at, self.at, threads)
+            self.bring_all(threads)
         else:
             self.at[:] = -1
+
+    def bring_all(self, threads: int) -> None:
+        """Copy all columns from the rows, where all are kept."""
+        self._bring(self.at, self.at, threads)
 
     def note(self, feature: NDArray[np.int32], count: NDArray[np.int64]) -> None:
         """Take notice of how many rows a finished tree has split by which columns. Threads may do so at once: no tree depends on it."""

@@ -1,6 +1,7 @@
 """The rows of a coded table as lists of their uncommon cells, where that is less to add than whole rows."""
 
 from typing import Any, NamedTuple
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
@@ -45,8 +46,18 @@ def by_length(fours: NDArray[np.uint16]) -> NDArray[np.int32]:
     return order
 
 
+# Growers of all folds ask about the same table.
+_made: "WeakKeyDictionary[Codes, RowLists | None]" = WeakKeyDictionary()
+
+
 def row_lists(codes: Codes) -> RowLists | None:
-    """The lists, if they are so short that adding them is less work than adding whole rows."""
+    """The lists, if they are so short that adding them is less work than adding whole rows; the same ones for whoever asks again."""
+    if codes not in _made:
+        _made[codes] = _row_lists(codes)
+    return _made[codes]
+
+
+def _row_lists(codes: Codes) -> RowLists | None:
     n, n_features = codes.n_rows, codes.n_features
     if n * n_features < LEAST_LISTED or n_features >= 4 << LENGTH_BITS:
         return None

@@ -6,7 +6,6 @@ the sums of each follow (`kernels/shared_bytes.py`). The columns themselves stay
 time that it takes.
 """
 
-from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -35,14 +34,6 @@ class Sharer(NamedTuple):
     factor: int  # its share of the byte is the rank of its code among these, times this
 
 
-class Added(NamedTuple):
-    """A byte of a row that is added to a histogram."""
-
-    place: int  # in the row
-    shared: int  # 1: several columns share it
-    cell: int  # its first
-
-
 class SharedBytes:
     """The bytes that columns share, which are written behind the codes of each row; `start` is where the cells of each feature begin.
 
@@ -62,17 +53,21 @@ class SharedBytes:
             self.sharer_codes[number, : len(values)] = one.codes[values // one.factor % len(one.codes)]
         # Spreading takes some two additions for each value of a byte and each of its columns; a row is spared one for each column less.
         self.rows = 2 * int(self.sharers[:, 1].sum()) // (len(found) - self.n_bytes) if found else NEVER
-        for byte in range(self.n_bytes):
-            _write(codes, [one for one in found if one.byte == byte], codes.n_features + byte, threads)
-        every = [Added(place, 0, cell) for place, cell in zip(codes.places.tolist(), start[:-1].tolist(), strict=True)]
-        share = {one.feature for one in found}
-        joined = [one for feature, one in enumerate(every) if feature not in share]
-        joined += [Added(codes.n_features + byte, 1, BYTE * byte) for byte in range(self.n_bytes)]
-        n_words = codes.by_row.shape[1] // WORD
-        words = _steps(every, n_words) + _steps(joined, n_words)
-        self.steps: Integers = np.array([step for word in words for step in word], np.int64).reshape(-1, STEP_WIDTH)
-        ends = np.cumsum([0, *map(len, words)])
-        self.steps_at: Integers = np.stack([ends[: n_words + 1], ends[n_words:]]).astype(np.int64)
+        by_byte: list[list[Sharer]] = [[] for _ in range(self.n_bytes)]
+        for one in found:
+            by_byte[one.byte].append(one)
+        for byte, together in enumerate(by_byte):
+            _write(codes, together, codes.n_features + byte, threads)
+        alone = np.ones(codes.n_features, np.bool_)
+        alone[[one.feature for one in found]] = False
+        nobody, bytes_ = np.zeros(codes.n_features, np.int64), np.arange(self.n_bytes)
+        every = _steps(codes.places, nobody, start[:-1], codes.by_row.shape[1] // WORD)
+        joined = _steps(
+            np.append(codes.places[alone], codes.n_features + bytes_), np.append(nobody[alone], np.ones_like(bytes_)),
+            np.append(start[:-1][alone], BYTE * bytes_), codes.by_row.shape[1] // WORD,
+        )  # fmt: skip
+        self.steps: Integers = np.concatenate([every[0], joined[0]])
+        self.steps_at: Integers = np.stack([every[1], every[1][-1] + joined[1]])
 
 
 def sharing(codes: Codes, threads: int) -> list[Sharer]:
@@ -109,22 +104,39 @@ def _write(codes: Codes, sharers: list[Sharer], place: int, threads: int) -> Non
     run_ranges(lambda begin, end: write_shared(codes.by_row, features, parts, place, begin, end), codes.n_rows, threads, len(features))
 
 
-def _steps(added: list[Added], n_words: int) -> list[list[Integers]]:
-    """The steps in which each word of a row is added."""
-    of_word: list[list[Added]] = [[] for _ in range(n_words)]
-    for one in sorted(added):
-        of_word[one.place // WORD].append(one)
-    return [[step for kind in (0, 1) for step in _word_steps([one for one in word if one.shared == kind])] for word in of_word]
+def _steps(place: Integers, shared: Integers, cell: Integers, n_words: int) -> tuple[Integers, Integers]:
+    """The steps in which bytes of a row are added, and where those of each word begin and end: (steps, STEP_WIDTH) and (n_words + 1,).
+
+    Of each byte: its place in the row, whether several columns share it, and its first cell. Those of one kind in a word are added
+    together, as many at a time as there can be.
+    """
+    order = np.lexsort((place, shared, place // WORD))
+    place, shared, cell = place[order], shared[order], cell[order]
+    group = 2 * (place // WORD) + shared
+    count = np.bincount(group, minlength=2 * n_words)
+    ends = np.append(0, np.cumsum(_STEPS_OF[count]))
+    nth = np.arange(len(place)) - np.append(0, np.cumsum(count))[group]
+    row, slot = ends[group] + _STEP[count[group], nth], _SLOT[count[group], nth]
+    steps = np.zeros((ends[-1], STEP_WIDTH), np.int64)
+    np.add.at(steps[:, STEP_COUNT], row, 1)
+    steps[row, STEP_SHARED] = shared
+    steps[row, STEP_CELL + slot] = cell
+    some = steps[row, STEP_COUNT] < WORD
+    steps[row[some], STEP_SHIFT + slot[some]] = CODE_BITS * (place[some] % WORD)
+    return steps, ends[::2]
 
 
-def _word_steps(left: list[Added]) -> Iterator[Integers]:
-    """Steps for some bytes of a word, all of one kind: as many at a time as there can be."""
-    for size in AT_ONCE:
-        while len(left) >= size:
-            now, left = left[:size], left[size:]
-            step = np.zeros(STEP_WIDTH, np.int64)
-            step[STEP_COUNT], step[STEP_SHARED] = size, now[0].shared
-            step[STEP_CELL : STEP_CELL + size] = [one.cell for one in now]
-            if size < WORD:
-                step[STEP_SHIFT : STEP_SHIFT + size] = [CODE_BITS * (one.place % WORD) for one in now]
-            yield step
+def _divided() -> tuple[Integers, Integers, Integers]:
+    """For each number of bytes up to WORD: how many steps they take; and for each of them, its step and its place in that step."""
+    step, slot = np.zeros((WORD + 1, WORD), np.int64), np.zeros((WORD + 1, WORD), np.int64)
+    steps = np.zeros(WORD + 1, np.int64)
+    for count in range(WORD + 1):
+        begin = 0
+        for size in AT_ONCE:
+            while count - begin >= size:
+                step[count, begin : begin + size], slot[count, begin : begin + size] = steps[count], np.arange(size)
+                begin, steps[count] = begin + size, steps[count] + 1
+    return steps, step, slot
+
+
+_STEPS_OF, _STEP, _SLOT = _divided()

@@ -1,0 +1,303 @@
+"""Files that somebody has forged: sums hold, and what stands in them is not what training makes. None crashes, hangs or takes memory."""
+
+import json
+import random
+import subprocess
+import sys
+from dataclasses import replace
+from functools import cache
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.neighbors import KNeighborsRegressor
+from sklearn.pipeline import make_pipeline
+from sklearn.tree import DecisionTreeClassifier as TheirClassifier
+from sklearn.tree import DecisionTreeRegressor as TheirTree
+
+import woodwind
+from woodwind import ModelFileError, store
+from woodwind.base.errors import DataError
+from woodwind.estimators.matrix import TableToMatrix
+from woodwind.store.kinds import KINDS
+from woodwind.testing.forged_files import BAD, batch, keep
+from woodwind.testing.forging import forged
+from woodwind.testing.model_graph import Array, Graph, Thing
+from woodwind.testing.stored_models import stored_models
+
+RNG = np.random.default_rng(0)
+NUMBERS = RNG.random((60, 3))
+TARGET = NUMBERS[:, 0] + 0.1 * RNG.random(60)
+LABELS = np.array(["no", "yes", "maybe"])[np.digitize(TARGET, [0.4, 0.7])]
+# Jobs of the main sort take the longest to train, and one of them has what all have.
+SLOW = ("main job, two classes", "main job, numbers")
+
+
+def graph_of(model, tmp_path):
+    store.save(tmp_path / "one.ww", model)
+    return Graph.of((tmp_path / "one.ww").read_bytes())
+
+
+def written(graph, tmp_path):
+    (tmp_path / "forged.ww").write_bytes(graph.data())
+    return tmp_path / "forged.ww"
+
+
+def refusal(graph, tmp_path):
+    with pytest.raises(ModelFileError) as caught:
+        woodwind.load(written(graph, tmp_path))
+    assert "\n" not in str(caught.value)
+    return str(caught.value)
+
+
+def of_kind(graph, kind):
+    return next(thing for thing in graph.things if thing.kind == kind)
+
+
+def learnt(graph, kind):
+    return next(thing for thing in graph.things if thing.kind == kind and thing.parts["learnt"]["dict"]).parts["learnt"]["dict"]
+
+
+@cache
+def stored(name):
+    """One of the models that are forged."""
+    return stored_models(pd.DataFrame, lambda one: one == name)[name].model
+
+
+# Everything at once.
+
+
+@pytest.mark.timeout(300)
+def test_forged_files_of_every_kind_neither_crash_nor_hang_nor_take_memory(tmp_path):
+    """In a process of its own, so that a crash is a failure of this test and not the end of all."""
+    models = stored_models(pd.DataFrame, lambda name: name not in SLOW)
+    for name, (model, rows) in models.items():
+        keep(tmp_path, name, model, rows)
+    kinds = {thing.kind for name in models for thing in Graph.of((tmp_path / f"{name}.ww").read_bytes()).things}
+    assert set(KINDS) - kinds == {"AutoEnsembleRegressor"}
+    found = batch(tmp_path, list(models), 0, 8)
+    assert [one for one in found if one.sort in BAD] == []
+    assert len(found) == 8 * len(models)
+    assert len({one.name for one in found if one.sort == "answered"}) > len(models) / 2, "changes that are always refused test little"
+
+
+@pytest.mark.parametrize("name", ["voting, numbers", "dynamic, fast", "not fitted"])
+def test_a_file_that_was_taken_apart_and_put_together_says_the_same(name, tmp_path):
+    store.save(tmp_path / "two.ww", woodwind.load(written(graph_of(stored(name), tmp_path), tmp_path)))
+    assert (tmp_path / "two.ww").read_bytes() == (tmp_path / "one.ww").read_bytes()
+
+
+def test_forgeries_are_the_same_for_the_same_seed(tmp_path):
+    data = graph_of(stored("tree, classes"), tmp_path).data()
+    one, two = (forged(data, random.Random("seed")) for _ in range(2))
+    assert one == two
+    assert one[1] != data
+
+
+# Trees of scikit-learn, whose compiled walks trust every number.
+
+
+def test_a_tree_of_others_without_columns_and_with_features_far_away_is_refused(tmp_path):
+    model = woodwind.VotingRegressor([("tree", TheirTree(max_depth=3))]).fit(NUMBERS, TARGET)
+    for dropped in (True, False):
+        graph = graph_of(model, tmp_path)
+        own = learnt(graph, "sklearn.DecisionTreeRegressor")
+        tree = own["tree_"]["dict"]
+        feature = tree["feature"].values
+        tree["feature"] = Array(np.where(feature >= 0, 2**36, feature))
+        tree["n_features"] = 2**40
+        if dropped:
+            del own["n_features_in_"]
+        else:
+            own["n_features_in_"] = 2**40
+        assert ("has no n_features_in_" if dropped else "columns") in refusal(graph, tmp_path)
+
+
+@pytest.mark.parametrize("depth", [0, 2, 4, 2**40, -1])
+def test_a_tree_of_others_that_says_another_depth_is_refused(depth, tmp_path):
+    """The path of a row is written into room for so many nodes, and nobody looks where it ends."""
+    model = woodwind.VotingClassifier([("tree", TheirClassifier(max_depth=3))]).fit(NUMBERS, LABELS)
+    graph = graph_of(model, tmp_path)
+    tree = learnt(graph, "sklearn.DecisionTreeClassifier")["tree_"]["dict"]
+    assert tree["max_depth"] == 3
+    tree["max_depth"] = depth
+    assert "depth" in refusal(graph, tmp_path)
+
+
+@pytest.mark.parametrize("part", ["n_features_in_", "n_outputs_", "tree_", "classes_", "n_classes_"])
+def test_what_a_tree_of_others_needs_must_be_there(part, tmp_path):
+    graph = graph_of(woodwind.VotingClassifier([("tree", TheirClassifier(max_depth=3))]).fit(NUMBERS, LABELS), tmp_path)
+    del learnt(graph, "sklearn.DecisionTreeClassifier")[part]
+    assert f"has no {part}" in refusal(graph, tmp_path)
+
+
+def test_threads_that_nobody_has_are_refused(tmp_path):
+    graph = graph_of(woodwind.VotingRegressor([("near", KNeighborsRegressor())]).fit(NUMBERS, TARGET), tmp_path)
+    for thing in graph.things:
+        if thing.kind == "sklearn.KNeighborsRegressor":
+            thing.parts["parameters"]["dict"]["n_jobs"] = 2**31
+    assert "threads" in refusal(graph, tmp_path)
+
+
+def test_a_place_to_keep_files_in_is_not_taken_from_a_file(tmp_path):
+    pipeline = make_pipeline(TableToMatrix(), Ridge(), memory=str(tmp_path / "cache"))
+    graph = graph_of(woodwind.VotingRegressor([("one", pipeline)]), tmp_path)
+    assert of_kind(graph, "sklearn.Pipeline").parts["parameters"]["dict"]["memory"] is None
+    of_kind(graph, "sklearn.Pipeline").parts["parameters"]["dict"]["memory"] = "somewhere"
+    assert woodwind.load(written(graph, tmp_path)).estimators[0][1].memory is None
+
+
+# Sizes that lead to allocations.
+
+
+def test_classes_that_no_array_is_of_are_refused(tmp_path):
+    """A file of a few kilobytes took gigabytes to predict two rows."""
+    graph = graph_of(woodwind.RandomForestClassifier(n_estimators=3).fit(NUMBERS, LABELS), tmp_path)
+    grove = of_kind(graph, "Grove")
+    grove.parts["n_classes"] = 2**28
+    grove.parts["leaf"] = Array(np.zeros_like(grove.parts["leaf"].values))
+    grove.parts["mixed"] = Array(np.zeros((0, 2**28 - 1)))
+    assert "other classes" in refusal(graph, tmp_path)
+
+
+def test_columns_that_nothing_tells_of_are_bounded(tmp_path):
+    model = woodwind.BaggingRegressor(TheirTree(max_depth=2), n_estimators=2, max_features=2).fit(NUMBERS, TARGET)
+    graph = graph_of(model, tmp_path)
+    for place in graph.places():
+        if place.value == 3 and place.name in ("n_columns", "n_features_in_"):
+            place.set(2**30)
+    assert "columns" in refusal(graph, tmp_path)
+
+
+def test_a_model_that_is_its_own_part_over_and_over_is_refused(tmp_path):
+    """Two of two of two: a thousand bytes that would take for ever to ask."""
+    for depth, said in ((20, "too often"), (70, "nested more than")):
+        graph = graph_of(stored("main job, by hand"), tmp_path)
+        member = of_kind(graph, "MeanMember")
+        for _ in range(depth):
+            member = Thing("MeanMember", {"members": {"tuple": [member, member] if depth == 20 else [member]}})
+        of_kind(graph, "AutoModel").parts["members"]["tuple"][1] = member
+        assert said in refusal(graph, tmp_path)
+    vote = woodwind.VotingRegressor([("a", TheirTree(max_depth=2)), ("b", Ridge())]).fit(NUMBERS, TARGET)
+    graph = graph_of(vote, tmp_path)
+    whole, pool = of_kind(graph, "VotingRegressor"), of_kind(graph, "Pool")
+    for _ in range(20):
+        inner = Thing("Pool", pool.parts | {"members": {"tuple": [whole, whole]}})
+        whole = Thing("VotingRegressor", whole.parts | {"_pool": inner, "estimators_": [whole], "named_estimators_": whole})
+    graph.root[0] = whole
+    refusal(graph, tmp_path)
+
+
+# Parts that may be anything.
+
+
+def boosted_from(init):
+    return woodwind.GradientBoostingClassifier(n_estimators=2, init=init).fit(NUMBERS, LABELS)
+
+
+@pytest.mark.parametrize("init", ["text", 5, [], {"dict": {}}, Array(np.zeros(3)), True])
+def test_a_start_that_is_no_model_is_refused(init, tmp_path):
+    graph = graph_of(boosted_from(LogisticRegression()), tmp_path)
+    of_kind(graph, "GradientBoostingClassifier").parts["init_"] = init
+    assert "init_ is no model" in refusal(graph, tmp_path)
+
+
+def test_a_start_that_is_not_trained_or_of_another_task_is_refused(tmp_path):
+    graph = graph_of(boosted_from(LogisticRegression()), tmp_path)
+    learnt_of = next(thing for thing in graph.things if thing.kind == "sklearn.LogisticRegression" and thing.parts["learnt"]["dict"])
+    kept, learnt_of.parts["learnt"] = learnt_of.parts["learnt"], {"dict": {}}
+    assert "init_ is not trained" in refusal(graph, tmp_path)
+    kept["dict"]["classes_"] = Array(np.array(["a", "b", "c"]))
+    learnt_of.parts["learnt"] = kept
+    assert "classes that its owner does not know" in refusal(graph, tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("name", "kind", "part"),
+    [
+        ("voting, classes", "VotingClassifier", "estimators_"),
+        ("voting, classes", "VotingClassifier", "named_estimators_"),
+        ("stacking, layers", "StackingClassifier", "layers_"),
+        ("stacking, layers", "StackingClassifier", "final_estimator_"),
+        ("mixture of experts, numbers", "MixtureOfExpertsRegressor", "experts_"),
+        ("experts that are given", "MixtureOfExpertsRegressor", "gate_"),
+        ("bagging of Bayes", "BaggingClassifier", "estimator_"),
+        ("AdaBoost, second level", "AdaBoostClassifier", "final_estimator_"),
+        ("selection of trees", "EnsembleSelectionClassifier", "_given"),
+        ("dynamic, META-DES of a model", "Judge", "model"),
+        ("dynamic, potential", "SelectionFacts", "learnt"),
+        ("additive, numbers of estimators", "AdditiveMember", "learnt"),
+        ("AdaBoost, second level", "SecondLevel", "final"),
+        ("bagging, trees", "BagTask", "base"),
+    ],
+)
+@pytest.mark.parametrize("value", [True, "text", [5], Array(np.zeros((2, 2)))])
+def test_no_part_may_be_anything(name, kind, part, value, tmp_path):
+    graph = graph_of(stored(name), tmp_path)
+    assert part in of_kind(graph, kind).parts
+    of_kind(graph, kind).parts[part] = value
+    refusal(graph, tmp_path)
+
+
+# What is predicted.
+
+
+def test_predictions_that_are_not_finite_are_an_error_and_no_prediction():
+    model = woodwind.GradientBoostingRegressor(n_estimators=3, early_stopping=False).fit(NUMBERS, TARGET)
+    model.forest_ = replace(model.forest_, value=np.full_like(model.forest_.value, 1.7e308))
+    with pytest.raises(DataError, match=r"GradientBoostingRegressor: what it predicts is not a finite number for 60 of 60 rows, .* row 0"):
+        model.predict(NUMBERS)
+    forest = woodwind.RandomForestRegressor(n_estimators=3).fit(NUMBERS, TARGET)
+    forest.grove_ = replace(forest.grove_, mixed=np.full_like(forest.grove_.mixed, 1.7e308), _stops=[])
+    for ask in (forest.predict, forest.explain):
+        with pytest.raises(DataError, match="not a finite number"):
+            ask(NUMBERS)
+
+
+SCALED = """
+import json, sys, warnings
+import numpy as np
+import woodwind
+warnings.simplefilter("ignore")
+np.seterr(all="ignore")
+found = {}
+for path in sys.argv[2:]:
+    model, X = woodwind.load(path), np.array(json.loads(sys.argv[1]))
+    try:
+        found[path] = bool(np.isfinite(model.predict(X)).all())
+    except woodwind.WoodwindError:
+        found[path] = True
+print(json.dumps(found))
+"""
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_numbers_near_the_largest_never_become_predictions_that_are_none(tmp_path):
+    """Each of these is finite in the file; what they add up to is not."""
+    members = [("line", Ridge()), ("near", KNeighborsRegressor(3))]
+    made = [
+        woodwind.VotingRegressor(members), woodwind.StackingRegressor(members, cv=2), woodwind.BaggingRegressor(Ridge(), n_estimators=3),
+        woodwind.AdditiveRegressor(Ridge(), n_estimators=3), woodwind.AdaBoostRegressor(Ridge(), n_estimators=3),
+        woodwind.MixtureOfExpertsRegressor(n_init=1, max_iter=2), woodwind.BayesianLinearAveragingRegressor(n_steps=100),
+        woodwind.DynamicSelectionRegressor(members, cv=2), woodwind.EnsembleSelectionRegressor(members, cv=2),
+        woodwind.NonNegativeBlender(), woodwind.DecisionTreeRegressor(),
+    ]  # fmt: skip
+    paths = []
+    for number, model in enumerate(made):
+        graph = graph_of(model.fit(NUMBERS, TARGET), tmp_path)
+        for place in graph.places():
+            named = place.name in ("learnt", "value", "weights", "coefficients", "coef_", "mixed")
+            if named and isinstance(place.value, Array) and place.value.values.dtype.kind == "f":
+                place.set(Array(np.where(place.value.values != 0.0, 1.7e308, 0.0), place.value.turned))
+        path = tmp_path / f"{number}.ww"
+        path.write_bytes(graph.data())
+        try:
+            woodwind.load(path)
+        except ModelFileError:
+            continue
+        paths.append(str(path))
+    assert len(paths) >= 6
+    command = [sys.executable, "-c", SCALED, json.dumps(NUMBERS[:4].tolist()), *paths]
+    found = json.loads(subprocess.check_output(command, timeout=100))
+    assert [path for path, finite in found.items() if not finite] == []

@@ -1,0 +1,113 @@
+"""Trees that see few columns of a wide table are grown from copies of these, and are the same."""
+
+from dataclasses import fields
+
+import numpy as np
+import pytest
+from numpy.testing import assert_array_equal
+
+from woodwind import GradientBoostingClassifier, GradientBoostingRegressor
+from woodwind.testing.coded import SCALES, random_codes, random_stats
+from woodwind.tree import sampled_columns
+from woodwind.tree.grow import Grower
+from woodwind.tree.sampled_columns import SampledColumnsGrower, grower_for
+from woodwind.tree.settings import TreeSettings
+
+LEVELS = (0, 0, 5, 0, 30, 0, 0, 9, 0, 0, 0, 0)
+
+
+def trees(make, codes, outputs=1, rows=None):
+    """Three trees, one after another in the same memory."""
+    grower = make()
+    for seed in range(3):
+        if outputs > 1:
+            gradients = [np.where(codes.by_column[seed + k] < 4 + k, 2**28, -(2**28)) for k in range(outputs)]
+            grower.fill(np.stack([*gradients, np.full(codes.n_rows, 2**29)], axis=1).astype(np.int32))
+        else:
+            grower.stats[:] = random_stats(seed, codes)
+        grower.renew_columns()
+        tree = grower.grow(SCALES, seed, rows)
+        yield {field.name: np.array(getattr(tree, field.name)) for field in fields(tree)}
+
+
+@pytest.mark.parametrize(
+    ("options", "outputs"),
+    [
+        ({"growth": "best_first"}, 1),
+        ({"growth": "level"}, 1),
+        ({"growth": "symmetric"}, 1),
+        ({"growth": "best_first"}, 3),
+        ({"growth": "best_first", "features_per_node": 3}, 1),
+        ({"growth": "level", "features_per_level": 4, "features_per_node": 2}, 1),
+        ({"growth": "best_first", "gradient_noise": 0.5}, 1),
+        ({"growth": "best_first", "monotonic": np.array([1, -1, 0, 1, 0, 0, 1, 0, -1, -1, 1, 0])}, 1),
+    ],
+)
+def test_a_tree_is_the_same_from_copies_of_its_columns(options, outputs):
+    codes = random_codes(3, 500, LEVELS, bins=12)
+    settings = TreeSettings(min_rows=3, max_leaves=20, max_depth=4, features_per_tree=5, **options)
+    rows = np.flatnonzero(np.random.default_rng(0).random(500) < 0.7).astype(np.int32)
+    for given in (None, rows):
+        whole = list(trees(lambda: Grower(codes, settings, 1, outputs=outputs), codes, outputs, given))
+        some = list(trees(lambda: SampledColumnsGrower(codes, settings, 1, 500, outputs), codes, outputs, given))
+        assert len({tuple(tree["feature"]) for tree in whole}) > 1
+        for one, other in zip(whole, some, strict=True):
+            learnt = slice(None) if given is None else given
+            one["leaf_of_row"], other["leaf_of_row"] = one["leaf_of_row"][learnt], other["leaf_of_row"][learnt]
+            for name in one:
+                assert_array_equal(one[name], other[name], err_msg=name)
+
+
+@pytest.mark.compiled
+@pytest.mark.parametrize("options", [{}, {"multiclass": "one_per_class", "n_jobs": 3}, {"subsample": 0.6, "early_stopping": True}])
+def test_a_model_of_a_wide_table_does_not_depend_on_it(options, monkeypatch):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(120, 1500)).round(2)
+    X[rng.random(X.shape) < 0.02] = np.nan
+    y = np.digitize(np.nansum(X[:, :6], axis=1) + rng.normal(size=120), (-2.0, 2.0))
+    used = []
+    grower = sampled_columns.SampledColumnsGrower.__init__
+    monkeypatch.setattr(SampledColumnsGrower, "__init__", lambda self, *args: (used.append(self), grower(self, *args))[1])
+
+    def predicted():
+        model = GradientBoostingClassifier(**({"n_estimators": 6, "early_stopping": False, "random_state": 0} | options)).fit(X, y)
+        return model.predict_proba(X).tobytes()
+
+    copied = predicted()
+    assert used
+    monkeypatch.setattr(sampled_columns, "MOST_SEEN", 0.0)
+    used.clear()
+    assert predicted() == copied
+    assert not used
+
+
+def test_columns_are_copied_only_where_most_of_them_would_be_idle():
+    codes = random_codes(0, 60, (0,) * 300)
+    kind = lambda **options: type(grower_for(codes, TreeSettings(**options), 1, 60, 1, None))  # noqa: E731
+    assert kind(features_per_tree=75) is SampledColumnsGrower
+    assert kind(features_per_tree=76) is Grower
+    assert kind() is Grower
+    assert kind(features_per_tree=20, groups=((0, 1), (2, 3))) is Grower
+    narrow = random_codes(0, 60, (0,) * 12)
+    assert type(grower_for(narrow, TreeSettings(features_per_tree=2), 1, 60, 1, None)) is Grower
+
+
+def test_histograms_have_room_for_the_columns_of_a_tree_alone():
+    codes = random_codes(0, 60, (0,) * 400)
+    grower = grower_for(codes, TreeSettings(features_per_tree=10), 1, 60, 1, None)
+    assert grower._space["tables"].shape[1] == 10 * codes.width
+
+
+@pytest.mark.compiled
+def test_a_wide_table_of_categories_and_constraints_is_boosted():
+    rng = np.random.default_rng(1)
+    X = rng.integers(0, 9, (90, 700)).astype(float)
+    y = X[:, 0] + rng.normal(size=90)
+    signs = np.zeros(700, int)
+    signs[:300] = 1
+    model = GradientBoostingRegressor(
+        n_estimators=30, max_features=0.1, monotonic_cst=signs, categorical_features=range(300, 700), early_stopping=False, random_state=0
+    ).fit(X, y)
+    up = X[:20].copy()
+    up[:, :300] += 1.0
+    assert (model.predict(up) >= model.predict(X[:20])).all()

@@ -1,0 +1,269 @@
+"""How the value of another library's parameter becomes values of ours: one function for each rule that `aliases.py` names.
+
+A rule takes our name, the value and the library. It gives our parameters by name, none where that is what is done anyway, or a sentence
+that says why there is no counterpart. Losses and metrics keep the names that they have, which are understood wherever one is given.
+"""
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+Answer = dict[str, Any] | str
+Rule = Callable[[str, Any, str], Answer]
+
+MOST_BINS = 255
+GROWTH = {"depthwise": "level", "lossguide": "best_first", "symmetrictree": "symmetric"}
+
+
+def translated(rule: str, ours: str, value: Any, library: str) -> Answer:
+    """What a value means here."""
+    if rule.startswith("only "):
+        return {} if str(value).lower() in rule.split() else "Here it is otherwise."
+    return RULES[rule][1](ours, value, library)
+
+
+def words(rule: str) -> str:
+    """The rule in words, for a table; nothing where the value stays."""
+    return "" if rule.startswith("only ") else RULES[rule][0]
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def same(ours: str, value: Any, _: str) -> Answer:
+    """The value as it is."""
+    return {ours: value}
+
+
+def limit(ours: str, value: Any, _: str) -> Answer:
+    """Zero and less mean that there is no limit."""
+    return {ours: None if _is_number(value) and value <= 0 else value}
+
+
+def threads(ours: str, value: Any, _: str) -> Answer:
+    """Zero means all."""
+    return {ours: None if value == 0 else value}
+
+
+def growth(ours: str, value: Any, _: str) -> Answer:
+    """Orders of growth by their names."""
+    found = GROWTH.get(str(value).lower())
+    return f"Growth is one of {', '.join(map(repr, GROWTH.values()))} here." if found is None else {ours: found}
+
+
+def bins(ours: str, value: Any, library: str) -> Answer:
+    """At most 255; between so many borders there is one bin more."""
+    if not _is_number(value):
+        return {ours: value}
+    return {ours: min(int(value) + (library == "catboost"), MOST_BINS)}
+
+
+def tree_method(ours: str, value: Any, _: str) -> Answer:
+    """Exact, or in bins."""
+    return {ours: None} if value == "exact" else {}
+
+
+def bagging_freq(ours: str, value: Any, _: str) -> Answer:
+    """Without it LightGBM takes all rows."""
+    if value in (0, 1):
+        return {} if value else {ours: 1.0}
+    return "Rows are drawn anew for every tree here."
+
+
+def bootstrap_type(ours: str, value: Any, _: str) -> Answer:
+    """With or without replacement."""
+    known: dict[str, Answer] = {"bernoulli": {ours: False}, "no": {ours: False, "subsample": 1.0}}
+    return known.get(str(value).lower(), "Rows are drawn evenly here: subsample says how many, and bootstrap=True with replacement.")
+
+
+def multi_strategy(ours: str, value: Any, _: str) -> Answer:
+    """One tree for all classes, or one for each."""
+    return {ours: "vector" if value == "multi_output_tree" else "one_per_class"}
+
+
+def starting_scores(ours: str, value: Any, library: str) -> Answer:
+    """Scores; scikit-learn has an estimator in their place, or 'zero'."""
+    if library == "sklearn" and value is not None:
+        return "Starting scores are an array here, one score for each row and, with several classes, each class."
+    return {ours: value}
+
+
+def loss(ours: str, value: Any, _: str) -> Answer:
+    """The name stays; a function of gradients is another thing than a loss of one's own."""
+    return "A loss of your own is an object with the methods start, derivatives and value here." if callable(value) else {ours: value}
+
+
+def alpha(_: str, value: Any, __: str) -> Answer:
+    """A number of the loss: `translate` puts both together."""
+    return {"loss.alpha": value}
+
+
+def power(_: str, value: Any, __: str) -> Answer:
+    """A number of the loss: `translate` puts both together."""
+    return {"loss.power": value}
+
+
+def metric(ours: str, value: Any, library: str) -> Answer:
+    """One metric: of several, XGBoost watches the last and the others the first."""
+    if isinstance(value, str) and library == "lightgbm":
+        value = value.split(",")
+    if isinstance(value, list | tuple | set | frozenset):
+        several = list(value)
+        value = several[-1 if library == "xgboost" else 0] if several else None
+    if callable(value):
+        return "A scorer is a function of (estimator, X, y) here, and larger is better."
+    return {ours: None if value in (None, "", "None", "none", "null", "na", "custom", "loss") else value}
+
+
+def pos_weight(ours: str, value: Any, _: str) -> Answer:
+    """The weight of the second class, where the first has one."""
+    return {ours: None if value in (None, 1) else {0: 1, 1: value}}
+
+
+def unbalance(ours: str, value: Any, _: str) -> Answer:
+    """Weights that make classes even."""
+    return {ours: "balanced" if value else None}
+
+
+def auto_class_weights(ours: str, value: Any, _: str) -> Answer:
+    """Balanced or not."""
+    if value is None or str(value).lower() in ("none", "balanced"):
+        return {ours: "balanced" if str(value).lower() == "balanced" else None}
+    return "class_weight is 'balanced' or a dict here."
+
+
+def class_weights(ours: str, value: Any, _: str) -> Answer:
+    """A list is by the number of the class."""
+    return {ours: dict(enumerate(value)) if isinstance(value, list | tuple) else value}
+
+
+def monotone(ours: str, value: Any, _: str) -> Answer:
+    """Text becomes a list, or a dict of columns."""
+    if not isinstance(value, str):
+        return {ours: value}
+    parts = [part.strip() for part in value.strip("()[] ").split(",") if part.strip()]
+    if all(":" in part for part in parts):
+        pairs = (part.rsplit(":", 1) for part in parts)
+        return {ours: {int(name) if name.isdigit() else name: int(sign) for name, sign in pairs}}
+    return {ours: [int(part) for part in parts]}
+
+
+def interactions(ours: str, value: Any, _: str) -> Answer:
+    """Text becomes a list of lists."""
+    if not isinstance(value, str) or not value.strip().startswith("["):
+        return {ours: value or None}
+    text = value.strip()
+    return {ours: json.loads(text if text.startswith("[[") else f"[{text}]")}
+
+
+def categorical(ours: str, value: Any, _: str) -> Answer:
+    """Text is a list; types that are recognised need none."""
+    if isinstance(value, str):
+        if value in ("auto", "from_dtype", ""):
+            return {}
+        names = value.removeprefix("name:").split(",")
+        return {ours: [int(name) if name.strip().isdigit() else name.strip() for name in names]}
+    return {ours: value}
+
+
+def patience(ours: str, value: Any, library: str) -> Answer:
+    """Giving it is what switches early stopping on, but for scikit-learn's histogram boosting."""
+    if value is None or value is False or (_is_number(value) and value <= 0):
+        return {"early_stopping": False}
+    return {ours: value} if library == "sklearn" else {"early_stopping": True, ours: value}
+
+
+def early_stopping(ours: str, value: Any, library: str) -> Answer:
+    """CatBoost has two ways to stop."""
+    if library == "catboost":
+        return {} if value in (None, "Iter") else "Early stopping counts rounds: n_iter_no_change and tol."
+    return {ours: value}
+
+
+def fraction(ours: str, value: Any, _: str) -> Answer:
+    """A share of the rows."""
+    if value is None or (_is_number(value) and not 0 < value < 1):
+        return "validation_fraction is a share above 0 and below 1 here."
+    return {ours: value}
+
+
+def verbosity(ours: str, value: Any, library: str) -> Answer:
+    """One line or none."""
+    if isinstance(value, str):
+        return {ours: int(value.lower() not in ("silent", "none"))}
+    least = 2 if library == "xgboost" else 1
+    return {ours: int(value) if isinstance(value, bool) else int(_is_number(value) and value >= least)}
+
+
+def silent(ours: str, value: Any, _: str) -> Answer:
+    """The opposite."""
+    return {ours: int(not value)}
+
+
+def warm_start(ours: str, value: Any, library: str) -> Answer:
+    """Going on from what the model has learnt."""
+    if library == "sklearn" or isinstance(value, bool):
+        return {ours: value}
+    return {} if value is None else "warm_start=True goes on from what the estimator itself has learnt, and from no other model."
+
+
+def callbacks(_: str, value: Any, __: str) -> Answer:
+    """Functions of another signature."""
+    return "Functions of the parameter callbacks are called with each finished round here; one that returns True ends it." if value else {}
+
+
+def use_probas(ours: str, value: Any, _: str) -> Answer:
+    """What members pass on."""
+    return {ours: "predict_proba" if value else "predict"}
+
+
+def impurity_decrease(_: str, __: Any, ___: str) -> Answer:
+    """A mean there, a sum here."""
+    return "Use min_gain: the number of rows times min_impurity_decrease."
+
+
+def eval_set(ours: str, _: Any, __: str) -> Answer:
+    """One pair of table and target."""
+    return f"Give {ours}=(X, y), or {ours}=(X, y, sample_weight)."
+
+
+def eval_weight(ours: str, _: Any, __: str) -> Answer:
+    """The third of that pair."""
+    return f"Give {ours}=(X, y, sample_weight)."
+
+
+RULES: dict[str, tuple[str, Rule]] = {
+    "same": ("", same),
+    "limit": ("0 or less is `None`", limit),
+    "threads": ("0 is `None`", threads),
+    "growth": ("`depthwise` is `'level'`, `lossguide` is `'best_first'`, `SymmetricTree` is `'symmetric'`", growth),
+    "bins": ("at most 255; of CatBoost one more than its borders", bins),
+    "tree_method": ("`'exact'` is `None`; the others need no setting", tree_method),
+    "bagging_freq": ("0 is `subsample=1.0`; 1 needs no setting", bagging_freq),
+    "bootstrap_type": ("`Bernoulli` and `No` are `False`", bootstrap_type),
+    "multi_strategy": ("`multi_output_tree` is `'vector'`, `one_output_per_tree` is `'one_per_class'`", multi_strategy),
+    "starting_scores": ("an array of scores", starting_scores),
+    "loss": ("names as below", loss),
+    "alpha": ("`losses.Quantile(alpha)`, or of Huber's loss its own number", alpha),
+    "power": ("`losses.Tweedie(power)`", power),
+    "metric": ("names as below; of several, one", metric),
+    "pos_weight": ("3 is `{0: 1, 1: 3}`", pos_weight),
+    "unbalance": ("`True` is `'balanced'`", unbalance),
+    "auto_class_weights": ("`Balanced` is `'balanced'`", auto_class_weights),
+    "class_weights": ("a list is a dict by class", class_weights),
+    "monotone": ("text is a list or a dict", monotone),
+    "interactions": ("text is a list of lists", interactions),
+    "categorical": ("text is a list; types are recognised", categorical),
+    "patience": ("a number also means `early_stopping=True`; `None` means `early_stopping=False`", patience),
+    "early_stopping": ("`Iter` needs no setting", early_stopping),
+    "fraction": ("a share above 0 and below 1", fraction),
+    "verbosity": ("what tells of progress is 1, less is 0", verbosity),
+    "silent": ("the opposite", silent),
+    "warm_start": ("`True`, for the estimator itself", warm_start),
+    "callbacks": ("functions of another signature", callbacks),
+    "use_probas": ("`True` is `'predict_proba'`", use_probas),
+    "impurity_decrease": ("times the number of rows", impurity_decrease),
+    "eval_set": ("`(X, y)` or `(X, y, sample_weight)`", eval_set),
+    "eval_weight": ("the third of `(X, y, sample_weight)`", eval_weight),
+}
