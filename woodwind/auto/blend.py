@@ -6,8 +6,10 @@ row, where columns say nothing about the target. Each is nested: the rows of a f
 that says of the chosen way is the honest score of the ensemble.
 """
 
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from time import perf_counter
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -170,47 +172,60 @@ WAYS: dict[str, Way] = {
 }
 
 
-def blend(seen: Evidences, is_time: Callable[[], bool] = lambda: True) -> Blend:
-    """Try the ways, and take the best by what they say of rows that their weights have not seen; no further ones when time is up."""
-    if seen.scores.shape[1] == 1:
+def blend(seen: Evidences, left: Callable[[], float] = lambda: math.inf) -> Blend:
+    """Try the ways, and take the best by what they say of rows that their weights have not seen.
+
+    `left` gives the seconds that there are for it: the first way is always tried, and others where there seems to be time for them.
+    """
+    if seen.scores.shape[1] == 1 or left() <= 0.0:
         ways = {name: WAYS[name] for name in (ALONE, GUESSING)}
     else:
         # A shift that was right for the seasons seen carries their trend on into all seasons to come.
         ways = {name: way for name, way in WAYS.items() if not (seen.ordered and name == STACKING)}
     some = seen.some()
-    nested: dict[str, Floats] = {}
+    parts: list[int] = np.unique(seen.parts()).tolist()
+    nested: dict[str, dict[int, Weights]] = {}
     for name, way in ways.items():
-        if nested and not is_time():
-            break
-        nested[name] = nested_scores(way, some)
-    losses = {name: some.judge.loss(scores) for name, scores in nested.items()}
+        found = _found_without(way, some, parts, left if nested else lambda: math.inf)
+        if found is not None:
+            nested[name] = found
+    losses = {name: some.judge.loss(_scored(found, some)) for name, found in nested.items()}
     best = next(iter(nested))
     for name in nested:
         if losses[name] < losses[best] - (FAR_BETTER if name == ALONE else CLEARLY) * abs(losses[best]):
             best = name
-    final = _found(WAYS[best], some)
-    scores = nested[best] if some is seen else _nested_on(WAYS[best], some, seen)
-    return Blend(best, final, scores, losses)
+    return Blend(best, _found(WAYS[best], some), _scored(nested[best], seen), losses)
 
 
 def nested_scores(way: Way, seen: Evidences) -> Floats:
     """The blend of every row by weights that were found without its fold, from no more rows than are needed."""
-    return _nested_on(way, seen.some(), seen)
+    found = _found_without(way, seen.some(), np.unique(seen.parts()).tolist(), lambda: math.inf)
+    assert found is not None
+    return _scored(found, seen)
 
 
-def _nested_on(way: Way, some: Evidences, seen: Evidences) -> Floats:
-    """The same for all rows, with weights from some of them."""
-    out = np.empty((len(seen.fold), seen.width))
-    number, number_seen = some.parts(), seen.parts()
-    for fold in np.unique(number_seen):
-        others = number < fold if some.ordered else number != fold
-        here = number_seen == fold
-        if others.any():
-            found = _found(way, some.at(np.flatnonzero(others)))
-        else:
-            m = seen.scores.shape[1]
-            found = _sum_to_one(np.full(m, 1.0 / m), seen)
-        out[here] = found.of(seen.scores[here])
+def _found_without(way: Way, some: Evidences, parts: Sequence[int], left: Callable[[], float]) -> dict[int, Weights] | None:
+    """For each part, weights that were found without its rows; None where the first ones say that there is no time for all."""
+    number, m = some.parts(), some.scores.shape[1]
+    out: dict[int, Weights] = {}
+    for part in parts:
+        began = perf_counter()
+        if left() <= 0.0:
+            return None
+        others = np.flatnonzero(number < part if some.ordered else number != part)
+        out[part] = _found(way, some.at(others)) if len(others) else _sum_to_one(np.full(m, 1.0 / m), some)
+        # Weights from all rows come after those of the parts.
+        if (perf_counter() - began) * (len(parts) - len(out) + 1) > left():
+            return None
+    return out
+
+
+def _scored(found: dict[int, Weights], seen: Evidences) -> Floats:
+    """The blend (n, width) of rows by the weights that were found without their part."""
+    out, number = np.empty((len(seen.fold), seen.width)), seen.parts()
+    for part, weights in found.items():
+        here = number == part
+        out[here] = weights.of(seen.scores[here])
     return out
 
 
