@@ -1,6 +1,6 @@
 """Schema: the columns that a model was trained on, and how any later table is read as those."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -41,11 +41,13 @@ class Schema:
         *,
         weight: NDArray[np.float64] | None = None,
         owner: str = "Woodwind",
+        watch: Callable[[], None] = lambda: None,
     ) -> "tuple[Schema, Table]":
         """Look at a training table of any type, and read it.
 
         `categorical_features` names further columns that are to be taken as categories: by name, by place, or as
-        one truth value for each column. `weight` matters only to columns of more levels than there are codes for.
+        one truth value for each column. `weight` matters only to columns of more levels than there are codes for. `watch` is called
+        after every column: whoever has no time left raises an exception there.
         """
         raw = open_table(X)
         marked = _marked(raw, categorical_features, owner)
@@ -57,6 +59,7 @@ class Schema:
             column = coded_if_category(raw.column(place), bool(marked[place]))
             raw.opened[place] = column  # text is turned into places once, not again when it is read
             fields.append(learn_field(name, column, integers))
+            watch()
         schema = cls(raw.names, tuple(fields))
         _warn_of_precision(raw, fields)
         return schema, schema._table(raw, list(range(len(fields))))[0]
