@@ -13,7 +13,7 @@ from woodwind.base.told import told
 from woodwind.data.arrow_form import as_arrow
 from woodwind.data.files import is_place, read_table
 from woodwind.data.roles import Roles, frame_of, is_columns, some_columns, split_roles, table_of_columns
-from woodwind.data.suspicions import suspicions
+from woodwind.data.suspicions import Suspicion, suspicions
 from woodwind.data.written_schema import GROUP, TIME, WEIGHT, WrittenSchema
 from woodwind.estimators.auto_ensemble import AutoEnsembleClassifier, AutoEnsembleRegressor
 from woodwind.estimators.auto_rows import WRITTEN
@@ -81,10 +81,7 @@ def fit(  # noqa: PLR0913  the names are the user's: there is no object to put t
     values = check(model := (AutoEnsembleRegressor if read.task == "regression" else AutoEnsembleClassifier)(**model_options))
     classes = np.array(read.classes) if read.classes else None
     split = {role: str(name) for role, name in (("time", time_column), ("group", group)) if name is not None}
-    asked = target, read.y, read.task != "regression", roles.groups
-    suspected = suspicions(
-        as_arrow(roles.X), *asked, ordered=roles.moments is not None, classes=read.classes or (), is_time=clock.is_time(SUSPICION_SHARE),
-    )  # fmt: skip
+    suspected = _suspected(roles, target, clock)
     X, without, note = _affordable(roles.X, values, clock)
     model._train(
         values, clock, X, Target(read.y, classes), moments=roles.moments, groups=roles.groups, target=target,
@@ -93,6 +90,15 @@ def fit(  # noqa: PLR0913  the names are the user's: there is no object to put t
     )  # fmt: skip
     model.facts_.update(_written_facts(known, roles.orders))
     return model
+
+
+def _suspected(roles: Roles, target: str, clock: Clock) -> tuple[Suspicion, ...]:
+    """What is suspicious about the columns, as far as there is time to look."""
+    read = roles.target
+    return suspicions(
+        as_arrow(roles.X), target, read.y, read.task != "regression", roles.groups, ordered=roles.moments is not None,
+        classes=read.classes or (), is_time=clock.is_time(SUSPICION_SHARE),
+    )  # fmt: skip
 
 
 def _notes(roles: Roles, split: dict[str, str]) -> tuple[str, ...]:
