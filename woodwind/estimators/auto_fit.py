@@ -81,12 +81,11 @@ def fit(  # noqa: PLR0913  the names are the user's: there is no object to put t
     values = check(model := (AutoEnsembleRegressor if read.task == "regression" else AutoEnsembleClassifier)(**model_options))
     classes = np.array(read.classes) if read.classes else None
     split = {role: str(name) for role, name in (("time", time_column), ("group", group)) if name is not None}
-    suspected = _suspected(roles, target, clock)
     X, without, note = _affordable(roles.X, values, clock)
     model._train(
         values, clock, X, Target(read.y, classes), moments=roles.moments, groups=roles.groups, target=target,
         notes=(*_notes(roles, split), *note), weight=roles.weight, beside=(*roles.beside, *without), split_columns=split,
-        suspicions=suspected,
+        suspicions=_suspected(roles, target, clock),
     )  # fmt: skip
     model.facts_.update(_written_facts(known, roles.orders))
     return model
