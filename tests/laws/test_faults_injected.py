@@ -25,6 +25,9 @@ from woodwind.base.errors import WoodwindError
 from woodwind.metrics.named import metric_named
 from woodwind.store import container
 
+# What is not in the report for want of memory is said, and no error.
+pytestmark = pytest.mark.filterwarnings("ignore:Not in the report:woodwind.base.errors.ReportWarning")
+
 SYSTEM = ("open", "write", "fsync", "replace", "unlink", "mkdir", "rmdir", "listdir", "ftruncate")
 ALLOCATING = ("empty", "zeros", "ones", "full", "array", "asarray", "ascontiguousarray", "concatenate", "stack", "repeat", "empty_like")
 TIMES = ("seconds", "row_microseconds")
