@@ -75,21 +75,23 @@ def test_a_model_of_a_wide_table_does_not_depend_on_it(options, monkeypatch):
 
     copied = predicted()
     assert used
-    monkeypatch.setattr(sampled_columns, "MOST_SEEN", 0.0)
+    monkeypatch.setattr(sampled_columns, "MOST_SEEN_OF_WIDE", 0.0)
     used.clear()
     assert predicted() == copied
     assert not used
 
 
 def test_columns_are_copied_only_where_most_of_them_would_be_idle():
-    codes = random_codes(0, 60, (0,) * 300)
-    kind = lambda **options: type(grower_for(codes, TreeSettings(**options), 1, 60, 1, None))  # noqa: E731
-    assert kind(features_per_tree=75) is SampledColumnsGrower
-    assert kind(features_per_tree=76) is Grower
-    assert kind() is Grower
-    assert kind(features_per_tree=20, groups=((0, 1), (2, 3))) is Grower
-    narrow = random_codes(0, 60, (0,) * 12)
-    assert type(grower_for(narrow, TreeSettings(features_per_tree=2), 1, 60, 1, None)) is Grower
+    def kind(n_rows, n_columns, **options):
+        return type(grower_for(random_codes(0, n_rows, (0,) * n_columns), TreeSettings(**options), 1, n_rows, 1, None))
+
+    assert kind(60, 300, features_per_tree=180) is SampledColumnsGrower
+    assert kind(60, 300, features_per_tree=181) is Grower
+    assert kind(400, 300, features_per_tree=75) is SampledColumnsGrower
+    assert kind(400, 300, features_per_tree=76) is Grower
+    assert kind(60, 300) is Grower
+    assert kind(60, 300, features_per_tree=20, groups=((0, 1), (2, 3))) is Grower
+    assert kind(60, 12, features_per_tree=2) is Grower
 
 
 def test_histograms_have_room_for_the_columns_of_a_tree_alone():

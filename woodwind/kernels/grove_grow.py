@@ -81,7 +81,7 @@ from woodwind.kernels.grove_score import class_worth, purity
 from woodwind.kernels.grove_split import judge
 from woodwind.kernels.intrinsics import floats, int_list, ints, row_list, words_in
 from woodwind.kernels.jit import inlined, inner, kernel
-from woodwind.kernels.keys import hashed
+from woodwind.kernels.keys import hashed, put_in_order
 from woodwind.kernels.lanes import LANES
 from woodwind.kernels.scan import NO_SPLIT
 
@@ -137,13 +137,9 @@ def find_split(growing: Any, node: Any, total: Any, perfect: Any) -> None:
     count = np.int64(0)
     if n_candidates < n_features:
         while count < n_candidates:
-            feature = draw(growing, draws, count)
-            i = 2 * n_features + count
-            while i > 2 * n_features and drawn[i - 1] > feature:
-                drawn[i] = drawn[i - 1]
-                i -= 1
-            drawn[i] = feature
+            drawn[2 * n_features + count] = draw(growing, draws, count)
             count += 1
+        put_in_order(drawn, 2 * n_features, count)
     k = np.int64(0)
     while k < n_features and (k < n_candidates or score[0, BF_SCORE] == NO_SPLIT):
         feature = k

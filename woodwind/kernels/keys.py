@@ -36,6 +36,26 @@ def keep_some(items: Any, count: Any, most: Any, key: Any) -> Any:
 
 
 @inner
+def put_in_order(items: Any, begin: Any, count: Any) -> None:
+    """Put items[begin : begin + count] in ascending order: by insertion, of many at falling distances first (Shell 1959).
+
+    Plain insertion moves each past half of those before it: of 8,000 features, that took ten times as long as to judge them.
+    """
+    gap = 1
+    while gap < count // 9:
+        gap = 3 * gap + 1
+    while gap > 0:
+        for k in range(begin + gap, begin + count):
+            moved = items[k]
+            i = k
+            while i >= begin + gap and items[i - gap] > moved:
+                items[i] = items[i - gap]
+                i -= gap
+            items[i] = moved
+        gap //= 3
+
+
+@inner
 def draw_features(growing: Any, rule: Any, node: Any, out: Any) -> Any:
     """Write the features that a node may be split by to out, ascending; returns how many.
 
@@ -61,11 +81,5 @@ def draw_features(growing: Any, rule: Any, node: Any, out: Any) -> Any:
                 kept += 1
         count = kept
     count = keep_some(out, count, rule.n_candidates, get_int(growing, NODE_I, node, N_KEY))
-    for k in range(1, count):  # few: insertion
-        moved = out[k]
-        i = k
-        while i > 0 and out[i - 1] > moved:
-            out[i] = out[i - 1]
-            i -= 1
-        out[i] = moved
+    put_in_order(out, 0, count)
     return count

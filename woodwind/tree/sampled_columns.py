@@ -17,8 +17,10 @@ from woodwind.tree.grown_tree import GrownTree
 from woodwind.tree.row_lists import row_lists
 from woodwind.tree.settings import TreeSettings
 
-# A tree that sees at most this share of the columns is grown from copies of them.
-MOST_SEEN = 0.25
+# A tree that sees at most this share of the columns is grown from copies of them; a larger one where there are more columns than rows: to
+# copy is then little beside what is done with every column at every node. On one thread, 1,000 x 10,000 take 50 ms in place of 86 for a tree
+# that sees 60 % of the columns, and 100,000 x 200 take 17 in place of 14.
+MOST_SEEN, MOST_SEEN_OF_WIDE = 0.25, 0.6
 LEAST_COLUMNS = 256
 
 
@@ -27,7 +29,8 @@ def grower_for(
 ) -> Grower:
     """A grower of the kind that is quicker; `beside` is one for the same, with which it may share."""
     seen = settings.features_per_tree
-    few = seen is not None and codes.n_features >= LEAST_COLUMNS and seen <= MOST_SEEN * codes.n_features
+    share = MOST_SEEN_OF_WIDE if codes.n_features > codes.n_rows else MOST_SEEN
+    few = seen is not None and codes.n_features >= LEAST_COLUMNS and seen <= share * codes.n_features
     if few and settings.groups is None and row_lists(codes) is None:
         return SampledColumnsGrower(codes, settings, threads, capacity, outputs, unrounded)
     return Grower(codes, settings, threads, capacity, outputs, beside, unrounded)
