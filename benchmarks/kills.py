@@ -20,6 +20,7 @@ import time
 import traceback
 from collections import Counter
 from collections.abc import Callable
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -179,7 +180,9 @@ class Trial:
         prepare()
         taken = finished(act(), self.home)
         counts = self.seen.setdefault(kind, Counter())
-        for turn in range(number):
+        for turn in count():  # those that had ended when they were to be killed do not count
+            if counts["killed"] + counts["wrong"] >= number:
+                break
             prepare()
             after = self.chance.uniform(0.0, taken) if turn % 2 == 0 else None
             before = parts_in(self.home)

@@ -7,7 +7,7 @@ import pytest
 
 from tests.auto.fakes import Line, Nan, Time
 from woodwind.auto.clock import Clock
-from woodwind.auto.events import Began, Blended, Ended, Examining, FoldDone, MemberDone, Trying
+from woodwind.auto.events import Began, Blended, Ended, Examining, FoldDone, MemberDone, Said, Trying
 from woodwind.auto.job import Question, run
 from woodwind.auto.recipe import Recipe
 from woodwind.auto.splits import fold_of_rows
@@ -116,10 +116,37 @@ def test_time_that_runs_out_ends_the_job_with_what_is_finished():
     assert time.now <= 18.0
 
 
-def test_time_that_runs_out_in_the_first_member_says_so():
+def test_time_that_runs_out_in_the_first_member_leaves_the_baseline():
     time = Time()
-    with pytest.raises(JobError, match=r"No member was finished in 4 seconds\. Give more time"):
-        events_of({"line": Line(cost=1.0, tick=time.pass_by)}, recipes("line"), Clock(5.0, now=time))
+    events = events_of({"line": Line(cost=1.0, tick=time.pass_by)}, recipes("line", "line-1"), Clock(5.0, now=time))
+    outcome = events[-1].outcome
+    assert [entry.name for entry in outcome.leaderboard] == ["ensemble", "baseline", "line"]
+    assert outcome.leaderboard[-1].note == "out of time after 4 of 8 folds"
+    assert any("no time to train a member" in event.words for event in events if isinstance(event, Said))
+    assert outcome.model.predict(X[:3]) == pytest.approx(Y.mean())
+    assert outcome.leaderboard[1].score >= Y.std()  # by the means of other rows
+    assert time.now < 5.0
+
+
+def test_an_end_that_was_asked_for_is_no_reason_for_a_baseline():
+    clock = Clock(100.0)
+    clock.stop()
+    with pytest.raises(JobError, match="No member was finished"):
+        events_of({"line": Line()}, recipes("line"), clock)
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_the_baseline_of_classes_has_their_shares(n_classes):
+    time = Time()
+    y = (np.arange(200) % 5 % n_classes).astype(np.int32)
+    task = "binary" if n_classes == 2 else "multiclass"
+    changes = {"y": y, "task": task, "classes": tuple("abc"[:n_classes]), "metric": metric_named("auto", task)}
+    changes["fold"] = fold_of_rows(0, 200, y.astype(np.int64), None, None)
+    clock = Clock(5.0, now=time)
+    time.pass_by(4.9)
+    outcome = outcome_of({"line": Line()}, recipes("line"), clock, **changes)
+    assert outcome.model.names == ("baseline",)
+    assert outcome.model.predict_proba(X[:2])[0] == pytest.approx(np.bincount(y) / 200, abs=1e-6)
 
 
 def test_a_number_of_models_ends_the_job():

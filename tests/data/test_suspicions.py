@@ -211,6 +211,11 @@ def test_rows_that_belong_together():
 def test_categories_of_many_levels():
     assert columns({"many": [f"l{number}" for number in RNG.integers(0, 300, N)]}, kind="many levels") == [("many",)]
     assert columns({"some": [f"l{number}" for number in RNG.integers(0, 90, N)]}, kind="many levels") == []
+    (one,) = found({"many": [f"l{number % 254}" for number in range(N)]}, kind="many levels")
+    assert one.severity == "warning"
+    assert "tell the 252 most frequent apart and take the others as one" in one.words
+    (one,) = found({"many": [f"l{number % 253}" for number in range(N)]}, kind="many levels")
+    assert "little can be learnt" in one.words
 
 
 def test_classes_with_few_rows():

@@ -78,3 +78,9 @@ def test_a_sum_does_not_change_what_it_adds():
     first = np.ones((2, 1))
     assert sum_of([first, first, first]).tolist() == [[3.0], [3.0]]
     assert first.tolist() == [[1.0], [1.0]]
+
+
+def test_a_callback_that_prints_members_prints_a_line_for_each():
+    shown = []
+    gathered(iter([np.zeros(10_000), np.ones(10_000)]), 0, 2, "Oboe", callbacks=[lambda step: shown.append(repr(step))])
+    assert [line.split(", seconds")[0] for line in shown] == ["Trained(number=1, member=ndarray", "Trained(number=2, member=ndarray"]

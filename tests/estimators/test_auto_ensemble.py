@@ -8,6 +8,7 @@ import pyarrow.csv
 import pytest
 from sklearn.base import clone
 from sklearn.datasets import load_diabetes, load_iris
+from sklearn.exceptions import NotFittedError
 
 import woodwind
 from woodwind import AutoEnsembleClassifier, AutoEnsembleRegressor, store
@@ -340,6 +341,12 @@ def test_several_classes_and_numbers_have_no_positive_class_and_no_threshold(opt
         AutoEnsembleRegressor(**options, **QUICK).fit(np.arange(20.0)[:, None], np.arange(20.0))
     with pytest.raises(ParameterError, match=r"is for two classes.*Leave it out"):
         AutoEnsembleClassifier(**options, **QUICK).fit(np.arange(30.0)[:, None], np.arange(30) % 3)
+
+
+@pytest.mark.parametrize("ask", [lambda one: one.predict([[1.0]]), lambda one: one.positive_, lambda one: one.threshold_])
+def test_what_was_not_fitted_says_so(ask):
+    with pytest.raises(NotFittedError):
+        ask(AutoEnsembleClassifier())
 
 
 def test_missing_targets_are_refused_or_left_out():

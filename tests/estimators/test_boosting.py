@@ -23,7 +23,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from woodwind import GradientBoostingClassifier, GradientBoostingRegressor, ParameterError, losses
-from woodwind.base.errors import InterruptWarning, TargetError
+from woodwind.base.errors import InterruptWarning, TableError, TargetError, UnseenCategoryWarning
 from woodwind.ensemble import rules
 
 QUICK = {"n_estimators": 12, "learning_rate": 0.3, "max_leaf_nodes": 8, "min_samples_leaf": 5, "random_state": 0}
@@ -679,3 +679,54 @@ def test_a_block_of_one_row_has_the_answer_of_that_row_in_a_larger_one(classes):
         one = predict(kept[5:6])
         assert one.shape == whole[5:6].shape
         np.testing.assert_array_equal(one, whole[5:6])
+
+
+@pytest.mark.parametrize("max_bins", [255, None])
+def test_the_training_loss_of_every_round_is_there_without_rows_held_out(max_bins):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 3))
+    y = X[:, 0] + rng.normal(size=300)
+    weight = rng.integers(1, 3, 300).astype(float)
+    steps = []
+    model = GradientBoostingRegressor(n_estimators=7, max_bins=max_bins, early_stopping=False, callbacks=[steps.append]).fit(X, y, weight)
+    losses = [np.average((y - said) ** 2, weights=weight) / 2 for said in model.staged_predict(X)]
+    np.testing.assert_allclose(model.train_score_[1:], losses, rtol=1e-12)
+    assert len(model.train_score_) == 8
+    assert len(model.validation_score_) == 0
+    assert model.best_iteration_ == model.n_iter_ == 7
+    # A callback that prints what it gets prints a line.
+    assert repr(steps[2]).startswith(f"Step(number=3, train={losses[2]:.6g}, seconds=")
+    assert max(len(repr(step)) for step in steps) < 80
+    model.set_params(n_estimators=9, warm_start=True).fit(X, y, weight)
+    assert len(model.train_score_) == 10
+
+
+def test_help_tells_the_signatures_of_a_loss_of_ones_own():
+    for estimator in (GradientBoostingClassifier, GradientBoostingRegressor):
+        told = " ".join(estimator.__doc__.split())
+        for method in ("start(y, weight)", "derivatives(y, raw, weight)", "value(y, raw, weight)"):
+            assert method in told
+
+
+def test_the_predictor_reads_a_row_as_it_is():
+    rng = np.random.default_rng(0)
+    wood = rng.choice(["ash", "oak", "yew"], 200).astype(object)
+    wood[::9] = None
+    many = [f"m{number % 100}" for number in range(200)]
+    X = pd.DataFrame({"size": rng.normal(size=200), "wood": wood, "many": many, "kind": rng.integers(3, 6, 200), "nothing": [None] * 200})
+    y = X["size"] + (wood == "oak") + X["kind"]
+    model = GradientBoostingRegressor(n_estimators=5, categorical_features=["kind"]).fit(X, y)
+    predict, expected = model.predictor(), model.predict(X)
+    for row, wanted in zip(X.to_dict("records")[:30], expected, strict=False):
+        assert predict(row) == predict(tuple(row.values())) == wanted
+    new = X.iloc[:1].assign(wood="elm", kind=9)
+    with pytest.warns(UnseenCategoryWarning):
+        assert model.predict(new)[0] == predict(new.to_dict("records")[0])
+    with pytest.raises(TableError, match="no value for column 'kind'"):
+        predict({"size": 1.0, "wood": "oak", "many": "m1", "nothing": None})
+    with pytest.raises(TableError, match="column 'wood' cannot be 1: its categories are text"):
+        predict((1.0, 1, "m1", 3, None))
+    with pytest.raises(TableError, match="column 'size' cannot be 'large'"):
+        predict(("large", "oak", "m1", 3, None))
+    with pytest.raises(TableError, match="has 2 values, and the table has 5 columns"):
+        predict((1.0, "oak"))

@@ -27,6 +27,7 @@ TRIED = [
     ("l2_leaf_reg", 3.0, "l2_leaf_reg is called l2_regularization here."),
     ("reg_alpha", 1.0, "reg_alpha is called l1_regularization here."),
     ("colsample_bytree", 0.8, "colsample_bytree is called max_features_tree here."),
+    ("colsample_bytree", 1, "max_features_tree here: write max_features_tree=1.0."),
     ("feature_fraction", 0.8, "feature_fraction is called max_features_tree here."),
     ("colsample_bylevel", 0.8, "colsample_bylevel is called max_features_level here."),
     ("rsm", 0.8, "rsm is called max_features_level here."),

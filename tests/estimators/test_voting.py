@@ -15,7 +15,7 @@ from sklearn.ensemble import BaggingRegressor as TheirBagging
 from sklearn.ensemble import VotingClassifier as TheirClassifier
 from sklearn.ensemble import VotingRegressor as TheirRegressor
 from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
-from sklearn.model_selection import GridSearchCV, KFold, cross_val_score
+from sklearn.model_selection import GridSearchCV, KFold, StratifiedKFold, cross_val_score
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 from sklearn.pipeline import make_pipeline
@@ -141,12 +141,12 @@ def test_copies_are_the_single_model_and_weights_count_by_their_ratios(more):
 
 
 def test_weights_are_found_on_rows_out_of_fold():
-    said = out_of_fold_predictions(MEMBERS[:3], IRIS, LABELS, cv=4, random_state=0)
+    said = out_of_fold_predictions(MEMBERS[:3], IRIS, LABELS, cv=StratifiedKFold(4))
     for how, expected in (
         ("score", accuracy_weights(said.argmax(axis=2) == SPECIES[:, None], 3)),
         ("optimal", log_loss_weights(said, SPECIES).weights),
     ):
-        model = VotingClassifier(estimators=MEMBERS[:3], weights=how, cv=4, random_state=0).fit(IRIS, LABELS)
+        model = VotingClassifier(estimators=MEMBERS[:3], weights=how, cv=StratifiedKFold(4)).fit(IRIS, LABELS)
         np.testing.assert_allclose(model.weights_, expected, atol=1e-12)
         np.testing.assert_allclose(model.predict_proba(IRIS), np.einsum("nmk,m->nk", shares_of(model), expected), atol=1e-12)
     said = out_of_fold_predictions(REGRESSORS, X, Z, cv=KFold(3))
@@ -261,7 +261,7 @@ def test_parameters_of_members_can_be_searched():
 
 def test_pipelines_that_name_columns_are_members():
     frame = pd.DataFrame(IRIS, columns=["length", "width"]).assign(wood=RNG.choice(["ash", "yew"], 150))
-    piped = make_pipeline(make_column_transformer((OneHotEncoder(), ["wood"]), remainder="passthrough"), LogisticRegression())
+    piped = make_pipeline(make_column_transformer((OneHotEncoder(), ["wood"]), remainder="passthrough"), LogisticRegression(max_iter=1000))
     model = VotingClassifier(estimators=[piped, woodwind.DecisionTreeClassifier(max_depth=3)]).fit(frame, LABELS)
     said = model.predict_proba(frame)
     np.testing.assert_array_equal(model.predict_proba(frame.assign(more=1)[["more", "wood", "width", "length"]].drop(columns="more")), said)

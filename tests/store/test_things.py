@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from woodwind import store
-from woodwind.base.errors import DataError, ModelFileError, NotStorableError
+from woodwind.base.errors import DataError, ManyCategoriesWarning, ModelFileError, NotStorableError
 from woodwind.data.cuts import Cuts
 from woodwind.data.matrix_form import MatrixForm
 from woodwind.data.ranks import Ranking
@@ -46,9 +46,12 @@ def target(table):
 @pytest.fixture(scope="module")
 def things(table, target):
     labels = np.digitize(target, [0.5, 1.0])
-    boosted = GradientBoostingClassifier(n_estimators=5, random_state=0).fit(table, labels)
-    classes = RandomForestClassifier(n_estimators=5, random_state=0, min_samples_leaf=5).fit(table, labels)
-    numbers = RandomForestRegressor(n_estimators=5, random_state=0, quantiles=True).fit(table, target)
+    with pytest.warns(ManyCategoriesWarning, match="column 'many'"):
+        boosted = GradientBoostingClassifier(n_estimators=5, random_state=0).fit(table, labels)
+    with pytest.warns(ManyCategoriesWarning, match="column 'many'"):
+        classes = RandomForestClassifier(n_estimators=5, random_state=0, min_samples_leaf=5).fit(table, labels)
+    with pytest.warns(ManyCategoriesWarning, match="column 'many'"):
+        numbers = RandomForestRegressor(n_estimators=5, random_state=0, quantiles=True).fit(table, target)
     schema, read = Schema.learn(table)
     return {
         "Forest": boosted.forest_,

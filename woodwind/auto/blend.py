@@ -7,8 +7,10 @@ that says of the chosen way is the honest score of the ensemble. In time order w
 none, so that nothing is said of it, and all ways are compared by the blocks after it.
 """
 
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from time import perf_counter
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -196,9 +198,12 @@ WAYS: dict[str, Way] = {
 }
 
 
-def blend(seen: Evidences, is_time: Callable[[], bool] = lambda: True) -> Blend:
-    """Try the ways, and take the best by what they say of rows that their weights have not seen; no further ones when time is up."""
-    if seen.scores.shape[1] == 1:
+def blend(seen: Evidences, left: Callable[[], float] = lambda: math.inf) -> Blend:
+    """Try the ways, and take the best by what they say of rows that their weights have not seen.
+
+    `left` gives the seconds that there are for it: the first way is always tried, and others where there seems to be time for them.
+    """
+    if seen.scores.shape[1] == 1 or left() <= 0.0:
         ways = {name: WAYS[name] for name in (ALONE, GUESSING)}
     else:
         # A shift that was right for the seasons seen carries their trend on into all seasons to come.
@@ -208,36 +213,51 @@ def blend(seen: Evidences, is_time: Callable[[], bool] = lambda: True) -> Blend:
         fixed = _equal(seen)
         scores = fixed.of(seen.scores)
         return Blend(EQUAL, fixed, scores, {EQUAL: seen.judge.loss(scores)})
+    parts: list[int] = np.unique(seen.parts()).tolist()
+    nested: dict[str, dict[int, Weights]] = {}
+    for name, way in ways.items():
+        found = _found_without(way, some, parts, left if nested else lambda: math.inf)
+        if found is not None:
+            nested[name] = found
     rows = np.flatnonzero(some.estimated)
     judge = some.judge.at(rows)
-    nested: dict[str, Floats] = {}
-    for name, way in ways.items():
-        if nested and not is_time():
-            break
-        nested[name] = nested_scores(way, some)
-    losses = {name: judge.loss(scores[rows]) for name, scores in nested.items()}
+    losses = {name: judge.loss(_scored(found, some)[rows]) for name, found in nested.items()}
     best = next(iter(nested))
     for name in nested:
         if losses[name] < losses[best] - (FAR_BETTER if name == ALONE else CLEARLY) * abs(losses[best]):
             best = name
-    final = _found(WAYS[best], some)
-    scores = nested[best] if some is seen else _nested_on(WAYS[best], some, seen)
-    return Blend(best, final, scores, losses)
+    return Blend(best, _found(WAYS[best], some), _scored(nested[best], seen), losses)
 
 
 def nested_scores(way: Way, seen: Evidences) -> Floats:
     """The blend of every row by weights that were found without its fold, from no more rows than are needed; NaN where there are none."""
-    return _nested_on(way, seen.some(), seen)
+    found = _found_without(way, seen.some(), np.unique(seen.parts()).tolist(), lambda: math.inf)
+    assert found is not None
+    return _scored(found, seen)
 
 
-def _nested_on(way: Way, some: Evidences, seen: Evidences) -> Floats:
-    """The same for all rows, with weights from some of them."""
-    out = np.full((len(seen.fold), seen.width), np.nan)
-    number = seen.parts()
-    for part in np.unique(number).tolist():
-        others, here = np.flatnonzero(others_of(some.fold, some.ordered, part)), number == part
+def _found_without(way: Way, some: Evidences, parts: Sequence[int], left: Callable[[], float]) -> dict[int, Weights] | None:
+    """For each part for which that is possible, weights that were found without its rows; None where there seems to be no time for all."""
+    out: dict[int, Weights] = {}
+    for done, part in enumerate(parts, 1):
+        began = perf_counter()
+        if left() <= 0.0:
+            return None
+        others = np.flatnonzero(others_of(some.fold, some.ordered, part))
         if others.size:
-            out[here] = _found(way, some.at(others)).of(seen.scores[here])
+            out[part] = _found(way, some.at(others))
+        # Weights from all rows come after those of the parts.
+        if (perf_counter() - began) * (len(parts) - done + 1) > left():
+            return None
+    return out
+
+
+def _scored(found: dict[int, Weights], seen: Evidences) -> Floats:
+    """The blend (n, width) of rows by the weights that were found without their part; NaN where there are none."""
+    out, number = np.full((len(seen.fold), seen.width), np.nan), seen.parts()
+    for part, weights in found.items():
+        here = number == part
+        out[here] = weights.of(seen.scores[here])
     return out
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from woodwind.auto.clock import Clock
+from woodwind.auto.clock import LATE, Clock
 from woodwind.auto.compiling import is_time_to_compile
 from woodwind.auto.encoding import EncodedMember, Encoding, encodable, learn_encodings
 from woodwind.auto.lesson import Lesson
@@ -63,7 +63,9 @@ class Boosting:
             return
         began = time.perf_counter()
         plan = boost_plan(lesson, recipe)
-        forms = _forms(lesson, recipe, plan.loss, range(lesson.n_folds))
+        forms = _forms(lesson, recipe, plan.loss, range(lesson.n_folds), clock)
+        if not forms:
+            return
         folds = Folds.of([form.rows for form in forms], plan, lesson.fold, lesson.ordered)
         watch = _Watch(lesson, plan.loss, folds)
         share = MOST_OF_THE_REST if lesson.n_folds > 1 else OF_A_LARGE_TABLE
@@ -72,15 +74,17 @@ class Boosting:
         after = ONCE_MORE_SHARE if lesson.ordered else REPLAY_SHARE
 
         def out_of_time(step: Step) -> bool:
-            return clock.spent + after * step.seconds > end
+            return clock.left_for_training <= 0.0 or clock.spent + after * step.seconds > end
 
-        steps, in_time = _until(self._steps(lesson, folds, plan, watch), out_of_time)
+        steps, in_time = _until(self._steps(lesson, folds, plan, watch, clock), out_of_time)
+        if not steps and clock.left_for_training <= 0.0:
+            return
         count = max(1, min(round((watch.best + 1) * rules.MEAN_ROUNDS), len(steps))) if steps else 0
         note = "" if in_time else f"out of time after {counted(len(steps), 'round')}"
         curve = {"train": [], "valid": watch.losses}
         said = [watch.best_raw[held].reshape(len(held), -1) for held in folds.held]
         if lesson.ordered:
-            model = _once_more(_forms(lesson, recipe, plan.loss, [ALL_ROWS])[0], plan, watch.best + 1)
+            model = _once_more(_forms(lesson, recipe, plan.loss, [ALL_ROWS], clock)[0], plan, watch.best + 1)
             seconds = (time.perf_counter() - began) / (lesson.n_folds + 1)
             yield from (Fit(fold, one, None, seconds, curve, note) for fold, one in enumerate(said))
             yield Fit(ALL_ROWS, None, model, seconds, curve, note)
@@ -88,9 +92,14 @@ class Boosting:
         for fold, model in enumerate(_models(forms, plan, [step.round for step in steps[:count]])):
             yield Fit(fold, said[fold], model, (time.perf_counter() - began) / lesson.n_folds, curve, note)
 
-    def _steps(self, lesson: Lesson, folds: Folds, plan: BoostPlan, watch: "_Watch") -> Iterator[Step]:
+    def _steps(self, lesson: Lesson, folds: Folds, plan: BoostPlan, watch: "_Watch", clock: Clock) -> Iterator[Step]:
         """Rounds of all folds until the rows held out are no longer better."""
-        rounds = rounds_in_step(folds.boosters, folds.held, MOST_ROUNDS, plan.threads)
+
+        def is_time() -> bool:
+            # The first round is worth being late for: without it there is no member.
+            return clock.left_for_training > 0.0 if watch.losses else clock.left > -LATE / 2.0
+
+        rounds = rounds_in_step(folds.boosters, folds.held, MOST_ROUNDS, plan.threads, is_time)
         patience = rules.split_patience(plan.tree, plan.subsample, plan.bootstrap)
         steps = scored(until_no_split(rounds, patience), watch)
         share = None if lesson.n_classes else LEAST_SHARE_OF_THE_REST
@@ -120,14 +129,19 @@ class _Form:
         return assemble(trees, self.cuts, start, trees[0].value.shape[1] if trees else 1)
 
 
-def _forms(lesson: Lesson, recipe: Recipe, loss: Loss, folds: Sequence[int]) -> list[_Form]:
-    """One for each of these folds; they differ where levels are numbers, which each fold learns from its own rows."""
+def _forms(lesson: Lesson, recipe: Recipe, loss: Loss, folds: Sequence[int], clock: Clock) -> list[_Form]:
+    """One for each of these folds; they differ where levels are numbers, which each fold learns from its own rows. None where the first
+    says that there is no time for all.
+    """
     y, least = loss.as_target(lesson.y), recipe.settings.get("encode_from")
     if least is None:
         return [_Form(Rows(lesson.codes, y, lesson.weight, None), lesson.cuts)] * len(folds)
     places = encodable(lesson.schema, least)
-    forms = []
+    forms: list[_Form] = []
+    began = clock.spent
     for fold in folds:
+        if forms and (clock.spent - began) / len(forms) * (len(folds) - len(forms)) > MOST_OF_THE_REST * clock.left_for_training:
+            return []
         learnt = np.arange(lesson.n_rows) if fold == ALL_ROWS else lesson.learnt(fold)
         seed = key(lesson.seed, "levels", recipe.name, recipe.seed, fold)
         encodings, table = learn_encodings(lesson.schema, lesson.table, places, y, lesson.weight, learnt, seed)

@@ -19,6 +19,8 @@ from woodwind.base.errors import JobError
 # Of the time that is given, this share and so many seconds are kept for what comes after the last training: blending, facts, the file.
 # Of a few seconds it is no more than a third.
 KEPT_SHARE, KEPT_SECONDS, MOST_KEPT = 0.12, 1.0, 0.35
+# What the search for oddities in the data may take.
+SUSPICION_SHARE = 0.08
 # What no model can do without may be late by so many seconds: a model that is a little late is worth more than none.
 LATE = 1.0
 

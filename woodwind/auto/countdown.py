@@ -4,7 +4,7 @@ import time
 
 
 class OutOfTimeError(Exception):
-    """There is no time for a part of the facts."""
+    """There is no time for something: a part of the facts, or a fold of a member."""
 
 
 class Countdown:

@@ -18,7 +18,8 @@ def use_facts(outcome: Outcome) -> dict[str, Any]:
     """The columns that a table needs, with an example row."""
     table = outcome.X
     names = [str(name) for name in table.column_names]
-    example = [column[0].as_py() for column in table.columns[:MOST_COLUMNS]] if table.num_rows else [None] * MOST_COLUMNS
+    some = range(min(MOST_COLUMNS, len(names)))
+    example = [table.column(place)[0].as_py() if table.num_rows else None for place in some]
     shown = {brief(name): _value(value) for name, value in zip(names, example, strict=False)}
     return {"columns": [brief(name) for name in names[:MOST_COLUMNS]], "n_columns": len(names), "example": shown}
 

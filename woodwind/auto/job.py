@@ -19,9 +19,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from woodwind.auto.background import background_facts
+from woodwind.auto.baseline import BASELINE, Baseline
 from woodwind.auto.blend import GUESSING, Blend, Evidences, blend, by_loss, estimated, nested_scores
 from woodwind.auto.checkpoint import Checkpoint
-from woodwind.auto.clock import KEPT_SHARE, Clock
+from woodwind.auto.clock import Clock
 from woodwind.auto.decision import Rule, cross_fitted
 from woodwind.auto.events import Began, Blended, Ended, Event, Examining, FoldDone, MemberDone, Said, Trying
 from woodwind.auto.facts import collect
@@ -46,8 +47,10 @@ PATIENCE = 8
 GAIN = 1e-4
 # Rows by which the time of a prediction is taken.
 TIMED_ROWS = 500
-# Seconds for the facts of the report: what is left of the budget but a share for saving, and at least so many; without a budget so many.
-SAVING_SHARE, LEAST_FACTS, UNHURRIED_FACTS = 0.03, 0.2, 20.0
+# Seconds for the facts of the report: what is left of the budget but a share for saving and a part of what is reserved; without a budget
+# so many.
+SAVING_SHARE, SAVING_PART, UNHURRIED_FACTS = 0.03, 0.6, 60.0
+NO_TIME = "There was no time to train a member: the model says the same of every row, from the target alone. Give more time."
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,10 +102,14 @@ def run(
     question: Question, families: dict[str, Family], recipes: Recipes, clock: Clock, checkpoint: Checkpoint | None = None
 ) -> Iterator[Event]:
     """Do the job."""
-    schema, table = Schema.learn(question.X, question.categorical_features, weight=question.weight, owner="fit")
+    schema, table = Schema.learn(
+        question.X, question.categorical_features, weight=question.weight, owner="fit",
+        watch=lambda: clock.require("while it was found out what the columns are"),
+    )  # fmt: skip
     n_classes = len(question.classes)
     lesson = Lesson(schema, table, question.y, question.weight, n_classes, question.fold, question.seed, question.threads, question.ordered)
     judge = Judge(question.metric, question.y, question.weight, n_classes > 0)
+    _reserve(lesson, clock)
     yield Began(
         seconds=clock.spent, task=question.task, metric=question.metric.name, n_rows=lesson.n_rows, n_columns=schema.n_inputs,
         n_folds=lesson.n_folds, budget_seconds=clock.budget, budget_models=question.models, notes=question.notes,
@@ -117,7 +124,8 @@ def run(
         if recipe is None:
             break
         kept = checkpoint is not None and checkpoint.holds(recipe)
-        if done and not kept and clock.left_for_training <= LEAST_SHARE_LEFT * float(np.median([one.entry.seconds for one in done])):
+        usual = float(np.median([one.entry.seconds for one in done])) if done else 0.0
+        if number > 1 and not kept and clock.left_for_training <= LEAST_SHARE_LEFT * usual:
             break
         yield Trying(seconds=clock.spent, name=recipe.name, number=number, of=question.models)
         found = yield from _member(lesson, judge, recipe, families[recipe.family], clock, checkpoint)
@@ -131,11 +139,34 @@ def run(
         waited = 0 if loss < best - GAIN * abs(best) or len(done) == 1 else waited + 1
         best = min(best, loss)
     if not done:
-        raise JobError(_nothing(given_up, clock))
+        done.append((yield from _baseline(lesson, judge, given_up, clock)))
     outcome = _outcome(question, lesson, judge, done, given_up, clock)
     yield Examining(seconds=clock.spent)
     outcome = _with_facts(outcome, clock, question.threads)
     yield Ended(seconds=clock.spent, outcome=outcome)
+
+
+def _reserve(lesson: Lesson, clock: Clock) -> None:
+    """Do what every model needs of every column, and keep time for what is done with every column in the end: to say how long a prediction
+    takes, and to write the file. That takes as long, and a quarter more.
+    """
+    if clock.budget is not None:
+        began = clock.spent
+        lesson.form  # noqa: B018  made when it is first asked for
+        clock.reserved = 1.25 * (clock.spent - began)
+
+
+def _baseline(lesson: Lesson, judge: Judge, given_up: list[Entry], clock: Clock) -> Generator[Event, None, _Done]:
+    """The member that needs no time, where there was none for any other; JobError where time was not the reason."""
+    out_of_time = all(entry.note.startswith("out of time") for entry in given_up)
+    if clock.budget is None or clock.stopped or not out_of_time:
+        raise JobError(_nothing(given_up, clock))
+    yield Said(seconds=clock.spent, words=NO_TIME)
+    found = yield from _member(lesson, judge, BASELINE, Baseline(), clock, None)
+    if isinstance(found, Entry):
+        raise JobError(_nothing([found], clock))
+    yield MemberDone(seconds=clock.spent, entry=found.entry)
+    return found
 
 
 def _next(recipes: Recipes, lesson: Lesson, done: Sequence[_Done]) -> Recipe | None:
@@ -216,10 +247,7 @@ def _given_up(recipe: Recipe, fits: Sequence[Fit], note: str, began: float) -> E
 def _nothing(given_up: Sequence[Entry], clock: Clock) -> str:
     """What to say when no member was finished."""
     if not given_up or all(entry.note.startswith("out of time") for entry in given_up):
-        return (
-            f"No member was finished in {clock.spent:.0f} seconds. Give more time, or fewer rows; the very first use compiles for half "
-            "a minute, once."
-        )
+        return f"No member was finished in {clock.spent:.0f} seconds."
     return f"No member could be trained. {given_up[0].name}: {given_up[0].note}."
 
 
@@ -250,7 +278,8 @@ def _outcome(
 ) -> Outcome:
     """Weigh the members, and put everything together."""
     seen = _evidences(lesson, judge, done)
-    found = blend(seen, lambda: clock.budget is None or clock.spent < (1.0 - KEPT_SHARE / 2.0) * clock.budget)
+    # Half of what is kept for the end is for what comes after.
+    found = blend(seen, lambda: math.inf if clock.budget is None else clock.budget - clock.spent - clock.kept / 2.0)
     kept = np.flatnonzero(found.final.weights > 0.0)
     if not kept.size:  # nobody is asked; a model has a member all the same, for those who want to look at it
         kept = np.array([min(range(len(done)), key=lambda place: done[place].entry.loss)])
@@ -266,7 +295,7 @@ def _outcome(
     nested[lesson.judged] = found.nested
     return Outcome(
         model=model,
-        leaderboard=_leaderboard(question, lesson, seen.judge, done, given_up, found),
+        leaderboard=_leaderboard(question, lesson, seen.judge, done, given_up, found, clock),
         X=question.X, y=question.y, weight=question.weight, groups=question.groups,
         names=tuple(one.recipe.name for one in done),
         out_of_fold=np.stack([one.scores for one in done], axis=1),
@@ -313,7 +342,8 @@ def _weighed(found: Blend) -> str:
 
 def _with_facts(outcome: Outcome, clock: Clock, threads: int) -> Outcome:
     """The same, with the facts for the report in its model."""
-    seconds = UNHURRIED_FACTS if clock.budget is None else max(clock.budget - clock.spent - SAVING_SHARE * clock.budget, LEAST_FACTS)
+    kept = 0.0 if clock.budget is None else SAVING_SHARE * clock.budget + SAVING_PART * clock.reserved
+    seconds = UNHURRIED_FACTS if clock.budget is None else clock.budget - clock.spent - kept
     facts = collect(replace(outcome, X=as_arrow(outcome.X)), seconds, threads)
     return replace(outcome, model=replace(outcome.model, facts={**outcome.model.facts, **facts}), seconds=clock.spent)
 
@@ -331,20 +361,13 @@ def _further(question: Question, judge: Judge, scores: Floats) -> dict[str, floa
 
 
 def _leaderboard(
-    question: Question, lesson: Lesson, judge: Judge, done: Sequence[_Done], given_up: Sequence[Entry], found: Blend
+    question: Question, lesson: Lesson, judge: Judge, done: Sequence[_Done], given_up: Sequence[Entry], found: Blend, clock: Clock
 ) -> tuple[Entry, ...]:
     """The ensemble, then members by their loss, then those that were given up."""
-    rows = np.linspace(0, lesson.n_rows - 1, min(TIMED_ROWS, lesson.n_rows)).astype(np.int64)
-    view = lesson.some_rows(rows)
-    few = lesson.some_rows(rows[:2])
     scored = estimated(lesson.fold[lesson.judged], lesson.ordered)
     scoring = judge.at(np.flatnonzero(scored))
     members = []
-    for one, weight in zip(done, found.final.weights, strict=True):
-        one.member.scores(few, 1)  # loads what was compiled, and makes the forms in which trees are walked
-        began = time.perf_counter()
-        one.member.scores(view, 1)
-        taken = (time.perf_counter() - began) / len(rows) * 1e6
+    for one, weight, taken in zip(done, found.final.weights, _prediction_times(lesson, done, clock), strict=True):
         also = _further(question, scoring, one.scores[lesson.judged][scored])
         members.append(replace(one.entry, weight=float(weight), row_microseconds=taken, also=also))
     nested = found.nested[scored]
@@ -356,3 +379,19 @@ def _leaderboard(
         also=_further(question, scoring, nested),
     )  # fmt: skip
     return (all_together, *sorted(members, key=lambda entry: entry.loss), *given_up)
+
+
+def _prediction_times(lesson: Lesson, done: Sequence[_Done], clock: Clock) -> list[float]:
+    """Microseconds that each member takes for a row among many; NaN where there was no time to find out."""
+    rows = np.linspace(0, lesson.n_rows - 1, min(TIMED_ROWS, lesson.n_rows)).astype(np.int64)
+    out: list[float] = []
+    for one in done:
+        if clock.budget is not None and clock.budget - clock.spent <= clock.kept / 4.0:
+            break
+        if not out:
+            view, few = lesson.some_rows(rows), lesson.some_rows(rows[:2])
+        one.member.scores(few, 1)  # loads what was compiled, and makes the forms in which trees are walked
+        began = time.perf_counter()
+        one.member.scores(view, 1)
+        out.append((time.perf_counter() - began) / len(rows) * 1e6)
+    return out + [math.nan] * (len(done) - len(out))

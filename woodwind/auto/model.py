@@ -94,11 +94,11 @@ class AutoModel:
             raise DataError("a model needs a name and a weight for each member, and one member at least")
         if self.shift.shape != (self.width,) or not (np.isfinite(self.weights).all() and np.isfinite(self.shift).all()):
             raise DataError("the weights of a model are not finite, or its shift has another width")
-        if self.positive not in (0, 1) or not (self.threshold is None or 0.0 < self.threshold < 1.0):
-            raise DataError("the positive class of a model is none, or its threshold is not between 0 and 1")
         if self.classes:
             sound_labels(as_labels(self.classes), "a model")
         sound(self.metric in METRICS, "the metric of a model is not known")
+        sound(self.positive in (0, 1), "the positive class of a model is none")
+        sound(self.threshold is None or 0.0 < self.threshold < 1.0, "the threshold of a model is not between 0 and 1")
         self.form.check_for(self.schema)
         for member in self.members:
             sound(member.width == self.width, "a member has other scores than the model")

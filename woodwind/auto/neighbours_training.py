@@ -8,6 +8,7 @@ from time import perf_counter
 import numpy as np
 from numpy.typing import NDArray
 
+from woodwind.auto.countdown import OutOfTimeError
 from woodwind.auto.inner_rows import held_out, inner_loss, some_rows
 from woodwind.auto.plain_linear import REACH
 from woodwind.auto.plain_neighbours import NeighboursMember
@@ -21,6 +22,8 @@ MOST_ROWS, FEWEST_ROWS, JUDGES = 50_000, 500, 2000
 # Columns that are compared; neighbours and rows of everybody that are tried; pieces that relevance is measured in.
 MOST_COLUMNS, COUNTS, BINS = 64, (3, 5, 10, 20, 40, 80), 20
 STRENGTHS = {True: (0.5, 2.0, 8.0), False: (0.01, 1.0)}
+# Columns that are measured between two looks at the clock.
+STRIDE = 128
 # Numbers that are compared in a second, and how many rows will be asked about within the time left.
 COMPARISONS, ASKED = 1.5e9, 20_000
 
@@ -61,7 +64,7 @@ def train_neighbours(
     matrix, y, weight = some_rows(matrix, y, weight, most, key(seed, "neighbours", "rows"))
     counts = np.ones(len(y)) if weight is None else weight / weight.mean()
     rows = Rows(np.clip(matrix, -REACH, REACH), y, counts, n_classes)
-    share = relevance(rows)
+    share = relevance(rows, deadline)
     columns = np.sort(np.argsort(-share, kind="stable")[:MOST_COLUMNS])
     same, scaled = np.ones(len(columns)), np.sqrt(share[columns] / max(float(share.max(initial=0.0)), 1e-12))
     scales = [scaled, same] if scaled.any() else [same]
@@ -93,8 +96,11 @@ def search(
     return chosen
 
 
-def relevance(rows: Rows) -> Floats:
-    """For each column the share of the target's variance that lies between pieces of the column, less what chance gives (d,)."""
+def relevance(rows: Rows, deadline: Callable[[], float]) -> Floats:
+    """For each column the share of the target's variance that lies between pieces of the column, less what chance gives (d,).
+
+    OutOfTimeError where there is no time for all.
+    """
     n, d = rows.matrix.shape
     total = float(rows.counts.sum())
     # The variance of classes is the sum of those of their indicators.
@@ -105,6 +111,8 @@ def relevance(rows: Rows) -> Floats:
     if whole <= 0.0:
         return found
     for column in range(d):
+        if column % STRIDE == STRIDE - 1 and deadline() <= 0.0:
+            raise OutOfTimeError
         values = rows.matrix[:, column]
         knots = np.unique(np.quantile(values, np.linspace(0.0, 1.0, BINS + 1)[1:-1]))
         place = np.searchsorted(knots, values, side="left")

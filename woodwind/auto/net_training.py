@@ -14,6 +14,7 @@ from time import perf_counter
 import numpy as np
 from numpy.typing import NDArray
 
+from woodwind.auto.countdown import OutOfTimeError
 from woodwind.auto.plain_net import NetMember, Pieces, sigmoid
 from woodwind.base.streams import choose, hashes, key, permutation, uniform
 
@@ -42,6 +43,8 @@ PATIENCE = 12
 USABLE, TRIAL = 0.85, 4
 # Multiplications and additions in a second that are counted on, before any step was taken.
 OPERATIONS = 4e10
+# Seconds for a value, to put a column in order; and seconds that there always are, for a net of some kind.
+SORTED, BRIEF = 1e-7, 0.25
 # Log-odds beyond which no table of ours can know anything.
 SURE = 30.0
 
@@ -59,6 +62,10 @@ class Plan:
         """One net where there is no time for several: one that is done is better than three that have just begun."""
         work = 6.0 * n * self.epochs * self.n_nets * sum(a * b for a, b in pairwise(sizes))
         return self if work < OPERATIONS * seconds else replace(self, n_nets=1)
+
+    def work_of_step(self, sizes: tuple[int, ...]) -> float:
+        """Multiplications and additions of one step."""
+        return 6.0 * self.batch * self.n_nets * sum(a * b for a, b in pairwise(sizes))
 
     def calmer(self) -> "Plan":
         """For nets that learn by heart."""
@@ -199,10 +206,14 @@ def train_net(
         rows = rows[choose(key(seed, "net", "rows"), len(rows), MOST_ROWS)]
         matrix, y, weight = matrix[rows], y[rows], None if weight is None else weight[rows]
         rows = np.arange(len(y))
+    if SORTED * min(len(rows), LOOKED_AT) * matrix.shape[1] > max(deadline(), BRIEF):
+        raise OutOfTimeError
     pieces = cut(matrix, rows, seed)
     lesson, shift, spread, start, ends = read_lesson(matrix, y, weight, n_classes, rows)
     sizes = (pieces.n_inputs, *HIDDEN, lesson.target.shape[1])
     plan = Plan.of(len(rows)).within(deadline(), len(rows), sizes)
+    if TRIAL * plan.work_of_step(sizes) > OPERATIONS * max(deadline(), BRIEF):
+        raise OutOfTimeError
     nets = Nets(plan.n_nets, sizes)
     nets.draw(seed, start)
     learnt, held = split(y[rows], plan.n_nets, n_classes, seed)

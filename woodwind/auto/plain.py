@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from woodwind.auto.clock import Clock
+from woodwind.auto.countdown import OutOfTimeError
 from woodwind.auto.lesson import Lesson
 from woodwind.auto.members import MeanMember, Member
 from woodwind.auto.recipe import ALL_ROWS, Fit, Recipe, Taught, gathered
@@ -18,10 +19,12 @@ Floats = NDArray[np.float64]
 
 # What a member may take of the time that is left when it begins.
 MOST_OF_THE_REST = 0.35
+# Seconds for a value of the matrix before anything is learnt from it: it is made once, and copied for every fold.
+PER_VALUE = 1e-7
 
 
 class Trainer(Protocol):
-    """Trains a member on a matrix; it keeps within the seconds that are left."""
+    """Trains a member on a matrix; it keeps within the seconds that are left, and raises OutOfTimeError where they are too few."""
 
     def __call__(
         self, matrix: Floats, y: NDArray[Any], weight: Floats | None, task: str, n_classes: int, seed: int, deadline: Any
@@ -50,6 +53,8 @@ class Plain:
         wanted = (*range(lesson.n_folds), *([ALL_ROWS] if self.needs_all_rows(lesson) else []))
         missing = [fold for fold in wanted if not _is_there(fold, have)]
         sides = min(lesson.threads, len(missing))
+        if PER_VALUE * lesson.n_rows * lesson.form.width > end - clock.spent:
+            return
         _ = lesson.view.matrix  # made once, before others ask for it
 
         def fit(place: int) -> Fit | None:
@@ -57,7 +62,10 @@ class Plain:
                 return None
             # Each of those to come has the same share of what is left.
             turns = -(-(len(missing) - place) // sides)
-            return self._fit(lesson, recipe, clock, missing[place], clock.spent + (end - clock.spent) / turns)
+            try:
+                return self._fit(lesson, recipe, clock, missing[place], clock.spent + (end - clock.spent) / turns)
+            except OutOfTimeError:
+                return None
 
         for found in in_order(fit, range(len(missing)), sides):
             if found is None:

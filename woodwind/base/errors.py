@@ -19,6 +19,7 @@ WoodwindWarning(UserWarning)
 ├── UnseenCategoryWarning          levels that training never saw fall back to what the node knows
 ├── NamelessTableWarning           a table without names for a model with names
 ├── PrecisionWarning               integers too large for a double
+├── ManyCategoriesWarning          a column has more categories than trees tell apart
 ├── ConstantTargetWarning          there is nothing to learn
 ├── OutOfBagWarning                rows that no member can judge, because all have seen them
 ├── UndefinedMeasureWarning        a measure is nought divided by nought, and was given a value
@@ -116,6 +117,10 @@ class OutOfBagWarning(WoodwindWarning):
 
 class UndefinedMeasureWarning(WoodwindWarning):
     """A measure is nought divided by nought: the value that it was given is said."""
+
+
+class ManyCategoriesWarning(WoodwindWarning):
+    """A column has more categories than trees tell apart: the rarer ones are taken as one."""
 
 
 class FoldWarning(WoodwindWarning):

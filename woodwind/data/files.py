@@ -62,10 +62,8 @@ def read_table(
         With a code that begins with WW-F, the file, the line where there is one, and what to do.
     """
     sources = find_sources(source)
-    kinds = [kind_of_contents(one) for one in sources]
-    opened = [
-        open_text(one, header, separator) if kind == "text" else _BinaryFile(one, kind) for one, kind in zip(sources, kinds, strict=True)
-    ]
+    kinds = [(one, kind_of_contents(one)) for one in sources]
+    opened = [open_text(one, header, separator) if kind == "text" else _BinaryFile(one, kind) for one, kind in kinds]
     names = _common_names(opened, columns)
     if schema is not None:
         _check_schema(schema, opened[0])

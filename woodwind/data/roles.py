@@ -160,6 +160,11 @@ def frame_of(table: Any) -> "nw.DataFrame[Any]":
     return frame
 
 
+def some_columns(table: Any, names: Sequence[str]) -> Any:
+    """A frame of the same kind with these columns."""
+    return frame_of(table).select(list(names)).to_native()
+
+
 def _with_dates(frame: "nw.DataFrame[Any]", beside: Collection[str | None]) -> "tuple[nw.DataFrame[Any], dict[str, str]]":
     """A frame of pandas or polars, of which text that is dates in every row has become dates, as it would in a file; and what comes first
     in which of them, the day or the month.

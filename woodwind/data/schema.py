@@ -1,6 +1,6 @@
 """Schema: the columns that a model was trained on, and how any later table is read as those."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -8,12 +8,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from woodwind.base.errors import UnseenCategoryWarning
+from woodwind.base.errors import ManyCategoriesWarning, UnseenCategoryWarning
 from woodwind.base.notice import notice
 from woodwind.base.sound import sound
+from woodwind.data.categories import MOST_CODES
 from woodwind.data.convert import MOMENT, open_columns, unwrapped
 from woodwind.data.faults import fault, listed
-from woodwind.data.fields import Field, NumberField, TimeField, coded_if_category, field_from_dict, learn_field
+from woodwind.data.fields import CategoryField, Field, NumberField, TimeField, coded_if_category, field_from_dict, learn_field
 from woodwind.data.frames import open_table
 from woodwind.data.header import Header
 from woodwind.data.raw import RawTable
@@ -40,11 +41,13 @@ class Schema:
         *,
         weight: NDArray[np.float64] | None = None,
         owner: str = "Woodwind",
+        watch: Callable[[], None] = lambda: None,
     ) -> "tuple[Schema, Table]":
         """Look at a training table of any type, and read it.
 
         `categorical_features` names further columns that are to be taken as categories: by name, by place, or as
-        one truth value for each column. `weight` matters only to columns of more levels than there are codes for.
+        one truth value for each column. `weight` matters only to columns of more levels than there are codes for. `watch` is called
+        after every column: whoever has no time left raises an exception there.
         """
         raw = open_table(X)
         marked = _marked(raw, categorical_features, owner)
@@ -56,6 +59,7 @@ class Schema:
             column = coded_if_category(raw.column(place), bool(marked[place]))
             raw.opened[place] = column  # text is turned into places once, not again when it is read
             fields.append(learn_field(name, column, integers))
+            watch()
         schema = cls(raw.names, tuple(fields))
         _warn_of_precision(raw, fields)
         return schema, schema._table(raw, list(range(len(fields))))[0]
@@ -82,6 +86,19 @@ class Schema:
         ]
         table = Table(columns, raw.n_rows, raw.matrix, np.array(inside, np.int64))
         return table, [features.note for features in made if features.note]
+
+    def tell_of_merged(self, owner: str) -> None:
+        """Warn of columns whose rarer levels trees take as one: codes have room for so many."""
+        for field in self.fields:
+            size = len(field.levels.values) if isinstance(field, CategoryField) else 0
+            if size > MOST_CODES:
+                notice(
+                    f"{owner}: column {field.name!r} has {size:,} categories, and trees tell at most {MOST_CODES} apart: the "
+                    f"{MOST_CODES - 1} most frequent are kept, and the other {size - MOST_CODES + 1:,} are taken as one. Give means of the "
+                    "target instead, as TargetEncoder of sklearn.preprocessing makes them, or numbers that say what the categories are "
+                    "like; woodwind.fit reads such columns as means of the target for some of its members.",
+                    ManyCategoriesWarning,
+                )
 
     def check(self) -> "Schema":
         """There is a field for each column, of its name; gives itself, or raises DataError."""

@@ -8,6 +8,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from woodwind.data.categories import MOST_CODES
 from woodwind.data.faults import listed
 from woodwind.data.suspicion_text import DATES, NUMBERS, UNITS, is_bare, looks_like_days
 from woodwind.data.suspicion_view import DATE, NUMBER, TEXT, Seen, SeenColumn, Suspicion
@@ -303,11 +304,19 @@ def groups(seen: Seen) -> Iterator[Suspicion]:
 
 
 def many_levels(seen: Seen) -> Iterator[Suspicion]:
-    """Categories with so many levels that few rows are left for each."""
+    """Categories with so many levels that few rows are left for each, or that codes have no room for all."""
     for column in seen.each_column():
-        if column.kind == TEXT and column.n_levels > max(seen.n / 10, 50) and column.held is None and not is_identifier(column, seen.n):
-            words = f"{column.name!r} has {column.n_levels:,} levels in {seen.n:,} rows{seen.sampled}: little can be learnt about each."
-            yield Suspicion("many levels", (column.name,), words, "info")
+        if column.kind != TEXT or column.held is not None or is_identifier(column, seen.n):
+            continue
+        words = f"{column.name!r} has {column.n_levels:,} levels in {seen.n:,} rows{seen.sampled}:"
+        if column.n_levels > MOST_CODES:
+            merged = (
+                f"trees that part sets of levels tell the {MOST_CODES - 1} most frequent apart and take the others as one. Only members "
+                "that read levels as means of the target tell all apart."
+            )
+            yield Suspicion("many levels", (column.name,), f"{words} {merged}", "warning")
+        elif column.n_levels > max(seen.n / 10, 50):
+            yield Suspicion("many levels", (column.name,), f"{words} little can be learnt about each.", "info")
 
 
 def _percent(share: float) -> str:

@@ -35,6 +35,10 @@ class Trained(Generic[M]):
     train: float | None = None
     valid: float | None = None
 
+    def __repr__(self) -> str:
+        """A line, without what the member has learnt."""
+        return f"Trained(number={self.number}, member={type(self.member).__name__}, seconds={self.seconds:.3g})"
+
 
 def in_order(call: Callable[[int], M], numbers: Sequence[int], sides: int) -> Generator[M, None, None]:
     """`call(number)` for each number, on so many threads at once, in the order of the numbers.

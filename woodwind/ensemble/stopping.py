@@ -45,6 +45,11 @@ class Step:
         """Rounds finished, counted from the first of the model."""
         return self.round.number + 1
 
+    def __repr__(self) -> str:
+        """A line, without trees and scores: callbacks=[print] prints one for every round."""
+        losses = "".join(f", {name}={loss:.6g}" for name, loss in (("train", self.train), ("valid", self.valid)) if loss is not None)
+        return f"Step(number={self.number}{losses}, seconds={self.seconds:.3g})"
+
 
 class Countable(Protocol):
     """What progress and interrupts need to know of a step: a round of boosting, or a member of a bag."""

@@ -78,6 +78,11 @@ class Watched:
     folds: NDArray[np.int64] | None = None  # in which fold each row of the training is held out; -1 for none
     outside: Rows | None = None  # rows from outside
 
+    @property
+    def has_validation(self) -> bool:
+        """Whether there are rows to stop by: those of the training say nothing about that."""
+        return self.held is not None or self.folds is not None or self.outside is not None
+
 
 @dataclass(frozen=True)
 class Stop:

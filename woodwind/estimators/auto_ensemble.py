@@ -74,7 +74,8 @@ class AutoEnsembleClassifier(AutoParams, AutoEnsemble, ClassifierMixin, BaseEsti
         X : table
             Rows of the columns that the model was trained with; columns are matched by name. A file, or a dictionary of columns, will do.
         """
-        labels: NDArray[Any] = np.asarray(self.classes_)[self.model_.decide(self.predict_proba(X))]
+        proba = self.predict_proba(X)  # first: it says so where nothing was fitted
+        labels: NDArray[Any] = np.asarray(self.classes_)[self.model_.decide(proba)]
         return labels
 
     @property

@@ -4,13 +4,16 @@ from typing import Any
 
 import numpy as np
 
+from woodwind.auto.clock import SUSPICION_SHARE, Clock
+from woodwind.auto.pilot import affordable_columns
 from woodwind.base.errors import ParameterError
 from woodwind.base.figures import counted
+from woodwind.base.pool import usable_threads
 from woodwind.base.told import told
 from woodwind.data.arrow_form import as_arrow
 from woodwind.data.files import is_place, read_table
-from woodwind.data.roles import Roles, is_columns, split_roles, table_of_columns
-from woodwind.data.suspicions import suspicions
+from woodwind.data.roles import Roles, frame_of, is_columns, some_columns, split_roles, table_of_columns
+from woodwind.data.suspicions import Suspicion, suspicions
 from woodwind.data.written_schema import GROUP, TIME, WEIGHT, WrittenSchema
 from woodwind.estimators.auto_ensemble import AutoEnsembleClassifier, AutoEnsembleRegressor
 from woodwind.estimators.auto_rows import WRITTEN
@@ -66,7 +69,7 @@ def fit(  # noqa: PLR0913  the names are the user's: there is no object to put t
     clock = clock_of({"time": 60.0, "models": None} | model_options)
     check_checkpoint(model_options)
     known = WrittenSchema.read(schema) if is_place(schema) else schema
-    table = _read(table, known)
+    table = _read(table, known, clock)
     if known is not None:
         # What is said in the call counts more than what is written.
         group, time_column, weight = group or known.role(GROUP), time_column or known.role(TIME), weight or known.role(WEIGHT)
@@ -78,14 +81,24 @@ def fit(  # noqa: PLR0913  the names are the user's: there is no object to put t
     values = check(model := (AutoEnsembleRegressor if read.task == "regression" else AutoEnsembleClassifier)(**model_options))
     classes = np.array(read.classes) if read.classes else None
     split = {role: str(name) for role, name in (("time", time_column), ("group", group)) if name is not None}
-    asked = target, read.y, read.task != "regression", roles.groups
+    suspected = _suspected(roles, target, clock)
+    X, without, note = _affordable(roles.X, values, clock)
     model._train(
-        values, clock, roles.X, Target(read.y, classes), moments=roles.moments, groups=roles.groups, target=target,
-        notes=_notes(roles, split), weight=roles.weight, beside=roles.beside, split_columns=split,
-        suspicions=suspicions(as_arrow(roles.X), *asked, ordered=roles.moments is not None, classes=read.classes or ()),
+        values, clock, X, Target(read.y, classes), moments=roles.moments, groups=roles.groups, target=target,
+        notes=(*_notes(roles, split), *note), weight=roles.weight, beside=(*roles.beside, *without), split_columns=split,
+        suspicions=suspected,
     )  # fmt: skip
     model.facts_.update(_written_facts(known, roles.orders))
     return model
+
+
+def _suspected(roles: Roles, target: str, clock: Clock) -> tuple[Suspicion, ...]:
+    """What is suspicious about the columns, as far as there is time to look."""
+    read = roles.target
+    return suspicions(
+        as_arrow(roles.X), target, read.y, read.task != "regression", roles.groups, ordered=roles.moments is not None,
+        classes=read.classes or (), is_time=clock.is_time(SUSPICION_SHARE),
+    )  # fmt: skip
 
 
 def _notes(roles: Roles, split: dict[str, str]) -> tuple[str, ...]:
@@ -113,10 +126,26 @@ def _check_target(target: Any) -> None:
         )
 
 
-def _read(table: Any, schema: WrittenSchema | None) -> Any:
+def _affordable(X: Any, values: dict[str, Any], clock: Clock) -> tuple[Any, tuple[str, ...], tuple[str, ...]]:
+    """The table with the columns that there is time for, the names of the others, and what is to be said of it."""
+    names = frame_of(X).columns
+    if values["categorical_features"] is not None:  # which may name any of them
+        return X, (), ()
+    chosen = affordable_columns(names, lambda some: some_columns(X, some), clock, usable_threads(values["n_jobs"]))
+    if len(chosen) == len(names):
+        return X, (), ()
+    there = set(chosen)
+    note = (
+        f"There is time for {len(chosen):,} of {len(names):,} columns, which were drawn by chance; the model does not know the others. "
+        "Give more time for all of them."
+    )
+    return some_columns(X, chosen), tuple(name for name in names if name not in there), (note,)
+
+
+def _read(table: Any, schema: WrittenSchema | None, clock: Clock) -> Any:
     """The table, of a file or in memory, as its schema says."""
     if is_place(table):
-        return read_table(table, schema=schema)
+        return read_table(table, schema=schema, watch=lambda: clock.require("while the table was read"))
     table = table_of_columns(table) if is_columns(table) else table
     return table if schema is None else schema.apply(as_arrow(table))
 

@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from woodwind.auto.boosting import Boosting
 from woodwind.auto.checkpoint import Checkpoint, digest_of
-from woodwind.auto.clock import Clock, ending_on_interrupt
+from woodwind.auto.clock import SUSPICION_SHARE, Clock, ending_on_interrupt
 from woodwind.auto.decision import Rule, rarer_class
 from woodwind.auto.events import Began, Ended, Event, MemberDone
 from woodwind.auto.explanation import explain_model
@@ -118,7 +118,8 @@ class AutoEnsemble(Skin):
                 present = np.flatnonzero(weight)
                 X, target, weight = rows_of_table(X, present), target.at(present), weight[present]
                 grouped = None if grouped is None else grouped[present]
-            found = suspicions(as_arrow(X), None, target.y, target.classes is not None, grouped)
+            is_time = clock.is_time(SUSPICION_SHARE)
+            found = suspicions(as_arrow(X), None, target.y, target.classes is not None, grouped, is_time=is_time)
             self._train(values, clock, X, target, weight=weight, groups=grouped, suspicions=found)
         return self
 

@@ -108,6 +108,7 @@ class Encoded:
     def of(cls, X: Any, values: Values, weight: Floats | None, threads: int, owner: str) -> "Encoded":
         """Read a table, and code it as the parameters of boosting say; `weight` is how much each row counts for bins and levels."""
         schema, table = Schema.learn(X, values["categorical_features"], weight=weight, owner=owner)
+        schema.tell_of_merged(owner)
         bins = values["max_bins"]
         cuts = Ranking.fit(table) if bins is None else Cuts.fit(table, bins, weight, threads)
         return cls(schema, cuts, cuts.encode(table, threads))
@@ -123,7 +124,8 @@ best_iteration_ : int
     The round with the best validation score; `n_iter_` where nothing was held out.
 train_score_, validation_score_ : arrays
     Scores before the first round and after each: the loss, of which less is better, or what `scoring` gives, of which more is better.
-    Of at most 10,000 training rows, and of the validation rows. Empty where nothing was held out.
+    The first is of the training rows, or of 10,000 of them drawn at random; the second of the validation rows, and empty where nothing
+    was held out.
 feature_importances_ : array of shape (n_features_in_,)
     The share of the total gain that each column brought.
 forest_ : Forest
@@ -297,10 +299,8 @@ class Boosting(TreeSkin):
         offset = None if self.init_ is None else model_scores(self.init_, X, other.n_rows, self.loss_, target.classes, self._owner)
         return Outsiders(X, other.labels(), Rows(cuts.encode(table, self._threads), self.loss_.as_target(other.y), weight, offset))
 
-    def _watched(self, given: Given, rows: Rows, split: Split, outside: Outsiders | None, values: Values) -> Watched | None:
-        """Which rows are watched, and how they are judged; None where nothing is."""
-        if split.held is None and split.folds is None and outside is None:
-            return None
+    def _watched(self, given: Given, rows: Rows, split: Split, outside: Outsiders | None, values: Values) -> Watched:
+        """Which rows are watched, and how they are judged: some of those trained on always."""
         scorer = None if values["scoring"] is None else read_scorer(values["scoring"], self, self._owner)
 
         def judge_inside(places: NDArray[np.int64], loss: Loss) -> Judge:
@@ -320,7 +320,7 @@ class Boosting(TreeSkin):
         folds = None if split.folds is None else given.weighing.at(split.folds)
         return Watched(judge_inside, judge_outside, held, folds, None if outside is None else outside.rows)
 
-    def _stop(self, values: Values, plan: BoostPlan, watched: Watched | None) -> Stop:
+    def _stop(self, values: Values, plan: BoostPlan, watched: Watched) -> Stop:
         patience, callbacks = values["n_iter_no_change"], values["callbacks"] or ()
         for call in callbacks:
             if not callable(call):
@@ -328,7 +328,7 @@ class Boosting(TreeSkin):
         return Stop(
             count=values["n_estimators"],
             split_patience=rules.split_patience(plan.tree, plan.subsample, plan.bootstrap),
-            early=watched is not None and values["early_stopping"] is not False,
+            early=watched.has_validation and values["early_stopping"] is not False,
             patience=rules.patience(plan.learning_rate) if patience == "auto" else patience,
             tol=values["tol"],
             refit=values["refit"],
@@ -379,12 +379,13 @@ class Boosting(TreeSkin):
         return scale_of(self.loss_)
 
     def predictor(self) -> RowPredictor:
-        """A small callable that predicts for one row, or for a block of rows, given as numbers.
+        """A small callable that predicts for one row, or for a block of rows, given as numbers; or for one row as it is.
 
-        It is for serving: nothing is converted or matched by name. Rows hold the features of the model in the order of
-        its `feature_names`; a date column has several, and a category is the number of its level in `levels`.
+        It is for serving: of numbers, nothing is converted or matched by name. Rows hold the features of the model in the order of
+        its `feature_names`; a date column has several, and a category is the number of its level in `levels`. A dict of values by
+        column, or a tuple of them where there are categories, is one row of the table as it is.
         """
         check_is_fitted(self)
         if self.init_ is not None:
             raise ParameterError(f"{self._owner}: predictor() reads numbers, and init reads the table. Train without init to use it.")
-        return RowPredictor(self.forest_.predictor(), self.loss_, self.schema_.feature_names, self.schema_.levels)
+        return RowPredictor(self.forest_.predictor(), self.loss_, self.schema_)

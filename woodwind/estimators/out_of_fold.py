@@ -263,7 +263,7 @@ def out_of_fold_predictions(  # noqa: PLR0913  a user names what is wanted; ther
     >>> from sklearn.naive_bayes import GaussianNB
     >>> from woodwind import out_of_fold_predictions
     >>> X, y = load_iris(return_X_y=True)
-    >>> said = out_of_fold_predictions([LogisticRegression(max_iter=1000), GaussianNB()], X, y)
+    >>> said = out_of_fold_predictions([LogisticRegression(max_iter=1000), GaussianNB()], X, y, random_state=0)
     >>> said.shape
     (150, 2, 3)
     >>> (said.argmax(axis=2) == y[:, None]).mean(axis=0).round(2).tolist()

@@ -34,6 +34,9 @@ PENALTIES = tuple(10.0**power for power in (0, -1, -2, -3, -4, -5, -6))
 USUAL = 1e-3
 # Iterations between two looks at the clock, and how many times; columns up to which Newton's method is quicker for two classes.
 STRIDE, MOST_STRIDES, NEWTON_COLUMNS = 25, 8, 200
+# Operations in a second that are counted on, of a matrix with a vector and with another matrix; the fewest iterations that are begun, those
+# that Newton's method takes, and seconds that there always are.
+BY_VECTOR, BY_MATRIX, FEWEST, OF_NEWTON, BRIEF = 2e9, 1e10, 2, 10, 0.25
 # Ends of log-odds, and how far beyond the range of the target a sum may go, in ranges.
 SURE, BEYOND = 30.0, 0.25
 
@@ -50,7 +53,8 @@ def _linear(matrix: Floats, y: NDArray, weight: Floats | None, task: str, n_clas
     """Search, then learn."""
     matrix, y, weight = some_rows(matrix, y, weight, MOST_ROWS, key(seed, "linear", "rows"))
     matrix = np.clip(matrix, -REACH, REACH)
-    fit = _ridge if task == NUMBERS else partial(_logistic, n_outputs=1 if n_classes == 2 else n_classes, deadline=deadline)
+    outputs = 1 if n_classes == 2 else n_classes
+    fit = partial(_ridge, deadline=deadline) if task == NUMBERS else partial(_logistic, n_outputs=outputs, deadline=deadline)
     learnt, held = held_out(y, task != NUMBERS, key(seed, "linear"), MOST_SEARCHED, MOST_JUDGES)
     began, best, chosen = perf_counter(), np.inf, USUAL
     counts = (None, None) if weight is None else (weight[learnt], weight[held])
@@ -75,19 +79,32 @@ def _logistic(
     if len(seen) < 2:
         yield penalties[0], _constant_classes(matrix.shape[1], y, n_outputs)
         return
-    newton = len(seen) == 2 and matrix.shape[1] <= NEWTON_COLUMNS
-    model = LogisticRegression(solver="newton-cholesky" if newton else "lbfgs", warm_start=True, max_iter=STRIDE, tol=1e-5)
+    newton = len(seen) == 2 and matrix.shape[1] <= NEWTON_COLUMNS and _is_time(OF_NEWTON * matrix.size * matrix.shape[1], deadline)
+    each = 4.0 * matrix.size * (1 if len(seen) == 2 else len(seen))  # forth and back, for each output
+    model = LogisticRegression(solver="newton-cholesky" if newton else "lbfgs", warm_start=True, tol=1e-5)
     for penalty in penalties:
         model.set_params(C=1.0 / (penalty * total))
         for _ in range(MOST_STRIDES):
             began = perf_counter()
+            stride = STRIDE if newton else _stride(each, deadline)
+            model.set_params(max_iter=stride)
             with _QUIET, warnings.catch_warnings():
                 # Whether it has converged is looked at below; a matrix that Newton's method finds singular is left to the other method.
                 warnings.simplefilter("ignore")
                 model.fit(matrix, y, sample_weight=weight)
-            if model.n_iter_.max() < STRIDE or deadline() < perf_counter() - began:
+            if model.n_iter_.max() < stride or deadline() < perf_counter() - began:
                 break
         yield penalty, _of_model(model, seen, n_outputs)
+
+
+def _is_time(work: float, deadline: Deadline) -> bool:
+    """Whether there is time for products of matrices of so many operations."""
+    return work < BY_MATRIX * max(deadline(), BRIEF)
+
+
+def _stride(work: float, deadline: Deadline) -> int:
+    """How many iterations of so many operations each are begun: the usual number, or as many as there is time for."""
+    return int(np.clip(BY_VECTOR * max(deadline(), BRIEF) / work, FEWEST, STRIDE))
 
 
 def _of_model(model: LogisticRegression, seen: NDArray, n_outputs: int) -> LinearMember:
@@ -109,14 +126,17 @@ def _constant_classes(n_columns: int, y: NDArray, n_outputs: int) -> LinearMembe
     return LinearMember(np.zeros((n_columns, n_outputs)), start, -SURE, SURE)
 
 
-def _ridge(matrix: Floats, y: NDArray, weight: Floats | None, penalties: tuple[float, ...]) -> Iterator[tuple[float, LinearMember]]:
+def _ridge(
+    matrix: Floats, y: NDArray, weight: Floats | None, penalties: tuple[float, ...], deadline: Deadline
+) -> Iterator[tuple[float, LinearMember]]:
     """Members of one penalty after another."""
     total = float(len(y) if weight is None else weight.sum())
     reach = BEYOND * float(y.max() - y.min())
     # Columns or rows, whichever are fewer, make the matrix that is inverted; where both are many, it is approached by steps.
-    solver = "cholesky" if min(matrix.shape) <= 2000 else "lsqr"
+    solver = "cholesky" if min(matrix.shape) <= 2000 and _is_time(float(matrix.size) * min(matrix.shape), deadline) else "lsqr"
     for penalty in penalties:
-        model = Ridge(alpha=penalty * total, solver=solver, max_iter=STRIDE * MOST_STRIDES).fit(matrix, y, sample_weight=weight)
+        most = MOST_STRIDES * _stride(4.0 * matrix.size, deadline)
+        model = Ridge(alpha=penalty * total, solver=solver, max_iter=most).fit(matrix, y, sample_weight=weight)
         slopes = np.asarray(model.coef_, np.float64).reshape(-1, 1)
         yield penalty, LinearMember(slopes, np.atleast_1d(np.float64(model.intercept_)), float(y.min()) - reach, float(y.max()) + reach)
 

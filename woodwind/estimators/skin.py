@@ -130,6 +130,7 @@ def read_training(
         check_lengths(owner, row_count(X), n_rows)
     if known is None:
         schema, table = Schema.learn(X, marked, weight=weight, owner=owner)
+        schema.tell_of_merged(owner)
     else:
         schema, table = known, known.read(X, owner=owner)
     check_lengths(owner, table.n_rows, n_rows)

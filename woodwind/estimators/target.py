@@ -71,8 +71,8 @@ def class_type(n_classes: int) -> type[np.uint8] | type[np.int32]:
     return np.uint8 if n_classes <= 1 << 8 else np.int32
 
 
-def read_numbers(y: Any, owner: str) -> Target:
-    """A target of numbers, all finite."""
+def read_numbers(y: Any, owner: str, largest: float = LARGEST) -> Target:
+    """A target of numbers, all finite and none beyond `largest`."""
     array = one_dimension(y, owner)
     if array.dtype.kind not in "biufO":
         what = "Complex data not supported: " if array.dtype.kind == "c" else ""
@@ -82,7 +82,7 @@ def read_numbers(y: Any, owner: str) -> Target:
     advice = "Drop those rows, or replace infinity by the largest number that makes sense."
     _refuse(np.isinf(values), values, owner, "Input y contains infinity", advice)
     advice = "Divide the target by a constant."
-    _refuse(np.abs(values) > LARGEST, values, owner, f"Input y contains numbers beyond {LARGEST:g}, whose sums overflow,", advice)
+    _refuse(np.abs(values) > largest, values, owner, f"Input y contains numbers beyond {largest:g}, whose sums overflow,", advice)
     if are_beyond_doubles(array) or (array.dtype.kind == "O" and any(isinstance(one, int) and abs(one) > EXACT for one in array)):
         warn_of_precision([f"{owner}: y"], f"If they are labels, use a classifier; {SUBTRACT}")
     return Target(values)

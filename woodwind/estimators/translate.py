@@ -82,7 +82,7 @@ def translate(library: str, parameters: Mapping[str, Any], task: str | None = No
         said.update({direct}.intersection(ours))
         if note:
             notes[str(name)] = note
-    _drawn_rows(library, parameters, params, notes)
+    _unsaid(library, parameters, params, notes)
     found = _loss(library, parameters, params, notes)
     if task is not None and found not in (None, TASKS[task]):
         notes[_theirs("loss", parameters)] = f"{params.pop('loss', None)!r} is for {found}, and the task is {task!r}: it was left out."
@@ -133,13 +133,18 @@ def _theirs(ours: str, given: Mapping[str, Any]) -> str:
     return next((name for name in given if any(ours in row.ours.split() for row in index().get(name, ()))), ours)
 
 
-def _drawn_rows(library: str, given: Mapping[str, Any], params: dict[str, Any], notes: dict[str, str]) -> None:
-    """LightGBM draws no rows unless bagging_freq is given; classic boosting of scikit-learn stops early by its patience alone."""
+def _unsaid(library: str, given: Mapping[str, Any], params: dict[str, Any], notes: dict[str, str]) -> None:
+    """What follows from what was not given: LightGBM draws no rows without bagging_freq, XGBoost and CatBoost limit the depth alone, and
+    classic boosting of scikit-learn stops early by its patience.
+    """
     drawn = any(given.get(name) for name in ("bagging_freq", "subsample_freq"))
     if library == "lightgbm" and params.get("subsample", 1.0) != 1.0 and not drawn:
         name = next(name for name in ("bagging_fraction", "subsample", "sub_row", "bagging") if name in given)
         notes[name] = f"Without bagging_freq LightGBM draws no rows. Here subsample={params['subsample']!r} would draw them."
         params["subsample"] = 1.0
+    if library in ("xgboost", "catboost") and params.get("max_depth") and not {"max_leaf_nodes", "growth"}.intersection(params):
+        params["max_leaf_nodes"] = None
+        notes[_theirs("max_depth", given)] = "Leaves are limited by the depth alone: max_leaf_nodes=None was added."
     classic = library == "sklearn" and "max_iter" not in given and "early_stopping" not in given
     if classic and isinstance(params.get("n_iter_no_change"), int) and "n_estimators" in given:
         params["early_stopping"] = True
@@ -165,7 +170,10 @@ def _loss(library: str, given: Mapping[str, Any], params: dict[str, Any], notes:
     if found is None:
         notes[theirs] = f"There is no loss like {named!r} here. {NONE_OF_OURS.get(spelling(plain), '')}".rstrip()
         return None
-    loss = _with_numbers(library, found[0], numbers)
+    try:
+        loss = _with_numbers(library, found[0], numbers)
+    except (ValueError, TypeError) as error:  # a number that the loss may not have, or none
+        loss = str(error)
     if isinstance(loss, str) and loss != found[0]:
         notes[theirs] = loss
         return found[1]

@@ -309,7 +309,7 @@ class DecisionTreeRegressor(CartRegressorParams, CartParams, DecisionTree, Regre
     """
 
     def _read_target(self, y: Any) -> Target:
-        return read_numbers(y, self._owner)
+        return read_numbers(y, self._owner, np.inf)  # one tree adds whole numbers of units, and nothing overflows
 
     def _weighed(self, target: Target, weight: Floats | None, values: Values) -> tuple[Target, Weighing]:
         target, weighing = super()._weighed(target, weight, values)

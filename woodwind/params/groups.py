@@ -153,7 +153,9 @@ class StopParams:
         int | Auto, at_least(1), "Rounds without improvement before stopping. 'auto' depends on the learning rate."
     ] = "auto"
     tol: Tol = 1e-7
-    scoring: Annotated[str | Callable | None, "What is watched: the name of a metric, or a scorer. None means the loss."] = None
+    scoring: Annotated[
+        str | Callable | None, "What is watched: the name of a metric, such as 'auc' or 'rmse', or a scorer. None means the loss."
+    ] = None
     refit: Annotated[bool, "After stopping, learn the values of all leaves once more, from all rows."] = True
 
 

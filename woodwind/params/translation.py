@@ -41,6 +41,11 @@ def limit(ours: str, value: Any, _: str) -> Answer:
     return {ours: None if _is_number(value) and value <= 0 else value}
 
 
+def share(ours: str, value: Any, _: str) -> Answer:
+    """A fraction: where it may also be a count here, 1 would be one."""
+    return {ours: float(value) if _is_number(value) else value}
+
+
 def threads(ours: str, value: Any, _: str) -> Answer:
     """Zero means all."""
     return {ours: None if value == 0 else value}
@@ -236,6 +241,7 @@ def eval_weight(ours: str, _: Any, __: str) -> Answer:
 RULES: dict[str, tuple[str, Rule]] = {
     "same": ("", same),
     "limit": ("0 or less is `None`", limit),
+    "share": ("a fraction, of which 1.0 is all", share),
     "threads": ("0 is `None`", threads),
     "growth": ("`depthwise` is `'level'`, `lossguide` is `'best_first'`, `SymmetricTree` is `'symmetric'`", growth),
     "bins": ("at most 255; of CatBoost one more than its borders", bins),

@@ -120,10 +120,15 @@ def _meaning(row: Row, name: str, value: Any, valid: Collection[str]) -> str:
     there = {key: one for key, one in answer.items() if key in valid}
     if not there:
         return f"{name}={_short.repr(value)} need not be said: it is what is done here."
-    if list(there) == [ours] and there[ours] is value:
+    if list(there) == [ours] and _is_same(there[ours], value):
         return f"{name} is called {ours} here."
     written = ", ".join(f"{key}={_short.repr(one)}" for key, one in there.items())
     return f"{name} is called {ours} here: write {written}. {row.note}".rstrip()
+
+
+def _is_same(one: Any, other: Any) -> bool:
+    """Whether a value was left as it is; 1 and 1.0 are not the same where one is a count."""
+    return one is other or (type(one) is type(other) and isinstance(one, int | float | str) and one == other)
 
 
 def _nearest(owner: str, name: str, valid: Collection[str], kind: str = "parameter") -> str:

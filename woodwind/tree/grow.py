@@ -75,18 +75,8 @@ class Grower:
         self._space = workspace(
             self._table, self.max_leaves, self.threads, bits.shape[1], self.capacity, self._lanes, settings.growth, unrounded
         )
-        # The second buffer of rows is empty when a tree begins. Only where rows may come twice, or have other names outside, or carry
-        # something else, have statistics to be kept while they are moved.
-        self._spent = False
         self._noise = GradientNoise(self._space, self._order, settings.gradient_noise) if settings.gradient_noise > 0.0 else None
-        self._kept_apart = self._table.lists is not None or outputs > 1 or self._noise is not None or unrounded
-        spare = self._space["rows"][self.capacity : self.capacity + codes.n_rows]
-        self._stats = np.zeros(codes.n_rows * (2 if unrounded else 1), np.int64) if self._kept_apart else spare
-        self._space.put("stats", self._stats)
-        # What histograms sum is what leaves sum, unless it has another order or is disturbed.
-        apart = unrounded and (self._table.lists is not None or self._noise is not None)
-        self._unrounded: NDArray[np.int64] | None = np.empty((2, codes.n_rows), np.int64) if apart else None
-        self._space.put("unrounded", np.zeros((2, 1), np.int64))
+        self._make_stats()
         self._columns: KeptColumns = (
             KeptColumns(codes, self._table.lists, self.threads, whole=rewritten) if beside is None else beside._columns
         )
@@ -96,6 +86,21 @@ class Grower:
         self._space["member"][:] = bits
         if settings.monotonic is not None:
             self._space["monotonic"][:] = settings.monotonic
+
+    def _make_stats(self) -> None:
+        """Room for the statistics of rows."""
+        # The second buffer of rows is empty when a tree begins. Only where rows may come twice, or have other names outside, or carry
+        # something else, have statistics to be kept while they are moved.
+        n_rows, other_order = self.codes.n_rows, self._table.lists is not None
+        self._spent = False
+        self._kept_apart = other_order or self.outputs > 1 or self._noise is not None or self.unrounded
+        spare = self._space["rows"][self.capacity : self.capacity + n_rows]
+        self._stats = np.zeros(n_rows * (2 if self.unrounded else 1), np.int64) if self._kept_apart else spare
+        self._space.put("stats", self._stats)
+        # What histograms sum is what leaves sum, unless it has another order or is disturbed.
+        apart = self.unrounded and (other_order or self._noise is not None)
+        self._unrounded: NDArray[np.int64] | None = np.empty((2, n_rows), np.int64) if apart else None
+        self._space.put("unrounded", np.zeros((2, 1), np.int64))
 
     def _share_bytes(self, beside: "Grower | None", rewritten: bool) -> None:
         """Let columns of few values share bytes, where trees have one output."""
