@@ -159,11 +159,12 @@ def home() -> Path | None:
 def _home() -> cache.Home | None:
     state = switches()
     if state not in _homes:
-        _homes[state] = None
+        found = None
         if _SOURCE is not None and _SOURCE == cache.room_digest(_ROOM):
-            _homes[state], complaint = cache.find_home(cache.digest_of(_SOURCE, state))
+            found, complaint = cache.find_home(cache.digest_of(_SOURCE, state))
             if complaint:
-                _say(complaint)
+                _say_once(complaint)
+        _homes[state] = found  # not before: another thread would find nothing
     return _homes[state]
 
 
