@@ -17,8 +17,8 @@ from woodwind.tree.row_lists import row_lists
 from woodwind.tree.settings import TreeSettings
 
 # A tree that sees at most this share of the columns is grown from copies of them; a larger one where there are more columns than rows: to
-# copy is then little beside what is done with every column at every node. On one thread, 1,000 x 10,000 take 50 ms in place of 86 for a tree
-# that sees 60 % of the columns, and 100,000 x 200 take 17 in place of 14.
+# copy is then little beside what is done with every column at every node. On one thread, 1,000 x 10,000 take 50 ms in place of 86 for a
+# tree that sees 60 % of the columns, and 100,000 x 200 take 17 in place of 14.
 MOST_SEEN, MOST_SEEN_OF_WIDE = 0.25, 0.6
 LEAST_COLUMNS = 256
 
