@@ -21,8 +21,8 @@ from woodwind.base.errors import JobError
 KEPT_SHARE, KEPT_SECONDS, MOST_KEPT = 0.12, 1.0, 0.35
 # What the search for oddities in the data may take.
 SUSPICION_SHARE = 0.08
-# What no model can do without may be late by so many seconds: a model that is a little late is worth more than none.
-LATE = 1.0
+# What no model can do without may be late by so many seconds and such a share: a model that is a little late is worth more than none.
+LATE, LATE_SHARE = 1.0, 0.05
 
 
 @dataclass(eq=False)
@@ -73,7 +73,7 @@ class Clock:
 
     def require(self, doing: str) -> None:
         """Raise JobError if the time is over. `doing` says during what, in words such as "while the table was read"."""
-        if self.left < -LATE:
+        if self.budget is not None and self.left < -LATE - LATE_SHARE * self.budget:
             raise JobError(f"The time was over {doing}, before anything could be learnt. Give more time, or fewer rows or columns.")
 
     def stop(self) -> None:

@@ -40,7 +40,7 @@ def dependence_facts(
     n = len(outcome.y)
     rows = choose(key(outcome.seed, "facts", "dependence"), n, min(n, ROWS))
     # A model that is slow is asked about fewer rows, so that there is time for a first column at least.
-    pace = Pace.of(Rows.of(outcome, rows), threads)
+    pace = Pace.measured(outcome, rows, clock, threads)
     most = int((clock.left - pace.call) / max(pace.row * POINTS, 1e-9))
     if most < min(LEAST_ROWS, n):
         raise OutOfTimeError

@@ -89,7 +89,7 @@ def importance_facts(outcome: Outcome, judged: Judged, clock: Countdown, threads
 def affordable(outcome: Outcome, n_columns: int, clock: Countdown, threads: int) -> int:
     """Rows of a repeat: fewer than usual where the model is so slow that not even one repeat would be done in time."""
     some = choose(key(outcome.seed, "facts", "timed"), len(outcome.y), min(len(outcome.y), TIMED_ROWS))
-    pace = Pace.of(Rows.of(outcome, some), threads)
+    pace = Pace.measured(outcome, some, clock, threads)
     asked, left = 1 + min(n_columns, MOST_ALONE), n_columns
     while left > MOST_ALONE:
         asked, left = asked + GROUPS + 1, left // 4

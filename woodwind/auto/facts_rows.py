@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from woodwind.auto.countdown import Countdown, OutOfTimeError
 from woodwind.auto.outcome import Outcome
 from woodwind.auto.view import View
 from woodwind.data.table import Table
@@ -14,6 +15,8 @@ from woodwind.data.table import Table
 Integers = NDArray[np.int64]
 
 TIMED_ROWS = 64
+# To ask the model three times, and once more to be of use, takes so many times as long as to read a few rows of a wide table.
+AS_LONG = 4.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,6 +59,15 @@ class Pace:
         held.scores(some, {}, threads)
         whole = time.perf_counter() - began
         return cls(call, max(whole - call, 0.1 * whole) / len(some))
+
+    @classmethod
+    def measured(cls, outcome: Outcome, rows: Integers, clock: Countdown, threads: int = 1) -> "Pace":
+        """The pace by rows at these places; OutOfTimeError where to read them says that there is no time to find it out."""
+        began = time.perf_counter()
+        held = Rows.of(outcome, rows)
+        if AS_LONG * (time.perf_counter() - began) > clock.left:
+            raise OutOfTimeError
+        return cls.of(held, threads)
 
     def seconds(self, rows: int, together: int) -> float:
         """A forecast for so many rows, so many of them in one call."""

@@ -50,17 +50,22 @@ class Forests:
         began = time.perf_counter()
         end = clock.spent + MOST_OF_THE_REST * clock.left_for_training
         sides = [ALL_ROWS, *range(lesson.n_folds)]
+        _ = lesson.grades  # made once, before others ask for it
+        if clock.spent > end:
+            return
         rows = _rows(lesson)
         growing = {fold: _growing(lesson, recipe, rows, fold) for fold in sides}
         wanted = int(recipe.settings.get("n_trees", MOST_TREES))
         order = [(tree, fold) for tree in range(wanted) for fold in sides]
         trees: dict[int, list[GroveTree]] = {fold: [] for fold in sides}
-        note = ""
+        note, first = "", clock.spent
         grown = in_order(lambda place: growing[order[place][1]].tree(order[place][0]), range(len(order)), lesson.threads)
         for (number, fold), tree in zip(order, grown, strict=False):
             trees[fold].append(tree)
             whole = number + (fold == sides[-1])  # trees of every fold
-            if whole < wanted and (clock.left_for_training <= 0.0 or (clock.spent > end and fold == sides[-1])):
+            # The first two trees of every fold tell whether there is time for as many as it takes.
+            hopeless = (number, fold) == (1, sides[-1]) and LEAST_TREES / 2 * (clock.spent - first) > clock.left_for_training
+            if whole < wanted and (hopeless or clock.left_for_training <= 0.0 or (clock.spent > end and fold == sides[-1])):
                 note = f"out of time after {whole:,} trees"
                 grown.close()
                 break
