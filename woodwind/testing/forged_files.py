@@ -82,6 +82,10 @@ def questions(model: Any, X: Any, path: Path) -> Iterator[tuple[str, Callable[[]
         yield "decision_path", lambda: [model.decision_path(few), None][1]
     if hasattr(model, "export_text"):
         yield "export_text", lambda: [model.export_text(), None][1]
+    if hasattr(model, "predictor") and hasattr(model, "schema_"):
+        yield "predictor", lambda: model.predictor()(np.zeros((2, len(model.schema_.feature_names))))
+    if "return_std" in getattr(getattr(type(model).__dict__.get("predict"), "__code__", None), "co_varnames", ()):
+        yield "predict with a deviation", lambda: model.predict(X, return_std=True)
     if hasattr(model, "pruned_ensemble"):
         yield "pruned_ensemble", lambda: model.pruned_ensemble().predict(X)
     if hasattr(model, "report"):
