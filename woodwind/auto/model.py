@@ -90,7 +90,7 @@ class AutoModel:
         n_classes = {"binary": len(self.classes) == 2, "multiclass": len(self.classes) > 2, "regression": not self.classes}
         if self.task not in TASKS or not n_classes[self.task]:
             raise DataError(f"a model of {len(self.classes)} classes cannot have the task {self.task!r}")
-        if not len(self.names) == len(self.members) == len(self.weights) > 0:
+        if not len(self.names) == len(self.members) > 0 or self.weights.shape != (len(self.members),):
             raise DataError("a model needs a name and a weight for each member, and one member at least")
         if self.shift.shape != (self.width,) or not (np.isfinite(self.weights).all() and np.isfinite(self.shift).all()):
             raise DataError("the weights of a model are not finite, or its shift has another width")

@@ -82,6 +82,10 @@ def questions(model: Any, X: Any, path: Path) -> Iterator[tuple[str, Callable[[]
         yield "decision_path", lambda: [model.decision_path(few), None][1]
     if hasattr(model, "export_text"):
         yield "export_text", lambda: [model.export_text(), None][1]
+    if hasattr(model, "predictor") and hasattr(model, "schema_"):
+        yield "predictor", lambda: model.predictor()(np.zeros((2, len(model.schema_.feature_names))))
+    if "return_std" in getattr(getattr(type(model).__dict__.get("predict"), "__code__", None), "co_varnames", ()):
+        yield "predict with a deviation", lambda: model.predict(X, return_std=True)
     if hasattr(model, "pruned_ensemble"):
         yield "pruned_ensemble", lambda: model.pruned_ensemble().predict(X)
     if hasattr(model, "report"):
@@ -136,28 +140,29 @@ def outcome(path: Path, X: Any, honest: "Honest") -> str:
     try:
         model = woodwind.load(path)
     except ModelFileError as error:
-        causes = (error.__cause__, getattr(error.__cause__, "__cause__", None))
-        return f"memory: load: {causes}" if any(isinstance(cause, MemoryError) for cause in causes) else REFUSED
+        return hidden(error) or REFUSED
     except Exception as error:  # noqa: BLE001
         return f"raised: load: {told(error)}"
-    refused = not is_fitted(model)
+    ends = {LATER} if not is_fitted(model) else set()
     for name, ask in questions(model, X, path):
-        if name not in honest.answers:
-            continue
-        try:
-            said = ask()
-        except WoodwindError:
-            refused = True
-            continue
-        except NotFittedError as error:
-            if is_fitted(model):
-                return f"raised: {name}: {told(error)}"
-            continue
-        except Exception as error:  # noqa: BLE001
-            return f"raised: {name}: {told(error)}"
-        if name in honest.finite and not is_finite(said, of_logs="log" in name):
-            return f"not finite: {name}"
-    return LATER if refused else ANSWERED
+        if name in honest.answers:
+            ends.add(answer(model, name, ask, honest))
+    bad = sorted(end for end in ends if end not in (LATER, ANSWERED))
+    return bad[0] if bad else LATER if LATER in ends else ANSWERED
+
+
+def answer(model: Any, name: str, ask: Callable[[], Any], honest: "Honest") -> str:
+    """What becomes of one question."""
+    try:
+        said = ask()
+    except WoodwindError as error:
+        return hidden(error) or LATER
+    except NotFittedError as error:
+        return f"raised: {name}: {told(error)}" if is_fitted(model) else LATER
+    except Exception as error:  # noqa: BLE001
+        return f"raised: {name}: {told(error)}"
+    finite = name not in honest.finite or is_finite(said, of_logs="log" in name)
+    return ANSWERED if finite else f"not finite: {name}"
 
 
 def is_fitted(model: Any) -> bool:
@@ -169,6 +174,19 @@ def is_fitted(model: Any) -> bool:
     except TypeError:
         return True
     return True
+
+
+def hidden(error: BaseException | None) -> str:
+    """What is wrong with an error of ours behind which another one stands: too much memory, or an index beyond an array of a kernel, which
+    is said where NUMBA_BOUNDSCHECK=1 is set. Nothing where all is well.
+    """
+    while error is not None:
+        if isinstance(error, MemoryError):
+            return f"memory: {told(error)}"
+        if isinstance(error, IndexError) and str(error) == "index is out of bounds":
+            return f"raised: {told(error)}"
+        error = error.__cause__ or error.__context__
+    return ""
 
 
 def told(error: BaseException) -> str:

@@ -62,7 +62,7 @@ def forged(data: bytes, draw: random.Random) -> tuple[str, bytes]:
                 what = CHANGES[name](graph, draw)
                 said += [f"{name}: {what}"] if what else []
             changed = graph.data() if said else data
-        except (Cycle, RecursionError, AttributeError, LookupError, TypeError, ValueError):
+        except (Cycle, RecursionError, ArithmeticError, AttributeError, LookupError, MemoryError, TypeError, ValueError):
             continue  # one change has left nothing that another one could be made to
         if changed != data:
             return "; ".join(said), changed
