@@ -60,6 +60,7 @@ def one_column(outcome: Outcome, column: int, rows: Integers, threads: int = 1) 
     """Means and single rows over the values of one column."""
     table, model = outcome.X, outcome.model
     kind = kind_of(str(table.column(column).type))
+    kind = "category" if kind == "other" else kind  # times of day and the like are told apart, and have no axis
     grid = level_grid(outcome, column) if kind in ("category", "truth value") else number_grid(outcome, column)
     if len(grid) < 2:
         return None
