@@ -328,16 +328,21 @@ def watched(folder: Path, names: Sequence[str], what: tuple[int, int, str], hang
         reader = threading.Thread(target=_read, args=(process.stdout, coming), daemon=True)
         reader.start()
         lines: list[Any] = []
+        waited = 0
         while True:
             try:
-                # An honest file is asked some times first, and may compile what nobody has asked for yet.
-                line = coming.get(timeout=hangs if lines and lines[-1][1] >= 0 else 20 * hangs)
+                line = coming.get(timeout=1.0)
             except queue.Empty:
-                process.kill()
-                return lines, "hung: no answer"
+                waited += 1  # seconds are counted here: if all processes are stopped for a while, none of these passes
+                # An honest file is asked some times first, and may compile what nobody has asked for yet.
+                if waited > (hangs if lines and lines[-1][1] >= 0 else 20 * hangs):
+                    process.kill()
+                    return lines, "hung: no answer"
+                continue
             if line is None:
                 break
             lines.append(json.loads(line))
+            waited = 0
         process.wait(60)
         errors.seek(0)
         said = errors.read().decode(errors="replace")
