@@ -248,11 +248,16 @@ def test_predictions_that_are_not_finite_are_an_error_and_no_prediction():
     model.forest_ = replace(model.forest_, value=np.full_like(model.forest_.value, 1.7e308))
     with pytest.raises(DataError, match=r"GradientBoostingRegressor: what it predicts is not a finite number for 60 of 60 rows, .* row 0"):
         model.predict(NUMBERS)
+    for rows in (NUMBERS, NUMBERS[0]):
+        with pytest.raises(DataError, match="not a finite number"):
+            model.predictor()(rows)
     forest = woodwind.RandomForestRegressor(n_estimators=3).fit(NUMBERS, TARGET)
     forest.grove_ = replace(forest.grove_, mixed=np.full_like(forest.grove_.mixed, 1.7e308), _stops=[])
     for ask in (forest.predict, forest.explain):
         with pytest.raises(DataError, match="not a finite number"):
             ask(NUMBERS)
+    with pytest.raises(DataError, match="not finite"):
+        forest.predictor()
 
 
 SCALED = """

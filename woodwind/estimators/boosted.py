@@ -388,4 +388,4 @@ class Boosting(TreeSkin):
         check_is_fitted(self)
         if self.init_ is not None:
             raise ParameterError(f"{self._owner}: predictor() reads numbers, and init reads the table. Train without init to use it.")
-        return RowPredictor(self.forest_.predictor(), self.loss_, self.schema_)
+        return RowPredictor(self.forest_, self.loss_, self.schema_)

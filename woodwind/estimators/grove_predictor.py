@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from woodwind.base.errors import ParameterError
+from woodwind.base.sound import sound
 from woodwind.tree.grove import Grove
 
 Floats = NDArray[np.float64]
@@ -15,6 +16,9 @@ class GrovePredictor:
     """Predictions from numbers alone: nothing is looked up by name, converted or checked but the number of features."""
 
     def __init__(self, grove: Grove) -> None:
+        # Shares of classes are finite; of numbers it is enough if the largest could be added up so often.
+        largest = 1.0 if grove.n_classes else float(np.abs(grove.mixed).max(initial=0.0))
+        sound(np.isfinite(largest * max(grove.n_trees, 1)), "what trees add up to is not finite")
         self._grove = grove
         self._add = grove.predictor()
         self._zero = np.zeros((1, grove.n_outputs))

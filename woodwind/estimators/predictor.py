@@ -7,12 +7,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from woodwind.base.errors import TableError
+from woodwind.base.sound import finite
 from woodwind.data.fields import CategoryField, EmptyField, Field, TimeField
 from woodwind.data.schema import Schema
 from woodwind.data.table import UNSEEN
 from woodwind.losses.base import Loss
 from woodwind.losses.classification import TwoClasses
-from woodwind.tree.predictor import Predictor
+from woodwind.losses.own import OwnLoss
+from woodwind.tree.forest import Forest
 
 
 class RowPredictor:
@@ -26,21 +28,32 @@ class RowPredictor:
     without the axis of rows.
     """
 
-    def __init__(self, raw: Predictor, loss: Loss, schema: Schema) -> None:
-        self.raw = raw
+    def __init__(self, forest: Forest, loss: Loss, schema: Schema) -> None:
+        self.raw = forest.predictor()
         self.feature_names = schema.feature_names
         self.levels = schema.levels
         self._has_levels = any(levels is not None for levels in schema.levels)
         self._columns = [(field.name, _numbers_of(field)) for field in schema.fields]
         self._loss = loss
         self._two = isinstance(loss, TwoClasses)
+        # Where the largest score that there can be has a finite mean, no prediction needs a look.
+        self._is_finite = False
+        if not isinstance(loss, OwnLoss):
+            with np.errstate(all="ignore"):
+                self._is_finite = bool(np.isfinite(loss.predict(forest.largest_scores().reshape(1, -1))).all())
 
     def __call__(self, rows: Any) -> NDArray[np.float64]:
         """Predict."""
         if isinstance(rows, dict) or (self._has_levels and isinstance(rows, tuple)):
             rows = self._read(rows)
+        answer = self._predicted(rows)
+        if not self._is_finite:
+            finite(np.atleast_1d(answer), "predictor")
+        return answer
+
+    def _predicted(self, rows: Any) -> NDArray[np.float64]:
         if isinstance(rows, np.ndarray) and rows.ndim == 2 and len(rows) == 1:
-            return np.asarray(self(rows[0]))[None]  # half the time of a block
+            return np.asarray(self._predicted(rows[0]))[None]  # half the time of a block
         raw = self.raw(rows)
         if raw.ndim == 2:
             return self._loss.predict(raw)

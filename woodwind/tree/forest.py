@@ -102,6 +102,17 @@ class Forest:
             level = np.concatenate([left, left + 1])
         return depth
 
+    def largest_scores(self) -> NDArray[np.float64]:
+        """What no score is above or below, with either sign (n_outputs,): infinite where sums could leave the numbers that there are."""
+        out = np.abs(self.start)
+        if self.n_trees:
+            most = np.maximum.reduceat(np.abs(self.value), self.roots[:-1], axis=0)
+            whole = self.output == -1
+            with np.errstate(over="ignore"):
+                out = out + most[whole].sum(axis=0) if whole.any() else out
+                np.add.at(out, self.output[~whole], most[~whole, 0])
+        return out
+
     def digest(self) -> str:
         """A fingerprint of every bit of the model: equal forests have equal digests, on any machine."""
         total = hashlib.sha256(f"{self.n_outputs}".encode())
