@@ -100,3 +100,16 @@ def journeys(n: int, seed: int = 0) -> tuple[Any, NDArray[np.int64]]:
     columns["number"] = rng.integers(1, 7000, n)
     score += 0.12 * (columns["hour"] - 14) + 0.5 * np.isin(columns["month"], (6, 7, 12)) + rng.logistic(size=n) - 1.5
     return pd.DataFrame(columns), (score > 0).astype(np.int64)
+
+
+def many_categories(n: int, k: int = 100_000, seed: int = 0) -> tuple[Any, NDArray[np.int64]]:
+    """A frame with one column of text with k values, each equally likely and each with an effect of its own, and four numbers; binary."""
+    import pandas as pd
+
+    rng = np.random.default_rng(seed)
+    code = rng.integers(0, k, n)
+    x = rng.standard_normal((n, 4))
+    score = rng.standard_normal(k)[code] + x[:, 0] + x[:, 1] * x[:, 2] + rng.logistic(size=n)
+    columns = {f"x{column}": x[:, column] for column in range(4)}
+    columns["id"] = pd.Categorical.from_codes(code, [f"id{i:06d}" for i in range(k)])
+    return pd.DataFrame(columns), (score > 0).astype(np.int64)
