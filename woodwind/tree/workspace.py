@@ -16,7 +16,7 @@ from woodwind.kernels.scan import BIN_ROWS, CURVE_ROWS
 from woodwind.tree.row_lists import RowLists
 
 MOST_HISTOGRAM_BYTES = 256 << 20  # beyond this, histograms of unpromising nodes are dropped and summed again if needed
-LEVEL_BATCH = 64  # nodes of a level that are prepared together
+LEVEL_BATCH = 64  # nodes of a level that are prepared together, at most
 
 
 class Workspace:
@@ -99,7 +99,7 @@ def node_memory(nodes: int, n_groups: int, sets: int) -> dict[str, NDArray[Any]]
     }
 
 
-def work_memory(tasks: int, blocks: int) -> dict[str, NDArray[Any]]:
+def work_memory(tasks: int, blocks: int, batch: int) -> dict[str, NDArray[Any]]:
     """What the threads tell one another."""
     return {
         "control": np.zeros(64, np.int64),
@@ -108,7 +108,7 @@ def work_memory(tasks: int, blocks: int) -> dict[str, NDArray[Any]]:
         "found_f": np.empty((2 * tasks, 4), np.float64),
         "found_i": np.empty((2 * tasks, 4), np.int64),
         "found_sets": np.empty((2 * tasks, 4), np.uint64),
-        "batch": np.empty(LEVEL_BATCH, np.int64),
+        "batch": np.empty(batch, np.int64),
         "goes": np.empty((LEVEL_BATCH, 256), np.uint8),
         "codes_met": np.empty((LEVEL_BATCH, 256), np.uint8),
         "seen": np.empty((blocks, 256), np.uint8),
@@ -148,16 +148,20 @@ def histogram_memory(slots: int, cells: int, n: int, threads: int, lanes: int, u
     }
 
 
-def histograms_kept(growth: str, max_leaves: int, threads: int, bytes_each: int) -> int:
-    """How many histograms of nodes are kept at the same time; when there are more, the least promising node loses its own.
+def histograms_kept(growth: str, max_leaves: int, threads: int, bytes_each: int) -> tuple[int, int]:
+    """How many histograms of nodes are kept at the same time, and how many nodes are split together at most.
 
-    Best first, a node with as many better ones beside it as leaves are still to be had will never be split. So of n leaves,
-    no more than n or max_leaves - n need their histograms: half of max_leaves, and those that are prepared at a time.
+    When there are more histograms, the least promising node loses its own. Best first, a node with as many better ones beside it as leaves
+    are still to be had will never be split. So of n leaves, no more than n or max_leaves - n need their histograms: half of max_leaves, and
+    those that are prepared at a time. Of a very wide table even those are too many: 102 MB each for 50,000 columns. There have to be as many
+    as the nodes that are split together have children, so that fewer are.
     """
-    useful = max_leaves // 2 + 4 * threads + 8 if growth == "best_first" else max_leaves + 2 * LEVEL_BATCH + 2
-    level = max_leaves if growth == "symmetric" else 0  # which needs those of a whole level at once
     affordable = MOST_HISTOGRAM_BYTES // bytes_each
-    return min(useful, max(level + 2 * LEVEL_BATCH + 8, affordable))
+    if growth == "best_first":  # kernels/growth.py: one node at a time, or two for each thread
+        return min(max_leaves // 2 + 4 * threads + 8, max(4 * threads + 4, affordable)), LEVEL_BATCH
+    level = max_leaves if growth == "symmetric" else 0  # which needs those of a whole level at once
+    batch = max(1, min(LEVEL_BATCH, affordable // 4))
+    return min(max_leaves + 2 * batch + 2, max(level + 2 * batch + 8, affordable)), batch
 
 
 def workspace(
@@ -170,7 +174,7 @@ def workspace(
     n, codes = capacity, table.codes
     cells = table.n_cells * max(lanes, 1)
     nodes = 4 * max_leaves + 2 * LEVEL_BATCH + 16
-    slots = histograms_kept(growth, max_leaves, threads, (4 if lanes else 16 if unrounded else 8) * cells)
+    slots, batch = histograms_kept(growth, max_leaves, threads, (4 if lanes else 16 if unrounded else 8) * cells)
     blocks = 2 * (n // min(SPLIT_ROWS, COLLECT_ROWS)) + LEVEL_BATCH + 2
     lane_stats = np.empty((codes.n_rows if lanes else 1, max(lanes, 1)), np.int32)
     return Workspace(
@@ -180,7 +184,7 @@ def workspace(
         lane_list=lane_stats.reshape(-1),
         **table_memory(table, n_groups),
         **node_memory(nodes, n_groups, 2 * nodes if codes.is_category.any() else 1),
-        **work_memory(blocks + nodes + 8 * LEVEL_BATCH * threads, blocks),
+        **work_memory(blocks + nodes + 8 * LEVEL_BATCH * threads, blocks, batch),
         **thread_memory(threads, codes.by_row.shape[1] // 8, codes.n_features, lanes),
         **histogram_memory(slots, cells, n, threads, lanes, unrounded),
     )
