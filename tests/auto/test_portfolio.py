@@ -12,14 +12,28 @@ def entry(recipe, loss):
     return Entry(recipe.name, recipe.family, loss, 0.0, loss, 0.0, 1.0, 1.0, 8)
 
 
-@pytest.mark.parametrize("n_classes", [0, 2, 5])
-def test_all_families_are_tried_and_names_are_told_apart(n_classes):
+def tried(n_classes, levels, number=40):
     portfolio, done = Portfolio(n_classes), []
-    for number in range(40):
+    while len(done) < number:
         recipe = portfolio.next(done)
-        done.append(entry(recipe, 1.0 / (number + 1)))
+        if recipe.is_for(levels):
+            done.append(entry(recipe, 1.0 / (len(done) + 1)))
+    return done
+
+
+@pytest.mark.parametrize("n_classes", [0, 2, 5])
+@pytest.mark.parametrize("levels", [0, 5, 100, 253, 254, 100_000])
+def test_all_families_are_tried_and_names_are_told_apart(n_classes, levels):
+    done = tried(n_classes, levels)
     assert {one.family for one in done} == set(FAMILIES)
     assert len({one.name for one in done}) == 40
+
+
+@pytest.mark.parametrize("n_classes", [0, 2])
+def test_where_trees_cannot_part_all_levels_those_that_read_them_as_numbers_come_first(n_classes):
+    assert [one.name for one in tried(n_classes, 253, 2)] == ["boosting", "boosting-encoded"]
+    assert [one.name for one in tried(n_classes, 254, 2)] == ["boosting-encoded", "boosting"]
+    assert "boosting-encoded" not in [one.name for one in tried(n_classes, 5)]
 
 
 def test_the_best_are_trained_again_with_other_draws():

@@ -33,7 +33,9 @@ def test_parts_of_dates_are_counted_as_people_do_except_that_monday_is_zero():
         "month": [2, np.nan, 12, 1],
         "weekday": [3, np.nan, 2, 4],
         "day": [29, np.nan, 31, 1],
+        "day_of_year": [60, np.nan, 365, 1],
         "hour": [13, np.nan, 23, 0],
+        "minute": [30, np.nan, 59, 0],
     }.items():
         assert np.array_equal(part(values, name), np.array(expected, np.float32), equal_nan=True)
 
@@ -59,16 +61,17 @@ SOURCES = {
 @pytest.mark.parametrize("source", SOURCES)
 def test_every_library_gives_the_same_dates(source):
     names, columns = read(SOURCES[source](DATES))
-    assert [name.partition(":")[2] for name in names] == ["", "month", "weekday", "day", "hour"]
+    assert [name.partition(":")[2] for name in names] == ["", "month", "weekday", "day", "day_of_year", "hour", "minute"]
     assert np.array_equal(columns[0], [1709213400.0, np.nan, -1.0, 4102444800.0], equal_nan=True)
-    assert np.array_equal(columns[4], [13, np.nan, 23, 0], equal_nan=True)
+    assert np.array_equal(columns[5], [13, np.nan, 23, 0], equal_nan=True)
 
 
 def test_days_have_no_hours():
     values = pa.chunked_array([pa.array([dt.date(2024, 2, 29), None, dt.date(1970, 1, 2)])])
     assert np.array_equal(seconds(values), [1709164800.0, np.nan, 86400.0], equal_nan=True)
-    assert np.array_equal(part(values, "hour"), [0, np.nan, 0], equal_nan=True)
-    assert varying_parts(values) == ("month", "weekday", "day")
+    for name in ("hour", "minute"):
+        assert np.array_equal(part(values, name), [0, np.nan, 0], equal_nan=True)
+    assert varying_parts(values) == ("month", "weekday", "day", "day_of_year")
 
 
 @pytest.mark.parametrize("unit", ["Y", "M", "W", "D", "h", "m", "s", "ms", "us", "ns"])

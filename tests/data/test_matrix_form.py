@@ -43,7 +43,7 @@ def test_without_scaling_numbers_are_as_they_were():
 
 def test_every_kind_of_column_becomes_numbers():
     form = MatrixForm.learn(mixed())
-    days = ["day", "day:missing", "day:month", "day:weekday", "day:day"]
+    days = ["day", "day:missing", "day:month", "day:weekday", "day:day", "day:day_of_year"]
     cities = ["city=x", "city=y", "city=z", "city:missing"]
     assert list(form.names) == ["age", "age:missing", *cities, *days, "member", "nothing", "same"]
     out = form.of(mixed())

@@ -45,9 +45,9 @@ def test_a_schema_says_what_each_feature_is():
     schema, table = Schema.learn(FRAME)
     assert schema.names == ("price", "colour", "sold", "new")
     assert schema.n_inputs == 4
-    assert schema.feature_names == ("price", "colour", "sold", "sold:month", "sold:weekday", "sold:day", "new")
-    assert schema.source.tolist() == [0, 1, 2, 2, 2, 2, 3]
-    assert schema.levels == (None, ("blue", "red"), None, None, None, None, None)
+    assert schema.feature_names == ("price", "colour", "sold", "sold:month", "sold:weekday", "sold:day", "sold:day_of_year", "new")
+    assert schema.source.tolist() == [0, 1, 2, 2, 2, 2, 2, 3]
+    assert schema.levels == (None, ("blue", "red"), None, None, None, None, None, None)
     assert tuple(column.name for column in table.columns) == schema.feature_names
     assert table.n_rows == 3
 

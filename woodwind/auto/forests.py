@@ -11,7 +11,7 @@ from woodwind.auto.clock import Clock
 from woodwind.auto.compiling import is_time_to_compile
 from woodwind.auto.lesson import Lesson
 from woodwind.auto.members import GroveMember, scaled_shares
-from woodwind.auto.recipe import ALL_ROWS, Fit, Recipe, Taught, gathered
+from woodwind.auto.recipe import ALL_ROWS, OUT_OF_TIME, Fit, Recipe, Taught, gathered
 from woodwind.base.streams import key
 from woodwind.ensemble.bag import in_order
 from woodwind.ensemble.drawing import Drawing
@@ -66,7 +66,7 @@ class Forests:
             # The first two trees of every fold tell whether there is time for as many as it takes.
             hopeless = (number, fold) == (1, sides[-1]) and LEAST_TREES / 2 * (clock.spent - first) > clock.left_for_training
             if whole < wanted and (hopeless or clock.left_for_training <= 0.0 or (clock.spent > end and fold == sides[-1])):
-                note = f"out of time after {whole:,} trees"
+                note = f"{OUT_OF_TIME} after {whole:,} trees"
                 grown.close()
                 break
         if note:

@@ -32,15 +32,18 @@ from woodwind.auto.link import probabilities
 from woodwind.auto.members import Member
 from woodwind.auto.model import AutoModel
 from woodwind.auto.outcome import ENSEMBLE, Entry, Outcome
-from woodwind.auto.recipe import ALL_ROWS, Family, Fit, Recipe, is_whole
+from woodwind.auto.recipe import ALL_ROWS, OUT_OF_TIME, Family, Fit, Recipe, is_whole
 from woodwind.base.errors import JobError, WoodwindError
 from woodwind.data.arrow_form import as_arrow
 from woodwind.data.schema import Schema
 
 Floats = NDArray[np.float64]
 
-# A member is not begun when less than this share of what members took so far is left for training.
-LEAST_SHARE_LEFT = 0.4
+# A member is not begun when less than this share of what members took so far is left for training. Of a large table one can be boosted in
+# less than its usual time, by a larger learning rate.
+LEAST_SHARE_LEFT, LEAST_SHARE_OF_LARGE = 0.4, 0.2
+# Where more than this share of the time is left when the last member is trained, it is said why.
+MUCH_LEFT = 0.25
 # After so many members in a row that the blend did not gain from, the job is done before its time.
 PATIENCE = 8
 # A blend is better when its loss fell by this share.
@@ -116,16 +119,22 @@ def run(
     )  # fmt: skip
     done: list[_Done] = []
     given_up: list[Entry] = []
-    waited, best = 0, math.inf
+    waited, best, why = 0, math.inf, ""
     for number in count(1):
-        if (question.models is not None and number > question.models) or (waited >= PATIENCE and question.models is None):
+        if question.models is not None and number > question.models:
+            break
+        if question.models is None and waited >= PATIENCE:
+            why = f"the last {PATIENCE} members brought nothing"
             break
         recipe = _next(recipes, lesson, done)
         if recipe is None:
+            why = "there is nothing more to try"
             break
         kept = checkpoint is not None and checkpoint.holds(recipe)
         usual = float(np.median([one.entry.seconds for one in done])) if done else 0.0
-        if number > 1 and not kept and clock.left_for_training <= LEAST_SHARE_LEFT * usual:
+        least = LEAST_SHARE_OF_LARGE if lesson.n_folds == 1 and recipe.family == "boosting" else LEAST_SHARE_LEFT
+        if number > 1 and not kept and clock.left_for_training <= least * usual:
+            why = "the rest is too short for another member"
             break
         yield Trying(seconds=clock.spent, name=recipe.name, number=number, of=question.models)
         found = yield from _member(lesson, judge, recipe, families[recipe.family], clock, checkpoint)
@@ -141,6 +150,8 @@ def run(
     if not done:
         done.append((yield from _baseline(lesson, judge, given_up, clock)))
     outcome = _outcome(question, lesson, judge, done, given_up, clock)
+    if clock.budget is not None and clock.left > MUCH_LEFT * clock.budget and why and not clock.stopped:
+        yield Said(seconds=clock.spent, words=f"Training ended {clock.left:.0f} seconds early: {why}.")
     yield Examining(seconds=clock.spent)
     outcome = _with_facts(outcome, clock, question.threads)
     yield Ended(seconds=clock.spent, outcome=outcome)
@@ -158,7 +169,7 @@ def _reserve(lesson: Lesson, clock: Clock) -> None:
 
 def _baseline(lesson: Lesson, judge: Judge, given_up: list[Entry], clock: Clock) -> Generator[Event, None, _Done]:
     """The member that needs no time, where there was none for any other; JobError where time was not the reason."""
-    out_of_time = all(entry.note.startswith("out of time") for entry in given_up)
+    out_of_time = all(entry.note.startswith(OUT_OF_TIME) for entry in given_up)
     if clock.budget is None or clock.stopped or not out_of_time:
         raise JobError(_nothing(given_up, clock))
     yield Said(seconds=clock.spent, words=NO_TIME)
@@ -173,7 +184,7 @@ def _next(recipes: Recipes, lesson: Lesson, done: Sequence[_Done]) -> Recipe | N
     """The next recipe that is for such a table."""
     entries = [one.entry for one in done]
     recipe = recipes.next(entries)
-    while recipe is not None and recipe.least_levels > lesson.most_levels:
+    while recipe is not None and not recipe.is_for(lesson.most_levels):
         recipe = recipes.next(entries)
     return recipe
 
@@ -197,13 +208,13 @@ def _member(
                 if fit.fold in have:
                     continue
                 fits.append(fit)
-                if checkpoint is not None and not fit.note:
+                if checkpoint is not None and not fit.note.startswith(OUT_OF_TIME):
                     # What the clock has cut short is trained to its end by whoever has more time.
                     checkpoint.keep(recipe, fit, folds)
                 if fit.said is not None:
                     yield _fold_done(lesson, judge, recipe, family, fit, clock, False)
         if not is_whole(fits, lesson) or not _complete(family, lesson, fits):
-            return _given_up(recipe, fits, f"out of time after {len(fits)} of {lesson.n_folds} folds", began)
+            return _given_up(recipe, fits, f"{OUT_OF_TIME} after {len(fits)} of {lesson.n_folds} folds", began)
         fits.sort(key=lambda fit: fit.fold)
         member, scores = family.finish(lesson, recipe, fits)
         if not np.isfinite(scores[lesson.judged]).all():
@@ -246,7 +257,7 @@ def _given_up(recipe: Recipe, fits: Sequence[Fit], note: str, began: float) -> E
 
 def _nothing(given_up: Sequence[Entry], clock: Clock) -> str:
     """What to say when no member was finished."""
-    if not given_up or all(entry.note.startswith("out of time") for entry in given_up):
+    if not given_up or all(entry.note.startswith(OUT_OF_TIME) for entry in given_up):
         return f"No member was finished in {clock.spent:.0f} seconds."
     return f"No member could be trained. {given_up[0].name}: {given_up[0].note}."
 

@@ -9,10 +9,13 @@ from dataclasses import replace
 
 from woodwind.auto.outcome import Entry
 from woodwind.auto.recipe import Recipe
+from woodwind.data.categories import MOST_CODES
 
 # Levels of a column from which on they are numbers to a member: few are told apart as well by sets, unless trees are symmetric.
 MANY, SOME = 12, 3
-_ENCODED = Recipe("boosting-encoded", "boosting", {"encode_from": MANY}, least_levels=MANY)
+# Where a column has more levels than trees can part by sets, reading them as numbers comes first.
+_ENCODED_FIRST = Recipe("boosting-encoded", "boosting", {"encode_from": MANY}, least_levels=MOST_CODES + 1)
+_ENCODED = replace(_ENCODED_FIRST, least_levels=MANY, most_levels=MOST_CODES)
 _SYMMETRIC_ENCODED = Recipe(
     "boosting-symmetric-encoded",
     "boosting",
@@ -23,6 +26,7 @@ _SYMMETRIC_ENCODED = Recipe(
 FAMILIES = ("boosting", "forest", "linear", "neighbours", "net")
 
 _TWO_CLASSES = (
+    _ENCODED_FIRST,
     Recipe("boosting", "boosting"),
     _ENCODED,
     Recipe("extra-trees", "forest", {"random_cuts": True, "min_rows": 2, "max_features": "sqrt"}),
@@ -55,6 +59,7 @@ _SEVERAL_CLASSES = (
 )
 
 _NUMBERS = (
+    _ENCODED_FIRST,
     Recipe("boosting", "boosting"),
     _ENCODED,
     Recipe("extra-trees", "forest", {"random_cuts": True, "min_rows": 2, "max_features": 1.0}),

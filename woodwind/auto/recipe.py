@@ -1,5 +1,6 @@
 """Recipe: a member that may be trained, by name; and Family: those who can train such members."""
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Protocol
@@ -15,6 +16,8 @@ Floats = NDArray[np.float64]
 
 # The number of what is trained on all rows, where folds have numbers from 0 on.
 ALL_ROWS = -1
+# How the note of a fit begins that the clock has ended before its time.
+OUT_OF_TIME = "out of time"
 
 
 @dataclass(frozen=True)
@@ -25,7 +28,13 @@ class Recipe:
     family: str
     settings: dict[str, Any] = field(default_factory=dict)
     seed: int = 0  # tells apart members that differ in nothing else
-    least_levels: int = 0  # it is for tables with a column of so many levels, and passed over for others
+    # It is for tables whose column of most levels has so many, and passed over for others.
+    least_levels: int = 0
+    most_levels: float = math.inf
+
+    def is_for(self, levels: int) -> bool:
+        """Whether it is for a table whose column of most levels has so many."""
+        return self.least_levels <= levels <= self.most_levels
 
 
 @dataclass(frozen=True, eq=False)

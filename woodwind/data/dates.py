@@ -17,7 +17,9 @@ _PARTS: dict[str, Callable[..., Any]] = {
     "month": pc.month,
     "weekday": pc.day_of_week,  # Monday is 0
     "day": pc.day,
+    "day_of_year": pc.day_of_year,
     "hour": pc.hour,
+    "minute": pc.minute,
 }
 PARTS = tuple(_PARTS)
 
@@ -56,13 +58,13 @@ def seconds(values: pa.ChunkedArray) -> NDArray[np.float64]:
 
 def part(values: pa.ChunkedArray, name: str) -> NDArray[np.float32]:
     """One part of each date, in the time zone of the column; NaN where missing."""
-    if pa.types.is_date(values.type) and name == "hour":
+    if pa.types.is_date(values.type) and name in ("hour", "minute"):
         return np.where(values.is_null().to_numpy(), np.nan, 0).astype(np.float32)
     return np.asarray(_PARTS[name](values).to_numpy().astype(np.float32))
 
 
 def varying_parts(values: pa.ChunkedArray) -> tuple[str, ...]:
-    """The parts that have two different values or more."""
+    """The parts that have two different values or more; the day of the year only where months vary, for else it is the day of the month."""
     found = {}
     for name in PARTS:
         low, high = np.inf, -np.inf
@@ -73,7 +75,7 @@ def varying_parts(values: pa.ChunkedArray) -> tuple[str, ...]:
             if low < high:
                 break
         found[name] = low < high
-    return tuple(name for name in PARTS if found[name])
+    return tuple(name for name in PARTS if found[name] and (name != "day_of_year" or found["month"]))
 
 
 @dataclass(frozen=True, eq=False)

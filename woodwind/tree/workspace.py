@@ -153,8 +153,8 @@ def histograms_kept(growth: str, max_leaves: int, threads: int, bytes_each: int)
 
     When there are more histograms, the least promising node loses its own. Best first, a node with as many better ones beside it as leaves
     are still to be had will never be split. So of n leaves, no more than n or max_leaves - n need their histograms: half of max_leaves, and
-    those that are prepared at a time. Of a very wide table even those are too many: 102 MB each for 50,000 columns. There have to be as many
-    as the nodes that are split together have children, so that fewer are.
+    those that are prepared at a time. Of a very wide table even those are too many: 102 MB each for 50,000 columns. There have to be as
+    many as the nodes that are split together have children, so that fewer are.
     """
     affordable = MOST_HISTOGRAM_BYTES // bytes_each
     if growth == "best_first":  # kernels/growth.py: one node at a time, or two for each thread
