@@ -3,7 +3,8 @@
 Tables: all flights from New York in 2013 (arrival delay; a random fifth held out, and the last fifth in time), three million flights
 of 2001 (delay; a random fifth, and the last fifth), and one of sales that is made here: shops by day, with a date as the time column.
 
-A peer is trained for the same time as the job: its defaults, as many rounds as the time allows, stopped by a tenth of the training rows (in
+A peer is trained for the same time as the job: its defaults, and LightGBM and XGBoost once more with 255 leaves and a learning rate of 0.05
+as somebody would set them who has many rows and some time; as many rounds as the time allows, stopped by a tenth of the training rows (in
 time order the latest tenth) where these are no longer better for 50 rounds. The best round by these rows predicts. One training is looked
 at after each of the times. Peers are given the parts of dates as columns, and categories as categories; the job is given the table as is.
 Reading, binning and training count for all; RMSE of the rows held out.
@@ -15,6 +16,7 @@ import argparse
 import tempfile
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -32,7 +34,7 @@ LEAKS = ["dep_delay", "dep_time", "arr_time", "air_time", "year"]
 def options_of(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--times", default="60,120", help="seconds (60,120)")
     parser.add_argument("--tables", default="", help="parts of names of tables, separated by commas; all unless given")
-    parser.add_argument("--peers", default="lightgbm,xgboost,catboost", help="peers, separated by commas; may be empty")
+    parser.add_argument("--peers", default=",".join(PEERS), help="peers, separated by commas; may be empty")
 
 
 # ---------------------------------------------------------------- tables
@@ -83,7 +85,7 @@ CASES = (("nycflights13", False), ("nycflights13", True), ("flights_3m", False),
 def with_parts(X: pd.DataFrame, date: str) -> pd.DataFrame:
     """The parts of a date as columns, for those who do not read dates."""
     X = X.copy()
-    for part in ("month", "day", "dayofweek", "dayofyear", "hour", "minute"):
+    for part in ("month", "day", "day_of_week", "day_of_year", "hour", "minute"):
         X[f"{date} {part}"] = getattr(X[date].dt, part).astype(np.int32)
     X[f"{date} days"] = (X[date] - pd.Timestamp("2000-01-01")).dt.total_seconds() / 86400.0
     return frame(X, (date,))
@@ -114,7 +116,7 @@ class Watch:
         return {asked: self.marks.get(asked, max(self.best_at, 1)) for asked in self.times}
 
 
-def lightgbm(X: Any, y: Any, held: Any, watch: Watch, threads: int) -> Callable[[Any, int], Any]:
+def lightgbm(X: Any, y: Any, held: Any, watch: Watch, threads: int, **more: Any) -> Callable[[Any, int], Any]:
     import lightgbm as lgb
 
     def callback(env: Any) -> None:
@@ -122,12 +124,12 @@ def lightgbm(X: Any, y: Any, held: Any, watch: Watch, threads: int) -> Callable[
             raise lgb.callback.EarlyStopException(env.iteration, env.evaluation_result_list)
 
     train = lgb.Dataset(X[~held], y[~held])
-    params = {"objective": "regression", "metric": "rmse", "num_threads": threads, "verbose": -1, "seed": 0}
+    params = {"objective": "regression", "metric": "rmse", "num_threads": threads, "verbose": -1, "seed": 0, **more}
     model = lgb.train(params, train, 100_000, valid_sets=[lgb.Dataset(X[held], y[held], reference=train)], callbacks=[callback])
     return lambda rows, rounds: model.predict(rows, num_iteration=rounds)
 
 
-def xgboost(X: Any, y: Any, held: Any, watch: Watch, threads: int) -> Callable[[Any, int], Any]:
+def xgboost(X: Any, y: Any, held: Any, watch: Watch, threads: int, **more: Any) -> Callable[[Any, int], Any]:
     import xgboost as xgb
 
     class Callback(xgb.callback.TrainingCallback):
@@ -136,7 +138,7 @@ def xgboost(X: Any, y: Any, held: Any, watch: Watch, threads: int) -> Callable[[
 
     train = xgb.QuantileDMatrix(X[~held], y[~held], enable_categorical=True)
     valid = xgb.QuantileDMatrix(X[held], y[held], enable_categorical=True, ref=train)
-    params = {"objective": "reg:squarederror", "tree_method": "hist", "nthread": threads, "seed": 0}
+    params = {"objective": "reg:squarederror", "tree_method": "hist", "nthread": threads, "seed": 0, **more}
     model = xgb.train(params, train, 100_000, evals=[(valid, "held")], callbacks=[Callback()], verbose_eval=False)
     return lambda rows, rounds: model.predict(xgb.DMatrix(rows, enable_categorical=True), iteration_range=(0, rounds))
 
@@ -149,7 +151,7 @@ def catboost(X: Any, y: Any, held: Any, watch: Watch, threads: int) -> Callable[
     def pool(rows: Any, target: Any = None) -> Any:
         rows = rows.copy()
         for name in levels:
-            rows[name] = rows[name].astype(str)
+            rows[name] = rows[name].astype(object).fillna("missing").astype(str)
         return cb.Pool(rows, target, cat_features=levels)
 
     class Callback:
@@ -163,7 +165,13 @@ def catboost(X: Any, y: Any, held: Any, watch: Watch, threads: int) -> Callable[
     return lambda rows, rounds: model.predict(pool(rows), ntree_end=rounds)
 
 
-PEERS = {"lightgbm": lightgbm, "xgboost": xgboost, "catboost": catboost}
+PEERS = {
+    "lightgbm": lightgbm,
+    "lightgbm-255": partial(lightgbm, num_leaves=255, learning_rate=0.05),
+    "xgboost": xgboost,
+    "xgboost-255": partial(xgboost, grow_policy="lossguide", max_leaves=255, max_depth=0, eta=0.05),
+    "catboost": catboost,
+}
 
 
 def peer(

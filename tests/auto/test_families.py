@@ -150,3 +150,42 @@ def test_a_fold_has_no_say_in_the_number_of_rounds_by_which_it_is_judged():
         ahead.append(np.log(2.0) - np.logaddexp(0.0, np.where(y == 1, -scores, scores)).mean())
     assert np.mean(ahead) < 2.0 * np.std(ahead) / np.sqrt(len(ahead))
     assert np.mean(ahead) < 0.002
+
+
+class Ticking:
+    """A time that passes by the same step whenever somebody looks at it."""
+
+    def __init__(self, step):
+        self.step, self.time = step, 0.0
+
+    def __call__(self):
+        self.time += self.step
+        return self.time
+
+
+@pytest.mark.parametrize("ordered", [False, True])
+def test_a_member_with_little_time_learns_at_a_larger_rate_and_says_so(ordered):
+    given = lesson(0, n=600, moments=np.arange(600.0) if ordered else None)
+    recipe = Recipe("boosting", "boosting")
+    ample, scarce = (list(Boosting().fits(given, recipe, Clock(budget, Ticking(0.01)), [])) for budget in (1e6, 60.0))
+    assert {fit.note for fit in ample} == {""}
+    assert len({fit.note for fit in scarce}) == 1
+    assert scarce[0].note.startswith(("learning rate", "out of time"))
+    assert len(scarce[0].curve["valid"]) < len(ample[0].curve["valid"])
+    assert scarce[0].curve["valid"][9] < ample[0].curve["valid"][9]
+
+
+def test_large_tables_have_larger_trees_in_the_proportions_of_their_recipes():
+    assert [boosting._leaves(63, n, "best_first") for n in (1_000, 80_000, 260_000, 2_400_000, 50_000_000)] == [63, 63, 200, 1846, 2047]
+    assert boosting._leaves(31, 260_000, "best_first") == round(31 * 260_000 / 1300 / 63)
+    assert boosting._leaves(8, 10_000, "best_first") == 8
+    assert boosting._leaves(64, 2_400_000, "symmetric") == 64
+
+
+@pytest.mark.parametrize(
+    ("pace", "seconds", "times"), [(0.01, 60.0, 1.0), (0.1, 60.0, 1.0), (0.4, 60.0, 2.0), (10.0, 60.0, 3.0), (0.0, 0.0, 1.0)]
+)
+def test_the_learning_rate_grows_as_rounds_are_too_many_for_the_time(pace, seconds, times):
+    plan = boosting.boost_plan(lesson(3), BOOSTED.__class__("boosting", "boosting"))
+    assert plan.learning_rate == 0.1
+    assert boosting._times_rate(plan, pace, seconds) == pytest.approx(times)

@@ -160,6 +160,21 @@ def test_members_that_no_longer_help_end_a_job_without_a_number():
     assert len(outcome.names) < 15
 
 
+def test_time_that_is_not_used_has_a_reason_that_is_said():
+    time = Time()
+    many = [Recipe(f"line-{number}", "line", {"column": 0}) for number in range(50)]
+    early = events_of({"line": Line(cost=0.1, tick=time.pass_by)}, iter(many), Clock(1000.0, now=time))
+    assert [event.words for event in early if isinstance(event, Said)] == [
+        f"Training ended {1000 - time.now:.0f} seconds early: the last 8 members brought nothing."
+    ]
+    time = Time()
+    nothing = events_of({"line": Line(cost=0.1, tick=time.pass_by)}, recipes("line-0"), Clock(1000.0, now=time))
+    assert "there is nothing more to try" in next(event.words for event in nothing if isinstance(event, Said))
+    time = Time()
+    full = events_of({"line": Line(cost=1.0, tick=time.pass_by)}, iter(many), Clock(20.0, now=time))
+    assert not any(isinstance(event, Said) for event in full)
+
+
 def test_the_model_predicts_what_the_weights_say():
     outcome = outcome_of({"line": Line()}, recipes("line-0", "line-1", "line-2"))
     model = outcome.model

@@ -51,6 +51,21 @@ def test_blocks_of_time_follow_each_other():
         assert moments[fold < later].max() < moments[fold == later].min()
 
 
+def test_of_a_large_table_the_last_rows_in_time_are_held_out():
+    moments = np.random.default_rng(0).permutation(400_000).astype(float)
+    fold = fold_of_rows(0, 400_000, None, None, moments)
+    assert set(np.unique(fold)) == {-1, 0}
+    assert (fold == 0).mean() == pytest.approx(LARGE_HELD_SHARE, abs=0.01)
+    assert moments[fold < 0].max() < moments[fold == 0].min()
+
+
+@pytest.mark.parametrize("n", [1_000, 100_000])
+def test_of_few_moments_the_last_is_held_out(n):
+    moments = np.where(np.arange(n) < 0.4 * n, 2023.0, 2024.0)
+    fold = fold_of_rows(0, n, None, None, moments)
+    assert np.array_equal(fold, np.where(moments == 2024.0, 0, -1))
+
+
 def test_rows_of_one_moment_stay_together():
     moments = np.repeat(np.arange(20.0), 50)
     fold = fold_of_rows(0, 1000, None, None, moments)

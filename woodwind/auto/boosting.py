@@ -121,7 +121,7 @@ class Boosting:
 
         rounds = rounds_in_step(folds.boosters, folds.held, MOST_ROUNDS, plan.threads, is_time)
         patience = rules.split_patience(plan.tree, plan.subsample, plan.bootstrap)
-        steps = scored(until_no_split(rounds, patience), watch)
+        steps = scored(until_no_split(rounds, patience), watch, clock.now)
         share = None if lesson.n_classes else LEAST_SHARE_OF_THE_REST
         return _Run(folds, watch, until_no_better(steps, rules.patience(plan.learning_rate), LEAST_GAIN * watch.before, share))
 

@@ -57,6 +57,8 @@ def _blocks(moments: NDArray[np.float64], groups: Integers | None, count: int, s
     rank = np.searchsorted(np.sort(moments), moments)
     block = np.floor((rank / len(moments) - (1.0 - share)) / share * count).clip(-1, count - 1).astype(np.int64)
     present = np.unique(block)
+    if len(present) < 2 and moments.min() < moments.max():
+        block, present = np.where(moments == moments.max(), 0, -1), np.array([-1, 0])  # the last moment has more rows than that
     if len(present) < 2:
         raise DataError("The time column has too few different values to hold later rows out. Leave it out, or use another column.")
     return np.searchsorted(present, block) - 1
