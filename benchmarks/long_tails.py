@@ -11,7 +11,7 @@ import numpy as np
 
 from common import Report, arguments, short
 
-ROWS, HELD_OUT, DRAWS = 10_000, 4_000, 10
+ROWS, HELD_OUT, DRAWS = 10_000, 4_000, 40
 SAME = {"learning_rate": 0.1, "max_leaf_nodes": 31, "min_samples_leaf": 20, "early_stopping": False}
 OURS = {"n_estimators": 100, "l2_regularization": 0.0, "subsample": 1.0, "max_features_tree": 1.0, "random_state": 0}
 STEEP = 3.0 / 1.8  # makes the logarithm of a target of deviation 1.8 one of deviation 3
@@ -126,7 +126,7 @@ def main() -> None:
     report = Report("long_tails", "Long tails of targets and weights", options)
     draws = 1 if options.quick else DRAWS
     regression(report, draws, options.threads)
-    rare_class(report, max(draws // 4, 1), options.threads)
+    rare_class(report, max(draws // 10, 1), options.threads)
     report.save()
 
 

@@ -19,6 +19,7 @@ from woodwind.auto.encoding import EncodedMember, Encoding, encodable, learn_enc
 from woodwind.auto.lesson import Lesson
 from woodwind.auto.members import ForestMember, MeanMember
 from woodwind.auto.recipe import ALL_ROWS, OUT_OF_TIME, Fit, Recipe, Taught, gathered
+from woodwind.auto.size import BOOSTED_LEAF, most_leaves
 from woodwind.base.figures import counted
 from woodwind.base.streams import key
 from woodwind.data.cuts import Cuts
@@ -54,6 +55,7 @@ PILOT_ROUNDS, ROUNDS_TIMES_RATE, MOST_TIMES_RATE, CLEARLY_FEWER = 4, 30.0, 3.0, 
 # Rows for a leaf, where trees of the usual size are too small for the table. Of 2.4 million flights, 100 rounds of 2,047 leaves take 16 s
 # and leave an RMSE of 26.4; 300 of 63 leaves take 20 s and leave 28.5. Of 262,000, 400 rounds of 774 leaves leave 37.0, 1,000 of 63 37.6.
 ROWS_PER_LEAF, MOST_LEAVES = 1_300, 2_047
+LEAST_LEAVES = 4
 # Of more features than this, all members see the same share for each tree: of 1,000 x 50,000 a round with four tenths of them at each node
 # took all of the time and of the memory that there was.
 VERY_WIDE = 2000
@@ -78,7 +80,8 @@ class Boosting:
         forms = _forms(lesson, recipe, plan.loss, range(lesson.n_folds), clock)
         if not forms:
             return
-        run = self._run(lesson, forms, plan, clock)
+        plan, most = _within_size(lesson, plan)
+        run = self._run(lesson, forms, plan, most, clock)
         after = ONCE_MORE_SHARE if lesson.ordered else REPLAY_SHARE
         first = list(islice(run.steps, PILOT_ROUNDS))
         pace = _pace(first) * (1.0 + after)
@@ -86,7 +89,7 @@ class Boosting:
         times = _times_rate(plan, pace, end - clock.spent)
         if times > CLEARLY_FEWER:
             plan = replace(plan, learning_rate=round(times * plan.learning_rate, 4))
-            run, first = self._run(lesson, forms, plan, clock), []
+            run, first = self._run(lesson, forms, plan, most, clock), []
 
         def out_of_time(step: Step) -> bool:
             return clock.left_for_training <= 0.0 or clock.spent + after * step.seconds > end
@@ -110,8 +113,8 @@ class Boosting:
         for fold, model in enumerate(_models(forms, plan, [step.round for step in steps[:count]])):
             yield Fit(fold, said[fold], model, (time.perf_counter() - began) / lesson.n_folds, curve, note)
 
-    def _run(self, lesson: Lesson, forms: "Sequence[_Form]", plan: BoostPlan, clock: Clock) -> "_Run":
-        """Rounds of all folds until the rows held out are no longer better."""
+    def _run(self, lesson: Lesson, forms: "Sequence[_Form]", plan: BoostPlan, most: int, clock: Clock) -> "_Run":
+        """Rounds of all folds, so many at most, until the rows held out are no longer better."""
         folds = Folds.of([form.rows for form in forms], plan, lesson.fold, lesson.ordered)
         watch = _Watch(lesson, plan.loss, folds)
 
@@ -119,7 +122,7 @@ class Boosting:
             # The first round is worth being late for: without it there is no member.
             return clock.left_for_training > 0.0 if watch.losses else clock.left > -LATE / 2.0
 
-        rounds = rounds_in_step(folds.boosters, folds.held, MOST_ROUNDS, plan.threads, is_time)
+        rounds = rounds_in_step(folds.boosters, folds.held, most, plan.threads, is_time)
         patience = rules.split_patience(plan.tree, plan.subsample, plan.bootstrap)
         steps = scored(until_no_split(rounds, patience), watch, clock.now)
         share = None if lesson.n_classes else LEAST_SHARE_OF_THE_REST
@@ -240,6 +243,22 @@ def _share(lesson: Lesson, plan: BoostPlan, pace: float, clock: Clock) -> float:
 def _times_rate(plan: BoostPlan, pace: float, seconds: float) -> float:
     """How many times larger the learning rate should be for a training to be done in so many seconds."""
     return min(max(pace * ROUNDS_TIMES_RATE / plan.learning_rate / max(seconds, 1e-9), 1.0), MOST_TIMES_RATE)
+
+
+def _within_size(lesson: Lesson, plan: BoostPlan) -> tuple[BoostPlan, int]:
+    """The plan, and how many rounds it may have: where a member may store few leaves, learning rates are larger, then trees smaller."""
+    models = 1 if lesson.ordered else lesson.n_folds
+    each = models * (plan.loss.width if plan.one_per_class else 1)  # trees of a round
+    all_leaves = most_leaves(lesson.member_bytes, BOOSTED_LEAF, 1 if plan.one_per_class else plan.loss.width)
+    rounds = all_leaves / each / plan.tree.max_leaves
+    enough = ROUNDS_TIMES_RATE / plan.learning_rate
+    times = min(max(enough / max(rounds, 1e-9), 1.0), MOST_TIMES_RATE)
+    if times > CLEARLY_FEWER:
+        plan = replace(plan, learning_rate=round(times * plan.learning_rate, 4))
+    if plan.tree.growth == "best_first" and rounds * times < enough:
+        leaves = max(LEAST_LEAVES, int(plan.tree.max_leaves * rounds * times / enough))
+        plan, rounds = replace(plan, tree=replace(plan.tree, max_leaves=leaves)), all_leaves / each / leaves
+    return plan, int(min(MOST_ROUNDS, max(rounds, 1.0)))
 
 
 def _until(steps: Iterator[Step], told: Callable[[Step], bool]) -> tuple[list[Step], bool]:

@@ -10,7 +10,7 @@ the same on every run.
 
 import math
 import time
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import count
 from typing import Any, Protocol
@@ -33,6 +33,7 @@ from woodwind.auto.members import Member
 from woodwind.auto.model import AutoModel
 from woodwind.auto.outcome import ENSEMBLE, Entry, Outcome
 from woodwind.auto.recipe import ALL_ROWS, OUT_OF_TIME, Family, Fit, Recipe, is_whole
+from woodwind.auto.size import MEMBER_SHARE, bytes_for_members, stored_bytes, that_fit
 from woodwind.base.errors import JobError, WoodwindError
 from woodwind.data.arrow_form import as_arrow
 from woodwind.data.schema import Schema
@@ -80,6 +81,7 @@ class Question:
     positive: int = 1  # of two classes
     rule: Rule | None = None  # how the threshold is chosen from which on it is predicted; None: the likelier class is
     also: tuple[Any, ...] = ()  # further metrics for the leaderboard
+    max_size: float | None = None  # megabytes of the model
     models: int | None = None  # how many members are tried; None: as many as there is time for
 
 
@@ -110,7 +112,10 @@ def run(
         watch=lambda: clock.require("while it was found out what the columns are"),
     )  # fmt: skip
     n_classes = len(question.classes)
-    lesson = Lesson(schema, table, question.y, question.weight, n_classes, question.fold, question.seed, question.threads, question.ordered)
+    lesson = Lesson(
+        schema, table, question.y, question.weight, n_classes, question.fold, question.seed, question.threads, question.ordered,
+        MEMBER_SHARE * bytes_for_members(question.max_size),
+    )  # fmt: skip
     judge = Judge(question.metric, question.y, question.weight, n_classes > 0)
     _reserve(lesson, clock)
     yield Began(
@@ -290,7 +295,8 @@ def _outcome(
     """Weigh the members, and put everything together."""
     seen = _evidences(lesson, judge, done)
     # Half of what is kept for the end is for what comes after.
-    found = blend(seen, lambda: math.inf if clock.budget is None else clock.budget - clock.spent - clock.kept / 2.0)
+    end = math.inf if clock.budget is None else clock.budget - clock.kept / 2.0
+    found, left_out = _blend(question, seen, done, lambda: end - clock.spent)
     kept = np.flatnonzero(found.final.weights > 0.0)
     if not kept.size:  # nobody is asked; a model has a member all the same, for those who want to look at it
         kept = np.array([min(range(len(done)), key=lambda place: done[place].entry.loss)])
@@ -313,9 +319,27 @@ def _outcome(
         blend_out_of_fold=nested, judged=lesson.judged,
         curves={one.recipe.name: one.curve for one in done if one.curve},
         suspicions=question.suspicions,
-        notes=(*question.notes, _weighed(found), *_first_block(lesson), *_decision(question, threshold)),
+        notes=(*question.notes, _weighed(found), *left_out, *_first_block(lesson), *_decision(question, threshold)),
         seconds=clock.spent, seed=question.seed, ordered=question.ordered, split_columns=question.split_columns, rule=question.rule,
     )  # fmt: skip
+
+
+def _blend(question: Question, seen: Evidences, done: Sequence[_Done], left: Callable[[], float]) -> tuple[Blend, tuple[str, ...]]:
+    """The blend, of members that a model of the size asked for has room for; and what is to be said of those that are left out."""
+    found, most = blend(seen, left), bytes_for_members(question.max_size)
+    sizes = [stored_bytes(one.member) for one in done]
+    if sum(size for size, weight in zip(sizes, found.final.weights, strict=True) if weight > 0.0) <= most:
+        return found, ()
+    there = that_fit(sizes, [one.entry.loss for one in done], most)
+    found = blend(replace(seen, scores=seen.scores[:, there]), left)
+    weights = np.zeros(len(done))
+    weights[there] = found.final.weights
+    if sum(sizes[member] for member in there) > most:
+        words = f"No member has room in a model of {question.max_size:g} MB: it is larger. Give more room."
+    else:
+        others = [one.recipe.name for member, one in enumerate(done) if member not in there]
+        words = f"A model of {question.max_size:g} MB has no room for {', '.join(others)}."
+    return found._replace(final=found.final._replace(weights=weights)), (words,)
 
 
 def _threshold(question: Question, seen: Evidences, found: Blend) -> float | None:

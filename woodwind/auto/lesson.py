@@ -1,5 +1,6 @@
 """Lesson: what all members of a job learn from. Codes are made once, and shared by all folds of all members."""
 
+import math
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -32,6 +33,7 @@ class Lesson:
     seed: int
     threads: int
     ordered: bool = False  # folds follow each other in time, and none learns from a later one
+    member_bytes: float = math.inf  # that a member may store
 
     @property
     def n_rows(self) -> int:

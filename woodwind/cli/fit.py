@@ -77,6 +77,7 @@ EXAMPLES = (
 @click.option("--write-schema", is_flag=True, help="Only read the table, write what its columns are to a file next to the model, and end.")
 @worded("--seed", AutoParams, "random_state", type=Whole(0), metavar="N")
 @threads_option()
+@worded("--max-size", AutoParams, "max_size", type=click.FloatRange(0.0, min_open=True), metavar="MB")
 @worded("--exclude", AutoParams, "exclude", type=Named(FAMILIES), multiple=True, metavar="FAMILY", more="One at a time.")
 @worded("--resume", AutoParams, "resume", is_flag=True)
 @worded("--drop-missing-target", TableParams, "drop_missing_target", is_flag=True)
@@ -224,7 +225,7 @@ def settings(given: dict[str, Any]) -> dict[str, Any]:
     """The options as the job takes them."""
     same = (
         "task", "metric", "also", "positive", "threshold", "group", "time_column", "weight", "ignore", "seed", "threads", "exclude",
-        "resume", "drop_missing_target",
+        "max_size", "resume", "drop_missing_target",
     )  # fmt: skip
     named = {name: given[name] for name in same}
     if given["written"] is not None:

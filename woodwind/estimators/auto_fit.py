@@ -48,8 +48,8 @@ def fit(  # noqa: PLR0913  the names are the user's: there is no object to put t
     ----------
     {parameters}
     **options
-        Those of `AutoEnsembleClassifier`: `time`, `models`, `metric`, `also`, `positive`, `threshold`, `exclude`, `checkpoint`, `resume`,
-        `listener`, and `seed` and `threads`, which are the `random_state` and `n_jobs` of other estimators.
+        Those of `AutoEnsembleClassifier`: `time`, `models`, `metric`, `also`, `positive`, `threshold`, `max_size`, `exclude`,
+        `checkpoint`, `resume`, `listener`, and `seed` and `threads`, which are the `random_state` and `n_jobs` of other estimators.
 
     Returns
     -------

@@ -139,6 +139,7 @@ class AutoEnsemble(Skin):
             metric=metric_named(values["metric"], task).for_positive(positive), ordered=moments is not None,
             fold=fold_of_rows(seed, truth.n_rows, labels, asked.get("groups"), moments),
             categorical_features=values["categorical_features"], seed=seed, threads=self._threads, models=values["models"],
+            max_size=values["max_size"],
             positive=positive, rule=_rule(values["threshold"], task, self._owner), also=_also(values["also"], task, positive), **asked,
         )  # fmt: skip
         self._keep_classes(truth)
@@ -301,6 +302,7 @@ def _job(values: dict[str, Any], question: Question) -> dict[str, Any]:
         "the task": question.task,
         "the metric": question.metric.name,
         "the number of models": question.models,
+        "the largest size of the model": question.max_size,
         "what is excluded": sorted([values["exclude"]] if isinstance(values["exclude"], str) else values["exclude"]),
         "what is taken as categories": repr(np.asarray(question.categorical_features).tolist()),
         "the data": digest_of(fingerprint(question.X).encode(), truth, repr(question.classes).encode()),

@@ -28,6 +28,10 @@ Seconds = Annotated[float | None, above(0), "Seconds for everything. None: as lo
 Models = Annotated[
     int | None, at_least(1), "How many members are tried, instead of a time: then the result is the same on every run."
 ]
+MaxSize = Annotated[
+    float | None, above(0), "Megabytes that the model may have on disk: trees are then fewer and smaller, and members that have no room "
+    "are left out. None: as many as it gets.",
+]
 Exclude = Annotated[
     Sequence[str], spelled("names of families"), "Families that are not tried: of 'boosting', 'forest', 'linear', 'neighbours' and 'net'."
 ]
@@ -49,6 +53,7 @@ class AutoParams:
     also: Also = ()
     positive: Positive = None
     threshold: Threshold = None
+    max_size: MaxSize = None
     exclude: Exclude = ()
     categorical_features: Categorical = None
     checkpoint: Folder = None
