@@ -52,13 +52,13 @@ def test_the_job_gets_what_was_asked_for(folder, job, run):
         *("fit", "train.csv", "more.csv", "--target", "late", "--models", "7", "--task", "binary", "--metric", "auc", "--group", "id"),
         *("--also", "f1,roc_auc", "--positive", "yes", "--threshold", "cost:fp=1,fn=5"),
         *("--time-column", "paid", "--weight", "w", "--ignore", "age", "--ignore", "plan", "--seed", "5", "--threads", "1"),
-        *("--exclude", "net", "--resume", "--drop-missing-target", "-o", "other.ww", "--no-report"),
+        *("--max-size", "20", "--exclude", "net", "--resume", "--drop-missing-target", "-o", "other.ww", "--no-report"),
     )
     (given, settings) = job.calls[-1]
     assert given == (["train.csv", "more.csv"], "late")
     assert os.fspath(settings.pop("checkpoint")) == "other.ww.checkpoint"
     assert settings == {
-        "also": ("f1", "auc"), "positive": "yes", "threshold": "cost:fp=1,fn=5",
+        "max_size": 20.0, "also": ("f1", "auc"), "positive": "yes", "threshold": "cost:fp=1,fn=5",
         "models": 7, "task": "binary", "metric": "auc", "group": "id", "time_column": "paid", "weight": "w", "ignore": ("age", "plan"),
         "seed": 5, "threads": 1, "exclude": ("net",), "resume": True, "drop_missing_target": True,
     }  # fmt: skip
