@@ -1,0 +1,111 @@
+"""Is what a job of a minute claims true? For every real table of at least 1,000 rows: its claimed score beside that of rows held out.
+
+A fifth of the rows is held out (the given split, or by group or by time where tables.py says so), `woodwind fit --time` learns the others,
+and `woodwind evaluate` scores those held out. A claim holds when it is within two standard errors of the score held out, where the error is
+that of both together. The report must be complete: nothing failed, and nothing was left out for want of time.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import subprocess
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import tables
+from command import events, start
+from common import Report, arguments, seconds
+
+LEAST_ROWS = 1_000
+TARGET, GROUP, ORDER = "target of the benchmark", "group of the benchmark", "order of the benchmark"
+
+
+def more(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--time", type=float, default=60.0, help="seconds for each job (60)")
+    parser.add_argument("--tables", default="", help="names of tables, separated by commas; all unless given")
+
+
+def written(folder: Path, table: tables.Table) -> list[str]:
+    """Training and test rows as files; and the options that say how rows belong together."""
+    train, test = table.splits(1)[0]
+    data = table.X.copy()
+    data[TARGET] = table.y if table.task == "regression" else [f"class {label}" for label in table.y]
+    options: list[str] = []
+    if table.groups is not None:
+        data[GROUP], options = table.groups, ["--group", GROUP]
+    if table.by_time:
+        data[ORDER], options = np.arange(len(data)), ["--time-column", ORDER]
+    data.iloc[train].reset_index(drop=True).to_parquet(folder / "train.parquet")
+    data.iloc[test].reset_index(drop=True).to_parquet(folder / "test.parquet")
+    return options
+
+
+def one(table: tables.Table, asked: float, threads: int) -> dict[str, Any]:
+    """What a job claims, and what is true."""
+    import woodwind
+
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        options = written(folder, table)
+        task = {"regression": "regression", "binary": "binary", "classes": "multiclass"}[table.task]
+        call = ["fit", "train.parquet", "--target", TARGET, "--task", task, "--time", f"{asked:g}", "--json", "--threads", threads]
+        began = time.perf_counter()
+        process = start([*call, *options], folder, threads, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        out, err = process.communicate()
+        taken = time.perf_counter() - began
+        if process.returncode:
+            return {"error": err.strip().splitlines()[-1], "taken": taken}
+        board = next(event for event in events(out) if event["event"] == "ended")["leaderboard"]
+        ensemble = next(entry for entry in board if entry["family"] == "ensemble")
+        call = ["evaluate", "model.ww", "test.parquet", "--json", "--threads", threads]
+        process = start(call, folder, threads, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        found = json.loads(process.communicate()[0])
+        facts = woodwind.load(folder / "model.ww").facts_
+        page = (folder / "model.html").read_text()
+    metric = facts["metric"]
+    held = found
+    error = float(np.hypot(ensemble["standard_error"], held["standard_error"]))
+    return {
+        "metric": metric, "claimed": ensemble["score"], "held_out": held["score"], "error": error,
+        "off": (ensemble["score"] - held["score"]) / error, "members": len(board) - 1, "taken": taken,
+        "left_out": [f"{part['part']}: {part['why']}" for part in facts["left_out"]], "page": len(page),
+        "failed": [entry["name"] for entry in board if (entry["note"] or "").startswith("failed")],
+    }  # fmt: skip
+
+
+def main() -> None:
+    options = arguments((__doc__ or "").splitlines()[0], more)
+    report = Report("claims", "What jobs claim, and what is true", options)
+    wanted = [part for part in options.tables.split(",") if part]
+    rows, found = [], {}
+    for name in tables.READERS:
+        if wanted and name not in wanted:
+            continue
+        table = tables.read(name, options.data)
+        if table is None or len(table.y) < LEAST_ROWS:
+            continue
+        done = found[name] = one(table, options.time, options.threads)
+        if "error" in done:
+            rows.append([name, f"{len(table.y):,}", "", "", "", "", "", done["error"][:80]])
+        else:
+            complete = "; ".join([*done["left_out"], *(f"{one} failed" for one in done["failed"])]) or "complete"
+            rows.append([
+                name, f"{len(table.y):,}", done["metric"], f"{done['claimed']:.4g}", f"{done['held_out']:.4g}", f"{done['off']:+.1f}",
+                seconds(done["taken"]), complete,
+            ])  # fmt: skip
+        print("  ", *rows[-1], flush=True)
+    report.table(["table", "rows", "metric", "claimed", "held out", "errors apart", "taken", "report"], rows)
+    honest = [name for name, done in found.items() if abs(done.get("off", np.inf)) <= 2.0]
+    report.goal("tables whose claim is within two standard errors", len(honest) / max(len(found), 1), 0.9, "")
+    report.goal("tables whose report is complete", sum(row[-1] == "complete" for row in rows) / max(len(rows), 1), 1.0, "")
+    report.figures["tables"] = found
+    report.save()
+
+
+if __name__ == "__main__":
+    main()
