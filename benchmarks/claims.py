@@ -59,7 +59,7 @@ def one(table: tables.Table, asked: float, threads: int) -> dict[str, Any]:
         out, err = process.communicate()
         taken = time.perf_counter() - began
         if process.returncode:
-            return {"error": err.strip().splitlines()[-1], "taken": taken}
+            return {"stopped": err.strip().splitlines()[-1], "taken": taken}
         board = next(event for event in events(out) if event["event"] == "ended")["leaderboard"]
         ensemble = next(entry for entry in board if entry["family"] == "ensemble")
         call = ["evaluate", "model.ww", "test.parquet", "--json", "--threads", threads]
@@ -90,8 +90,8 @@ def main() -> None:
         if table is None or len(table.y) < LEAST_ROWS:
             continue
         done = found[name] = one(table, options.time, options.threads)
-        if "error" in done:
-            rows.append([name, f"{len(table.y):,}", "", "", "", "", "", done["error"][:80]])
+        if "stopped" in done:
+            rows.append([name, f"{len(table.y):,}", "", "", "", "", "", done["stopped"][:80]])
         else:
             complete = "; ".join([*done["left_out"], *(f"{one} failed" for one in done["failed"])]) or "complete"
             rows.append([
