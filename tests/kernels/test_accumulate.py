@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
-from woodwind.kernels.accumulate import accumulate, count_rows, fill_rows, subtract
-from woodwind.kernels.growing import ROWS
-from woodwind.kernels.intrinsics import int_list
-from woodwind.kernels.jit import kernel
-from woodwind.kernels.layout import PACKED2, PACKED3, ROWS_PACKED2, ROWS_PACKED3, WIDE2
+from woodwind.kernels.histogram.build_histograms import accumulate, count_rows, fill_rows, subtract
+from woodwind.kernels.histogram.layout import PACKED2, PACKED3, ROWS_PACKED2, ROWS_PACKED3, WIDE2
+from woodwind.kernels.histogram.memory import ROWS
+from woodwind.kernels.runtime.intrinsics import int_list
+from woodwind.kernels.runtime.jit import kernel
 from woodwind.testing.coded import SCALES, coded, packed, random_codes, random_stats
 from woodwind.testing.naive_histograms import coarse, histogram
 from woodwind.tree.grow import Grower

@@ -5,7 +5,7 @@ import pytest
 from numba import config
 from numpy.testing import assert_array_equal
 
-from woodwind.kernels.frontier import C_NODES, C_SETS
+from woodwind.kernels.histogram.frontier import C_NODES, C_SETS
 from woodwind.testing.coded import EVEN_SCALES, SCALES, assert_same_sums, assert_same_tree, coded, packed, random_codes, random_stats
 from woodwind.testing.naive_growth import Growth, SymmetricGrowth
 from woodwind.tree import workspace

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
-from woodwind.kernels import shared_bytes as fast
-from woodwind.kernels.jit import kernel
+from woodwind.kernels.histogram import shared_bytes as fast
+from woodwind.kernels.runtime.jit import kernel
 from woodwind.testing import naive_shared_bytes as slow
 from woodwind.tree.workspace import Workspace
 

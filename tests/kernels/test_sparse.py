@@ -7,12 +7,12 @@ import pytest
 from numba import config
 from numpy.testing import assert_array_equal
 
-from woodwind.kernels import sparse
-from woodwind.kernels.accumulate import count_rows, fill_rows
-from woodwind.kernels.growing import ROWS
-from woodwind.kernels.intrinsics import int_list
-from woodwind.kernels.jit import kernel
-from woodwind.kernels.sparse import LENGTH_BITS
+from woodwind.kernels.histogram import sparse_rows as sparse
+from woodwind.kernels.histogram.build_histograms import count_rows, fill_rows
+from woodwind.kernels.histogram.memory import ROWS
+from woodwind.kernels.histogram.sparse_rows import LENGTH_BITS
+from woodwind.kernels.runtime.intrinsics import int_list
+from woodwind.kernels.runtime.jit import kernel
 from woodwind.testing.coded import SCALES, assert_same_tree, random_codes, random_stats
 from woodwind.testing.naive_growth import Growth
 from woodwind.tree import row_lists as listing

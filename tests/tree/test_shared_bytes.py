@@ -9,11 +9,11 @@ from numpy.testing import assert_array_equal
 
 from woodwind import GradientBoostingClassifier
 from woodwind.data.codes import FEW_BINS, places_in_row, row_stride, shared_stride
-from woodwind.kernels.accumulate import accumulate
-from woodwind.kernels.growing import ROWS
-from woodwind.kernels.intrinsics import int_list
-from woodwind.kernels.jit import kernel
-from woodwind.kernels.layout import PACKED2, PACKED3, WIDE2
+from woodwind.kernels.histogram.build_histograms import accumulate
+from woodwind.kernels.histogram.layout import PACKED2, PACKED3, WIDE2
+from woodwind.kernels.histogram.memory import ROWS
+from woodwind.kernels.runtime.intrinsics import int_list
+from woodwind.kernels.runtime.jit import kernel
 from woodwind.testing.coded import SCALES, assert_same_tree, coded, random_stats
 from woodwind.testing.naive_growth import Growth, SymmetricGrowth
 from woodwind.testing.naive_histograms import histogram

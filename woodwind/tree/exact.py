@@ -12,11 +12,12 @@ from woodwind.base.fixed import largest_of, sum_scale
 from woodwind.base.pool import LEAST_WORK, on_threads
 from woodwind.base.streams import choose, key
 from woodwind.data.ranks import Ranks
-from woodwind.kernels import exact_layout as at
-from woodwind.kernels.exact import grow_exact
-from woodwind.kernels.exact_layout import DEEP_FIRST, ExactRule
-from woodwind.kernels.exact_nodes import C_LEAVES, C_NODES
-from woodwind.kernels.layout import (
+from woodwind.kernels.exact import memory as at
+from woodwind.kernels.exact.loop import grow_exact
+from woodwind.kernels.exact.memory import DEEP_FIRST, ExactRule
+from woodwind.kernels.exact.nodes import C_LEAVES, C_NODES
+from woodwind.kernels.runtime.team import begin_call
+from woodwind.kernels.tree.layout import (  # fmt: skip
     F_GAIN,
     F_HIGH,
     F_LOW,
@@ -31,8 +32,7 @@ from woodwind.kernels.layout import (
     N_MISSING,
     N_SET,
     STOP,
-)  # fmt: skip
-from woodwind.kernels.team import begin_call
+)
 from woodwind.tree.grow import DEEPEST
 from woodwind.tree.grown_tree import GrownTree
 from woodwind.tree.settings import ORDERS, TreeSettings, group_bits
@@ -67,7 +67,7 @@ BOOSTED = Judgement()
 
 @dataclass(frozen=True, eq=False)
 class RowStats:
-    """Four integers for each row (n, 4), as in `kernels/exact_layout.py`, and what one unit of the first two is worth."""
+    """Four integers for each row (n, 4), as in `kernels/exact/memory.py`, and what one unit of the first two is worth."""
 
     rows: Integers
     gradient_unit: float

@@ -1,4 +1,4 @@
-"""How much gradients are disturbed while splits are looked for; kernels/noise.py does it."""
+"""How much gradients are disturbed while splits are looked for; kernels/histogram/gradient_noise.py does it."""
 
 import math
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from woodwind.base.fixed import exact_mean
 from woodwind.base.pool import run_ranges
 from woodwind.base.streams import key
-from woodwind.kernels.noise import disturb_lanes, disturb_rows, draw_sums, square_lanes, square_rows
+from woodwind.kernels.histogram.gradient_noise import disturb_lanes, disturb_rows, draw_sums, square_lanes, square_rows
 from woodwind.tree.workspace import Workspace
 
 # Of the sum of four numbers, each drawn evenly from 0 .. 2**16 - 1.

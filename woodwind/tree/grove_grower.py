@@ -8,11 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from woodwind.data.grades import Grades
-from woodwind.kernels import grove_layout as at
-from woodwind.kernels.grove_grow import grow_grove_tree
-from woodwind.kernels.grove_layout import APART, ARENA, FEW_ROWS, SMALL_TABLE
-from woodwind.kernels.grove_sort import DIGIT
-from woodwind.kernels.lanes import LANES
+from woodwind.kernels.forest import memory as at
+from woodwind.kernels.forest.loop import grow_grove_tree
+from woodwind.kernels.forest.memory import APART, ARENA, FEW_ROWS, SMALL_TABLE
+from woodwind.kernels.forest.sort import DIGIT
+from woodwind.kernels.runtime.simd import LANES
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]

@@ -6,12 +6,12 @@ from numpy.typing import NDArray
 from woodwind.base.pool import LEAST_WORK, on_threads, run_ranges
 from woodwind.base.streams import choose, key
 from woodwind.data.codes import Codes
-from woodwind.kernels.accumulate import fill_rows
-from woodwind.kernels.frontier import C_COMMITTED
-from woodwind.kernels.growth import copy_tree, take_part
-from woodwind.kernels.layout import GRADIENT_SHIFT, HESSIAN_SHIFT, ROW_BITS, Rule
-from woodwind.kernels.team import begin_call
-from woodwind.kernels.vector import fill_lanes, take_part_lanes
+from woodwind.kernels.histogram.build_histograms import fill_rows
+from woodwind.kernels.histogram.frontier import C_COMMITTED
+from woodwind.kernels.histogram.layout import GRADIENT_SHIFT, HESSIAN_SHIFT, ROW_BITS, Rule
+from woodwind.kernels.histogram.loop import copy_tree, take_part
+from woodwind.kernels.histogram.multi_output import fill_lanes, take_part_lanes
+from woodwind.kernels.runtime.team import begin_call
 from woodwind.tree.gradient_noise import GradientNoise
 from woodwind.tree.grown_tree import GrownTree
 from woodwind.tree.kept_columns import KeptColumns

@@ -6,13 +6,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from woodwind.data.codes import Codes
-from woodwind.kernels import growing
-from woodwind.kernels.accumulate import BLOCK_ROWS, BLOCK_WORDS
-from woodwind.kernels.growth import COLLECT_ROWS
-from woodwind.kernels.layout import N_FLOATS, N_INTEGERS, ROWS_PACKED2
-from woodwind.kernels.plan_rows import SPLIT_ROWS
-from woodwind.kernels.quick_scan import QUICK_ROWS
-from woodwind.kernels.scan import BIN_ROWS, CURVE_ROWS
+from woodwind.kernels.histogram import memory as growing
+from woodwind.kernels.histogram.build_histograms import BLOCK_ROWS, BLOCK_WORDS
+from woodwind.kernels.histogram.layout import ROWS_PACKED2
+from woodwind.kernels.histogram.loop import COLLECT_ROWS
+from woodwind.kernels.histogram.scan import BIN_ROWS, CURVE_ROWS
+from woodwind.kernels.histogram.scan_float32 import QUICK_ROWS
+from woodwind.kernels.histogram.schedule_partition import SPLIT_ROWS
+from woodwind.kernels.tree.layout import N_FLOATS, N_INTEGERS
 from woodwind.tree.row_lists import RowLists
 
 MOST_HISTOGRAM_BYTES = 256 << 20  # beyond this, histograms of unpromising nodes are dropped and summed again if needed
