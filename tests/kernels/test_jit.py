@@ -373,7 +373,7 @@ print(jit.begin_ahead("total"), may_another())
 
 def test_without_locks_everybody_compiles(room, slow):
     slow(100.0)
-    out, said = run(room, "from woodwind.kernels import locks; locks.take = lambda *_: None\n" + MAIN)
+    out, said = run(room, "from woodwind.kernels.runtime import locks; locks.take = lambda *_: None\n" + MAIN)
     assert out == ["6.0", "2", "0", "0"]
     assert said == "woodwind: compiling kernels, first use only ...\n"
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from woodwind.base.pool import run_ranges
 from woodwind.base.streams import hashes, key
-from woodwind.kernels.forest.memory import (
+from woodwind.kernels.forest.layout import (
     CATEGORY_SHIFT,
     FEATURE_MASK,
     FEATURE_SHIFT,

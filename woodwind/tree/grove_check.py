@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from woodwind.base.sound import sound, sound_array
-from woodwind.kernels.forest.memory import (
+from woodwind.kernels.forest.layout import (
     CATEGORY_SHIFT,
     FEATURE_MASK,
     FEATURE_SHIFT,

@@ -12,48 +12,27 @@ from typing import Any
 
 import numpy as np
 
+from woodwind.kernels.exact import memory
 from woodwind.kernels.exact.memory import (
     BLOCK,
-    CATEGORY,
-    CURVES,
-    FEATURES,
-    FOUND_BIN,
-    FOUND_F,
-    FOUND_I,
-    FOUND_LEFT,
-    FOUND_MISSING,
-    FOUND_PLACE,
-    FOUND_RATIO,
-    FOUND_RIGHT,
-    FOUND_SCORE,
-    FOUND_SETS,
     GAIN_RATIO,
     GINI,
-    LEVELS,
-    LISTS,
-    LOGS,
     MISSING_RANK,
-    MONOTONIC,
     NEWTON,
-    NODE_F,
-    NODE_I,
     PLACE_ROWS,
-    PLACES,
     ROW_MASK,
-    STATS,
     T_CLASSES,
     T_CODE,
     T_COUNT,
     T_GRADIENT,
     T_HESSIAN,
-    TOTALS,
-    X_OWN,
 )
 from woodwind.kernels.exact.score import cut_score, real_bits, two_sides, x_log_x
 from woodwind.kernels.histogram.scan import NO_SPLIT, leaf_value, sort_places
-from woodwind.kernels.runtime.intrinsics import floats, int_list, ints, words_in
 from woodwind.kernels.runtime.jit import inner
-from woodwind.kernels.tree.layout import F_HIGH, F_LOW, LEFT, N_BEGIN, N_END, RIGHT, STOP
+from woodwind.kernels.tree import constraints, found, nodes
+from woodwind.kernels.tree import memory as common
+from woodwind.kernels.tree.layout import LEFT, NOTHING, RIGHT, STOP
 
 U = np.uint64
 NOWHERE = np.int64(-1)
@@ -64,17 +43,17 @@ NOWHERE = np.int64(-1)
 
 
 @inner
-def scan_sums(growing: Any, rule: Any, thread: Any, pairs: Any, first: Any, last: Any, total: Any, left: Any) -> Any:
+def scan_sums(tree: Any, rule: Any, thread: Any, pairs: Any, first: Any, last: Any, total: Any, left: Any) -> Any:
     """Cuts by gradients, without bounds and L1 penalty.
 
     By blocks: the sums at the cuts, then their scores, then the best, because LLVM makes vector code of the second loop.
     """
-    stats = int_list(growing, STATS)
-    place = ints(growing, PLACES)[PLACE_ROWS * thread]
-    sum_g = ints(growing, PLACES)[PLACE_ROWS * thread + 1]
-    sum_h = ints(growing, PLACES)[PLACE_ROWS * thread + 2]
-    sum_c = ints(growing, PLACES)[PLACE_ROWS * thread + 3]
-    scores = floats(growing, CURVES)[thread]
+    stats = memory.row_stats(tree)
+    place = memory.block_places(tree, PLACE_ROWS * thread)
+    sum_g = memory.block_places(tree, PLACE_ROWS * thread + 1)
+    sum_h = memory.block_places(tree, PLACE_ROWS * thread + 2)
+    sum_c = memory.block_places(tree, PLACE_ROWS * thread + 3)
+    scores = memory.scores(tree, thread)
     g = left[T_GRADIENT]
     h = left[T_HESSIAN]
     c = left[T_COUNT]
@@ -118,10 +97,10 @@ def scan_sums(growing: Any, rule: Any, thread: Any, pairs: Any, first: Any, last
 
 
 @inner
-def scan_classes(growing: Any, rule: Any, pairs: Any, first: Any, last: Any, total: Any, left: Any) -> Any:
+def scan_classes(tree: Any, rule: Any, pairs: Any, first: Any, last: Any, total: Any, left: Any) -> Any:
     """Cuts by classes: a row changes one class only, so the sums of squares or of logarithms, A and B, follow it in integers."""
-    stats = int_list(growing, STATS)
-    logs = int_list(growing, LOGS)
+    stats = memory.row_stats(tree)
+    logs = memory.logs(tree)
     gini = rule.criterion == GINI
     least = np.int64(math.ceil(rule.min_hessian / rule.hessian_unit))
     w = left[T_HESSIAN]
@@ -180,10 +159,10 @@ def add_place(rule: Any, stats: Any, pair: Any, sums: Any) -> None:
 
 
 @inner
-def scan_any(growing: Any, rule: Any, pairs: Any, first: Any, last: Any, total: Any, left: Any, bounds: Any) -> Any:
+def scan_any(tree: Any, rule: Any, pairs: Any, first: Any, last: Any, total: Any, left: Any, bounds: Any) -> Any:
     """Cuts by any criterion, with any limits."""
-    stats = int_list(growing, STATS)
-    logs = int_list(growing, LOGS)
+    stats = memory.row_stats(tree)
+    logs = memory.logs(tree)
     best = NO_SPLIT
     where = NOWHERE
     for j in range(first, last):
@@ -197,7 +176,7 @@ def scan_any(growing: Any, rule: Any, pairs: Any, first: Any, last: Any, total: 
 
 
 @inner
-def scan_numbers(growing: Any, rule: Any, thread: Any, pairs: Any, span: Any, total: Any, left: Any, bounds: Any) -> Any:
+def scan_numbers(tree: Any, rule: Any, thread: Any, pairs: Any, span: Any, total: Any, left: Any, bounds: Any) -> Any:
     """Best cut between the places of a node, span = (begin, end): score, place, and where missing values go."""
     begin, end = span
     stop = end
@@ -222,13 +201,13 @@ def scan_numbers(growing: Any, rule: Any, thread: Any, pairs: Any, span: Any, to
             left[k] = 0
         if turn == 1:
             for j in range(stop, end):
-                add_place(rule, int_list(growing, STATS), pairs[j], left)
+                add_place(rule, memory.row_stats(tree), pairs[j], left)
         if rule.criterion == NEWTON and rule.plain:
-            score, place = scan_sums(growing, rule, thread, pairs, begin, last, total, left)
+            score, place = scan_sums(tree, rule, thread, pairs, begin, last, total, left)
         elif rule.criterion != NEWTON and rule.narrow and not rule.bounded:
-            score, place = scan_classes(growing, rule, pairs, begin, last, total, left)
+            score, place = scan_classes(tree, rule, pairs, begin, last, total, left)
         else:
-            score, place = scan_any(growing, rule, pairs, begin, last, total, left, bounds)
+            score, place = scan_any(tree, rule, pairs, begin, last, total, left, bounds)
         if score > best:
             best = score
             where = place
@@ -241,9 +220,9 @@ def scan_numbers(growing: Any, rule: Any, thread: Any, pairs: Any, span: Any, to
 
 
 @inner
-def gather_levels(growing: Any, rule: Any, pairs: Any, begin: Any, end: Any, levels: Any) -> Any:
+def gather_levels(tree: Any, rule: Any, pairs: Any, begin: Any, end: Any, levels: Any) -> Any:
     """Sum the rows of each level that the node has, missing values last and like any other; how many there are."""
-    stats = int_list(growing, STATS)
+    stats = memory.row_stats(tree)
     size = 0
     before = NOWHERE
     for j in range(begin, end):
@@ -259,17 +238,17 @@ def gather_levels(growing: Any, rule: Any, pairs: Any, begin: Any, end: Any, lev
 
 
 @inner
-def scan_levels(growing: Any, rule: Any, thread: Any, found: Any, size: Any, total: Any, left: Any, bounds: Any) -> Any:
-    """Best set of levels: score, how many levels, where missing values go; the set is written to FOUND_SETS.
+def scan_levels(tree: Any, rule: Any, thread: Any, which: Any, size: Any, total: Any, left: Any, bounds: Any) -> Any:
+    """Best set of levels: score, how many levels, where missing values go; the set is written to the found sets.
 
     With one number for each level, its mean gradient or its share of a class, the best set is a prefix in that order (Fisher 1958).
     With more than two classes no order is sure to have it; the orders by the share of each class are tried.
     Levels that are not met go to neither side.
     """
-    levels = ints(growing, LEVELS)[256 * thread : 256 * thread + 256]
-    places = ints(growing, PLACES)[PLACE_ROWS * thread]
-    keys = floats(growing, CURVES)[thread]
-    sets = words_in(growing, FOUND_SETS)[found]
+    levels = memory.levels(tree)[256 * thread : 256 * thread + 256]
+    places = memory.block_places(tree, PLACE_ROWS * thread)
+    keys = memory.scores(tree, thread)
+    sets = common.found_sets(tree)[which]
     best = NO_SPLIT
     count = NOWHERE
     side = STOP
@@ -290,7 +269,7 @@ def scan_levels(growing: Any, rule: Any, thread: Any, found: Any, size: Any, tot
         for j in range(size - 1):
             for k in range(len(left)):
                 left[k] += levels[places[j], k]
-            score = cut_score(left, total, rule, rule.l2 + rule.category_l2, bounds, int_list(growing, LOGS))
+            score = cut_score(left, total, rule, rule.l2 + rule.category_l2, bounds, memory.logs(tree))
             if score > best:
                 best = score
                 better = np.int64(j)
@@ -323,58 +302,60 @@ def goes_left(pair: Any, here: Any, side: Any, sets: Any) -> Any:
 
 
 @inner
-def note_sides(rule: Any, left: Any, total: Any, bounds: Any, logs: Any, outcome: Any) -> None:
+def note_sides(tree: Any, rule: Any, which: Any, left: Any, total: Any, bounds: Any) -> None:
     """Values of the two sides, and the gain in relation to the bits that name the sides (Quinlan 1993)."""
     low, high, _direction = bounds
+    logs = memory.logs(tree)
     p = left[T_HESSIAN]
     q = total[T_HESSIAN] - p
     if rule.criterion == NEWTON:
         a = np.float64(left[T_GRADIENT]) * rule.gradient_unit
         b = np.float64(total[T_GRADIENT] - left[T_GRADIENT]) * rule.gradient_unit
-        outcome[FOUND_LEFT] = leaf_value(a, np.float64(p) * rule.hessian_unit, rule.l1, rule.l2, low, high)
-        outcome[FOUND_RIGHT] = leaf_value(b, np.float64(q) * rule.hessian_unit, rule.l1, rule.l2, low, high)
+        found.set_left_value(tree, which, leaf_value(a, np.float64(p) * rule.hessian_unit, rule.l1, rule.l2, low, high))
+        found.set_right_value(tree, which, leaf_value(b, np.float64(q) * rule.hessian_unit, rule.l1, rule.l2, low, high))
         return
-    outcome[FOUND_LEFT] = np.float64(left[T_CLASSES + 1]) / np.float64(p)
-    outcome[FOUND_RIGHT] = np.float64(total[T_CLASSES + 1] - left[T_CLASSES + 1]) / np.float64(q)
+    found.set_left_value(tree, which, np.float64(left[T_CLASSES + 1]) / np.float64(p))
+    found.set_right_value(tree, which, np.float64(total[T_CLASSES + 1] - left[T_CLASSES + 1]) / np.float64(q))
     if rule.criterion == GAIN_RATIO:
         bits = x_log_x(p + q, rule, logs) - x_log_x(p, rule, logs) - x_log_x(q, rule, logs)
-        outcome[FOUND_RATIO] = outcome[FOUND_SCORE] / (real_bits(bits, rule) * rule.hessian_unit)
+        memory.set_found_ratio(tree, which, found.gain(tree, which) / (real_bits(bits, rule) * rule.hessian_unit))
 
 
 @inner
-def scan_slot(growing: Any, rule: Any, node: Any, side: Any, slot: Any, thread: Any) -> None:
-    """Best split of a node by the feature of a slot: written to FOUND_I, FOUND_F and FOUND_SETS, at side * slots + slot."""
-    begin = ints(growing, NODE_I)[node, N_BEGIN]
-    end = ints(growing, NODE_I)[node, N_END]
-    real = floats(growing, NODE_F)[node]
-    pairs = ints(growing, LISTS)[slot]
-    total = ints(growing, TOTALS)[side]
-    left = ints(growing, TOTALS)[2 + thread]
-    found = side * len(int_list(growing, FEATURES)) + slot
-    what = ints(growing, FOUND_I)[found]
-    what[FOUND_PLACE] = NOWHERE
+def find_split(tree: Any, rule: Any, node: Any, side: Any, slot: Any, thread: Any) -> None:
+    """Best split of a node by the feature of a slot; written to row side * slots + slot of what was found."""
+    begin = nodes.begin(tree, node)
+    end = nodes.end(tree, node)
+    pairs = memory.sorted_rows(tree, slot)
+    total = memory.totals(tree, side)
+    left = memory.totals(tree, 2 + thread)
+    which = side * len(memory.features(tree)) + slot
+    found.set_feature(tree, which, NOTHING)
     if pairs[begin] >> 32 == pairs[end - 1] >> 32:
         return
-    feature = int_list(growing, FEATURES)[slot]
-    bounds = (real[F_LOW], real[F_HIGH], np.float64(int_list(growing, MONOTONIC)[feature]))
-    sets = words_in(growing, FOUND_SETS)[found]
-    if int_list(growing, CATEGORY)[feature]:
-        size = gather_levels(growing, rule, pairs, begin, end, ints(growing, LEVELS)[256 * thread : 256 * thread + 256])
-        score, place, missing = scan_levels(growing, rule, thread, found, size, total, left, bounds)
-        what[FOUND_BIN] = 0
+    feature = memory.feature_of(tree, slot)
+    bounds = (constraints.low(tree, node), constraints.high(tree, node), np.float64(common.direction_of(tree, feature)))
+    sets = common.found_sets(tree)[which]
+    if common.is_category_of(tree, feature):
+        size = gather_levels(tree, rule, pairs, begin, end, memory.levels(tree)[256 * thread : 256 * thread + 256])
+        score, place, missing = scan_levels(tree, rule, thread, which, size, total, left, bounds)
+        found.set_bin(tree, which, 0)
     else:
         sets = sets[:0]
-        score, place, missing = scan_numbers(growing, rule, thread, pairs, (begin, end), total, left, bounds)
+        score, place, missing = scan_numbers(tree, rule, thread, pairs, (begin, end), total, left, bounds)
         if place >= 0:
-            what[FOUND_BIN] = (pairs[place + 1] >> 32 << 32) + (pairs[place] >> 32)
-    what[FOUND_PLACE] = place
-    what[FOUND_MISSING] = missing
-    floats(growing, FOUND_F)[found, FOUND_SCORE] = score - real[X_OWN]
-    if place < 0 or not (rule.bounded or rule.criterion == GAIN_RATIO):
+            found.set_bin(tree, which, (pairs[place + 1] >> 32 << 32) + (pairs[place] >> 32))
+    if place < 0:
+        return
+    found.set_feature(tree, which, feature)
+    found.set_missing(tree, which, missing)
+    found.set_gain(tree, which, score - memory.own_score(tree, node))
+    memory.set_found_cut(tree, which, place)
+    if not (rule.bounded or rule.criterion == GAIN_RATIO):
         return
     for k in range(len(left)):
         left[k] = 0
     for j in range(begin, end):
         if goes_left(pairs[j], j <= place, missing, sets):
-            add_place(rule, int_list(growing, STATS), pairs[j], left)
-    note_sides(rule, left, total, bounds, int_list(growing, LOGS), floats(growing, FOUND_F)[found])
+            add_place(rule, memory.row_stats(tree), pairs[j], left)
+    note_sides(tree, rule, which, left, total, bounds)

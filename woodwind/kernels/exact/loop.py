@@ -5,8 +5,8 @@ is kept within both parts, so nothing is ever sorted again: a level of the tree 
 
     list of a feature   | rows of node 1 by rank | rows of node 2 by rank | ...
 
-Lists are filled, judged and divided one by one, by several threads where a node is large (kernels/runtime/team.py): they do not touch
-each other. Between these phases one thread, the leader, takes every decision: `plan` looks at what the last phase has done and
+Lists are filled, searched for splits and partitioned one by one, by several threads where a node is large (`runtime/team`): they do
+not touch each other. Between these phases one thread, the leader, takes every decision: `plan` looks at what the last phase has done and
 says what the next one is. The slow twin is `woodwind/testing/naive_tree.py`.
 """
 
@@ -15,53 +15,31 @@ from typing import Any
 
 import numpy as np
 
-from woodwind.kernels.exact.find_splits import goes_left, scan_slot
-from woodwind.kernels.exact.memory import (
-    CONTROL,
-    DRAWN,
-    FEATURES,
-    GOES,
-    LISTS,
-    LOGS,
-    MISSING_RANK,
-    NODE_I,
-    ORDER,
-    RANKS,
-    ROW_MASK,
-    ROWS,
-    SETS,
-    SPARE,
-    STATS,
-)
-from woodwind.kernels.exact.nodes import C_HEAP, C_LEAVES, NOTHING, accept, draw_slots, make_children, pick, pop, take_total
-from woodwind.kernels.runtime.intrinsics import bytes_in, int_list, ints, row_list, words_in
+from woodwind.kernels.exact import memory
+from woodwind.kernels.exact.find_splits import find_split, goes_left
+from woodwind.kernels.exact.memory import MISSING_RANK, ROW_MASK
+from woodwind.kernels.exact.nodes import accept, draw_slots, make_children, pick, take_total
 from woodwind.kernels.runtime.jit import inner, kernel
-from woodwind.kernels.runtime.team import KIND, end_call, finish_task, open_phase, take_task, wait_for_all, wait_for_work
-from woodwind.kernels.tree.layout import N_BEGIN, N_END, N_FINAL, N_MISSING, N_SET, N_SLOT
+from woodwind.kernels.runtime.team import KIND, end_call, finish_task, kind_of, open_phase, take_task, wait_for_all, wait_for_work
+from woodwind.kernels.tree import counters, nodes, queue
+from woodwind.kernels.tree import memory as common
+from woodwind.kernels.tree.layout import NOTHING
 
 U = np.uint64
 
 # Kinds of phase: one task for each list.
 FILL = 1
-DIVIDE = 2
-JUDGE = 3
+PARTITION = 2
+FIND = 3
 
 # Places of lists that are worth a phase of several threads: it costs about a microsecond, or as much as some hundred of them.
 PHASE_PLACES = 8192
 
-# More of the control array: what the leader remembers between phases.
-C_STATE = 36
-C_NODE = 37  # the node that is divided
-C_JUDGED = 38  # the two nodes that are judged, -1 for none
-C_FROM = 40  # which of the drawn slots of each are judged
-C_TO = 42
-C_ALL = 44
-
 # States: what was done last.
 FRESH = 0
-BORN = 1  # nodes that may be judged
+BORN = 1  # nodes that may be split
 LISTED = 2  # and have their places in all lists
-JUDGED = 3
+FOUND = 3
 NEXT = 4
 
 
@@ -69,13 +47,13 @@ NEXT = 4
 
 
 @inner
-def fill_list(growing: Any, rule: Any, slot: Any) -> None:
+def fill_list(tree: Any, rule: Any, slot: Any) -> None:
     """Write the rows that are in the tree by rank, with their ranks, to the list of a slot."""
-    start = int_list(growing, FEATURES)[slot] * rule.n_rows
-    order = row_list(growing, ORDER)
-    ranks = row_list(growing, RANKS)
-    stats = int_list(growing, STATS)
-    pairs = ints(growing, LISTS)[slot]
+    start = memory.feature_of(tree, slot) * rule.n_rows
+    order = memory.order(tree)
+    ranks = memory.ranks(tree)
+    stats = memory.row_stats(tree)
+    pairs = memory.sorted_rows(tree, slot)
     size = U(0)
     for j in range(U(start), U(start + rule.n_rows)):
         row = np.int64(order[j])
@@ -106,125 +84,127 @@ def divide(pairs: Any, goes: Any, spare: Any, begin: Any, end: Any) -> None:
 
 
 @inner
-def do_tasks(growing: Any, rule: Any, begin: Any, end: Any, thread: Any) -> None:
+def do_tasks(tree: Any, rule: Any, begin: Any, end: Any, thread: Any) -> None:
     """Do some tasks of the present phase."""
-    control = int_list(growing, CONTROL)
-    kind = control[KIND]
-    of_first = control[C_TO] - control[C_FROM]
+    kind = kind_of(common.control(tree))
+    n_first = memory.drawn_to(tree, 0) - memory.drawn_from(tree, 0)
     for task in range(begin, end):
         if kind == FILL:
-            fill_list(growing, rule, task)
-        elif kind == DIVIDE:
-            what = ints(growing, NODE_I)[control[C_NODE]]
-            divide(ints(growing, LISTS)[task], bytes_in(growing, GOES)[0], ints(growing, SPARE)[thread], what[N_BEGIN], what[N_END])
+            fill_list(tree, rule, task)
+        elif kind == PARTITION:
+            node = memory.divided(tree)
+            spare = memory.spare(tree, thread)
+            divide(memory.sorted_rows(tree, task), memory.goes_left(tree), spare, nodes.begin(tree, node), nodes.end(tree, node))
         else:
-            side = np.int64(task >= of_first)
-            slot = ints(growing, DRAWN)[side, control[C_FROM + side] + task - side * of_first]
-            scan_slot(growing, rule, control[C_JUDGED + side], side, slot, thread)
+            side = np.int64(task >= n_first)
+            slot = memory.drawn_slot(tree, side, memory.drawn_from(tree, side) + task - side * n_first)
+            find_split(tree, rule, memory.side_node(tree, side), side, slot, thread)
 
 
 # The leader.
 
 
 @inner
-def split_rows(growing: Any, node: Any) -> Any:
-    """Note in GOES which rows of a node go left, and divide its rows; returns where the left ones end."""
-    what = ints(growing, NODE_I)[node]
-    pairs = ints(growing, LISTS)[what[N_SLOT]]
-    goes = bytes_in(growing, GOES)[0]
-    sets = words_in(growing, SETS)[max(what[N_SET], 0)]
-    if what[N_SET] < 0:
+def partition_rows(tree: Any, node: Any) -> Any:
+    """Note which rows of a node go left, and partition its rows; returns where the left ones end."""
+    begin = nodes.begin(tree, node)
+    end = nodes.end(tree, node)
+    cut = memory.cut(tree, node)
+    missing = nodes.missing(tree, node)
+    pairs = memory.sorted_rows(tree, memory.slot(tree, node))
+    goes = memory.goes_left(tree)
+    row = nodes.category_set(tree, node)
+    sets = common.category_sets(tree)[max(row, 0)]
+    if row < 0:
         sets = sets[:0]
-    middle = what[N_BEGIN]
-    for j in range(what[N_BEGIN], what[N_END]):
-        way = goes_left(pairs[j], j <= what[N_FINAL], what[N_MISSING], sets)
+    middle = begin
+    for j in range(begin, end):
+        way = goes_left(pairs[j], j <= cut, missing, sets)
         goes[pairs[j] & ROW_MASK] = way
         middle += way
-    divide(int_list(growing, ROWS), goes, ints(growing, SPARE)[0], what[N_BEGIN], what[N_END])
+    divide(memory.rows(tree), goes, memory.spare(tree, 0), begin, end)
     return middle
 
 
 @inner
-def take_judgement(growing: Any, rule: Any) -> Any:
-    """Give the judged nodes their splits; returns how many slots are to be judged because none so far has a split."""
-    control = int_list(growing, CONTROL)
+def accept_splits(tree: Any, rule: Any) -> Any:
+    """Give both nodes what was found; returns how many slots are still to be looked at because none so far has a split."""
     more = 0
     for side in range(2):
-        node = control[C_JUDGED + side]
+        node = memory.side_node(tree, side)
         if node < 0:
             continue
-        slot = pick(growing, rule, side, control[C_FROM + side], control[C_TO + side])
+        past = memory.drawn_to(tree, side)
+        slot = pick(tree, rule, side, memory.drawn_from(tree, side), past)
         if slot >= 0:
-            accept(growing, rule, node, side, slot)
-        control[C_FROM + side] = control[C_TO + side]
-        if slot < 0 and control[C_TO + side] < control[C_ALL + side]:
-            control[C_TO + side] += 1
+            accept(tree, rule, node, side, slot)
+        memory.set_drawn_from(tree, side, past)
+        if slot < 0 and past < memory.n_drawn(tree, side):
+            memory.set_drawn_to(tree, side, past + 1)
             more += 1
         else:
-            control[C_JUDGED + side] = NOTHING
+            memory.set_side_node(tree, side, NOTHING)
     return more
 
 
 @inner
-def plan(growing: Any, rule: Any) -> Any:
+def plan(tree: Any, rule: Any) -> Any:
     """Take what the last phase has done, and say what the next is: kind, number of tasks, places of a task; no tasks at the end."""
-    control = int_list(growing, CONTROL)
-    nodes = ints(growing, NODE_I)
-    n_slots = len(int_list(growing, FEATURES))
-    kind = DIVIDE
+    n_slots = len(memory.features(tree))
+    kind = PARTITION
     while True:
-        state = control[C_STATE]
+        state = memory.state(tree)
         if state == FRESH:
-            control[C_STATE] = BORN if rule.max_leaves > 1 else NEXT
-            control[C_JUDGED] = 0
-            control[C_JUDGED + 1] = NOTHING
+            memory.set_state(tree, BORN if rule.max_leaves > 1 else NEXT)
+            memory.set_side_node(tree, 0, 0)
+            memory.set_side_node(tree, 1, NOTHING)
             kind = FILL
         elif state == BORN:
-            most = 0
+            some = False
             for side in range(2):
-                node = control[C_JUDGED + side]
-                if node >= 0 and take_total(growing, rule, node, side):
-                    most = 1
+                node = memory.side_node(tree, side)
+                if node >= 0 and take_total(tree, rule, node, side):
+                    some = True
                 else:
-                    control[C_JUDGED + side] = NOTHING
-            control[C_STATE] = LISTED if most > 0 else NEXT
-            if most > 0:
-                return kind, n_slots, nodes[control[C_NODE], N_END] - nodes[control[C_NODE], N_BEGIN]
+                    memory.set_side_node(tree, side, NOTHING)
+            memory.set_state(tree, LISTED if some else NEXT)
+            if some:
+                return kind, n_slots, nodes.n_rows(tree, memory.divided(tree))
         elif state == LISTED:
-            control[C_STATE] = JUDGED
+            memory.set_state(tree, FOUND)
             for side in range(2):
-                control[C_FROM + side] = 0
-                control[C_TO + side] = 0
-                if control[C_JUDGED + side] >= 0:
-                    control[C_TO + side], control[C_ALL + side] = draw_slots(
-                        growing, rule, control[C_JUDGED + side], ints(growing, DRAWN)[side]
-                    )
-            n_tasks = control[C_TO] + control[C_TO + 1]
+                memory.set_drawn_from(tree, side, 0)
+                memory.set_drawn_to(tree, side, 0)
+                if memory.side_node(tree, side) >= 0:
+                    first, count = draw_slots(tree, rule, memory.side_node(tree, side), memory.all_drawn(tree)[side])
+                    memory.set_drawn_to(tree, side, first)
+                    memory.set_n_drawn(tree, side, count)
+            n_tasks = memory.drawn_to(tree, 0) + memory.drawn_to(tree, 1)
             if n_tasks > 0:
-                return JUDGE, n_tasks, (nodes[control[C_NODE], N_END] - nodes[control[C_NODE], N_BEGIN]) // 2
-        elif state == JUDGED:
-            more = take_judgement(growing, rule)
+                return FIND, n_tasks, nodes.n_rows(tree, memory.divided(tree)) // 2
+        elif state == FOUND:
+            more = accept_splits(tree, rule)
             if more > 0:
-                return JUDGE, more, 0
-            control[C_STATE] = NEXT
-        elif control[C_HEAP] == 0 or control[C_LEAVES] >= rule.max_leaves:
+                return FIND, more, 0
+            memory.set_state(tree, NEXT)
+        elif counters.n_waiting(tree) == 0 or counters.n_leaves(tree) >= rule.max_leaves:
             return kind, 0, 0
         else:
-            node = pop(growing)
-            left = make_children(growing, node, split_rows(growing, node))
-            control[C_NODE] = node
-            kind = DIVIDE
-            if control[C_LEAVES] < rule.max_leaves:
-                control[C_JUDGED] = left
-                control[C_JUDGED + 1] = left + 1
-                control[C_STATE] = BORN
+            node = queue.pop(tree)
+            left = make_children(tree, node, partition_rows(tree, node))
+            memory.set_divided(tree, node)
+            kind = PARTITION
+            if counters.n_leaves(tree) < rule.max_leaves:
+                memory.set_side_node(tree, 0, left)
+                memory.set_side_node(tree, 1, left + 1)
+                memory.set_state(tree, BORN)
 
 
 @kernel
-def grow_exact(growing: Any, rule: Any, thread: Any, threads: Any) -> None:
+def grow_exact(tree: Any, rule: Any, thread: Any, threads: Any) -> None:
     """Grow one tree from the root that is there: as the leader if `thread` is 0, otherwise as a helper."""
-    control = int_list(growing, CONTROL)
-    logs = int_list(growing, LOGS)
+    control = common.control(tree)
+    logs = memory.logs(tree)
     shared = thread > 0
     n_tasks = 0
     if not shared:
@@ -244,7 +224,7 @@ def grow_exact(growing: Any, rule: Any, thread: Any, threads: Any) -> None:
                 shared = False
                 continue
         else:
-            kind, n_tasks, places = plan(growing, rule)
+            kind, n_tasks, places = plan(tree, rule)
             if n_tasks == 0:
                 end_call(control)
                 return
@@ -255,6 +235,6 @@ def grow_exact(growing: Any, rule: Any, thread: Any, threads: Any) -> None:
             control[KIND] = kind
             begin = 0
             end = n_tasks
-        do_tasks(growing, rule, begin, end, thread)
+        do_tasks(tree, rule, begin, end, thread)
         if shared:
             finish_task(control)

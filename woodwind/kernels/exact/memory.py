@@ -1,19 +1,22 @@
-"""What the kernels of exact growth share with the Python around them: switches, the rule, and the directory of arrays.
+"""The memory that a tree is grown in by the exact engine: switches, arrays and the functions by which kernels reach them, and the rule.
 
-As in `growing.py`, kernels are handed one array of addresses. Nodes have the columns of `layout.py`.
-Numbers here are baked into compiled code: append, never renumber.
+Python makes the arrays (`woodwind/tree/exact.py`) and hands kernels one array of addresses, which they call `tree`:
+see `woodwind/kernels/runtime/records.py`. Nodes, the queue and constraints stand in `woodwind/kernels/tree`.
 """
 
 from typing import NamedTuple
 
-# How a split is judged.
+import numpy as np
+
+from woodwind.kernels.runtime.records import Layout
+from woodwind.kernels.tree import constraints, counters, found, nodes
+from woodwind.kernels.tree.memory import SHARED
+
+# How a split is scored.
 NEWTON = 0  # gradients and hessians; squared error is a case of it
 GINI = 1
 ENTROPY = 2
 GAIN_RATIO = 3
-
-# Order of growth, behind those of `layout.py`: for trees without a limit of leaves, where the order changes nothing but speed.
-DEEP_FIRST = 3
 
 # A list holds (rank << 32) + row. Missing values have the largest rank, so that they come last.
 ROW_MASK = 0xFFFFFFFF
@@ -26,60 +29,63 @@ X_HESSIAN = 1  # or its weight
 X_COUNT = 2  # how many rows it stands for; 0: not in the tree
 X_LABEL = 3  # equal in all rows of a node: there is nothing to split
 
-# The table (woodwind.data.ranks.Ranks) and its limits.
-RANKS = 0  # int32[F * n], flat
-ORDER = 1  # int32[F * n], flat
-FEATURES = 2  # int64[slots], flat: the features of this tree, ascending
-CATEGORY = 3  # int64[F], flat: 1 for categories
-MONOTONIC = 4  # int64[F], flat: 1 increasing, -1 decreasing, 0 free
-MEMBER = 5  # uint64[F, G]: interaction groups of a feature, as bits
+LAYOUT = Layout(SHARED)
+
+# The table (woodwind.data.ranks.Ranks).
+ranks = LAYOUT.array("ranks", np.int32)  # int32[F * n]
+order = LAYOUT.array("order", np.int32)  # int32[F * n]
+features, feature_of = LAYOUT.list("features", np.int64)  # int64[slots]: the features of this tree, ascending
 
 # Rows.
-STATS = 6  # int64[n, 4]
-LISTS = 7  # int64[F, n]: one for each slot; rows of every node by rank, with their ranks; nodes have the same places in all lists
-ROWS = 8  # int64[n], flat: rows of every node, ascending
-GOES = 9  # uint8[1, n]: 1 for rows that go left
-SPARE = 10  # int64[threads, n]
+row_stats = LAYOUT.array("stats", np.int64)  # int64[n * 4]
+_, sorted_rows = LAYOUT.matrix("lists", np.int64)  # int64[F, n]: for each slot, rows of every node by rank, with their ranks
+rows = LAYOUT.array("rows", np.int64)  # int64[n]: rows of every node, ascending
+goes_left = LAYOUT.array("goes", np.uint8)  # uint8[n]: 1 for rows that go left
+_, spare = LAYOUT.matrix("spare", np.int64)  # int64[threads, n]
 
-# Nodes.
-NODE_I = 11  # int64[nodes, N_INTEGERS]
-NODE_F = 12  # float64[nodes, N_FLOATS]
-GROUPS = 13  # uint64[nodes, G]: interaction groups still possible below a node
-SETS = 14  # uint64[nodes, 8]: levels that go left (4 words) and right (4 words)
-HEAP = 15  # int64[nodes], flat: leaves that can be split
+# Nodes: columns behind those of all engines.
+_NODES = nodes.COLUMNS.going_on()
+slot, set_slot = _NODES.column("slot")  # the list of its split's feature
+cut, set_cut = _NODES.column("cut")  # the last place of that list that goes left
+NODE_INTEGERS = _NODES.width
+_NODE_VALUES = constraints.VALUES.going_on()
+own_score, set_own_score = _NODE_VALUES.column("own_score")  # of the node as one leaf
+NODE_VALUES = _NODE_VALUES.width
 
-# Judging.
-CONTROL = 16  # int64[64], flat
-TOTALS = 17  # int64[2 + threads, 4 + K]: sums of the two nodes that are judged together, and of a cut by each thread
-DRAWN = 18  # int64[2, slots]: the features that each of the two may be split by
-FOUND_I = 19  # int64[2 * slots, 4]
-FOUND_F = 20  # float64[2 * slots, 4]
-FOUND_SETS = 21  # uint64[2 * slots, 8]
-CURVES = 22  # float64[threads, BLOCK]
-PLACES = 23  # int64[threads * PLACE_ROWS, BLOCK]
-LEVELS = 24  # int64[threads * 256, 4 + K]: statistics of each level
-LOGS = 25  # int64[m], flat: x log2 x in fixed point, for whole x below m
-ENTRIES = 26
+# Two nodes whose splits are looked for at the same time: the children of a node, or the root and none.
+_SIDES = LAYOUT.table("sides", np.int64)  # int64[2, 4]
+side_node, set_side_node = _SIDES.column("node")  # -1 for none
+drawn_from, set_drawn_from = _SIDES.column("drawn_from")  # which of the drawn slots are looked at
+drawn_to, set_drawn_to = _SIDES.column("drawn_to")
+n_drawn, set_n_drawn = _SIDES.column("n_drawn")
+_, totals = LAYOUT.matrix("totals", np.int64)  # int64[2 + threads, 4 + K]: sums of the two, and of a cut by each thread
+all_drawn, drawn_slot, _ = LAYOUT.cells("drawn", np.int64)  # int64[2, slots]: the slots that each of the two may be split by
 
-# Columns of TOTALS and LEVELS: sums of gradient, hessian and count; then the weight of each class.
+# What was found: columns behind those of all engines. found_i[2 * slots], found_f, found_sets.
+_FOUND = found.COLUMNS.going_on()
+found_cut, set_found_cut = _FOUND.column("cut")  # last place of the list that goes left; for a category how many categories
+FOUND_INTEGERS = _FOUND.width
+_FOUND_VALUES = found.VALUES.going_on()
+found_ratio, set_found_ratio = _FOUND_VALUES.column("ratio")  # gain over the information in the split itself
+FOUND_VALUES = _FOUND_VALUES.width
+
+# Scratch, for each thread.
+_, scores = LAYOUT.matrix("curves", np.float64)  # float64[threads, BLOCK]
+_, block_places = LAYOUT.matrix("places", np.int64)  # int64[threads * PLACE_ROWS, BLOCK]
+levels = LAYOUT.matrix("levels", np.int64)[0]  # int64[threads * 256, 4 + K]: statistics of each category
+logs = LAYOUT.array("logs", np.int64)  # int64[m]: x log2 x in fixed point, for whole x below m
+
+# Counters behind those of all engines.
+_COUNTERS = counters.COUNTERS.going_on()
+state, set_state = _COUNTERS.counter("state")  # what was done last: see `loop`
+divided, set_divided = _COUNTERS.counter("divided")  # the node whose rows are partitioned
+
+# Columns of `totals` and `levels`: sums of gradient, hessian and count; then the weight of each class.
 T_GRADIENT = 0  # for entropy: bits that name the classes
 T_HESSIAN = 1
 T_COUNT = 2
-T_CODE = 3  # LEVELS: the level
+T_CODE = 3  # `levels`: the category
 T_CLASSES = 4
-
-# A column of NODE_F behind those of `layout.py`: the score of the node as one leaf.
-X_OWN = 6
-EXACT_FLOATS = 7
-
-# Columns of FOUND_I and FOUND_F.
-FOUND_PLACE = 0  # last place of the list that goes left; for a category how many levels; -1: no split
-FOUND_BIN = 1  # (rank above << 32) + rank below the cut
-FOUND_MISSING = 2
-FOUND_SCORE = 0  # gain
-FOUND_RATIO = 1  # gain over the information in the split itself
-FOUND_LEFT = 2  # values of the children, for monotonic constraints
-FOUND_RIGHT = 3
 
 # Rows that are scored together: five arrays of so many numbers stay in the first cache.
 BLOCK = 256
@@ -87,7 +93,7 @@ PLACE_ROWS = 4
 
 
 class ExactRule(NamedTuple):
-    """The numbers that judge a split and end the growth."""
+    """The numbers that score a split and end the growth."""
 
     n_rows: int  # of the table
     criterion: int

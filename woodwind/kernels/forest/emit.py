@@ -11,42 +11,12 @@ from typing import Any
 
 import numpy as np
 
-from woodwind.kernels.forest.memory import (
-    BEGIN,
-    BOTH,
-    C_INNER,
-    C_LEAVES,
-    C_ROWS,
-    CATEGORY_SHIFT,
-    CHILD,
-    CONTROL,
-    CUT,
-    END,
-    FEATURE,
-    FEATURE_SHIFT,
-    GAIN,
-    HEAP,
-    LEFT_LEAF_SHIFT,
-    MISSING,
-    MISSING_SHIFT,
-    NODE_F,
-    NODE_I,
-    OUT_COVER,
-    OUT_GAIN,
-    OUT_NODES,
-    OUT_SPAN,
-    OUT_VALUE,
-    R_COUNTED,
-    R_N_CLASSES,
-    REAL,
-    RIGHT_LEAF_SHIFT,
-    ROWS,
-    SET,
-    SUM,
-    TIMES,
-)
-from woodwind.kernels.runtime.intrinsics import floats, int_list, ints, prefetch, row_list, word_list
+from woodwind.kernels.forest import memory
+from woodwind.kernels.forest.layout import CATEGORY_SHIFT, FEATURE_SHIFT, LEFT_LEAF_SHIFT, MISSING_SHIFT, RIGHT_LEAF_SHIFT
+from woodwind.kernels.runtime.intrinsics import prefetch
 from woodwind.kernels.runtime.jit import inner
+from woodwind.kernels.tree import counters, nodes
+from woodwind.kernels.tree import memory as common
 
 U = np.uint64
 
@@ -54,19 +24,19 @@ AHEAD = 12
 
 
 @inner
-def value_leaf(growing: Any, leaf: Any, begin: Any, end: Any) -> None:
+def value_leaf(tree: Any, leaf: Any, begin: Any, end: Any) -> None:
     """Weight of each class among the rows of a leaf, or the mean of their targets: summed in the order of rows."""
-    rows = row_list(growing, ROWS)
-    times = row_list(growing, TIMES)
-    real = floats(growing, REAL)
-    value = floats(growing, OUT_VALUE)[leaf]
+    rows = memory.rows(tree)
+    times = memory.times(tree)
+    real = memory.real_rows(tree)
+    value = memory.out_value(tree, leaf)
     for k in range(len(value)):
         value[k] = 0.0
     cover = 0.0
-    n_classes = growing[R_N_CLASSES]
+    n_classes = memory.n_classes(tree)
     y = real[0, rows[begin]]
     same = True
-    last = int_list(growing, CONTROL)[C_ROWS] - 1
+    last = memory.n_tree_rows(tree) - 1
     for j in range(begin, end):
         row = rows[j]
         # Leaves are valued in the order of their rows, so that what comes next is known.
@@ -84,49 +54,45 @@ def value_leaf(growing: Any, leaf: Any, begin: Any, end: Any) -> None:
     if n_classes == 0:
         # Rows of one target say just that, without any rounding.
         value[0] = y if same else value[0] / cover
-    floats(growing, OUT_COVER)[0, leaf] = cover
-    int_list(growing, OUT_SPAN)[leaf] = begin
+    memory.out_cover(tree)[leaf] = cover
+    memory.out_span(tree)[leaf] = begin
 
 
 @inner
-def value_counted_leaf(growing: Any, leaf: Any, node: Any) -> None:
-    """The same for two classes and rows that weigh one: known from growing."""
-    what = ints(growing, NODE_I)[node]
-    value = floats(growing, OUT_VALUE)[leaf]
-    cover = np.float64(what[BOTH] >> 32)
-    value[1] = np.float64(what[SUM])
+def value_counted_leaf(tree: Any, leaf: Any, node: Any) -> None:
+    """The same for two classes and rows that weigh one: known from tree."""
+    value = memory.out_value(tree, leaf)
+    cover = np.float64(memory.both(tree, node) >> 32)
+    value[1] = np.float64(memory.total(tree, node))
     value[0] = cover - value[1]
-    floats(growing, OUT_COVER)[0, leaf] = cover
-    int_list(growing, OUT_SPAN)[leaf] = what[BEGIN]
+    memory.out_cover(tree)[leaf] = cover
+    memory.out_span(tree)[leaf] = nodes.begin(tree, node)
 
 
 @inner
-def write_inner(growing: Any, number: Any, node: Any) -> None:
+def write_inner(tree: Any, number: Any, node: Any) -> None:
     """Write an inner node, without its reference."""
-    what = ints(growing, NODE_I)[node]
-    out = word_list(growing, OUT_NODES)
-    word = (U(what[FEATURE]) << U(FEATURE_SHIFT)) | (U(what[MISSING]) << U(MISSING_SHIFT))
-    if what[SET] >= 0:
+    out = memory.out_nodes(tree)
+    word = (U(nodes.feature(tree, node)) << U(FEATURE_SHIFT)) | (U(nodes.missing(tree, node)) << U(MISSING_SHIFT))
+    if nodes.category_set(tree, node) >= 0:
         word |= U(1) << U(CATEGORY_SHIFT)
-        out[2 * number + 1] = U(8 * what[SET])
+        out[2 * number + 1] = U(8 * nodes.category_set(tree, node))
     else:
-        out.view(np.float64)[2 * number + 1] = floats(growing, NODE_F)[node, CUT]
+        out.view(np.float64)[2 * number + 1] = memory.threshold(tree, node)
     out[2 * number] = word
-    floats(growing, OUT_GAIN)[0, number] = floats(growing, NODE_F)[node, GAIN]
+    memory.out_gain(tree)[number] = nodes.gain(tree, node)
 
 
 @inner
-def emit_tree(growing: Any) -> None:
-    """Write the tree to the OUT arrays."""
-    control = int_list(growing, CONTROL)
-    nodes = ints(growing, NODE_I)
-    stack = int_list(growing, HEAP)
-    out = word_list(growing, OUT_NODES)
+def emit_tree(tree: Any) -> None:
+    """Write the tree to the out arrays."""
+    stack = common.heap(tree)
+    out = memory.out_nodes(tree)
     # Of each node that waits: itself, and twice the number of its parent, plus one on the right.
     stack[0] = 0
     stack[1] = -1
     size = 1
-    counted = growing[R_COUNTED] != 0
+    counted = memory.is_counted(tree) != 0
     inner_nodes = np.int64(0)
     leaves = np.int64(0)
     while size > 0:
@@ -134,7 +100,7 @@ def emit_tree(growing: Any) -> None:
         node = stack[2 * size]
         above = stack[2 * size + 1]
         parent = above >> 1
-        is_leaf = nodes[node, FEATURE] < 0
+        is_leaf = nodes.feature(tree, node) < 0
         number = leaves if is_leaf else inner_nodes
         if above >= 0:
             word = out[2 * parent]
@@ -149,18 +115,18 @@ def emit_tree(growing: Any) -> None:
             out[2 * parent] = word
         if is_leaf:
             if counted:
-                value_counted_leaf(growing, leaves, node)
+                value_counted_leaf(tree, leaves, node)
             else:
-                value_leaf(growing, leaves, nodes[node, BEGIN], nodes[node, END])
+                value_leaf(tree, leaves, nodes.begin(tree, node), nodes.end(tree, node))
             leaves += 1
         else:
-            write_inner(growing, inner_nodes, node)
-            stack[2 * size] = nodes[node, CHILD] + 1
+            write_inner(tree, inner_nodes, node)
+            stack[2 * size] = nodes.child(tree, node) + 1
             stack[2 * size + 1] = 2 * inner_nodes + 1
-            stack[2 * size + 2] = nodes[node, CHILD]
+            stack[2 * size + 2] = nodes.child(tree, node)
             stack[2 * size + 3] = 2 * inner_nodes
             size += 2
             inner_nodes += 1
-    int_list(growing, OUT_SPAN)[leaves] = nodes[0, END]
-    control[C_INNER] = inner_nodes
-    control[C_LEAVES] = leaves
+    memory.out_span(tree)[leaves] = nodes.end(tree, 0)
+    memory.set_n_inner(tree, inner_nodes)
+    counters.set_n_leaves(tree, leaves)

@@ -8,45 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from woodwind.kernels.forest.memory import (
-    A_COARSE,
-    A_CODE,
-    A_PAIR,
-    C_ARENA,
-    C_FIRST,
-    C_LAST,
-    CELLS,
-    COARSE,
-    COARSE_MISSING,
-    COARSE_ROWS,
-    CONTROL,
-    COUNTS,
-    FETCHED,
-    FINE,
-    ITEMS,
-    KEYS,
-    LINE,
-    LOW_HALF,
-    MISSING_CODE,
-    MOMENTS,
-    NODE_PAIR,
-    PAIR,
-    PLACES,
-    R_ACROSS,
-    R_ALONG,
-    R_CRITERION,
-    R_MOST,
-    R_N_CLASSES,
-    R_N_FEATURES,
-    R_N_ROWS,
-    R_PACKED,
-    R_ROOM,
-    R_STRIDE,
-    ROWS,
-)
+from woodwind.kernels.forest import memory
+from woodwind.kernels.forest.layout import COARSE_MISSING, LINE, LOW_HALF, MISSING_CODE, MOMENTS
 from woodwind.kernels.forest.sort import FEW, FEW_BITS, LAST_KEY, MOST_CODES, count_smaller, sort_keys
 from woodwind.kernels.runtime.bits import lowest_bit
-from woodwind.kernels.runtime.intrinsics import bytes_in, int_list, ints, prefetch, row_list
+from woodwind.kernels.runtime.intrinsics import prefetch
 from woodwind.kernels.runtime.jit import inlined, inner
 from woodwind.kernels.runtime.simd import WORD, bits_above_zero
 
@@ -60,23 +26,21 @@ SECOND_OF_TWO = np.uint64(0xAAAAAAAAAAAAAAAA)
 
 
 @inlined
-def is_inside(growing: Any, begin: Any, end: Any) -> Any:
+def is_inside(tree: Any, begin: Any, end: Any) -> Any:
     """Whether these rows are in the present arena."""
-    control = int_list(growing, CONTROL)
-    return end <= control[C_LAST] and begin >= control[C_FIRST]
+    return end <= memory.arena_end(tree) and begin >= memory.arena_begin(tree)
 
 
 @inner
-def open_arena(growing: Any, begin: Any, end: Any) -> None:
+def open_arena(tree: Any, begin: Any, end: Any) -> None:
     """Begin an arena with the rows of a node."""
-    control = int_list(growing, CONTROL)
-    control[C_ARENA] += 1
-    control[C_FIRST] = begin
-    control[C_LAST] = end
-    rows = row_list(growing, ROWS)
-    places = row_list(growing, PLACES)
-    pair = int_list(growing, PAIR)
-    a_pair = int_list(growing, A_PAIR)
+    memory.set_arena(tree, memory.arena(tree) + 1)
+    memory.set_arena_begin(tree, begin)
+    memory.set_arena_end(tree, end)
+    rows = memory.rows(tree)
+    places = memory.places(tree)
+    pair = memory.row_sums(tree)
+    a_pair = memory.arena_sums(tree)
     for i in range(U(end - begin)):
         row = U(rows[U(begin) + i])
         places[U(begin) + i] = i
@@ -85,24 +49,23 @@ def open_arena(growing: Any, begin: Any, end: Any) -> None:
 
 
 @inlined
-def fetch(growing: Any, feature: Any, kind: Any, source: Any, out: Any, steps: Any) -> None:
+def fetch(tree: Any, feature: Any, kind: Any, source: Any, out: Any, steps: Any) -> None:
     """Copy what the arena's rows have in `source`, for the features that share a line of the cache; unless that was done.
 
     steps: in `out`, from one place to the next, and from one feature to the next.
     """
-    control = int_list(growing, CONTROL)
-    fetched = ints(growing, FETCHED)[kind]
+    fetched = memory.fetched(tree, kind)
     group = feature // LINE
-    if fetched[group] == control[C_ARENA]:
+    if fetched[group] == memory.arena(tree):
         return
-    fetched[group] = control[C_ARENA]
-    first = U(control[C_FIRST])
-    rows = row_list(growing, ROWS)
+    fetched[group] = memory.arena(tree)
+    first = U(memory.arena_begin(tree))
+    rows = memory.rows(tree)
     along, across = steps
-    stride = U(growing[R_STRIDE])
+    stride = U(memory.stride(tree))
     begin = U(group * LINE)
-    width = min(begin + U(LINE), U(growing[R_N_FEATURES])) - begin
-    last = U(control[C_LAST]) - ONE
+    width = min(begin + U(LINE), U(memory.n_features(tree))) - begin
+    last = U(memory.arena_end(tree)) - ONE
     for i in range(last + ONE - first):
         prefetch(source, U(rows[min(first + i + U(AHEAD), last)]) * stride + begin)
         line = U(rows[first + i]) * stride + begin
@@ -111,39 +74,39 @@ def fetch(growing: Any, feature: Any, kind: Any, source: Any, out: Any, steps: A
 
 
 @inlined
-def columns_of(growing: Any) -> Any:
+def columns_of(tree: Any) -> Any:
     """The steps of copies that stand column after column."""
-    return ONE, U(growing[R_ROOM])
+    return ONE, U(memory.room(tree))
 
 
 @inlined
-def fetch_codes(growing: Any, feature: Any) -> Any:
-    """Copy the codes of a feature, unless that was done; returns where they begin in A_CODE, and the step from place to place."""
-    along, across = U(growing[R_ALONG]), U(growing[R_ACROSS])
-    fetch(growing, feature, 0, row_list(growing, FINE), row_list(growing, A_CODE), (along, across))
+def fetch_codes(tree: Any, feature: Any) -> Any:
+    """Copy the codes of a feature, unless that was done; returns where they begin in `arena_codes`, and the step from place to place."""
+    along, across = U(memory.along(tree)), U(memory.across(tree))
+    fetch(tree, feature, 0, memory.codes_by_row(tree), memory.arena_codes(tree), (along, across))
     return U(feature) * across, along
 
 
 @inlined
-def put_item(growing: Any, item: Any, code: Any, place: Any) -> None:
+def put_item(tree: Any, item: Any, code: Any, place: Any) -> None:
     """Write a row of the arena as an item."""
-    items = int_list(growing, ITEMS)
-    a_pair = int_list(growing, A_PAIR)
-    most = U(growing[R_MOST])
+    items = memory.items(tree)
+    a_pair = memory.arena_sums(tree)
+    most = U(memory.most_items(tree))
     items[item] = code
     items[most + item] = a_pair[place + place]
     items[most + most + item] = a_pair[place + place + ONE]
 
 
 @inlined
-def gather_sorted(growing: Any, feature: Any, begin: Any, end: Any) -> Any:
+def gather_sorted(tree: Any, feature: Any, begin: Any, end: Any) -> Any:
     """Rows of a node in an arena as items, in the order of a feature; returns how many, or 0 if all have one code."""
-    start, step = fetch_codes(growing, feature)
-    codes = row_list(growing, A_CODE)
-    places = row_list(growing, PLACES)
-    counts = row_list(growing, COUNTS)
+    start, step = fetch_codes(tree, feature)
+    codes = memory.arena_codes(tree)
+    places = memory.places(tree)
+    counts = memory.counts(tree)
     size = U(end - begin)
-    if size <= U(FEW) and growing[R_N_ROWS] <= MOST_CODES:
+    if size <= U(FEW) and memory.n_rows(tree) <= MOST_CODES:
         room = U(8)
         while room < size:
             room <<= ONE
@@ -154,9 +117,9 @@ def gather_sorted(growing: Any, feature: Any, begin: Any, end: Any) -> Any:
             counts[j] = LAST_KEY
         for j in range(size):
             place = U(places[U(begin) + j])
-            put_item(growing, U(count_smaller(counts, room, j)), np.int64(codes[start + step * place]), place)
+            put_item(tree, U(count_smaller(counts, room, j)), np.int64(codes[start + step * place]), place)
         return np.int64(size)
-    keys = ints(growing, KEYS)
+    keys = memory.keys(tree)
     low = np.int32(MISSING_CODE)
     high = np.int32(-1)
     lost = False
@@ -174,7 +137,7 @@ def gather_sorted(growing: Any, feature: Any, begin: Any, end: Any) -> Any:
     sort_keys(keys[0], keys[1], size, np.int64(low), top, counts)
     for j in range(size):
         code = keys[0, j] >> 32
-        put_item(growing, j, np.int64(MISSING_CODE) if lost and code == top else code, U(keys[0, j] & LOW_HALF))
+        put_item(tree, j, np.int64(MISSING_CODE) if lost and code == top else code, U(keys[0, j] & LOW_HALF))
     return np.int64(size)
 
 
@@ -192,13 +155,13 @@ def unpack(word: Any) -> Any:
 
 
 @inlined
-def copy_rows(growing: Any, begin: Any, end: Any) -> None:
+def copy_rows(tree: Any, begin: Any, end: Any) -> None:
     """Copy the sums of the rows of a node side by side: they are asked for once for each feature."""
-    inside = is_inside(growing, begin, end)
-    places = row_list(growing, PLACES if inside else ROWS)
-    pair = int_list(growing, A_PAIR if inside else PAIR)
-    own = ints(growing, NODE_PAIR)
-    if growing[R_PACKED] != 0:
+    inside = is_inside(tree, begin, end)
+    places = memory.places(tree) if inside else memory.rows(tree)
+    pair = memory.arena_sums(tree) if inside else memory.row_sums(tree)
+    own = memory.node_sums(tree)
+    if memory.is_packed(tree) != 0:
         for j in range(U(end - begin)):
             place = U(places[U(begin) + j])
             own[0, j] = pack(pair[place + place], pair[place + place + ONE])
@@ -210,22 +173,22 @@ def copy_rows(growing: Any, begin: Any, end: Any) -> None:
 
 
 @inner
-def fill_cells(growing: Any, feature: Any, begin: Any, end: Any) -> None:
+def fill_cells(tree: Any, feature: Any, begin: Any, end: Any) -> None:
     """Sum the rows of a node into the cells of bins or levels: (sum, both), one word for the two, or both for each class."""
-    cells = int_list(growing, CELLS)
-    inside = is_inside(growing, begin, end)
+    cells = memory.cells(tree)
+    inside = is_inside(tree, begin, end)
     if inside:
-        fetch(growing, feature, 1, bytes_in(growing, COARSE_ROWS)[0], bytes_in(growing, A_COARSE)[0], columns_of(growing))
-    places = row_list(growing, PLACES if inside else ROWS)
-    codes = bytes_in(growing, A_COARSE)[0] if inside else bytes_in(growing, COARSE)[feature]
-    start = U(feature * growing[R_ROOM]) if inside else U(0)
-    sums = ints(growing, NODE_PAIR)[0]
-    boths = ints(growing, NODE_PAIR)[1]
-    width = U(max(growing[R_N_CLASSES], 2))
-    moments = growing[R_CRITERION] == MOMENTS
+        fetch(tree, feature, 1, memory.bins_by_row(tree), memory.arena_bins(tree), columns_of(tree))
+    places = memory.places(tree) if inside else memory.rows(tree)
+    codes = memory.arena_bins(tree) if inside else memory.bins_of_feature(tree, feature)
+    start = U(feature * memory.room(tree)) if inside else U(0)
+    sums = memory.node_sums_row(tree, 0)
+    boths = memory.node_sums_row(tree, 1)
+    width = U(max(memory.n_classes(tree), 2))
+    moments = memory.criterion(tree) == MOMENTS
     for j in range(U(256) * width):
         cells[j] = 0
-    if growing[R_PACKED] != 0:
+    if memory.is_packed(tree) != 0:
         for j in range(U(end - begin)):
             cells[U(codes[start + U(places[U(begin) + j])])] += sums[j]
         return
@@ -239,19 +202,19 @@ def fill_cells(growing: Any, feature: Any, begin: Any, end: Any) -> None:
 
 
 @inner
-def gather_bins(growing: Any, feature: Any, begin: Any, end: Any) -> Any:
+def gather_bins(tree: Any, feature: Any, begin: Any, end: Any) -> Any:
     """Rows of a large node as items, one for each bin (and class), in order; returns how many.
 
     Most bins of a node of some hundred rows are empty: which are not is asked for 64 cells at a time.
     """
-    fill_cells(growing, feature, begin, end)
-    cells = int_list(growing, CELLS)
-    codes = int_list(growing, ITEMS)[: growing[R_MOST]]
-    sums = int_list(growing, ITEMS)[growing[R_MOST] : 2 * growing[R_MOST]]
-    boths = int_list(growing, ITEMS)[2 * growing[R_MOST] :]
-    packed = growing[R_PACKED] != 0
-    moments = growing[R_CRITERION] == MOMENTS
-    width = ONE if packed else U(max(growing[R_N_CLASSES], 2))
+    fill_cells(tree, feature, begin, end)
+    cells = memory.cells(tree)
+    codes = memory.items(tree)[: memory.most_items(tree)]
+    sums = memory.items(tree)[memory.most_items(tree) : 2 * memory.most_items(tree)]
+    boths = memory.items(tree)[2 * memory.most_items(tree) :]
+    packed = memory.is_packed(tree) != 0
+    moments = memory.criterion(tree) == MOMENTS
+    width = ONE if packed else U(max(memory.n_classes(tree), 2))
     found = U(0)
     for part in range(U(4) * width):
         first = part * U(WORD)

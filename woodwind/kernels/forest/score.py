@@ -10,22 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from woodwind.kernels.forest.memory import (
-    CURVE,
-    ITEMS,
-    LOGS,
-    LOW_HALF,
-    MOMENTS,
-    R_CRITERION,
-    R_MIN_ROWS,
-    R_MIN_WEIGHT,
-    R_MOST,
-    R_N_CLASSES,
-    R_PLAIN,
-    SIDES,
-)
+from woodwind.kernels.forest import memory
+from woodwind.kernels.forest.layout import LOW_HALF, MOMENTS
 from woodwind.kernels.histogram.scan import NO_SPLIT
-from woodwind.kernels.runtime.intrinsics import floats, int_list, ints
 from woodwind.kernels.runtime.jit import inlined, inner
 
 U = np.uint64
@@ -62,17 +49,17 @@ def moment_score(s: Any, both: Any, total_s: Any, total: Any) -> Any:
 
 
 @inlined
-def scan_moments(growing: Any, last: Any, start: Any, total: Any) -> Any:
+def scan_moments(tree: Any, last: Any, start: Any, total: Any) -> Any:
     """Best cut after one of the items 0..last: score and item, start = (sum, both) that are left from the beginning.
 
     Three simple loops: the middle one, with the divisions, is vectorised.
     """
-    items = int_list(growing, ITEMS)
-    sums = U(growing[R_MOST])
+    items = memory.items(tree)
+    sums = U(memory.most_items(tree))
     boths = sums + sums
-    curve = floats(growing, CURVE)[0]
-    left = floats(growing, CURVE)[1]
-    weight = floats(growing, CURVE)[2]
+    curve = memory.curve(tree, 0)
+    left = memory.curve(tree, 1)
+    weight = memory.curve(tree, 2)
     s, both = start
     total_s, total_both = total
     for j in range(U(last)):
@@ -89,9 +76,9 @@ def scan_moments(growing: Any, last: Any, start: Any, total: Any) -> Any:
         b = S - a
         score = (a * a * q + b * b * p) / (p * q)
         curve[j] = score if items[j] != items[j + U(1)] else NO_SPLIT
-    if growing[R_PLAIN] == 0:
-        min_rows = growing[R_MIN_ROWS]
-        min_weight = growing[R_MIN_WEIGHT]
+    if memory.no_limits(tree) == 0:
+        min_rows = memory.min_rows(tree)
+        min_weight = memory.min_weight(tree)
         both = start[1]
         for j in range(U(last)):
             both += items[boths + j]
@@ -107,12 +94,12 @@ def scan_moments(growing: Any, last: Any, start: Any, total: Any) -> Any:
 
 
 @inner
-def class_worth(growing: Any, side: Any) -> Any:
-    """Sum of what the classes of a row of SIDES are worth."""
-    weights = ints(growing, SIDES)[side]
-    logs = int_list(growing, LOGS)
+def class_worth(tree: Any, side: Any) -> Any:
+    """Sum of what the classes of one side are worth."""
+    weights = memory.class_weights_of(tree, side)
+    logs = memory.logs(tree)
     out = np.int64(0)
-    for k in range(growing[R_N_CLASSES]):
+    for k in range(memory.n_classes(tree)):
         out += worth(weights[k], logs)
     return out
 
@@ -137,20 +124,20 @@ def class_score(A: Any, p: Any, B: Any, q: Any, logs: Any) -> Any:
 
 
 @inlined
-def scan_classes(growing: Any, last: Any, start: Any, total: Any) -> Any:
-    """The same for classes: SIDES[1] has the weights that are left from the beginning, SIDES[0] the total."""
-    codes = int_list(growing, ITEMS)[: growing[R_MOST]]
-    classes = int_list(growing, ITEMS)[growing[R_MOST] : 2 * growing[R_MOST]]
-    boths = int_list(growing, ITEMS)[2 * growing[R_MOST] :]
-    logs = int_list(growing, LOGS)
-    whole = ints(growing, SIDES)[0]
-    left = ints(growing, SIDES)[1]
-    min_rows = growing[R_MIN_ROWS]
-    min_weight = growing[R_MIN_WEIGHT]
+def scan_classes(tree: Any, last: Any, start: Any, total: Any) -> Any:
+    """The same for classes: of class weights, row 1 has those that are left from the beginning, row 0 the total."""
+    codes = memory.items(tree)[: memory.most_items(tree)]
+    classes = memory.items(tree)[memory.most_items(tree) : 2 * memory.most_items(tree)]
+    boths = memory.items(tree)[2 * memory.most_items(tree) :]
+    logs = memory.logs(tree)
+    whole = memory.class_weights_of(tree, 0)
+    left = memory.class_weights_of(tree, 1)
+    min_rows = memory.min_rows(tree)
+    min_weight = memory.min_weight(tree)
     both = start
     A = np.int64(0)
     B = np.int64(0)
-    for k in range(growing[R_N_CLASSES]):
+    for k in range(memory.n_classes(tree)):
         A += worth(left[k], logs)
         B += worth(whole[k] - left[k], logs)
     best = NO_SPLIT
@@ -174,23 +161,23 @@ def scan_classes(growing: Any, last: Any, start: Any, total: Any) -> Any:
 
 
 @inlined
-def scan_items(growing: Any, last: Any, from_item: Any, to_item: Any, total: Any) -> Any:
+def scan_items(tree: Any, last: Any, from_item: Any, to_item: Any, total: Any) -> Any:
     """Best cut after one of the items 0..last, if the items from_item..to_item go left in any case; total = (sum, both)."""
-    sums = int_list(growing, ITEMS)[growing[R_MOST] : 2 * growing[R_MOST]]
-    boths = int_list(growing, ITEMS)[2 * growing[R_MOST] :]
+    sums = memory.items(tree)[memory.most_items(tree) : 2 * memory.most_items(tree)]
+    boths = memory.items(tree)[2 * memory.most_items(tree) :]
     total_s, total_both = total
-    if growing[R_CRITERION] == MOMENTS:
+    if memory.criterion(tree) == MOMENTS:
         s = np.int64(0)
         both = np.int64(0)
         for j in range(from_item, to_item):
             s += sums[j]
             both += boths[j]
-        return scan_moments(growing, last, (s, both), (total_s, total_both))
-    left = ints(growing, SIDES)[1]
-    for k in range(growing[R_N_CLASSES]):
+        return scan_moments(tree, last, (s, both), (total_s, total_both))
+    left = memory.class_weights_of(tree, 1)
+    for k in range(memory.n_classes(tree)):
         left[k] = 0
     both = np.int64(0)
     for j in range(from_item, to_item):
         left[sums[j]] += boths[j] & LOW_HALF
         both += boths[j]
-    return scan_classes(growing, last, both, total_both)
+    return scan_classes(tree, last, both, total_both)

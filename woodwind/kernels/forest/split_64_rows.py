@@ -8,28 +8,12 @@ from typing import Any
 
 import numpy as np
 
+from woodwind.kernels.forest import best, memory
 from woodwind.kernels.forest.best import note
-from woodwind.kernels.forest.memory import (
-    A_CODE,
-    A_PAIR,
-    B_HIGH,
-    B_LOW,
-    BEST,
-    BEST_F,
-    BF_SCORE,
-    CURVE,
-    LANE_ROWS,
-    LOW_HALF,
-    MISSING_CODE,
-    PLACES,
-    R_MIN_ROWS,
-    R_MIN_WEIGHT,
-    R_PLAIN,
-)
+from woodwind.kernels.forest.layout import LOW_HALF, MISSING_CODE
 from woodwind.kernels.forest.order import fetch_codes
 from woodwind.kernels.forest.score import allowed
 from woodwind.kernels.histogram.scan import NO_SPLIT
-from woodwind.kernels.runtime.intrinsics import floats, int_list, ints, row_list
 from woodwind.kernels.runtime.jit import inlined, inner
 from woodwind.kernels.runtime.simd import LANES, sum_in_8_lanes, sum_in_16_lanes, sum_in_32_lanes, sum_in_64_lanes
 from woodwind.kernels.tree.layout import STOP
@@ -42,11 +26,11 @@ MOST_DRAWN = (1 << 15) - 1
 
 
 @inlined
-def note_words(growing: Any, begin: Any, end: Any, total: Any) -> Any:
+def note_words(tree: Any, begin: Any, end: Any, total: Any) -> Any:
     """Write down for each row of a node how often it was drawn, and as what; False if there are too many."""
-    words = row_list(growing, LANE_ROWS)[LANES : 2 * LANES]
-    places = row_list(growing, PLACES)
-    a_pair = int_list(growing, A_PAIR)
+    words = memory.lane_rows(tree)[LANES : 2 * LANES]
+    places = memory.places(tree)
+    a_pair = memory.arena_sums(tree)
     for j in range(U(end - begin)):
         place = U(places[U(begin) + j])
         words[j] = (a_pair[place + place] << 16) + (a_pair[place + place + ONE] & LOW_HALF)
@@ -55,7 +39,7 @@ def note_words(growing: Any, begin: Any, end: Any, total: Any) -> Any:
 
 @inlined
 def sum_lanes(codes: Any, size: Any, room: Any) -> None:
-    """What goes left with each row, in the last part of LANE_ROWS."""
+    """What goes left with each row, in the last part of `lane_rows`."""
     words = codes[LANES : 2 * LANES]
     sums = codes[2 * LANES :]
     if room == U(8):
@@ -69,10 +53,10 @@ def sum_lanes(codes: Any, size: Any, room: Any) -> None:
 
 
 @inlined
-def score_lanes(growing: Any, room: Any, total: Any) -> None:
-    """The score of each candidate, in CURVE[0]."""
-    sums = row_list(growing, LANE_ROWS)[2 * LANES :]
-    curve = floats(growing, CURVE)[0]
+def score_lanes(tree: Any, room: Any, total: Any) -> None:
+    """The score of each candidate, in curve 0."""
+    sums = memory.lane_rows(tree)[2 * LANES :]
+    curve = memory.curve(tree, 0)
     S = np.float64(total[0])
     W = np.float64(total[1] & LOW_HALF)
     for j in range(room):
@@ -81,18 +65,18 @@ def score_lanes(growing: Any, room: Any, total: Any) -> None:
         a = np.float64(sums[j] >> np.int32(16))
         b = S - a
         curve[j] = (a * a * q + b * b * p) / (p * q) if q > 0.0 else NO_SPLIT
-    if growing[R_PLAIN] == 0:
+    if memory.no_limits(tree) == 0:
         for j in range(room):
             rows = np.int64(sums[j] & np.int32(0xFFFF))
-            if not allowed((rows << 32) + rows, total[1], growing[R_MIN_ROWS], growing[R_MIN_WEIGHT]):
+            if not allowed((rows << 32) + rows, total[1], memory.min_rows(tree), memory.min_weight(tree)):
                 curve[j] = NO_SPLIT
 
 
 @inlined
-def best_code(growing: Any, room: Any) -> Any:
+def best_code(tree: Any, room: Any) -> Any:
     """The best score as an integer (scores are not negative: their bits are in the same order), and the lowest code that has it."""
-    codes = row_list(growing, LANE_ROWS)
-    keys = ints(growing, CURVE)[0]
+    codes = memory.lane_rows(tree)
+    keys = memory.curve_bits(tree, 0)
     best = np.int64(-1)
     for j in range(room):
         best = max(best, keys[j])
@@ -103,12 +87,12 @@ def best_code(growing: Any, room: Any) -> Any:
 
 
 @inner
-def judge_in_lanes(growing: Any, feature: Any, begin: Any, end: Any, total: Any) -> Any:
+def by_threshold_in_lanes(tree: Any, feature: Any, begin: Any, end: Any, total: Any) -> Any:
     """Note the best threshold of a feature if it is better than what is there; False, and nothing done, if a value is missing."""
-    start, step = fetch_codes(growing, feature)
-    column = row_list(growing, A_CODE)
-    places = row_list(growing, PLACES)
-    codes = row_list(growing, LANE_ROWS)
+    start, step = fetch_codes(tree, feature)
+    column = memory.arena_codes(tree)
+    places = memory.places(tree)
+    codes = memory.lane_rows(tree)
     size = U(end - begin)
     most = np.int32(-1)
     for j in range(size):
@@ -123,8 +107,8 @@ def judge_in_lanes(growing: Any, feature: Any, begin: Any, end: Any, total: Any)
     for j in range(size, room):
         codes[j] = MISSING_CODE  # all rows are left of it, which is no split
     sum_lanes(codes, size, room)
-    score_lanes(growing, room, total)
-    key, low = best_code(growing, room)
+    score_lanes(tree, room, total)
+    key, low = best_code(tree, room)
     if key < 0:
         return True
     where = np.int64(0)
@@ -132,13 +116,12 @@ def judge_in_lanes(growing: Any, feature: Any, begin: Any, end: Any, total: Any)
     for j in range(room):
         where = np.int64(j) if codes[j] == low else where
         high = min(high, codes[j] if codes[j] > low else np.int32(MISSING_CODE))
-    score = floats(growing, CURVE)[0, where]
-    if not score > floats(growing, BEST_F)[0, BF_SCORE]:
+    score = memory.curve(tree, 0)[where]
+    if not score > best.score(tree):
         return True
     left = np.int64(codes[U(2 * LANES) + U(where)])
     rows = left & 0xFFFF
-    note(growing, score, feature, STOP, (left >> 16, (rows << 32) + rows))
-    best = int_list(growing, BEST)
-    best[B_LOW] = low
-    best[B_HIGH] = high
+    note(tree, score, feature, STOP, (left >> 16, (rows << 32) + rows))
+    best.set_low(tree, low)
+    best.set_high(tree, high)
     return True

@@ -26,30 +26,13 @@ from typing import Any
 
 import numpy as np
 
+from woodwind.kernels.histogram import memory
 from woodwind.kernels.histogram.layout import PACKED2, ROWS_PACKED2, UNROUNDED_GRADIENT, UNROUNDED_HESSIAN, WIDE2
-from woodwind.kernels.histogram.memory import (
-    BY_ROW,
-    LEAF_OF_ROW,
-    PLACES,
-    ROW_CODES,
-    ROWS,
-    SHARED,
-    SPARE,
-    STATS,
-    STEP_CELL,
-    STEP_COUNT,
-    STEP_SHARED,
-    STEP_SHIFT,
-    STEPS,
-    STEPS_AT,
-    UNROUNDED,
-    VALUES,
-    WORDS,
-)
+from woodwind.kernels.histogram.memory import STEP_CELL, STEP_COUNT, STEP_SHARED, STEP_SHIFT
 from woodwind.kernels.histogram.packed_row import added_value, rounded_off, with_stats
 from woodwind.kernels.histogram.shared_bytes import spread
 from woodwind.kernels.histogram.sparse_rows import accumulate_lists, count_lists
-from woodwind.kernels.runtime.intrinsics import byte_list, int_list, int_row, ints, prefetch_far, row_list, word_list, words_in
+from woodwind.kernels.runtime.intrinsics import prefetch_far
 from woodwind.kernels.runtime.jit import inlined, inner, kernel
 
 U = np.uint64
@@ -59,11 +42,11 @@ CHUNK = 64  # rows that are added between asking for some of the next block
 
 
 @inner
-def fill_in_order(growing: Any, begin: Any, end: Any) -> None:
+def fill_in_order(tree: Any, begin: Any, end: Any) -> None:
     """Put rows begin to end of the table into the first buffer, and what they lose of their statistics where their leaves will stand."""
-    stats = int_list(growing, STATS)
-    out = int_list(growing, ROWS)
-    rest = row_list(growing, LEAF_OF_ROW)
+    stats = memory.row_stats(tree)
+    out = memory.rows(tree)
+    rest = memory.leaf_of_row(tree)
     for i in range(begin, end):
         row = with_stats(i, stats[i])
         rest[i] = rounded_off(row, stats[i])
@@ -71,14 +54,14 @@ def fill_in_order(growing: Any, begin: Any, end: Any) -> None:
 
 
 @kernel
-def fill_rows(growing: Any, rows: Any, order: Any, begin: Any, end: Any) -> bool:
+def fill_rows(tree: Any, rows: Any, order: Any, begin: Any, end: Any) -> bool:
     """Put rows begin to end of the next tree into the first buffer: those numbers themselves, or rows[begin:end].
 
     `order` is None, or the numbers that callers know the rows by, where the table has them in an order of its own.
     Tells whether what rows lose of their statistics is kept beside them, which is so where they ascend and none comes twice.
     """
-    stats = int_list(growing, STATS)
-    out = int_list(growing, ROWS)
+    stats = memory.row_stats(tree)
+    out = memory.rows(tree)
     if order is not None:
         # In a loop of their own: fetched from here and there, statistics are not rounded by vector code.
         for i in range(U(begin), U(end)):
@@ -87,9 +70,9 @@ def fill_rows(growing: Any, rows: Any, order: Any, begin: Any, end: Any) -> bool
             out[i] = with_stats(i if rows is None else rows[i], out[i])
         return False
     if rows is None:
-        fill_in_order(growing, begin, end)
+        fill_in_order(tree, begin, end)
         return True
-    rest = row_list(growing, LEAF_OF_ROW)
+    rest = memory.leaf_of_row(tree)
     once = True
     for i in range(begin, end):
         row = with_stats(rows[i], stats[rows[i]])
@@ -123,14 +106,14 @@ def copy_codes(by_row: Any, row: Any, size: Any, words: Any, place: Any) -> None
 
 
 @inner
-def bring_together(growing: Any, rule: Any, begin: Any, end: Any, rows: Any, layout: Any, words: Any, values: Any) -> None:
+def bring_together(tree: Any, rule: Any, begin: Any, end: Any, rows: Any, layout: Any, words: Any, values: Any) -> None:
     """Copy the codes of rows[begin:end], row after row, to `words`, and what they add to cells to `values`.
 
     In two loops: the first is vector code. All codes have been asked for: they come from the second-level cache, which nothing waits for.
     """
-    by_row = word_list(growing, BY_ROW)
+    by_row = memory.row_words(tree)
     size = U(rule.n_words)
-    unrounded = int_row(growing, UNROUNDED, layout == UNROUNDED_HESSIAN)
+    unrounded = memory.unrounded(tree, layout == UNROUNDED_HESSIAN)
     for i in range(U(end - begin)):
         values[i] = added_value(rows[U(begin) + i], layout, unrounded)
     for i in range(U(end - begin)):
@@ -212,15 +195,15 @@ def add_part(words: Any, word: Any, m: Any, values: Any, table: Any, rule: Any, 
 
 
 @inner
-def add_block(growing: Any, rule: Any, words: Any, values: Any, m: Any, tables: Any, shares: Any, ahead: Any) -> None:
+def add_block(tree: Any, rule: Any, words: Any, values: Any, m: Any, tables: Any, shares: Any, ahead: Any) -> None:
     """Add a block of m rows, whose codes stand row after row, to a packed table; tables = (that one, the sums of shared bytes).
 
     ahead = (by_row, rows, begin, end): rows[begin:end] are next; while these are added, their codes are asked for, a few at a time.
     """
     by_row, rows, begin, end = ahead
     table, shared = tables
-    steps = ints(growing, STEPS)
-    steps_at = ints(growing, STEPS_AT)[shares]
+    steps = memory.steps(tree)
+    steps_at = memory.steps_at(tree)[shares]
     for word in range(U(rule.n_words)):
         first = steps_at[word]
         past = steps_at[word + U(1)]
@@ -233,15 +216,15 @@ def add_block(growing: Any, rule: Any, words: Any, values: Any, m: Any, tables: 
 
 
 @inner
-def accumulate_words(growing: Any, rule: Any, begin: Any, end: Any, rows: Any, layout: Any, table: Any, thread: Any) -> None:
+def accumulate_words(tree: Any, rule: Any, begin: Any, end: Any, rows: Any, layout: Any, table: Any, thread: Any) -> None:
     """Add rows[begin:end] to a table of one word to a cell."""
     if rule.sparse:
-        accumulate_lists(growing, rule, begin, end, rows, layout, table)
+        accumulate_lists(tree, rule, begin, end, rows, layout, table)
         return
-    by_row = word_list(growing, BY_ROW)
-    words = words_in(growing, WORDS)[thread]
-    values = ints(growing, VALUES)[thread]
-    shared = ints(growing, SHARED)[thread]
+    by_row = memory.row_words(tree)
+    words = memory.block_words(tree, thread)
+    values = memory.block_values(tree, thread)
+    shared = memory.shared_sums(tree, thread)
     # What spreading costs does not depend on the rows: few of them are better added column by column.
     shares = 1 if end - begin >= rule.sharing_rows else 0
     if shares:
@@ -251,41 +234,41 @@ def accumulate_words(growing: Any, rule: Any, begin: Any, end: Any, rows: Any, l
         ask_ahead(by_row, rows, U(begin), U(min(begin + step, end)), word, U(rule.n_words))
     for first in range(begin, end, step):
         past = min(first + step, end)
-        bring_together(growing, rule, first, past, rows, layout, words, values)
+        bring_together(tree, rule, first, past, rows, layout, words, values)
         ahead = (by_row, rows, U(past), U(min(past + step, end)))
-        add_block(growing, rule, words, values, U(past - first), (table, shared), shares, ahead)
+        add_block(tree, rule, words, values, U(past - first), (table, shared), shares, ahead)
     if shares:
-        spread(growing, shared, table)
+        spread(tree, shared, table)
 
 
 @inner
-def accumulate(growing: Any, rule: Any, begin: Any, end: Any, rows: Any, layout: Any, table: Any, thread: Any) -> None:
+def accumulate(tree: Any, rule: Any, begin: Any, end: Any, rows: Any, layout: Any, table: Any, thread: Any) -> None:
     """Add rows[begin:end] to a table of the given layout."""
     if layout != WIDE2:
-        accumulate_words(growing, rule, begin, end, rows, layout, table, thread)
+        accumulate_words(tree, rule, begin, end, rows, layout, table, thread)
         return
     cells = rule.n_cells
     if rule.unrounded:
-        accumulate_words(growing, rule, begin, end, rows, UNROUNDED_GRADIENT, table[:cells], thread)
-        accumulate_words(growing, rule, begin, end, rows, UNROUNDED_HESSIAN, table[cells:], thread)
+        accumulate_words(tree, rule, begin, end, rows, UNROUNDED_GRADIENT, table[:cells], thread)
+        accumulate_words(tree, rule, begin, end, rows, UNROUNDED_HESSIAN, table[cells:], thread)
         return
-    spare = ints(growing, SPARE)[thread]
+    spare = memory.spare(tree, thread)
     for block in range(begin, end, ROWS_PACKED2):
         spare[:] = 0
-        accumulate_words(growing, rule, block, min(block + ROWS_PACKED2, end), rows, PACKED2, spare, thread)
+        accumulate_words(tree, rule, block, min(block + ROWS_PACKED2, end), rows, PACKED2, spare, thread)
         for i in range(U(cells)):
             table[i] += spare[i] >> 32
             table[U(cells) + i] += spare[i] & 0xFFFFFFFF
 
 
 @inner
-def count_rows(growing: Any, rule: Any, begin: Any, end: Any, rows: Any, out: Any) -> None:
+def count_rows(tree: Any, rule: Any, begin: Any, end: Any, rows: Any, out: Any) -> None:
     """Count rows[begin:end] per feature and code into out (n_cells)."""
     if rule.sparse:
-        count_lists(growing, rule, begin, end, rows, out)
+        count_lists(tree, rule, begin, end, rows, out)
         return
-    codes = byte_list(growing, ROW_CODES)
-    places = int_list(growing, PLACES)
+    codes = memory.row_codes(tree)
+    places = memory.code_places(tree)
     for i in range(begin, end):
         first = (rows[i] >> 32) * 8 * rule.n_words
         for f in range(rule.n_features):

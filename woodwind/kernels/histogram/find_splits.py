@@ -4,8 +4,8 @@ from typing import Any
 
 import numpy as np
 
+from woodwind.kernels.histogram import memory
 from woodwind.kernels.histogram.layout import PACKED3, WIDE2
-from woodwind.kernels.histogram.memory import BINS, CURVE_BITS, CURVES, IS_CATEGORY, N_BINS, STARTS
 from woodwind.kernels.histogram.scan import (
     B_CELL,
     B_CODE,
@@ -33,8 +33,8 @@ from woodwind.kernels.histogram.scan import (
     unpack_sums,
 )
 from woodwind.kernels.histogram.scan_float32 import best_cut, gradient_of, hessian_of
-from woodwind.kernels.runtime.intrinsics import floats, get_listed, int_list, ints
 from woodwind.kernels.runtime.jit import inlined, inner
+from woodwind.kernels.tree import memory as common
 from woodwind.kernels.tree.layout import LEFT, RIGHT
 
 U = np.uint64
@@ -48,27 +48,27 @@ def is_free(rule: Any, layout: Any, counts: Any) -> Any:
 
 
 @inlined
-def takes_whole(growing: Any, rule: Any, layout: Any, counts: Any, feature: Any) -> Any:
+def takes_whole(tree: Any, rule: Any, layout: Any, counts: Any, feature: Any) -> Any:
     """Whether all bins of a feature are taken: picking out the occupied ones would cost more than judging the others."""
-    return is_free(rule, layout, counts) and int_list(growing, IS_CATEGORY)[feature] == 0
+    return is_free(rule, layout, counts) and common.is_category(tree)[feature] == 0
 
 
 @inlined
-def node_bins(growing: Any, rule: Any, feature: Any, place: Any, thread: Any) -> Any:
+def node_bins(tree: Any, rule: Any, feature: Any, place: Any, thread: Any) -> Any:
     """Occupied bins of a feature in running sums, levels in the order of their means; place as in `scan_feature`.
 
     Returns the number of bins, the number that hold no missing value, and the totals of the node.
     A missing number comes last; a missing category is a level like any other.
     """
     table, layout, counts, _limits = place
-    bins = ints(growing, BINS)[BIN_ROWS * thread : BIN_ROWS * thread + BIN_ROWS]
-    curves = floats(growing, CURVES)[CURVE_ROWS * thread : CURVE_ROWS * thread + CURVE_ROWS]
-    start = get_listed(growing, STARTS, feature)
+    bins = memory.all_bins(tree)[BIN_ROWS * thread : BIN_ROWS * thread + BIN_ROWS]
+    curves = memory.all_curves(tree)[CURVE_ROWS * thread : CURVE_ROWS * thread + CURVE_ROWS]
+    start = memory.start(tree, feature)
     plane = rule.n_cells
     gradient_unit, hessian_unit = field_units(rule, layout)
-    n_bins = int_list(growing, N_BINS)[feature]
-    missing = get_listed(growing, STARTS, feature + 1) - 1
-    whole = takes_whole(growing, rule, layout, counts, feature)
+    n_bins = memory.all_n_bins(tree)[feature]
+    missing = memory.start(tree, feature + 1) - 1
+    whole = takes_whole(tree, rule, layout, counts, feature)
     if whole:
         k = n_bins
         size = k + np.int64(table[missing] != 0)
@@ -78,7 +78,7 @@ def node_bins(growing: Any, rule: Any, feature: Any, place: Any, thread: Any) ->
     else:
         k = occupied_bins(table, start, n_bins, bins[B_CELL], bins[B_CODE], 0, 0)
         size = occupied_bins(table, missing, 1, bins[B_CELL], bins[B_CODE], rule.width - 1, k)
-    if int_list(growing, IS_CATEGORY)[feature]:
+    if common.is_category(tree)[feature]:
         order_levels(bins, size, layout, (gradient_unit, hessian_unit), rule.category_smooth, curves[S_KEY])
     n = UNKNOWN
     g = np.int64(0)
@@ -123,21 +123,21 @@ def float_sums(rule: Any, layout: Any, counted: Any, size: Any, runs: Any, curve
 
 
 @inlined
-def search_packed(growing: Any, rule: Any, place: Any, found: Any, l2: Any, thread: Any, least: Any) -> Any:
+def search_packed(tree: Any, rule: Any, place: Any, found: Any, l2: Any, thread: Any, least: Any) -> Any:
     """As `search_cuts`, for free values and packed sums; nothing is found unless its gain is above `least`."""
     size, present, total = found
     layout = place[1]
     # A side without hessian has no value unless L2 gives it one.
     limits = (place[3][0], max(place[3][1], 0 if l2 > 0.0 else 1))
-    runs = ints(growing, BINS)[BIN_ROWS * thread + B_RUN]
+    runs = memory.all_bins(tree)[BIN_ROWS * thread + B_RUN]
     whole = runs[size - 1]
     own = score_of(total[0], total[1], leaf_value(total[0], total[1], 0.0, rule.l2, -np.inf, np.inf), 0.0, rule.l2)
-    best, best_j = best_cut(growing, thread, layout, size - 1, (whole, 0, total), limits, l2, (least + own) * ALMOST)
+    best, best_j = best_cut(tree, thread, layout, size - 1, (whole, 0, total), limits, l2, (least + own) * ALMOST)
     side = RIGHT
     extra = np.int64(0)
     if size != present and present >= 2:
         missing = whole - runs[size - 2]
-        best, j = best_cut(growing, thread, layout, present - 1, (whole, missing, total), limits, l2, best)
+        best, j = best_cut(tree, thread, layout, present - 1, (whole, missing, total), limits, l2, best)
         if j >= 0:
             best_j, side, extra = j, LEFT, missing
     if best_j < 0:
@@ -188,56 +188,56 @@ def search_cuts(place: Any, rule: Any, found: Any, bounds: Any, l2: Any, bins: A
 
 
 @inlined
-def code_of_cut(growing: Any, rule: Any, feature: Any, place: Any, j: Any, present: Any, codes: Any) -> Any:
+def code_of_cut(tree: Any, rule: Any, feature: Any, place: Any, j: Any, present: Any, codes: Any) -> Any:
     """The code that a cut after place j of a number is made at.
 
     Any code between two occupied bins makes the same split here: the middle one is fairest to new rows.
     Behind the last bin numbers part from missing values: all numbers, also larger ones than were met here.
     """
     table, layout, counts, _limits = place
-    if takes_whole(growing, rule, layout, counts, feature):
+    if takes_whole(tree, rule, layout, counts, feature):
         following = j + 1
-        start = get_listed(growing, STARTS, feature)
+        start = memory.start(tree, feature)
         while following < present and table[start + following] == 0:
             following += 1
         if following < present:
             return (j + following - 1) // 2
     elif j + 1 < present:
         return (codes[j] + codes[j + 1] - 1) // 2
-    return int_list(growing, N_BINS)[feature] - 1
+    return memory.all_n_bins(tree)[feature] - 1
 
 
 @inlined
-def scan_feature(growing: Any, rule: Any, feature: Any, place: Any, bounds: Any, thread: Any, least: Any) -> Any:
+def scan_feature(tree: Any, rule: Any, feature: Any, place: Any, bounds: Any, thread: Any, least: Any) -> Any:
     """Best split of a node by one feature: gain, bin, side of missing values, values left and right.
 
     place = (table, layout, counts, limits of packed fields); what does not gain more than `least` counts for nothing.
     """
-    size, present, total = node_bins(growing, rule, feature, place, thread)
-    bins = ints(growing, BINS)[BIN_ROWS * thread : BIN_ROWS * thread + BIN_ROWS]
-    curves = floats(growing, CURVES)[CURVE_ROWS * thread : CURVE_ROWS * thread + CURVE_ROWS]
-    bits = ints(growing, CURVE_BITS)[CURVE_ROWS * thread + S_GAIN]
-    category = int_list(growing, IS_CATEGORY)[feature] != 0
+    size, present, total = node_bins(tree, rule, feature, place, thread)
+    bins = memory.all_bins(tree)[BIN_ROWS * thread : BIN_ROWS * thread + BIN_ROWS]
+    curves = memory.all_curves(tree)[CURVE_ROWS * thread : CURVE_ROWS * thread + CURVE_ROWS]
+    bits = memory.curve_bits(tree, CURVE_ROWS * thread + S_GAIN)
+    category = common.is_category(tree)[feature] != 0
     l2 = rule.l2 + (rule.category_l2 if category else 0.0)
     # A missing category is a level like any other: there is no other side to try.
     found = (size, size if category else present, total)
     if is_free(rule, place[1], place[2]):
-        gain, j, side, a, p = search_packed(growing, rule, place, found, l2, thread, least)
+        gain, j, side, a, p = search_packed(tree, rule, place, found, l2, thread, least)
     else:
         gain, j, side, a, p = search_cuts(place, rule, found, bounds, l2, bins, curves, bits)
     if not gain > least:
         return NO_SPLIT, -1, RIGHT, 0.0, 0.0
     left = leaf_value(a, p, rule.l1, l2, bounds[0], bounds[1])
     right = leaf_value(total[0] - a, total[1] - p, rule.l1, l2, bounds[0], bounds[1])
-    where = j if category else code_of_cut(growing, rule, feature, place, j, present, bins[B_CODE])
+    where = j if category else code_of_cut(tree, rule, feature, place, j, present, bins[B_CODE])
     return gain, where, side, left, right
 
 
 @inner
-def left_levels(growing: Any, rule: Any, feature: Any, place: Any, count: Any, thread: Any, out: Any) -> Any:
+def left_levels(tree: Any, rule: Any, feature: Any, place: Any, count: Any, thread: Any, out: Any) -> Any:
     """Set the bits of the first count + 1 levels of the node's order in out (4 words); says on which side missing is."""
-    size, _present, _total = node_bins(growing, rule, feature, place, thread)
-    codes = ints(growing, BINS)[BIN_ROWS * thread + B_CODE]
+    size, _present, _total = node_bins(tree, rule, feature, place, thread)
+    codes = memory.all_bins(tree)[BIN_ROWS * thread + B_CODE]
     side = RIGHT
     for word in range(4):
         out[word] = 0

@@ -13,8 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from woodwind.kernels.histogram.memory import ROWS
-from woodwind.kernels.runtime.intrinsics import int_list
+from woodwind.kernels.histogram import memory
 from woodwind.kernels.runtime.jit import inner, kernel
 from woodwind.kernels.runtime.resampling import hash_item
 
@@ -46,9 +45,9 @@ def draw_sums(order: Any, key: Any, out: Any) -> None:
 
 
 @kernel
-def square_rows(growing: Any, begin: Any, end: Any) -> Any:
+def square_rows(tree: Any, begin: Any, end: Any) -> Any:
     """Sum of the squares of the gradients that rows begin to end of the first buffer carry; 2**31 rows of them fit."""
-    rows = int_list(growing, ROWS)
+    rows = memory.rows(tree)
     total = np.int64(0)
     for i in range(begin, end):
         gradient = (rows[i] << 32) >> 48
@@ -57,9 +56,9 @@ def square_rows(growing: Any, begin: Any, end: Any) -> Any:
 
 
 @kernel
-def disturb_rows(growing: Any, order: Any, key: Any, factor: Any, begin: Any, end: Any) -> None:
+def disturb_rows(tree: Any, order: Any, key: Any, factor: Any, begin: Any, end: Any) -> None:
     """Add their noise to the gradients that rows begin to end of the first buffer carry; order as in `fill_rows`."""
-    rows = int_list(growing, ROWS)
+    rows = memory.rows(tree)
     state = U(key)
     for i in range(begin, end):
         row = rows[i] >> 32
@@ -70,9 +69,9 @@ def disturb_rows(growing: Any, order: Any, key: Any, factor: Any, begin: Any, en
 
 
 @kernel
-def square_lanes(growing: Any, lanes: Any, begin: Any, end: Any, out: Any) -> None:
+def square_lanes(tree: Any, lanes: Any, begin: Any, end: Any, out: Any) -> None:
     """Add the squares of each gradient of rows begin to end of the first buffer to out int64[K]; lanes int32[n, > K]."""
-    rows = int_list(growing, ROWS)
+    rows = memory.rows(tree)
     for i in range(begin, end):
         row = rows[i] >> 32
         for k in range(len(out)):

@@ -11,52 +11,14 @@ number of threads.
 
 from typing import Any
 
-import numpy as np
-
+from woodwind.kernels.histogram import finished, memory, tasks
 from woodwind.kernels.histogram.build_histograms import fill_in_order
 from woodwind.kernels.histogram.frontier import (
-    C_BATCH,
-    C_COMMITTED,
-    C_FREE,
-    C_FREE_WIDE,
-    C_ITEMS,
-    C_LEAVES,
-    C_NODES,
-    C_OPEN,
-    C_RECOUNTED,
-    C_STATE,
-    C_TASKS,
-    C_WAITING,
     become_leaf,
     choose_batch,
     commit,
-    rebuild,
 )
-from woodwind.kernels.histogram.memory import (
-    BATCH,
-    CONTROL,
-    FREE,
-    GROUPS,
-    NODE_F,
-    NODE_I,
-    PARTS,
-    SUMS,
-    TABLES,
-    TASKS,
-    TREE_BEGIN,
-    TREE_BIN,
-    TREE_CHILD,
-    TREE_END,
-    TREE_F,
-    TREE_FEATURE,
-    TREE_GAIN,
-    TREE_HIGH,
-    TREE_I,
-    TREE_LOW,
-    TREE_MISSING,
-    TREE_SET,
-    WIDE,
-)
+from woodwind.kernels.histogram.multi_output import do_build_lanes, do_find_lanes
 from woodwind.kernels.histogram.schedule_histograms import (
     accept,
     plan_alone,
@@ -67,60 +29,14 @@ from woodwind.kernels.histogram.schedule_histograms import (
     take_judgement,
 )
 from woodwind.kernels.histogram.schedule_partition import make_children, plan_places, plan_split
-from woodwind.kernels.histogram.slots import NOTHING, new_node, rows_of
-from woodwind.kernels.histogram.symmetric import do_share, level_of, take_share
-from woodwind.kernels.histogram.tasks import (
-    COLLECT,
-    JUDGE,
-    PLACE,
-    RECOUNT,
-    SHARE,
-    SPLIT,
-    SUM,
-    T_BEGIN,
-    T_END,
-    T_HIGH,
-    T_LOW,
-    T_OUT,
-    T_WHAT,
-    can_split,
-    do_collect,
-    do_judge,
-    do_split,
-    do_sum,
-)
-from woodwind.kernels.runtime.intrinsics import (
-    get_float,
-    get_int,
-    get_listed,
-    int_list,
-    ints,
-    put_float,
-    put_int,
-    put_listed,
-    words_in,
-)
+from woodwind.kernels.histogram.slots import free_all
+from woodwind.kernels.histogram.symmetric import accept_shared, do_find_shared, level_of
+from woodwind.kernels.histogram.verbs import can_split, do_build, do_collect, do_find, do_partition
 from woodwind.kernels.runtime.jit import inner, kernel
-from woodwind.kernels.runtime.team import KIND, end_call, finish_task, open_phase, take_task, wait_for_all, wait_for_work
-from woodwind.kernels.tree.layout import (
-    BEST_FIRST,
-    F_GAIN,
-    F_HIGH,
-    F_LOW,
-    N_BEGIN,
-    N_BIN,
-    N_CHILD,
-    N_END,
-    N_FEATURE,
-    N_FINAL,
-    N_KEY,
-    N_MISSING,
-    N_PARENT,
-    N_SET,
-    N_SLOT,
-    STOP,
-    SYMMETRIC,
-)
+from woodwind.kernels.runtime.team import end_call, finish_task, kind_of, open_phase, take_task, wait_for_all, wait_for_work
+from woodwind.kernels.tree import constraints, counters, nodes, queue
+from woodwind.kernels.tree import memory as common
+from woodwind.kernels.tree.layout import BEST_FIRST, NOTHING, STOP, SYMMETRIC
 
 COLLECT_ROWS = 16384
 
@@ -136,272 +52,282 @@ SHARED = 7
 
 
 @inner
-def begin_tree(growing: Any, rule: Any, n_rows: Any) -> None:
+def begin_tree(tree: Any, rule: Any, n_rows: Any) -> None:
     """One node with all rows in the first buffer; every slot free."""
-    control = int_list(growing, CONTROL)
-    slots = len(ints(growing, TABLES))
-    wide = len(ints(growing, WIDE))
-    for k in range(slots):
-        put_listed(growing, FREE, k, slots - 1 - k)
-    for k in range(wide):
-        put_listed(growing, FREE, slots + k, wide - 1 - k)
-    control[32:] = 0
-    put_listed(growing, CONTROL, C_FREE, slots)
-    put_listed(growing, CONTROL, C_FREE_WIDE, wide)
-    put_listed(growing, CONTROL, C_LEAVES, 1)
-    root = new_node(growing, NOTHING, 0, n_rows, 0)
-    put_int(growing, NODE_I, root, N_KEY, rule.seed)
-    words_in(growing, GROUPS)[root, :] = ~np.uint64(0)
+    common.control(tree)[32:] = 0
+    free_all(tree)
+    counters.set_n_leaves(tree, 1)
+    root = nodes.add_node(tree, 0, 0, n_rows, rule.seed)
+    nodes.set_number(tree, root, NOTHING)
+    memory.set_parent(tree, root, NOTHING)
+    memory.set_buffer(tree, root, 0)
+    memory.set_slot(tree, root, NOTHING)
+    constraints.free_root(tree)
 
 
 @inner
-def plan_children(growing: Any, rule: Any, size: Any) -> Any:
+def plan_children(tree: Any, rule: Any, size: Any) -> Any:
     """Children for the nodes of the batch whose split leaves enough rows on both sides; the others are judged again.
 
     Histograms of large nodes hold no counts (`build_histograms`), so a split may turn out to leave too few rows on one side.
     Returns the number of tasks that count and judge such nodes.
     """
-    put_listed(growing, CONTROL, C_ITEMS, 0)
-    put_listed(growing, CONTROL, C_RECOUNTED, 0)
+    memory.set_n_pairs(tree, 0)
+    memory.set_n_recounted(tree, 0)
     for place in range(size):
-        node = get_listed(growing, BATCH, place)
-        left = get_int(growing, SUMS, place, 0)
-        if rule.order == SYMMETRIC or min(left, rows_of(growing, node) - left) >= rule.min_rows:
-            make_children(growing, rule, place)
-            plan_pair(growing, rule, node)
+        node = memory.batch_node(tree, place)
+        left = memory.rows_left(tree, place)
+        if rule.order == SYMMETRIC or min(left, nodes.n_rows(tree, node) - left) >= rule.min_rows:
+            make_children(tree, rule, place)
+            plan_pair(tree, rule, node)
             continue
-        put_listed(growing, CONTROL, C_WAITING, get_listed(growing, CONTROL, C_WAITING) - 1)
-        again = get_listed(growing, CONTROL, C_RECOUNTED)
-        if again == len(ints(growing, PARTS)) or get_int(growing, NODE_I, node, N_SLOT) < 0:
+        memory.set_n_prepared(tree, memory.n_prepared(tree) - 1)
+        again = memory.n_recounted(tree)
+        if again == len(memory.partial_histograms(tree)) or memory.slot(tree, node) < 0:
             # No room to count in now, or its histogram is gone: it is summed again, then judged with its neighbours.
-            put_int(growing, NODE_I, node, N_FEATURE, NOTHING)
-            plan_alone(growing, rule, node)
+            nodes.set_feature(tree, node, NOTHING)
+            plan_alone(tree, rule, node)
             continue
-        put_int(growing, TASKS, again, T_WHAT, node)
-        put_int(growing, TASKS, again, T_BEGIN, 0)
-        put_int(growing, TASKS, again, T_END, rule.n_features)
-        put_int(growing, TASKS, again, T_OUT, again)
-        put_listed(growing, CONTROL, C_RECOUNTED, get_listed(growing, CONTROL, C_RECOUNTED) + 1)
-    return get_listed(growing, CONTROL, C_RECOUNTED)
+        tasks.set_what(tree, again, node)
+        tasks.set_begin(tree, again, 0)
+        tasks.set_end(tree, again, rule.n_features)
+        tasks.set_out(tree, again, again)
+        memory.set_n_recounted(tree, memory.n_recounted(tree) + 1)
+    return memory.n_recounted(tree)
 
 
 @inner
-def plan_sharing(growing: Any, rule: Any, threads: Any) -> Any:
+def plan_sharing(tree: Any, rule: Any, threads: Any) -> Any:
     """Tasks that judge one split for a whole level, in blocks of features."""
     blocks = max(1, min(4 * threads, rule.n_features)) if threads > 1 else 1
     for b in range(blocks):
-        put_int(growing, TASKS, b, T_BEGIN, rule.n_features * b // blocks)
-        put_int(growing, TASKS, b, T_END, rule.n_features * (b + 1) // blocks)
+        tasks.set_begin(tree, b, rule.n_features * b // blocks)
+        tasks.set_end(tree, b, rule.n_features * (b + 1) // blocks)
     return blocks
 
 
 @inner
-def plan_batch(growing: Any, rule: Any, threads: Any) -> Any:
+def plan_batch(tree: Any, rule: Any, threads: Any) -> Any:
     """Commit what is certain; then split the rows of the next batch, or collect the leaves of the finished tree."""
-    if get_listed(growing, CONTROL, C_COMMITTED) == 0:
-        become_leaf(growing, rule, 0)
-    if commit(growing, rule):
-        put_listed(growing, CONTROL, C_STATE, COLLECTED)
-        return COLLECT, plan_collecting(growing)
+    if memory.n_committed(tree) == 0:
+        become_leaf(tree, rule, 0)
+    if commit(tree, rule):
+        memory.set_state(tree, COLLECTED)
+        return tasks.COLLECT, plan_collecting(tree)
     # Best first, preparing many at a time prepares many in vain.
-    most = len(int_list(growing, BATCH))
+    most = len(memory.batch(tree))
     if rule.order == BEST_FIRST:
         most = 1 if threads == 1 else 2 * threads
-    size = choose_batch(growing, rule, most)
-    put_listed(growing, CONTROL, C_BATCH, size)
-    put_listed(growing, CONTROL, C_STATE, SPLIT_DONE)
-    return SPLIT, plan_split(growing, rule, size)
+    size = choose_batch(tree, rule, most)
+    memory.set_batch_size(tree, size)
+    memory.set_state(tree, SPLIT_DONE)
+    return tasks.PARTITION, plan_split(tree, rule, size)
 
 
 @inner
-def plan_level(growing: Any, rule: Any, threads: Any) -> Any:
+def plan_level(tree: Any, rule: Any, threads: Any) -> Any:
     """A level is judged when all of its nodes have their histograms: until then, go on splitting the level above."""
-    release_parents(growing)
-    if get_listed(growing, CONTROL, C_OPEN) > 0:
-        size = choose_batch(growing, rule, len(int_list(growing, BATCH)))
-        put_listed(growing, CONTROL, C_BATCH, size)
-        put_listed(growing, CONTROL, C_STATE, SPLIT_DONE)
-        return SPLIT, plan_split(growing, rule, size)
-    put_listed(growing, CONTROL, C_STATE, SHARED)
-    return SHARE, plan_sharing(growing, rule, threads) if level_of(growing) < rule.max_depth else 0
+    release_parents(tree)
+    if memory.n_open(tree) > 0:
+        size = choose_batch(tree, rule, len(memory.batch(tree)))
+        memory.set_batch_size(tree, size)
+        memory.set_state(tree, SPLIT_DONE)
+        return tasks.PARTITION, plan_split(tree, rule, size)
+    memory.set_state(tree, SHARED)
+    return tasks.FIND_SHARED, plan_sharing(tree, rule, threads) if level_of(tree) < rule.max_depth else 0
 
 
 @inner
-def plan_collecting(growing: Any) -> Any:
+def plan_collecting(tree: Any) -> Any:
     """Tasks that note the leaf of every row. Nodes prepared in vain belong to the leaf that they are part of."""
     n_tasks = 0
-    for node in range(get_listed(growing, CONTROL, C_NODES)):
-        if get_int(growing, NODE_I, node, N_CHILD) >= 0:
+    for node in range(counters.n_nodes(tree)):
+        if nodes.child(tree, node) >= 0:
             continue
         owner = node
-        while get_int(growing, NODE_I, owner, N_FINAL) < 0:
-            owner = get_int(growing, NODE_I, owner, N_PARENT)
-        for first in range(get_int(growing, NODE_I, node, N_BEGIN), get_int(growing, NODE_I, node, N_END), COLLECT_ROWS):
-            put_int(growing, TASKS, n_tasks, T_WHAT, node)
-            put_int(growing, TASKS, n_tasks, T_BEGIN, first)
-            put_int(growing, TASKS, n_tasks, T_END, min(first + COLLECT_ROWS, get_int(growing, NODE_I, node, N_END)))
-            put_int(growing, TASKS, n_tasks, T_OUT, get_int(growing, NODE_I, owner, N_FINAL))
+        while nodes.number(tree, owner) < 0:
+            owner = memory.parent(tree, owner)
+        for first in range(nodes.begin(tree, node), nodes.end(tree, node), COLLECT_ROWS):
+            tasks.set_what(tree, n_tasks, node)
+            tasks.set_begin(tree, n_tasks, first)
+            tasks.set_end(tree, n_tasks, min(first + COLLECT_ROWS, nodes.end(tree, node)))
+            tasks.set_out(tree, n_tasks, nodes.number(tree, owner))
             n_tasks += 1
     return n_tasks
 
 
 @inner
-def take_sums(growing: Any, n_tasks: Any) -> None:
+def take_sums(tree: Any, n_tasks: Any) -> None:
     """Write the finished tree: its nodes by number, and the unrounded sums of all of them."""
-    size = get_listed(growing, CONTROL, C_COMMITTED)
-    for node in range(get_listed(growing, CONTROL, C_NODES)):
-        number = get_int(growing, NODE_I, node, N_FINAL)
+    size = memory.n_committed(tree)
+    for node in range(counters.n_nodes(tree)):
+        number = nodes.number(tree, node)
         if number < 0:
             continue
-        child = get_int(growing, NODE_I, node, N_CHILD)
-        split = child >= 0 and get_int(growing, NODE_I, child, N_FINAL) >= 0
-        put_int(growing, TREE_I, number, TREE_FEATURE, get_int(growing, NODE_I, node, N_FEATURE) if split else NOTHING)
-        put_int(growing, TREE_I, number, TREE_BIN, get_int(growing, NODE_I, node, N_BIN) if split else 0)
-        put_int(growing, TREE_I, number, TREE_CHILD, get_int(growing, NODE_I, child, N_FINAL) if split else 0)
-        put_int(growing, TREE_I, number, TREE_MISSING, get_int(growing, NODE_I, node, N_MISSING) if split else STOP)
-        put_int(growing, TREE_I, number, TREE_SET, get_int(growing, NODE_I, node, N_SET) if split else NOTHING)
-        put_int(growing, TREE_I, number, TREE_BEGIN, get_int(growing, NODE_I, node, N_BEGIN))
-        put_int(growing, TREE_I, number, TREE_END, get_int(growing, NODE_I, node, N_END))
-        put_float(growing, TREE_F, number, TREE_GAIN, get_float(growing, NODE_F, node, F_GAIN) if split else 0.0)
-        put_float(growing, TREE_F, number, TREE_LOW, get_float(growing, NODE_F, node, F_LOW))
-        put_float(growing, TREE_F, number, TREE_HIGH, get_float(growing, NODE_F, node, F_HIGH))
+        child = nodes.child(tree, node)
+        split = child >= 0 and nodes.number(tree, child) >= 0
+        finished.set_feature(tree, number, nodes.feature(tree, node) if split else NOTHING)
+        finished.set_bin(tree, number, nodes.bin(tree, node) if split else 0)
+        finished.set_child(tree, number, nodes.number(tree, child) if split else 0)
+        finished.set_missing(tree, number, nodes.missing(tree, node) if split else STOP)
+        finished.set_category_set(tree, number, nodes.category_set(tree, node) if split else NOTHING)
+        finished.set_begin(tree, number, nodes.begin(tree, node))
+        finished.set_end(tree, number, nodes.end(tree, node))
+        finished.set_gain(tree, number, nodes.gain(tree, node) if split else 0.0)
+        finished.set_low(tree, number, constraints.low(tree, node))
+        finished.set_high(tree, number, constraints.high(tree, node))
         for k in range(3):
-            put_int(growing, SUMS, number, k, 0)
+            memory.set_sum_of(tree, number, k, 0)
     for t in range(n_tasks):
-        leaf = get_int(growing, TASKS, t, T_OUT)
-        put_int(growing, SUMS, leaf, 0, get_int(growing, SUMS, leaf, 0) + get_int(growing, TASKS, t, T_LOW))
-        put_int(growing, SUMS, leaf, 1, get_int(growing, SUMS, leaf, 1) + get_int(growing, TASKS, t, T_HIGH))
-        put_int(
-            growing,
-            SUMS,
-            leaf,
-            2,
-            get_int(growing, SUMS, leaf, 2) + get_int(growing, TASKS, t, T_END) - get_int(growing, TASKS, t, T_BEGIN),
-        )
+        leaf = tasks.out(tree, t)
+        memory.set_sum_of(tree, leaf, 0, memory.sum_of(tree, leaf, 0) + tasks.low(tree, t))
+        memory.set_sum_of(tree, leaf, 1, memory.sum_of(tree, leaf, 1) + tasks.high(tree, t))
+        memory.set_sum_of(tree, leaf, 2, memory.sum_of(tree, leaf, 2) + tasks.end(tree, t) - tasks.begin(tree, t))
     for number in range(size - 1, -1, -1):
-        child = get_int(growing, TREE_I, number, TREE_CHILD)
+        child = finished.child(tree, number)
         if child > 0:
             for k in range(3):
-                put_int(growing, SUMS, number, k, get_int(growing, SUMS, child, k) + get_int(growing, SUMS, child + 1, k))
+                memory.set_sum_of(tree, number, k, memory.sum_of(tree, child, k) + memory.sum_of(tree, child + 1, k))
 
 
 @inner
-def plan(growing: Any, rule: Any, n_rows: Any, threads: Any, shared: Any) -> Any:
+def plan(tree: Any, rule: Any, n_rows: Any, threads: Any, shared: Any) -> Any:
     """Take what the last phase has done, and write the tasks of the next; returns its kind and their number.
 
     `shared` is None where every node has a split of its own: what levels with one split need is then not compiled.
     """
     while True:
-        state = get_listed(growing, CONTROL, C_STATE)
+        state = memory.state(tree)
         n_tasks = 0
         kind = 0
         if state == FRESH:
-            begin_tree(growing, rule, n_rows)
-            if can_split(growing, rule, 0):
-                plan_alone(growing, rule, 0)
+            begin_tree(tree, rule, n_rows)
+            if can_split(tree, rule, 0):
+                plan_alone(tree, rule, 0)
             elif rule.in_order:
-                fill_in_order(growing, 0, n_rows)  # what would have been done when it is summed
-            kind = SUM
-            n_tasks = plan_sums(growing, threads)
-            put_listed(growing, CONTROL, C_STATE, SUMMED)
+                fill_in_order(tree, 0, n_rows)  # what would have been done when it is summed
+            kind = tasks.BUILD
+            n_tasks = plan_sums(tree, threads)
+            memory.set_state(tree, SUMMED)
         elif state == SUMMED:
-            kind = JUDGE
-            n_tasks = plan_judging(growing, rule, threads)
-            put_listed(growing, CONTROL, C_STATE, JUDGED)
+            kind = tasks.FIND
+            n_tasks = plan_judging(tree, rule, threads)
+            memory.set_state(tree, JUDGED)
         elif state == JUDGED and rule.order == SYMMETRIC:
             if shared is not None:
-                kind, n_tasks = plan_level(growing, rule, threads)
+                kind, n_tasks = plan_level(tree, rule, threads)
         elif state == JUDGED:
-            take_judgement(growing, rule)
-            kind, n_tasks = plan_batch(growing, rule, threads)
+            take_judgement(tree, rule)
+            kind, n_tasks = plan_batch(tree, rule, threads)
         elif state == SHARED:
             if shared is not None:
-                take_share(growing, rule, get_listed(growing, CONTROL, C_TASKS))
-                kind, n_tasks = plan_batch(growing, rule, threads)
+                accept_shared(tree, rule, memory.n_tasks(tree))
+                kind, n_tasks = plan_batch(tree, rule, threads)
         elif state == SPLIT_DONE:
-            kind = PLACE
-            n_tasks = plan_places(growing, rule, get_listed(growing, CONTROL, C_BATCH), get_listed(growing, CONTROL, C_TASKS))
-            put_listed(growing, CONTROL, C_STATE, PLACED)
+            kind = tasks.PLACE
+            n_tasks = plan_places(tree, rule, memory.batch_size(tree), memory.n_tasks(tree))
+            memory.set_state(tree, PLACED)
         elif state == PLACED:
-            kind = RECOUNT
-            n_tasks = plan_children(growing, rule, get_listed(growing, CONTROL, C_BATCH))
-            put_listed(growing, CONTROL, C_STATE, RECOUNTED)
+            kind = tasks.RECOUNT
+            n_tasks = plan_children(tree, rule, memory.batch_size(tree))
+            memory.set_state(tree, RECOUNTED)
         elif state == RECOUNTED:
-            for t in range(get_listed(growing, CONTROL, C_RECOUNTED)):
-                accept(growing, rule, get_int(growing, TASKS, t, T_WHAT), 2 * t)
-            if get_listed(growing, CONTROL, C_RECOUNTED) > 0:
-                rebuild(growing, rule)
-            kind = SUM
-            n_tasks = plan_sums(growing, threads)
-            put_listed(growing, CONTROL, C_STATE, SUMMED)
+            for t in range(memory.n_recounted(tree)):
+                accept(tree, rule, tasks.what(tree, t), 2 * t)
+            if memory.n_recounted(tree) > 0:
+                queue.rebuild(tree)
+            kind = tasks.BUILD
+            n_tasks = plan_sums(tree, threads)
+            memory.set_state(tree, SUMMED)
         else:
-            take_sums(growing, get_listed(growing, CONTROL, C_TASKS))
+            take_sums(tree, memory.n_tasks(tree))
             return 0, 0
-        put_listed(growing, CONTROL, C_TASKS, n_tasks)
+        memory.set_n_tasks(tree, n_tasks)
         if n_tasks > 0:
             return kind, n_tasks
 
 
 @inner
-def next_task(growing: Any, rule: Any, n_rows: Any, thread: Any, threads: Any, shared: Any) -> Any:
+def next_task(tree: Any, rule: Any, n_rows: Any, thread: Any, threads: Any, shared: Any) -> Any:
     """Number of a task of the present phase, -1 when the tree is finished. The leader, thread 0, opens phase after phase."""
-    control = int_list(growing, CONTROL)
+    control = common.control(tree)
     if thread != 0:
         return wait_for_work(control)
     while True:
         task = take_task(control)
         if task >= 0:
             return task
-        wait_for_all(control, get_listed(growing, CONTROL, C_TASKS))
-        kind, n_tasks = plan(growing, rule, n_rows, threads, shared)
+        wait_for_all(control, memory.n_tasks(tree))
+        kind, n_tasks = plan(tree, rule, n_rows, threads, shared)
         if n_tasks == 0:
             end_call(control)
             return -1
         open_phase(control, kind, n_tasks)
 
 
+@inner
+def grow(tree: Any, rule: Any, n_rows: Any, thread: Any, threads: Any, shared: Any, several: Any) -> None:
+    """The loop: take a task, do it, until the tree is finished.
+
+    `shared` is None unless a level has one split, `several` is None unless leaves have several outputs: what is not needed is not compiled.
+    """
+    while True:
+        task = next_task(tree, rule, n_rows, thread, threads, shared)
+        if task < 0:
+            return
+        kind = kind_of(common.control(tree))
+        if kind == tasks.PARTITION or kind == tasks.PLACE:
+            do_partition(tree, rule, task, kind == tasks.PLACE)
+        elif kind == tasks.BUILD:
+            if several is None:
+                do_build(tree, rule, task, thread)
+            else:
+                do_build_lanes(tree, rule, task, thread)
+        elif kind == tasks.FIND or kind == tasks.RECOUNT:
+            if several is None:
+                do_find(tree, rule, task, thread, kind == tasks.RECOUNT)
+            else:
+                do_find_lanes(tree, rule, task, thread)
+        elif kind == tasks.FIND_SHARED:
+            if shared is not None:
+                do_find_shared(tree, rule, task, thread)
+        else:
+            do_collect(tree, rule, task)
+        finish_task(common.control(tree))
+
+
 @kernel
-def take_part(growing: Any, rule: Any, n_rows: Any, thread: Any, threads: Any, shared: Any) -> None:
+def take_part(tree: Any, rule: Any, n_rows: Any, thread: Any, threads: Any, shared: Any) -> None:
     """Grow one tree from the rows in the first buffer: as the leader if `thread` is 0, otherwise as a helper.
 
     `shared` is None unless a level has one split.
     """
-    while True:
-        task = next_task(growing, rule, n_rows, thread, threads, shared)
-        if task < 0:
-            return
-        kind = get_listed(growing, CONTROL, KIND)
-        if kind == SPLIT or kind == PLACE:
-            do_split(growing, rule, task, kind == PLACE)
-        elif kind == SUM:
-            do_sum(growing, rule, task, thread)
-        elif kind == JUDGE or kind == RECOUNT:
-            do_judge(growing, rule, task, thread, kind == RECOUNT)
-        elif kind == SHARE:
-            if shared is not None:
-                do_share(growing, rule, task, thread)
-        else:
-            do_collect(growing, rule, task)
-        finish_task(int_list(growing, CONTROL))
+    grow(tree, rule, n_rows, thread, threads, shared, None)
 
 
 @kernel
-def copy_tree(growing: Any, scales: Any, short: Any, missing: Any, whole: Any, real: Any) -> None:
+def take_part_lanes(tree: Any, rule: Any, n_rows: Any, thread: Any, threads: Any) -> None:
+    """As `take_part`, for a tree of several outputs."""
+    grow(tree, rule, n_rows, thread, threads, None, True)
+
+
+@kernel
+def copy_tree(tree: Any, scales: Any, short: Any, missing: Any, whole: Any, real: Any) -> None:
     """Copy the finished tree out of the workspace: short int32[2, N], missing uint8[N], whole int64[5, N], real float64[5, N].
 
     short: feature, left child. whole: bin, set, begin, end, rows. real: gain, gradient, hessian, bounds of the value.
     """
     for node in range(len(missing)):
-        short[0, node] = get_int(growing, TREE_I, node, TREE_FEATURE)
-        short[1, node] = get_int(growing, TREE_I, node, TREE_CHILD)
-        missing[node] = get_int(growing, TREE_I, node, TREE_MISSING)
-        whole[0, node] = get_int(growing, TREE_I, node, TREE_BIN)
-        whole[1, node] = get_int(growing, TREE_I, node, TREE_SET)
-        whole[2, node] = get_int(growing, TREE_I, node, TREE_BEGIN)
-        whole[3, node] = get_int(growing, TREE_I, node, TREE_END)
-        whole[4, node] = get_int(growing, SUMS, node, 2)
-        real[0, node] = get_float(growing, TREE_F, node, TREE_GAIN)
-        real[1, node] = get_int(growing, SUMS, node, 0) / scales[0]
-        real[2, node] = get_int(growing, SUMS, node, 1) / scales[1]
-        real[3, node] = get_float(growing, TREE_F, node, TREE_LOW)
-        real[4, node] = get_float(growing, TREE_F, node, TREE_HIGH)
+        short[0, node] = finished.feature(tree, node)
+        short[1, node] = finished.child(tree, node)
+        missing[node] = finished.missing(tree, node)
+        whole[0, node] = finished.bin(tree, node)
+        whole[1, node] = finished.category_set(tree, node)
+        whole[2, node] = finished.begin(tree, node)
+        whole[3, node] = finished.end(tree, node)
+        whole[4, node] = memory.sum_of(tree, node, 2)
+        real[0, node] = finished.gain(tree, node)
+        real[1, node] = memory.sum_of(tree, node, 0) / scales[0]
+        real[2, node] = memory.sum_of(tree, node, 1) / scales[1]
+        real[3, node] = finished.low(tree, node)
+        real[4, node] = finished.high(tree, node)

@@ -11,34 +11,9 @@ from typing import Any
 
 import numpy as np
 
+from woodwind.kernels.histogram import memory, pairs, tasks
 from woodwind.kernels.histogram.build_histograms import BLOCK_ROWS, BLOCK_WORDS
 from woodwind.kernels.histogram.candidates import draw_features
-from woodwind.kernels.histogram.loop import next_task
-from woodwind.kernels.histogram.memory import (
-    BINS,
-    BY_ROW,
-    CONTROL,
-    CURVE_BITS,
-    CURVES,
-    DRAWN,
-    FOUND_F,
-    FOUND_I,
-    FOUND_SETS,
-    IS_CATEGORY,
-    ITEMS,
-    LANE_LIST,
-    LANE_VALUES,
-    LANES,
-    N_BINS,
-    NODE_I,
-    PARTS,
-    PLACES,
-    ROWS,
-    STARTS,
-    TABLES,
-    TASKS,
-    WORDS,
-)
 from woodwind.kernels.histogram.scan import (
     B_CODE,
     B_PLACE,
@@ -55,40 +30,15 @@ from woodwind.kernels.histogram.scan import (
     sort_places,
 )
 from woodwind.kernels.histogram.sparse_rows import accumulate_lane_lists
-from woodwind.kernels.histogram.tasks import (
-    I_LARGE,
-    I_N_PARTS,
-    I_PARENT,
-    I_PARTS,
-    I_SMALL,
-    JUDGE,
-    PLACE,
-    SPLIT,
-    SUM,
-    T_BEGIN,
-    T_END,
-    T_OUT,
-    T_WHAT,
-    can_split,
-    do_collect,
-    do_split,
-)
+from woodwind.kernels.histogram.verbs import can_split
 from woodwind.kernels.runtime.intrinsics import (
     add_four,
-    floats,
-    get_listed,
-    int_list,
-    int_part,
-    ints,
-    lanes_in,
     prefetch,
-    row_list,
-    word_list,
-    words_in,
 )
 from woodwind.kernels.runtime.jit import inlined, inner, kernel
-from woodwind.kernels.runtime.team import KIND, finish_task
-from woodwind.kernels.tree.layout import LEFT, N_BUFFER, N_SLOT, RIGHT
+from woodwind.kernels.tree import found
+from woodwind.kernels.tree import memory as common
+from woodwind.kernels.tree.layout import LEFT, NOTHING, RIGHT
 
 U = np.uint64
 AHEAD = 24  # rows between asking for one and its use
@@ -124,10 +74,10 @@ def sum_leaves(leaf: Any, gradients: Any, hessians: Any, rows: Any, out: Any) ->
 
 
 @inner
-def bring_lanes(growing: Any, rule: Any, begin: Any, end: Any, rows: Any, words: Any, values: Any) -> None:
+def bring_lanes(tree: Any, rule: Any, begin: Any, end: Any, rows: Any, words: Any, values: Any) -> None:
     """Copy the codes and statistics of rows[begin:end] to `words` (position by position) and `values` (row by row)."""
-    by_row = word_list(growing, BY_ROW)
-    stats = lanes_in(growing, LANES)
+    by_row = memory.row_words(tree)
+    stats = memory.lane_rows(tree)
     last = U(end - 1)
     size = U(rule.n_words)
     lanes = U(rule.lanes)
@@ -142,13 +92,13 @@ def bring_lanes(growing: Any, rule: Any, begin: Any, end: Any, rows: Any, words:
 
 
 @inner
-def add_lanes(growing: Any, words: Any, values: Any, m: Any, table: Any, rule: Any) -> None:
+def add_lanes(tree: Any, words: Any, values: Any, m: Any, table: Any, rule: Any) -> None:
     """Add a block of m rows to a table of lanes."""
     lanes = U(rule.lanes)
     fours = lanes // U(4)
     four = U(4)
-    starts = int_list(growing, STARTS)
-    places = int_list(growing, PLACES)
+    starts = memory.starts(tree)
+    places = memory.code_places(tree)
     for f in range(rule.n_features):
         at, shift = U(places[f] // 8) * U(m), U(8 * (places[f] % 8))
         base = U(starts[f]) * lanes
@@ -162,45 +112,44 @@ def add_lanes(growing: Any, words: Any, values: Any, m: Any, table: Any, rule: A
 
 
 @inner
-def sum_lanes(growing: Any, rule: Any, task: Any, thread: Any) -> None:
-    """SUM: the histogram of a node, or of a part of its rows."""
-    what = ints(growing, TASKS)[task]
-    node = ints(growing, NODE_I)[what[T_WHAT]]
-    table = lanes_in(growing, TABLES)[node[N_SLOT]]
-    if what[T_OUT] >= 0:
-        table = lanes_in(growing, PARTS)[what[T_OUT]]
+def do_build_lanes(tree: Any, rule: Any, task: Any, thread: Any) -> None:
+    """BUILD: the histogram of a node, or of a part of its rows."""
+    node = tasks.what(tree, task)
+    begin = tasks.begin(tree, task)
+    end = tasks.end(tree, task)
+    table = memory.lane_histogram(tree, memory.slot(tree, node))
+    if tasks.out(tree, task) >= 0:
+        table = memory.partial_lane_histogram(tree, tasks.out(tree, task))
     for i in range(U(rule.n_cells * rule.lanes)):
         table[i] = 0
-    rows = int_part(growing, ROWS, node[N_BUFFER], rule.capacity)
-    words = words_in(growing, WORDS)[thread]
-    values = lanes_in(growing, LANE_VALUES)[thread]
+    rows = memory.rows_of_buffer(tree, memory.buffer(tree, node), rule.capacity)
+    words = memory.block_words(tree, thread)
+    values = memory.block_lanes(tree, thread)
     if rule.sparse:
         totals = values[: rule.lanes]
         for k in range(rule.lanes):
             totals[k] = 0
-        stats = row_list(growing, LANE_LIST)
-        accumulate_lane_lists(growing, rule, what[T_BEGIN], what[T_END], rows, stats, table, totals)
+        accumulate_lane_lists(tree, rule, begin, end, rows, memory.flat_lanes(tree), table, totals)
         return
     step = max(64, min(BLOCK_ROWS, BLOCK_WORDS // rule.n_words))
-    for first in range(what[T_BEGIN], what[T_END], step):
-        past = min(first + step, what[T_END])
-        bring_lanes(growing, rule, first, past, rows, words, values)
-        add_lanes(growing, words, values, past - first, table, rule)
+    for first in range(begin, end, step):
+        past = min(first + step, end)
+        bring_lanes(tree, rule, first, past, rows, words, values)
+        add_lanes(tree, words, values, past - first, table, rule)
 
 
 @inner
-def complete_lanes(growing: Any, rule: Any, item: Any, first: Any, past: Any) -> None:
-    """Add up the parts of the smaller node and find the larger one by difference, for features first to past."""
-    begin = U(get_listed(growing, STARTS, first) * rule.lanes)
-    end = U(get_listed(growing, STARTS, past) * rule.lanes)
-    tables = lanes_in(growing, TABLES)
-    table = tables[ints(growing, NODE_I)[item[I_SMALL], N_SLOT]]
-    for part in range(item[I_N_PARTS]):
-        other = lanes_in(growing, PARTS)[item[I_PARTS] + part]
+def complete_lanes(tree: Any, rule: Any, pair: Any, first: Any, past: Any) -> None:
+    """Add up the parts of the smaller node's histogram and find the larger one's by difference, for features first to past."""
+    begin = U(memory.start(tree, first) * rule.lanes)
+    end = U(memory.start(tree, past) * rule.lanes)
+    table = memory.lane_histogram(tree, memory.slot(tree, pairs.small(tree, pair)))
+    for part in range(pairs.n_parts(tree, pair)):
+        other = memory.partial_lane_histogram(tree, pairs.first_part(tree, pair) + part)
         for i in range(begin, end):
             table[i] = other[i] if part == 0 else table[i] + other[i]
-    if item[I_LARGE] >= 0:
-        parent = tables[item[I_PARENT]]
+    if pairs.large(tree, pair) >= 0:
+        parent = memory.lane_histogram(tree, pairs.parent_slot(tree, pair))
         for i in range(begin, end):
             parent[i] -= table[i]
 
@@ -232,28 +181,28 @@ def order_by_class(table: Any, start: Any, size: Any, rule: Any, codes: Any, pla
 
 
 @inlined
-def missing_place(growing: Any, feature: Any) -> Any:
+def missing_place(tree: Any, feature: Any) -> Any:
     """Where missing values are among the cells of a feature: they are the last."""
-    return get_listed(growing, STARTS, feature + 1) - get_listed(growing, STARTS, feature) - 1
+    return memory.start(tree, feature + 1) - memory.start(tree, feature) - 1
 
 
 @inlined
-def level_order(growing: Any, rule: Any, table: Any, feature: Any, thread: Any) -> Any:
+def level_order(tree: Any, rule: Any, table: Any, feature: Any, thread: Any) -> Any:
     """Codes of the occupied bins of a feature, in the order in which they may be cut; how many, and how many not missing."""
-    bins = ints(growing, BINS)[BIN_ROWS * thread : BIN_ROWS * thread + BIN_ROWS]
+    bins = memory.all_bins(tree)[BIN_ROWS * thread : BIN_ROWS * thread + BIN_ROWS]
     codes = bins[B_CODE]
     lanes = rule.lanes
-    start = get_listed(growing, STARTS, feature) * lanes
-    missing = missing_place(growing, feature)
+    start = memory.start(tree, feature) * lanes
+    missing = missing_place(tree, feature)
     count = rule.outputs + 1
     k = np.int64(0)
-    for b in range(int_list(growing, N_BINS)[feature]):
+    for b in range(memory.all_n_bins(tree)[feature]):
         codes[k] = b
         k += np.int64(table[start + b * lanes + count] != 0)
     codes[k] = missing
     size = k + np.int64(table[start + missing * lanes + count] != 0)
-    if int_list(growing, IS_CATEGORY)[feature]:
-        keys = floats(growing, CURVES)[CURVE_ROWS * thread + S_KEY]
+    if common.is_category(tree)[feature]:
+        keys = memory.all_curves(tree)[CURVE_ROWS * thread + S_KEY]
         order_by_class(table, start, size, rule, codes, bins[B_PLACE], keys)
     return size, k
 
@@ -307,15 +256,15 @@ def gains_lanes(rule: Any, l2: Any, size: Any, last: Any, curves: Any) -> None:
 
 
 @inlined
-def scan_lanes(growing: Any, rule: Any, table: Any, feature: Any, thread: Any) -> Any:
+def scan_lanes(tree: Any, rule: Any, table: Any, feature: Any, thread: Any) -> Any:
     """Best split of a node by one feature: gain, bin, side of missing values."""
-    size, present = level_order(growing, rule, table, feature, thread)
-    codes = ints(growing, BINS)[BIN_ROWS * thread + B_CODE]
-    curves = floats(growing, CURVES)[CURVE_ROWS * thread : CURVE_ROWS * thread + CURVE_ROWS]
-    bits = ints(growing, CURVE_BITS)[CURVE_ROWS * thread + S_GAIN]
-    category = int_list(growing, IS_CATEGORY)[feature] != 0
+    size, present = level_order(tree, rule, table, feature, thread)
+    codes = memory.all_bins(tree)[BIN_ROWS * thread + B_CODE]
+    curves = memory.all_curves(tree)[CURVE_ROWS * thread : CURVE_ROWS * thread + CURVE_ROWS]
+    bits = memory.curve_bits(tree, CURVE_ROWS * thread + S_GAIN)
+    category = common.is_category(tree)[feature] != 0
     l2 = rule.l2 + (rule.category_l2 if category else 0.0)
-    start = get_listed(growing, STARTS, feature) * rule.lanes
+    start = memory.start(tree, feature) * rule.lanes
     best = NO_SCORE
     best_j = -1
     side = RIGHT
@@ -335,66 +284,53 @@ def scan_lanes(growing: Any, rule: Any, table: Any, feature: Any, thread: Any) -
     own = own * rule.gradient_unit * rule.gradient_unit / total_h if total_h > 0.0 else 0.0
     where = best_j
     if not category:
-        where = int_list(growing, N_BINS)[feature] - 1
+        where = memory.all_n_bins(tree)[feature] - 1
         if best_j + 1 < present:
             where = (codes[best_j] + codes[best_j + 1] - 1) // 2
     return best - own, where, side
 
 
 @inner
-def judge_lanes(growing: Any, rule: Any, node: Any, first: Any, past: Any, thread: Any, out: Any) -> None:
+def find_split_lanes(tree: Any, rule: Any, node: Any, first: Any, past: Any, thread: Any, out: Any) -> None:
     """Best split of a node among features first to past; written to row `out` of the findings."""
-    table = lanes_in(growing, TABLES)[ints(growing, NODE_I)[node, N_SLOT]]
-    drawn = ints(growing, DRAWN)[thread]
-    found_f = floats(growing, FOUND_F)[out]
-    found_i = ints(growing, FOUND_I)[out]
-    found_f[0] = NO_SPLIT
-    found_f[1] = 0.0
-    found_f[2] = 0.0
-    for k in range(draw_features(growing, rule, node, drawn)):
+    table = memory.lane_histogram(tree, memory.slot(tree, node))
+    drawn = memory.all_drawn(tree)[thread]
+    found.set_gain(tree, out, NO_SPLIT)
+    found.set_left_value(tree, out, 0.0)
+    found.set_right_value(tree, out, 0.0)
+    for k in range(draw_features(tree, rule, node, drawn)):
         f = drawn[k]
         if first <= f < past:
-            gain, where, side = scan_lanes(growing, rule, table, f, thread)
-            if gain > found_f[0]:
-                found_f[0] = gain
-                found_i[0] = f
-                found_i[1] = where
-                found_i[2] = side
-    f = found_i[0]
-    if f >= 0 and int_list(growing, IS_CATEGORY)[f]:
-        found_set = words_in(growing, FOUND_SETS)[out]
-        size, _present = level_order(growing, rule, table, f, thread)
-        codes = ints(growing, BINS)[BIN_ROWS * thread + B_CODE]
-        found_i[2] = RIGHT
+            gain, where, side = scan_lanes(tree, rule, table, f, thread)
+            if gain > found.gain(tree, out):
+                found.set_gain(tree, out, gain)
+                found.set_feature(tree, out, f)
+                found.set_bin(tree, out, where)
+                found.set_missing(tree, out, side)
+    f = found.feature(tree, out)
+    if f >= 0 and common.is_category(tree)[f]:
+        goes_left = common.found_sets(tree)[out]
+        size, _present = level_order(tree, rule, table, f, thread)
+        codes = memory.all_bins(tree)[BIN_ROWS * thread + B_CODE]
+        found.set_missing(tree, out, RIGHT)
         for word in range(4):
-            found_set[word] = 0
-        for j in range(min(found_i[1] + 1, size)):
-            if codes[j] == missing_place(growing, f):
-                found_i[2] = LEFT
+            goes_left[word] = 0
+        for j in range(min(found.bin(tree, out) + 1, size)):
+            if codes[j] == missing_place(tree, f):
+                found.set_missing(tree, out, LEFT)
             else:
-                found_set[codes[j] >> 6] |= U(1) << U(codes[j] & 63)
+                goes_left[codes[j] >> 6] |= U(1) << U(codes[j] & 63)
 
 
-@kernel
-def take_part_lanes(growing: Any, rule: Any, n_rows: Any, thread: Any, threads: Any) -> None:
-    """Grow one tree of several outputs: as the leader if `thread` is 0, otherwise as a helper."""
-    while True:
-        task = next_task(growing, rule, n_rows, thread, threads, None)
-        if task < 0:
-            return
-        kind = get_listed(growing, CONTROL, KIND)
-        if kind == SPLIT or kind == PLACE:
-            do_split(growing, rule, task, kind == PLACE)
-        elif kind == SUM:
-            sum_lanes(growing, rule, task, thread)
-        elif kind == JUDGE:
-            what = ints(growing, TASKS)[task]
-            item = ints(growing, ITEMS)[what[T_WHAT]]
-            complete_lanes(growing, rule, item, what[T_BEGIN], what[T_END])
-            for which in range(2):
-                ints(growing, FOUND_I)[2 * task + which, 0] = -1
-                if item[which] >= 0 and can_split(growing, rule, item[which]):
-                    judge_lanes(growing, rule, item[which], what[T_BEGIN], what[T_END], thread, 2 * task + which)
-        else:
-            do_collect(growing, rule, task)
-        finish_task(int_list(growing, CONTROL))
+@inner
+def do_find_lanes(tree: Any, rule: Any, task: Any, thread: Any) -> None:
+    """FIND: complete the histograms of a pair for some features and find their best splits."""
+    pair = tasks.what(tree, task)
+    begin = tasks.begin(tree, task)
+    end = tasks.end(tree, task)
+    complete_lanes(tree, rule, pair, begin, end)
+    for which in range(2):
+        node = pairs.node(tree, pair, which)
+        found.set_feature(tree, 2 * task + which, NOTHING)
+        if node >= 0 and can_split(tree, rule, node):
+            find_split_lanes(tree, rule, node, begin, end, thread, 2 * task + which)

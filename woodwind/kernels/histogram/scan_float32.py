@@ -9,10 +9,9 @@ from typing import Any
 
 import numpy as np
 
+from woodwind.kernels.histogram import memory
 from woodwind.kernels.histogram.layout import PACKED3
-from woodwind.kernels.histogram.memory import BINS, QUICK_F, QUICK_I
 from woodwind.kernels.histogram.scan import B_RUN, BIN_ROWS, field_units
-from woodwind.kernels.runtime.intrinsics import halves_in, ints, lanes_in
 from woodwind.kernels.runtime.jit import inlined, inner
 
 U = np.uint64
@@ -158,20 +157,20 @@ def exact_score(run: Any, layout: Any, total: Any, l2: Any) -> Any:
 
 
 @inlined
-def best_cut(growing: Any, thread: Any, layout: Any, k: Any, sums: Any, limits: Any, l2: Any, best: Any) -> Any:
+def best_cut(tree: Any, thread: Any, layout: Any, k: Any, sums: Any, limits: Any, l2: Any, best: Any) -> Any:
     """Score and place of the best cut after the first k bins if it is above `best`, else `best` and -1.
 
     sums = (packed total, packed extra on the left, total as floats with its units). The first of equals wins.
     """
     whole, extra, total = sums
-    runs = ints(growing, BINS)[BIN_ROWS * thread + B_RUN]
+    runs = memory.all_bins(tree)[BIN_ROWS * thread + B_RUN]
     low, high = cut_range(runs, k, layout, whole, extra, limits)
     if low >= high:
         return best, -1
-    gradients = lanes_in(growing, QUICK_I)[QUICK_ROWS * thread + Q_GRADIENT]
-    hessians = lanes_in(growing, QUICK_I)[QUICK_ROWS * thread + Q_HESSIAN]
-    bits = lanes_in(growing, QUICK_I)[QUICK_ROWS * thread + Q_SCORE]
-    scores = halves_in(growing, QUICK_F)[QUICK_ROWS * thread + Q_SCORE]
+    gradients = memory.quick_integers(tree, QUICK_ROWS * thread + Q_GRADIENT)
+    hessians = memory.quick_integers(tree, QUICK_ROWS * thread + Q_HESSIAN)
+    bits = memory.quick_integers(tree, QUICK_ROWS * thread + Q_SCORE)
+    scores = memory.quick_floats(tree, QUICK_ROWS * thread + Q_SCORE)
     blocks = (high - low + BLOCK - U(1)) // BLOCK
     fill_fields(runs, low, blocks, layout, extra, gradients, hessians)
     totals = (I4(gradient_of(whole, layout)), I4(hessian_of(whole, layout)))

@@ -10,8 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from woodwind.kernels.histogram.memory import SHARER_CODES, SHARERS
-from woodwind.kernels.runtime.intrinsics import bytes_in, ints
+from woodwind.kernels.histogram import memory
 from woodwind.kernels.runtime.jit import inner, kernel
 
 U = np.uint64
@@ -45,10 +44,10 @@ def write_shared(by_row: Any, features: Any, parts: Any, place: int, begin: int,
 
 
 @inner
-def spread(growing: Any, shared: Any, table: Any) -> None:
+def spread(tree: Any, shared: Any, table: Any) -> None:
     """Add the sums of shared bytes to the cells of the columns that share them."""
-    sharers = ints(growing, SHARERS)
-    codes = bytes_in(growing, SHARER_CODES)
+    sharers = memory.sharers(tree)
+    codes = memory.sharer_codes(tree)
     for s in range(len(sharers)):
         start = sharers[s, S_START]
         at = sharers[s, S_AT]

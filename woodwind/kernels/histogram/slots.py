@@ -1,95 +1,64 @@
-"""New nodes, and the slots that their histograms are kept in.
+"""The slots that histograms are kept in.
 
 A histogram is kept for each open node, so that of two children only the smaller has to be summed.
 """
 
 from typing import Any
 
-import numpy as np
-
-from woodwind.kernels.histogram.frontier import C_FREE, C_FREE_WIDE, C_NODES, C_OPEN
+from woodwind.kernels.histogram import memory
 from woodwind.kernels.histogram.layout import WIDE2
-from woodwind.kernels.histogram.memory import CONTROL, FREE, NODE_F, NODE_I, OPENED, TABLES
-from woodwind.kernels.runtime.intrinsics import floats, get_float, get_int, get_listed, ints, put_float, put_int, put_listed
 from woodwind.kernels.runtime.jit import inner
-from woodwind.kernels.tree.layout import (
-    F_HIGH,
-    F_LOW,
-    F_PRIORITY,
-    N_BEGIN,
-    N_BUFFER,
-    N_DEPTH,
-    N_END,
-    N_LAYOUT,
-    N_MISSING,
-    N_PARENT,
-    N_SLOT,
-    STOP,
-)
-
-NOTHING = -1
+from woodwind.kernels.tree import nodes
+from woodwind.kernels.tree.layout import NOTHING
 
 
 @inner
-def new_node(growing: Any, parent: Any, begin: Any, end: Any, buffer: Any) -> Any:
-    """A node without split, children or histogram."""
-    node = get_listed(growing, CONTROL, C_NODES)
-    put_listed(growing, CONTROL, C_NODES, get_listed(growing, CONTROL, C_NODES) + 1)
-    what = ints(growing, NODE_I)[node]
-    what[:] = NOTHING
-    put_int(growing, NODE_I, node, N_PARENT, parent)
-    put_int(growing, NODE_I, node, N_DEPTH, get_int(growing, NODE_I, parent, N_DEPTH) + 1 if parent >= 0 else 0)
-    put_int(growing, NODE_I, node, N_BEGIN, begin)
-    put_int(growing, NODE_I, node, N_END, end)
-    put_int(growing, NODE_I, node, N_BUFFER, buffer)
-    put_int(growing, NODE_I, node, N_MISSING, STOP)
-    real = floats(growing, NODE_F)[node]
-    real[:] = 0.0
-    put_float(growing, NODE_F, node, F_LOW, -np.inf)
-    put_float(growing, NODE_F, node, F_HIGH, np.inf)
-    return node
+def free_all(tree: Any) -> None:
+    """Every slot is free."""
+    slots = len(memory.histograms(tree))
+    wide = len(memory.wide_histograms(tree))
+    for k in range(slots):
+        memory.set_free_slot(tree, k, slots - 1 - k)
+    for k in range(wide):
+        memory.set_free_slot(tree, slots + k, wide - 1 - k)
+    memory.set_n_free(tree, slots)
+    memory.set_n_free_wide(tree, wide)
 
 
 @inner
-def rows_of(growing: Any, node: Any) -> Any:
-    """Number of rows in a node."""
-    return get_int(growing, NODE_I, node, N_END) - get_int(growing, NODE_I, node, N_BEGIN)
-
-
-@inner
-def release(growing: Any, slot: Any, layout: Any) -> None:
+def release(tree: Any, slot: Any, layout: Any) -> None:
     """Give a slot back."""
     if slot >= 0:
         if layout == WIDE2:
-            put_listed(growing, FREE, len(ints(growing, TABLES)) + get_listed(growing, CONTROL, C_FREE_WIDE), slot)
-            put_listed(growing, CONTROL, C_FREE_WIDE, get_listed(growing, CONTROL, C_FREE_WIDE) + 1)
+            memory.set_free_slot(tree, len(memory.histograms(tree)) + memory.n_free_wide(tree), slot)
+            memory.set_n_free_wide(tree, memory.n_free_wide(tree) + 1)
         else:
-            put_listed(growing, FREE, get_listed(growing, CONTROL, C_FREE), slot)
-            put_listed(growing, CONTROL, C_FREE, get_listed(growing, CONTROL, C_FREE) + 1)
+            memory.set_free_slot(tree, memory.n_free(tree), slot)
+            memory.set_n_free(tree, memory.n_free(tree) + 1)
 
 
 @inner
-def obtain(growing: Any, layout: Any) -> Any:
+def obtain(tree: Any, layout: Any) -> Any:
     """Take a slot. If none is free the least promising open node loses its own: its children will be summed one by one."""
-    if layout == WIDE2 and get_listed(growing, CONTROL, C_FREE_WIDE) > 0:
-        put_listed(growing, CONTROL, C_FREE_WIDE, get_listed(growing, CONTROL, C_FREE_WIDE) - 1)
-        return get_listed(growing, FREE, len(ints(growing, TABLES)) + get_listed(growing, CONTROL, C_FREE_WIDE))
-    if layout != WIDE2 and get_listed(growing, CONTROL, C_FREE) > 0:
-        put_listed(growing, CONTROL, C_FREE, get_listed(growing, CONTROL, C_FREE) - 1)
-        return get_listed(growing, FREE, get_listed(growing, CONTROL, C_FREE))
+    if layout == WIDE2 and memory.n_free_wide(tree) > 0:
+        memory.set_n_free_wide(tree, memory.n_free_wide(tree) - 1)
+        return memory.free_slot(tree, len(memory.histograms(tree)) + memory.n_free_wide(tree))
+    if layout != WIDE2 and memory.n_free(tree) > 0:
+        memory.set_n_free(tree, memory.n_free(tree) - 1)
+        return memory.free_slot(tree, memory.n_free(tree))
     worst = NOTHING
-    for k in range(get_listed(growing, CONTROL, C_OPEN)):
-        node = get_listed(growing, OPENED, k)
-        if get_int(growing, NODE_I, node, N_SLOT) >= 0 and (get_int(growing, NODE_I, node, N_LAYOUT) == WIDE2) == (layout == WIDE2):
-            if worst < 0 or get_float(growing, NODE_F, node, F_PRIORITY) < get_float(growing, NODE_F, worst, F_PRIORITY):
+    for k in range(memory.n_open(tree)):
+        node = memory.open_node(tree, k)
+        if memory.slot(tree, node) >= 0 and (memory.layout(tree, node) == WIDE2) == (layout == WIDE2):
+            if worst < 0 or nodes.priority(tree, node) < nodes.priority(tree, worst):
                 worst = node
-    slot = get_int(growing, NODE_I, worst, N_SLOT)
-    put_int(growing, NODE_I, worst, N_SLOT, NOTHING)
+    slot = memory.slot(tree, worst)
+    memory.set_slot(tree, worst, NOTHING)
     return slot
 
 
 @inner
-def forget_histogram(growing: Any, node: Any) -> None:
+def forget_histogram(tree: Any, node: Any) -> None:
     """Give back the slot of a node."""
-    release(growing, get_int(growing, NODE_I, node, N_SLOT), get_int(growing, NODE_I, node, N_LAYOUT))
-    put_int(growing, NODE_I, node, N_SLOT, NOTHING)
+    release(tree, memory.slot(tree, node), memory.layout(tree, node))
+    memory.set_slot(tree, node, NOTHING)

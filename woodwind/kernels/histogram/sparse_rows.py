@@ -14,10 +14,10 @@ from typing import Any
 
 import numpy as np
 
+from woodwind.kernels.histogram import memory
 from woodwind.kernels.histogram.layout import UNROUNDED_HESSIAN
-from woodwind.kernels.histogram.memory import COMMONEST, ENTRIES_AT, ENTRY_CELLS, STARTS, UNROUNDED
 from woodwind.kernels.histogram.packed_row import added_value
-from woodwind.kernels.runtime.intrinsics import add_four, int_list, int_row, prefetch, row_list, short_list
+from woodwind.kernels.runtime.intrinsics import add_four, prefetch
 from woodwind.kernels.runtime.jit import inner, kernel
 
 U = np.uint64
@@ -122,15 +122,15 @@ def add_lists(at: Any, cells: Any, begin: Any, end: Any, rows: Any, layout: Any,
 
 
 @inner
-def accumulate_lists(growing: Any, rule: Any, begin: Any, end: Any, rows: Any, layout: Any, table: Any) -> None:
+def accumulate_lists(tree: Any, rule: Any, begin: Any, end: Any, rows: Any, layout: Any, table: Any) -> None:
     """Add rows[begin:end] to a table of one word to a cell."""
-    at = int_list(growing, ENTRIES_AT)
-    unrounded = int_row(growing, UNROUNDED, layout == UNROUNDED_HESSIAN)
+    at = memory.entries_at(tree)
+    unrounded = memory.unrounded(tree, layout == UNROUNDED_HESSIAN)
     if rule.n_cells <= SHORT_CELLS:
-        total = add_lists(at, short_list(growing, ENTRY_CELLS), begin, end, rows, layout, unrounded, table)
+        total = add_lists(at, memory.short_entry_cells(tree), begin, end, rows, layout, unrounded, table)
     else:
-        total = add_lists(at, row_list(growing, ENTRY_CELLS), begin, end, rows, layout, unrounded, table)
-    fill_commonest(growing, rule, total, table)
+        total = add_lists(at, memory.entry_cells(tree), begin, end, rows, layout, unrounded, table)
+    fill_commonest(tree, rule, total, table)
 
 
 @inner
@@ -147,21 +147,21 @@ def count_listed(at: Any, cells: Any, begin: Any, end: Any, rows: Any, out: Any)
 
 
 @inner
-def count_lists(growing: Any, rule: Any, begin: Any, end: Any, rows: Any, out: Any) -> None:
+def count_lists(tree: Any, rule: Any, begin: Any, end: Any, rows: Any, out: Any) -> None:
     """Count rows[begin:end] per feature and code into out (n_cells)."""
-    at = int_list(growing, ENTRIES_AT)
+    at = memory.entries_at(tree)
     if rule.n_cells <= SHORT_CELLS:
-        count_listed(at, short_list(growing, ENTRY_CELLS), begin, end, rows, out)
+        count_listed(at, memory.short_entry_cells(tree), begin, end, rows, out)
     else:
-        count_listed(at, row_list(growing, ENTRY_CELLS), begin, end, rows, out)
-    fill_commonest(growing, rule, end - begin, out)
+        count_listed(at, memory.entry_cells(tree), begin, end, rows, out)
+    fill_commonest(tree, rule, end - begin, out)
 
 
 @inner
-def fill_commonest(growing: Any, rule: Any, total: Any, table: Any) -> None:
+def fill_commonest(tree: Any, rule: Any, total: Any, table: Any) -> None:
     """Give the commonest code of each column what the others have left of the total."""
-    commonest = int_list(growing, COMMONEST)
-    starts = int_list(growing, STARTS)
+    commonest = memory.commonest_cells(tree)
+    starts = memory.starts(tree)
     for f in range(rule.n_features):
         rest = np.int64(0)
         for cell in range(U(starts[f]), U(starts[f + 1])):
@@ -196,21 +196,21 @@ def add_lane_lists(lists: Any, rule: Any, begin: Any, end: Any, rows: Any, stats
 
 
 @inner
-def accumulate_lane_lists(growing: Any, rule: Any, begin: Any, end: Any, rows: Any, stats: Any, table: Any, totals: Any) -> None:
+def accumulate_lane_lists(tree: Any, rule: Any, begin: Any, end: Any, rows: Any, stats: Any, table: Any, totals: Any) -> None:
     """As `accumulate_lists`, for several outputs: stats int32[n * lanes] flat, totals int32[lanes]."""
-    at = int_list(growing, ENTRIES_AT)
+    at = memory.entries_at(tree)
     if rule.n_cells <= SHORT_CELLS:
-        add_lane_lists((at, short_list(growing, ENTRY_CELLS)), rule, begin, end, rows, stats, table, totals)
+        add_lane_lists((at, memory.short_entry_cells(tree)), rule, begin, end, rows, stats, table, totals)
     else:
-        add_lane_lists((at, row_list(growing, ENTRY_CELLS)), rule, begin, end, rows, stats, table, totals)
-    fill_commonest_lanes(growing, rule, totals, table)
+        add_lane_lists((at, memory.entry_cells(tree)), rule, begin, end, rows, stats, table, totals)
+    fill_commonest_lanes(tree, rule, totals, table)
 
 
 @inner
-def fill_commonest_lanes(growing: Any, rule: Any, totals: Any, table: Any) -> None:
+def fill_commonest_lanes(tree: Any, rule: Any, totals: Any, table: Any) -> None:
     """As `fill_commonest`, for several outputs."""
-    commonest = int_list(growing, COMMONEST)
-    starts = int_list(growing, STARTS)
+    commonest = memory.commonest_cells(tree)
+    starts = memory.starts(tree)
     lanes = rule.lanes
     for f in range(rule.n_features):
         target = commonest[f] * lanes

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from woodwind.kernels.forest.memory import CATEGORY_SHIFT, FEATURE_MASK, FEATURE_SHIFT
+from woodwind.kernels.forest.layout import CATEGORY_SHIFT, FEATURE_MASK, FEATURE_SHIFT
 from woodwind.kernels.predict.forest_walk import AT_LEAF, STOPPED, add_lane, advance, step, turn
 from woodwind.kernels.runtime.jit import inlined, kernel
 

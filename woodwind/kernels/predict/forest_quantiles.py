@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from woodwind.kernels.forest.memory import LEFT_LEAF_SHIFT, LOW_HALF, RIGHT_LEAF_SHIFT
+from woodwind.kernels.forest.layout import LEFT_LEAF_SHIFT, LOW_HALF, RIGHT_LEAF_SHIFT
 from woodwind.kernels.runtime.bits import lowest_bit
 from woodwind.kernels.runtime.jit import inlined, inner, kernel
 

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from woodwind.kernels.forest.memory import (
+from woodwind.kernels.forest.layout import (
     CATEGORY_SHIFT,
     FEATURE_MASK,
     FEATURE_SHIFT,

@@ -4,12 +4,10 @@ Each stands twice: as LLVM instructions, and as plain Python for runs with the c
 All of them exist on every processor that LLVM knows; a prefetch is a hint that may be ignored.
 """
 
-import ctypes
 import os
 import platform
 from typing import Any
 
-import numpy as np
 from llvmlite import ir
 from numba import config, types
 from numba.core import cgutils
@@ -33,55 +31,11 @@ def _element(context: Any, builder: Any, array_type: Any, array: Any, index: Any
 
 if config.DISABLE_JIT:
 
-    def _not_negative(place: int) -> int:
-        """Compiled code does not count from the end: neither may this."""
-        if place < 0:
-            raise IndexError(f"place {place} of an array in a directory")
-        return place
-
     def prefetch(array: Any, index: Any) -> None:
         """Ask for the cache line of array[index]: nothing to do without the compiler."""
 
     def prefetch_far(array: Any, index: Any) -> None:
         """Ask for it in the second-level cache: nothing to do without the compiler."""
-
-    def _view(dtype: type, flat: bool) -> Any:
-        """Make the function that looks an array up in a directory."""
-
-        def look_up(directory: Any, entry: int) -> Any:
-            address, rows, columns = (int(number) for number in directory[3 * entry : 3 * entry + 3])
-            shape = (rows,) if flat else (rows, columns)
-            size = int(np.prod(shape)) * np.dtype(dtype).itemsize
-            memory: Any = (ctypes.c_char * size).from_address(address)
-            return np.frombuffer(memory, dtype).reshape(shape)
-
-        return look_up
-
-    def int_row(directory: Any, entry: int, row: int) -> Any:
-        """One row of an int64 array in a directory."""
-        return _view(np.int64, False)(directory, entry)[_not_negative(row)]
-
-    def int_part(directory: Any, entry: int, which: int, length: int) -> Any:
-        """One of the parts of equal length of an int64 list in a directory."""
-        return _view(np.int64, True)(directory, entry)[_not_negative(which) * length : (which + 1) * length]
-
-    def _element_of(dtype: type, flat: bool = False) -> Any:
-        """Make the functions that read and write one element of an array in a directory."""
-        look_up = _view(dtype, flat)
-
-        def read_listed(directory: Any, entry: int, place: int) -> Any:
-            return look_up(directory, entry)[_not_negative(place)]
-
-        def write_listed(directory: Any, entry: int, place: int, value: Any) -> None:
-            look_up(directory, entry)[_not_negative(place)] = value
-
-        def read(directory: Any, entry: int, row: int, column: int) -> Any:
-            return look_up(directory, entry)[_not_negative(row), _not_negative(column)]
-
-        def write(directory: Any, entry: int, row: int, column: int, value: Any) -> None:
-            look_up(directory, entry)[_not_negative(row), _not_negative(column)] = value
-
-        return (read_listed, write_listed) if flat else (read, write)
 
     def add_four(out: Any, at: Any, values: Any, first: Any) -> None:
         """Add four neighbouring int32 values to four others."""
@@ -139,111 +93,6 @@ else:
     def prefetch_far(_typing: Any, array: Any, index: Any) -> Any:
         """Ask for it in the second-level cache: what is to stay in the first is not driven out, and does not wait for it."""
         return types.void(array, index), _prefetch(2)
-
-    def _wide(context: Any, builder: Any, signature: Any, args: Any, k: int) -> Any:
-        """An argument as a 64-bit integer."""
-        return context.cast(builder, args[k], signature.args[k], types.int64)
-
-    def _listed(context: Any, builder: Any, signature: Any, args: Any) -> list[Any]:
-        """What a directory, the first argument, says of an entry, the second: address, rows, columns."""
-        start = builder.mul(_wide(context, builder, signature, args, 1), ir.Constant(_I64, 3))
-        first = _element(context, builder, signature.args[0], args[0], start)
-        return [builder.load(builder.gep(first, [ir.Constant(_I64, k)])) for k in range(3)]
-
-    def _array_at(context: Any, builder: Any, array_type: Any, address: Any, shape: Any, strides: Any) -> Any:
-        """An array that nobody owns. Numba's own function for this comes with its array library: 0.04 s in every process."""
-        out = context.make_array(array_type)(context, builder)  # what is not set here is zero
-        out.data, out.itemsize = builder.inttoptr(address, out.data.type), strides[-1]
-        out.shape, out.strides = cgutils.pack_array(builder, shape), cgutils.pack_array(builder, strides)
-        out.nitems = shape[0] if len(shape) == 1 else builder.mul(*shape)
-        return out._getvalue()
-
-    def _part_of_list(context: Any, builder: Any, address: Any, which: Any, length: Any) -> Any:
-        size = ir.Constant(_I64, 8)
-        address = builder.add(address, builder.mul(builder.mul(which, length), size))
-        return _array_at(context, builder, types.Array(types.int64, 1, "C"), address, [length], [size])
-
-    @intrinsic
-    def int_row(_typing: Any, directory: Any, entry: Any, row: Any) -> Any:
-        """One row of an int64 array in a directory; no bounds check."""
-
-        def code(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-            address, _rows, columns = _listed(context, builder, signature, args)
-            return _part_of_list(context, builder, address, _wide(context, builder, signature, args, 2), columns)
-
-        return types.Array(types.int64, 1, "C")(directory, entry, row), code
-
-    @intrinsic
-    def int_part(_typing: Any, directory: Any, entry: Any, which: Any, length: Any) -> Any:
-        """One of the parts of equal length of an int64 list in a directory; no bounds check."""
-
-        def code(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-            which, length = (_wide(context, builder, signature, args, k) for k in (2, 3))
-            return _part_of_list(context, builder, _listed(context, builder, signature, args)[0], which, length)
-
-        return types.Array(types.int64, 1, "C")(directory, entry, which, length), code
-
-    def _view(dtype: type, flat: bool) -> Any:
-        """Make the function that looks an array up in a directory: no reference is counted, nothing is copied."""
-        item = types.boolean if dtype is np.bool_ else getattr(types, np.dtype(dtype).name)
-        array_type = types.Array(item, 1 if flat else 2, "C")
-        size = np.dtype(dtype).itemsize
-
-        def code(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-            address, rows, columns = _listed(context, builder, signature, args)
-            shape = [rows] if flat else [rows, columns]
-            strides = [ir.Constant(_I64, size)] if flat else [builder.mul(columns, ir.Constant(_I64, size)), ir.Constant(_I64, size)]
-            return _array_at(context, builder, array_type, address, shape, strides)
-
-        @intrinsic
-        def look_up(_typing: Any, directory: Any, entry: Any) -> Any:
-            return array_type(directory, entry), code
-
-        return look_up
-
-    def _element_of(dtype: type, flat: bool = False) -> Any:
-        """Make the functions that read and write one element of an array in a directory; no bounds check."""
-        item = getattr(types, np.dtype(dtype).name)
-
-        def place_of(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-            start = builder.mul(_wide(context, builder, signature, args, 1), ir.Constant(_I64, 3))
-            first = _element(context, builder, signature.args[0], args[0], start)
-            address = builder.load(first)
-            offset = _wide(context, builder, signature, args, 2)
-            if not flat:
-                columns = builder.load(builder.gep(first, [ir.Constant(_I64, 2)]))
-                offset = builder.add(builder.mul(offset, columns), _wide(context, builder, signature, args, 3))
-            data = builder.inttoptr(address, context.get_data_type(item).as_pointer())
-            return builder.gep(data, [offset])
-
-        def read_code(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-            return builder.load(place_of(context, builder, signature, args))
-
-        def write_code(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-            builder.store(args[-1], place_of(context, builder, signature, args))
-            return context.get_dummy_value()
-
-        if flat:
-
-            @intrinsic
-            def read(_typing: Any, directory: Any, entry: Any, place: Any) -> Any:
-                return item(directory, entry, place), read_code
-
-            @intrinsic
-            def write(_typing: Any, directory: Any, entry: Any, place: Any, value: Any) -> Any:
-                return types.void(directory, entry, place, item), write_code
-
-            return read, write
-
-        @intrinsic
-        def read_at(_typing: Any, directory: Any, entry: Any, row: Any, column: Any) -> Any:
-            return item(directory, entry, row, column), read_code
-
-        @intrinsic
-        def write_at(_typing: Any, directory: Any, entry: Any, row: Any, column: Any, value: Any) -> Any:
-            return types.void(directory, entry, row, column, item), write_code
-
-        return read_at, write_at
 
     @intrinsic
     def add_four(_typing: Any, out: Any, at: Any, values: Any, first: Any) -> Any:
@@ -329,25 +178,3 @@ else:
         @inner
         def let_others_run() -> None:
             """Give the processor to another thread: left to the operating system's time slices here."""
-
-
-# Arrays found by their number in a directory of (address, rows, columns): see kernels/histogram/memory.py.
-ints = _view(np.int64, flat=False)
-floats = _view(np.float64, flat=False)
-bytes_in = _view(np.uint8, flat=False)
-words_in = _view(np.uint64, flat=False)
-lanes_in = _view(np.int32, flat=False)
-halves_in = _view(np.float32, flat=False)
-int_list = _view(np.int64, flat=True)
-byte_list = _view(np.uint8, flat=True)
-word_list = _view(np.uint64, flat=True)
-row_list = _view(np.int32, flat=True)
-short_list = _view(np.uint16, flat=True)
-
-# One element of such an array, by row and column, read or written: a fifth of the instructions of looking the array up,
-# and so a fifth of the time that compiling it takes.
-get_int, put_int = _element_of(np.int64)
-get_float, put_float = _element_of(np.float64)
-get_byte, put_byte = _element_of(np.uint8)
-get_word, put_word = _element_of(np.uint64)
-get_listed, put_listed = _element_of(np.int64, flat=True)

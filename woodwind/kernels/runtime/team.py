@@ -42,6 +42,12 @@ def open_phase(control: Any, kind: Any, n_tasks: Any) -> None:
 
 
 @inner
+def kind_of(control: Any) -> Any:
+    """What the tasks of the present phase are."""
+    return control[KIND]
+
+
+@inner
 def finish_task(control: Any) -> None:
     """Say that one task is done."""
     atomic_add(control, DONE, 1)
