@@ -13,7 +13,7 @@ from woodwind.kernels.histogram.loop import COLLECT_ROWS
 from woodwind.kernels.histogram.memory import LAYOUT, NODE_INTEGERS
 from woodwind.kernels.histogram.scan import BIN_ROWS, CURVE_ROWS
 from woodwind.kernels.histogram.scan_float32 import QUICK_ROWS
-from woodwind.kernels.histogram.schedule_partition import SPLIT_ROWS
+from woodwind.kernels.histogram.schedule import SPLIT_ROWS
 from woodwind.kernels.runtime.records import Memory
 from woodwind.kernels.tree import constraints, found
 from woodwind.tree.row_lists import RowLists

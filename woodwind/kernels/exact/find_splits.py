@@ -220,7 +220,7 @@ def scan_numbers(tree: Any, rule: Any, thread: Any, pairs: Any, span: Any, total
 
 
 @inner
-def gather_levels(tree: Any, rule: Any, pairs: Any, begin: Any, end: Any, levels: Any) -> Any:
+def gather_categories(tree: Any, rule: Any, pairs: Any, begin: Any, end: Any, levels: Any) -> Any:
     """Sum the rows of each level that the node has, missing values last and like any other; how many there are."""
     stats = memory.row_stats(tree)
     size = 0
@@ -238,7 +238,7 @@ def gather_levels(tree: Any, rule: Any, pairs: Any, begin: Any, end: Any, levels
 
 
 @inner
-def scan_levels(tree: Any, rule: Any, thread: Any, which: Any, size: Any, total: Any, left: Any, bounds: Any) -> Any:
+def scan_categories(tree: Any, rule: Any, thread: Any, which: Any, size: Any, total: Any, left: Any, bounds: Any) -> Any:
     """Best set of levels: score, how many levels, where missing values go; the set is written to the found sets.
 
     With one number for each level, its mean gradient or its share of a class, the best set is a prefix in that order (Fisher 1958).
@@ -337,8 +337,8 @@ def find_split(tree: Any, rule: Any, node: Any, side: Any, slot: Any, thread: An
     bounds = (constraints.low(tree, node), constraints.high(tree, node), np.float64(common.direction_of(tree, feature)))
     sets = common.found_sets(tree)[which]
     if common.is_category_of(tree, feature):
-        size = gather_levels(tree, rule, pairs, begin, end, memory.levels(tree)[256 * thread : 256 * thread + 256])
-        score, place, missing = scan_levels(tree, rule, thread, which, size, total, left, bounds)
+        size = gather_categories(tree, rule, pairs, begin, end, memory.levels(tree)[256 * thread : 256 * thread + 256])
+        score, place, missing = scan_categories(tree, rule, thread, which, size, total, left, bounds)
         found.set_bin(tree, which, 0)
     else:
         sets = sets[:0]

@@ -8,9 +8,10 @@ from woodwind.kernels.exact import memory
 from woodwind.kernels.exact.memory import ENTROPY, GAIN_RATIO, NEWTON, T_CLASSES, T_COUNT, T_GRADIENT, T_HESSIAN
 from woodwind.kernels.exact.score import bits_of, own_score
 from woodwind.kernels.runtime.jit import inner
-from woodwind.kernels.runtime.keys import FIRST_LEVEL, hashed, keep_some
+from woodwind.kernels.runtime.keys import keep_some
 from woodwind.kernels.tree import category_sets, constraints, counters, found, nodes, queue
 from woodwind.kernels.tree import memory as common
+from woodwind.kernels.tree.candidates import keep_candidates
 from woodwind.kernels.tree.layout import BEST_FIRST, DEEP_FIRST, NOTHING
 
 U = np.uint64
@@ -72,14 +73,7 @@ def draw_slots(tree: Any, rule: Any, node: Any, out: Any) -> Any:
     count = len(memory.features(tree))
     for k in range(count):
         out[k] = k
-    count = keep_some(out, count, rule.level_candidates, hashed(rule.seed, FIRST_LEVEL + nodes.depth(tree, node)))
-    if rule.grouped:
-        kept = 0
-        for k in range(count):
-            if constraints.may_use(tree, node, memory.feature_of(tree, out[k])):
-                out[kept] = out[k]
-                kept += 1
-        count = kept
+    count = keep_candidates(tree, rule, node, out, count, memory.features(tree))
     if rule.n_candidates >= count:
         return count, count
     keep_some(out, count, count - 1 if rule.patient else rule.n_candidates, nodes.key(tree, node))

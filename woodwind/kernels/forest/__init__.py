@@ -2,9 +2,9 @@
 
 Start with the slow twin, `woodwind/testing/naive_grove.py`; then `loop`.
 
-    memory          the arrays that a tree is grown in, and the numbers of one growth
+    memory, layout  the arrays that a tree is grown in, and the numbers of one growth
     loop            the loop, and the split of a node
-    nodes           nodes, their rows, and which is next
+    nodes           nodes and their rows
     order           the rows of a node in the order of a feature;   sort   how they are sorted
     find_splits     the best split by one feature;   score   how good a split is;   best   the best so far
     random_splits   one random threshold (extra-trees)

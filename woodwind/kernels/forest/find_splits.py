@@ -65,7 +65,7 @@ def by_threshold(tree: Any, feature: Any, begin: Any, end: Any, total: Any, in_l
 
 
 @inner
-def level_keys(tree: Any, n: Any, turn: Any, key: Any) -> None:
+def set_category_keys(tree: Any, n: Any, turn: Any, key: Any) -> None:
     """What the n levels of `category_order` are put in order by: their mean, their share of a class, or at random one of two sides."""
     levels = memory.category_order(tree)
     cells = memory.cells(tree)
@@ -92,7 +92,7 @@ def level_keys(tree: Any, n: Any, turn: Any, key: Any) -> None:
 
 
 @inner
-def items_of_levels(tree: Any, n: Any) -> Any:
+def items_of_categories(tree: Any, n: Any) -> Any:
     """Put n levels in the order of their keys, and their sums into items; returns how many."""
     levels = memory.category_order(tree)
     keys = memory.category_keys(tree)
@@ -162,8 +162,8 @@ def by_categories(tree: Any, feature: Any, begin: Any, end: Any, total: Any, key
             n += np.int64(rows > 0)
         if n < 2:
             return
-        level_keys(tree, n, turn, key)
-        size = items_of_levels(tree, n)
+        set_category_keys(tree, n, turn, key)
+        size = items_of_categories(tree, n)
         score, where = scan_items(tree, size - 1, 0, 0, total)
         if where >= 0 and score > best.score(tree):
             missing = keep_set(tree, n, memory.items(tree)[where])

@@ -62,7 +62,7 @@ BEST = LAYOUT.counters("best")  # int64[8]: see `best`
 BEST_VALUES = LAYOUT.counters("best_f", dtype=np.float64)  # float64[3]
 best_sets = LAYOUT.matrix("best_set", np.uint64)[0]  # uint64[2, 8]: categories that go left and right: of the candidate, and of the best
 _, curve = LAYOUT.matrix("curve", np.float64)  # float64[3, most]: scores of cuts, or the numbers of a node
-_, _, curve_bits = LAYOUT.seen_as("curve", np.int64)
+curve_bits = LAYOUT.seen_as("curve", np.int64)[1]
 lane_rows = LAYOUT.array("lane_rows", np.int32)  # int32[3 * 64]: codes of few rows, (second class << 16) + times of each, and sums of these
 
 # Nodes: columns behind those of all engines.

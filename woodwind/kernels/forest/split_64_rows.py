@@ -1,4 +1,4 @@
-"""Up to 64 rows of two classes that weigh one, judged without putting them in order.
+"""Up to 64 rows of two classes that weigh one, split without putting them in order.
 
 Each row is a candidate for the last one that goes left, and has a lane of its own, in which the rows are summed whose code is not above its
 own: 64 sums go side by side, so that a row takes as long as one.

@@ -1,4 +1,4 @@
-"""A few rows judged by all features at once, side by side, without putting them in order.
+"""A few rows split by all features at once, side by side, without putting them in order.
 
 Half of the nodes of a full tree have three to eight rows. Each row is a candidate for the last one that goes left, and what goes left with
 it is summed by comparing it with all others: n * n comparisons, but of eight features to an instruction.
@@ -19,7 +19,7 @@ from woodwind.kernels.tree.layout import STOP
 U = np.uint64
 ONE = np.uint64(1)
 
-# Rows that are judged in this way.
+# Rows that are split in this way.
 MOST_ROWS = 8
 
 

@@ -27,29 +27,51 @@ from woodwind.kernels.histogram.scan import (
     leaf_value,
     occupied_bins,
     occupied_wide,
-    order_levels,
+    order_categories,
     running_sums,
     score_of,
     unpack_sums,
 )
 from woodwind.kernels.histogram.scan_float32 import best_cut, gradient_of, hessian_of
 from woodwind.kernels.runtime.jit import inlined, inner
+from woodwind.kernels.runtime.keys import keep_some, put_in_order
 from woodwind.kernels.tree import memory as common
+from woodwind.kernels.tree import nodes
+from woodwind.kernels.tree.candidates import keep_candidates
 from woodwind.kernels.tree.layout import LEFT, RIGHT
 
 U = np.uint64
 ALMOST = 1.0 - 1e-12  # a score is found from a gain but for rounding
 
 
+@inner
+def draw_features(tree: Any, rule: Any, node: Any, out: Any) -> Any:
+    """Write the features that a node may be split by to out, ascending; returns how many.
+
+    First those of the tree, then a draw for the level, then those that interaction constraints leave, then a draw for the node.
+    """
+    count = 0
+    for f in range(rule.n_features):
+        if memory.is_allowed(tree, f):
+            out[count] = f
+            count += 1
+    if rule.n_candidates == rule.n_features and rule.level_candidates == rule.n_features and not rule.grouped:
+        return count
+    count = keep_candidates(tree, rule, node, out, count, None)
+    count = keep_some(out, count, rule.n_candidates, nodes.key(tree, node))
+    put_in_order(out, 0, count)
+    return count
+
+
 @inlined
 def is_free(rule: Any, layout: Any, counts: Any) -> Any:
-    """Whether a node is judged from packed sums alone: nothing holds the values back, and nothing has to be counted beside them."""
+    """Whether a split is found from packed sums alone: nothing holds the values back, and nothing has to be counted beside them."""
     return rule.l1 == 0.0 and not rule.bounded and layout != WIDE2 and (layout == PACKED3 or len(counts) == 0)
 
 
 @inlined
 def takes_whole(tree: Any, rule: Any, layout: Any, counts: Any, feature: Any) -> Any:
-    """Whether all bins of a feature are taken: picking out the occupied ones would cost more than judging the others."""
+    """Whether all bins of a feature are taken: picking out the occupied ones would cost more than scoring the others."""
     return is_free(rule, layout, counts) and common.is_category(tree)[feature] == 0
 
 
@@ -79,7 +101,7 @@ def node_bins(tree: Any, rule: Any, feature: Any, place: Any, thread: Any) -> An
         k = occupied_bins(table, start, n_bins, bins[B_CELL], bins[B_CODE], 0, 0)
         size = occupied_bins(table, missing, 1, bins[B_CELL], bins[B_CODE], rule.width - 1, k)
     if common.is_category(tree)[feature]:
-        order_levels(bins, size, layout, (gradient_unit, hessian_unit), rule.category_smooth, curves[S_KEY])
+        order_categories(bins, size, layout, (gradient_unit, hessian_unit), rule.category_smooth, curves[S_KEY])
     n = UNKNOWN
     g = np.int64(0)
     h = np.int64(0)
@@ -234,7 +256,7 @@ def scan_feature(tree: Any, rule: Any, feature: Any, place: Any, bounds: Any, th
 
 
 @inner
-def left_levels(tree: Any, rule: Any, feature: Any, place: Any, count: Any, thread: Any, out: Any) -> Any:
+def left_categories(tree: Any, rule: Any, feature: Any, place: Any, count: Any, thread: Any, out: Any) -> Any:
     """Set the bits of the first count + 1 levels of the node's order in out (4 words); says on which side missing is."""
     size, _present, _total = node_bins(tree, rule, feature, place, thread)
     codes = memory.all_bins(tree)[BIN_ROWS * thread + B_CODE]

@@ -21,7 +21,7 @@ HESSIAN_SHIFT_PACKED3 = 18  # or the upper 12, where a count has to fit as well
 
 
 class Rule(NamedTuple):
-    """The numbers that judge a split and end the growth, and the size of the table."""
+    """The numbers that score a split and end the growth, and the size of the table."""
 
     capacity: int  # of each of the two buffers of rows
     n_features: int

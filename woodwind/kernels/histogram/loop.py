@@ -1,12 +1,12 @@
 """A whole tree in one compiled call, by any number of threads.
 
-    root: sum, judge
-    then: choose a batch, split its rows, sum and judge the children, commit what is certain; until the tree is finished
+    root: build the histogram, find the split
+    then: choose a batch, partition its rows, build the histograms of the children, find their splits, commit what is certain;
+    until the tree is finished
 
-Each of these is a phase of tasks (kernels/histogram/tasks.py) that all threads share (kernels/runtime/team.py). Between phases one thread,
-the leader, takes every decision from finished sums: `plan` looks at what the last phase has done and writes the tasks of the next.
-Sums are integers and splits are committed in exact order (kernels/histogram/frontier.py), so the tree has the same bits for any
-number of threads.
+Each of these is a phase of `tasks` that all threads share (`runtime/team`); what a task does is in `verbs`. Between phases one thread, the
+leader, takes every decision from finished sums: `plan` looks at what the last phase has done and writes the tasks of the next (`schedule`).
+Sums are integers and splits are committed in exact order (`frontier`), so the tree has the same bits for any number of threads.
 """
 
 from typing import Any
@@ -19,16 +19,18 @@ from woodwind.kernels.histogram.frontier import (
     commit,
 )
 from woodwind.kernels.histogram.multi_output import do_build_lanes, do_find_lanes
-from woodwind.kernels.histogram.schedule_histograms import (
+from woodwind.kernels.histogram.schedule import (
     accept,
-    plan_alone,
-    plan_judging,
-    plan_pair,
-    plan_sums,
+    accept_splits,
+    make_children,
     release_parents,
-    take_judgement,
+    schedule_alone,
+    schedule_building,
+    schedule_finding,
+    schedule_pair,
+    schedule_partition,
+    schedule_placing,
 )
-from woodwind.kernels.histogram.schedule_partition import make_children, plan_places, plan_split
 from woodwind.kernels.histogram.slots import free_all
 from woodwind.kernels.histogram.symmetric import accept_shared, do_find_shared, level_of
 from woodwind.kernels.histogram.verbs import can_split, do_build, do_collect, do_find, do_partition
@@ -42,13 +44,13 @@ COLLECT_ROWS = 16384
 
 # States: what was done last.
 FRESH = 0
-SUMMED = 1
-JUDGED = 2
-SPLIT_DONE = 3
+BUILT = 1
+FOUND = 2
+PARTITIONED = 3
 PLACED = 4
 RECOUNTED = 5
 COLLECTED = 6
-SHARED = 7
+FOUND_SHARED = 7
 
 
 @inner
@@ -66,11 +68,11 @@ def begin_tree(tree: Any, rule: Any, n_rows: Any) -> None:
 
 
 @inner
-def plan_children(tree: Any, rule: Any, size: Any) -> Any:
-    """Children for the nodes of the batch whose split leaves enough rows on both sides; the others are judged again.
+def schedule_children(tree: Any, rule: Any, size: Any) -> Any:
+    """Children for the nodes of the batch whose split leaves enough rows on both sides; the splits of the others are looked for again.
 
     Histograms of large nodes hold no counts (`build_histograms`), so a split may turn out to leave too few rows on one side.
-    Returns the number of tasks that count and judge such nodes.
+    Returns the number of tasks that count the rows of such nodes.
     """
     memory.set_n_pairs(tree, 0)
     memory.set_n_recounted(tree, 0)
@@ -79,14 +81,14 @@ def plan_children(tree: Any, rule: Any, size: Any) -> Any:
         left = memory.rows_left(tree, place)
         if rule.order == SYMMETRIC or min(left, nodes.n_rows(tree, node) - left) >= rule.min_rows:
             make_children(tree, rule, place)
-            plan_pair(tree, rule, node)
+            schedule_pair(tree, rule, node)
             continue
         memory.set_n_prepared(tree, memory.n_prepared(tree) - 1)
         again = memory.n_recounted(tree)
         if again == len(memory.partial_histograms(tree)) or memory.slot(tree, node) < 0:
-            # No room to count in now, or its histogram is gone: it is summed again, then judged with its neighbours.
+            # No room to count in now, or its histogram is gone: it is built again, with those of its neighbours.
             nodes.set_feature(tree, node, NOTHING)
-            plan_alone(tree, rule, node)
+            schedule_alone(tree, rule, node)
             continue
         tasks.set_what(tree, again, node)
         tasks.set_begin(tree, again, 0)
@@ -97,8 +99,8 @@ def plan_children(tree: Any, rule: Any, size: Any) -> Any:
 
 
 @inner
-def plan_sharing(tree: Any, rule: Any, threads: Any) -> Any:
-    """Tasks that judge one split for a whole level, in blocks of features."""
+def schedule_finding_shared(tree: Any, rule: Any, threads: Any) -> Any:
+    """Tasks that find one split for a whole level, in blocks of features."""
     blocks = max(1, min(4 * threads, rule.n_features)) if threads > 1 else 1
     for b in range(blocks):
         tasks.set_begin(tree, b, rule.n_features * b // blocks)
@@ -107,38 +109,38 @@ def plan_sharing(tree: Any, rule: Any, threads: Any) -> Any:
 
 
 @inner
-def plan_batch(tree: Any, rule: Any, threads: Any) -> Any:
-    """Commit what is certain; then split the rows of the next batch, or collect the leaves of the finished tree."""
+def schedule_batch(tree: Any, rule: Any, threads: Any) -> Any:
+    """Commit what is certain; then partition the rows of the next batch, or collect the leaves of the finished tree."""
     if memory.n_committed(tree) == 0:
         become_leaf(tree, rule, 0)
     if commit(tree, rule):
         memory.set_state(tree, COLLECTED)
-        return tasks.COLLECT, plan_collecting(tree)
+        return tasks.COLLECT, schedule_collecting(tree)
     # Best first, preparing many at a time prepares many in vain.
     most = len(memory.batch(tree))
     if rule.order == BEST_FIRST:
         most = 1 if threads == 1 else 2 * threads
     size = choose_batch(tree, rule, most)
     memory.set_batch_size(tree, size)
-    memory.set_state(tree, SPLIT_DONE)
-    return tasks.PARTITION, plan_split(tree, rule, size)
+    memory.set_state(tree, PARTITIONED)
+    return tasks.PARTITION, schedule_partition(tree, rule, size)
 
 
 @inner
-def plan_level(tree: Any, rule: Any, threads: Any) -> Any:
-    """A level is judged when all of its nodes have their histograms: until then, go on splitting the level above."""
+def schedule_level(tree: Any, rule: Any, threads: Any) -> Any:
+    """The split of a level is looked for when all of its nodes have their histograms: until then, go on splitting the level above."""
     release_parents(tree)
     if memory.n_open(tree) > 0:
         size = choose_batch(tree, rule, len(memory.batch(tree)))
         memory.set_batch_size(tree, size)
-        memory.set_state(tree, SPLIT_DONE)
-        return tasks.PARTITION, plan_split(tree, rule, size)
-    memory.set_state(tree, SHARED)
-    return tasks.FIND_SHARED, plan_sharing(tree, rule, threads) if level_of(tree) < rule.max_depth else 0
+        memory.set_state(tree, PARTITIONED)
+        return tasks.PARTITION, schedule_partition(tree, rule, size)
+    memory.set_state(tree, FOUND_SHARED)
+    return tasks.FIND_SHARED, schedule_finding_shared(tree, rule, threads) if level_of(tree) < rule.max_depth else 0
 
 
 @inner
-def plan_collecting(tree: Any) -> Any:
+def schedule_collecting(tree: Any) -> Any:
     """Tasks that note the leaf of every row. Nodes prepared in vain belong to the leaf that they are part of."""
     n_tasks = 0
     for node in range(counters.n_nodes(tree)):
@@ -157,7 +159,7 @@ def plan_collecting(tree: Any) -> Any:
 
 
 @inner
-def take_sums(tree: Any, n_tasks: Any) -> None:
+def write_finished(tree: Any, n_tasks: Any) -> None:
     """Write the finished tree: its nodes by number, and the unrounded sums of all of them."""
     size = memory.n_committed(tree)
     for node in range(counters.n_nodes(tree)):
@@ -203,33 +205,33 @@ def plan(tree: Any, rule: Any, n_rows: Any, threads: Any, shared: Any) -> Any:
         if state == FRESH:
             begin_tree(tree, rule, n_rows)
             if can_split(tree, rule, 0):
-                plan_alone(tree, rule, 0)
+                schedule_alone(tree, rule, 0)
             elif rule.in_order:
                 fill_in_order(tree, 0, n_rows)  # what would have been done when it is summed
             kind = tasks.BUILD
-            n_tasks = plan_sums(tree, threads)
-            memory.set_state(tree, SUMMED)
-        elif state == SUMMED:
+            n_tasks = schedule_building(tree, threads)
+            memory.set_state(tree, BUILT)
+        elif state == BUILT:
             kind = tasks.FIND
-            n_tasks = plan_judging(tree, rule, threads)
-            memory.set_state(tree, JUDGED)
-        elif state == JUDGED and rule.order == SYMMETRIC:
+            n_tasks = schedule_finding(tree, rule, threads)
+            memory.set_state(tree, FOUND)
+        elif state == FOUND and rule.order == SYMMETRIC:
             if shared is not None:
-                kind, n_tasks = plan_level(tree, rule, threads)
-        elif state == JUDGED:
-            take_judgement(tree, rule)
-            kind, n_tasks = plan_batch(tree, rule, threads)
-        elif state == SHARED:
+                kind, n_tasks = schedule_level(tree, rule, threads)
+        elif state == FOUND:
+            accept_splits(tree, rule)
+            kind, n_tasks = schedule_batch(tree, rule, threads)
+        elif state == FOUND_SHARED:
             if shared is not None:
                 accept_shared(tree, rule, memory.n_tasks(tree))
-                kind, n_tasks = plan_batch(tree, rule, threads)
-        elif state == SPLIT_DONE:
+                kind, n_tasks = schedule_batch(tree, rule, threads)
+        elif state == PARTITIONED:
             kind = tasks.PLACE
-            n_tasks = plan_places(tree, rule, memory.batch_size(tree), memory.n_tasks(tree))
+            n_tasks = schedule_placing(tree, rule, memory.batch_size(tree), memory.n_tasks(tree))
             memory.set_state(tree, PLACED)
         elif state == PLACED:
             kind = tasks.RECOUNT
-            n_tasks = plan_children(tree, rule, memory.batch_size(tree))
+            n_tasks = schedule_children(tree, rule, memory.batch_size(tree))
             memory.set_state(tree, RECOUNTED)
         elif state == RECOUNTED:
             for t in range(memory.n_recounted(tree)):
@@ -237,10 +239,10 @@ def plan(tree: Any, rule: Any, n_rows: Any, threads: Any, shared: Any) -> Any:
             if memory.n_recounted(tree) > 0:
                 queue.rebuild(tree)
             kind = tasks.BUILD
-            n_tasks = plan_sums(tree, threads)
-            memory.set_state(tree, SUMMED)
+            n_tasks = schedule_building(tree, threads)
+            memory.set_state(tree, BUILT)
         else:
-            take_sums(tree, memory.n_tasks(tree))
+            write_finished(tree, memory.n_tasks(tree))
             return 0, 0
         memory.set_n_tasks(tree, n_tasks)
         if n_tasks > 0:

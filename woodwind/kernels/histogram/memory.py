@@ -38,7 +38,7 @@ sides = LAYOUT.array("sides", np.uint8)  # uint8[capacity]: for each place of a 
 # Rows as lists, where most codes are their column's commonest one: see `sparse_rows`.
 entries_at = LAYOUT.array("entries_at", np.int64)  # int64[n]: where the list of each row begins and how long it is
 entry_cells = LAYOUT.array("entry_cells", np.int32)  # int32 or uint16: its cells
-short_entry_cells, _, _ = LAYOUT.seen_as("entry_cells", np.uint16)
+short_entry_cells = LAYOUT.seen_as("entry_cells", np.uint16)[0]
 commonest_cells = LAYOUT.array("commonest", np.int64)  # int64[F]: the cell of the commonest code of each column
 row_names = LAYOUT.array("row_names", np.int32)  # int32[n]: the number of each row outside
 
@@ -64,12 +64,12 @@ all_codes_met, is_met, set_is_met = LAYOUT.cells("codes_met", np.uint8)  # uint8
 all_seen, is_seen, _ = LAYOUT.cells("seen", np.uint8)  # uint8[tasks, 256]: the same for each block of rows
 
 # Histograms.
-histograms, _ = LAYOUT.matrix("tables", np.int64)  # int64[slots, cells]: packed
-_, _, lane_histogram = LAYOUT.seen_as("tables", np.int32)  # int32[slots, cells * lanes]
-wide_histograms, _ = LAYOUT.matrix("wide", np.int64)  # int64[wide slots, 2 * cells]
+histograms = LAYOUT.matrix("tables", np.int64)[0]  # int64[slots, cells]: packed
+lane_histogram = LAYOUT.seen_as("tables", np.int32)[1]  # int32[slots, cells * lanes]
+wide_histograms = LAYOUT.matrix("wide", np.int64)[0]  # int64[wide slots, 2 * cells]
 histogram_in = LAYOUT.row_of_either("tables", "wide", np.int64)  # (tree, whether it is wide, slot)
 partial_histograms, partial_histogram = LAYOUT.matrix("parts", np.int64)  # int64[parts, (2 *) cells]: of parts of a node's rows
-_, _, partial_lane_histogram = LAYOUT.seen_as("parts", np.int32)
+partial_lane_histogram = LAYOUT.seen_as("parts", np.int32)[1]
 _, free_slot, set_free_slot = LAYOUT.items("free", np.int64)  # int64[slots + wide slots]
 
 # How the codes of a row are added: see `build_histograms` and woodwind/tree/shared_bytes.py.

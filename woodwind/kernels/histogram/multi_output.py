@@ -4,7 +4,7 @@ A row has `lanes` int32 statistics: K gradients, one hessian that all outputs sh
 of four. A cell of a histogram has as many, so that a row is added to it by a few vector instructions.
 The gain is the sum over the outputs of the gain of each, with the shared hessian (docs/algorithms/gradient-boosting.md).
 
-Everything else is as for one output: kernels/histogram/loop.py plans, kernels/histogram/tasks.py splits and collects.
+Everything else is as for one output: the same loop, the same schedule, the same partition of rows.
 """
 
 from typing import Any
@@ -13,7 +13,7 @@ import numpy as np
 
 from woodwind.kernels.histogram import memory, pairs, tasks
 from woodwind.kernels.histogram.build_histograms import BLOCK_ROWS, BLOCK_WORDS
-from woodwind.kernels.histogram.candidates import draw_features
+from woodwind.kernels.histogram.find_splits import draw_features
 from woodwind.kernels.histogram.scan import (
     B_CODE,
     B_PLACE,
@@ -155,7 +155,7 @@ def complete_lanes(tree: Any, rule: Any, pair: Any, first: Any, past: Any) -> No
 
 
 @inner
-def order_by_class(table: Any, start: Any, size: Any, rule: Any, codes: Any, places: Any, keys: Any) -> None:
+def order_by_output(table: Any, start: Any, size: Any, rule: Any, codes: Any, places: Any, keys: Any) -> None:
     """Sort the levels codes[:size] by the mean gradient of the output that tells them apart best."""
     lanes = rule.lanes
     outputs = rule.outputs
@@ -187,7 +187,7 @@ def missing_place(tree: Any, feature: Any) -> Any:
 
 
 @inlined
-def level_order(tree: Any, rule: Any, table: Any, feature: Any, thread: Any) -> Any:
+def bins_in_order(tree: Any, rule: Any, table: Any, feature: Any, thread: Any) -> Any:
     """Codes of the occupied bins of a feature, in the order in which they may be cut; how many, and how many not missing."""
     bins = memory.all_bins(tree)[BIN_ROWS * thread : BIN_ROWS * thread + BIN_ROWS]
     codes = bins[B_CODE]
@@ -203,7 +203,7 @@ def level_order(tree: Any, rule: Any, table: Any, feature: Any, thread: Any) -> 
     size = k + np.int64(table[start + missing * lanes + count] != 0)
     if common.is_category(tree)[feature]:
         keys = memory.all_curves(tree)[CURVE_ROWS * thread + S_KEY]
-        order_by_class(table, start, size, rule, codes, bins[B_PLACE], keys)
+        order_by_output(table, start, size, rule, codes, bins[B_PLACE], keys)
     return size, k
 
 
@@ -258,7 +258,7 @@ def gains_lanes(rule: Any, l2: Any, size: Any, last: Any, curves: Any) -> None:
 @inlined
 def scan_lanes(tree: Any, rule: Any, table: Any, feature: Any, thread: Any) -> Any:
     """Best split of a node by one feature: gain, bin, side of missing values."""
-    size, present = level_order(tree, rule, table, feature, thread)
+    size, present = bins_in_order(tree, rule, table, feature, thread)
     codes = memory.all_bins(tree)[BIN_ROWS * thread + B_CODE]
     curves = memory.all_curves(tree)[CURVE_ROWS * thread : CURVE_ROWS * thread + CURVE_ROWS]
     bits = memory.curve_bits(tree, CURVE_ROWS * thread + S_GAIN)
@@ -310,7 +310,7 @@ def find_split_lanes(tree: Any, rule: Any, node: Any, first: Any, past: Any, thr
     f = found.feature(tree, out)
     if f >= 0 and common.is_category(tree)[f]:
         goes_left = common.found_sets(tree)[out]
-        size, _present = level_order(tree, rule, table, f, thread)
+        size, _present = bins_in_order(tree, rule, table, f, thread)
         codes = memory.all_bins(tree)[BIN_ROWS * thread + B_CODE]
         found.set_missing(tree, out, RIGHT)
         for word in range(4):

@@ -176,7 +176,7 @@ def sort_places(keys: Any, k: Any, places: Any) -> None:
 
 
 @inner
-def order_levels(bins: Any, k: Any, layout: Any, units: Any, smooth: Any, keys: Any) -> None:
+def order_categories(bins: Any, k: Any, layout: Any, units: Any, smooth: Any, keys: Any) -> None:
     """Sort k levels by mean gradient, smoothed; for one gradient the best set is then a prefix (Fisher 1958)."""
     for j in range(k):
         cell = bins[B_CELL, j]

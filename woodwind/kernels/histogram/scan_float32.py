@@ -1,7 +1,7 @@
 """The best cut of a node by one feature, from packed running sums: scores in 32 bits point to the few cuts worth 64.
 
 Half the width is twice the cuts in one vector instruction. The sums themselves are integers and are subtracted as such,
-so that a score in float32 is wrong by a few roundings at most; every cut that might still be the best is judged again in
+so that a score in float32 is wrong by a few roundings at most; every cut that might still be the best is scored again in
 float64, and the outcome is the same as if all of them had been.
 """
 

@@ -131,9 +131,9 @@ def reweigh(words: Any, label: Any, count: Any, vote: Any, begin: Any, end: Any,
     for i in range(begin, end):
         code = np.int64((words[i] >> shift) & np.uint64(255))
         goes_left = vote.missing_left == 1 if code == vote.missing_code else code <= vote.bin
-        said = vote.left if goes_left else vote.right
+        predicted = vote.left if goes_left else vote.right
         # Weights add up to one; that of a row which counts for none could grow beyond.
-        value = min(max(weight[i] * (vote.if_right if said == label[i] else vote.if_wrong), vote.least), 1.0)
+        value = min(max(weight[i] * (vote.if_right if predicted == label[i] else vote.if_wrong), vote.least), 1.0)
         weight[i] = value
         whole = np.int64(value * vote.scale + 0.5)
         if count is not None:

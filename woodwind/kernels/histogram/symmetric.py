@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from woodwind.kernels.histogram import memory, tasks
-from woodwind.kernels.histogram.candidates import draw_features
+from woodwind.kernels.histogram.find_splits import draw_features
 from woodwind.kernels.histogram.frontier import open_node
 from woodwind.kernels.histogram.layout import PACKED2, PACKED3, WIDE2
 from woodwind.kernels.histogram.scan import (
@@ -38,7 +38,7 @@ S_MISSING_LEFT = 3  # ... and to the left
 
 @inner
 def level_of(tree: Any) -> Any:
-    """Depth of the newest node: that of the level which is judged."""
+    """Depth of the newest node: that of the level whose split is looked for."""
     return nodes.depth(tree, counters.n_nodes(tree) - 1)
 
 

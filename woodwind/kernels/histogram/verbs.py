@@ -9,8 +9,7 @@ import numpy as np
 
 from woodwind.kernels.histogram import memory, pairs, tasks
 from woodwind.kernels.histogram.build_histograms import accumulate, count_rows, fill_in_order, subtract
-from woodwind.kernels.histogram.candidates import draw_features
-from woodwind.kernels.histogram.find_splits import left_levels, scan_feature
+from woodwind.kernels.histogram.find_splits import draw_features, left_categories, scan_feature
 from woodwind.kernels.histogram.layout import WIDE2
 from woodwind.kernels.histogram.packed_row import whole_gradient, whole_hessian
 from woodwind.kernels.histogram.partition_rows import AHEAD, count_left, place_rows, split_rows
@@ -124,7 +123,7 @@ def find_split(tree: Any, rule: Any, node: Any, first: Any, past: Any, counts: A
     f = found.feature(tree, out)
     if f >= 0 and common.is_category_of(tree, f):
         goes_left = common.found_sets(tree)[out]
-        found.set_missing(tree, out, left_levels(tree, rule, f, place, found.bin(tree, out), thread, goes_left))
+        found.set_missing(tree, out, left_categories(tree, rule, f, place, found.bin(tree, out), thread, goes_left))
 
 
 @inner

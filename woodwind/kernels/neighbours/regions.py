@@ -24,9 +24,9 @@ def count_hits(hits: Any, rows: Any, out: Any) -> None:
             hit = hits[rows[q, j]]
             for i in range(counts.shape[0]):
                 counts[i] += np.int32(hit[i])
-        said = out[q]
+        predicted = out[q]
         for i in range(counts.shape[0]):
-            said[i] = counts[i]
+            predicted[i] = counts[i]
 
 
 @kernel
@@ -44,9 +44,9 @@ def unbroken_hits(hits: Any, rows: Any, out: Any) -> None:
             for i in range(counts.shape[0]):
                 alive[i] &= np.int32(hit[i])
                 counts[i] += alive[i]
-        said = out[q]
+        predicted = out[q]
         for i in range(counts.shape[0]):
-            said[i] = counts[i]
+            predicted[i] = counts[i]
 
 
 @kernel
@@ -82,9 +82,9 @@ def add_votes(votes: Any, weights: Any, out: Any) -> None:
         for label in range(0, n_classes, 2):
             one = other = 0.0
             for i in range(vote.shape[0]):
-                said, counts = vote[i], np.float64(weight[i])  # read whatever was said: what cannot be foreseen must not be a branch
-                one += counts if said == label else 0.0
-                other += counts if said == label + 1 else 0.0
+                predicted, counts = vote[i], np.float64(weight[i])  # read in any case: what cannot be foreseen must not be a branch
+                one += counts if predicted == label else 0.0
+                other += counts if predicted == label + 1 else 0.0
             total[label] = one
             if label + 1 < n_classes:
                 total[label + 1] = other
@@ -115,7 +115,7 @@ def meta_odds(codes: Any, near: Any, like: Any, shares: Any, places: Any, accura
     counts = np.empty(n_members, np.int32)
     edges = sure[0, : sure.shape[1] - 1]
     for q in range(near.shape[0]):
-        odds, said = out[q], shares[q]
+        odds, predicted = out[q], shares[q]
         counts[:] = 0
         odds[:] = 0.0
         for j in range(k + like.shape[1]):
@@ -127,7 +127,7 @@ def meta_odds(codes: Any, near: Any, like: Any, shares: Any, places: Any, accura
                 counts[i] += hit * counted
                 odds[i] += of_hit * hit + of_step * (np.int32(code[i]) & np.int32(15))
         for i in range(n_members):
-            largest = said[i, 0]
-            for c in range(1, said.shape[1]):
-                largest = max(largest, said[i, c])
+            largest = predicted[i, 0]
+            for c in range(1, predicted.shape[1]):
+                largest = max(largest, predicted[i, c])
             odds[i] += accuracy[counts[i]] + sure[1, step_of(largest, edges)]

@@ -106,7 +106,7 @@ def inlined(function: F) -> F:
     """As `inner`, for what is called some thousand times per tree: never called, but made part of whatever calls it.
 
     An array is seven arguments and a `Rule` some thirty, all of them copied at every call of a function that the compiler finds
-    too long to inline: half of the time of judging a short feature.
+    too long to inline: half of the time of finding the split of a short feature.
     """
     return _for_linking(function, forceinline=True)
 

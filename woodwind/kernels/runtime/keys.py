@@ -36,7 +36,7 @@ def keep_some(items: Any, count: Any, most: Any, key: Any) -> Any:
 def put_in_order(items: Any, begin: Any, count: Any) -> None:
     """Put items[begin : begin + count] in ascending order: by insertion, of many at falling distances first (Shell 1959).
 
-    Plain insertion moves each past half of those before it: of 8,000 features, that took ten times as long as to judge them.
+    Plain insertion moves each past half of those before it: of 8,000 features, that took ten times as long as to find their splits.
     """
     gap = 1
     while gap < count // 9:

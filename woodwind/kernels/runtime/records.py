@@ -239,7 +239,7 @@ else:
 
     def _item(entry: int, dtype: type) -> tuple[ItemGetter, ItemSetter]:
         item = _item_type(dtype)
-        read, write = _access(entry, dtype, lambda *given: _given(*given, 1))
+        read, write = _access(entry, dtype, lambda context, builder, signature, args: _given(context, builder, signature, args, 1))
 
         @intrinsic
         def get(_typing: Any, tree: Any, place: Any) -> Any:
@@ -277,7 +277,9 @@ else:
 
     def _cell(entry: int, dtype: type) -> tuple[Any, Any]:
         item = _item_type(dtype)
-        read, write = _access(entry, dtype, _in_row(entry, lambda *given: _given(*given, 2)))
+        read, write = _access(
+            entry, dtype, _in_row(entry, lambda context, builder, signature, args: _given(context, builder, signature, args, 2))
+        )
 
         @intrinsic
         def get(_typing: Any, tree: Any, row: Any, column: Any) -> Any:
@@ -320,7 +322,7 @@ class Table:
     def __init__(self, entry: int, dtype: type, shared: "Table | None" = None) -> None:
         self._entry, self._dtype = entry, dtype
         self.at: dict[str, int] = {} if shared is None else dict(shared.at)  # for Python: the place of each column
-        self.row = _row(entry, dtype) if shared is None else shared.row
+        self.row: ItemGetter = _row(entry, dtype) if shared is None else shared.row
 
     @property
     def width(self) -> int:
@@ -343,7 +345,7 @@ class Counters:
     def __init__(self, entry: int, dtype: type, first: int, shared: "Counters | None" = None) -> None:
         self._entry, self._dtype, self._first = entry, dtype, first
         self.at: dict[str, int] = {} if shared is None else dict(shared.at)  # for Python: the place of each
-        self.all = _whole(entry, dtype, flat=True) if shared is None else shared.all
+        self.all: Getter = _whole(entry, dtype, flat=True) if shared is None else shared.all
 
     def counter(self, name: str) -> tuple[Getter, ItemGetter]:
         """The next number: what reads it, (tree), and what writes it, (tree, value)."""
@@ -397,10 +399,9 @@ class Layout:
         entry = self._next(name)
         return _whole(entry, dtype, flat=False), *_cell(entry, dtype)
 
-    def seen_as(self, name: str, dtype: type) -> tuple[Getter, Getter, ItemGetter]:
-        """An array that was declared, as if it had another type: flat, in rows, and one of its rows."""
-        entry = self.entries[name]
-        return _whole(entry, dtype, flat=True), _whole(entry, dtype, flat=False), _row(entry, dtype)
+    def seen_as(self, name: str, dtype: type) -> tuple[Getter, ItemGetter]:
+        """An array that was declared, as if it had another type: a flat array, and one of its rows."""
+        return _whole(self.entries[name], dtype, flat=True), _row(self.entries[name], dtype)
 
     def row_of_either(self, name: str, other: str, dtype: type) -> ItemSetter:
         """A row of one of two arrays that were declared: (tree, whether of the second, row). No function of a kernel could return it."""

@@ -1,4 +1,8 @@
-"""What the leader decides about judging: which histograms are summed, which are differences, and what was found."""
+"""What the leader decides between phases: how the work of a phase is cut into tasks, and what is made of the outcome.
+
+Of two children the histogram of the smaller is built, and that of the larger is the parent's minus it. Rows of large nodes are partitioned
+in blocks: they are counted first, then every block knows its places.
+"""
 
 from typing import Any
 
@@ -10,8 +14,9 @@ from woodwind.kernels.histogram.verbs import can_split
 from woodwind.kernels.runtime.jit import inner
 from woodwind.kernels.tree import category_sets, constraints, counters, found, nodes
 from woodwind.kernels.tree import memory as common
-from woodwind.kernels.tree.layout import NOTHING, SYMMETRIC
+from woodwind.kernels.tree.layout import LEFT, NOTHING, STOP, SYMMETRIC
 
+SPLIT_ROWS = 16384  # rows of one task of splitting, where a node has so many that it is split in blocks
 LEAST_PIECE = 2048  # rows that are worth a task of their own when summing
 
 
@@ -40,8 +45,8 @@ def accept(tree: Any, rule: Any, node: Any, which: Any) -> None:
 
 
 @inner
-def plan_alone(tree: Any, rule: Any, node: Any) -> None:
-    """An item of one node that is summed by itself."""
+def schedule_alone(tree: Any, rule: Any, node: Any) -> None:
+    """One node alone, whose histogram is built from its rows."""
     n_rows = nodes.n_rows(tree, node)
     parent = memory.parent(tree, node)
     # Differences from a large node have its layout: a child that is summed for want of one is rounded in the same way.
@@ -62,8 +67,8 @@ def plan_alone(tree: Any, rule: Any, node: Any) -> None:
 
 
 @inner
-def plan_pair(tree: Any, rule: Any, node: Any) -> None:
-    """Items for the children of a node: a pair where its histogram helps, else each alone."""
+def schedule_pair(tree: Any, rule: Any, node: Any) -> None:
+    """The children of a node: as a pair where its histogram helps, else each alone."""
     left = nodes.child(tree, node)
     right = left + 1
     # With one leaf to be had, one more split is all there will be.
@@ -79,7 +84,7 @@ def plan_pair(tree: Any, rule: Any, node: Any) -> None:
         forget_histogram(tree, node)
         for child in (small, large):
             if can_split(tree, rule, child):
-                plan_alone(tree, rule, child)
+                schedule_alone(tree, rule, child)
         return
     memory.set_slot(tree, node, NOTHING)
     for child in (small, large):
@@ -98,8 +103,8 @@ def plan_pair(tree: Any, rule: Any, node: Any) -> None:
 
 
 @inner
-def plan_sums(tree: Any, threads: Any) -> Any:
-    """Tasks that sum the smaller node of every item; one of many rows is summed in parts by several threads."""
+def schedule_building(tree: Any, threads: Any) -> Any:
+    """Tasks that build the histogram of the smaller node of every pair; one of many rows is built in parts by several threads."""
     n_items = memory.n_pairs(tree)
     total = 0
     for k in range(n_items):
@@ -128,8 +133,8 @@ def plan_sums(tree: Any, threads: Any) -> Any:
 
 
 @inner
-def plan_judging(tree: Any, rule: Any, threads: Any) -> Any:
-    """Tasks that judge the nodes of every item, in blocks of features where items are few."""
+def schedule_finding(tree: Any, rule: Any, threads: Any) -> Any:
+    """Tasks that find the splits of every pair, in blocks of features where pairs are few."""
     n_items = memory.n_pairs(tree)
     features = rule.n_features
     blocks = 1
@@ -145,8 +150,8 @@ def plan_judging(tree: Any, rule: Any, threads: Any) -> Any:
 
 
 @inner
-def take_judgement(tree: Any, rule: Any) -> None:
-    """Give every judged node the best of what the blocks of features found."""
+def accept_splits(tree: Any, rule: Any) -> None:
+    """Give every node the best of what the blocks of features found."""
     blocks = memory.n_blocks(tree)
     for k in range(memory.n_pairs(tree)):
         for which in range(2):
@@ -168,3 +173,90 @@ def release_parents(tree: Any) -> None:
         large = pairs.large(tree, k)
         if large >= 0 and pairs.parent_layout(tree, k) == WIDE2 and memory.layout(tree, large) != WIDE2:
             release(tree, pairs.parent_slot(tree, k), WIDE2)
+
+
+# Rows.
+
+
+@inner
+def schedule_partition(tree: Any, rule: Any, size: Any) -> Any:
+    """Tasks that partition the rows of every node of the batch; large ones in blocks, which are only counted at first."""
+    n_tasks = 0
+    for place in range(size):
+        node = memory.batch_node(tree, place)
+        goes = memory.all_goes_left(tree)[place]
+        row = nodes.category_set(tree, node)
+        goes[:] = 0
+        if row >= 0:
+            for code in range(rule.width):
+                memory.set_goes_left(tree, place, code, category_sets.is_left(tree, row, code))
+        else:
+            goes[: nodes.bin(tree, node) + 1] = 1
+        memory.set_goes_left(tree, place, rule.width - 1, 1 if nodes.missing(tree, node) == LEFT else 0)
+        begin = nodes.begin(tree, node)
+        end = nodes.end(tree, node)
+        step = SPLIT_ROWS if end - begin > 2 * SPLIT_ROWS else max(end - begin, 1)
+        for first in range(begin, end, step):
+            tasks.set_what(tree, n_tasks, place)
+            tasks.set_begin(tree, n_tasks, first)
+            tasks.set_end(tree, n_tasks, min(first + step, end))
+            tasks.set_low(tree, n_tasks, 0 if end - begin > 2 * SPLIT_ROWS else 1)
+            n_tasks += 1
+    return n_tasks
+
+
+@inner
+def schedule_placing(tree: Any, rule: Any, size: Any, n_tasks: Any) -> Any:
+    """Add up what the blocks counted, note which codes were met, and give every block of a large node its places."""
+    met = memory.all_codes_met(tree)
+    for place in range(size):
+        memory.set_rows_left(tree, place, 0)
+    met[:size, :] = 0
+    for t in range(n_tasks):
+        place = tasks.what(tree, t)
+        memory.set_rows_left(tree, place, memory.rows_left(tree, place) + tasks.out(tree, t))
+        for code in range(rule.width):
+            memory.set_is_met(tree, place, code, memory.is_met(tree, place, code) | memory.is_seen(tree, t, code))
+    placed = 0
+    before = NOTHING
+    low = 0
+    high = 0
+    for t in range(n_tasks):
+        if tasks.low(tree, t) != 0:
+            continue
+        place = tasks.what(tree, t)
+        if place != before:
+            low = nodes.begin(tree, memory.batch_node(tree, place))
+            high = low + memory.rows_left(tree, place)
+            before = place
+        left = tasks.out(tree, t)
+        begin = tasks.begin(tree, t)
+        end = tasks.end(tree, t)
+        tasks.set_what(tree, placed, place)
+        tasks.set_begin(tree, placed, begin)
+        tasks.set_end(tree, placed, end)
+        tasks.set_low(tree, placed, low)
+        tasks.set_high(tree, placed, high)
+        low += left
+        high += end - begin - left
+        placed += 1
+    return placed
+
+
+@inner
+def make_children(tree: Any, rule: Any, place: Any) -> None:
+    """Give a node whose rows are partitioned its two children, and note what its split has met."""
+    node = memory.batch_node(tree, place)
+    if memory.is_met(tree, place, rule.width - 1) == 0:
+        nodes.set_missing(tree, node, STOP)
+    if nodes.category_set(tree, node) >= 0:
+        for code in range(rule.width - 1):
+            if memory.is_met(tree, place, code) and not memory.goes_left(tree, place, code):
+                category_sets.put_right(tree, nodes.category_set(tree, node), code)
+    left = nodes.add_children(tree, node, nodes.begin(tree, node) + memory.rows_left(tree, place))
+    for child in range(left, left + 2):
+        memory.set_parent(tree, child, node)
+        memory.set_buffer(tree, child, 1 - memory.buffer(tree, node))
+        memory.set_slot(tree, child, NOTHING)
+        nodes.set_number(tree, child, NOTHING)
+    constraints.hand_down(tree, node)
