@@ -40,7 +40,7 @@ $(BENCH): $(STAMP)
 	@touch $@
 
 # Kernels are compiled for this processor once, before the demo, so that its minute is for training.
-$(WARM): $(STAMP) $(wildcard woodwind/kernels/*.py)
+$(WARM): $(STAMP) $(wildcard woodwind/kernels/*.py woodwind/kernels/*/*.py)
 	@echo "compiling the kernels for this processor, once"
 	@$(BIN)/woodwind warm --only-job
 	@touch $@

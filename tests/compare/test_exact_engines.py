@@ -15,7 +15,7 @@ from sklearn.ensemble import GradientBoostingRegressor as TheirRegressor
 from woodwind import DecisionTreeRegressor, GradientBoostingClassifier, GradientBoostingRegressor
 from woodwind.data.ranks import Ranks
 from woodwind.data.schema import Schema
-from woodwind.kernels.layout import LEFT
+from woodwind.kernels.tree.layout import LEFT
 from woodwind.losses import Absolute, Huber, Quantile
 from woodwind.tree.exact import ExactGrower
 from woodwind.tree.exact_cuts import thresholds

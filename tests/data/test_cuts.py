@@ -11,8 +11,8 @@ from woodwind.data import cuts as room
 from woodwind.data import tally as tally_room
 from woodwind.data.cuts import Cuts, round_down
 from woodwind.data.schema import Schema
-from woodwind.kernels.encode import encode_numbers, summarise, weigh
-from woodwind.kernels.tally import read_pages, tally
+from woodwind.kernels.binning.counting_sketch import read_pages, tally
+from woodwind.kernels.binning.encode import encode_numbers, summarise, weigh
 from woodwind.testing import naive_encode as slow
 
 doubles = st.floats(width=64)

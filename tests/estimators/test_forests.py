@@ -12,7 +12,7 @@ from woodwind import ExtraTreesClassifier, ExtraTreesRegressor, RandomForestClas
 from woodwind.base.errors import InterruptWarning, OutOfBagWarning
 from woodwind.ensemble.drawing import Drawing
 from woodwind.ensemble.forest import Growing
-from woodwind.kernels.grove_quantiles import shares_below
+from woodwind.kernels.predict.forest_quantiles import shares_below
 
 TOO_FEW = pytest.mark.filterwarnings("ignore:.*have no out-of-bag prediction")
 BOTH_TASKS = [RandomForestClassifier, RandomForestRegressor, ExtraTreesClassifier, ExtraTreesRegressor]

@@ -120,7 +120,7 @@ def test_rows_are_held_out_alike_for_any_type():
 @pytest.mark.compiled
 def test_kernels_are_compiled_for_one_type_of_two_classes():
     code = (
-        "import numpy as np, woodwind; from woodwind.kernels.derivatives import derivatives, loss_sums, quantise;"
+        "import numpy as np, woodwind; from woodwind.kernels.losses.derivatives import derivatives, loss_sums, quantise;"
         "X = np.random.default_rng(0).normal(size=(300, 3)); y = X[:, 0] > 0;"
         "woodwind.GradientBoostingClassifier(n_estimators=2).fit(X, y);"
         "woodwind.GradientBoostingClassifier(n_estimators=2, early_stopping=True).fit(X, y, eval_set=(X, y));"

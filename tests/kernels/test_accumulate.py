@@ -6,11 +6,10 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
-from woodwind.kernels.accumulate import accumulate, count_rows, fill_rows, subtract
-from woodwind.kernels.growing import ROWS
-from woodwind.kernels.intrinsics import int_list
-from woodwind.kernels.jit import kernel
-from woodwind.kernels.layout import PACKED2, PACKED3, ROWS_PACKED2, ROWS_PACKED3, WIDE2
+from woodwind.kernels.histogram import memory
+from woodwind.kernels.histogram.build_histograms import accumulate, count_rows, fill_rows, subtract
+from woodwind.kernels.histogram.layout import PACKED2, PACKED3, ROWS_PACKED2, ROWS_PACKED3, WIDE2
+from woodwind.kernels.runtime.jit import kernel
 from woodwind.testing.coded import SCALES, coded, packed, random_codes, random_stats
 from woodwind.testing.naive_histograms import coarse, histogram
 from woodwind.tree.grow import Grower
@@ -22,7 +21,7 @@ LAYOUTS = [PACKED3, PACKED2, WIDE2]
 @kernel
 def sum_rows(growing: Any, rule: Any, begin: Any, end: Any, layout: Any, table: Any, counts: Any) -> None:
     """Add the rows begin to end of the first buffer to a table, and their number to counts."""
-    rows = int_list(growing, ROWS)
+    rows = memory.rows(growing)
     accumulate(growing, rule, begin, end, rows, layout, table, 0)
     count_rows(growing, rule, begin, end, rows, counts)
 

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from woodwind.kernels import cache, private
-from woodwind.kernels.cache import Home
+from woodwind.kernels.runtime import cache, private
+from woodwind.kernels.runtime.cache import Home
 
 STATE = "0" * 32
 modes = pytest.mark.skipif(os.name == "nt", reason="file modes")

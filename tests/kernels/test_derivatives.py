@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from woodwind.kernels import derivatives as d
-from woodwind.kernels import leaves
+from woodwind.kernels.histogram import leaves
+from woodwind.kernels.losses import derivatives as d
 from woodwind.testing import naive_derivatives as naive
 
 FORMULAS = {

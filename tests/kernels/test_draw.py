@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from woodwind.base import streams
-from woodwind.kernels import draw
-from woodwind.kernels.jit import kernel
+from woodwind.kernels.runtime import resampling as draw
+from woodwind.kernels.runtime.jit import kernel
 from woodwind.testing import naive_draw as naive
 
 

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from woodwind.kernels import encode as fast
+from woodwind.kernels.binning import encode as fast
 from woodwind.testing import naive_encode as slow
 
 doubles = st.floats(allow_nan=False, width=64)

@@ -7,8 +7,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from woodwind.kernels import exponential
-from woodwind.kernels.jit import kernel
+from woodwind.kernels.losses import exponential
+from woodwind.kernels.runtime.jit import kernel
 from woodwind.testing import naive_exponential
 
 

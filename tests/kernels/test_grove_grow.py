@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from woodwind.data.grades import Grades
-from woodwind.kernels.grove_layout import CATEGORY_SHIFT, FEATURE_MASK, FEATURE_SHIFT, MISSING_SHIFT
+from woodwind.kernels.forest.layout import CATEGORY_SHIFT, FEATURE_MASK, FEATURE_SHIFT, MISSING_SHIFT
 from woodwind.testing.naive_grove import NaiveGrove
 from woodwind.testing.tables import table_of
 from woodwind.tree.grove import Grove

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from woodwind.kernels.grove_sort import DIGIT, FEW, LAST_KEY, count_smaller, sort_keys
-from woodwind.kernels.jit import kernel
+from woodwind.kernels.forest.sort import DIGIT, FEW, LAST_KEY, count_smaller, sort_keys
+from woodwind.kernels.runtime.jit import kernel
 
 U = np.uint64
 

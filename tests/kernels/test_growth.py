@@ -5,7 +5,7 @@ import pytest
 from numba import config
 from numpy.testing import assert_array_equal
 
-from woodwind.kernels.frontier import C_NODES, C_SETS
+from woodwind.kernels.tree.counters import COUNTERS
 from woodwind.testing.coded import EVEN_SCALES, SCALES, assert_same_sums, assert_same_tree, coded, packed, random_codes, random_stats
 from woodwind.testing.naive_growth import Growth, SymmetricGrowth
 from woodwind.tree import workspace
@@ -132,7 +132,7 @@ def test_splits_that_leave_too_few_rows_are_found_out_and_judged_again(monkeypat
         twin.grow()
         assert twin.judged_again >= 3
         # Sets of levels are used again, so that they never outgrow their table.
-        assert grower._space["control"][C_SETS] <= 2 * grower._space["control"][C_NODES]
+        assert grower._space["control"][COUNTERS.at["n_sets"]] <= 2 * grower._space["control"][COUNTERS.at["n_nodes"]]
 
 
 @pytest.mark.compiled
@@ -180,7 +180,7 @@ def test_nodes_of_equal_gain_are_split_in_order_and_none_is_prepared_without_end
             _tree, nodes, grower = both(codes, settings, threads=threads, stats=stats)
             gains = [node.split.gain for node in nodes[3:7]]
             assert len(set(gains)) == 1
-            assert grower._space["control"][C_NODES] <= 4 * leaves + 2
+            assert grower._space["control"][COUNTERS.at["n_nodes"]] <= 4 * leaves + 2
 
 
 def test_rows_count_as_often_as_they_are_given():

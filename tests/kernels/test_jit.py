@@ -12,14 +12,15 @@ import numba
 import numpy as np
 import pytest
 
-from woodwind.kernels import cache, exponential, jit, private
+from woodwind.kernels.losses import exponential
+from woodwind.kernels.runtime import cache, jit, private
 
 pytestmark = pytest.mark.compiled
 
-ROOM = Path(jit.__file__).parent
+ROOM = Path(jit.__file__).parent.parent
 
 HELPER = """
-from woodwind.kernels.jit import kernel
+from woodwind.kernels.runtime.jit import kernel
 
 @kernel
 def add(a, b):
@@ -29,7 +30,7 @@ def add(a, b):
 WORK = """
 from typing import NamedTuple
 from woodwind.kernels.helper import add
-from woodwind.kernels.jit import kernel
+from woodwind.kernels.runtime.jit import kernel
 
 class Pair(NamedTuple):
     first: float
@@ -53,7 +54,8 @@ def difference(pair):
 
 MAIN = """
 import numpy as np
-from woodwind.kernels import jit, work
+from woodwind.kernels.runtime import jit
+from woodwind.kernels import work
 print(work.total(np.arange(4.0)))
 print(jit.tally["compiled"], jit.tally["loaded"], jit.tally["unsaved"])
 """
@@ -65,8 +67,10 @@ def room(tmp_path):
     kernels = tmp_path / "copy" / "woodwind" / "kernels"
     kernels.mkdir(parents=True)
     (kernels.parent / "__init__.py").touch()
-    for name in ("__init__.py", "jit.py", "lean.py", "cache.py", "private.py", "locks.py"):
-        shutil.copy(ROOM / name, kernels)
+    (kernels / "runtime").mkdir()
+    shutil.copy(ROOM / "__init__.py", kernels)
+    for name in ("__init__.py", "jit.py", "numba_patches.py", "cache.py", "private.py", "locks.py"):
+        shutil.copy(ROOM / "runtime" / name, kernels / "runtime")
     (kernels / "helper.py").write_text(HELPER)
     (kernels / "work.py").write_text(WORK)
     return kernels
@@ -121,8 +125,8 @@ def test_an_edit_in_a_copy_of_the_whole_package_is_never_met_by_old_code(tmp_pat
     shutil.copytree(ROOM.parent, package, ignore=shutil.ignore_patterns("__pycache__"))
     code = """
 import numpy as np
-from woodwind.kernels import jit
-from woodwind.kernels.derivatives import LOGISTIC, Formula, derivatives
+from woodwind.kernels.runtime import jit
+from woodwind.kernels.losses.derivatives import LOGISTIC, Formula, derivatives
 gradient, hessian = np.zeros(1), np.zeros(1)
 derivatives(Formula(LOGISTIC, 0.0), np.zeros(1), np.full(1, 2.0), None, 0, 1, gradient, hessian)
 print(gradient[0])
@@ -134,7 +138,7 @@ print(jit.tally["compiled"], jit.tally["loaded"], jit.tally["unsaved"])
     assert first[1:] == ["1", "0", "0"]
     assert again == [first[0], "0", "1", "0"]
     # The caller stands in derivatives.py, which is left as it is.
-    with (room / "exponential.py").open("a") as file:
+    with (room / "losses" / "exponential.py").open("a") as file:
         file.write("\n\n@inner\ndef exp(x):\n    return 0.0 * x\n")
     edited = run(room, code)[0]
     assert float(edited[0]) != pytest.approx(float(first[0]), rel=0.01)
@@ -188,7 +192,7 @@ def test_without_any_directory_kernels_live_in_memory(room, tmp_path):
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="other systems have other names for it")
 def test_the_users_cache_comes_next_and_then_the_temporary_directory(room, tmp_path):
-    code = "from woodwind.kernels import jit; print(jit.home().parent)"
+    code = "from woodwind.kernels.runtime import jit; print(jit.home().parent)"
     cached, temporary = tmp_path / "xdg", tmp_path / "tmp"
     temporary.mkdir()
     assert run(room, code, WOODWIND_CACHE_DIR="", XDG_CACHE_HOME=str(cached))[0] == [f"{cached}/woodwind"]
@@ -215,7 +219,7 @@ def test_of_four_processes_from_cold_one_compiles_and_all_agree(room):
 
 def test_two_processes_that_need_kernels_in_another_order_wait_for_each_other_in_no_circle(room):
     first, second = "work.total(np.arange(4.0))", "helper.add(1.0, 2.0)"
-    code = "import numpy as np; from woodwind.kernels import helper, jit, work; {}; {}; print(jit.tally['compiled'])"
+    code = "import numpy as np; from woodwind.kernels import helper, work; {}; {}; print(work.kernel.__globals__['tally']['compiled'])"
     processes = [start(room, code.format(*calls)) for calls in ((first, second), (second, first)) * 2]
     assert sum(int(finish(process)[0][0]) for process in processes) == 2
 
@@ -224,7 +228,8 @@ def test_two_threads_that_need_one_kernel_compile_it_once(room):
     code = """
 from concurrent.futures import ThreadPoolExecutor
 import numpy as np
-from woodwind.kernels import jit, work
+from woodwind.kernels.runtime import jit
+from woodwind.kernels import work
 with ThreadPoolExecutor(4) as pool:
     print(*set(pool.map(lambda _: work.total(np.arange(4.0)), range(4))))
 print(jit.tally["compiled"], jit.tally["loaded"], jit.tally["unsaved"])
@@ -236,7 +241,7 @@ print(jit.tally["compiled"], jit.tally["loaded"], jit.tally["unsaved"])
 SLOW = """
 import time
 from pathlib import Path
-from woodwind.kernels import cache
+from woodwind.kernels.runtime import cache
 write = cache.write
 def slowly(*arguments):
     Path("compiled").touch()
@@ -286,7 +291,7 @@ def test_a_process_that_was_killed_is_not_waited_for(room, slow):
 
 def test_a_process_that_was_stopped_is_not_waited_for_without_end(room, slow):
     slow(100.0)
-    out, said = run(room, "from woodwind.kernels import jit; jit.LONGEST_WAIT = 0.5\n" + MAIN)
+    out, said = run(room, "from woodwind.kernels.runtime import jit; jit.LONGEST_WAIT = 0.5\n" + MAIN)
     assert out == ["6.0", "2", "0", "0"]
     assert said.startswith(WAITING)
     assert "no longer waiting for it" in said
@@ -297,7 +302,9 @@ def test_a_kernel_that_cannot_be_compiled_is_let_go_of(room):
     code = """
 import os
 import numpy as np
-from woodwind.kernels import cache, jit, work
+from woodwind.kernels.runtime import cache
+from woodwind.kernels.runtime import jit
+from woodwind.kernels import work
 claim, claimed = cache.claim, []
 cache.claim = lambda *what: claimed.append(what) or claim(*what)
 def is_free():
@@ -323,7 +330,9 @@ def test_a_child_that_is_forked_while_a_thread_compiles_can_compile(room):
 import os, signal, time
 from threading import Event, Thread
 import numpy as np
-from woodwind.kernels import cache, jit, work
+from woodwind.kernels.runtime import cache
+from woodwind.kernels.runtime import jit
+from woodwind.kernels import work
 compiled, write = Event(), cache.write
 def slowly(*arguments):
     compiled.set()
@@ -346,7 +355,8 @@ def test_only_one_process_at_a_time_begins_to_compile_ahead(room):
     code = """
 import os
 import numpy as np
-from woodwind.kernels import jit, work
+from woodwind.kernels.runtime import jit
+from woodwind.kernels import work
 def may_another():
     child = os.fork()
     if not child:
@@ -363,14 +373,14 @@ print(jit.begin_ahead("total"), may_another())
 
 def test_without_locks_everybody_compiles(room, slow):
     slow(100.0)
-    out, said = run(room, "from woodwind.kernels import locks; locks.take = lambda *_: None\n" + MAIN)
+    out, said = run(room, "from woodwind.kernels.runtime import locks; locks.take = lambda *_: None\n" + MAIN)
     assert out == ["6.0", "2", "0", "0"]
     assert said == "woodwind: compiling kernels, first use only ...\n"
 
 
 def test_a_full_disk_is_told_once_and_costs_nothing_else(room):
     code = """
-from woodwind.kernels import cache
+from woodwind.kernels.runtime import cache
 def full(*_): raise OSError(28, "No space left on device")
 cache.write = full
 """
@@ -401,8 +411,8 @@ def test_code_that_was_planted_while_the_folder_was_open_does_not_run_after_the_
 
 
 def test_bounds_checks_are_not_undone_by_a_warm_cache(room):
-    overrun = "import numpy as np; from woodwind.kernels import jit, work; work.past_the_end(np.arange(4.0))\n"
-    where = "print(jit.home())"
+    overrun = "import numpy as np; from woodwind.kernels import work; work.past_the_end(np.arange(4.0))\n"
+    where = "from woodwind.kernels.runtime import jit; print(jit.home())"
     warm = run(room, overrun + where)[0]
     caught = overrun.replace("; work.", "\ntry: work.") + "except IndexError: print('caught')\n"
     checked = run(room, caught + where, NUMBA_BOUNDSCHECK="1")[0]

@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from woodwind.kernels.jit import kernel
-from woodwind.kernels.keys import put_in_order
+from woodwind.kernels.runtime.jit import kernel
+from woodwind.kernels.runtime.keys import put_in_order
 
 
 @kernel

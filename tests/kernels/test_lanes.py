@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from woodwind.kernels.jit import kernel
-from woodwind.kernels.lanes import WORD, bits_above_zero, sum_in_8_lanes, sum_in_16_lanes, sum_in_32_lanes, sum_in_64_lanes
+from woodwind.kernels.runtime.jit import kernel
+from woodwind.kernels.runtime.simd import WORD, bits_above_zero, sum_in_8_lanes, sum_in_16_lanes, sum_in_32_lanes, sum_in_64_lanes
 
 U = np.uint64
 

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from numba.core.types.functions import BaseFunction
 
-from woodwind.kernels import jit, lean
+from woodwind.kernels.runtime import jit
+from woodwind.kernels.runtime import numba_patches as lean
 
 pytestmark = pytest.mark.compiled
 

@@ -6,8 +6,8 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from woodwind.kernels import multinomial as m
-from woodwind.kernels.derivatives import SUM_BLOCK
+from woodwind.kernels.losses import multinomial as m
+from woodwind.kernels.losses.derivatives import SUM_BLOCK
 from woodwind.testing import naive_multinomial as naive
 
 

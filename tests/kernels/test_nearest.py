@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from woodwind.kernels.nearest import nearest, nearest_of_all
+from woodwind.kernels.neighbours.nearest import nearest, nearest_of_all
 from woodwind.select.euclidean import EuclideanRows
 from woodwind.select.neighbours import Search
 from woodwind.testing import naive_nearest as naive

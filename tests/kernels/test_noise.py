@@ -8,9 +8,9 @@ from numba import config
 from numpy.testing import assert_array_equal
 
 from woodwind.base.streams import key
-from woodwind.kernels import noise
-from woodwind.kernels.accumulate import fill_rows
-from woodwind.kernels.jit import kernel
+from woodwind.kernels.histogram import gradient_noise as noise
+from woodwind.kernels.histogram.build_histograms import fill_rows
+from woodwind.kernels.runtime.jit import kernel
 from woodwind.testing import naive_noise as naive
 from woodwind.testing.coded import packed, random_codes, random_stats
 from woodwind.tree.grow import Grower

@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
-from woodwind.kernels.jit import kernel
-from woodwind.kernels.partition import count_left, place_rows, split_rows
+from woodwind.kernels.histogram.partition_rows import count_left, place_rows, split_rows
+from woodwind.kernels.runtime.jit import kernel
 from woodwind.testing import naive_histograms as naive
 
 # Places are unsigned and wrap on purpose. Compiled code says nothing; without the compiler NumPy warns.

@@ -9,9 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
-from woodwind.kernels.jit import kernel
-from woodwind.kernels.layout import LEFT, RIGHT, STOP
-from woodwind.kernels.scan import largest, leaf_value, occupied_bins, running_sums, score_of, sort_places
+from woodwind.kernels.histogram.scan import largest, leaf_value, occupied_bins, running_sums, score_of, sort_places
+from woodwind.kernels.runtime.jit import kernel
+from woodwind.kernels.tree.layout import LEFT, RIGHT, STOP
 from woodwind.testing import naive_histograms as naive
 from woodwind.testing.coded import EVEN_SCALES, SCALES, coded, packed, random_codes, random_stats
 from woodwind.tree.grow import Grower

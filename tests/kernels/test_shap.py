@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from woodwind.kernels.layout import LEFT, RIGHT, STOP
-from woodwind.kernels.shap import Desk, Paths, Points, explain_lanes, find_paths
+from woodwind.kernels.predict.shap import Desk, Paths, Points, explain_lanes, find_paths
+from woodwind.kernels.tree.layout import LEFT, RIGHT, STOP
 from woodwind.testing import naive_shap as naive
 from woodwind.testing.forests import random_forest, random_rows
 

@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
-from woodwind.kernels import shared_bytes as fast
-from woodwind.kernels.jit import kernel
+from woodwind.kernels.histogram import shared_bytes as fast
+from woodwind.kernels.histogram.memory import LAYOUT
+from woodwind.kernels.runtime.jit import kernel
+from woodwind.kernels.runtime.records import Memory
 from woodwind.testing import naive_shared_bytes as slow
-from woodwind.tree.workspace import Workspace
 
 OCCUR = [[0, 1, 255], [3], [0, 7], [1, 2, 3, 4, 5, 6, 7, 9]]
 
@@ -63,7 +64,7 @@ def test_sums_of_combinations_are_taken_apart(first):
         row[:size] = np.array(known)[np.arange(size) // factor % len(known)]
         factor *= len(known)
     starts = [512, 0, 1024, 256]
-    space = Workspace(sharers=np.array([(first, size, start) for start in starts]), sharer_codes=codes)
+    space = Memory(LAYOUT, sharers=np.array([(first, size, start) for start in starts]), sharer_codes=codes)
     table = np.full(5 * 256, 11, np.int64)
     take_apart(space.directory, shared, table)
     expected = np.full(5 * 256, 11, np.int64)

@@ -7,12 +7,11 @@ import pytest
 from numba import config
 from numpy.testing import assert_array_equal
 
-from woodwind.kernels import sparse
-from woodwind.kernels.accumulate import count_rows, fill_rows
-from woodwind.kernels.growing import ROWS
-from woodwind.kernels.intrinsics import int_list
-from woodwind.kernels.jit import kernel
-from woodwind.kernels.sparse import LENGTH_BITS
+from woodwind.kernels.histogram import memory
+from woodwind.kernels.histogram import sparse_rows as sparse
+from woodwind.kernels.histogram.build_histograms import count_rows, fill_rows
+from woodwind.kernels.histogram.sparse_rows import LENGTH_BITS
+from woodwind.kernels.runtime.jit import kernel
 from woodwind.testing.coded import SCALES, assert_same_tree, random_codes, random_stats
 from woodwind.testing.naive_growth import Growth
 from woodwind.tree import row_lists as listing
@@ -100,7 +99,7 @@ def test_whole_rows_are_kept_where_lists_would_be_long_or_rows_are_few(always_li
 @kernel
 def count(growing: Any, rule: Any, begin: Any, end: Any, out: Any) -> None:
     """Count rows of the first buffer."""
-    count_rows(growing, rule, begin, end, int_list(growing, ROWS), out)
+    count_rows(growing, rule, begin, end, memory.rows(growing), out)
 
 
 @pytest.mark.parametrize("short_cells", [1 << 16, 3] if config.DISABLE_JIT else [1 << 16])  # compiled code has the number in it

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
-from woodwind.kernels.stump import Vote, best_stump, class_sums, reweigh
+from woodwind.kernels.histogram.stump import Vote, best_stump, class_sums, reweigh
 from woodwind.testing import naive_stump
 from woodwind.testing.coded import random_codes
 

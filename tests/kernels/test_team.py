@@ -7,9 +7,20 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
-from woodwind.kernels.intrinsics import atomic_add, atomic_load
-from woodwind.kernels.jit import kernel
-from woodwind.kernels.team import DONE, KIND, OVER, begin_call, end_call, finish_task, open_phase, take_task, wait_for_all, wait_for_work
+from woodwind.kernels.runtime.intrinsics import atomic_add, atomic_load
+from woodwind.kernels.runtime.jit import kernel
+from woodwind.kernels.runtime.team import (
+    DONE,
+    KIND,
+    OVER,
+    begin_call,
+    end_call,
+    finish_task,
+    open_phase,
+    take_task,
+    wait_for_all,
+    wait_for_work,
+)
 
 
 @kernel

@@ -5,13 +5,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from woodwind.kernels import sweep_plan as sp
-from woodwind.kernels.jit import kernel
-from woodwind.kernels.layout import LEFT, RIGHT, STOP
-from woodwind.kernels.sweep import BLOCK, ask, ask_wide, encode_block, sweep_rows
-from woodwind.kernels.sweep_plan import CATEGORY, END, THREE, TOGETHER, TWO, choose, write_questions
-from woodwind.kernels.traverse import FEW_ROWS, LANES, node_means, walk_rows
-from woodwind.kernels.traverse_codes import CodeTree, walk_codes
+from woodwind.kernels.predict import question_plan as sp
+from woodwind.kernels.predict.question_plan import CATEGORY, END, THREE, TOGETHER, TWO, choose, write_questions
+from woodwind.kernels.predict.questions import BLOCK, ask, ask_wide, encode_block, sweep_rows
+from woodwind.kernels.predict.walk import FEW_ROWS, LANES, node_means, walk_rows
+from woodwind.kernels.predict.walk_codes import CodeTree, walk_codes
+from woodwind.kernels.runtime.jit import kernel
+from woodwind.kernels.tree.layout import LEFT, RIGHT, STOP
 from woodwind.testing import naive_traverse as naive
 from woodwind.testing.forests import random_forest, random_rows, random_tree
 

@@ -5,7 +5,7 @@ import pytest
 from numba import config
 from numpy.testing import assert_allclose, assert_array_equal
 
-from woodwind.kernels.vector import fill_lanes, sum_leaves
+from woodwind.kernels.histogram.multi_output import fill_lanes, sum_leaves
 from woodwind.testing.coded import assert_same_tree, coded, random_codes
 from woodwind.testing.naive_growth import Growth, VectorGrowth
 from woodwind.tree.grow import Grower

@@ -6,7 +6,7 @@ from dataclasses import FrozenInstanceError, fields
 import numpy as np
 import pytest
 
-from woodwind.kernels.derivatives import Formula
+from woodwind.kernels.losses.derivatives import Formula
 from woodwind.losses import ALL, Exponential, Huber, LogLoss, Loss, Multinomial, check_loss, describe, loss_from
 from woodwind.losses.integers import largest_derivatives, pack_classes, quantise_classes, quantise_rows
 from woodwind.testing import naive_derivatives, naive_multinomial

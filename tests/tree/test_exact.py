@@ -10,7 +10,7 @@ from woodwind.base.streams import key
 from woodwind.data.cuts import Cuts
 from woodwind.data.ranks import Ranks
 from woodwind.data.schema import Schema
-from woodwind.kernels.layout import LEFT, RIGHT, STOP
+from woodwind.kernels.tree.layout import LEFT, RIGHT, STOP
 from woodwind.tree.assemble import ValuedTree, assemble
 from woodwind.tree.exact import ExactGrower, Judgement, RowStats
 from woodwind.tree.exact_cuts import thresholds

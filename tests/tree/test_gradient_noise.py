@@ -5,7 +5,7 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from woodwind.base.streams import key
-from woodwind.kernels.accumulate import fill_rows
+from woodwind.kernels.histogram.build_histograms import fill_rows
 from woodwind.testing import naive_noise as naive
 from woodwind.testing.coded import SCALES, assert_same_sums, assert_same_tree, random_codes, random_stats
 from woodwind.testing.naive_growth import Growth, SymmetricGrowth, VectorGrowth

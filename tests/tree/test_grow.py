@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from woodwind.kernels.layout import STOP
+from woodwind.kernels.tree.layout import STOP
 from woodwind.testing.coded import SCALES, coded, levels_in, packed, random_codes, random_stats
 from woodwind.testing.naive_histograms import leaf_value, score_of
 from woodwind.tree.grow import Grower

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from woodwind.base.errors import TableError
-from woodwind.kernels.sweep_plan import BY_LEVEL, PLACES
+from woodwind.kernels.predict.question_plan import BY_LEVEL, PLACES
 from woodwind.testing import naive_traverse as naive
 from woodwind.testing.forests import random_forest, random_rows
 from woodwind.tree.forest import Forest

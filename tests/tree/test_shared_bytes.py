@@ -9,11 +9,10 @@ from numpy.testing import assert_array_equal
 
 from woodwind import GradientBoostingClassifier
 from woodwind.data.codes import FEW_BINS, places_in_row, row_stride, shared_stride
-from woodwind.kernels.accumulate import accumulate
-from woodwind.kernels.growing import ROWS
-from woodwind.kernels.intrinsics import int_list
-from woodwind.kernels.jit import kernel
-from woodwind.kernels.layout import PACKED2, PACKED3, WIDE2
+from woodwind.kernels.histogram import memory
+from woodwind.kernels.histogram.build_histograms import accumulate
+from woodwind.kernels.histogram.layout import PACKED2, PACKED3, WIDE2
+from woodwind.kernels.runtime.jit import kernel
 from woodwind.testing.coded import SCALES, assert_same_tree, coded, random_stats
 from woodwind.testing.naive_growth import Growth, SymmetricGrowth
 from woodwind.testing.naive_histograms import histogram
@@ -30,7 +29,7 @@ pytestmark = pytest.mark.filterwarnings("ignore:(overflow|invalid value|divide b
 @kernel
 def sum_rows(growing: Any, rule: Any, n: Any, layout: Any, table: Any) -> None:
     """Add the first n rows of the first buffer to a table."""
-    accumulate(growing, rule, 0, n, int_list(growing, ROWS), layout, table, 0)
+    accumulate(growing, rule, 0, n, memory.rows(growing), layout, table, 0)
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ from woodwind.base.streams import key
 from woodwind.data.cuts import Cuts
 from woodwind.data.ranks import Ranks
 from woodwind.data.schema import Schema
-from woodwind.kernels.leaves import leaf_sums, unrounded_leaf_sums
+from woodwind.kernels.histogram.leaves import leaf_sums, unrounded_leaf_sums
 from woodwind.testing.coded import random_codes
 from woodwind.tree import row_lists as listing
 from woodwind.tree.exact import ExactGrower

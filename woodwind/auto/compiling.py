@@ -1,7 +1,7 @@
 """Whether a family can be begun in the time that is left: kernels that were never used on this machine are compiled first, in one go."""
 
 from woodwind.auto.clock import Clock
-from woodwind.kernels.jit import home
+from woodwind.kernels.runtime.jit import home
 
 # Seconds that must be left where the large kernel of a family is not there yet: it takes 10 to 20. Of a minute there must be as much left
 # when the fifth member begins, or a machine whose jobs all take a minute would never have symmetric trees.

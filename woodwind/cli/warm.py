@@ -20,7 +20,7 @@ from woodwind.cli.exits import FINE, UNEXPECTED, WRONG_CALL
 from woodwind.cli.options import json_option
 from woodwind.cli.saying import say, show, show_json
 from woodwind.estimators.auto_rows import read_rows
-from woodwind.kernels.jit import home, tally
+from woodwind.kernels.runtime.jit import home, tally
 
 EXAMPLES = ("woodwind warm", "woodwind warm --only-job")
 TARGETS = ("two", "three", "number")

@@ -15,7 +15,7 @@ from woodwind.data.codes import Codes, aligned_rows, places_in_row, shared_strid
 from woodwind.data.sketch import Sketch, integer_weights
 from woodwind.data.table import Column, Table, brought, for_kernel
 from woodwind.data.tally import counted
-from woodwind.kernels.encode import BORDERS, Layout, encode_numbers, rows_from_columns
+from woodwind.kernels.binning.encode import BORDERS, Layout, encode_numbers, rows_from_columns
 
 MOST_BINS = 255
 

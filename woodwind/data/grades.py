@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from woodwind.base.pool import run_ranges
 from woodwind.data.ranks import Ranks
 from woodwind.data.table import Table
-from woodwind.kernels.grove_layout import COARSE_MISSING, LINE, MISSING_CODE
+from woodwind.kernels.forest.layout import COARSE_MISSING, LINE, MISSING_CODE
 
 
 @dataclass(frozen=True, eq=False)

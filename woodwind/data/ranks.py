@@ -12,7 +12,7 @@ from woodwind.base.pool import run_ranges
 from woodwind.base.sound import sound, sound_array
 from woodwind.data.sketch import values_of
 from woodwind.data.table import UNSEEN, Column, Table, for_kernel
-from woodwind.kernels.encode import sort_pairs, weigh
+from woodwind.kernels.binning.encode import sort_pairs, weigh
 
 # The code of a level that training never saw: behind those of all levels, of which a byte has room for 253.
 UNSEEN_RANK = 254

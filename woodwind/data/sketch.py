@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from woodwind.base.fixed import sum_scale
 from woodwind.data.table import for_kernel
-from woodwind.kernels.encode import SIGN, count_distinct, merge_counts, place_cuts, shrink, sort_pairs, summarise, weigh
+from woodwind.kernels.binning.encode import SIGN, count_distinct, merge_counts, place_cuts, shrink, sort_pairs, summarise, weigh
 
 # 65,536 cells are 1 MB per column while it is summarised, and more than 200 for each bin of 255.
 MOST_CELLS = 2**16

@@ -17,8 +17,8 @@ from woodwind.base.scratch import Scratch
 from woodwind.data import sketch
 from woodwind.data.sketch import Sketch, keys_of
 from woodwind.data.table import Table, for_kernel
-from woodwind.kernels.encode import count_distinct, sort_pairs
-from woodwind.kernels.tally import Grain, read_pages, tally
+from woodwind.kernels.binning.counting_sketch import Grain, read_pages, tally
+from woodwind.kernels.binning.encode import count_distinct, sort_pairs
 
 # Rows that are counted at a time: eight columns of them stay in the second cache while they are brought together.
 _BLOCK_ROWS = 2**14

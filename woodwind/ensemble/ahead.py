@@ -14,8 +14,8 @@ import numpy as np
 
 from woodwind.base.pool import usable_threads
 from woodwind.data.codes import Codes, row_stride
-from woodwind.kernels.jit import begin_ahead, end_ahead, quiet_environment
-from woodwind.kernels.leaves import leaf_sums
+from woodwind.kernels.histogram.leaves import leaf_sums
+from woodwind.kernels.runtime.jit import begin_ahead, end_ahead, quiet_environment
 from woodwind.tree.assemble import ValuedTree
 from woodwind.tree.finish import add_placed, with_means
 from woodwind.tree.grow import Grower

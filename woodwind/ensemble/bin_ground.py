@@ -9,8 +9,8 @@ from woodwind.base.pool import LEAST_WORK
 from woodwind.data.codes import Codes
 from woodwind.ensemble import ahead
 from woodwind.ensemble.ground import Floats, Rows, Targets, forget_level
-from woodwind.kernels.leaves import leaf_sums, unrounded_leaf_sums
-from woodwind.kernels.vector import sum_leaves
+from woodwind.kernels.histogram.leaves import leaf_sums, unrounded_leaf_sums
+from woodwind.kernels.histogram.multi_output import sum_leaves
 from woodwind.losses.base import Loss
 from woodwind.losses.integers import is_uneven, is_vast, pack_classes, quantise_classes, quantise_rows, quantise_unrounded
 from woodwind.tree.gradient_noise import room_for

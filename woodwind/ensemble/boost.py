@@ -20,7 +20,7 @@ from woodwind.data.ranks import Ranks
 from woodwind.ensemble.bin_ground import BinGround
 from woodwind.ensemble.exact_ground import ExactGround
 from woodwind.ensemble.ground import Floats, Ground, Rows, Targets
-from woodwind.kernels.draw import draw_bootstrap, draw_share
+from woodwind.kernels.runtime.resampling import draw_bootstrap, draw_share
 from woodwind.losses.base import Loss
 from woodwind.losses.integers import is_uneven
 from woodwind.tree.assemble import ValuedTree

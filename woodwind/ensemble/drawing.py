@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from woodwind.base.sound import sound, sound_array
 from woodwind.base.streams import choose, integers, key, uniform
-from woodwind.kernels.draw import count_bootstrap, draw_exact
+from woodwind.kernels.runtime.resampling import count_bootstrap, draw_exact
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]

@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 from woodwind.base.pool import side_by_side
 from woodwind.base.streams import key, permutation
 from woodwind.ensemble.forest import Unseen
-from woodwind.kernels.grove_layout import FEATURE_MASK, FEATURE_SHIFT
-from woodwind.kernels.grove_walk import ends_grove
+from woodwind.kernels.forest.layout import FEATURE_MASK, FEATURE_SHIFT
+from woodwind.kernels.predict.forest_walk import ends_grove
 from woodwind.tree.grove import Grove
 from woodwind.tree.predictor import read_only
 

@@ -16,7 +16,7 @@ from typing import Protocol, TypeVar
 from woodwind.base.errors import InterruptWarning
 from woodwind.base.notice import notice
 from woodwind.ensemble.boost import Round
-from woodwind.kernels.leaves import largest_size
+from woodwind.kernels.histogram.leaves import largest_size
 from woodwind.tree.assemble import ValuedTree
 
 # A step this much smaller than the largest one so far is what rounding leaves: a training that fits its rows perfectly goes

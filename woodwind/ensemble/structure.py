@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from woodwind.base.pool import side_by_side
 from woodwind.base.streams import hashes, integers, key, uniform
-from woodwind.kernels.grove_layout import CATEGORY_SHIFT, FEATURE_SHIFT, LEFT_LEAF_SHIFT, MISSING_SHIFT, RIGHT_LEAF_SHIFT
-from woodwind.kernels.grove_walk import GroveWalk, ends_grove
+from woodwind.kernels.forest.layout import CATEGORY_SHIFT, FEATURE_SHIFT, LEFT_LEAF_SHIFT, MISSING_SHIFT, RIGHT_LEAF_SHIFT
+from woodwind.kernels.predict.forest_walk import GroveWalk, ends_grove
 from woodwind.tree.grove import Grove
 from woodwind.tree.grove_grower import GroveTree
 from woodwind.tree.predictor import read_only

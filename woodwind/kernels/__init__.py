@@ -1,5 +1,15 @@
 """The compiled loops. The only room that imports Numba; it imports nothing of ours but its own files.
 
+    runtime      compiling, threads, memory, randomness
+    tree         what the three engines that grow trees share
+    histogram    gradient boosting on bins
+    exact        every threshold: single trees, boosting without bins
+    forest       random forests and extra-trees
+    predict      rows through finished trees
+    losses       derivatives and sums of losses
+    binning      numbers to bins
+    neighbours   nearest rows
+
 The contract of a kernel:
 
 1. Arrays in, arrays out; outputs are passed in and named `out_...`; the docstring gives shape and dtype of each.
@@ -7,9 +17,9 @@ The contract of a kernel:
 2. No estimator, loss object, frame, string or random generator. Settings come as one `NamedTuple` of numbers,
    randomness as a key.
 3. No function is passed in or closed over: choice is an integer switch. A function argument would compile again
-   in every process, for about a second; `jit.py` refuses it.
+   in every process, for about a second; `runtime/jit.py` refuses it.
 4. Absent things are `None`, which Numba compiles away: one source, one signature for each case.
-5. Every kernel is made by `kernel` of `jit.py`: the interpreter lock released, no `parallel`, no `fastmath`,
+5. Every kernel is made by `kernel` of `runtime/jit.py`: the interpreter lock released, no `parallel`, no `fastmath`,
    Woodwind's own cache. A kernel calls nothing outside of this room, because the cache is keyed by its files.
 6. Statistics are integers, so that sums may be taken in any order. Floats appear only in scores, gains and leaf
    values, in a fixed order.

@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 from woodwind.base.errors import TargetError, WeightError
 from woodwind.base.fixed import exact_sum, largest_of
 from woodwind.base.pool import run_ranges
-from woodwind.kernels.derivatives import SUM_BLOCK, Formula, derivatives, loss_sums
+from woodwind.kernels.losses.derivatives import SUM_BLOCK, Formula, derivatives, loss_sums
 from woodwind.losses.links import Floats, Identity, Link
 
 Rows = NDArray[np.int32]
@@ -134,7 +134,7 @@ class Loss(ABC):
 
 @dataclass(frozen=True)
 class RowLoss(Loss):
-    """A loss with one score per row, whose formula is in `kernels/derivatives.py`."""
+    """A loss with one score per row, whose formula is in `kernels/losses/derivatives.py`."""
 
     switch: ClassVar[int] = -1
 

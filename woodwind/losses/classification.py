@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 from woodwind.base.errors import ParameterError
 from woodwind.base.fixed import exact_mean
 from woodwind.base.pool import run_ranges
-from woodwind.kernels import derivatives as switches
-from woodwind.kernels.derivatives import SUM_BLOCK
-from woodwind.kernels.multinomial import multi_derivatives, multi_loss_sums
+from woodwind.kernels.losses import derivatives as switches
+from woodwind.kernels.losses.derivatives import SUM_BLOCK
+from woodwind.kernels.losses.multinomial import multi_derivatives, multi_loss_sums
 from woodwind.losses.base import (
     WORK,
     Loss,

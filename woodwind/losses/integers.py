@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 from woodwind.base.errors import DataError
 from woodwind.base.fixed import largest_of, scale_for
 from woodwind.base.pool import run_ranges
-from woodwind.kernels.derivatives import largest, quantise, quantise_given
-from woodwind.kernels.multinomial import multi_pack, multi_pack_given, multi_quantise, multi_quantise_given
+from woodwind.kernels.losses.derivatives import largest, quantise, quantise_given
+from woodwind.kernels.losses.multinomial import multi_pack, multi_pack_given, multi_quantise, multi_quantise_given
 from woodwind.losses.base import WORK, Loss
 from woodwind.losses.classification import Multinomial
 from woodwind.losses.links import Floats

@@ -1,6 +1,6 @@
 """Links: from the raw score, which trees add up, to the mean that users see, and back.
 
-They use the exponential and the logarithm of `kernels/exponential.py`, so that predictions are the same bits on every machine.
+They use the exponential and the logarithm of `kernels/losses/exponential.py`, so that predictions are the same bits on every machine.
 Where a mean has no finite score (a rate of 0, a probability of 1) the score saturates.
 """
 
@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from woodwind.base.pool import run_ranges
-from woodwind.kernels.exponential import exp_each, expit_each, log_each, softmax_each
+from woodwind.kernels.losses.exponential import exp_each, expit_each, log_each, softmax_each
 
 Floats = NDArray[np.float64]
 

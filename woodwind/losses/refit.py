@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from woodwind.base.fixed import FIRST_BITS, largest_of, scale_for, sum_scale
 from woodwind.base.pool import run_ranges
-from woodwind.kernels.quantiles import leaf_hubers, leaf_quantiles, quantile_of
+from woodwind.kernels.losses.quantiles import leaf_hubers, leaf_quantiles, quantile_of
 from woodwind.losses.base import Places, Rows, plain_weight
 from woodwind.losses.links import Floats
 

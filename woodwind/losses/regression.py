@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from woodwind.base.errors import ParameterError, TargetError
 from woodwind.base.fixed import exact_mean
-from woodwind.kernels import derivatives as switches
+from woodwind.kernels.losses import derivatives as switches
 from woodwind.losses.base import RowLoss, check_finite, one_score, plain_weight, refuse_rows
 from woodwind.losses.links import Floats, Link, Log
 from woodwind.losses.refit import HuberRefit, QuantileRefit, middle_quantile, weighted_quantile

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from woodwind.kernels.regions import add_votes, count_votes
+from woodwind.kernels.neighbours.regions import add_votes, count_votes
 from woodwind.select.facts import Floats, Integers
 
 # Up to so many classes, a pass over the votes for each is faster than counting by place.

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from woodwind.base.errors import ParameterError
-from woodwind.kernels.regions import count_hits, unbroken_hits
+from woodwind.kernels.neighbours.regions import count_hits, unbroken_hits
 from woodwind.select.facts import Floats, Integers, Region, SelectionFacts
 
 # What a distance of zero counts as where it is divided by.

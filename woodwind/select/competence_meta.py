@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from woodwind.base.errors import DataError
 from woodwind.base.sound import sound, sound_array
-from woodwind.kernels.regions import meta_odds
+from woodwind.kernels.neighbours.regions import meta_odds
 from woodwind.select.facts import Floats, Integers, Mask, Region, SelectionFacts
 
 # The meta-classifier of the framework is a multinomial naive Bayes on facts cut into so many steps: 0 below 0.1, ..., 10 for 1.

@@ -7,8 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from woodwind.base.pool import run_ranges
-from woodwind.kernels.nearest import nearest, nearest_of_all
-from woodwind.kernels.panels import PANEL, WORD
+from woodwind.kernels.neighbours.nearest import nearest, nearest_of_all
+from woodwind.kernels.neighbours.panels import PANEL, WORD
 from woodwind.select.facts import Floats, Integers, Region
 
 # Numbers in float32 of a line of the cache.
@@ -17,7 +17,7 @@ LINE = 16
 
 @dataclass(frozen=True, eq=False)
 class EuclideanRows:
-    """Rows as `kernels/nearest.py` wants them: in a unit in which none is far, and about their mean, where rounding does least."""
+    """Rows as `kernels/neighbours` wants them: in a unit in which none is far, and about their mean, where rounding does least."""
 
     table: Floats  # (r, d) in units
     centre: Floats  # (d,) in units

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from woodwind.base.errors import DataError, ParameterError, WeightError
 from woodwind.base.pool import run_ranges
-from woodwind.kernels.greedy import N_BUCKETS, hit_sums, log_sums, pair_bounds, pair_sums
+from woodwind.kernels.losses.ensemble_sums import N_BUCKETS, hit_sums, log_sums, pair_bounds, pair_sums
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]

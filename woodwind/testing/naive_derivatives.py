@@ -1,10 +1,10 @@
-"""Slow, obvious twins of `kernels/derivatives.py`: one row at a time, formulas as in the papers."""
+"""Slow, obvious twins of `kernels/losses/derivatives.py`: one row at a time, formulas as in the papers."""
 
 import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from woodwind.kernels.derivatives import (
+from woodwind.kernels.losses.derivatives import (
     ABSOLUTE,
     EXPONENTIAL,
     GAMMA,

@@ -1,4 +1,4 @@
-"""Slow, obvious twins of `kernels/draw.py`, from the Python integers of `base/streams.py`."""
+"""Slow, obvious twins of `kernels/runtime/resampling.py`, from the Python integers of `base/streams.py`."""
 
 from woodwind.base.streams import GOLDEN, WORD, mix
 

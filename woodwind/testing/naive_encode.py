@@ -1,4 +1,4 @@
-"""Slow and obvious versions of the kernels in `woodwind/kernels/encode.py`."""
+"""Slow and obvious versions of the kernels in `woodwind/kernels/binning/encode.py`."""
 
 import struct
 from collections import Counter

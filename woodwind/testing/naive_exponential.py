@@ -1,4 +1,4 @@
-"""Slow, obvious twins of `kernels/exponential.py`, from the standard library."""
+"""Slow, obvious twins of `kernels/losses/exponential.py`, from the standard library."""
 
 import math
 from collections.abc import Sequence

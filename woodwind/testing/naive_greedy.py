@@ -1,4 +1,4 @@
-"""Slow twins of `woodwind/kernels/greedy.py`."""
+"""Slow twins of `woodwind/kernels/losses/ensemble_sums.py`."""
 
 import numpy as np
 from numpy.typing import NDArray

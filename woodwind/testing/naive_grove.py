@@ -1,4 +1,4 @@
-"""A tree of a forest, grown the slow and obvious way: the twin of `kernels/grove_grow.py`, with the same draws by the same keys."""
+"""A tree of a forest, grown the slow and obvious way: the twin of `kernels/forest/loop.py`, with the same draws by the same keys."""
 
 import math
 from collections.abc import Sequence
@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from woodwind.base.streams import GOLDEN, WORD, mix
-from woodwind.kernels.layout import LEFT, RIGHT, STOP
+from woodwind.kernels.tree.layout import LEFT, RIGHT, STOP
 
 CUTS_ITEM = 2
 DRAW_ITEM = 3

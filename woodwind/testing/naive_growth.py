@@ -1,4 +1,4 @@
-"""Slow, obvious twins of how a tree is grown from histograms: `kernels/growth.py` with all that it calls, and `kernels/vector.py`.
+"""Slow, obvious twins of how a tree is grown from histograms: `kernels/histogram/loop.py` with all that it calls.
 
 `Growth` has sets of rows where the kernels have buffers, and sums every node anew where they subtract. The rounding of statistics
 and the formulas of scores are those of the kernels, operation by operation, so that trees are equal in every bit.
@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 
 from woodwind.base.streams import choose, key
 from woodwind.data.codes import Codes
-from woodwind.kernels.layout import LEFT, PACKED2, PACKED3, RIGHT, ROWS_PACKED2, ROWS_PACKED3, STOP, WIDE2
+from woodwind.kernels.histogram.layout import PACKED2, PACKED3, ROWS_PACKED2, ROWS_PACKED3, WIDE2
+from woodwind.kernels.tree.layout import LEFT, RIGHT, STOP
 from woodwind.testing.naive_histograms import Ints, coarse, hashed, keep_some, leaf_value, score_of, shrunk
 from woodwind.tree.settings import TreeSettings
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from woodwind.kernels.layout import PACKED2, PACKED3, WIDE2
+from woodwind.kernels.histogram.layout import PACKED2, PACKED3, WIDE2
 from woodwind.testing.naive_draw import hash_item
 
 Ints = NDArray[np.int64]

@@ -1,4 +1,4 @@
-"""Slow, obvious twins of `kernels/multinomial.py`: one row at a time."""
+"""Slow, obvious twins of `kernels/losses/multinomial.py`: one row at a time."""
 
 import math
 from collections.abc import Sequence

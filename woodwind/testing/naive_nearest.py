@@ -1,4 +1,4 @@
-"""The slow, obvious twin of `kernels/nearest.py`."""
+"""The slow, obvious twin of `kernels/neighbours/nearest.py`."""
 
 from typing import Any
 

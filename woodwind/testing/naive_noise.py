@@ -1,4 +1,4 @@
-"""Slow, obvious twins of `kernels/noise.py`, in Python integers, row by row."""
+"""Slow, obvious twins of `kernels/histogram/gradient_noise.py`, in Python integers, row by row."""
 
 from collections.abc import Sequence
 

@@ -1,4 +1,4 @@
-"""Slow, obvious twins of `kernels/quantiles.py`: by sorting, with exact fractions."""
+"""Slow, obvious twins of `kernels/losses/quantiles.py`: by sorting, with exact fractions."""
 
 from collections.abc import Sequence
 from fractions import Fraction

@@ -1,4 +1,4 @@
-"""Slow twins of `woodwind/kernels/regions.py`."""
+"""Slow twins of `woodwind/kernels/neighbours/regions.py`."""
 
 from typing import Any
 

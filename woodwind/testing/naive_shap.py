@@ -1,4 +1,4 @@
-"""Slow and obvious versions of the kernels in `woodwind/kernels/shap.py`: Shapley values by all coalitions there are."""
+"""Slow and obvious versions of the kernels in `woodwind/kernels/predict/shap.py`: Shapley values by all coalitions there are."""
 
 from collections.abc import Sequence
 from itertools import combinations
@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from woodwind.kernels.layout import STOP
+from woodwind.kernels.tree.layout import STOP
 from woodwind.testing.naive_traverse import turn
 
 Floats = NDArray[np.float64]

@@ -1,4 +1,4 @@
-"""Slow, obvious twins of `kernels/shared_bytes.py`."""
+"""Slow, obvious twins of `kernels/histogram/shared_bytes.py`."""
 
 from collections.abc import Sequence
 

@@ -1,12 +1,12 @@
-"""Slow twins of `woodwind/kernels/stump.py`."""
+"""Slow twins of `woodwind/kernels/histogram/stump.py`."""
 
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from woodwind.kernels.layout import LEFT, RIGHT, STOP
-from woodwind.kernels.stump import Vote
+from woodwind.kernels.histogram.stump import Vote
+from woodwind.kernels.tree.layout import LEFT, RIGHT, STOP
 
 
 def class_sums(codes: NDArray[np.uint8], weight: Any, label: Any, n_classes: int, width: int) -> NDArray[np.int64]:

@@ -1,4 +1,4 @@
-"""Slow and obvious versions of the kernels in `woodwind/kernels/tally.py`."""
+"""Slow and obvious versions of the kernels in `woodwind/kernels/binning/counting_sketch.py`."""
 
 import struct
 from collections import Counter

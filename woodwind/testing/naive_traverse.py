@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from woodwind.kernels.layout import STOP
+from woodwind.kernels.tree.layout import STOP
 
 
 def has_level(words: Sequence[int], level: int) -> bool:

@@ -1,4 +1,4 @@
-"""A tree that considers every threshold, written to be read: the slow twin of `kernels/exact.py` and its neighbours.
+"""A tree that considers every threshold, written to be read: the slow twin of `kernels/exact/loop.py` and its neighbours.
 
 Rows are lists of Python numbers and sums are taken anew for every candidate. Gains closer than a billionth count as equal, and
 then the first candidate stays: the lowest feature, missing values on the right before the left, the lowest threshold.

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from woodwind.base.fixed import exact_sum, largest_of, sum_scale
 from woodwind.data.cuts import Cuts
 from woodwind.data.ranks import Ranks
-from woodwind.kernels import exact_layout as at
+from woodwind.kernels.exact import memory as at
 from woodwind.tree.assemble import ValuedTree, assemble
 from woodwind.tree.exact import SUM_BITS, ExactGrower, Judgement, RowStats, class_weights
 from woodwind.tree.exact_cuts import thresholds

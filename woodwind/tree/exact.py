@@ -2,7 +2,6 @@
 
 import math
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,32 +11,21 @@ from woodwind.base.fixed import largest_of, sum_scale
 from woodwind.base.pool import LEAST_WORK, on_threads
 from woodwind.base.streams import choose, key
 from woodwind.data.ranks import Ranks
-from woodwind.kernels import exact_layout as at
-from woodwind.kernels.exact import grow_exact
-from woodwind.kernels.exact_layout import DEEP_FIRST, ExactRule
-from woodwind.kernels.exact_nodes import C_LEAVES, C_NODES
-from woodwind.kernels.layout import (
-    F_GAIN,
-    F_HIGH,
-    F_LOW,
-    N_BEGIN,
-    N_BIN,
-    N_CHILD,
-    N_DEPTH,
-    N_END,
-    N_FEATURE,
-    N_INTEGERS,
-    N_KEY,
-    N_MISSING,
-    N_SET,
-    STOP,
-)  # fmt: skip
-from woodwind.kernels.team import begin_call
+from woodwind.kernels.exact import memory as at
+from woodwind.kernels.exact.loop import grow_exact
+from woodwind.kernels.exact.memory import ExactRule
+from woodwind.kernels.runtime.records import Memory
+from woodwind.kernels.runtime.team import begin_call
+from woodwind.kernels.tree import constraints, counters, nodes
+from woodwind.kernels.tree.layout import DEEP_FIRST, STOP
 from woodwind.tree.grow import DEEPEST
 from woodwind.tree.grown_tree import GrownTree
 from woodwind.tree.settings import ORDERS, TreeSettings, group_bits
 
 CRITERIA = {"newton": at.NEWTON, "gini": at.GINI, "entropy": at.ENTROPY, "gain_ratio": at.GAIN_RATIO}
+
+# Columns of nodes.
+COLUMN, VALUE = nodes.COLUMNS.at, constraints.VALUES.at
 
 # The square of a sum of weights up to this fits into 64 bits.
 NARROW = 1 << 31
@@ -67,7 +55,7 @@ BOOSTED = Judgement()
 
 @dataclass(frozen=True, eq=False)
 class RowStats:
-    """Four integers for each row (n, 4), as in `kernels/exact_layout.py`, and what one unit of the first two is worth."""
+    """Four integers for each row (n, 4), as in `kernels/exact/memory.py`, and what one unit of the first two is worth."""
 
     rows: Integers
     gradient_unit: float
@@ -103,27 +91,6 @@ class RowStats:
 def mixed_bits(gradient: Floats, hessian: Floats) -> Integers:
     """A number for each row that tells different derivatives apart; those of rows that a tree cannot improve on are equal."""
     return gradient.view(np.int64) ^ (hessian.view(np.int64) * 0x9E3779B1)
-
-
-class Directory:
-    """Named arrays, and their addresses as the kernels of exact growth take them."""
-
-    def __init__(self, **arrays: NDArray[Any]) -> None:
-        self.arrays: dict[str, NDArray[Any]] = {}
-        self.addresses = np.zeros(at.ENTRIES * 3, np.int64)
-        for name, array in arrays.items():
-            self.put(name, array)
-
-    def put(self, name: str, array: NDArray[Any]) -> None:
-        """Keep an array and note its address."""
-        if not array.flags.c_contiguous:
-            raise ValueError(f"{name} must be contiguous")
-        self.arrays[name] = array
-        start = 3 * getattr(at, name.upper())
-        self.addresses[start : start + 3] = (array.ctypes.data, len(array), array.shape[-1])
-
-    def __getitem__(self, name: str) -> NDArray[Any]:
-        return self.arrays[name]
 
 
 class ExactGrower:
@@ -188,39 +155,41 @@ class ExactGrower:
         self._plant(stats, rule)
         # The kernel hashes modulo 2**64: with the compiler off, NumPy would report it.
         with np.errstate(over="ignore"):
-            on_threads(lambda thread: grow_exact(space.addresses, rule, thread, self.threads), self.threads)
+            on_threads(lambda thread: grow_exact(space.directory, rule, thread, self.threads), self.threads)
         return self._finished(stats)
 
     def _times(self, rows: NDArray[np.int32] | None) -> Integers | None:
         """How often each row is given."""
         return None if rows is None else np.bincount(rows, minlength=self.ranks.n_rows).astype(np.int64)
 
-    def _room(self, nodes: int) -> Directory:
+    def _room(self, n_nodes: int) -> Memory:
         """Memory for trees of so many nodes."""
         ranks, threads, classes = self.ranks, self.threads, max(self.judgement.n_classes, 2)
         n, n_features = ranks.n_rows, ranks.n_features
         member = group_bits(self.settings.groups, n_features)
         monotonic = np.zeros(n_features, np.int64) if self.settings.monotonic is None else self.settings.monotonic
-        return Directory(
+        return Memory(
+            at.LAYOUT,
             ranks=ranks.by_column.reshape(-1),
             order=ranks.order.reshape(-1),
-            category=ranks.is_category.astype(np.int64),
+            is_category=ranks.is_category.astype(np.int64),
             monotonic=np.ascontiguousarray(monotonic, np.int64),
             member=member,
             lists=np.empty((n_features, n), np.int64),
             rows=np.empty(n, np.int64),
-            goes=np.empty((1, n), np.uint8),
+            goes=np.empty(n, np.uint8),
             spare=np.empty((threads, n), np.int64),
-            node_i=np.empty((nodes, N_INTEGERS), np.int64),
-            node_f=np.empty((nodes, at.EXACT_FLOATS), np.float64),
-            groups=np.empty((nodes, member.shape[1]), np.uint64),
-            sets=np.empty((nodes if ranks.is_category.any() else 1, 8), np.uint64),
-            heap=np.empty(nodes, np.int64),
+            node_i=np.empty((n_nodes, at.NODE_INTEGERS), np.int64),
+            node_f=np.empty((n_nodes, at.NODE_VALUES), np.float64),
+            groups=np.empty((n_nodes, member.shape[1]), np.uint64),
+            sets=np.empty((n_nodes if ranks.is_category.any() else 1, 8), np.uint64),
+            heap=np.empty(n_nodes, np.int64),
             control=np.zeros(64, np.int64),
             totals=np.empty((2 + threads, at.T_CLASSES + classes), np.int64),
+            sides=np.empty((2, 4), np.int64),
             drawn=np.empty((2, n_features), np.int64),
-            found_i=np.empty((2 * n_features, 4), np.int64),
-            found_f=np.zeros((2 * n_features, 4), np.float64),
+            found_i=np.empty((2 * n_features, at.FOUND_INTEGERS), np.int64),
+            found_f=np.zeros((2 * n_features, at.FOUND_VALUES), np.float64),
             found_sets=np.empty((2 * n_features, 8), np.uint64),
             curves=np.empty((threads, at.BLOCK), np.float64),
             places=np.empty((threads * at.PLACE_ROWS, at.BLOCK), np.int64),
@@ -271,12 +240,14 @@ class ExactGrower:
         space = self._space
         rows = np.flatnonzero(stats.rows[:, at.X_COUNT] > 0)
         space["rows"][: len(rows)] = rows
-        space["control"][C_NODES] = space["control"][C_LEAVES] = 1
+        for one in ("n_nodes", "n_leaves"):
+            space["control"][counters.COUNTERS.at[one]] = 1
         root, real = space["node_i"][0], space["node_f"][0]
         root[:] = -1
-        root[[N_DEPTH, N_BEGIN, N_END, N_MISSING, N_KEY]] = 0, 0, len(rows), STOP, rule.seed
+        for column, value in (("depth", 0), ("begin", 0), ("end", len(rows)), ("missing", STOP), ("key", rule.seed), ("number", 0)):
+            root[COLUMN[column]] = value
         real[:] = 0.0
-        real[[F_LOW, F_HIGH]] = -np.inf, np.inf
+        real[VALUE["low"]], real[VALUE["high"]] = -np.inf, np.inf
         space["groups"][0] = ~np.uint64(0)
         weight = int(stats.rows[:, at.X_HESSIAN].sum()) if rule.criterion >= at.ENTROPY else 0
         space.put("logs", np.zeros(weight + 1 if weight <= MOST_LOGS else 1, np.int64))
@@ -284,22 +255,22 @@ class ExactGrower:
     def _finished(self, stats: RowStats) -> GrownTree:
         """Copy the finished tree out of the memory that the next one is grown in."""
         space = self._space
-        n_nodes = int(space["control"][C_NODES])
-        nodes, real = space["node_i"][:n_nodes], space["node_f"][:n_nodes]
+        n_nodes = int(space["control"][counters.COUNTERS.at["n_nodes"]])
+        grown, real = space["node_i"][:n_nodes], space["node_f"][:n_nodes]
         sequence = np.arange(n_nodes)
         if self._order == DEEP_FIRST:
             # Level by level: of one level, nodes stand in the order of their places.
-            sequence = np.lexsort((nodes[:, N_BEGIN], nodes[:, N_DEPTH]))
+            sequence = np.lexsort((grown[:, COLUMN["begin"]], grown[:, COLUMN["depth"]]))
         number = np.empty(n_nodes, np.int32)
         number[sequence] = np.arange(n_nodes)
-        nodes, real = nodes[sequence], real[sequence]
-        split = nodes[:, N_CHILD] >= 0
-        child = np.where(split, number[nodes[:, N_CHILD]], 0).astype(np.int32)
-        of_set = np.where(split, nodes[:, N_SET], -1)
+        grown, real = grown[sequence], real[sequence]
+        split = grown[:, COLUMN["child"]] >= 0
+        child = np.where(split, number[grown[:, COLUMN["child"]]], 0).astype(np.int32)
+        of_set = np.where(split, grown[:, COLUMN["category_set"]], -1)
         category = of_set >= 0
         sets = space["sets"][of_set[category]]
         of_set[category] = np.arange(len(sets))
-        begin, end = nodes[:, N_BEGIN].copy(), nodes[:, N_END].copy()
+        begin, end = grown[:, COLUMN["begin"]].copy(), grown[:, COLUMN["end"]].copy()
         rows = space["rows"][: int(end[0])].copy()
         leaves = np.flatnonzero(~split)
         leaves = leaves[np.argsort(begin[leaves])]
@@ -307,18 +278,18 @@ class ExactGrower:
         leaf_of_row[rows] = np.repeat(leaves, (end - begin)[leaves])
         sums = node_sums(stats.rows[rows, :3], begin, end)
         return GrownTree(
-            feature=np.where(split, nodes[:, N_FEATURE], -1).astype(np.int32),
-            bin=np.where(split, nodes[:, N_BIN], 0),
+            feature=np.where(split, grown[:, COLUMN["feature"]], -1).astype(np.int32),
+            bin=np.where(split, grown[:, COLUMN["bin"]], 0),
             child=child,
-            missing=np.where(split, nodes[:, N_MISSING], STOP).astype(np.uint8),
+            missing=np.where(split, grown[:, COLUMN["missing"]], STOP).astype(np.uint8),
             set=of_set,
             sets=sets,
-            gain=np.where(split, real[:, F_GAIN], 0.0),
+            gain=np.where(split, real[:, VALUE["gain"]], 0.0),
             gradient=real_of(sums[:, 0], stats.gradient_unit),
             hessian=real_of(sums[:, 1], stats.hessian_unit),
             count=sums[:, 2].copy(),
-            low=real[:, F_LOW].copy(),
-            high=real[:, F_HIGH].copy(),
+            low=real[:, VALUE["low"]].copy(),
+            high=real[:, VALUE["high"]].copy(),
             begin=begin,
             end=end,
             rows=rows,

@@ -11,7 +11,7 @@ from woodwind.data.codes import Codes
 from woodwind.data.cuts import Cuts
 from woodwind.data.ranks import Ranks
 from woodwind.data.sketch import midpoints
-from woodwind.kernels.exact_layout import MISSING_RANK, ROW_MASK
+from woodwind.kernels.exact.memory import MISSING_RANK, ROW_MASK
 from woodwind.tree.assemble import ValuedTree
 from woodwind.tree.grown_tree import GrownTree
 

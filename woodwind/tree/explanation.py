@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from woodwind.base.pool import run_ranges
-from woodwind.kernels.shap import Desk, Paths, Points, explain_lanes, find_paths
-from woodwind.kernels.traverse import node_means
+from woodwind.kernels.predict.shap import Desk, Paths, Points, explain_lanes, find_paths
+from woodwind.kernels.predict.walk import node_means
 from woodwind.tree.forest import Forest, n_rows
 from woodwind.tree.grove import Grove
 from woodwind.tree.grove_form import quick_form

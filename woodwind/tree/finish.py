@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from woodwind.base.pool import run_ranges
-from woodwind.kernels.leaves import add_leaf_column, add_leaf_values, add_leaf_vectors
-from woodwind.kernels.traverse import node_means
+from woodwind.kernels.histogram.leaves import add_leaf_column, add_leaf_values, add_leaf_vectors
+from woodwind.kernels.predict.walk import node_means
 from woodwind.tree.assemble import ValuedTree
 
 # Rows to which all trees of a round are added before the next ones: their scores stay in the second-level cache.

@@ -1,4 +1,4 @@
-"""How much gradients are disturbed while splits are looked for; kernels/noise.py does it."""
+"""How much gradients are disturbed while splits are looked for; kernels/histogram/gradient_noise.py does it."""
 
 import math
 from dataclasses import dataclass
@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 from woodwind.base.fixed import exact_mean
 from woodwind.base.pool import run_ranges
 from woodwind.base.streams import key
-from woodwind.kernels.noise import disturb_lanes, disturb_rows, draw_sums, square_lanes, square_rows
-from woodwind.tree.workspace import Workspace
+from woodwind.kernels.histogram.gradient_noise import disturb_lanes, disturb_rows, draw_sums, square_lanes, square_rows
+from woodwind.kernels.runtime.records import Memory
 
 # Of the sum of four numbers, each drawn evenly from 0 .. 2**16 - 1.
 DEVIATION = math.sqrt((2**32 - 1) / 3)
@@ -37,7 +37,7 @@ class GradientNoise:
     That is taken over the rows which the tree is grown from: rows held out have no say in it.
     """
 
-    space: Workspace
+    space: Memory
     order: NDArray[np.int32] | None  # the numbers that callers know rows by, where the table has an order of its own
     share: float
 

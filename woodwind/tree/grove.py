@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from woodwind.base.pool import run_ranges
 from woodwind.base.streams import hashes, key
-from woodwind.kernels.grove_layout import (
+from woodwind.kernels.forest.layout import (
     CATEGORY_SHIFT,
     FEATURE_MASK,
     FEATURE_SHIFT,
@@ -22,8 +22,8 @@ from woodwind.kernels.grove_layout import (
     MISSING_SHIFT,
     RIGHT_LEAF_SHIFT,
 )
-from woodwind.kernels.grove_sift import sift_grove
-from woodwind.kernels.grove_walk import GroveLeaves, GroveWalk, ends_grove, inner_means, predict_grove
+from woodwind.kernels.predict.forest_partitioned import sift_grove
+from woodwind.kernels.predict.forest_walk import GroveLeaves, GroveWalk, ends_grove, inner_means, predict_grove
 from woodwind.tree.forest import Forest
 from woodwind.tree.grove_check import check_grove
 from woodwind.tree.grove_grower import GroveTree
@@ -46,7 +46,7 @@ U = np.uint64
 class Grove:
     """T trees of I inner nodes and L leaves in all, for F features; K classes, or none for numbers."""
 
-    nodes: NDArray[np.uint64]  # (2 I,) see `kernels/grove_emit.py`
+    nodes: NDArray[np.uint64]  # (2 I,) see `kernels/forest/emit.py`
     words: NDArray[np.uint64]  # (W,) sets of levels, 8 words each: left, then right
     roots: Integers  # (T + 1, 2) first inner node and first leaf of each tree
     leaf: NDArray[np.int32] | None  # (L,) the class of all rows, or -1 - row of `mixed`; None for numbers

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from woodwind.base.sound import sound, sound_array
-from woodwind.kernels.grove_layout import (
+from woodwind.kernels.forest.layout import (
     CATEGORY_SHIFT,
     FEATURE_MASK,
     FEATURE_SHIFT,
@@ -15,7 +15,7 @@ from woodwind.kernels.grove_layout import (
     MISSING_SHIFT,
     RIGHT_LEAF_SHIFT,
 )
-from woodwind.kernels.layout import STOP
+from woodwind.kernels.tree.layout import STOP
 
 U = np.uint64
 # Words of the two sets of a category split; levels that one of them has room for; states of a walk have so many bits for a number.

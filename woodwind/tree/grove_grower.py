@@ -2,17 +2,19 @@
 
 import math
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from woodwind.data.grades import Grades
-from woodwind.kernels import grove_layout as at
-from woodwind.kernels.grove_grow import grow_grove_tree
-from woodwind.kernels.grove_layout import APART, ARENA, FEW_ROWS, SMALL_TABLE
-from woodwind.kernels.grove_sort import DIGIT
-from woodwind.kernels.lanes import LANES
+from woodwind.kernels.forest import layout as at
+from woodwind.kernels.forest.best import MIN_GAIN
+from woodwind.kernels.forest.layout import APART, ARENA, FEW_ROWS, SMALL_TABLE
+from woodwind.kernels.forest.loop import grow_grove_tree
+from woodwind.kernels.forest.memory import COUNTERS, LAYOUT, NODE_INTEGERS, NODE_VALUES
+from woodwind.kernels.forest.sort import DIGIT
+from woodwind.kernels.runtime.records import Memory
+from woodwind.kernels.runtime.simd import LANES
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -96,8 +98,6 @@ class GroveGrower:
         all_numbers = settings.n_candidates >= n_features and not self._levels
         self._together = self._criterion == at.MOMENTS and not settings.random_cuts and self._free and all_numbers
         most = 2 * n if settings.max_leaves is None else min(2 * settings.max_leaves, 2 * n)
-        self._addresses = np.zeros(3 * at.ENTRIES + at.RULE_NUMBERS, np.int64)
-        self._arrays: dict[str, NDArray[Any]] = {}
         room, k = self._room, max(rows.n_classes, 2)
         values = np.concatenate([*grades.values, np.zeros(1)])
         sizes = [part.size for part in grades.values]
@@ -107,41 +107,33 @@ class GroveGrower:
         self._most = max(room, 256 * k, n_features) + 1
         # Numbers are what random cuts lie between; all other cuts lie between codes.
         columns = grades.columns.reshape(-1) if random else np.zeros(1, np.int32)
-        raw = grades.real.reshape(1, -1) if random else np.zeros((1, 1))
+        raw = grades.real.reshape(-1) if random else np.zeros(1)
         copied, stride = n_features * (room + APART), grades.fine.shape[1]
-        coarse_rows = np.zeros((1, n * stride), np.uint8)
+        coarse_rows = np.zeros(n * stride, np.uint8)
         coarse_rows.reshape(n, stride)[:, :n_features] = grades.coarse.T
         n_sets = most if self._levels else 1
-        self._put(
-            coarse=grades.coarse, fine=grades.fine.reshape(-1), category=(grades.n_levels > 0).astype(np.int64), span=grades.span,
-            values=values[None], values_at=np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64),
+        self._space = Memory(
+            LAYOUT,
+            coarse=grades.coarse, fine=grades.fine.reshape(-1), is_category=(grades.n_levels > 0).astype(np.int64), span=grades.span,
+            values=values, values_at=np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64),
             target=target, weight=rows.weight, real=rows.real,
             pair=np.empty(2 * n, np.int64), code_columns=columns, rows=np.empty(n + 1, np.int32), places=np.empty(n + 1, np.int32),
             spare=np.empty(n + 1, np.int32), a_code=np.empty(1 if random else max(copied, room * stride), np.int32),
-            a_raw=np.empty((1, copied if random else 1)), a_pair=np.empty(2 * room, np.int64),
+            a_raw=np.empty(copied if random else 1), a_pair=np.empty(2 * room, np.int64),
             fetched=np.zeros((2, n_features // at.LINE + 1), np.int64), keys=np.empty((2, room), np.int64),
             counts=np.empty(max(room, 1 << DIGIT) + 1, np.int32), node_pair=np.empty((2, n), np.int64), raw_rows=raw,
-            ways=np.empty((1, n), np.uint8), items=np.empty(3 * self._most, np.int64), curve=np.empty((3, self._most)),
-            coarse_rows=coarse_rows, a_coarse=np.empty((1, copied), np.uint8),
-            lane_rows=np.empty(3 * LANES, np.int32), cells=np.empty(256 * k, np.int64), level_order=np.empty((1, 256), np.int64),
-            level_keys=np.empty((1, 256)),
+            ways=np.empty(n, np.uint8), items=np.empty(3 * self._most, np.int64), curve=np.empty((3, self._most)),
+            coarse_rows=coarse_rows, a_coarse=np.empty(copied, np.uint8),
+            lane_rows=np.empty(3 * LANES, np.int32), cells=np.empty(256 * k, np.int64), level_order=np.empty(256, np.int64),
+            level_keys=np.empty(256),
             sides=np.empty((2, k), np.int64), drawn=np.empty(3 * n_features, np.int32), best=np.empty(8, np.int64),
-            best_f=np.empty((1, 4)), best_set=np.empty((2, 8), np.uint64), control=np.zeros(16, np.int64),
-            node_i=np.empty((most + 2, at.NODE_INTEGERS), np.int64), node_f=np.empty((most + 2, at.NODE_FLOATS)),
+            best_f=np.empty(3), best_set=np.empty((2, 8), np.uint64), control=np.zeros(64, np.int64),
+            node_i=np.empty((most + 2, NODE_INTEGERS), np.int64), node_f=np.empty((most + 2, NODE_VALUES)),
             sets=np.empty((n_sets, 8), np.uint64), heap=np.empty(2 * most + 8, np.int64),
-            out_nodes=np.empty(most + 2, np.uint64), out_gain=np.empty((1, most // 2 + 1)),
-            out_value=np.empty((most // 2 + 1, max(rows.n_classes, 1))), out_cover=np.empty((1, most // 2 + 1)),
+            out_nodes=np.empty(most + 2, np.uint64), out_gain=np.empty(most // 2 + 1),
+            out_value=np.empty((most // 2 + 1, max(rows.n_classes, 1))), out_cover=np.empty(most // 2 + 1),
             out_span=np.empty(most // 2 + 2, np.int64),
         )  # fmt: skip
-
-    def _put(self, **arrays: NDArray[Any]) -> None:
-        """Keep arrays and note their addresses."""
-        for name, array in arrays.items():
-            if not array.flags.c_contiguous:
-                raise ValueError(f"{name} must be contiguous")
-            self._arrays[name] = array
-            start = 3 * getattr(at, name.upper())
-            self._addresses[start : start + 3] = (array.ctypes.data, len(array), array.shape[-1])
 
     def grow(self, times: NDArray[np.int32], key: int, keep_rows: bool = False) -> GroveTree:
         """Grow a tree from rows that count so many times; all that is drawn follows from the key."""
@@ -152,33 +144,30 @@ class GroveGrower:
             # x log2 x of the whole weight takes at most 60 bits.
             places = 60 - math.ceil(math.log2(max(total, 2) * math.log2(max(total, 2))))
             logs = np.concatenate([[places, 0], np.rint(x * np.log2(x) * 2.0**places)]).astype(np.int64)
-        self._put(times=times, logs=logs)
+        self._space.put("times", times)
+        self._space.put("logs", logs)
         unit = self._gain_unit(2.0 ** (float(logs[0]) if logs.size else 0.0))
         self._set_rule(key, total, unit)
-        grow_grove_tree(self._addresses)
+        grow_grove_tree(self._space.directory)
         return self._finished(unit, keep_rows)
 
     def _set_rule(self, key: int, total: int, unit: float) -> None:
-        settings, rows, fields = self.settings, self.rows, self._addresses
+        settings, rows = self.settings, self.rows
         # Codes are asked for in small nodes, whose rows stand anywhere in the arena: row after row they share lines of the cache. Where
         # large nodes ask for them too, column after column.
         along, across = (1, self._room + APART) if self._whole else (self.grades.fine.shape[1], 1)
-        for place, value in (
-            (at.R_N_ROWS, self.grades.n_rows), (at.R_N_FEATURES, self.grades.n_features), (at.R_STRIDE, self.grades.fine.shape[1]),
-            (at.R_ROOM, self._room + APART), (at.R_MOST, self._most), (at.R_LIMIT, self._room), (at.R_CRITERION, self._criterion),
-            (at.R_N_CLASSES, rows.n_classes), (at.R_RANDOM_CUTS, settings.random_cuts), (at.R_BEST_FIRST, settings.max_leaves is not None),
-            (at.R_MAX_LEAVES, settings.max_leaves or DEEPEST), (at.R_MAX_DEPTH, settings.max_depth or DEEPEST),
-            (at.R_MIN_SPLIT, settings.min_split), (at.R_MIN_ROWS, settings.min_rows),
-            (at.R_MIN_WEIGHT, math.ceil(settings.min_weight_share * total)),
-            (at.R_PLAIN, self._free),
-            (at.R_N_CANDIDATES, settings.n_candidates), (at.R_KEY, key), (at.R_EXACT, self._exact), (at.R_LEVELS, self._levels),
-            (at.R_ALONG, along), (at.R_ACROSS, across), (at.R_TOGETHER, self._together),
-            (at.R_COUNTED, self._counted), (at.R_PACKED, self._packed),
-        ):  # fmt: skip
-            fields[place] = value
+        self._space.set_numbers(
+            n_rows=self.grades.n_rows, n_features=self.grades.n_features, stride=self.grades.fine.shape[1], room=self._room + APART,
+            most_items=self._most, arena_limit=self._room, criterion=self._criterion, n_classes=rows.n_classes,
+            random_splits=settings.random_cuts, best_first=settings.max_leaves is not None, max_leaves=settings.max_leaves or DEEPEST,
+            max_depth=settings.max_depth or DEEPEST, min_split=settings.min_split, min_rows=settings.min_rows,
+            min_weight=math.ceil(settings.min_weight_share * total), no_limits=self._free, n_candidates=settings.n_candidates, key=key,
+            exact_rows=self._exact, has_categories=self._levels, along=along, across=across, all_at_once=self._together,
+            is_counted=self._counted, is_packed=self._packed,
+        )  # fmt: skip
         least = settings.min_decrease * total * rows.weight_unit / unit
         # Without a limit a node is split as long as it is impure, even where rounding makes a gain of nothing negative.
-        self._arrays["best_f"][0, at.BF_MIN_GAIN] = least if least > 0.0 else -np.inf
+        self._space["best_f"][MIN_GAIN] = least if least > 0.0 else -np.inf
 
     def _gain_unit(self, log_scale: float) -> float:
         """What one unit of the kernel's gain is worth, in units of impurity times weight."""
@@ -193,15 +182,16 @@ class GroveGrower:
 
     def _finished(self, unit: float, keep_rows: bool) -> GroveTree:
         """Copy the finished tree out of the memory that the next one is grown in."""
-        arrays = self._arrays
-        control = arrays["control"]
-        n_inner, n_leaves, n_sets = (int(control[c]) for c in (at.C_INNER, at.C_LEAVES, at.C_SETS))
+        arrays = self._space
+        n_inner, n_leaves, n_sets, n_rows = (
+            int(arrays["control"][COUNTERS.at[name]]) for name in ("n_inner", "n_leaves", "n_sets", "n_tree_rows")
+        )
         return GroveTree(
             nodes=arrays["out_nodes"][: 2 * n_inner].copy(),
-            gain=arrays["out_gain"][0, :n_inner] * unit,
+            gain=arrays["out_gain"][:n_inner] * unit,
             words=arrays["sets"][:n_sets].reshape(-1).copy(),
             value=arrays["out_value"][:n_leaves].copy(),
-            cover=arrays["out_cover"][0, :n_leaves].copy(),
-            rows=arrays["rows"][: int(control[at.C_ROWS])].copy() if keep_rows else None,
+            cover=arrays["out_cover"][:n_leaves].copy(),
+            rows=arrays["rows"][:n_rows].copy() if keep_rows else None,
             span=arrays["out_span"][: n_leaves + 1].copy() if keep_rows else None,
         )

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from woodwind.kernels.grove_layout import CATEGORY_SHIFT
+from woodwind.kernels.forest.layout import CATEGORY_SHIFT
 from woodwind.tree.forest import Forest
 from woodwind.tree.grove import Grove
 from woodwind.tree.leaf_targets import LeafRows

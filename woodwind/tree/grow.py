@@ -6,12 +6,12 @@ from numpy.typing import NDArray
 from woodwind.base.pool import LEAST_WORK, on_threads, run_ranges
 from woodwind.base.streams import choose, key
 from woodwind.data.codes import Codes
-from woodwind.kernels.accumulate import fill_rows
-from woodwind.kernels.frontier import C_COMMITTED
-from woodwind.kernels.growth import copy_tree, take_part
-from woodwind.kernels.layout import GRADIENT_SHIFT, HESSIAN_SHIFT, ROW_BITS, Rule
-from woodwind.kernels.team import begin_call
-from woodwind.kernels.vector import fill_lanes, take_part_lanes
+from woodwind.kernels.histogram.build_histograms import fill_rows
+from woodwind.kernels.histogram.layout import GRADIENT_SHIFT, HESSIAN_SHIFT, ROW_BITS, Rule
+from woodwind.kernels.histogram.loop import copy_tree, take_part, take_part_lanes
+from woodwind.kernels.histogram.memory import COMMITTED
+from woodwind.kernels.histogram.multi_output import fill_lanes
+from woodwind.kernels.runtime.team import begin_call
 from woodwind.tree.gradient_noise import GradientNoise
 from woodwind.tree.grown_tree import GrownTree
 from woodwind.tree.kept_columns import KeptColumns
@@ -304,7 +304,7 @@ class Grower:
     def _finished(self, scales: NDArray[np.float64], n_rows: int) -> GrownTree:
         """Copy the finished tree out of the workspace, with so many rows."""
         space = self._space
-        n_nodes = int(space["control"][C_COMMITTED])
+        n_nodes = int(space["control"][COMMITTED])
         # In one compiled call: on small tables, copying field by field cost a tenth of growing.
         short, missing = np.empty((2, n_nodes), np.int32), np.empty(n_nodes, np.uint8)
         whole, real = np.empty((5, n_nodes), np.int64), np.empty((5, n_nodes))

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from woodwind.kernels.layout import STOP
+from woodwind.kernels.tree.layout import STOP
 
 
 @dataclass(eq=False, slots=True)  # not frozen: that triples the time of making one

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from woodwind.base.pool import run_ranges
 from woodwind.data.codes import Codes
-from woodwind.kernels.encode import columns_from_rows
+from woodwind.kernels.binning.encode import columns_from_rows
 from woodwind.tree.row_lists import RowLists
 
 WHOLE_BYTES = 1 << 23  # of a table of no more codes all columns are kept

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from woodwind.base.pool import run_ranges
 from woodwind.base.sound import sound, sound_array
-from woodwind.kernels.grove_quantiles import LeafTargets, quantiles_of_rows, shares_below
+from woodwind.kernels.predict.forest_quantiles import LeafTargets, quantiles_of_rows, shares_below
 from woodwind.tree.grove import Grove
 from woodwind.tree.grove_grower import GroveTree
 
@@ -24,7 +24,7 @@ LEAST_JUDGED = 20
 
 @dataclass(frozen=True, eq=False)
 class LeafRows:
-    """Which target of the training is in which leaf; see `kernels/grove_quantiles.py` for the arrays."""
+    """Which target of the training is in which leaf; see `kernels/predict/forest_quantiles.py` for the arrays."""
 
     rank: NDArray[np.int32]
     weight: NDArray[np.float32]

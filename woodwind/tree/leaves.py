@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from woodwind.kernels.leaves import newton_steps
+from woodwind.kernels.histogram.leaves import newton_steps
 from woodwind.tree.grown_tree import GrownTree
 
 Floats = NDArray[np.float64]

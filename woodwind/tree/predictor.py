@@ -1,6 +1,6 @@
 """Scores from a forest: which kernel gets which rows, and the forest in the form that each of them wants.
 
-Few rows walk (`woodwind/kernels/traverse.py`); blocks of rows are swept (`woodwind/kernels/sweep.py`). The results are the same, bit for
+Few rows walk (`kernels/predict/walk.py`); blocks of rows are swept (`kernels/predict/questions.py`). The results are the same, bit for
 bit. What a kernel needs is made from the forest's arrays on first use and kept.
 """
 
@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from woodwind.base.errors import TableError
 from woodwind.base.pool import run_ranges
-from woodwind.kernels.sweep import sweep_rows
-from woodwind.kernels.traverse import CATEGORY_SHIFT, FEATURE_MASK, FEATURE_SHIFT, MISSING_SHIFT, SET_SHIFT, Walk, direct, walk_rows
+from woodwind.kernels.predict.questions import sweep_rows
+from woodwind.kernels.predict.walk import CATEGORY_SHIFT, FEATURE_MASK, FEATURE_SHIFT, MISSING_SHIFT, SET_SHIFT, Walk, direct, walk_rows
 from woodwind.tree.sweeping import Sweep, plan
 
 # A block of the sweep costs the same for one row as for 512: below this number of rows a walk is faster.

@@ -12,7 +12,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from woodwind.kernels.layout import STOP
+from woodwind.kernels.tree.layout import STOP
 from woodwind.tree.forest import Forest
 
 Floats = NDArray[np.float64]

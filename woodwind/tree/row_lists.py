@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from woodwind.data.codes import Codes
-from woodwind.kernels.sparse import LENGTH_BITS, SHORT_CELLS, count_codes, count_fours, reorder, sort_rows, write_entries
+from woodwind.kernels.histogram.sparse_rows import LENGTH_BITS, SHORT_CELLS, count_codes, count_fours, reorder, sort_rows, write_entries
 
 # Adding a listed cell costs half as much again as adding one of a whole row.
 MOST_LISTED = 0.4
@@ -21,7 +21,7 @@ STRETCH = 16384
 class RowLists(NamedTuple):
     """Rows as lists of their uncommon cells, in an order of their own."""
 
-    at: NDArray[np.int64]  # (n,) where the list of each row begins, and how many fours of cells it has: see kernels/sparse.py
+    at: NDArray[np.int64]  # (n,) where the list of each row begins, and how many fours of cells it has: see `sparse_rows`
     cells: NDArray[Any]  # uint16, or int32 where there are many; lists are filled up to fours with the cell behind all others
     order: NDArray[np.int32]  # (n,) rows of the table in the order in which they stand here
     by_column: NDArray[np.uint8]  # (F, n) codes in that order

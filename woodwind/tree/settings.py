@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from woodwind.kernels.layout import BEST_FIRST, LEVEL, SYMMETRIC
+from woodwind.kernels.tree.layout import BEST_FIRST, LEVEL, SYMMETRIC
 
 ORDERS = {"best_first": BEST_FIRST, "level": LEVEL, "symmetric": SYMMETRIC}
 

@@ -2,8 +2,8 @@
 
 A row of codes is padded to whole words. The padding, to which a wide table adds a little, has room for bytes that say what several columns
 of few values have together: four columns of three values are one of 81. Summing a large node then takes one addition for all of them, and
-the sums of each follow (`kernels/shared_bytes.py`). The columns themselves stay in the row as well. Who shares changes no tree, only the
-time that it takes.
+the sums of each follow (`kernels/histogram/shared_bytes.py`). The columns themselves stay in the row as well. Who shares changes no tree,
+only the time that it takes.
 """
 
 from typing import NamedTuple
@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from woodwind.base.pool import run_ranges
 from woodwind.data.codes import FEW_BINS, WORD, Codes, byte_groups
-from woodwind.kernels.growing import STEP_CELL, STEP_COUNT, STEP_SHARED, STEP_SHIFT, STEP_WIDTH
-from woodwind.kernels.shared_bytes import S_COLUMNS, note_codes, write_shared
+from woodwind.kernels.histogram.memory import STEP_CELL, STEP_COUNT, STEP_SHARED, STEP_SHIFT, STEP_WIDTH
+from woodwind.kernels.histogram.shared_bytes import S_COLUMNS, note_codes, write_shared
 
 FEWEST_ROWS = 1 << 12  # a smaller table is trained on sooner than looked through
 BYTE = 256

@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 from woodwind.base.pool import LEAST_WORK, run_ranges, side_by_side
 from woodwind.data.codes import WORD, Codes
 from woodwind.data.cuts import Cuts
-from woodwind.kernels.layout import LEFT, STOP
-from woodwind.kernels.stump import Vote, best_stump, class_sums, reweigh
+from woodwind.kernels.histogram.stump import Vote, best_stump, class_sums, reweigh
+from woodwind.kernels.tree.layout import LEFT, STOP
 from woodwind.tree.forest import Forest
 
 Floats = NDArray[np.float64]

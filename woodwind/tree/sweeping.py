@@ -1,6 +1,6 @@
 """The plan of a sweep: which nodes of a forest are asked, by which codes, and what stands at each place.
 
-`woodwind/kernels/sweep_plan.py` says what a plan is and `woodwind/kernels/sweep.py` carries it out.
+`woodwind/kernels/predict/question_plan.py` says what a plan is and `woodwind/kernels/predict/questions.py` carries it out.
 """
 
 from typing import Any, NamedTuple
@@ -8,9 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from woodwind.kernels.layout import LEFT, STOP
-from woodwind.kernels.sweep import GRID, LEVELS, Encoder, Program
-from woodwind.kernels.sweep_plan import (
+from woodwind.kernels.predict.question_plan import (
     BOUND_SHIFT,
     BY_LEVEL,
     CATEGORY,
@@ -23,7 +21,9 @@ from woodwind.kernels.sweep_plan import (
     choose,
     write_questions,
 )
-from woodwind.kernels.traverse import Walk
+from woodwind.kernels.predict.questions import GRID, LEVELS, Encoder, Program
+from woodwind.kernels.predict.walk import Walk
+from woodwind.kernels.tree.layout import LEFT, STOP
 
 # Edges of one feature: codes are 0 to 254, and one value is for what is missing.
 EDGES = 254

@@ -9,7 +9,7 @@ import numpy as np
 
 from woodwind.base.errors import ParameterError
 from woodwind.base.figures import printable
-from woodwind.kernels.layout import LEFT, RIGHT, STOP
+from woodwind.kernels.tree.layout import LEFT, RIGHT, STOP
 from woodwind.tree.forest import Forest
 
 BRANCH = "|--- "

@@ -6,8 +6,8 @@ from numpy.typing import NDArray
 from woodwind.base.pool import run_ranges
 from woodwind.data.codes import Codes
 from woodwind.data.ranks import Ranks
-from woodwind.kernels.exact_walk import RankTree, walk_ranks
-from woodwind.kernels.traverse_codes import CodeTree, walk_codes
+from woodwind.kernels.predict.walk_codes import CodeTree, walk_codes
+from woodwind.kernels.predict.walk_ranks import RankTree, walk_ranks
 from woodwind.tree.assemble import ValuedTree
 from woodwind.tree.exact_cuts import last_ranks
 

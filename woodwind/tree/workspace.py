@@ -6,38 +6,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from woodwind.data.codes import Codes
-from woodwind.kernels import growing
-from woodwind.kernels.accumulate import BLOCK_ROWS, BLOCK_WORDS
-from woodwind.kernels.growth import COLLECT_ROWS
-from woodwind.kernels.layout import N_FLOATS, N_INTEGERS, ROWS_PACKED2
-from woodwind.kernels.plan_rows import SPLIT_ROWS
-from woodwind.kernels.quick_scan import QUICK_ROWS
-from woodwind.kernels.scan import BIN_ROWS, CURVE_ROWS
+from woodwind.kernels.histogram import finished, pairs, tasks
+from woodwind.kernels.histogram.build_histograms import BLOCK_ROWS, BLOCK_WORDS
+from woodwind.kernels.histogram.layout import ROWS_PACKED2
+from woodwind.kernels.histogram.loop import COLLECT_ROWS
+from woodwind.kernels.histogram.memory import LAYOUT, NODE_INTEGERS
+from woodwind.kernels.histogram.scan import BIN_ROWS, CURVE_ROWS
+from woodwind.kernels.histogram.scan_float32 import QUICK_ROWS
+from woodwind.kernels.histogram.schedule import SPLIT_ROWS
+from woodwind.kernels.runtime.records import Memory
+from woodwind.kernels.tree import constraints, found
 from woodwind.tree.row_lists import RowLists
 
 MOST_HISTOGRAM_BYTES = 256 << 20  # beyond this, histograms of unpromising nodes are dropped and summed again if needed
 LEVEL_BATCH = 64  # nodes of a level that are prepared together, at most
-
-
-class Workspace:
-    """Named arrays, and the directory of their addresses that kernels are given."""
-
-    def __init__(self, **arrays: NDArray[Any]) -> None:
-        self.arrays: dict[str, NDArray[Any]] = {}
-        self.directory = np.zeros(growing.ENTRIES * growing.FIELDS, np.int64)
-        for name, array in arrays.items():
-            self.put(name, array)
-
-    def put(self, name: str, array: NDArray[Any]) -> None:
-        """Keep an array and note its address."""
-        if not array.flags.c_contiguous:
-            raise ValueError(f"{name} must be contiguous")
-        self.arrays[name] = array
-        start = growing.FIELDS * getattr(growing, name.upper())
-        self.directory[start : start + growing.FIELDS] = (array.ctypes.data, len(array), array.shape[-1])
-
-    def __getitem__(self, name: str) -> NDArray[Any]:
-        return self.arrays[name]
 
 
 class ListedCodes(NamedTuple):
@@ -87,28 +69,29 @@ def table_memory(table: ListedCodes, n_groups: int) -> dict[str, NDArray[Any]]:
 def node_memory(nodes: int, n_groups: int, sets: int) -> dict[str, NDArray[Any]]:
     """Nodes while a tree grows, and the finished tree."""
     return {
-        "node_i": np.empty((nodes, N_INTEGERS), np.int64),
-        "node_f": np.empty((nodes, N_FLOATS), np.float64),
+        "node_i": np.empty((nodes, NODE_INTEGERS), np.int64),
+        "node_f": np.empty((nodes, constraints.VALUES.width), np.float64),
         "groups": np.empty((nodes, n_groups), np.uint64),
         "sets": np.empty((sets, 8), np.uint64),
         "heap": np.empty(nodes, np.int64),
         "opened": np.empty(nodes, np.int64),
         "sums": np.empty((nodes, 3), np.int64),
-        "tree_i": np.empty((nodes, growing.TREE_WIDTH), np.int64),
-        "tree_f": np.empty((nodes, 3), np.float64),
+        "tree_i": np.empty((nodes, finished.WIDTH), np.int64),
+        "tree_f": np.empty((nodes, finished.VALUES_WIDTH), np.float64),
     }
 
 
-def work_memory(tasks: int, blocks: int, batch: int) -> dict[str, NDArray[Any]]:
+def work_memory(n_tasks: int, blocks: int, batch: int) -> dict[str, NDArray[Any]]:
     """What the threads tell one another."""
     return {
         "control": np.zeros(64, np.int64),
-        "tasks": np.empty((tasks, 6), np.int64),
-        "items": np.empty((2 * LEVEL_BATCH + 2, 6), np.int64),
-        "found_f": np.empty((2 * tasks, 4), np.float64),
-        "found_i": np.empty((2 * tasks, 4), np.int64),
-        "found_sets": np.empty((2 * tasks, 4), np.uint64),
+        "tasks": np.empty((n_tasks, tasks.WIDTH), np.int64),
+        "items": np.empty((2 * LEVEL_BATCH + 2, pairs.WIDTH), np.int64),
+        "found_f": np.empty((2 * n_tasks, found.VALUES.width), np.float64),
+        "found_i": np.empty((2 * n_tasks, found.COLUMNS.width), np.int64),
+        "found_sets": np.empty((2 * n_tasks, 4), np.uint64),
         "batch": np.empty(batch, np.int64),
+        "rows_left": np.empty(LEVEL_BATCH, np.int64),
         "goes": np.empty((LEVEL_BATCH, 256), np.uint8),
         "codes_met": np.empty((LEVEL_BATCH, 256), np.uint8),
         "seen": np.empty((blocks, 256), np.uint8),
@@ -157,7 +140,7 @@ def histograms_kept(growth: str, max_leaves: int, threads: int, bytes_each: int)
     many as the nodes that are split together have children, so that fewer are.
     """
     affordable = MOST_HISTOGRAM_BYTES // bytes_each
-    if growth == "best_first":  # kernels/growth.py: one node at a time, or two for each thread
+    if growth == "best_first":  # kernels/histogram/loop.py: one node at a time, or two for each thread
         return min(max_leaves // 2 + 4 * threads + 8, max(4 * threads + 4, affordable)), LEVEL_BATCH
     level = max_leaves if growth == "symmetric" else 0  # which needs those of a whole level at once
     batch = max(1, min(LEVEL_BATCH, affordable // 4))
@@ -166,7 +149,7 @@ def histograms_kept(growth: str, max_leaves: int, threads: int, bytes_each: int)
 
 def workspace(
     table: ListedCodes, max_leaves: int, threads: int, n_groups: int, capacity: int, lanes: int, growth: str, unrounded: bool = False
-) -> Workspace:
+) -> Memory:
     """Room for trees of at most `max_leaves` leaves on `capacity` rows of these codes; lanes > 0: of several outputs.
 
     Statistics and columns are put in by the grower; `unrounded` as there.
@@ -177,7 +160,8 @@ def workspace(
     slots, batch = histograms_kept(growth, max_leaves, threads, (4 if lanes else 16 if unrounded else 8) * cells)
     blocks = 2 * (n // min(SPLIT_ROWS, COLLECT_ROWS)) + LEVEL_BATCH + 2
     lane_stats = np.empty((codes.n_rows if lanes else 1, max(lanes, 1)), np.int32)
-    return Workspace(
+    return Memory(
+        LAYOUT,
         rows=np.empty(2 * n, np.int64),
         sides=np.empty(n, np.uint8),
         lanes=lane_stats,

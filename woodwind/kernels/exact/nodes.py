@@ -1,0 +1,141 @@
+"""Nodes of a tree that grows with every threshold considered: their sums, their features, their splits."""
+
+from typing import Any
+
+import numpy as np
+
+from woodwind.kernels.exact import memory
+from woodwind.kernels.exact.memory import ENTROPY, GAIN_RATIO, NEWTON, T_CLASSES, T_COUNT, T_GRADIENT, T_HESSIAN
+from woodwind.kernels.exact.score import bits_of, own_score
+from woodwind.kernels.runtime.jit import inner
+from woodwind.kernels.runtime.keys import keep_some
+from woodwind.kernels.tree import category_sets, constraints, counters, found, nodes, queue
+from woodwind.kernels.tree import memory as common
+from woodwind.kernels.tree.candidates import keep_candidates
+from woodwind.kernels.tree.layout import BEST_FIRST, DEEP_FIRST, NOTHING
+
+U = np.uint64
+
+
+@inner
+def make_children(tree: Any, node: Any, middle: Any) -> Any:
+    """Give a node two children that meet at a place; returns the left one."""
+    left = nodes.add_children(tree, node, middle)
+    for child in range(left, left + 2):
+        nodes.set_number(tree, child, child)
+    constraints.hand_down(tree, node)
+    counters.set_n_leaves(tree, counters.n_leaves(tree) + 1)
+    return left
+
+
+@inner
+def take_total(tree: Any, rule: Any, node: Any, side: Any) -> Any:
+    """Sum the rows of a node to its side of the totals; says whether it may be split."""
+    total = memory.totals(tree, side)
+    rows = memory.rows(tree)
+    stats = memory.row_stats(tree)
+    for k in range(len(total)):
+        total[k] = 0
+    first = stats[4 * rows[nodes.begin(tree, node)] + 3]
+    mixed = np.int64(0)
+    gradient = np.int64(0)
+    hessian = np.int64(0)
+    count = np.int64(0)
+    for j in range(U(nodes.begin(tree, node)), U(nodes.end(tree, node))):
+        at = U(rows[j] << 2)
+        hessian += stats[at + U(1)]
+        count += stats[at + U(2)]
+        mixed |= stats[at + U(3)] ^ first
+        if rule.criterion == NEWTON:
+            gradient += stats[at]
+        else:
+            total[U(T_CLASSES) + U(stats[at])] += stats[at + U(1)]
+    total[T_GRADIENT] = gradient
+    total[T_HESSIAN] = hessian
+    total[T_COUNT] = count
+    if rule.criterion >= ENTROPY:
+        total[T_GRADIENT] = bits_of(total, rule, memory.logs(tree))
+    memory.set_own_score(tree, node, own_score(total, rule, constraints.low(tree, node), constraints.high(tree, node)))
+    if mixed == 0:
+        return False
+    return nodes.depth(tree, node) < rule.max_depth and count >= rule.min_split and count >= 2 * rule.min_rows
+
+
+# Which features, and which of their splits.
+
+
+@inner
+def draw_slots(tree: Any, rule: Any, node: Any, out: Any) -> Any:
+    """Write the slots that a node may be split by to out; returns how many come first, and how many there are.
+
+    First those of the tree, then a draw for the level, then those that interaction constraints leave, then a draw for the node.
+    """
+    count = len(memory.features(tree))
+    for k in range(count):
+        out[k] = k
+    count = keep_candidates(tree, rule, node, out, count, memory.features(tree))
+    if rule.n_candidates >= count:
+        return count, count
+    keep_some(out, count, count - 1 if rule.patient else rule.n_candidates, nodes.key(tree, node))
+    return rule.n_candidates, count if rule.patient else rule.n_candidates
+
+
+@inner
+def pick(tree: Any, rule: Any, side: Any, begin: Any, end: Any) -> Any:
+    """The best of the drawn slots begin to end; of equals the lowest. -1 if none has a split.
+
+    Gain ratio: the best ratio among those whose gain is not below the mean (Quinlan 1993, section 2.2): it would otherwise favour
+    splits that part a few rows from the rest, whatever they gain.
+    """
+    first = side * len(memory.features(tree))
+    by_ratio = rule.criterion == GAIN_RATIO
+    total = 0.0
+    count = 0
+    for k in range(begin, end):
+        which = first + memory.drawn_slot(tree, side, k)
+        if found.feature(tree, which) >= 0:
+            total += found.gain(tree, which)
+            count += 1
+    # The mean of equal gains may round to more than they are.
+    least = total / max(count, 1) * (1.0 - 1e-12) if by_ratio else -np.inf
+    best = NOTHING
+    highest = -np.inf
+    for k in range(begin, end):
+        slot = memory.drawn_slot(tree, side, k)
+        which = first + slot
+        score = memory.found_ratio(tree, which) if by_ratio else found.gain(tree, which)
+        if found.feature(tree, which) >= 0 and found.gain(tree, which) >= least:
+            if best < 0 or score > highest or (score == highest and slot < best):
+                best = slot
+                highest = score
+    return best
+
+
+@inner
+def accept(tree: Any, rule: Any, node: Any, side: Any, slot: Any) -> None:
+    """Give a node the split that was found, if the gain is enough, and let it wait for its turn."""
+    which = side * len(memory.features(tree)) + slot
+    gain = found.gain(tree, which)
+    # Where values are held by bounds, a split may gain nothing but rounding errors.
+    least = rule.min_gain + (0.0 if rule.plain else 1e-15 * abs(memory.own_score(tree, node)))
+    if not (gain > least or (rule.thorough and gain == least and gain > 0.0) or rule.any_gain):
+        return
+    nodes.set_gain(tree, node, max(gain, 0.0))
+    constraints.set_left_value(tree, node, found.left_value(tree, which))
+    constraints.set_right_value(tree, node, found.right_value(tree, which))
+    nodes.set_feature(tree, node, found.feature(tree, which))
+    nodes.set_bin(tree, node, found.bin(tree, which))
+    nodes.set_missing(tree, node, found.missing(tree, which))
+    memory.set_slot(tree, node, slot)
+    memory.set_cut(tree, node, memory.found_cut(tree, which))
+    if common.is_category_of(tree, nodes.feature(tree, node)):
+        row = category_sets.new_set(tree)
+        nodes.set_category_set(tree, node, row)
+        for word in range(2 * category_sets.WORDS):
+            common.put_set_word(tree, row, word, common.found_set_word(tree, which, word))
+    nodes.set_priority(tree, node, -np.float64(node))
+    if rule.order == BEST_FIRST:
+        nodes.set_priority(tree, node, nodes.gain(tree, node))
+    elif rule.order == DEEP_FIRST:
+        nodes.set_priority(tree, node, np.float64(node))
+    queue.push(tree, node)

@@ -1,0 +1,183 @@
+"""How good a cut through items is: float64 functions of integer sums.
+
+An item is (code, what, both): `both` is (rows << 32) + weight, and `what` is the sum of the targets, or the class. Items stand in the
+order of their codes; a cut is possible where the code changes. Both sides enter every expression alike, so that a split and its mirror
+image tie.
+"""
+
+import math
+from typing import Any
+
+import numpy as np
+
+from woodwind.kernels.forest import memory
+from woodwind.kernels.forest.layout import LOW_HALF, MOMENTS
+from woodwind.kernels.histogram.scan import NO_SPLIT
+from woodwind.kernels.runtime.jit import inlined, inner
+
+U = np.uint64
+
+
+@inlined
+def worth(x: Any, logs: Any) -> Any:
+    """What a weight adds to the criterion: its square (Gini, without logarithms), or x log2 x in fixed point (entropy).
+
+    logs[0] is the number of places of the fixed point; logs[x + 1] is for x.
+    """
+    if len(logs) == 0:
+        return x * x
+    if x + 1 < len(logs):
+        return logs[U(x + 1)]
+    return np.int64(np.rint(np.float64(x) * math.log2(np.float64(x)) * np.float64(np.int64(1) << logs[0])))
+
+
+@inlined
+def allowed(both: Any, total: Any, min_rows: Any, min_weight: Any) -> Any:
+    """Whether the two sides of a cut have rows and weight enough."""
+    rest = total - both
+    return (both >> 32 >= min_rows) & (rest >> 32 >= min_rows) & (both & LOW_HALF >= min_weight) & (rest & LOW_HALF >= min_weight)
+
+
+@inlined
+def moment_score(s: Any, both: Any, total_s: Any, total: Any) -> Any:
+    """Sum of squares over weight of both sides: what is left of the squared error is least where this is largest."""
+    p = np.float64(both & LOW_HALF)
+    q = np.float64((total - both) & LOW_HALF)
+    a = np.float64(s)
+    b = np.float64(total_s - s)
+    return (a * a * q + b * b * p) / (p * q)
+
+
+@inlined
+def scan_moments(tree: Any, last: Any, start: Any, total: Any) -> Any:
+    """Best cut after one of the items 0..last: score and item, start = (sum, both) that are left from the beginning.
+
+    Three simple loops: the middle one, with the divisions, is vectorised.
+    """
+    items = memory.items(tree)
+    sums = U(memory.most_items(tree))
+    boths = sums + sums
+    curve = memory.curve(tree, 0)
+    left = memory.curve(tree, 1)
+    weight = memory.curve(tree, 2)
+    s, both = start
+    total_s, total_both = total
+    for j in range(U(last)):
+        s += items[sums + j]
+        both += items[boths + j]
+        left[j] = np.float64(s)
+        weight[j] = np.float64(both & LOW_HALF)
+    S = np.float64(total_s)
+    W = np.float64(total_both & LOW_HALF)
+    for j in range(U(last)):
+        p = weight[j]
+        q = W - p
+        a = left[j]
+        b = S - a
+        score = (a * a * q + b * b * p) / (p * q)
+        curve[j] = score if items[j] != items[j + U(1)] else NO_SPLIT
+    if memory.no_limits(tree) == 0:
+        min_rows = memory.min_rows(tree)
+        min_weight = memory.min_weight(tree)
+        both = start[1]
+        for j in range(U(last)):
+            both += items[boths + j]
+            if not allowed(both, total_both, min_rows, min_weight):
+                curve[j] = NO_SPLIT
+    best = NO_SPLIT
+    where = np.int64(-1)
+    for j in range(U(last)):
+        if curve[j] > best:
+            best = curve[j]
+            where = np.int64(j)
+    return best, where
+
+
+@inner
+def class_worth(tree: Any, side: Any) -> Any:
+    """Sum of what the classes of one side are worth."""
+    weights = memory.class_weights_of(tree, side)
+    logs = memory.logs(tree)
+    out = np.int64(0)
+    for k in range(memory.n_classes(tree)):
+        out += worth(weights[k], logs)
+    return out
+
+
+@inlined
+def purity(A: Any, p: Any, logs: Any) -> Any:
+    """Score of one side with weight p whose classes are worth A: the sum of squares over the weight, or minus the bits."""
+    if len(logs) == 0:
+        return np.float64(A) / np.float64(p)
+    return np.float64(A - worth(p, logs))
+
+
+@inlined
+def class_score(A: Any, p: Any, B: Any, q: Any, logs: Any) -> Any:
+    """Score of two sides (Breiman et al. 1984; Quinlan 1986). Bits that rounding of a logarithm shows in count for nothing."""
+    if len(logs) == 0:
+        a = np.float64(p)
+        b = np.float64(q)
+        return (np.float64(A) * b + np.float64(B) * a) / (a * b)
+    bits = A + B - worth(p, logs) - worth(q, logs)
+    return np.float64((bits + 128) >> 8 << 8)
+
+
+@inlined
+def scan_classes(tree: Any, last: Any, start: Any, total: Any) -> Any:
+    """The same for classes: of class weights, row 1 has those that are left from the beginning, row 0 the total."""
+    codes = memory.items(tree)[: memory.most_items(tree)]
+    classes = memory.items(tree)[memory.most_items(tree) : 2 * memory.most_items(tree)]
+    boths = memory.items(tree)[2 * memory.most_items(tree) :]
+    logs = memory.logs(tree)
+    whole = memory.class_weights_of(tree, 0)
+    left = memory.class_weights_of(tree, 1)
+    min_rows = memory.min_rows(tree)
+    min_weight = memory.min_weight(tree)
+    both = start
+    A = np.int64(0)
+    B = np.int64(0)
+    for k in range(memory.n_classes(tree)):
+        A += worth(left[k], logs)
+        B += worth(whole[k] - left[k], logs)
+    best = NO_SPLIT
+    where = np.int64(-1)
+    for j in range(U(last)):
+        own = U(classes[j])
+        w = boths[j] & LOW_HALF
+        x = left[own]
+        y = whole[own] - x
+        A += worth(x + w, logs) - worth(x, logs)
+        B += worth(y - w, logs) - worth(y, logs)
+        left[own] = x + w
+        both += boths[j]
+        if codes[j] != codes[j + U(1)] and allowed(both, total, min_rows, min_weight):
+            p = both & LOW_HALF
+            score = class_score(A, p, B, (total & LOW_HALF) - p, logs)
+            if score > best:
+                best = score
+                where = np.int64(j)
+    return best, where
+
+
+@inlined
+def scan_items(tree: Any, last: Any, from_item: Any, to_item: Any, total: Any) -> Any:
+    """Best cut after one of the items 0..last, if the items from_item..to_item go left in any case; total = (sum, both)."""
+    sums = memory.items(tree)[memory.most_items(tree) : 2 * memory.most_items(tree)]
+    boths = memory.items(tree)[2 * memory.most_items(tree) :]
+    total_s, total_both = total
+    if memory.criterion(tree) == MOMENTS:
+        s = np.int64(0)
+        both = np.int64(0)
+        for j in range(from_item, to_item):
+            s += sums[j]
+            both += boths[j]
+        return scan_moments(tree, last, (s, both), (total_s, total_both))
+    left = memory.class_weights_of(tree, 1)
+    for k in range(memory.n_classes(tree)):
+        left[k] = 0
+    both = np.int64(0)
+    for j in range(from_item, to_item):
+        left[sums[j]] += boths[j] & LOW_HALF
+        both += boths[j]
+    return scan_classes(tree, last, both, total_both)

@@ -1,0 +1,272 @@
+"""The best split of a node by one feature: bins to running sums to gains to the best cut."""
+
+from typing import Any
+
+import numpy as np
+
+from woodwind.kernels.histogram import memory
+from woodwind.kernels.histogram.layout import PACKED3, WIDE2
+from woodwind.kernels.histogram.scan import (
+    B_CELL,
+    B_CODE,
+    B_HESSIAN,
+    B_RUN,
+    BIN_ROWS,
+    CURVE_ROWS,
+    NO_SCORE,
+    NO_SPLIT,
+    S_COUNT,
+    S_GAIN,
+    S_GRADIENT,
+    S_HESSIAN,
+    S_KEY,
+    UNKNOWN,
+    field_units,
+    gains_bounded,
+    largest,
+    leaf_value,
+    occupied_bins,
+    occupied_wide,
+    order_categories,
+    running_sums,
+    score_of,
+    unpack_sums,
+)
+from woodwind.kernels.histogram.scan_float32 import best_cut, gradient_of, hessian_of
+from woodwind.kernels.runtime.jit import inlined, inner
+from woodwind.kernels.runtime.keys import keep_some, put_in_order
+from woodwind.kernels.tree import memory as common
+from woodwind.kernels.tree import nodes
+from woodwind.kernels.tree.candidates import keep_candidates
+from woodwind.kernels.tree.layout import LEFT, RIGHT
+
+U = np.uint64
+ALMOST = 1.0 - 1e-12  # a score is found from a gain but for rounding
+
+
+@inner
+def draw_features(tree: Any, rule: Any, node: Any, out: Any) -> Any:
+    """Write the features that a node may be split by to out, ascending; returns how many.
+
+    First those of the tree, then a draw for the level, then those that interaction constraints leave, then a draw for the node.
+    """
+    count = 0
+    for f in range(rule.n_features):
+        if memory.is_allowed(tree, f):
+            out[count] = f
+            count += 1
+    if rule.n_candidates == rule.n_features and rule.level_candidates == rule.n_features and not rule.grouped:
+        return count
+    count = keep_candidates(tree, rule, node, out, count, None)
+    count = keep_some(out, count, rule.n_candidates, nodes.key(tree, node))
+    put_in_order(out, 0, count)
+    return count
+
+
+@inlined
+def is_free(rule: Any, layout: Any, counts: Any) -> Any:
+    """Whether a split is found from packed sums alone: nothing holds the values back, and nothing has to be counted beside them."""
+    return rule.l1 == 0.0 and not rule.bounded and layout != WIDE2 and (layout == PACKED3 or len(counts) == 0)
+
+
+@inlined
+def takes_whole(tree: Any, rule: Any, layout: Any, counts: Any, feature: Any) -> Any:
+    """Whether all bins of a feature are taken: picking out the occupied ones would cost more than scoring the others."""
+    return is_free(rule, layout, counts) and common.is_category(tree)[feature] == 0
+
+
+@inlined
+def node_bins(tree: Any, rule: Any, feature: Any, place: Any, thread: Any) -> Any:
+    """Occupied bins of a feature in running sums, levels in the order of their means; place as in `scan_feature`.
+
+    Returns the number of bins, the number that hold no missing value, and the totals of the node.
+    A missing number comes last; a missing category is a level like any other.
+    """
+    table, layout, counts, _limits = place
+    bins = memory.all_bins(tree)[BIN_ROWS * thread : BIN_ROWS * thread + BIN_ROWS]
+    curves = memory.all_curves(tree)[CURVE_ROWS * thread : CURVE_ROWS * thread + CURVE_ROWS]
+    start = memory.start(tree, feature)
+    plane = rule.n_cells
+    gradient_unit, hessian_unit = field_units(rule, layout)
+    n_bins = memory.all_n_bins(tree)[feature]
+    missing = memory.start(tree, feature + 1) - 1
+    whole = takes_whole(tree, rule, layout, counts, feature)
+    if whole:
+        k = n_bins
+        size = k + np.int64(table[missing] != 0)
+    elif layout == WIDE2:
+        k = occupied_wide(table, plane, start, n_bins, bins, 0, 0)
+        size = occupied_wide(table, plane, missing, 1, bins, rule.width - 1, k)
+    else:
+        k = occupied_bins(table, start, n_bins, bins[B_CELL], bins[B_CODE], 0, 0)
+        size = occupied_bins(table, missing, 1, bins[B_CELL], bins[B_CODE], rule.width - 1, k)
+    if common.is_category(tree)[feature]:
+        order_categories(bins, size, layout, (gradient_unit, hessian_unit), rule.category_smooth, curves[S_KEY])
+    n = UNKNOWN
+    g = np.int64(0)
+    h = np.int64(0)
+    if layout == WIDE2:
+        for j in range(size):
+            g += bins[B_CELL, j]
+            h += bins[B_HESSIAN, j]
+            curves[S_GRADIENT, j] = g
+            curves[S_HESSIAN, j] = h
+    else:
+        if whole:
+            run = running_sums(table[start:], k, bins[B_RUN]) + table[missing]
+            bins[B_RUN, k] = run
+        else:
+            run = running_sums(bins[B_CELL], size, bins[B_RUN])
+        if layout == PACKED3:
+            g = run >> 36
+            h = (run >> 12) & 0xFFFFFF
+            n = np.float64(run & 0xFFF)
+        else:
+            g = run >> 32
+            h = run & 0xFFFFFFFF
+    if layout != PACKED3 and len(counts) > 0:
+        c = np.int64(0)
+        for j in range(size):
+            c += counts[min(start + bins[B_CODE, j], missing)]
+            curves[S_COUNT, j] = c
+        n = np.float64(c)
+    return size, k, (g * gradient_unit, h * hessian_unit, n, gradient_unit, hessian_unit)
+
+
+@inner
+def float_sums(rule: Any, layout: Any, counted: Any, size: Any, runs: Any, curves: Any) -> None:
+    """Running sums as floats, where the packed ones do not do; without counts nothing is refused for want of rows:
+    the winner is counted when its rows are split."""
+    if layout != WIDE2:
+        unpack_sums(runs, size, layout, curves)
+    if layout != PACKED3 and not counted:
+        for j in range(size):
+            curves[S_COUNT, j] = curves[S_HESSIAN, j] / rule.row_hessian if rule.constant_hessian else 0.5 * UNKNOWN
+
+
+@inlined
+def search_packed(tree: Any, rule: Any, place: Any, found: Any, l2: Any, thread: Any, least: Any) -> Any:
+    """As `search_cuts`, for free values and packed sums; nothing is found unless its gain is above `least`."""
+    size, present, total = found
+    layout = place[1]
+    # A side without hessian has no value unless L2 gives it one.
+    limits = (place[3][0], max(place[3][1], 0 if l2 > 0.0 else 1))
+    runs = memory.all_bins(tree)[BIN_ROWS * thread + B_RUN]
+    whole = runs[size - 1]
+    own = score_of(total[0], total[1], leaf_value(total[0], total[1], 0.0, rule.l2, -np.inf, np.inf), 0.0, rule.l2)
+    best, best_j = best_cut(tree, thread, layout, size - 1, (whole, 0, total), limits, l2, (least + own) * ALMOST)
+    side = RIGHT
+    extra = np.int64(0)
+    if size != present and present >= 2:
+        missing = whole - runs[size - 2]
+        best, j = best_cut(tree, thread, layout, present - 1, (whole, missing, total), limits, l2, best)
+        if j >= 0:
+            best_j, side, extra = j, LEFT, missing
+    if best_j < 0:
+        return NO_SPLIT, -1, RIGHT, 0.0, 0.0
+    run = runs[best_j] + extra
+    return best - own, best_j, side, gradient_of(run, layout) * total[3], hessian_of(run, layout) * total[4]
+
+
+@inner
+def search_cuts(place: Any, rule: Any, found: Any, bounds: Any, l2: Any, bins: Any, curves: Any, bits: Any) -> Any:
+    """Best cut of a feature, with missing values to the right and, once more, to the left; found = (size, present, total).
+
+    Returns the gain, the place of the cut, the side of missing values, and the sums to its left.
+    """
+    size, present, total = found
+    layout = place[1]
+    counted = len(place[2]) > 0
+    low, high, direction = bounds
+    own = score_of(total[0], total[1], leaf_value(total[0], total[1], rule.l1, rule.l2, low, high), rule.l1, rule.l2)
+    curve = curves[S_GAIN]
+    float_sums(rule, layout, counted, size, bins[B_RUN], curves)
+    if layout != PACKED3 and not counted and rule.constant_hessian:
+        total = (total[0], total[1], total[1] / total[4] / rule.row_hessian, total[3], total[4])
+    best = NO_SCORE
+    best_j = -1
+    side = RIGHT
+    last = size - 1
+    extra = (0.0, 0.0, 0.0)
+    for turn in range(1 if size == present or present < 2 else 2):
+        if turn == 1:
+            last = present - 1
+            extra = (
+                curves[S_GRADIENT, size - 1] - curves[S_GRADIENT, size - 2],
+                curves[S_HESSIAN, size - 1] - curves[S_HESSIAN, size - 2],
+                curves[S_COUNT, size - 1] - curves[S_COUNT, size - 2],
+            )
+        gains_bounded(curve, last, curves, total, extra, rule, l2, (low, high, direction, own))
+        j = largest(bits, last)
+        if j >= 0 and curve[j] > best:
+            best = curve[j]
+            best_j = j
+            side = RIGHT if turn == 0 else LEFT
+    if best_j < 0:
+        return NO_SPLIT, -1, RIGHT, 0.0, 0.0
+    a = curves[S_GRADIENT, best_j] + (extra[0] if side == LEFT else 0.0)
+    p = curves[S_HESSIAN, best_j] + (extra[1] if side == LEFT else 0.0)
+    return best, best_j, side, a * total[3], p * total[4]
+
+
+@inlined
+def code_of_cut(tree: Any, rule: Any, feature: Any, place: Any, j: Any, present: Any, codes: Any) -> Any:
+    """The code that a cut after place j of a number is made at.
+
+    Any code between two occupied bins makes the same split here: the middle one is fairest to new rows.
+    Behind the last bin numbers part from missing values: all numbers, also larger ones than were met here.
+    """
+    table, layout, counts, _limits = place
+    if takes_whole(tree, rule, layout, counts, feature):
+        following = j + 1
+        start = memory.start(tree, feature)
+        while following < present and table[start + following] == 0:
+            following += 1
+        if following < present:
+            return (j + following - 1) // 2
+    elif j + 1 < present:
+        return (codes[j] + codes[j + 1] - 1) // 2
+    return memory.all_n_bins(tree)[feature] - 1
+
+
+@inlined
+def scan_feature(tree: Any, rule: Any, feature: Any, place: Any, bounds: Any, thread: Any, least: Any) -> Any:
+    """Best split of a node by one feature: gain, bin, side of missing values, values left and right.
+
+    place = (table, layout, counts, limits of packed fields); what does not gain more than `least` counts for nothing.
+    """
+    size, present, total = node_bins(tree, rule, feature, place, thread)
+    bins = memory.all_bins(tree)[BIN_ROWS * thread : BIN_ROWS * thread + BIN_ROWS]
+    curves = memory.all_curves(tree)[CURVE_ROWS * thread : CURVE_ROWS * thread + CURVE_ROWS]
+    bits = memory.curve_bits(tree, CURVE_ROWS * thread + S_GAIN)
+    category = common.is_category(tree)[feature] != 0
+    l2 = rule.l2 + (rule.category_l2 if category else 0.0)
+    # A missing category is a level like any other: there is no other side to try.
+    found = (size, size if category else present, total)
+    if is_free(rule, place[1], place[2]):
+        gain, j, side, a, p = search_packed(tree, rule, place, found, l2, thread, least)
+    else:
+        gain, j, side, a, p = search_cuts(place, rule, found, bounds, l2, bins, curves, bits)
+    if not gain > least:
+        return NO_SPLIT, -1, RIGHT, 0.0, 0.0
+    left = leaf_value(a, p, rule.l1, l2, bounds[0], bounds[1])
+    right = leaf_value(total[0] - a, total[1] - p, rule.l1, l2, bounds[0], bounds[1])
+    where = j if category else code_of_cut(tree, rule, feature, place, j, present, bins[B_CODE])
+    return gain, where, side, left, right
+
+
+@inner
+def left_categories(tree: Any, rule: Any, feature: Any, place: Any, count: Any, thread: Any, out: Any) -> Any:
+    """Set the bits of the first count + 1 levels of the node's order in out (4 words); says on which side missing is."""
+    size, _present, _total = node_bins(tree, rule, feature, place, thread)
+    codes = memory.all_bins(tree)[BIN_ROWS * thread + B_CODE]
+    side = RIGHT
+    for word in range(4):
+        out[word] = 0
+    for j in range(min(count + 1, size)):
+        code = codes[j]
+        if code == rule.width - 1:
+            side = LEFT
+        else:
+            out[code >> 6] |= U(1) << U(code & 63)
+    return side

@@ -1,0 +1,85 @@
+"""Values of leaves, sums of their rows, and scores that values are added to."""
+
+from typing import Any
+
+import numpy as np
+
+from woodwind.kernels.histogram.scan import leaf_value
+from woodwind.kernels.runtime.jit import kernel
+
+
+@kernel
+def leaf_sums(leaf: Any, stats: Any, rows: Any, out: Any) -> None:
+    """Add gradient, hessian and count of each row to its node in out int64[N, 3]; rows None: all, once each."""
+    n = len(leaf) if rows is None else len(rows)
+    for i in range(n):
+        row = np.uint64(i if rows is None else rows[i])
+        node = np.uint64(leaf[row])
+        out[node, 0] += stats[row] >> 32
+        out[node, 1] += stats[row] & 0xFFFFFFFF
+        out[node, 2] += 1
+
+
+@kernel
+def unrounded_leaf_sums(leaf: Any, stats: Any, rows: Any, out: Any) -> None:
+    """As `leaf_sums`, from statistics int64[2, n] that are not packed."""
+    n = len(leaf) if rows is None else len(rows)
+    for i in range(n):
+        row = np.uint64(i if rows is None else rows[i])
+        node = np.uint64(leaf[row])
+        out[node, 0] += stats[0, row]
+        out[node, 1] += stats[1, row]
+        out[node, 2] += 1
+
+
+@kernel
+def newton_steps(tree: Any, sums: Any, bounds: Any, l1: Any, l2: Any, rate: Any, out: Any) -> None:
+    """Newton's step of every node within its bounds, times the learning rate, to out float64[N].
+
+    tree = (feature, child, count), sums = (gradient, hessian), bounds = (low, high). A leaf without rows, as a symmetric tree
+    may have some, takes the value of the node above it.
+    """
+    feature, child, count = tree
+    for node in range(len(out)):
+        out[node] = leaf_value(sums[0][node], sums[1][node], l1, l2, bounds[0][node], bounds[1][node]) * rate
+    for node in range(len(out)):
+        if feature[node] >= 0:
+            for side in range(child[node], child[node] + 2):
+                if count[side] == 0:
+                    out[side] = out[node]
+
+
+@kernel
+def largest_size(values: Any) -> Any:
+    """The largest absolute value of float64[N, L]."""
+    found = 0.0
+    for i in range(values.shape[0]):
+        for k in range(values.shape[1]):
+            found = max(found, abs(values[i, k]))
+    return found
+
+
+@kernel
+def add_leaf_values(raw: Any, leaf: Any, values: Any, begin: int, end: int) -> None:
+    """raw[i] += values[leaf[i]]: raw float64[n]; leaf uint16 or int32[n]; values float64[leaves]."""
+    raw, leaf = raw[begin:end], leaf[begin:end]
+    for i in range(raw.shape[0]):
+        raw[i] += values[np.uint64(leaf[i])]
+
+
+@kernel
+def add_leaf_column(raw: Any, column: int, leaf: Any, values: Any, begin: int, end: int) -> None:
+    """raw[i, column] += values[leaf[i]], for a tree that adds to one of K scores: raw float64[n, K]."""
+    raw, leaf = raw[begin:end], leaf[begin:end]
+    for i in range(raw.shape[0]):
+        raw[i, column] += values[np.uint64(leaf[i])]
+
+
+@kernel
+def add_leaf_vectors(raw: Any, leaf: Any, values: Any, begin: int, end: int) -> None:
+    """raw[i] += values[leaf[i]], for a tree with K values in each leaf: raw float64[n, K]; values float64[leaves, K]."""
+    raw, leaf = raw[begin:end], leaf[begin:end]
+    for i in range(raw.shape[0]):
+        row = np.uint64(leaf[i])
+        for k in range(raw.shape[1]):
+            raw[i, k] += values[row, k]

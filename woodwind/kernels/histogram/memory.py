@@ -1,0 +1,122 @@
+"""The memory that a tree is grown in by the histogram engine: every array, and the functions by which kernels reach it.
+
+Python makes the arrays (`woodwind/tree/workspace.py`) and hands kernels one array of addresses, which they call `tree`:
+see `woodwind/kernels/runtime/records.py`. Nodes, the queue and constraints stand in `woodwind/kernels/tree`.
+"""
+
+import numpy as np
+
+from woodwind.kernels.runtime.records import Layout
+from woodwind.kernels.tree import counters, nodes
+from woodwind.kernels.tree.memory import SHARED
+
+LAYOUT = Layout(SHARED)
+
+# The table (woodwind.data.codes.Codes) and its limits.
+row_words = LAYOUT.array("by_row", np.uint64)  # uint64[n * words]: eight codes to a word
+row_codes = LAYOUT.array("row_codes", np.uint8)  # uint8[n * 8 * words]: the same memory
+columns, column = LAYOUT.matrix("by_column", np.uint8)  # uint8[k, n]: columns that are kept in one piece
+_, column_place = LAYOUT.list("column_at", np.int64)  # int64[F]: where a column stands among these; -1: it is read from the rows
+code_places, code_place = LAYOUT.list("places", np.int64)  # int64[F]: where in a row the code of each feature stands
+all_n_bins, n_bins = LAYOUT.list("n_bins", np.int64)  # int64[F]
+_, is_allowed = LAYOUT.list("allowed", np.int64)  # int64[F]: 1 for features drawn for this tree
+# A feature's cells begin at its start, a code at start + code; its last cell is that of missing values.
+starts, start = LAYOUT.list("starts", np.int64)  # int64[F + 1]
+
+# Rows.
+# Two buffers of rows, each row with its coarse statistics: see `build_histograms`.
+rows, rows_of_buffer = LAYOUT.parts("rows", np.int64)  # int64[2 * n]; (tree, buffer, capacity)
+# Where no row comes twice, statistics are needed in one piece only until the rows are in the first buffer: they may stand in the second.
+# What a row then loses of them stands in `leaf_of_row` until its leaf is known.
+# int64[n]: (g << 32) + h of every row, in 31-bit fixed point; where rows are not rounded int64[2 * n]: all g, then all h
+row_stats = LAYOUT.array("stats", np.int64)
+leaf_of_row = LAYOUT.array("leaf_of_row", np.int32)  # int32[n]
+# int64[2, n]: gradients and hessians as histograms sum them, in the order of the table, where rows are not rounded
+_, unrounded = LAYOUT.matrix("unrounded", np.int64)
+sides = LAYOUT.array("sides", np.uint8)  # uint8[capacity]: for each place of a row in a large node, 1 if it goes left
+
+# Rows as lists, where most codes are their column's commonest one: see `sparse_rows`.
+entries_at = LAYOUT.array("entries_at", np.int64)  # int64[n]: where the list of each row begins and how long it is
+entry_cells = LAYOUT.array("entry_cells", np.int32)  # int32 or uint16: its cells
+short_entry_cells = LAYOUT.seen_as("entry_cells", np.uint16)[0]
+commonest_cells = LAYOUT.array("commonest", np.int64)  # int64[F]: the cell of the commonest code of each column
+row_names = LAYOUT.array("row_names", np.int32)  # int32[n]: the number of each row outside
+
+# Several outputs: see `multi_output`.
+lane_rows = LAYOUT.matrix("lanes", np.int32)[0]  # int32[n, lanes]: statistics of every row
+flat_lanes = LAYOUT.array("lane_list", np.int32)  # int32[n * lanes]: the same memory
+_, block_lanes = LAYOUT.matrix("lane_values", np.int32)  # int32[threads, BLOCK_ROWS * lanes]: those of a block of rows
+
+# Nodes: columns behind those of all engines.
+_NODES = nodes.COLUMNS.going_on()
+parent, set_parent = _NODES.column("parent")
+buffer, set_buffer = _NODES.column("buffer")  # its rows are rows_of_buffer(tree, buffer, capacity)[begin:end]
+slot, set_slot = _NODES.column("slot")  # of its histogram, -1 for none
+layout, set_layout = _NODES.column("layout")  # of its histogram
+NODE_INTEGERS = _NODES.width
+_, open_node, set_open_node = LAYOUT.items("opened", np.int64)  # int64[nodes]: nodes that have a split and no children yet
+
+# The batch: nodes whose rows are being partitioned.
+batch, batch_node, set_batch_node = LAYOUT.items("batch", np.int64)  # int64[batch]
+_, rows_left, set_rows_left = LAYOUT.items("rows_left", np.int64)  # int64[batch]: how many rows go left
+all_goes_left, goes_left, set_goes_left = LAYOUT.cells("goes", np.uint8)  # uint8[batch, 256]: 1 for the codes that go left
+all_codes_met, is_met, set_is_met = LAYOUT.cells("codes_met", np.uint8)  # uint8[batch, 256]: 1 for codes that the rows have
+all_seen, is_seen, _ = LAYOUT.cells("seen", np.uint8)  # uint8[tasks, 256]: the same for each block of rows
+
+# Histograms.
+histograms = LAYOUT.matrix("tables", np.int64)[0]  # int64[slots, cells]: packed
+lane_histogram = LAYOUT.seen_as("tables", np.int32)[1]  # int32[slots, cells * lanes]
+wide_histograms = LAYOUT.matrix("wide", np.int64)[0]  # int64[wide slots, 2 * cells]
+histogram_in = LAYOUT.row_of_either("tables", "wide", np.int64)  # (tree, whether it is wide, slot)
+partial_histograms, partial_histogram = LAYOUT.matrix("parts", np.int64)  # int64[parts, (2 *) cells]: of parts of a node's rows
+partial_lane_histogram = LAYOUT.seen_as("parts", np.int32)[1]
+_, free_slot, set_free_slot = LAYOUT.items("free", np.int64)  # int64[slots + wide slots]
+
+# How the codes of a row are added: see `build_histograms` and woodwind/tree/shared_bytes.py.
+steps = LAYOUT.matrix("steps", np.int64)[0]  # int64[steps, STEP_WIDTH]
+steps_at = LAYOUT.matrix("steps_at", np.int64)[
+    0
+]  # int64[2, words + 1]: the steps of each word, column by column, and where bytes are shared
+_, shared_sums = LAYOUT.matrix("shared", np.int64)  # int64[threads, shared bytes * 256]: their sums
+sharers = LAYOUT.matrix("sharers", np.int64)[0]  # int64[columns, 3]: see `shared_bytes`
+sharer_codes = LAYOUT.matrix("sharer_codes", np.uint8)[0]  # uint8[columns, 256]: the code that a column has for each value of its byte
+
+# Scratch, for each thread.
+_, spare = LAYOUT.matrix("spare", np.int64)  # int64[threads, cells]
+_, block_words = LAYOUT.matrix("words", np.uint64)  # uint64[threads, block]: codes brought together
+_, block_values = LAYOUT.matrix("values", np.int64)  # int64[threads, BLOCK_ROWS]: and their packed statistics
+all_bins, bins_cell, set_bins_cell = LAYOUT.cells("bins", np.int64)  # int64[threads * 8, 256]: occupied bins of a feature: see `scan`
+all_curves, _, set_curves_cell = LAYOUT.cells("curves", np.float64)  # float64[threads * 8, 256]: running sums and gains after each bin
+_, curve_bits = LAYOUT.matrix("curve_bits", np.int64)  # the same memory, as integers
+_, quick_integers = LAYOUT.matrix("quick_i", np.int32)  # int32[threads * 3, 320]: cuts in 32 bits: see `scan_float32`
+_, quick_floats = LAYOUT.matrix("quick_f", np.float32)  # the same memory
+all_drawn, drawn, _ = LAYOUT.cells("drawn", np.int64)  # int64[threads, 2 * F]: features that a node may be split by
+
+# Counters behind those of all engines.
+_COUNTERS = counters.COUNTERS.going_on()
+n_open, set_n_open = _COUNTERS.counter("n_open")  # open nodes
+n_free, set_n_free = _COUNTERS.counter("n_free")  # free slots ...
+n_free_wide, set_n_free_wide = _COUNTERS.counter("n_free_wide")  # ... of wide histograms
+n_committed, set_n_committed = _COUNTERS.counter("n_committed")  # nodes of the committed tree
+n_prepared, set_n_prepared = _COUNTERS.counter("n_prepared")  # nodes prepared but not committed so far
+state, set_state = _COUNTERS.counter("state")  # what was done last: see `loop`
+batch_size, set_batch_size = _COUNTERS.counter("batch_size")
+n_pairs, set_n_pairs = _COUNTERS.counter("n_pairs")
+n_blocks, set_n_blocks = _COUNTERS.counter("n_blocks")  # blocks of features that the splits of a pair are found in
+n_tasks, set_n_tasks = _COUNTERS.counter("n_tasks")
+n_recounted, set_n_recounted = _COUNTERS.counter("n_recounted")
+COMMITTED = _COUNTERS.at["n_committed"]
+
+# Columns of `steps`.
+STEP_COUNT = 0  # codes at a time: 8, 4, 2 or 1
+STEP_SHARED = 1  # 1: they are shared bytes
+STEP_SHIFT = 2  # where each of up to four stands in the word, in bits; eight are all of it
+STEP_CELL = 6  # the first cell of each of up to eight
+STEP_WIDTH = 14
+
+# The tables of `tasks`, `pairs` and `finished`.
+TASKS = LAYOUT.table("tasks", np.int64)
+PAIRS = LAYOUT.table("items", np.int64)
+FINISHED = LAYOUT.table("tree_i", np.int64)
+FINISHED_VALUES = LAYOUT.table("tree_f", np.float64)
+SUMS, sum_of, set_sum_of = LAYOUT.cells("sums", np.int64)  # int64[nodes, 3]: gradient, hessian and rows of each finished node, unrounded

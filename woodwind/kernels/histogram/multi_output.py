@@ -1,0 +1,336 @@
+"""Trees with several outputs: one structure whose leaves hold a value for each.
+
+A row has `lanes` int32 statistics: K gradients, one hessian that all outputs share, the count 1, and zeros up to a multiple
+of four. A cell of a histogram has as many, so that a row is added to it by a few vector instructions.
+The gain is the sum over the outputs of the gain of each, with the shared hessian (docs/algorithms/gradient-boosting.md).
+
+Everything else is as for one output: the same loop, the same schedule, the same partition of rows.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from woodwind.kernels.histogram import memory, pairs, tasks
+from woodwind.kernels.histogram.build_histograms import BLOCK_ROWS, BLOCK_WORDS
+from woodwind.kernels.histogram.find_splits import draw_features
+from woodwind.kernels.histogram.scan import (
+    B_CODE,
+    B_PLACE,
+    BIN_ROWS,
+    CURVE_ROWS,
+    NO_SCORE,
+    NO_SPLIT,
+    S_COUNT,
+    S_GAIN,
+    S_GRADIENT,
+    S_HESSIAN,
+    S_KEY,
+    largest,
+    sort_places,
+)
+from woodwind.kernels.histogram.sparse_rows import accumulate_lane_lists
+from woodwind.kernels.histogram.verbs import can_split
+from woodwind.kernels.runtime.intrinsics import (
+    add_four,
+    prefetch,
+)
+from woodwind.kernels.runtime.jit import inlined, inner, kernel
+from woodwind.kernels.tree import found
+from woodwind.kernels.tree import memory as common
+from woodwind.kernels.tree.layout import LEFT, NOTHING, RIGHT
+
+U = np.uint64
+AHEAD = 24  # rows between asking for one and its use
+S_RIGHT = 5  # row of the float scratch: squared gradients to the right, summed over the outputs
+S_LEFT = 6  # and to the left
+
+
+@kernel
+def fill_lanes(gradients: Any, order: Any, shift: Any, begin: Any, end: Any, out: Any) -> None:
+    """Statistics of rows begin to end: the upper bits of gradients int32[n, K + 1], rounded, and the count; order as in `fill_rows`."""
+    width = gradients.shape[1]
+    half = np.int64(1) << (shift - 1)
+    for i in range(begin, end):
+        row = i if order is None else order[i]
+        for k in range(width):
+            out[i, k] = (gradients[row, k] + half) >> shift
+        out[i, width] = 1
+        for k in range(width + 1, out.shape[1]):
+            out[i, k] = 0
+
+
+@kernel
+def sum_leaves(leaf: Any, gradients: Any, hessians: Any, rows: Any, out: Any) -> None:
+    """Add the unrounded gradients int32[n, K + 1] and hessians int32[n, K] of each row to its node in out int64[N, 2 K]."""
+    width = hessians.shape[1]
+    n = len(leaf) if rows is None else len(rows)
+    for i in range(n):
+        row = i if rows is None else rows[i]
+        node = leaf[row]
+        for k in range(width):
+            out[node, k] += gradients[row, k]
+            out[node, width + k] += hessians[row, k]
+
+
+@inner
+def bring_lanes(tree: Any, rule: Any, begin: Any, end: Any, rows: Any, words: Any, values: Any) -> None:
+    """Copy the codes and statistics of rows[begin:end] to `words` (position by position) and `values` (row by row)."""
+    by_row = memory.row_words(tree)
+    stats = memory.lane_rows(tree)
+    last = U(end - 1)
+    size = U(rule.n_words)
+    lanes = U(rule.lanes)
+    m = U(end - begin)
+    for i in range(m):
+        prefetch(by_row, U(rows[min(U(begin) + i + U(AHEAD), last)] >> 32) * size)
+        row = U(rows[U(begin) + i] >> 32)
+        for w in range(size):
+            words[w * m + i] = by_row[row * size + w]
+        for k in range(lanes):
+            values[i * lanes + k] = stats[row, k]
+
+
+@inner
+def add_lanes(tree: Any, words: Any, values: Any, m: Any, table: Any, rule: Any) -> None:
+    """Add a block of m rows to a table of lanes."""
+    lanes = U(rule.lanes)
+    fours = lanes // U(4)
+    four = U(4)
+    starts = memory.starts(tree)
+    places = memory.code_places(tree)
+    for f in range(rule.n_features):
+        at, shift = U(places[f] // 8) * U(m), U(8 * (places[f] % 8))
+        base = U(starts[f]) * lanes
+        for i in range(U(m)):
+            cell = base + ((words[at + i] >> shift) & U(255)) * lanes
+            row = i * lanes
+            for _k in range(fours):
+                add_four(table, cell, values, row)
+                cell += four
+                row += four
+
+
+@inner
+def do_build_lanes(tree: Any, rule: Any, task: Any, thread: Any) -> None:
+    """BUILD: the histogram of a node, or of a part of its rows."""
+    node = tasks.what(tree, task)
+    begin = tasks.begin(tree, task)
+    end = tasks.end(tree, task)
+    table = memory.lane_histogram(tree, memory.slot(tree, node))
+    if tasks.out(tree, task) >= 0:
+        table = memory.partial_lane_histogram(tree, tasks.out(tree, task))
+    for i in range(U(rule.n_cells * rule.lanes)):
+        table[i] = 0
+    rows = memory.rows_of_buffer(tree, memory.buffer(tree, node), rule.capacity)
+    words = memory.block_words(tree, thread)
+    values = memory.block_lanes(tree, thread)
+    if rule.sparse:
+        totals = values[: rule.lanes]
+        for k in range(rule.lanes):
+            totals[k] = 0
+        accumulate_lane_lists(tree, rule, begin, end, rows, memory.flat_lanes(tree), table, totals)
+        return
+    step = max(64, min(BLOCK_ROWS, BLOCK_WORDS // rule.n_words))
+    for first in range(begin, end, step):
+        past = min(first + step, end)
+        bring_lanes(tree, rule, first, past, rows, words, values)
+        add_lanes(tree, words, values, past - first, table, rule)
+
+
+@inner
+def complete_lanes(tree: Any, rule: Any, pair: Any, first: Any, past: Any) -> None:
+    """Add up the parts of the smaller node's histogram and find the larger one's by difference, for features first to past."""
+    begin = U(memory.start(tree, first) * rule.lanes)
+    end = U(memory.start(tree, past) * rule.lanes)
+    table = memory.lane_histogram(tree, memory.slot(tree, pairs.small(tree, pair)))
+    for part in range(pairs.n_parts(tree, pair)):
+        other = memory.partial_lane_histogram(tree, pairs.first_part(tree, pair) + part)
+        for i in range(begin, end):
+            table[i] = other[i] if part == 0 else table[i] + other[i]
+    if pairs.large(tree, pair) >= 0:
+        parent = memory.lane_histogram(tree, pairs.parent_slot(tree, pair))
+        for i in range(begin, end):
+            parent[i] -= table[i]
+
+
+@inner
+def order_by_output(table: Any, start: Any, size: Any, rule: Any, codes: Any, places: Any, keys: Any) -> None:
+    """Sort the levels codes[:size] by the mean gradient of the output that tells them apart best."""
+    lanes = rule.lanes
+    outputs = rule.outputs
+    best = 0
+    widest = -1.0
+    for k in range(outputs):
+        spread = 0.0
+        for j in range(size):
+            cell = start + codes[j] * lanes
+            g = table[cell + k] * rule.gradient_unit
+            spread += g * g / (table[cell + outputs] * rule.hessian_unit + rule.category_smooth)
+        if spread > widest:
+            widest = spread
+            best = k
+    for j in range(size):
+        cell = start + codes[j] * lanes
+        keys[j] = table[cell + best] * rule.gradient_unit / (table[cell + outputs] * rule.hessian_unit + rule.category_smooth)
+    sort_places(keys, size, places)
+    for j in range(size):
+        keys[j] = codes[places[j]]
+    for j in range(size):
+        codes[j] = np.int64(keys[j])
+
+
+@inlined
+def missing_place(tree: Any, feature: Any) -> Any:
+    """Where missing values are among the cells of a feature: they are the last."""
+    return memory.start(tree, feature + 1) - memory.start(tree, feature) - 1
+
+
+@inlined
+def bins_in_order(tree: Any, rule: Any, table: Any, feature: Any, thread: Any) -> Any:
+    """Codes of the occupied bins of a feature, in the order in which they may be cut; how many, and how many not missing."""
+    bins = memory.all_bins(tree)[BIN_ROWS * thread : BIN_ROWS * thread + BIN_ROWS]
+    codes = bins[B_CODE]
+    lanes = rule.lanes
+    start = memory.start(tree, feature) * lanes
+    missing = missing_place(tree, feature)
+    count = rule.outputs + 1
+    k = np.int64(0)
+    for b in range(memory.all_n_bins(tree)[feature]):
+        codes[k] = b
+        k += np.int64(table[start + b * lanes + count] != 0)
+    codes[k] = missing
+    size = k + np.int64(table[start + missing * lanes + count] != 0)
+    if common.is_category(tree)[feature]:
+        keys = memory.all_curves(tree)[CURVE_ROWS * thread + S_KEY]
+        order_by_output(table, start, size, rule, codes, bins[B_PLACE], keys)
+    return size, k
+
+
+@inlined
+def fill_curves(table: Any, rule: Any, start: Any, found: Any, codes: Any, last: Any, curves: Any) -> Any:
+    """Running hessians and counts, and squared gradients to the left and right of each cut, summed over the outputs.
+
+    found = (size, present, whether missing values are counted to the left); returns the squared gradient of the node.
+    """
+    size, present, missing_left = found
+    lanes = rule.lanes
+    left = curves[S_LEFT]
+    right = curves[S_RIGHT]
+    for j in range(size):
+        left[j] = 0.0
+        right[j] = 0.0
+    own = 0.0
+    for k in range(rule.outputs + 2):
+        run = np.int64(0)
+        if missing_left:
+            run = np.int64(table[start + codes[present] * lanes + k])
+        target = curves[S_GRADIENT if k < rule.outputs else (S_HESSIAN if k == rule.outputs else S_COUNT)]
+        for j in range(size):
+            if j < present or not missing_left:
+                run += table[start + codes[j] * lanes + k]
+            target[j] = run
+        if k < rule.outputs:
+            total = target[size - 1]
+            own += total * total
+            for j in range(U(last)):
+                a = target[j]
+                left[j] += a * a
+                right[j] += (total - a) * (total - a)
+    return own
+
+
+@inlined
+def gains_lanes(rule: Any, l2: Any, size: Any, last: Any, curves: Any) -> None:
+    """Score of both sides for each cut, from what `fill_curves` has left."""
+    square = rule.gradient_unit * rule.gradient_unit
+    total_h = curves[S_HESSIAN, size - 1] * rule.hessian_unit
+    rows = curves[S_COUNT, size - 1]
+    for j in range(last):
+        p = curves[S_HESSIAN, j] * rule.hessian_unit
+        n = curves[S_COUNT, j]
+        q = total_h - p
+        fits = (n >= rule.min_rows) & (rows - n >= rule.min_rows) & (p >= rule.min_hessian) & (q >= rule.min_hessian)
+        fits &= (p + l2 > 0.0) & (q + l2 > 0.0)
+        curves[S_GAIN, j] = (curves[S_LEFT, j] / (p + l2) + curves[S_RIGHT, j] / (q + l2)) * square if fits else NO_SCORE
+
+
+@inlined
+def scan_lanes(tree: Any, rule: Any, table: Any, feature: Any, thread: Any) -> Any:
+    """Best split of a node by one feature: gain, bin, side of missing values."""
+    size, present = bins_in_order(tree, rule, table, feature, thread)
+    codes = memory.all_bins(tree)[BIN_ROWS * thread + B_CODE]
+    curves = memory.all_curves(tree)[CURVE_ROWS * thread : CURVE_ROWS * thread + CURVE_ROWS]
+    bits = memory.curve_bits(tree, CURVE_ROWS * thread + S_GAIN)
+    category = common.is_category(tree)[feature] != 0
+    l2 = rule.l2 + (rule.category_l2 if category else 0.0)
+    start = memory.start(tree, feature) * rule.lanes
+    best = NO_SCORE
+    best_j = -1
+    side = RIGHT
+    own = 0.0
+    for turn in range(1 if size == present or present < 2 or category else 2):
+        last = size - 1 if turn == 0 else present - 1
+        own = fill_curves(table, rule, start, (size, present, turn == 1), codes, last, curves)
+        gains_lanes(rule, l2, size, last, curves)
+        j = largest(bits, last)
+        if j >= 0 and curves[S_GAIN, j] > best:
+            best = curves[S_GAIN, j]
+            best_j = j
+            side = RIGHT if turn == 0 else LEFT
+    if best_j < 0:
+        return NO_SPLIT, -1, RIGHT
+    total_h = curves[S_HESSIAN, size - 1] * rule.hessian_unit + rule.l2
+    own = own * rule.gradient_unit * rule.gradient_unit / total_h if total_h > 0.0 else 0.0
+    where = best_j
+    if not category:
+        where = memory.all_n_bins(tree)[feature] - 1
+        if best_j + 1 < present:
+            where = (codes[best_j] + codes[best_j + 1] - 1) // 2
+    return best - own, where, side
+
+
+@inner
+def find_split_lanes(tree: Any, rule: Any, node: Any, first: Any, past: Any, thread: Any, out: Any) -> None:
+    """Best split of a node among features first to past; written to row `out` of the findings."""
+    table = memory.lane_histogram(tree, memory.slot(tree, node))
+    drawn = memory.all_drawn(tree)[thread]
+    found.set_gain(tree, out, NO_SPLIT)
+    found.set_left_value(tree, out, 0.0)
+    found.set_right_value(tree, out, 0.0)
+    for k in range(draw_features(tree, rule, node, drawn)):
+        f = drawn[k]
+        if first <= f < past:
+            gain, where, side = scan_lanes(tree, rule, table, f, thread)
+            if gain > found.gain(tree, out):
+                found.set_gain(tree, out, gain)
+                found.set_feature(tree, out, f)
+                found.set_bin(tree, out, where)
+                found.set_missing(tree, out, side)
+    f = found.feature(tree, out)
+    if f >= 0 and common.is_category(tree)[f]:
+        goes_left = common.found_sets(tree)[out]
+        size, _present = bins_in_order(tree, rule, table, f, thread)
+        codes = memory.all_bins(tree)[BIN_ROWS * thread + B_CODE]
+        found.set_missing(tree, out, RIGHT)
+        for word in range(4):
+            goes_left[word] = 0
+        for j in range(min(found.bin(tree, out) + 1, size)):
+            if codes[j] == missing_place(tree, f):
+                found.set_missing(tree, out, LEFT)
+            else:
+                goes_left[codes[j] >> 6] |= U(1) << U(codes[j] & 63)
+
+
+@inner
+def do_find_lanes(tree: Any, rule: Any, task: Any, thread: Any) -> None:
+    """FIND: complete the histograms of a pair for some features and find their best splits."""
+    pair = tasks.what(tree, task)
+    begin = tasks.begin(tree, task)
+    end = tasks.end(tree, task)
+    complete_lanes(tree, rule, pair, begin, end)
+    for which in range(2):
+        node = pairs.node(tree, pair, which)
+        found.set_feature(tree, 2 * task + which, NOTHING)
+        if node >= 0 and can_split(tree, rule, node):
+            find_split_lanes(tree, rule, node, begin, end, thread, 2 * task + which)

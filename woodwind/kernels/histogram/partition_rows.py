@@ -1,0 +1,81 @@
+"""Rows of a node to rows of its children.
+
+    source   a b c d e f g h          one buffer: the rows of the node
+    target   a c f|h g e d b          the other: rows that go left from the front, the others from the back
+
+Rows stay in ascending or descending order, which is what prefetching needs; no sum depends on their order.
+A node of many rows is split in two passes over blocks, so that threads can share it: count, then place.
+`codes` is (column, step): the code of row r is column[r * step].
+"""
+
+from typing import Any
+
+import numpy as np
+
+from woodwind.kernels.runtime.intrinsics import prefetch_far
+from woodwind.kernels.runtime.jit import inner
+
+U = np.uint64
+SCATTERED = 32  # bytes between the codes of neighbours from which on codes are asked for ahead: 3.5 ns a row instead of 11 at 256
+AHEAD = 128  # rows between asking and looking
+
+
+@inner
+def are_scattered(source: Any, begin: Any, end: Any, step: Any) -> Any:
+    """Whether nearly every one of source[begin:end] has its code on a line of its own; rows ascend or descend."""
+    return abs((source[end - 1] >> 32) - (source[begin] >> 32)) * np.int64(step) > SCATTERED * (end - begin)
+
+
+@inner
+def split_rows(codes: Any, goes_left: Any, source: Any, begin: Any, end: Any, target: Any, seen: Any) -> Any:
+    """Split source[begin:end] into target[begin:end]; returns how many went left. seen[code] becomes 1 for codes met."""
+    column, step = codes
+    low = U(begin)
+    high = U(end - 1)
+    one = U(1)
+    last = U(end - 1)
+    scattered = are_scattered(source, begin, end, step)
+    for i in range(U(begin), U(end)):
+        if scattered:
+            prefetch_far(column, U(source[min(i + U(AHEAD), last)] >> 32) * step)
+        row = source[i]
+        code = column[U(row >> 32) * step]
+        left = U(goes_left[code])
+        seen[code] = 1
+        target[low] = row
+        target[high] = row
+        low += left
+        high -= one - left
+    return np.int64(low) - begin
+
+
+@inner
+def count_left(codes: Any, goes_left: Any, source: Any, begin: Any, end: Any, sides: Any, seen: Any) -> Any:
+    """How many of source[begin:end] go left, and which: sides[begin:end] becomes 1 for them. seen[code] becomes 1 for codes met."""
+    column, step = codes
+    left = U(0)
+    last = U(end - 1)
+    scattered = are_scattered(source, begin, end, step)
+    for i in range(U(begin), U(end)):
+        if scattered:
+            prefetch_far(column, U(source[min(i + U(AHEAD), last)] >> 32) * step)
+        code = column[U(source[i] >> 32) * step]
+        side = goes_left[code]
+        sides[i] = side
+        left += U(side)
+        seen[code] = 1
+    return np.int64(left)
+
+
+@inner
+def place_rows(sides: Any, source: Any, begin: Any, end: Any, target: Any, low: Any, high: Any) -> None:
+    """Write the rows of source[begin:end] that go left to target[low:], the others to target[high:]."""
+    a = U(low)
+    b = U(high)
+    one = U(1)
+    for i in range(U(begin), U(end)):
+        row = source[i]
+        left = U(sides[i])
+        target[b + left * (a - b)] = row  # one store, no branch; unsigned arithmetic wraps as it should
+        a += left
+        b += one - left

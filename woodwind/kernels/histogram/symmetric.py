@@ -1,0 +1,206 @@
+"""One split for a whole level: Kulkarni & Bhatt's oblivious trees, as CatBoost grows them.
+
+The gain of a split is the sum of its gains in all nodes of the level; a node that it leaves whole adds nothing.
+Scores accumulate over the nodes, then the best is taken; the number of rows in a node does not count.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from woodwind.kernels.histogram import memory, tasks
+from woodwind.kernels.histogram.find_splits import draw_features
+from woodwind.kernels.histogram.frontier import open_node
+from woodwind.kernels.histogram.layout import PACKED2, PACKED3, WIDE2
+from woodwind.kernels.histogram.scan import (
+    B_CODE,
+    B_PLACE,
+    BIN_ROWS,
+    CURVE_ROWS,
+    NO_SPLIT,
+    S_GRADIENT,
+    S_HESSIAN,
+    S_KEY,
+    field_units,
+    shrunk,
+    sort_places,
+)
+from woodwind.kernels.histogram.slots import forget_histogram
+from woodwind.kernels.runtime.jit import inner
+from woodwind.kernels.tree import category_sets, counters, found, nodes
+from woodwind.kernels.tree import memory as common
+from woodwind.kernels.tree.layout import LEFT, RIGHT
+
+U = np.uint64
+S_MISSING_RIGHT = 2  # rows of the float scratch: gains with missing values to the right ...
+S_MISSING_LEFT = 3  # ... and to the left
+
+
+@inner
+def level_of(tree: Any) -> Any:
+    """Depth of the newest node: that of the level whose split is looked for."""
+    return nodes.depth(tree, counters.n_nodes(tree) - 1)
+
+
+@inner
+def cell_of(tree: Any, feature: Any, code: Any) -> Any:
+    """Where a code of a feature is summed."""
+    return min(memory.start(tree, feature) + code, memory.start(tree, feature + 1) - 1)
+
+
+@inner
+def cell_sums(tree: Any, rule: Any, node: Any, cell: Any) -> Any:
+    """Gradient and hessian of one cell of a node's histogram."""
+    layout = memory.layout(tree, node)
+    table = memory.histogram_in(tree, layout == WIDE2, memory.slot(tree, node))
+    value = table[cell]
+    gradient_unit, hessian_unit = field_units(rule, layout)
+    if layout == PACKED3:
+        return (value >> 36) * gradient_unit, ((value >> 12) & 0xFFFFFF) * hessian_unit
+    if layout == PACKED2:
+        return (value >> 32) * gradient_unit, (value & 0xFFFFFFFF) * hessian_unit
+    return value * gradient_unit, table[rule.n_cells + cell] * hessian_unit
+
+
+@inner
+def score(G: Any, H: Any, l1: Any, l2: Any) -> Any:
+    """Twice the drop in loss that a leaf with these sums brings."""
+    if H + l2 <= 0.0:
+        return 0.0
+    kept = shrunk(G, l1)
+    return kept * kept / (H + l2)
+
+
+@inner
+def shared_order(tree: Any, rule: Any, feature: Any, level: Any, thread: Any) -> Any:
+    """Codes of a feature in the order in which they may be cut, the same for every node of the level; how many."""
+    n_bins = memory.n_bins(tree, feature)
+    for b in range(n_bins):
+        memory.set_bins_cell(tree, BIN_ROWS * thread + B_CODE, b, b)
+    if not common.is_category_of(tree, feature):
+        return n_bins
+    memory.set_bins_cell(tree, BIN_ROWS * thread + B_CODE, n_bins, rule.width - 1)
+    keys = memory.all_curves(tree)[CURVE_ROWS * thread + S_KEY]
+    for b in range(n_bins + 1):
+        g = 0.0
+        h = 0.0
+        for node in range(counters.n_nodes(tree)):
+            if nodes.depth(tree, node) == level:
+                code = memory.bins_cell(tree, BIN_ROWS * thread + B_CODE, b)
+                one_g, one_h = cell_sums(tree, rule, node, cell_of(tree, feature, code))
+                g += one_g
+                h += one_h
+        memory.set_curves_cell(tree, CURVE_ROWS * thread + S_KEY, b, g / (h + rule.category_smooth))
+    places = memory.all_bins(tree)[BIN_ROWS * thread + B_PLACE]
+    sort_places(keys, n_bins + 1, places)
+    for b in range(n_bins + 1):
+        code = memory.bins_cell(tree, BIN_ROWS * thread + B_PLACE, b)
+        memory.set_bins_cell(tree, BIN_ROWS * thread + B_CODE, b, rule.width - 1 if code == n_bins else code)
+    return n_bins + 1
+
+
+@inner
+def add_gains(tree: Any, rule: Any, feature: Any, node: Any, size: Any, l2: Any, thread: Any) -> None:
+    """Add the gains of one node to those of the level."""
+    curves = memory.all_curves(tree)[CURVE_ROWS * thread : CURVE_ROWS * thread + CURVE_ROWS]
+    g = 0.0
+    h = 0.0
+    for b in range(size):
+        one_g, one_h = cell_sums(tree, rule, node, cell_of(tree, feature, memory.bins_cell(tree, BIN_ROWS * thread + B_CODE, b)))
+        g += one_g
+        h += one_h
+        curves[S_GRADIENT, b] = g
+        curves[S_HESSIAN, b] = h
+    lost_g = 0.0
+    lost_h = 0.0
+    if not common.is_category_of(tree, feature):
+        lost_g, lost_h = cell_sums(tree, rule, node, cell_of(tree, feature, rule.width - 1))
+    g += lost_g
+    h += lost_h
+    own = score(g, h, rule.l1, rule.l2)
+    for b in range(size):
+        a = curves[S_GRADIENT, b]
+        p = curves[S_HESSIAN, b]
+        curves[S_MISSING_RIGHT, b] += score(a, p, rule.l1, l2) + score(g - a, h - p, rule.l1, l2) - own
+        a += lost_g
+        p += lost_h
+        curves[S_MISSING_LEFT, b] += score(a, p, rule.l1, l2) + score(g - a, h - p, rule.l1, l2) - own
+
+
+@inner
+def do_find_shared(tree: Any, rule: Any, task: Any, thread: Any) -> None:
+    """FIND_SHARED: best split of the level among some features; written to row `task` of the findings."""
+    n_nodes = counters.n_nodes(tree)
+    level = level_of(tree)
+    curves = memory.all_curves(tree)[CURVE_ROWS * thread : CURVE_ROWS * thread + CURVE_ROWS]
+    drawn = memory.all_drawn(tree)[thread]
+    found.set_gain(tree, task, NO_SPLIT)
+    found.set_feature(tree, task, -1)
+    begin = tasks.begin(tree, task)
+    end = tasks.end(tree, task)
+    for k in range(draw_features(tree, rule, n_nodes - 1, drawn)):
+        f = memory.drawn(tree, thread, k)
+        if not begin <= f < end:
+            continue
+        category = common.is_category_of(tree, f) != 0
+        l2 = rule.l2 + (rule.category_l2 if category else 0.0)
+        size = shared_order(tree, rule, f, level, thread)
+        for b in range(size):
+            curves[S_MISSING_RIGHT, b] = 0.0
+            curves[S_MISSING_LEFT, b] = 0.0
+        for node in range(n_nodes):
+            if nodes.depth(tree, node) == level:
+                add_gains(tree, rule, f, node, size, l2, thread)
+        for b in range(size - 1 if category else size):
+            for side in range(1 if category else 2):
+                gain = curves[S_MISSING_RIGHT if side == 0 else S_MISSING_LEFT, b]
+                if gain > found.gain(tree, task):
+                    found.set_gain(tree, task, gain)
+                    found.set_feature(tree, task, f)
+                    found.set_bin(tree, task, b)
+                    found.set_missing(tree, task, RIGHT if side == 0 else LEFT)
+                    if category:
+                        write_set(tree, rule, b, thread, task)
+
+
+@inner
+def write_set(tree: Any, rule: Any, count: Any, thread: Any, task: Any) -> None:
+    """Set the bits of the first count + 1 codes of the order; note on which side missing values are."""
+    for word in range(4):
+        common.put_found_set_word(tree, task, word, 0)
+    found.set_missing(tree, task, RIGHT)
+    for j in range(count + 1):
+        code = memory.bins_cell(tree, BIN_ROWS * thread + B_CODE, j)
+        if code == rule.width - 1:
+            found.set_missing(tree, task, LEFT)
+        else:
+            word = common.found_set_word(tree, task, code >> 6) | (U(1) << U(code & 63))
+            common.put_found_set_word(tree, task, code >> 6, word)
+
+
+@inner
+def accept_shared(tree: Any, rule: Any, n_tasks: Any) -> None:
+    """Give every node of the level the split that was found for all of them, if its gain is enough."""
+    best = 0
+    for t in range(1, n_tasks):
+        if found.feature(tree, t) >= 0 and (found.feature(tree, best) < 0 or found.gain(tree, t) > found.gain(tree, best)):
+            best = t
+    level = level_of(tree)
+    enough = n_tasks > 0 and found.feature(tree, best) >= 0 and found.gain(tree, best) > rule.min_gain
+    width = 0
+    for node in range(counters.n_nodes(tree)):
+        width += nodes.depth(tree, node) == level
+    for node in range(counters.n_nodes(tree)):
+        if nodes.depth(tree, node) != level or nodes.child(tree, node) >= 0:
+            continue
+        if not enough:
+            forget_histogram(tree, node)
+            continue
+        nodes.set_feature(tree, node, found.feature(tree, best))
+        nodes.set_bin(tree, node, found.bin(tree, best))
+        nodes.set_missing(tree, node, found.missing(tree, best))
+        nodes.set_gain(tree, node, found.gain(tree, best) / width)
+        if common.is_category_of(tree, found.feature(tree, best)):
+            nodes.set_category_set(tree, node, category_sets.new_set(tree))
+            category_sets.take_found(tree, nodes.category_set(tree, node), best)
+        open_node(tree, rule, node)

@@ -1,0 +1,7 @@
+"""Losses of rows: derivatives in fixed point, and sums.
+
+derivatives     of losses of one score;   multinomial   of one score per class
+exponential     exp and log, the same on every machine
+quantiles       quantiles within leaves
+ensemble_sums   losses of an ensemble as members are added
+"""

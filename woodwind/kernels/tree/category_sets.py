@@ -1,0 +1,42 @@
+"""Sets of categories: the row of a set has four words of those that go left, then four of those that go right.
+
+A category that a split has not met is in neither.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from woodwind.kernels.runtime.jit import inlined, inner
+from woodwind.kernels.tree import counters, memory
+
+WORDS = 4  # of 64 bits, on each side
+
+
+@inner
+def new_set(tree: Any) -> Any:
+    """Room for one more set; returns its row."""
+    row = counters.n_sets(tree)
+    counters.set_n_sets(tree, row + 1)
+    return row
+
+
+@inlined
+def is_left(tree: Any, row: Any, code: Any) -> Any:
+    """1 if a category goes left, 0 if not."""
+    return (memory.set_word(tree, row, code >> 6) >> np.uint64(code & 63)) & np.uint64(1)
+
+
+@inlined
+def put_right(tree: Any, row: Any, code: Any) -> None:
+    """Note that a category goes right."""
+    word = WORDS + (code >> 6)
+    memory.put_set_word(tree, row, word, memory.set_word(tree, row, word) | (np.uint64(1) << np.uint64(code & 63)))
+
+
+@inner
+def take_found(tree: Any, row: Any, which: Any) -> None:
+    """Write the set that was found, of categories that go left, to a row."""
+    for word in range(WORDS):
+        memory.put_set_word(tree, row, word, memory.found_set_word(tree, which, word))
+        memory.put_set_word(tree, row, WORDS + word, 0)

@@ -1,0 +1,52 @@
+"""Monotonic and interaction constraints: what a node hands down to its children."""
+
+from typing import Any
+
+import numpy as np
+
+from woodwind.kernels.runtime.jit import inner
+from woodwind.kernels.tree import memory, nodes
+
+VALUES = nodes.VALUES.going_on()
+
+low, set_low = VALUES.column("low")  # bounds of the value of a node ...
+high, set_high = VALUES.column("high")
+left_value, set_left_value = VALUES.column("left_value")  # ... and the values of its children if they were leaves
+right_value, set_right_value = VALUES.column("right_value")
+
+
+@inner
+def free_root(tree: Any) -> None:
+    """A root may have any value, and be split by any feature."""
+    set_low(tree, 0, -np.inf)
+    set_high(tree, 0, np.inf)
+    for g in range(memory.node_groups(tree).shape[1]):
+        memory.put_node_group_word(tree, 0, g, ~np.uint64(0))
+
+
+@inner
+def hand_down(tree: Any, node: Any) -> None:
+    """Give the children of a node its bounds and its interaction groups, as far as its split leaves them."""
+    left = nodes.child(tree, node)
+    feature = nodes.feature(tree, node)
+    for child in range(left, left + 2):
+        set_low(tree, child, low(tree, node))
+        set_high(tree, child, high(tree, node))
+        for g in range(memory.node_groups(tree).shape[1]):
+            possible = memory.node_group_word(tree, node, g) & memory.feature_group_word(tree, feature, g)
+            memory.put_node_group_word(tree, child, g, possible)
+    direction = memory.direction_of(tree, feature)
+    if direction != 0:
+        # Neither side may cross the middle, now or further down.
+        middle = (left_value(tree, node) + right_value(tree, node)) / 2.0
+        set_high(tree, left if direction > 0 else left + 1, middle)
+        set_low(tree, left + 1 if direction > 0 else left, middle)
+
+
+@inner
+def may_use(tree: Any, node: Any, feature: Any) -> Any:
+    """Whether interaction constraints leave a feature to a node."""
+    together = np.uint64(0)
+    for g in range(memory.node_groups(tree).shape[1]):
+        together |= memory.feature_group_word(tree, feature, g) & memory.node_group_word(tree, node, g)
+    return together != 0

@@ -1,0 +1,67 @@
+"""Which node next: a priority queue, as a binary heap. The highest priority comes first, of equals the lowest number."""
+
+from typing import Any
+
+from woodwind.kernels.runtime.jit import inner
+from woodwind.kernels.tree import counters, memory, nodes
+
+
+@inner
+def comes_before(tree: Any, a: Any, b: Any) -> Any:
+    """Whether node a is taken before node b."""
+    of_a = nodes.priority(tree, a)
+    of_b = nodes.priority(tree, b)
+    return of_a > of_b or (of_a == of_b and nodes.number(tree, a) < nodes.number(tree, b))
+
+
+@inner
+def sift_up(tree: Any, place: Any, node: Any) -> None:
+    """Put a node at its place between `place`, which is free, and the first."""
+    while place > 0:
+        above = (place - 1) // 2
+        if not comes_before(tree, node, memory.waiting(tree, above)):
+            break
+        memory.set_waiting(tree, place, memory.waiting(tree, above))
+        place = above
+    memory.set_waiting(tree, place, node)
+
+
+@inner
+def first(tree: Any) -> Any:
+    """The node whose turn it is: it goes on waiting."""
+    return memory.waiting(tree, 0)
+
+
+@inner
+def push(tree: Any, node: Any) -> None:
+    """Let a node wait for its turn."""
+    size = counters.n_waiting(tree)
+    counters.set_n_waiting(tree, size + 1)
+    sift_up(tree, size, node)
+
+
+@inner
+def pop(tree: Any) -> Any:
+    """The node whose turn it is: it no longer waits."""
+    taken = memory.waiting(tree, 0)
+    last = counters.n_waiting(tree) - 1
+    counters.set_n_waiting(tree, last)
+    moved = memory.waiting(tree, last)
+    place = 0
+    while 2 * place + 1 < last:
+        below = 2 * place + 1
+        if below + 1 < last and comes_before(tree, memory.waiting(tree, below + 1), memory.waiting(tree, below)):
+            below += 1
+        if not comes_before(tree, memory.waiting(tree, below), moved):
+            break
+        memory.set_waiting(tree, place, memory.waiting(tree, below))
+        place = below
+    memory.set_waiting(tree, place, moved)
+    return taken
+
+
+@inner
+def rebuild(tree: Any) -> None:
+    """Put the queue in order again after priorities have changed."""
+    for k in range(1, counters.n_waiting(tree)):
+        sift_up(tree, k, memory.waiting(tree, k))
