@@ -67,7 +67,7 @@ def one(table: tables.Table, asked: float, threads: int) -> dict[str, Any]:
         found = json.loads(process.communicate()[0])
         facts = woodwind.load(folder / "model.ww").facts_
         page = (folder / "model.html").read_text()
-    metric = facts["metric"]
+    metric = facts["metric"]["name"]
     held = found
     error = float(np.hypot(ensemble["standard_error"], held["standard_error"]))
     return {
