@@ -49,10 +49,8 @@ def cell_of(tree: Any, feature: Any, code: Any) -> Any:
 
 
 @inner
-def cell_sums(tree: Any, rule: Any, node: Any, cell: Any) -> Any:
-    """Gradient and hessian of one cell of a node's histogram."""
-    layout = memory.layout(tree, node)
-    table = memory.histogram_in(tree, layout == WIDE2, memory.slot(tree, node))
+def cell_sums(rule: Any, table: Any, layout: Any, cell: Any) -> Any:
+    """Gradient and hessian of one cell of a histogram."""
     value = table[cell]
     gradient_unit, hessian_unit = field_units(rule, layout)
     if layout == PACKED3:
@@ -86,8 +84,10 @@ def shared_order(tree: Any, rule: Any, feature: Any, level: Any, thread: Any) ->
         h = 0.0
         for node in range(counters.n_nodes(tree)):
             if nodes.depth(tree, node) == level:
+                layout = memory.layout(tree, node)
+                table = memory.histogram_in(tree, layout == WIDE2, memory.slot(tree, node))
                 code = memory.bins_cell(tree, BIN_ROWS * thread + B_CODE, b)
-                one_g, one_h = cell_sums(tree, rule, node, cell_of(tree, feature, code))
+                one_g, one_h = cell_sums(rule, table, layout, cell_of(tree, feature, code))
                 g += one_g
                 h += one_h
         memory.set_curves_cell(tree, CURVE_ROWS * thread + S_KEY, b, g / (h + rule.category_smooth))
@@ -103,10 +103,12 @@ def shared_order(tree: Any, rule: Any, feature: Any, level: Any, thread: Any) ->
 def add_gains(tree: Any, rule: Any, feature: Any, node: Any, size: Any, l2: Any, thread: Any) -> None:
     """Add the gains of one node to those of the level."""
     curves = memory.all_curves(tree)[CURVE_ROWS * thread : CURVE_ROWS * thread + CURVE_ROWS]
+    layout = memory.layout(tree, node)
+    table = memory.histogram_in(tree, layout == WIDE2, memory.slot(tree, node))
     g = 0.0
     h = 0.0
     for b in range(size):
-        one_g, one_h = cell_sums(tree, rule, node, cell_of(tree, feature, memory.bins_cell(tree, BIN_ROWS * thread + B_CODE, b)))
+        one_g, one_h = cell_sums(rule, table, layout, cell_of(tree, feature, memory.bins_cell(tree, BIN_ROWS * thread + B_CODE, b)))
         g += one_g
         h += one_h
         curves[S_GRADIENT, b] = g
@@ -114,7 +116,7 @@ def add_gains(tree: Any, rule: Any, feature: Any, node: Any, size: Any, l2: Any,
     lost_g = 0.0
     lost_h = 0.0
     if not common.is_category_of(tree, feature):
-        lost_g, lost_h = cell_sums(tree, rule, node, cell_of(tree, feature, rule.width - 1))
+        lost_g, lost_h = cell_sums(rule, table, layout, cell_of(tree, feature, rule.width - 1))
     g += lost_g
     h += lost_h
     own = score(g, h, rule.l1, rule.l2)
