@@ -12,10 +12,11 @@ from typing import Any
 import numpy as np
 
 from woodwind.kernels.histogram import memory
-from woodwind.kernels.histogram.layout import WIDE2
+from woodwind.kernels.histogram.layout import WIDE2, Rule
 from woodwind.kernels.histogram.packed_row import added_value, with_stats
 from woodwind.kernels.histogram.verbs import find_split
 from woodwind.kernels.runtime.jit import kernel
+from woodwind.kernels.runtime.records import Bytes, Tree
 from woodwind.kernels.tree import found
 from woodwind.kernels.tree.layout import NOTHING
 
@@ -47,7 +48,7 @@ def build_histograms(codes: Any, places: Any, starts: Any, stats: Any, slots: An
 
 
 @kernel
-def find_splits(tree: Any, rule: Any, nodes: Any) -> None:
+def find_splits(tree: Tree, rule: Rule, nodes: Any) -> None:
     """Find the best split of each of the nodes int64[m]; that of nodes[k] is written to row k of what was found.
 
     The nodes and their histograms stand in the memory of the tree.
@@ -58,7 +59,7 @@ def find_splits(tree: Any, rule: Any, nodes: Any) -> None:
 
 
 @kernel
-def partition_rows(codes: Any, places: Any, features: Any, goes_left: Any, children: Any, nodes: Any) -> None:
+def partition_rows(codes: Any, places: Any, features: Any, goes_left: Bytes, children: Any, nodes: Any) -> None:
     """Send the rows of a block to the children of their nodes: nodes int32[n] is overwritten.
 
     codes and places as above; of each node, features int32[m]: what it is split by, -1 for a leaf; goes_left uint8[m, 256]: 1 for the
