@@ -126,6 +126,17 @@ def test_no_kernel_calls_what_it_was_given_or_is_made_inside_a_function(path):
             assert given & called == set(), function.name
 
 
+@pytest.mark.parametrize("path", [path for path in KERNELS if path.parent.name in ("histogram", "exact", "forest", "tree")], ids=name_of)
+def test_kernels_read_the_memory_of_a_tree_by_name(path):
+    """Addresses and their numbers stand in records.py alone."""
+    numbered = [
+        node.lineno
+        for node in ast.walk(tree_of(path))
+        if isinstance(node, ast.Subscript) and isinstance(node.value, ast.Name) and node.value.id == "tree"
+    ]
+    assert numbered == []
+
+
 def test_rooms_import_only_what_the_plan_allows():
     """The contracts are in pyproject.toml, without a list of exceptions."""
     command = [sys.executable, "-c", "from importlinter.cli import lint_imports_command; lint_imports_command()"]

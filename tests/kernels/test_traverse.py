@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from woodwind.kernels.predict import question_plan as sp
 from woodwind.kernels.predict.question_plan import CATEGORY, END, THREE, TOGETHER, TWO, choose, write_questions
-from woodwind.kernels.predict.questions import BLOCK, ask, ask_wide, encode_block, sweep_rows
+from woodwind.kernels.predict.questions import BLOCK, ask, ask_wide, encode_block, predict_by_questions
 from woodwind.kernels.predict.walk import FEW_ROWS, LANES, node_means, walk_rows
 from woodwind.kernels.predict.walk_codes import CodeTree, walk_codes
 from woodwind.kernels.runtime.jit import kernel
@@ -58,7 +58,7 @@ def test_walk_equals_the_naive_walk(seed, levels, outputs):
 def test_sweep_equals_the_naive_walk(seed, levels, outputs):
     forest = random_forest(seed, levels, 2, 6, *outputs)
     rows = random_rows(seed, levels, 20, np.float32)
-    scores, nodes = run(sweep_rows, forest, rows, forest.engine.sweep(np.float32))
+    scores, nodes = run(predict_by_questions, forest, rows, forest.engine.sweep(np.float32))
     np.testing.assert_array_equal(scores, naive.raw(forest, rows))
     np.testing.assert_array_equal(nodes, naive.leaves(forest, rows))
 
@@ -68,7 +68,7 @@ def test_sweep_equals_the_naive_walk(seed, levels, outputs):
 def test_sweep_of_symmetric_trees_equals_the_naive_walk(seed, missing):
     forest = random_forest(seed, (0, 0), 4, 6, symmetric=True)
     rows = random_rows(seed, (0, 0), 20, np.float32, missing)
-    scores, nodes = run(sweep_rows, forest, rows, forest.engine.sweep(np.float32))
+    scores, nodes = run(predict_by_questions, forest, rows, forest.engine.sweep(np.float32))
     np.testing.assert_array_equal(scores, naive.raw(forest, rows))
     np.testing.assert_array_equal(nodes, naive.leaves(forest, rows))
 
@@ -80,7 +80,7 @@ def test_more_lanes_than_fit_at_once_are_walked_in_turns():
     walked, nodes = run(walk_rows, forest, rows, forest.engine.walk)
     np.testing.assert_array_equal(walked[:3], run(walk_rows, forest, rows[:3], forest.engine.walk)[0])
     np.testing.assert_array_equal(walked[:3], naive.raw(forest, rows[:3]))
-    swept, same = run(sweep_rows, forest, rows, forest.engine.sweep(np.float64))
+    swept, same = run(predict_by_questions, forest, rows, forest.engine.sweep(np.float64))
     np.testing.assert_array_equal(swept, walked)
     np.testing.assert_array_equal(same, nodes)
 

@@ -52,7 +52,7 @@ class Forests:
     def fits(self, lesson: Lesson, recipe: Recipe, clock: Clock, have: Sequence[Fit]) -> Iterator[Fit]:
         """All folds and all rows together, a tree of each in turn."""
         ordering = PER_VALUE * lesson.n_rows * len(lesson.table.columns)
-        if not is_time_to_compile("grow_grove_tree", clock) or clock.left_for_training < ordering:
+        if not is_time_to_compile("grow_forest_tree", clock) or clock.left_for_training < ordering:
             return
         began = time.perf_counter()
         end = clock.spent + MOST_OF_THE_REST * clock.left_for_training

@@ -10,7 +10,7 @@ from woodwind.base.pool import side_by_side
 from woodwind.base.streams import key, permutation
 from woodwind.ensemble.forest import Unseen
 from woodwind.kernels.forest.layout import FEATURE_MASK, FEATURE_SHIFT
-from woodwind.kernels.predict.forest_walk import ends_grove
+from woodwind.kernels.predict.forest_walk import find_leaves
 from woodwind.tree.grove import Grove
 from woodwind.tree.predictor import read_only
 
@@ -75,7 +75,7 @@ def debiased_importance(grove: Grove, bag: Unseen, y: Floats, source: Integers, 
         if rows.size == 0 or begin == end:
             return out
         ends = np.empty((len(rows), 1), np.int32)
-        ends_grove(read_only(bag.x.reshape(-1)), (len(rows), bag.x.shape[1]), rows, (tree, tree + 1), grove.walk, ends)
+        find_leaves(read_only(bag.x.reshape(-1)), (len(rows), bag.x.shape[1]), rows, (tree, tree + 1), grove.walk, ends)
         left, right = grove.children(tree)
         size = len(left)
         parent = np.full(int(end - begin + last - first), -1)

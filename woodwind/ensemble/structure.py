@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from woodwind.base.pool import side_by_side
 from woodwind.base.streams import hashes, integers, key, uniform
 from woodwind.kernels.forest.layout import CATEGORY_SHIFT, FEATURE_SHIFT, LEFT_LEAF_SHIFT, MISSING_SHIFT, RIGHT_LEAF_SHIFT
-from woodwind.kernels.predict.forest_walk import GroveWalk, ends_grove
+from woodwind.kernels.predict.forest_walk import CompactWalk, find_leaves
 from woodwind.tree.grove import Grove
 from woodwind.tree.grove_grower import GroveTree
 from woodwind.tree.predictor import read_only
@@ -84,7 +84,7 @@ def structure_forest(
     def tree(_side: int, number: int) -> GroveTree:
         nodes, words = questions(frame, low, high, n_levels, key(seed, "structure", number))
         ends = np.empty((len(x), 1), np.int32)
-        ends_grove(flat, x.shape, None, (0, 1), GroveWalk(read_only(nodes), read_only(words), roots), ends)
+        find_leaves(flat, x.shape, None, (0, 1), CompactWalk(read_only(nodes), read_only(words), roots), ends)
         leaf = ends[:, 0].astype(np.int64)
         place, what = (leaf * n_classes + y.astype(np.int64), weight) if n_classes else (leaf, weight * y)
         added = np.bincount(place, weights=what, minlength=n_leaves * max(n_classes, 1)).astype(np.float64).reshape(n_leaves, -1)

@@ -14,6 +14,7 @@ The contract of a kernel:
 
 1. Arrays in, arrays out; outputs are passed in and named `out_...`; the docstring gives shape and dtype of each.
    None is returned, not even to another kernel: references to arrays are counted only where arrays are made.
+   What grows a tree takes the memory of the tree instead, and reads it by name: `runtime/records.py`.
 2. No estimator, loss object, frame, string or random generator. Settings come as one `NamedTuple` of numbers,
    randomness as a key.
 3. No function is passed in or closed over: choice is an integer switch. A function argument would compile again
@@ -24,7 +25,7 @@ The contract of a kernel:
 6. Statistics are integers, so that sums may be taken in any order. Floats appear only in scores, gains and leaf
    values, in a fixed order.
 7. At most eight arguments; above that a tuple is missing.
-8. Each kernel has a slow, obvious twin in `woodwind.testing`, named by the same file.
+8. Each kernel has a slow, obvious twin in `woodwind.testing`.
 9. No explicit signatures: if a type must be forced, it is forced in the body, with the reason.
 10. A variant for one kind of CPU is a second function, chosen in Python; the portable one is its oracle.
 11. Loops, not array methods: a kernel that calls `x.sum()` makes every new process import Numba's array library

@@ -22,8 +22,8 @@ from woodwind.kernels.forest.layout import (
     MISSING_SHIFT,
     RIGHT_LEAF_SHIFT,
 )
-from woodwind.kernels.predict.forest_partitioned import sift_grove
-from woodwind.kernels.predict.forest_walk import GroveLeaves, GroveWalk, ends_grove, inner_means, predict_grove
+from woodwind.kernels.predict.forest_partitioned import predict_partitioned
+from woodwind.kernels.predict.forest_walk import CompactLeaves, CompactWalk, find_leaves, inner_means, predict_compact_forest
 from woodwind.tree.forest import Forest
 from woodwind.tree.grove_check import check_grove
 from woodwind.tree.grove_grower import GroveTree
@@ -123,13 +123,13 @@ class Grove:
         return sum(getattr(self, part.name).nbytes for part in fields(self) if isinstance(getattr(self, part.name), np.ndarray))
 
     @property
-    def walk(self) -> GroveWalk:
+    def walk(self) -> CompactWalk:
         """The trees as kernels take them."""
-        return GroveWalk(self.nodes, self.words, self.roots)
+        return CompactWalk(self.nodes, self.words, self.roots)
 
-    def _leaves(self, stops: Floats | None = None) -> GroveLeaves:
+    def _leaves(self, stops: Floats | None = None) -> CompactLeaves:
         leaf = read_only(np.zeros(0, np.int32)) if self.leaf is None else self.leaf
-        return GroveLeaves(leaf, self.mixed, self.cover, np.zeros((0, self.n_outputs)) if stops is None else stops)
+        return CompactLeaves(leaf, self.mixed, self.cover, np.zeros((0, self.n_outputs)) if stops is None else stops)
 
     def stops(self) -> Floats:
         """What is known at every inner node: shares of the classes, or the mean, of the leaves below by cover; kept."""
@@ -167,7 +167,7 @@ class Grove:
         flat = read_only(x.reshape(-1))
         shape = (len(x) if rows is None else len(rows), x.shape[1])
         together = shape[0] >= MANY_ROWS and trees[1] - trees[0] >= SEVERAL_TREES
-        predict = sift_grove if together else predict_grove
+        predict = predict_partitioned if together else predict_compact_forest
         known = self._stops[0] if self._stops else None
         touched: Any = slice(None) if rows is None else rows
         before = None if known is not None else np.array(out[touched])
@@ -183,7 +183,7 @@ class Grove:
 
         def work(begin: int, end: int) -> None:
             for first, block in blocks(begin, end):
-                ends_grove(read_only(block.reshape(-1)), block.shape, None, (0, self.n_trees), self.walk, out[first : first + len(block)])
+                find_leaves(read_only(block.reshape(-1)), block.shape, None, (0, self.n_trees), self.walk, out[first : first + len(block)])
 
         run_ranges(work, n, threads, WORK_PER_TREE * self.n_trees)
         return out
@@ -194,9 +194,9 @@ class Grove:
 
         def add(row: NDArray[Any], out: Floats) -> None:
             leaves = self._leaves(self._stops[0] if self._stops else None)
-            if predict_grove(row, (1, width), None, trees, walk, leaves, out):
+            if predict_compact_forest(row, (1, width), None, trees, walk, leaves, out):
                 out[:] = 0.0
-                predict_grove(row, (1, width), None, trees, walk, self._leaves(self.stops()), out)
+                predict_compact_forest(row, (1, width), None, trees, walk, self._leaves(self.stops()), out)
 
         return add
 

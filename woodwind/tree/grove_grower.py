@@ -10,7 +10,7 @@ from woodwind.data.grades import Grades
 from woodwind.kernels.forest import layout as at
 from woodwind.kernels.forest.best import MIN_GAIN
 from woodwind.kernels.forest.layout import APART, ARENA, FEW_ROWS, SMALL_TABLE
-from woodwind.kernels.forest.loop import grow_grove_tree
+from woodwind.kernels.forest.loop import grow_forest_tree
 from woodwind.kernels.forest.memory import COUNTERS, LAYOUT, NODE_INTEGERS, NODE_VALUES
 from woodwind.kernels.forest.sort import DIGIT
 from woodwind.kernels.runtime.records import Memory
@@ -148,7 +148,7 @@ class GroveGrower:
         self._space.put("logs", logs)
         unit = self._gain_unit(2.0 ** (float(logs[0]) if logs.size else 0.0))
         self._set_rule(key, total, unit)
-        grow_grove_tree(self._space.directory)
+        grow_forest_tree(self._space.directory)
         return self._finished(unit, keep_rows)
 
     def _set_rule(self, key: int, total: int, unit: float) -> None:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from woodwind.base.errors import TableError
 from woodwind.base.pool import run_ranges
-from woodwind.kernels.predict.questions import sweep_rows
+from woodwind.kernels.predict.questions import predict_by_questions
 from woodwind.kernels.predict.walk import CATEGORY_SHIFT, FEATURE_MASK, FEATURE_SHIFT, MISSING_SHIFT, SET_SHIFT, Walk, direct, walk_rows
 from woodwind.tree.sweeping import Sweep, plan
 
@@ -119,7 +119,7 @@ class Engine:
         if x.shape[0] < LEAST_SWEEP or (self._seen < LEAST_PLANNED and x.dtype.type not in self._sweeps):
             walk_rows(flat, x.shape[1], x.shape[0], trees, self.walk, out, leaf)
         else:
-            sweep_rows(flat, x.shape[1], x.shape[0], trees, self.sweep(x.dtype.type), out, leaf)
+            predict_by_questions(flat, x.shape[1], x.shape[0], trees, self.sweep(x.dtype.type), out, leaf)
 
 
 class Predictor:

@@ -35,7 +35,7 @@ SET_WORDS = 4
 
 
 class Sweep(NamedTuple):
-    """What `sweep_rows` needs beside the rows."""
+    """What `predict_by_questions` needs beside the rows."""
 
     walk: Walk
     encoder: Encoder

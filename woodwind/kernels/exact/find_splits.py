@@ -26,10 +26,12 @@ from woodwind.kernels.exact.memory import (
     T_COUNT,
     T_GRADIENT,
     T_HESSIAN,
+    ExactRule,
 )
 from woodwind.kernels.exact.score import cut_score, real_bits, two_sides, x_log_x
 from woodwind.kernels.histogram.scan import NO_SPLIT, leaf_value, sort_places
 from woodwind.kernels.runtime.jit import inner
+from woodwind.kernels.runtime.records import Ints, Tree, Words
 from woodwind.kernels.tree import constraints, found, nodes
 from woodwind.kernels.tree import memory as common
 from woodwind.kernels.tree.layout import LEFT, NOTHING, RIGHT, STOP
@@ -43,7 +45,7 @@ NOWHERE = np.int64(-1)
 
 
 @inner
-def scan_sums(tree: Any, rule: Any, thread: Any, pairs: Any, first: Any, last: Any, total: Any, left: Any) -> Any:
+def scan_sums(tree: Tree, rule: ExactRule, thread: int, pairs: Ints, first: int, last: Any, total: Ints, left: Ints) -> Any:
     """Cuts by gradients, without bounds and L1 penalty.
 
     By blocks: the sums at the cuts, then their scores, then the best, because LLVM makes vector code of the second loop.
@@ -97,7 +99,7 @@ def scan_sums(tree: Any, rule: Any, thread: Any, pairs: Any, first: Any, last: A
 
 
 @inner
-def scan_classes(tree: Any, rule: Any, pairs: Any, first: Any, last: Any, total: Any, left: Any) -> Any:
+def scan_classes(tree: Tree, rule: ExactRule, pairs: Ints, first: int, last: Any, total: Ints, left: Ints) -> Any:
     """Cuts by classes: a row changes one class only, so the sums of squares or of logarithms, A and B, follow it in integers."""
     stats = memory.row_stats(tree)
     logs = memory.logs(tree)
@@ -147,7 +149,7 @@ def scan_classes(tree: Any, rule: Any, pairs: Any, first: Any, last: Any, total:
 
 
 @inner
-def add_place(rule: Any, stats: Any, pair: Any, sums: Any) -> None:
+def add_place(rule: ExactRule, stats: Ints, pair: int, sums: Any) -> None:
     """Add the row of a place to a row of sums."""
     at = (pair & ROW_MASK) << 2
     sums[T_HESSIAN] += stats[at + 1]
@@ -159,7 +161,7 @@ def add_place(rule: Any, stats: Any, pair: Any, sums: Any) -> None:
 
 
 @inner
-def scan_any(tree: Any, rule: Any, pairs: Any, first: Any, last: Any, total: Any, left: Any, bounds: Any) -> Any:
+def scan_any(tree: Tree, rule: ExactRule, pairs: Ints, first: int, last: Any, total: Ints, left: Ints, bounds: Any) -> Any:
     """Cuts by any criterion, with any limits."""
     stats = memory.row_stats(tree)
     logs = memory.logs(tree)
@@ -176,7 +178,7 @@ def scan_any(tree: Any, rule: Any, pairs: Any, first: Any, last: Any, total: Any
 
 
 @inner
-def scan_numbers(tree: Any, rule: Any, thread: Any, pairs: Any, span: Any, total: Any, left: Any, bounds: Any) -> Any:
+def scan_numbers(tree: Tree, rule: ExactRule, thread: int, pairs: Ints, span: Any, total: Ints, left: Ints, bounds: Any) -> Any:
     """Best cut between the places of a node, span = (begin, end): score, place, and where missing values go."""
     begin, end = span
     stop = end
@@ -220,7 +222,7 @@ def scan_numbers(tree: Any, rule: Any, thread: Any, pairs: Any, span: Any, total
 
 
 @inner
-def gather_categories(tree: Any, rule: Any, pairs: Any, begin: Any, end: Any, levels: Any) -> Any:
+def gather_categories(tree: Tree, rule: ExactRule, pairs: Ints, begin: Any, end: Any, levels: Ints) -> Any:
     """Sum the rows of each level that the node has, missing values last and like any other; how many there are."""
     stats = memory.row_stats(tree)
     size = 0
@@ -238,7 +240,7 @@ def gather_categories(tree: Any, rule: Any, pairs: Any, begin: Any, end: Any, le
 
 
 @inner
-def scan_categories(tree: Any, rule: Any, thread: Any, which: Any, size: Any, total: Any, left: Any, bounds: Any) -> Any:
+def scan_categories(tree: Tree, rule: ExactRule, thread: int, which: int, size: Any, total: Ints, left: Ints, bounds: Any) -> Any:
     """Best set of levels: score, how many levels, where missing values go; the set is written to the found sets.
 
     With one number for each level, its mean gradient or its share of a class, the best set is a prefix in that order (Fisher 1958).
@@ -291,7 +293,7 @@ def scan_categories(tree: Any, rule: Any, thread: Any, which: Any, size: Any, to
 
 
 @inner
-def goes_left(pair: Any, here: Any, side: Any, sets: Any) -> Any:
+def goes_left(pair: int, here: Any, side: int, sets: Words) -> Any:
     """1 if a place of a list goes left; `here`: whether it is before the cut, if there are no sets."""
     rank = pair >> 32
     if rank == MISSING_RANK:
@@ -302,7 +304,7 @@ def goes_left(pair: Any, here: Any, side: Any, sets: Any) -> Any:
 
 
 @inner
-def note_sides(tree: Any, rule: Any, which: Any, left: Any, total: Any, bounds: Any) -> None:
+def note_sides(tree: Tree, rule: ExactRule, which: int, left: Ints, total: Ints, bounds: Any) -> None:
     """Values of the two sides, and the gain in relation to the bits that name the sides (Quinlan 1993)."""
     low, high, _direction = bounds
     logs = memory.logs(tree)
@@ -322,7 +324,7 @@ def note_sides(tree: Any, rule: Any, which: Any, left: Any, total: Any, bounds: 
 
 
 @inner
-def find_split(tree: Any, rule: Any, node: Any, side: Any, slot: Any, thread: Any) -> None:
+def find_split(tree: Tree, rule: ExactRule, node: int, side: Any, slot: int, thread: int) -> None:
     """Best split of a node by the feature of a slot; written to row side * slots + slot of what was found."""
     begin = nodes.begin(tree, node)
     end = nodes.end(tree, node)

@@ -17,9 +17,10 @@ import numpy as np
 
 from woodwind.kernels.exact import memory
 from woodwind.kernels.exact.find_splits import find_split, goes_left
-from woodwind.kernels.exact.memory import MISSING_RANK, ROW_MASK
+from woodwind.kernels.exact.memory import MISSING_RANK, ROW_MASK, ExactRule
 from woodwind.kernels.exact.nodes import accept, draw_slots, make_children, pick, take_total
 from woodwind.kernels.runtime.jit import inner, kernel
+from woodwind.kernels.runtime.records import Bytes, Ints, Tree
 from woodwind.kernels.runtime.team import KIND, end_call, finish_task, kind_of, open_phase, take_task, wait_for_all, wait_for_work
 from woodwind.kernels.tree import counters, nodes, queue
 from woodwind.kernels.tree import memory as common
@@ -47,7 +48,7 @@ NEXT = 4
 
 
 @inner
-def fill_list(tree: Any, rule: Any, slot: Any) -> None:
+def fill_list(tree: Tree, rule: ExactRule, slot: int) -> None:
     """Write the rows that are in the tree by rank, with their ranks, to the list of a slot."""
     start = memory.feature_of(tree, slot) * rule.n_rows
     order = memory.order(tree)
@@ -65,7 +66,7 @@ def fill_list(tree: Any, rule: Any, slot: Any) -> None:
 
 
 @inner
-def divide(pairs: Any, goes: Any, spare: Any, begin: Any, end: Any) -> None:
+def divide(pairs: Ints, goes: Bytes, spare: Ints, begin: Any, end: Any) -> None:
     """Bring the places of rows that go left to the front, in order; the others follow, in order.
 
     Without a branch that nobody could predict: every place is written to both parts, and one of them moves on.
@@ -84,7 +85,7 @@ def divide(pairs: Any, goes: Any, spare: Any, begin: Any, end: Any) -> None:
 
 
 @inner
-def do_tasks(tree: Any, rule: Any, begin: Any, end: Any, thread: Any) -> None:
+def do_tasks(tree: Tree, rule: ExactRule, begin: Any, end: Any, thread: int) -> None:
     """Do some tasks of the present phase."""
     kind = kind_of(common.control(tree))
     n_first = memory.drawn_to(tree, 0) - memory.drawn_from(tree, 0)
@@ -105,7 +106,7 @@ def do_tasks(tree: Any, rule: Any, begin: Any, end: Any, thread: Any) -> None:
 
 
 @inner
-def partition_rows(tree: Any, node: Any) -> Any:
+def partition_rows(tree: Tree, node: int) -> Any:
     """Note which rows of a node go left, and partition its rows; returns where the left ones end."""
     begin = nodes.begin(tree, node)
     end = nodes.end(tree, node)
@@ -127,7 +128,7 @@ def partition_rows(tree: Any, node: Any) -> Any:
 
 
 @inner
-def accept_splits(tree: Any, rule: Any) -> Any:
+def accept_splits(tree: Tree, rule: ExactRule) -> Any:
     """Give both nodes what was found; returns how many slots are still to be looked at because none so far has a split."""
     more = 0
     for side in range(2):
@@ -148,7 +149,7 @@ def accept_splits(tree: Any, rule: Any) -> Any:
 
 
 @inner
-def plan(tree: Any, rule: Any) -> Any:
+def plan(tree: Tree, rule: ExactRule) -> Any:
     """Take what the last phase has done, and say what the next is: kind, number of tasks, places of a task; no tasks at the end."""
     n_slots = len(memory.features(tree))
     kind = PARTITION
@@ -201,7 +202,7 @@ def plan(tree: Any, rule: Any) -> Any:
 
 
 @kernel
-def grow_exact(tree: Any, rule: Any, thread: Any, threads: Any) -> None:
+def grow_exact(tree: Tree, rule: ExactRule, thread: int, threads: int) -> None:
     """Grow one tree from the root that is there: as the leader if `thread` is 0, otherwise as a helper."""
     control = common.control(tree)
     logs = memory.logs(tree)

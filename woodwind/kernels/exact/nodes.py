@@ -5,10 +5,11 @@ from typing import Any
 import numpy as np
 
 from woodwind.kernels.exact import memory
-from woodwind.kernels.exact.memory import ENTROPY, GAIN_RATIO, NEWTON, T_CLASSES, T_COUNT, T_GRADIENT, T_HESSIAN
+from woodwind.kernels.exact.memory import ENTROPY, GAIN_RATIO, NEWTON, T_CLASSES, T_COUNT, T_GRADIENT, T_HESSIAN, ExactRule
 from woodwind.kernels.exact.score import bits_of, own_score
 from woodwind.kernels.runtime.jit import inner
 from woodwind.kernels.runtime.keys import keep_some
+from woodwind.kernels.runtime.records import Tree
 from woodwind.kernels.tree import category_sets, constraints, counters, found, nodes, queue
 from woodwind.kernels.tree import memory as common
 from woodwind.kernels.tree.candidates import keep_candidates
@@ -18,7 +19,7 @@ U = np.uint64
 
 
 @inner
-def make_children(tree: Any, node: Any, middle: Any) -> Any:
+def make_children(tree: Tree, node: int, middle: Any) -> Any:
     """Give a node two children that meet at a place; returns the left one."""
     left = nodes.add_children(tree, node, middle)
     for child in range(left, left + 2):
@@ -29,7 +30,7 @@ def make_children(tree: Any, node: Any, middle: Any) -> Any:
 
 
 @inner
-def take_total(tree: Any, rule: Any, node: Any, side: Any) -> Any:
+def take_total(tree: Tree, rule: ExactRule, node: int, side: int) -> Any:
     """Sum the rows of a node to its side of the totals; says whether it may be split."""
     total = memory.totals(tree, side)
     rows = memory.rows(tree)
@@ -65,7 +66,7 @@ def take_total(tree: Any, rule: Any, node: Any, side: Any) -> Any:
 
 
 @inner
-def draw_slots(tree: Any, rule: Any, node: Any, out: Any) -> Any:
+def draw_slots(tree: Tree, rule: ExactRule, node: int, out: Any) -> Any:
     """Write the slots that a node may be split by to out; returns how many come first, and how many there are.
 
     First those of the tree, then a draw for the level, then those that interaction constraints leave, then a draw for the node.
@@ -81,7 +82,7 @@ def draw_slots(tree: Any, rule: Any, node: Any, out: Any) -> Any:
 
 
 @inner
-def pick(tree: Any, rule: Any, side: Any, begin: Any, end: Any) -> Any:
+def pick(tree: Tree, rule: ExactRule, side: int, begin: Any, end: Any) -> Any:
     """The best of the drawn slots begin to end; of equals the lowest. -1 if none has a split.
 
     Gain ratio: the best ratio among those whose gain is not below the mean (Quinlan 1993, section 2.2): it would otherwise favour
@@ -112,7 +113,7 @@ def pick(tree: Any, rule: Any, side: Any, begin: Any, end: Any) -> Any:
 
 
 @inner
-def accept(tree: Any, rule: Any, node: Any, side: Any, slot: Any) -> None:
+def accept(tree: Tree, rule: ExactRule, node: int, side: int, slot: int) -> None:
     """Give a node the split that was found, if the gain is enough, and let it wait for its turn."""
     which = side * len(memory.features(tree)) + slot
     gain = found.gain(tree, which)

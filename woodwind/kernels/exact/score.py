@@ -9,9 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from woodwind.kernels.exact.memory import GINI, NEWTON, T_CLASSES, T_COUNT, T_GRADIENT, T_HESSIAN
+from woodwind.kernels.exact.memory import GINI, NEWTON, T_CLASSES, T_COUNT, T_GRADIENT, T_HESSIAN, ExactRule
 from woodwind.kernels.histogram.scan import NO_SPLIT, leaf_value, score_of
 from woodwind.kernels.runtime.jit import inner
+from woodwind.kernels.runtime.records import Ints
 
 U = np.uint64
 
@@ -23,7 +24,7 @@ def two_sides(A: Any, B: Any, below: Any, above: Any) -> Any:
 
 
 @inner
-def x_log_x(x: Any, rule: Any, logs: Any) -> Any:
+def x_log_x(x: Any, rule: ExactRule, logs: Ints) -> Any:
     """x log2 x of a whole number in fixed point, so that sums of it do not depend on the order of the classes; small ones are looked up."""
     if x < len(logs):
         return logs[U(x)]
@@ -31,7 +32,7 @@ def x_log_x(x: Any, rule: Any, logs: Any) -> Any:
 
 
 @inner
-def bits_of(sums: Any, rule: Any, logs: Any) -> Any:
+def bits_of(sums: Any, rule: ExactRule, logs: Ints) -> Any:
     """Bits that it takes to name the classes of all rows (Shannon 1948), in fixed point."""
     bits = x_log_x(sums[T_HESSIAN], rule, logs)
     for k in range(rule.n_classes):
@@ -40,13 +41,13 @@ def bits_of(sums: Any, rule: Any, logs: Any) -> Any:
 
 
 @inner
-def real_bits(bits: Any, rule: Any) -> Any:
+def real_bits(bits: Any, rule: ExactRule) -> Any:
     """Bits in fixed point as a number; the last eight places, where the rounding of each logarithm shows, count for nothing."""
     return np.float64((bits + 128) >> 8 << 8) / rule.log_scale
 
 
 @inner
-def class_score(left: Any, total: Any, rule: Any, logs: Any) -> Any:
+def class_score(left: Ints, total: Ints, rule: ExactRule, logs: Ints) -> Any:
     """How pure two sides are, in units of weight.
 
     Gini: the sum of squares over the sum (Breiman et al. 1984). Entropy: how many bits less than in the node (Quinlan 1986).
@@ -69,7 +70,7 @@ def class_score(left: Any, total: Any, rule: Any, logs: Any) -> Any:
 
 
 @inner
-def cut_score(left: Any, total: Any, rule: Any, l2: Any, bounds: Any, logs: Any) -> Any:
+def cut_score(left: Ints, total: Ints, rule: ExactRule, l2: Any, bounds: Any, logs: Ints) -> Any:
     """The score of a cut, or NO_SPLIT where it breaks a limit; bounds = (low, high, direction).
 
     Gradients: twice the drop in loss by two leaves (Chen & Guestrin 2016, Eq. 7), whose values keep bounds and direction.
@@ -105,7 +106,7 @@ def cut_score(left: Any, total: Any, rule: Any, l2: Any, bounds: Any, logs: Any)
 
 
 @inner
-def own_score(total: Any, rule: Any, low: Any, high: Any) -> Any:
+def own_score(total: Ints, rule: ExactRule, low: Any, high: Any) -> Any:
     """The score of a node as one leaf; entropy is counted from there, so that nothing is left of it here."""
     if rule.criterion == NEWTON:
         G = np.float64(total[T_GRADIENT]) * rule.gradient_unit

@@ -8,6 +8,7 @@ from woodwind.kernels.forest import memory
 from woodwind.kernels.forest.layout import MISSING_CODE
 from woodwind.kernels.runtime.intrinsics import prefetch
 from woodwind.kernels.runtime.jit import inlined, inner
+from woodwind.kernels.runtime.records import Tree
 from woodwind.kernels.tree import counters, nodes
 from woodwind.kernels.tree.layout import NOTHING
 
@@ -30,7 +31,7 @@ AHEAD = 12
 
 
 @inlined
-def note(tree: Any, new_score: Any, of_feature: Any, side: Any, left: Any) -> None:
+def note(tree: Tree, new_score: Any, of_feature: Any, side: int, left: Any) -> None:
     """Keep a split that is better than those before; left: (sum, both) of the rows that go left."""
     set_feature(tree, of_feature)
     set_missing(tree, side)
@@ -49,7 +50,7 @@ def midway(below: Any, above: Any) -> Any:
 
 
 @inner
-def bins_to_ranks(tree: Any) -> None:
+def bins_to_ranks(tree: Tree) -> None:
     """Turn the codes on both sides of the best cut into ranks, where they are bins."""
     if bin(tree) >= 0:
         span = memory.spans(tree)
@@ -59,13 +60,13 @@ def bins_to_ranks(tree: Any) -> None:
 
 
 @inlined
-def has_threshold(tree: Any, node: Any) -> Any:
+def has_threshold(tree: Tree, node: int) -> Any:
     """Whether a node is split by a threshold."""
     return nodes.feature(tree, node) >= 0 and nodes.category_set(tree, node) < 0
 
 
 @inner
-def ranks_to_thresholds(tree: Any) -> None:
+def ranks_to_thresholds(tree: Tree) -> None:
     """Turn the ranks on both sides of every cut of a tree into a threshold.
 
     The numbers that ranks stand for are as many as the table has: each is waited for, unless it was asked for some nodes before. While

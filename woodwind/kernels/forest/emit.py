@@ -15,6 +15,7 @@ from woodwind.kernels.forest import memory
 from woodwind.kernels.forest.layout import CATEGORY_SHIFT, FEATURE_SHIFT, LEFT_LEAF_SHIFT, MISSING_SHIFT, RIGHT_LEAF_SHIFT
 from woodwind.kernels.runtime.intrinsics import prefetch
 from woodwind.kernels.runtime.jit import inner
+from woodwind.kernels.runtime.records import Tree
 from woodwind.kernels.tree import counters, nodes
 from woodwind.kernels.tree import memory as common
 
@@ -24,7 +25,7 @@ AHEAD = 12
 
 
 @inner
-def value_leaf(tree: Any, leaf: Any, begin: Any, end: Any) -> None:
+def value_leaf(tree: Tree, leaf: Any, begin: Any, end: Any) -> None:
     """Weight of each class among the rows of a leaf, or the mean of their targets: summed in the order of rows."""
     rows = memory.rows(tree)
     times = memory.times(tree)
@@ -59,7 +60,7 @@ def value_leaf(tree: Any, leaf: Any, begin: Any, end: Any) -> None:
 
 
 @inner
-def value_counted_leaf(tree: Any, leaf: Any, node: Any) -> None:
+def value_counted_leaf(tree: Tree, leaf: Any, node: int) -> None:
     """The same for two classes and rows that weigh one: known from tree."""
     value = memory.out_value(tree, leaf)
     cover = np.float64(memory.both(tree, node) >> 32)
@@ -70,7 +71,7 @@ def value_counted_leaf(tree: Any, leaf: Any, node: Any) -> None:
 
 
 @inner
-def write_inner(tree: Any, number: Any, node: Any) -> None:
+def write_inner(tree: Tree, number: Any, node: int) -> None:
     """Write an inner node, without its reference."""
     out = memory.out_nodes(tree)
     word = (U(nodes.feature(tree, node)) << U(FEATURE_SHIFT)) | (U(nodes.missing(tree, node)) << U(MISSING_SHIFT))
@@ -84,7 +85,7 @@ def write_inner(tree: Any, number: Any, node: Any) -> None:
 
 
 @inner
-def emit_tree(tree: Any) -> None:
+def emit_tree(tree: Tree) -> None:
     """Write the tree to the out arrays."""
     stack = common.heap(tree)
     out = memory.out_nodes(tree)

@@ -13,6 +13,7 @@ from woodwind.kernels.forest.score import scan_items
 from woodwind.kernels.forest.split_64_rows import by_threshold_in_lanes
 from woodwind.kernels.runtime.jit import inlined, inner
 from woodwind.kernels.runtime.keys import hashed
+from woodwind.kernels.runtime.records import Tree
 from woodwind.kernels.tree import memory as common
 from woodwind.kernels.tree.layout import LEFT, RIGHT, STOP
 
@@ -20,7 +21,7 @@ U = np.uint64
 
 
 @inlined
-def sum_items(tree: Any, begin: Any, end: Any, start: Any) -> Any:
+def sum_items(tree: Tree, begin: Any, end: Any, start: Any) -> Any:
     """(sum, both) of some items, on top of start."""
     items = memory.items(tree)
     most = U(memory.most_items(tree))
@@ -32,7 +33,7 @@ def sum_items(tree: Any, begin: Any, end: Any, start: Any) -> Any:
 
 
 @inlined
-def by_threshold(tree: Any, feature: Any, begin: Any, end: Any, total: Any, in_lanes: Any) -> None:
+def by_threshold(tree: Tree, feature: Any, begin: Any, end: Any, total: Any, in_lanes: Any) -> None:
     """The best threshold of a feature, missing values tried on both sides; `in_lanes`: rows are few, and `note_words` has noted them."""
     if in_lanes and by_threshold_in_lanes(tree, feature, begin, end, total):
         return
@@ -65,7 +66,7 @@ def by_threshold(tree: Any, feature: Any, begin: Any, end: Any, total: Any, in_l
 
 
 @inner
-def set_category_keys(tree: Any, n: Any, turn: Any, key: Any) -> None:
+def set_category_keys(tree: Tree, n: Any, turn: Any, key: Any) -> None:
     """What the n levels of `category_order` are put in order by: their mean, their share of a class, or at random one of two sides."""
     levels = memory.category_order(tree)
     cells = memory.cells(tree)
@@ -92,7 +93,7 @@ def set_category_keys(tree: Any, n: Any, turn: Any, key: Any) -> None:
 
 
 @inner
-def items_of_categories(tree: Any, n: Any) -> Any:
+def items_of_categories(tree: Tree, n: Any) -> Any:
     """Put n levels in the order of their keys, and their sums into items; returns how many."""
     levels = memory.category_order(tree)
     keys = memory.category_keys(tree)
@@ -122,7 +123,7 @@ def items_of_categories(tree: Any, n: Any) -> Any:
 
 
 @inner
-def keep_set(tree: Any, n: Any, last: Any) -> Any:
+def keep_set(tree: Tree, n: Any, last: Any) -> Any:
     """Write the levels whose items have codes up to `last` to the left set, the others to the right; says where missing values go."""
     levels = memory.category_order(tree)
     keys = memory.category_keys(tree)
@@ -140,7 +141,7 @@ def keep_set(tree: Any, n: Any, last: Any) -> Any:
 
 
 @inner
-def by_categories(tree: Any, feature: Any, begin: Any, end: Any, total: Any, key: Any) -> None:
+def by_categories(tree: Tree, feature: Any, begin: Any, end: Any, total: Any, key: Any) -> None:
     """The best set of levels; missing values are a level like any other.
 
     With one number for each level the best set is a prefix of their order (Fisher 1958). With more classes than two, orders by the share
@@ -172,7 +173,7 @@ def by_categories(tree: Any, feature: Any, begin: Any, end: Any, total: Any, key
 
 
 @inlined
-def find_best_split(tree: Any, feature: Any, begin: Any, end: Any, total: Any, key: Any, in_lanes: Any) -> None:
+def find_best_split(tree: Tree, feature: Any, begin: Any, end: Any, total: Any, key: Any, in_lanes: Any) -> None:
     """The best split of the rows begin..end by a feature, noted if it is better than what is there."""
     if common.is_category_of(tree, feature) != 0:
         by_categories(tree, feature, begin, end, total, hashed(key, feature))

@@ -22,6 +22,7 @@ from woodwind.kernels.forest.split_few_rows import MOST_ROWS, split_few_rows
 from woodwind.kernels.histogram.scan import NO_SPLIT
 from woodwind.kernels.runtime.jit import inlined, inner, kernel
 from woodwind.kernels.runtime.keys import hashed, put_in_order
+from woodwind.kernels.runtime.records import Tree
 from woodwind.kernels.runtime.simd import LANES
 from woodwind.kernels.tree import category_sets, counters, nodes, queue
 from woodwind.kernels.tree import memory as common
@@ -35,7 +36,7 @@ DRAW_ITEM = 3
 
 
 @inlined
-def count_classes(tree: Any, begin: Any, end: Any) -> Any:
+def count_classes(tree: Tree, begin: Any, end: Any) -> Any:
     """Weight of each class of a node, in class_weights_of(tree, 0); returns how many classes there are."""
     inside = is_inside(tree, begin, end)
     places = memory.places(tree) if inside else memory.rows(tree)
@@ -53,7 +54,7 @@ def count_classes(tree: Any, begin: Any, end: Any) -> Any:
 
 
 @inlined
-def draw(tree: Any, key: Any, k: Any) -> Any:
+def draw(tree: Tree, key: Any, k: Any) -> Any:
     """Draw feature number k of a node: one step of a shuffle, remembered so that it can be undone."""
     drawn = memory.drawn(tree)
     other = k + (((hashed(key, k) >> 31) * (memory.n_features(tree) - k)) >> 32)
@@ -63,7 +64,7 @@ def draw(tree: Any, key: Any, k: Any) -> Any:
 
 
 @inlined
-def find_split(tree: Any, node: Any, total: Any, perfect: Any) -> None:
+def find_split(tree: Tree, node: int, total: Any, perfect: Any) -> None:
     """Try the features that are drawn for a node, the lowest first; draw on while none of them can split it."""
     begin = nodes.begin(tree, node)
     end = nodes.end(tree, node)
@@ -98,7 +99,7 @@ def find_split(tree: Any, node: Any, total: Any, perfect: Any) -> None:
 
 
 @inlined
-def try_feature(tree: Any, feature: Any, begin: Any, end: Any, total: Any, key: Any, in_lanes: Any) -> None:
+def try_feature(tree: Tree, feature: Any, begin: Any, end: Any, total: Any, key: Any, in_lanes: Any) -> None:
     """Try one feature; the set of a split that is the best so far is kept apart from that of the next candidate."""
     find_best_split(tree, feature, begin, end, total, key, in_lanes)
     if best.feature(tree) == feature and best.is_set(tree) != 0:
@@ -108,7 +109,7 @@ def try_feature(tree: Any, feature: Any, begin: Any, end: Any, total: Any, key: 
 
 
 @inlined
-def has_one_target(tree: Any, begin: Any, end: Any, s: Any, both: Any) -> Any:
+def has_one_target(tree: Tree, begin: Any, end: Any, s: Any, both: Any) -> Any:
     """Whether there is nothing to tell apart; otherwise the weights of more classes than two are counted."""
     if memory.criterion(tree) != MOMENTS:
         return count_classes(tree, begin, end) < 2
@@ -118,7 +119,7 @@ def has_one_target(tree: Any, begin: Any, end: Any, s: Any, both: Any) -> Any:
 
 
 @inner
-def evaluate(tree: Any, node: Any) -> Any:
+def evaluate(tree: Tree, node: int) -> Any:
     """Give a node its split; False if it stays a leaf."""
     begin = nodes.begin(tree, node)
     end = nodes.end(tree, node)
@@ -169,7 +170,7 @@ def evaluate(tree: Any, node: Any) -> Any:
 
 
 @inner
-def enqueue(tree: Any, node: Any) -> None:
+def enqueue(tree: Tree, node: int) -> None:
     """Let a node wait for its turn, the largest gain first, if it can be split."""
     if evaluate(tree, node):
         nodes.set_priority(tree, node, nodes.gain(tree, node))
@@ -177,7 +178,7 @@ def enqueue(tree: Any, node: Any) -> None:
 
 
 @kernel
-def grow_grove_tree(tree: Any) -> None:
+def grow_forest_tree(tree: Tree) -> None:
     """Grow one tree from the rows that `times` names, and write it to the out arrays; the counters say how large it is."""
     plant(tree)
     stack = common.heap(tree)

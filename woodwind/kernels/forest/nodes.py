@@ -8,6 +8,7 @@ from woodwind.kernels.forest import memory
 from woodwind.kernels.forest.layout import COARSE_MISSING, MISSING_CODE, MOMENTS
 from woodwind.kernels.forest.order import is_inside
 from woodwind.kernels.runtime.jit import inlined, inner
+from woodwind.kernels.runtime.records import Tree
 from woodwind.kernels.tree import counters, nodes
 from woodwind.kernels.tree import memory as common
 from woodwind.kernels.tree.layout import LEFT
@@ -16,7 +17,7 @@ U = np.uint64
 
 
 @inner
-def close_arena(tree: Any) -> None:
+def close_arena(tree: Tree) -> None:
     """Put the rows of the arena into the order that its nodes have brought its places into."""
     first = memory.arena_begin(tree)
     last = memory.arena_end(tree)
@@ -32,7 +33,7 @@ def close_arena(tree: Any) -> None:
 
 
 @inlined
-def is_pure(tree: Any, begin: Any, end: Any) -> Any:
+def is_pure(tree: Tree, begin: Any, end: Any) -> Any:
     """Whether all rows have one target."""
     rows = memory.rows(tree)
     places = memory.places(tree)
@@ -47,7 +48,7 @@ def is_pure(tree: Any, begin: Any, end: Any) -> Any:
 
 
 @inlined
-def note_sides(tree: Any, node: Any, inside: Any) -> None:
+def note_sides(tree: Tree, node: int, inside: Any) -> None:
     """Note which rows of a node go left, in the order in which they stand."""
     feature = nodes.feature(tree, node)
     begin = U(nodes.begin(tree, node))
@@ -84,7 +85,7 @@ def note_sides(tree: Any, node: Any, inside: Any) -> None:
 
 
 @inlined
-def partition_rows(tree: Any, node: Any) -> Any:
+def partition_rows(tree: Tree, node: int) -> Any:
     """Bring the rows of a node that go left to the front, in order; returns where the others begin."""
     inside = is_inside(tree, nodes.begin(tree, node), nodes.end(tree, node))
     note_sides(tree, node, inside)
@@ -107,7 +108,7 @@ def partition_rows(tree: Any, node: Any) -> Any:
 
 
 @inlined
-def make_children(tree: Any, node: Any) -> Any:
+def make_children(tree: Tree, node: int) -> Any:
     """Partition the rows of a node between two children; returns the left one."""
     left = nodes.add_children(tree, node, partition_rows(tree, node))
     nodes.set_number(tree, left, left)
@@ -120,7 +121,7 @@ def make_children(tree: Any, node: Any) -> Any:
 
 
 @inner
-def plant(tree: Any) -> None:
+def plant(tree: Tree) -> None:
     """The rows of the tree, and a root that has all of them."""
     times = memory.times(tree)
     weight = memory.weights(tree)

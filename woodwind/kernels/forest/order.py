@@ -14,6 +14,7 @@ from woodwind.kernels.forest.sort import FEW, FEW_BITS, LAST_KEY, MOST_CODES, co
 from woodwind.kernels.runtime.bits import lowest_bit
 from woodwind.kernels.runtime.intrinsics import prefetch
 from woodwind.kernels.runtime.jit import inlined, inner
+from woodwind.kernels.runtime.records import Tree
 from woodwind.kernels.runtime.simd import WORD, bits_above_zero
 
 U = np.uint64
@@ -26,13 +27,13 @@ SECOND_OF_TWO = np.uint64(0xAAAAAAAAAAAAAAAA)
 
 
 @inlined
-def is_inside(tree: Any, begin: Any, end: Any) -> Any:
+def is_inside(tree: Tree, begin: Any, end: Any) -> Any:
     """Whether these rows are in the present arena."""
     return end <= memory.arena_end(tree) and begin >= memory.arena_begin(tree)
 
 
 @inner
-def open_arena(tree: Any, begin: Any, end: Any) -> None:
+def open_arena(tree: Tree, begin: Any, end: Any) -> None:
     """Begin an arena with the rows of a node."""
     memory.set_arena(tree, memory.arena(tree) + 1)
     memory.set_arena_begin(tree, begin)
@@ -49,7 +50,7 @@ def open_arena(tree: Any, begin: Any, end: Any) -> None:
 
 
 @inlined
-def fetch(tree: Any, feature: Any, kind: Any, source: Any, out: Any, steps: Any) -> None:
+def fetch(tree: Tree, feature: Any, kind: Any, source: Any, out: Any, steps: Any) -> None:
     """Copy what the arena's rows have in `source`, for the features that share a line of the cache; unless that was done.
 
     steps: in `out`, from one place to the next, and from one feature to the next.
@@ -74,13 +75,13 @@ def fetch(tree: Any, feature: Any, kind: Any, source: Any, out: Any, steps: Any)
 
 
 @inlined
-def columns_of(tree: Any) -> Any:
+def columns_of(tree: Tree) -> Any:
     """The steps of copies that stand column after column."""
     return ONE, U(memory.room(tree))
 
 
 @inlined
-def fetch_codes(tree: Any, feature: Any) -> Any:
+def fetch_codes(tree: Tree, feature: Any) -> Any:
     """Copy the codes of a feature, unless that was done; returns where they begin in `arena_codes`, and the step from place to place."""
     along, across = U(memory.along(tree)), U(memory.across(tree))
     fetch(tree, feature, 0, memory.codes_by_row(tree), memory.arena_codes(tree), (along, across))
@@ -88,7 +89,7 @@ def fetch_codes(tree: Any, feature: Any) -> Any:
 
 
 @inlined
-def put_item(tree: Any, item: Any, code: Any, place: Any) -> None:
+def put_item(tree: Tree, item: Any, code: Any, place: Any) -> None:
     """Write a row of the arena as an item."""
     items = memory.items(tree)
     a_pair = memory.arena_sums(tree)
@@ -99,7 +100,7 @@ def put_item(tree: Any, item: Any, code: Any, place: Any) -> None:
 
 
 @inlined
-def gather_sorted(tree: Any, feature: Any, begin: Any, end: Any) -> Any:
+def gather_sorted(tree: Tree, feature: Any, begin: Any, end: Any) -> Any:
     """Rows of a node in an arena as items, in the order of a feature; returns how many, or 0 if all have one code."""
     start, step = fetch_codes(tree, feature)
     codes = memory.arena_codes(tree)
@@ -155,7 +156,7 @@ def unpack(word: Any) -> Any:
 
 
 @inlined
-def copy_rows(tree: Any, begin: Any, end: Any) -> None:
+def copy_rows(tree: Tree, begin: Any, end: Any) -> None:
     """Copy the sums of the rows of a node side by side: they are asked for once for each feature."""
     inside = is_inside(tree, begin, end)
     places = memory.places(tree) if inside else memory.rows(tree)
@@ -173,7 +174,7 @@ def copy_rows(tree: Any, begin: Any, end: Any) -> None:
 
 
 @inner
-def fill_cells(tree: Any, feature: Any, begin: Any, end: Any) -> None:
+def fill_cells(tree: Tree, feature: Any, begin: Any, end: Any) -> None:
     """Sum the rows of a node into the cells of bins or levels: (sum, both), one word for the two, or both for each class."""
     cells = memory.cells(tree)
     inside = is_inside(tree, begin, end)
@@ -202,7 +203,7 @@ def fill_cells(tree: Any, feature: Any, begin: Any, end: Any) -> None:
 
 
 @inner
-def gather_bins(tree: Any, feature: Any, begin: Any, end: Any) -> Any:
+def gather_bins(tree: Tree, feature: Any, begin: Any, end: Any) -> Any:
     """Rows of a large node as items, one for each bin (and class), in order; returns how many.
 
     Most bins of a node of some hundred rows are empty: which are not is asked for 64 cells at a time.

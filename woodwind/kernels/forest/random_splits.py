@@ -12,13 +12,14 @@ from woodwind.kernels.forest.score import allowed, class_score, moment_score, wo
 from woodwind.kernels.histogram.scan import NO_SPLIT
 from woodwind.kernels.runtime.jit import inlined, inner
 from woodwind.kernels.runtime.keys import hashed
+from woodwind.kernels.runtime.records import Tree
 from woodwind.kernels.tree.layout import LEFT, RIGHT, STOP
 
 U = np.uint64
 
 
 @inlined
-def score_sides(tree: Any, left: Any, total: Any) -> Any:
+def score_sides(tree: Tree, left: Any, total: Any) -> Any:
     """Score of one cut: (sum, both) of the left side, its classes in class_weights_of(tree, 1)."""
     s, both = left
     total_s, total_both = total
@@ -38,7 +39,7 @@ def score_sides(tree: Any, left: Any, total: Any) -> Any:
 
 
 @inlined
-def add_side(tree: Any, found: Any, size: Any, limit: Any, beyond: Any, start: Any) -> Any:
+def add_side(tree: Tree, found: Any, size: Any, limit: Any, beyond: Any, start: Any) -> Any:
     """Sum of the rows up to the limit, or of those beyond it, on top of start; their classes are added to class_weights_of(tree, 1)."""
     sums = memory.node_sums_row(tree, 0)
     boths = memory.node_sums_row(tree, 1)
@@ -64,7 +65,7 @@ def add_side(tree: Any, found: Any, size: Any, limit: Any, beyond: Any, start: A
 
 
 @inlined
-def keep_better(tree: Any, found: Any, size: Any, feature: Any, limits: Any, lost: Any, total: Any) -> Any:
+def keep_better(tree: Tree, found: Any, size: Any, feature: Any, limits: Any, lost: Any, total: Any) -> Any:
     """Note the cut that sends rows up to limits[0] to the left if it is the best so far.
 
     Missing values are what is beyond limits[1]; they go to the side where they do better, if the other side is not left empty.
@@ -98,7 +99,7 @@ def between(share: Any, least: Any, most: Any, some: Any) -> Any:
 
 
 @inlined
-def by_random_number(tree: Any, feature: Any, begin: Any, end: Any, total: Any, share: Any) -> None:
+def by_random_number(tree: Tree, feature: Any, begin: Any, end: Any, total: Any, share: Any) -> None:
     """In an arena: by the numbers themselves."""
     fetch(tree, feature, 0, memory.numbers_by_row(tree), memory.arena_numbers(tree), columns_of(tree))
     raw = memory.arena_numbers(tree)
@@ -125,7 +126,7 @@ def by_random_number(tree: Any, feature: Any, begin: Any, end: Any, total: Any, 
 
 
 @inner
-def last_not_above(values: Any, first: Any, low: Any, high: Any, cut: Any) -> Any:
+def last_not_above(values: Any, first: int, low: Any, high: Any, cut: Any) -> Any:
     """The last code from low whose value is not above the cut, where that of high is."""
     while high - low > 1:
         middle = (low + high) // 2
@@ -137,7 +138,7 @@ def last_not_above(values: Any, first: Any, low: Any, high: Any, cut: Any) -> An
 
 
 @inlined
-def by_random_code(tree: Any, feature: Any, begin: Any, end: Any, total: Any, share: Any) -> None:
+def by_random_code(tree: Tree, feature: Any, begin: Any, end: Any, total: Any, share: Any) -> None:
     """In a large node: by codes, which take half of the memory of numbers."""
     column = memory.codes_by_column(tree)
     start = U(feature * memory.n_rows(tree))
@@ -174,7 +175,7 @@ def by_random_code(tree: Any, feature: Any, begin: Any, end: Any, total: Any, sh
 
 
 @inlined
-def by_random_threshold(tree: Any, feature: Any, begin: Any, end: Any, total: Any, key: Any) -> None:
+def by_random_threshold(tree: Tree, feature: Any, begin: Any, end: Any, total: Any, key: Any) -> None:
     """One random threshold of a feature, missing values tried on both sides."""
     share = np.float64(hashed(key, 0) >> 10) * 2.0**-53
     if is_inside(tree, begin, end):

@@ -14,12 +14,13 @@ from woodwind.kernels.forest import memory
 from woodwind.kernels.forest.layout import LOW_HALF, MOMENTS
 from woodwind.kernels.histogram.scan import NO_SPLIT
 from woodwind.kernels.runtime.jit import inlined, inner
+from woodwind.kernels.runtime.records import Ints, Tree
 
 U = np.uint64
 
 
 @inlined
-def worth(x: Any, logs: Any) -> Any:
+def worth(x: Any, logs: Ints) -> Any:
     """What a weight adds to the criterion: its square (Gini, without logarithms), or x log2 x in fixed point (entropy).
 
     logs[0] is the number of places of the fixed point; logs[x + 1] is for x.
@@ -49,7 +50,7 @@ def moment_score(s: Any, both: Any, total_s: Any, total: Any) -> Any:
 
 
 @inlined
-def scan_moments(tree: Any, last: Any, start: Any, total: Any) -> Any:
+def scan_moments(tree: Tree, last: Any, start: Any, total: Any) -> Any:
     """Best cut after one of the items 0..last: score and item, start = (sum, both) that are left from the beginning.
 
     Three simple loops: the middle one, with the divisions, is vectorised.
@@ -94,7 +95,7 @@ def scan_moments(tree: Any, last: Any, start: Any, total: Any) -> Any:
 
 
 @inner
-def class_worth(tree: Any, side: Any) -> Any:
+def class_worth(tree: Tree, side: Any) -> Any:
     """Sum of what the classes of one side are worth."""
     weights = memory.class_weights_of(tree, side)
     logs = memory.logs(tree)
@@ -105,7 +106,7 @@ def class_worth(tree: Any, side: Any) -> Any:
 
 
 @inlined
-def purity(A: Any, p: Any, logs: Any) -> Any:
+def purity(A: Any, p: Any, logs: Ints) -> Any:
     """Score of one side with weight p whose classes are worth A: the sum of squares over the weight, or minus the bits."""
     if len(logs) == 0:
         return np.float64(A) / np.float64(p)
@@ -113,7 +114,7 @@ def purity(A: Any, p: Any, logs: Any) -> Any:
 
 
 @inlined
-def class_score(A: Any, p: Any, B: Any, q: Any, logs: Any) -> Any:
+def class_score(A: Any, p: Any, B: Any, q: Any, logs: Ints) -> Any:
     """Score of two sides (Breiman et al. 1984; Quinlan 1986). Bits that rounding of a logarithm shows in count for nothing."""
     if len(logs) == 0:
         a = np.float64(p)
@@ -124,7 +125,7 @@ def class_score(A: Any, p: Any, B: Any, q: Any, logs: Any) -> Any:
 
 
 @inlined
-def scan_classes(tree: Any, last: Any, start: Any, total: Any) -> Any:
+def scan_classes(tree: Tree, last: Any, start: Any, total: Any) -> Any:
     """The same for classes: of class weights, row 1 has those that are left from the beginning, row 0 the total."""
     codes = memory.items(tree)[: memory.most_items(tree)]
     classes = memory.items(tree)[memory.most_items(tree) : 2 * memory.most_items(tree)]
@@ -161,7 +162,7 @@ def scan_classes(tree: Any, last: Any, start: Any, total: Any) -> Any:
 
 
 @inlined
-def scan_items(tree: Any, last: Any, from_item: Any, to_item: Any, total: Any) -> Any:
+def scan_items(tree: Tree, last: Any, from_item: Any, to_item: Any, total: Any) -> Any:
     """Best cut after one of the items 0..last, if the items from_item..to_item go left in any case; total = (sum, both)."""
     sums = memory.items(tree)[memory.most_items(tree) : 2 * memory.most_items(tree)]
     boths = memory.items(tree)[2 * memory.most_items(tree) :]

@@ -15,6 +15,7 @@ from woodwind.kernels.forest.order import fetch_codes
 from woodwind.kernels.forest.score import allowed
 from woodwind.kernels.histogram.scan import NO_SPLIT
 from woodwind.kernels.runtime.jit import inlined, inner
+from woodwind.kernels.runtime.records import Tree
 from woodwind.kernels.runtime.simd import LANES, sum_in_8_lanes, sum_in_16_lanes, sum_in_32_lanes, sum_in_64_lanes
 from woodwind.kernels.tree.layout import STOP
 
@@ -26,7 +27,7 @@ MOST_DRAWN = (1 << 15) - 1
 
 
 @inlined
-def note_words(tree: Any, begin: Any, end: Any, total: Any) -> Any:
+def note_words(tree: Tree, begin: Any, end: Any, total: Any) -> Any:
     """Write down for each row of a node how often it was drawn, and as what; False if there are too many."""
     words = memory.lane_rows(tree)[LANES : 2 * LANES]
     places = memory.places(tree)
@@ -53,7 +54,7 @@ def sum_lanes(codes: Any, size: Any, room: Any) -> None:
 
 
 @inlined
-def score_lanes(tree: Any, room: Any, total: Any) -> None:
+def score_lanes(tree: Tree, room: Any, total: Any) -> None:
     """The score of each candidate, in curve 0."""
     sums = memory.lane_rows(tree)[2 * LANES :]
     curve = memory.curve(tree, 0)
@@ -73,7 +74,7 @@ def score_lanes(tree: Any, room: Any, total: Any) -> None:
 
 
 @inlined
-def best_code(tree: Any, room: Any) -> Any:
+def best_code(tree: Tree, room: Any) -> Any:
     """The best score as an integer (scores are not negative: their bits are in the same order), and the lowest code that has it."""
     codes = memory.lane_rows(tree)
     keys = memory.curve_bits(tree, 0)
@@ -87,7 +88,7 @@ def best_code(tree: Any, room: Any) -> Any:
 
 
 @inner
-def by_threshold_in_lanes(tree: Any, feature: Any, begin: Any, end: Any, total: Any) -> Any:
+def by_threshold_in_lanes(tree: Tree, feature: Any, begin: Any, end: Any, total: Any) -> Any:
     """Note the best threshold of a feature if it is better than what is there; False, and nothing done, if a value is missing."""
     start, step = fetch_codes(tree, feature)
     column = memory.arena_codes(tree)

@@ -14,6 +14,7 @@ from woodwind.kernels.forest.layout import LOW_HALF, MISSING_CODE
 from woodwind.kernels.forest.order import fetch_codes
 from woodwind.kernels.histogram.scan import NO_SPLIT
 from woodwind.kernels.runtime.jit import inlined, inner
+from woodwind.kernels.runtime.records import Tree
 from woodwind.kernels.tree.layout import STOP
 
 U = np.uint64
@@ -24,7 +25,7 @@ MOST_ROWS = 8
 
 
 @inlined
-def line_of(tree: Any, j: Any) -> Any:
+def line_of(tree: Tree, j: Any) -> Any:
     """Where the codes of a row of the arena begin in `codes_by_row`."""
     first = U(memory.arena_begin(tree))
     place = U(memory.places(tree)[j])
@@ -32,7 +33,7 @@ def line_of(tree: Any, j: Any) -> Any:
 
 
 @inlined
-def misses_some(tree: Any, begin: Any, end: Any) -> Any:
+def misses_some(tree: Tree, begin: Any, end: Any) -> Any:
     """Whether any of the rows misses any value."""
     fine = memory.codes_by_row(tree)
     missing = False
@@ -44,7 +45,7 @@ def misses_some(tree: Any, begin: Any, end: Any) -> Any:
 
 
 @inlined
-def sum_up_to(tree: Any, own: Any, begin: Any, end: Any) -> None:
+def sum_up_to(tree: Tree, own: Any, begin: Any, end: Any) -> None:
     """For each feature, sum the rows with no higher code than the row at `own` into items: (sum, both)."""
     fine = memory.codes_by_row(tree)
     a_pair = memory.arena_sums(tree)
@@ -66,7 +67,7 @@ def sum_up_to(tree: Any, own: Any, begin: Any, end: Any) -> None:
 
 
 @inlined
-def keep_scores(tree: Any, own: Any, candidate: Any, total: Any) -> None:
+def keep_scores(tree: Tree, own: Any, candidate: Any, total: Any) -> None:
     """Score what was summed, and keep the candidate where it is the best so far, of equals the lowest code: curve 0 and items."""
     fine = memory.codes_by_row(tree)
     items = memory.items(tree)
@@ -89,7 +90,7 @@ def keep_scores(tree: Any, own: Any, candidate: Any, total: Any) -> None:
 
 
 @inner
-def split_few_rows(tree: Any, begin: Any, end: Any, total: Any) -> Any:
+def split_few_rows(tree: Tree, begin: Any, end: Any, total: Any) -> Any:
     """Note the best split of three to eight rows by all features, all of them numbers; False, and nothing done, if a value is missing."""
     begin, end = U(begin), U(end)
     if misses_some(tree, begin, end):

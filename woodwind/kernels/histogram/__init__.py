@@ -9,6 +9,7 @@ Start with the slow twin, `woodwind/testing/naive_growth.py`; then `loop`.
     build_histograms    rows to histograms, by packed_row, sparse_rows and shared_bytes
     find_splits         histograms to splits, by scan and scan_float32;   symmetric   one split for a whole level
     partition_rows      rows to the left and right
+    blocks              the three verbs alone, for a block of rows: a driver over shards calls them
     multi_output        histograms and splits where leaves have several outputs
     memory, layout      the arrays that a tree is grown in, and the switches and numbers of one growth
     tasks, pairs, finished   tables in that memory: tasks of a phase, nodes whose splits are looked for, the finished tree

@@ -27,13 +27,14 @@ from typing import Any
 import numpy as np
 
 from woodwind.kernels.histogram import memory
-from woodwind.kernels.histogram.layout import PACKED2, ROWS_PACKED2, UNROUNDED_GRADIENT, UNROUNDED_HESSIAN, WIDE2
+from woodwind.kernels.histogram.layout import PACKED2, ROWS_PACKED2, UNROUNDED_GRADIENT, UNROUNDED_HESSIAN, WIDE2, Rule
 from woodwind.kernels.histogram.memory import STEP_CELL, STEP_COUNT, STEP_SHARED, STEP_SHIFT
 from woodwind.kernels.histogram.packed_row import added_value, rounded_off, with_stats
 from woodwind.kernels.histogram.shared_bytes import spread
 from woodwind.kernels.histogram.sparse_rows import accumulate_lists, count_lists
 from woodwind.kernels.runtime.intrinsics import prefetch_far
 from woodwind.kernels.runtime.jit import inlined, inner, kernel
+from woodwind.kernels.runtime.records import Ints, Tree, Words
 
 U = np.uint64
 BLOCK_WORDS = 2048  # words brought together at a time: 16 kB
@@ -42,7 +43,7 @@ CHUNK = 64  # rows that are added between asking for some of the next block
 
 
 @inner
-def fill_in_order(tree: Any, begin: Any, end: Any) -> None:
+def fill_in_order(tree: Tree, begin: Any, end: Any) -> None:
     """Put rows begin to end of the table into the first buffer, and what they lose of their statistics where their leaves will stand."""
     stats = memory.row_stats(tree)
     out = memory.rows(tree)
@@ -54,7 +55,7 @@ def fill_in_order(tree: Any, begin: Any, end: Any) -> None:
 
 
 @kernel
-def fill_rows(tree: Any, rows: Any, order: Any, begin: Any, end: Any) -> bool:
+def fill_rows(tree: Tree, rows: Any, order: Any, begin: Any, end: Any) -> bool:
     """Put rows begin to end of the next tree into the first buffer: those numbers themselves, or rows[begin:end].
 
     `order` is None, or the numbers that callers know the rows by, where the table has them in an order of its own.
@@ -83,7 +84,7 @@ def fill_rows(tree: Any, rows: Any, order: Any, begin: Any, end: Any) -> bool:
 
 
 @inlined
-def copy_codes(by_row: Any, row: Any, size: Any, words: Any, place: Any) -> None:
+def copy_codes(by_row: Any, row: Any, size: Any, words: Words, place: Any) -> None:
     """Copy the codes of one row, `size` words, to a place in a block of rows."""
     source = row * size
     target = place * size
@@ -106,7 +107,7 @@ def copy_codes(by_row: Any, row: Any, size: Any, words: Any, place: Any) -> None
 
 
 @inner
-def bring_together(tree: Any, rule: Any, begin: Any, end: Any, rows: Any, layout: Any, words: Any, values: Any) -> None:
+def bring_together(tree: Tree, rule: Rule, begin: Any, end: Any, rows: Any, layout: int, words: Words, values: Ints) -> None:
     """Copy the codes of rows[begin:end], row after row, to `words`, and what they add to cells to `values`.
 
     In two loops: the first is vector code. All codes have been asked for: they come from the second-level cache, which nothing waits for.
@@ -133,7 +134,7 @@ def ask_ahead(by_row: Any, rows: Any, begin: Any, end: Any, word: Any, size: Any
 
 
 @inner
-def add_word(words: Any, word: Any, m: Any, values: Any, table: Any, rule: Any, step: Any, ahead: Any) -> None:
+def add_word(words: Words, word: Any, m: Any, values: Ints, table: Ints, rule: Rule, step: Any, ahead: Any) -> None:
     """Add a whole word of a block of m rows: step has the first cells of its eight codes. `ahead` as in `add_block`."""
     by_row, rows, begin, end = ahead
     size = U(rule.n_words)
@@ -163,7 +164,7 @@ def add_word(words: Any, word: Any, m: Any, values: Any, table: Any, rule: Any, 
 
 
 @inner
-def add_part(words: Any, word: Any, m: Any, values: Any, table: Any, rule: Any, step: Any) -> None:
+def add_part(words: Words, word: Any, m: Any, values: Ints, table: Ints, rule: Rule, step: Any) -> None:
     """Add some codes of a word of a block of m rows: step has the shift in the word and the first cell of up to four."""
     size = U(rule.n_words)
     byte = U(255)
@@ -195,7 +196,7 @@ def add_part(words: Any, word: Any, m: Any, values: Any, table: Any, rule: Any, 
 
 
 @inner
-def add_block(tree: Any, rule: Any, words: Any, values: Any, m: Any, tables: Any, shares: Any, ahead: Any) -> None:
+def add_block(tree: Tree, rule: Rule, words: Words, values: Ints, m: Any, tables: Any, shares: Any, ahead: Any) -> None:
     """Add a block of m rows, whose codes stand row after row, to a packed table; tables = (that one, the sums of shared bytes).
 
     ahead = (by_row, rows, begin, end): rows[begin:end] are next; while these are added, their codes are asked for, a few at a time.
@@ -216,7 +217,7 @@ def add_block(tree: Any, rule: Any, words: Any, values: Any, m: Any, tables: Any
 
 
 @inner
-def accumulate_words(tree: Any, rule: Any, begin: Any, end: Any, rows: Any, layout: Any, table: Any, thread: Any) -> None:
+def accumulate_words(tree: Tree, rule: Rule, begin: Any, end: Any, rows: Any, layout: int, table: Ints, thread: int) -> None:
     """Add rows[begin:end] to a table of one word to a cell."""
     if rule.sparse:
         accumulate_lists(tree, rule, begin, end, rows, layout, table)
@@ -242,7 +243,7 @@ def accumulate_words(tree: Any, rule: Any, begin: Any, end: Any, rows: Any, layo
 
 
 @inner
-def accumulate(tree: Any, rule: Any, begin: Any, end: Any, rows: Any, layout: Any, table: Any, thread: Any) -> None:
+def accumulate(tree: Tree, rule: Rule, begin: Any, end: Any, rows: Any, layout: int, table: Ints, thread: int) -> None:
     """Add rows[begin:end] to a table of the given layout."""
     if layout != WIDE2:
         accumulate_words(tree, rule, begin, end, rows, layout, table, thread)
@@ -262,7 +263,7 @@ def accumulate(tree: Any, rule: Any, begin: Any, end: Any, rows: Any, layout: An
 
 
 @inner
-def count_rows(tree: Any, rule: Any, begin: Any, end: Any, rows: Any, out: Any) -> None:
+def count_rows(tree: Tree, rule: Rule, begin: Any, end: Any, rows: Any, out: Any) -> None:
     """Count rows[begin:end] per feature and code into out (n_cells)."""
     if rule.sparse:
         count_lists(tree, rule, begin, end, rows, out)

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from woodwind.kernels.histogram import memory
-from woodwind.kernels.histogram.layout import PACKED3, WIDE2
+from woodwind.kernels.histogram.layout import PACKED3, WIDE2, Rule
 from woodwind.kernels.histogram.scan import (
     B_CELL,
     B_CODE,
@@ -35,6 +35,7 @@ from woodwind.kernels.histogram.scan import (
 from woodwind.kernels.histogram.scan_float32 import best_cut, gradient_of, hessian_of
 from woodwind.kernels.runtime.jit import inlined, inner
 from woodwind.kernels.runtime.keys import keep_some, put_in_order
+from woodwind.kernels.runtime.records import Floats, Ints, Tree
 from woodwind.kernels.tree import memory as common
 from woodwind.kernels.tree import nodes
 from woodwind.kernels.tree.candidates import keep_candidates
@@ -45,7 +46,7 @@ ALMOST = 1.0 - 1e-12  # a score is found from a gain but for rounding
 
 
 @inner
-def draw_features(tree: Any, rule: Any, node: Any, out: Any) -> Any:
+def draw_features(tree: Tree, rule: Rule, node: int, out: Any) -> Any:
     """Write the features that a node may be split by to out, ascending; returns how many.
 
     First those of the tree, then a draw for the level, then those that interaction constraints leave, then a draw for the node.
@@ -64,19 +65,19 @@ def draw_features(tree: Any, rule: Any, node: Any, out: Any) -> Any:
 
 
 @inlined
-def is_free(rule: Any, layout: Any, counts: Any) -> Any:
+def is_free(rule: Rule, layout: int, counts: Ints) -> Any:
     """Whether a split is found from packed sums alone: nothing holds the values back, and nothing has to be counted beside them."""
     return rule.l1 == 0.0 and not rule.bounded and layout != WIDE2 and (layout == PACKED3 or len(counts) == 0)
 
 
 @inlined
-def takes_whole(tree: Any, rule: Any, layout: Any, counts: Any, feature: Any) -> Any:
+def takes_whole(tree: Tree, rule: Rule, layout: int, counts: Ints, feature: int) -> Any:
     """Whether all bins of a feature are taken: picking out the occupied ones would cost more than scoring the others."""
     return is_free(rule, layout, counts) and common.is_category(tree)[feature] == 0
 
 
 @inlined
-def node_bins(tree: Any, rule: Any, feature: Any, place: Any, thread: Any) -> Any:
+def node_bins(tree: Tree, rule: Rule, feature: int, place: Any, thread: int) -> Any:
     """Occupied bins of a feature in running sums, levels in the order of their means; place as in `scan_feature`.
 
     Returns the number of bins, the number that hold no missing value, and the totals of the node.
@@ -134,7 +135,7 @@ def node_bins(tree: Any, rule: Any, feature: Any, place: Any, thread: Any) -> An
 
 
 @inner
-def float_sums(rule: Any, layout: Any, counted: Any, size: Any, runs: Any, curves: Any) -> None:
+def float_sums(rule: Rule, layout: int, counted: Any, size: Any, runs: Any, curves: Floats) -> None:
     """Running sums as floats, where the packed ones do not do; without counts nothing is refused for want of rows:
     the winner is counted when its rows are split."""
     if layout != WIDE2:
@@ -145,7 +146,7 @@ def float_sums(rule: Any, layout: Any, counted: Any, size: Any, runs: Any, curve
 
 
 @inlined
-def search_packed(tree: Any, rule: Any, place: Any, found: Any, l2: Any, thread: Any, least: Any) -> Any:
+def search_packed(tree: Tree, rule: Rule, place: Any, found: Any, l2: Any, thread: int, least: Any) -> Any:
     """As `search_cuts`, for free values and packed sums; nothing is found unless its gain is above `least`."""
     size, present, total = found
     layout = place[1]
@@ -169,7 +170,7 @@ def search_packed(tree: Any, rule: Any, place: Any, found: Any, l2: Any, thread:
 
 
 @inner
-def search_cuts(place: Any, rule: Any, found: Any, bounds: Any, l2: Any, bins: Any, curves: Any, bits: Any) -> Any:
+def search_cuts(place: Any, rule: Rule, found: Any, bounds: Any, l2: Any, bins: Ints, curves: Floats, bits: Any) -> Any:
     """Best cut of a feature, with missing values to the right and, once more, to the left; found = (size, present, total).
 
     Returns the gain, the place of the cut, the side of missing values, and the sums to its left.
@@ -210,7 +211,7 @@ def search_cuts(place: Any, rule: Any, found: Any, bounds: Any, l2: Any, bins: A
 
 
 @inlined
-def code_of_cut(tree: Any, rule: Any, feature: Any, place: Any, j: Any, present: Any, codes: Any) -> Any:
+def code_of_cut(tree: Tree, rule: Rule, feature: int, place: Any, j: Any, present: Any, codes: Any) -> Any:
     """The code that a cut after place j of a number is made at.
 
     Any code between two occupied bins makes the same split here: the middle one is fairest to new rows.
@@ -230,7 +231,7 @@ def code_of_cut(tree: Any, rule: Any, feature: Any, place: Any, j: Any, present:
 
 
 @inlined
-def scan_feature(tree: Any, rule: Any, feature: Any, place: Any, bounds: Any, thread: Any, least: Any) -> Any:
+def scan_feature(tree: Tree, rule: Rule, feature: int, place: Any, bounds: Any, thread: int, least: Any) -> Any:
     """Best split of a node by one feature: gain, bin, side of missing values, values left and right.
 
     place = (table, layout, counts, limits of packed fields); what does not gain more than `least` counts for nothing.
@@ -256,7 +257,7 @@ def scan_feature(tree: Any, rule: Any, feature: Any, place: Any, bounds: Any, th
 
 
 @inner
-def left_categories(tree: Any, rule: Any, feature: Any, place: Any, count: Any, thread: Any, out: Any) -> Any:
+def left_categories(tree: Tree, rule: Rule, feature: int, place: Any, count: Any, thread: int, out: Any) -> Any:
     """Set the bits of the first count + 1 levels of the node's order in out (4 words); says on which side missing is."""
     size, _present, _total = node_bins(tree, rule, feature, place, thread)
     codes = memory.all_bins(tree)[BIN_ROWS * thread + B_CODE]

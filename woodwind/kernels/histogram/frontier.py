@@ -12,13 +12,15 @@ from typing import Any
 import numpy as np
 
 from woodwind.kernels.histogram import memory
+from woodwind.kernels.histogram.layout import Rule
 from woodwind.kernels.runtime.jit import inner
+from woodwind.kernels.runtime.records import Tree
 from woodwind.kernels.tree import counters, nodes, queue
 from woodwind.kernels.tree.layout import BEST_FIRST
 
 
 @inner
-def rank(tree: Any, rule: Any, node: Any) -> Any:
+def rank(tree: Tree, rule: Rule, node: int) -> Any:
     """What decides the order of commits: the gain, or the level."""
     if rule.order == BEST_FIRST:
         return nodes.gain(tree, node)
@@ -26,7 +28,7 @@ def rank(tree: Any, rule: Any, node: Any) -> Any:
 
 
 @inner
-def become_leaf(tree: Any, rule: Any, node: Any) -> None:
+def become_leaf(tree: Tree, rule: Rule, node: int) -> None:
     """Give a node the next number of the finished tree; if it has a split it may be divided later."""
     nodes.set_number(tree, node, memory.n_committed(tree))
     memory.set_n_committed(tree, memory.n_committed(tree) + 1)
@@ -36,7 +38,7 @@ def become_leaf(tree: Any, rule: Any, node: Any) -> None:
 
 
 @inner
-def commit(tree: Any, rule: Any) -> Any:
+def commit(tree: Tree, rule: Rule) -> Any:
     """Commit splits in exact order as far as their children are prepared; says whether the tree is finished."""
     while counters.n_waiting(tree) > 0 and counters.n_leaves(tree) < rule.max_leaves:
         node = queue.first(tree)
@@ -53,7 +55,7 @@ def commit(tree: Any, rule: Any) -> Any:
 
 
 @inner
-def open_node(tree: Any, rule: Any, node: Any) -> None:
+def open_node(tree: Tree, rule: Rule, node: int) -> None:
     """A node with a split may be prepared; it cannot be committed before its parent, so it is no more urgent than that."""
     parent = memory.parent(tree, node)
     nodes.set_priority(tree, node, rank(tree, rule, node))
@@ -64,7 +66,7 @@ def open_node(tree: Any, rule: Any, node: Any) -> None:
 
 
 @inner
-def choose_batch(tree: Any, rule: Any, most: Any) -> Any:
+def choose_batch(tree: Tree, rule: Rule, most: Any) -> Any:
     """Move open nodes to the batch, at most `most`; returns how many.
 
     No more nodes are prepared than leaves are left to be had, and of those only half at a time where the order is

@@ -15,6 +15,7 @@ import numpy as np
 
 from woodwind.kernels.histogram import memory
 from woodwind.kernels.runtime.jit import inner, kernel
+from woodwind.kernels.runtime.records import Tree
 from woodwind.kernels.runtime.resampling import hash_item
 
 U = np.uint64
@@ -45,7 +46,7 @@ def draw_sums(order: Any, key: Any, out: Any) -> None:
 
 
 @kernel
-def square_rows(tree: Any, begin: Any, end: Any) -> Any:
+def square_rows(tree: Tree, begin: Any, end: Any) -> Any:
     """Sum of the squares of the gradients that rows begin to end of the first buffer carry; 2**31 rows of them fit."""
     rows = memory.rows(tree)
     total = np.int64(0)
@@ -56,7 +57,7 @@ def square_rows(tree: Any, begin: Any, end: Any) -> Any:
 
 
 @kernel
-def disturb_rows(tree: Any, order: Any, key: Any, factor: Any, begin: Any, end: Any) -> None:
+def disturb_rows(tree: Tree, order: Any, key: Any, factor: Any, begin: Any, end: Any) -> None:
     """Add their noise to the gradients that rows begin to end of the first buffer carry; order as in `fill_rows`."""
     rows = memory.rows(tree)
     state = U(key)
@@ -69,7 +70,7 @@ def disturb_rows(tree: Any, order: Any, key: Any, factor: Any, begin: Any, end: 
 
 
 @kernel
-def square_lanes(tree: Any, lanes: Any, begin: Any, end: Any, out: Any) -> None:
+def square_lanes(tree: Tree, lanes: Any, begin: Any, end: Any, out: Any) -> None:
     """Add the squares of each gradient of rows begin to end of the first buffer to out int64[K]; lanes int32[n, > K]."""
     rows = memory.rows(tree)
     for i in range(begin, end):

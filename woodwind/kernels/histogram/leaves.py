@@ -6,6 +6,7 @@ import numpy as np
 
 from woodwind.kernels.histogram.scan import leaf_value
 from woodwind.kernels.runtime.jit import kernel
+from woodwind.kernels.runtime.records import Floats
 
 
 @kernel
@@ -50,7 +51,7 @@ def newton_steps(tree: Any, sums: Any, bounds: Any, l1: Any, l2: Any, rate: Any,
 
 
 @kernel
-def largest_size(values: Any) -> Any:
+def largest_size(values: Floats) -> Any:
     """The largest absolute value of float64[N, L]."""
     found = 0.0
     for i in range(values.shape[0]):
@@ -60,7 +61,7 @@ def largest_size(values: Any) -> Any:
 
 
 @kernel
-def add_leaf_values(raw: Any, leaf: Any, values: Any, begin: int, end: int) -> None:
+def add_leaf_values(raw: Any, leaf: Any, values: Floats, begin: int, end: int) -> None:
     """raw[i] += values[leaf[i]]: raw float64[n]; leaf uint16 or int32[n]; values float64[leaves]."""
     raw, leaf = raw[begin:end], leaf[begin:end]
     for i in range(raw.shape[0]):
@@ -68,7 +69,7 @@ def add_leaf_values(raw: Any, leaf: Any, values: Any, begin: int, end: int) -> N
 
 
 @kernel
-def add_leaf_column(raw: Any, column: int, leaf: Any, values: Any, begin: int, end: int) -> None:
+def add_leaf_column(raw: Any, column: int, leaf: Any, values: Floats, begin: int, end: int) -> None:
     """raw[i, column] += values[leaf[i]], for a tree that adds to one of K scores: raw float64[n, K]."""
     raw, leaf = raw[begin:end], leaf[begin:end]
     for i in range(raw.shape[0]):
@@ -76,7 +77,7 @@ def add_leaf_column(raw: Any, column: int, leaf: Any, values: Any, begin: int, e
 
 
 @kernel
-def add_leaf_vectors(raw: Any, leaf: Any, values: Any, begin: int, end: int) -> None:
+def add_leaf_vectors(raw: Any, leaf: Any, values: Floats, begin: int, end: int) -> None:
     """raw[i] += values[leaf[i]], for a tree with K values in each leaf: raw float64[n, K]; values float64[leaves, K]."""
     raw, leaf = raw[begin:end], leaf[begin:end]
     for i in range(raw.shape[0]):

@@ -18,6 +18,7 @@ from woodwind.kernels.histogram.frontier import (
     choose_batch,
     commit,
 )
+from woodwind.kernels.histogram.layout import Rule
 from woodwind.kernels.histogram.multi_output import do_build_lanes, do_find_lanes
 from woodwind.kernels.histogram.schedule import (
     accept,
@@ -35,6 +36,7 @@ from woodwind.kernels.histogram.slots import free_all
 from woodwind.kernels.histogram.symmetric import accept_shared, do_find_shared, level_of
 from woodwind.kernels.histogram.verbs import can_split, do_build, do_collect, do_find, do_partition
 from woodwind.kernels.runtime.jit import inner, kernel
+from woodwind.kernels.runtime.records import Tree
 from woodwind.kernels.runtime.team import end_call, finish_task, kind_of, open_phase, take_task, wait_for_all, wait_for_work
 from woodwind.kernels.tree import constraints, counters, nodes, queue
 from woodwind.kernels.tree import memory as common
@@ -54,7 +56,7 @@ FOUND_SHARED = 7
 
 
 @inner
-def begin_tree(tree: Any, rule: Any, n_rows: Any) -> None:
+def begin_tree(tree: Tree, rule: Rule, n_rows: int) -> None:
     """One node with all rows in the first buffer; every slot free."""
     common.control(tree)[32:] = 0
     free_all(tree)
@@ -68,7 +70,7 @@ def begin_tree(tree: Any, rule: Any, n_rows: Any) -> None:
 
 
 @inner
-def schedule_children(tree: Any, rule: Any, size: Any) -> Any:
+def schedule_children(tree: Tree, rule: Rule, size: Any) -> Any:
     """Children for the nodes of the batch whose split leaves enough rows on both sides; the splits of the others are looked for again.
 
     Histograms of large nodes hold no counts (`build_histograms`), so a split may turn out to leave too few rows on one side.
@@ -99,7 +101,7 @@ def schedule_children(tree: Any, rule: Any, size: Any) -> Any:
 
 
 @inner
-def schedule_finding_shared(tree: Any, rule: Any, threads: Any) -> Any:
+def schedule_finding_shared(tree: Tree, rule: Rule, threads: int) -> Any:
     """Tasks that find one split for a whole level, in blocks of features."""
     blocks = max(1, min(4 * threads, rule.n_features)) if threads > 1 else 1
     for b in range(blocks):
@@ -109,7 +111,7 @@ def schedule_finding_shared(tree: Any, rule: Any, threads: Any) -> Any:
 
 
 @inner
-def schedule_batch(tree: Any, rule: Any, threads: Any) -> Any:
+def schedule_batch(tree: Tree, rule: Rule, threads: int) -> Any:
     """Commit what is certain; then partition the rows of the next batch, or collect the leaves of the finished tree."""
     if memory.n_committed(tree) == 0:
         become_leaf(tree, rule, 0)
@@ -127,7 +129,7 @@ def schedule_batch(tree: Any, rule: Any, threads: Any) -> Any:
 
 
 @inner
-def schedule_level(tree: Any, rule: Any, threads: Any) -> Any:
+def schedule_level(tree: Tree, rule: Rule, threads: int) -> Any:
     """The split of a level is looked for when all of its nodes have their histograms: until then, go on splitting the level above."""
     release_parents(tree)
     if memory.n_open(tree) > 0:
@@ -140,7 +142,7 @@ def schedule_level(tree: Any, rule: Any, threads: Any) -> Any:
 
 
 @inner
-def schedule_collecting(tree: Any) -> Any:
+def schedule_collecting(tree: Tree) -> Any:
     """Tasks that note the leaf of every row. Nodes prepared in vain belong to the leaf that they are part of."""
     n_tasks = 0
     for node in range(counters.n_nodes(tree)):
@@ -159,7 +161,7 @@ def schedule_collecting(tree: Any) -> Any:
 
 
 @inner
-def write_finished(tree: Any, n_tasks: Any) -> None:
+def write_finished(tree: Tree, n_tasks: int) -> None:
     """Write the finished tree: its nodes by number, and the unrounded sums of all of them."""
     size = memory.n_committed(tree)
     for node in range(counters.n_nodes(tree)):
@@ -193,7 +195,7 @@ def write_finished(tree: Any, n_tasks: Any) -> None:
 
 
 @inner
-def plan(tree: Any, rule: Any, n_rows: Any, threads: Any, shared: Any) -> Any:
+def plan(tree: Tree, rule: Rule, n_rows: int, threads: int, shared: Any) -> Any:
     """Take what the last phase has done, and write the tasks of the next; returns its kind and their number.
 
     `shared` is None where every node has a split of its own: what levels with one split need is then not compiled.
@@ -250,7 +252,7 @@ def plan(tree: Any, rule: Any, n_rows: Any, threads: Any, shared: Any) -> Any:
 
 
 @inner
-def next_task(tree: Any, rule: Any, n_rows: Any, thread: Any, threads: Any, shared: Any) -> Any:
+def next_task(tree: Tree, rule: Rule, n_rows: int, thread: int, threads: int, shared: Any) -> Any:
     """Number of a task of the present phase, -1 when the tree is finished. The leader, thread 0, opens phase after phase."""
     control = common.control(tree)
     if thread != 0:
@@ -268,7 +270,7 @@ def next_task(tree: Any, rule: Any, n_rows: Any, thread: Any, threads: Any, shar
 
 
 @inner
-def grow(tree: Any, rule: Any, n_rows: Any, thread: Any, threads: Any, shared: Any, several: Any) -> None:
+def grow(tree: Tree, rule: Rule, n_rows: int, thread: int, threads: int, shared: Any, several: Any) -> None:
     """The loop: take a task, do it, until the tree is finished.
 
     `shared` is None unless a level has one split, `several` is None unless leaves have several outputs: what is not needed is not compiled.
@@ -299,7 +301,7 @@ def grow(tree: Any, rule: Any, n_rows: Any, thread: Any, threads: Any, shared: A
 
 
 @kernel
-def take_part(tree: Any, rule: Any, n_rows: Any, thread: Any, threads: Any, shared: Any) -> None:
+def take_part(tree: Tree, rule: Rule, n_rows: int, thread: int, threads: int, shared: Any) -> None:
     """Grow one tree from the rows in the first buffer: as the leader if `thread` is 0, otherwise as a helper.
 
     `shared` is None unless a level has one split.
@@ -308,13 +310,13 @@ def take_part(tree: Any, rule: Any, n_rows: Any, thread: Any, threads: Any, shar
 
 
 @kernel
-def take_part_lanes(tree: Any, rule: Any, n_rows: Any, thread: Any, threads: Any) -> None:
+def take_part_lanes(tree: Tree, rule: Rule, n_rows: int, thread: int, threads: int) -> None:
     """As `take_part`, for a tree of several outputs."""
     grow(tree, rule, n_rows, thread, threads, None, True)
 
 
 @kernel
-def copy_tree(tree: Any, scales: Any, short: Any, missing: Any, whole: Any, real: Any) -> None:
+def copy_tree(tree: Tree, scales: Any, short: Any, missing: Any, whole: Any, real: Any) -> None:
     """Copy the finished tree out of the workspace: short int32[2, N], missing uint8[N], whole int64[5, N], real float64[5, N].
 
     short: feature, left child. whole: bin, set, begin, end, rows. real: gain, gradient, hessian, bounds of the value.

@@ -54,6 +54,7 @@ buffer, set_buffer = _NODES.column("buffer")  # its rows are rows_of_buffer(tree
 slot, set_slot = _NODES.column("slot")  # of its histogram, -1 for none
 layout, set_layout = _NODES.column("layout")  # of its histogram
 NODE_INTEGERS = _NODES.width
+SLOT, LAYOUT_OF_NODE = _NODES.at["slot"], _NODES.at["layout"]  # for Python
 _, open_node, set_open_node = LAYOUT.items("opened", np.int64)  # int64[nodes]: nodes that have a split and no children yet
 
 # The batch: nodes whose rows are being partitioned.

@@ -14,6 +14,7 @@ import numpy as np
 from woodwind.kernels.histogram import memory, pairs, tasks
 from woodwind.kernels.histogram.build_histograms import BLOCK_ROWS, BLOCK_WORDS
 from woodwind.kernels.histogram.find_splits import draw_features
+from woodwind.kernels.histogram.layout import Rule
 from woodwind.kernels.histogram.scan import (
     B_CODE,
     B_PLACE,
@@ -36,6 +37,7 @@ from woodwind.kernels.runtime.intrinsics import (
     prefetch,
 )
 from woodwind.kernels.runtime.jit import inlined, inner, kernel
+from woodwind.kernels.runtime.records import Tree
 from woodwind.kernels.tree import found
 from woodwind.kernels.tree import memory as common
 from woodwind.kernels.tree.layout import LEFT, NOTHING, RIGHT
@@ -74,7 +76,7 @@ def sum_leaves(leaf: Any, gradients: Any, hessians: Any, rows: Any, out: Any) ->
 
 
 @inner
-def bring_lanes(tree: Any, rule: Any, begin: Any, end: Any, rows: Any, words: Any, values: Any) -> None:
+def bring_lanes(tree: Tree, rule: Rule, begin: Any, end: Any, rows: Any, words: Any, values: Any) -> None:
     """Copy the codes and statistics of rows[begin:end] to `words` (position by position) and `values` (row by row)."""
     by_row = memory.row_words(tree)
     stats = memory.lane_rows(tree)
@@ -92,7 +94,7 @@ def bring_lanes(tree: Any, rule: Any, begin: Any, end: Any, rows: Any, words: An
 
 
 @inner
-def add_lanes(tree: Any, words: Any, values: Any, m: Any, table: Any, rule: Any) -> None:
+def add_lanes(tree: Tree, words: Any, values: Any, m: Any, table: Any, rule: Rule) -> None:
     """Add a block of m rows to a table of lanes."""
     lanes = U(rule.lanes)
     fours = lanes // U(4)
@@ -112,7 +114,7 @@ def add_lanes(tree: Any, words: Any, values: Any, m: Any, table: Any, rule: Any)
 
 
 @inner
-def do_build_lanes(tree: Any, rule: Any, task: Any, thread: Any) -> None:
+def do_build_lanes(tree: Tree, rule: Rule, task: int, thread: int) -> None:
     """BUILD: the histogram of a node, or of a part of its rows."""
     node = tasks.what(tree, task)
     begin = tasks.begin(tree, task)
@@ -139,7 +141,7 @@ def do_build_lanes(tree: Any, rule: Any, task: Any, thread: Any) -> None:
 
 
 @inner
-def complete_lanes(tree: Any, rule: Any, pair: Any, first: Any, past: Any) -> None:
+def complete_lanes(tree: Tree, rule: Rule, pair: int, first: int, past: int) -> None:
     """Add up the parts of the smaller node's histogram and find the larger one's by difference, for features first to past."""
     begin = U(memory.start(tree, first) * rule.lanes)
     end = U(memory.start(tree, past) * rule.lanes)
@@ -155,7 +157,7 @@ def complete_lanes(tree: Any, rule: Any, pair: Any, first: Any, past: Any) -> No
 
 
 @inner
-def order_by_output(table: Any, start: Any, size: Any, rule: Any, codes: Any, places: Any, keys: Any) -> None:
+def order_by_output(table: Any, start: Any, size: Any, rule: Rule, codes: Any, places: Any, keys: Any) -> None:
     """Sort the levels codes[:size] by the mean gradient of the output that tells them apart best."""
     lanes = rule.lanes
     outputs = rule.outputs
@@ -181,13 +183,13 @@ def order_by_output(table: Any, start: Any, size: Any, rule: Any, codes: Any, pl
 
 
 @inlined
-def missing_place(tree: Any, feature: Any) -> Any:
+def missing_place(tree: Tree, feature: int) -> Any:
     """Where missing values are among the cells of a feature: they are the last."""
     return memory.start(tree, feature + 1) - memory.start(tree, feature) - 1
 
 
 @inlined
-def bins_in_order(tree: Any, rule: Any, table: Any, feature: Any, thread: Any) -> Any:
+def bins_in_order(tree: Tree, rule: Rule, table: Any, feature: int, thread: int) -> Any:
     """Codes of the occupied bins of a feature, in the order in which they may be cut; how many, and how many not missing."""
     bins = memory.all_bins(tree)[BIN_ROWS * thread : BIN_ROWS * thread + BIN_ROWS]
     codes = bins[B_CODE]
@@ -208,7 +210,7 @@ def bins_in_order(tree: Any, rule: Any, table: Any, feature: Any, thread: Any) -
 
 
 @inlined
-def fill_curves(table: Any, rule: Any, start: Any, found: Any, codes: Any, last: Any, curves: Any) -> Any:
+def fill_curves(table: Any, rule: Rule, start: Any, found: Any, codes: Any, last: Any, curves: Any) -> Any:
     """Running hessians and counts, and squared gradients to the left and right of each cut, summed over the outputs.
 
     found = (size, present, whether missing values are counted to the left); returns the squared gradient of the node.
@@ -241,7 +243,7 @@ def fill_curves(table: Any, rule: Any, start: Any, found: Any, codes: Any, last:
 
 
 @inlined
-def gains_lanes(rule: Any, l2: Any, size: Any, last: Any, curves: Any) -> None:
+def gains_lanes(rule: Rule, l2: Any, size: Any, last: Any, curves: Any) -> None:
     """Score of both sides for each cut, from what `fill_curves` has left."""
     square = rule.gradient_unit * rule.gradient_unit
     total_h = curves[S_HESSIAN, size - 1] * rule.hessian_unit
@@ -256,7 +258,7 @@ def gains_lanes(rule: Any, l2: Any, size: Any, last: Any, curves: Any) -> None:
 
 
 @inlined
-def scan_lanes(tree: Any, rule: Any, table: Any, feature: Any, thread: Any) -> Any:
+def scan_lanes(tree: Tree, rule: Rule, table: Any, feature: int, thread: int) -> Any:
     """Best split of a node by one feature: gain, bin, side of missing values."""
     size, present = bins_in_order(tree, rule, table, feature, thread)
     codes = memory.all_bins(tree)[BIN_ROWS * thread + B_CODE]
@@ -291,7 +293,7 @@ def scan_lanes(tree: Any, rule: Any, table: Any, feature: Any, thread: Any) -> A
 
 
 @inner
-def find_split_lanes(tree: Any, rule: Any, node: Any, first: Any, past: Any, thread: Any, out: Any) -> None:
+def find_split_lanes(tree: Tree, rule: Rule, node: int, first: int, past: int, thread: int, out: Any) -> None:
     """Best split of a node among features first to past; written to row `out` of the findings."""
     table = memory.lane_histogram(tree, memory.slot(tree, node))
     drawn = memory.all_drawn(tree)[thread]
@@ -323,7 +325,7 @@ def find_split_lanes(tree: Any, rule: Any, node: Any, first: Any, past: Any, thr
 
 
 @inner
-def do_find_lanes(tree: Any, rule: Any, task: Any, thread: Any) -> None:
+def do_find_lanes(tree: Tree, rule: Rule, task: int, thread: int) -> None:
     """FIND: complete the histograms of a pair for some features and find their best splits."""
     pair = tasks.what(tree, task)
     begin = tasks.begin(tree, task)

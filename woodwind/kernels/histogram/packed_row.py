@@ -42,7 +42,7 @@ def whole_hessian(row: Any, rest: Any) -> Any:
 
 
 @inlined
-def added_value(row: Any, layout: Any, unrounded: Any) -> Any:
+def added_value(row: Any, layout: int, unrounded: Any) -> Any:
     """What a row with its statistics adds to a cell: see `build_histograms` for the layouts; `unrounded` has those of all rows."""
     if layout >= UNROUNDED_GRADIENT:
         return unrounded[np.uint64(row >> 32)]

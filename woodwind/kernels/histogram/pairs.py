@@ -7,6 +7,7 @@ from typing import Any
 
 from woodwind.kernels.histogram.memory import PAIRS
 from woodwind.kernels.runtime.jit import inlined
+from woodwind.kernels.runtime.records import Tree
 
 small, set_small = PAIRS.column("small")
 large, set_large = PAIRS.column("large")  # -1 for none
@@ -19,6 +20,6 @@ WIDTH = PAIRS.width
 
 
 @inlined
-def node(tree: Any, pair: Any, which: Any) -> Any:
+def node(tree: Tree, pair: int, which: int) -> Any:
     """The smaller (0) or the larger (1)."""
     return small(tree, pair) if which == 0 else large(tree, pair)

@@ -14,6 +14,7 @@ import numpy as np
 
 from woodwind.kernels.runtime.intrinsics import prefetch_far
 from woodwind.kernels.runtime.jit import inner
+from woodwind.kernels.runtime.records import Bytes, Ints
 
 U = np.uint64
 SCATTERED = 32  # bytes between the codes of neighbours from which on codes are asked for ahead: 3.5 ns a row instead of 11 at 256
@@ -21,13 +22,13 @@ AHEAD = 128  # rows between asking and looking
 
 
 @inner
-def are_scattered(source: Any, begin: Any, end: Any, step: Any) -> Any:
+def are_scattered(source: Ints, begin: Any, end: Any, step: Any) -> Any:
     """Whether nearly every one of source[begin:end] has its code on a line of its own; rows ascend or descend."""
     return abs((source[end - 1] >> 32) - (source[begin] >> 32)) * np.int64(step) > SCATTERED * (end - begin)
 
 
 @inner
-def split_rows(codes: Any, goes_left: Any, source: Any, begin: Any, end: Any, target: Any, seen: Any) -> Any:
+def split_rows(codes: Any, goes_left: Bytes, source: Ints, begin: Any, end: Any, target: Ints, seen: Bytes) -> Any:
     """Split source[begin:end] into target[begin:end]; returns how many went left. seen[code] becomes 1 for codes met."""
     column, step = codes
     low = U(begin)
@@ -50,7 +51,7 @@ def split_rows(codes: Any, goes_left: Any, source: Any, begin: Any, end: Any, ta
 
 
 @inner
-def count_left(codes: Any, goes_left: Any, source: Any, begin: Any, end: Any, sides: Any, seen: Any) -> Any:
+def count_left(codes: Any, goes_left: Bytes, source: Ints, begin: Any, end: Any, sides: Bytes, seen: Bytes) -> Any:
     """How many of source[begin:end] go left, and which: sides[begin:end] becomes 1 for them. seen[code] becomes 1 for codes met."""
     column, step = codes
     left = U(0)
@@ -68,7 +69,7 @@ def count_left(codes: Any, goes_left: Any, source: Any, begin: Any, end: Any, si
 
 
 @inner
-def place_rows(sides: Any, source: Any, begin: Any, end: Any, target: Any, low: Any, high: Any) -> None:
+def place_rows(sides: Bytes, source: Ints, begin: Any, end: Any, target: Ints, low: Any, high: Any) -> None:
     """Write the rows of source[begin:end] that go left to target[low:], the others to target[high:]."""
     a = U(low)
     b = U(high)

@@ -9,8 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from woodwind.kernels.histogram.layout import GRADIENT_SHIFT, HESSIAN_SHIFT, HESSIAN_SHIFT_PACKED3, PACKED2, PACKED3
+from woodwind.kernels.histogram.layout import GRADIENT_SHIFT, HESSIAN_SHIFT, HESSIAN_SHIFT_PACKED3, PACKED2, PACKED3, Rule
 from woodwind.kernels.runtime.jit import inlined, inner
+from woodwind.kernels.runtime.records import Floats, Ints
 
 U = np.uint64
 
@@ -38,7 +39,7 @@ NO_SCORE = -1.0  # scores are not negative
 
 
 @inlined
-def field_units(rule: Any, layout: Any) -> Any:
+def field_units(rule: Rule, layout: Any) -> Any:
     """Real gradient and hessian of one unit of the fields of a histogram cell."""
     shift = HESSIAN_SHIFT_PACKED3 if layout == PACKED3 else HESSIAN_SHIFT
     return rule.gradient_unit * np.float64(1 << GRADIENT_SHIFT), rule.hessian_unit * np.float64(1 << shift)
@@ -80,7 +81,7 @@ def occupied_bins(cells: Any, start: Any, n_bins: Any, out_cell: Any, out_code: 
 
 
 @inner
-def occupied_wide(cells: Any, plane: Any, start: Any, n_bins: Any, bins: Any, first: Any, k: Any) -> Any:
+def occupied_wide(cells: Any, plane: Any, start: Any, n_bins: Any, bins: Ints, first: Any, k: Any) -> Any:
     """As `occupied_bins`, for a wide table."""
     for b in range(n_bins):
         bins[B_CELL, k] = cells[start + b]
@@ -101,7 +102,7 @@ def running_sums(cells: Any, k: Any, out: Any) -> Any:
 
 
 @inner
-def unpack_sums(runs: Any, k: Any, layout: Any, curves: Any) -> None:
+def unpack_sums(runs: Any, k: Any, layout: Any, curves: Floats) -> None:
     """Gradient, hessian and count of packed running sums as floats; PACKED2 has no count."""
     for j in range(k):
         run = runs[j]
@@ -115,7 +116,7 @@ def unpack_sums(runs: Any, k: Any, layout: Any, curves: Any) -> None:
 
 
 @inner
-def gains_bounded(out: Any, k: Any, curves: Any, total: Any, extra: Any, rule: Any, l2: Any, bounds: Any) -> None:
+def gains_bounded(out: Any, k: Any, curves: Floats, total: Any, extra: Any, rule: Rule, l2: Any, bounds: Any) -> None:
     """The gain of a cut after each of the first k bins, for sums as floats, with an L1 penalty and values held within bounds.
 
     bounds = (low, high, direction, score of the node as a leaf). Scores may be negative where values are held back from what
@@ -176,7 +177,7 @@ def sort_places(keys: Any, k: Any, places: Any) -> None:
 
 
 @inner
-def order_categories(bins: Any, k: Any, layout: Any, units: Any, smooth: Any, keys: Any) -> None:
+def order_categories(bins: Ints, k: Any, layout: Any, units: Any, smooth: Any, keys: Any) -> None:
     """Sort k levels by mean gradient, smoothed; for one gradient the best set is then a prefix (Fisher 1958)."""
     for j in range(k):
         cell = bins[B_CELL, j]

@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 
 from woodwind.kernels.histogram import memory
-from woodwind.kernels.histogram.layout import PACKED3
+from woodwind.kernels.histogram.layout import PACKED3, Rule
 from woodwind.kernels.histogram.scan import B_RUN, BIN_ROWS, field_units
 from woodwind.kernels.runtime.jit import inlined, inner
+from woodwind.kernels.runtime.records import Tree
 
 U = np.uint64
 I4 = np.int32
@@ -50,7 +51,7 @@ def hessian_of(run: Any, layout: Any) -> Any:
 
 
 @inner
-def least_fields(rule: Any, layout: Any) -> Any:
+def least_fields(rule: Rule, layout: Any) -> Any:
     """Fewest rows and least hessian of a side, in the units of the fields; without a count in the fields no limit of rows."""
     _, unit = field_units(rule, layout)
     hessian = rule.min_hessian
@@ -157,7 +158,7 @@ def exact_score(run: Any, layout: Any, total: Any, l2: Any) -> Any:
 
 
 @inlined
-def best_cut(tree: Any, thread: Any, layout: Any, k: Any, sums: Any, limits: Any, l2: Any, best: Any) -> Any:
+def best_cut(tree: Tree, thread: Any, layout: Any, k: Any, sums: Any, limits: Any, l2: Any, best: Any) -> Any:
     """Score and place of the best cut after the first k bins if it is above `best`, else `best` and -1.
 
     sums = (packed total, packed extra on the left, total as floats with its units). The first of equals wins.

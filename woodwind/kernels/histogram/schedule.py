@@ -8,10 +8,11 @@ from typing import Any
 
 from woodwind.kernels.histogram import memory, pairs, tasks
 from woodwind.kernels.histogram.frontier import open_node
-from woodwind.kernels.histogram.layout import PACKED2, PACKED3, ROWS_PACKED2, ROWS_PACKED3, WIDE2
+from woodwind.kernels.histogram.layout import PACKED2, PACKED3, ROWS_PACKED2, ROWS_PACKED3, WIDE2, Rule
 from woodwind.kernels.histogram.slots import forget_histogram, obtain, release
 from woodwind.kernels.histogram.verbs import can_split
 from woodwind.kernels.runtime.jit import inner
+from woodwind.kernels.runtime.records import Tree
 from woodwind.kernels.tree import category_sets, constraints, counters, found, nodes
 from woodwind.kernels.tree import memory as common
 from woodwind.kernels.tree.layout import LEFT, NOTHING, STOP, SYMMETRIC
@@ -21,7 +22,7 @@ LEAST_PIECE = 2048  # rows that are worth a task of their own when summing
 
 
 @inner
-def accept(tree: Any, rule: Any, node: Any, which: Any) -> None:
+def accept(tree: Tree, rule: Rule, node: int, which: int) -> None:
     """Give a node what was found for it, if the gain is enough: then it is open."""
     feature = found.feature(tree, which)
     nodes.set_feature(tree, node, NOTHING)
@@ -45,7 +46,7 @@ def accept(tree: Any, rule: Any, node: Any, which: Any) -> None:
 
 
 @inner
-def schedule_alone(tree: Any, rule: Any, node: Any) -> None:
+def schedule_alone(tree: Tree, rule: Rule, node: int) -> None:
     """One node alone, whose histogram is built from its rows."""
     n_rows = nodes.n_rows(tree, node)
     parent = memory.parent(tree, node)
@@ -67,7 +68,7 @@ def schedule_alone(tree: Any, rule: Any, node: Any) -> None:
 
 
 @inner
-def schedule_pair(tree: Any, rule: Any, node: Any) -> None:
+def schedule_pair(tree: Tree, rule: Rule, node: int) -> None:
     """The children of a node: as a pair where its histogram helps, else each alone."""
     left = nodes.child(tree, node)
     right = left + 1
@@ -103,7 +104,7 @@ def schedule_pair(tree: Any, rule: Any, node: Any) -> None:
 
 
 @inner
-def schedule_building(tree: Any, threads: Any) -> Any:
+def schedule_building(tree: Tree, threads: int) -> Any:
     """Tasks that build the histogram of the smaller node of every pair; one of many rows is built in parts by several threads."""
     n_items = memory.n_pairs(tree)
     total = 0
@@ -133,7 +134,7 @@ def schedule_building(tree: Any, threads: Any) -> Any:
 
 
 @inner
-def schedule_finding(tree: Any, rule: Any, threads: Any) -> Any:
+def schedule_finding(tree: Tree, rule: Rule, threads: int) -> Any:
     """Tasks that find the splits of every pair, in blocks of features where pairs are few."""
     n_items = memory.n_pairs(tree)
     features = rule.n_features
@@ -150,7 +151,7 @@ def schedule_finding(tree: Any, rule: Any, threads: Any) -> Any:
 
 
 @inner
-def accept_splits(tree: Any, rule: Any) -> None:
+def accept_splits(tree: Tree, rule: Rule) -> None:
     """Give every node the best of what the blocks of features found."""
     blocks = memory.n_blocks(tree)
     for k in range(memory.n_pairs(tree)):
@@ -167,7 +168,7 @@ def accept_splits(tree: Any, rule: Any) -> None:
 
 
 @inner
-def release_parents(tree: Any) -> None:
+def release_parents(tree: Tree) -> None:
     """Give back the histograms of parents that neither child has taken over."""
     for k in range(memory.n_pairs(tree)):
         large = pairs.large(tree, k)
@@ -179,7 +180,7 @@ def release_parents(tree: Any) -> None:
 
 
 @inner
-def schedule_partition(tree: Any, rule: Any, size: Any) -> Any:
+def schedule_partition(tree: Tree, rule: Rule, size: Any) -> Any:
     """Tasks that partition the rows of every node of the batch; large ones in blocks, which are only counted at first."""
     n_tasks = 0
     for place in range(size):
@@ -206,7 +207,7 @@ def schedule_partition(tree: Any, rule: Any, size: Any) -> Any:
 
 
 @inner
-def schedule_placing(tree: Any, rule: Any, size: Any, n_tasks: Any) -> Any:
+def schedule_placing(tree: Tree, rule: Rule, size: Any, n_tasks: int) -> Any:
     """Add up what the blocks counted, note which codes were met, and give every block of a large node its places."""
     met = memory.all_codes_met(tree)
     for place in range(size):
@@ -244,7 +245,7 @@ def schedule_placing(tree: Any, rule: Any, size: Any, n_tasks: Any) -> Any:
 
 
 @inner
-def make_children(tree: Any, rule: Any, place: Any) -> None:
+def make_children(tree: Tree, rule: Rule, place: Any) -> None:
     """Give a node whose rows are partitioned its two children, and note what its split has met."""
     node = memory.batch_node(tree, place)
     if memory.is_met(tree, place, rule.width - 1) == 0:

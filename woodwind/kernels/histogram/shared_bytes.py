@@ -12,6 +12,7 @@ import numpy as np
 
 from woodwind.kernels.histogram import memory
 from woodwind.kernels.runtime.jit import inner, kernel
+from woodwind.kernels.runtime.records import Ints, Tree
 
 U = np.uint64
 
@@ -31,7 +32,7 @@ def note_codes(by_row: Any, features: Any, begin: int, end: int, out: Any) -> No
 
 
 @kernel
-def write_shared(by_row: Any, features: Any, parts: Any, place: int, begin: int, end: int) -> None:
+def write_shared(by_row: Any, features: Any, parts: Any, place: Any, begin: int, end: int) -> None:
     """Write the byte that some features share into rows begin to end of by_row uint8[n, stride], at `place`.
 
     parts uint8[k, 256]: what each code of each of the features adds to the byte.
@@ -44,7 +45,7 @@ def write_shared(by_row: Any, features: Any, parts: Any, place: int, begin: int,
 
 
 @inner
-def spread(tree: Any, shared: Any, table: Any) -> None:
+def spread(tree: Tree, shared: Any, table: Ints) -> None:
     """Add the sums of shared bytes to the cells of the columns that share them."""
     sharers = memory.sharers(tree)
     codes = memory.sharer_codes(tree)

@@ -8,12 +8,13 @@ from typing import Any
 from woodwind.kernels.histogram import memory
 from woodwind.kernels.histogram.layout import WIDE2
 from woodwind.kernels.runtime.jit import inner
+from woodwind.kernels.runtime.records import Tree
 from woodwind.kernels.tree import nodes
 from woodwind.kernels.tree.layout import NOTHING
 
 
 @inner
-def free_all(tree: Any) -> None:
+def free_all(tree: Tree) -> None:
     """Every slot is free."""
     slots = len(memory.histograms(tree))
     wide = len(memory.wide_histograms(tree))
@@ -26,7 +27,7 @@ def free_all(tree: Any) -> None:
 
 
 @inner
-def release(tree: Any, slot: Any, layout: Any) -> None:
+def release(tree: Tree, slot: int, layout: int) -> None:
     """Give a slot back."""
     if slot >= 0:
         if layout == WIDE2:
@@ -38,7 +39,7 @@ def release(tree: Any, slot: Any, layout: Any) -> None:
 
 
 @inner
-def obtain(tree: Any, layout: Any) -> Any:
+def obtain(tree: Tree, layout: int) -> Any:
     """Take a slot. If none is free the least promising open node loses its own: its children will be summed one by one."""
     if layout == WIDE2 and memory.n_free_wide(tree) > 0:
         memory.set_n_free_wide(tree, memory.n_free_wide(tree) - 1)
@@ -58,7 +59,7 @@ def obtain(tree: Any, layout: Any) -> Any:
 
 
 @inner
-def forget_histogram(tree: Any, node: Any) -> None:
+def forget_histogram(tree: Tree, node: int) -> None:
     """Give back the slot of a node."""
     release(tree, memory.slot(tree, node), memory.layout(tree, node))
     memory.set_slot(tree, node, NOTHING)

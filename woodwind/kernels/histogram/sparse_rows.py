@@ -15,10 +15,11 @@ from typing import Any
 import numpy as np
 
 from woodwind.kernels.histogram import memory
-from woodwind.kernels.histogram.layout import UNROUNDED_HESSIAN
+from woodwind.kernels.histogram.layout import UNROUNDED_HESSIAN, Rule
 from woodwind.kernels.histogram.packed_row import added_value
 from woodwind.kernels.runtime.intrinsics import add_four, prefetch
 from woodwind.kernels.runtime.jit import inner, kernel
+from woodwind.kernels.runtime.records import Tree
 
 U = np.uint64
 FAR = 32  # rows between asking for the place of a row's list and using it
@@ -100,7 +101,7 @@ def sort_rows(rows: Any, order: Any, often: Any, out: Any) -> None:
 
 
 @inner
-def add_lists(at: Any, cells: Any, begin: Any, end: Any, rows: Any, layout: Any, unrounded: Any, table: Any) -> Any:
+def add_lists(at: Any, cells: Any, begin: Any, end: Any, rows: Any, layout: int, unrounded: Any, table: Any) -> Any:
     """Add the listed cells of rows[begin:end] to a table; returns the sum of all rows."""
     last = U(end - 1)
     total = np.int64(0)
@@ -122,7 +123,7 @@ def add_lists(at: Any, cells: Any, begin: Any, end: Any, rows: Any, layout: Any,
 
 
 @inner
-def accumulate_lists(tree: Any, rule: Any, begin: Any, end: Any, rows: Any, layout: Any, table: Any) -> None:
+def accumulate_lists(tree: Tree, rule: Rule, begin: Any, end: Any, rows: Any, layout: int, table: Any) -> None:
     """Add rows[begin:end] to a table of one word to a cell."""
     at = memory.entries_at(tree)
     unrounded = memory.unrounded(tree, layout == UNROUNDED_HESSIAN)
@@ -147,7 +148,7 @@ def count_listed(at: Any, cells: Any, begin: Any, end: Any, rows: Any, out: Any)
 
 
 @inner
-def count_lists(tree: Any, rule: Any, begin: Any, end: Any, rows: Any, out: Any) -> None:
+def count_lists(tree: Tree, rule: Rule, begin: Any, end: Any, rows: Any, out: Any) -> None:
     """Count rows[begin:end] per feature and code into out (n_cells)."""
     at = memory.entries_at(tree)
     if rule.n_cells <= SHORT_CELLS:
@@ -158,7 +159,7 @@ def count_lists(tree: Any, rule: Any, begin: Any, end: Any, rows: Any, out: Any)
 
 
 @inner
-def fill_commonest(tree: Any, rule: Any, total: Any, table: Any) -> None:
+def fill_commonest(tree: Tree, rule: Rule, total: Any, table: Any) -> None:
     """Give the commonest code of each column what the others have left of the total."""
     commonest = memory.commonest_cells(tree)
     starts = memory.starts(tree)
@@ -170,7 +171,7 @@ def fill_commonest(tree: Any, rule: Any, total: Any, table: Any) -> None:
 
 
 @inner
-def add_lane_lists(lists: Any, rule: Any, begin: Any, end: Any, rows: Any, stats: Any, table: Any, totals: Any) -> None:
+def add_lane_lists(lists: Any, rule: Rule, begin: Any, end: Any, rows: Any, stats: Any, table: Any, totals: Any) -> None:
     """As `add_lists`, for several outputs; lists = (at, cells)."""
     at, cells = lists
     last = U(end - 1)
@@ -196,7 +197,7 @@ def add_lane_lists(lists: Any, rule: Any, begin: Any, end: Any, rows: Any, stats
 
 
 @inner
-def accumulate_lane_lists(tree: Any, rule: Any, begin: Any, end: Any, rows: Any, stats: Any, table: Any, totals: Any) -> None:
+def accumulate_lane_lists(tree: Tree, rule: Rule, begin: Any, end: Any, rows: Any, stats: Any, table: Any, totals: Any) -> None:
     """As `accumulate_lists`, for several outputs: stats int32[n * lanes] flat, totals int32[lanes]."""
     at = memory.entries_at(tree)
     if rule.n_cells <= SHORT_CELLS:
@@ -207,7 +208,7 @@ def accumulate_lane_lists(tree: Any, rule: Any, begin: Any, end: Any, rows: Any,
 
 
 @inner
-def fill_commonest_lanes(tree: Any, rule: Any, totals: Any, table: Any) -> None:
+def fill_commonest_lanes(tree: Tree, rule: Rule, totals: Any, table: Any) -> None:
     """As `fill_commonest`, for several outputs."""
     commonest = memory.commonest_cells(tree)
     starts = memory.starts(tree)

@@ -21,7 +21,7 @@ BLOCK_ROWS = 2048  # of a pass: their weights and classes, 24 kB, are read again
 class Vote(NamedTuple):
     """A stump and what becomes of the weights of its rows."""
 
-    place: int  # of the feature's code in a word
+    place: Any  # of the feature's code in a word
     bin: int  # left when code <= bin
     missing_code: int
     missing_left: int  # 1: missing values go left

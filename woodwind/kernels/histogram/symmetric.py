@@ -11,7 +11,7 @@ import numpy as np
 from woodwind.kernels.histogram import memory, tasks
 from woodwind.kernels.histogram.find_splits import draw_features
 from woodwind.kernels.histogram.frontier import open_node
-from woodwind.kernels.histogram.layout import PACKED2, PACKED3, WIDE2
+from woodwind.kernels.histogram.layout import PACKED2, PACKED3, WIDE2, Rule
 from woodwind.kernels.histogram.scan import (
     B_CODE,
     B_PLACE,
@@ -27,6 +27,7 @@ from woodwind.kernels.histogram.scan import (
 )
 from woodwind.kernels.histogram.slots import forget_histogram
 from woodwind.kernels.runtime.jit import inner
+from woodwind.kernels.runtime.records import Ints, Tree
 from woodwind.kernels.tree import category_sets, counters, found, nodes
 from woodwind.kernels.tree import memory as common
 from woodwind.kernels.tree.layout import LEFT, RIGHT
@@ -37,22 +38,20 @@ S_MISSING_LEFT = 3  # ... and to the left
 
 
 @inner
-def level_of(tree: Any) -> Any:
+def level_of(tree: Tree) -> Any:
     """Depth of the newest node: that of the level whose split is looked for."""
     return nodes.depth(tree, counters.n_nodes(tree) - 1)
 
 
 @inner
-def cell_of(tree: Any, feature: Any, code: Any) -> Any:
+def cell_of(tree: Tree, feature: int, code: Any) -> Any:
     """Where a code of a feature is summed."""
     return min(memory.start(tree, feature) + code, memory.start(tree, feature + 1) - 1)
 
 
 @inner
-def cell_sums(tree: Any, rule: Any, node: Any, cell: Any) -> Any:
-    """Gradient and hessian of one cell of a node's histogram."""
-    layout = memory.layout(tree, node)
-    table = memory.histogram_in(tree, layout == WIDE2, memory.slot(tree, node))
+def cell_sums(rule: Rule, table: Ints, layout: int, cell: Any) -> Any:
+    """Gradient and hessian of one cell of a histogram."""
     value = table[cell]
     gradient_unit, hessian_unit = field_units(rule, layout)
     if layout == PACKED3:
@@ -72,7 +71,7 @@ def score(G: Any, H: Any, l1: Any, l2: Any) -> Any:
 
 
 @inner
-def shared_order(tree: Any, rule: Any, feature: Any, level: Any, thread: Any) -> Any:
+def shared_order(tree: Tree, rule: Rule, feature: int, level: Any, thread: int) -> Any:
     """Codes of a feature in the order in which they may be cut, the same for every node of the level; how many."""
     n_bins = memory.n_bins(tree, feature)
     for b in range(n_bins):
@@ -86,8 +85,10 @@ def shared_order(tree: Any, rule: Any, feature: Any, level: Any, thread: Any) ->
         h = 0.0
         for node in range(counters.n_nodes(tree)):
             if nodes.depth(tree, node) == level:
+                layout = memory.layout(tree, node)
+                table = memory.histogram_in(tree, layout == WIDE2, memory.slot(tree, node))
                 code = memory.bins_cell(tree, BIN_ROWS * thread + B_CODE, b)
-                one_g, one_h = cell_sums(tree, rule, node, cell_of(tree, feature, code))
+                one_g, one_h = cell_sums(rule, table, layout, cell_of(tree, feature, code))
                 g += one_g
                 h += one_h
         memory.set_curves_cell(tree, CURVE_ROWS * thread + S_KEY, b, g / (h + rule.category_smooth))
@@ -100,13 +101,15 @@ def shared_order(tree: Any, rule: Any, feature: Any, level: Any, thread: Any) ->
 
 
 @inner
-def add_gains(tree: Any, rule: Any, feature: Any, node: Any, size: Any, l2: Any, thread: Any) -> None:
+def add_gains(tree: Tree, rule: Rule, feature: int, node: int, size: Any, l2: Any, thread: int) -> None:
     """Add the gains of one node to those of the level."""
     curves = memory.all_curves(tree)[CURVE_ROWS * thread : CURVE_ROWS * thread + CURVE_ROWS]
+    layout = memory.layout(tree, node)
+    table = memory.histogram_in(tree, layout == WIDE2, memory.slot(tree, node))
     g = 0.0
     h = 0.0
     for b in range(size):
-        one_g, one_h = cell_sums(tree, rule, node, cell_of(tree, feature, memory.bins_cell(tree, BIN_ROWS * thread + B_CODE, b)))
+        one_g, one_h = cell_sums(rule, table, layout, cell_of(tree, feature, memory.bins_cell(tree, BIN_ROWS * thread + B_CODE, b)))
         g += one_g
         h += one_h
         curves[S_GRADIENT, b] = g
@@ -114,7 +117,7 @@ def add_gains(tree: Any, rule: Any, feature: Any, node: Any, size: Any, l2: Any,
     lost_g = 0.0
     lost_h = 0.0
     if not common.is_category_of(tree, feature):
-        lost_g, lost_h = cell_sums(tree, rule, node, cell_of(tree, feature, rule.width - 1))
+        lost_g, lost_h = cell_sums(rule, table, layout, cell_of(tree, feature, rule.width - 1))
     g += lost_g
     h += lost_h
     own = score(g, h, rule.l1, rule.l2)
@@ -128,7 +131,7 @@ def add_gains(tree: Any, rule: Any, feature: Any, node: Any, size: Any, l2: Any,
 
 
 @inner
-def do_find_shared(tree: Any, rule: Any, task: Any, thread: Any) -> None:
+def do_find_shared(tree: Tree, rule: Rule, task: int, thread: int) -> None:
     """FIND_SHARED: best split of the level among some features; written to row `task` of the findings."""
     n_nodes = counters.n_nodes(tree)
     level = level_of(tree)
@@ -164,7 +167,7 @@ def do_find_shared(tree: Any, rule: Any, task: Any, thread: Any) -> None:
 
 
 @inner
-def write_set(tree: Any, rule: Any, count: Any, thread: Any, task: Any) -> None:
+def write_set(tree: Tree, rule: Rule, count: Any, thread: int, task: int) -> None:
     """Set the bits of the first count + 1 codes of the order; note on which side missing values are."""
     for word in range(4):
         common.put_found_set_word(tree, task, word, 0)
@@ -179,7 +182,7 @@ def write_set(tree: Any, rule: Any, count: Any, thread: Any, task: Any) -> None:
 
 
 @inner
-def accept_shared(tree: Any, rule: Any, n_tasks: Any) -> None:
+def accept_shared(tree: Tree, rule: Rule, n_tasks: int) -> None:
     """Give every node of the level the split that was found for all of them, if its gain is enough."""
     best = 0
     for t in range(1, n_tasks):

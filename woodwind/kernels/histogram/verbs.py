@@ -10,27 +10,28 @@ import numpy as np
 from woodwind.kernels.histogram import memory, pairs, tasks
 from woodwind.kernels.histogram.build_histograms import accumulate, count_rows, fill_in_order, subtract
 from woodwind.kernels.histogram.find_splits import draw_features, left_categories, scan_feature
-from woodwind.kernels.histogram.layout import WIDE2
+from woodwind.kernels.histogram.layout import WIDE2, Rule
 from woodwind.kernels.histogram.packed_row import whole_gradient, whole_hessian
 from woodwind.kernels.histogram.partition_rows import AHEAD, count_left, place_rows, split_rows
 from woodwind.kernels.histogram.scan import NO_SPLIT
 from woodwind.kernels.histogram.scan_float32 import least_fields
 from woodwind.kernels.runtime.intrinsics import prefetch_far
 from woodwind.kernels.runtime.jit import inner
+from woodwind.kernels.runtime.records import Ints, Tree
 from woodwind.kernels.tree import constraints, found, nodes
 from woodwind.kernels.tree import memory as common
 from woodwind.kernels.tree.layout import NOTHING, SYMMETRIC
 
 
 @inner
-def can_split(tree: Any, rule: Any, node: Any) -> Any:
+def can_split(tree: Tree, rule: Rule, node: int) -> Any:
     """Whether a node is large and shallow enough to be split at all."""
     enough = rule.order == SYMMETRIC or nodes.n_rows(tree, node) >= 2.0 * rule.min_rows
     return nodes.depth(tree, node) < rule.max_depth and enough
 
 
 @inner
-def do_partition(tree: Any, rule: Any, task: Any, placing: Any) -> None:
+def do_partition(tree: Tree, rule: Rule, task: int, placing: Any) -> None:
     """PARTITION: partition the rows of a small node, or count those of one block of a large one. PLACE: bring those to their places."""
     node = memory.batch_node(tree, tasks.what(tree, task))
     begin = tasks.begin(tree, task)
@@ -55,7 +56,7 @@ def do_partition(tree: Any, rule: Any, task: Any, placing: Any) -> None:
 
 
 @inner
-def do_build(tree: Any, rule: Any, task: Any, thread: Any) -> None:
+def do_build(tree: Tree, rule: Rule, task: int, thread: int) -> None:
     """BUILD: the histogram of a node, or of a part of its rows."""
     node = tasks.what(tree, task)
     begin = tasks.begin(tree, task)
@@ -72,7 +73,7 @@ def do_build(tree: Any, rule: Any, task: Any, thread: Any) -> None:
 
 
 @inner
-def complete(tree: Any, rule: Any, pair: Any, first: Any, past: Any) -> None:
+def complete(tree: Tree, rule: Rule, pair: int, first: int, past: int) -> None:
     """Add up the parts of the smaller node's histogram and find the larger one's by difference, for features first to past."""
     small = pairs.small(tree, pair)
     large = pairs.large(tree, pair)
@@ -98,7 +99,7 @@ def complete(tree: Any, rule: Any, pair: Any, first: Any, past: Any) -> None:
 
 
 @inner
-def find_split(tree: Any, rule: Any, node: Any, first: Any, past: Any, counts: Any, thread: Any, out: Any) -> None:
+def find_split(tree: Tree, rule: Rule, node: int, first: Any, past: int, counts: Ints, thread: int, out: Any) -> None:
     """Best split of a node among features first to past; written to row `out` of the findings."""
     layout = memory.layout(tree, node)
     table = memory.histogram_in(tree, layout == WIDE2, memory.slot(tree, node))
@@ -127,7 +128,7 @@ def find_split(tree: Any, rule: Any, node: Any, first: Any, past: Any, counts: A
 
 
 @inner
-def do_find(tree: Any, rule: Any, task: Any, thread: Any, counting: Any) -> None:
+def do_find(tree: Tree, rule: Rule, task: int, thread: int, counting: Any) -> None:
     """FIND: complete the histograms of a pair for some features and find their best splits.
 
     RECOUNT: find the split of one node again with its rows counted, because the one found without counts leaves too few on one side.
@@ -157,7 +158,7 @@ def do_find(tree: Any, rule: Any, task: Any, thread: Any, counting: Any) -> None
 
 
 @inner
-def collect(tree: Any, rule: Any, rows: Any, names: Any, stats: Any, task: Any) -> None:
+def collect(tree: Tree, rule: Rule, rows: Any, names: Any, stats: Any, task: int) -> None:
     """Note the leaf of the rows of a task, bring their numbers to the first buffer if they are kept, and sum the statistics unrounded.
 
     `stats` is None where no row comes twice: what rows have lost of their statistics then makes room for their leaves.
@@ -194,7 +195,7 @@ def collect(tree: Any, rule: Any, rows: Any, names: Any, stats: Any, task: Any) 
 
 
 @inner
-def do_collect(tree: Any, rule: Any, task: Any) -> None:
+def do_collect(tree: Tree, rule: Rule, task: int) -> None:
     """COLLECT: the rows of a leaf, or of a part of it, by the numbers that callers know them by."""
     rows = memory.rows_of_buffer(tree, memory.buffer(tree, tasks.what(tree, task)), rule.capacity)
     if rule.sparse:

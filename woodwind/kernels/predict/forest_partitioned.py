@@ -29,7 +29,7 @@ class Block(NamedTuple):
     here: Any  # int32[B]: rows of the block, group after group
     spare: Any  # int32[B]
     waiting: Any  # uint64[B, 3]: node of each group that waits, and where its rows begin and end
-    lanes: Any  # of a group that walks on, each for FEW rows: see `grove_walk.advance`
+    lanes: Any  # of a group that walks on, each for FEW rows: see `forest_walk.advance`
     offsets: Any
     bases: Any
     moving: Any
@@ -166,8 +166,8 @@ def sift(tree: Any, block: Any, given: Any) -> Any:
 
 
 @kernel
-def sift_grove(x: Any, shape: Any, rows: Any, trees: Any, walk: Any, leaves: Any, out: Any) -> int:
-    """As `predict_grove`, for many rows and several trees."""
+def predict_partitioned(x: Any, shape: Any, rows: Any, trees: Any, walk: Any, leaves: Any, out: Any) -> int:
+    """As `predict_compact_forest`, for many rows and several trees."""
     n, width = U(shape[0]), U(shape[1])
     most = min(n, U(BLOCK))
     block = Block(

@@ -81,7 +81,7 @@ def shares_below(ends: Any, walk: Any, targets: Any, own: Any, unseen: Any, begi
 
 @kernel
 def quantiles_of_rows(ends: Any, walk: Any, targets: Any, wanted: Any, begin: int, end: int, out: Any) -> None:
-    """Quantiles of rows begin..end: out float64[n, Q], for wanted float64[Q] ascending; ends int32[n, T] from `ends_grove`.
+    """Quantiles of rows begin..end: out float64[n, Q], for wanted float64[Q] ascending; ends int32[n, T] from `find_leaves`.
 
     A tree gives every target of the leaf its share of the weight there. A quantile is the least target up to which, itself included,
     the share is at least as large.

@@ -1,4 +1,4 @@
-"""Rows to the leaves of a forest, and leaves to predictions. The form of the trees is in `grove_emit.py`.
+"""Rows to the leaves of a forest, and leaves to predictions. The form of the trees is in `forest/emit.py`.
 
 A walk is a chain of loads that each wait for the one before, so many lanes walk side by side: one tree for many rows, or, where rows are
 few, many trees for one row. Each row adds its trees in order, so that the bits depend on neither the threads nor the other rows.
@@ -40,7 +40,7 @@ ENDED = np.uint32(3 << 30)
 NUMBER = np.uint32((1 << 30) - 1)
 
 
-class GroveWalk(NamedTuple):
+class CompactWalk(NamedTuple):
     """A forest as the kernels see it."""
 
     nodes: Any  # uint64[2 I]
@@ -48,7 +48,7 @@ class GroveWalk(NamedTuple):
     roots: Any  # int64[T + 1, 2]: first inner node and first leaf of each tree
 
 
-class GroveLeaves(NamedTuple):
+class CompactLeaves(NamedTuple):
     """What leaves say, and inner nodes where a walk stopped."""
 
     leaf: Any  # int32[L]: the class of all rows, or -1 - row of `mixed`; empty for numbers
@@ -158,7 +158,7 @@ def add_lane(state: Any, base: Any, first_leaf: Any, leaves: Any, row: Any, out:
 
 
 @kernel
-def predict_grove(x: Any, shape: Any, rows: Any, trees: Any, walk: Any, leaves: Any, out: Any) -> int:
+def predict_compact_forest(x: Any, shape: Any, rows: Any, trees: Any, walk: Any, leaves: Any, out: Any) -> int:
     """Add what the trees say about rows of x float[n * F], shape = (n, F), to out float64[n, K or 1]; gives how often it is not known.
 
     rows int32: row i is row rows[i] of x and of out; None for all rows. trees = (first, behind the last).
@@ -195,7 +195,7 @@ def predict_grove(x: Any, shape: Any, rows: Any, trees: Any, walk: Any, leaves: 
 
 
 @kernel
-def ends_grove(x: Any, shape: Any, rows: Any, trees: Any, walk: Any, out: Any) -> None:
+def find_leaves(x: Any, shape: Any, rows: Any, trees: Any, walk: Any, out: Any) -> None:
     """Where rows end in trees: out int32[n, trees]: a leaf of its tree, or -1 - the inner node where the walk stopped."""
     lanes, offsets, bases = np.empty(LANES, np.uint32), np.empty(LANES, np.uint64), np.empty(LANES, np.uint64)
     moving = np.empty(LANES, np.uint64)

@@ -226,7 +226,7 @@ def walk_on(places: Any, n: Any, first_end: Any, first_row: Any, ends: Any, tabl
 
 
 @kernel
-def sweep_rows(x: Any, n_features: int, n_rows: int, trees: Any, tools: Any, out: Any, out_leaf: Any) -> None:
+def predict_by_questions(x: Any, n_features: int, n_rows: int, trees: Any, tools: Any, out: Any, out_leaf: Any) -> None:
     """Send all rows of x float[n_rows * n_features] through trees[0]..trees[1]: the result of `walk_rows`, bit for bit.
 
     tools (walk, encoder, program, columns): the last says how many columns of codes a block has, answers of tables included.

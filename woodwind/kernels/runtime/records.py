@@ -30,7 +30,10 @@ from numpy.typing import NDArray
 FIELDS = 3  # address, rows, columns
 
 Tree = NDArray[np.int64]  # what kernels are given
-Array = Any  # NDArray of the declared type; mypy would not let loops count in unsigned integers
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+Bytes = NDArray[np.uint8]
+Words = NDArray[np.uint64]
 Getter = Callable[[Any], Any]
 ItemGetter = Callable[[Any, Any], Any]
 ItemSetter = Callable[[Any, Any, Any], Any]

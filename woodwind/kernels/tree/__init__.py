@@ -1,10 +1,10 @@
 """What the three engines that grow trees share.
 
-    memory          the arrays that every engine has;   layout   switches;   counters   how many there are of what
-    nodes           the nodes, and how children come to be
-    queue           which node next
-    candidates      which features a node may be split by
-    constraints     monotonic and interaction constraints
-    category_sets   sets of categories
-    found           the best split that was found so far
+memory          the arrays that every engine has;   layout   switches;   counters   how many there are of what
+nodes           the nodes, and how children come to be
+queue           which node next
+candidates      which features a node may be split by
+constraints     monotonic and interaction constraints
+category_sets   sets of categories
+found           the best split that was found so far
 """

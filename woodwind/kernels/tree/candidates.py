@@ -4,11 +4,12 @@ from typing import Any
 
 from woodwind.kernels.runtime.jit import inner
 from woodwind.kernels.runtime.keys import FIRST_LEVEL, hashed, keep_some
+from woodwind.kernels.runtime.records import Tree
 from woodwind.kernels.tree import constraints, nodes
 
 
 @inner
-def keep_candidates(tree: Any, rule: Any, node: Any, out: Any, count: Any, features: Any) -> Any:
+def keep_candidates(tree: Tree, rule: Any, node: int, out: Any, count: Any, features: Any) -> Any:
     """Bring those of out[:count] that the node may be split by to the front; returns how many there are.
 
     They are features, or places in the list `features` if that is not None.

@@ -8,13 +8,14 @@ from typing import Any
 import numpy as np
 
 from woodwind.kernels.runtime.jit import inlined, inner
+from woodwind.kernels.runtime.records import Tree
 from woodwind.kernels.tree import counters, memory
 
 WORDS = 4  # of 64 bits, on each side
 
 
 @inner
-def new_set(tree: Any) -> Any:
+def new_set(tree: Tree) -> Any:
     """Room for one more set; returns its row."""
     row = counters.n_sets(tree)
     counters.set_n_sets(tree, row + 1)
@@ -22,20 +23,20 @@ def new_set(tree: Any) -> Any:
 
 
 @inlined
-def is_left(tree: Any, row: Any, code: Any) -> Any:
+def is_left(tree: Tree, row: Any, code: Any) -> Any:
     """1 if a category goes left, 0 if not."""
     return (memory.set_word(tree, row, code >> 6) >> np.uint64(code & 63)) & np.uint64(1)
 
 
 @inlined
-def put_right(tree: Any, row: Any, code: Any) -> None:
+def put_right(tree: Tree, row: Any, code: Any) -> None:
     """Note that a category goes right."""
     word = WORDS + (code >> 6)
     memory.put_set_word(tree, row, word, memory.set_word(tree, row, word) | (np.uint64(1) << np.uint64(code & 63)))
 
 
 @inner
-def take_found(tree: Any, row: Any, which: Any) -> None:
+def take_found(tree: Tree, row: Any, which: int) -> None:
     """Write the set that was found, of categories that go left, to a row."""
     for word in range(WORDS):
         memory.put_set_word(tree, row, word, memory.found_set_word(tree, which, word))

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from woodwind.kernels.runtime.jit import inner
+from woodwind.kernels.runtime.records import Tree
 from woodwind.kernels.tree import memory, nodes
 
 VALUES = nodes.VALUES.going_on()
@@ -16,7 +17,7 @@ right_value, set_right_value = VALUES.column("right_value")
 
 
 @inner
-def free_root(tree: Any) -> None:
+def free_root(tree: Tree) -> None:
     """A root may have any value, and be split by any feature."""
     set_low(tree, 0, -np.inf)
     set_high(tree, 0, np.inf)
@@ -25,7 +26,7 @@ def free_root(tree: Any) -> None:
 
 
 @inner
-def hand_down(tree: Any, node: Any) -> None:
+def hand_down(tree: Tree, node: int) -> None:
     """Give the children of a node its bounds and its interaction groups, as far as its split leaves them."""
     left = nodes.child(tree, node)
     feature = nodes.feature(tree, node)
@@ -44,7 +45,7 @@ def hand_down(tree: Any, node: Any) -> None:
 
 
 @inner
-def may_use(tree: Any, node: Any, feature: Any) -> Any:
+def may_use(tree: Tree, node: int, feature: int) -> Any:
     """Whether interaction constraints leave a feature to a node."""
     together = np.uint64(0)
     for g in range(memory.node_groups(tree).shape[1]):

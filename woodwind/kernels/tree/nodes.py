@@ -4,6 +4,7 @@ from typing import Any
 
 from woodwind.kernels.runtime.jit import inlined
 from woodwind.kernels.runtime.keys import hashed
+from woodwind.kernels.runtime.records import Tree
 from woodwind.kernels.tree import counters, memory
 from woodwind.kernels.tree.layout import NOTHING, STOP
 
@@ -28,13 +29,13 @@ values = VALUES.row
 
 
 @inlined
-def n_rows(tree: Any, node: Any) -> Any:
+def n_rows(tree: Tree, node: int) -> Any:
     """Rows of a node."""
     return end(tree, node) - begin(tree, node)
 
 
 @inlined
-def add_node(tree: Any, node_depth: Any, first: Any, past: Any, node_key: Any) -> Any:
+def add_node(tree: Tree, node_depth: Any, first: int, past: Any, node_key: Any) -> Any:
     """A node without split or children, with the rows first to past; returns it."""
     node = counters.n_nodes(tree)
     counters.set_n_nodes(tree, node + 1)
@@ -51,7 +52,7 @@ def add_node(tree: Any, node_depth: Any, first: Any, past: Any, node_key: Any) -
 
 
 @inlined
-def add_children(tree: Any, node: Any, middle: Any) -> Any:
+def add_children(tree: Tree, node: int, middle: Any) -> Any:
     """Two children that part the rows of a node at `middle`; returns the left one."""
     below = depth(tree, node) + 1
     left = add_node(tree, below, begin(tree, node), middle, hashed(key(tree, node), 0))

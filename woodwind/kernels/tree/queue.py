@@ -3,11 +3,12 @@
 from typing import Any
 
 from woodwind.kernels.runtime.jit import inner
+from woodwind.kernels.runtime.records import Tree
 from woodwind.kernels.tree import counters, memory, nodes
 
 
 @inner
-def comes_before(tree: Any, a: Any, b: Any) -> Any:
+def comes_before(tree: Tree, a: Any, b: Any) -> Any:
     """Whether node a is taken before node b."""
     of_a = nodes.priority(tree, a)
     of_b = nodes.priority(tree, b)
@@ -15,7 +16,7 @@ def comes_before(tree: Any, a: Any, b: Any) -> Any:
 
 
 @inner
-def sift_up(tree: Any, place: Any, node: Any) -> None:
+def sift_up(tree: Tree, place: Any, node: int) -> None:
     """Put a node at its place between `place`, which is free, and the first."""
     while place > 0:
         above = (place - 1) // 2
@@ -27,13 +28,13 @@ def sift_up(tree: Any, place: Any, node: Any) -> None:
 
 
 @inner
-def first(tree: Any) -> Any:
+def first(tree: Tree) -> Any:
     """The node whose turn it is: it goes on waiting."""
     return memory.waiting(tree, 0)
 
 
 @inner
-def push(tree: Any, node: Any) -> None:
+def push(tree: Tree, node: int) -> None:
     """Let a node wait for its turn."""
     size = counters.n_waiting(tree)
     counters.set_n_waiting(tree, size + 1)
@@ -41,7 +42,7 @@ def push(tree: Any, node: Any) -> None:
 
 
 @inner
-def pop(tree: Any) -> Any:
+def pop(tree: Tree) -> Any:
     """The node whose turn it is: it no longer waits."""
     taken = memory.waiting(tree, 0)
     last = counters.n_waiting(tree) - 1
@@ -61,7 +62,7 @@ def pop(tree: Any) -> Any:
 
 
 @inner
-def rebuild(tree: Any) -> None:
+def rebuild(tree: Tree) -> None:
     """Put the queue in order again after priorities have changed."""
     for k in range(1, counters.n_waiting(tree)):
         sift_up(tree, k, memory.waiting(tree, k))
