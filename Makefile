@@ -13,7 +13,7 @@ PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
 comma := ,
 
 SHELL := /bin/sh
-.PHONY: help demo test test-plain test-checked check compare bench clean
+.PHONY: help demo test test-plain test-checked check compare bench figures clean
 
 help:
 	@echo "make demo      a minute with a real table: an ensemble, its leaderboard, its report, predictions and why"
@@ -21,6 +21,7 @@ help:
 	@echo "make check     ruff, mypy, import-linter, the house rules, kernels with bounds checks"
 	@echo "make compare   agreement with other libraries (installs them)"
 	@echo "make bench     speed against other libraries (installs them)"
+	@echo "make figures   how much there is to read: files, lines, what a row crosses, names"
 	@echo "make clean     remove the environment and what the tools left"
 
 $(VENV)/made:
@@ -90,6 +91,9 @@ compare: $(BENCH)
 BENCHMARKS ?= $(shell grep -l '^if __name__ == "__main__"' benchmarks/*.py)
 bench: $(BENCH)
 	@set -e; for script in $(BENCHMARKS); do echo "== $$script"; $(BIN)/python $$script $(ARGS); done
+
+figures: $(STAMP)
+	@$(BIN)/python tools/figures.py
 
 clean:
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis build dist demo

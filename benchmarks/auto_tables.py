@@ -1,7 +1,7 @@
 """Is the ensemble that a given time buys better than every single model as it comes, on real tables?
 
 For each table three splits, those of defaults.py: the ensemble of `woodwind.fit` with --time seconds, and LightGBM, XGBoost, CatBoost,
-scikit-learn's histogram boosting, random forest and extra-trees at default settings learn the same rows and are judged on the same rows
+scikit-learn's histogram boosting, random forest and extra-trees at default settings learn the same rows and are scored on the same rows
 that none of them saw. Log loss for classes, RMSE for numbers.
 
 "Better" and "worse" are beyond chance: the difference of the losses, row by row, is more than two of its standard errors away from zero,
@@ -72,7 +72,7 @@ def forest(name: str, regression: bool, threads: int) -> Any:
 
 
 def fit_ensemble(table: tables.Table, train: Any, options: argparse.Namespace, seed: int) -> tuple[Any, dict[str, Any]]:
-    """`woodwind.fit` with what is known of the table, and what the job says of itself."""
+    """`woodwind.fit` with what is known of the table, and what the job predicts for itself."""
     import woodwind
 
     target = "target of the benchmark"
@@ -91,7 +91,7 @@ def fit_ensemble(table: tables.Table, train: Any, options: argparse.Namespace, s
 
 
 def ask_autogluon(table: tables.Table, train: Any, test: Any, options: argparse.Namespace) -> tuple[Any, dict[str, Any]]:
-    """What AutoGluon predicts for the rows held out, and what it says of itself."""
+    """What AutoGluon predicts for the rows held out, and what it predicts for itself."""
     target = "target of the benchmark"
     task = {"regression": "regression", "binary": "binary", "classes": "multiclass"}[table.task]
     with tempfile.TemporaryDirectory() as name:
@@ -108,11 +108,11 @@ def ask_autogluon(table: tables.Table, train: Any, test: Any, options: argparse.
         if done.returncode:
             raise RuntimeError(done.stderr.strip().splitlines()[-1] if done.stderr.strip() else f"exit {done.returncode}")
         found = json.loads((folder / "found.json").read_text())
-        said = np.load(folder / "prediction.npy")
+        predicted = np.load(folder / "prediction.npy")
     if task == "regression":
-        return said, found
+        return predicted, found
     prediction = np.zeros((len(test), int(table.y.max()) + 1))
-    prediction[:, [int(label) for label in found.pop("classes")]] = said
+    prediction[:, [int(label) for label in found.pop("classes")]] = predicted
     return prediction, found
 
 
@@ -173,7 +173,7 @@ def key(name: str, table: tables.Table, digest: str, seed: int, options: argpars
     return f"{table.name}/{digest}/{seed}/{name} {release}/{options.threads} threads{budget}"
 
 
-def place(where: str) -> Any:
+def position(where: str) -> Any:
     return LOSSES / f"{hashlib.sha256(where.encode()).hexdigest()[:16]}.npy"
 
 
@@ -184,7 +184,7 @@ def collect(table: tables.Table, names: list[str], store: dict[str, Any], option
     for seed in range(options.seeds):
         for name in names:
             where = key(name, table, digest, seed, options)
-            if where not in store or name in again or not place(where).exists():
+            if where not in store or name in again or not position(where).exists():
                 try:
                     with warnings.catch_warnings():
                         warnings.simplefilter("ignore")
@@ -193,11 +193,11 @@ def collect(table: tables.Table, names: list[str], store: dict[str, Any], option
                     print(f"  {table.name}, split {seed}: {name} failed: {type(error).__name__}: {str(error)[:200]}", flush=True)
                     continue
                 LOSSES.mkdir(parents=True, exist_ok=True)
-                np.save(place(where), losses.astype(np.float32))
+                np.save(position(where), losses.astype(np.float32))
                 store[where] = result
                 write_json(STORE, store)
                 print(f"  {table.name}, split {seed}: {name} {result['score']:.5g} in {result['wall']:.1f} s", flush=True)
-            found.setdefault(name, []).append({**store[where], "losses": np.load(place(where)).astype(np.float64)})
+            found.setdefault(name, []).append({**store[where], "losses": np.load(position(where)).astype(np.float64)})
     return found
 
 
@@ -229,7 +229,7 @@ def show(all_found: dict[str, dict[str, list[dict[str, Any]]]], about: dict[str,
             cells.append(f"{short(means[name], 4)} ± {short(spread, 2)}{'*' if means[name] == best else ''}")
         size, kind = f"{len(about[table].y):,} x {about[table].X.shape[1]}", "RMSE" if about[table].task == "regression" else "log loss"
         rows.append([table, size, kind, *cells])
-    report.say("## Scores on rows that nobody learnt\n\nMean ± standard deviation over the splits; * is the best; smaller is better.\n")
+    report.say("## Scores on rows that nobody learned\n\nMean ± standard deviation over the splits; * is the best; smaller is better.\n")
     report.table(["table", "size", "score", *names], rows)
 
 
@@ -260,9 +260,9 @@ def conclude(all_found: dict[str, dict[str, list[dict[str, Any]]]], names: list[
     for name in order:
         behind = geometric([max(means[t][name], 1e-6) / max(min(means[t].values()), 1e-6) for t in full]) - 1
         taken = float(np.mean([one["wall"] for t in full for one in all_found[t][name]]))
-        place_of = np.array([places[t][name] for t in full])
-        places_of = [f"{place_of.mean():.2f}", f"{place_of.std():.2f}", int((place_of == 1).sum())]
-        rows.append([name, *places_of, f"{behind * 100:.2f} %", f"{taken:.1f} s"])
+        position_of = np.array([places[t][name] for t in full])
+        positions_of = [f"{position_of.mean():.2f}", f"{position_of.std():.2f}", int((position_of == 1).sum())]
+        rows.append([name, *positions_of, f"{behind * 100:.2f} %", f"{taken:.1f} s"])
     report.table(["contestant", "mean rank", "spread", "first", "behind the best", "mean time"], rows)
     report.figures |= {"scores": means, "mean_rank": {n: float(np.mean([places[t][n] for t in full])) for n in names}}
     if "woodwind" in names and len(names) > 1:

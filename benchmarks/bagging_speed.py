@@ -126,12 +126,12 @@ def main() -> None:
     if {"woodwind", "scikit-learn"} <= times.keys():
         report.goal("fit, times as fast as scikit-learn", times["scikit-learn"].best / times["woodwind"].best, 3.0)
         bag = maker("woodwind", members, options.threads).set_params(oob_score=True).fit(X, y)
-        # A row is judged by the members that have not seen it: a bag of 0.368 as many.
+        # A row is scored by the members that have not seen it: a bag of 0.368 as many.
         voters = round(members * (1 - 1 / n) ** n)
-        fewer = next(said for number, said in enumerate(bag.staged_predict(new), 1) if number == voters)
+        fewer = next(predictions for number, predictions in enumerate(bag.staged_predict(new), 1) if number == voters)
         inside, outside = 1.0 - bag.oob_score_, float((fewer != truth).mean())
         noise = (inside * (1 - inside) / n + outside * (1 - outside) / n) ** 0.5
-        report.say(f"Out-of-bag error {inside:.4f}; on new rows {outside:.4f} with {voters} members: so many judge a row out of bag.\n")
+        report.say(f"Out-of-bag error {inside:.4f}; on new rows {outside:.4f} with {voters} members: so many score a row out of bag.\n")
         report.goal("out-of-bag error off by, in standard errors", abs(inside - outside) / noise, 2.0, "", at_most=True)
     report.save()
 

@@ -40,14 +40,14 @@ def events(output: str) -> list[dict[str, Any]]:
 def write_table(path: Path, X: Any, y: Any) -> Path:
     """A table with the target `y`, as CSV or Parquet by the name of the file."""
     if isinstance(X, np.ndarray):
-        columns = {f"x{place}": np.ascontiguousarray(X[:, place]) for place in range(X.shape[1])}
+        columns = {f"x{position}": np.ascontiguousarray(X[:, position]) for position in range(X.shape[1])}
     else:
         columns = {name: pa.array(X[name], from_pandas=True) for name in X.columns}
     table = pa.table({**columns, "y": y})
     if path.suffix == ".csv":
-        for place, field in enumerate(table.schema):
+        for position, field in enumerate(table.schema):
             if pa.types.is_dictionary(field.type):
-                table = table.set_column(place, field.name, table.column(place).cast(pa.string()))
+                table = table.set_column(position, field.name, table.column(position).cast(pa.string()))
         pyarrow.csv.write_csv(table, path)
     else:
         pyarrow.parquet.write_table(table, path)

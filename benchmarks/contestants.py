@@ -1,7 +1,7 @@
 """The libraries, each told the same thing in its own words.
 
 A contestant prepares the table as it likes it best (untimed), fits from that (timed: binning and data structures included),
-and predicts. XGBoost and LightGBM are called through their native functions, which are quicker than their scikit-learn skins.
+and predicts. XGBoost and LightGBM are called through their native functions, which are quicker than their scikit-learn base classes.
 Libraries are imported on first use, so that a missing one only drops out and a memory or start-up figure is of one library alone.
 
 What cannot be made the same:

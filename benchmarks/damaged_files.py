@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import argparse
 import re
+import sys
 import tempfile
 import time
 import warnings
@@ -46,12 +47,13 @@ def main() -> None:
     warnings.simplefilter("ignore")
     import pandas as pd
 
-    from woodwind.testing.forged_files import BAD, batch, keep
-    from woodwind.testing.model_graph import Graph
-    from woodwind.testing.stored_models import stored_models
+    sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))  # the slow twins
+    from reference.forged_files import BAD, batch, keep
+    from reference.model_graph import Graph
+    from reference.stored_models import stored_models
 
-    with tempfile.TemporaryDirectory() as place:
-        folder = Path(place)
+    with tempfile.TemporaryDirectory() as position:
+        folder = Path(position)
         kinds: set[str] = set()
         names = []
         for name, (model, rows) in stored_models(pd.DataFrame, lambda name: options.models in name).items():
@@ -87,7 +89,7 @@ def main() -> None:
         f"hold {len(kinds)} kinds of things between them.\n"
     )
     report.table(["model", "bytes", "files", *ENDS, "bad"], rows)
-    report.say("Forged files that answer are sound models with something else in them: a threshold, a value, a label. What was changed:\n")
+    report.say("Forged files that answer are valid models with something else in them: a threshold, a value, a label. What was changed:\n")
     every = (*ENDS, *BAD)
     table = [[change, *(ways[change, end] for end in every)] for change in sorted({change for change, _ in ways})]
     report.table(["change", *every], table)

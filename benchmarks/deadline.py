@@ -69,7 +69,7 @@ def one_call(path: Path, asked: float, threads: int) -> dict[str, Any]:
         "code": process.returncode,
         "members": len(members),
         "ended": None if ended is None else ended["seconds"],
-        "said": err.strip().splitlines()[-1:] if process.returncode else [],
+        "predicted": err.strip().splitlines()[-1:] if process.returncode else [],
     }
 
 
@@ -104,7 +104,7 @@ def main() -> None:
                     name, f"{n:,}", seconds(asked), seconds(call["taken"]), f"{call['over']:+.1%}",
                     "-" if call["ended"] is None else seconds(call["ended"]), call["members"], call["code"],
                 ])  # fmt: skip
-                print("  ", *rows[-1], *call["said"], flush=True)
+                print("  ", *rows[-1], *call["predicted"], flush=True)
             path.unlink()
     report.table(["table", "rows", "asked for", "taken, whole process", "over-run", "end of the job", "members", "exit code"], rows)
     ordinary = [call for call in found if call["table"] in TABLES]

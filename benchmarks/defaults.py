@@ -112,8 +112,8 @@ def collect(table: tables.Table, names: list[str], store: dict[str, Any], option
     digest, found = table.digest(), dict[str, list[dict[str, float]]]()
     for number, split in enumerate(table.splits(options.splits)):
         for name in names:
-            place = key(name, table, digest, number, options.threads)
-            if name == "woodwind" or options.again or place not in store:
+            position = key(name, table, digest, number, options.threads)
+            if name == "woodwind" or options.again or position not in store:
                 try:
                     result = measure(name, table, split, options.threads)
                 except Exception as error:
@@ -121,12 +121,12 @@ def collect(table: tables.Table, names: list[str], store: dict[str, Any], option
                     continue
                 print(f"  {table.name}, split {number}: {name} {result['score']:.5g} in {result['cpu']:.2f} s of processor", flush=True)
                 if name != "woodwind":
-                    store[place] = result
+                    store[position] = result
                     if not options.quick:
                         RESULTS.mkdir(exist_ok=True)
                         write_json(STORE, store)
             else:
-                result = store[place]
+                result = store[position]
             found.setdefault(name, []).append(result)
     return found
 
@@ -135,7 +135,7 @@ def collect(table: tables.Table, names: list[str], store: dict[str, Any], option
 
 
 def ranks(values: dict[str, float]) -> dict[str, float]:
-    """1 is best; equal scores share the mean of their places."""
+    """1 is best; equal scores share the mean of their positions."""
     return {
         n: 1 + sum(v < value for v in values.values()) + 0.5 * (sum(v == value for v in values.values()) - 1) for n, value in values.items()
     }

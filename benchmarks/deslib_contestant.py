@@ -2,7 +2,7 @@
 
     python deslib_contestant.py FOLDER METHOD QUERIES BATCH ROUNDS THREADS
 
-FOLDER holds what dynamic_speed.py has written: rows, targets and what the members say. DESlib gathers (queries, neighbours, members) at
+FOLDER holds what dynamic_speed.py has written: rows, targets and what the members predict. DESlib gathers (queries, neighbours, members) at
 once: it is given the queries in batches, of a size that suits it, because memory would not do for all.
 """
 
@@ -19,7 +19,7 @@ from deslib.dcs import OLA
 from deslib.des import DESP, KNORAE, KNORAU, METADES, RRC
 
 METHODS = {"ola": OLA, "knora_e": KNORAE, "knora_u": KNORAU, "des_p": DESP, "meta_des": METADES, "des_rrc": RRC}
-FACTS = ("X_selection", "y_selection", "X_query", "y_query", "shares")
+FACTS = ("X_selection", "y_selection", "X_query", "y_query", "probabilities")
 
 
 class Recorded:
@@ -27,8 +27,8 @@ class Recorded:
 
     places = None
 
-    def __init__(self, shares):
-        self.shares, self.votes, self.classes_ = shares, shares.argmax(axis=1), np.arange(2)
+    def __init__(self, probabilities):
+        self.probabilities, self.votes, self.classes_ = probabilities, probabilities.argmax(axis=1), np.arange(2)
 
     def fit(self, X, y):  # DESlib asks whether there is one
         return self
@@ -39,7 +39,7 @@ class Recorded:
         return slice(first, first + len(X))
 
     def predict_proba(self, X):
-        return self.shares[self.part(X)]
+        return self.probabilities[self.part(X)]
 
     def predict(self, X):
         return self.votes[self.part(X)]
@@ -50,11 +50,11 @@ def main():
     folder, method, queries, batch, rounds, threads = sys.argv[1], sys.argv[2], *map(int, sys.argv[3:7])
     load = {name: np.load(Path(folder) / f"{name}.npy", mmap_mode="r") for name in FACTS}
     n_selection = len(load["y_selection"])
-    shares = np.array(load["shares"][:, : n_selection + queries], np.float64)
-    pool = [Recorded(part) for part in shares]
+    probabilities = np.array(load["probabilities"][:, : n_selection + queries], np.float64)
+    pool = [Recorded(part) for part in probabilities]
     X_query = np.array(load["X_query"][:queries])
     X_selection = np.array(load["X_selection"])
-    Recorded.places = {row.tobytes(): place for place, row in enumerate(np.concatenate([X_selection, X_query]))}
+    Recorded.places = {row.tobytes(): position for position, row in enumerate(np.concatenate([X_selection, X_query]))}
     began = time.perf_counter()
     model = METHODS[method](pool, random_state=0, n_jobs=threads).fit(X_selection, np.array(load["y_selection"]))
     fitted = time.perf_counter() - began

@@ -44,7 +44,7 @@ print(json.dumps((time.perf_counter() - began) / 2))
 
 
 def pool(n: int, m: int, n_classes: int) -> tuple[Any, Any]:
-    """Truth and votes of members that are right with different chances, and share some of their errors."""
+    """Truth and votes of members that are right with different probabilities, and share some of their errors."""
     rng = np.random.default_rng(0)
     truth = rng.integers(0, n_classes, n)
     votes = np.empty((n, m), np.int64)

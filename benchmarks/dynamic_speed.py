@@ -1,7 +1,7 @@
 """How long does dynamic selection take, against DESlib?
 
 100 members, 2,000 selection rows, 100,000 queries of 10 and of 20 columns, 7 neighbours. Members say what was recorded before the clock
-starts: what is timed is the search for neighbours, the judging, the choice and the vote. DESlib runs in an interpreter of its own, because
+starts: what is timed is the search for neighbours, the scoring, the choice and the vote. DESlib runs in an interpreter of its own, because
 it needs an older scikit-learn:
 
     python3.11 -m venv oracle && oracle/bin/pip install deslib==0.3.7 scikit-learn==1.5.2 "numpy<2"
@@ -45,12 +45,12 @@ class Recorded:
 
     places: ClassVar[dict[bytes, int]] = {}
 
-    def __init__(self, shares: Any) -> None:
-        self.shares, self.votes = shares, shares.argmax(axis=1)
+    def __init__(self, probabilities: Any) -> None:
+        self.probabilities, self.votes = probabilities, probabilities.argmax(axis=1)
         self.classes_ = np.arange(2)
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        return {"shares": self.shares}
+        return {"probabilities": self.probabilities}
 
     def fit(self, X: Any, y: Any) -> Recorded:
         return self
@@ -61,7 +61,7 @@ class Recorded:
         return slice(first, first + len(X))
 
     def predict_proba(self, X: Any) -> Any:
-        return self.shares[self.part(X)]
+        return self.probabilities[self.part(X)]
 
     def predict(self, X: Any) -> Any:
         return self.votes[self.part(X)]
@@ -79,7 +79,7 @@ class Recorded:
 
 
 def write(folder: Path, n_queries: int, columns: int) -> dict[str, Any]:
-    """Rows, and what shallow trees on small bootstraps say of them."""
+    """Rows, and what shallow trees on small bootstraps predict for them."""
     from sklearn.tree import DecisionTreeClassifier
 
     n = TRAIN + SELECTION + n_queries
@@ -88,12 +88,18 @@ def write(folder: Path, n_queries: int, columns: int) -> dict[str, Any]:
     train, selection, query = slice(0, TRAIN), slice(TRAIN, TRAIN + SELECTION), slice(TRAIN + SELECTION, n)
     X = (X - X[selection].mean(axis=0)) / X[selection].std(axis=0)
     rng = np.random.default_rng(0)
-    shares = np.empty((MEMBERS, n - TRAIN, 2), np.float32)
+    probabilities = np.empty((MEMBERS, n - TRAIN, 2), np.float32)
     for member in range(MEMBERS):
         rows = rng.integers(0, TRAIN, 500)
         tree = DecisionTreeClassifier(max_depth=6, max_features=6, random_state=member).fit(X[train][rows], y[train][rows])
-        shares[member] = (tree.predict_proba(X[TRAIN:]) + 0.01 * rng.dirichlet([1.0, 1.0], n - TRAIN)) / 1.01
-    facts = {"X_selection": X[selection], "y_selection": y[selection], "X_query": X[query], "y_query": y[query], "shares": shares}
+        probabilities[member] = (tree.predict_proba(X[TRAIN:]) + 0.01 * rng.dirichlet([1.0, 1.0], n - TRAIN)) / 1.01
+    facts = {
+        "X_selection": X[selection],
+        "y_selection": y[selection],
+        "X_query": X[query],
+        "y_query": y[query],
+        "probabilities": probabilities,
+    }
     for name, values in facts.items():
         np.save(folder / f"{name}.npy", values)
     return facts
@@ -117,10 +123,10 @@ def ours(facts: dict[str, Any], method: str, threads: int, rounds: int) -> tuple
     """Timing of Woodwind, and seconds of its fit."""
     from woodwind import DynamicSelectionClassifier
 
-    shares = facts["shares"].astype(np.float64)
-    pool = [(f"member{place}", Recorded(part)) for place, part in enumerate(shares)]
+    probabilities = facts["probabilities"].astype(np.float64)
+    pool = [(f"member{position}", Recorded(part)) for position, part in enumerate(probabilities)]
     model = DynamicSelectionClassifier(estimators=pool, method=method, prefit=True, n_jobs=threads, random_state=0)
-    Recorded.places = {row.tobytes(): place for place, row in enumerate(np.concatenate([facts["X_selection"], facts["X_query"]]))}
+    Recorded.places = {row.tobytes(): position for position, row in enumerate(np.concatenate([facts["X_selection"], facts["X_query"]]))}
 
     def fit() -> Any:
         return model.fit(facts["X_selection"], facts["y_selection"])
@@ -145,8 +151,8 @@ def told(method: str, mine: Any, theirs: dict[str, Any] | None, truth: Any) -> t
         return row + ["-"] * 5, figures
     figures["ratio"] = theirs["best"] / mine[0].best
     same = float(np.mean(mine[0].result[:asked] == theirs["labels"]))
-    said = [f"{figures['woodwind']['accuracy']:.4f}", f"{accuracy:.4f}", f"{same:.4f}"]
-    return [*row, f"{short(figures['ratio'])}x", *said, "all" if asked == len(truth) else f"{asked:,}"], figures
+    predicted = [f"{figures['woodwind']['accuracy']:.4f}", f"{accuracy:.4f}", f"{same:.4f}"]
+    return [*row, f"{short(figures['ratio'])}x", *predicted, "all" if asked == len(truth) else f"{asked:,}"], figures
 
 
 def main() -> None:

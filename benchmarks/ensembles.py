@@ -6,8 +6,8 @@
 
 Seven members of different kinds are trained on at most 6,000 rows, and put together by the public estimators: voting, weighted
 voting, stacking, pruning and dynamic selection. Each of these trains its members in the same folds: `Remembered` keeps what a member
-has learnt from the same rows and what it said of others, so that nothing is trained twice. The best single member is the one with the
-least loss out of fold, which a user would have taken; the best of the dynamic methods is named in hindsight, as the oracle is, who asks
+has been trained on the same rows and what it predicted for others, so that nothing is trained twice. The best single member is the one with
+the least loss out of fold, which a user would have taken; the best of the dynamic methods is named in hindsight, as the oracle is, who asks
 the best member for each row.
 """
 
@@ -37,7 +37,7 @@ KEPT = RESULTS / "ensembles-tables.json"
 
 
 def remembered() -> Any:
-    """Wrappers of estimators that keep what each has learnt from which rows, and what it said of which."""
+    """Wrappers of estimators that keep what each has been trained on which rows, and what it predicted for which."""
     from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 
     kept: dict[tuple[str, ...], Any] = {}
@@ -94,7 +94,7 @@ def members(task: str, threads: int) -> list[tuple[str, Any]]:
     from sklearn.pipeline import make_pipeline
 
     import woodwind as ww
-    from woodwind.estimators.matrix import TableToMatrix
+    from woodwind.estimators.base.matrix import TableToMatrix
 
     own: dict[str, Any] = {"n_jobs": threads, "random_state": 0}
     if task == "regression":
@@ -118,11 +118,11 @@ def members(task: str, threads: int) -> list[tuple[str, Any]]:
     ]
 
 
-def loss_of_rows(task: str, truth: Any, said: Any) -> Any:
+def loss_of_rows(task: str, truth: Any, predicted: Any) -> Any:
     """Log loss, or squared error, of each row."""
     if task == "regression":
-        return (truth - said) ** 2
-    return -np.log(np.maximum(said[np.arange(len(truth)), truth], LEAST))
+        return (truth - predicted) ** 2
+    return -np.log(np.maximum(predicted[np.arange(len(truth)), truth], LEAST))
 
 
 def ensembles(task: str, pool: list[tuple[str, Any]], cv: Any, threads: int) -> dict[str, Any]:
@@ -163,8 +163,8 @@ def of_split(table: real.Table, train: Any, test: Any, options: argparse.Namespa
     splitter = (KFold if task == "regression" else StratifiedKFold)(5, shuffle=True, random_state=0)
     folds = list(splitter.split(X, y))
     losses: dict[str, Any] = {}
-    said = ww.out_of_fold_predictions(pool, X, y, cv=folds, n_jobs=options.threads)
-    inside = np.array([loss_of_rows(task, y, said[:, m]).mean() for m in range(len(pool))])
+    predicted = ww.out_of_fold_predictions(pool, X, y, cv=folds, n_jobs=options.threads)
+    inside = np.array([loss_of_rows(task, y, predicted[:, m]).mean() for m in range(len(pool))])
     single = np.stack([loss_of_rows(task, truth, said_by(task, wrap(name, member.estimator).fit(X, y), new)) for name, member in pool])
     best = int(inside.argmin())
     losses["best single"] = single[best]

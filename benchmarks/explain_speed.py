@@ -98,10 +98,10 @@ def hand_over(folder: str, forest: Any, X: Any, y: Any, rows: Any) -> None:
 
 def compare(report: Report, title: str, model: Any, data: tuple[Any, Any, Any], python: str, peers: list[str]) -> float:
     """One table: our times on one thread and on all, and those of others; how many times as fast as shap, both on one thread."""
-    from woodwind.tree.explanation import explain
+    from woodwind.tree.shap import explain
 
     X, y, rows = data
-    own, threads = getattr(model, "grove_", model.forest_), report.options.threads
+    own, threads = getattr(model, "compact_forest_", model.forest_), report.options.threads
     forest = model.forest_
     calls = {f"woodwind, {j} thread{'s' if j > 1 else ''}": lambda j=j: explain(own, rows, j)[0] for j in sorted({1, threads})}
     times = race(calls, 1 if report.options.quick else 3, warm=calls, slow=1e9)

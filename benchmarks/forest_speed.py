@@ -24,7 +24,7 @@ PEERS = ("scikit-learn", "sklearnex")
 
 @dataclass
 class Case:
-    """What is trained on, what is judged, and how large the forest is."""
+    """What is trained on, what is scored, and how large the forest is."""
 
     X: Any
     y: Any
@@ -112,8 +112,8 @@ def prediction(report: Report, fitted: dict[str, Any], X: Any, rounds: int) -> N
 def size(report: Report, fitted: dict[str, Any]) -> None:
     """Bytes of the arrays, against the pickle of the same forest."""
     report.say("## Size\n")
-    own, other = fitted[OWN].grove_.nbytes, len(pickle.dumps(fitted["scikit-learn"]))
-    nodes = int(fitted[OWN].grove_.roots[-1].sum()), sum(tree.tree_.node_count for tree in fitted["scikit-learn"].estimators_)
+    own, other = fitted[OWN].compact_forest_.nbytes, len(pickle.dumps(fitted["scikit-learn"]))
+    nodes = int(fitted[OWN].compact_forest_.roots[-1].sum()), sum(tree.tree_.node_count for tree in fitted["scikit-learn"].estimators_)
     report.table(["", "bytes", "nodes", "bytes a node"], [
         ["woodwind, arrays", short(own), f"{nodes[0]:,}", short(own / nodes[0])],
         ["scikit-learn, pickle", short(other), f"{nodes[1]:,}", short(other / nodes[1])],

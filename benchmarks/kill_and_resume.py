@@ -65,7 +65,7 @@ def killed(options: argparse.Namespace, folder: Path, after: float, *others: str
 
 
 def predictions(options: argparse.Namespace, folder: Path) -> str:
-    """What the model says of its own table."""
+    """What the model predicts for its own table."""
     process = start(["predict", "model.ww", "train.csv"], folder, options.threads, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     out, err = process.communicate()
     if process.returncode:

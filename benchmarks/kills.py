@@ -78,7 +78,7 @@ def check_code(status: int, folder: Path) -> None:
 
 def parts_in(folder: Path) -> set[str]:
     """Files that are being written, or that a kill has left."""
-    return {name for place in (folder, folder / "model.ww.checkpoint") for name in names_in(place) if PART.fullmatch(name)}
+    return {name for position in (folder, folder / "model.ww.checkpoint") for name in names_in(position) if PART.fullmatch(name)}
 
 
 def killed(act: Callable[[], Any], folder: Path, after: float | None, which: int, delay: float) -> str:
@@ -260,8 +260,8 @@ def main() -> None:
     import woodwind.cli.predict
     import woodwind.cli.report  # noqa: F401  the children need not import it again
 
-    with tempfile.TemporaryDirectory() as place:
-        trial = Trial(Path(place), options)
+    with tempfile.TemporaryDirectory() as position:
+        trial = Trial(Path(position), options)
         home = trial.home
         taken = {
             "fit": trial.kills("fit", options.kills - 3 * fifth, 14, trial.fit_act, trial.fit_prepare, trial.fit_check),

@@ -6,7 +6,7 @@ of 2001 (delay; a random fifth, and the last fifth), and one of sales that is ma
 A peer is trained for the same time as the job: its defaults, and LightGBM and XGBoost once more with 255 leaves and a learning rate of 0.05
 as somebody would set them who has many rows and some time; as many rounds as the time allows, stopped by a tenth of the training rows (in
 time order the latest tenth) where these are no longer better for 50 rounds. The best round by these rows predicts. One training is looked
-at after each of the times. Peers are given the parts of dates as columns, and categories as categories; the job is given the table as is.
+at after each of the times. Peers are given the parts of dates as columns, and categories; the job is given the table as is.
 Reading, binning and training count for all; RMSE of the rows held out.
 """
 
@@ -146,13 +146,13 @@ def xgboost(X: Any, y: Any, held: Any, watch: Watch, threads: int, **more: Any) 
 def catboost(X: Any, y: Any, held: Any, watch: Watch, threads: int) -> Callable[[Any, int], Any]:
     import catboost as cb
 
-    levels = [name for name in X.columns if X[name].dtype.name == "category"]
+    categories = [name for name in X.columns if X[name].dtype.name == "category"]
 
     def pool(rows: Any, target: Any = None) -> Any:
         rows = rows.copy()
-        for name in levels:
+        for name in categories:
             rows[name] = rows[name].astype(object).fillna("missing").astype(str)
-        return cb.Pool(rows, target, cat_features=levels)
+        return cb.Pool(rows, target, cat_features=categories)
 
     class Callback:
         def after_iteration(self, info: Any) -> bool:
@@ -232,8 +232,8 @@ def main() -> None:
             held = np.random.default_rng(0).permutation(held)
         train, test = data[~held].reset_index(drop=True), data[held].reset_index(drop=True)
         y = test[target].to_numpy(np.float64)
-        with tempfile.TemporaryDirectory() as place:
-            folder = Path(place)
+        with tempfile.TemporaryDirectory() as position:
+            folder = Path(position)
             train.to_parquet(folder / "train.parquet")
             test.drop(columns=target).to_parquet(folder / "test.parquet")
             for asked in times if not options.peers_only else ():

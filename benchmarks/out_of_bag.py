@@ -3,8 +3,8 @@
     python benchmarks/out_of_bag.py             bags and forests on real tables, some minutes
     python benchmarks/out_of_bag.py --quick     few trees on two tables: does it run
 
-The error of training rows, each judged by the trees that have not seen it, stands beside the error of rows that were held out. A
-row out of the bag is judged by 37 % of the trees, so there are enough of them for that not to matter. Intervals are those of
+The error of training rows, each scored by the trees that have not seen it, stands beside the error of rows that were held out. A
+row out of the bag is scored by 37 % of the trees, so there are enough of them for that not to matter. Intervals are those of
 `predict_quantiles` at 5 % and 95 %.
 """
 
@@ -37,16 +37,16 @@ def said_out_of_bag(model: Any, task: str) -> Any:
     """Predictions for training rows; none where every tree has seen a row."""
     if task == "regression" or hasattr(model, "oob_prediction_"):
         return model.oob_prediction_
-    shares = model.oob_decision_function_
-    return model.classes_[np.nan_to_num(shares).argmax(axis=1)]
+    probabilities = model.oob_decision_function_
+    return model.classes_[np.nan_to_num(probabilities).argmax(axis=1)]
 
 
-def losses(task: str, truth: Any, said: Any) -> Any:
+def losses(task: str, truth: Any, predicted: Any) -> Any:
     """What is wrong with each prediction; rows without one are left out."""
     if task == "regression":
-        there = ~np.isnan(said)
-        return (truth[there] - said[there]) ** 2
-    return (truth != said).astype(np.float64)
+        there = ~np.isnan(predicted)
+        return (truth[there] - predicted[there]) ** 2
+    return (truth != predicted).astype(np.float64)
 
 
 def of_table(report: Report, table: real.Table, kind: str, options: argparse.Namespace, trees: int) -> list[Any]:

@@ -4,7 +4,7 @@
     python benchmarks/selection_speed.py --quick     30 members, 2,000 rows: does it run
 
 Fifty steps of greedy selection with replacement from probabilities of two classes, by several scores; the time is that of the whole call,
-from the array (rows, members, classes) to weights. Beside it the plain loop, in which NumPy or scikit-learn judges each candidate, and
+from the array (rows, members, classes) to weights. Beside it the plain loop, in which NumPy or scikit-learn scores each candidate, and
 AutoGluon's, if its Python is named:
 
     WOODWIND_AUTOGLUON_PYTHON=.../bin/python python benchmarks/selection_speed.py
@@ -47,21 +47,21 @@ def pool(n: int, m: int) -> tuple[Any, Any]:
     rng = np.random.default_rng(0)
     truth = rng.integers(0, 2, n)
     shared = rng.normal(size=n)
-    said = np.empty((m, n, 2))
+    predicted = np.empty((m, n, 2))
     for member, strength in enumerate(np.linspace(0.3, 1.2, m)):
         score = strength * (2 * truth - 1) + shared + 1.5 * rng.normal(size=n)
-        said[member, :, 1] = 1.0 / (1.0 + np.exp(-score))
-    said[:, :, 0] = 1.0 - said[:, :, 1]
-    return said.transpose(1, 0, 2), truth
+        predicted[member, :, 1] = 1.0 / (1.0 + np.exp(-score))
+    predicted[:, :, 0] = 1.0 - predicted[:, :, 1]
+    return predicted.transpose(1, 0, 2), truth
 
 
-def plain_loop(said: Any, truth: Any, score: Callable[[Any, Any], float], steps: int) -> list[int]:
+def plain_loop(predicted: Any, truth: Any, score: Callable[[Any, Any], float], steps: int) -> list[int]:
     """What a user would write."""
-    total, order = np.zeros(said.shape[0::2]), []
+    total, order = np.zeros(predicted.shape[0::2]), []
     for step in range(steps):
-        scores = [score(truth, (total + said[:, member]) / (step + 1)) for member in range(said.shape[1])]
+        scores = [score(truth, (total + predicted[:, member]) / (step + 1)) for member in range(predicted.shape[1])]
         order.append(int(np.argmax(scores)))
-        total += said[:, order[-1]]
+        total += predicted[:, order[-1]]
     return order
 
 
@@ -89,16 +89,16 @@ PLAIN = {"log_loss": minus_log_loss, "brier": minus_brier, "accuracy": hits, "ro
 def main() -> None:
     options = arguments(__doc__ or "")
     os.environ["OPENBLAS_NUM_THREADS"] = str(options.threads)
-    from woodwind.select.greedy import greedy
-    from woodwind.select.objectives import objective_of
+    from woodwind.selection.greedy import greedy
+    from woodwind.selection.objectives import objective_of
 
     m, n, rounds = (30, 2_000, 1) if options.quick else (MEMBERS, ROWS, 2)
     report = Report("selection_speed", "Choosing the members of a large pool", options)
-    said, truth = pool(n, m)
+    predicted, truth = pool(n, m)
     weight = np.random.default_rng(1).random(n)
 
     def choosing(metric: str, steps: int, weight: Any = None) -> Callable[[], Any]:
-        return lambda: greedy(objective_of(said, truth, metric, weight, options.threads), steps, whole=True)
+        return lambda: greedy(objective_of(predicted, truth, metric, weight, options.threads), steps, whole=True)
 
     cases = {name: choosing(name, STEPS) for name in PLAIN} | {"log_loss, rows weighted": choosing("log_loss", STEPS, weight)}
     warm = {name: choosing(name, 1) for name in PLAIN} | {"log_loss, rows weighted": choosing("log_loss", 1, weight)}
@@ -108,7 +108,7 @@ def main() -> None:
         row = [name, seconds(timing.best), "", "", str(len(set(timing.result.order.tolist())))]
         if name in PLAIN:
             steps = 1
-            wall, _, order = timed(lambda name=name, steps=steps: plain_loop(said, truth, PLAIN[name], steps))
+            wall, _, order = timed(lambda name=name, steps=steps: plain_loop(predicted, truth, PLAIN[name], steps))
             same = order == timing.result.order[:steps].tolist()
             row[2:4] = [seconds(wall / steps * STEPS), f"{wall / steps * STEPS / timing.best:,.0f}x{'' if same else ', other members'}"]
         report.figures[name] = {"seconds": timing.wall, "score": timing.result.path[-1]}

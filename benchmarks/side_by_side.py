@@ -97,8 +97,8 @@ def main() -> None:
         options.rounds, options.rows, options.most = 1, 300, 3
     report = Report("side_by_side", "Several jobs at once", options)
     rows, wrong = [], []
-    with tempfile.TemporaryDirectory() as place:
-        folder = Path(place)
+    with tempfile.TemporaryDirectory() as position:
+        folder = Path(position)
         truth = []
         for number in range(options.most):
             write_table(folder / f"{number}.parquet", *table(options.rows, number))

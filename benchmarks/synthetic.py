@@ -85,9 +85,9 @@ def journeys(n: int, seed: int = 0) -> tuple[Any, NDArray[np.int64]]:
     import pandas as pd
 
     rng = np.random.default_rng(seed)
-    levels = {"tail": 4000, "place": 100, "carrier": 16, "origin": 3}
+    categories = {"tail": 4000, "place": 100, "carrier": 16, "origin": 3}
     score, columns = np.zeros(n), {}
-    for name, k in levels.items():
+    for name, k in categories.items():
         share = 1.0 / np.arange(1, k + 1) ** 0.7
         code = rng.choice(k, n, p=share / share.sum())
         score += rng.standard_normal(k)[code] * 0.5

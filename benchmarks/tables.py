@@ -1,6 +1,6 @@
 """The real tables: read from the folder given by --data or $WOODWIND_DATA, cleaned as the notes beside each file say.
 
-Every contestant gets the same frame: numbers as numbers, strings as pandas categories, dates as numbers of their parts.
+Every contestant gets the same frame: numbers, strings as pandas categories, dates as numbers of their parts.
 Columns that leak the target, row numbers and one-hot copies of the target are dropped here, each with its reason.
 """
 
@@ -216,7 +216,7 @@ def khan_genes(root: Path) -> Table:
 
 def loans_openintro(root: Path) -> Table:
     data = pd.read_csv(root / "loans_openintro" / "loans_full_schema.csv")
-    # The grades almost are the rate, and the instalment gives it away together with amount and term; the others came later.
+    # The forest codes almost are the rate, and the instalment gives it away together with amount and term; the others came later.
     drop = ["rownames", "interest_rate", "grade", "sub_grade", "installment", "balance", "loan_status"]
     drop += [name for name in data.columns if name.startswith("paid_")]
     return Table("loans_openintro", "regression", frame(data, tuple(drop)), data["interest_rate"].to_numpy(np.float64))
@@ -274,13 +274,13 @@ READERS: dict[str, Callable[[Path], Table]] = {
 }
 
 
-def folder(place: str) -> Path | None:
+def folder(position: str) -> Path | None:
     """The folder of tables, when there is one."""
-    path = Path(place) if place else None
+    path = Path(position) if position else None
     return path if path is not None and path.is_dir() else None
 
 
-def read(name: str, place: str) -> Table | None:
+def read(name: str, position: str) -> Table | None:
     """One table, or None where the folder does not hold it."""
-    root = folder(place)
+    root = folder(position)
     return READERS[name](root) if root is not None and (root / name).is_dir() else None

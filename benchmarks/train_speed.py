@@ -109,7 +109,7 @@ CASES = (
     Case("1,000 x 10, 31 leaves", partial(_small, 1_000, 10), Settings(**LEAF), 1.5, rounds=15, others=NOISE),
     Case("100,000 x 200, regression", _wide, Settings(task="regression"), 1.5),
     Case("61,878 x 93, 9 classes", _products, CLASSES, 1.5, others=PER_CLASS, ours="woodwind-per-class"),
-    Case("categories of many levels", _categories, Settings(**LEAF), 1.5),
+    Case("categories of many categories", _categories, Settings(**LEAF), 1.5),
 )
 
 

@@ -3,8 +3,8 @@
     python benchmarks/weighing_speed.py             300 members, 100,000 rows: a minute
     python benchmarks/weighing_speed.py --quick     30 members, 2,000 rows: does it run
 
-The time is that of the whole call, from what members say to weights. Every result comes with a gap, by which its loss is above the smallest
-one at most. Beside log loss the usual algorithm, expectation and maximisation, for as many steps as take the same time.
+The time is that of the whole call, from what members predict to weights. Every result comes with a gap, by which its loss is above the
+smallest one at most. Beside log loss the usual algorithm, expectation and maximisation, for as many steps as take the same time.
 """
 
 from __future__ import annotations
@@ -44,15 +44,15 @@ def main() -> None:
     options = arguments(__doc__ or "")
     os.environ["OPENBLAS_NUM_THREADS"] = str(options.threads)
     from woodwind import losses
-    from woodwind.ensemble.weighing import brier_weights, log_loss_weights, loss_weights, squared_weights
+    from woodwind.ensemble.member_weights import brier_weights, log_loss_weights, loss_weights, squared_weights
 
     m, n, rounds = (30, 2_000, 1) if options.quick else (MEMBERS, ROWS, 2)
     report = Report("weighing_speed", "Finding the weights of a large pool", options)
-    shares, truth, numbers, base = pool(n, m)
+    probabilities, truth, numbers, base = pool(n, m)
     few = slice(0, n // 10)
     cases = {
-        "log loss": lambda: log_loss_weights(shares, truth),
-        "Brier score": lambda: brier_weights(shares, truth),
+        "log loss": lambda: log_loss_weights(probabilities, truth),
+        "Brier score": lambda: brier_weights(probabilities, truth),
         "squared error": lambda: squared_weights(numbers, base),
         f"absolute error, {m // 6} members, {n // 10:,} rows": lambda: loss_weights(numbers[few, ::6], base[few], losses.Absolute()),
     }
@@ -65,7 +65,7 @@ def main() -> None:
     report.say(f"{m} members and {n:,} rows.\n")
     report.table(["loss", "time", "smallest value", "gap", "members with weight"], rows)
     best = times["log loss"]
-    steps, reached = expectation_maximisation(shares[np.arange(n), :, truth], best.best)
+    steps, reached = expectation_maximisation(probabilities[np.arange(n), :, truth], best.best)
     report.figures["expectation and maximisation"] = {"steps": steps, "loss": reached}
     above = reached - best.result.value
     report.say(f"Expectation and maximisation takes {steps} steps in the time of log loss, and is {above:.1e} above it.\n")

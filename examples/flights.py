@@ -99,7 +99,7 @@ def main() -> None:
 
     show_learned(model, table.column_names)
     heading("One small tree of the same flights, in full")
-    print(tree.export_text(max_levels=5))
+    print(tree.export_text(max_categories=5))
 
 
 if __name__ == "__main__":

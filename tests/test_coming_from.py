@@ -5,9 +5,8 @@ from pathlib import Path
 from woodwind.losses.classification import Multinomial
 from woodwind.losses.named import CLASSIFICATION, REGRESSION
 from woodwind.metrics.named import METRICS, SYNONYMS
-from woodwind.params.alias_row import LIBRARIES
 from woodwind.params.aliases import AIMS, FIT, TREES, WORK
-from woodwind.params.no_counterpart import FIT_NOTHING, NOTHING
+from woodwind.params.no_counterpart import FIT_NOTHING, LIBRARIES, NOTHING
 from woodwind.params.translation import words
 
 PAGE = Path(__file__).parent.parent / "docs" / "guide" / "coming-from-other-libraries.md"

@@ -1,6 +1,6 @@
 """Woodwind: ensemble learning on tables.
 
-Importing this loads nothing heavy. A public name is looked up when it is first used, and its room is imported then.
+Importing this loads nothing heavy. A public name is looked up when it is first used, and its package is imported then.
 """
 
 import gc
@@ -13,35 +13,34 @@ if TYPE_CHECKING:
     from woodwind import diversity, losses
     from woodwind import plots as plots
     from woodwind.base.errors import DataError, ModelFileError, ParameterError, WoodwindError, WoodwindWarning
-    from woodwind.estimators.adaboost import AdaBoostClassifier
-    from woodwind.estimators.adaboost_numbers import AdaBoostRegressor
-    from woodwind.estimators.additive import AdditiveClassifier, AdditiveRegressor
-    from woodwind.estimators.auto_ensemble import AutoEnsembleClassifier, AutoEnsembleRegressor
-    from woodwind.estimators.auto_fit import fit
-    from woodwind.estimators.auto_load import load
-    from woodwind.estimators.averaging import BayesianModelAveragingClassifier, BayesianModelAveragingRegressor
-    from woodwind.estimators.bagging import BaggingClassifier, BaggingRegressor
-    from woodwind.estimators.blenders import LogisticBlender, NonNegativeBlender
-    from woodwind.estimators.boosting import GradientBoostingClassifier, GradientBoostingRegressor
-    from woodwind.estimators.dynamic import DynamicSelectionClassifier, DynamicSelectionRegressor
-    from woodwind.estimators.experts import MixtureOfExpertsClassifier, MixtureOfExpertsRegressor
-    from woodwind.estimators.forests import (
+    from woodwind.estimators.adaptive.adaboost import AdaBoostClassifier, AdaBoostRegressor
+    from woodwind.estimators.adaptive.additive import AdditiveClassifier, AdditiveRegressor
+    from woodwind.estimators.auto.auto_ensemble import AutoEnsembleClassifier, AutoEnsembleRegressor
+    from woodwind.estimators.auto.fit import fit
+    from woodwind.estimators.auto.load import load
+    from woodwind.estimators.averaging.linear_averaging import BayesianLinearAveragingRegressor
+    from woodwind.estimators.averaging.model_averaging import BayesianModelAveragingClassifier, BayesianModelAveragingRegressor
+    from woodwind.estimators.averaging.model_combination import BayesianModelCombinationClassifier, BayesianModelCombinationRegressor
+    from woodwind.estimators.bagging.bagging import BaggingClassifier, BaggingRegressor
+    from woodwind.estimators.boosting.gradient_boosting import GradientBoostingClassifier, GradientBoostingRegressor
+    from woodwind.estimators.boosting.translate import translate
+    from woodwind.estimators.diagnostics.diversity_tools import bias_variance, measure_diversity
+    from woodwind.estimators.dynamic.dynamic_selection import DynamicSelectionClassifier, DynamicSelectionRegressor
+    from woodwind.estimators.forests.decision_tree import DecisionTreeClassifier, DecisionTreeRegressor
+    from woodwind.estimators.forests.forests import (
         ExtraTreesClassifier,
         ExtraTreesRegressor,
         RandomForestClassifier,
         RandomForestRegressor,
     )
-    from woodwind.estimators.laboratory import bias_variance, measure_diversity
-    from woodwind.estimators.leak_probe import leak_probe
-    from woodwind.estimators.linear_averaging import BayesianLinearAveragingRegressor
-    from woodwind.estimators.model_combination import BayesianModelCombinationClassifier, BayesianModelCombinationRegressor
-    from woodwind.estimators.out_of_fold import out_of_fold_predictions
-    from woodwind.estimators.selection import EnsembleSelection, EnsembleSelectionClassifier, EnsembleSelectionRegressor
-    from woodwind.estimators.stacking import StackingClassifier, StackingRegressor
-    from woodwind.estimators.structure import RandomStructureForestClassifier, RandomStructureForestRegressor
-    from woodwind.estimators.translate import translate
-    from woodwind.estimators.trees import DecisionTreeClassifier, DecisionTreeRegressor
-    from woodwind.estimators.voting import VotingClassifier, VotingRegressor
+    from woodwind.estimators.forests.random_structure import RandomStructureForestClassifier, RandomStructureForestRegressor
+    from woodwind.estimators.mixture.mixture_of_experts import MixtureOfExpertsClassifier, MixtureOfExpertsRegressor
+    from woodwind.estimators.pools.out_of_fold import out_of_fold_predictions
+    from woodwind.estimators.pools.voting import VotingClassifier, VotingRegressor
+    from woodwind.estimators.selection.ensemble_selection import EnsembleSelection, EnsembleSelectionClassifier, EnsembleSelectionRegressor
+    from woodwind.estimators.stacking.blenders import LogisticBlender, NonNegativeBlender
+    from woodwind.estimators.stacking.leak_probe import leak_probe
+    from woodwind.estimators.stacking.stacking import StackingClassifier, StackingRegressor
 
 __version__ = "0.1.0.dev0"
 
@@ -101,38 +100,37 @@ __all__ = [
 
 _ROOMS = {
     "woodwind.base.errors": ("DataError", "ModelFileError", "ParameterError", "WoodwindError", "WoodwindWarning"),
-    "woodwind.estimators.adaboost": ("AdaBoostClassifier",),
-    "woodwind.estimators.adaboost_numbers": ("AdaBoostRegressor",),
-    "woodwind.estimators.additive": ("AdditiveClassifier", "AdditiveRegressor"),
-    "woodwind.estimators.auto_ensemble": ("AutoEnsembleClassifier", "AutoEnsembleRegressor"),
-    "woodwind.estimators.auto_fit": ("fit",),
-    "woodwind.estimators.auto_load": ("load",),
-    "woodwind.estimators.averaging": ("BayesianModelAveragingClassifier", "BayesianModelAveragingRegressor"),
-    "woodwind.estimators.bagging": ("BaggingClassifier", "BaggingRegressor"),
-    "woodwind.estimators.blenders": ("LogisticBlender", "NonNegativeBlender"),
-    "woodwind.estimators.boosting": ("GradientBoostingClassifier", "GradientBoostingRegressor"),
-    "woodwind.estimators.dynamic": ("DynamicSelectionClassifier", "DynamicSelectionRegressor"),
-    "woodwind.estimators.experts": ("MixtureOfExpertsClassifier", "MixtureOfExpertsRegressor"),
-    "woodwind.estimators.forests": (
+    "woodwind.estimators.adaptive.adaboost": ("AdaBoostClassifier", "AdaBoostRegressor"),
+    "woodwind.estimators.adaptive.additive": ("AdditiveClassifier", "AdditiveRegressor"),
+    "woodwind.estimators.auto.auto_ensemble": ("AutoEnsembleClassifier", "AutoEnsembleRegressor"),
+    "woodwind.estimators.auto.fit": ("fit",),
+    "woodwind.estimators.auto.load": ("load",),
+    "woodwind.estimators.averaging.model_averaging": ("BayesianModelAveragingClassifier", "BayesianModelAveragingRegressor"),
+    "woodwind.estimators.bagging.bagging": ("BaggingClassifier", "BaggingRegressor"),
+    "woodwind.estimators.stacking.blenders": ("LogisticBlender", "NonNegativeBlender"),
+    "woodwind.estimators.boosting.gradient_boosting": ("GradientBoostingClassifier", "GradientBoostingRegressor"),
+    "woodwind.estimators.dynamic.dynamic_selection": ("DynamicSelectionClassifier", "DynamicSelectionRegressor"),
+    "woodwind.estimators.mixture.mixture_of_experts": ("MixtureOfExpertsClassifier", "MixtureOfExpertsRegressor"),
+    "woodwind.estimators.forests.forests": (
         "ExtraTreesClassifier",
         "ExtraTreesRegressor",
         "RandomForestClassifier",
         "RandomForestRegressor",
     ),
-    "woodwind.estimators.laboratory": ("bias_variance", "measure_diversity"),
-    "woodwind.estimators.linear_averaging": ("BayesianLinearAveragingRegressor",),
-    "woodwind.estimators.model_combination": ("BayesianModelCombinationClassifier", "BayesianModelCombinationRegressor"),
-    "woodwind.estimators.out_of_fold": ("out_of_fold_predictions",),
-    "woodwind.estimators.selection": ("EnsembleSelection", "EnsembleSelectionClassifier", "EnsembleSelectionRegressor"),
-    "woodwind.estimators.leak_probe": ("leak_probe",),
-    "woodwind.estimators.stacking": ("StackingClassifier", "StackingRegressor"),
-    "woodwind.estimators.structure": ("RandomStructureForestClassifier", "RandomStructureForestRegressor"),
-    "woodwind.estimators.translate": ("translate",),
-    "woodwind.estimators.trees": ("DecisionTreeClassifier", "DecisionTreeRegressor"),
-    "woodwind.estimators.voting": ("VotingClassifier", "VotingRegressor"),
+    "woodwind.estimators.diagnostics.diversity_tools": ("bias_variance", "measure_diversity"),
+    "woodwind.estimators.averaging.linear_averaging": ("BayesianLinearAveragingRegressor",),
+    "woodwind.estimators.averaging.model_combination": ("BayesianModelCombinationClassifier", "BayesianModelCombinationRegressor"),
+    "woodwind.estimators.pools.out_of_fold": ("out_of_fold_predictions",),
+    "woodwind.estimators.selection.ensemble_selection": ("EnsembleSelection", "EnsembleSelectionClassifier", "EnsembleSelectionRegressor"),
+    "woodwind.estimators.stacking.leak_probe": ("leak_probe",),
+    "woodwind.estimators.stacking.stacking": ("StackingClassifier", "StackingRegressor"),
+    "woodwind.estimators.forests.random_structure": ("RandomStructureForestClassifier", "RandomStructureForestRegressor"),
+    "woodwind.estimators.boosting.translate": ("translate",),
+    "woodwind.estimators.forests.decision_tree": ("DecisionTreeClassifier", "DecisionTreeRegressor"),
+    "woodwind.estimators.pools.voting": ("VotingClassifier", "VotingRegressor"),
 }
 _HOME = {name: room for room, names in _ROOMS.items() for name in names}
-# Rooms that are public as a whole. That of the pictures needs matplotlib, which may be absent, so it is not among the names for a star.
+# Packages that are public as a whole. That of the plots needs matplotlib, which may be absent, so it is not among the names for a star.
 _WHOLE = ("diversity", "losses", "plots")
 
 

@@ -6,12 +6,12 @@ import numpy as np
 import pyarrow as pa
 
 from woodwind import GradientBoostingClassifier, GradientBoostingRegressor
-from woodwind.auto.link import probabilities
-from woodwind.auto.members import ForestMember
+from woodwind.auto.members.link import probabilities
+from woodwind.auto.members.tree_members import ForestMember
 from woodwind.auto.model import AutoModel
 from woodwind.auto.outcome import Entry, Outcome
-from woodwind.data.matrix_form import MatrixForm
-from woodwind.data.schema import Schema
+from woodwind.data.tables.matrix_form import MatrixForm
+from woodwind.data.tables.schema import Schema
 
 NAMES = ("boosting", "stumps", "line")
 WEIGHTS = (0.6, 0.25, 0.15)
@@ -29,7 +29,7 @@ class Suspicion:
 class LineMember:
     """Ridge regression of the score, in a few lines."""
 
-    slopes: np.ndarray  # (d + 1, width)
+    coef: np.ndarray  # (d + 1, width)
 
     @classmethod
     def fit(cls, matrix, y, task, n_classes):
@@ -39,7 +39,7 @@ class LineMember:
         return cls(np.linalg.solve(ones.T @ ones + np.eye(ones.shape[1]), ones.T @ goal))
 
     def scores(self, view, threads=1):
-        return np.column_stack([view.matrix, np.ones(view.n_rows)]) @ self.slopes
+        return np.column_stack([view.matrix, np.ones(view.n_rows)]) @ self.coef
 
 
 def table_of(n=400, seed=0):
@@ -77,18 +77,23 @@ def outcome_of(table, target, task, classes=(), *, target_name="goal", seed=0, f
         return fitted, LineMember.fit(form.of(some), goal, task, len(classes))
 
     width = len(classes) if task == "multiclass" else 1
-    said = np.full((len(y), 3, width), np.nan)
+    predicted = np.full((len(y), 3, width), np.nan)
     curves, counted = {}, 0.5 if task == "regression" else 1.0  # boosting counts half of the squared error
     for held in range(folds):
         outside = np.flatnonzero(fold == held)
         fitted, line = members(np.flatnonzero(fold != held))
-        for place, model in enumerate(fitted):
-            said[outside, place] = model._raw(table.take(outside)).reshape(len(outside), width)
-            curves.setdefault(NAMES[place], []).append([
-                [counted * float(losses_of(task, y[rows], raw.reshape(len(rows), width)).mean()) for raw in model._staged(table.take(rows))]
-                for rows in (np.flatnonzero(fold != held), outside)
-            ])
-        said[outside, 2] = np.column_stack([form.of(table.take(outside)), np.ones(len(outside))]) @ line.slopes
+        for position, model in enumerate(fitted):
+            predicted[outside, position] = model._raw(table.take(outside)).reshape(len(outside), width)
+            curves.setdefault(NAMES[position], []).append(
+                [
+                    [
+                        counted * float(losses_of(task, y[rows], raw.reshape(len(rows), width)).mean())
+                        for raw in model._staged(table.take(rows))
+                    ]
+                    for rows in (np.flatnonzero(fold != held), outside)
+                ]
+            )
+        predicted[outside, 2] = np.column_stack([form.of(table.take(outside)), np.ones(len(outside))]) @ line.coef
     means = {name: np.mean(several, axis=0).tolist() for name, several in curves.items()}
     curves = {name: {"train": train, "valid": valid} for name, (train, valid) in means.items()}
     fitted, line = members(np.arange(len(y)))
@@ -96,15 +101,17 @@ def outcome_of(table, target, task, classes=(), *, target_name="goal", seed=0, f
     kept = (*(ForestMember(one.forest_) for one in fitted), line)
     metric = "rmse" if task == "regression" else "log_loss"
     model = AutoModel(task, target_name, tuple(classes), fitted[0].schema_, form, NAMES, kept, weights, np.zeros(width), metric, {})
-    blended = np.einsum("m,nmw->nw", weights, said)
+    blended = np.einsum("m,nmw->nw", weights, predicted)
     entries = [entry("ensemble", "ensemble", losses_of(task, y, blended), 1.0, folds, task == "regression")]
     families = ("boosting", "boosting", "linear")
-    for place, name in enumerate(NAMES):
-        entries.append(entry(name, families[place], losses_of(task, y, said[:, place]), WEIGHTS[place], folds, task == "regression"))
+    for position, name in enumerate(NAMES):
+        entries.append(
+            entry(name, families[position], losses_of(task, y, predicted[:, position]), WEIGHTS[position], folds, task == "regression")
+        )
     entries = [entries[0], *sorted(entries[1:], key=lambda one: one.loss)]
     failed = Entry("net", "net", np.nan, np.nan, np.nan, 0.0, 1.0, np.nan, 0, "out of time before its first fold")
     rest = (tuple(suspicions), ("a note",), 12.5, seed)
-    return Outcome(model, (*entries, failed), table, y, None, None, NAMES, said, blended, np.ones(len(y), bool), curves, *rest)
+    return Outcome(model, (*entries, failed), table, y, None, None, NAMES, predicted, blended, np.ones(len(y), bool), curves, *rest)
 
 
 def losses_of(task, y, scores):

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from woodwind.auto.recipe import ALL_ROWS, Fit, Taught, gathered
+from woodwind.auto.training.recipe import ALL_ROWS, TrainedFold, TrainedMember, gathered
 
 
 class ConstantColumn:
@@ -18,18 +18,18 @@ class ConstantColumn:
 class Line:
     """The family of least squares on one column, which is chosen by the settings of a recipe."""
 
-    says_scores = True
+    gives_scores = True
 
-    def needs_all_rows(self, lesson):
+    def needs_all_rows(self, training_set):
         return False
 
     def __init__(self, fail_in=None, error=None, cost=0.0, tick=None):
         self.fail_in, self.error, self.cost, self.tick = fail_in, error or ValueError("it will not"), cost, tick
         self.trained = []
 
-    def fits(self, lesson, recipe, clock, have):
+    def fits(self, training_set, recipe, clock, have):
         there = {fit.fold for fit in have}
-        for fold in range(lesson.n_folds):
+        for fold in range(training_set.n_folds):
             if fold in there:
                 continue
             if clock.left_for_training <= 0:
@@ -39,25 +39,25 @@ class Line:
             if fold == self.fail_in:
                 raise self.error
             self.trained.append((recipe.name, fold))
-            rows, held = lesson.learnt(fold), lesson.held(fold)
+            rows, held = training_set.train_rows(fold), training_set.held(fold)
             column = recipe.settings.get("column", 0)
-            x, y = lesson.view.matrix[:, column], np.asarray(lesson.y, float)
+            x, y = training_set.view.matrix[:, column], np.asarray(training_set.y, float)
             slope = np.cov(x[rows], y[rows])[0, 1] / max(x[rows].var(), 1e-12) * recipe.settings.get("factor", 1.0)
             middle = y[rows].mean() - slope * x[rows].mean()
-            yield Fit(fold, (slope * x[held] + middle)[:, None], {"slope": float(slope), "middle": float(middle)}, self.cost)
+            yield TrainedFold(fold, (slope * x[held] + middle)[:, None], {"slope": float(slope), "middle": float(middle)}, self.cost)
 
-    def finish(self, lesson, recipe, fits):
+    def finish(self, training_set, recipe, fits):
         slope = np.mean([fit.model["slope"] for fit in fits])
         middle = np.mean([fit.model["middle"] for fit in fits])
-        return Taught(ConstantColumn(slope, middle, lesson.width), gathered(lesson, fits))
+        return TrainedMember(ConstantColumn(slope, middle, training_set.width), gathered(training_set, fits))
 
 
 class Nan(Line):
     """Says what is no number."""
 
-    def finish(self, lesson, recipe, fits):
-        member, scores = super().finish(lesson, recipe, fits)
-        return Taught(member, scores * np.nan)
+    def finish(self, training_set, recipe, fits):
+        member, scores = super().finish(training_set, recipe, fits)
+        return TrainedMember(member, scores * np.nan)
 
 
 class Time:

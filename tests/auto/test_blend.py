@@ -4,9 +4,20 @@ import numpy as np
 import pytest
 
 from woodwind.auto import blend as room
-from woodwind.auto.blend import GUESSING, WAYS, Evidences, Weights, best_alone, blend, by_loss, by_selection, by_stacking, nested_scores
-from woodwind.auto.judge import Judge
-from woodwind.auto.link import probabilities
+from woodwind.auto.blend import (
+    GUESSING,
+    WAYS,
+    BlendEvidence,
+    BlendWeights,
+    best_alone,
+    blend,
+    by_loss,
+    by_selection,
+    by_stacking,
+    nested_scores,
+)
+from woodwind.auto.members.link import probabilities
+from woodwind.auto.scorer import BlendScorer
 from woodwind.metrics.named import metric_named
 
 
@@ -14,7 +25,7 @@ def numbers(n=800, noises=(0.5, 0.5, 3.0), seed=0, metric="rmse", ordered=False)
     rng = np.random.default_rng(seed)
     truth = rng.normal(size=n)
     scores = np.stack([truth + noise * rng.normal(size=n) for noise in noises], axis=1)[:, :, None]
-    return Evidences(scores, Judge(metric_named(metric, "regression"), truth, None, False), np.arange(n) % 5, ordered, 0, seed)
+    return BlendEvidence(scores, BlendScorer(metric_named(metric, "regression"), truth, None, False), np.arange(n) % 5, ordered, 0, seed)
 
 
 def classes(k, n=900, noises=(1.0, 1.0, 8.0), seed=0):
@@ -25,14 +36,14 @@ def classes(k, n=900, noises=(1.0, 1.0, 8.0), seed=0):
     truth = truth.astype(np.int32)
     scores = np.stack([true + noise * rng.normal(size=(n, width)) for noise in noises], axis=1)
     task = "binary" if k == 2 else "multiclass"
-    return Evidences(scores, Judge(metric_named("log_loss", task), truth, None, True), np.arange(n) % 4, False, k, seed)
+    return BlendEvidence(scores, BlendScorer(metric_named("log_loss", task), truth, None, True), np.arange(n) % 4, False, k, seed)
 
 
 @pytest.mark.parametrize("seen", [numbers(), numbers(metric="mae"), classes(2), classes(4)], ids=["rmse", "mae", "two", "four"])
 def test_the_blend_beats_every_member_and_is_honest_about_it(seen):
     found = blend(seen)
-    alone = [seen.judge.loss(seen.scores[:, member]) for member in range(3)]
-    assert seen.judge.loss(found.nested) < min(alone)
+    alone = [seen.scorer.loss(seen.scores[:, member]) for member in range(3)]
+    assert seen.scorer.loss(found.nested) < min(alone)
     assert found.final.weights.sum() > 0.0
     # The member of much noise counts least.
     assert found.final.weights.argmin() == 2
@@ -50,7 +61,7 @@ def test_weights_are_shares(way, seen):
 
 def test_stacking_mends_members_that_are_sure_of_too_much():
     seen = classes(2, noises=(0.3, 0.3, 0.3))
-    too_sure = Evidences(3.0 * seen.scores, seen.judge, seen.fold, False, 2, 0)
+    too_sure = BlendEvidence(3.0 * seen.scores, seen.scorer, seen.fold, False, 2, 0)
     found = blend(too_sure)
     assert found.way == "stacking"
     assert found.final.weights.sum() < 0.6
@@ -59,9 +70,9 @@ def test_stacking_mends_members_that_are_sure_of_too_much():
 def test_nested_scores_of_a_fold_do_not_depend_on_its_truth():
     seen = numbers()
     before = nested_scores(by_loss, seen)
-    y = seen.judge.y.copy()
+    y = seen.scorer.y.copy()
     y[seen.parts() == 2] += 100.0
-    other = Evidences(seen.scores, Judge(seen.judge.metric, y, None, False), seen.fold, False, 0, 0)
+    other = BlendEvidence(seen.scores, BlendScorer(seen.scorer.metric, y, None, False), seen.fold, False, 0, 0)
     after = nested_scores(by_loss, other)
     part = seen.parts()
     assert np.array_equal(before[part == 2], after[part == 2])
@@ -71,9 +82,9 @@ def test_nested_scores_of_a_fold_do_not_depend_on_its_truth():
 def test_in_time_order_weights_come_from_earlier_folds():
     seen = numbers(ordered=True)
     before = nested_scores(by_loss, seen)
-    y = seen.judge.y.copy()
+    y = seen.scorer.y.copy()
     y[seen.parts() == 2] += 100.0
-    after = nested_scores(by_loss, Evidences(seen.scores, Judge(seen.judge.metric, y, None, False), seen.fold, True, 0, 0))
+    after = nested_scores(by_loss, BlendEvidence(seen.scores, BlendScorer(seen.scorer.metric, y, None, False), seen.fold, True, 0, 0))
     earlier = seen.parts() <= 2
     assert np.array_equal(before[earlier], after[earlier], equal_nan=True)
     assert not np.array_equal(before[~earlier], after[~earlier])
@@ -85,10 +96,10 @@ def test_in_time_order_every_block_has_the_same_say():
     fold = np.arange(400) // 100
     wrong = truth + 100.0
     scores = np.stack([np.where(fold == 3, wrong, truth), np.where(fold == 3, truth, truth + 1.0)], axis=1)[:, :, None]
-    judge = Judge(metric_named("rmse", "regression"), truth, None, False)
-    found = room._found(by_loss, Evidences(scores, judge, fold, True, 0, 0))
+    scorer = BlendScorer(metric_named("rmse", "regression"), truth, None, False)
+    found = room._found(by_loss, BlendEvidence(scores, scorer, fold, True, 0, 0))
     np.testing.assert_allclose(found.weights, [0.75, 0.25], atol=1e-3)
-    at_once = room._found(by_loss, Evidences(scores, judge, fold, False, 0, 0))
+    at_once = room._found(by_loss, BlendEvidence(scores, scorer, fold, False, 0, 0))
     assert at_once.weights[0] < 0.05
 
 
@@ -105,8 +116,8 @@ def test_one_member_alone_must_be_better_by_far():
     # Members that err alike: blending brings nothing, and one of them is best by a little.
     first = truth + 0.1 * rng.normal(size=600)
     scores = np.stack([first, first + 0.01 * rng.normal(size=600)], axis=1)[:, :, None]
-    judge = Judge(metric_named("rmse", "regression"), truth, None, False)
-    found = blend(Evidences(scores, judge, np.arange(600) % 5, False, 0, 0))
+    scorer = BlendScorer(metric_named("rmse", "regression"), truth, None, False)
+    found = blend(BlendEvidence(scores, scorer, np.arange(600) % 5, False, 0, 0))
     assert found.losses["best member"] < 1.02 * min(found.losses.values())
     assert found.way != "best member"
 
@@ -114,7 +125,7 @@ def test_one_member_alone_must_be_better_by_far():
 def test_one_member_has_all_the_weight():
     seen = numbers(noises=(1.0,))
     found = blend(seen)
-    assert found.final == Weights(pytest.approx([1.0]), pytest.approx([0.0]))
+    assert found.final == BlendWeights(pytest.approx([1.0]), pytest.approx([0.0]))
     assert np.array_equal(found.nested, seen.scores[:, 0])
 
 
@@ -122,7 +133,7 @@ def test_one_member_has_all_the_weight():
 @pytest.mark.parametrize("n_folds", [1, 2, 4, 6])
 def test_an_ensemble_of_one_member_has_its_score(ordered, n_folds):
     seen = numbers(noises=(0.5,))
-    seen = Evidences(seen.scores, seen.judge, np.sort(np.arange(800) % n_folds), ordered, 0, 0)
+    seen = BlendEvidence(seen.scores, seen.scorer, np.sort(np.arange(800) % n_folds), ordered, 0, 0)
     found, rows = blend(seen), seen.estimated
     assert np.array_equal(found.nested[rows], seen.scores[rows, 0])
     assert np.isnan(found.nested[~rows]).all()
@@ -137,16 +148,16 @@ def test_an_ensemble_that_is_one_member_in_all_blocks_has_its_score_however_bad_
     rng = np.random.default_rng(5)
     truth, fold = rng.normal(size=800), np.arange(800) // 200
     scores = np.stack([truth + 0.1 * rng.normal(size=800), truth + bad, truth + 2.0 * bad], axis=1)[:, :, None]
-    seen = Evidences(scores, Judge(metric_named("rmse", "regression"), truth, None, False), fold, ordered, 0, 0)
-    rows, alone = np.flatnonzero(seen.estimated), Weights(pytest.approx([1.0, 0.0, 0.0]), pytest.approx([0.0]))
+    seen = BlendEvidence(scores, BlendScorer(metric_named("rmse", "regression"), truth, None, False), fold, ordered, 0, 0)
+    rows, alone = np.flatnonzero(seen.estimated), BlendWeights(pytest.approx([1.0, 0.0, 0.0]), pytest.approx([0.0]))
     assert room._found(way, seen) == alone
     assert all(room._found(way, seen.at(np.flatnonzero(fold == block))) == alone for block in range(4))
-    judge = seen.judge.at(rows)
-    assert judge.loss(nested_scores(way, seen)[rows]) == pytest.approx(judge.loss(scores[rows, 0]), rel=1e-12)
+    scorer = seen.scorer.at(rows)
+    assert scorer.loss(nested_scores(way, seen)[rows]) == pytest.approx(scorer.loss(scores[rows, 0]), rel=1e-12)
     if ordered:
         found = blend(seen)
         assert found.final == alone
-        assert judge.loss(found.nested[rows]) == found.losses[found.way] == pytest.approx(judge.loss(scores[rows, 0]), rel=1e-12)
+        assert scorer.loss(found.nested[rows]) == found.losses[found.way] == pytest.approx(scorer.loss(scores[rows, 0]), rel=1e-12)
 
 
 def test_the_earliest_block_has_no_estimate_and_all_ways_are_compared_by_the_others():
@@ -159,15 +170,15 @@ def test_the_earliest_block_has_no_estimate_and_all_ways_are_compared_by_the_oth
 
 
 def test_one_row_held_out_is_scored_by_weights_that_need_no_rows():
-    judge = Judge(metric_named("rmse", "regression"), np.array([1.0]), None, False)
-    found = blend(Evidences(np.array([[[1.0], [3.0]]]), judge, np.zeros(1, np.int64), True, 0, 0))
+    scorer = BlendScorer(metric_named("rmse", "regression"), np.array([1.0]), None, False)
+    found = blend(BlendEvidence(np.array([[[1.0], [3.0]]]), scorer, np.zeros(1, np.int64), True, 0, 0))
     assert found.final.weights.tolist() == [0.5, 0.5]
     assert found.nested.tolist() == [[2.0]]
 
 
 def test_a_single_part_held_out_is_halved():
     seen = numbers()
-    one = Evidences(seen.scores, seen.judge, np.zeros(800, np.int64), False, 0, 0)
+    one = BlendEvidence(seen.scores, seen.scorer, np.zeros(800, np.int64), False, 0, 0)
     assert np.isfinite(blend(one).nested).all()
 
 
@@ -186,7 +197,7 @@ def test_where_nobody_knows_anything_the_model_is_a_guess(metric, members):
     rng = np.random.default_rng(4)
     truth = rng.exponential(size=500)
     scores = truth.mean() + rng.normal(size=(500, members, 1))
-    seen = Evidences(scores, Judge(metric_named(metric, "regression"), truth, None, False), np.arange(500) % 5, False, 0, 0)
+    seen = BlendEvidence(scores, BlendScorer(metric_named(metric, "regression"), truth, None, False), np.arange(500) % 5, False, 0, 0)
     found = blend(seen)
     assert found.way == GUESSING
     assert not found.final.weights.any()
@@ -200,6 +211,6 @@ def test_where_nobody_knows_anything_the_model_is_a_guess(metric, members):
 def test_a_guess_of_classes_is_their_share(k):
     seen = classes(k, noises=(1.0,))
     drawn = np.random.default_rng(1).normal(size=seen.scores.shape)
-    found = blend(Evidences(drawn, seen.judge, seen.fold, False, k, 0))
+    found = blend(BlendEvidence(drawn, seen.scorer, seen.fold, False, k, 0))
     assert found.way == GUESSING
-    np.testing.assert_allclose(probabilities(found.final.shift[None])[0], np.bincount(seen.judge.y) / len(seen.judge.y), atol=1e-6)
+    np.testing.assert_allclose(probabilities(found.final.shift[None])[0], np.bincount(seen.scorer.y) / len(seen.scorer.y), atol=1e-6)

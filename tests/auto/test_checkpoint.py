@@ -11,7 +11,7 @@ import pytest
 from woodwind import store
 from woodwind.auto.checkpoint import FOLD_FILE, LOCK, MANIFEST, Checkpoint
 from woodwind.auto.portfolio import Portfolio
-from woodwind.auto.recipe import ALL_ROWS, Fit, Recipe
+from woodwind.auto.training.recipe import ALL_ROWS, Recipe, TrainedFold
 from woodwind.base import lock
 from woodwind.base.errors import ParameterError
 
@@ -21,7 +21,7 @@ FOLDS = [ALL_ROWS, 0, 1]
 
 
 def fit_of(fold, value=1.0):
-    return Fit(fold, None if fold < 0 else np.full((3, 1), value), {"slope": value}, 0.5)
+    return TrainedFold(fold, None if fold < 0 else np.full((3, 1), value), {"slope": value}, 0.5)
 
 
 def keep_some(folder, job=JOB, value=1.0, resume=False):

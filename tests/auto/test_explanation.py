@@ -9,31 +9,30 @@ import pytest
 
 from tests.auto.fake_outcome import table_of
 from woodwind import GradientBoostingClassifier, GradientBoostingRegressor, RandomForestClassifier, RandomForestRegressor
-from woodwind.auto import explanation as room
-from woodwind.auto.background import MOST_ROWS, NAME, Background, background_facts
-from woodwind.auto.explanation import ORDERS, drawn_orders, explain_model, matrix_source, parts_of
-from woodwind.auto.members import ForestMember, GroveMember, MeanMember
+from woodwind.auto import shap as room
+from woodwind.auto.members.linear_member import LinearMember
+from woodwind.auto.members.tree_members import CompactForestMember, ForestMember, MeanMember
+from woodwind.auto.members.view import View
 from woodwind.auto.model import AutoModel
-from woodwind.auto.plain_linear import LinearMember
-from woodwind.auto.view import View
+from woodwind.auto.shap import MOST_ROWS, NAME, ORDERS, Background, background_facts, drawn_orders, explain_model, matrix_source, parts_of
 from woodwind.base.errors import DataError
-from woodwind.data.matrix_form import MatrixForm
-from woodwind.data.schema import Schema
-from woodwind.estimators.plain_members import fit_linear, fit_neighbours, fit_net
-from woodwind.tree.explained import by_column
-from woodwind.tree.explanation import explain
+from woodwind.data.tables.matrix_form import MatrixForm
+from woodwind.data.tables.schema import Schema
+from woodwind.estimators.auto.non_tree_members import fit_linear, fit_neighbours, fit_net
+from woodwind.tree.shap import explain
+from woodwind.tree.shap_result import by_column
 
 
 @dataclass(frozen=True, eq=False)
 class Bent:
     """A member that is neither a tree nor linear."""
 
-    slopes: np.ndarray  # (d, width)
-    bend: float = 0.3
+    coef: np.ndarray  # (d, width)
+    hessian: float = 0.3
 
     def scores_of(self, matrix, threads=1):
-        straight = matrix @ self.slopes
-        return straight + self.bend * straight**2
+        straight = matrix @ self.coef
+        return straight + self.hessian * straight**2
 
     def scores(self, view, threads=1):
         return self.scores_of(view.matrix)
@@ -48,8 +47,8 @@ class Silent:
 
 
 def line(model, seed=0, ends=1e9, kind=LinearMember):
-    slopes = np.random.default_rng(seed).normal(size=(model.form.width, model.width))
-    return LinearMember(slopes, np.full(model.width, 0.5), -ends, ends) if kind is LinearMember else Bent(slopes)
+    coef = np.random.default_rng(seed).normal(size=(model.form.width, model.width))
+    return LinearMember(coef, np.full(model.width, 0.5), -ends, ends) if kind is LinearMember else Bent(coef)
 
 
 @cache
@@ -66,10 +65,10 @@ def blend(task):
     common = {"n_estimators": 10, "max_leaf_nodes": 6, "early_stopping": False}
     boosted = [ForestMember(kinds[0](**common, random_state=seed, subsample=0.5).fit(table, y).forest_) for seed in (0, 1)]
     width = len(classes) if task == "multiclass" else 1
-    grove = GroveMember(kinds[1](n_estimators=5, random_state=0).fit(table, y).grove_, 2.0, np.full(width, -0.25))
+    compact_forest = CompactForestMember(kinds[1](n_estimators=5, random_state=0).fit(table, y).compact_forest_, 2.0, np.full(width, -0.25))
     model = AutoModel(
         task=task, target="goal", classes=classes, schema=schema, form=form, names=("boosting", "forest"),
-        members=(MeanMember(tuple(boosted)), grove), weights=np.array([0.5, 0.3]), shift=np.full(width, 0.125), metric="rmse",
+        members=(MeanMember(tuple(boosted)), compact_forest), weights=np.array([0.5, 0.3]), shift=np.full(width, 0.125), metric="rmse",
         facts={NAME: Background.learn(View(read, form), 0).to_facts()},
     ).check()  # fmt: skip
     return model, table.slice(0, 6)
@@ -94,8 +93,8 @@ def test_a_blend_of_trees_is_exact_and_the_sum_of_its_trees(task):
     view = model.view(rows)
     values, base = np.zeros_like(told.values), np.array(model.shift)
     for _, weight, member in parts_of(model):
-        found, mean = explain(member.forest if isinstance(member, ForestMember) else member.grove, view.table)
-        if isinstance(member, GroveMember):
+        found, mean = explain(member.forest if isinstance(member, ForestMember) else member.compact_forest, view.table)
+        if isinstance(member, CompactForestMember):
             keep = slice(1, None) if task == "binary" else slice(None)
             found, mean = 2.0 * found[:, :, keep], 2.0 * mean[keep] - 0.25
         values += weight * by_column(found, model.schema)
@@ -121,7 +120,7 @@ def test_a_linear_member_brings_its_slopes_times_the_distance_from_the_mean(task
     check_sum(told, both, rows)
     assert told.exact
     mean = np.clip(Background.of(model.facts, model.form.width).mean, -10, 10)
-    away = (np.clip(both.view(rows).matrix, -10, 10) - mean)[:, :, None] * member.slopes
+    away = (np.clip(both.view(rows).matrix, -10, 10) - mean)[:, :, None] * member.coef
     wanted = np.stack([away[:, matrix_source(model) == column].sum(axis=1) for column in range(len(told.names))], axis=1)
     np.testing.assert_allclose(told.values - without.values, 0.2 * wanted, rtol=0.0, atol=1e-12)
 
@@ -177,9 +176,9 @@ def test_other_members_are_sampled_and_add_up(task, kept):
 
 def test_orders_do_not_matter_to_what_is_linear():
     model, rows = blend("regression")
-    straight = Bent(line(model).slopes, 0.0)
+    straight = Bent(line(model).coef, 0.0)
     told = explain_model(with_member(model, straight), rows).values - explain_model(model, rows).values
-    away = (model.view(rows).matrix - Background.of(model.facts, model.form.width).rows.mean(axis=0))[:, :, None] * straight.slopes
+    away = (model.view(rows).matrix - Background.of(model.facts, model.form.width).rows.mean(axis=0))[:, :, None] * straight.coef
     wanted = np.stack([away[:, matrix_source(model) == column].sum(axis=1) for column in range(model.schema.n_inputs)], axis=1)
     np.testing.assert_allclose(told, 0.2 * wanted, rtol=0.0, atol=1e-9)
 
@@ -204,7 +203,7 @@ def test_of_many_columns_members_are_asked_no_more_questions_about_a_row(monkeyp
             asked.append(len(matrix))
             return super().scores_of(matrix)
 
-    both = with_member(model, Counted(line(model).slopes))
+    both = with_member(model, Counted(line(model).coef))
     for most in (10**6, 80, 1):
         asked.clear()
         monkeypatch.setattr(room, "MOST_QUESTIONS", most)

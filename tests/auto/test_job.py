@@ -7,10 +7,10 @@ import pytest
 
 from tests.auto.fakes import Line, Nan, Time
 from woodwind.auto.clock import Clock
-from woodwind.auto.events import Began, Blended, Ended, Examining, FoldDone, MemberDone, Said, Trying
-from woodwind.auto.job import Question, run
-from woodwind.auto.recipe import Recipe
-from woodwind.auto.splits import fold_of_rows
+from woodwind.auto.events import Blended, FactsBegan, FoldDone, JobBegan, JobEnded, MemberBegan, MemberDone, Message
+from woodwind.auto.job import JobSpec, run
+from woodwind.auto.training.recipe import Recipe
+from woodwind.auto.training.splits import fold_of_rows
 from woodwind.base.errors import JobError, TargetError
 from woodwind.metrics.named import metric_named
 
@@ -19,13 +19,13 @@ X = RNG.normal(size=(200, 3))
 Y = X @ [2.0, -1.0, 0.5] + 0.1 * RNG.normal(size=200)
 
 
-def question(**changes):
+def spec(**changes):
     given = {"X": X, "y": Y, "task": "regression", "classes": (), "metric": metric_named("rmse")}
-    return Question(**{**given, "fold": fold_of_rows(0, 200, None, None, None), **changes})
+    return JobSpec(**{**given, "fold": fold_of_rows(0, 200, None, None, None), **changes})
 
 
 def recipes(*names, **settings):
-    return [Recipe(name, name.split("-")[0], {"column": place, **settings}) for place, name in enumerate(names)]
+    return [Recipe(name, name.split("-")[0], {"column": position, **settings}) for position, name in enumerate(names)]
 
 
 class Listed:
@@ -39,12 +39,12 @@ class Listed:
 
 
 def events_of(families, listed, clock=None, **changes):
-    return list(run(question(**changes), families, Listed(listed), clock or Clock()))
+    return list(run(spec(**changes), families, Listed(listed), clock or Clock()))
 
 
 def outcome_of(*args, **changes):
     events = events_of(*args, **changes)
-    assert isinstance(events[-1], Ended)
+    assert isinstance(events[-1], JobEnded)
     return events[-1].outcome
 
 
@@ -52,7 +52,7 @@ def test_events_come_in_their_order():
     events = events_of({"line": Line()}, recipes("line-0", "line-1"))
     kinds = [type(event) for event in events]
     folds = [FoldDone] * 8
-    assert kinds == [Began, Trying, *folds, MemberDone, Blended, Trying, *folds, MemberDone, Blended, Examining, Ended]
+    assert kinds == [JobBegan, MemberBegan, *folds, MemberDone, Blended, MemberBegan, *folds, MemberDone, Blended, FactsBegan, JobEnded]
     assert events[-1].seconds >= events[-1].outcome.seconds  # the facts of the report are in it
     assert [event.seconds for event in events] == sorted(event.seconds for event in events)
     assert all(math.isfinite(event.score) for event in events if isinstance(event, FoldDone))
@@ -70,14 +70,14 @@ def test_the_leaderboard_has_the_ensemble_first_and_then_the_best():
 
 def test_scores_are_of_rows_that_members_have_not_learnt():
     outcome = outcome_of({"line": Line()}, recipes("line-0"))
-    slopes = []
+    coef = []
     for fold in range(8):
-        rows = outcome.judged & (question().fold != fold)
-        slopes.append(np.cov(X[rows, 0], Y[rows])[0, 1] / X[rows, 0].var())
+        rows = outcome.scored & (spec().fold != fold)
+        coef.append(np.cov(X[rows, 0], Y[rows])[0, 1] / X[rows, 0].var())
     by_hand = np.empty(200)
     for fold in range(8):
-        rows, held = question().fold != fold, question().fold == fold
-        by_hand[held] = Y[rows].mean() + slopes[fold] * (X[held, 0] - X[rows, 0].mean())
+        rows, held = spec().fold != fold, spec().fold == fold
+        by_hand[held] = Y[rows].mean() + coef[fold] * (X[held, 0] - X[rows, 0].mean())
     assert outcome.out_of_fold[:, 0, 0] == pytest.approx(by_hand)
 
 
@@ -122,7 +122,7 @@ def test_time_that_runs_out_in_the_first_member_leaves_the_baseline():
     outcome = events[-1].outcome
     assert [entry.name for entry in outcome.leaderboard] == ["ensemble", "baseline", "line"]
     assert outcome.leaderboard[-1].note == "out of time after 4 of 8 folds"
-    assert any("no time to train a member" in event.words for event in events if isinstance(event, Said))
+    assert any("no time to train a member" in event.words for event in events if isinstance(event, Message))
     assert outcome.model.predict(X[:3]) == pytest.approx(Y.mean())
     assert outcome.leaderboard[1].score >= Y.std()  # by the means of other rows
     assert time.now < 5.0
@@ -164,28 +164,28 @@ def test_time_that_is_not_used_has_a_reason_that_is_said():
     time = Time()
     many = [Recipe(f"line-{number}", "line", {"column": 0}) for number in range(50)]
     early = events_of({"line": Line(cost=0.1, tick=time.pass_by)}, iter(many), Clock(1000.0, now=time))
-    assert [event.words for event in early if isinstance(event, Said)] == [
+    assert [event.words for event in early if isinstance(event, Message)] == [
         f"Training ended {1000 - time.now:.0f} seconds early: the last 8 members brought nothing."
     ]
     time = Time()
     nothing = events_of({"line": Line(cost=0.1, tick=time.pass_by)}, recipes("line-0"), Clock(1000.0, now=time))
-    assert "there is nothing more to try" in next(event.words for event in nothing if isinstance(event, Said))
+    assert "there is nothing more to try" in next(event.words for event in nothing if isinstance(event, Message))
     time = Time()
     full = events_of({"line": Line(cost=1.0, tick=time.pass_by)}, iter(many), Clock(20.0, now=time))
-    assert not any(isinstance(event, Said) for event in full)
+    assert not any(isinstance(event, Message) for event in full)
 
 
 def test_the_model_predicts_what_the_weights_say():
     outcome = outcome_of({"line": Line()}, recipes("line-0", "line-1", "line-2"))
     model = outcome.model
-    said = model.member_scores(model.view(X))
-    assert model.predict(X) == pytest.approx((said[:, :, 0] * model.weights).sum(axis=1) + model.shift[0])
+    predicted = model.member_scores(model.view(X))
+    assert model.predict(X) == pytest.approx((predicted[:, :, 0] * model.weights).sum(axis=1) + model.shift[0])
 
 
 @pytest.mark.parametrize(("metric", "y"), [("rmsle", Y), ("mape", np.round(Y))])
 def test_a_metric_that_cannot_be_had_for_the_target_ends_the_job_before_it_begins(metric, y):
     with pytest.raises(TargetError, match=f"metric '{metric}' cannot be had for this target"):
-        next(run(question(metric=metric_named(metric), y=y), {"line": Line()}, Listed(recipes("line-0")), Clock()))
+        next(run(spec(metric=metric_named(metric), y=y), {"line": Line()}, Listed(recipes("line-0")), Clock()))
 
 
 def test_a_model_of_noise_is_a_guess_and_says_so():
@@ -211,15 +211,15 @@ def test_scores_of_members_and_of_the_ensemble_are_of_the_same_rows_and_those_ar
     outcome = outcome_of({"line": Line()}, recipes(*names), fold=fold_of_rows(0, 200, None, None, moments), ordered=ordered)
     scored = np.isfinite(outcome.blend_out_of_fold[:, 0])
     board = {entry.name: entry for entry in outcome.leaderboard}
-    for place, name in enumerate(outcome.names):
-        assert board[name].score == pytest.approx(np.sqrt(np.mean((outcome.out_of_fold[scored, place, 0] - Y[scored]) ** 2)))
+    for position, name in enumerate(outcome.names):
+        assert board[name].score == pytest.approx(np.sqrt(np.mean((outcome.out_of_fold[scored, position, 0] - Y[scored]) ** 2)))
     ensemble = board["ensemble"]
     assert ensemble.score == pytest.approx(np.sqrt(np.mean((outcome.blend_out_of_fold[scored, 0] - Y[scored]) ** 2)))
     if len(names) == 1:
         assert ensemble.score == board["line-0"].score
     split = outcome.model.facts["split"]
     assert split["scored"] == scored.sum() == (75 if ordered else 200)
-    assert (split["held_out"], outcome.judged.sum()) == ((100, 100) if ordered else (200, 200))
+    assert (split["held_out"], outcome.scored.sum()) == ((100, 100) if ordered else (200, 200))
     assert ("last 75 rows held out" in ensemble.note) == ordered
     assert any("scores are of the 75 rows" in note for note in outcome.notes) == ordered
 

@@ -12,19 +12,19 @@ def entry(recipe, loss):
     return Entry(recipe.name, recipe.family, loss, 0.0, loss, 0.0, 1.0, 1.0, 8)
 
 
-def tried(n_classes, levels, number=40):
+def tried(n_classes, categories, number=40):
     portfolio, done = Portfolio(n_classes), []
     while len(done) < number:
         recipe = portfolio.next(done)
-        if recipe.is_for(levels):
+        if recipe.is_for(categories):
             done.append(entry(recipe, 1.0 / (len(done) + 1)))
     return done
 
 
 @pytest.mark.parametrize("n_classes", [0, 2, 5])
-@pytest.mark.parametrize("levels", [0, 5, 100, 253, 254, 100_000])
-def test_all_families_are_tried_and_names_are_told_apart(n_classes, levels):
-    done = tried(n_classes, levels)
+@pytest.mark.parametrize("categories", [0, 5, 100, 253, 254, 100_000])
+def test_all_families_are_tried_and_names_are_told_apart(n_classes, categories):
+    done = tried(n_classes, categories)
     assert {one.family for one in done} == set(FAMILIES)
     assert len({one.name for one in done}) == 40
 

@@ -8,12 +8,12 @@ from pathlib import Path
 from types import SimpleNamespace
 
 from woodwind.auto.clock import Clock, ending_on_interrupt
-from woodwind.auto.events import Began, Blended, Ended, Examining, FoldDone, MemberDone, Said, Trying
+from woodwind.auto.events import Blended, FactsBegan, FoldDone, JobBegan, JobEnded, MemberBegan, MemberDone, Message
+from woodwind.auto.messages import SuspicionEvent
 from woodwind.auto.outcome import Entry
 from woodwind.base.errors import WoodwindWarning
 from woodwind.base.notice import notice
-from woodwind.data.suspicion_view import Suspicion
-from woodwind.estimators.auto_suspected import Suspected
+from woodwind.data.quality.view import Suspicion
 
 MEMBERS = ("boosting", "extra boosting", "random forest", "linear")
 FOLDS = 3
@@ -73,7 +73,7 @@ class FakeJob:
                 wait(self.pause * 10)
         model = SimpleNamespace(task="binary", target=target, classes=("bad", "good"), metric="log_loss")
         outcome = SimpleNamespace(model=model, leaderboard=LEADERBOARD, suspicions=(), notes=("a note",), seed=0)
-        listener(Ended(seconds=time.monotonic() - started, outcome=outcome))
+        listener(JobEnded(seconds=time.monotonic() - started, outcome=outcome))
         return FakeModel(settings.get("schema"))
 
 
@@ -86,19 +86,19 @@ def wait(seconds):
 
 def events(seconds, models):
     """Functions from the time to an event."""
-    yield lambda at: Began(
+    yield lambda at: JobBegan(
         seconds=at, task="binary", metric="log_loss", n_rows=1000, n_columns=1, n_folds=FOLDS, budget_seconds=seconds, budget_models=models,
         notes=(NOTE,),
     )  # fmt: skip
-    yield lambda at: Suspected(seconds=at, suspicions=SUSPICIONS)
-    yield lambda at: Said(seconds=at, words="the column 'id' looks like an identifier and more")
+    yield lambda at: SuspicionEvent(seconds=at, suspicions=SUSPICIONS)
+    yield lambda at: Message(seconds=at, words="the column 'id' looks like an identifier and more")
     for number, name in enumerate(MEMBERS, 1):
-        yield lambda at, name=name, number=number: Trying(seconds=at, name=name, number=number, of=models)
+        yield lambda at, name=name, number=number: MemberBegan(seconds=at, name=name, number=number, of=models)
         for fold in range(1, FOLDS + 1):
             yield lambda at, name=name, fold=fold: FoldDone(seconds=at, name=name, fold=fold, folds=FOLDS, score=0.5 - fold / 100)
         yield lambda at, name=name: MemberDone(seconds=at, entry=next(one for one in LEADERBOARD if one.name == name))
         yield lambda at, number=number: Blended(seconds=at, score=0.46, standard_error=0.01, n_members=number)
-    yield lambda at: Examining(seconds=at)
+    yield lambda at: FactsBegan(seconds=at)
 
 
 def fake(pause, *arguments, **more):

@@ -5,20 +5,20 @@ import pyarrow as pa
 from fakes import LEADERBOARD
 
 from woodwind import GradientBoostingClassifier, GradientBoostingRegressor
-from woodwind.auto.facts_metric import metric_facts
-from woodwind.auto.members import ForestMember
+from woodwind.auto.facts.scored_rows import metric_facts
+from woodwind.auto.members.tree_members import ForestMember
 from woodwind.auto.model import AutoModel
-from woodwind.cli.figures import plain
-from woodwind.data.matrix_form import MatrixForm
-from woodwind.data.schema import Schema
+from woodwind.cli.console import plain
+from woodwind.data.tables.matrix_form import MatrixForm
+from woodwind.data.tables.schema import Schema
 
 
 def table(rows=120):
-    place = np.arange(rows)
-    age = (20 + place * 7 % 50).astype(float)
+    position = np.arange(rows)
+    age = (20 + position * 7 % 50).astype(float)
     age[::11] = np.nan
     plans = np.array(["basic", "gold", "plus"])
-    return pa.table({"age": pa.array(age, from_pandas=True), "plan": plans[place % 3], "paid": place * 13 % 90})
+    return pa.table({"age": pa.array(age, from_pandas=True), "plan": plans[position % 3], "paid": position * 13 % 90})
 
 
 def model(task="binary"):

@@ -8,7 +8,7 @@ import pyarrow.csv
 import pytest
 from models import table
 
-from woodwind.auto.explanation import explain_model
+from woodwind.auto.shap import explain_model
 
 
 @pytest.fixture

@@ -94,7 +94,7 @@ def test_machines_get_one_object_for_each_event_and_nothing_else(folder, job, ru
 
     objects = [json.loads(line, parse_constant=refuse) for line in done.out.splitlines()]
     assert len(objects) == EVENTS + 1
-    assert [one["event"] for one in objects[:4]] == ["began", "suspected", "said", "trying"]
+    assert [one["event"] for one in objects[:4]] == ["began", "suspected", "predicted", "trying"]
     assert [one["severity"] for one in objects[1]["suspicions"]] == [one.severity for one in SUSPICIONS]
     assert objects[-2]["event"] == "ended"
     assert [entry["name"] for entry in objects[-2]["leaderboard"]] == [entry.name for entry in LEADERBOARD]
@@ -117,8 +117,8 @@ def test_what_is_suspicious_is_told_before_anything_is_trained(folder, job, run)
     assert found[1] == "warning: 'id0' looks like an identifier."
     assert found[-1] == "and 3 more in the report"
     assert len(found) == 8
-    assert max(place for place, line in enumerate(lines) if "more in the report" in line) < min(
-        place for place, line in enumerate(lines) if "begins" in line
+    assert max(position for position, line in enumerate(lines) if "more in the report" in line) < min(
+        position for position, line in enumerate(lines) if "begins" in line
     )
 
 
@@ -130,9 +130,10 @@ def test_what_the_library_says_of_parameters_is_said_of_options(folder, job, run
 
 
 def test_the_leaderboard_says_what_its_scores_are(folder, job, run):
-    assert "\nlog_loss: minus the mean logarithm of what is given to the true class; smaller is better\n" in run(
-        "fit", "train.csv", "--target", "late"
-    ).out
+    assert (
+        "\nlog_loss: minus the mean logarithm of what is given to the true class; smaller is better\n"
+        in run("fit", "train.csv", "--target", "late").out
+    )
 
 
 def test_only_models_are_overwritten(folder, job, run):
@@ -329,7 +330,7 @@ def test_a_schema_that_cannot_be_used_is_bad_data(folder, job, run):
     assert done.code == 3
     assert "it is no JSON" in done.err
     (folder / "s.json").write_text('{"columns": [{"name": "age", "type": "number"}]}', encoding="utf-8")
-    assert "the role \"target\"" in run("fit", "train.csv", "--schema", "s.json").err
+    assert 'the role "target"' in run("fit", "train.csv", "--schema", "s.json").err
 
 
 @pytest.mark.parametrize(
@@ -346,7 +347,7 @@ def test_a_part_of_the_report_that_fails_is_told_in_one_line_however_quiet(folde
     def broken(*given):
         raise RuntimeError("a pipe burst")
 
-    monkeypatch.setattr("woodwind.auto.facts.importance_facts", broken)
+    monkeypatch.setattr("woodwind.auto.facts.collection.importance_facts", broken)
     done = run("fit", "train.csv", "--target", "late", "--models", "1", "--quiet")
     assert done.code == 0
     told = [line for line in done.err.splitlines() if "a pipe burst" in line]

@@ -5,7 +5,7 @@ import shlex
 import shutil
 from pathlib import Path
 
-from woodwind.cli import exits
+from woodwind.cli import command
 
 ROOT = Path(__file__).parent.parent.parent
 PAGE = ROOT / "docs" / "guide" / "command-line.md"
@@ -34,6 +34,6 @@ def test_calls_of_the_guide_can_be_made(tmp_path, monkeypatch, run):
 
 def test_exit_codes_of_the_guide_are_those_of_the_command():
     rows = re.findall(r"^\| (\d+) \| (.*) \|$", PAGE.read_text(encoding="utf-8"), re.MULTILINE)
-    assert [int(code) for code, _ in rows] == sorted(exits.MEANING)
+    assert [int(code) for code, _ in rows] == sorted(command.MEANING)
     for code, words in rows:
-        assert words.replace("`", "").replace(" it arose", "") == exits.MEANING[int(code)]
+        assert words.replace("`", "").replace(" it arose", "") == command.MEANING[int(code)]

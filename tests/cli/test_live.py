@@ -8,8 +8,7 @@ import time
 import pytest
 from fakes import LEADERBOARD, MEMBERS, FakeJob, fake
 
-from woodwind.cli.live import LiveTable
-from woodwind.cli.standing import Standing
+from woodwind.cli.live import JobState, LiveTable
 
 pty = pytest.importorskip("pty", reason="pseudo-terminals are a matter of POSIX")
 
@@ -100,8 +99,14 @@ def test_how_the_table_was_read_and_what_is_suspicious_stays_on_the_screen(folde
     seen = " ".join(" ".join(left).split())
     read = ("binary: 1,000 rows, 1 column; log_loss in 3 folds; 60 s", "classes (0, 1); give --task regression for numbers.")
     suspicious = [f"warning: 'id{number}' looks like an identifier." for number in range(6)]
-    said = "the column 'id' looks like an identifier and more"
-    for words in (*read, "serious: 'paid' says the same as the target. Will it be known?", *suspicious, "and 3 more in the report", said):
+    predicted = "the column 'id' looks like an identifier and more"
+    for words in (
+        *read,
+        "serious: 'paid' says the same as the target. Will it be known?",
+        *suspicious,
+        "and 3 more in the report",
+        predicted,
+    ):
         assert seen.count(words) == 1  # above the table: it is written once, not wiped away, and no word is cut in two
     assert not any(name in line for line in left for name in ("left", "reading the table", "●", "━"))  # but the table is
 
@@ -134,16 +139,16 @@ def test_a_terminal_without_signs_gets_letters(folder):
 
 
 def test_the_best_members_stay_where_there_is_no_room_for_all():
-    standing = Standing()
-    FakeJob()("train.csv", "late", listener=standing.add)
-    assert [line.name for line in standing.ordered(10)] == ["boosting", "random forest", "extra boosting", "linear"]
-    assert [line.name for line in standing.ordered(2)] == ["boosting", "random forest"]
-    assert standing.ordered(0) == []
+    state = JobState()
+    FakeJob()("train.csv", "late", listener=state.add)
+    assert [line.name for line in state.ordered(10)] == ["boosting", "random forest", "extra boosting", "linear"]
+    assert [line.name for line in state.ordered(2)] == ["boosting", "random forest"]
+    assert state.ordered(0) == []
 
 
 def test_drawing_costs_little():
     live = LiveTable("train.csv", time.perf_counter())
-    FakeJob()("train.csv", "late", listener=live.standing.add)
+    FakeJob()("train.csv", "late", listener=live.state.add)
     started = time.perf_counter()
     for _ in range(20):
         live.console.render_lines(live.picture())

@@ -9,7 +9,7 @@ import pytest
 
 import woodwind
 from woodwind.base.errors import DataError, ExtraColumnWarning, JobError, ModelFileError, ParameterError, WoodwindError
-from woodwind.cli import exits
+from woodwind.cli import command
 from woodwind.cli.main import COMMANDS, commands
 
 NAMES = list(COMMANDS)
@@ -59,14 +59,14 @@ def test_examples_can_be_called_as_they_are_written(folder, name):
 @pytest.mark.parametrize(
     ("error", "code"),
     [
-        (ParameterError("p"), exits.WRONG_CALL),
-        (DataError("d"), exits.BAD_DATA),
-        (ModelFileError("m"), exits.BAD_MODEL),
-        (JobError("j"), exits.WITHOUT_MODEL),
-        (WoodwindError("w"), exits.UNEXPECTED),
-        (ZeroDivisionError("z"), exits.UNEXPECTED),
-        (MemoryError(), exits.UNEXPECTED),
-        (KeyboardInterrupt(), exits.INTERRUPTED),
+        (ParameterError("p"), command.WRONG_CALL),
+        (DataError("d"), command.BAD_DATA),
+        (ModelFileError("m"), command.BAD_MODEL),
+        (JobError("j"), command.WITHOUT_MODEL),
+        (WoodwindError("w"), command.UNEXPECTED),
+        (ZeroDivisionError("z"), command.UNEXPECTED),
+        (MemoryError(), command.UNEXPECTED),
+        (KeyboardInterrupt(), command.INTERRUPTED),
     ],
     ids=lambda value: type(value).__name__ if isinstance(value, BaseException) else str(value),
 )
@@ -77,26 +77,26 @@ def test_errors_become_a_line_and_a_code(folder, job, run, error, code):
     assert done.out == ""
     (line,) = done.err.strip().splitlines()
     assert line.startswith("woodwind")
-    assert ("WOODWIND_DEBUG=1" in done.err) == (code == exits.UNEXPECTED)
+    assert ("WOODWIND_DEBUG=1" in done.err) == (code == command.UNEXPECTED)
 
 
 def test_a_full_disk_is_no_surprise(folder, job, run):
     job.trouble = OSError(28, "No space left on device", "model.ww")
     done = run("fit", "train.csv", "--target", "late")
-    assert done.code == exits.UNEXPECTED
+    assert done.code == command.UNEXPECTED
     assert done.err == "woodwind: No space left on device: 'model.ww'. Make room, or choose another place.\n"
 
 
 def test_an_error_of_several_lines_is_told_in_one(folder, job, run):
-    job.trouble = DataError("WW-D012: the target has 17 missing values.\nNothing can be learnt from them.\nFix: drop them.")
-    assert run("fit", "train.csv", "--target", "late").err.endswith("missing values. Nothing can be learnt from them. Fix: drop them.\n")
+    job.trouble = DataError("WW-D012: the target has 17 missing values.\nNothing can be learned from them.\nFix: drop them.")
+    assert run("fit", "train.csv", "--target", "late").err.endswith("missing values. Nothing can be learned from them. Fix: drop them.\n")
 
 
 def test_the_trace_is_shown_to_those_who_ask(folder, job, run, monkeypatch):
     job.trouble = ZeroDivisionError("oh")
     monkeypatch.setenv("WOODWIND_DEBUG", "1")
     done = run("fit", "train.csv", "--target", "late")
-    assert done.code == exits.UNEXPECTED
+    assert done.code == command.UNEXPECTED
     assert "Traceback" in done.err
     assert done.err.splitlines()[-1] == "woodwind: unexpected ZeroDivisionError: oh"
 
@@ -159,7 +159,7 @@ WRONG = [
 def test_a_wrong_call_ends_with_one_line_that_says_what_to_do(folder, job, run, arguments, words):
     before = sorted(path.name for path in folder.iterdir())
     done = run(*arguments)
-    assert done.code == exits.WRONG_CALL
+    assert done.code == command.WRONG_CALL
     assert done.out == ""
     assert len(done.err.splitlines()) == 1
     assert words in done.err

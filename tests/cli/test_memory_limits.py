@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from woodwind.cli import memory_limits
-from woodwind.cli.exits import UNEXPECTED
+from woodwind.cli.command import UNEXPECTED
 from woodwind.cli.main import sentence
 from woodwind.cli.memory_limits import MB, NEEDED, _stacks
 
@@ -77,5 +77,5 @@ def test_without_a_limit_nothing_is_changed(monkeypatch):
 
 def test_an_unexpected_error_under_a_limit_names_the_limit(monkeypatch):
     monkeypatch.setattr(memory_limits, "limits", lambda: {"v": 1500 * MB})
-    said = sentence(MemoryError("no room"), UNEXPECTED)
-    assert said.endswith("The memory of this process is limited to 1,500 MB (ulimit -v), which may be why.")
+    predicted = sentence(MemoryError("no room"), UNEXPECTED)
+    assert predicted.endswith("The memory of this process is limited to 1,500 MB (ulimit -v), which may be why.")

@@ -86,10 +86,10 @@ def test_columns_are_found_by_name_whatever_else_is_there(new, stored, run):
 
 
 def test_a_single_row_gets_what_it_gets_among_others(new, stored, run):
-    for place in (0, 1, 50):
-        pa.csv.write_csv(table().slice(place, 1), new / "one.csv")
+    for position in (0, 1, 50):
+        pa.csv.write_csv(table().slice(position, 1), new / "one.csv")
         rows = read(run("predict", "model.ww", "one.csv", "--proba").out)
-        assert rows["probability_yes"][0].as_py() == stored.predict_proba(table())[place, 1]
+        assert rows["probability_yes"][0].as_py() == stored.predict_proba(table())[position, 1]
 
 
 def test_a_table_may_come_from_standard_input(new, stored):

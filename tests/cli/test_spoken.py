@@ -1,13 +1,13 @@
-"""What the library says of parameters, for somebody who types commands."""
+"""What the library predicts for parameters, for somebody who types commands."""
 
 import pytest
 
-from woodwind.base.figures import counted
-from woodwind.cli.spoken import in_options
+from woodwind.base.formatting import counted
+from woodwind.cli.console import in_options
 
 
 @pytest.mark.parametrize(
-    ("said", "spoken"),
+    ("predicted", "spoken"),
     [
         ('read as classes; say task="regression" for numbers.', "read as classes; give --task regression for numbers."),
         ('Fix: leave task="regression" out, or mend', "Fix: leave --task regression out, or mend"),
@@ -24,14 +24,14 @@ from woodwind.cli.spoken import in_options
         ("Leave it out with ignore='id'.", "Leave it out with --ignore id."),
         ("""leave it out with ignore="the customer's".""", """leave it out with --ignore 'the customer'"'"'s'."""),
         ("are split; say group='family name'.", "are split; give --group 'family name'."),
-        ("judged by what came later: say time_column='when'.", "judged by what came later: give --time-column when."),
+        ("scored by what came later: say time_column='when'.", "scored by what came later: give --time-column when."),
         ("or say so in a written schema (schema=...): x", "or say so in a written schema (--schema): x"),
         ("out of time after 1 rounds", "out of time after 1 round"),
         ("out of time after 11 rounds, 0.1 rows", "out of time after 11 rounds, 0.1 rows"),
     ],
 )
-def test_parameters_become_options(said, spoken):
-    assert in_options(said) == spoken
+def test_parameters_become_options(predicted, spoken):
+    assert in_options(predicted) == spoken
 
 
 def test_one_of_something_is_one():

@@ -4,7 +4,7 @@ import numpy as np
 
 import woodwind
 from woodwind.cli import warm
-from woodwind.data.files import read_table
+from woodwind.data.reading.files import read_table
 
 
 def test_its_table_has_something_of_everything(tmp_path):

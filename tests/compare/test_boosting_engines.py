@@ -2,7 +2,7 @@
 
 Every column has fewer distinct values than bins, so that all libraries see the same candidates; features are continuous, so that no two
 splits are equally good; predictions are those of the training rows, since thresholds between the same two values differ.
-Gains are computed from 15 bits of a gradient: two splits that are closer than that may change places, which happens in one of some ten
+Gains are computed from 15 bits of a gradient: two splits that are closer than that may change positions, which happens in one of some ten
 trainings like these. The seeds are such that it does not. Then leaves come from sums of 30 bits, and differ from the other library's by
 its own rounding: XGBoost computes in float32, LightGBM and scikit-learn's histograms keep derivatives in float32.
 """
@@ -14,11 +14,11 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
+from reference.boosted import boosted
 from woodwind.ensemble.boost import BoostPlan
 from woodwind.kernels.tree.layout import STOP
 from woodwind.losses.classification import LogLoss, Multinomial
 from woodwind.losses.regression import Poisson, Squared
-from woodwind.testing.boosted import boosted
 from woodwind.tree.settings import TreeSettings
 
 ROUNDS, RATE = 30, 0.1

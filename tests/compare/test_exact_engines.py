@@ -13,14 +13,14 @@ from sklearn.ensemble import GradientBoostingClassifier as TheirClassifier
 from sklearn.ensemble import GradientBoostingRegressor as TheirRegressor
 
 from woodwind import DecisionTreeRegressor, GradientBoostingClassifier, GradientBoostingRegressor
-from woodwind.data.ranks import Ranks
-from woodwind.data.schema import Schema
+from woodwind.data.binning.ranks import Ranks
+from woodwind.data.tables.schema import Schema
 from woodwind.kernels.tree.layout import LEFT
 from woodwind.losses import Absolute, Huber, Quantile
-from woodwind.tree.exact import ExactGrower
-from woodwind.tree.exact_cuts import thresholds
-from woodwind.tree.leaves import newton_values, within_bounds
+from woodwind.tree.exact_grower import ExactGrower
+from woodwind.tree.grown_tree import newton_values, within_bounds
 from woodwind.tree.settings import TreeSettings
+from woodwind.tree.walk import thresholds
 
 ROUNDS, RATE = 30, 0.1
 EQUAL = {"rtol": 0, "atol": 1e-12}
@@ -85,11 +85,11 @@ def test_boosting_with_refitted_leaves_equals_scikit_learn(seed, loss, name, opt
     weight = np.random.default_rng(seed).integers(500, 2000, len(y)) / 1024
 
     def residual_of(y, raw):
-        return -loss.settled(y, raw, weight).derivatives(y, raw)[0]
+        return -loss.resolved(y, raw, weight).derivatives(y, raw)[0]
 
     def leaf_of(y, raw, here):
         rows = np.flatnonzero(here).astype(np.int32)
-        return loss.settled(y, raw, weight).refit.values(rows, np.array([0]), np.array([len(rows)]), y - raw, weight)[0]
+        return loss.resolved(y, raw, weight).refit.values(rows, np.array([0]), np.array([len(rows)]), y - raw, weight)[0]
 
     ours = boosted(X, y, loss.start(y, weight)[0], residual_of, leaf_of, weight, max_depth=2)
     other = theirs(X, y, name, weight=weight, max_depth=2, **options)
@@ -163,7 +163,7 @@ def test_stumps_without_bins_and_without_weights_equal_scikit_learn(seed, loss, 
 @pytest.mark.parametrize("n_classes", [2, 3])
 @pytest.mark.parametrize("seed", [0, 1, 2])
 def test_the_first_round_of_the_classifier_without_bins_equals_scikit_learn(seed, n_classes):
-    """Later rounds differ: scikit-learn judges splits by gradients alone, and we by hessians also, which are equal at the start only."""
+    """Later rounds differ: scikit-learn scores splits by gradients alone, and we by hessians also, which are equal at the start only."""
     X, y = table(seed)
     y = np.digitize(y, [0.3] if n_classes == 2 else [-0.5, 0.7])
     ours = GradientBoostingClassifier(**{**PLAIN, "n_estimators": 1}, max_depth=3, multiclass="one_per_class").fit(X, y)

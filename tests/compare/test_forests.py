@@ -10,19 +10,19 @@ from sklearn.ensemble import RandomForestClassifier as TheirForest
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from woodwind import ExtraTreesClassifier, ExtraTreesRegressor, RandomForestClassifier, RandomForestRegressor
-from woodwind.ensemble.drawing import Drawing
+from woodwind.ensemble.resampling import Resampling
 
 
-def bag(X, y, drawing, tree):
+def bag(X, y, resampling, tree):
     """The rows of a tree. A row drawn twice counts twice in a leaf here, and once for scikit-learn: there it is given twice."""
-    rows = np.repeat(np.arange(len(y)), drawing.counts(tree))
+    rows = np.repeat(np.arange(len(y)), resampling.counts(tree))
     return X[rows], y[rows]
 
 
 def one_tree(model, tree, X):
     """What one tree says."""
     trees = model.forest_
-    return model.grove_.n_trees * (trees.first(tree + 1).raw(X) - trees.first(tree).raw(X))
+    return model.compact_forest_.n_trees * (trees.first(tree + 1).raw(X) - trees.first(tree).raw(X))
 
 
 # Rows of the training are compared: two features may part them alike, and other rows not. Features are continuous and leaves have some
@@ -36,14 +36,14 @@ def test_with_all_features_each_tree_is_the_exact_tree_of_its_bootstrap(criterio
     X = X.astype(np.float32)
     # Counts of classes tie often; weights hardly ever.
     weight = np.random.default_rng(0).uniform(0.5, 1.5, len(y))
-    drawing = Drawing(seed=7, n_rows=len(y), n_draws=len(y), replace=True)
+    resampling = Resampling(seed=7, n_rows=len(y), n_draws=len(y), replace=True)
     model = RandomForestClassifier(
         n_estimators=8, max_features=None, criterion=criterion, max_bins=max_bins, min_samples_leaf=25, random_state=7
     ).fit(X, y, weight)
     single = DecisionTreeClassifier(criterion=criterion, min_samples_leaf=25, random_state=0)
-    trees = [clone(single).fit(*bag(X, y, drawing, tree), bag(X, weight, drawing, tree)[1]) for tree in range(8)]
+    trees = [clone(single).fit(*bag(X, y, resampling, tree), bag(X, weight, resampling, tree)[1]) for tree in range(8)]
     for tree, other in enumerate(trees):
-        seen = drawing.counts(tree) > 0
+        seen = resampling.counts(tree) > 0
         np.testing.assert_allclose(one_tree(model, tree, X[seen]), other.predict_proba(X[seen]), atol=1e-12)
 
 
@@ -51,11 +51,11 @@ def test_regression_trees_are_the_exact_trees_of_their_bootstraps():
     X, y = make_friedman1(500, random_state=0)
     X = X.astype(np.float32)
     model = RandomForestRegressor(n_estimators=8, min_samples_leaf=5, random_state=1).fit(X, y)
-    drawing = Drawing(seed=1, n_rows=len(y), n_draws=len(y), replace=True)
+    resampling = Resampling(seed=1, n_rows=len(y), n_draws=len(y), replace=True)
     single = DecisionTreeRegressor(min_samples_leaf=5, random_state=0)
-    trees = [clone(single).fit(*bag(X, y, drawing, tree)) for tree in range(8)]
+    trees = [clone(single).fit(*bag(X, y, resampling, tree)) for tree in range(8)]
     for tree, other in enumerate(trees):
-        seen = drawing.counts(tree) > 0
+        seen = resampling.counts(tree) > 0
         np.testing.assert_allclose(one_tree(model, tree, X[seen])[:, 0], other.predict(X[seen]), rtol=1e-9)
 
 

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from woodwind.testing.forests import random_forest
-from woodwind.tree.explanation import explain
+from reference.forests import random_forest
+from woodwind.tree.shap import explain
 
 shap = pytest.importorskip("shap")
 

@@ -19,11 +19,11 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 from woodwind.base.errors import ReadingWarning, WoodwindError
-from woodwind.data import csv_file
-from woodwind.data.csv_types import marks
-from woodwind.data.files import read_table
-from woodwind.data.question import read_target
-from woodwind.data.suspicions import suspicions
+from woodwind.data.quality.suspicions import suspicions
+from woodwind.data.reading import csv_file
+from woodwind.data.reading.files import read_table
+from woodwind.data.tables.target_column import read_target
+from woodwind.data.tables.text_types import marks
 
 FILES = int(os.environ.get("WOODWIND_FUZZ", "80"))
 NUMBER = re.compile(r"[+-]?((0|[1-9]\d*)(\.\d*)?|\.\d+)([eE][+-]?\d+)?|[+-]?inf", re.ASCII)
@@ -63,8 +63,8 @@ def make_columns(seed):
     for _ in range(draw.randint(2, 5)):
         usual, other = (CELLS[name] for name in draw.choices(sorted(CELLS), k=2))
         cells = [usual(draw) for _ in range(n_rows)]
-        for place in draw.choice([(), (), (-1,), (0,), (0, -1)]):
-            cells[place] = other(draw)
+        for position in draw.choice([(), (), (-1,), (0,), (0, -1)]):
+            cells[position] = other(draw)
         out.append(cells)
     return out
 
@@ -75,7 +75,7 @@ columns = st.integers(0, 2**60).map(make_columns)
 def written(cells, separator, line_end, quoting):
     out = io.StringIO()
     writer = csv.writer(out, delimiter=separator, lineterminator=line_end, quoting=quoting)
-    writer.writerow([f"column {place} name" for place in range(len(cells))])
+    writer.writerow([f"column {position} name" for position in range(len(cells))])
     writer.writerows(zip(*cells, strict=True))
     return out.getvalue()
 
@@ -93,8 +93,8 @@ def read_or_refused(action):
     try:
         return action()
     except WoodwindError as error:
-        said = str(error)
-    assert re.match(r"(?s)WW-[FT]\d{3}: .*\nFix: ", said)
+        predicted = str(error)
+    assert re.match(r"(?s)WW-[FT]\d{3}: .*\nFix: ", predicted)
     return None
 
 

@@ -10,13 +10,13 @@ import pytest
 
 import woodwind
 from woodwind.base.errors import TableError
-from woodwind.data.csv_types import written_moments, written_order
-from woodwind.data.files import read_table
-from woodwind.data.question import read_target
-from woodwind.data.roles import split_roles
-from woodwind.data.schema import Schema
-from woodwind.data.suspicions import suspicions
-from woodwind.data.written_schema import WrittenSchema
+from woodwind.data.quality.suspicions import suspicions
+from woodwind.data.reading.files import read_table
+from woodwind.data.reading.written_schema import WrittenSchema
+from woodwind.data.tables.roles import split_roles
+from woodwind.data.tables.schema import Schema
+from woodwind.data.tables.target_column import read_target
+from woodwind.data.tables.text_types import written_moments, written_order
 
 N = 60
 MOMENTS = [dt.datetime(2024, 1, 1, tzinfo=dt.UTC) + dt.timedelta(days=7 * row, minutes=37 * row) for row in range(N)]
@@ -31,6 +31,8 @@ WRITTEN = {
     "word": ["a", "b"] * (N // 2),
     "y": [0, 1, 1] * (N // 3),
 }
+
+
 def _dictionary_of_views(cells):
     coded = pa.array(cells, pa.string()).dictionary_encode()
     return pa.DictionaryArray.from_arrays(coded.indices, coded.dictionary.cast(pa.string_view()))
@@ -127,9 +129,9 @@ def test_what_comes_first_is_told_by_a_day_above_twelve():
 @pytest.mark.parametrize("stored", ["string", "large_string"])
 def test_text_of_any_type_is_read_as_the_same_dates(name, stored):
     expected, _ = written_moments(pa.chunked_array([pa.array(WRITTEN[name], pa.string())]))
-    found, said = written_moments(pa.chunked_array([STORED[stored](WRITTEN[name]), STORED[stored](WRITTEN[name])]))
+    found, predicted = written_moments(pa.chunked_array([STORED[stored](WRITTEN[name]), STORED[stored](WRITTEN[name])]))
     assert found.to_pylist() == 2 * expected.to_pylist()
-    assert said == ""
+    assert predicted == ""
 
 
 def test_text_that_is_no_date_stays_text():
@@ -146,7 +148,7 @@ def test_every_reader_takes_text_of_any_type(stored):
     typed = pa.table({**cells, "number": list(range(N)), "iso": [one.date() for one in MOMENTS], "clock": [one.time() for one in MOMENTS]})
     schema, expected = Schema.learn(typed)
     text = pa.table({name: STORED[stored](values) for name, values in cells.items()})
-    if "dictionary" in stored:  # levels stay levels: a date that is one was not meant as a date
+    if "dictionary" in stored:  # categories stay categories: a date that is one was not meant as a date
         text = text.set_column(2, "iso", typed["iso"]).set_column(3, "clock", typed["clock"])
     else:
         typed = typed.set_column(3, "clock", pa.array([moment.replace(second=0).time() for moment in MOMENTS]))
@@ -154,8 +156,8 @@ def test_every_reader_takes_text_of_any_type(stored):
     for one, other in zip(schema.read(typed).columns, read.columns, strict=True):
         np.testing.assert_array_equal(one.read(0, N), other.read(0, N))
     assert len(expected.columns) == len(read.columns)
-    learnt, _ = Schema.learn(text.select(["level"]))
-    assert learnt.levels == (("a", "b"),)
+    trained, _ = Schema.learn(text.select(["level"]))
+    assert trained.categories == (("a", "b"),)
     target = read_target(text["level"], name="level")
     assert target.classes == ("a", "b")
     roles = split_roles(text.append_column("y", pa.array(WRITTEN["y"])), "y", group="level")

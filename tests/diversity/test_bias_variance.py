@@ -38,9 +38,9 @@ def slow_domingos(truths, predictions, n_classes):
 @pytest.mark.parametrize("n_truths", [1, 7])
 def test_domingos_adds_up_for_any_number_of_classes_and_with_noise(n_classes, n_truths):
     rng = np.random.default_rng(n_classes + n_truths)
-    truth, said = rng.integers(0, n_classes, (20, n_truths)), rng.integers(0, n_classes, (9, 20))
-    found = zero_one_decomposition(truth if n_truths > 1 else truth[:, 0], said)
-    expected = np.array([slow_domingos(truth[row], said[:, row], n_classes) for row in range(20)])
+    truth, predicted = rng.integers(0, n_classes, (20, n_truths)), rng.integers(0, n_classes, (9, 20))
+    found = zero_one_decomposition(truth if n_truths > 1 else truth[:, 0], predicted)
+    expected = np.array([slow_domingos(truth[row], predicted[:, row], n_classes) for row in range(20)])
     np.testing.assert_allclose(np.stack(found.rows, axis=1), expected, rtol=0, atol=1e-12)
     np.testing.assert_allclose(expected[:, 0], expected[:, 1:].sum(axis=1), rtol=0, atol=1e-12)
     assert (found.loss, found.noise, found.bias, found.variance) == pytest.approx(expected.mean(axis=0), abs=1e-12)
@@ -52,11 +52,11 @@ def test_domingos_adds_up_for_any_number_of_classes_and_with_noise(n_classes, n_
 @given(st.integers(1, 9), st.integers(1, 12), st.integers(0, 2**32 - 1))
 def test_two_classes_have_loss_bias_plus_unbiased_less_biased_variance(rounds, n, seed):
     rng = np.random.default_rng(seed)
-    truth, said = rng.integers(0, 2, n), rng.integers(0, 2, (rounds, n))
-    found = zero_one_decomposition(truth, said)
-    main = np.array([mode(column, 2) for column in said.T])
-    V, biased = np.mean(said != main, axis=0), main != truth
-    assert found.loss == pytest.approx(np.mean(said != truth), abs=1e-12)
+    truth, predicted = rng.integers(0, 2, n), rng.integers(0, 2, (rounds, n))
+    found = zero_one_decomposition(truth, predicted)
+    main = np.array([mode(column, 2) for column in predicted.T])
+    V, biased = np.mean(predicted != main, axis=0), main != truth
+    assert found.loss == pytest.approx(np.mean(predicted != truth), abs=1e-12)
     assert found.bias == pytest.approx(biased.mean(), abs=1e-12)
     assert found.variance_unbiased == pytest.approx(np.mean(V * ~biased), abs=1e-12)
     assert found.variance_biased == pytest.approx(np.mean(V * biased), abs=1e-12)
@@ -71,12 +71,12 @@ def test_two_classes_have_loss_bias_plus_unbiased_less_biased_variance(rounds, n
 @given(st.integers(2, 4), st.integers(1, 4), st.integers(2, 6), st.integers(0, 2**32 - 1))
 def test_every_decomposition_adds_up_to_the_loss(n_classes, n_truths, rounds, seed):
     rng = np.random.default_rng(seed)
-    truth, said, weight = rng.integers(0, n_classes, (8, n_truths)), rng.integers(0, n_classes, (rounds, 8)), rng.random(8) + 0.01
+    truth, predicted, weight = rng.integers(0, n_classes, (8, n_truths)), rng.integers(0, n_classes, (rounds, 8)), rng.random(8) + 0.01
     asked = rng.random((rounds, 8)) < 0.7
     asked[0] = True
-    rows = [np.mean(truth[i][:, None] != said[asked[:, i], i]) for i in range(8)]
+    rows = [np.mean(truth[i][:, None] != predicted[asked[:, i], i]) for i in range(8)]
     for decompose in OF_LABELS:
-        found = decompose(truth, said, asked=asked, sample_weight=weight)
+        found = decompose(truth, predicted, asked=asked, sample_weight=weight)
         assert found.loss == pytest.approx(np.average(rows, weights=weight), abs=1e-12)
         assert found.loss == pytest.approx(found.noise + found.bias + found.variance, abs=1e-12)
         assert found.variance == pytest.approx(found.variance_unbiased - found.variance_biased, abs=1e-12)
@@ -90,13 +90,13 @@ def test_every_decomposition_adds_up_to_the_loss(n_classes, n_truths, rounds, se
 def test_kohavi_and_wolpert_without_what_few_rounds_add():
     """On average over samples of rounds, bias is that of infinitely many; by hand for one row, two classes and two rounds."""
     p = 0.3  # of predicting the wrong class
-    chances = {(0, 0): (1 - p) ** 2, (0, 1): p * (1 - p), (1, 0): p * (1 - p), (1, 1): p**2}
+    probabilities = {(0, 0): (1 - p) ** 2, (0, 1): p * (1 - p), (1, 0): p * (1 - p), (1, 1): p**2}
     mean = {"bias": 0.0, "variance": 0.0}
-    for votes, chance in chances.items():
+    for votes, probability in probabilities.items():
         found = kohavi_wolpert_decomposition([0], [[vote] for vote in votes], unbiased=True)
         assert found.loss == pytest.approx(found.bias + found.variance, abs=1e-12)
         for name in mean:
-            mean[name] += chance * getattr(found, name)
+            mean[name] += probability * getattr(found, name)
     assert mean["bias"] == pytest.approx(p**2)
     assert mean["variance"] == pytest.approx(p * (1 - p))
     with pytest.raises(ParameterError, match="unbiased=True needs two predictions of each row"):
@@ -104,10 +104,10 @@ def test_kohavi_and_wolpert_without_what_few_rounds_add():
 
 
 def test_james_says_what_the_loss_would_be_without_variance():
-    truth, said = np.array([0, 0, 1, 1]), np.array([[0, 1, 1, 0], [0, 1, 0, 0], [1, 0, 1, 0]])
-    found = james_decomposition(truth, said)
+    truth, predicted = np.array([0, 0, 1, 1]), np.array([[0, 1, 1, 0], [0, 1, 0, 0], [1, 0, 1, 0]])
+    found = james_decomposition(truth, predicted)
     assert found.bias == np.mean(found.main != truth)
-    assert found.variance == pytest.approx(np.mean(said != truth) - np.mean(found.main != truth))
+    assert found.variance == pytest.approx(np.mean(predicted != truth) - np.mean(found.main != truth))
 
 
 def test_squared_loss_of_one_round_has_no_variance():
@@ -118,19 +118,19 @@ def test_squared_loss_of_one_round_has_no_variance():
 
 def test_rows_that_nobody_predicted_are_left_out_and_a_warning_says_so():
     asked = np.array([[True, False], [True, False]])
-    for decompose, truth, said in [(one, ["a", "b"], [["a", "?"], ["b", "?"]]) for one in OF_LABELS] + [
+    for decompose, truth, predicted in [(one, ["a", "b"], [["a", "?"], ["b", "?"]]) for one in OF_LABELS] + [
         (squared_decomposition, [1.0, 2.0], [[1.0, np.nan], [3.0, np.nan]])
     ]:
         with pytest.warns(OutOfBagWarning, match=r"1 rows \(first 1\) have no prediction"):
-            found = decompose(truth, said, asked=asked)
+            found = decompose(truth, predicted, asked=asked)
         assert np.isnan(found.rows.loss[1])
         assert found.loss == found.rows.loss[0] > 0
 
 
 def test_labels_of_any_kind_and_readable_results():
     names = np.array(["bad", "good"])
-    truth, said = np.array([0, 1, 1]), np.array([[0, 1, 0], [1, 1, 0], [0, 1, 1]])
-    found, named = zero_one_decomposition(truth, said), zero_one_decomposition(names[truth].tolist(), names[said])
+    truth, predicted = np.array([0, 1, 1]), np.array([[0, 1, 0], [1, 1, 0], [0, 1, 1]])
+    found, named = zero_one_decomposition(truth, predicted), zero_one_decomposition(names[truth].tolist(), names[predicted])
     assert (named.loss, named.bias, named.variance) == (found.loss, found.bias, found.variance)
     assert named.main.tolist() == names[found.main].tolist()
     assert str(named).splitlines()[0] == "Domingos, 0-1 loss, 3 rounds, 3 rows"

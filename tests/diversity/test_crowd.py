@@ -28,11 +28,11 @@ from woodwind.diversity import (
 
 
 def by_enumeration(p, ties=0.5):
-    """The chance of a majority, over all 2^m outcomes."""
+    """The probability of a majority, over all 2^m outcomes."""
     total = 0.0
     for votes in product((0, 1), repeat=len(p)):
-        chance = np.prod([one if vote else 1 - one for vote, one in zip(votes, p, strict=True)])
-        total += chance * (1.0 if 2 * sum(votes) > len(p) else ties if 2 * sum(votes) == len(p) else 0.0)
+        probability = np.prod([one if vote else 1 - one for vote, one in zip(votes, p, strict=True)])
+        total += probability * (1.0 if 2 * sum(votes) > len(p) else ties if 2 * sum(votes) == len(p) else 0.0)
     return total
 
 

@@ -22,8 +22,8 @@ from woodwind.diversity import (
     interrater_kappa,
     kohavi_wolpert_variance,
     mean_of_pairs,
-    numbers_report,
     q_statistic,
+    regression_report,
     vote_entropy,
 )
 
@@ -108,8 +108,8 @@ def slow_generalised(hits):
 def slow_vote_entropy(votes):
     rows = []
     for row in votes:
-        shares = [np.mean(row == label) for label in set(row.tolist())]
-        rows.append(-sum(share * np.log2(share) for share in shares))
+        probabilities = [np.mean(row == label) for label in set(row.tolist())]
+        rows.append(-sum(share * np.log2(share) for share in probabilities))
     return np.mean(rows)
 
 
@@ -190,7 +190,7 @@ def test_a_report_has_all_of_it():
 def test_a_report_of_numbers_has_all_of_it():
     rng = np.random.default_rng(0)
     truth = rng.normal(size=30)
-    report = numbers_report(truth, truth[:, None] + rng.normal(size=(30, 4)))
+    report = regression_report(truth, truth[:, None] + rng.normal(size=(30, 4)))
     assert report["error_of_mean"] == pytest.approx(report["mean_of_errors"] - report["ambiguity"], abs=1e-12)
     assert report["best_error"] == report.errors.min()
     assert len(str(report).splitlines()) == 1 + len(report.measures)

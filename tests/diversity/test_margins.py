@@ -17,7 +17,7 @@ from woodwind.diversity import (
     hits_of,
     margin_bound,
     margin_distribution,
-    share_margins,
+    probability_margins,
     vote_margins,
 )
 
@@ -43,7 +43,7 @@ def test_the_table_of_margins_of_the_slides():
     weights = [0.25] * 4
     assert hit_margins(hits_of(truth, labels), weights).tolist() == margins.tolist()
     assert vote_margins(truth, labels, weights).tolist() == margins.tolist()
-    assert share_margins(truth, np.eye(2)[labels], weights).tolist() == margins.tolist()
+    assert probability_margins(truth, np.eye(2)[labels], weights).tolist() == margins.tolist()
     assert margin_distribution(margins).mean == pytest.approx(1 / 3)
 
 
@@ -75,7 +75,7 @@ def test_weights_may_differ_by_row():
     weights = rng.integers(0, 3, (60, 5)) + np.eye(5, dtype=int)[rng.integers(0, 5, 60)]
     each = [vote_margins(truth[[i]], labels[[i]], weights[i])[0] for i in range(60)]
     assert vote_margins(truth, labels, weights) == pytest.approx(each, abs=1e-12)
-    assert share_margins(truth, np.eye(3)[labels], weights) == pytest.approx(each, abs=1e-12)
+    assert probability_margins(truth, np.eye(3)[labels], weights) == pytest.approx(each, abs=1e-12)
     hits = hits_of(truth, labels)
     assert hit_margins(hits, weights) == pytest.approx([hit_margins(hits[[i]], weights[i])[0] for i in range(60)], abs=1e-12)
     with pytest.raises(WeightError, match="in each row some member must have one above zero"):
@@ -95,16 +95,16 @@ def test_the_mean_margin_of_two_classes_is_one_less_twice_the_mean_error(n, m, s
 
 
 def test_margins_of_probabilities():
-    shares = np.array([[[0.5, 0.3, 0.2], [0.1, 0.8, 0.1]], [[1.0, 0.0, 0.0], [0.0, 0.0, 1.0]]])
-    assert share_margins([0, 2], shares) == pytest.approx([0.3 - 0.55, 0.0])
-    assert share_margins([0, 2], shares, [3, 1]) == pytest.approx([0.4 - 0.425, -0.5])
-    assert share_margins(["x", "z"], shares.mean(axis=1), classes=["x", "y", "z"]) == pytest.approx([-0.25, 0.0])
+    probabilities = np.array([[[0.5, 0.3, 0.2], [0.1, 0.8, 0.1]], [[1.0, 0.0, 0.0], [0.0, 0.0, 1.0]]])
+    assert probability_margins([0, 2], probabilities) == pytest.approx([0.3 - 0.55, 0.0])
+    assert probability_margins([0, 2], probabilities, [3, 1]) == pytest.approx([0.4 - 0.425, -0.5])
+    assert probability_margins(["x", "z"], probabilities.mean(axis=1), classes=["x", "y", "z"]) == pytest.approx([-0.25, 0.0])
     with pytest.raises(DataError, match=r"truth has .*'w'.* in row 1, which is none of the classes \['x', 'y', 'z'\]"):
-        share_margins(["x", "w"], shares, classes=["x", "y", "z"])
+        probability_margins(["x", "w"], probabilities, classes=["x", "y", "z"])
     with pytest.raises(ParameterError, match="weights are for members"):
-        share_margins([0, 2], shares.mean(axis=1), [1, 1])
+        probability_margins([0, 2], probabilities.mean(axis=1), [1, 1])
     with pytest.raises(WeightError, match="weights must be finite, none negative"):
-        share_margins([0, 2], shares, [1, -1])
+        probability_margins([0, 2], probabilities, [1, -1])
 
 
 def test_a_distribution_counts_rows():

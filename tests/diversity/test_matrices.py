@@ -10,7 +10,7 @@ import pytest
 import woodwind.diversity
 from woodwind import DataError, diversity
 from woodwind.base.errors import WeightError
-from woodwind.diversity import class_numbers, hits_of, kappa, pairwise, vote_margins
+from woodwind.diversity import class_indices, hits_of, kappa, pairwise, vote_margins
 
 NAMES = [info.name for info in pkgutil.iter_modules(woodwind.diversity.__path__, "woodwind.diversity.")]
 FUNCTIONS = [name for name in diversity.__all__ if name[0].islower()]
@@ -43,12 +43,12 @@ KINDS = {
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_labels_of_any_kind_are_the_same_to_us(kind):
-    truth, said = KINDS[kind](TRUTH), KINDS[kind](SAID)
-    assert hits_of(truth, said).tolist() == (TRUTH[:, None] == SAID).tolist()
-    assert np.array_equal(vote_margins(truth, said), vote_margins(TRUTH, SAID))
-    assert np.array_equal(kappa(said), kappa(SAID))
-    found = class_numbers(truth, said)
-    assert np.array_equal(np.asarray(found.classes)[found.votes], np.asarray(said))
+    truth, predicted = KINDS[kind](TRUTH), KINDS[kind](SAID)
+    assert hits_of(truth, predicted).tolist() == (TRUTH[:, None] == SAID).tolist()
+    assert np.array_equal(vote_margins(truth, predicted), vote_margins(TRUTH, SAID))
+    assert np.array_equal(kappa(predicted), kappa(SAID))
+    found = class_indices(truth, predicted)
+    assert np.array_equal(np.asarray(found.classes)[found.votes], np.asarray(predicted))
     assert np.array_equal(np.asarray(found.classes)[found.truth], np.asarray(truth))
 
 
@@ -58,7 +58,7 @@ def test_truth_values_are_labels_too():
 
 def test_text_and_objects_are_compared_by_value():
     assert hits_of(np.array(["a", "b"]), np.array([["a"], ["a"]], object)).tolist() == [[True], [False]]
-    assert class_numbers(np.array(["a", "b"]), np.array([["a"], ["a"]], object)).votes.tolist() == [[0], [0]]
+    assert class_indices(np.array(["a", "b"]), np.array([["a"], ["a"]], object)).votes.tolist() == [[0], [0]]
 
 
 WRONG = {
@@ -70,7 +70,7 @@ WRONG = {
     "one member": (lambda: pairwise([[True], [False]]), "has 1 member, and differences need at least 2"),
     "three dimensions": (lambda: pairwise(np.ones((2, 2, 2), bool)), r"\(n, m\).*\(2, 2, 2\)"),
     "complex": (lambda: kappa(np.ones((2, 2), complex)), "must be labels"),
-    "mixed": (lambda: class_numbers([1, "a"], [["a"], [1]]), "no order"),
+    "mixed": (lambda: class_indices([1, "a"], [["a"], [1]]), "no order"),
 }
 
 

@@ -5,10 +5,10 @@ import math
 import numpy as np
 import pytest
 
-from woodwind.data.schema import Schema
-from woodwind.ensemble import adaptive
-from woodwind.ensemble.adaptive import AdaptivePlan, AdaptiveRows, adaptive_rounds, learner_weight, pseudo_loss
-from woodwind.ensemble.learner import Learnt, StumpLearner, TreeLearner, TreeRows, class_learner
+from woodwind.data.tables.schema import Schema
+from woodwind.ensemble import adaboost
+from woodwind.ensemble.adaboost import AdaptivePlan, AdaptiveRows, adaptive_rounds, learner_weight, pseudo_loss
+from woodwind.ensemble.weak_learner import TrainedClassifier, WeakStumpLearner, WeakTreeLearner, WeakTreeRows, weak_classifier
 
 
 def data(seed=0, n=200, n_labels=3):
@@ -21,12 +21,12 @@ def data(seed=0, n=200, n_labels=3):
 
 
 def rows_of(X, count=None):
-    return TreeRows.of(Schema.learn(X)[1], 255, None, count, 1)
+    return WeakTreeRows.of(Schema.learn(X)[1], 255, None, count, 1)
 
 
 def rounds_of(X, label, algorithm, count=20, n_labels=3, learner=None, rate=1.0):
     rows = AdaptiveRows.of(label, None, None)
-    learner = learner or class_learner(rows_of(X), 1, 3, 1)
+    learner = learner or weak_classifier(rows_of(X), 1, 3, 1)
     return list(adaptive_rounds(rows, learner, AdaptivePlan(algorithm, n_labels, rate, 0), count))
 
 
@@ -36,11 +36,11 @@ def test_stumps_from_one_pass_are_the_stumps_of_the_exact_engine(n_labels):
     X[::7, 0] = np.nan
     X[3::11, 3] = np.nan
     table = rows_of(X)
-    quick = rounds_of(X, label, "samme", n_labels=n_labels, learner=StumpLearner(table, 1))
-    exact = rounds_of(X, label, "samme", n_labels=n_labels, learner=TreeLearner(table, 1, 1))
+    quick = rounds_of(X, label, "samme", n_labels=n_labels, learner=WeakStumpLearner(table, 1))
+    exact = rounds_of(X, label, "samme", n_labels=n_labels, learner=WeakTreeLearner(table, 1, 1))
     assert len(quick) == len(exact) > 10
     for one, other in zip(quick, exact, strict=True):
-        a, b = one.learnt[0].member, other.learnt[0].member
+        a, b = one.trained[0].member, other.trained[0].member
         for name in ("feature", "threshold", "missing"):
             assert getattr(a, name).tolist() == getattr(b, name).tolist()
         np.testing.assert_allclose(a.value, b.value, atol=1e-12)
@@ -52,13 +52,13 @@ def test_the_last_learner_is_no_better_than_chance_on_the_new_weights():
     """With two classes, a learner errs on exactly half of the weight after it has been answered."""
     X, label = data(n_labels=2)
     rows = AdaptiveRows.of(label, None, None)
-    votes = adaptive.LearnerVotes(rows, class_learner(rows_of(X), 1, 3, 1), 2)
-    learnt, error = votes.learn(0)
+    votes = adaboost.LearnerVotes(rows, weak_classifier(rows_of(X), 1, 3, 1), 2)
+    trained, error = votes.learn(0)
     weight = learner_weight(error, "discrete", 2, 1.0)
     total = 1.0 - error + error * math.exp(weight)
     votes.reweigh(1.0 / total, math.exp(weight) / total)
     assert rows.total(votes.weight) == pytest.approx(1.0, abs=1e-14)
-    assert rows.total(votes.weight * (learnt.votes != label)) == pytest.approx(0.5, abs=1e-14)
+    assert rows.total(votes.weight * (trained.votes != label)) == pytest.approx(0.5, abs=1e-14)
 
 
 def test_with_two_classes_discrete_samme_and_mh_are_one():
@@ -90,7 +90,7 @@ def test_a_learner_that_tells_no_labels_apart_has_a_pseudo_loss_of_one_half():
 def test_the_first_weights_of_mh_are_one_over_rows_times_labels():
     seen = []
 
-    class Watching(StumpLearner):
+    class Watching(WeakStumpLearner):
         def learn(self, label, n_labels, weight, name):
             seen.append((label, weight))
             return super().learn(label, n_labels, weight, name)
@@ -110,10 +110,10 @@ class Guess:
 
     def learn(self, label, n_labels, weight, name):
         self.names.append(name)
-        return Learnt(None, np.tile([1.0, 0.0], (len(label), 1)))
+        return TrainedClassifier(None, np.tile([1.0, 0.0], (len(label), 1)))
 
 
-@pytest.mark.parametrize(("draws", "tries"), [(False, 1), (True, adaptive.TRIES)])
+@pytest.mark.parametrize(("draws", "tries"), [(False, 1), (True, adaboost.TRIES)])
 @pytest.mark.parametrize("algorithm", ["discrete", "samme", "m2"])
 def test_a_learner_no_better_than_chance_is_discarded_and_boosting_ends(algorithm, draws, tries):
     learner = Guess(draws)

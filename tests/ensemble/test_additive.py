@@ -62,8 +62,8 @@ def test_the_squared_error_of_a_mean_needs_a_step_of_one():
 def test_the_step_of_a_classifier_under_exponential_loss_is_half_the_log_odds_of_its_error():
     """AdaBoost's weight, with the factor one half of the texts."""
     y = np.array([0.0, 0.0, 1.0, 1.0, 1.0])
-    said = np.array([-1.0, 1.0, 1.0, 1.0, 1.0])
-    assert line_search(Exponential(), y, np.zeros(5), said, None) == pytest.approx(0.5 * np.log(4.0), rel=1e-12)
+    predicted = np.array([-1.0, 1.0, 1.0, 1.0, 1.0])
+    assert line_search(Exponential(), y, np.zeros(5), predicted, None) == pytest.approx(0.5 * np.log(4.0), rel=1e-12)
 
 
 def test_learners_are_asked_for_the_gradient_or_for_newtons_step():

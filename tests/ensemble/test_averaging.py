@@ -5,7 +5,7 @@ import pytest
 from scipy.stats import norm
 
 from woodwind.base.errors import DataError, ParameterError
-from woodwind.ensemble.averaging import (
+from woodwind.ensemble.bayesian_averaging import (
     blended,
     categorical_log_likelihood,
     criterion_weights,
@@ -60,14 +60,14 @@ def test_a_perfect_model_is_believed_but_not_infinitely():
 
 
 def test_the_likelihood_of_classes_is_that_of_what_came_true():
-    shares = np.array([[[0.2, 0.8], [0.5, 0.5]], [[0.9, 0.1], [0.5, 0.5]]])
-    found = categorical_log_likelihood(np.array([1, 0]), shares, np.array([1.0, 2.0]))
+    probabilities = np.array([[[0.2, 0.8], [0.5, 0.5]], [[0.9, 0.1], [0.5, 0.5]]])
+    found = categorical_log_likelihood(np.array([1, 0]), probabilities, np.array([1.0, 2.0]))
     np.testing.assert_allclose(found, [np.log(0.8) + 2 * np.log(0.9), 3 * np.log(0.5)])
 
 
 def test_one_wrong_certainty_does_not_rule_a_model_out_for_ever():
-    shares = np.array([[[0.0, 1.0]]])
-    assert np.isfinite(categorical_log_likelihood(np.array([0]), shares)).all()
+    probabilities = np.array([[[0.0, 1.0]]])
+    assert np.isfinite(categorical_log_likelihood(np.array([0]), probabilities)).all()
 
 
 def test_variances_within_and_between_models_add_up():

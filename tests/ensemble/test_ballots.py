@@ -3,18 +3,18 @@
 import numpy as np
 import pytest
 
-from woodwind.ensemble.ballots import ballots, luck, shares, winners
+from woodwind.ensemble.combine import ballot_fractions, ballots, tie_keys, winners
 
 
 def total(votes, seed=0, n_classes=3):
     """Ballots of votes (n, members), added up."""
-    return sum(ballots(votes[:, member], luck(seed, member, n_classes)) for member in range(votes.shape[1]))
+    return sum(ballots(votes[:, member], tie_keys(seed, member, n_classes)) for member in range(votes.shape[1]))
 
 
 def test_most_votes_win():
     votes = np.array([[0, 0, 1], [2, 1, 2], [1, 1, 1]])
     assert winners(total(votes)).tolist() == [0, 2, 1]
-    assert shares(total(votes), 3) == pytest.approx(np.array([[2, 1, 0], [0, 1, 2], [0, 3, 0]]) / 3)
+    assert ballot_fractions(total(votes), 3) == pytest.approx(np.array([[2, 1, 0], [0, 1, 2], [0, 3, 0]]) / 3)
 
 
 def test_a_tie_is_broken_among_those_who_lead_and_each_has_the_same_chance():
@@ -27,8 +27,8 @@ def test_a_tie_is_broken_among_those_who_lead_and_each_has_the_same_chance():
 
 def test_the_largest_share_is_that_of_the_winner():
     votes = np.random.default_rng(3).integers(0, 3, (500, 4))
-    assert np.array_equal(shares(total(votes), 4).argmax(axis=1), winners(total(votes)))
-    assert shares(total(votes), 4).sum(axis=1) == pytest.approx(1.0, abs=1e-15)
+    assert np.array_equal(ballot_fractions(total(votes), 4).argmax(axis=1), winners(total(votes)))
+    assert ballot_fractions(total(votes), 4).sum(axis=1) == pytest.approx(1.0, abs=1e-15)
 
 
 def test_the_same_votes_give_the_same_winner_wherever_the_row_stands():

@@ -6,9 +6,9 @@ from scipy.optimize import minimize, nnls
 from sklearn.linear_model import LogisticRegression
 
 from woodwind.ensemble.blend import (
-    Evidence,
+    ClassificationEvidence,
     LogPool,
-    NumberEvidence,
+    RegressionEvidence,
     conjugate_gradients,
     fit_log_pool,
     fit_nonnegative,
@@ -22,16 +22,18 @@ from woodwind.ensemble.layers import log_ratios
 def classes(seed=0, n=200, members=3, n_classes=3, others=0):
     rng = np.random.default_rng(seed)
     truth = rng.integers(0, n_classes, n)
-    shares = softmax(rng.normal(size=(n * members, n_classes)) + 1.2 * np.eye(n_classes)[np.repeat(truth, members)])
-    return Evidence(log_ratios(shares.reshape(n, members, n_classes)), rng.normal(size=(n, others)), truth, rng.integers(1, 4, n) * 1.0)
+    probabilities = softmax(rng.normal(size=(n * members, n_classes)) + 1.2 * np.eye(n_classes)[np.repeat(truth, members)])
+    return ClassificationEvidence(
+        log_ratios(probabilities.reshape(n, members, n_classes)), rng.normal(size=(n, others)), truth, rng.integers(1, 4, n) * 1.0
+    )
 
 
 def numbers(seed=0, n=120, members=4, others=0):
     rng = np.random.default_rng(seed)
     truth = rng.normal(size=n) * 3.0 + 5.0
     common = rng.normal(size=(n, 1))
-    said = truth[:, None] + common + rng.normal(size=(n, members)) * np.arange(1, members + 1)
-    return NumberEvidence(said, rng.normal(size=(n, others)), truth, rng.integers(1, 4, n) * 1.0)
+    predicted = truth[:, None] + common + rng.normal(size=(n, members)) * np.arange(1, members + 1)
+    return RegressionEvidence(predicted, rng.normal(size=(n, others)), truth, rng.integers(1, 4, n) * 1.0)
 
 
 def price(pool, penalty):
@@ -132,8 +134,8 @@ def test_shrinking_leads_from_least_squares_to_equal_weights():
 
 def test_other_columns_may_count_against_the_target():
     rng = np.random.default_rng(0)
-    said, column = rng.normal(size=(300, 2)), rng.normal(size=(300, 1))
+    predicted, column = rng.normal(size=(300, 2)), rng.normal(size=(300, 1))
     column -= column.mean()
-    truth = 0.7 * said[:, 0] + 0.3 * said[:, 1] - 2.0 * column[:, 0] + 1.0
-    pool = fit_nonnegative(NumberEvidence(said, column, truth, np.ones(300)), intercept=True)
+    truth = 0.7 * predicted[:, 0] + 0.3 * predicted[:, 1] - 2.0 * column[:, 0] + 1.0
+    pool = fit_nonnegative(RegressionEvidence(predicted, column, truth, np.ones(300)), intercept=True)
     np.testing.assert_allclose([*pool.weights, *pool.coefficients], [0.7, 0.3, -2.0], atol=1e-8)

@@ -7,10 +7,10 @@ import pandas as pd
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
+from reference.boosted import boosted, fresh_scores
 from woodwind.ensemble.boost import Booster, BoostPlan
 from woodwind.losses.classification import Exponential, LogLoss, Multinomial
 from woodwind.losses.regression import Absolute, Huber, Poisson, Quantile, Squared
-from woodwind.testing.boosted import boosted, fresh_scores
 from woodwind.tree.assemble import assemble
 from woodwind.tree.settings import TreeSettings
 

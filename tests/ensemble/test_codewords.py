@@ -22,9 +22,9 @@ def test_as_many_wrong_bits_as_the_distance_allows_are_corrected():
     assert correctable == 1
     for k in range(4):
         for bit in range(7):
-            said = code[k].astype(float)
-            said[bit] *= -1
-            assert decode(said[None], code).argmax() == k
+            predicted = code[k].astype(float)
+            predicted[bit] *= -1
+            assert decode(predicted[None], code).argmax() == k
 
 
 @pytest.mark.parametrize("n_classes", [6, 10, 26])

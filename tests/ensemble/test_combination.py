@@ -6,8 +6,15 @@ from scipy.integrate import quad
 from scipy.stats import dirichlet as their_dirichlet
 from scipy.stats import kstest
 
-from woodwind.ensemble.averaging import categorical_log_likelihood, posterior
-from woodwind.ensemble.combination import categorical_likelihood, combined, dirichlet, gaussian_likelihood, log_dirichlet
+from woodwind.ensemble.bayesian_averaging import (
+    categorical_likelihood,
+    categorical_log_likelihood,
+    combined,
+    dirichlet,
+    gaussian_likelihood,
+    log_dirichlet,
+    posterior,
+)
 
 
 def mixed_classes(n=400, seed=0, mix=0.5):
@@ -15,12 +22,12 @@ def mixed_classes(n=400, seed=0, mix=0.5):
     rng = np.random.default_rng(seed)
     first, second = rng.beta(2, 2, n), rng.beta(2, 2, n)
     truth = (rng.random(n) < mix * first + (1 - mix) * second).astype(np.int64)
-    shares = np.stack([np.column_stack([1 - first, first]), np.column_stack([1 - second, second])], axis=1)
-    return truth, shares
+    probabilities = np.stack([np.column_stack([1 - first, first]), np.column_stack([1 - second, second])], axis=1)
+    return truth, probabilities
 
 
-def of_truth(truth, shares):
-    return np.take_along_axis(shares, truth[:, None, None], axis=2)[:, :, 0]
+def of_truth(truth, probabilities):
+    return np.take_along_axis(probabilities, truth[:, None, None], axis=2)[:, :, 0]
 
 
 @pytest.mark.parametrize("alpha", [(1.0, 1.0, 1.0), (0.05, 0.2, 3.0), (400.0, 20.0, 1.0)])
@@ -40,8 +47,8 @@ def test_the_density_is_that_of_scipy():
 
 @pytest.mark.parametrize(("n", "concentration"), [(20, 1.0), (400, 1.0), (400, 5.0), (5000, 0.5)])
 def test_the_mean_of_the_weights_is_the_integral_over_all_of_them(n, concentration):
-    truth, shares = mixed_classes(n)
-    likelihood = categorical_likelihood(of_truth(truth, shares))
+    truth, probabilities = mixed_classes(n)
+    likelihood = categorical_likelihood(of_truth(truth, probabilities))
     found = combined(likelihood, 2, 2000, 10, concentration, 3)
     grid = np.linspace(0, 1, 2001)[1:-1]
     top = likelihood(np.column_stack([grid, 1 - grid])).max()
@@ -56,9 +63,9 @@ def test_the_mean_of_the_weights_is_the_integral_over_all_of_them(n, concentrati
 
 
 def test_averaging_takes_one_side_where_the_truth_is_a_mixture_and_combination_does_not():
-    truth, shares = mixed_classes(4000)
-    averaging = posterior(categorical_log_likelihood(truth, shares))
-    combination = combined(categorical_likelihood(of_truth(truth, shares)), 2, 1000, 10, 1.0, 0).mean
+    truth, probabilities = mixed_classes(4000)
+    averaging = posterior(categorical_log_likelihood(truth, probabilities))
+    combination = combined(categorical_likelihood(of_truth(truth, probabilities)), 2, 1000, 10, 1.0, 0).mean
     assert averaging.max() > 0.99
     np.testing.assert_allclose(combination, 0.5, atol=0.08)
     new_truth, new_shares = mixed_classes(20_000, seed=1)
@@ -88,11 +95,11 @@ def test_the_likelihood_of_combined_numbers_is_that_of_their_errors():
 
 
 def test_blocks_of_rows_add_up():
-    truth, shares = mixed_classes(9000)
+    truth, probabilities = mixed_classes(9000)
     weight = np.random.default_rng(0).random(9000)
     mix = np.array([[0.3, 0.7]])
-    found = categorical_likelihood(of_truth(truth, shares), weight)(mix)[0]
-    assert found == pytest.approx(weight @ np.log(of_truth(truth, shares) @ mix[0]))
+    found = categorical_likelihood(of_truth(truth, probabilities), weight)(mix)[0]
+    assert found == pytest.approx(weight @ np.log(of_truth(truth, probabilities) @ mix[0]))
 
 
 def test_one_member_is_its_own_combination():

@@ -4,9 +4,11 @@ import numpy as np
 import pytest
 from scipy.stats import norm
 
-from woodwind.ensemble.experts import (
+from reference.naive_experts import naive_mixture
+from woodwind.ensemble.mixture_of_experts import (
     error_variances,
     expectation,
+    fit_softmax,
     gaussian_log_density,
     mixture_moments,
     mixture_quantiles,
@@ -14,8 +16,6 @@ from woodwind.ensemble.experts import (
     start,
     train,
 )
-from woodwind.ensemble.gate import fit_softmax
-from woodwind.testing.naive_experts import naive_mixture
 
 
 class Lines:
@@ -24,13 +24,13 @@ class Lines:
     def __init__(self, x, y, weight, gated):
         self.X, self.y, self.weight, self.gated, self.gate = x[:, None], y, weight, gated, None
 
-    def train(self, shares):
-        self.gate = fit_softmax(self.X if self.gated else self.X[:, :0], shares, self.weight, 0.01, self.gate)
+    def train(self, responsibilities):
+        self.gate = fit_softmax(self.X if self.gated else self.X[:, :0], responsibilities, self.weight, 0.01, self.gate)
         design = np.column_stack([np.ones(len(self.y)), self.X])
-        root = np.sqrt(self.weight[:, None] * shares)
+        root = np.sqrt(self.weight[:, None] * responsibilities)
         self.lines = np.stack([np.linalg.lstsq(design * r[:, None], self.y * r, rcond=None)[0] for r in root.T])
         self.numbers = design @ self.lines.T
-        self.variance = error_variances(self.y, self.numbers, shares, self.weight, 1e-9)
+        self.variance = error_variances(self.y, self.numbers, responsibilities, self.weight, 1e-9)
 
     def log_joint(self):
         X = self.X if self.gated else self.X[:, :0]
@@ -48,10 +48,10 @@ def crossing(n=150, seed=0):
 
 def test_a_mixture_of_two_regressions_is_that_of_the_slow_twin_round_by_round():
     x, y = crossing()
-    shares = start(x[:, None], y, np.ones(len(x)), 2, 5, 1)
+    responsibilities = start(x[:, None], y, np.ones(len(x)), 2, 5, 1)
     mixture = Lines(x, y, np.ones(len(x)), gated=False)
-    found = train(mixture, shares, np.ones(len(x)), 40, 0.0)
-    course, lines = naive_mixture(x, y, shares, 40)
+    found = train(mixture, responsibilities, np.ones(len(x)), 40, 0.0)
+    course, lines = naive_mixture(x, y, responsibilities, 40)
     np.testing.assert_allclose(found.log_likelihood, course, rtol=1e-9)
     np.testing.assert_allclose(mixture.lines, [line[1:3] for line in lines], rtol=1e-6)
     np.testing.assert_allclose(np.sqrt(mixture.variance), [line[3] for line in lines], rtol=1e-6)
@@ -68,17 +68,17 @@ def test_the_log_likelihood_never_falls(gated, number):
 
 def test_training_ends_when_a_round_brings_little_and_says_when_it_did_not():
     x, y = crossing()
-    weight, shares = np.ones(len(x)), start(x[:, None], y, np.ones(len(x)), 2, 5, 1)
-    done = train(Lines(x, y, weight, True), shares, weight, 500, 1e-6)
+    weight, responsibilities = np.ones(len(x)), start(x[:, None], y, np.ones(len(x)), 2, 5, 1)
+    done = train(Lines(x, y, weight, True), responsibilities, weight, 500, 1e-6)
     assert done.converged
     assert len(done.log_likelihood) < 500
-    assert not train(Lines(x, y, weight, True), shares, weight, 2, 1e-9).converged
+    assert not train(Lines(x, y, weight, True), responsibilities, weight, 2, 1e-9).converged
 
 
 def test_responsibilities_are_shares_of_the_joint_density():
     joint = np.log(np.array([[0.1, 0.3], [0.2, 0.2]]))
-    likelihood, shares = expectation(joint, np.array([1.0, 2.0]))
-    np.testing.assert_allclose(shares, [[0.25, 0.75], [0.5, 0.5]])
+    likelihood, responsibilities = expectation(joint, np.array([1.0, 2.0]))
+    np.testing.assert_allclose(responsibilities, [[0.25, 0.75], [0.5, 0.5]])
     assert likelihood == pytest.approx(3 * np.log(0.4))
     assert np.isfinite(expectation(np.array([[-2000.0, -2001.0]]), np.ones(1))[0])
 

@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
-from woodwind.data.cuts import Cuts
-from woodwind.data.schema import Schema
+from woodwind.data.binning.cuts import Cuts
+from woodwind.data.tables.schema import Schema
 from woodwind.ensemble.boost import Booster, BoostPlan
-from woodwind.ensemble.folds import in_step, rounds_in_step, shares_of_mean
-from woodwind.ensemble.watching import Inside, Outside, Watcher, add_trees
+from woodwind.ensemble.early_stopping import RoundWatcher, WatchedInside, WatchedOutside, add_trees
+from woodwind.ensemble.training import in_step, rounds_in_step, weights_of_mean
 from woodwind.losses import Multinomial, Squared
 from woodwind.tree.settings import TreeSettings
 
@@ -49,7 +49,7 @@ def test_shares_of_trees_add_up_to_their_mean():
     both = [booster(np.arange(60, dtype=np.int32)), booster(np.arange(60, 120, dtype=np.int32))]
     raw = np.zeros(120)
     for one in both:
-        add_trees(raw, shares_of_mean((tree for step in one.rounds(3) for tree in step.trees), 2), CODES)
+        add_trees(raw, weights_of_mean((tree for step in one.rounds(3) for tree in step.trees), 2), CODES)
     assert raw == pytest.approx((both[0].raw + both[1].raw) / 2)
 
 
@@ -72,12 +72,12 @@ def test_rows_outside_are_watched_as_rows_inside_are():
     one = booster()
     rows = np.arange(100, 120)
 
-    def judge(raw):
+    def evaluate(raw):
         return float(np.abs(raw - X[rows, 0]).mean())
 
     outside = CUTS.encode(Schema.learn(X[rows])[1])
-    watcher = Watcher(Inside(rows, judge), Outside(outside, np.zeros(20), judge))
+    watcher = RoundWatcher(WatchedInside(rows, evaluate), WatchedOutside(outside, np.zeros(20), evaluate))
     losses = [watcher(step) for step in one.rounds(5)]
     assert all(inside == other for inside, other in losses)
     assert losses[-1][0] < losses[0][0]
-    assert Watcher()(None) == (None, None)
+    assert RoundWatcher()(None) == (None, None)

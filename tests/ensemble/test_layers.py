@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from woodwind.ensemble.layers import (
-    Block,
-    as_shares,
+    LayerColumns,
+    as_probabilities,
     column_names,
     columns_of,
     label_columns,
@@ -40,11 +40,11 @@ def test_log_odds_are_bounded_and_undone_by_the_logistic_function():
 
 
 def test_a_block_becomes_what_its_kind_says():
-    assert columns_of(Block("a", "probabilities", TWO), 2).shape == (3, 1)
-    assert columns_of(Block("a", "probabilities", TWO), 2, link=True).tolist() == log_odds(TWO).tolist()
-    assert columns_of(Block("a", "votes", np.array([[2.0], [1.0]])), 3).tolist() == [[0.0, 0.0, 1.0], [0.0, 1.0, 0.0]]
-    assert columns_of(Block("a", "scores", THREE - 1.0), 3, link=True).tolist() == (THREE - 1.0).tolist()
-    assert columns_of(Block("a", "numbers", TWO[:, :1]), 0).tolist() == TWO[:, :1].tolist()
+    assert columns_of(LayerColumns("a", "probabilities", TWO), 2).shape == (3, 1)
+    assert columns_of(LayerColumns("a", "probabilities", TWO), 2, link=True).tolist() == log_odds(TWO).tolist()
+    assert columns_of(LayerColumns("a", "votes", np.array([[2.0], [1.0]])), 3).tolist() == [[0.0, 0.0, 1.0], [0.0, 1.0, 0.0]]
+    assert columns_of(LayerColumns("a", "scores", THREE - 1.0), 3, link=True).tolist() == (THREE - 1.0).tolist()
+    assert columns_of(LayerColumns("a", "numbers", TWO[:, :1]), 0).tolist() == TWO[:, :1].tolist()
 
 
 def test_constant_and_repeated_columns_tell_nothing():
@@ -60,9 +60,14 @@ def test_names_have_numbers_where_there_are_several_columns():
 
 
 def test_members_together_say_their_mean_and_scores_and_labels_are_votes():
-    votes, scores = Block("b", "votes", np.array([[1.0], [1.0], [0.0]])), Block("c", "scores", np.array([[-1.0], [0.5], [2.0]]))
-    assert as_shares(scores, 2).tolist() == [[1.0, 0.0], [0.0, 1.0], [0.0, 1.0]]
-    mean = members_mean([Block("a", "probabilities", TWO), votes, scores], 2)
+    votes, scores = (
+        LayerColumns("b", "votes", np.array([[1.0], [1.0], [0.0]])),
+        LayerColumns("c", "scores", np.array([[-1.0], [0.5], [2.0]])),
+    )
+    assert as_probabilities(scores, 2).tolist() == [[1.0, 0.0], [0.0, 1.0], [0.0, 1.0]]
+    mean = members_mean([LayerColumns("a", "probabilities", TWO), votes, scores], 2)
     np.testing.assert_allclose(mean[:, 1], [(0.1 + 1.0 + 0.0) / 3, (0.6 + 1.0 + 1.0) / 3, (0.0 + 0.0 + 1.0) / 3])
-    assert as_shares(Block("d", "scores", np.array([[0.1, 3.0, 2.0]])), 3).tolist() == [[0.0, 1.0, 0.0]]
-    assert members_mean([Block("e", "numbers", np.array([[1.0]])), Block("f", "numbers", np.array([[4.0]]))], 0).tolist() == [[2.5]]
+    assert as_probabilities(LayerColumns("d", "scores", np.array([[0.1, 3.0, 2.0]])), 3).tolist() == [[0.0, 1.0, 0.0]]
+    assert members_mean([LayerColumns("e", "numbers", np.array([[1.0]])), LayerColumns("f", "numbers", np.array([[4.0]]))], 0).tolist() == [
+        [2.5]
+    ]

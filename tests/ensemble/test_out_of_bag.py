@@ -1,8 +1,8 @@
-"""What members say of rows that they have not seen."""
+"""What members predict for rows that they have not seen."""
 
 import numpy as np
 
-from woodwind.ensemble.out_of_bag import out_of_bag
+from woodwind.ensemble.resampling import out_of_bag
 
 
 def test_out_of_bag_answers_add_up_by_row():

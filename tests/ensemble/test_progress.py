@@ -6,9 +6,8 @@ from itertools import count
 import numpy as np
 import pytest
 
-from woodwind.ensemble.boost import Round
-from woodwind.ensemble.progress import in_words, with_progress
-from woodwind.ensemble.stopping import Step
+from woodwind.ensemble.boost import BoostingRound
+from woodwind.ensemble.early_stopping import TrainingStep, in_words, with_progress
 
 
 class Terminal(io.StringIO):
@@ -17,7 +16,7 @@ class Terminal(io.StringIO):
 
 
 def steps(number, valid=None, train=None, first=0):
-    return [Step(Round(k, (), np.zeros(1)), train, valid and valid / (k + 1), 1.0) for k in range(first, first + number)]
+    return [TrainingStep(BoostingRound(k, (), np.zeros(1)), train, valid and valid / (k + 1), 1.0) for k in range(first, first + number)]
 
 
 def ticking(seconds):

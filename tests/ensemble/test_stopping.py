@@ -6,15 +6,15 @@ import numpy as np
 import pytest
 
 from woodwind.base.errors import InterruptWarning
-from woodwind.ensemble.boost import Round
-from woodwind.ensemble.stopping import best_of, gather_until_interrupted, scored, until_no_better, until_no_split, until_told
+from woodwind.ensemble.boost import BoostingRound
+from woodwind.ensemble.early_stopping import best_of, gather_until_interrupted, scored, until_no_better, until_no_split, until_requested
 
 INF, NAN = float("inf"), float("nan")
 
 
 def rounds(count, leaves=2, value=1.0):
     tree = SimpleNamespace(feature=np.zeros(2 * leaves - 1), value=np.full((2 * leaves - 1, 1), value))
-    return [Round(number, (tree,), np.zeros(3)) for number in range(count)]
+    return [BoostingRound(number, (tree,), np.zeros(3)) for number in range(count)]
 
 
 def steps(losses):
@@ -55,9 +55,9 @@ def test_a_loss_that_is_no_number_is_no_improvement():
     assert numbers(until_no_better(steps([1, NAN, INF, 0.5]), patience=3)) == [1, 2, 3, 4]
 
 
-@pytest.mark.parametrize(("losses", "place"), [([3, 1, 2], 1), ([1, 1], 0), ([NAN, 2, 1, NAN], 2), ([NAN, INF], 1), ([NAN], 0)])
-def test_the_best_is_the_first_smallest_loss(losses, place):
-    assert best_of(losses) == place
+@pytest.mark.parametrize(("losses", "position"), [([3, 1, 2], 1), ([1, 1], 0), ([NAN, 2, 1, NAN], 2), ([NAN, INF], 1), ([NAN], 0)])
+def test_the_best_is_the_first_smallest_loss(losses, position):
+    assert best_of(losses) == position
 
 
 def test_a_round_without_any_split_ends_the_training_and_is_left_out():
@@ -79,7 +79,7 @@ def test_steps_that_move_nothing_end_the_training():
 
 def test_one_tree_with_a_split_is_enough():
     stump, leaf = rounds(1)[0].trees[0], rounds(1, leaves=1)[0].trees[0]
-    made = [Round(0, (leaf, stump, leaf), np.zeros(1)), Round(1, (leaf, leaf, leaf), np.zeros(1))]
+    made = [BoostingRound(0, (leaf, stump, leaf), np.zeros(1)), BoostingRound(1, (leaf, leaf, leaf), np.zeros(1))]
     assert list(until_no_split(made)) == made[:1]
 
 
@@ -93,12 +93,12 @@ def test_every_callback_is_called_with_every_step_until_one_says_true():
         heard.append(("second", step.number))
         return step.number == 2
 
-    assert numbers(until_told(steps([3, 2, 1]), [second, first])) == [1, 2]
+    assert numbers(until_requested(steps([3, 2, 1]), [second, first])) == [1, 2]
     assert heard == [("second", 1), ("first", 1), ("second", 2), ("first", 2)]
 
 
 def test_something_other_than_true_does_not_end_the_training():
-    assert numbers(until_told(steps([3, 2, 1]), [lambda step: "yes", lambda step: 1.5])) == [1, 2, 3]
+    assert numbers(until_requested(steps([3, 2, 1]), [lambda step: "yes", lambda step: 1.5])) == [1, 2, 3]
 
 
 def test_an_interrupt_keeps_the_rounds_that_were_finished():

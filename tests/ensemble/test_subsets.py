@@ -5,8 +5,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from reference.naive_subsets import naive_subsets
 from woodwind.ensemble.subsets import (
-    Moments,
+    RegressionMoments,
     averaged,
     chain,
     error_variance,
@@ -18,7 +19,6 @@ from woodwind.ensemble.subsets import (
     unexplained_of_every,
     within_window,
 )
-from woodwind.testing.naive_subsets import naive_subsets
 
 HALD = np.array([
     [7, 26, 6, 60, 78.5], [1, 29, 15, 52, 74.3], [11, 56, 8, 20, 104.3], [11, 31, 8, 47, 87.6], [7, 52, 6, 33, 95.9],
@@ -50,7 +50,7 @@ def inclusion(models):
 
 
 def test_inclusion_of_columns_in_the_crime_data_by_bic_is_that_of_blma():
-    moments = Moments.of(*crime())
+    moments = RegressionMoments.of(*crime())
     uniform = [
         0.7086661153970550, 0.1906278707126815, 0.9207138264989706, 0.7253039423829655, 0.3701199526247380,
         0.1582273002726970, 0.2705746685548234, 0.6064309892368921, 0.3692402458531630, 0.2192145020585733,
@@ -68,7 +68,7 @@ def test_inclusion_of_columns_in_the_crime_data_by_bic_is_that_of_blma():
 
 def test_occams_window_on_the_logged_crime_data_is_that_of_bicreg():
     X, y = crime()
-    moments = Moments.of(X, np.log(y))
+    moments = RegressionMoments.of(X, np.log(y))
     models = within_window(every_model(moments, scored(moments)), 20.0)
     assert len(models.probability) == 115
     percent = [97.3, 11.7, 100.0, 72.2, 32.0, 6.0, 7.0, 30.1, 88.0, 15.1, 80.7, 31.9, 100.0, 99.2, 43.7]
@@ -84,7 +84,7 @@ def test_occams_window_on_the_logged_crime_data_is_that_of_bicreg():
 
 def test_the_g_prior_on_cement_is_that_of_bas():
     X, y = HALD[:, :4], HALD[:, 4]
-    moments = Moments.of(X, y)
+    moments = RegressionMoments.of(X, y)
     models = every_model(moments, scored(moments, "g", 13.0, "beta_binomial"))
     np.testing.assert_allclose(inclusion(models), [0.9019245, 0.6895830, 0.4652762, 0.6329266], rtol=0, atol=6e-8)
     assert models.included[:5].astype(int).tolist() == [[1, 1, 0, 0], [1, 0, 0, 1], [1, 1, 1, 1], [1, 1, 0, 1], [1, 1, 1, 0]]
@@ -95,7 +95,7 @@ def test_the_g_prior_on_cement_is_that_of_bas():
 
 def test_predictions_of_one_model_of_cement_under_the_g_prior_vary_as_in_bas():
     X, y = HALD[:, :4], HALD[:, 4]
-    moments = Moments.of(X, y)
+    moments = RegressionMoments.of(X, y)
     models = every_model(moments, scored(moments, "g", 13.0))
     best = type(models)(*(part[:1] for part in models))._replace(probability=np.ones(1))
     found = averaged(moments, best, "g", 13.0)
@@ -116,7 +116,7 @@ def test_averages_are_those_of_one_fit_after_another(g):
     X = rng.normal(size=(40, 6)) * [1, 10, 0.1, 1, 1, 3] + [0, 5, 0, -100, 0, 0]
     y = X[:, 0] + 0.05 * X[:, 1] + rng.normal(size=40)
     slow = naive_subsets(X, y, g)
-    moments = Moments.of(X, y)
+    moments = RegressionMoments.of(X, y)
     evidence, g = ("bic", 1.0) if g is None else ("g", g)
     models = every_model(moments, scored(moments, evidence, g))
     found = averaged(moments, models, evidence, g)
@@ -127,7 +127,7 @@ def test_averages_are_those_of_one_fit_after_another(g):
 
 def test_one_subset_alone_leaves_as_much_unexplained_as_among_all():
     rng = np.random.default_rng(1)
-    moments = Moments.of(rng.normal(size=(20, 5)), rng.normal(size=20))
+    moments = RegressionMoments.of(rng.normal(size=(20, 5)), rng.normal(size=20))
     alone = [unexplained(moments, included) for included in every_subset(5)]
     np.testing.assert_allclose(unexplained_of_every(moments), alone, rtol=1e-10)
 
@@ -135,7 +135,10 @@ def test_one_subset_alone_leaves_as_much_unexplained_as_among_all():
 def test_weights_of_rows_are_repetitions():
     rng = np.random.default_rng(2)
     X, y, weight = rng.normal(size=(30, 4)), rng.normal(size=30), rng.integers(0, 4, 30)
-    weighted, repeated = Moments.of(X, y, weight.astype(float)), Moments.of(np.repeat(X, weight, axis=0), np.repeat(y, weight))
+    weighted, repeated = (
+        RegressionMoments.of(X, y, weight.astype(float)),
+        RegressionMoments.of(np.repeat(X, weight, axis=0), np.repeat(y, weight)),
+    )
     assert weighted.n == repeated.n
     np.testing.assert_allclose(unexplained_of_every(weighted), unexplained_of_every(repeated), rtol=1e-10)
 
@@ -147,7 +150,7 @@ def test_columns_that_depend_on_each_other_are_never_in_one_model():
     rng = np.random.default_rng(3)
     X = rng.normal(size=(50, 3))
     X = np.column_stack([X, 2 * X[:, 0] - 1.0, np.full(50, 7.0)])
-    moments = Moments.of(X, X[:, 0] + rng.normal(size=50))
+    moments = RegressionMoments.of(X, X[:, 0] + rng.normal(size=50))
     models = every_model(moments, scored(moments))
     assert not (models.included[:, 0] & models.included[:, 3]).any()
     assert not models.included[:, 4].any()
@@ -158,12 +161,12 @@ def test_columns_that_depend_on_each_other_are_never_in_one_model():
 
 def test_with_few_rows_models_keep_a_degree_of_freedom_for_the_error():
     rng = np.random.default_rng(4)
-    moments = Moments.of(rng.normal(size=(5, 8)), rng.normal(size=5))
+    moments = RegressionMoments.of(rng.normal(size=(5, 8)), rng.normal(size=5))
     assert every_model(moments, scored(moments)).included.sum(axis=1).max() == 3
 
 
 def test_a_constant_target_has_no_coefficients():
-    moments = Moments.of(np.random.default_rng(0).normal(size=(20, 3)), np.full(20, 4.0))
+    moments = RegressionMoments.of(np.random.default_rng(0).normal(size=(20, 3)), np.full(20, 4.0))
     found = averaged(moments, every_model(moments, scored(moments)), "bic", 1.0)
     np.testing.assert_allclose(found.coef, 0.0, atol=1e-12)
     assert found.noise == 0.0
@@ -188,7 +191,7 @@ def test_the_chain_finds_what_enumeration_finds_and_visits_it_as_often():
     rng = np.random.default_rng(6)
     X = rng.normal(size=(60, 7))
     y = X[:, 0] + 0.35 * X[:, 1] + 0.3 * X[:, 2] + rng.normal(size=60)
-    moments = Moments.of(X, y)
+    moments = RegressionMoments.of(X, y)
     truth = inclusion(every_model(moments, scored(moments)))
     models, often = chain(moments, scored(moments), 4000, 200, 11)
     np.testing.assert_allclose(inclusion(models), truth, atol=0.01)
@@ -197,7 +200,7 @@ def test_the_chain_finds_what_enumeration_finds_and_visits_it_as_often():
 
 def test_the_chain_is_drawn_by_key():
     rng = np.random.default_rng(7)
-    moments = Moments.of(rng.normal(size=(30, 5)), rng.normal(size=30))
+    moments = RegressionMoments.of(rng.normal(size=(30, 5)), rng.normal(size=30))
     first, again, other = (chain(moments, scored(moments), 200, 10, seed)[1] for seed in (1, 1, 2))
     np.testing.assert_array_equal(first, again)
     assert (first != other).any()
@@ -205,15 +208,15 @@ def test_the_chain_is_drawn_by_key():
 
 def test_the_right_model_dominates_as_rows_grow():
     rng = np.random.default_rng(8)
-    shares = []
+    probabilities = []
     for n in (30, 300, 3000):
         X = rng.normal(size=(n, 4))
-        moments = Moments.of(X, X[:, 0] - X[:, 2] + rng.normal(size=n))
+        moments = RegressionMoments.of(X, X[:, 0] - X[:, 2] + rng.normal(size=n))
         models = every_model(moments, scored(moments))
         right = (models.included == [True, False, True, False]).all(axis=1)
-        shares.append(models.probability[right][0])
-    assert shares[2] > 0.9
-    assert shares[0] < shares[2]
+        probabilities.append(models.probability[right][0])
+    assert probabilities[2] > 0.9
+    assert probabilities[0] < probabilities[2]
 
 
 def test_the_error_variance_under_the_g_prior_is_the_mean_of_its_posterior():

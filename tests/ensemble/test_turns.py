@@ -5,17 +5,17 @@ import time
 
 import pytest
 
-from woodwind.ensemble.turns import Turns
+from woodwind.ensemble.bag import OrderedMap
 
 
 def test_the_caller_can_do_it_alone():
-    turns = Turns(str, range(5), 2)
-    assert [turns.outcome(place) for place in range(5)] == list("01234")
+    turns = OrderedMap(str, range(5), 2)
+    assert [turns.outcome(position) for position in range(5)] == list("01234")
 
 
 def test_nobody_runs_too_far_ahead():
     begun = []
-    turns = Turns(begun.append, range(100), 4)
+    turns = OrderedMap(begun.append, range(100), 4)
     helper = threading.Thread(target=turns.help)
     helper.start()
     time.sleep(0.05)
@@ -39,7 +39,7 @@ def test_an_error_waits_for_its_turn_and_ends_the_work():
         time.sleep(0.02)
         return number
 
-    turns = Turns(make, range(100), 50)
+    turns = OrderedMap(make, range(100), 50)
     helpers = [threading.Thread(target=turns.help) for _ in range(3)]
     for helper in helpers:
         helper.start()

@@ -47,9 +47,9 @@ from woodwind import (
     VotingClassifier,
     VotingRegressor,
 )
-from woodwind.estimators import composed, roster
-from woodwind.estimators.matrix import TableToMatrix
-from woodwind.estimators.roster import default_pool
+from woodwind.estimators.base.matrix import TableToMatrix
+from woodwind.estimators.pools import member_list, pool_base
+from woodwind.estimators.pools.member_list import default_pool
 
 # Taken from what the package shows, so that none can be forgotten.
 NAMES = [getattr(woodwind, name) for name in woodwind.__all__]
@@ -149,13 +149,13 @@ def test_a_pipeline_takes_gaps_only_where_it_begins_by_filling_them(fits):
 
 # Where rows are drawn at random, a weight of two equals a row given twice in distribution, not in bits: for these there is a test of that.
 DRAWN = {
-    "AutoEnsembleClassifier": "tests/estimators/test_auto_ensemble.py",
-    "AutoEnsembleRegressor": "tests/estimators/test_auto_ensemble.py",
-    "AdaBoostRegressor": "tests/estimators/test_adaboost_numbers.py",
+    "AutoEnsembleClassifier": "tests/estimators/auto/test_auto_ensemble.py",
+    "AutoEnsembleRegressor": "tests/estimators/auto/test_auto_ensemble.py",
+    "AdaBoostRegressor": "tests/estimators/adaptive/test_adaboost_regression.py",
     "BaggingClassifier": "tests/laws/test_bagging_weights.py",
     "BaggingRegressor": "tests/laws/test_bagging_weights.py",
-    "RandomForestClassifier": "tests/estimators/test_forests.py",
-    "RandomForestRegressor": "tests/estimators/test_forests.py",
+    "RandomForestClassifier": "tests/estimators/forests/test_forests.py",
+    "RandomForestRegressor": "tests/estimators/forests/test_forests.py",
 }
 ABOUT_WEIGHTS = ("check_sample_weight_equivalence_on_dense_data", "check_sample_weight_equivalence_on_sparse_data")
 
@@ -168,8 +168,8 @@ def small_default_pool(monkeypatch):
         members = dict(default_pool(classifies))
         return [("gradient_boosting", members["gradient_boosting"].set_params(n_estimators=2)), ("linear", members["linear"])]
 
-    monkeypatch.setattr(composed, "default_pool", small)
-    monkeypatch.setattr(roster, "default_pool", small)
+    monkeypatch.setattr(pool_base, "default_pool", small)
+    monkeypatch.setattr(member_list, "default_pool", small)
 
 
 def draws_rows(estimator):
@@ -191,5 +191,5 @@ def test_the_common_check(estimator, check):
 @parametrize_with_checks(AS_THEY_COME)
 def test_the_common_check_with_the_default_pool(estimator, check):
     if getattr(check, "func", check).__name__ in ABOUT_WEIGHTS:
-        pytest.skip("the default pool draws rows: its forests have a test of distributions in tests/estimators/test_forests.py")
+        pytest.skip("the default pool draws rows: its forests have a test of distributions in tests/estimators/forests/test_forests.py")
     check(estimator)

@@ -56,7 +56,7 @@ def test_a_model_without_bins_learns_and_is_whole(options):
     assert model.apply(X).shape == (len(X), model.n_iter_ * model.n_trees_per_iteration_)
     assert model.feature_importances_.sum() == pytest.approx(1.0)
     assert model.feature_importances_[0] > model.feature_importances_[3]
-    numbers = X.assign(word=[np.nan if pd.isna(word) else model.schema_.levels[4].index(word) for word in X.word])
+    numbers = X.assign(word=[np.nan if pd.isna(word) else model.schema_.categories[4].index(word) for word in X.word])
     assert_array_equal(model.predictor()(numbers.to_numpy(np.float64)), model.predict(X))
 
 
@@ -101,7 +101,7 @@ def test_columns_with_less_than_256_values_give_nearly_the_same_model_with_bins_
 @pytest.mark.parametrize("k", [2, 4])
 def test_classes(k):
     X, y = frame()
-    labels = np.array([f"class {place}" for place in np.digitize(y, np.linspace(-1, 1, k - 1) if k > 2 else [0.3])])
+    labels = np.array([f"class {position}" for position in np.digitize(y, np.linspace(-1, 1, k - 1) if k > 2 else [0.3])])
     model = GradientBoostingClassifier(max_bins=None, multiclass="one_per_class", n_estimators=10, random_state=0).fit(X, labels)
     assert model.forest_.n_trees == model.n_iter_ * model.n_trees_per_iteration_
     assert model.n_trees_per_iteration_ % (1 if k == 2 else k) == 0

@@ -5,10 +5,10 @@ import pandas as pd
 import pytest
 
 import woodwind as w
+from reference.naive_shap import explained
 from woodwind.base.errors import ParameterError, UnseenCategoryWarning
-from woodwind.data.cells import Cells
-from woodwind.testing.naive_shap import explained
-from woodwind.tree.explained import aligned
+from woodwind.data.tables.cells import Cells
+from woodwind.tree.shap_result import aligned
 
 CLASSIFIERS = {
     "boosting": lambda: w.GradientBoostingClassifier(n_estimators=8, random_state=0),

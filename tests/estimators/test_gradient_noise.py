@@ -7,7 +7,7 @@ from sklearn.datasets import make_classification, make_friedman1
 from sklearn.metrics import log_loss
 
 from woodwind import GradientBoostingClassifier, GradientBoostingRegressor, ParameterError
-from woodwind.tree import row_lists as listing
+from woodwind.tree import code_layouts as listing
 
 QUICK = {"n_estimators": 6, "learning_rate": 0.3, "max_leaf_nodes": 8, "min_samples_leaf": 5, "early_stopping": False, "random_state": 0}
 ONE_TREE = {**QUICK, "n_estimators": 1, "subsample": 1.0, "l2_regularization": 1.0, "max_features_tree": None}

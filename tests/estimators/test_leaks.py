@@ -12,7 +12,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.tree import DecisionTreeRegressor
 
 from woodwind import ParameterError, StackingClassifier, StackingRegressor, leak_probe
-from woodwind.estimators.leak_probe import shuffled_target
+from woodwind.estimators.stacking.leak_probe import shuffled_target
 
 N = 120
 

@@ -35,7 +35,7 @@ from woodwind import (
     WoodwindWarning,
 )
 from woodwind.base.errors import MemberError
-from woodwind.estimators.parameters import free_parameters
+from woodwind.estimators.averaging.free_parameters import free_parameters
 
 CLASSIFIERS = [("linear", LogisticRegression(max_iter=1000)), ("bayes", GaussianNB()), ("tree", TheirTree(max_depth=2, random_state=0))]
 REGRESSORS = [("linear", LinearRegression()), ("tree", TheirRegressionTree(max_depth=3, random_state=0)), ("mean", DummyRegressor())]
@@ -62,8 +62,8 @@ def test_weights_of_classifiers_are_likelihoods_out_of_fold():
     X, y = iris()
     cv = KFold(4)
     model = BayesianModelAveragingClassifier(estimators=CLASSIFIERS, cv=cv).fit(X, y)
-    said = [cross_val_predict(member, X, y, cv=cv, method="predict_proba") for _, member in CLASSIFIERS]
-    likelihood = np.array([-log_loss(y, shares, normalize=False) for shares in said])
+    predicted = [cross_val_predict(member, X, y, cv=cv, method="predict_proba") for _, member in CLASSIFIERS]
+    likelihood = np.array([-log_loss(y, probabilities, normalize=False) for probabilities in predicted])
     np.testing.assert_allclose(model.log_likelihood_, likelihood, rtol=1e-6)
     by_hand = np.exp(likelihood - likelihood.max())
     np.testing.assert_allclose(model.weights_, by_hand / by_hand.sum(), rtol=1e-4)
@@ -184,7 +184,7 @@ def test_free_parameters_may_be_given_in_three_ways():
 def test_a_member_without_training_error_is_pointed_at():
     X, y = diabetes()
     members = [("linear", LinearRegression()), ("tree", TheirRegressionTree(random_state=0))]
-    with pytest.warns(WoodwindWarning, match=r"member 'tree' fits the rows that it has learnt without error.*out_of_fold"):
+    with pytest.warns(WoodwindWarning, match=r"member 'tree' fits the rows that it has learned without error.*out_of_fold"):
         BayesianModelAveragingRegressor(estimators=members, evidence="bic").fit(X, y)
 
 

@@ -9,7 +9,7 @@ import pytest
 import woodwind
 from woodwind.ensemble.boost import Booster
 from woodwind.ensemble.held_out import fold_numbers, hold_out
-from woodwind.estimators import target as targets
+from woodwind.estimators.base import target as targets
 
 N = 360
 X = np.random.default_rng(0).normal(size=(N, 4))
@@ -77,9 +77,9 @@ def test_three_hundred_classes_are_told_apart():
     model = woodwind.DecisionTreeClassifier().fit(x[:, None], x)
     assert (model.predict(x[:, None]) == x).all()
     boosted = woodwind.GradientBoostingClassifier(n_estimators=1, learning_rate=1.0, max_leaf_nodes=None, min_samples_leaf=1)
-    said = boosted.fit(x[:, None], x).predict(x[:, None])
-    assert (said == x).mean() > 0.8  # there are 255 bins
-    assert (said == x)[x > 255].any()
+    predicted = boosted.fit(x[:, None], x).predict(x[:, None])
+    assert (predicted == x).mean() > 0.8  # there are 255 bins
+    assert (predicted == x)[x > 255].any()
 
 
 class Signs:

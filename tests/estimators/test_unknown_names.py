@@ -93,11 +93,11 @@ def test_every_estimator_answers_every_name_of_the_table(kind):
     for name in set(index()) - own:
         with pytest.raises(ParameterNameError) as caught:
             kind(**{name: 1})
-        said = str(caught.value)
-        assert said.startswith(f"{kind.__name__}: ")
-        assert name in said
-        if " is called " in said and " here" in said and "given to fit" not in said:
-            assert said.split(" is called ")[1].split(maxsplit=1)[0] in own, said
+        predicted = str(caught.value)
+        assert predicted.startswith(f"{kind.__name__}: ")
+        assert name in predicted
+        if " is called " in predicted and " here" in predicted and "given to fit" not in predicted:
+            assert predicted.split(" is called ")[1].split(maxsplit=1)[0] in own, predicted
     with pytest.raises(ParameterNameError, match=f"{kind.__name__} has "):
         kind(xyzzy=1)
 

@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
+from reference.coded import SCALES, coded, packed, random_codes, random_stats
+from reference.naive_histograms import coarse, histogram
 from woodwind.kernels.histogram import memory
 from woodwind.kernels.histogram.build_histograms import accumulate, count_rows, fill_rows, subtract
 from woodwind.kernels.histogram.layout import PACKED2, PACKED3, ROWS_PACKED2, ROWS_PACKED3, WIDE2
 from woodwind.kernels.runtime.jit import kernel
-from woodwind.testing.coded import SCALES, coded, packed, random_codes, random_stats
-from woodwind.testing.naive_histograms import coarse, histogram
-from woodwind.tree.grow import Grower
+from woodwind.tree.histogram_grower import HistogramGrower
 from woodwind.tree.settings import TreeSettings
 
 LAYOUTS = [PACKED3, PACKED2, WIDE2]
@@ -34,7 +34,7 @@ def difference(parent: Any, child: Any, child_wide: Any, out: Any, out_wide: Any
 
 def ready(codes, stats, rows=None, **settings):
     """A grower whose first buffer holds the rows."""
-    grower = Grower(codes, TreeSettings(**settings), 1, None if rows is None else len(rows))
+    grower = HistogramGrower(codes, TreeSettings(**settings), 1, None if rows is None else len(rows))
     grower.stats[:] = stats
     n = codes.n_rows if rows is None else len(rows)
     fill_rows(grower._space.directory, rows, None, 0, n)

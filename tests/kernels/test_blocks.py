@@ -4,15 +4,15 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
+from reference.coded import SCALES, categories_in, random_codes, random_stats
+from reference.naive_growth import Growth
+from reference.naive_growth import Node as Twin
+from reference.naive_histograms import histogram, split_rows
 from woodwind.kernels.histogram import memory
 from woodwind.kernels.histogram.blocks import build_histograms, find_splits, partition_rows
 from woodwind.kernels.histogram.layout import PACKED2, PACKED3, WIDE2
 from woodwind.kernels.tree import constraints, found, nodes
-from woodwind.testing.coded import SCALES, levels_in, random_codes, random_stats
-from woodwind.testing.naive_growth import Growth
-from woodwind.testing.naive_growth import Node as Twin
-from woodwind.testing.naive_histograms import histogram, split_rows
-from woodwind.tree.grow import Grower
+from woodwind.tree.histogram_grower import HistogramGrower
 from woodwind.tree.settings import TreeSettings
 
 # Hashes and places are unsigned and wrap on purpose. Compiled code says nothing; without the compiler NumPy warns.
@@ -48,7 +48,7 @@ def test_splits_are_found_from_histograms_alone(levels):
     stats, settings = random_stats(3, codes), TreeSettings(min_rows=3)
     slots = np.random.default_rng(4).integers(0, 2, 150).astype(np.int32)
     tables = built(codes, stats, slots, [PACKED3, PACKED3])
-    grower = Grower(codes, settings)
+    grower = HistogramGrower(codes, settings)
     space, column, value = grower._space, nodes.COLUMNS.at, constraints.VALUES.at
     for node in range(2):
         space["tables"][node] = tables[node, : space["tables"].shape[1]]
@@ -65,7 +65,7 @@ def test_splits_are_found_from_histograms_alone(levels):
             assert space["found_i"][node, found.COLUMNS.at["bin"]] == split.bin
             assert space["found_i"][node, found.COLUMNS.at["missing"]] == split.side
         else:
-            assert levels_in(space["found_sets"][node]) == set(split.levels) - {codes.missing}
+            assert categories_in(space["found_sets"][node]) == set(split.levels) - {codes.missing}
 
 
 def test_rows_go_to_the_children_of_their_nodes():

@@ -1,4 +1,4 @@
-"""Where compiled kernels are kept, and whose files are read: they are code."""
+"""Where compiled kernels are cached, and whose files are read: they are code."""
 
 import hashlib
 import os
@@ -37,7 +37,7 @@ def refused(base):
     assert home is not None
     assert home.path.parent != base
     assert complaint.startswith("WOODWIND_CACHE_DIR=")
-    assert complaint.endswith(f"Until it names a folder of your own that only you may write to, kernels are kept in {home.path.parent}.")
+    assert complaint.endswith(f"Until it names a folder of your own that only you may write to, kernels are cached in {home.path.parent}.")
     return complaint
 
 

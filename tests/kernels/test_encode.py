@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
+from reference import naive_encode as slow
 from woodwind.kernels.binning import encode as fast
-from woodwind.testing import naive_encode as slow
 
 doubles = st.floats(allow_nan=False, width=64)
 singles = st.floats(allow_nan=False, width=32)
@@ -148,7 +148,7 @@ def test_codes_are_the_number_of_edges_below_the_value(dtype, order, data):
     # The last column goes to the first feature and so on, and one feature has no column: it keeps what was there.
     wanted = np.array([np.arange(n_columns)[::-1], np.arange(n_columns)])
     out = np.full((n_columns + 1, n), 77, np.uint8)
-    layout = fast.Layout(*strides, 0, n, 255)
+    layout = fast.EncodeLayout(*strides, 0, n, 255)
     fast.encode_numbers(flat, layout, wanted, borders_of(edges, dtype).reshape(-1), steps, begin, end, out.reshape(-1))
     for feature in range(n_columns):
         column = values[begin:end, n_columns - 1 - feature]
@@ -163,7 +163,7 @@ def test_a_block_of_rows_is_encoded_where_its_first_row_belongs():
     out = np.full((1, 10), 77, np.uint8)
     fast.encode_numbers(
         block.reshape(-1),
-        fast.Layout(1, 1, 4, 10, 3),
+        fast.EncodeLayout(1, 1, 4, 10, 3),
         np.zeros((2, 1), np.int64),
         borders_of([[1.0]], np.float64).reshape(-1),
         np.array([1]),

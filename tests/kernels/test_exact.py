@@ -7,12 +7,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from woodwind.data.ranks import Ranks
-from woodwind.testing.naive_tree import Limits, NaiveTree
-from woodwind.testing.tables import table_of
-from woodwind.tree.exact import ExactGrower, Judgement, RowStats
-from woodwind.tree.exact_cuts import thresholds
+from reference.naive_tree import Limits, NaiveTree
+from reference.tables import table_of
+from woodwind.data.binning.ranks import Ranks
+from woodwind.tree.exact_grower import ExactGrower, RowStats, SplitCriterion
 from woodwind.tree.settings import TreeSettings
+from woodwind.tree.walk import thresholds
 
 NUMBERS = [-math.inf, -2.0, -1.0, 0.0, 0.5, 1.0, 3.0, math.inf, math.nan]
 FOREVER = 1 << 40
@@ -38,7 +38,7 @@ def grown(columns, is_category, stats, labels, limits, n_classes=0):
         growing_gain=1e-9,
     )
     ranks = Ranks.of(table_of(columns, is_category))
-    grower = ExactGrower(ranks, wanted, 1, Judgement(limits.criterion, n_classes, limits.min_split, limits.thorough))
+    grower = ExactGrower(ranks, wanted, 1, SplitCriterion(limits.criterion, n_classes, limits.min_split, limits.thorough))
     return grower.grow_stats(RowStats(rows, 1.0, 1.0), 7), ranks
 
 

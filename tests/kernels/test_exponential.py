@@ -7,9 +7,9 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
+from reference import naive_exponential
 from woodwind.kernels.losses import exponential
 from woodwind.kernels.runtime.jit import kernel
-from woodwind.testing import naive_exponential
 
 
 @kernel

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
+from reference import naive_greedy
 from woodwind.kernels.losses.ensemble_sums import BLOCK, hit_sums, log_sums, pair_bounds, pair_sums
-from woodwind.testing import naive_greedy
 
 MEMBERS = np.array([2, 0, 3])
 

@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from woodwind.data.grades import Grades
+from reference.naive_grove import NaiveGrove
+from reference.tables import table_of
+from woodwind.data.binning.forest_codes import ForestCodes
 from woodwind.kernels.forest.layout import CATEGORY_SHIFT, FEATURE_MASK, FEATURE_SHIFT, MISSING_SHIFT
-from woodwind.testing.naive_grove import NaiveGrove
-from woodwind.testing.tables import table_of
-from woodwind.tree.grove import Grove
-from woodwind.tree.grove_grower import GroveGrower, GroveRows, GroveSettings
+from woodwind.tree.compact_forest import CompactForest
+from woodwind.tree.compact_forest_grower import CompactForestGrower, CompactForestRows, CompactForestSettings
 
 # Arithmetic modulo 2**64 is reported with the compiler off.
 pytestmark = pytest.mark.filterwarnings("ignore:(overflow|invalid value|divide by zero) encountered in scalar:RuntimeWarning")
@@ -24,21 +24,23 @@ U = np.uint64
 
 def rows_of(target, n_classes):
     n = len(target)
-    return GroveRows(np.array(target, np.int64), np.ones(n, np.int64), np.stack([np.array(target, np.float64), np.ones(n)]), n_classes)
+    return CompactForestRows(
+        np.array(target, np.int64), np.ones(n, np.int64), np.stack([np.array(target, np.float64), np.ones(n)]), n_classes
+    )
 
 
-def nested(grove, tree, rows, span):
+def nested(compact_forest, tree, rows, span):
     """A tree as the twin writes it."""
-    left, right = grove.children(tree)
+    left, right = compact_forest.children(tree)
     size = len(left)
 
     def node(number):
         if number >= size:
             return sorted(rows[span[number - size] : span[number - size + 1]].tolist())
-        word, second = grove.nodes[2 * number], grove.nodes[2 * number + 1 : 2 * number + 2]
+        word, second = compact_forest.nodes[2 * number], compact_forest.nodes[2 * number + 1 : 2 * number + 2]
         missing = int((word >> U(MISSING_SHIFT)) & U(3))
         if (word >> U(CATEGORY_SHIFT)) & U(1):
-            word_of = grove.words[int(second[0])]
+            word_of = compact_forest.words[int(second[0])]
             what = frozenset(level for level in range(64) if (int(word_of) >> level) & 1)
         else:
             what = float(second.view(np.float64)[0])
@@ -69,14 +71,14 @@ def test_a_tree_is_that_of_the_twin(case, random_cuts, n_candidates, min_rows, m
     columns, is_category, target, times, n_classes = case
     criterion = ("entropy" if entropy else "gini") if n_classes else "squared_error"
     n_candidates = min(n_candidates, len(columns))
-    wanted = GroveSettings(criterion, random_cuts, max_depth=max_depth, min_rows=min_rows, n_candidates=n_candidates)
-    grades = Grades.of(table_of(columns, is_category))
-    tree = GroveGrower(grades, rows_of(target, n_classes), wanted).grow(np.array(times, np.int32), 12345, keep_rows=True)
-    grove = Grove.of([tree], grades.n_levels, n_classes)
+    wanted = CompactForestSettings(criterion, random_cuts, max_depth=max_depth, min_rows=min_rows, n_candidates=n_candidates)
+    forest_codes = ForestCodes.of(table_of(columns, is_category))
+    tree = CompactForestGrower(forest_codes, rows_of(target, n_classes), wanted).grow(np.array(times, np.int32), 12345, keep_rows=True)
+    compact_forest = CompactForest.of([tree], forest_codes.n_categories, n_classes)
     twin = NaiveGrove(
         columns, is_category, target, times, n_classes, criterion, random_cuts, n_candidates, max_depth or math.inf, min_rows=min_rows
     )
-    assert nested(grove, 0, tree.rows, tree.span) == twin.grow(12345)
+    assert nested(compact_forest, 0, tree.rows, tree.span) == twin.grow(12345)
 
 
 @pytest.mark.parametrize("n_classes", [0, 2, 3])
@@ -87,12 +89,12 @@ def test_more_rows_than_an_insertion_sorts(n, n_classes):
     target = rng.integers(0, n_classes or 40, n).tolist()
     times = rng.integers(0, 3, n).tolist()
     criterion = "gini" if n_classes else "squared_error"
-    grades = Grades.of(table_of(columns, [False] * 3))
-    tree = GroveGrower(grades, rows_of(target, n_classes), GroveSettings(criterion, n_candidates=2, max_depth=5, exact=True)).grow(
-        np.array(times, np.int32), 99, keep_rows=True
-    )
+    forest_codes = ForestCodes.of(table_of(columns, [False] * 3))
+    tree = CompactForestGrower(
+        forest_codes, rows_of(target, n_classes), CompactForestSettings(criterion, n_candidates=2, max_depth=5, exact=True)
+    ).grow(np.array(times, np.int32), 99, keep_rows=True)
     twin = NaiveGrove(columns, [False] * 3, target, times, n_classes, criterion, n_candidates=2, max_depth=5)
-    assert nested(Grove.of([tree], grades.n_levels, n_classes), 0, tree.rows, tree.span) == twin.grow(99)
+    assert nested(CompactForest.of([tree], forest_codes.n_categories, n_classes), 0, tree.rows, tree.span) == twin.grow(99)
 
 
 @pytest.mark.compiled
@@ -100,9 +102,12 @@ def test_bins_are_exact_where_there_is_one_for_each_value():
     rng = np.random.default_rng(0)
     columns = [rng.integers(0, 200, 3000).astype(float).tolist() for _ in range(4)]
     y = rng.integers(0, 2, 3000)
-    grades, rows = Grades.of(table_of(columns, [False] * 4)), rows_of(y, 2)
+    forest_codes, rows = ForestCodes.of(table_of(columns, [False] * 4)), rows_of(y, 2)
     times = np.ones(3000, np.int32)
-    trees = [GroveGrower(grades, rows, GroveSettings(n_candidates=4, exact=exact, max_depth=12)).grow(times, 5) for exact in (False, True)]
+    trees = [
+        CompactForestGrower(forest_codes, rows, CompactForestSettings(n_candidates=4, exact=exact, max_depth=12)).grow(times, 5)
+        for exact in (False, True)
+    ]
     np.testing.assert_array_equal(trees[0].nodes, trees[1].nodes)
     np.testing.assert_array_equal(trees[0].value, trees[1].value)
 
@@ -111,11 +116,11 @@ def test_bins_are_exact_where_there_is_one_for_each_value():
 def test_with_a_limit_of_leaves_the_best_splits_come_first():
     rng = np.random.default_rng(1)
     columns = [rng.normal(size=400).tolist() for _ in range(3)]
-    grades, rows = Grades.of(table_of(columns, [False] * 3)), rows_of(rng.integers(0, 2, 400), 2)
+    forest_codes, rows = ForestCodes.of(table_of(columns, [False] * 3)), rows_of(rng.integers(0, 2, 400), 2)
     times = np.ones(400, np.int32)
-    whole = GroveGrower(grades, rows, GroveSettings(n_candidates=3, max_leaves=400)).grow(times, 5)
-    few = GroveGrower(grades, rows, GroveSettings(n_candidates=3, max_leaves=8)).grow(times, 5)
-    free = GroveGrower(grades, rows, GroveSettings(n_candidates=3, exact=True)).grow(times, 5)
+    whole = CompactForestGrower(forest_codes, rows, CompactForestSettings(n_candidates=3, max_leaves=400)).grow(times, 5)
+    few = CompactForestGrower(forest_codes, rows, CompactForestSettings(n_candidates=3, max_leaves=8)).grow(times, 5)
+    free = CompactForestGrower(forest_codes, rows, CompactForestSettings(n_candidates=3, exact=True)).grow(times, 5)
     assert len(few.cover) == 8
     assert few.gain.sum() < whole.gain.sum()
     np.testing.assert_array_equal(whole.nodes, free.nodes)
@@ -127,12 +132,12 @@ def test_rows_of_one_word_grow_the_tree_of_rows_of_two(random_cuts):
     rng = np.random.default_rng(4)
     columns = [rng.normal(size=3000).tolist() for _ in range(4)]
     columns[1][::9] = [math.nan] * len(columns[1][::9])
-    grades = Grades.of(table_of(columns, [False] * 4))
+    forest_codes = ForestCodes.of(table_of(columns, [False] * 4))
     times = rng.integers(0, 3, 3000).astype(np.int32)
     single = rows_of(rng.integers(0, 2, 3000), 2)
     double = replace(single, weight=2 * single.weight, weight_unit=0.5)
-    settings = GroveSettings(n_candidates=2, random_cuts=random_cuts)
-    growers = [GroveGrower(grades, rows, settings) for rows in (single, double)]
+    settings = CompactForestSettings(n_candidates=2, random_cuts=random_cuts)
+    growers = [CompactForestGrower(forest_codes, rows, settings) for rows in (single, double)]
     assert [grower._packed for grower in growers] == [True, False]
     one, two = (grower.grow(times, 11) for grower in growers)
     np.testing.assert_array_equal(one.nodes, two.nodes)

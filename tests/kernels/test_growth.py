@@ -5,11 +5,11 @@ import pytest
 from numba import config
 from numpy.testing import assert_array_equal
 
+from reference.coded import EVEN_SCALES, SCALES, assert_same_sums, assert_same_tree, coded, packed, random_codes, random_stats
+from reference.naive_growth import Growth, SymmetricGrowth
 from woodwind.kernels.tree.counters import COUNTERS
-from woodwind.testing.coded import EVEN_SCALES, SCALES, assert_same_sums, assert_same_tree, coded, packed, random_codes, random_stats
-from woodwind.testing.naive_growth import Growth, SymmetricGrowth
 from woodwind.tree import workspace
-from woodwind.tree.grow import Grower
+from woodwind.tree.histogram_grower import HistogramGrower
 from woodwind.tree.settings import TreeSettings
 
 # Hashes and places are unsigned and wrap on purpose. Compiled code says nothing; without the compiler NumPy warns.
@@ -52,7 +52,7 @@ def both(codes, settings, name=1, rows=None, threads=1, stats=None, even=False):
     """A tree and its twin, compared; gives both and the grower."""
     scales = EVEN_SCALES if even else SCALES
     stats = random_stats(name, codes, even) if stats is None else stats
-    grower = Grower(codes, settings, threads, None if rows is None else len(rows))
+    grower = HistogramGrower(codes, settings, threads, None if rows is None else len(rows))
     grower.stats[:] = stats
     tree = grower.grow(scales, name, rows, even)
     symmetric = settings.growth == "symmetric"
@@ -101,7 +101,7 @@ def test_hessians_that_are_all_equal_count_rows():
 @pytest.mark.parametrize("threads", [1, 4])
 def test_large_nodes_equal_the_twin(monkeypatch, threads):
     """Above 4,095 rows no cell holds a count, above 65,535 cells are wide, and below both the layout changes on the way."""
-    monkeypatch.setattr("woodwind.tree.grow.LEAST_WORK", 0)
+    monkeypatch.setattr("woodwind.tree.histogram_grower.LEAST_WORK", 0)
     for n, options in ((4095, {}), (4096, {}), (9000, {}), (70_000, {}), (140_000, {"l1": 0.5}), (9000, {"growth": "level"})):
         tree = both(random_codes(n, n, (0, 5, 0), bins=20), TreeSettings(max_leaves=24, **options), threads=threads)[0]
         assert tree.n_nodes == 47
@@ -120,7 +120,7 @@ def uneven(n):
 @pytest.mark.parametrize("growth", ["best_first", "level"])
 @pytest.mark.parametrize("threads", [1, 3])
 def test_splits_that_leave_too_few_rows_are_found_out_and_judged_again(monkeypatch, growth, threads):
-    monkeypatch.setattr("woodwind.tree.grow.LEAST_WORK", 0)
+    monkeypatch.setattr("woodwind.tree.histogram_grower.LEAST_WORK", 0)
     for n in (5000, 20_000, 80_000):
         codes, stats = uneven(n)
         settings = TreeSettings(growth=growth, min_rows=n // 9, max_leaves=9, category_l2=0.0, category_smooth=0.1)
@@ -131,7 +131,7 @@ def test_splits_that_leave_too_few_rows_are_found_out_and_judged_again(monkeypat
         twin.take(stats)
         twin.grow()
         assert twin.judged_again >= 3
-        # Sets of levels are used again, so that they never outgrow their table.
+        # Sets of categories are used again, so that they never outgrow their table.
         assert grower._space["control"][COUNTERS.at["n_sets"]] <= 2 * grower._space["control"][COUNTERS.at["n_nodes"]]
 
 
@@ -139,7 +139,7 @@ def test_splits_that_leave_too_few_rows_are_found_out_and_judged_again(monkeypat
 @pytest.mark.parametrize("growth", ["best_first", "level"])
 def test_histograms_that_were_dropped_change_nothing(monkeypatch, growth):
     """A difference and a direct sum are equal, also where a node is on the border between two layouts."""
-    monkeypatch.setattr("woodwind.tree.grow.LEAST_WORK", 0)
+    monkeypatch.setattr("woodwind.tree.histogram_grower.LEAST_WORK", 0)
     rng = np.random.default_rng(0)
     n = 12_000
     codes = random_codes(1, n, (0,) * 6, bins=60, missing=0.0)
@@ -151,7 +151,7 @@ def test_histograms_that_were_dropped_change_nothing(monkeypatch, growth):
     outcomes = []
     for most, threads in ((256 << 20, 1), (1, 1), (1, 2)):
         monkeypatch.setattr(workspace, "MOST_HISTOGRAM_BYTES", most)
-        grower = Grower(codes, TreeSettings(growth=growth, max_leaves=3000, min_rows=2, l2=0.0), threads)
+        grower = HistogramGrower(codes, TreeSettings(growth=growth, max_leaves=3000, min_rows=2, l2=0.0), threads)
         grower.stats[:] = stats
         tree = grower.grow(SCALES, 3)
         outcomes.append((len(grower._space["tables"]), tree.feature.tolist(), tree.bin.tolist(), tree.gain.tolist(), tree.count.tolist()))
@@ -164,7 +164,7 @@ def test_histograms_that_were_dropped_change_nothing(monkeypatch, growth):
 @pytest.mark.compiled
 def test_nodes_of_equal_gain_are_split_in_order_and_none_is_prepared_without_end(monkeypatch):
     """Four quarters that are copies of one another, with larger gains further down: all that is prepared has room."""
-    monkeypatch.setattr("woodwind.tree.grow.LEAST_WORK", 0)
+    monkeypatch.setattr("woodwind.tree.histogram_grower.LEAST_WORK", 0)
     bits = np.array([[row >> d & 1 for row in range(512)] for d in range(9)])
     # The effect of bit d is seen once all bits before it are known; all sums are short binary fractions, so that ties are exact.
     effect = sum(2.0 ** (d - 11) * np.prod(1 - 2 * bits[: d + 1], axis=0) for d in range(9))
@@ -225,7 +225,7 @@ def test_a_symmetric_tree_equals_its_twin(case):
 @pytest.mark.compiled
 @pytest.mark.parametrize("threads", [1, 3])
 def test_a_symmetric_tree_of_many_rows_equals_its_twin_and_never_lacks_a_histogram(monkeypatch, threads):
-    monkeypatch.setattr("woodwind.tree.grow.LEAST_WORK", 0)
+    monkeypatch.setattr("woodwind.tree.histogram_grower.LEAST_WORK", 0)
     monkeypatch.setattr(workspace, "MOST_HISTOGRAM_BYTES", 1)
     for n in (9000, 70_000):
         both(random_codes(n, n, (0, 4, 0)), TreeSettings(growth="symmetric", max_depth=4), threads=threads)
@@ -236,7 +236,7 @@ def test_a_symmetric_tree_of_many_rows_equals_its_twin_and_never_lacks_a_histogr
 @pytest.mark.compiled
 def test_the_same_memory_grows_one_tree_after_another():
     codes = random_codes(7, 400, MIXED)
-    grower = Grower(codes, TreeSettings(min_rows=5))
+    grower = HistogramGrower(codes, TreeSettings(min_rows=5))
     for seed in range(5):
         stats = random_stats(seed, codes)
         grower.stats[:] = stats

@@ -101,12 +101,12 @@ def files(room):
 
 
 def test_second_process_compiles_nothing(room):
-    first, said = run(room)
+    first, predicted = run(room)
     assert first == ["6.0", "2", "0", "0"]
-    assert said == "woodwind: compiling kernels, first use only ...\n"
-    second, said = run(room)
+    assert predicted == "woodwind: compiling kernels, first use only ...\n"
+    second, predicted = run(room)
     assert second == ["6.0", "0", "1", "0"]  # the helper is linked into its caller
-    assert said == ""
+    assert predicted == ""
 
 
 def test_an_edit_in_another_file_is_never_met_by_old_code(room):
@@ -184,10 +184,10 @@ def test_without_any_directory_kernels_live_in_memory(room, tmp_path):
     blocker.touch()
     nowhere = {"WOODWIND_CACHE_DIR": f"{blocker}/a", "XDG_CACHE_HOME": f"{blocker}/b", "HOME": f"{blocker}/c"}
     code = f"import tempfile; tempfile.tempdir = {str(blocker)!r}\n" + MAIN
-    out, said = run(room, code, **nowhere)
+    out, predicted = run(room, code, **nowhere)
     assert out == ["6.0", "2", "0", "0"]
-    assert said.splitlines()[0].startswith(f"woodwind: WOODWIND_CACHE_DIR={blocker}/a is not used: Not a directory")
-    assert "Set WOODWIND_CACHE_DIR to a folder that only you may write to" in said.splitlines()[1]
+    assert predicted.splitlines()[0].startswith(f"woodwind: WOODWIND_CACHE_DIR={blocker}/a is not used: Not a directory")
+    assert "Set WOODWIND_CACHE_DIR to a folder that only you may write to" in predicted.splitlines()[1]
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="other systems have other names for it")
@@ -275,9 +275,9 @@ def slow(room):
 
 def test_who_waits_for_another_process_says_so_and_compiles_nothing(room, slow):
     other = slow(1.0)
-    out, said = run(room)
+    out, predicted = run(room)
     assert out == ["6.0", "0", "1", "0"]
-    assert said == WAITING
+    assert predicted == WAITING
     assert finish(other)[0] == ["6.0", "2", "0", "0"]
 
 
@@ -291,10 +291,10 @@ def test_a_process_that_was_killed_is_not_waited_for(room, slow):
 
 def test_a_process_that_was_stopped_is_not_waited_for_without_end(room, slow):
     slow(100.0)
-    out, said = run(room, "from woodwind.kernels.runtime import jit; jit.LONGEST_WAIT = 0.5\n" + MAIN)
+    out, predicted = run(room, "from woodwind.kernels.runtime import jit; jit.LONGEST_WAIT = 0.5\n" + MAIN)
     assert out == ["6.0", "2", "0", "0"]
-    assert said.startswith(WAITING)
-    assert "no longer waiting for it" in said
+    assert predicted.startswith(WAITING)
+    assert "no longer waiting for it" in predicted
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="a child that inherits everything but locks")
@@ -373,9 +373,9 @@ print(jit.begin_ahead("total"), may_another())
 
 def test_without_locks_everybody_compiles(room, slow):
     slow(100.0)
-    out, said = run(room, "from woodwind.kernels.runtime import locks; locks.take = lambda *_: None\n" + MAIN)
+    out, predicted = run(room, "from woodwind.kernels.runtime import locks; locks.take = lambda *_: None\n" + MAIN)
     assert out == ["6.0", "2", "0", "0"]
-    assert said == "woodwind: compiling kernels, first use only ...\n"
+    assert predicted == "woodwind: compiling kernels, first use only ...\n"
 
 
 def test_a_full_disk_is_told_once_and_costs_nothing_else(room):
@@ -384,11 +384,11 @@ from woodwind.kernels.runtime import cache
 def full(*_): raise OSError(28, "No space left on device")
 cache.write = full
 """
-    out, said = run(room, code + MAIN)
+    out, predicted = run(room, code + MAIN)
     assert out == ["6.0", "2", "0", "2"]
-    assert len(said.splitlines()) == 2
-    assert "cannot be kept in " in said
-    assert "No space left on device. Set WOODWIND_CACHE_DIR to a folder that only you may write to" in said
+    assert len(predicted.splitlines()) == 2
+    assert "cannot be kept in " in predicted
+    assert "No space left on device. Set WOODWIND_CACHE_DIR to a folder that only you may write to" in predicted
 
 
 @pytest.mark.skipif(os.name == "nt", reason="file modes")
@@ -436,7 +436,7 @@ def test_switches_of_numba_and_of_ours_change_the_directory(monkeypatch):
 def test_fields_of_a_tuple_are_part_of_the_key(room):
     code = "from woodwind.kernels import work; print(work.difference(work.Pair(first=3.0, second=1.0)))"
     assert run(room, code)[0] == ["2.0"]
-    # The tuple may be defined outside of the room, where the digest does not see its fields change places.
+    # The tuple may be defined outside of the room, where the digest does not see its fields change positions.
     swapped = "from typing import NamedTuple\nfrom woodwind.kernels import work\n"
     swapped += "Pair = NamedTuple('Pair', [('second', float), ('first', float)]); Pair.__module__ = work.__name__\n"
     assert run(room, swapped + "print(work.difference(Pair(first=3.0, second=1.0)))")[0] == ["2.0"]
@@ -448,9 +448,9 @@ def test_quiet_is_quiet(room):
 
 def test_without_the_compiler_a_kernel_is_the_function_itself(room):
     code = "from woodwind.kernels import work; print(type(work.total).__name__, work.total.__module__)\n" + MAIN
-    out, said = run(room, code, NUMBA_DISABLE_JIT="1")
+    out, predicted = run(room, code, NUMBA_DISABLE_JIT="1")
     assert out == ["function", "woodwind.kernels.work", "6.0", "0", "0", "0"]
-    assert said == ""
+    assert predicted == ""
 
 
 def test_a_changed_numba_is_survived_in_memory(room):

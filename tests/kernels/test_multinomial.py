@@ -6,9 +6,9 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
+from reference import naive_multinomial as naive
 from woodwind.kernels.losses import multinomial as m
 from woodwind.kernels.losses.derivatives import SUM_BLOCK
-from woodwind.testing import naive_multinomial as naive
 
 
 def sample(n, n_classes, seed=0):

@@ -3,10 +3,9 @@
 import numpy as np
 import pytest
 
+from reference import naive_nearest as naive
 from woodwind.kernels.neighbours.nearest import nearest, nearest_of_all
-from woodwind.select.euclidean import EuclideanRows
-from woodwind.select.neighbours import Search
-from woodwind.testing import naive_nearest as naive
+from woodwind.selection.neighbours import EuclideanRows, Search
 
 
 def both(queries, table, k, threads=1):

@@ -7,13 +7,13 @@ import pytest
 from numba import config
 from numpy.testing import assert_array_equal
 
-from woodwind.base.streams import key
+from reference import naive_noise as naive
+from reference.coded import packed, random_codes, random_stats
+from woodwind.base.random_streams import key
 from woodwind.kernels.histogram import gradient_noise as noise
 from woodwind.kernels.histogram.build_histograms import fill_rows
 from woodwind.kernels.runtime.jit import kernel
-from woodwind.testing import naive_noise as naive
-from woodwind.testing.coded import packed, random_codes, random_stats
-from woodwind.tree.grow import Grower
+from woodwind.tree.histogram_grower import HistogramGrower
 from woodwind.tree.settings import TreeSettings
 
 # Hashes and places are unsigned and wrap on purpose. Compiled code says nothing; without the compiler NumPy warns.
@@ -33,7 +33,7 @@ def fill_noise(key: Any, factor: Any, out: Any) -> None:
 
 def ready(stats, rows, order):
     """A grower whose first buffer holds the rows, and how many."""
-    grower = Grower(random_codes(0, 60), TreeSettings())
+    grower = HistogramGrower(random_codes(0, 60), TreeSettings())
     grower.stats[:] = stats
     n = 60 if rows is None else len(rows)
     fill_rows(grower._space.directory, rows, order, 0, n)

@@ -8,11 +8,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
+from reference import naive_histograms as naive
 from woodwind.kernels.histogram.partition_rows import count_left, place_rows, split_rows
 from woodwind.kernels.runtime.jit import kernel
-from woodwind.testing import naive_histograms as naive
 
-# Places are unsigned and wrap on purpose. Compiled code says nothing; without the compiler NumPy warns.
+# Positions are unsigned and wrap on purpose. Compiled code says nothing; without the compiler NumPy warns.
 pytestmark = pytest.mark.filterwarnings("ignore:overflow encountered in scalar:RuntimeWarning")
 
 

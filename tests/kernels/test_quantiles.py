@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from reference import naive_quantiles as naive
 from woodwind.kernels.losses import quantiles
-from woodwind.testing import naive_quantiles as naive
 
 VALUES = st.lists(st.one_of(st.floats(-100, 100), st.sampled_from([0.0, 1.0, -1.0])), min_size=1, max_size=60)
 LEVELS = st.floats(0.001, 0.999)

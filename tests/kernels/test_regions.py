@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
+from reference import naive_regions
 from woodwind.kernels.neighbours.regions import add_votes, count_hits, count_votes, meta_odds, unbroken_hits
-from woodwind.testing import naive_regions
 
 EDGES = np.linspace(0.1, 1.0, 10)
 

@@ -9,12 +9,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
+from reference import naive_histograms as naive
+from reference.coded import EVEN_SCALES, SCALES, coded, packed, random_codes, random_stats
 from woodwind.kernels.histogram.scan import largest, leaf_value, occupied_bins, running_sums, score_of, sort_places
 from woodwind.kernels.runtime.jit import kernel
 from woodwind.kernels.tree.layout import LEFT, RIGHT, STOP
-from woodwind.testing import naive_histograms as naive
-from woodwind.testing.coded import EVEN_SCALES, SCALES, coded, packed, random_codes, random_stats
-from woodwind.tree.grow import Grower
+from woodwind.tree.histogram_grower import HistogramGrower
 from woodwind.tree.settings import TreeSettings
 
 # Hashes and places are unsigned and wrap on purpose. Compiled code says nothing; without the compiler NumPy warns.
@@ -49,7 +49,7 @@ def root_split(column, gradient, hessian=None, **options):
     """The tree of one split by one number column of codes 0 to 6, missing 7; hessians are 1 if none are given."""
     columns = np.atleast_2d(np.asarray(column, np.uint8))
     codes = coded(columns, np.full(len(columns), 7, np.int32), np.zeros(len(columns), bool))
-    grower = Grower(codes, TreeSettings(**{**FREE, **options}))
+    grower = HistogramGrower(codes, TreeSettings(**{**FREE, **options}))
     scales = EVEN_SCALES if hessian is None else SCALES
     grower.stats[:] = packed(np.asarray(gradient, float), np.ones(codes.n_rows) if hessian is None else np.asarray(hessian, float), scales)
     return grower.grow(scales, 0)
@@ -118,7 +118,7 @@ def exact_gain(cells, codes, l2, least):
 def test_no_split_is_better_than_the_one_found(seed, l2, least):
     codes = random_codes(seed, 40, (0, 0), bins=7, missing=0.15)
     stats = random_stats(seed, codes)
-    grower = Grower(codes, TreeSettings(**{**FREE, "l2": float(l2), "min_rows": least}))
+    grower = HistogramGrower(codes, TreeSettings(**{**FREE, "l2": float(l2), "min_rows": least}))
     grower.stats[:] = stats
     tree = grower.grow(SCALES, 0)
     gradient, hessian = naive.coarse(stats)

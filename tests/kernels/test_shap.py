@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from reference import naive_shap as naive
+from reference.forests import random_forest, random_rows
 from woodwind.kernels.predict.shap import Desk, Paths, Points, explain_lanes, find_paths
 from woodwind.kernels.tree.layout import LEFT, RIGHT, STOP
-from woodwind.testing import naive_shap as naive
-from woodwind.testing.forests import random_forest, random_rows
 
 SEEDS = st.integers(0, 2**32)
 LEVELS = st.sampled_from([(0,), (0, 5, 0), (70, 0, 3), (0, 0)])

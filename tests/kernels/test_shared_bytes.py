@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
+from reference import naive_shared_bytes as slow
 from woodwind.kernels.histogram import shared_bytes as fast
 from woodwind.kernels.histogram.memory import LAYOUT
 from woodwind.kernels.runtime.jit import kernel
 from woodwind.kernels.runtime.records import Memory
-from woodwind.testing import naive_shared_bytes as slow
 
 OCCUR = [[0, 1, 255], [3], [0, 7], [1, 2, 3, 4, 5, 6, 7, 9]]
 

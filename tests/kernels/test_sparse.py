@@ -7,16 +7,16 @@ import pytest
 from numba import config
 from numpy.testing import assert_array_equal
 
+from reference.coded import SCALES, assert_same_tree, random_codes, random_stats
+from reference.naive_growth import Growth
 from woodwind.kernels.histogram import memory
 from woodwind.kernels.histogram import sparse_rows as sparse
 from woodwind.kernels.histogram.build_histograms import count_rows, fill_rows
 from woodwind.kernels.histogram.sparse_rows import LENGTH_BITS
 from woodwind.kernels.runtime.jit import kernel
-from woodwind.testing.coded import SCALES, assert_same_tree, random_codes, random_stats
-from woodwind.testing.naive_growth import Growth
-from woodwind.tree import row_lists as listing
-from woodwind.tree.grow import Grower
-from woodwind.tree.row_lists import row_lists
+from woodwind.tree import code_layouts as listing
+from woodwind.tree.code_layouts import row_lists
+from woodwind.tree.histogram_grower import HistogramGrower
 from woodwind.tree.settings import TreeSettings
 
 # Hashes and places are unsigned and wrap on purpose. Compiled code says nothing; without the compiler NumPy warns.
@@ -108,7 +108,7 @@ def test_codes_of_listed_rows_are_counted_with_their_commonest_ones(always_lists
     monkeypatch.setattr(listing, "SHORT_CELLS", short_cells)
     monkeypatch.setattr(sparse, "SHORT_CELLS", short_cells)
     codes = rare(1, 60, (0, 4, 0, 0, 0))
-    grower = Grower(codes, TreeSettings())
+    grower = HistogramGrower(codes, TreeSettings())
     grower.stats[:] = random_stats(1, codes)
     lists = grower._table.lists
     fill_rows(grower._space.directory, None, lists.order, 0, 60)
@@ -129,7 +129,7 @@ def test_lists_and_whole_rows_agree_where_splits_leave_too_few_rows(monkeypatch)
     for most in (0.4, -1.0):
         monkeypatch.setattr(listing, "MOST_LISTED", most)
         monkeypatch.setattr(listing, "_made", {})
-        grower = Grower(codes, TreeSettings(min_rows=700))
+        grower = HistogramGrower(codes, TreeSettings(min_rows=700))
         assert (grower._table.lists is not None) == (most > 0)
         grower.stats[:] = stats
         grown.append(grower.grow(SCALES, 2))
@@ -143,7 +143,7 @@ def test_lists_grow_the_tree_of_the_twin(always_lists, seed):
     codes = rare(seed, 80, (0, 4, 0, 0))
     stats = random_stats(seed, codes)
     options = TreeSettings(min_rows=3, max_leaves=6, min_hessian=0.0, category_smooth=1.0, category_l2=0.0)
-    grower = Grower(codes, options)
+    grower = HistogramGrower(codes, options)
     assert grower._table.lists is not None
     grower.stats[:] = stats
     twin = Growth(codes, options, SCALES, 1)
@@ -159,14 +159,14 @@ def test_lists_grow_the_tree_of_the_twin(always_lists, seed):
 )
 @pytest.mark.parametrize("threads", [1, 3])
 def test_lists_and_whole_rows_grow_the_same_tree(monkeypatch, n, outputs, features, threads):
-    monkeypatch.setattr("woodwind.tree.grow.LEAST_WORK", 0)
+    monkeypatch.setattr("woodwind.tree.histogram_grower.LEAST_WORK", 0)
     codes = rare(n, n, (0, 4, *[0] * (features - 2)), bins=250 if features > 256 else 8)
     given = np.random.default_rng(2).integers(0, n, n).astype(np.int32)
     grown = []
     for most in (0.4, -1.0):
         monkeypatch.setattr(listing, "MOST_LISTED", most)
         monkeypatch.setattr(listing, "_made", {})
-        grower = Grower(codes, TreeSettings(min_rows=5), threads, outputs=outputs)
+        grower = HistogramGrower(codes, TreeSettings(min_rows=5), threads, outputs=outputs)
         lists = grower._table.lists
         assert (lists is not None) == (most > 0)
         assert lists is None or (lists.cells.dtype == np.uint16) == (features < 256)

@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
+from reference import naive_stump
+from reference.coded import random_codes
 from woodwind.kernels.histogram.stump import Vote, best_stump, class_sums, reweigh
-from woodwind.testing import naive_stump
-from woodwind.testing.coded import random_codes
 
-# Places are unsigned. Compiled code says nothing; without the compiler NumPy warns.
+# Positions are unsigned. Compiled code says nothing; without the compiler NumPy warns.
 pytestmark = pytest.mark.filterwarnings("ignore:(overflow|invalid value|divide by zero) encountered in scalar:RuntimeWarning")
 
 

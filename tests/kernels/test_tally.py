@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from reference import naive_encode
+from reference import naive_tally as slow
 from woodwind.kernels.binning import counting_sketch as fast
-from woodwind.testing import naive_encode
-from woodwind.testing import naive_tally as slow
 
 SLOT_BITS = 9
 few = st.sampled_from([0.0, -0.0, 1.0, -1.0, 1.5, np.inf, -np.inf, np.nan, 2.5, 3.0])

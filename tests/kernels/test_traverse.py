@@ -5,6 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from reference import naive_traverse as naive
+from reference.forests import random_forest, random_rows, random_tree
 from woodwind.kernels.predict import question_plan as sp
 from woodwind.kernels.predict.question_plan import CATEGORY, END, THREE, TOGETHER, TWO, choose, write_questions
 from woodwind.kernels.predict.questions import BLOCK, ask, ask_wide, encode_block, predict_by_questions
@@ -12,8 +14,6 @@ from woodwind.kernels.predict.walk import FEW_ROWS, LANES, node_means, walk_rows
 from woodwind.kernels.predict.walk_codes import CodeTree, walk_codes
 from woodwind.kernels.runtime.jit import kernel
 from woodwind.kernels.tree.layout import LEFT, RIGHT, STOP
-from woodwind.testing import naive_traverse as naive
-from woodwind.testing.forests import random_forest, random_rows, random_tree
 
 SEEDS = st.integers(0, 2**32)
 
@@ -126,7 +126,7 @@ def test_a_plan_brings_every_row_to_the_leaf_that_its_walk_reaches(seed, max_lea
         node = 0
         while feature[node] >= 0:
             node = child[node] + (codes[feature[node]] > bound[node])
-        assert ends[naive.place_of(unpack(questions), codes)] == 2 * node
+        assert ends[naive.position_of(unpack(questions), codes)] == 2 * node
 
 
 def test_questions_move_those_who_say_yes():
@@ -137,7 +137,7 @@ def test_questions_move_those_who_say_yes():
     assert unpack(words) == asked
     narrow, wide = np.zeros(BLOCK, np.uint8), np.zeros(BLOCK, np.uint16)
     ask_all(codes.reshape(-1), np.array(words, np.uint64), 4, narrow, wide)
-    assert narrow.tolist() == wide.tolist() == [naive.place_of(asked, row) for row in codes.T.tolist()]
+    assert narrow.tolist() == wide.tolist() == [naive.position_of(asked, row) for row in codes.T.tolist()]
 
 
 def full_tree(depth):
@@ -211,7 +211,7 @@ def check_codes(seed, levels, max_leaves, width, n, missing):
     for f, count in enumerate(levels):
         codes[:, f] = np.where(rng.random(n) < missing, width - 1, rng.integers(0, count or width - 1, n))
         if count:
-            codes[rng.random(n) < 0.1, f] = width - 2  # a level that training never saw
+            codes[rng.random(n) < 0.1, f] = width - 2  # a category that training never saw
     wanted = naive.walk_codes(codes, tree)
     by_column = np.ascontiguousarray(codes[:, : len(levels)].T)
     rows = rng.integers(0, n, n // 2 + 1).astype(np.int32)

@@ -5,10 +5,10 @@ import pytest
 from numba import config
 from numpy.testing import assert_allclose, assert_array_equal
 
+from reference.coded import assert_same_tree, coded, random_codes
+from reference.naive_growth import Growth, VectorGrowth
 from woodwind.kernels.histogram.multi_output import fill_lanes, sum_leaves
-from woodwind.testing.coded import assert_same_tree, coded, random_codes
-from woodwind.testing.naive_growth import Growth, VectorGrowth
-from woodwind.tree.grow import Grower
+from woodwind.tree.histogram_grower import HistogramGrower
 from woodwind.tree.settings import TreeSettings
 
 # Hashes and places are unsigned and wrap on purpose. Compiled code says nothing; without the compiler NumPy warns.
@@ -36,7 +36,7 @@ VECTOR_SCALES = np.array([2.0**30, 2.0**31])
 def both(codes, settings, outputs, name=1, rows=None, threads=1, stats=None):
     """A tree of several outputs and its twin, compared."""
     stats = derivatives(name, codes, outputs) if stats is None else stats
-    grower = Grower(codes, settings, threads, None if rows is None else len(rows), outputs)
+    grower = HistogramGrower(codes, settings, threads, None if rows is None else len(rows), outputs)
     grower.fill(stats)
     tree = grower.grow(VECTOR_SCALES, name, rows)
     twin = VectorGrowth(codes, settings, VECTOR_SCALES, name, outputs, 0 if rows is None else len(rows))
@@ -73,7 +73,7 @@ def test_a_tree_equals_its_twin(case):
 @pytest.mark.parametrize("outputs", [2, 3, 6, 7, 11])
 @pytest.mark.parametrize("threads", [1, 3])
 def test_many_rows_and_any_number_of_outputs_equal_the_twin(monkeypatch, outputs, threads):
-    monkeypatch.setattr("woodwind.tree.grow.LEAST_WORK", 0)
+    monkeypatch.setattr("woodwind.tree.histogram_grower.LEAST_WORK", 0)
     codes = random_codes(outputs, 9000, (0, 5, 0, *(0,) * 7))
     assert both(codes, TreeSettings(max_leaves=24), outputs, threads=threads)[0].n_nodes == 47
 
@@ -125,7 +125,7 @@ def test_sums_of_leaves_are_those_of_the_unrounded_statistics():
 
 @pytest.mark.compiled
 def test_two_outputs_that_mirror_each_other_split_as_one_does():
-    """The second gradient is minus the first: the gain is twice that of one output, in the same places."""
+    """The second gradient is minus the first: the gain is twice that of one output, in the same positions."""
     codes = random_codes(2, 2000, (0, 0, 0), missing=0.1)
     rng = np.random.default_rng(2)
     g, h = np.rint(rng.normal(size=2000) * 2**28).astype(np.int64), rng.integers(2**28, 2**30, 2000)

@@ -15,7 +15,7 @@ from sklearn.model_selection import GridSearchCV, cross_val_score
 
 from woodwind import GradientBoostingClassifier, GradientBoostingRegressor
 from woodwind.base.errors import ExtraColumnWarning, ManyCategoriesWarning, NamelessTableWarning, PrecisionWarning, UnseenCategoryWarning
-from woodwind.base.figures import printable
+from woodwind.base.formatting import printable
 
 N = 120
 QUICK = {"n_estimators": 5, "learning_rate": 0.5, "min_samples_leaf": 3, "early_stopping": False, "random_state": 0}
@@ -228,11 +228,11 @@ def test_a_table_of_missing_values_only_gives_the_prior():
 def test_a_column_of_very_many_levels():
     """A quarter of the rows has a common level; every other row has one of its own."""
     n = 20_000
-    levels = np.where(np.arange(n) % 4 == 0, "common", [f"id-{k}" for k in range(n)])
+    categories = np.where(np.arange(n) % 4 == 0, "common", [f"id-{k}" for k in range(n)])
     y = np.arange(n) % 4 == 0
     with pytest.warns(ManyCategoriesWarning, match="column 'id' has 15,001 categories"):
-        model = clone(BOTH[0]).fit(pd.DataFrame({"id": levels}), y)
-    assert (model.predict(pd.DataFrame({"id": levels})) == y).all()
+        model = clone(BOTH[0]).fit(pd.DataFrame({"id": categories}), y)
+    assert (model.predict(pd.DataFrame({"id": categories})) == y).all()
 
 
 def test_more_columns_than_rows():
@@ -315,7 +315,7 @@ def test_any_numbers_as_a_target(vessel, cast):
 
 
 def test_an_unseen_category_gets_what_the_node_knows():
-    """One column x, y, z of positive rates 0.9, 0.5, 0.1: a new level is none of them, and predicts about 0.5."""
+    """One column x, y, z of positive rates 0.9, 0.5, 0.1: a new category is none of them, and predicts about 0.5."""
     X = pd.DataFrame({"c": np.repeat(["x", "y", "z"], 200)})
     y = np.concatenate([np.arange(200) < count for count in (180, 100, 20)])
     for options in ({}, {"early_stopping": True}, {"growth": "level"}, {"growth": "symmetric"}):

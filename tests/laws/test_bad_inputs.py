@@ -26,9 +26,9 @@ FRAME = pd.DataFrame({"a": X[:, 0], "b": X[:, 1], "c": np.where(X[:, 2] > 0, "u"
 DATES = pd.date_range("2024-01-01", periods=N)
 
 
-def changed(values, place, value, dtype=None):
+def changed(values, position, value, dtype=None):
     out = np.array(values, dtype=dtype or np.asarray(values).dtype)
-    out[place] = value
+    out[position] = value
     return out
 
 
@@ -137,8 +137,8 @@ TABLES = {
         "one truth value",
     ),
     "an unknown category": (regress(FRAME, categorical_features=["d"]), TableError, "no column 'd'", "the columns are 'a', 'b', 'c'"),
-    "a place beyond the end": (regress(categorical_features=[3]), TableError, "3 is neither a name nor a place", "give names or places"),
-    "names without names": (regress(categorical_features=["a"]), TableError, "no column 'a'", "give names or places"),
+    "a place beyond the end": (regress(categorical_features=[3]), TableError, "3 is neither a name nor a place", "give names or positions"),
+    "names without names": (regress(categorical_features=["a"]), TableError, "no column 'a'", "give names or positions"),
 }
 
 TARGETS = {

@@ -28,12 +28,12 @@ def repeated(X, y, weight):
 
 
 def answers(bag, first, X, y, weight=None):
-    """What many bags of one member say of a few rows, (bags, rows): seeds differ between the two sides, as draws do."""
-    said = []
+    """What many bags of one member predict for a few rows, (bags, rows): seeds differ between the two sides, as draws do."""
+    predicted = []
     for seed in range(first, first + BAGS):
         made = bag.set_params(random_state=seed).fit(X, y, weight)
-        said.append(made.predict_proba(data()[0][:6])[:, 1] if hasattr(made, "predict_proba") else made.predict(data()[0][:6]))
-    return np.array(said)
+        predicted.append(made.predict_proba(data()[0][:6])[:, 1] if hasattr(made, "predict_proba") else made.predict(data()[0][:6]))
+    return np.array(predicted)
 
 
 def alike(one, other):

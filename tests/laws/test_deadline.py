@@ -9,17 +9,16 @@ import pytest
 
 import woodwind
 from tests.auto.fakes import Time
-from woodwind.auto import net_training, pilot
-from woodwind.auto.clock import LATE, Clock
-from woodwind.auto.countdown import OutOfTimeError
-from woodwind.auto.events import Examining
-from woodwind.auto.neighbours_training import Rows, relevance
-from woodwind.auto.pilot import affordable_columns
+from woodwind.auto.clock import LATE, Clock, OutOfTimeError
+from woodwind.auto.events import FactsBegan
+from woodwind.auto.training import affordable, mlp_training
+from woodwind.auto.training.affordable import affordable_columns
+from woodwind.auto.training.knn_training import KnnRows, relevance
 from woodwind.base.errors import JobError
 from woodwind.cli.main import call
-from woodwind.data.files import read_table
-from woodwind.data.schema import Schema
-from woodwind.estimators import auto_fit, plain_members
+from woodwind.data.reading.files import read_table
+from woodwind.data.tables.schema import Schema
+from woodwind.estimators.auto import fit, non_tree_members
 
 BUDGET = 20.0
 RNG = np.random.default_rng(0)
@@ -57,16 +56,18 @@ def job(monkeypatch, tmp_path):
     path.write_text("\n".join([*columns, ""]), encoding="utf-8")
 
     def run(time, **options):
-        monkeypatch.setattr(auto_fit, "clock_of", lambda values: Clock(BUDGET, now=time))
+        monkeypatch.setattr(fit, "clock_of", lambda values: Clock(BUDGET, now=time))
         return woodwind.fit(path, "y", threads=1, **options)
 
     return run
 
 
 PHASES = {
-    "woodwind.data.csv_file", "woodwind.data.suspicion_view", "woodwind.data.schema", "woodwind.auto.boosting", "woodwind.ensemble.folds",
-    "woodwind.auto.forests", "woodwind.auto.plain", "woodwind.auto.neighbours_training", "woodwind.auto.net_training",
-    "woodwind.estimators.plain_members", "woodwind.auto.blend", "woodwind.auto.job",
+    "woodwind.data.reading.csv_file", "woodwind.data.quality.view", "woodwind.data.tables.schema", "woodwind.auto.training.boosting",
+    "woodwind.ensemble.training",
+    "woodwind.auto.training.forests", "woodwind.auto.training.non_tree_members", "woodwind.auto.training.knn_training",
+    "woodwind.auto.training.mlp_training",
+    "woodwind.estimators.auto.non_tree_members", "woodwind.auto.blend", "woodwind.auto.job",
 }  # fmt: skip
 
 
@@ -97,7 +98,7 @@ def test_whenever_the_clock_runs_out_there_is_a_model_or_a_clear_line(job):
             assert time.asked <= jump_at + 40
     assert ended[0] == "line"
     assert ended[-1] == "model"
-    assert ended == sorted(ended)  # a line only as long as nothing could be learnt
+    assert ended == sorted(ended)  # a line only as long as nothing could be learned
     for line in lines:
         assert line.startswith("The time was over while ")
         assert line.endswith("Give more time, or fewer rows or columns.")
@@ -116,7 +117,7 @@ def test_facts_that_there_is_no_time_for_are_named_with_the_reason(job):
     time = Ticking()
 
     def leap(event):
-        time.now += BUDGET if isinstance(event, Examining) else 0.0
+        time.now += BUDGET if isinstance(event, FactsBegan) else 0.0
 
     model = job(time, exclude=("net", "neighbours", "linear"), listener=leap)
     assert {one["why"] for one in model.facts_["left_out"]} == {"no time was left for it"}
@@ -142,8 +143,8 @@ def test_reading_can_be_ended_after_every_part(tmp_path, monkeypatch):
     table = pa.table({f"x{number}": np.arange(50) * 0.5 for number in range(40)})
     pq.write_table(table, tmp_path / "a.parquet")
     (tmp_path / "a.csv").write_text("\n".join(["a,b", *(f"{number},word" for number in range(3000)), ""]))
-    monkeypatch.setattr("woodwind.data.files._AT_ONCE", 1)
-    monkeypatch.setattr("woodwind.data.csv_file._BLOCK", 1)
+    monkeypatch.setattr("woodwind.data.reading.files._AT_ONCE", 1)
+    monkeypatch.setattr("woodwind.data.reading.csv_file._BLOCK", 1)
     for name in ("a.parquet", "a.csv"):
         watch, left = over(1000)
         whole = read_table(tmp_path / name, watch=watch)
@@ -163,11 +164,11 @@ def test_learning_what_columns_are_can_be_ended_after_every_column():
 def test_the_command_ends_with_one_line_where_the_time_is_over_while_it_reads(tmp_path, monkeypatch, capsys):
     (tmp_path / "t.csv").write_text("\n".join(["x,y", *(f"{number},{number % 2}" for number in range(90)), ""]))
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(auto_fit, "clock_of", lambda values: Clock(BUDGET, now=Ticking(jump_at=2)))
+    monkeypatch.setattr(fit, "clock_of", lambda values: Clock(BUDGET, now=Ticking(jump_at=2)))
     assert call(["fit", "t.csv", "--target", "y", "--time", "20"]) == 5
-    said = capsys.readouterr().err.strip().splitlines()
-    assert said == [
-        "woodwind: The time was over while the table was read, before anything could be learnt. Give more time, or fewer rows or columns."
+    predicted = capsys.readouterr().err.strip().splitlines()
+    assert predicted == [
+        "woodwind: The time was over while the table was read, before anything could be learned. Give more time, or fewer rows or columns."
     ]
     assert sorted(path.name for path in tmp_path.iterdir()) == ["t.csv"]
 
@@ -216,8 +217,8 @@ def columns_for(left, n_columns=10_000, seconds=0.001, monkeypatch=None):
     """The columns that there is time for, where each takes so many seconds."""
     time = Time()
     names = [f"x{number}" for number in range(n_columns)]
-    monkeypatch.setattr(pilot, "_prepare", lambda X, threads: time.pass_by(seconds * len(X)))
-    monkeypatch.setattr(pilot, "perf_counter", time)
+    monkeypatch.setattr(affordable, "_prepare", lambda X, threads: time.pass_by(seconds * len(X)))
+    monkeypatch.setattr(affordable, "perf_counter", time)
     clock = Clock(1000.0, now=lambda: 0.0)
     clock.reserved = clock.left_for_training - left
     return affordable_columns(names, list, clock, 1)
@@ -234,7 +235,7 @@ def test_a_wide_table_goes_on_with_as_many_columns_as_there_is_time_for(monkeypa
 
 
 def test_columns_that_there_was_no_time_for_are_told_and_do_not_matter_later(monkeypatch):
-    monkeypatch.setattr(auto_fit, "affordable_columns", lambda names, select, clock, threads: names[:2])
+    monkeypatch.setattr(fit, "affordable_columns", lambda names, select, clock, threads: names[:2])
     model = woodwind.fit(TABLE, "y", models=1, threads=1)
     assert model.model_.schema.names == ("height", "width")
     assert any("There is time for 2 of 3 columns, which were drawn by chance" in note for note in model.facts_["made"]["notes"])
@@ -247,7 +248,7 @@ def test_columns_that_there_was_no_time_for_are_told_and_do_not_matter_later(mon
 
 
 def test_neighbours_of_a_wide_matrix_are_given_up_where_there_is_no_time():
-    rows = Rows(RNG.normal(size=(30, 300)), RNG.integers(0, 2, 30), np.ones(30), 2)
+    rows = KnnRows(RNG.normal(size=(30, 300)), RNG.integers(0, 2, 30), np.ones(30), 2)
     assert relevance(rows, lambda: 1.0).shape == (300,)
     with pytest.raises(OutOfTimeError):
         relevance(rows, lambda: 0.0)
@@ -255,26 +256,26 @@ def test_neighbours_of_a_wide_matrix_are_given_up_where_there_is_no_time():
 
 def test_a_net_is_not_begun_where_not_even_its_first_steps_have_time(monkeypatch):
     matrix, y = RNG.normal(size=(40, 6)), RNG.integers(0, 2, 40)
-    monkeypatch.setattr(net_training, "OPERATIONS", 1.0)
+    monkeypatch.setattr(mlp_training, "OPERATIONS", 1.0)
     with pytest.raises(OutOfTimeError):
-        net_training.train_net(matrix, y, None, 2, 0, lambda: 1.0)
-    monkeypatch.setattr(net_training, "OPERATIONS", 1e12)
-    monkeypatch.setattr(net_training, "SORTED", 1.0)
+        mlp_training.train_net(matrix, y, None, 2, 0, lambda: 1.0)
+    monkeypatch.setattr(mlp_training, "OPERATIONS", 1e12)
+    monkeypatch.setattr(mlp_training, "SORTED", 1.0)
     with pytest.raises(OutOfTimeError):
-        net_training.train_net(matrix, y, None, 2, 0, lambda: 1.0)
-    monkeypatch.setattr(net_training, "SORTED", 1e-9)
-    assert net_training.train_net(matrix, y, None, 2, 0, lambda: 0.3).n_columns == 6
+        mlp_training.train_net(matrix, y, None, 2, 0, lambda: 1.0)
+    monkeypatch.setattr(mlp_training, "SORTED", 1e-9)
+    assert mlp_training.train_net(matrix, y, None, 2, 0, lambda: 0.3).n_columns == 6
 
 
 @pytest.mark.parametrize(("task", "n_classes"), [("regression", 0), ("binary", 2), ("multiclass", 3)])
 def test_a_linear_member_takes_smaller_strides_where_they_would_take_long(task, n_classes, monkeypatch):
     matrix = RNG.normal(size=(90, 5))
     y = matrix[:, 0] if not n_classes else np.digitize(matrix[:, 0], np.linspace(-0.5, 0.5, n_classes - 1)).astype(np.int32)
-    usual = plain_members.fit_linear(matrix, y, None, task, n_classes, 0, lambda: 1e9)
-    hurried = plain_members.fit_linear(matrix, y, None, task, n_classes, 0, lambda: 1.0)
-    assert np.array_equal(usual.slopes, hurried.slopes)  # a small matrix takes no time
-    assert plain_members._stride(1.0, lambda: 1.0) == plain_members.STRIDE
-    assert plain_members._stride(1e9, lambda: 5.0) == 10
-    monkeypatch.setattr(plain_members, "BY_VECTOR", 1.0)
-    monkeypatch.setattr(plain_members, "BY_MATRIX", 1.0)
-    assert np.isfinite(plain_members.fit_linear(matrix, y, None, task, n_classes, 0, lambda: 1.0).slopes).all()
+    usual = non_tree_members.fit_linear(matrix, y, None, task, n_classes, 0, lambda: 1e9)
+    hurried = non_tree_members.fit_linear(matrix, y, None, task, n_classes, 0, lambda: 1.0)
+    assert np.array_equal(usual.coef, hurried.coef)  # a small matrix takes no time
+    assert non_tree_members._stride(1.0, lambda: 1.0) == non_tree_members.STRIDE
+    assert non_tree_members._stride(1e9, lambda: 5.0) == 10
+    monkeypatch.setattr(non_tree_members, "BY_VECTOR", 1.0)
+    monkeypatch.setattr(non_tree_members, "BY_MATRIX", 1.0)
+    assert np.isfinite(non_tree_members.fit_linear(matrix, y, None, task, n_classes, 0, lambda: 1.0).coef).all()

@@ -18,9 +18,9 @@ from tests.auto.fakes import Line
 from woodwind import store
 from woodwind.auto.checkpoint import Checkpoint
 from woodwind.auto.clock import Clock
-from woodwind.auto.events import Ended, FoldDone
-from woodwind.auto.job import Question, run
-from woodwind.auto.recipe import Recipe
+from woodwind.auto.events import FoldDone, JobEnded
+from woodwind.auto.job import JobSpec, run
+from woodwind.auto.training.recipe import Recipe
 from woodwind.base.errors import WoodwindError
 from woodwind.metrics.named import metric_named
 from woodwind.store import container
@@ -144,7 +144,7 @@ class Listed:
 
 def short_job(folder, factor=1.0, resume=True, folds=None):
     """What the command does, with members that are quick: claim, train, write the model, remove. It may be killed after some folds."""
-    question = Question(X=X, y=Y * factor, task="regression", classes=(), metric=metric_named("rmse"), fold=np.arange(60) % 3)
+    question = JobSpec(X=X, y=Y * factor, task="regression", classes=(), metric=metric_named("rmse"), fold=np.arange(60) % 3)
     done = 0
     with Checkpoint.claim(folder / "kept") as checkpoint:
         checkpoint.begin({"the data": repr(factor)}, resume)
@@ -152,7 +152,7 @@ def short_job(folder, factor=1.0, resume=True, folds=None):
             done += isinstance(event, FoldDone)
             if done == folds:
                 raise Killed
-            if isinstance(event, Ended):
+            if isinstance(event, JobEnded):
                 board = [{k: v for k, v in vars(entry).items() if k not in TIMES} for entry in event.outcome.leaderboard]
         store.save(folder / "model.ww", {"which": "new", "leaderboard": board, "out_of_fold": event.outcome.blend_out_of_fold})
         checkpoint.remove()
@@ -161,7 +161,7 @@ def short_job(folder, factor=1.0, resume=True, folds=None):
 
 @pytest.fixture(scope="module")
 def truth(tmp_path_factory):
-    """The leaderboard of a job that nothing disturbs, and what it says of rows out of fold."""
+    """The leaderboard of a job that nothing disturbs, and what it predicts for rows out of fold."""
     folder = tmp_path_factory.mktemp("truth")
     return short_job(folder), store.load(folder / "model.ww")["out_of_fold"]
 

@@ -1,4 +1,4 @@
-"""One enormous target or weight does not keep a model from learning all other rows; what cannot be learnt from is refused in words."""
+"""One enormous target or weight does not keep a model from learning all other rows; what cannot be learned from is refused in words."""
 
 import numpy as np
 import pytest
@@ -15,8 +15,8 @@ from woodwind import (
     RandomForestRegressor,
 )
 from woodwind.base.errors import PrecisionWarning, TargetError
-from woodwind.ensemble.bin_ground import BinGround
 from woodwind.ensemble.boost import in_rows
+from woodwind.ensemble.tree_learner import HistogramLearner
 from woodwind.losses.integers import is_uneven
 
 N = 3000
@@ -150,8 +150,10 @@ def test_a_few_light_rows_are_no_reason_to_sum_twice_the_bits():
 )
 def test_only_long_tails_are_summed_with_all_bits(y, expected, monkeypatch):
     seen = []
-    take_in = BinGround.take_in
-    monkeypatch.setattr(BinGround, "take_in", lambda self, *given: (take_in(self, *given), seen.append(self._unrounded))[0])
+    set_derivatives = HistogramLearner.set_derivatives
+    monkeypatch.setattr(
+        HistogramLearner, "set_derivatives", lambda self, *given: (set_derivatives(self, *given), seen.append(self._unrounded))[0]
+    )
     GradientBoostingRegressor(**OURS, **SAME).fit(X, y)
     assert seen[0] == expected
     assert expected or not any(seen)

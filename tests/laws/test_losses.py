@@ -6,10 +6,10 @@ from dataclasses import FrozenInstanceError, fields
 import numpy as np
 import pytest
 
+from reference import naive_derivatives, naive_multinomial
 from woodwind.kernels.losses.derivatives import Formula
 from woodwind.losses import ALL, Exponential, Huber, LogLoss, Loss, Multinomial, check_loss, describe, loss_from
 from woodwind.losses.integers import largest_derivatives, pack_classes, quantise_classes, quantise_rows
-from woodwind.testing import naive_derivatives, naive_multinomial
 
 every_loss = pytest.mark.parametrize("loss", ALL, ids=repr)
 
@@ -48,7 +48,7 @@ def row_losses(loss, y, raw):
 @every_loss
 def test_gradient_is_the_slope_of_the_loss(loss):
     y, raw, _ = sample(loss, 60)
-    loss = loss.settled(y, raw)
+    loss = loss.resolved(y, raw)
     gradient, _ = loss.derivatives(y, raw)
     for k in range(loss.width):
         slope = (row_losses(loss, y, moved(raw, k, 1e-5)) - row_losses(loss, y, moved(raw, k, -1e-5))) / 2e-5
@@ -58,7 +58,7 @@ def test_gradient_is_the_slope_of_the_loss(loss):
 @every_loss
 def test_hessian_is_the_slope_of_the_gradient_or_says_that_it_is_not(loss):
     y, raw, _ = sample(loss, 60)
-    loss = loss.settled(y, raw)
+    loss = loss.resolved(y, raw)
     _, hessian = loss.derivatives(y, raw)
     if not loss.exact_hessian:
         np.testing.assert_array_equal(hessian, 1.0)
@@ -109,18 +109,18 @@ def test_start_is_the_same_bits_in_any_order_of_the_rows(loss):
 @every_loss
 def test_a_loss_that_says_it_is_settled_takes_nothing_from_the_rows(loss):
     y, raw, weight = sample(loss)
-    settled = loss.settled(y, raw, weight)
-    assert settled.is_settled
-    assert (settled == loss) == loss.is_settled
+    resolved = loss.resolved(y, raw, weight)
+    assert resolved.is_resolved
+    assert (resolved == loss) == loss.is_resolved
 
 
 def test_a_loss_with_a_settled_of_its_own_is_asked():
     class Own(LogLoss):
-        def settled(self, y, raw, weight=None):
+        def resolved(self, y, raw, weight=None):
             return self
 
-    assert LogLoss().is_settled
-    assert not Own().is_settled
+    assert LogLoss().is_resolved
+    assert not Own().is_resolved
 
 
 @every_loss
@@ -130,11 +130,11 @@ def test_weight_of_two_equals_a_row_given_twice(loss):
     weight = times.astype(np.float64)
     twice_y, twice_raw = np.repeat(y, times), np.repeat(raw, times, axis=0)
     np.testing.assert_allclose(loss.start(y, weight), loss.start(twice_y), rtol=1e-14, atol=1e-15)
-    settled = loss.settled(y, raw, weight)
-    assert settled == loss.settled(twice_y, twice_raw)
-    assert settled.value(y, raw, weight) == pytest.approx(settled.value(twice_y, twice_raw), rel=1e-13)
-    whole = [part.sum(axis=0) for part in settled.derivatives(y, raw, weight)]
-    np.testing.assert_allclose(whole, [part.sum(axis=0) for part in settled.derivatives(twice_y, twice_raw)], rtol=1e-11, atol=1e-11)
+    resolved = loss.resolved(y, raw, weight)
+    assert resolved == loss.resolved(twice_y, twice_raw)
+    assert resolved.value(y, raw, weight) == pytest.approx(resolved.value(twice_y, twice_raw), rel=1e-13)
+    whole = [part.sum(axis=0) for part in resolved.derivatives(y, raw, weight)]
+    np.testing.assert_allclose(whole, [part.sum(axis=0) for part in resolved.derivatives(twice_y, twice_raw)], rtol=1e-11, atol=1e-11)
 
 
 @every_loss
@@ -142,7 +142,7 @@ def test_derivatives_and_values_are_finite_for_scores_up_to_700(loss):
     y, raw, _ = sample(loss)
     extreme = np.linspace(-700, 700, raw.size).reshape(raw.shape)
     np.random.default_rng(3).shuffle(extreme)
-    loss = loss.settled(y, raw)
+    loss = loss.resolved(y, raw)
     gradient, hessian = loss.derivatives(y, extreme)
     assert np.isfinite(gradient).all()
     assert np.isfinite(hessian).all()
@@ -179,7 +179,7 @@ def test_prediction_of_the_start_is_the_mean_of_the_target_where_that_is_what_is
 @every_loss
 def test_totals_of_parts_add_up_to_the_total_of_the_whole(loss):
     y, raw, weight = sample(loss, 10_000)
-    loss = loss.settled(y, raw, weight)
+    loss = loss.resolved(y, raw, weight)
     whole = loss.total(y, raw, weight)
     for edges in ([1, 4096], [5000], [17, 33, 9999]):
         parts = [loss.total(a, b, c) for a, b, c in zip(*(np.split(x, edges) for x in (y, raw, weight)), strict=True)]
@@ -191,7 +191,7 @@ def test_totals_of_parts_add_up_to_the_total_of_the_whole(loss):
 def test_threads_change_nothing(loss):
     # Enough rows that the pool is used.
     y, raw, weight = sample(loss, 120_000)
-    loss = loss.settled(y, raw, weight)
+    loss = loss.resolved(y, raw, weight)
     assert loss.total(y, raw, weight, threads=1) == loss.total(y, raw, weight, threads=3)
     for one, three in zip(loss.derivatives(y, raw, weight, threads=1), loss.derivatives(y, raw, weight, threads=3), strict=True):
         np.testing.assert_array_equal(one, three)
@@ -203,7 +203,7 @@ def test_threads_change_nothing(loss):
 @pytest.mark.parametrize("weighted", [False, True], ids=["plain", "weighted"])
 def test_derivatives_equal_their_twins(loss, weighted):
     y, raw, weight = sample(loss)
-    loss = loss.settled(y, raw, weight if weighted else None)
+    loss = loss.resolved(y, raw, weight if weighted else None)
     gradient, hessian = loss.derivatives(y, raw, weight if weighted else None)
     if isinstance(loss.formula, Formula):
         twin = naive_derivatives.derivatives(loss.formula, y, raw, weight if weighted else None)
@@ -218,7 +218,7 @@ def test_derivatives_equal_their_twins(loss, weighted):
 def test_bounds_hold(loss):
     y, raw, _ = sample(loss, 2000)
     raw *= 10
-    loss = loss.settled(y, raw)
+    loss = loss.resolved(y, raw)
     bounds = loss.bounds()
     if bounds is None:
         return
@@ -234,7 +234,7 @@ def test_bounds_hold(loss):
 def test_integers_are_the_derivatives_to_the_last_unit(loss, weighted):
     y, raw, weight = sample(loss, 1000)
     weight = weight if weighted else None
-    loss = loss.settled(y, raw, weight)
+    loss = loss.resolved(y, raw, weight)
     gradient, hessian = loss.derivatives(y, raw, weight)
     if loss.width == 1:
         q = np.empty(1000, np.int64)
@@ -256,7 +256,7 @@ def test_integers_are_the_derivatives_to_the_last_unit(loss, weighted):
 @every_loss
 def test_scales_leave_the_room_that_is_asked_for(loss):
     y, raw, weight = sample(loss, 1000)
-    loss = loss.settled(y, raw, weight)
+    loss = loss.resolved(y, raw, weight)
     found = []
     for room in (1.0, 4.0):
         packed = np.empty((loss.width, 1000), np.int64)

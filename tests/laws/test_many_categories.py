@@ -33,9 +33,11 @@ OF_TREES = [
 ]
 
 
-def table(n_levels):
-    place = np.arange(2 * n_levels) % n_levels
-    return pd.DataFrame({"wood": [f"w{number}" for number in place], "size": place % 7}), (np.arange(2 * n_levels) % 3 == 0).astype(int)
+def table(n_categories):
+    position = np.arange(2 * n_categories) % n_categories
+    return pd.DataFrame({"wood": [f"w{number}" for number in position], "size": position % 7}), (
+        np.arange(2 * n_categories) % 3 == 0
+    ).astype(int)
 
 
 @pytest.mark.filterwarnings("ignore::woodwind.base.errors.UnseenCategoryWarning")

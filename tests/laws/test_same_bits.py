@@ -9,13 +9,13 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from reference.boosted import boosted
 from woodwind.base import pool
-from woodwind.ensemble import bin_ground
+from woodwind.ensemble import tree_learner
 from woodwind.ensemble.boost import BoostPlan
 from woodwind.losses.classification import Exponential, LogLoss, Multinomial
 from woodwind.losses.regression import Absolute, Huber, Poisson, Quantile, Squared
-from woodwind.testing.boosted import boosted
-from woodwind.tree import exact, grow, workspace
+from woodwind.tree import exact_grower, histogram_grower, workspace
 from woodwind.tree.settings import TreeSettings
 
 THREADS = (1, 2, 3, 4, 8)
@@ -151,9 +151,9 @@ def target(loss, x):
 @pytest.fixture
 def all_threads_take_part(monkeypatch):
     monkeypatch.setattr(pool, "LEAST_WORK", 1)
-    monkeypatch.setattr(grow, "LEAST_WORK", 0)
-    monkeypatch.setattr(exact, "LEAST_WORK", 0)
-    monkeypatch.setattr(bin_ground, "LEAST_WORK", 0)
+    monkeypatch.setattr(histogram_grower, "LEAST_WORK", 0)
+    monkeypatch.setattr(exact_grower, "LEAST_WORK", 0)
+    monkeypatch.setattr(tree_learner, "LEAST_WORK", 0)
 
 
 def digests(x, plan, given, rounds=3):
@@ -161,10 +161,10 @@ def digests(x, plan, given, rounds=3):
     found = {}
     for threads in THREADS:
         done = boosted(x, target(plan.loss, x), replace(plan, threads=threads), rounds, **given)
-        ground = done.booster.ground
-        assert ground.grower.threads == threads
-        many = plan.one_per_class and plan.loss.width >= threads and isinstance(ground, bin_ground.BinGround)
-        assert ground.sides == (threads if many else 1)
+        learner = done.booster.learner
+        assert learner.grower.threads == threads
+        many = plan.one_per_class and plan.loss.width >= threads and isinstance(learner, tree_learner.HistogramLearner)
+        assert learner.sides == (threads if many else 1)
         assert done.forest.n_nodes > 3 * rounds
         found[threads] = done.forest.digest()
     return found

@@ -107,7 +107,7 @@ def test_what_only_rows_without_weight_hold_is_not_known():
     weight[(frame["wood"] == "yew") | (y == "d")] = 0.0
     fitted = model("four").fit(frame, y, sample_weight=weight)
     assert fitted.classes_.tolist() == ["a", "b", "c"]
-    assert "yew" not in fitted.schema_.levels[2]
+    assert "yew" not in fitted.schema_.categories[2]
 
 
 ONES = [np.ones(N), np.ones(N, int), [1] * N, pd.Series(np.ones(N)), 1.0, 1, np.ones(N, bool)]

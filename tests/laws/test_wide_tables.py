@@ -10,13 +10,12 @@ import pyarrow as pa
 import pytest
 
 import woodwind
-from woodwind.auto.facts_rows import inputs
-from woodwind.data.faults import repeated_names
-from woodwind.data.files import _common_names
-from woodwind.data.header import Header
-from woodwind.data.schema import Schema
-from woodwind.estimators.constraints import interactions, monotonic
-from woodwind.testing.coded import coded
+from reference.coded import coded
+from woodwind.auto.facts.importance import inputs
+from woodwind.data.reading.files import _common_names
+from woodwind.data.tables.schema import Header, Schema
+from woodwind.data.tables.table_errors import repeated_names
+from woodwind.estimators.boosting.plan import interactions, monotonic
 from woodwind.tree.shared_bytes import SharedBytes
 
 FEW, MANY = 40, 160  # columns
@@ -42,13 +41,13 @@ def named(count):
 
 
 def schema_of(names):
-    learnt, _ = Schema.learn(np.zeros((3, len(names))) + np.arange(3.0)[:, None])
-    fields = tuple(replace(field, name=name) for field, name in zip(learnt.fields, names, strict=True))
+    trained, _ = Schema.learn(np.zeros((3, len(names))) + np.arange(3.0)[:, None])
+    fields = tuple(replace(field, name=name) for field, name in zip(trained.fields, names, strict=True))
     return Schema(names, fields)
 
 
 def place_columns(count):
-    Header(named(count), count).places(SimpleNamespace(names=named(count)[::-1], n_columns=count), "fit", named(count)[:9])
+    Header(named(count), count).positions(SimpleNamespace(names=named(count)[::-1], n_columns=count), "fit", named(count)[:9])
 
 
 def find_inputs(count):

@@ -1,4 +1,4 @@
-"""Losses for classes, one by one."""
+"""Losses for classification, one by one."""
 
 import math
 

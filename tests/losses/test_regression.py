@@ -1,4 +1,4 @@
-"""Losses for numbers, one by one."""
+"""Losses for regression, one by one."""
 
 import math
 
@@ -27,22 +27,22 @@ def test_case_worked_by_hand():
 
 def test_huber_takes_its_delta_from_the_residuals_of_the_round():
     y, raw = np.arange(11.0), np.zeros(11)
-    assert Huber(quantile=0.9).settled(y, raw) == Huber(quantile=0.9, delta=9.0)
-    assert Huber(quantile=0.9, delta=2.0).settled(y, raw) == Huber(quantile=0.9, delta=2.0)
+    assert Huber(quantile=0.9).resolved(y, raw) == Huber(quantile=0.9, delta=9.0)
+    assert Huber(quantile=0.9, delta=2.0).resolved(y, raw) == Huber(quantile=0.9, delta=2.0)
     weight = np.zeros(11)
     weight[4] = 1.0
-    assert Huber(quantile=0.9).settled(y, raw, weight).delta == 4.0
-    with pytest.raises(ParameterError, match="settled"):
+    assert Huber(quantile=0.9).resolved(y, raw, weight).delta == 4.0
+    with pytest.raises(ParameterError, match="resolved"):
         _ = Huber().formula
 
 
 def test_huber_survives_residuals_that_are_all_zero():
     y = np.ones(5)
-    settled = Huber().settled(y, y)
-    assert settled.delta == 0.0
-    assert settled.value(y, y) == 0.0
+    resolved = Huber().resolved(y, y)
+    assert resolved.delta == 0.0
+    assert resolved.value(y, y) == 0.0
     rows = np.arange(5, dtype=np.int32)
-    assert settled.refit.values(rows, np.array([0]), np.array([5]), y - y, None).tolist() == [0.0]
+    assert resolved.refit.values(rows, np.array([0]), np.array([5]), y - y, None).tolist() == [0.0]
 
 
 @pytest.mark.parametrize(

@@ -96,5 +96,5 @@ def test_probabilities_of_zero_and_one_are_clipped_as_there():
 
 
 def test_a_constant_target_has_the_r2_that_it_has_there():
-    for said in (np.zeros(5), np.ones(5)):
-        assert METRICS["r2"].value(np.zeros(5), said) == theirs.r2_score(np.zeros(5), said)
+    for predicted in (np.zeros(5), np.ones(5)):
+        assert METRICS["r2"].value(np.zeros(5), predicted) == theirs.r2_score(np.zeros(5), predicted)

@@ -79,40 +79,40 @@ def test_an_unknown_name_gets_the_nearest():
 @pytest.mark.parametrize("name", METRICS)
 def test_a_loss_falls_as_predictions_get_better(name):
     metric = METRICS[name]
-    y, said = example(metric)
+    y, predicted = example(metric)
     if metric.needs == "number":
-        better = y + 0.3 * (said - y)
+        better = y + 0.3 * (predicted - y)
         better = better + 1e-3 * np.arange(len(y)) % 7
     else:
-        better = 0.3 * said + 0.7 * (np.arange(said.shape[1]) == y[:, None])
-    assert metric.loss(y, better) < metric.loss(y, said)
-    assert metric.loss(y, said) == metric.loss_of(metric.value(y, said))
-    assert (metric.value(y, better) > metric.value(y, said)) == metric.larger_is_better
+        better = 0.3 * predicted + 0.7 * (np.arange(predicted.shape[1]) == y[:, None])
+    assert metric.loss(y, better) < metric.loss(y, predicted)
+    assert metric.loss(y, predicted) == metric.loss_of(metric.value(y, predicted))
+    assert (metric.value(y, better) > metric.value(y, predicted)) == metric.larger_is_better
 
 
 @pytest.mark.parametrize("name", METRICS)
 def test_a_weight_is_so_many_copies(name):
     metric = METRICS[name]
-    y, said = example(metric)
+    y, predicted = example(metric)
     counts = RNG.integers(0, 4, len(y))
     copies = np.repeat(np.arange(len(y)), counts)
-    assert metric.value(y, said, counts) == pytest.approx(metric.value(y[copies], said[copies]), rel=1e-12, abs=1e-12)
-    assert metric.standard_error(y, said, np.full(len(y), 3.0)) == pytest.approx(metric.standard_error(y, said), rel=1e-9)
+    assert metric.value(y, predicted, counts) == pytest.approx(metric.value(y[copies], predicted[copies]), rel=1e-12, abs=1e-12)
+    assert metric.standard_error(y, predicted, np.full(len(y), 3.0)) == pytest.approx(metric.standard_error(y, predicted), rel=1e-9)
     zero = np.where(np.arange(len(y)) < 300, 1.0, 0.0)
-    assert metric.standard_error(y, said, zero) == pytest.approx(metric.standard_error(y[:300], said[:300]), rel=1e-9)
+    assert metric.standard_error(y, predicted, zero) == pytest.approx(metric.standard_error(y[:300], predicted[:300]), rel=1e-9)
 
 
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize(("name", "task"), [(name, task) for name, metric in METRICS.items() for task in metric.tasks])
 def test_standard_errors_are_those_of_the_bootstrap(name, task, weighted):
     metric = METRICS[name]
-    y, said = example(metric, 600, task)
+    y, predicted = example(metric, 600, task)
     rng = np.random.default_rng(9)
     weight = rng.gamma(2.0, size=len(y)) if weighted else None
     drawn = [rng.integers(0, len(y), len(y)) for _ in range(300)]
-    spread = np.std([metric.value(y[rows], said[rows], None if weight is None else weight[rows]) for rows in drawn])
+    spread = np.std([metric.value(y[rows], predicted[rows], None if weight is None else weight[rows]) for rows in drawn])
     # 300 draws know a spread to 4 %; the median of a bootstrap is rough.
-    assert metric.standard_error(y, said, weight) == pytest.approx(spread, rel=0.3 if name == "median_absolute_error" else 0.17)
+    assert metric.standard_error(y, predicted, weight) == pytest.approx(spread, rel=0.3 if name == "median_absolute_error" else 0.17)
 
 
 def test_delong_by_hand():
@@ -220,10 +220,10 @@ def test_a_metric_is_data(name):
 def test_a_million_rows_take_less_than_a_few_seconds():
     for name in ("log_loss", "auc", "average_precision", "mcc", "median_absolute_error", "spearman"):
         metric = METRICS[name]
-        y, said = example(metric, 1_000_000, metric.tasks[0])
+        y, predicted = example(metric, 1_000_000, metric.tasks[0])
         began = time.process_time()
         with warnings.catch_warnings():
             warnings.simplefilter("error")
-            assert 0.0 < metric.standard_error(y, said) < 0.01
-            metric.value(y, said)
+            assert 0.0 < metric.standard_error(y, predicted) < 0.01
+            metric.value(y, predicted)
         assert time.process_time() - began < 5.0, name

@@ -3,10 +3,9 @@
 import pytest
 
 import woodwind
-from woodwind.params.alias_row import LIBRARIES
 from woodwind.params.aliases import FIT, OF_CONSTRUCTORS, index
 from woodwind.params.describe import declared
-from woodwind.params.no_counterpart import FIT_NOTHING
+from woodwind.params.no_counterpart import FIT_NOTHING, LIBRARIES
 from woodwind.params.translation import RULES
 
 ESTIMATORS = [kind for name in woodwind.__all__ if isinstance(kind := getattr(woodwind, name), type) and hasattr(kind, "fit")]

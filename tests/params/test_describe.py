@@ -5,7 +5,7 @@ import re
 import pytest
 
 import woodwind
-from woodwind.base.told import filled, told
+from woodwind.base.docstrings import fill_docstring, filled_text
 from woodwind.params import groups
 from woodwind.params.describe import declared, section, table
 from woodwind.params.groups import TreeParams
@@ -51,9 +51,9 @@ def test_table_has_one_row_for_each_parameter():
 
 def test_texts_in_common_stand_where_a_docstring_names_them_as_deep_as_their_line():
     parts = {"data": "\n    X : table\n        Rows.\n    "}
-    assert filled("Fit.\n\n    {data}\nkept {data} {other}", parts) == "Fit.\n\n    X : table\n        Rows.\nkept {data} {other}"
+    assert filled_text("Fit.\n\n    {data}\nkept {data} {other}", parts) == "Fit.\n\n    X : table\n        Rows.\nkept {data} {other}"
 
-    @told(**parts)
+    @fill_docstring(**parts)
     def fit():
         """Train.
 

@@ -92,9 +92,9 @@ def test_estimators_are_compared_by_identity():
 
 
 def test_arrays_are_kept_as_they_are():
-    levels = np.arange(3)
-    assert Example(categorical_features=levels).categorical_features is levels
-    assert clone(Example(categorical_features=levels)).categorical_features is not levels
+    categories = np.arange(3)
+    assert Example(categorical_features=categories).categorical_features is categories
+    assert clone(Example(categorical_features=categories)).categorical_features is not categories
 
 
 def test_docstring_has_one_entry_for_each_parameter():

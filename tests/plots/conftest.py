@@ -19,8 +19,8 @@ def nothing_is_left_behind():
 
 @pytest.fixture
 def votes():
-    """The truth of 40 rows, and what four members say: right with other chances."""
+    """The truth of 40 rows, and what four members say: right with other probabilities."""
     rng = np.random.default_rng(0)
     truth = rng.integers(0, 2, 40)
-    said = np.column_stack([np.where(rng.random(40) < chance, truth, 1 - truth) for chance in (0.9, 0.8, 0.7, 0.6)])
-    return truth, said
+    predicted = np.column_stack([np.where(rng.random(40) < chance, truth, 1 - truth) for chance in (0.9, 0.8, 0.7, 0.6)])
+    return truth, predicted

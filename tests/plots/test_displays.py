@@ -30,33 +30,33 @@ def test_the_pictures_are_reached_from_the_package():
 
 
 def test_points_of_the_kappa_error_diagram_are_pairs(votes):
-    truth, said = votes
-    display = KappaErrorDisplay.from_predictions(truth, said)
+    truth, predicted = votes
+    display = KappaErrorDisplay.from_predictions(truth, predicted)
     first, second = np.triu_indices(4, 1)
-    errors = (said != truth[:, None]).mean(axis=0)
-    expected = np.column_stack([diversity.kappa(said)[first, second], (errors[first] + errors[second]) / 2])
+    errors = (predicted != truth[:, None]).mean(axis=0)
+    expected = np.column_stack([diversity.kappa(predicted)[first, second], (errors[first] + errors[second]) / 2])
     assert np.allclose(display.scatter_.get_offsets(), expected)
     assert np.allclose(display.centre_.get_xydata(), expected.mean(axis=0))
 
 
 def test_points_of_strength_and_diversity_are_members(votes):
-    truth, said = votes
-    display = StrengthDiversityDisplay.from_predictions(truth, said, member_names=list("abcd"))
-    pairs = diversity.disagreement(said == truth[:, None])
+    truth, predicted = votes
+    display = StrengthDiversityDisplay.from_predictions(truth, predicted, member_names=list("abcd"))
+    pairs = diversity.disagreement(predicted == truth[:, None])
     points = display.scatter_.get_offsets()
     assert np.allclose(points[:, 0], pairs.sum(axis=1) / 3)
-    assert np.allclose(points[:, 1], (said == truth[:, None]).mean(axis=0))
-    assert display.line_.get_ydata()[0] == pytest.approx(diversity.diversity_report(truth, said)["vote_accuracy"])
+    assert np.allclose(points[:, 1], (predicted == truth[:, None]).mean(axis=0))
+    assert display.line_.get_ydata()[0] == pytest.approx(diversity.diversity_report(truth, predicted)["vote_accuracy"])
     assert {"a", "b", "c", "d"} <= {text.get_text() for text in display.texts_}
 
 
 @pytest.mark.parametrize("measure", ["q_statistic", "correlation", "double_fault", "kappa"])
 def test_any_measure_of_pairs_may_be_drawn(votes, measure):
-    truth, said = votes
-    matrix = getattr(diversity.pairwise(said == truth[:, None], said), measure)
-    points = StrengthDiversityDisplay.from_predictions(truth, said, measure=measure).scatter_.get_offsets()
+    truth, predicted = votes
+    matrix = getattr(diversity.pairwise(predicted == truth[:, None], predicted), measure)
+    points = StrengthDiversityDisplay.from_predictions(truth, predicted, measure=measure).scatter_.get_offsets()
     assert np.allclose(points[:, 0], (matrix.sum(axis=1) - np.diagonal(matrix)) / 3)
-    display = MemberCorrelationDisplay.from_predictions(truth, said, measure=measure)
+    display = MemberCorrelationDisplay.from_predictions(truth, predicted, measure=measure)
     apart = ~np.eye(4, dtype=bool)
     assert np.allclose(display.image_.get_array()[apart], matrix[np.ix_(display.order_, display.order_)][apart])
 
@@ -64,10 +64,10 @@ def test_any_measure_of_pairs_may_be_drawn(votes, measure):
 def test_members_that_predict_numbers_are_drawn_by_their_errors():
     rng = np.random.default_rng(0)
     truth = rng.normal(size=50)
-    said = truth[:, None] + rng.normal(size=(50, 3)) * [0.1, 0.5, 1.0]
-    points = StrengthDiversityDisplay.from_predictions(truth, said).scatter_.get_offsets()
-    assert np.allclose(points[:, 1], np.sqrt(((said - truth[:, None]) ** 2).mean(axis=0)))
-    assert np.allclose(MemberCorrelationDisplay.from_predictions(truth, said).matrix, diversity.error_correlation(truth, said))
+    predicted = truth[:, None] + rng.normal(size=(50, 3)) * [0.1, 0.5, 1.0]
+    points = StrengthDiversityDisplay.from_predictions(truth, predicted).scatter_.get_offsets()
+    assert np.allclose(points[:, 1], np.sqrt(((predicted - truth[:, None]) ** 2).mean(axis=0)))
+    assert np.allclose(MemberCorrelationDisplay.from_predictions(truth, predicted).matrix, diversity.error_correlation(truth, predicted))
 
 
 def test_members_that_are_alike_stand_side_by_side():
@@ -75,16 +75,16 @@ def test_members_that_are_alike_stand_side_by_side():
     rng = np.random.default_rng(1)
     one, other = (np.where(rng.random(60) < 0.8, truth, 1 - truth) for _ in range(2))
     display = MemberCorrelationDisplay.from_predictions(truth, {"a": one, "b": other, "again a": one, "again b": other})
-    order = [display.names[place] for place in display.order_]
+    order = [display.names[position] for position in display.order_]
     assert abs(order.index("a") - order.index("again a")) == 1
     assert abs(order.index("b") - order.index("again b")) == 1
     assert [label.get_text() for label in display.ax_.get_yticklabels()] == order
 
 
 def test_curves_of_margins_are_their_distributions(votes):
-    truth, said = votes
-    display = MarginDisplay.from_predictions(truth, said, weights=[4, 3, 2, 1])
-    found = diversity.margin_distribution(diversity.vote_margins(truth, said, [4, 3, 2, 1]))
+    truth, predicted = votes
+    display = MarginDisplay.from_predictions(truth, predicted, weights=[4, 3, 2, 1])
+    found = diversity.margin_distribution(diversity.vote_margins(truth, predicted, [4, 3, 2, 1]))
     x, y = display.lines_[0].get_data()
     assert np.allclose(x[1:-1], found.values)
     assert np.allclose(y[1:-1], found.cumulative)
@@ -105,9 +105,12 @@ def test_margins_of_boosting_are_of_weighted_votes_and_others_of_probabilities()
 def test_bars_are_as_long_as_bias_and_variance():
     rng = np.random.default_rng(0)
     truth = rng.integers(0, 2, 30)
-    said = {"good": np.where(rng.random((20, 30)) < 0.9, truth, 1 - truth), "bad": np.where(rng.random((20, 30)) < 0.6, truth, 1 - truth)}
-    display = BiasVarianceDisplay.from_predictions(truth, said)
-    found = [diversity.zero_one_decomposition(truth, one) for one in said.values()]
+    predicted = {
+        "good": np.where(rng.random((20, 30)) < 0.9, truth, 1 - truth),
+        "bad": np.where(rng.random((20, 30)) < 0.6, truth, 1 - truth),
+    }
+    display = BiasVarianceDisplay.from_predictions(truth, predicted)
+    found = [diversity.zero_one_decomposition(truth, one) for one in predicted.values()]
     widths = {part: [bar.get_width() for bar in bars] for part, bars in display.bars_.items()}
     assert np.allclose(widths["bias"], [one.bias for one in found])
     assert np.allclose(widths["variance"], [one.variance_unbiased for one in found])
@@ -129,13 +132,13 @@ def test_bias_and_variance_are_found_by_training_again():
 def test_members_are_asked_and_drawn_where_they_are_wanted(display):
     X, y = rows()
     members = {"tree": DecisionTreeClassifier(max_depth=2, random_state=0).fit(X, y), "bayes": GaussianNB().fit(X, y)}
-    said = np.column_stack([one.predict(X) for one in members.values()])
+    predicted = np.column_stack([one.predict(X) for one in members.values()])
     figure, (left, right) = plt.subplots(1, 2)
     asked = display.from_estimator(members, X, y, ax=left)
     assert asked.ax_ is left
     assert asked.figure_ is figure
     assert plt.gca() is right  # whose turn it is has not changed
-    told = display.from_predictions(y, said, member_names=list(members))
+    told = display.from_predictions(y, predicted, member_names=list(members))
     assert told.figure_ is not figure
     assert plt.get_fignums() == [figure.number, told.figure_.number]
     name = {"KappaErrorDisplay": "kappa", "StrengthDiversityDisplay": "diversity"}.get(display.__name__, "matrix")
@@ -150,9 +153,9 @@ def test_members_of_an_ensemble_are_asked(display):
 
 
 def test_a_second_ensemble_on_the_same_axes_has_another_colour(votes):
-    truth, said = votes
-    first = KappaErrorDisplay.from_predictions(truth, said, name="first")
-    second = KappaErrorDisplay.from_predictions(truth, said[:, :3], name="second", ax=first.ax_)
+    truth, predicted = votes
+    first = KappaErrorDisplay.from_predictions(truth, predicted, name="first")
+    second = KappaErrorDisplay.from_predictions(truth, predicted[:, :3], name="second", ax=first.ax_)
     assert not np.array_equal(first.scatter_.get_facecolor(), second.scatter_.get_facecolor())
     assert [text.get_text() for text in (*first.texts_, *second.texts_)] == ["first", "second"]
 

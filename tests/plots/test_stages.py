@@ -46,7 +46,9 @@ def test_curves_by_size_from_predictions_and_with_an_error_of_ones_own():
     truth = np.array([0, 1, 1, 0])
     display = EnsembleSizeDisplay.from_predictions(truth, [[0, 0, 0, 0], truth])
     assert display.errors["given rows"].tolist() == [0.5, 0.0]
-    numbers = EnsembleSizeDisplay.from_predictions([0.0, 0.0], {"a": [[3.0, 4.0]]}, error=lambda y, said: float(np.max(np.abs(y - said))))
+    numbers = EnsembleSizeDisplay.from_predictions(
+        [0.0, 0.0], {"a": [[3.0, 4.0]]}, error=lambda y, predicted: float(np.max(np.abs(y - predicted)))
+    )
     assert numbers.errors["a"].tolist() == [4.0]
 
 
@@ -81,8 +83,12 @@ def test_regions_are_what_is_predicted_after_a_stage_and_rows_are_as_large_as_th
     side = display.regions.shape[1]
     left, right, low, high = display.extent
     x, up = left + (right - left) * 10.5 / side, low + (high - low) * 90.5 / side
-    said = list(model.staged_predict([[x, up]]))
-    assert [model.classes_[display.regions[place, 90, 10]] for place in range(3)] == [said[0][0], said[1][0], said[5][0]]
+    predicted = list(model.staged_predict([[x, up]]))
+    assert [model.classes_[display.regions[position, 90, 10]] for position in range(3)] == [
+        predicted[0][0],
+        predicted[1][0],
+        predicted[5][0],
+    ]
     wrong = model.estimators_[0].predict(X) != y
     weight = np.where(wrong, np.exp(model.estimator_weights_[0]), 1.0)
     assert np.allclose(display.weights[1], weight / weight.sum())

@@ -53,7 +53,7 @@ def test_names_neither_meet_nor_leave_the_picture(style, size):
     curves = {f"curve number {number} with a long name": 0.2 + 0.001 * number + 1.0 / np.arange(1, 30) for number in range(3)}
     texts = EnsembleSizeDisplay(curves).plot(ax).texts_
     boxes = boxes_of(figure, texts)
-    assert not any(one.overlaps(other) for place, one in enumerate(boxes) for other in boxes[:place])
+    assert not any(one.overlaps(other) for position, one in enumerate(boxes) for other in boxes[:position])
     frame = figure.get_window_extent()
     assert all(box.x0 >= frame.x0 and box.x1 <= frame.x1 + 1 for box in boxes)
 

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.auto.fake_outcome import outcome_of
-from woodwind.auto.facts import collect
+from woodwind.auto.facts.collection import collect
 from woodwind.report import page
 
 NASTY = ["<script>", "</script>", "</style>", "<!--", "]]>", "&lt;", "{{ 7 * 7 }}", "{% raw %}", "=cmd()",
@@ -36,12 +36,12 @@ class Tags(HTMLParser):
 @given(names, st.lists(text, min_size=2, max_size=5, unique=True), st.sampled_from(TASKS), st.integers(0, 99))
 def test_text_of_a_table_is_text_on_its_page(columns, values, task, seed):
     rng = np.random.default_rng(seed)
-    held = [pa.array([values[place] for place in rng.integers(0, len(values), ROWS)]), pa.array(rng.normal(size=ROWS))]
-    table = pa.table({name: held[place % 2] for place, name in enumerate(columns)})
+    held = [pa.array([values[position] for position in rng.integers(0, len(values), ROWS)]), pa.array(rng.normal(size=ROWS))]
+    table = pa.table({name: held[position % 2] for position, name in enumerate(columns)})
     classes = {"binary": ("a<b", values[0] + "!"), "multiclass": ("x", values[0] + "?", values[1] + "?!"), "regression": ()}[task]
     y = rng.normal(size=ROWS) if task == "regression" else np.arange(ROWS) % len(classes)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of levels that a fold has not seen
+        warnings.simplefilter("ignore")  # of categories that a fold has not seen
         facts = collect(outcome_of(table, y, task, classes, target_name=columns[0], folds=2, rounds=2), 60.0)
     assert facts["left_out"] == []
     written = page(json.loads(json.dumps(facts, allow_nan=False)))

@@ -11,7 +11,7 @@ from functools import cache, partial
 import pytest
 
 from tests.auto.fake_outcome import fake
-from woodwind.auto.facts import collect
+from woodwind.auto.facts.collection import collect
 from woodwind.report import page
 
 BROWSER = shutil.which("chromium") or shutil.which("chromium-browser")

@@ -13,12 +13,11 @@ import pytest
 import woodwind
 from tests.auto.fake_outcome import fake, table_of
 from woodwind import AutoEnsembleRegressor
-from woodwind.auto.facts import collect
+from woodwind.auto.facts.collection import collect
 from woodwind.base.errors import DataError, ParameterError
 from woodwind.report import page
-from woodwind.report.mistakes import mistakes
 from woodwind.report.page import SECTIONS
-from woodwind.report.sections import leaderboard, tiles, use
+from woodwind.report.sections import leaderboard, mistakes, tiles, use
 
 PARTS = ("comparison", "quality", "data", "members", "curves", "margins", "diversity", "importance", "mistakes", "dependence")
 TASKS = ("binary", "multiclass", "regression")
@@ -164,12 +163,12 @@ def test_names_that_are_right_to_left_are_kept_apart():
 def test_a_metric_is_told_once_and_the_best_is_at_the_left_if_larger_is_better(name):
     facts = facts_of("binary")
     facts["metric"] = {"name": name, "words": "", "larger_is_better": True}
-    for place, entry in enumerate(facts["leaderboard"][:-1]):
-        entry["score"], entry["standard_error"] = 0.9 - 0.01 * place, 0.004
+    for position, entry in enumerate(facts["leaderboard"][:-1]):
+        entry["score"], entry["standard_error"] = 0.9 - 0.01 * position, 0.004
     assert [tile["name"] for tile in tiles(facts)].count({"auc": "AUC", "accuracy": "Accuracy"}[name]) == 1
     assert len(tiles(facts)) == 3
-    places = [float(found) for row in leaderboard(facts)["rows"] for found in re.findall(r'cx="([\d.]+)%"', str(row.get("drawing", "")))]
-    assert places[:4] == sorted(places[:4])
+    positions = [float(found) for row in leaderboard(facts)["rows"] for found in re.findall(r'cx="([\d.]+)%"', str(row.get("drawing", "")))]
+    assert positions[:4] == sorted(positions[:4])
 
 
 def test_facts_are_not_changed():
@@ -201,11 +200,11 @@ def test_every_chart_says_what_it_shows(task):
 def test_the_header_says_how_rows_were_split_and_nobody_is_told_to_do_what_was_done(named, words):
     table, signal = table_of(150)
     whole = table.append_column("goal", pa.array(signal)).sort_by("since")
-    said = []
-    model = woodwind.fit(whole, "goal", models=1, listener=said.append, **named)
+    predicted = []
+    model = woodwind.fit(whole, "goal", models=1, listener=predicted.append, **named)
     text = Reader(page(model.facts_)).text
     assert re.search(words, text)
-    notes = " ".join(said[0].notes)
+    notes = " ".join(predicted[0].notes)
     assert ("Rows are held out in the order of 'since'" in notes) == ("time_column" in named)
     assert ("Rows of one 'rooms' are held out together" in notes) == ("group" in named)
     assert ("time order" in {one.kind for one in model.suspicions_}) == ("time_column" not in named)
@@ -220,7 +219,7 @@ def test_errors_are_called_and_signed_alike_wherever_they_are_shown():
     found = mistakes(facts)
     assert found["how_sure"] == "Residual"
     for row, one in zip(found["rows"], facts["mistakes"]["rows"], strict=True):
-        assert row["sure_value"] == one["truth"] - one["said"]  # as the pictures have it: truth less prediction
+        assert row["sure_value"] == one["truth"] - one["predicted"]  # as the pictures have it: truth less prediction
     text = page(facts)
     assert "Truth less prediction" in text
     assert "Off by" not in text
@@ -266,6 +265,6 @@ def test_the_python_that_is_shown_runs(task, monkeypatch):
     names = {}
     exec(code, names)
     assert list(names["table"].columns) == outcome.X.column_names
-    said = names["model"].predict(names["table"])
-    assert said.shape == (1,)
-    assert said[0] == outcome.model.predict(outcome.X.take([0]))[0]
+    predicted = names["model"].predict(names["table"])
+    assert predicted.shape == (1,)
+    assert predicted[0] == outcome.model.predict(outcome.X.take([0]))[0]

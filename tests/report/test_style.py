@@ -11,7 +11,7 @@ LIGHT, DARK = (dict(re.findall(r"--([\w-]+): (#[0-9a-f]{6})", block)) for block 
 
 
 def luminance(colour):
-    parts = [int(colour[place : place + 2], 16) / 255.0 for place in (1, 3, 5)]
+    parts = [int(colour[position : position + 2], 16) / 255.0 for position in (1, 3, 5)]
     linear = [one / 12.92 if one <= 0.04045 else ((one + 0.055) / 1.055) ** 2.4 for one in parts]
     return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
 
@@ -25,8 +25,17 @@ def contrast(one, other):
 @pytest.mark.parametrize("theme", [LIGHT, DARK], ids=["light", "dark"])
 def test_text_has_a_contrast_of_four_and_a_half_on_whatever_is_behind_it(theme):
     inks = ("ink", "soft", "one", "two", "three", "four")
-    for ink, paper in [*product(inks, ("paper", "card")), ("ink", "wash"), ("ink", "heat"), ("ink", "heat-empty"), ("ink", "warn-wash"),
-                       ("ink", "bad-wash"), ("warn", "warn-wash"), ("bad", "bad-wash"), ("soft", "wash")]:
+    for ink, paper in [
+        *product(inks, ("paper", "card")),
+        ("ink", "wash"),
+        ("ink", "heat"),
+        ("ink", "heat-empty"),
+        ("ink", "warn-wash"),
+        ("ink", "bad-wash"),
+        ("warn", "warn-wash"),
+        ("bad", "bad-wash"),
+        ("soft", "wash"),
+    ]:
         assert contrast(theme[ink], theme[paper]) >= 4.5, (ink, paper)
 
 

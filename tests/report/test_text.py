@@ -60,9 +60,9 @@ def test_shares(share, written):
     assert percent(share) == written
 
 
-@pytest.mark.parametrize(("seconds", "said"), TIMES.items())
-def test_times(seconds, said):
-    assert duration(seconds) == said
+@pytest.mark.parametrize(("seconds", "predicted"), TIMES.items())
+def test_times(seconds, predicted):
+    assert duration(seconds) == predicted
 
 
 def test_a_bare_label_is_called_by_the_target():

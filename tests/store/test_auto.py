@@ -15,15 +15,15 @@ import pytest
 from sklearn.base import clone
 
 import woodwind
+from reference.model_files import OpenFile
 from woodwind import ModelFileError, auto, store
 from woodwind.auto.leaderboard import Leaderboard
-from woodwind.auto.members import ForestMember, GroveMember, MeanMember
+from woodwind.auto.members.tree_members import CompactForestMember, ForestMember, MeanMember
 from woodwind.auto.model import AutoModel
 from woodwind.auto.outcome import Entry
-from woodwind.data.matrix_form import MatrixForm
-from woodwind.estimators.auto_ensemble import AutoEnsembleClassifier, AutoEnsembleRegressor
+from woodwind.data.tables.matrix_form import MatrixForm
+from woodwind.estimators.auto.auto_ensemble import AutoEnsembleClassifier, AutoEnsembleRegressor
 from woodwind.store.kinds import KINDS
-from woodwind.testing.model_files import OpenFile
 
 
 @pytest.fixture(scope="module")
@@ -51,13 +51,13 @@ def model(table, request):
     made.model_ = AutoModel(
         task=task, target="y", classes=() if labels is None else tuple(boosted.classes_.tolist()), schema=boosted.schema_,
         form=MatrixForm(boosted.schema_, MatrixForm.learn(table).parts), names=("boosted", "mean"),
-        members=(ForestMember(boosted.forest_), MeanMember((GroveMember(grown.grove_, 2.0, np.zeros(width)),))),
+        members=(ForestMember(boosted.forest_), MeanMember((CompactForestMember(grown.compact_forest_, 2.0, np.zeros(width)),))),
         weights=np.array([0.75, 0.25]), shift=np.zeros(width), metric="log_loss", facts={"leaderboard": [], "shares": {"a": [0.5, None]}},
     )  # fmt: skip
     if labels is not None:
         made.classes_ = boosted.classes_
     made.leaderboard_, made.score_, made.facts_ = Leaderboard(leaderboard), 0.5, made.model_.facts
-    made._keep_header(boosted.schema_.header)
+    made._set_header(boosted.schema_.header)
     return made.set_params(listener=print, checkpoint=Path("folder"), resume=True)
 
 
@@ -133,13 +133,14 @@ def test_a_part_that_is_not_what_it_should_be_is_refused_alone_too(model, tmp_pa
     forged("AutoModel", "members", {"tuple": []})
     forged("AutoModel", "form", {"thing": 0})
     forged("MeanMember", "members", {"tuple": []})
-    forged("GroveMember", "slope", {"float": "nan"})
+    forged("CompactForestMember", "slope", {"float": "nan"})
 
 
 def test_every_kind_of_member_can_be_kept():
     found = []
-    for place in Path(auto.__file__).parent.glob("*.py"):
-        room = importlib.import_module(f"woodwind.auto.{place.stem}")
+    home = Path(auto.__file__).parent
+    for place in home.rglob("*.py"):
+        room = importlib.import_module(".".join(["woodwind.auto", *place.relative_to(home).with_suffix("").parts]))
         found += [thing for thing in vars(room).values() if inspect.isclass(thing) and thing.__module__ == room.__name__]
     known = [thing for thing in found if is_dataclass(thing) and callable(getattr(thing, "scores", None))]
     members = [thing for thing in known if "view" in inspect.signature(thing.scores).parameters]

@@ -13,10 +13,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from reference.model_files import OpenFile, put_together
 from woodwind import store
 from woodwind.base.errors import ModelFileError, NotStorableError
 from woodwind.store import container
-from woodwind.testing.model_files import OpenFile, put_together
 
 THING = {"a": np.arange(30.0), "b": [1, 2.5, "text"], "c": np.arange(40, dtype=np.int32).reshape(5, 8)}
 
@@ -32,10 +32,10 @@ def refusal(path, data):
     path.write_bytes(data)
     with pytest.raises(ModelFileError) as caught:
         store.load(path)
-    said = str(caught.value)
-    assert said.startswith(f"{path}: ")
-    assert "\n" not in said
-    return said
+    predicted = str(caught.value)
+    assert predicted.startswith(f"{path}: ")
+    assert "\n" not in predicted
+    return predicted
 
 
 def test_a_file_is_what_the_documentation_says(path):
@@ -55,8 +55,8 @@ def test_every_prefix_is_refused(path):
     data = path.read_bytes()
     assert len(data) < 4096
     for size in range(len(data)):
-        said = refusal(path, data[:size])
-        assert "empty" in said if size == 0 else "not a Woodwind" in said or "cut off" in said
+        predicted = refusal(path, data[:size])
+        assert "empty" in predicted if size == 0 else "not a Woodwind" in predicted or "cut off" in predicted
 
 
 def test_every_byte_counts(path):
@@ -76,21 +76,21 @@ def test_bytes_at_the_end_are_refused(path):
 
 
 def test_other_things_than_model_files_have_errors_of_their_own(tmp_path):
-    def said(name):
+    def predicted(name):
         with pytest.raises(ModelFileError) as caught:
             store.load(tmp_path / name)
         return str(caught.value)
 
-    assert said("absent").endswith("there is no such file.")
+    assert predicted("absent").endswith("there is no such file.")
     (tmp_path / "folder").mkdir()
-    assert said("folder").endswith("it is a folder, not a model file.")
+    assert predicted("folder").endswith("it is a folder, not a model file.")
     os.mkfifo(tmp_path / "pipe")
-    assert said("pipe").endswith("it is a device or a pipe, not a model file.")
-    assert "no such file" in said("model.ww\0more") or "cannot be opened" in said("model.ww\0more")
+    assert predicted("pipe").endswith("it is a device or a pipe, not a model file.")
+    assert "no such file" in predicted("model.ww\0more") or "cannot be opened" in predicted("model.ww\0more")
     (tmp_path / "text").write_text("name,age\nAda,36\n")
-    assert said("text").endswith("it is not a Woodwind model file.")
+    assert predicted("text").endswith("it is not a Woodwind model file.")
     (tmp_path / "empty").touch()
-    assert said("empty").endswith("the file is empty.")
+    assert predicted("empty").endswith("the file is empty.")
 
 
 def test_a_newer_version_is_named(path):

@@ -1,4 +1,4 @@
-"""Every estimator comes back from its file as it was: class, parameters, what it learnt, and predictions bit for bit."""
+"""Every estimator comes back from its file as it was: class, parameters, what it learned, and predictions bit for bit."""
 
 import importlib.util
 import inspect
@@ -24,13 +24,14 @@ from sklearn.tree import DecisionTreeRegressor as TheirTree
 from sklearn.utils import get_tags
 
 import woodwind
+from reference.model_files import OpenFile, save_unproved
 from woodwind import ModelFileError, ParameterError
 from woodwind.base.errors import NotStorableError
-from woodwind.data.files import read_table
-from woodwind.estimators.kept import ATTRIBUTES, NEEDED
-from woodwind.estimators.matrix import TableToMatrix
+from woodwind.data.reading.files import read_table
+from woodwind.estimators.base.matrix import TableToMatrix
+from woodwind.estimators.persistence.consistency import CHECKS as CONSISTENCY
+from woodwind.estimators.persistence.persistence import ATTRIBUTES, NEEDED
 from woodwind.store.kinds import KINDS, kind_of
-from woodwind.testing.model_files import OpenFile, save_unproved
 
 PLACE = Path(__file__).parent.parent / "estimators" / "test_common_checks.py"
 
@@ -108,14 +109,14 @@ def fitted(model):
 
 
 def answers(model, X):
-    """Everything that the model says of a table."""
+    """Everything that the model predicts for a table."""
     names = ["predict", "predict_proba", "predict_log_proba", "decision_function", "transform"]
     names += ["apply"] if getattr(model, "forest_", None) is not None else []
     return {name: getattr(model, name)(X) for name in names if hasattr(model, name)}
 
 
 def spelt(model):
-    """The parameters in words, without the places of things in memory."""
+    """The parameters in words, without the positions of things in memory."""
     return re.sub(r"0x[0-9A-Fa-f]+", "", repr(model))
 
 
@@ -134,9 +135,9 @@ def test_an_estimator_comes_back_as_it_was(model, tmp_path):
     assert spelt(back) == spelt(model)
     after = answers(back, X)
     assert after.keys() == before.keys()
-    for name, said in before.items():
-        assert np.array_equal(after[name], said), name
-        assert np.asarray(after[name]).dtype == np.asarray(said).dtype
+    for name, predicted in before.items():
+        assert np.array_equal(after[name], predicted), name
+        assert np.asarray(after[name]).dtype == np.asarray(predicted).dtype
     # Asking changes nothing.
     back.save(two)
     assert one.read_bytes() == two.read_bytes()
@@ -152,7 +153,7 @@ def test_an_estimator_that_is_not_fitted_comes_back_too(model, tmp_path):
 
 def test_the_lists_name_no_attribute_that_is_nowhere_set():
     room = Path(woodwind.__file__).parent / "estimators"
-    text = "".join(path.read_text(encoding="utf-8") for path in room.glob("*.py") if path.name != "kept.py")
+    text = "".join(path.read_text(encoding="utf-8") for path in room.rglob("*.py") if path.name != "persistence.py")
     made = {f"estimator_{name}_" for name in ("errors", "weights", "edges")}
     assert [name for name in ATTRIBUTES if f"self.{name}" not in text and f'"{name}"' not in text and name not in made] == []
     assert {name for names in NEEDED.values() for name in names} <= ATTRIBUTES.keys()
@@ -223,22 +224,22 @@ def refusal(model, path):
     with pytest.raises(NotStorableError) as caught:
         model.save(path)
     assert not path.exists()
-    said = str(caught.value)
-    assert "\n" not in said
-    assert "allow_pickle=True" in said
-    return said
+    predicted = str(caught.value)
+    assert "\n" not in predicted
+    assert "allow_pickle=True" in predicted
+    return predicted
 
 
 def test_members_that_cannot_be_kept_are_named(tmp_path):
     members = [("linear", LogisticRegression()), ("machine", SVC())]
     model = woodwind.VotingClassifier(estimators=members, voting="hard").fit(NUMBERS, LABELS)
-    said = refusal(model, tmp_path / "one.ww")
-    assert said.startswith("VotingClassifier.estimators['machine'] is a SVC of sklearn.svm._classes, which a model file cannot hold.")
-    assert "save('one.wwpickle', allow_pickle=True)" in said
+    predicted = refusal(model, tmp_path / "one.ww")
+    assert predicted.startswith("VotingClassifier.estimators['machine'] is a SVC of sklearn.svm._classes, which a model file cannot hold.")
+    assert "save('one.wwpickle', allow_pickle=True)" in predicted
 
 
 @pytest.mark.parametrize(
-    ("model", "said"),
+    ("model", "predicted"),
     [
         (woodwind.GradientBoostingRegressor(loss=OwnLoss(), n_estimators=2), "GradientBoostingRegressor.loss is a OwnLoss"),
         (woodwind.GradientBoostingRegressor(callbacks=[lambda _: None], n_estimators=2), "callbacks[0] is the function '<lambda>'"),
@@ -249,8 +250,8 @@ def test_members_that_cannot_be_kept_are_named(tmp_path):
     ],
     ids=lambda value: type(value).__name__,
 )
-def test_code_cannot_be_kept(model, said, tmp_path):
-    assert said in refusal(model, tmp_path / "one.ww")
+def test_code_cannot_be_kept(model, predicted, tmp_path):
+    assert predicted in refusal(model, tmp_path / "one.ww")
 
 
 def test_the_folder_of_a_pipeline_is_neither_kept_nor_restored(tmp_path):
@@ -424,7 +425,7 @@ def test_parts_of_two_models_do_not_fit(tmp_path):
 )
 def test_trees_of_others_that_would_lead_astray_are_refused(part, change, tmp_path, monkeypatch):
     model = woodwind.VotingRegressor([("tree", TheirTree(max_depth=5))]).fit(NUMBERS, TARGET)
-    found = importlib.import_module("woodwind.estimators.kept_theirs")
+    found = importlib.import_module("woodwind.estimators.persistence.sklearn_persistence")
     apart = found.taken_apart
     monkeypatch.setattr(found, "taken_apart", lambda tree: (given := apart(tree)) | {part: change(given[part])})
     save_unproved(tmp_path / "one.ww", model)
@@ -437,3 +438,9 @@ def test_every_public_estimator_has_a_kind():
         assert found.__name__ in KINDS
         assert callable(found.save)
     assert kind_of(Derived()) is None
+
+
+def test_the_tables_of_the_model_file_name_classes_that_there_are():
+    known = {cls.__name__ for model in MODELS for cls in type(model).__mro__} | {"SoftmaxRegression", "TableToMatrix"}
+    assert NEEDED.keys() - known == set()
+    assert CONSISTENCY.keys() - known == set()

@@ -17,14 +17,14 @@ from sklearn.tree import DecisionTreeClassifier as TheirClassifier
 from sklearn.tree import DecisionTreeRegressor as TheirTree
 
 import woodwind
+from reference.forged_files import BAD, batch, keep
+from reference.forging import forged
+from reference.model_graph import Array, Graph, Thing
+from reference.stored_models import stored_models
 from woodwind import ModelFileError, store
 from woodwind.base.errors import DataError
-from woodwind.estimators.matrix import TableToMatrix
+from woodwind.estimators.base.matrix import TableToMatrix
 from woodwind.store.kinds import KINDS
-from woodwind.testing.forged_files import BAD, batch, keep
-from woodwind.testing.forging import forged
-from woodwind.testing.model_graph import Array, Graph, Thing
-from woodwind.testing.stored_models import stored_models
 
 RNG = np.random.default_rng(0)
 NUMBERS = RNG.random((60, 3))
@@ -55,8 +55,8 @@ def of_kind(graph, kind):
     return next(thing for thing in graph.things if thing.kind == kind)
 
 
-def learnt(graph, kind):
-    return next(thing for thing in graph.things if thing.kind == kind and thing.parts["learnt"]["dict"]).parts["learnt"]["dict"]
+def trained(graph, kind):
+    return next(thing for thing in graph.things if thing.kind == kind and thing.parts["trained"]["dict"]).parts["trained"]["dict"]
 
 
 @cache
@@ -102,7 +102,7 @@ def test_a_tree_of_others_without_columns_and_with_features_far_away_is_refused(
     model = woodwind.VotingRegressor([("tree", TheirTree(max_depth=3))]).fit(NUMBERS, TARGET)
     for dropped in (True, False):
         graph = graph_of(model, tmp_path)
-        own = learnt(graph, "sklearn.DecisionTreeRegressor")
+        own = trained(graph, "sklearn.DecisionTreeRegressor")
         tree = own["tree_"]["dict"]
         feature = tree["feature"].values
         tree["feature"] = Array(np.where(feature >= 0, 2**36, feature))
@@ -119,7 +119,7 @@ def test_a_tree_of_others_that_says_another_depth_is_refused(depth, tmp_path):
     """The path of a row is written into room for so many nodes, and nobody looks where it ends."""
     model = woodwind.VotingClassifier([("tree", TheirClassifier(max_depth=3))]).fit(NUMBERS, LABELS)
     graph = graph_of(model, tmp_path)
-    tree = learnt(graph, "sklearn.DecisionTreeClassifier")["tree_"]["dict"]
+    tree = trained(graph, "sklearn.DecisionTreeClassifier")["tree_"]["dict"]
     assert tree["max_depth"] == 3
     tree["max_depth"] = depth
     assert "depth" in refusal(graph, tmp_path)
@@ -128,7 +128,7 @@ def test_a_tree_of_others_that_says_another_depth_is_refused(depth, tmp_path):
 @pytest.mark.parametrize("part", ["n_features_in_", "n_outputs_", "tree_", "classes_", "n_classes_"])
 def test_what_a_tree_of_others_needs_must_be_there(part, tmp_path):
     graph = graph_of(woodwind.VotingClassifier([("tree", TheirClassifier(max_depth=3))]).fit(NUMBERS, LABELS), tmp_path)
-    del learnt(graph, "sklearn.DecisionTreeClassifier")[part]
+    del trained(graph, "sklearn.DecisionTreeClassifier")[part]
     assert f"has no {part}" in refusal(graph, tmp_path)
 
 
@@ -154,10 +154,10 @@ def test_a_place_to_keep_files_in_is_not_taken_from_a_file(tmp_path):
 def test_classes_that_no_array_is_of_are_refused(tmp_path):
     """A file of a few kilobytes took gigabytes to predict two rows."""
     graph = graph_of(woodwind.RandomForestClassifier(n_estimators=3).fit(NUMBERS, LABELS), tmp_path)
-    grove = of_kind(graph, "Grove")
-    grove.parts["n_classes"] = 2**28
-    grove.parts["leaf"] = Array(np.zeros_like(grove.parts["leaf"].values))
-    grove.parts["mixed"] = Array(np.zeros((0, 2**28 - 1)))
+    compact_forest = of_kind(graph, "CompactForest")
+    compact_forest.parts["n_classes"] = 2**28
+    compact_forest.parts["leaf"] = Array(np.zeros_like(compact_forest.parts["leaf"].values))
+    compact_forest.parts["mixed"] = Array(np.zeros((0, 2**28 - 1)))
     assert "other classes" in refusal(graph, tmp_path)
 
 
@@ -172,13 +172,13 @@ def test_columns_that_nothing_tells_of_are_bounded(tmp_path):
 
 def test_a_model_that_is_its_own_part_over_and_over_is_refused(tmp_path):
     """Two of two of two: a thousand bytes that would take for ever to ask."""
-    for depth, said in ((20, "too often"), (70, "nested more than")):
+    for depth, predicted in ((20, "too often"), (70, "nested more than")):
         graph = graph_of(stored("main job, by hand"), tmp_path)
         member = of_kind(graph, "MeanMember")
         for _ in range(depth):
             member = Thing("MeanMember", {"members": {"tuple": [member, member] if depth == 20 else [member]}})
         of_kind(graph, "AutoModel").parts["members"]["tuple"][1] = member
-        assert said in refusal(graph, tmp_path)
+        assert predicted in refusal(graph, tmp_path)
     vote = woodwind.VotingRegressor([("a", TheirTree(max_depth=2)), ("b", Ridge())]).fit(NUMBERS, TARGET)
     graph = graph_of(vote, tmp_path)
     whole, pool = of_kind(graph, "VotingRegressor"), of_kind(graph, "Pool")
@@ -205,11 +205,11 @@ def test_a_start_that_is_no_model_is_refused(init, tmp_path):
 
 def test_a_start_that_is_not_trained_or_of_another_task_is_refused(tmp_path):
     graph = graph_of(boosted_from(LogisticRegression()), tmp_path)
-    learnt_of = next(thing for thing in graph.things if thing.kind == "sklearn.LogisticRegression" and thing.parts["learnt"]["dict"])
-    kept, learnt_of.parts["learnt"] = learnt_of.parts["learnt"], {"dict": {}}
+    learnt_of = next(thing for thing in graph.things if thing.kind == "sklearn.LogisticRegression" and thing.parts["trained"]["dict"])
+    kept, learnt_of.parts["trained"] = learnt_of.parts["trained"], {"dict": {}}
     assert "init_ is not trained" in refusal(graph, tmp_path)
     kept["dict"]["classes_"] = Array(np.array(["a", "b", "c"]))
-    learnt_of.parts["learnt"] = kept
+    learnt_of.parts["trained"] = kept
     assert "classes that its owner does not know" in refusal(graph, tmp_path)
 
 
@@ -225,9 +225,9 @@ def test_a_start_that_is_not_trained_or_of_another_task_is_refused(tmp_path):
         ("bagging of Bayes", "BaggingClassifier", "estimator_"),
         ("AdaBoost, second level", "AdaBoostClassifier", "final_estimator_"),
         ("selection of trees", "EnsembleSelectionClassifier", "_given"),
-        ("dynamic, META-DES of a model", "Judge", "model"),
-        ("dynamic, potential", "SelectionFacts", "learnt"),
-        ("additive, numbers of estimators", "AdditiveMember", "learnt"),
+        ("dynamic, META-DES of a model", "MetaClassifier", "model"),
+        ("dynamic, potential", "SelectionFacts", "trained"),
+        ("additive, numbers of estimators", "AdditiveMember", "trained"),
         ("AdaBoost, second level", "SecondLevel", "final"),
         ("bagging, trees", "BagTask", "base"),
     ],
@@ -252,7 +252,7 @@ def test_predictions_that_are_not_finite_are_an_error_and_no_prediction():
         with pytest.raises(DataError, match="not a finite number"):
             model.predictor()(rows)
     forest = woodwind.RandomForestRegressor(n_estimators=3).fit(NUMBERS, TARGET)
-    forest.grove_ = replace(forest.grove_, mixed=np.full_like(forest.grove_.mixed, 1.7e308), _stops=[])
+    forest.compact_forest_ = replace(forest.compact_forest_, mixed=np.full_like(forest.compact_forest_.mixed, 1.7e308), _stops=[])
     for ask in (forest.predict, forest.explain):
         with pytest.raises(DataError, match="not a finite number"):
             ask(NUMBERS)
@@ -292,7 +292,7 @@ def test_numbers_near_the_largest_never_become_predictions_that_are_none(tmp_pat
     for number, model in enumerate(made):
         graph = graph_of(model.fit(NUMBERS, TARGET), tmp_path)
         for place in graph.places():
-            named = place.name in ("learnt", "value", "weights", "coefficients", "coef_", "mixed")
+            named = place.name in ("trained", "value", "weights", "coefficients", "coef_", "mixed")
             if named and isinstance(place.value, Array) and place.value.values.dtype.kind == "f":
                 place.set(Array(np.where(place.value.values != 0.0, 1.7e308, 0.0), place.value.turned))
         path = tmp_path / f"{number}.ww"

@@ -28,13 +28,13 @@ TWO, THREE = np.where(NUMBERS > 0.5, "b", "a"), np.digitize(NUMBERS, [0.4, 0.7])
 def saved_and_loaded(path, value):
     """What comes back; None where it cannot be saved, which is then said in one line, and nothing is there."""
     path.unlink(missing_ok=True)
-    said = ""
+    predicted = ""
     try:
         store.save(path, value)
     except NotStorableError as error:
-        said = str(error)
-    assert path.exists() == (not said)
-    assert "\n" not in said
+        predicted = str(error)
+    assert path.exists() == (not predicted)
+    assert "\n" not in predicted
     return store.load(path) if path.exists() else None
 
 

@@ -7,18 +7,18 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from reference.model_files import OpenFile, save_unproved
 from woodwind import store
 from woodwind.base.errors import DataError, ManyCategoriesWarning, ModelFileError, NotStorableError
-from woodwind.data.cuts import Cuts
-from woodwind.data.matrix_form import MatrixForm
-from woodwind.data.ranks import Ranking
-from woodwind.data.schema import Schema
-from woodwind.estimators.boosting import GradientBoostingClassifier
-from woodwind.estimators.forests import RandomForestClassifier, RandomForestRegressor
+from woodwind.data.binning.cuts import Cuts
+from woodwind.data.binning.ranks import Ranking
+from woodwind.data.tables.matrix_form import MatrixForm
+from woodwind.data.tables.schema import Schema
+from woodwind.estimators.boosting.gradient_boosting import GradientBoostingClassifier
+from woodwind.estimators.forests.forests import RandomForestClassifier, RandomForestRegressor
 from woodwind.losses import ALL
 from woodwind.store import decoding
 from woodwind.store.kinds import KINDS, class_of, hints_of
-from woodwind.testing.model_files import OpenFile, save_unproved
 
 
 @pytest.fixture(scope="module")
@@ -55,8 +55,8 @@ def things(table, target):
     schema, read = Schema.learn(table)
     return {
         "Forest": boosted.forest_,
-        "Grove": classes.grove_,
-        "numbers": numbers.grove_,
+        "CompactForest": classes.compact_forest_,
+        "numbers": numbers.compact_forest_,
         "LeafRows": numbers.leaf_rows_,
         "Schema": schema,
         "Header": schema.header,
@@ -75,7 +75,7 @@ def test_things_come_back_and_are_written_the_same_again(things, table, tmp_path
     read, again = things["Schema"].read(table), back["Schema"].read(table)
     assert back["Forest"].digest() == things["Forest"].digest()
     assert np.array_equal(back["Forest"].raw(again), things["Forest"].raw(read))
-    for name in ("Grove", "numbers"):
+    for name in ("CompactForest", "numbers"):
         assert np.array_equal(back[name].mean(again), things[name].mean(read))
     wanted = np.array([0.1, 0.9])
     assert np.array_equal(
@@ -103,9 +103,9 @@ def test_losses_come_back(loss, tmp_path):
 def test_every_kind_says_what_its_parts_are(name):
     cls = class_of(name)
     assert isinstance(cls, type)
-    if KINDS[name].keeper:
-        module, keeper = KINDS[name].keeper.split(":")
-        found = getattr(importlib.import_module(module), keeper)
+    if KINDS[name].persister:
+        module, persister = KINDS[name].persister.split(":")
+        found = getattr(importlib.import_module(module), persister)
         assert callable(found.parts)
         assert callable(found.whole)
     else:
@@ -123,8 +123,8 @@ def forge(things, name, tmp_path, change):
     return path
 
 
-def refused(path, said="damaged"):
-    with pytest.raises(ModelFileError, match=said):
+def refused(path, predicted="damaged"):
+    with pytest.raises(ModelFileError, match=predicted):
         store.load(path)
 
 
@@ -139,7 +139,7 @@ def test_parts_that_are_missing_unknown_or_of_another_type_are_refused(things, t
         header["things"][-1]["parts"]["n_outputs"] = "3"
 
     def renamed(header):
-        header["things"][-1]["kind"] = "Grove"
+        header["things"][-1]["kind"] = "CompactForest"
 
     def unknown(header):
         header["things"][-1]["kind"] = "os:system"
@@ -148,15 +148,15 @@ def test_parts_that_are_missing_unknown_or_of_another_type_are_refused(things, t
         parts = header["things"][-1]["parts"]
         parts["feature"], parts["threshold"] = parts["threshold"], parts["feature"]
 
-    for change, said in (
+    for change, predicted in (
         (dropped, "Forest has no n_outputs"),
         (added, "should not have: extra"),
         (changed, "n_outputs of Forest is not what it should be"),
-        (renamed, "Grove has no"),
+        (renamed, "CompactForest has no"),
         (unknown, "'os:system', which this version of Woodwind does not know"),
         (swapped, "feature of Forest"),
     ):
-        refused(forge(things, "Forest", tmp_path, change), said)
+        refused(forge(things, "Forest", tmp_path, change), predicted)
 
 
 def test_a_thing_cannot_be_part_of_itself_or_of_a_later_one(things, tmp_path):
@@ -195,13 +195,13 @@ FORGERIES = {
         "threshold": [lambda a: a * np.nan],
         "output": [lambda a: a + 5],
     },
-    "Grove": {
+    "CompactForest": {
         "nodes": [lambda a: a + np.uint64(1), lambda a: a[:-2], lambda a: a[:-1], lambda a: a | np.uint64(1 << 63), lambda a: ~a],
         "roots": [lambda a: a[::-1], lambda a: a + 1, lambda a: a[:-1], lambda a: a - 1],
         "leaf": [lambda a: a + 3, lambda a: a - 10**6, lambda a: a[:-1]],
         "mixed": [lambda a: -a, lambda a: a * np.nan, lambda a: a * 1000, lambda a: a[:, :-1], lambda a: a[:-1]],
         "cover": [lambda a: a * 0, lambda a: -a, lambda a: a[:-1], lambda a: a / 1000, lambda a: a * np.inf],
-        "n_levels": [lambda a: a[:-1], lambda a: a + 300, lambda a: a * 0],
+        "n_categories": [lambda a: a[:-1], lambda a: a + 300, lambda a: a * 0],
         "importance": [lambda a: a - 5.0],
         "n_classes": [lambda a: 2, lambda a: 0, lambda a: -1],
     },
@@ -226,7 +226,7 @@ FORGERIES = {
         "width": [lambda a: 512, lambda a: 4, lambda a: 0],
         "is_category": [lambda a: ~a, lambda a: a[:-1]],
     },
-    "Ranking": {"n_levels": [lambda a: a - 1, lambda a: a + 300]},
+    "Ranking": {"n_categories": [lambda a: a - 1, lambda a: a + 300]},
 }
 CASES = [(name, part, number) for name, parts in FORGERIES.items() for part, changes in parts.items() for number in range(len(changes))]
 
@@ -247,13 +247,13 @@ def test_arrays_that_would_lead_astray_are_refused(things, tmp_path, name, part,
 
 def test_leaves_of_another_forest_are_refused(things):
     with pytest.raises(DataError, match="one list of targets each"):
-        things["LeafRows"].check_for(things["Grove"])
+        things["LeafRows"].check_for(things["CompactForest"])
 
 
 def test_levels_that_nobody_learns_are_refused(things, tmp_path):
     path = tmp_path / "one.ww"
     (field,) = (field for field in things["Schema"].fields if field.name == "many")
-    size = len(field.levels.values)
+    size = len(field.categories.values)
     assert size > 253
     for change in (
         lambda parts: parts.__setitem__("begins", {"small": ["<i8", [1], "00" * 8]}),
@@ -261,15 +261,20 @@ def test_levels_that_nobody_learns_are_refused(things, tmp_path):
         lambda parts: parts.pop("begins"),
         lambda parts: parts.__setitem__("numbers", parts.pop("text")),
     ):
-        store.save(path, field.levels)
+        store.save(path, field.categories)
         opened = OpenFile.of(path.read_bytes())
         change(opened.header["things"][0]["parts"])
         path.write_bytes(opened.data())
         refused(path)
-    for codes in (field.levels.codes + 1, np.zeros(size, np.int32), field.levels.codes[::-1].copy(), np.arange(size, dtype=np.int32)):
-        save_unproved(path, replace(field.levels, codes=codes))
+    for codes in (
+        field.categories.codes + 1,
+        np.zeros(size, np.int32),
+        field.categories.codes[::-1].copy(),
+        np.arange(size, dtype=np.int32),
+    ):
+        save_unproved(path, replace(field.categories, codes=codes))
         refused(path, "code|levels")
-    store.save(path, field.levels)
+    store.save(path, field.categories)
     opened = OpenFile.of(path.read_bytes())
     opened.blocks[0] = b"\xff" + opened.blocks[0][1:]
     path.write_bytes(opened.data())

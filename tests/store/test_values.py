@@ -11,10 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
+from reference.model_files import OpenFile
 from woodwind import store
 from woodwind.base.errors import ModelFileError, NotStorableError
 from woodwind.store.codec import DEEPEST
-from woodwind.testing.model_files import OpenFile
 
 
 def same(one, other):  # noqa: PLR0911
@@ -146,7 +146,7 @@ class Derived(float):
 
 
 @pytest.mark.parametrize(
-    ("value", "said"),
+    ("value", "predicted"),
     [
         (nested(DEEPEST + 1), "nested more than"),
         ({"loss": Own()}, r"dict\['loss'\] is a Own of .*, which a model file cannot hold"),
@@ -164,8 +164,8 @@ class Derived(float):
         (np.random.default_rng(0), "is a Generator"),
     ],
 )
-def test_what_cannot_be_kept_is_named_and_nothing_is_written(tmp_path, value, said):
-    with pytest.raises(NotStorableError, match=said):
+def test_what_cannot_be_kept_is_named_and_nothing_is_written(tmp_path, value, predicted):
+    with pytest.raises(NotStorableError, match=predicted):
         store.save(tmp_path / "one.ww", value)
     assert list(tmp_path.iterdir()) == []
 

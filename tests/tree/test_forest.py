@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from reference import naive_traverse as naive
+from reference.forests import random_forest, random_rows
 from woodwind.base.errors import DataError
-from woodwind.testing import naive_traverse as naive
-from woodwind.testing.forests import random_forest, random_rows
 from woodwind.tree.forest import DTYPES, LEFT, STOP, Forest
 
 LEVELS = (0, 6, 0)

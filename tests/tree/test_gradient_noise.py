@@ -4,15 +4,15 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
-from woodwind.base.streams import key
+from reference import naive_noise as naive
+from reference.coded import SCALES, assert_same_sums, assert_same_tree, random_codes, random_stats
+from reference.naive_growth import Growth, SymmetricGrowth, VectorGrowth
+from reference.naive_histograms import coarse
+from woodwind.base.random_streams import key
 from woodwind.kernels.histogram.build_histograms import fill_rows
-from woodwind.testing import naive_noise as naive
-from woodwind.testing.coded import SCALES, assert_same_sums, assert_same_tree, random_codes, random_stats
-from woodwind.testing.naive_growth import Growth, SymmetricGrowth, VectorGrowth
-from woodwind.testing.naive_histograms import coarse
-from woodwind.tree import row_lists as listing
+from woodwind.tree import code_layouts as listing
 from woodwind.tree.gradient_noise import GradientNoise, factor_of, room_for
-from woodwind.tree.grow import Grower
+from woodwind.tree.histogram_grower import HistogramGrower
 from woodwind.tree.settings import TreeSettings
 
 # Hashes and places are unsigned and wrap on purpose. Compiled code says nothing; without the compiler NumPy warns.
@@ -42,7 +42,7 @@ def noisy_stats(stats, name, share, rows=None):
 
 
 def grown(codes, stats, settings, name=1, rows=None):
-    grower = Grower(codes, settings, 1, None if rows is None else len(rows))
+    grower = HistogramGrower(codes, settings, 1, None if rows is None else len(rows))
     grower.stats[:] = stats
     return grower.grow(SCALES, name, rows)
 
@@ -82,7 +82,7 @@ def test_trees_of_several_outputs_are_those_of_disturbed_lanes(outputs, rows):
         settings = TreeSettings(**SMALL, gradient_noise=0.6)
         stats = rng.integers(-(2**28), 2**28, (80, outputs + 1))
         stats[:, -1] = rng.integers(2**28, 2**30, 80)
-        grower = Grower(codes, settings, 1, None if rows is None else len(rows), outputs)
+        grower = HistogramGrower(codes, settings, 1, None if rows is None else len(rows), outputs)
         grower.fill(stats.astype(np.int32))
         tree = grower.grow(scales, seed, rows)
         shift = grower._lane_shift
@@ -104,7 +104,7 @@ def test_listed_rows_have_the_noise_of_whole_ones(monkeypatch, outputs, rows):
     for most in (0.4, -1.0):
         monkeypatch.setattr(listing, "MOST_LISTED", most)
         monkeypatch.setattr(listing, "_made", {})
-        grower = Grower(codes, TreeSettings(**SMALL, gradient_noise=0.5), 1, None if rows is None else len(rows), outputs)
+        grower = HistogramGrower(codes, TreeSettings(**SMALL, gradient_noise=0.5), 1, None if rows is None else len(rows), outputs)
         assert (grower._table.lists is not None) == (most > 0)
         if outputs > 1:
             stats = np.random.default_rng(3).integers(-(2**28), 2**28, (80, outputs + 1)).astype(np.int32)
@@ -126,7 +126,7 @@ def test_noise_is_the_share_of_the_root_mean_square_and_none_of_it_is_cut_off(sh
     n = 60_000
     codes = random_codes(0, n, (0, 0))
     stats = roomy_stats(0, codes, share)
-    grower = Grower(codes, TreeSettings(gradient_noise=share))
+    grower = HistogramGrower(codes, TreeSettings(gradient_noise=share))
     grower.stats[:] = stats
     fill_rows(grower._space.directory, None, None, 0, n)
     before = (grower._space["rows"][:n] << 32) >> 48
@@ -144,7 +144,7 @@ def test_each_output_has_noise_of_its_own():
     n = 30_000
     codes = random_codes(0, n, (0, 0))
     gradients = np.random.default_rng(0).normal(size=(n, 4)) * [2**27, 2**25, 2**23, 0] + [0, 0, 0, 2**29]
-    grower = Grower(codes, TreeSettings(gradient_noise=0.5), outputs=3)
+    grower = HistogramGrower(codes, TreeSettings(gradient_noise=0.5), outputs=3)
     grower.fill(gradients.astype(np.int32))
     before = grower._space["lanes"].astype(np.int64)
     grower.grow(SCALES, 1)
@@ -168,13 +168,13 @@ def test_rows_that_a_tree_is_not_grown_from_have_no_say():
 
 def test_statistics_are_still_there_afterwards_and_lanes_are_to_be_filled_again():
     codes = random_codes(0, 80)
-    grower = Grower(codes, TreeSettings(**SMALL, gradient_noise=0.5))
+    grower = HistogramGrower(codes, TreeSettings(**SMALL, gradient_noise=0.5))
     stats = roomy_stats(0, codes, 0.5)
     grower.stats[:] = stats
     first = grower.grow(SCALES, 1)
     assert_array_equal(grower.filled_stats, stats)
     assert_array_equal(grower.grow(SCALES, 1).gain, first.gain)
-    grower = Grower(codes, TreeSettings(**SMALL, gradient_noise=0.5), outputs=2)
+    grower = HistogramGrower(codes, TreeSettings(**SMALL, gradient_noise=0.5), outputs=2)
     grower.fill(np.full((80, 3), 2**28, np.int32))
     grower.grow(SCALES, 1)
     with pytest.raises(ValueError, match="fill them again"):

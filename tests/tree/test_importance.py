@@ -3,9 +3,8 @@
 import numpy as np
 import pytest
 
-from woodwind.testing.forests import random_forest
-from woodwind.tree.forest import Forest
-from woodwind.tree.importance import importance
+from reference.forests import random_forest
+from woodwind.tree.forest import Forest, importance
 
 
 def small() -> Forest:

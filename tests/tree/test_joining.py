@@ -6,7 +6,7 @@ import pytest
 
 from woodwind import DecisionTreeClassifier, DecisionTreeRegressor
 from woodwind.base.errors import DataError
-from woodwind.tree.joining import joined, on_features, tree_of
+from woodwind.tree.forest import joined, on_features, tree_of
 
 
 def forests(count=4):

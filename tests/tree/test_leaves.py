@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
-from woodwind.testing.coded import SCALES, random_codes, random_stats
-from woodwind.tree.grow import Grower
-from woodwind.tree.leaves import fill_empty, newton_tree, newton_values, within_bounds
+from reference.coded import SCALES, random_codes, random_stats
+from woodwind.tree.grown_tree import fill_empty, newton_tree, newton_values, within_bounds
+from woodwind.tree.histogram_grower import HistogramGrower
 from woodwind.tree.settings import TreeSettings
 
 
@@ -18,7 +18,7 @@ from woodwind.tree.settings import TreeSettings
 )
 def test_one_call_values_a_tree_as_the_steps_do(options, l1):
     codes = random_codes(3, 200, (0, 0, 0), bins=7, missing=0.1)
-    grower = Grower(codes, TreeSettings(**{"min_rows": 3, "max_leaves": 40, "l1": l1, **options}))
+    grower = HistogramGrower(codes, TreeSettings(**{"min_rows": 3, "max_leaves": 40, "l1": l1, **options}))
     grower.stats[:] = random_stats(3, codes)
     tree = grower.grow(SCALES, 0)
     assert (tree.count == 0).any() == ("growth" in options)

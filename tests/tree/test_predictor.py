@@ -10,16 +10,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from reference import naive_traverse as naive
+from reference.forests import random_forest, random_rows
 from woodwind.base.errors import TableError
 from woodwind.kernels.predict.question_plan import BY_LEVEL, PLACES
-from woodwind.testing import naive_traverse as naive
-from woodwind.testing.forests import random_forest, random_rows
 from woodwind.tree.forest import Forest
 from woodwind.tree.predictor import CHUNK, LEAST_PLANNED, LEAST_SWEEP
 
 KINDS = st.tuples(
     st.integers(0, 2**32),  # seed
-    st.lists(st.sampled_from([0, 0, 0, 1, 5, 64, 65, 190, 254, 256, 400]), min_size=1, max_size=6).map(tuple),  # levels of each feature
+    st.lists(st.sampled_from([0, 0, 0, 1, 5, 64, 65, 190, 254, 256, 400]), min_size=1, max_size=6).map(tuple),  # categories of each feature
     st.integers(0, 5),  # trees
     st.sampled_from([1, 2, 9, 40]),  # leaves
     st.sampled_from([(1, False), (3, False), (3, True), (1, True)]),  # outputs, vector
@@ -27,8 +27,8 @@ KINDS = st.tuples(
 
 
 def draw(kind: Any, **more: Any) -> tuple[Forest, tuple[int, ...]]:
-    seed, levels, n_trees, max_leaves, (n_outputs, vector) = kind
-    return random_forest(seed, levels, n_trees, max_leaves, n_outputs, vector, **more), levels
+    seed, categories, n_trees, max_leaves, (n_outputs, vector) = kind
+    return random_forest(seed, categories, n_trees, max_leaves, n_outputs, vector, **more), categories
 
 
 @dataclass
@@ -49,9 +49,9 @@ class Table:
     matrix: np.ndarray | None = None
 
 
-def table_of(rows: np.ndarray, levels: tuple[int, ...], dtype: Any = np.float64) -> Table:
+def table_of(rows: np.ndarray, categories: tuple[int, ...], dtype: Any = np.float64) -> Table:
     columns = []
-    for f, count in enumerate(levels):
+    for f, count in enumerate(categories):
         values = np.where(np.isnan(rows[:, f]), -1, rows[:, f]).astype(np.int32) if count else rows[:, f].astype(dtype)
         columns.append(Column(values, count > 0))
     return Table(columns, len(rows))
@@ -60,8 +60,8 @@ def table_of(rows: np.ndarray, levels: tuple[int, ...], dtype: Any = np.float64)
 @settings(max_examples=60, deadline=None)
 @given(KINDS, st.sampled_from([np.float32, np.float64]), st.sampled_from([0.0, 0.3]))
 def test_walk_and_sweep_equal_the_naive_walk(kind, dtype, missing):
-    forest, levels = draw(kind)
-    rows = random_rows(kind[0], levels, LEAST_SWEEP + 3, dtype, missing)
+    forest, categories = draw(kind)
+    rows = random_rows(kind[0], categories, LEAST_SWEEP + 3, dtype, missing)
     expected, nodes = naive.raw(forest, rows), naive.leaves(forest, rows)
     np.testing.assert_array_equal(forest.raw(rows), expected)  # few rows so far: they walk
     assert not forest.engine._sweeps
@@ -91,14 +91,14 @@ def test_a_forest_is_planned_when_it_has_seen_enough_rows():
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("missing", [0.0, 0.1])
-@pytest.mark.parametrize("levels", [(0, 0, 0), (0, 20, 0, 200), (30, 30)])
+@pytest.mark.parametrize("categories", [(0, 0, 0), (0, 20, 0, 200), (30, 30)])
 @pytest.mark.parametrize("max_leaves", [400, 1200])
-def test_places_of_two_bytes_and_trees_too_large_for_a_plan(dtype, missing, levels, max_leaves):
-    forest = random_forest(3, levels, n_trees=4, max_leaves=max_leaves, wide=True)
+def test_places_of_two_bytes_and_trees_too_large_for_a_plan(dtype, missing, categories, max_leaves):
+    forest = random_forest(3, categories, n_trees=4, max_leaves=max_leaves, wide=True)
     at = forest.engine.sweep(dtype).program.at
-    assert (np.diff(at[:5, 1]) > PLACES).any() or any(levels)  # many tables of levels end a plan early
+    assert (np.diff(at[:5, 1]) > PLACES).any() or any(categories)  # many tables of categories end a plan early
     assert at[:, 3].any() or max_leaves == 400
-    rows = random_rows(4, levels, 700, dtype, missing)
+    rows = random_rows(4, categories, 700, dtype, missing)
     expected = np.concatenate([forest.raw(part) for part in np.array_split(rows, 700 // 20)])
     np.testing.assert_array_equal(forest.raw(rows), expected)
     np.testing.assert_array_equal(forest.raw(rows)[::50], naive.raw(forest, rows[::50]))
@@ -108,15 +108,15 @@ def test_places_of_two_bytes_and_trees_too_large_for_a_plan(dtype, missing, leve
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("missing", [0.0, 0.1])
 @pytest.mark.parametrize("outputs", [(1, False), (3, True)])
-@pytest.mark.parametrize("levels", [(0, 0, 0), (0, 20, 0)])
-def test_symmetric_trees_are_asked_level_by_level(dtype, missing, outputs, levels):
-    forest = random_forest(11, levels, 24, 511, *outputs, symmetric=True)
+@pytest.mark.parametrize("categories", [(0, 0, 0), (0, 20, 0)])
+def test_symmetric_trees_are_asked_level_by_level(dtype, missing, outputs, categories):
+    forest = random_forest(11, categories, 24, 511, *outputs, symmetric=True)
     program = forest.engine.sweep(dtype).program
     special = program.at.reshape(2, -1, 4)[:, :-1, 3]
     assert (special[0, 1::2] == BY_LEVEL).all()  # all depths up to nine; without missing values, all of them
     assert (special[1, 1::2] == BY_LEVEL).sum() > 0  # otherwise those that stop nobody
     assert not (special[:, ::2] == BY_LEVEL).all()
-    rows = random_rows(12, levels, 700, dtype, missing)
+    rows = random_rows(12, categories, 700, dtype, missing)
     np.testing.assert_array_equal(forest.raw(rows)[::30], naive.raw(forest, rows[::30]))
     np.testing.assert_array_equal(forest.leaves(rows)[::30], naive.leaves(forest, rows[::30]))
 
@@ -172,8 +172,8 @@ def test_thresholds_of_any_size_and_skew_are_told_apart(scale, dtype):
 @settings(max_examples=25, deadline=None)
 @given(KINDS, st.integers(1, 1500), st.integers(1, 3))
 def test_bits_do_not_depend_on_threads_or_on_other_rows(kind, n, threads):
-    forest, levels = draw(kind)
-    rows = random_rows(1, levels, n, np.float32, 0.01)
+    forest, categories = draw(kind)
+    rows = random_rows(1, categories, n, np.float32, 0.01)
     together = forest.raw(rows, threads=threads)
     np.testing.assert_array_equal(together, forest.raw(rows, threads=1))
     cut = n // 3
@@ -190,8 +190,8 @@ def test_threads_share_a_large_table():
 @settings(max_examples=30, deadline=None)
 @given(KINDS)
 def test_predictor_of_one_row_and_of_a_block_equals_raw(kind):
-    forest, levels = draw(kind)
-    rows = random_rows(1, levels, 40)
+    forest, categories = draw(kind)
+    rows = random_rows(1, categories, 40)
     predict = forest.predictor()
     expected = forest.raw(rows)
     np.testing.assert_array_equal(predict(rows), expected)
@@ -230,11 +230,11 @@ def test_predictor_reads_numbers_of_any_kind():
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_a_table_of_columns_equals_its_matrix(dtype):
-    levels = (0, 12, 0, 3)
-    forest = random_forest(8, levels, n_trees=5, max_leaves=20)
-    rows = random_rows(9, levels, CHUNK + 50, dtype)
+    categories = (0, 12, 0, 3)
+    forest = random_forest(8, categories, n_trees=5, max_leaves=20)
+    rows = random_rows(9, categories, CHUNK + 50, dtype)
     expected = forest.raw(rows)
-    np.testing.assert_array_equal(forest.raw(table_of(rows, levels, dtype)), expected)
+    np.testing.assert_array_equal(forest.raw(table_of(rows, categories, dtype)), expected)
     np.testing.assert_array_equal(forest.raw(Table([], len(rows), rows)), expected)
 
 

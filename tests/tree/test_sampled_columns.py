@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
+from reference.coded import SCALES, random_codes, random_stats
 from woodwind import GradientBoostingClassifier, GradientBoostingRegressor
-from woodwind.testing.coded import SCALES, random_codes, random_stats
 from woodwind.tree import sampled_columns
-from woodwind.tree.grow import Grower
+from woodwind.tree.histogram_grower import HistogramGrower
 from woodwind.tree.sampled_columns import SampledColumnsGrower, grower_for
 from woodwind.tree.settings import TreeSettings
 
@@ -48,12 +48,12 @@ def test_a_tree_is_the_same_from_copies_of_its_columns(options, outputs):
     settings = TreeSettings(min_rows=3, max_leaves=20, max_depth=4, features_per_tree=5, **options)
     rows = np.flatnonzero(np.random.default_rng(0).random(500) < 0.7).astype(np.int32)
     for given in (None, rows):
-        whole = list(trees(lambda: Grower(codes, settings, 1, outputs=outputs), codes, outputs, given))
+        whole = list(trees(lambda: HistogramGrower(codes, settings, 1, outputs=outputs), codes, outputs, given))
         some = list(trees(lambda: SampledColumnsGrower(codes, settings, 1, 500, outputs), codes, outputs, given))
         assert len({tuple(tree["feature"]) for tree in whole}) > 1
         for one, other in zip(whole, some, strict=True):
-            learnt = slice(None) if given is None else given
-            one["leaf_of_row"], other["leaf_of_row"] = one["leaf_of_row"][learnt], other["leaf_of_row"][learnt]
+            trained = slice(None) if given is None else given
+            one["leaf_of_row"], other["leaf_of_row"] = one["leaf_of_row"][trained], other["leaf_of_row"][trained]
             for name in one:
                 assert_array_equal(one[name], other[name], err_msg=name)
 
@@ -86,12 +86,12 @@ def test_columns_are_copied_only_where_most_of_them_would_be_idle():
         return type(grower_for(random_codes(0, n_rows, (0,) * n_columns), TreeSettings(**options), 1, n_rows, 1, None))
 
     assert kind(60, 300, features_per_tree=180) is SampledColumnsGrower
-    assert kind(60, 300, features_per_tree=181) is Grower
+    assert kind(60, 300, features_per_tree=181) is HistogramGrower
     assert kind(400, 300, features_per_tree=75) is SampledColumnsGrower
-    assert kind(400, 300, features_per_tree=76) is Grower
-    assert kind(60, 300) is Grower
-    assert kind(60, 300, features_per_tree=20, groups=((0, 1), (2, 3))) is Grower
-    assert kind(60, 12, features_per_tree=2) is Grower
+    assert kind(400, 300, features_per_tree=76) is HistogramGrower
+    assert kind(60, 300) is HistogramGrower
+    assert kind(60, 300, features_per_tree=20, groups=((0, 1), (2, 3))) is HistogramGrower
+    assert kind(60, 12, features_per_tree=2) is HistogramGrower
 
 
 def test_histograms_have_room_for_the_columns_of_a_tree_alone():

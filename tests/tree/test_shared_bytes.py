@@ -7,17 +7,17 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
+from reference.coded import SCALES, assert_same_tree, coded, random_stats
+from reference.naive_growth import Growth, SymmetricGrowth
+from reference.naive_histograms import histogram
 from woodwind import GradientBoostingClassifier
-from woodwind.data.codes import FEW_BINS, places_in_row, row_stride, shared_stride
+from woodwind.data.binning.codes import FEW_BINS, positions_in_row, row_stride, shared_stride
 from woodwind.kernels.histogram import memory
 from woodwind.kernels.histogram.build_histograms import accumulate
 from woodwind.kernels.histogram.layout import PACKED2, PACKED3, WIDE2
 from woodwind.kernels.runtime.jit import kernel
-from woodwind.testing.coded import SCALES, assert_same_tree, coded, random_stats
-from woodwind.testing.naive_growth import Growth, SymmetricGrowth
-from woodwind.testing.naive_histograms import histogram
 from woodwind.tree import shared_bytes
-from woodwind.tree.grow import Grower
+from woodwind.tree.histogram_grower import HistogramGrower
 from woodwind.tree.settings import TreeSettings
 from woodwind.tree.shared_bytes import NEVER, SharedBytes
 from woodwind.tree.stump import Stumps
@@ -110,9 +110,9 @@ def test_a_small_table_is_not_looked_through():
 
 
 def test_features_of_few_bins_stand_last_in_a_row():
-    assert places_in_row(np.array([9, 200, 3, 200, FEW_BINS + 1, FEW_BINS], np.int32), 8).tolist() == [3, 0, 4, 1, 2, 5]
-    assert places_in_row(np.array([9, 200, 200], np.int32), 8).tolist() == [0, 1, 2]  # one alone shares with nobody
-    assert places_in_row(np.array([3] * 7 + [200], np.int32), 8).tolist() == list(range(8))  # no room, no byte
+    assert positions_in_row(np.array([9, 200, 3, 200, FEW_BINS + 1, FEW_BINS], np.int32), 8).tolist() == [3, 0, 4, 1, 2, 5]
+    assert positions_in_row(np.array([9, 200, 200], np.int32), 8).tolist() == [0, 1, 2]  # one alone shares with nobody
+    assert positions_in_row(np.array([3] * 7 + [200], np.int32), 8).tolist() == list(range(8))  # no room, no byte
 
 
 @pytest.mark.parametrize(
@@ -144,7 +144,7 @@ def test_a_histogram_is_the_sum_over_rows(sizes, layout, always):
     missing, words = (0.0, 2) if sizes is WIDE else (0.1, 0)
     codes = table(1, 400, sizes, missing=missing, words=words)
     stats = random_stats(1, codes)
-    grower = Grower(codes, TreeSettings())
+    grower = HistogramGrower(codes, TreeSettings())
     assert grower._shared.n_bytes == 9 if sizes is WIDE else grower._shared.n_bytes > 0
     grower.stats[:] = stats
     grower._fill_rows(np.arange(400, dtype=np.int32), 400, 1)
@@ -160,7 +160,7 @@ def test_trees_are_those_of_the_twin(sizes, growth, always):
     codes = table(2, 700, sizes, category=(4,), words=2)
     stats = random_stats(2, codes)
     settings = TreeSettings(growth=growth, max_leaves=12, max_depth=4, min_rows=5)
-    grower = Grower(codes, settings, 2)
+    grower = HistogramGrower(codes, settings, 2)
     grower.stats[:] = stats
     twin = (SymmetricGrowth if growth == "symmetric" else Growth)(codes, settings, SCALES, 7)
     twin.take(stats)
@@ -189,7 +189,7 @@ def test_stumps_on_the_same_table_do_not_see_shared_bytes(words, always):
     rng = np.random.default_rng(5)
     label, whole = rng.integers(0, 2, 400).astype(np.int32), rng.integers(1, 2**40, 400)
     before = Stumps(codes, None, 1).best(whole, label, 2)
-    Grower(codes, TreeSettings())
+    HistogramGrower(codes, TreeSettings())
     assert (codes.by_row[:, 3] > 0).any()
     after = Stumps(codes, None, 1).best(whole, label, 2)
     assert (before.feature, before.bin, before.missing, before.gain) == (after.feature, after.bin, after.missing, after.gain)

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
+from reference.forests import random_forest
 from woodwind.base.errors import ParameterError
-from woodwind.testing.forests import random_forest
 from woodwind.tree.forest import LEFT, RIGHT, STOP, Forest
 from woodwind.tree.text import Detail, export_text
 
@@ -22,7 +22,7 @@ def small(**more) -> Forest:
 
 
 def test_a_tree_shows_sets_stops_covers_and_values():
-    text = export_text(small(), feature_names=["age", "city"], levels=[None, ["Oslo", "Paris", "Rome"]])
+    text = export_text(small(), feature_names=["age", "city"], categories=[None, ["Oslo", "Paris", "Rome"]])
     assert text == (
         "|--- age <= 30.00\n"
         "|   |--- city in {Oslo, Rome}\n"
@@ -85,8 +85,8 @@ def test_wrong_arguments_are_refused_by_name():
 
 
 def test_long_sets_are_counted_and_dates_are_written_as_such():
-    levels, moments = [None, ["Oslo", "Paris", "Rome"]], ["Z", None]
-    text = export_text(small(), feature_names=["when", "city"], levels=levels, moments=moments, detail=Detail(max_levels=1))
+    categories, moments = [None, ["Oslo", "Paris", "Rome"]], ["Z", None]
+    text = export_text(small(), feature_names=["when", "city"], categories=categories, moments=moments, detail=Detail(max_categories=1))
     assert "when <= 1970-01-01 00:00:30Z\n" in text
     assert "when >  1970-01-01 00:00:55Z\n" in text
     assert "city in {Oslo and 1 more}\n" in text

@@ -6,15 +6,15 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
-from woodwind.base.streams import key
-from woodwind.data.cuts import Cuts
-from woodwind.data.ranks import Ranks
-from woodwind.data.schema import Schema
+from reference.coded import random_codes
+from woodwind.base.random_streams import key
+from woodwind.data.binning.cuts import Cuts
+from woodwind.data.binning.ranks import Ranks
+from woodwind.data.tables.schema import Schema
 from woodwind.kernels.histogram.leaves import leaf_sums, unrounded_leaf_sums
-from woodwind.testing.coded import random_codes
-from woodwind.tree import row_lists as listing
-from woodwind.tree.exact import ExactGrower
-from woodwind.tree.grow import Grower
+from woodwind.tree import code_layouts as listing
+from woodwind.tree.exact_grower import ExactGrower
+from woodwind.tree.histogram_grower import HistogramGrower
 from woodwind.tree.settings import TreeSettings
 
 pytestmark = pytest.mark.filterwarnings("ignore:(overflow|invalid value|divide by zero) encountered in scalar:RuntimeWarning")
@@ -40,7 +40,7 @@ def long_tailed(n, seed=0):
 
 
 def grown(codes, gradient, hessian, settings, rows=None, threads=1):
-    grower = Grower(codes, settings, threads, None if rows is None else len(rows), unrounded=True)
+    grower = HistogramGrower(codes, settings, threads, None if rows is None else len(rows), unrounded=True)
     grower.stats[:] = np.concatenate([gradient, hessian])
     return grower.grow(ONES, key(3), rows)
 
@@ -114,7 +114,7 @@ def test_rows_as_lists_make_the_same_tree(noise, rows, monkeypatch):
     settings = TreeSettings(max_leaves=15, min_rows=2, gradient_noise=noise)
     trees = []
     for never in (False, True):
-        monkeypatch.setattr("woodwind.tree.grow.row_lists", (lambda _codes: None) if never else listing.row_lists)
+        monkeypatch.setattr("woodwind.tree.histogram_grower.row_lists", (lambda _codes: None) if never else listing.row_lists)
         monkeypatch.setattr(listing, "LEAST_LISTED", 0)
         trees.append(grown(codes, gradient, hessian, settings, rows))
     assert listing.row_lists(codes) is not None
@@ -147,4 +147,4 @@ def test_sums_by_leaf_are_those_of_packed_statistics():
 
 def test_several_outputs_are_refused():
     with pytest.raises(ValueError, match="several outputs"):
-        Grower(random_codes(0, 50, (0, 0)), TreeSettings(), outputs=3, unrounded=True)
+        HistogramGrower(random_codes(0, 50, (0, 0)), TreeSettings(), outputs=3, unrounded=True)

@@ -16,14 +16,14 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from woodwind.auto.judge import Judge
-from woodwind.base.streams import choose, key
-from woodwind.ensemble.blend import Evidence, NumberEvidence, fit_log_pool, fit_nonnegative
-from woodwind.ensemble.weighing import loss_weights
+from woodwind.auto.scorer import BlendScorer
+from woodwind.base.random_streams import choose, key
+from woodwind.ensemble.blend import ClassificationEvidence, RegressionEvidence, fit_log_pool, fit_nonnegative
+from woodwind.ensemble.member_weights import loss_weights
 from woodwind.losses.base import Loss
 from woodwind.losses.named import classification_loss, regression_loss
-from woodwind.select.greedy import greedy
-from woodwind.select.objectives import Mean
+from woodwind.selection.greedy import greedy
+from woodwind.selection.objectives import MetricObjective
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -37,7 +37,7 @@ GREEDY_STEPS = 30
 # Scores of a member that weights are found from, and rows at least: a dozen weights need no more, and they are found for every part of the
 # rows. The same rows however many members there are, so that blends can be compared.
 MOST_SCORES, ENOUGH_ROWS = 12_000, 3_000
-# Folds are put together to so many parts where weights are judged by rows that they were not found from.
+# Folds are put together to so many parts where weights are scored by rows that they were not found from.
 PARTS = 4
 # The price of weights that differ, in rows: members are alike, and what little tells them apart is mostly luck.
 POOL_PENALTY = 5.0
@@ -48,7 +48,7 @@ CLEARLY, FAR_BETTER = 0.001, 0.01
 SMALLEST_SHARE = 0.01
 
 
-class Weights(NamedTuple):
+class BlendWeights(NamedTuple):
     """How members are added up."""
 
     weights: Floats  # (M,)
@@ -60,11 +60,11 @@ class Weights(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Evidences:
+class BlendEvidence:
     """What weights are found from: members' scores out of fold."""
 
     scores: Floats  # (n, M, width)
-    judge: Judge
+    scorer: BlendScorer
     fold: Integers  # (n,)
     ordered: bool  # folds follow each other in time
     n_classes: int
@@ -75,11 +75,11 @@ class Evidences:
         """Scores of a row."""
         return int(self.scores.shape[2])
 
-    def at(self, rows: NDArray[Any]) -> "Evidences":
+    def at(self, rows: NDArray[Any]) -> "BlendEvidence":
         """The same for some of the rows."""
-        return Evidences(self.scores[rows], self.judge.at(rows), self.fold[rows], self.ordered, self.n_classes, self.seed)
+        return BlendEvidence(self.scores[rows], self.scorer.at(rows), self.fold[rows], self.ordered, self.n_classes, self.seed)
 
-    def some(self) -> "Evidences":
+    def some(self) -> "BlendEvidence":
         """No more rows than are needed."""
         n, _, width = self.scores.shape
         rows = max(MOST_SCORES // width, ENOUGH_ROWS)
@@ -114,78 +114,78 @@ def estimated(fold: Integers, ordered: bool) -> NDArray[np.bool_]:
     return there if there.any() else ~there
 
 
-Way = Callable[[Evidences], Weights]
+Way = Callable[[BlendEvidence], BlendWeights]
 
 
 class Blend(NamedTuple):
     """The weights of all rows, and what is honestly to be expected of them."""
 
     way: str
-    final: Weights
+    final: BlendWeights
     nested: Floats  # (n, width): each row by weights that were found without its fold; NaN for rows that are not `estimated`
     losses: dict[str, float]  # of all ways
 
 
-def best_alone(seen: Evidences) -> Weights:
+def best_alone(seen: BlendEvidence) -> BlendWeights:
     """All weight to the member with the smallest loss."""
-    losses = [seen.judge.loss(seen.scores[:, member]) for member in range(seen.scores.shape[1])]
+    losses = [seen.scorer.loss(seen.scores[:, member]) for member in range(seen.scores.shape[1])]
     return _sum_to_one(np.eye(len(losses))[int(np.argmin(losses))], seen)
 
 
-def by_selection(seen: Evidences) -> Weights:
+def by_selection(seen: BlendEvidence) -> BlendWeights:
     """Greedy selection: again and again the member whose addition makes the mean best."""
     n, m, width = seen.scores.shape
     vectors = np.ascontiguousarray(seen.scores.transpose(1, 0, 2)).reshape(m, n * width)
 
     def worth(_truth: Any, mean: Floats, _weight: Any) -> float:
-        return -seen.judge.loss(mean)
+        return -seen.scorer.loss(mean)
 
-    chosen = greedy(Mean(vectors, (n, width), seen.judge.y, None, worth), GREEDY_STEPS)
+    chosen = greedy(MetricObjective(vectors, (n, width), seen.scorer.y, None, worth), GREEDY_STEPS)
     return _sum_to_one(chosen.weights / chosen.weights.sum(), seen)
 
 
-def by_loss(seen: Evidences) -> Weights:
+def by_loss(seen: BlendEvidence) -> BlendWeights:
     """Weights of at least zero that add up to one, with the smallest loss."""
-    judge = seen.judge
+    scorer = seen.scorer
     if seen.n_classes:
         loss = classification_loss("log_loss", seen.n_classes)
-        raw, truth = (seen.scores if seen.width > 1 else seen.scores[:, :, 0]), judge.y
-        return _sum_to_one(loss_weights(raw, truth if seen.width > 1 else truth.astype(np.float64), loss, judge.weight).weights, seen)
-    return _sum_to_one(loss_weights(seen.scores[:, :, 0], judge.y, _number_loss(judge), judge.weight).weights, seen)
+        raw, truth = (seen.scores if seen.width > 1 else seen.scores[:, :, 0]), scorer.y
+        return _sum_to_one(loss_weights(raw, truth if seen.width > 1 else truth.astype(np.float64), loss, scorer.weight).weights, seen)
+    return _sum_to_one(loss_weights(seen.scores[:, :, 0], scorer.y, _regression_loss(scorer), scorer.weight).weights, seen)
 
 
-def by_stacking(seen: Evidences) -> Weights:
+def by_stacking(seen: BlendEvidence) -> BlendWeights:
     """A regularised pool: weights of at least zero of any sum, and a shift."""
-    judge = seen.judge
+    scorer = seen.scorer
     n = len(seen.fold)
-    weight = np.ones(n) if judge.weight is None else judge.weight
+    weight = np.ones(n) if scorer.weight is None else scorer.weight
     none = np.zeros((n, 0))
     if not seen.n_classes:
         pool = fit_nonnegative(
-            NumberEvidence(seen.scores[:, :, 0], none, judge.y, weight), intercept=True, penalty=POOL_PENALTY, shrink=True
+            RegressionEvidence(seen.scores[:, :, 0], none, scorer.y, weight), intercept=True, penalty=POOL_PENALTY, shrink=True
         )
-        return Weights(pool.weights, np.array([pool.intercept]))
+        return BlendWeights(pool.weights, np.array([pool.intercept]))
     # Two classes: half the log-odds for one, minus half for the other, whose difference are the log-odds.
     logs = seen.scores if seen.width > 1 else np.concatenate([-seen.scores, seen.scores], axis=2) / 2.0
-    found = fit_log_pool(Evidence(logs, none, judge.y.astype(np.int64), weight), POOL_PENALTY)
+    found = fit_log_pool(ClassificationEvidence(logs, none, scorer.y.astype(np.int64), weight), POOL_PENALTY)
     shift = found.intercepts if seen.width > 1 else np.array([found.intercepts[1] - found.intercepts[0]])
-    return Weights(found.weights, shift)
+    return BlendWeights(found.weights, shift)
 
 
-def by_guessing(seen: Evidences) -> Weights:
+def by_guessing(seen: BlendEvidence) -> BlendWeights:
     """No weight to anybody: the constant that the loss wants."""
-    judge = seen.judge
+    scorer = seen.scorer
     if seen.n_classes:
         loss = classification_loss("log_loss", seen.n_classes)
-        shift = loss.start(judge.y if seen.width > 1 else judge.y.astype(np.float64), judge.weight)
+        shift = loss.start(scorer.y if seen.width > 1 else scorer.y.astype(np.float64), scorer.weight)
     else:
-        shift = _number_loss(judge).start(judge.y, judge.weight)
-    return Weights(np.zeros(seen.scores.shape[1]), np.asarray(shift, np.float64))
+        shift = _regression_loss(scorer).start(scorer.y, scorer.weight)
+    return BlendWeights(np.zeros(seen.scores.shape[1]), np.asarray(shift, np.float64))
 
 
-def _number_loss(judge: Judge) -> Loss:
+def _regression_loss(scorer: BlendScorer) -> Loss:
     """What is to be small where numbers are predicted."""
-    absolute = judge.metric.name in ("mae", "median_absolute_error", "mape")
+    absolute = scorer.metric.name in ("mae", "median_absolute_error", "mape")
     return regression_loss("absolute_error" if absolute else "squared_error")
 
 
@@ -198,8 +198,8 @@ WAYS: dict[str, Way] = {
 }
 
 
-def blend(seen: Evidences, left: Callable[[], float] = lambda: math.inf) -> Blend:
-    """Try the ways, and take the best by what they say of rows that their weights have not seen.
+def blend(seen: BlendEvidence, left: Callable[[], float] = lambda: math.inf) -> Blend:
+    """Try the ways, and take the best by what they predict for rows that their weights have not seen.
 
     `left` gives the seconds that there are for it: the first way is always tried, and others where there seems to be time for them.
     """
@@ -212,16 +212,16 @@ def blend(seen: Evidences, left: Callable[[], float] = lambda: math.inf) -> Blen
     if len(np.unique(some.parts())) < 2:
         fixed = _equal(seen)
         scores = fixed.of(seen.scores)
-        return Blend(EQUAL, fixed, scores, {EQUAL: seen.judge.loss(scores)})
+        return Blend(EQUAL, fixed, scores, {EQUAL: seen.scorer.loss(scores)})
     parts: list[int] = np.unique(seen.parts()).tolist()
-    nested: dict[str, dict[int, Weights]] = {}
+    nested: dict[str, dict[int, BlendWeights]] = {}
     for name, way in ways.items():
         found = _found_without(way, some, parts, left if nested else lambda: math.inf)
         if found is not None:
             nested[name] = found
     rows = np.flatnonzero(some.estimated)
-    judge = some.judge.at(rows)
-    losses = {name: judge.loss(_scored(found, some)[rows]) for name, found in nested.items()}
+    scorer = some.scorer.at(rows)
+    losses = {name: scorer.loss(_scored(found, some)[rows]) for name, found in nested.items()}
     best = next(iter(nested))
     for name in nested:
         if losses[name] < losses[best] - (FAR_BETTER if name == ALONE else CLEARLY) * abs(losses[best]):
@@ -229,16 +229,16 @@ def blend(seen: Evidences, left: Callable[[], float] = lambda: math.inf) -> Blen
     return Blend(best, _found(WAYS[best], some), _scored(nested[best], seen), losses)
 
 
-def nested_scores(way: Way, seen: Evidences) -> Floats:
+def nested_scores(way: Way, seen: BlendEvidence) -> Floats:
     """The blend of every row by weights that were found without its fold, from no more rows than are needed; NaN where there are none."""
     found = _found_without(way, seen.some(), np.unique(seen.parts()).tolist(), lambda: math.inf)
     assert found is not None
     return _scored(found, seen)
 
 
-def _found_without(way: Way, some: Evidences, parts: Sequence[int], left: Callable[[], float]) -> dict[int, Weights] | None:
+def _found_without(way: Way, some: BlendEvidence, parts: Sequence[int], left: Callable[[], float]) -> dict[int, BlendWeights] | None:
     """For each part for which that is possible, weights that were found without its rows; None where there seems to be no time for all."""
-    out: dict[int, Weights] = {}
+    out: dict[int, BlendWeights] = {}
     for done, part in enumerate(parts, 1):
         began = perf_counter()
         if left() <= 0.0:
@@ -252,7 +252,7 @@ def _found_without(way: Way, some: Evidences, parts: Sequence[int], left: Callab
     return out
 
 
-def _scored(found: dict[int, Weights], seen: Evidences) -> Floats:
+def _scored(found: dict[int, BlendWeights], seen: BlendEvidence) -> Floats:
     """The blend (n, width) of rows by the weights that were found without their part; NaN where there are none."""
     out, number = np.full((len(seen.fold), seen.width), np.nan), seen.parts()
     for part, weights in found.items():
@@ -261,13 +261,13 @@ def _scored(found: dict[int, Weights], seen: Evidences) -> Floats:
     return out
 
 
-def _equal(seen: Evidences) -> Weights:
+def _equal(seen: BlendEvidence) -> BlendWeights:
     """The same weight to every member."""
     m = seen.scores.shape[1]
     return _sum_to_one(np.full(m, 1.0 / m), seen)
 
 
-def _found(way: Way, seen: Evidences) -> Weights:
+def _found(way: Way, seen: BlendEvidence) -> BlendWeights:
     """Weights by a way.
 
     In time order they are the mean of those of each block: what was best in one season need not be in the next, and a hundred rows of one
@@ -277,15 +277,15 @@ def _found(way: Way, seen: Evidences) -> Weights:
         return _without_crumbs(way(seen))
     blocks = [way(seen.at(np.flatnonzero(seen.fold == block))) for block in np.unique(seen.fold)]
     weights, shift = (np.mean([getattr(one, name) for one in blocks], axis=0) for name in ("weights", "shift"))
-    return _without_crumbs(Weights(weights, shift))
+    return _without_crumbs(BlendWeights(weights, shift))
 
 
-def _without_crumbs(found: Weights) -> Weights:
+def _without_crumbs(found: BlendWeights) -> BlendWeights:
     """Without members of next to no weight; the sum stays."""
     total = found.weights.sum()
     kept = np.where(found.weights >= SMALLEST_SHARE * total, found.weights, 0.0)
-    return Weights(kept * (total / kept.sum()), found.shift) if kept.sum() > 0.0 else found
+    return BlendWeights(kept * (total / kept.sum()), found.shift) if kept.sum() > 0.0 else found
 
 
-def _sum_to_one(weights: Floats, seen: Evidences) -> Weights:
-    return Weights(np.asarray(weights, np.float64), np.zeros(seen.width))
+def _sum_to_one(weights: Floats, seen: BlendEvidence) -> BlendWeights:
+    return BlendWeights(np.asarray(weights, np.float64), np.zeros(seen.width))

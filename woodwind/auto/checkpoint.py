@@ -23,7 +23,7 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-from woodwind.auto.recipe import Fit, Recipe
+from woodwind.auto.training.recipe import Recipe, TrainedFold
 from woodwind.base.atomic import is_part_of
 from woodwind.base.errors import ModelFileError, ParameterError
 from woodwind.base.lock import FileLock
@@ -62,16 +62,16 @@ class Checkpoint:
     def claim(cls, folder: Any) -> Self:
         """Take a folder for one job, before anything is known of the job; ParameterError if it is somebody else's or in use."""
         try:
-            place = Path(os.fsdecode(folder))
+            position = Path(os.fsdecode(folder))
         except TypeError:
             raise ParameterError(f"checkpoint must be None or a path, but {folder!r} came. Give the name of a folder.") from None
-        what, made = f"The checkpoint folder {str(place)!r}", False
+        what, made = f"The checkpoint folder {str(position)!r}", False
         try:
             for number in range(MOST_TRIES):
-                made |= _make(place)
+                made |= _make(position)
                 try:
-                    read_folder(place)  # before anything is written into a folder that may be a stranger's
-                    lock = FileLock.take(place / LOCK, what)
+                    read_folder(position)  # before anything is written into a folder that may be a stranger's
+                    lock = FileLock.take(position / LOCK, what)
                 except ParameterError:
                     # Another process may be removing it just now, and another one make it anew: then it is neither whole nor gone.
                     if number >= FEW_TRIES:
@@ -79,13 +79,13 @@ class Checkpoint:
                 except (FileNotFoundError, FileExistsError):  # it was removed, or made anew, since it was looked at
                     pass
                 else:
-                    return cls._opened(place, lock, made)
+                    return cls._opened(position, lock, made)
                 time.sleep(0.01)
             raise ParameterError(f"{what} is made and removed by others all the time. Call again, or name another folder.")
         except (OSError, ParameterError) as error:
             if made:
                 with suppress(OSError):
-                    os.rmdir(place)
+                    os.rmdir(position)
             if isinstance(error, ParameterError):
                 raise
             raise ParameterError(f"{what} cannot be used: {error.strerror or error}. Look at it, or name another folder.") from error
@@ -130,7 +130,7 @@ class Checkpoint:
         self.spent = seconds
         self._write()
 
-    def keep(self, recipe: Recipe, fit: Fit, folds: Sequence[int]) -> None:
+    def keep(self, recipe: Recipe, fit: TrainedFold, folds: Sequence[int]) -> None:
         """Write a fit of a recipe that is trained in these folds."""
         name = _name(recipe, fit.fold)
         if name not in self.files:
@@ -141,7 +141,8 @@ class Checkpoint:
             self.files += [one for one in names if one not in self.files]
             self._write()
         self._save(name, {
-            "job": self.digest, "recipe": recipe.name, "fold": fit.fold, "said": fit.said, "model": fit.model, "seconds": fit.seconds,
+            "job": self.digest, "recipe": recipe.name, "fold": fit.fold, "predicted": fit.predicted, "model": fit.model,
+            "seconds": fit.seconds,
             "curve": fit.curve, "note": fit.note,
         })  # fmt: skip
 
@@ -149,7 +150,7 @@ class Checkpoint:
         """Whether there is something of a recipe: to read it takes no time."""
         return any(name.rsplit(".", 2)[0] == recipe.name and _is_file(self.folder / name) for name in self.files)
 
-    def fits(self, recipe: Recipe, folds: Sequence[int]) -> tuple[list[Fit], list[str]]:
+    def fits(self, recipe: Recipe, folds: Sequence[int]) -> tuple[list[TrainedFold], list[str]]:
         """What is there of a recipe, and what is wrong with the rest: that is trained again."""
         found, faults = [], []
         for fold in folds:
@@ -164,14 +165,16 @@ class Checkpoint:
                 faults.append(f"the checkpoint {name} is not used and is made again: {error}")
         return found, faults
 
-    def _fit(self, content: Any, recipe: str, fold: int) -> Fit:
+    def _fit(self, content: Any, recipe: str, fold: int) -> TrainedFold:
         """The fit that a file holds, if it is the one that it should be."""
         _require(type(content) is dict, f"it holds a {type(content).__name__}, not a fold")
         _require(content.pop("job", None) == self.digest, "it is of another job, of other data or options")
         _require(content.pop("recipe", None) == recipe and content.get("fold") == fold, "it is of another member or fold")
-        found = Fit(**content)
-        said = found.said is None or (type(found.said) is np.ndarray and found.said.dtype.kind == "f" and found.said.ndim == 2)
-        _require(said and type(found.seconds) is float and type(found.curve) is dict and found.note == "", "it is damaged")
+        found = TrainedFold(**content)
+        predicted = found.predicted is None or (
+            type(found.predicted) is np.ndarray and found.predicted.dtype.kind == "f" and found.predicted.ndim == 2
+        )
+        _require(predicted and type(found.seconds) is float and type(found.curve) is dict and found.note == "", "it is damaged")
         return found
 
     def remove(self) -> list[str]:

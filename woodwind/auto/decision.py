@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from woodwind.base.errors import ParameterError
-from woodwind.base.figures import figure
-from woodwind.base.streams import key, permutation
+from woodwind.base.formatting import figure
+from woodwind.base.random_streams import key, permutation
 
 Floats = NDArray[np.float64]
 
@@ -24,7 +24,7 @@ COST = re.compile(r"cost:fp=([0-9.eE+-]+),fn=([0-9.eE+-]+)")
 
 
 @dataclass(frozen=True)
-class Rule:
+class DecisionRule:
     """How a threshold is chosen."""
 
     kind: str  # "fixed", "f1", "balanced" or "cost"
@@ -33,7 +33,7 @@ class Rule:
     false_negative: float = 1.0
 
     @classmethod
-    def read(cls, given: Any, owner: str) -> "Rule | None":
+    def read(cls, given: Any, owner: str) -> "DecisionRule | None":
         """The rule that a user has written; None where the likelier class is predicted. Raises ParameterError."""
         if given is None:
             return None
@@ -61,13 +61,13 @@ class Rule:
             self.kind
         ]
 
-    def choose(self, is_positive: NDArray[np.bool_], chance: Floats, weight: Floats | None) -> float:
-        """The threshold for rows with this chance of the positive class: half-way between the last row that is taken and the next."""
+    def choose(self, is_positive: NDArray[np.bool_], probability: Floats, weight: Floats | None) -> float:
+        """The threshold for rows with this probability of the positive class: half-way between the last row that is taken and the next."""
         if self.kind == "fixed":
             return self.value
-        weight = np.ones(len(chance)) if weight is None else weight
-        order = np.argsort(-chance, kind="stable")
-        last = np.append(np.flatnonzero(np.diff(chance[order])), len(order) - 1)  # rows of equal chance are taken together
+        weight = np.ones(len(probability)) if weight is None else weight
+        order = np.argsort(-probability, kind="stable")
+        last = np.append(np.flatnonzero(np.diff(probability[order])), len(order) - 1)  # rows of equal probability are taken together
         # Taking none comes first.
         hits = np.append(0.0, np.cumsum(np.where(is_positive, weight, 0.0)[order])[last])
         alarms = np.append(0.0, np.cumsum(np.where(is_positive, 0.0, weight)[order])[last])
@@ -79,7 +79,7 @@ class Rule:
             "cost": -(self.false_positive * alarms + self.false_negative * (hits[-1] - hits)),
         }[self.kind]
         best = int(np.argmax(worth))
-        values = np.concatenate([[1.0], chance[order][last], [0.0]])
+        values = np.concatenate([[1.0], probability[order][last], [0.0]])
         # Strictly inside, so that nothing that a file or a call allows is left.
         return float(np.clip((values[best] + values[best + 1]) / 2.0, 1e-9, 1.0 - 1e-9))
 
@@ -92,7 +92,7 @@ def decided(proba: Floats, positive: int, threshold: float | None) -> NDArray[np
 
 
 def cross_fitted(
-    rule: Rule | None, y: NDArray[Any], proba: Floats, weight: Floats | None, positive: int, seed: int
+    rule: DecisionRule | None, y: NDArray[Any], proba: Floats, weight: Floats | None, positive: int, seed: int
 ) -> NDArray[np.int64]:
     """Class numbers (n,) by thresholds that were found without the row."""
     if rule is None or rule.kind == "fixed" or proba.shape[1] != 2:

@@ -13,7 +13,7 @@ class Event:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Began(Event):
+class JobBegan(Event):
     """The table was read, and it is decided what is done with it."""
 
     task: str
@@ -27,7 +27,7 @@ class Began(Event):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Trying(Event):
+class MemberBegan(Event):
     """The training of a member begins."""
 
     name: str
@@ -63,19 +63,19 @@ class Blended(Event):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Said(Event):
+class Message(Event):
     """Something that the user should know."""
 
     words: str
 
 
 @dataclass(frozen=True, kw_only=True)
-class Examining(Event):
+class FactsBegan(Event):
     """The model is made; what the report tells of it is measured, which may take a while."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class Ended(Event):
+class JobEnded(Event):
     """The job is done."""
 
     outcome: Outcome

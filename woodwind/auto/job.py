@@ -1,7 +1,7 @@
 """The main job: from a table and a target to a blend of members, as a generator of what happens.
 
-    question -> folds -> recipe after recipe, each trained in folds and asked about rows that it has not learnt
-             -> weights, found and judged in folds once more -> the model
+    question -> folds -> recipe after recipe, each trained in folds and asked about rows that it has not been trained on
+             -> weights, found and scored in folds once more -> the model
 
 Whatever happens to one member, the job goes on: one that fails is noted in the leaderboard. The clock ends it at any moment, and what is
 finished makes a model. Nothing depends on the time but where the clock says stop: with a number of members instead of a time the result is
@@ -18,25 +18,25 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from woodwind.auto.background import background_facts
-from woodwind.auto.baseline import BASELINE, Baseline
-from woodwind.auto.blend import GUESSING, Blend, Evidences, blend, by_loss, estimated, nested_scores
+from woodwind.auto.blend import GUESSING, Blend, BlendEvidence, blend, by_loss, estimated, nested_scores
 from woodwind.auto.checkpoint import Checkpoint
 from woodwind.auto.clock import Clock
-from woodwind.auto.decision import Rule, cross_fitted
-from woodwind.auto.events import Began, Blended, Ended, Event, Examining, FoldDone, MemberDone, Said, Trying
-from woodwind.auto.facts import collect
-from woodwind.auto.judge import Judge
-from woodwind.auto.lesson import Lesson
-from woodwind.auto.link import probabilities
-from woodwind.auto.members import Member
+from woodwind.auto.decision import DecisionRule, cross_fitted
+from woodwind.auto.events import Blended, Event, FactsBegan, FoldDone, JobBegan, JobEnded, MemberBegan, MemberDone, Message
+from woodwind.auto.facts.collection import collect
+from woodwind.auto.members.link import probabilities
+from woodwind.auto.members.tree_members import Member
 from woodwind.auto.model import AutoModel
 from woodwind.auto.outcome import ENSEMBLE, Entry, Outcome
-from woodwind.auto.recipe import ALL_ROWS, OUT_OF_TIME, Family, Fit, Recipe, is_whole
+from woodwind.auto.scorer import BlendScorer
+from woodwind.auto.shap import background_facts
 from woodwind.auto.size import MEMBER_SHARE, bytes_for_members, stored_bytes, that_fit
+from woodwind.auto.training.baseline import BASELINE, BaselineFamily
+from woodwind.auto.training.recipe import ALL_ROWS, OUT_OF_TIME, Family, Recipe, TrainedFold, is_whole
+from woodwind.auto.training.training_set import TrainingSet
 from woodwind.base.errors import JobError, WoodwindError
-from woodwind.data.arrow_form import as_arrow
-from woodwind.data.schema import Schema
+from woodwind.data.tables.frames import as_arrow
+from woodwind.data.tables.schema import Schema
 
 Floats = NDArray[np.float64]
 
@@ -58,7 +58,7 @@ NO_TIME = "There was no time to train a member: the model says the same of every
 
 
 @dataclass(frozen=True, eq=False)
-class Question:
+class JobSpec:
     """What is asked of a job, read and checked."""
 
     X: Any  # a table of any kind, without the target
@@ -70,7 +70,7 @@ class Question:
     ordered: bool = False
     split_columns: dict[str, str] = field(default_factory=dict)  # the names of the columns by which rows are held out: "group", "time"
     target: str = ""
-    beside: tuple[str, ...] = ()  # columns that came with the table and are not learnt from
+    beside: tuple[str, ...] = ()  # columns that came with the table and are not trained on
     weight: Floats | None = None
     groups: NDArray[np.int64] | None = None
     categorical_features: Any = None
@@ -79,13 +79,13 @@ class Question:
     seed: int = 0
     threads: int = 1
     positive: int = 1  # of two classes
-    rule: Rule | None = None  # how the threshold is chosen from which on it is predicted; None: the likelier class is
+    rule: DecisionRule | None = None  # how the threshold is chosen from which on it is predicted; None: the likelier class is
     also: tuple[Any, ...] = ()  # further metrics for the leaderboard
     max_size: float | None = None  # megabytes of the model
     models: int | None = None  # how many members are tried; None: as many as there is time for
 
 
-class Recipes(Protocol):
+class RecipeSource(Protocol):
     """Says what is tried."""
 
     def next(self, done: Sequence[Entry]) -> Recipe | None:
@@ -93,7 +93,7 @@ class Recipes(Protocol):
 
 
 @dataclass(eq=False)
-class _Done:
+class _FinishedMember:
     """A member that is finished."""
 
     recipe: Recipe
@@ -104,158 +104,160 @@ class _Done:
 
 
 def run(
-    question: Question, families: dict[str, Family], recipes: Recipes, clock: Clock, checkpoint: Checkpoint | None = None
+    spec: JobSpec, families: dict[str, Family], recipes: RecipeSource, clock: Clock, checkpoint: Checkpoint | None = None
 ) -> Iterator[Event]:
     """Do the job."""
     schema, table = Schema.learn(
-        question.X, question.categorical_features, weight=question.weight, owner="fit",
+        spec.X, spec.categorical_features, weight=spec.weight, owner="fit",
         watch=lambda: clock.require("while it was found out what the columns are"),
     )  # fmt: skip
-    n_classes = len(question.classes)
-    lesson = Lesson(
-        schema, table, question.y, question.weight, n_classes, question.fold, question.seed, question.threads, question.ordered,
-        MEMBER_SHARE * bytes_for_members(question.max_size),
+    n_classes = len(spec.classes)
+    training_set = TrainingSet(
+        schema, table, spec.y, spec.weight, n_classes, spec.fold, spec.seed, spec.threads, spec.ordered,
+        MEMBER_SHARE * bytes_for_members(spec.max_size),
     )  # fmt: skip
-    judge = Judge(question.metric, question.y, question.weight, n_classes > 0)
-    _reserve(lesson, clock)
-    yield Began(
-        seconds=clock.spent, task=question.task, metric=question.metric.name, n_rows=lesson.n_rows, n_columns=schema.n_inputs,
-        n_folds=lesson.n_folds, budget_seconds=clock.budget, budget_models=question.models, notes=question.notes,
+    scorer = BlendScorer(spec.metric, spec.y, spec.weight, n_classes > 0)
+    _reserve(training_set, clock)
+    yield JobBegan(
+        seconds=clock.spent, task=spec.task, metric=spec.metric.name, n_rows=training_set.n_rows, n_columns=schema.n_inputs,
+        n_folds=training_set.n_folds, budget_seconds=clock.budget, budget_models=spec.models, notes=spec.notes,
     )  # fmt: skip
-    done: list[_Done] = []
+    done: list[_FinishedMember] = []
     given_up: list[Entry] = []
     waited, best, why = 0, math.inf, ""
     for number in count(1):
-        if question.models is not None and number > question.models:
+        if spec.models is not None and number > spec.models:
             break
-        if question.models is None and waited >= PATIENCE:
+        if spec.models is None and waited >= PATIENCE:
             why = f"the last {PATIENCE} members brought nothing"
             break
-        recipe = _next(recipes, lesson, done)
+        recipe = _next(recipes, training_set, done)
         if recipe is None:
             why = "there is nothing more to try"
             break
         kept = checkpoint is not None and checkpoint.holds(recipe)
         usual = float(np.median([one.entry.seconds for one in done])) if done else 0.0
-        least = LEAST_SHARE_OF_LARGE if lesson.n_folds == 1 and recipe.family == "boosting" else LEAST_SHARE_LEFT
+        least = LEAST_SHARE_OF_LARGE if training_set.n_folds == 1 and recipe.family == "boosting" else LEAST_SHARE_LEFT
         if number > 1 and not kept and clock.left_for_training <= least * usual:
             why = "the rest is too short for another member"
             break
-        yield Trying(seconds=clock.spent, name=recipe.name, number=number, of=question.models)
-        found = yield from _member(lesson, judge, recipe, families[recipe.family], clock, checkpoint)
-        yield MemberDone(seconds=clock.spent, entry=found.entry if isinstance(found, _Done) else found)
+        yield MemberBegan(seconds=clock.spent, name=recipe.name, number=number, of=spec.models)
+        found = yield from _member(training_set, scorer, recipe, families[recipe.family], clock, checkpoint)
+        yield MemberDone(seconds=clock.spent, entry=found.entry if isinstance(found, _FinishedMember) else found)
         if isinstance(found, Entry):
             given_up.append(found)
             continue
         done.append(found)
-        event, loss = _progress(lesson, judge, done, clock)
+        event, loss = _progress(training_set, scorer, done, clock)
         yield event
         waited = 0 if loss < best - GAIN * abs(best) or len(done) == 1 else waited + 1
         best = min(best, loss)
     if not done:
-        done.append((yield from _baseline(lesson, judge, given_up, clock)))
-    outcome = _outcome(question, lesson, judge, done, given_up, clock)
+        done.append((yield from _baseline(training_set, scorer, given_up, clock)))
+    outcome = _outcome(spec, training_set, scorer, done, given_up, clock)
     if clock.budget is not None and clock.left > MUCH_LEFT * clock.budget and why and not clock.stopped:
-        yield Said(seconds=clock.spent, words=f"Training ended {clock.left:.0f} seconds early: {why}.")
-    yield Examining(seconds=clock.spent)
-    outcome = _with_facts(outcome, clock, question.threads)
-    yield Ended(seconds=clock.spent, outcome=outcome)
+        yield Message(seconds=clock.spent, words=f"Training ended {clock.left:.0f} seconds early: {why}.")
+    yield FactsBegan(seconds=clock.spent)
+    outcome = _with_facts(outcome, clock, spec.threads)
+    yield JobEnded(seconds=clock.spent, outcome=outcome)
 
 
-def _reserve(lesson: Lesson, clock: Clock) -> None:
+def _reserve(training_set: TrainingSet, clock: Clock) -> None:
     """Do what every model needs of every column, and keep time for what is done with every column in the end: to say how long a prediction
     takes, and to write the file. That takes as long, and a quarter more.
     """
     if clock.budget is not None:
         began = clock.spent
-        lesson.form  # noqa: B018  made when it is first asked for
+        training_set.form  # noqa: B018  made when it is first asked for
         clock.reserved = 1.25 * (clock.spent - began)
 
 
-def _baseline(lesson: Lesson, judge: Judge, given_up: list[Entry], clock: Clock) -> Generator[Event, None, _Done]:
+def _baseline(
+    training_set: TrainingSet, scorer: BlendScorer, given_up: list[Entry], clock: Clock
+) -> Generator[Event, None, _FinishedMember]:
     """The member that needs no time, where there was none for any other; JobError where time was not the reason."""
     out_of_time = all(entry.note.startswith(OUT_OF_TIME) for entry in given_up)
     if clock.budget is None or clock.stopped or not out_of_time:
         raise JobError(_nothing(given_up, clock))
-    yield Said(seconds=clock.spent, words=NO_TIME)
-    found = yield from _member(lesson, judge, BASELINE, Baseline(), clock, None)
+    yield Message(seconds=clock.spent, words=NO_TIME)
+    found = yield from _member(training_set, scorer, BASELINE, BaselineFamily(), clock, None)
     if isinstance(found, Entry):
         raise JobError(_nothing([found], clock))
     yield MemberDone(seconds=clock.spent, entry=found.entry)
     return found
 
 
-def _next(recipes: Recipes, lesson: Lesson, done: Sequence[_Done]) -> Recipe | None:
+def _next(recipes: RecipeSource, training_set: TrainingSet, done: Sequence[_FinishedMember]) -> Recipe | None:
     """The next recipe that is for such a table."""
     entries = [one.entry for one in done]
     recipe = recipes.next(entries)
-    while recipe is not None and not recipe.is_for(lesson.most_levels):
+    while recipe is not None and not recipe.is_for(training_set.most_levels):
         recipe = recipes.next(entries)
     return recipe
 
 
 def _member(
-    lesson: Lesson, judge: Judge, recipe: Recipe, family: Family, clock: Clock, checkpoint: Checkpoint | None
-) -> Generator[Event, None, "_Done | Entry"]:
+    training_set: TrainingSet, scorer: BlendScorer, recipe: Recipe, family: Family, clock: Clock, checkpoint: Checkpoint | None
+) -> Generator[Event, None, "_FinishedMember | Entry"]:
     """Train a member, fold by fold; gives a finished one, or the entry of one that was given up."""
     began = time.perf_counter()
-    fits: list[Fit] = []
-    folds = [ALL_ROWS, *range(lesson.n_folds)]
+    fits: list[TrainedFold] = []
+    folds = [ALL_ROWS, *range(training_set.n_folds)]
     try:
         if checkpoint is not None:
             fits, faults = checkpoint.fits(recipe, folds)
             for words in faults:
-                yield Said(seconds=clock.spent, words=words)
-            yield from (_fold_done(lesson, judge, recipe, family, fit, clock, True) for fit in fits if fit.said is not None)
-        if not is_whole(fits, lesson) or not _complete(family, lesson, fits):
+                yield Message(seconds=clock.spent, words=words)
+            yield from (_fold_done(training_set, scorer, recipe, family, fit, clock, True) for fit in fits if fit.predicted is not None)
+        if not is_whole(fits, training_set) or not _complete(family, training_set, fits):
             have = {fit.fold for fit in fits}
-            for fit in family.fits(lesson, recipe, clock, fits):
+            for fit in family.fits(training_set, recipe, clock, fits):
                 if fit.fold in have:
                     continue
                 fits.append(fit)
                 if checkpoint is not None and not fit.note.startswith(OUT_OF_TIME):
                     # What the clock has cut short is trained to its end by whoever has more time.
                     checkpoint.keep(recipe, fit, folds)
-                if fit.said is not None:
-                    yield _fold_done(lesson, judge, recipe, family, fit, clock, False)
-        if not is_whole(fits, lesson) or not _complete(family, lesson, fits):
-            return _given_up(recipe, fits, f"{OUT_OF_TIME} after {len(fits)} of {lesson.n_folds} folds", began)
+                if fit.predicted is not None:
+                    yield _fold_done(training_set, scorer, recipe, family, fit, clock, False)
+        if not is_whole(fits, training_set) or not _complete(family, training_set, fits):
+            return _given_up(recipe, fits, f"{OUT_OF_TIME} after {len(fits)} of {training_set.n_folds} folds", began)
         fits.sort(key=lambda fit: fit.fold)
-        member, scores = family.finish(lesson, recipe, fits)
-        if not np.isfinite(scores[lesson.judged]).all():
+        member, scores = family.finish(training_set, recipe, fits)
+        if not np.isfinite(scores[training_set.scored]).all():
             return _given_up(recipe, fits, "failed: it predicts NaN or infinity", began)
-        rows = scored_rows(lesson)
-        entry = _entry(recipe, fits, judge.at(rows), scores[rows], lesson.n_folds)
-        return _Done(recipe, member, scores, entry, fits[-1].curve)
+        rows = scored_rows(training_set)
+        entry = _entry(recipe, fits, scorer.at(rows), scores[rows], training_set.n_folds)
+        return _FinishedMember(recipe, member, scores, entry, fits[-1].curve)
     except (WoodwindError, ValueError, ArithmeticError, np.linalg.LinAlgError, MemoryError) as error:
         # One that fails is no reason to lose the others.
         return _given_up(recipe, fits, f"failed: {type(error).__name__}: {error}".splitlines()[0], began)
 
 
 def _fold_done(
-    lesson: Lesson, judge: Judge, recipe: Recipe, family: Family, fit: Fit, clock: Clock, resumed: bool
+    training_set: TrainingSet, scorer: BlendScorer, recipe: Recipe, family: Family, fit: TrainedFold, clock: Clock, resumed: bool
 ) -> FoldDone:
     """What is to be told of a fold; its score where what it says is a score already."""
     score = math.nan
-    if family.says_scores and fit.said is not None:
-        score = judge.at(lesson.held(fit.fold)).score(fit.said)
-    return FoldDone(seconds=clock.spent, name=recipe.name, fold=fit.fold + 1, folds=lesson.n_folds, score=score, resumed=resumed)
+    if family.gives_scores and fit.predicted is not None:
+        score = scorer.at(training_set.held(fit.fold)).score(fit.predicted)
+    return FoldDone(seconds=clock.spent, name=recipe.name, fold=fit.fold + 1, folds=training_set.n_folds, score=score, resumed=resumed)
 
 
-def _complete(family: Family, lesson: Lesson, fits: Sequence[Fit]) -> bool:
+def _complete(family: Family, training_set: TrainingSet, fits: Sequence[TrainedFold]) -> bool:
     """Whether nothing is missing that is not a fold."""
-    return not family.needs_all_rows(lesson) or any(fit.fold == ALL_ROWS for fit in fits)
+    return not family.needs_all_rows(training_set) or any(fit.fold == ALL_ROWS for fit in fits)
 
 
-def _entry(recipe: Recipe, fits: Sequence[Fit], judge: Judge, scores: Floats, n_folds: int) -> Entry:
+def _entry(recipe: Recipe, fits: Sequence[TrainedFold], scorer: BlendScorer, scores: Floats, n_folds: int) -> Entry:
     return Entry(
-        name=recipe.name, family=recipe.family, score=judge.score(scores), standard_error=judge.standard_error(scores),
-        loss=judge.loss(scores), weight=0.0, seconds=sum(fit.seconds for fit in fits), row_microseconds=math.nan, folds=n_folds,
+        name=recipe.name, family=recipe.family, score=scorer.score(scores), standard_error=scorer.standard_error(scores),
+        loss=scorer.loss(scores), weight=0.0, seconds=sum(fit.seconds for fit in fits), row_microseconds=math.nan, folds=n_folds,
         note=next((fit.note for fit in fits if fit.note), ""),
     )  # fmt: skip
 
 
-def _given_up(recipe: Recipe, fits: Sequence[Fit], note: str, began: float) -> Entry:
+def _given_up(recipe: Recipe, fits: Sequence[TrainedFold], note: str, began: float) -> Entry:
     seconds = time.perf_counter() - began
     return Entry(recipe.name, recipe.family, math.nan, math.nan, math.inf, 0.0, seconds, math.nan, len(fits), note)
 
@@ -267,66 +269,66 @@ def _nothing(given_up: Sequence[Entry], clock: Clock) -> str:
     return f"No member could be trained. {given_up[0].name}: {given_up[0].note}."
 
 
-def scored_rows(lesson: Lesson) -> NDArray[np.int64]:
+def scored_rows(training_set: TrainingSet) -> NDArray[np.int64]:
     """The rows that the scores of members and of the ensemble are of: those held out, but for a first block that only finds weights."""
-    rows = np.flatnonzero(lesson.judged)
-    return rows[estimated(lesson.fold[rows], lesson.ordered)]
+    rows = np.flatnonzero(training_set.scored)
+    return rows[estimated(training_set.fold[rows], training_set.ordered)]
 
 
-def _evidences(lesson: Lesson, judge: Judge, done: Sequence[_Done]) -> Evidences:
-    rows = np.flatnonzero(lesson.judged)
+def _evidences(training_set: TrainingSet, scorer: BlendScorer, done: Sequence[_FinishedMember]) -> BlendEvidence:
+    rows = np.flatnonzero(training_set.scored)
     scores = np.stack([one.scores[rows] for one in done], axis=1)
-    return Evidences(scores, judge.at(rows), lesson.fold[rows], lesson.ordered, lesson.n_classes, lesson.seed)
+    return BlendEvidence(scores, scorer.at(rows), training_set.fold[rows], training_set.ordered, training_set.n_classes, training_set.seed)
 
 
-def _progress(lesson: Lesson, judge: Judge, done: Sequence[_Done], clock: Clock) -> tuple[Blended, float]:
+def _progress(training_set: TrainingSet, scorer: BlendScorer, done: Sequence[_FinishedMember], clock: Clock) -> tuple[Blended, float]:
     """How good the blend is so far, by the quickest of the ways to find weights."""
-    seen = _evidences(lesson, judge, done)
+    seen = _evidences(training_set, scorer, done)
     rows = np.flatnonzero(seen.estimated)
     scores = (nested_scores(by_loss, seen) if len(done) > 1 else seen.scores[:, 0])[rows]
-    judge = seen.judge.at(rows)
-    event = Blended(seconds=clock.spent, score=judge.score(scores), standard_error=judge.standard_error(scores), n_members=len(done))
-    return event, judge.loss(scores)
+    scorer = seen.scorer.at(rows)
+    event = Blended(seconds=clock.spent, score=scorer.score(scores), standard_error=scorer.standard_error(scores), n_members=len(done))
+    return event, scorer.loss(scores)
 
 
 def _outcome(
-    question: Question, lesson: Lesson, judge: Judge, done: list[_Done], given_up: Sequence[Entry], clock: Clock
+    spec: JobSpec, training_set: TrainingSet, scorer: BlendScorer, done: list[_FinishedMember], given_up: Sequence[Entry], clock: Clock
 ) -> Outcome:
     """Weigh the members, and put everything together."""
-    seen = _evidences(lesson, judge, done)
+    seen = _evidences(training_set, scorer, done)
     # Half of what is kept for the end is for what comes after.
     end = math.inf if clock.budget is None else clock.budget - clock.kept / 2.0
-    found, left_out = _blend(question, seen, done, lambda: end - clock.spent)
+    found, left_out = _blend(spec, seen, done, lambda: end - clock.spent)
     kept = np.flatnonzero(found.final.weights > 0.0)
     if not kept.size:  # nobody is asked; a model has a member all the same, for those who want to look at it
-        kept = np.array([min(range(len(done)), key=lambda place: done[place].entry.loss)])
-    members = tuple(done[place].member for place in kept)
-    threshold = _threshold(question, seen, found)
+        kept = np.array([min(range(len(done)), key=lambda position: done[position].entry.loss)])
+    members = tuple(done[position].member for position in kept)
+    threshold = _threshold(spec, seen, found)
     model = AutoModel(
-        task=question.task, target=question.target, classes=question.classes, schema=lesson.schema, form=lesson.form,
-        names=tuple(done[place].recipe.name for place in kept), members=members, weights=found.final.weights[kept],
-        shift=found.final.shift, metric=question.metric.name, facts=background_facts(members, lesson.view, question.seed),
-        beside=question.beside, positive=question.positive, threshold=threshold,
+        task=spec.task, target=spec.target, classes=spec.classes, schema=training_set.schema, form=training_set.form,
+        names=tuple(done[position].recipe.name for position in kept), members=members, weights=found.final.weights[kept],
+        shift=found.final.shift, metric=spec.metric.name, facts=background_facts(members, training_set.view, spec.seed),
+        beside=spec.beside, positive=spec.positive, threshold=threshold,
     )  # fmt: skip
-    nested = np.full((lesson.n_rows, lesson.width), np.nan)
-    nested[lesson.judged] = found.nested
+    nested = np.full((training_set.n_rows, training_set.width), np.nan)
+    nested[training_set.scored] = found.nested
     return Outcome(
         model=model,
-        leaderboard=_leaderboard(question, lesson, seen.judge, done, given_up, found, clock),
-        X=question.X, y=question.y, weight=question.weight, groups=question.groups,
+        leaderboard=_leaderboard(spec, training_set, seen.scorer, done, given_up, found, clock),
+        X=spec.X, y=spec.y, weight=spec.weight, groups=spec.groups,
         names=tuple(one.recipe.name for one in done),
         out_of_fold=np.stack([one.scores for one in done], axis=1),
-        blend_out_of_fold=nested, judged=lesson.judged,
+        blend_out_of_fold=nested, scored=training_set.scored,
         curves={one.recipe.name: one.curve for one in done if one.curve},
-        suspicions=question.suspicions,
-        notes=(*question.notes, _weighed(found), *left_out, *_first_block(lesson), *_decision(question, threshold)),
-        seconds=clock.spent, seed=question.seed, ordered=question.ordered, split_columns=question.split_columns, rule=question.rule,
+        suspicions=spec.suspicions,
+        notes=(*spec.notes, _weighed(found), *left_out, *_first_block(training_set), *_decision(spec, threshold)),
+        seconds=clock.spent, seed=spec.seed, ordered=spec.ordered, split_columns=spec.split_columns, rule=spec.rule,
     )  # fmt: skip
 
 
-def _blend(question: Question, seen: Evidences, done: Sequence[_Done], left: Callable[[], float]) -> tuple[Blend, tuple[str, ...]]:
+def _blend(spec: JobSpec, seen: BlendEvidence, done: Sequence[_FinishedMember], left: Callable[[], float]) -> tuple[Blend, tuple[str, ...]]:
     """The blend, of members that a model of the size asked for has room for; and what is to be said of those that are left out."""
-    found, most = blend(seen, left), bytes_for_members(question.max_size)
+    found, most = blend(seen, left), bytes_for_members(spec.max_size)
     sizes = [stored_bytes(one.member) for one in done]
     if sum(size for size, weight in zip(sizes, found.final.weights, strict=True) if weight > 0.0) <= most:
         return found, ()
@@ -335,33 +337,33 @@ def _blend(question: Question, seen: Evidences, done: Sequence[_Done], left: Cal
     weights = np.zeros(len(done))
     weights[there] = found.final.weights
     if sum(sizes[member] for member in there) > most:
-        words = f"No member has room in a model of {question.max_size:g} MB: it is larger. Give more room."
+        words = f"No member has room in a model of {spec.max_size:g} MB: it is larger. Give more room."
     else:
         others = [one.recipe.name for member, one in enumerate(done) if member not in there]
-        words = f"A model of {question.max_size:g} MB has no room for {', '.join(others)}."
+        words = f"A model of {spec.max_size:g} MB has no room for {', '.join(others)}."
     return found._replace(final=found.final._replace(weights=weights)), (words,)
 
 
-def _threshold(question: Question, seen: Evidences, found: Blend) -> float | None:
+def _threshold(spec: JobSpec, seen: BlendEvidence, found: Blend) -> float | None:
     """The probability of the positive class from which on it is predicted, by what the blend says out of fold."""
-    if question.rule is None:
+    if spec.rule is None:
         return None
     rows = np.flatnonzero(seen.estimated)
-    judge = seen.judge.at(rows)
-    return question.rule.choose(judge.y == question.positive, probabilities(found.nested[rows])[:, question.positive], judge.weight)
+    scorer = seen.scorer.at(rows)
+    return spec.rule.choose(scorer.y == spec.positive, probabilities(found.nested[rows])[:, spec.positive], scorer.weight)
 
 
-def _decision(question: Question, threshold: float | None) -> tuple[str, ...]:
+def _decision(spec: JobSpec, threshold: float | None) -> tuple[str, ...]:
     """From when on the positive class is predicted, for the user."""
-    if question.rule is None or threshold is None:
+    if spec.rule is None or threshold is None:
         return ()
-    label = question.classes[question.positive]
-    return (f"{label!r} is predicted from a probability of {threshold:.4g} on, a threshold by {question.rule.words}.",)
+    label = spec.classes[spec.positive]
+    return (f"{label!r} is predicted from a probability of {threshold:.4g} on, a threshold by {spec.rule.words}.",)
 
 
-def _first_block(lesson: Lesson) -> tuple[str, ...]:
+def _first_block(training_set: TrainingSet) -> tuple[str, ...]:
     """What is to be said where some of the rows held out are not scored."""
-    held, scored = int(np.count_nonzero(lesson.judged)), len(scored_rows(lesson))
+    held, scored = int(np.count_nonzero(training_set.scored)), len(scored_rows(training_set))
     if scored == held:
         return ()
     why = f"Weights of members are found from earlier rows held out, and there are none before the first {held - scored:,}"
@@ -371,7 +373,9 @@ def _first_block(lesson: Lesson) -> tuple[str, ...]:
 def _weighed(found: Blend) -> str:
     """How members were weighed, for the user."""
     if found.way == GUESSING:
-        return "No member predicts rows that it has not learnt better than a guess that is the same for all rows: the model is this guess."
+        return (
+            "No member predicts rows that it was not trained on better than a guess that is the same for all rows: the model is this guess."
+        )
     return f"Members are weighed by {found.way}."
 
 
@@ -383,48 +387,54 @@ def _with_facts(outcome: Outcome, clock: Clock, threads: int) -> Outcome:
     return replace(outcome, model=replace(outcome.model, facts={**outcome.model.facts, **facts}), seconds=clock.spent)
 
 
-def _further(question: Question, judge: Judge, scores: Floats) -> dict[str, float] | None:
+def _further(spec: JobSpec, scorer: BlendScorer, scores: Floats) -> dict[str, float] | None:
     """Further metrics for the leaderboard; labels are decided by a threshold that each finds for itself, without the row."""
-    if not question.also:
+    if not spec.also:
         return None
-    said: NDArray[Any] = probabilities(scores) if judge.classifies else scores[:, 0]
-    labels = cross_fitted(question.rule, judge.y, said, judge.weight, question.positive, question.seed) if judge.classifies else said
+    predicted: NDArray[Any] = probabilities(scores) if scorer.classifies else scores[:, 0]
+    labels = cross_fitted(spec.rule, scorer.y, predicted, scorer.weight, spec.positive, spec.seed) if scorer.classifies else predicted
     return {
-        one.name: math.nan if one.undefined(judge.y) else one.value(judge.y, labels if one.needs == "label" else said, judge.weight)
-        for one in question.also
+        one.name: math.nan if one.undefined(scorer.y) else one.value(scorer.y, labels if one.needs == "label" else predicted, scorer.weight)
+        for one in spec.also
     }
 
 
 def _leaderboard(
-    question: Question, lesson: Lesson, judge: Judge, done: Sequence[_Done], given_up: Sequence[Entry], found: Blend, clock: Clock
+    spec: JobSpec,
+    training_set: TrainingSet,
+    scorer: BlendScorer,
+    done: Sequence[_FinishedMember],
+    given_up: Sequence[Entry],
+    found: Blend,
+    clock: Clock,
 ) -> tuple[Entry, ...]:
     """The ensemble, then members by their loss, then those that were given up."""
-    scored = estimated(lesson.fold[lesson.judged], lesson.ordered)
-    scoring = judge.at(np.flatnonzero(scored))
+    scored = estimated(training_set.fold[training_set.scored], training_set.ordered)
+    scoring = scorer.at(np.flatnonzero(scored))
     members = []
-    for one, weight, taken in zip(done, found.final.weights, _prediction_times(lesson, done, clock), strict=True):
-        also = _further(question, scoring, one.scores[lesson.judged][scored])
+    for one, weight, taken in zip(done, found.final.weights, _prediction_times(training_set, done, clock), strict=True):
+        also = _further(spec, scoring, one.scores[training_set.scored][scored])
         members.append(replace(one.entry, weight=float(weight), row_microseconds=taken, also=also))
     nested = found.nested[scored]
     note = found.way if scored.all() else f"{found.way}; all scores are of the last {np.count_nonzero(scored):,} rows held out"
     all_together = Entry(
         name=ENSEMBLE, family=ENSEMBLE, score=scoring.score(nested), standard_error=scoring.standard_error(nested),
         loss=scoring.loss(nested), weight=1.0, seconds=sum(entry.seconds for entry in members),
-        row_microseconds=sum(entry.row_microseconds for entry in members if entry.weight > 0.0), folds=lesson.n_folds, note=note,
-        also=_further(question, scoring, nested),
+        row_microseconds=sum(entry.row_microseconds for entry in members if entry.weight > 0.0), folds=training_set.n_folds, note=note,
+        also=_further(spec, scoring, nested),
     )  # fmt: skip
     return (all_together, *sorted(members, key=lambda entry: entry.loss), *given_up)
 
 
-def _prediction_times(lesson: Lesson, done: Sequence[_Done], clock: Clock) -> list[float]:
+def _prediction_times(training_set: TrainingSet, done: Sequence[_FinishedMember], clock: Clock) -> list[float]:
     """Microseconds that each member takes for a row among many; NaN where there was no time to find out."""
-    rows = np.linspace(0, lesson.n_rows - 1, min(TIMED_ROWS, lesson.n_rows)).astype(np.int64)
+    rows = np.linspace(0, training_set.n_rows - 1, min(TIMED_ROWS, training_set.n_rows)).astype(np.int64)
     out: list[float] = []
     for one in done:
         if clock.budget is not None and clock.budget - clock.spent <= clock.kept / 4.0:
             break
         if not out:
-            view, few = lesson.some_rows(rows), lesson.some_rows(rows[:2])
+            view, few = training_set.some_rows(rows), training_set.some_rows(rows[:2])
         one.member.scores(few, 1)  # loads what was compiled, and makes the forms in which trees are walked
         began = time.perf_counter()
         one.member.scores(view, 1)

@@ -3,9 +3,14 @@
 import html
 import math
 from collections.abc import Sequence
+from dataclasses import fields
+from math import nan
+from typing import Any
 
+from woodwind.auto.model import AutoModel
 from woodwind.auto.outcome import ENSEMBLE, Entry
-from woodwind.base.figures import figure, printable
+from woodwind.base.errors import ModelFileError
+from woodwind.base.formatting import figure, printable
 
 TITLES = ("member", "score", "±", "weight", "seconds", "us/row", "note")
 
@@ -23,8 +28,8 @@ class Leaderboard(tuple[Entry, ...]):
     def __repr__(self) -> str:
         rows = [self._titles, *(cells(entry, further(self)) for entry in self)]
         columns = []
-        for place, column in enumerate(zip(*rows, strict=True)):
-            width, is_text = max(map(len, column)), place in (0, len(rows[0]) - 1)
+        for position, column in enumerate(zip(*rows, strict=True)):
+            width, is_text = max(map(len, column)), position in (0, len(rows[0]) - 1)
             columns.append([cell.ljust(width) if is_text else cell.rjust(width) for cell in column])
         return "\n".join("  ".join(row).rstrip() for row in zip(*columns, strict=True))
 
@@ -47,3 +52,28 @@ def cells(entry: Entry, also: Sequence[str] = ()) -> tuple[str, ...]:
     more = [figure((entry.also or {}).get(name, math.nan)) for name in also]
     numbers = figure(entry.score), figure(entry.standard_error), *more, weight, f"{entry.seconds:.1f}", speed
     return printable(entry.name), *numbers, printable(entry.note)
+
+
+# ----------------------------------------------------------------------------------------------------
+# The leaderboard that was stored with a model.
+
+
+def stored_entries(model: AutoModel) -> tuple[Entry, ...]:
+    """The entries; none where a model was made by hand."""
+    kept = model.facts.get("leaderboard")
+    return tuple(entry_of(entry) for entry in kept) if isinstance(kept, list | tuple) else ()
+
+
+def entry_of(kept: Any) -> Entry:
+    """An entry from what was persisted of it; what is not a finite number is not kept, as JSON has none."""
+    values: dict[str, Any] = {}
+    for field in fields(Entry):
+        value = kept.get(field.name) if isinstance(kept, dict) else None
+        if field.name == "also" and isinstance(value, dict):
+            values["also"] = {str(name): nan if one is None else one for name, one in value.items() if isinstance(one, int | float | None)}
+            continue
+        wanted = str if field.type is str else int | float | None
+        if not isinstance(value, wanted):
+            raise ModelFileError(f"The leaderboard of the model is damaged: {field.name} of an entry is {value!r}. Train it once more.")
+        values[field.name] = nan if value is None and field.name != "also" else value
+    return Entry(**values)

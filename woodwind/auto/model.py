@@ -7,13 +7,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from woodwind.auto.decision import decided
-from woodwind.auto.link import probabilities
-from woodwind.auto.members import Member
-from woodwind.auto.view import View
+from woodwind.auto.members.link import probabilities
+from woodwind.auto.members.tree_members import Member
+from woodwind.auto.members.view import View
 from woodwind.base.errors import DataError
-from woodwind.base.sound import finite, sound, sound_labels
-from woodwind.data.matrix_form import MatrixForm
-from woodwind.data.schema import Schema
+from woodwind.base.validate import require, require_finite, require_labels
+from woodwind.data.tables.matrix_form import MatrixForm
+from woodwind.data.tables.schema import Schema
 from woodwind.metrics.named import METRICS
 
 Floats = NDArray[np.float64]
@@ -36,7 +36,7 @@ class AutoModel:
     shift: Floats  # (width,) added to the sum
     metric: str
     facts: dict[str, Any]  # what JSON can hold: the leaderboard, and what the report shows
-    beside: tuple[str, ...] = ()  # columns of the training table that were not learnt from: a table may have them, or not
+    beside: tuple[str, ...] = ()  # columns of the training table that were not trained on: a table may have them, or not
     positive: int = 1  # of two classes the one that metrics such as F1 are of, and that the threshold is for
     threshold: float | None = None  # the probability from which on the positive class is predicted; None: the likelier class
 
@@ -60,17 +60,17 @@ class AutoModel:
         out = np.tile(self.shift, (view.n_rows, 1))
         for weight, member in zip(self.weights, self.members, strict=True):
             out += weight * member.scores(view, threads)
-        return finite(out, "The model")
+        return require_finite(out, "The model")
 
     def member_scores(self, view: View, threads: int = 1) -> Floats:
-        """What each member says, (n, M, width)."""
+        """What each member predicts, (n, M, width)."""
         out = np.empty((view.n_rows, len(self.members), self.width))
-        for place, member in enumerate(self.members):
-            out[:, place] = member.scores(view, threads)
+        for position, member in enumerate(self.members):
+            out[:, position] = member.scores(view, threads)
         return out
 
     def predict_proba(self, X: Any, threads: int = 1) -> Floats:
-        """The chance of each class, (n, classes)."""
+        """The probability of each class, (n, classes)."""
         if self.task == "regression":
             raise DataError(f"The model predicts the number {self.target!r}: it has no classes to give probabilities of. Ask for predict.")
         return probabilities(self.scores(X, threads))
@@ -95,13 +95,13 @@ class AutoModel:
         if self.shift.shape != (self.width,) or not (np.isfinite(self.weights).all() and np.isfinite(self.shift).all()):
             raise DataError("the weights of a model are not finite, or its shift has another width")
         if self.classes:
-            sound_labels(as_labels(self.classes), "a model")
-        sound(self.metric in METRICS, "the metric of a model is not known")
-        sound(self.positive in (0, 1), "the positive class of a model is none")
-        sound(self.threshold is None or 0.0 < self.threshold < 1.0, "the threshold of a model is not between 0 and 1")
+            require_labels(as_labels(self.classes), "a model")
+        require(self.metric in METRICS, "the metric of a model is not known")
+        require(self.positive in (0, 1), "the positive class of a model is none")
+        require(self.threshold is None or 0.0 < self.threshold < 1.0, "the threshold of a model is not between 0 and 1")
         self.form.check_for(self.schema)
         for member in self.members:
-            sound(member.width == self.width, "a member has other scores than the model")
+            require(member.width == self.width, "a member has other scores than the model")
             member.check_for(self.schema, self.form)
         return self
 

@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from woodwind.auto.decision import Rule
+from woodwind.auto.decision import DecisionRule
 from woodwind.auto.model import AutoModel
 
 Floats = NDArray[np.float64]
@@ -39,19 +39,19 @@ class Outcome:
 
     model: AutoModel
     leaderboard: tuple[Entry, ...]  # best first; the ensemble is its first entry
-    X: Any  # the table that was learnt, without the target
+    X: Any  # the table that was learned, without the target
     y: NDArray[Any]  # class numbers, or numbers
     weight: Floats | None
     groups: NDArray[np.int64] | None
     names: tuple[str, ...]  # of all members that finished
     out_of_fold: Floats  # (n, M, width) their scores; NaN where a row was never held out
     blend_out_of_fold: Floats  # (n, width): the weights that a row was scored by were chosen without its fold
-    judged: NDArray[np.bool_]  # (n,) rows that were held out
+    scored: NDArray[np.bool_]  # (n,) rows that were held out
     curves: dict[str, dict[str, list[float]]]  # losses by round of members that are trained in rounds: "train" and "valid"
     suspicions: tuple[Any, ...]
     notes: tuple[str, ...]
     seconds: float
     seed: int
     ordered: bool = False  # whether each block was scored by what came before it
-    rule: Rule | None = None  # that the threshold of the model was chosen by
+    rule: DecisionRule | None = None  # that the threshold of the model was chosen by
     split_columns: dict[str, str] = field(default_factory=dict)  # the columns by which rows were held out: "group", "time"

@@ -8,19 +8,19 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from woodwind.auto.outcome import Entry
-from woodwind.auto.recipe import Recipe
-from woodwind.data.categories import MOST_CODES
+from woodwind.auto.training.recipe import Recipe
+from woodwind.data.tables.categories import MOST_CODES
 
-# Levels of a column from which on they are numbers to a member: few are told apart as well by sets, unless trees are symmetric.
+# Categories of a column from which on they are numbers to a member: few are told apart as well by sets, unless trees are symmetric.
 MANY, SOME = 12, 3
-# Where a column has more levels than trees can part by sets, reading them as numbers comes first.
-_ENCODED_FIRST = Recipe("boosting-encoded", "boosting", {"encode_from": MANY}, least_levels=MOST_CODES + 1)
-_ENCODED = replace(_ENCODED_FIRST, least_levels=MANY, most_levels=MOST_CODES)
+# Where a column has more categories than trees can part by sets, reading them as numbers comes first.
+_ENCODED_FIRST = Recipe("boosting-encoded", "boosting", {"encode_from": MANY}, least_categories=MOST_CODES + 1)
+_ENCODED = replace(_ENCODED_FIRST, least_categories=MANY, most_levels=MOST_CODES)
 _SYMMETRIC_ENCODED = Recipe(
     "boosting-symmetric-encoded",
     "boosting",
     {"encode_from": SOME, "growth": "symmetric", "max_depth": 6, "subsample": 1.0},
-    least_levels=MANY,
+    least_categories=MANY,
 )
 
 FAMILIES = ("boosting", "forest", "linear", "neighbours", "net")
@@ -88,14 +88,14 @@ class Portfolio:
     def __init__(self, n_classes: int, families: tuple[str, ...] = FAMILIES) -> None:
         listed = _NUMBERS if n_classes == 0 else _TWO_CLASSES if n_classes == 2 else _SEVERAL_CLASSES
         self.listed = [recipe for recipe in listed if recipe.family in families]
-        self.place = 0
+        self.position = 0
         self.times: dict[str, int] = {}
 
     def next(self, done: Sequence[Entry]) -> Recipe | None:
         """What to try next, where these are the entries of those that were tried; None if there is nothing."""
-        if self.place < len(self.listed):
-            self.place += 1
-            return self.listed[self.place - 1]
+        if self.position < len(self.listed):
+            self.position += 1
+            return self.listed[self.position - 1]
         by_name = {recipe.name: recipe for recipe in self.listed if recipe.family in DRAWN}
         best = sorted((entry for entry in done if entry.name in by_name and math.isfinite(entry.loss)), key=lambda entry: entry.loss)[:BEST]
         if not best:

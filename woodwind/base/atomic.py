@@ -35,7 +35,7 @@ def write_file(path: str | os.PathLike[str], pieces: Iterable[Any]) -> None:
     beside = os.path.join(folder, part_name(name, secrets.token_hex(TOKEN // 2)))
     descriptor = -1
     try:
-        _check_place(place, named)
+        _check_target_path(place, named)
         _forget_stale(folder, name)
         descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o666)
         _keep_mode(descriptor, place)
@@ -52,7 +52,7 @@ def write_file(path: str | os.PathLike[str], pieces: Iterable[Any]) -> None:
         with suppress(OSError):
             os.unlink(beside)
         if isinstance(error, OSError):
-            raise _told(error, named) from error
+            raise _described(error, named) from error
         raise
     _settle_folder(folder)
 
@@ -79,7 +79,7 @@ def is_part_of(entry: str, name: str) -> bool:
     return re.fullmatch(f"[0-9a-f]{{{TOKEN}}}", token) is not None and entry == part_name(name, token)
 
 
-def _check_place(place: str, named: str) -> None:
+def _check_target_path(place: str, named: str) -> None:
     """Only an ordinary file may be replaced: a device or a pipe would be gone afterwards."""
     with suppress(FileNotFoundError):
         mode = os.stat(place).st_mode
@@ -129,6 +129,6 @@ def _forget_stale(folder: str, name: str) -> None:
                         os.unlink(entry.path)
 
 
-def _told(error: OSError, named: str) -> OSError:
+def _described(error: OSError, named: str) -> OSError:
     """The same error, with the name of the file and what has become of it."""
     return OSError(error.errno, f"{error.strerror}. Nothing was written: a file of this name is as it was", named)

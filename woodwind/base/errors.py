@@ -21,7 +21,7 @@ WoodwindWarning(UserWarning)
 ├── PrecisionWarning               integers too large for a double
 ├── ManyCategoriesWarning          a column has more categories than trees tell apart
 ├── ConstantTargetWarning          there is nothing to learn
-├── OutOfBagWarning                rows that no member can judge, because all have seen them
+├── OutOfBagWarning                rows that no member can score, because all have seen them
 ├── UndefinedMeasureWarning        a measure is nought divided by nought, and was given a value
 ├── FoldWarning                    rows that no fold holds out, or classes that are absent from what a fold learns
 ├── ReadingWarning                 a file was read in a way that its owner should know of
@@ -29,7 +29,7 @@ WoodwindWarning(UserWarning)
 └── InterruptWarning               a training was interrupted; what was finished is kept
 """
 
-from woodwind.base.figures import printable
+from woodwind.base.formatting import printable
 
 
 class WoodwindError(Exception):
@@ -128,7 +128,7 @@ class FoldWarning(WoodwindWarning):
 
 
 class SeenRowsWarning(WoodwindWarning):
-    """Members that are taken as they are seem to have learnt the rows that they are judged by."""
+    """Members that are taken as they are seem to have learned the rows that they are scored by."""
 
 
 class ReadingWarning(WoodwindWarning):

@@ -111,3 +111,18 @@ def _scale_of(values: Numbers, weight: NDArray[np.float64] | None) -> float:
     if not math.isfinite(largest):
         raise DataError("A sum needs finite numbers: a value, or a value times its weight, is infinite or missing.")
     return scale_for(largest, FIRST_BITS)
+
+
+# Integer weights of one column sum to at most 2 to this, with what rounding up adds: see `place_cuts`.
+MOST_WEIGHT_BITS = 51
+
+
+def integer_weights(weight: NDArray[np.float64]) -> NDArray[np.int64]:
+    """Weights as integers, by one power-of-two scale from the largest and the number of rows.
+
+    Whole weights stay exact multiples of each other, so that a weight of two counts as two rows.
+    A positive weight never becomes zero: such a row is light, but it is there.
+    """
+    scale = sum_scale(float(weight.max(initial=0.0)), weight.shape[0], MOST_WEIGHT_BITS)
+    scaled = np.rint(weight * scale).astype(np.int64)
+    return np.maximum(scaled, weight > 0)

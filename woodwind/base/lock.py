@@ -2,7 +2,7 @@
 
 The system holds the lock and lets go of it when its owner ends, however that happens, so that nobody has to guess whether a lock is stale.
 What stands in the file is for people, and for drives where the system has no locks or does not see those of other machines: there only the
-words tell, and a lock that nobody here can judge is left to the user. A number of a process is used again after it has ended; the moment
+words tell, and a lock that nobody here can score is left to the user. A number of a process is used again after it has ended; the moment
 at which the process began tells the two apart.
 """
 
@@ -114,9 +114,9 @@ class FileLock:
             descriptor, is_new = _open(named)
             try:
                 is_locked, words = _lock(descriptor), _read(descriptor)
-                at_its_place = _is_at(descriptor, named)
+                is_in_place = _is_at(descriptor, named)
                 will_be_said = is_locked is False and not words and number < FEW_TRIES  # who has it, in a moment
-                if not will_be_said and (is_locked is False or (at_its_place and not is_new)):
+                if not will_be_said and (is_locked is False or (is_in_place and not is_new)):
                     _check(words, is_locked, named, what)
             except BaseException:
                 os.close(descriptor)
@@ -126,7 +126,7 @@ class FileLock:
                 time.sleep(0.01)
                 continue
             lock = cls(named, descriptor)
-            if not at_its_place:  # whoever had it has taken it away: it guards nothing any more
+            if not is_in_place:  # whoever had it has taken it away: it guards nothing any more
                 lock.release()
                 continue
             try:

@@ -6,7 +6,7 @@ import warnings
 from contextlib import suppress
 from pathlib import Path
 
-from woodwind.base.figures import printable
+from woodwind.base.formatting import printable
 
 PACKAGE = str(Path(__file__).parent.parent) + os.sep
 
@@ -21,7 +21,7 @@ def notice(message: str, category: type[Warning]) -> None:
 
 
 def write_error_stream(text: str) -> None:
-    """Write to standard error what a training says of itself. Nobody who has closed it, or does not read on, loses the training."""
+    """Write to standard error what a training predicts for itself. Nobody who has closed it, or does not read on, loses the training."""
     with suppress(OSError, ValueError):
         if sys.stderr is not None:
             sys.stderr.write(text)

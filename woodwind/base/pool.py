@@ -73,11 +73,11 @@ def side_by_side(call: Callable[[int, Item], Outcome], items: Sequence[Item], si
     if sides <= 1:
         return [call(0, item) for item in items]
     found: list[Outcome | None] = [None] * len(items)
-    places = iter(range(len(items)))
+    positions = iter(range(len(items)))
 
     def part(side: int) -> None:
-        for place in places:
-            found[place] = call(side, items[place])
+        for position in positions:
+            found[position] = call(side, items[position])
 
     on_threads(part, sides)
     return found  # type: ignore[return-value]

@@ -1,12 +1,78 @@
 """A command with examples: what its help shows below the options."""
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from pathlib import Path
+from typing import Any, NoReturn
 
 import click
 
-from woodwind.cli.exits import MEANING, WrongCall
-from woodwind.cli.nearest import nearest
+from woodwind.base.did_you_mean import did_you_mean
+from woodwind.base.did_you_mean import nearest as closest
+from woodwind.base.errors import DataError, JobError, ModelFileError, ParameterError
+
+# ----------------------------------------------------------------------------------------------------
+# Exit codes: what they mean, and which error leads to which.
+
+
+FINE, UNEXPECTED, WRONG_CALL, BAD_DATA, BAD_MODEL, WITHOUT_MODEL, INTERRUPTED = 0, 1, 2, 3, 4, 5, 130
+
+MEANING = {
+    FINE: "all is well",
+    UNEXPECTED: "something unexpected; WOODWIND_DEBUG=1 shows where",
+    WRONG_CALL: "a wrong call: an option, an argument, a file that is not there",
+    BAD_DATA: "something is wrong with the data",
+    BAD_MODEL: "not a model file, or a damaged one",
+    WITHOUT_MODEL: "ended without a model: out of time, or no member could be trained",
+    INTERRUPTED: "interrupted by Ctrl-C or SIGTERM, before there was a model",
+}
+
+
+def code_of(error: BaseException) -> int:
+    """The exit code for an error."""
+    for kind, code in _CODES:
+        if isinstance(error, kind):
+            return code
+    return UNEXPECTED
+
+
+class WrongCall(click.UsageError):
+    """A wrong call whose words say what to do."""
+
+
+def wrong(words: str) -> NoReturn:
+    """End with a wrong call, and say what to do."""
+    raise WrongCall(words)
+
+
+_CODES: tuple[tuple[type[BaseException], int], ...] = (
+    (click.ClickException, WRONG_CALL),
+    (KeyboardInterrupt, INTERRUPTED),
+    (click.Abort, INTERRUPTED),
+    (ParameterError, WRONG_CALL),
+    (ModelFileError, BAD_MODEL),
+    (JobError, WITHOUT_MODEL),
+    (DataError, BAD_DATA),
+)
+
+
+# ----------------------------------------------------------------------------------------------------
+# What may have been meant by a name that is not there.
+
+
+def nearest(name: str, there: Sequence[str]) -> str:
+    """What may have been meant by a name that is not there, or what there is."""
+    meant = did_you_mean(name, there, most=3)
+    return meant or f"There are {', '.join(repr(one) for one in there[:8])}{' and more' if len(there) > 8 else ''}."
+
+
+def nearest_file(path: Path) -> str:
+    """What may have been meant by a path that leads nowhere."""
+    if not path.parent.is_dir():
+        return f"There is no folder {str(path.parent)!r} either."
+    names = [other.name for other in path.parent.iterdir() if other.is_file()]
+    near = closest(path.name, names, alike=0.6)
+    return f"Did you mean {str(path.parent / near[0])!r}?" if near else "Check the name and the folder."
+
 
 SETTINGS = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 

@@ -9,21 +9,19 @@ from typing import Any
 import click
 import numpy as np
 
+from woodwind.auto.evaluation import Evaluation, evaluated
 from woodwind.auto.model import AutoModel
-from woodwind.base.figures import counted, figure
+from woodwind.auto.table_rows import inputs_of, read_rows
+from woodwind.base.formatting import counted, figure
 from woodwind.base.pool import usable_threads
-from woodwind.cli.command import command
-from woodwind.cli.exits import BAD_DATA, BAD_MODEL, FINE, UNEXPECTED, WRONG_CALL, wrong
-from woodwind.cli.figures import plain
-from woodwind.cli.opening import decision_words, metric_words, open_model
+from woodwind.cli.command import BAD_DATA, BAD_MODEL, FINE, UNEXPECTED, WRONG_CALL, command, wrong
+from woodwind.cli.console import plain, say, show, show_json
+from woodwind.cli.model_files import decision_words, metric_words, open_model
 from woodwind.cli.options import json_option, model_argument, tables_argument, threads_option
 from woodwind.cli.outputs import check_inputs
-from woodwind.cli.saying import say, show, show_json
-from woodwind.cli.terminal import Column, can_show, show_grid
-from woodwind.data.question import missing_rows, read_truth
-from woodwind.data.roles import no_column, read_weights
-from woodwind.estimators.auto_rows import inputs_of, read_rows
-from woodwind.estimators.auto_trial import Trial, tried
+from woodwind.cli.terminal import TextColumn, can_show, show_grid
+from woodwind.data.tables.roles import no_column, read_weights
+from woodwind.data.tables.target_column import missing_rows, read_truth
 
 EXAMPLES = (
     "woodwind evaluate model.ww test.csv",
@@ -36,7 +34,7 @@ EXAMPLES = (
 @command("evaluate", EXAMPLES, exits=[FINE, UNEXPECTED, WRONG_CALL, BAD_DATA, BAD_MODEL])
 @model_argument()
 @tables_argument()
-@click.option("--target", metavar="COLUMN", help="The column with the truth; the one that was learnt unless given.")
+@click.option("--target", metavar="COLUMN", help="The column with the truth; the one that was learned unless given.")
 @click.option("--weight", metavar="COLUMN", help="A column of numbers that says how much each row counts.")
 @click.option("--positive", metavar="LABEL", help="Which of two classes F1 and average precision are of; that of the model unless given.")
 @click.option("--drop-missing-target", is_flag=True, help="Leave out rows without a target, instead of refusing them.")
@@ -55,25 +53,25 @@ def run(
     """Try a model on rows whose target is known.
 
     Shows the metric that the model was made by and the other metrics of its task, with their standard errors, next to what the model
-    claimed of rows that it had not learnt. Rows that the model has learnt are no test.
+    claimed of rows that it had not been trained on. Rows that the model has learned are no test.
     """
     check_inputs(tables)
     opened = open_model(model)
     name = target or opened.target
     if not name:
         wrong("the model does not know the name of its target. Give --target.")
-    place = None if positive is None else place_of(opened, positive)
+    position = None if positive is None else position_of(opened, positive)
     rows = rows_with_truth(opened, tables, name, weight, drop_missing_target)
     truth = read_truth(rows.column(name), opened.classes, name)
     weights = None if weight is None else read_weights(rows.column(weight), weight)
-    trial = tried(opened, inputs_of(opened, rows), truth, weights, usable_threads(threads), place)
+    trial = evaluated(opened, inputs_of(opened, rows), truth, weights, usable_threads(threads), position)
     if as_json:
         show_json(record(trial, name))
     else:
         show_trial(trial, opened)
 
 
-def place_of(model: AutoModel, label: str) -> int:
+def position_of(model: AutoModel, label: str) -> int:
     """The number of the class with this label, of two."""
     if model.task != "binary":
         wrong(f"--positive is for two classes, and the model has {len(model.classes) or 'none'}. Leave it out.")
@@ -98,17 +96,17 @@ def rows_with_truth(model: AutoModel, tables: tuple[str, ...], target: str, weig
     return rows
 
 
-def show_trial(trial: Trial, model: AutoModel) -> None:
+def show_trial(trial: Evaluation, model: AutoModel) -> None:
     """The metrics as a table, and what they mean."""
-    shown = [one for place, one in enumerate(trial.measured) if place == 0 or not one.why]
+    shown = [one for position, one in enumerate(trial.measured) if position == 0 or not one.why]
     cells = [
         (one.metric, *(figure(number) for number in (one.value, one.standard_error)), *(
             "" if isnan(number) else figure(number) for number in (one.claimed, one.claimed_error)
         ))
         for one in shown
     ]  # fmt: skip
-    error = Column("±" if can_show("±", sys.stdout) else "+-", rank=1)
-    columns = (Column("metric", left=True), Column("here"), error, Column("out of fold"), error)
+    error = TextColumn("±" if can_show("±", sys.stdout) else "+-", rank=1)
+    columns = (TextColumn("metric", left=True), TextColumn("here"), error, TextColumn("out of fold"), error)
     show_grid(columns, cells, ["bold"])
     show()
     show(f"{counted(trial.rows, 'row')}; {metric_words(trial.measured[0].metric)}")
@@ -123,7 +121,7 @@ def show_trial(trial: Trial, model: AutoModel) -> None:
         show(trial.verdict)
 
 
-def record(trial: Trial, target: str) -> dict[str, Any]:
+def record(trial: Evaluation, target: str) -> dict[str, Any]:
     """The same for machines."""
     first = trial.measured[0]
     found: dict[str, Any] = plain({

@@ -5,19 +5,17 @@ from typing import Any
 
 import click
 
-from woodwind.auto.explanation import explain_model
+from woodwind.auto.shap import explain_model
+from woodwind.auto.table_rows import inputs_of, read_rows
 from woodwind.base.atomic import write_file
 from woodwind.base.pool import usable_threads
-from woodwind.cli.command import command
-from woodwind.cli.exits import BAD_DATA, BAD_MODEL, FINE, UNEXPECTED, WRONG_CALL, wrong
-from woodwind.cli.figures import plain
-from woodwind.cli.opening import open_model
-from woodwind.cli.options import OneTable, Whole, force_option, json_option, model_argument
+from woodwind.cli.command import BAD_DATA, BAD_MODEL, FINE, UNEXPECTED, WRONG_CALL, command, wrong
+from woodwind.cli.console import plain, say, show, show_json
+from woodwind.cli.model_files import open_model
+from woodwind.cli.options import OneTable, WholeNumber, force_option, json_option, model_argument
 from woodwind.cli.outputs import check_new, check_not_an_input, check_table
-from woodwind.cli.saying import say, show, show_json
-from woodwind.estimators.auto_rows import inputs_of, read_rows
-from woodwind.report.explanation import MOST_COLUMNS, as_html, as_text, told_rows
-from woodwind.tree.explained import Explanation
+from woodwind.report.shap_page import MOST_COLUMNS, as_html, as_text, shown_rows
+from woodwind.tree.shap_result import Explanation
 
 EXAMPLES = (
     "woodwind explain model.ww row.csv",
@@ -32,8 +30,8 @@ ENDINGS = (".html", ".htm")
 @command("explain", EXAMPLES, exits=[FINE, UNEXPECTED, WRONG_CALL, BAD_DATA, BAD_MODEL])
 @model_argument()
 @click.argument("table", type=OneTable())
-@click.option("--row", type=Whole(1), metavar="N", help="Explain this row of the table alone, counted from 1.")
-@click.option("--top", type=Whole(1), default=MOST_COLUMNS, show_default=True, metavar="K", help="How many columns to name.")
+@click.option("--row", type=WholeNumber(1), metavar="N", help="Explain this row of the table alone, counted from 1.")
+@click.option("--top", type=WholeNumber(1), default=MOST_COLUMNS, show_default=True, metavar="K", help="How many columns to name.")
 @click.option("-o", "--output", type=click.Path(path_type=Path), metavar="FILE", help="Draw it, as a page for the browser.")
 @json_option("what every column brings to every row")
 @force_option("a file that is there")
@@ -41,7 +39,7 @@ def run(model: Path, table: Path, row: int | None, top: int, output: Path | None
     """Say which columns made a prediction what it is.
 
     What a column brings to the score of a row is its Shapley value, exact for trees and linear members. Together with the mean of all
-    rows that were learnt they add up to the score: a number, the log-odds of the second of two classes, or a score for each class.
+    rows that were trained on they add up to the score: a number, the log-odds of the second of two classes, or a score for each class.
     """
     check_table(table)
     if output is not None:
@@ -56,7 +54,7 @@ def run(model: Path, table: Path, row: int | None, top: int, output: Path | None
     else:
         for line in as_text(explanation, most=top, first=first).splitlines():
             show(line)
-        if told_rows(len(explanation)) < len(explanation) == rows.num_rows:
+        if shown_rows(len(explanation)) < len(explanation) == rows.num_rows:
             say("--row N tells of one row alone, --json of all.")
     if output is not None:
         write_file(output, [as_html(explanation, f"What makes {opened.target}", first=first).encode()])
@@ -85,11 +83,11 @@ def record(explanation: Explanation, target: str, first: int) -> dict[str, Any]:
     """An explanation for machines: for each row what every column brings to each of its scores."""
     told = [
         {
-            "row": first + place,
-            "score": explanation.scores[place],
-            "columns": dict(zip(explanation.names, explanation.values[place], strict=True)),
+            "row": first + position,
+            "score": explanation.scores[position],
+            "columns": dict(zip(explanation.names, explanation.values[position], strict=True)),
         }
-        for place in range(len(explanation))
+        for position in range(len(explanation))
     ]
     facts = {"target": target, "scale": explanation.scale, "outputs": explanation.outputs, "exact_share": explanation.exact_share}
     found: dict[str, Any] = plain({**facts, "base": explanation.base, "rows": told})

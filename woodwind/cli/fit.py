@@ -13,32 +13,39 @@ import click
 import woodwind
 from woodwind import store
 from woodwind.auto.checkpoint import Checkpoint
-from woodwind.auto.decision import Rule
-from woodwind.auto.events import Began, Event
+from woodwind.auto.decision import DecisionRule
+from woodwind.auto.events import Event, JobBegan
 from woodwind.auto.portfolio import FAMILIES
 from woodwind.base.atomic import shortened
-from woodwind.base.endings import MODEL
 from woodwind.base.errors import JobError
-from woodwind.cli.command import command
-from woodwind.cli.exits import BAD_DATA, FINE, INTERRUPTED, UNEXPECTED, WITHOUT_MODEL, WRONG_CALL, wrong
-from woodwind.cli.figures import plain, size_of
-from woodwind.cli.interrupting import AT_WORK, WRITING, Interrupting
+from woodwind.base.file_endings import MODEL
+from woodwind.cli.command import BAD_DATA, FINE, INTERRUPTED, UNEXPECTED, WITHOUT_MODEL, WRONG_CALL, command, wrong
+from woodwind.cli.console import plain, say, show, show_json, size_of
+from woodwind.cli.declared_options import declared_option
+from woodwind.cli.events_output import Listener, write_json_event, write_lines_of_events, write_warnings
+from woodwind.cli.interrupts import AT_WORK, WRITING, Interrupting
+from woodwind.cli.leaderboard_table import show_leaderboard
 from woodwind.cli.live import LiveTable
-from woodwind.cli.opening import decision_words, metric_words
-from woodwind.cli.options import Duration, ExistingFile, Named, Whole, files_of, force_option, json_option, tables_argument, threads_option
+from woodwind.cli.model_files import decision_words, metric_words
+from woodwind.cli.options import (
+    Duration,
+    ExistingFile,
+    NameChoice,
+    WholeNumber,
+    files_of,
+    force_option,
+    json_option,
+    tables_argument,
+    threads_option,
+)
 from woodwind.cli.outputs import check_meaning, check_model, check_name, check_not_an_input, check_page, check_table
-from woodwind.cli.saying import say, show, show_json
-from woodwind.cli.standings import show_leaderboard
 from woodwind.cli.streams import data_stream, is_closed
-from woodwind.cli.telling import Listener, tell_lines, tell_object, tell_what_is_wrong
 from woodwind.cli.terminal import is_terminal
-from woodwind.cli.worded import worded
-from woodwind.data.faults import listed
-from woodwind.data.files import read_table
-from woodwind.data.written_schema import GROUP, TARGET, TIME, WEIGHT, WrittenSchema
+from woodwind.data.reading.files import read_table
+from woodwind.data.reading.written_schema import GROUP, TARGET, TIME, WEIGHT, WrittenSchema
+from woodwind.data.tables.table_errors import listed
 from woodwind.metrics.named import metric_named
-from woodwind.params.auto import AutoParams
-from woodwind.params.table import TableParams
+from woodwind.params.auto import AutoParams, TableParams
 
 MINUTE = 60.0
 # Of the time that was asked for, so much is left for training however long the start has taken.
@@ -57,30 +64,36 @@ EXAMPLES = (
 
 @command("fit", EXAMPLES, exits=[FINE, UNEXPECTED, WRONG_CALL, BAD_DATA, WITHOUT_MODEL, INTERRUPTED])
 @tables_argument()
-@worded("--target", TableParams, "target", required=False, metavar="COLUMN", more="Needed unless the schema names it.")
+@declared_option("--target", TableParams, "target", required=False, metavar="COLUMN", more="Needed unless the schema names it.")
 @click.option("-o", "--output", default="model.ww", show_default=True, type=click.Path(path_type=Path), help="The model file to write.")
-@worded(
-    "--time", AutoParams, "time", sentences=1, type=Duration(), default=None, metavar="TIME",
+@declared_option(
+    "--time",
+    AutoParams,
+    "time",
+    sentences=1,
+    type=Duration(),
+    default=None,
+    metavar="TIME",
     more="Write 60, 10m or 1h30m.  [default: 60]",
 )
-@worded("--models", AutoParams, "models", type=Whole(1), metavar="N")
-@worded("--task", TableParams, "task", metavar="TASK")
-@worded("--metric", AutoParams, "metric", metavar="METRIC")
-@worded("--also", AutoParams, "also", default="", metavar="METRIC,...")
-@worded("--positive", AutoParams, "positive", metavar="LABEL")
-@worded("--threshold", AutoParams, "threshold", metavar="RULE")
-@worded("--group", TableParams, "group", metavar="COLUMN")
-@worded("--time-column", TableParams, "time_column", metavar="COLUMN")
-@worded("--weight", TableParams, "weight", metavar="COLUMN")
-@worded("--ignore", TableParams, "ignore", multiple=True, metavar="COLUMN", more="One at a time, as often as needed.")
-@worded("--schema", TableParams, "schema", type=ExistingFile(), metavar="FILE", sentences=1)
+@declared_option("--models", AutoParams, "models", type=WholeNumber(1), metavar="N")
+@declared_option("--task", TableParams, "task", metavar="TASK")
+@declared_option("--metric", AutoParams, "metric", metavar="METRIC")
+@declared_option("--also", AutoParams, "also", default="", metavar="METRIC,...")
+@declared_option("--positive", AutoParams, "positive", metavar="LABEL")
+@declared_option("--threshold", AutoParams, "threshold", metavar="RULE")
+@declared_option("--group", TableParams, "group", metavar="COLUMN")
+@declared_option("--time-column", TableParams, "time_column", metavar="COLUMN")
+@declared_option("--weight", TableParams, "weight", metavar="COLUMN")
+@declared_option("--ignore", TableParams, "ignore", multiple=True, metavar="COLUMN", more="One at a time, as often as needed.")
+@declared_option("--schema", TableParams, "schema", type=ExistingFile(), metavar="FILE", sentences=1)
 @click.option("--write-schema", is_flag=True, help="Only read the table, write what its columns are to a file next to the model, and end.")
-@worded("--seed", AutoParams, "random_state", type=Whole(0), metavar="N")
+@declared_option("--seed", AutoParams, "random_state", type=WholeNumber(0), metavar="N")
 @threads_option()
-@worded("--max-size", AutoParams, "max_size", type=click.FloatRange(0.0, min_open=True), metavar="MB")
-@worded("--exclude", AutoParams, "exclude", type=Named(FAMILIES), multiple=True, metavar="FAMILY", more="One at a time.")
-@worded("--resume", AutoParams, "resume", is_flag=True)
-@worded("--drop-missing-target", TableParams, "drop_missing_target", is_flag=True)
+@declared_option("--max-size", AutoParams, "max_size", type=click.FloatRange(0.0, min_open=True), metavar="MB")
+@declared_option("--exclude", AutoParams, "exclude", type=NameChoice(FAMILIES), multiple=True, metavar="FAMILY", more="One at a time.")
+@declared_option("--resume", AutoParams, "resume", is_flag=True)
+@declared_option("--drop-missing-target", TableParams, "drop_missing_target", is_flag=True)
 @click.option("--report", type=click.Path(path_type=Path), metavar="FILE", help="The report to write; next to the model unless given.")
 @click.option("--no-report", is_flag=True, help="Write no report.")
 @click.option("-q", "--quiet", is_flag=True, help="Say nothing unless something is wrong.")
@@ -90,8 +103,8 @@ def run(**given: Any) -> None:
     """Learn an ensemble from a table.
 
     Reads the TABLE (CSV, TSV, Parquet, Feather or Arrow, gzip'd or not; several, a pattern, or - for CSV on standard input), trains models
-    in turns, blends them by what they say of rows that they have not learnt, and writes a model file, a leaderboard and a report. Ctrl-C
-    or SIGTERM finishes with the best so far; a second one leaves at once.
+    in turns, blends them by what they predict for rows that they have not been trained on, and writes a model file, a leaderboard and a
+    report. Ctrl-C or SIGTERM finishes with the best so far; a second one leaves at once.
     """
     check(given)
     if given["write_schema"]:
@@ -135,7 +148,7 @@ def train(given: dict[str, Any], tell: Listener, started: float) -> Any:
 
 def delayed(event: Event, spent: float) -> Event:
     """An event by the clock of the call, which began earlier than that of the job."""
-    if isinstance(event, Began) and event.budget_seconds is not None:
+    if isinstance(event, JobBegan) and event.budget_seconds is not None:
         event = replace(event, budget_seconds=event.budget_seconds + spent)
     return replace(event, seconds=event.seconds + spent)
 
@@ -150,7 +163,7 @@ def check(given: dict[str, Any]) -> None:
     if given["metric"] != "auto":
         metric_named(given["metric"])
     given["also"] = tuple(metric_named(name).name for name in given["also"].split(",") if name.strip())
-    Rule.read(given["threshold"], "fit")
+    DecisionRule.read(given["threshold"], "fit")
     take_roles(given)
     check_roles(given)
     check_outputs(given)
@@ -163,7 +176,7 @@ def take_roles(given: dict[str, Any]) -> None:
         for name, role in (("target", TARGET), ("group", GROUP), ("time_column", TIME), ("weight", WEIGHT)):
             given[name] = given[name] or schema.role(role)
     if given["target"] is None:
-        where = "" if schema is None else " or to one of its columns the role \"target\""
+        where = "" if schema is None else ' or to one of its columns the role "target"'
         wrong(f"which column is to be predicted? Give --target{where}.")
 
 
@@ -242,13 +255,13 @@ def checkpoint_of(output: Path) -> Path:
 def teller(given: dict[str, Any], started: float) -> tuple[Listener, AbstractContextManager[Any]]:
     """Who is told of what happens, and the picture that has to be opened for that."""
     if given["as_json"]:
-        return tell_object, nullcontext()
+        return write_json_event, nullcontext()
     if given["quiet"]:
-        return tell_what_is_wrong, nullcontext()
+        return write_warnings, nullcontext()
     if is_terminal(sys.stderr):
         live = LiveTable(f"{', '.join(given['tables'])}: {given['target']}", started)
         return live, live
-    return tell_lines, nullcontext()
+    return write_lines_of_events, nullcontext()
 
 
 def finish(model: Any, given: dict[str, Any]) -> None:

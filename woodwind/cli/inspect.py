@@ -10,19 +10,17 @@ import numpy as np
 from woodwind.auto.model import AutoModel
 from woodwind.auto.outcome import ENSEMBLE
 from woodwind.base.errors import ModelFileError
-from woodwind.base.figures import counted, duration, figure
-from woodwind.cli.command import command
-from woodwind.cli.exits import BAD_MODEL, FINE, UNEXPECTED, WRONG_CALL
-from woodwind.cli.figures import plain, size_of
-from woodwind.cli.opening import entries_of, open_model
+from woodwind.base.formatting import counted, duration, figure
+from woodwind.cli.command import BAD_MODEL, FINE, UNEXPECTED, WRONG_CALL, command
+from woodwind.cli.console import plain, show, show_json, size_of
+from woodwind.cli.model_files import entries_of, open_model
 from woodwind.cli.options import json_option, model_argument
-from woodwind.cli.saying import show, show_json
-from woodwind.cli.terminal import Column, show_grid
-from woodwind.data.fields import CategoryField, Field, TimeField
+from woodwind.cli.terminal import TextColumn, show_grid
+from woodwind.data.tables.fields import CategoryField, Field, TimeField
 
 EXAMPLES = ("woodwind inspect model.ww", "woodwind inspect model.ww --json")
-MEMBERS = (Column("member", left=True), Column("family", left=True, rank=1), Column("weight"), Column("size"))
-INPUTS = (Column("column", left=True), Column("kind", left=True), Column("", left=True, rank=1))
+MEMBERS = (TextColumn("member", left=True), TextColumn("family", left=True, rank=1), TextColumn("weight"), TextColumn("size"))
+INPUTS = (TextColumn("column", left=True), TextColumn("kind", left=True), TextColumn("", left=True, rank=1))
 SPELLED = {"bytes": size_of, "seconds": duration, "rows": "{:,}".format}
 SOME = 6  # levels that are named
 
@@ -44,7 +42,7 @@ def run(model: Path, as_json: bool) -> None:
     for name, value in facts.items():
         if value is None or value == ():
             continue
-        show(f"{name.replace('_', ' '):<{labels}}  {told(name, value)}")
+        show(f"{name.replace('_', ' '):<{labels}}  {described(name, value)}")
     show()
     parts = [(member["name"], member["family"], f"{member['weight']:.3f}", size_of(member["bytes"])) for member in members]
     show_grid(MEMBERS, parts)
@@ -58,7 +56,9 @@ def facts_of(model: AutoModel, path: Path) -> dict[str, Any]:
     try:
         return _facts_of(model, path)
     except (AttributeError, LookupError, TypeError) as error:
-        raise ModelFileError(f"{path}: what the model says of itself does not fit together ({error!r}). Train it once more.") from error
+        raise ModelFileError(
+            f"{path}: what the model predicts for itself does not fit together ({error!r}). Train it once more."
+        ) from error
 
 
 def _facts_of(model: AutoModel, path: Path) -> dict[str, Any]:
@@ -88,7 +88,7 @@ def _facts_of(model: AutoModel, path: Path) -> dict[str, Any]:
     }
 
 
-def told(name: str, value: Any) -> str:
+def described(name: str, value: Any) -> str:
     """A fact as text."""
     if name in SPELLED:
         return SPELLED[name](value)
@@ -100,9 +100,9 @@ def told(name: str, value: Any) -> str:
 def words_of(field: Field) -> str:
     """What training has met in a column."""
     if isinstance(field, CategoryField):
-        names = [str(name) for name in field.levels.names]
+        names = [str(name) for name in field.categories.names]
         some = ", ".join(names[:SOME])
-        return f"{counted(len(names), 'level')}: {some}{', ...' if len(names) > SOME else ''}"
+        return f"{counted(len(names), 'category')}: {some}{', ...' if len(names) > SOME else ''}"
     if isinstance(field, TimeField):
         return ", ".join((field.sort, *field.parts))
     return ""

@@ -7,14 +7,11 @@ from pathlib import Path
 import click
 
 from woodwind.auto.outcome import Entry
-from woodwind.cli.command import command
-from woodwind.cli.exits import BAD_MODEL, FINE, UNEXPECTED, WRONG_CALL, wrong
-from woodwind.cli.figures import plain
-from woodwind.cli.opening import entries_of, metric_words, open_model
+from woodwind.cli.command import BAD_MODEL, FINE, UNEXPECTED, WRONG_CALL, command, wrong
+from woodwind.cli.console import in_command_words, plain, show, show_json
+from woodwind.cli.leaderboard_table import show_leaderboard
+from woodwind.cli.model_files import entries_of, metric_words, open_model
 from woodwind.cli.options import json_option, model_argument
-from woodwind.cli.saying import show, show_json
-from woodwind.cli.spoken import spoken
-from woodwind.cli.standings import show_leaderboard
 from woodwind.cli.streams import data_stream
 
 EXAMPLES = ("woodwind leaderboard model.ww", "woodwind leaderboard model.ww --csv > leaderboard.csv")
@@ -27,14 +24,14 @@ EXAMPLES = ("woodwind leaderboard model.ww", "woodwind leaderboard model.ww --cs
 def run(model: Path, as_csv: bool, as_json: bool) -> None:
     """Show how good the ensemble is, and each of its members.
 
-    Scores are of rows that the models had not learnt; weights are those of the ensemble.
+    Scores are of rows that the models had not been trained on; weights are those of the ensemble.
     """
     if as_csv and as_json:
         wrong("--csv and --json exclude each other. Give one of them.")
     opened = open_model(model)
     entries = entries_of(opened)
     if as_json:
-        show_json({"metric": opened.metric, "leaderboard": spoken(plain(entries))})
+        show_json({"metric": opened.metric, "leaderboard": in_command_words(plain(entries))})
     elif as_csv:
         names = [field.name for field in fields(Entry)]
         table = csv.writer(data_stream(), lineterminator="\n")

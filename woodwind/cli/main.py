@@ -14,12 +14,10 @@ from typing import NoReturn
 import click
 
 from woodwind import __version__
-from woodwind.base.figures import one_line
+from woodwind.base.formatting import one_line
 from woodwind.cli import STARTED, memory_limits
-from woodwind.cli.command import SETTINGS
-from woodwind.cli.exits import FINE, INTERRUPTED, UNEXPECTED, WrongCall, code_of
-from woodwind.cli.nearest import nearest
-from woodwind.cli.saying import DEBUG, is_debugging, no_collecting, say, tidy_warnings
+from woodwind.cli.command import FINE, INTERRUPTED, SETTINGS, UNEXPECTED, WrongCall, code_of, nearest
+from woodwind.cli.console import DEBUG, is_debugging, no_collecting, say, tidy_warnings
 from woodwind.cli.streams import failure_of, prepare_streams
 
 # Where a command lives, and what it does in a few words: the first sentence of its help.
@@ -51,7 +49,7 @@ class Commands(click.Group):
         with no_collecting():
             if cmd_name not in WITHOUT_TABLES:
                 memory_limits.prepare(cmd_name)
-                importlib.import_module("woodwind.data.without_pandas").keep_pandas_out()
+                importlib.import_module("woodwind.data.reading.without_pandas").keep_pandas_out()
             found: click.Command = importlib.import_module(COMMANDS[cmd_name][0]).run
         return found
 

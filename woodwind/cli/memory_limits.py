@@ -9,8 +9,8 @@ import os
 import sys
 from contextlib import suppress
 
-from woodwind.cli.exits import UNEXPECTED
-from woodwind.cli.saying import say
+from woodwind.cli.command import UNEXPECTED
+from woodwind.cli.console import say
 
 if sys.platform != "win32":
     import resource

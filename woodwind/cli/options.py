@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from woodwind.cli.nearest import nearest, nearest_file
+from woodwind.cli.command import nearest, nearest_file
 
 STANDARD_INPUT = "-"
 SECONDS = {"s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
@@ -78,7 +78,7 @@ class Duration(click.ParamType):
         return total
 
 
-class Named(click.ParamType):
+class NameChoice(click.ParamType):
     """One of some names."""
 
     name = "name"
@@ -93,7 +93,7 @@ class Named(click.ParamType):
         return str(value)
 
 
-class Whole(click.ParamType):
+class WholeNumber(click.ParamType):
     """A whole number that is not too small."""
 
     name = "whole"
@@ -120,7 +120,7 @@ def json_option(what: str) -> Decorator:
 
 def threads_option() -> Decorator:
     """How many processors are used."""
-    return click.option("--threads", type=Whole(1), metavar="N", help="Threads to use; all processors unless given.")
+    return click.option("--threads", type=WholeNumber(1), metavar="N", help="Threads to use; all processors unless given.")
 
 
 def force_option(what: str = "a file that Woodwind has not made") -> Decorator:

@@ -5,8 +5,8 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
-from woodwind.base.endings import PAGE, meaning_of
-from woodwind.cli.exits import wrong
+from woodwind.base.file_endings import PAGE, meaning_of
+from woodwind.cli.command import wrong
 from woodwind.cli.options import files_of
 from woodwind.store.container import MAGIC
 

@@ -1,4 +1,4 @@
-"""woodwind predict: what a model says of the rows of a table. It imports what predicting needs, and nothing more."""
+"""woodwind predict: what a model predicts for the rows of a table. It imports what predicting needs, and nothing more."""
 
 import sys
 from pathlib import Path
@@ -7,20 +7,17 @@ from typing import Any
 import click
 
 from woodwind.auto.model import AutoModel
+from woodwind.auto.table_rows import inputs_of, read_rows
 from woodwind.base.atomic import write_file
-from woodwind.base.figures import counted
+from woodwind.base.formatting import counted
 from woodwind.base.pool import usable_threads
-from woodwind.cli.command import command
-from woodwind.cli.exits import BAD_DATA, BAD_MODEL, FINE, UNEXPECTED, WRONG_CALL, wrong
-from woodwind.cli.figures import json_line, plain
-from woodwind.cli.nearest import nearest
-from woodwind.cli.opening import open_model
+from woodwind.cli.command import BAD_DATA, BAD_MODEL, FINE, UNEXPECTED, WRONG_CALL, command, nearest, wrong
+from woodwind.cli.console import json_line, plain, say
+from woodwind.cli.model_files import open_model
 from woodwind.cli.options import files_of, force_option, json_option, model_argument, tables_argument, threads_option
 from woodwind.cli.outputs import check_inputs, check_meaning, check_new, check_not_a_model, check_not_an_input
-from woodwind.cli.saying import say
 from woodwind.cli.streams import data_stream, is_closed
-from woodwind.data.writing import write_predictions
-from woodwind.estimators.auto_rows import inputs_of, read_rows
+from woodwind.data.reading.writing import write_predictions
 
 EXAMPLES = (
     "woodwind predict model.ww new.csv -o predictions.csv",
@@ -36,7 +33,7 @@ PREDICTION, PROBABILITY = "prediction", "probability_{}"
 @model_argument()
 @tables_argument()
 @click.option("-o", "--output", default="-", help="A file to write, .csv or .parquet; - for standard output.  [default: -]")
-@click.option("--proba", is_flag=True, help="The chance of each class, beside the one that is predicted.")
+@click.option("--proba", is_flag=True, help="The probability of each class, beside the one that is predicted.")
 @click.option("--keep", multiple=True, metavar="COLUMN,...", help="Columns of the table to copy beside the predictions.")
 @json_option("one object in a line for each row")
 @threads_option()
@@ -84,9 +81,9 @@ def predicted(model: AutoModel, rows: Any, proba: bool, threads: int) -> dict[st
     """Columns of predictions."""
     if model.task == "regression":
         return {PREDICTION: model.predict(rows, threads)}
-    chances = model.predict_proba(rows, threads)
-    labels = {PREDICTION: [model.classes[place] for place in model.decide(chances)]}
-    return labels | ({PROBABILITY.format(label): chances[:, k] for k, label in enumerate(model.classes)} if proba else {})
+    probabilities = model.predict_proba(rows, threads)
+    labels = {PREDICTION: [model.classes[position] for position in model.decide(probabilities)]}
+    return labels | ({PROBABILITY.format(label): probabilities[:, k] for k, label in enumerate(model.classes)} if proba else {})
 
 
 def kept(rows: Any, keep: tuple[str, ...], taken: list[str]) -> dict[str, Any]:

@@ -7,9 +7,8 @@ from pathlib import Path
 import click
 
 from woodwind.base.atomic import write_file
-from woodwind.cli.command import command
-from woodwind.cli.exits import BAD_MODEL, FINE, UNEXPECTED, WRONG_CALL
-from woodwind.cli.opening import open_model
+from woodwind.cli.command import BAD_MODEL, FINE, UNEXPECTED, WRONG_CALL, command
+from woodwind.cli.model_files import open_model
 from woodwind.cli.options import force_option, model_argument
 from woodwind.cli.outputs import check_page
 from woodwind.cli.streams import data_stream, is_closed

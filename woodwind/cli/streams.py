@@ -12,7 +12,7 @@ import select
 import sys
 from typing import Any, TextIO, cast
 
-from woodwind.base.figures import printable
+from woodwind.base.formatting import printable
 
 
 class Unfailing(io.FileIO):

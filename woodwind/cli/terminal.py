@@ -14,14 +14,14 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from woodwind.base.figures import printable
+from woodwind.base.formatting import printable
 
 WIDE = 160  # columns where nobody's screen sets a limit
 SPACE = 2  # between two columns
 
 
 @dataclass(frozen=True)
-class Column:
+class TextColumn:
     """A column of a table to show."""
 
     title: str
@@ -53,32 +53,32 @@ def width_of(stream: TextIO) -> int:
     return shutil.get_terminal_size().columns if stream.isatty() else WIDE
 
 
-def grid(columns: Sequence[Column], rows: Sequence[Sequence[str]], width: int, styles: Sequence[str] = ()) -> Table:
+def grid(columns: Sequence[TextColumn], rows: Sequence[Sequence[str]], width: int, styles: Sequence[str] = ()) -> Table:
     """A table that fits into so many columns: it leaves some out where it must. Cells are text and nothing else, whatever is in them."""
     rows = [[printable(cell) for cell in row] for row in rows]
     shown = fitting(columns, rows, width)
     table = Table(box=None, pad_edge=False, padding=(0, SPACE, 0, 0), header_style="bold")
-    for place in shown:
-        column = columns[place]
-        is_first = place == shown[0]
+    for position in shown:
+        column = columns[position]
+        is_first = position == shown[0]
         table.add_column(
             column.title, justify="left" if column.left else "right", no_wrap=True, overflow="ellipsis", min_width=4 if is_first else None
         )
     for number, row in enumerate(rows):
-        table.add_row(*(Text(row[place]) for place in shown), style=styles[number] if number < len(styles) else "")
+        table.add_row(*(Text(row[position]) for position in shown), style=styles[number] if number < len(styles) else "")
     return table
 
 
-def fitting(columns: Sequence[Column], rows: Sequence[Sequence[str]], width: int) -> list[int]:
-    """Places of the columns that fit; those of the highest rank go first, and the first always stays."""
-    places = list(range(len(columns)))
+def fitting(columns: Sequence[TextColumn], rows: Sequence[Sequence[str]], width: int) -> list[int]:
+    """Positions of the columns that fit; those of the highest rank go first, and the first always stays."""
+    positions = list(range(len(columns)))
 
-    def needed(place: int) -> int:
-        return max([len(columns[place].title), *(cell_len(row[place]) for row in rows)]) + SPACE
+    def needed(position: int) -> int:
+        return max([len(columns[position].title), *(cell_len(row[position]) for row in rows)]) + SPACE
 
-    while len(places) > 1 and sum(map(needed, places)) > width:
-        places.remove(max(places, key=lambda place: (columns[place].rank, place)))
-    return places
+    while len(positions) > 1 and sum(map(needed, positions)) > width:
+        positions.remove(max(positions, key=lambda position: (columns[position].rank, position)))
+    return positions
 
 
 def text_of(what: Any, stream: TextIO | None = None) -> str:
@@ -93,6 +93,6 @@ def text_of(what: Any, stream: TextIO | None = None) -> str:
     return "\n".join(line.rstrip() for line in paper.getvalue().splitlines())
 
 
-def show_grid(columns: Sequence[Column], rows: Sequence[Sequence[str]], styles: Sequence[str] = ()) -> None:
+def show_grid(columns: Sequence[TextColumn], rows: Sequence[Sequence[str]], styles: Sequence[str] = ()) -> None:
     """Write a table to standard output."""
     click.echo(text_of(grid(columns, rows, width_of(sys.stdout), styles)))

@@ -4,10 +4,9 @@ import platform
 from importlib import metadata
 
 from woodwind import __version__
-from woodwind.cli.command import command
-from woodwind.cli.exits import FINE, WRONG_CALL
+from woodwind.cli.command import FINE, WRONG_CALL, command
+from woodwind.cli.console import show, show_json
 from woodwind.cli.options import json_option
-from woodwind.cli.saying import show, show_json
 
 BELOW = ("numpy", "numba", "scikit-learn", "pyarrow", "narwhals", "click", "rich", "jinja2")
 

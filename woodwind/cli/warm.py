@@ -12,14 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 import woodwind
-from woodwind.auto.explanation import explain_model
-from woodwind.base.figures import duration
-from woodwind.base.streams import integers, key, uniform
-from woodwind.cli.command import command
-from woodwind.cli.exits import FINE, UNEXPECTED, WRONG_CALL
+from woodwind.auto.shap import explain_model
+from woodwind.auto.table_rows import read_rows
+from woodwind.base.formatting import duration
+from woodwind.base.random_streams import integers, key, uniform
+from woodwind.cli.command import FINE, UNEXPECTED, WRONG_CALL, command
+from woodwind.cli.console import say, show, show_json
 from woodwind.cli.options import json_option
-from woodwind.cli.saying import say, show, show_json
-from woodwind.estimators.auto_rows import read_rows
 from woodwind.kernels.runtime.jit import home, tally
 
 EXAMPLES = ("woodwind warm", "woodwind warm --only-job")

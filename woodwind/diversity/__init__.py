@@ -2,6 +2,20 @@
 
 Everything here is a function of matrices of predictions: rows first, members second, classes third. Labels of any kind may be given;
 where hits are asked for, `hits_of(truth, labels)` makes them.
+
+Inside:
+
+    bias_variance  Why a learner errs: noise, bias and variance of what it says when it is trained on other rows
+    counts         Counting over all pairs of members at once: rows on which both are right, and rows on which both predict the same
+    crowd          Why crowds are wise: what theory says of votes and means of many members, as functions
+    groups         How much the members of a whole ensemble differ: one number for all of them together
+    margins        How clearly an ensemble decides: margins of rows, their distribution, and what they promise for new rows
+    matrices       Validation of arguments: what may be given to the functions of this package, and what is wrong with what was given
+    pairwise       How much two members differ: measures for every pair of a pool, as (m, m) matrices
+    regression     How regressors differ: covariance of their errors, and what averaging makes of it
+    report         All measures of diversity of one ensemble, as a table that can be read
+    strength       Strength and correlation of a forest, and what they predict for its error: Breiman (2001), "Random forests"
+    words          Texts that the docstrings of this package share
 """
 
 from woodwind.diversity.bias_variance import (
@@ -44,20 +58,10 @@ from woodwind.diversity.margins import (
     hit_margins,
     margin_bound,
     margin_distribution,
-    share_margins,
+    probability_margins,
     vote_margins,
 )
-from woodwind.diversity.matrices import ClassNumbers, class_numbers, hits_of
-from woodwind.diversity.numbers import (
-    AmbiguityDecomposition,
-    BiasVarianceCovariance,
-    ambiguity_decomposition,
-    bias_variance_covariance,
-    error_correlation,
-    error_covariance,
-    error_products,
-    prediction_correlation,
-)
+from woodwind.diversity.matrices import EncodedClasses, class_indices, hits_of
 from woodwind.diversity.pairwise import (
     PairwiseDiversity,
     agreement,
@@ -70,23 +74,33 @@ from woodwind.diversity.pairwise import (
     q_statistic,
     ratio_of_errors,
 )
-from woodwind.diversity.report import DiversityReport, Measure, NumbersReport, diversity_report, numbers_report
+from woodwind.diversity.regression import (
+    AmbiguityDecomposition,
+    BiasVarianceCovariance,
+    ambiguity_decomposition,
+    bias_variance_covariance,
+    error_correlation,
+    error_covariance,
+    error_products,
+    prediction_correlation,
+)
+from woodwind.diversity.report import DiversityReport, Measure, RegressionDiversityReport, diversity_report, regression_report
 from woodwind.diversity.strength import ForestStrength, strength_and_correlation
 
 __all__ = [
     "AmbiguityDecomposition",
     "BiasVariance",
     "BiasVarianceCovariance",
-    "ClassNumbers",
     "DiversityReport",
+    "EncodedClasses",
     "ForestStrength",
     "GoodAndBad",
     "MajorityLimits",
     "MarginBound",
     "MarginDistribution",
     "Measure",
-    "NumbersReport",
     "PairwiseDiversity",
+    "RegressionDiversityReport",
     "RowParts",
     "adaboost_bound",
     "adaboost_margin_bound",
@@ -95,7 +109,7 @@ __all__ = [
     "ambiguity",
     "ambiguity_decomposition",
     "bias_variance_covariance",
-    "class_numbers",
+    "class_indices",
     "coincident_failure_diversity",
     "correlated_majority_bound",
     "correlated_majority_probability",
@@ -124,13 +138,13 @@ __all__ = [
     "margin_bound",
     "margin_distribution",
     "mean_of_pairs",
-    "numbers_report",
     "pairwise",
     "poisson_binomial",
     "prediction_correlation",
+    "probability_margins",
     "q_statistic",
     "ratio_of_errors",
-    "share_margins",
+    "regression_report",
     "squared_decomposition",
     "strength_and_correlation",
     "variance_of_mean",

@@ -11,10 +11,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from woodwind.base.docstrings import fill_docstring
 from woodwind.base.errors import DataError, OutOfBagWarning, ParameterError
 from woodwind.base.notice import notice
-from woodwind.base.told import told
-from woodwind.diversity.matrices import Floats, Hits, check_kinds, check_rows, numbered, read_numbers, read_weight
+from woodwind.diversity.matrices import Floats, Hits, check_kinds, check_rows, numbered, read_predictions, read_weight
 from woodwind.diversity.words import WEIGHT
 
 
@@ -60,20 +60,20 @@ class _Shares(NamedTuple):
     """Shares of the predictions and of the truths that are each class, both (n, K); the labels; rows that were predicted; rounds of each
     row."""
 
-    said: Floats
+    predicted: Floats
     true: Floats
     classes: NDArray[Any]
     there: Hits
     asked: Floats
 
 
-@told(weight=WEIGHT)
+@fill_docstring(weight=WEIGHT)
 def zero_one_decomposition(truth: Any, predictions: Any, *, asked: Any = None, sample_weight: Any = None) -> BiasVariance:
     """Domingos' unified decomposition of 0-1 loss: loss = c1 N + B + c2 V for every row; Domingos (2000).
 
     The main prediction is the commonest one. B is 1 where it is not the best one, V how often a prediction is not the main one. c2 = 1 on
-    unbiased rows; on biased rows it is minus the chance that a prediction which is not the main one is the best one, for two classes -1:
-    there variance helps. Noise needs several truths of a row; c1 = P(y = y*) - P(y != y*) P(y = t | y != y*, t != y*).
+    unbiased rows; on biased rows it is minus the probability that a prediction which is not the main one is the best one, for two classes
+    -1: there variance helps. Noise needs several truths of a row; c1 = P(y = y*) - P(y != y*) P(y = t | y != y*, t != y*).
 
     Parameters
     ----------
@@ -97,21 +97,23 @@ def zero_one_decomposition(truth: Any, predictions: Any, *, asked: Any = None, s
     >>> found.loss, found.bias, found.variance_unbiased, found.variance_biased
     (0.5, 0.5, 0.125, 0.125)
     """
-    shares = _class_shares(truth, predictions, asked, "zero_one_decomposition")
-    each, said, true = np.arange(len(shares.said)), shares.said, shares.true
-    main, best = said.argmax(axis=1), true.argmax(axis=1)
-    hit = said[each, best]
+    probabilities = _class_probabilities(truth, predictions, asked, "zero_one_decomposition")
+    each, predicted, true = np.arange(len(probabilities.predicted)), probabilities.predicted, probabilities.true
+    main, best = predicted.argmax(axis=1), true.argmax(axis=1)
+    hit = predicted[each, best]
     biased = main != best
-    N, V = 1.0 - true[each, best], 1.0 - said[each, main]
-    together = (said * true).sum(axis=1)
-    # c1 N, with the chance that both miss the best class and still agree.
+    N, V = 1.0 - true[each, best], 1.0 - predicted[each, main]
+    together = (predicted * true).sum(axis=1)
+    # c1 N, with the probability that both miss the best class and still agree.
     noise = N * hit - (together - hit * true[each, best])
     net = np.where(biased, -hit, V)
     parts = RowParts(1.0 - together, noise, biased.astype(np.float64), net)
-    return _summed("Domingos, 0-1 loss", parts, shares, shares.classes[main], sample_weight, (np.where(biased, 0.0, V), biased * hit, V))
+    return _summed(
+        "Domingos, 0-1 loss", parts, probabilities, probabilities.classes[main], sample_weight, (np.where(biased, 0.0, V), biased * hit, V)
+    )
 
 
-@told(weight=WEIGHT)
+@fill_docstring(weight=WEIGHT)
 def kohavi_wolpert_decomposition(
     truth: Any, predictions: Any, *, asked: Any = None, sample_weight: Any = None, unbiased: bool = False
 ) -> BiasVariance:
@@ -144,22 +146,22 @@ def kohavi_wolpert_decomposition(
     >>> found.loss, found.bias, found.variance
     (0.5, 0.3125, 0.1875)
     """
-    shares = _class_shares(truth, predictions, asked, "kohavi_wolpert_decomposition")
-    said, true = shares.said, shares.true
-    variance, noise = 0.5 * (1.0 - (said**2).sum(axis=1)), 0.5 * (1.0 - (true**2).sum(axis=1))
-    bias = 0.5 * ((true - said) ** 2).sum(axis=1)
+    probabilities = _class_probabilities(truth, predictions, asked, "kohavi_wolpert_decomposition")
+    predicted, true = probabilities.predicted, probabilities.true
+    variance, noise = 0.5 * (1.0 - (predicted**2).sum(axis=1)), 0.5 * (1.0 - (true**2).sum(axis=1))
+    bias = 0.5 * ((true - predicted) ** 2).sum(axis=1)
     if unbiased:
-        if (shares.asked[shares.there] < 2).any():
+        if (probabilities.asked[probabilities.there] < 2).any():
             raise ParameterError("kohavi_wolpert_decomposition: unbiased=True needs two predictions of each row. Give more rounds.")
-        moved = variance / np.maximum(shares.asked - 1.0, 1.0)
+        moved = variance / np.maximum(probabilities.asked - 1.0, 1.0)
         bias, variance = bias - moved, variance + moved
-    parts = RowParts(1.0 - (said * true).sum(axis=1), noise, bias, variance)
+    parts = RowParts(1.0 - (predicted * true).sum(axis=1), noise, bias, variance)
     nothing = np.zeros(len(variance))
-    main = shares.classes[said.argmax(axis=1)]
-    return _summed("Kohavi and Wolpert, 0-1 loss", parts, shares, main, sample_weight, (variance, nothing, variance))
+    main = probabilities.classes[predicted.argmax(axis=1)]
+    return _summed("Kohavi and Wolpert, 0-1 loss", parts, probabilities, main, sample_weight, (variance, nothing, variance))
 
 
-@told(weight=WEIGHT)
+@fill_docstring(weight=WEIGHT)
 def james_decomposition(truth: Any, predictions: Any, *, asked: Any = None, sample_weight: Any = None) -> BiasVariance:
     """The decomposition of 0-1 loss by effects: how much the loss falls without noise, without bias, without variance; James (2003).
 
@@ -187,18 +189,18 @@ def james_decomposition(truth: Any, predictions: Any, *, asked: Any = None, samp
     >>> found.loss, found.bias, found.variance
     (0.5, 0.5, 0.0)
     """
-    shares = _class_shares(truth, predictions, asked, "james_decomposition")
-    each, said, true = np.arange(len(shares.said)), shares.said, shares.true
-    main, best = said.argmax(axis=1), true.argmax(axis=1)
-    loss = 1.0 - (said * true).sum(axis=1)
+    probabilities = _class_probabilities(truth, predictions, asked, "james_decomposition")
+    each, predicted, true = np.arange(len(probabilities.predicted)), probabilities.predicted, probabilities.true
+    main, best = predicted.argmax(axis=1), true.argmax(axis=1)
+    loss = 1.0 - (predicted * true).sum(axis=1)
     of_main, of_best = 1.0 - true[each, main], 1.0 - true[each, best]
-    effect, spread = loss - of_main, 1.0 - said[each, main]
+    effect, spread = loss - of_main, 1.0 - predicted[each, main]
     parts = RowParts(loss, of_best, of_main - of_best, effect)
     split = np.where(main == best, effect, 0.0), np.where(main == best, 0.0, -effect), spread
-    return _summed("James, 0-1 loss", parts, shares, shares.classes[main], sample_weight, split)
+    return _summed("James, 0-1 loss", parts, probabilities, probabilities.classes[main], sample_weight, split)
 
 
-@told(weight=WEIGHT)
+@fill_docstring(weight=WEIGHT)
 def squared_decomposition(truth: Any, predictions: Any, *, asked: Any = None, sample_weight: Any = None) -> BiasVariance:
     """Squared loss as noise + squared bias + variance, exactly; Geman, Bienenstock & Doursat (1992), Domingos (2000).
 
@@ -228,42 +230,43 @@ def squared_decomposition(truth: Any, predictions: Any, *, asked: Any = None, sa
     """
     owner = "squared_decomposition"
     given = np.asarray(truth)
-    true = read_numbers(given[:, None] if given.ndim == 1 else given, owner, "truth")
+    true = read_predictions(given[:, None] if given.ndim == 1 else given, owner, "truth")
     counts, there = _asked(asked, np.shape(predictions), owner)
-    said = read_numbers(np.where(counts, np.asarray(predictions, np.float64), 0.0), owner, "predictions")
-    check_rows(len(true), said.shape[1], owner, "truth", "predictions (its columns)")
+    predicted = read_predictions(np.where(counts, np.asarray(predictions, np.float64), 0.0), owner, "predictions")
+    check_rows(len(true), predicted.shape[1], owner, "truth", "predictions (its columns)")
     asked_of = np.maximum(counts.sum(axis=0), 1)
-    best, main = true.mean(axis=1), said.sum(axis=0) / asked_of
+    best, main = true.mean(axis=1), predicted.sum(axis=0) / asked_of
     noise = ((true - best[:, None]) ** 2).mean(axis=1)
-    variance = (counts * (said - main) ** 2).sum(axis=0) / asked_of
+    variance = (counts * (predicted - main) ** 2).sum(axis=0) / asked_of
     # The mean over all pairs of a truth and a prediction, not the sum of its parts.
-    loss = sum((counts * (said - one) ** 2).sum(axis=0) / asked_of for one in true.T) / true.shape[1]
+    loss = sum((counts * (predicted - one) ** 2).sum(axis=0) / asked_of for one in true.T) / true.shape[1]
     parts = RowParts(loss, noise, (main - best) ** 2, variance)
-    shares = _Shares(said, true, np.empty(0), there, asked_of.astype(np.float64))
-    return _summed("squared loss", parts, shares, main, sample_weight, (variance, np.zeros(len(main)), variance))
+    probabilities = _Shares(predicted, true, np.empty(0), there, asked_of.astype(np.float64))
+    return _summed("squared loss", parts, probabilities, main, sample_weight, (variance, np.zeros(len(main)), variance))
 
 
-def _class_shares(truth: Any, predictions: Any, asked: Any, owner: str) -> _Shares:
+def _class_probabilities(truth: Any, predictions: Any, asked: Any, owner: str) -> _Shares:
     """Shares of predictions and truths by class, from labels of any kind."""
-    seen, said = np.asarray(truth), np.asarray(predictions)
-    if said.ndim != 2 or seen.ndim not in (1, 2) or said.size == 0:
+    seen, predicted = np.asarray(truth), np.asarray(predictions)
+    if predicted.ndim != 2 or seen.ndim not in (1, 2) or predicted.size == 0:
         raise DataError(
-            f"{owner}: predictions must be (rounds, rows) and truth (rows,) or (rows, T), but the shapes are {said.shape}, {seen.shape}."
+            f"{owner}: predictions must be (rounds, rows) and truth (rows,) or (rows, T), but the shapes are {predicted.shape}, "
+            f"{seen.shape}."
         )
-    check_kinds(seen, said, owner)
+    check_kinds(seen, predicted, owner)
     seen = seen[:, None] if seen.ndim == 1 else seen
-    check_rows(len(seen), said.shape[1], owner, "truth", "predictions (its columns)")
-    counts, there = _asked(asked, said.shape, owner)
+    check_rows(len(seen), predicted.shape[1], owner, "truth", "predictions (its columns)")
+    counts, there = _asked(asked, predicted.shape, owner)
     # Predictions that do not count may be anything: a label of the truth stands in for them.
-    said = np.where(counts, said, seen[:, 0]) if asked is not None else said
-    first, others, classes = numbered(seen[:, 0], np.hstack([seen, said.T]), owner)
+    predicted = np.where(counts, predicted, seen[:, 0]) if asked is not None else predicted
+    first, others, classes = numbered(seen[:, 0], np.hstack([seen, predicted.T]), owner)
     truths, votes = others[:, : seen.shape[1]], others[:, seen.shape[1] :]
     K, rows = len(classes), len(first)
     each = np.arange(rows)[:, None] * K
-    said_counts = np.bincount((each + votes).ravel(), counts.T.ravel().astype(np.float64), rows * K).reshape(rows, K)
+    predicted_counts = np.bincount((each + votes).ravel(), counts.T.ravel().astype(np.float64), rows * K).reshape(rows, K)
     true_counts = np.bincount((each + truths).ravel(), minlength=rows * K).reshape(rows, K)
-    asked_of = said_counts.sum(axis=1)
-    return _Shares(said_counts / np.maximum(asked_of, 1.0)[:, None], true_counts / truths.shape[1], classes, there, asked_of)
+    asked_of = predicted_counts.sum(axis=1)
+    return _Shares(predicted_counts / np.maximum(asked_of, 1.0)[:, None], true_counts / truths.shape[1], classes, there, asked_of)
 
 
 def _asked(asked: Any, shape: tuple[int, ...], owner: str) -> tuple[Hits, Hits]:
@@ -275,7 +278,7 @@ def _asked(asked: Any, shape: tuple[int, ...], owner: str) -> tuple[Hits, Hits]:
         raise DataError(f"{owner}: asked must be truth values in the shape of predictions, {shape}, not {counts.dtype} of {counts.shape}.")
     there: Hits = np.asarray(counts.any(axis=0), np.bool_)
     if not there.any():
-        raise DataError(f"{owner}: asked is false everywhere: there are no predictions to judge.")
+        raise DataError(f"{owner}: asked is false everywhere: there are no predictions to score.")
     if not there.all():
         missing = np.flatnonzero(~there)
         told = f"{owner}: {len(missing):,} rows (first {missing[0]}) have no prediction and are left out. Give more rounds."
@@ -284,13 +287,13 @@ def _asked(asked: Any, shape: tuple[int, ...], owner: str) -> tuple[Hits, Hits]:
 
 
 def _summed(
-    method: str, parts: RowParts, shares: _Shares, main: NDArray[Any], sample_weight: Any, split: tuple[Floats, Floats, Floats]
+    method: str, parts: RowParts, probabilities: _Shares, main: NDArray[Any], sample_weight: Any, split: tuple[Floats, Floats, Floats]
 ) -> BiasVariance:
     """Weighted means over the rows that were predicted; `split` has unbiased variance, biased variance and spread."""
-    there = shares.there
+    there = probabilities.there
     weight = read_weight(sample_weight, len(there), method) * there
     if weight.sum() <= 0.0:
         raise DataError(f"{method}: no row with a weight has a prediction.")
     weight /= weight.sum()
     rows = RowParts(*(np.where(there, part, np.nan) for part in parts))
-    return BiasVariance(method, main, rows, int(shares.asked.max()), *(float(weight @ part) for part in (*parts, *split)))
+    return BiasVariance(method, main, rows, int(probabilities.asked.max()), *(float(weight @ part) for part in (*parts, *split)))

@@ -1,4 +1,4 @@
-"""Counting over all pairs of members at once: rows on which both are right, and rows on which both say the same.
+"""Counting over all pairs of members at once: rows on which both are right, and rows on which both predict the same.
 
 Both are products of a matrix of marks with itself, which linear algebra is fastest at: whole counts, exact in single precision.
 """
@@ -62,19 +62,19 @@ def _product(values: NDArray[Any], number: int | None, weight: Floats | None) ->
     return out if weight is None else 0.5 * (out + out.T)  # sums in two orders: the same to the last bit
 
 
-def shares_of_agreement(votes: Integers, n_classes: int, weight: Floats | None) -> tuple[Floats, Floats]:
+def rates_of_agreement(votes: Integers, n_classes: int, weight: Floats | None) -> tuple[Floats, Floats]:
     """Share of rows on which two say the same, and what it would be for independent members, both (m, m)."""
     m = votes.shape[1]
-    agreed, chance = np.zeros((m, m)), np.zeros((m, m))
+    agreed, probability = np.zeros((m, m)), np.zeros((m, m))
     total = float(len(votes)) if weight is None else float(weight.sum())
     for number in range(n_classes):
         both = _product(votes, number, weight)
         named = np.diagonal(both)
         agreed += both
-        chance += np.outer(named, named)
+        probability += np.outer(named, named)
         if n_classes == 2:  # of two classes one product tells all: what neither gives to the first, both give to the second
             others = total - named
             agreed += others[:, None] + both - named[None, :]
-            chance += np.outer(others, others)
+            probability += np.outer(others, others)
             break
-    return agreed / total, chance / total**2
+    return agreed / total, probability / total**2

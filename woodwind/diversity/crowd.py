@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import bdtr, betaln, gammaln
 
+from woodwind.base.docstrings import fill_docstring
 from woodwind.base.errors import ParameterError
-from woodwind.base.told import told
-from woodwind.diversity.matrices import Floats, read_numbers, read_weight
+from woodwind.diversity.matrices import Floats, read_predictions, read_weight
 from woodwind.diversity.words import WEIGHT
 
 Ties = Literal["half", "lost", "won"]
@@ -52,10 +52,10 @@ def majority_probability(p: Any, n_members: int | None = None, *, ties: Ties = "
     """
     if np.ndim(p) == 0:
         m = _members(n_members, "majority_probability")
-        chance = _probabilities(p, "majority_probability", "p")[0]
+        probability = _probabilities(p, "majority_probability", "p")[0]
         _check_ties(ties, "majority_probability")
-        wrong = float(bdtr((m - 1) // 2 if m % 2 else m // 2 - 1, m, chance))  # fewer than half are right
-        even = float(np.exp(_log_binomial(m, m // 2, chance))) if m % 2 == 0 else 0.0
+        wrong = float(bdtr((m - 1) // 2 if m % 2 else m // 2 - 1, m, probability))  # fewer than half are right
+        even = float(np.exp(_log_binomial(m, m // 2, probability))) if m % 2 == 0 else 0.0
         return _with_ties(1.0 - wrong - even, even, ties)
     return _majority(poisson_binomial(p), ties, "majority_probability")
 
@@ -113,14 +113,14 @@ def correlated_majority_probability(p: float, n_members: int, rho: float, *, tie
     [0.648, 0.608, 0.6]
     """
     owner = "correlated_majority_probability"
-    m, chance = _members(n_members, owner), _probabilities(p, owner, "p")[0]
+    m, probability = _members(n_members, owner), _probabilities(p, owner, "p")[0]
     correlation = _probabilities(rho, owner, "rho")[0]
-    if correlation == 0.0 or chance in (0.0, 1.0):
-        return majority_probability(chance, m, ties=ties)
+    if correlation == 0.0 or probability in (0.0, 1.0):
+        return majority_probability(probability, m, ties=ties)
     if correlation == 1.0:
         _check_ties(ties, owner)
-        return float(chance)
-    a, b = (share * (1.0 - correlation) / correlation for share in (chance, 1.0 - chance))
+        return float(probability)
+    a, b = (share * (1.0 - correlation) / correlation for share in (probability, 1.0 - probability))
     k = np.arange(m + 1)
     log_ways = gammaln(m + 1) - gammaln(k + 1) - gammaln(m - k + 1)
     return _majority(np.exp(log_ways + betaln(k + a, m - k + b) - betaln(a, b)), ties, owner)
@@ -154,9 +154,9 @@ def correlated_majority_bound(p: float, n_members: int, rho: float) -> float:
     (0.9506, 0.2739)
     """
     owner = "correlated_majority_bound"
-    chance, m = _probabilities(p, owner, "p")[0], _members(n_members, owner)
-    spread = variance_of_mean(chance * (1.0 - chance), rho, m)
-    ahead = max(chance - 0.5, 0.0)
+    probability, m = _probabilities(p, owner, "p")[0], _members(n_members, owner)
+    spread = variance_of_mean(probability * (1.0 - probability), rho, m)
+    ahead = max(probability - 0.5, 0.0)
     return float(ahead**2 / (spread + ahead**2)) if ahead > 0.0 else 0.0
 
 
@@ -164,8 +164,8 @@ def majority_limits(p: Any, n_members: int | None = None) -> MajorityLimits:
     """The worst and the best that a majority vote can be, whatever the dependence of voters who are right with given probabilities.
 
     For an odd number L of equal voters these are the pattern of failure, max(0, ((2 p - 1) L + 1) / (L + 1)), and the pattern of success,
-    min(1, 2 p L / (L + 1)): Kuncheva et al. (2003). In general: at least k of L are right with a chance of at most the least, over r < k,
-    of the sum of the L - r smallest p, divided by k - r; and the same of being wrong (Matan 1996). A tie is no majority.
+    min(1, 2 p L / (L + 1)): Kuncheva et al. (2003). In general: at least k of L are right with a probability of at most the least, over r <
+    k, of the sum of the L - r smallest p, divided by k - r; and the same of being wrong (Matan 1996). A tie is no majority.
 
     Parameters
     ----------
@@ -187,15 +187,15 @@ def majority_limits(p: Any, n_members: int | None = None) -> MajorityLimits:
     (0.4, 0.9)
     """
     owner = "majority_limits"
-    chances = _probabilities(p, owner, "p")
+    probabilities = _probabilities(p, owner, "p")
     if np.ndim(p) == 0:
-        chances = np.full(_members(n_members, owner), chances[0])
-    L = len(chances)
+        probabilities = np.full(_members(n_members, owner), probabilities[0])
+    L = len(probabilities)
     k = L // 2 + 1
-    return MajorityLimits(1.0 - _most(1.0 - chances, L - k + 1), _most(chances, k))
+    return MajorityLimits(1.0 - _most(1.0 - probabilities, L - k + 1), _most(probabilities, k))
 
 
-@told(weight=WEIGHT)
+@fill_docstring(weight=WEIGHT)
 def ensemble_error(error: Any, n_members: int, *, sample_weight: Any = None) -> float:
     """The error of a vote of independent members that fail with a given rate; Hansen & Salamon (1990).
 
@@ -222,9 +222,9 @@ def ensemble_error(error: Any, n_members: int, *, sample_weight: Any = None) -> 
     """
     rates = _probabilities(error, "ensemble_error", "error")
     weight = read_weight(sample_weight, len(rates), "ensemble_error")
-    distinct, places = np.unique(rates, return_inverse=True)
+    distinct, positions = np.unique(rates, return_inverse=True)
     lost = np.array([1.0 - majority_probability(1.0 - rate, n_members) for rate in distinct])
-    return float(weight @ lost[places])
+    return float(weight @ lost[positions])
 
 
 def variance_of_mean(variance: float, rho: float, n_members: int) -> float:
@@ -308,22 +308,22 @@ def adaboost_bound(errors: Any) -> Floats:
     return np.asarray(np.cumprod(2.0 * np.sqrt(e * (1.0 - e))), np.float64)
 
 
-def _majority(chances: Floats, ties: Ties, owner: str) -> float:
-    """The chance of more than half, from the chances of 0, 1, ..., m."""
+def _majority(probabilities: Floats, ties: Ties, owner: str) -> float:
+    """The probability of more than half, from the probabilities of 0, 1, ..., m."""
     _check_ties(ties, owner)
-    m = len(chances) - 1
-    return _with_ties(float(chances[m // 2 + 1 :].sum()), float(chances[m // 2]) if m % 2 == 0 else 0.0, ties)
+    m = len(probabilities) - 1
+    return _with_ties(float(probabilities[m // 2 + 1 :].sum()), float(probabilities[m // 2]) if m % 2 == 0 else 0.0, ties)
 
 
 def _with_ties(more: float, even: float, ties: Ties) -> float:
     return min(max(more + {"half": 0.5, "lost": 0.0, "won": 1.0}[ties] * even, 0.0), 1.0)
 
 
-def _most(chances: Floats, k: int) -> float:
-    """The most that the chance of at least k of some events can be, given the chance of each."""
-    below = np.cumsum(np.sort(chances))
+def _most(probabilities: Floats, k: int) -> float:
+    """The most that the probability of at least k of some events can be, given the probability of each."""
+    below = np.cumsum(np.sort(probabilities))
     r = np.arange(k)
-    return float(min(1.0, (below[len(chances) - 1 - r] / (k - r)).min()))
+    return float(min(1.0, (below[len(probabilities) - 1 - r] / (k - r)).min()))
 
 
 def _log_binomial(m: int, k: int, p: float) -> float:
@@ -332,7 +332,7 @@ def _log_binomial(m: int, k: int, p: float) -> float:
 
 
 def _probabilities(values: Any, owner: str, what: str) -> NDArray[np.float64]:
-    given = read_numbers(np.atleast_1d(np.asarray(values)), owner, what, 1)
+    given = read_predictions(np.atleast_1d(np.asarray(values)), owner, what, 1)
     if (given < 0.0).any() or (given > 1.0).any():
         raise ParameterError(f"{owner}: {what} must be from 0 to 1, but there is {given[(given < 0.0) | (given > 1.0)][0]}.")
     return given

@@ -9,9 +9,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from woodwind.base.docstrings import fill_docstring
 from woodwind.base.errors import ParameterError, UndefinedMeasureWarning
 from woodwind.base.notice import notice
-from woodwind.base.told import told
 from woodwind.diversity.matrices import Floats, Integers, numbered, read_hits, read_member_weights, read_votes, read_weight
 from woodwind.diversity.words import HITS, VOTES, WEIGHT
 
@@ -28,7 +28,7 @@ class GoodAndBad(NamedTuple):
     bad: float
 
 
-@told(hits=HITS, weight=WEIGHT)
+@fill_docstring(hits=HITS, weight=WEIGHT)
 def entropy(hits: Any, *, sample_weight: Any = None) -> float:
     """Entropy measure E: mean over rows of min(l, L - l) / (L - ceil(L / 2)), from 0 to 1; Kuncheva & Whitaker (2003).
 
@@ -53,7 +53,7 @@ def entropy(hits: Any, *, sample_weight: Any = None) -> float:
     return float(weight @ np.minimum(right, L - right) / (L - (L + 1) // 2))
 
 
-@told(weight=WEIGHT, votes=VOTES)
+@fill_docstring(weight=WEIGHT, votes=VOTES)
 def vote_entropy(votes: Any, *, base: float = 2.0, sample_weight: Any = None) -> float:
     """Entropy of the votes: mean over rows of - sum over classes of P_k log P_k; Cunningham & Carney (2000).
 
@@ -78,13 +78,13 @@ def vote_entropy(votes: Any, *, base: float = 2.0, sample_weight: Any = None) ->
     """
     if not base > 1.0:
         raise ParameterError(f"vote_entropy: base must be a number above 1, but it is {base!r}.")
-    said, K = read_votes(votes, "vote_entropy")
-    shares = vote_shares(said, K, read_member_weights(None, said.shape[1], "vote_entropy"))
-    rows = -(shares * np.log(np.where(shares > 0.0, shares, 1.0))).sum(axis=1) / np.log(base)
-    return float(read_weight(sample_weight, len(said), "vote_entropy") @ rows) + 0.0
+    predicted, K = read_votes(votes, "vote_entropy")
+    probabilities = vote_fractions(predicted, K, read_member_weights(None, predicted.shape[1], "vote_entropy"))
+    rows = -(probabilities * np.log(np.where(probabilities > 0.0, probabilities, 1.0))).sum(axis=1) / np.log(base)
+    return float(read_weight(sample_weight, len(predicted), "vote_entropy") @ rows) + 0.0
 
 
-@told(hits=HITS, weight=WEIGHT)
+@fill_docstring(hits=HITS, weight=WEIGHT)
 def kohavi_wolpert_variance(hits: Any, *, sample_weight: Any = None) -> float:
     """Variance of being right: mean over rows of l (L - l) / L^2, from 0 to 1/4; Kohavi & Wolpert (1996), Kuncheva & Whitaker (2003).
 
@@ -109,7 +109,7 @@ def kohavi_wolpert_variance(hits: Any, *, sample_weight: Any = None) -> float:
     return float(weight @ (right * (L - right)) / L**2)
 
 
-@told(hits=HITS, weight=WEIGHT)
+@fill_docstring(hits=HITS, weight=WEIGHT)
 def interrater_kappa(hits: Any, *, sample_weight: Any = None) -> float:
     """Agreement of all members beyond chance: 1 - mean of l (L - l) / (L (L - 1) p (1 - p)), p the mean accuracy; Fleiss (1981).
 
@@ -140,7 +140,7 @@ def interrater_kappa(hits: Any, *, sample_weight: Any = None) -> float:
     return 1.0 - float(weight @ (right * (L - right))) / (L * (L - 1) * p * (1.0 - p))
 
 
-@told(hits=HITS, weight=WEIGHT)
+@fill_docstring(hits=HITS, weight=WEIGHT)
 def difficulty(hits: Any, *, sample_weight: Any = None) -> float:
     """Measure of difficulty theta: the variance over rows of the share of members that are right; Hansen & Salamon (1990).
 
@@ -166,12 +166,12 @@ def difficulty(hits: Any, *, sample_weight: Any = None) -> float:
     return float(weight @ (share - weight @ share) ** 2)
 
 
-@told(hits=HITS, weight=WEIGHT)
+@fill_docstring(hits=HITS, weight=WEIGHT)
 def generalised_diversity(hits: Any, *, sample_weight: Any = None) -> float:
     """Generalised diversity GD = 1 - p(2) / p(1), from 0 to 1; Partridge & Krzanowski (1997).
 
-    p(1) is the chance that a member drawn at random fails on a row drawn at random, p(2) that two members do. 1 where a failure of one is
-    always accompanied by a success of the other, 0 where all fail together. If nobody fails, 0 / 0 is taken as 0, and a warning says so.
+    p(1) is the probability that a member drawn at random fails on a row drawn at random, p(2) that two members do. 1 where a failure of one
+    is always accompanied by a success of the other, 0 where all fail together. If nobody fails, 0 / 0 is taken as 0, and a warning says so.
 
     Parameters
     ----------
@@ -197,7 +197,7 @@ def generalised_diversity(hits: Any, *, sample_weight: Any = None) -> float:
     return 1.0 - p2 / p1
 
 
-@told(hits=HITS, weight=WEIGHT)
+@fill_docstring(hits=HITS, weight=WEIGHT)
 def coincident_failure_diversity(hits: Any, *, sample_weight: Any = None) -> float:
     """Coincident failure diversity: sum over i >= 1 of (L - i) / (L - 1) p_i, divided by 1 - p_0; Partridge & Krzanowski (1997).
 
@@ -225,7 +225,7 @@ def coincident_failure_diversity(hits: Any, *, sample_weight: Any = None) -> flo
     return float(weight[some] @ right[some] / (weight[some].sum() * (L - 1)))
 
 
-@told(weight=WEIGHT, votes=VOTES)
+@fill_docstring(weight=WEIGHT, votes=VOTES)
 def ambiguity(votes: Any, weights: Any = None, *, sample_weight: Any = None) -> float:
     """Share of votes that contradict the ensemble, by weight of the members; Zenobi & Cunningham (2001).
 
@@ -248,12 +248,12 @@ def ambiguity(votes: Any, weights: Any = None, *, sample_weight: Any = None) -> 
     >>> ambiguity([["a", "a", "b", "a"], ["b", "b", "b", "b"]])
     0.125
     """
-    said, K = read_votes(votes, "ambiguity")
-    shares = vote_shares(said, K, read_member_weights(weights, said.shape[1], "ambiguity"))
-    return float(read_weight(sample_weight, len(said), "ambiguity") @ (shares.sum(axis=1) - shares.max(axis=1)))
+    predicted, K = read_votes(votes, "ambiguity")
+    probabilities = vote_fractions(predicted, K, read_member_weights(weights, predicted.shape[1], "ambiguity"))
+    return float(read_weight(sample_weight, len(predicted), "ambiguity") @ (probabilities.sum(axis=1) - probabilities.max(axis=1)))
 
 
-@told(weight=WEIGHT)
+@fill_docstring(weight=WEIGHT)
 def good_and_bad_diversity(truth: Any, labels: Any, *, sample_weight: Any = None) -> GoodAndBad:
     """Diversity that helps the vote and diversity that harms it; Brown & Kuncheva (2010), "Good and bad diversity in majority vote
     ensembles".
@@ -265,7 +265,7 @@ def good_and_bad_diversity(truth: Any, labels: Any, *, sample_weight: Any = None
     ----------
     truth : sequence of labels, (n,)
     labels : sequence of labels, (n, m)
-        What members say; of classes with as many votes the one that comes first wins.
+        What members predict; of classes with as many votes the one that comes first wins.
     {weight}
 
     Returns
@@ -282,7 +282,7 @@ def good_and_bad_diversity(truth: Any, labels: Any, *, sample_weight: Any = None
     true, votes, classes = numbered(truth, labels, "good_and_bad_diversity")
     weight = read_weight(sample_weight, len(true), "good_and_bad_diversity")
     m = votes.shape[1]
-    winner = vote_shares(votes, len(classes), np.full(m, 1.0)).argmax(axis=1)
+    winner = vote_fractions(votes, len(classes), np.full(m, 1.0)).argmax(axis=1)
     wrong, lost = (votes != true[:, None]).sum(axis=1) / m, winner != true
     return GoodAndBad(
         vote_error=float(weight @ lost),
@@ -292,7 +292,7 @@ def good_and_bad_diversity(truth: Any, labels: Any, *, sample_weight: Any = None
     )
 
 
-def vote_shares(votes: Integers, n_classes: int, weights: Floats) -> Floats:
+def vote_fractions(votes: Integers, n_classes: int, weights: Floats) -> Floats:
     """The weight of the members that vote for each class (n, K), by weights of members (m,), or (n, m)."""
     n, m = votes.shape
     step = min(max(BLOCK // m, 1), n)
@@ -302,9 +302,11 @@ def vote_shares(votes: Integers, n_classes: int, weights: Floats) -> Floats:
     out = np.empty((n, n_classes))
     for begin in range(0, n, step):
         some = votes[begin : begin + step]
-        places = (some + first[: len(some)]).ravel()
+        positions = (some + first[: len(some)]).ravel()
         # Counts of votes are whole, and so ties are exact where all members weigh the same.
-        counted = np.bincount(places, None if alike else by_row[begin : begin + step].ravel(), len(some) * n_classes).reshape(-1, n_classes)
+        counted = np.bincount(positions, None if alike else by_row[begin : begin + step].ravel(), len(some) * n_classes).reshape(
+            -1, n_classes
+        )
         out[begin : begin + step] = counted * weights[0] if alike else counted
     return out
 

@@ -11,10 +11,19 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from woodwind.base.docstrings import fill_docstring
 from woodwind.base.errors import DataError, ParameterError
-from woodwind.base.told import told
-from woodwind.diversity.groups import vote_shares
-from woodwind.diversity.matrices import Floats, Integers, check_rows, numbered, read_hits, read_numbers, read_weight, read_weights_by_row
+from woodwind.diversity.groups import vote_fractions
+from woodwind.diversity.matrices import (
+    Floats,
+    Integers,
+    check_rows,
+    numbered,
+    read_hits,
+    read_predictions,
+    read_weight,
+    read_weights_by_row,
+)
 from woodwind.diversity.words import HITS, WEIGHT
 
 
@@ -43,8 +52,8 @@ class MarginDistribution:
 
     def share_below(self, theta: Any) -> Any:
         """Share of rows with a margin of at most theta: a number, or an array for many thetas."""
-        place = np.searchsorted(self.values, np.asarray(theta, np.float64), side="right")
-        share = np.concatenate([[0.0], self.cumulative])[place]
+        position = np.searchsorted(self.values, np.asarray(theta, np.float64), side="right")
+        share = np.concatenate([[0.0], self.cumulative])[position]
         return float(share) if np.ndim(theta) == 0 else share
 
     def quantile(self, share: float) -> float:
@@ -55,7 +64,7 @@ class MarginDistribution:
         return float(self.values[min(int(np.searchsorted(self.cumulative, share - 1e-12)), len(self.values) - 1)])
 
 
-@told(hits=HITS)
+@fill_docstring(hits=HITS)
 def hit_margins(hits: Any, weights: Any = None) -> Floats:
     """Weight of the members that are right less that of those that are wrong: sum over j of w_j O_ij with O = +1 or -1.
 
@@ -105,10 +114,10 @@ def vote_margins(truth: Any, labels: Any, weights: Any = None) -> Floats:
     [0.25, -0.25]
     """
     true, votes, classes = numbered(truth, labels, "vote_margins")
-    return _true_less_best_other(true, vote_shares(votes, len(classes), read_weights_by_row(weights, votes.shape, "vote_margins")))
+    return _true_less_best_other(true, vote_fractions(votes, len(classes), read_weights_by_row(weights, votes.shape, "vote_margins")))
 
 
-def share_margins(truth: Any, shares: Any, weights: Any = None, *, classes: Any = None) -> Floats:
+def probability_margins(truth: Any, probabilities: Any, weights: Any = None, *, classes: Any = None) -> Floats:
     """Probability of the true class less that of the likeliest other class.
 
     Parameters
@@ -120,7 +129,7 @@ def share_margins(truth: Any, shares: Any, weights: Any = None, *, classes: Any 
     weights : array (m,) or (n, m), default=None
         Weights of members, for all rows or for each, none negative; they are divided by their sum.
     classes : sequence of labels, (K,), default=None
-        The labels in the order of the last axis of `shares`, such as `classes_` of an estimator.
+        The labels in the order of the last axis of `probabilities`, such as `classes_` of an estimator.
 
     Returns
     -------
@@ -128,25 +137,25 @@ def share_margins(truth: Any, shares: Any, weights: Any = None, *, classes: Any 
 
     Examples
     --------
-    >>> from woodwind.diversity import share_margins
-    >>> share_margins(["bad", "good"], [[0.75, 0.25], [0.625, 0.375]], classes=["bad", "good"]).tolist()
+    >>> from woodwind.diversity import probability_margins
+    >>> probability_margins(["bad", "good"], [[0.75, 0.25], [0.625, 0.375]], classes=["bad", "good"]).tolist()
     [0.5, -0.25]
     """
-    given = np.asarray(shares)
-    said = read_numbers(given, "share_margins", "shares", 2 if given.ndim == 2 else 3)
-    if said.ndim == 3:
-        share = read_weights_by_row(weights, said.shape[:2], "share_margins")
-        said = np.einsum("nmk,m->nk" if share.ndim == 1 else "nmk,nm->nk", said, share)
+    given = np.asarray(probabilities)
+    predicted = read_predictions(given, "probability_margins", "shares", 2 if given.ndim == 2 else 3)
+    if predicted.ndim == 3:
+        share = read_weights_by_row(weights, predicted.shape[:2], "probability_margins")
+        predicted = np.einsum("nmk,m->nk" if share.ndim == 1 else "nmk,nm->nk", predicted, share)
     elif weights is not None:
         raise ParameterError("share_margins: weights are for members, and shares (n, K) has none. Give shares (n, m, K), or no weights.")
-    if said.shape[1] < 2:
+    if predicted.shape[1] < 2:
         raise DataError("share_margins: shares must have a column for each class, at least two.")
-    true = _places_among(truth, classes, said.shape[1])
-    check_rows(len(true), len(said), "share_margins", "truth", "shares")
-    return _true_less_best_other(true, said)
+    true = _positions_among(truth, classes, predicted.shape[1])
+    check_rows(len(true), len(predicted), "probability_margins", "truth", "shares")
+    return _true_less_best_other(true, predicted)
 
 
-@told(weight=WEIGHT)
+@fill_docstring(weight=WEIGHT)
 def margin_distribution(margins: Any, *, sample_weight: Any = None) -> MarginDistribution:
     """The distribution of margins over rows: what Schapire et al. (1998) draw for bagging and boosting.
 
@@ -169,11 +178,11 @@ def margin_distribution(margins: Any, *, sample_weight: Any = None) -> MarginDis
     >>> found.share_below(0.4), found.mean, found.smallest
     (0.25, 0.5, 0.0)
     """
-    given = read_numbers(margins, "margin_distribution", "margins", 1)
+    given = read_predictions(margins, "margin_distribution", "margins", 1)
     weight = read_weight(sample_weight, len(given), "margin_distribution")
     there = weight > 0.0
-    values, places = np.unique(given[there], return_inverse=True)
-    cumulative: Floats = np.cumsum(np.bincount(places, weight[there])).astype(np.float64)
+    values, positions = np.unique(given[there], return_inverse=True)
+    cumulative: Floats = np.cumsum(np.bincount(positions, weight[there])).astype(np.float64)
     cumulative[-1] = 1.0
     mean = float(weight @ given)
     return MarginDistribution(values, cumulative, mean, float(weight @ (given - mean) ** 2))
@@ -195,7 +204,7 @@ def margin_bound(margins: Any, theta: float, n_hypotheses: float, *, delta: floa
     n_hypotheses : float
         H, the number of different members that the learner can make: for stumps on F features of n values, 2 F n.
     delta : float, default=0.05
-        The chance that the bound does not hold, between 0 and 1.
+        The probability that the bound does not hold, between 0 and 1.
 
     Returns
     -------
@@ -209,7 +218,7 @@ def margin_bound(margins: Any, theta: float, n_hypotheses: float, *, delta: floa
     >>> found.share, found.bound == found.share + found.complexity
     (0.25, True)
     """
-    given = read_numbers(margins, "margin_bound", "margins", 1)
+    given = read_predictions(margins, "margin_bound", "margins", 1)
     for name, value, fits in (
         ("theta", theta, 0.0 < theta <= 1.0),
         ("n_hypotheses", n_hypotheses, n_hypotheses >= 1.0),
@@ -250,13 +259,13 @@ def adaboost_margin_bound(errors: Any, theta: float = 0.0) -> float:
     >>> adaboost_margin_bound([0.2]), round(adaboost_margin_bound([0.2, 0.2]), 12)
     (0.8, 0.64)
     """
-    e = read_numbers(errors, "adaboost_margin_bound", "errors", 1)
+    e = read_predictions(errors, "adaboost_margin_bound", "errors", 1)
     if (e < 0.0).any() or (e > 1.0).any() or not -1.0 <= theta <= 1.0:
         raise ParameterError("adaboost_margin_bound: errors must be from 0 to 1, and theta from -1 to 1.")
     return float(np.prod(2.0 * np.sqrt(e ** (1.0 - theta) * (1.0 - e) ** (1.0 + theta))))
 
 
-@told(hits=HITS)
+@fill_docstring(hits=HITS)
 def edges(hits: Any, *, sample_weight: Any = None) -> Floats:
     """The edge of each member: weight of the rows that it has right less that of those that it has wrong, 1 - 2 error.
 
@@ -283,23 +292,23 @@ def edges(hits: Any, *, sample_weight: Any = None) -> Floats:
     return np.asarray(read_weight(sample_weight, len(right), "edges") @ np.where(right, 1.0, -1.0))
 
 
-def _true_less_best_other(truth: Integers, shares: Floats) -> Floats:
+def _true_less_best_other(truth: Integers, probabilities: Floats) -> Floats:
     rows = np.arange(len(truth))
-    others = shares.copy()
+    others = probabilities.copy()
     others[rows, truth] = -np.inf
-    best = others.max(axis=1) if shares.shape[1] > 1 else np.zeros(len(truth))
-    return np.asarray(shares[rows, truth] - best)
+    best = others.max(axis=1) if probabilities.shape[1] > 1 else np.zeros(len(truth))
+    return np.asarray(probabilities[rows, truth] - best)
 
 
-def _places_among(truth: Any, classes: Any, n_classes: int) -> Integers:
+def _positions_among(truth: Any, classes: Any, n_classes: int) -> Integers:
     """Numbers of the classes of the truth, by labels if there are any."""
     labels: NDArray[Any] = np.arange(n_classes) if classes is None else np.asarray(classes)
     if labels.shape != (n_classes,):
         raise DataError(f"share_margins: shares has {n_classes} classes, but classes has the shape {labels.shape}.")
-    true, named, found = numbered(truth, np.broadcast_to(labels, (len(np.asarray(truth)), n_classes)), "share_margins")
-    place = np.full(len(found), -1)
-    place[named[0]] = np.arange(n_classes)
-    if (place[true] < 0).any():
-        row = int(np.flatnonzero(place[true] < 0)[0])
+    true, named, found = numbered(truth, np.broadcast_to(labels, (len(np.asarray(truth)), n_classes)), "probability_margins")
+    position = np.full(len(found), -1)
+    position[named[0]] = np.arange(n_classes)
+    if (position[true] < 0).any():
+        row = int(np.flatnonzero(position[true] < 0)[0])
         raise DataError(f"share_margins: truth has {found[true[row]]!r} in row {row}, which is none of the classes {labels.tolist()[:10]}.")
-    return np.asarray(place[true])
+    return np.asarray(position[true])

@@ -1,4 +1,4 @@
-"""The door of the room: what may be given to its functions, and what is wrong with what was given.
+"""Validation of arguments: what may be given to the functions of this package, and what is wrong with what was given.
 
 Rows come first, members second, classes third: labels and votes (n, m), shares (n, m, K), numbers (n, m), hits (n, m). Weights of rows
 are (n,), of members (m,).
@@ -21,7 +21,7 @@ MOST_COUNTED = 1 << 16
 _KINDS = {**dict.fromkeys("biuf", "numbers"), "U": "text", "S": "bytes", "M": "dates", "m": "times", "O": "objects"}
 
 
-class ClassNumbers(NamedTuple):
+class EncodedClasses(NamedTuple):
     """Labels as numbers 0 .. K - 1: of the truth (n,), of the votes (n, m), and the labels in this order (K,)."""
 
     truth: Integers
@@ -37,7 +37,7 @@ def hits_of(truth: Any, labels: Any) -> Hits:
     truth : sequence of labels, (n,)
         Labels of any kind.
     labels : sequence of labels, (n, m)
-        What each of m members says of each row; (n,) for a single one.
+        What each of m members predicts for each row; (n,) for a single one.
 
     Returns
     -------
@@ -49,11 +49,11 @@ def hits_of(truth: Any, labels: Any) -> Hits:
     >>> hits_of(["good", "bad"], [["good", "good", "bad"], ["bad", "good", "bad"]]).tolist()
     [[True, True, False], [True, False, True]]
     """
-    true, said = _truth_and_labels(truth, labels, "hits_of")
-    return np.asarray(said == true[:, None], np.bool_)
+    true, predicted = _truth_and_labels(truth, labels, "hits_of")
+    return np.asarray(predicted == true[:, None], np.bool_)
 
 
-def class_numbers(truth: Any, labels: Any) -> ClassNumbers:
+def class_indices(truth: Any, labels: Any) -> EncodedClasses:
     """Labels of any kind as numbers of classes.
 
     Parameters
@@ -69,35 +69,37 @@ def class_numbers(truth: Any, labels: Any) -> ClassNumbers:
 
     Examples
     --------
-    >>> from woodwind.diversity import class_numbers
-    >>> truth, votes, classes = class_numbers(["b", "a"], [["b", "c"], ["a", "a"]])
+    >>> from woodwind.diversity import class_indices
+    >>> truth, votes, classes = class_indices(["b", "a"], [["b", "c"], ["a", "a"]])
     >>> truth.tolist(), votes.tolist(), classes.tolist()
     ([1, 0], [[1, 2], [0, 0]], ['a', 'b', 'c'])
     """
-    return numbered(truth, labels, "class_numbers")
+    return numbered(truth, labels, "class_indices")
 
 
-# What follows is for the functions of this room.
+# What follows is for the functions of this package.
 
 
-def numbered(truth: Any, labels: Any, owner: str) -> ClassNumbers:
-    """`class_numbers`, for an owner whom errors name."""
-    true, said = _truth_and_labels(truth, labels, owner)
-    within = _narrow(true, said)
+def numbered(truth: Any, labels: Any, owner: str) -> EncodedClasses:
+    """`class_indices`, for an owner whom errors name."""
+    true, predicted = _truth_and_labels(truth, labels, owner)
+    within = _narrow(true, predicted)
     if within is not None:
         low, high = within
-        return ClassNumbers(_counted(true, low), _counted(said, low), np.arange(low, high + 1).astype(np.result_type(true, said)))
-    if true.dtype.kind != said.dtype.kind and "O" in (true.dtype.kind, said.dtype.kind):
-        true, said = true.astype(object), said.astype(object)
-    places, classes = _places(np.hstack([true[:, None], said]), owner)
-    return ClassNumbers(places[:, 0], places[:, 1:], classes)
+        return EncodedClasses(
+            _counted(true, low), _counted(predicted, low), np.arange(low, high + 1).astype(np.result_type(true, predicted))
+        )
+    if true.dtype.kind != predicted.dtype.kind and "O" in (true.dtype.kind, predicted.dtype.kind):
+        true, predicted = true.astype(object), predicted.astype(object)
+    positions, classes = _positions(np.hstack([true[:, None], predicted]), owner)
+    return EncodedClasses(positions[:, 0], positions[:, 1:], classes)
 
 
 def read_votes(votes: Any, owner: str, least: int = 2) -> tuple[Integers, int]:
     """Votes (n, m) for labels of any kind as numbers of classes, and how many classes there are."""
-    said = _two_dimensions(_labels(votes, "votes", owner), "votes", owner, least)
-    places, classes = _places(said, owner)
-    return places, len(classes)
+    predicted = _two_dimensions(_labels(votes, "votes", owner), "votes", owner, least)
+    positions, classes = _positions(predicted, owner)
+    return positions, len(classes)
 
 
 def read_hits(hits: Any, owner: str, least: int = 2) -> Hits:
@@ -111,7 +113,7 @@ def read_hits(hits: Any, owner: str, least: int = 2) -> Hits:
     return _two_dimensions(array, "hits", owner, least)
 
 
-def read_numbers(numbers: Any, owner: str, what: str = "numbers", ndim: int = 2) -> Floats:
+def read_predictions(numbers: Any, owner: str, what: str = "numbers", ndim: int = 2) -> Floats:
     """Finite numbers with so many dimensions."""
     try:
         array = np.asarray(numbers, np.float64)
@@ -120,8 +122,8 @@ def read_numbers(numbers: Any, owner: str, what: str = "numbers", ndim: int = 2)
     if array.ndim != ndim or array.size == 0:
         raise DataError(f"{owner}: {what} must have {ndim} dimension{'s' * (ndim > 1)} and not be empty, but the shape is {array.shape}.")
     if not np.isfinite(array).all():
-        place = tuple(int(one) for one in np.argwhere(~np.isfinite(array))[0])
-        raise DataError(f"{owner}: {what} must be finite, but at {place} there is {array[place]}.")
+        position = tuple(int(one) for one in np.argwhere(~np.isfinite(array))[0])
+        raise DataError(f"{owner}: {what} must be finite, but at {position} there is {array[position]}.")
     return array
 
 
@@ -151,7 +153,7 @@ def read_weights_by_row(weights: Any, shape: tuple[int, ...], owner: str) -> Flo
     n_rows, n_members = shape
     if np.ndim(weights) != 2:
         return read_member_weights(weights, n_members, owner)
-    raw = read_numbers(weights, owner, "weights")
+    raw = read_predictions(weights, owner, "weights")
     if raw.shape != (n_rows, n_members):
         raise WeightError(f"{owner}: weights must be ({n_members},), or ({n_rows}, {n_members}) if they differ by row, not {raw.shape}.")
     total = raw.sum(axis=1)
@@ -192,15 +194,15 @@ def _checked_weights(values: Any, count: int, owner: str, what: str, of_what: st
 
 
 def _truth_and_labels(truth: Any, labels: Any, owner: str) -> tuple[NDArray[Any], NDArray[Any]]:
-    true, said = _labels(truth, "truth", owner), _labels(labels, "labels", owner)
+    true, predicted = _labels(truth, "truth", owner), _labels(labels, "labels", owner)
     if true.ndim != 1 or true.size == 0:
         raise DataError(f"{owner}: truth must have one label for each row, (n,), but its shape is {true.shape}.")
-    if said.ndim == 1:
-        said = said[:, None]
-    said = _two_dimensions(said, "labels", owner, 1)
-    check_rows(len(true), len(said), owner, "truth", "labels")
-    check_kinds(true, said, owner)
-    return true, said
+    if predicted.ndim == 1:
+        predicted = predicted[:, None]
+    predicted = _two_dimensions(predicted, "labels", owner, 1)
+    check_rows(len(true), len(predicted), owner, "truth", "labels")
+    check_kinds(true, predicted, owner)
+    return true, predicted
 
 
 def _labels(values: Any, what: str, owner: str) -> NDArray[Any]:
@@ -217,8 +219,8 @@ def _labels(values: Any, what: str, owner: str) -> NDArray[Any]:
     if array.dtype.kind == "O":
         missing |= np.asarray(array == np.array(None, object), np.bool_)
     if missing.any():
-        place = tuple(int(one) for one in np.argwhere(missing)[0])
-        raise DataError(f"{owner}: {what} has no label at {place}: {array[place]}. Leave out rows without one.")
+        position = tuple(int(one) for one in np.argwhere(missing)[0])
+        raise DataError(f"{owner}: {what} has no label at {position}: {array[position]}. Leave out rows without one.")
     return array
 
 
@@ -230,7 +232,7 @@ def _two_dimensions(array: NDArray[Any], what: str, owner: str, least: int) -> N
     return array
 
 
-def _places(labels: NDArray[Any], owner: str) -> tuple[Integers, NDArray[Any]]:
+def _positions(labels: NDArray[Any], owner: str) -> tuple[Integers, NDArray[Any]]:
     """The class number of each label, and the classes in order."""
     within = _narrow(labels)
     if within is not None:
@@ -252,5 +254,5 @@ def _narrow(*labels: NDArray[Any]) -> tuple[int, int] | None:
 
 def _counted(labels: NDArray[Any], low: int) -> Integers:
     """Whole labels counted from the smallest; no copy where that is what they are."""
-    places = labels.astype(np.int64, copy=False)
-    return places - low if low else places
+    positions = labels.astype(np.int64, copy=False)
+    return positions - low if low else positions

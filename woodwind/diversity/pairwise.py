@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 
+from woodwind.base.docstrings import fill_docstring
 from woodwind.base.errors import UndefinedMeasureWarning
 from woodwind.base.notice import notice
-from woodwind.base.told import told
-from woodwind.diversity.counts import Pairs, pairs_of, shares_of_agreement
+from woodwind.diversity.counts import Pairs, pairs_of, rates_of_agreement
 from woodwind.diversity.matrices import Floats, check_rows, read_hits, read_raw_weight, read_votes
 from woodwind.diversity.words import HITS, VOTES, WEIGHT
 
@@ -42,7 +42,7 @@ class PairwiseDiversity:
         return "\n".join([f"{m} members, means of {m * (m - 1) // 2} pairs", *lines])
 
 
-@told(hits=HITS)
+@fill_docstring(hits=HITS)
 def pairwise(hits: Any, votes: Any = None, *, sample_weight: Any = None) -> PairwiseDiversity:
     """All pairwise measures at once.
 
@@ -50,7 +50,7 @@ def pairwise(hits: Any, votes: Any = None, *, sample_weight: Any = None) -> Pair
     ----------
     {hits}
     votes : sequence of labels, (n, m), default=None
-        What members say, for Cohen's kappa; without them there is none.
+        What members predict, for Cohen's kappa; without them there is none.
     sample_weight : sequence of numbers, (n,), default=None
         A row of weight two counts as a row given twice.
 
@@ -71,7 +71,7 @@ def pairwise(hits: Any, votes: Any = None, *, sample_weight: Any = None) -> Pair
     """
     right = read_hits(hits, "pairwise")
     pairs = pairs_of(right, sample_weight, "pairwise")
-    _tell_of_constant(pairs, "pairwise")
+    _warn_constant(pairs, "pairwise")
     kappas = None
     if votes is not None:
         check_rows(len(right), len(np.asarray(votes)), "pairwise", "hits", "votes")
@@ -87,7 +87,7 @@ def pairwise(hits: Any, votes: Any = None, *, sample_weight: Any = None) -> Pair
     )
 
 
-@told(hits=HITS, weight=WEIGHT)
+@fill_docstring(hits=HITS, weight=WEIGHT)
 def q_statistic(hits: Any, *, sample_weight: Any = None) -> Floats:
     """Yule's Q: (n11 n00 - n01 n10) / (n11 n00 + n01 n10), from -1 to 1; Kuncheva & Whitaker (2003).
 
@@ -111,11 +111,11 @@ def q_statistic(hits: Any, *, sample_weight: Any = None) -> Floats:
     [[1.0, 0.3333333333333333], [0.3333333333333333, 1.0]]
     """
     pairs = pairs_of(read_hits(hits, "q_statistic"), sample_weight, "q_statistic")
-    _tell_of_constant(pairs, "q_statistic")
+    _warn_constant(pairs, "q_statistic")
     return _q_statistic(pairs)
 
 
-@told(hits=HITS, weight=WEIGHT)
+@fill_docstring(hits=HITS, weight=WEIGHT)
 def correlation(hits: Any, *, sample_weight: Any = None) -> Floats:
     """Correlation of being right: (n11 n00 - n01 n10) / sqrt(product of the four margins); Kuncheva & Whitaker (2003).
 
@@ -137,11 +137,11 @@ def correlation(hits: Any, *, sample_weight: Any = None) -> Floats:
     [[1.0, 0.0], [0.0, 1.0]]
     """
     pairs = pairs_of(read_hits(hits, "correlation"), sample_weight, "correlation")
-    _tell_of_constant(pairs, "correlation")
+    _warn_constant(pairs, "correlation")
     return _correlation(pairs)
 
 
-@told(hits=HITS, weight=WEIGHT)
+@fill_docstring(hits=HITS, weight=WEIGHT)
 def disagreement(hits: Any, *, sample_weight: Any = None) -> Floats:
     """Share of rows on which exactly one of two is right: n01 + n10; Skalak (1996), Ho (1998).
 
@@ -164,11 +164,11 @@ def disagreement(hits: Any, *, sample_weight: Any = None) -> Floats:
     return pairs.n10 + pairs.n01
 
 
-@told(hits=HITS, weight=WEIGHT)
+@fill_docstring(hits=HITS, weight=WEIGHT)
 def agreement(hits: Any, *, sample_weight: Any = None) -> Floats:
     """Share of rows on which two are both right or both wrong: n11 + n00, one less disagreement.
 
-    Two members that are both wrong need not say the same: for that see `kappa`, which goes by what they say.
+    Two members that are both wrong need not say the same: for that see `kappa`, which goes by what they predict.
 
     Parameters
     ----------
@@ -189,7 +189,7 @@ def agreement(hits: Any, *, sample_weight: Any = None) -> Floats:
     return pairs.n11 + pairs.n00
 
 
-@told(hits=HITS, weight=WEIGHT)
+@fill_docstring(hits=HITS, weight=WEIGHT)
 def double_fault(hits: Any, *, sample_weight: Any = None) -> Floats:
     """Share of rows on which both are wrong: n00; Giacinto & Roli (2001). The diagonal is the error of each member.
 
@@ -211,7 +211,7 @@ def double_fault(hits: Any, *, sample_weight: Any = None) -> Floats:
     return pairs_of(read_hits(hits, "double_fault"), sample_weight, "double_fault").n00
 
 
-@told(hits=HITS, weight=WEIGHT)
+@fill_docstring(hits=HITS, weight=WEIGHT)
 def ratio_of_errors(hits: Any, *, sample_weight: Any = None) -> Floats:
     """Errors of one alone for each error of both: (n01 + n10) / n00; Aksela (2003), as DESlib has it.
 
@@ -235,11 +235,11 @@ def ratio_of_errors(hits: Any, *, sample_weight: Any = None) -> Floats:
     return _ratio_of_errors(pairs_of(read_hits(hits, "ratio_of_errors"), sample_weight, "ratio_of_errors"), "ratio_of_errors")
 
 
-@told(weight=WEIGHT, votes=VOTES)
+@fill_docstring(weight=WEIGHT, votes=VOTES)
 def kappa(votes: Any, *, sample_weight: Any = None) -> Floats:
     """Cohen's kappa between what two members say: (p_o - p_e) / (1 - p_e); Cohen (1960), Margineantu & Dietterich (1997).
 
-    p_o is the share of rows on which both say the same, p_e what it would be if they were independent: the sum over classes of the
+    p_o is the share of rows on which both predict the same, p_e what it would be if they were independent: the sum over classes of the
     product of the shares that each gives to a class. 1 for members that always agree, 0 for independent ones. Two members that say one
     and the same class of every row agree, but 0 / 0 is not a number: it is taken as 1, and a warning says so.
 
@@ -303,10 +303,10 @@ def _or_association(above: Floats, below: Floats, pairs: Pairs) -> Floats:
     return np.where(same, 1.0, np.where(undefined, 0.0, above / np.where(undefined, 1.0, below)))
 
 
-def _tell_of_constant(pairs: Pairs, owner: str) -> None:
+def _warn_constant(pairs: Pairs, owner: str) -> None:
     constant = (np.diagonal(pairs.n11) == 0.0) | (np.diagonal(pairs.n00) == 0.0)
     if constant.any():
-        who = ", ".join(str(place) for place in np.flatnonzero(constant)[:5]) + (", ..." if constant.sum() > 5 else "")
+        who = ", ".join(str(position) for position in np.flatnonzero(constant)[:5]) + (", ..." if constant.sum() > 5 else "")
         notice(
             f"{owner}: {int(constant.sum())} of {len(constant)} members are always right or always wrong ({who}) and have no association "
             "with others: 0 / 0 is taken as 0, and as 1 between members with the same hits. Give more rows.",
@@ -324,14 +324,14 @@ def _ratio_of_errors(pairs: Pairs, owner: str) -> Floats:
 
 
 def _kappa(votes: Any, sample_weight: Any, owner: str) -> Floats:
-    said, n_classes = read_votes(votes, owner)
-    weight = None if sample_weight is None else read_raw_weight(sample_weight, len(said), owner)
+    predicted, n_classes = read_votes(votes, owner)
+    weight = None if sample_weight is None else read_raw_weight(sample_weight, len(predicted), owner)
     if weight is not None:
-        said, weight = said[weight > 0.0], weight[weight > 0.0]
-    agreed, by_chance = shares_of_agreement(said, n_classes, None)
+        predicted, weight = predicted[weight > 0.0], weight[weight > 0.0]
+    agreed, by_chance = rates_of_agreement(predicted, n_classes, None)
     same, alone = agreed == 1.0, by_chance == 1.0
     if weight is not None:
-        agreed, by_chance = shares_of_agreement(said, n_classes, weight)
+        agreed, by_chance = rates_of_agreement(predicted, n_classes, weight)
     if alone[~np.eye(len(alone), dtype=np.bool_)].any():
         notice(
             f"{owner}: two members say one and the same class of every row: 0 / 0 is taken as 1. Give rows of more classes.",

@@ -5,8 +5,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from woodwind.base.docstrings import fill_docstring
 from woodwind.base.errors import DataError
-from woodwind.base.told import told
 from woodwind.diversity.groups import (
     ambiguity,
     coincident_failure_diversity,
@@ -19,8 +19,8 @@ from woodwind.diversity.groups import (
     vote_entropy,
 )
 from woodwind.diversity.matrices import Floats, numbered, read_weight
-from woodwind.diversity.numbers import ambiguity_decomposition, error_correlation, error_covariance, prediction_correlation
 from woodwind.diversity.pairwise import PairwiseDiversity, mean_of_pairs, pairwise
+from woodwind.diversity.regression import ambiguity_decomposition, error_correlation, error_covariance, prediction_correlation
 from woodwind.diversity.words import WEIGHT
 
 # Which way more diversity is: Kuncheva & Whitaker (2003).
@@ -30,7 +30,7 @@ _PAIRS = {
     "disagreement": ("higher", "rows on which one of two is right"),
     "double_fault": ("lower", "rows on which both of two are wrong"),
     "ratio_of_errors": ("higher", "errors of one for each error of both"),
-    "kappa": ("lower", "Cohen's, of what two say"),
+    "kappa": ("lower", "Cohen's, of what two predict"),
 }
 _GROUPS = {
     "entropy": (entropy, "higher", "E of Kuncheva and Whitaker"),
@@ -85,22 +85,22 @@ class DiversityReport(_Report):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class NumbersReport(_Report):
+class RegressionDiversityReport(_Report):
     """All measures of an ensemble of regressors: the squared error of each, and the matrix of the correlations of their errors."""
 
     errors: Floats
     correlation: Floats
 
 
-@told(weight=WEIGHT)
+@fill_docstring(weight=WEIGHT)
 def diversity_report(truth: Any, labels: Any, *, sample_weight: Any = None, names: Any = None) -> DiversityReport:
-    """Everything that this room measures of an ensemble of classifiers.
+    """Everything that this package measures of an ensemble of classifiers.
 
     Parameters
     ----------
     truth : sequence of labels, (n,)
     labels : sequence of labels, (n, m)
-        What members say, of any kind. Rows should not be those that they were trained on.
+        What members predict, of any kind. Rows should not be those that they were trained on.
     {weight}
     names : sequence of str, (m,), default=None
         Names of members.
@@ -146,9 +146,9 @@ def diversity_report(truth: Any, labels: Any, *, sample_weight: Any = None, name
     return DiversityReport(n, m, _called(names, m), tuple(found), np.asarray(accuracies), pairs)
 
 
-@told(weight=WEIGHT)
-def numbers_report(truth: Any, numbers: Any, *, sample_weight: Any = None, names: Any = None) -> NumbersReport:
-    """Everything that this room measures of an ensemble of regressors.
+@fill_docstring(weight=WEIGHT)
+def regression_report(truth: Any, numbers: Any, *, sample_weight: Any = None, names: Any = None) -> RegressionDiversityReport:
+    """Everything that this package measures of an ensemble of regressors.
 
     Parameters
     ----------
@@ -166,14 +166,14 @@ def numbers_report(truth: Any, numbers: Any, *, sample_weight: Any = None, names
 
     Examples
     --------
-    >>> from woodwind.diversity import numbers_report
-    >>> report = numbers_report([0.0, 0.0], [[1.0, 3.0], [-1.0, 1.0]])
+    >>> from woodwind.diversity import regression_report
+    >>> report = regression_report([0.0, 0.0], [[1.0, 3.0], [-1.0, 1.0]])
     >>> report["mean_of_errors"], report["error_of_mean"], report["ambiguity"]
     (3.0, 2.0, 1.0)
     """
     parts = ambiguity_decomposition(truth, numbers, sample_weight=sample_weight)
     correlation = error_correlation(truth, numbers, sample_weight=sample_weight)
-    said = prediction_correlation(numbers, sample_weight=sample_weight)
+    predicted = prediction_correlation(numbers, sample_weight=sample_weight)
     covariance = error_covariance(truth, numbers, sample_weight=sample_weight)
     n, m = np.shape(numbers)
     found = (
@@ -183,9 +183,9 @@ def numbers_report(truth: Any, numbers: Any, *, sample_weight: Any = None, names
         Measure("ambiguity", parts.ambiguity, "higher", "by which the mean is better than members are"),
         Measure("error_correlation", mean_of_pairs(correlation), "lower", "pairs: of errors"),
         Measure("error_covariance", mean_of_pairs(covariance), "lower", "pairs: of errors"),
-        Measure("prediction_correlation", mean_of_pairs(said), "lower", "pairs: of what is predicted"),
+        Measure("prediction_correlation", mean_of_pairs(predicted), "lower", "pairs: of what is predicted"),
     )
-    return NumbersReport(n, m, _called(names, m), found, parts.member_errors, correlation)
+    return RegressionDiversityReport(n, m, _called(names, m), found, parts.member_errors, correlation)
 
 
 def _called(names: Any, m: int) -> tuple[str, ...]:

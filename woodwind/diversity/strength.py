@@ -1,4 +1,4 @@
-"""Strength and correlation of a forest, and what they say of its error: Breiman (2001), "Random forests", Machine Learning 45.
+"""Strength and correlation of a forest, and what they predict for its error: Breiman (2001), "Random forests", Machine Learning 45.
 
 See docs/algorithms/crowds.md.
 """
@@ -7,10 +7,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from woodwind.base.docstrings import fill_docstring
 from woodwind.base.errors import UndefinedMeasureWarning
 from woodwind.base.notice import notice
-from woodwind.base.told import told
-from woodwind.diversity.groups import vote_shares
+from woodwind.diversity.groups import vote_fractions
 from woodwind.diversity.matrices import numbered, read_weight
 from woodwind.diversity.words import WEIGHT
 
@@ -24,7 +24,7 @@ class ForestStrength(NamedTuple):
     error: float
 
 
-@told(weight=WEIGHT)
+@fill_docstring(weight=WEIGHT)
 def strength_and_correlation(truth: Any, labels: Any, *, sample_weight: Any = None) -> ForestStrength:
     """Strength s and correlation of a forest, and its bound on the error: correlation (1 - s^2) / s^2; Breiman (2001), Theorem 2.3,
     Appendix II.
@@ -56,12 +56,12 @@ def strength_and_correlation(truth: Any, labels: Any, *, sample_weight: Any = No
     true, votes, classes = numbered(truth, labels, owner)
     n, m = votes.shape
     weight = read_weight(sample_weight, n, owner)
-    shares = vote_shares(votes, max(len(classes), 2), np.full(m, 1.0 / m))
+    probabilities = vote_fractions(votes, max(len(classes), 2), np.full(m, 1.0 / m))
     each = np.arange(n)
-    right = shares[each, true]
-    shares[each, true] = -1.0
-    other = shares.argmax(axis=1)
-    margin = right - shares[each, other]
+    right = probabilities[each, true]
+    probabilities[each, true] = -1.0
+    other = probabilities.argmax(axis=1)
+    margin = right - probabilities[each, other]
     raw = (votes == true[:, None]).astype(np.float64) - (votes == other[:, None])
     s = float(weight @ margin)
     variance = float(weight @ (margin - s) ** 2)

@@ -1,4 +1,4 @@
-"""Texts that the docstrings of this room share."""
+"""Texts that the docstrings of this package share."""
 
 HITS = """
 hits : array of bool, (n, m)
@@ -10,9 +10,9 @@ sample_weight : sequence of numbers, (n,), default=None
 """
 VOTES = """
 votes : sequence of labels, (n, m)
-    What members say: labels of any kind.
+    What members predict: labels of any kind.
 """
-NUMBERS = """
+PREDICTIONS = """
 numbers : array (n, m)
     What members predict.
 """

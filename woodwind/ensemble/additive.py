@@ -13,11 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from woodwind.base.fixed import exact_sum
-from woodwind.base.streams import choose, key
-from woodwind.ensemble.boost import Round
-from woodwind.ensemble.learner import Floats, Integers
+from woodwind.base.random_streams import choose, key
+from woodwind.ensemble.boost import BoostingRound
+from woodwind.ensemble.weak_learner import Floats, Integers
 from woodwind.losses.base import Loss
-from woodwind.tree.leaves import newton_values, rows_by_leaf
+from woodwind.tree.grown_tree import newton_values, rows_by_leaf
 
 # A line search ends where the slope has fallen to this share of what it was, or the step is known to so many digits.
 FLAT = 1e-14
@@ -29,10 +29,10 @@ IDLE = 10
 
 
 class DirectionLearner(Protocol):
-    """Learns numbers, and knows the leaves of what it has learnt if it has any."""
+    """Learns numbers, and knows the leaves of what it has learned if it has any."""
 
     def learn_numbers(self, y: Floats, weight: Floats | None, count: Integers | None, name: int) -> tuple[Any, Floats]:
-        """What was learnt, and what it says about every row, drawn or not."""
+        """What was learned, and what it says about every row, drawn or not."""
 
     def leaf_numbers(self, member: Any) -> NDArray[np.integer]:
         """The leaf of every row."""
@@ -52,7 +52,7 @@ class AdditivePlan:
 
 @dataclass(frozen=True, eq=False)
 class AdditiveRows:
-    """The rows of a run: targets, weights, how many rows each stands for, and those that are learnt from (None: all that stand for any)."""
+    """The rows of a run: targets, weights, how many rows each stands for, and those that are trained on (None: all that stand for any)."""
 
     y: NDArray[Any]
     weight: Floats | None
@@ -68,26 +68,26 @@ class AdditiveRows:
         return times if self.weight is None else times * self.weight
 
     @property
-    def places(self) -> Integers:
-        """Rows that may be learnt from."""
+    def positions(self) -> Integers:
+        """Rows that may be learned from."""
         there = np.ones(len(self.y), np.bool_) if self.learn is None else self.learn
         return np.flatnonzero(there if self.count is None else there & (self.count > 0))
 
 
 @dataclass(frozen=True, eq=False)
-class Member:
+class AdditiveMember:
     """One learner: what it says is added `step` times, or, where its leaves have values of their own, these."""
 
-    learnt: Any
+    trained: Any
     step: float
     values: Floats | None = None
 
 
 @dataclass(frozen=True, eq=False)
-class AdditiveRound(Round):
+class AdditiveRound(BoostingRound):
     """One finished round: a learner for each score of a row; the loss of the rows drawn, and by how much it fell for the others."""
 
-    members: tuple[Member, ...]
+    members: tuple[AdditiveMember, ...]
     train: float
     out_of_bag: float  # NaN where all rows were drawn
 
@@ -97,11 +97,11 @@ def additive_rounds(
 ) -> Iterator[AdditiveRound]:
     """Go on from the scores `raw`, which are changed in place; `first` is the number of the first round, which names what it draws."""
     idle = 0
-    every, total = rows.places, rows.total
+    every, total = rows.positions, rows.total
     for number in range(first, first + count):
         name = key(plan.seed, "additive", number)
         drawn = drawn_rows(every, plan.subsample, name)
-        loss = plan.loss.settled(rows.y[every], raw[every], None if total is None else total[every])
+        loss = plan.loss.resolved(rows.y[every], raw[every], None if total is None else total[every])
         members, change = one_round(rows, learner, plan, loss, raw, drawn, name)
         idle = idle + 1 if not change.any() else 0
         if idle > (IDLE if len(drawn) < len(every) else 0):
@@ -119,37 +119,37 @@ def drawn_rows(every: Integers, share: float, name: int) -> Integers:
     return np.asarray(every[choose(key(name, "rows"), len(every), max(1, int(share * len(every))))])
 
 
-def mean_loss(loss: Loss, rows: AdditiveRows, raw: Floats, places: Integers) -> float:
+def mean_loss(loss: Loss, rows: AdditiveRows, raw: Floats, positions: Integers) -> float:
     """The loss of some rows; NaN of none."""
-    if places.size == 0:
+    if positions.size == 0:
         return math.nan
     total = rows.total
-    return loss.value(rows.y[places], raw[places], None if total is None else total[places])
+    return loss.value(rows.y[positions], raw[positions], None if total is None else total[positions])
 
 
 def one_round(
     rows: AdditiveRows, learner: DirectionLearner, plan: AdditivePlan, loss: Loss, raw: Floats, drawn: Integers, name: int
-) -> tuple[tuple[Member, ...], Floats]:
+) -> tuple[tuple[AdditiveMember, ...], Floats]:
     """The learners of a round, and what they add to all scores."""
     gradient, hessian = (part.reshape(len(raw), -1) for part in loss.derivatives(rows.y, raw, rows.weight))
     count = None
     if len(drawn) < len(raw):
         count = np.zeros(len(raw), np.int64)
         count[drawn] = 1 if rows.count is None else rows.count[drawn]
-    learnt, said = [], np.empty_like(gradient)
+    trained, predicted = [], np.empty_like(gradient)
     for k in range(gradient.shape[1]):
         target, weight = asked(gradient[:, k], hessian[:, k], rows.weight, plan.residuals)
-        member, said[:, k] = learner.learn_numbers(target, weight, count if count is not None else rows.count, key(name, k))
-        learnt.append(member)
+        member, predicted[:, k] = learner.learn_numbers(target, weight, count if count is not None else rows.count, key(name, k))
+        trained.append(member)
     if plan.step == "leaf":
-        return leaf_steps(rows, learner, plan, loss, (gradient, hessian), learnt, drawn, raw)
-    direction = said.reshape(raw.shape)
+        return leaf_steps(rows, learner, plan, loss, (gradient, hessian), trained, drawn, raw)
+    direction = predicted.reshape(raw.shape)
     step = 1.0
     if plan.step == "line_search":
         total = rows.total
         step = line_search(loss, rows.y[drawn], raw[drawn], direction[drawn], None if total is None else total[drawn])
     step *= plan.learning_rate
-    return tuple(Member(one, step) for one in learnt), step * direction
+    return tuple(AdditiveMember(one, step) for one in trained), step * direction
 
 
 def asked(gradient: Floats, hessian: Floats, weight: Floats | None, residuals: str) -> tuple[Floats, Floats | None]:
@@ -208,15 +208,15 @@ def leaf_steps(
     plan: AdditivePlan,
     loss: Loss,
     derivatives: tuple[Floats, Floats],
-    learnt: list[Any],
+    trained: list[Any],
     drawn: Integers,
     raw: Floats,
-) -> tuple[tuple[Member, ...], Floats]:
+) -> tuple[tuple[AdditiveMember, ...], Floats]:
     """A step for every leaf: what the loss itself says about its residuals, or Newton's. Friedman 2001, algorithms 3 to 6."""
     gradient, hessian = derivatives
     change, members = np.zeros_like(gradient), []
     total, times = rows.total, rows.count
-    for k, one in enumerate(learnt):
+    for k, one in enumerate(trained):
         leaf = np.asarray(learner.leaf_numbers(one)).astype(np.int32)
         n_leaves = int(leaf.max()) + 1
         if loss.refit is not None:
@@ -231,6 +231,6 @@ def leaf_steps(
             curvature = sums[1] * (loss.width / (loss.width - 1.0)) if loss.width > 1 else sums[1]
             values = newton_values(sums[0], curvature, 0.0, 0.0)
         values = values * plan.learning_rate
-        members.append(Member(one, 0.0, values))
+        members.append(AdditiveMember(one, 0.0, values))
         change[:, k] = values[leaf]
     return tuple(members), change.reshape(raw.shape)

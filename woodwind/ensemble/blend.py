@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import nnls
 
-from woodwind.base.sound import sound_array
+from woodwind.base.validate import require_array
 
 Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
@@ -26,17 +26,17 @@ MOST_STEPS = 100
 UNIT_PENALTY = 1.0
 
 
-class Evidence(NamedTuple):
-    """What a pool is learnt from."""
+class ClassificationEvidence(NamedTuple):
+    """What a pool is trained on."""
 
-    logs: Floats  # (n, m, K) log-ratios of what members say
+    logs: Floats  # (n, m, K) log-ratios of what members predict
     others: Floats  # (n, c) other columns, centred and scaled
     truth: NDArray[np.int64]  # (n,) class numbers
     weight: Floats  # (n,)
 
-    def of(self, rows: NDArray[np.int64]) -> "Evidence":
+    def of(self, rows: NDArray[np.int64]) -> "ClassificationEvidence":
         """The same of some rows."""
-        return Evidence(self.logs[rows], self.others[rows], self.truth[rows], self.weight[rows])
+        return ClassificationEvidence(self.logs[rows], self.others[rows], self.truth[rows], self.weight[rows])
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,10 +48,10 @@ class LogPool:
     coefficients: Floats  # (c, K)
 
     def check(self) -> "LogPool":
-        """Shapes agree, and all numbers are finite; gives itself, or raises DataError."""
-        sound_array(self.weights, (None,), "the weights of a pool")
-        sound_array(self.intercepts, (None,), "the intercepts of a pool")
-        sound_array(self.coefficients, (None, self.intercepts.size), "the coefficients of a pool")
+        """Shapes agree, and all numbers are finite; returns self, or raises DataError."""
+        require_array(self.weights, (None,), "the weights of a pool")
+        require_array(self.intercepts, (None,), "the intercepts of a pool")
+        require_array(self.coefficients, (None, self.intercepts.size), "the coefficients of a pool")
         return self
 
     def scores(self, logs: Floats, others: Floats) -> Floats:
@@ -88,7 +88,7 @@ class PoolProblem:
     penalty * (|w - mean of w|^2 + |coefficients|^2) + (sum of w - 1)^2 + |intercepts|^2.
     """
 
-    def __init__(self, seen: Evidence, penalty: float) -> None:
+    def __init__(self, seen: ClassificationEvidence, penalty: float) -> None:
         self.seen, self.penalty = seen, penalty
         self.n_members, self.n_classes = seen.logs.shape[1:]
         # A matrix (n K, m), so that sums over members are products of a matrix and a vector.
@@ -103,34 +103,34 @@ class PoolProblem:
         by_member = (self.matrix @ pool.weights).reshape(-1, self.n_classes)
         return np.asarray(by_member + pool.intercepts + self.seen.others @ pool.coefficients)
 
-    def back(self, values: Floats) -> Floats:
+    def unscaled(self, values: Floats) -> Floats:
         """The transpose of `scores`: from a number for each score (n, K) to one for each parameter."""
         values = self.seen.weight[:, None] * values
         return np.concatenate([self.matrix.T @ values.ravel(), values.sum(axis=0), (self.seen.others.T @ values).ravel()])
 
-    def priced(self, away: Floats) -> Floats:
+    def priced(self, scaled: Floats) -> Floats:
         """The derivative of the penalties, at such a distance from equal weights."""
-        out = self.penalty * away
-        weights, split = away[: self.n_members], self.n_members + self.n_classes
+        out = self.penalty * scaled
+        weights, split = scaled[: self.n_members], self.n_members + self.n_classes
         if self.n_members:
             out[: self.n_members] = self.penalty * (weights - weights.mean()) + UNIT_PENALTY * weights.sum()
-        out[self.n_members : split] = UNIT_PENALTY * away[self.n_members : split]
+        out[self.n_members : split] = UNIT_PENALTY * scaled[self.n_members : split]
         return out
 
     def value(self, numbers: Floats) -> float:
         """What is minimised."""
-        away = numbers - self.centre
-        return log_loss(self.scores(numbers), self.seen.truth, self.seen.weight) + 0.5 * float(away @ self.priced(away))
+        scaled = numbers - self.centre
+        return log_loss(self.scores(numbers), self.seen.truth, self.seen.weight) + 0.5 * float(scaled @ self.priced(scaled))
 
     def slope(self, numbers: Floats, share: Floats) -> Floats:
         """Its first derivatives, where the probabilities are `share`."""
-        return self.back(share - self.indicator) + self.priced(numbers - self.centre)
+        return self.unscaled(share - self.indicator) + self.priced(numbers - self.centre)
 
     def curved(self, direction: Floats, share: Floats) -> Floats:
         """The product of its second derivatives with a direction."""
         moved = share * self.scores(direction)
         moved -= share * moved.sum(axis=1, keepdims=True)
-        return self.back(moved) + self.priced(direction)
+        return self.unscaled(moved) + self.priced(direction)
 
     def least(self, start: Floats, free: Mask) -> Floats:
         """The minimum over the numbers that are free, by Newton's method; each step is found by conjugate gradients."""
@@ -145,7 +145,7 @@ class PoolProblem:
         return now
 
 
-def fit_log_pool(seen: Evidence, penalty: float, start: LogPool | None = None) -> LogPool:
+def fit_log_pool(seen: ClassificationEvidence, penalty: float, start: LogPool | None = None) -> LogPool:
     """The pool of weights that are not negative. `start` is where to begin: the pool of nearly the same problem.
 
     Weights at zero are set free, and others stopped there, one at a time, as in the least squares of Lawson & Hanson (1974).
@@ -202,17 +202,17 @@ def conjugate_gradients(product: Callable[[Floats], Floats], right: Floats) -> F
     return x
 
 
-class NumberEvidence(NamedTuple):
-    """What a sum of numbers is learnt from."""
+class RegressionEvidence(NamedTuple):
+    """What a sum of numbers is trained on."""
 
-    numbers: Floats  # (n, m) what members say
+    numbers: Floats  # (n, m) what members predict
     others: Floats  # (n, c) other columns, centred and scaled
     truth: Floats  # (n,)
     weight: Floats  # (n,)
 
-    def of(self, rows: NDArray[np.int64]) -> "NumberEvidence":
+    def of(self, rows: NDArray[np.int64]) -> "RegressionEvidence":
         """The same of some rows."""
-        return NumberEvidence(self.numbers[rows], self.others[rows], self.truth[rows], self.weight[rows])
+        return RegressionEvidence(self.numbers[rows], self.others[rows], self.truth[rows], self.weight[rows])
 
 
 class LinearPool(NamedTuple):
@@ -223,10 +223,10 @@ class LinearPool(NamedTuple):
     coefficients: Floats  # (c,)
 
     def check(self) -> "LinearPool":
-        """All numbers are finite; gives itself, or raises DataError."""
-        sound_array(self.weights, (None,), "the weights of a pool")
-        sound_array(np.array(self.intercept, np.float64), (), "the intercept of a pool")
-        sound_array(self.coefficients, (None,), "the coefficients of a pool")
+        """All numbers are finite; returns self, or raises DataError."""
+        require_array(self.weights, (None,), "the weights of a pool")
+        require_array(np.array(self.intercept, np.float64), (), "the intercept of a pool")
+        require_array(self.coefficients, (None,), "the coefficients of a pool")
         return self
 
     def sums(self, numbers: Floats, others: Floats) -> Floats:
@@ -234,7 +234,7 @@ class LinearPool(NamedTuple):
         return np.asarray(numbers @ self.weights + self.intercept + others @ self.coefficients)
 
 
-def fit_nonnegative(seen: NumberEvidence, *, intercept: bool, penalty: float = 0.0, shrink: bool = False) -> LinearPool:
+def fit_nonnegative(seen: RegressionEvidence, *, intercept: bool, penalty: float = 0.0, shrink: bool = False) -> LinearPool:
     """Weights of at least zero with the least sum of squares (Lawson & Hanson 1974; for stacks Breiman 1996, section 3).
 
     With `shrink`, penalty times the mean square of a column is the price of the squared distance from equal weights that add up to one.
@@ -253,7 +253,7 @@ def fit_nonnegative(seen: NumberEvidence, *, intercept: bool, penalty: float = 0
     return LinearPool(weights, middle - float(centre @ weights), coefficients)
 
 
-def fit_simplex(seen: NumberEvidence, penalty: float = 0.0) -> LinearPool:
+def fit_simplex(seen: RegressionEvidence, penalty: float = 0.0) -> LinearPool:
     """Weights of at least zero that add up to one, with the least sum of squares.
 
     A row that asks for a sum of one, at a price far above all others, makes it non-negative least squares; the sum is then made exact.

@@ -1,7 +1,7 @@
 """Gradient boosting as a generator of rounds: Friedman 2001, with Newton leaves as in Chen & Guestrin 2016.
 
 A round is: derivatives of the loss at the present scores, as integers; trees grown from them; values of their leaves;
-scores updated. Progress, early stopping, deadlines and callbacks are consumers of the rounds (ensemble/stopping.py).
+scores updated. Progress, early stopping, deadlines and callbacks are consumers of the rounds (ensemble/early_stopping.py).
 The page is docs/algorithms/gradient-boosting.md.
 """
 
@@ -14,19 +14,15 @@ from numpy.typing import NDArray
 
 from woodwind.base.fixed import exact_mean, largest_of
 from woodwind.base.pool import side_by_side
-from woodwind.base.streams import key, share_threshold
-from woodwind.data.codes import Codes
-from woodwind.data.ranks import Ranks
-from woodwind.ensemble.bin_ground import BinGround
-from woodwind.ensemble.exact_ground import ExactGround
-from woodwind.ensemble.ground import Floats, Ground, Rows, Targets
+from woodwind.base.random_streams import key, share_threshold
+from woodwind.data.binning.codes import Codes
+from woodwind.data.binning.ranks import Ranks
+from woodwind.ensemble.tree_learner import ExactLearner, Floats, HistogramLearner, Rows, Targets, TreeLearner
 from woodwind.kernels.runtime.resampling import draw_bootstrap, draw_share
 from woodwind.losses.base import Loss
 from woodwind.losses.integers import is_uneven
-from woodwind.tree.assemble import ValuedTree
-from woodwind.tree.finish import Placed, add_placed, with_means
-from woodwind.tree.grown_tree import GrownTree, pruned
-from woodwind.tree.leaves import fill_empty, newton_tree, newton_values, rows_by_leaf, within_bounds
+from woodwind.tree.assemble import TreeWithLeaves, ValuedTree, add_leaf_scores, with_means
+from woodwind.tree.grown_tree import GrownTree, fill_empty, newton_tree, newton_values, pruned, rows_by_leaf, within_bounds
 from woodwind.tree.settings import TreeSettings
 from woodwind.tree.walk import walk_tree
 
@@ -48,7 +44,7 @@ class BoostPlan:
 
 
 @dataclass(frozen=True, eq=False)
-class Round:
+class BoostingRound:
     """One finished round. `raw` is the array of scores, which later rounds will change."""
 
     number: int
@@ -59,7 +55,7 @@ class Round:
 def in_rows(weight: Floats | None) -> Floats | None:
     """Weights in which a row counts as one row on average, where the given ones are below that, or are no numbers of rows at all.
 
-    Penalties and the smallest leaves are in rows: with a weight of 0.001 for all of them, nothing would be learnt. Larger weights stay, so
+    Penalties and the smallest leaves are in rows: with a weight of 0.001 for all of them, nothing would be learned. Larger weights stay, so
     that a weight of 20 is as good as 20 rows.
     """
     if weight is None:
@@ -93,62 +89,62 @@ class Booster:
         # The lanes of a tree for all classes have no room for weights of very different sizes.
         together = width > 1 and not plan.one_per_class and not is_uneven(weight)
         self._outputs = (-1,) if together else tuple(range(width))
-        # A row with a level that no split can name ends higher up than the row that growth took it for.
+        # A row with a category that no split can name ends higher up than the row that growth took it for.
         self._strays = codes.has_unseen
-        self.ground: Ground
+        self.learner: TreeLearner
         if isinstance(codes, Codes):
             capacity = n if rows is None else len(rows)
-            self.ground = BinGround(codes, y, weight, plan.tree, plan.threads, capacity, width, width if together else 1)
+            self.learner = HistogramLearner(codes, y, weight, plan.tree, plan.threads, capacity, width, width if together else 1)
         else:
-            self.ground = ExactGround(codes, y, weight, plan.tree, plan.threads)
+            self.learner = ExactLearner(codes, y, weight, plan.tree, plan.threads)
 
     @cached_property
-    def _shares(self) -> Floats | None:
+    def _row_counts(self) -> Floats | None:
         """How much each row counts for trees; None for one each."""
         if self.rows is None:
             return self.weight
         often = np.bincount(self.rows, minlength=self.codes.n_rows).astype(np.float64)
         return often if self.weight is None else often * self.weight
 
-    def _settled(self) -> Loss:
+    def _resolved(self) -> Loss:
         """The loss as it stands: what it takes from all residuals, such as Huber's delta, it takes from the rows that trees learn from."""
         loss = self.plan.loss
-        return loss if loss.is_settled else loss.settled(self.y, self.raw, self._shares)
+        return loss if loss.is_resolved else loss.resolved(self.y, self.raw, self._row_counts)
 
-    def rounds(self, count: int, first: int = 0) -> Iterator[Round]:
+    def rounds(self, count: int, first: int = 0) -> Iterator[BoostingRound]:
         """Boost for `count` rounds; `first` is the number of the first one, which names what it draws."""
         for number in range(first, first + count):
-            loss = self._settled()
-            yield Round(number, tuple(self._trees(loss, number)), self.raw)
+            loss = self._resolved()
+            yield BoostingRound(number, tuple(self._trees(loss, number)), self.raw)
 
     def replay(self, trees: Sequence[ValuedTree]) -> Iterator[ValuedTree]:
-        """The same splits with leaf values learnt from the rows of this booster; scores are updated tree by tree.
+        """The same splits with leaf values learned from the rows of this booster; scores are updated tree by tree.
 
         As accurate as training anew on these rows, at a fraction of the time.
         """
         together = len(self._outputs)
-        for place in range(0, len(trees), together):
-            loss = self._settled()
-            self.ground.take_in(loss, self.raw)
-            for tree in trees[place : place + together]:
+        for position in range(0, len(trees), together):
+            loss = self._resolved()
+            self.learner.set_derivatives(loss, self.raw)
+            for tree in trees[position : position + together]:
                 yield self._revalued(loss, tree, self.leaf_of(tree))
 
     def _trees(self, loss: Loss, number: int) -> list[ValuedTree]:
         """The trees of one round: one, or one for each score of a row."""
-        self.ground.take_in(loss, self.raw)
+        self.learner.set_derivatives(loss, self.raw)
         rows = self._drawn(number)
-        sides, every = self.ground.sides, self._outputs
+        sides, every = self.learner.sides, self._outputs
 
-        def tree(side: int | None, output: int) -> Placed:
+        def tree(side: int | None, output: int) -> TreeWithLeaves:
             name = key(self.plan.seed, "tree", number, *([output] if len(every) > 1 else []))
             threads = self.plan.threads if side is None else 1
-            return self._valued(loss, self.ground.grow(name, rows, output, side), output, rows, threads)
+            return self._valued(loss, self.learner.grow(name, rows, output, side), output, rows, threads)
 
         # What would leave a side idle is grown by all threads together.
         beside = len(every) // sides * sides if sides > 1 else 0
-        placed = [*side_by_side(tree, every[:beside], sides), *(tree(None, output) for output in every[beside:])]
-        add_placed(self.raw, placed, self.plan.threads)
-        return [finished for finished, _leaf in placed]
+        positioned = [*side_by_side(tree, every[:beside], sides), *(tree(None, output) for output in every[beside:])]
+        add_leaf_scores(self.raw, positioned, self.plan.threads)
+        return [finished for finished, _leaf in positioned]
 
     def _drawn(self, number: int) -> Rows | None:
         """Rows for one round; None for all, once each."""
@@ -168,13 +164,13 @@ class Booster:
 
     # Values and scores.
 
-    def _valued(self, loss: Loss, tree: GrownTree, output: int, rows: Rows | None, threads: int) -> Placed:
+    def _valued(self, loss: Loss, tree: GrownTree, output: int, rows: Rows | None, threads: int) -> TreeWithLeaves:
         """Give a grown tree its values, and find the leaf of every row."""
         plan = self.plan
         if plan.tree.prune:
             tree = pruned(tree, plan.tree.min_gain)
         if output < 0:
-            sums = self.ground.sums(tree.leaf_of_row, tree.n_nodes, rows, output)
+            sums = self.learner.sums(tree.leaf_of_row, tree.n_nodes, rows, output)
             values = fill_empty(tree, self._newton(loss, *sums) * plan.learning_rate)
         elif loss.refit is None:
             values = newton_tree(tree, self._curvature(loss, tree.hessian), plan.tree.l1, plan.tree.l2, plan.learning_rate)
@@ -184,18 +180,18 @@ class Booster:
                 tree.rows.astype(np.int32), tree.begin[leaves], tree.end[leaves], self.y - self.raw, self.weight, threads
             )
             values = fill_empty(tree, within_bounds(tree, values) * plan.learning_rate)
-        finished = with_means(ValuedTree.of(tree, values, output, plan.learning_rate, self.ground.thresholds(tree)))
+        finished = with_means(ValuedTree.of(tree, values, output, plan.learning_rate, self.learner.thresholds(tree)))
         leaf = tree.leaf_of_row
         if rows is not None or self._strays:
             walk_tree(finished, self.codes, leaf, threads)
         return finished, leaf
 
     def _revalued(self, loss: Loss, tree: ValuedTree, leaf: NDArray[np.int32]) -> ValuedTree:
-        """A tree whose leaf values are learnt from the rows that end in them."""
+        """A tree whose leaf values are trained on the rows that end in them."""
         n_nodes = len(tree.feature)
         counts = np.bincount(leaf if self.rows is None else leaf[self.rows], minlength=n_nodes)
         if loss.refit is None:
-            values = self._newton(loss, *self.ground.sums(leaf, n_nodes, self.rows, tree.output))
+            values = self._newton(loss, *self.learner.sums(leaf, n_nodes, self.rows, tree.output))
         else:
             order, begins, ends = rows_by_leaf(leaf, self.rows, n_nodes)
             values = np.zeros(n_nodes)
@@ -206,7 +202,7 @@ class Booster:
         values = np.where(counts[:, None] > 0, values, tree.value)
         values = np.clip(values, tree.low[:, None], tree.high[:, None])
         finished = with_means(tree.with_values(values, counts.astype(np.float64)))
-        add_placed(self.raw, [(finished, leaf)], self.plan.threads)
+        add_leaf_scores(self.raw, [(finished, leaf)], self.plan.threads)
         return finished
 
     def _newton(self, loss: Loss, gradient: Floats, hessian: Floats) -> Floats:

@@ -5,7 +5,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from woodwind.base.streams import key, uniform
+from woodwind.base.random_streams import key, uniform
 
 Floats = NDArray[np.float64]
 Code = NDArray[np.int8]  # (K, B) of -1 and 1

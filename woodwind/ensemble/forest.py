@@ -12,16 +12,24 @@ import numpy as np
 from numpy.typing import NDArray
 
 from woodwind.base.fixed import scale_for, sum_scale
-from woodwind.base.pool import run_ranges
-from woodwind.base.streams import key
-from woodwind.data.grades import Grades
-from woodwind.data.table import Table
-from woodwind.ensemble.drawing import Drawing
-from woodwind.ensemble.out_of_bag import OutOfBag
-from woodwind.tree.cart import Unit
-from woodwind.tree.grove import WORK_PER_TREE, Grove
-from woodwind.tree.grove_grower import SUM_BITS, WEIGHT_BITS, GroveGrower, GroveRows, GroveSettings, GroveTree
-from woodwind.tree.predictor import column_block
+from woodwind.base.pool import run_ranges, side_by_side
+from woodwind.base.random_streams import key, permutation
+from woodwind.data.binning.forest_codes import ForestCodes
+from woodwind.data.tables.table import Table
+from woodwind.ensemble.resampling import OutOfBag, Resampling
+from woodwind.kernels.forest.layout import FEATURE_MASK, FEATURE_SHIFT
+from woodwind.kernels.predict.forest_walk import find_leaves
+from woodwind.tree.cart import TargetUnit
+from woodwind.tree.compact_forest import WORK_PER_TREE, CompactForest
+from woodwind.tree.compact_forest_grower import (
+    SUM_BITS,
+    WEIGHT_BITS,
+    CompactForestGrower,
+    CompactForestRows,
+    CompactForestSettings,
+    CompactTree,
+)
+from woodwind.tree.predictor import column_block, read_only
 
 Floats = NDArray[np.float64]
 Rows = NDArray[np.int64]
@@ -30,20 +38,20 @@ Rows = NDArray[np.int64]
 MOST_TIMES = 16
 
 
-def class_rows(classes: NDArray[np.integer], n_classes: int, weight: Floats | None) -> GroveRows:
+def classification_rows(classes: NDArray[np.integer], n_classes: int, weight: Floats | None) -> CompactForestRows:
     """Classes as trees learn them."""
     whole, unit = whole_weights(weight, len(classes))
     real = np.stack([classes.astype(np.float64), np.ones(len(classes)) if weight is None else weight])
-    return GroveRows(classes.astype(np.int64), whole, real, n_classes, 1.0, unit)
+    return CompactForestRows(classes.astype(np.int64), whole, real, n_classes, 1.0, unit)
 
 
-def number_rows(y: Floats, weight: Floats | None) -> GroveRows:
+def regression_rows(y: Floats, weight: Floats | None) -> CompactForestRows:
     """Numbers as trees learn them: their distance from a centre, in fixed point, times their weight."""
     whole, unit = whole_weights(weight, len(y))
-    away = Unit.of(y).away(y)
+    scaled = TargetUnit.of(y).scaled(y)
     scale = sum_scale(1.0, MOST_TIMES * len(y), SUM_BITS) if weight is None else scale_for(1.0, SUM_BITS - WEIGHT_BITS - 1)
-    target = np.rint(away * scale).astype(np.int64) * whole
-    return GroveRows(target, whole, np.stack([y, np.ones(len(y)) if weight is None else weight]), 0, unit / scale, unit)
+    target = np.rint(scaled * scale).astype(np.int64) * whole
+    return CompactForestRows(target, whole, np.stack([y, np.ones(len(y)) if weight is None else weight]), 0, unit / scale, unit)
 
 
 def whole_weights(weight: Floats | None, n: int) -> tuple[Rows, float]:
@@ -56,23 +64,23 @@ def whole_weights(weight: Floats | None, n: int) -> tuple[Rows, float]:
 
 
 @dataclass(frozen=True, eq=False)
-class Growing:
+class ForestGrowth:
     """How the trees of a forest are grown: any of them at any time, on any thread."""
 
-    grades: Grades
-    rows: GroveRows
-    settings: GroveSettings
-    drawing: Drawing
+    forest_codes: ForestCodes
+    rows: CompactForestRows
+    settings: CompactForestSettings
+    resampling: Resampling
     keep_rows: bool = False
-    _idle: list[GroveGrower] = field(default_factory=list)  # growers have memory of their own: each grows one tree at a time
+    _idle: list[CompactForestGrower] = field(default_factory=list)  # growers have memory of their own: each grows one tree at a time
 
-    def tree(self, number: int) -> GroveTree:
+    def tree(self, number: int) -> CompactTree:
         """The tree of this number."""
         try:
             grower = self._idle.pop()
         except IndexError:
-            grower = GroveGrower(self.grades, self.rows, self.settings)
-        tree = grower.grow(self.drawing.counts(number), key(self.drawing.seed, "tree", number), self.keep_rows)
+            grower = CompactForestGrower(self.forest_codes, self.rows, self.settings)
+        tree = grower.grow(self.resampling.counts(number), key(self.resampling.seed, "tree", number), self.keep_rows)
         self._idle.append(grower)
         return tree
 
@@ -86,29 +94,121 @@ def matrix_of(table: Table) -> NDArray[Any]:
 
 
 @dataclass(eq=False)
-class Unseen:
+class OutOfBagForest:
     """The rows of a training, and what the trees that have not seen them say: trees are asked in their order, in any number of parts."""
 
     x: NDArray[Any]
-    drawing: Drawing
+    resampling: Resampling
     found: OutOfBag
     n_trees: int = 0  # asked so far
 
     @classmethod
-    def of(cls, table: Table, drawing: Drawing, n_outputs: int) -> "Unseen":
+    def of(cls, table: Table, resampling: Resampling, n_outputs: int) -> "OutOfBagForest":
         """Before the first tree."""
-        return cls(matrix_of(table), drawing, OutOfBag.nobody(table.n_rows, n_outputs))
+        return cls(matrix_of(table), resampling, OutOfBag.nobody(table.n_rows, n_outputs))
 
-    def ask(self, grove: Grove, threads: int) -> None:
+    def ask(self, compact_forest: CompactForest, threads: int) -> None:
         """Ask the next trees."""
         # Sums of their own until all of them were asked: an interrupt leaves none that some trees have half added to.
         total, voters = self.found.total.copy(), self.found.voters.copy()
-        for tree in range(grove.n_trees):
-            rows = self.drawing.unseen(self.n_trees + tree)
+        for tree in range(compact_forest.n_trees):
+            rows = self.resampling.unseen(self.n_trees + tree)
             voters[rows] += 1
 
             def work(begin: int, end: int, rows: NDArray[np.int32] = rows, tree: int = tree) -> None:
-                grove.add(self.x, rows[begin:end], (tree, tree + 1), total)
+                compact_forest.add(self.x, rows[begin:end], (tree, tree + 1), total)
 
             run_ranges(work, len(rows), threads, WORK_PER_TREE)
-        self.found, self.n_trees = OutOfBag(total, voters), self.n_trees + grove.n_trees
+        self.found, self.n_trees = OutOfBag(total, voters), self.n_trees + compact_forest.n_trees
+
+
+# ----------------------------------------------------------------------------------------------------
+# How much a forest relies on each column, by the rows that its trees have not seen.
+#
+# Impurity removed in training favours columns of many values, also where they are noise; rows out of the bag know better.
+
+
+Integers = NDArray[np.int64]
+
+
+def features_of(compact_forest: CompactForest, tree: int) -> Integers:
+    """The feature of every inner node of a tree."""
+    begin, end = compact_forest.roots[tree, 0], compact_forest.roots[tree + 1, 0]
+    return ((compact_forest.nodes[2 * begin : 2 * end : 2] >> np.uint64(FEATURE_SHIFT)) & np.uint64(FEATURE_MASK)).astype(np.int64)
+
+
+def permutation_importance(
+    compact_forest: CompactForest, bag: OutOfBagForest, y: Floats, source: Integers, seed: int, threads: int
+) -> Floats:
+    """By how much the error of a tree on rows out of its bag rises when a column is shuffled among them (Breiman 2001): mean over trees.
+
+    The error is the share of wrong votes, or the squared error. `source`: the column of each feature; those of one column move together.
+    """
+    n_columns = int(source.max(initial=-1)) + 1
+
+    def error(tree: int, x: NDArray[np.float64], truth: Floats) -> float:
+        out = np.zeros((len(x), compact_forest.n_outputs))
+        compact_forest.add(x, None, (tree, tree + 1), out)
+        if compact_forest.n_classes:
+            return float((out.argmax(axis=1) != truth).mean())
+        return float(((out[:, 0] - truth) ** 2).mean())
+
+    def of_tree(_side: int, tree: int) -> Floats:
+        rise = np.zeros(n_columns)
+        rows = bag.resampling.unseen(tree)
+        if rows.size == 0:
+            return rise
+        x, truth = np.array(bag.x[rows]), y[rows]
+        before = error(tree, x, truth)
+        for column in np.unique(source[features_of(compact_forest, tree)]):
+            own = np.flatnonzero(source == column)
+            kept = x[:, own]
+            x[:, own] = kept[permutation(key(seed, "shuffle", tree, int(column)), len(rows))]
+            rise[column] = error(tree, x, truth) - before
+            x[:, own] = kept
+        return rise
+
+    found = side_by_side(of_tree, list(range(compact_forest.n_trees)), min(threads, compact_forest.n_trees))
+    return np.asarray(sum(found, np.zeros(n_columns)) / max(compact_forest.n_trees, 1))
+
+
+def debiased_importance(compact_forest: CompactForest, bag: OutOfBagForest, y: Floats, source: Integers, threads: int) -> Floats:
+    """The impurity that the splits by each column remove, as rows out of the bag see it (Li, Wang, Basu, Kumbier & Yu 2019, "A debiased MDI
+    feature importance measure for random forests"): mean over trees, about zero for noise.
+
+    On its way down a tree a row passes means; a split is worth the step between them times what the row itself is.
+    """
+    n_columns = int(source.max(initial=-1)) + 1
+    inner, leaves = compact_forest.stops(), compact_forest.leaf_values()
+    centred = y if compact_forest.n_classes else y - y.mean()
+
+    def of_tree(_side: int, tree: int) -> Floats:
+        out = np.zeros(n_columns)
+        rows = bag.resampling.unseen(tree)
+        begin, first = compact_forest.roots[tree]
+        end, last = compact_forest.roots[tree + 1]
+        if rows.size == 0 or begin == end:
+            return out
+        ends = np.empty((len(rows), 1), np.int32)
+        find_leaves(read_only(bag.x.reshape(-1)), (len(rows), bag.x.shape[1]), rows, (tree, tree + 1), compact_forest.walk, ends)
+        left, right = compact_forest.children(tree)
+        size = len(left)
+        parent = np.full(int(end - begin + last - first), -1)
+        parent[left] = parent[right] = np.arange(size)
+        value = np.concatenate([inner[begin:end], leaves[first:last]])
+        column = source[features_of(compact_forest, tree)]
+        node = np.where(ends[:, 0] >= 0, size + ends[:, 0].astype(np.int64), -1 - ends[:, 0].astype(np.int64))
+        own = centred[rows]
+        while (going := parent[node] >= 0).any():
+            node, own = node[going], own[going]
+            above = parent[node]
+            if compact_forest.n_classes:
+                step = value[node, own.astype(np.int64)] - value[above, own.astype(np.int64)]
+            else:
+                step = (value[node, 0] - value[above, 0]) * own
+            out += np.bincount(column[above], weights=step, minlength=n_columns)
+            node = above
+        return out / len(rows)
+
+    found = side_by_side(of_tree, list(range(compact_forest.n_trees)), min(threads, compact_forest.n_trees))
+    return np.asarray(sum(found, np.zeros(n_columns)) / max(compact_forest.n_trees, 1))

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from woodwind.base.errors import DataError
-from woodwind.base.streams import choose, hashes, key, uniform
+from woodwind.base.random_streams import choose, hashes, key, uniform
 
 Mask = NDArray[np.bool_]
 

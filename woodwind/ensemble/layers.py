@@ -1,4 +1,4 @@
-"""What one layer of a stack passes on to the next: columns made of what its members say. See docs/algorithms/stacking.md.
+"""What one layer of a stack passes on to the next: columns made of what its members predict. See docs/algorithms/stacking.md.
 
 Columns stand member by member. Probabilities of two classes are one column, that of the second class, because the other says nothing new;
 of K classes they are K columns. Labels are columns of zeros and ones in the same way, and scores stand as they came.
@@ -19,27 +19,27 @@ Said = Literal["probabilities", "scores", "votes", "numbers"]
 LEAST_PROBABILITY = 1e-4
 
 
-class Block(NamedTuple):
+class LayerColumns(NamedTuple):
     """What one member passes on."""
 
     name: str
-    said: Said
+    predicted: Said
     values: Floats  # (n, width): K probabilities or scores, class numbers or numbers in one column
 
 
-def columns_of(block: Block, n_classes: int, link: bool = False) -> Floats:
+def columns_of(block: LayerColumns, n_classes: int, link: bool = False) -> Floats:
     """The columns (n, c) of one member; `link` gives log-odds in the place of probabilities."""
     values = block.values
-    if block.said == "votes":
+    if block.predicted == "votes":
         return label_columns(values[:, 0].astype(np.int64), n_classes)
-    if block.said != "probabilities":
+    if block.predicted != "probabilities":
         return values
     return log_odds(values) if link else probability_columns(values)
 
 
-def probability_columns(shares: Floats) -> Floats:
+def probability_columns(probabilities: Floats) -> Floats:
     """Probabilities (n, K) without what follows from the others: of two classes the second one."""
-    return shares[:, 1:] if shares.shape[1] == 2 else shares
+    return probabilities[:, 1:] if probabilities.shape[1] == 2 else probabilities
 
 
 def label_columns(votes: Integers, n_classes: int) -> Floats:
@@ -47,29 +47,29 @@ def label_columns(votes: Integers, n_classes: int) -> Floats:
     return probability_columns(np.asarray(votes[:, None] == np.arange(n_classes), np.float64))
 
 
-def log_odds(shares: Floats, least: float = LEAST_PROBABILITY) -> Floats:
+def log_odds(probabilities: Floats, least: float = LEAST_PROBABILITY) -> Floats:
     """Log-odds of two classes (n, 1), or of K classes logarithms about their mean (n, K): what a logistic model adds up."""
-    logs = log_ratios(shares, least)
-    return logs[:, 1:] - logs[:, :1] if shares.shape[-1] == 2 else logs
+    logs = log_ratios(probabilities, least)
+    return logs[:, 1:] - logs[:, :1] if probabilities.shape[-1] == 2 else logs
 
 
-def log_ratios(shares: Floats, least: float = LEAST_PROBABILITY) -> Floats:
+def log_ratios(probabilities: Floats, least: float = LEAST_PROBABILITY) -> Floats:
     """Logarithms of probabilities (..., K) about their mean over the classes: softmax gives the probabilities back."""
-    logs = np.log(np.maximum(shares, least))
+    logs = np.log(np.maximum(probabilities, least))
     return np.asarray(logs - logs.mean(axis=-1, keepdims=True))
 
 
 def telling_columns(columns: Floats) -> Integers:
-    """The places of the columns that are neither constant nor the same as one before them; at least the first."""
+    """The positions of the columns that are neither constant nor the same as one before them; at least the first."""
     seen: set[bytes] = set()
-    places = []
-    for place in range(columns.shape[1]):
-        column = np.ascontiguousarray(columns[:, place]) + 0.0  # there are two zeros
+    positions = []
+    for position in range(columns.shape[1]):
+        column = np.ascontiguousarray(columns[:, position]) + 0.0  # there are two zeros
         if (column == column[0]).all() or column.tobytes() in seen:
             continue
         seen.add(column.tobytes())
-        places.append(place)
-    return np.array(places or [0], np.int64)
+        positions.append(position)
+    return np.array(positions or [0], np.int64)
 
 
 def column_names(blocks: Sequence[tuple[str, int]], prefix: str) -> list[str]:
@@ -77,19 +77,19 @@ def column_names(blocks: Sequence[tuple[str, int]], prefix: str) -> list[str]:
     return [f"{prefix}_{name}" if width == 1 else f"{prefix}_{name}{k}" for name, width in blocks for k in range(width)]
 
 
-def members_mean(blocks: Sequence[Block], n_classes: int) -> Floats:
+def members_mean(blocks: Sequence[LayerColumns], n_classes: int) -> Floats:
     """What the members of a layer say together: mean probabilities or shares of votes (n, K), or mean numbers (n, 1).
 
     Scores have no common scale: a member that has only these votes for the class of its largest score.
     """
-    return np.asarray(np.mean([as_shares(block, n_classes) for block in blocks], axis=0))
+    return np.asarray(np.mean([as_probabilities(block, n_classes) for block in blocks], axis=0))
 
 
-def as_shares(block: Block, n_classes: int) -> Floats:
-    """What a member says as probabilities (n, K), of which a vote is the simplest; numbers stay as they are."""
-    if block.said in ("numbers", "probabilities"):
+def as_probabilities(block: LayerColumns, n_classes: int) -> Floats:
+    """What a member predicts as probabilities (n, K), of which a vote is the simplest; numbers stay as they are."""
+    if block.predicted in ("numbers", "probabilities"):
         return block.values
-    if block.said == "scores":
+    if block.predicted == "scores":
         best = block.values.argmax(axis=1) if block.values.shape[1] > 1 else (block.values[:, 0] > 0.0).astype(np.int64)
     else:
         best = block.values[:, 0].astype(np.int64)

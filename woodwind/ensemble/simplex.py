@@ -4,7 +4,7 @@ Newton steps on a working set: members that have weight, and some that would gai
 simplex exactly, by an active set, and is shortened until the function falls. It ends by the gap of Frank & Wolfe (1956): with the gradient
 g at w, no weights are better by more than g·w - min g. So whoever takes the result knows how far it is from the best at most.
 The scheme follows Kim, Carbonetto, Stephens & Anitescu (2020), "A fast algorithm for maximum likelihood estimation of mixture proportions
-using sequential quadratic programming". Slow twins are in testing/naive_weighing.py.
+using sequential quadratic programming". Slow twins are in tests/reference/naive_weighing.py.
 """
 
 from typing import Any, NamedTuple, Protocol
@@ -27,8 +27,8 @@ RIDGE = 1e-13
 STARTERS = 10
 
 
-class Goal(Protocol):
-    """A convex function of what members say together, which is linear in their weights: combined = matrix · weights."""
+class ConvexFunction(Protocol):
+    """A convex function of what members predict together, which is linear in their weights: combined = matrix · weights."""
 
     @property
     def n_members(self) -> int:
@@ -40,10 +40,10 @@ class Goal(Protocol):
     def value(self, combined: Floats) -> float:
         """The function."""
 
-    def slopes(self, combined: Floats, some: Integers | None = None) -> Floats:
+    def gradients(self, combined: Floats, some: Integers | None = None) -> Floats:
         """Its gradient by the weights of all members, or of some."""
 
-    def bends(self, combined: Floats, some: Integers) -> Floats:
+    def hessian(self, combined: Floats, some: Integers) -> Floats:
         """Its second derivatives by the weights of some members, (s, s)."""
 
 
@@ -55,7 +55,7 @@ class Optimum(NamedTuple):
     gap: float
 
 
-def smallest_on_simplex(goal: Goal, tolerance: float = 1e-10, start: Floats | None = None) -> Optimum:
+def smallest_on_simplex(goal: ConvexFunction, tolerance: float = 1e-10, start: Floats | None = None) -> Optimum:
     """The weights for which the function is smallest, to a share `tolerance` of what it is in the beginning."""
     weights = _start(goal) if start is None else start
     combined = goal.combined(weights)
@@ -63,13 +63,13 @@ def smallest_on_simplex(goal: Goal, tolerance: float = 1e-10, start: Floats | No
     enough = tolerance * max(abs(value), np.finfo(np.float64).tiny)
     best = Optimum(weights, value, np.inf)
     for _ in range(MOST_ROUNDS):
-        slopes = goal.slopes(combined)
-        gap = float(slopes @ weights - slopes.min())
+        gradients = goal.gradients(combined)
+        gap = float(gradients @ weights - gradients.min())
         best = Optimum(weights, value, max(gap, 0.0))
         if gap <= enough:
             break
-        new = np.argsort(slopes, kind="stable")[:NEWCOMERS]
-        some = np.union1d(np.flatnonzero(weights), new[slopes[new] < slopes @ weights])
+        new = np.argsort(gradients, kind="stable")[:NEWCOMERS]
+        some = np.union1d(np.flatnonzero(weights), new[gradients[new] < gradients @ weights])
         before = value
         weights, combined, value = _newton_steps(goal, weights, combined, some, max(enough, gap / 100.0))
         if not value < before:  # rounding is all that is left
@@ -77,24 +77,24 @@ def smallest_on_simplex(goal: Goal, tolerance: float = 1e-10, start: Floats | No
     return best
 
 
-def _start(goal: Goal) -> Floats:
+def _start(goal: ConvexFunction) -> Floats:
     """The same weight for each of the members that would gain most if all began with the same."""
-    slopes = goal.slopes(goal.combined(np.full(goal.n_members, 1.0 / goal.n_members)))
+    gradients = goal.gradients(goal.combined(np.full(goal.n_members, 1.0 / goal.n_members)))
     weights = np.zeros(goal.n_members)
-    weights[np.argsort(slopes, kind="stable")[:STARTERS]] = 1.0 / min(STARTERS, goal.n_members)
+    weights[np.argsort(gradients, kind="stable")[:STARTERS]] = 1.0 / min(STARTERS, goal.n_members)
     return weights
 
 
-def _newton_steps(goal: Goal, weights: Floats, combined: Floats, some: Integers, enough: float) -> tuple[Floats, Floats, float]:
+def _newton_steps(goal: ConvexFunction, weights: Floats, combined: Floats, some: Integers, enough: float) -> tuple[Floats, Floats, float]:
     """Go down among some members, until no more than `enough` can be gained there."""
     value = goal.value(combined)
     for _ in range(MOST_STEPS):
-        own, slopes = weights[some], goal.slopes(combined, some)
-        if slopes @ own - slopes.min() <= enough / 2.0:
+        own, gradients = weights[some], goal.gradients(combined, some)
+        if gradients @ own - gradients.min() <= enough / 2.0:
             break
-        bends = goal.bends(combined, some)
-        way = quadratic_on_simplex(bends, slopes - bends @ own, own) - own
-        promise = float(slopes @ way)
+        hessian = goal.hessian(combined, some)
+        way = quadratic_on_simplex(hessian, gradients - hessian @ own, own) - own
+        promise = float(gradients @ way)
         if promise >= 0.0:
             break
         change, step = goal.combined(way, some), 1.0
@@ -111,28 +111,28 @@ def _newton_steps(goal: Goal, weights: Floats, combined: Floats, some: Integers,
     return weights, combined, value
 
 
-def quadratic_on_simplex(bends: Floats, slopes: Floats, start: Floats | None = None) -> Floats:
-    """The x on the simplex with the smallest x·H x / 2 + c·x, for a matrix H that bends nowhere downwards: by an active set.
+def quadratic_on_simplex(hessian: Floats, gradients: Floats, start: Floats | None = None) -> Floats:
+    """The x on the simplex with the smallest x·H x / 2 + c·x, for a matrix H that second derivatives nowhere downwards: by an active set.
 
     Beginning with a start on the simplex, or else the best corner, the coordinate with the steepest slope joins; the problem is solved for
     those that have joined as if they could be negative, and who would be leaves.
     """
-    count = len(slopes)
-    H = bends + np.eye(count) * (RIDGE * max(np.trace(bends) / count, np.finfo(np.float64).tiny))
-    if start is None or not np.trace(bends) > 0.0:  # what bends nowhere is smallest in a corner
-        free = [int(np.argmin(np.diag(H) / 2.0 + slopes))]
+    count = len(gradients)
+    H = hessian + np.eye(count) * (RIDGE * max(np.trace(hessian) / count, np.finfo(np.float64).tiny))
+    if start is None or not np.trace(hessian) > 0.0:  # what second derivatives nowhere is smallest in a corner
+        free = [int(np.argmin(np.diag(H) / 2.0 + gradients))]
         x = np.zeros(count)
         x[free] = 1.0
     else:
-        x, free = _solved(H, slopes, start / start.sum(), np.flatnonzero(start).tolist())
+        x, free = _solved(H, gradients, start / start.sum(), np.flatnonzero(start).tolist())
     for _ in range(20 * count + 50):
-        gradient = H @ x + slopes
+        gradient = H @ x + gradients
         newcomer = int(np.argmin(gradient))
         if newcomer in free or gradient[newcomer] >= gradient @ x - 1e-14 * np.abs(gradient).max():
             break
         free.append(newcomer)
         before = x.copy()
-        x, free = _solved(H, slopes, x, free)
+        x, free = _solved(H, gradients, x, free)
         if np.array_equal(before, x):
             break
     return x
@@ -155,7 +155,7 @@ def _solved(H: Floats, c: Floats, x: Floats, free: list[int]) -> tuple[Floats, l
         own[int(np.argmin(steps))] = 0.0
         x = np.zeros(len(x))
         x[free] = own / own.sum()
-        free = [place for place, weight in zip(free, own.tolist(), strict=True) if weight > 0.0]
+        free = [position for position, weight in zip(free, own.tolist(), strict=True) if weight > 0.0]
 
 
 def _with_sum_one(H: Floats, c: Floats) -> Floats:

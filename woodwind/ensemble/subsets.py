@@ -5,8 +5,8 @@ G. Molina, M. A. Clyde & J. O. Berger, "Mixtures of g priors for Bayesian variab
 J. York, "Bayesian graphical models for discrete data", International Statistical Review 63 (1995): the chain MC3. The page:
 docs/algorithms/bayesian-averaging.md.
 
-Everything is computed from what the rows come to after one orthogonal turn (`Moments`): rows are looked at once. An intercept is in every
-model. A subset with columns that depend on each other linearly, or with so many that no error is left, is no model of its own.
+Everything is computed from what the rows come to after one orthogonal turn (`RegressionMoments`): rows are looked at once. An intercept is
+in every model. A subset with columns that depend on each other linearly, or with so many that no error is left, is no model of its own.
 """
 
 from collections.abc import Callable
@@ -17,9 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import betaln
 
-from woodwind.base.sound import sound, sound_array
-from woodwind.base.streams import integers, key, uniform
-from woodwind.ensemble.averaging import LEAST_VARIANCE, posterior
+from woodwind.base.random_streams import integers, key, uniform
+from woodwind.base.validate import require, require_array
+from woodwind.ensemble.bayesian_averaging import LEAST_VARIANCE, posterior
 
 Floats = NDArray[np.float64]
 Flags = NDArray[np.bool_]
@@ -34,7 +34,7 @@ TAIL = 1e-12
 
 
 @dataclass(frozen=True, eq=False)
-class Moments:
+class RegressionMoments:
     """What a linear regression needs to know of the rows. Columns and target are measured in their standard deviations."""
 
     n: float  # rows: the sum of their weights
@@ -47,7 +47,7 @@ class Moments:
     largest: int  # most columns of a model
 
     @classmethod
-    def of(cls, X: Floats, y: Floats, weight: Floats | None = None) -> "Moments":
+    def of(cls, X: Floats, y: Floats, weight: Floats | None = None) -> "RegressionMoments":
         """Of a matrix (n, p) and a target (n,)."""
         w = np.ones(len(y)) if weight is None else np.asarray(weight, np.float64)
         n = float(w.sum())
@@ -93,7 +93,7 @@ def _bits(numbers: NDArray[np.int64], p: int) -> Flags:
     return np.asarray((numbers[:, None] >> np.arange(p - 1, -1, -1)) & 1 == 1)
 
 
-def unexplained_of_every(moments: Moments) -> Floats:
+def unexplained_of_every(moments: RegressionMoments) -> Floats:
     """The share of the target's variance that each of the 2^p subsets leaves unexplained, in the order of `every_subset`; NaN: no model.
 
     A column is either left out of the matrix of products, or taken into the model: the others are then freed from what it explains
@@ -112,7 +112,7 @@ def unexplained_of_every(moments: Moments) -> Floats:
     return np.asarray(left)
 
 
-def unexplained(moments: Moments, included: Flags) -> float:
+def unexplained(moments: RegressionMoments, included: Flags) -> float:
     """The same for one subset (p,)."""
     chosen = np.flatnonzero(included)
     if len(chosen) > moments.largest:
@@ -162,7 +162,7 @@ def log_model_prior(size: NDArray, p: int, prior: "str | float | tuple[float, fl
     return np.asarray(betaln(a + size, b + p - size) - betaln(a, b))
 
 
-class Models(NamedTuple):
+class SubsetModels(NamedTuple):
     """Subsets, the most probable first."""
 
     included: Flags  # (M, p)
@@ -170,30 +170,30 @@ class Models(NamedTuple):
     log_evidence: Floats  # (M,)
     probability: Floats  # (M,)
 
-    def check(self) -> "Models":
-        """All have the same length, and probabilities are such; gives itself, or raises DataError."""
-        sound(self.included.ndim == 2, "subsets have the wrong number of dimensions")
+    def check(self) -> "SubsetModels":
+        """All have the same length, and probabilities are such; returns self, or raises DataError."""
+        require(self.included.ndim == 2, "subsets have the wrong number of dimensions")
         for name in ("left", "log_evidence", "probability"):
-            sound_array(getattr(self, name), (len(self.included),), f"{name} of subsets")
-        sound((self.probability >= 0.0) & (self.probability <= 1.0 + 1e-9), "a probability is none")
+            require_array(getattr(self, name), (len(self.included),), f"{name} of subsets")
+        require((self.probability >= 0.0) & (self.probability <= 1.0 + 1e-9), "a probability is none")
         return self
 
-    def first(self, count: int) -> "Models":
+    def first(self, count: int) -> "SubsetModels":
         """The most probable ones."""
-        return Models(self.included[:count], self.left[:count], self.log_evidence[:count], self.probability[:count])
+        return SubsetModels(self.included[:count], self.left[:count], self.log_evidence[:count], self.probability[:count])
 
 
 Score = Callable[[Floats, NDArray], Floats]  # the unexplained shares and the sizes of subsets -> log prior + log evidence
 
 
-def every_model(moments: Moments, score: Score) -> Models:
+def every_model(moments: RegressionMoments, score: Score) -> SubsetModels:
     """All 2^p subsets that are models."""
     left = unexplained_of_every(moments)
     there = np.flatnonzero(~np.isnan(left))
     return ordered(_bits(there, moments.n_columns), left[there], score)
 
 
-def ordered(included: Flags, left: Floats, score: Score) -> Models:
+def ordered(included: Flags, left: Floats, score: Score) -> SubsetModels:
     """Models by their probability among themselves, of equals those with fewer columns first; what the prior rules out is none."""
     logs = score(left, included.sum(axis=1))
     allowed = logs > -np.inf
@@ -201,19 +201,19 @@ def ordered(included: Flags, left: Floats, score: Score) -> Models:
         included, left, logs = included[allowed], left[allowed], logs[allowed]
     probability = posterior(logs)
     order = np.lexsort((included.sum(axis=1), -probability))
-    return Models(included[order], left[order], logs[order], probability[order])
+    return SubsetModels(included[order], left[order], logs[order], probability[order])
 
 
-def within_window(models: Models, ratio: float | None) -> Models:
+def within_window(models: SubsetModels, ratio: float | None) -> SubsetModels:
     """Occam's window (Madigan & Raftery 1994): models less probable than the best by more than a factor are discarded."""
     if ratio is None:
         return models
     kept = models.probability * ratio >= models.probability.max()
     probability = models.probability[kept]
-    return Models(models.included[kept], models.left[kept], models.log_evidence[kept], probability / probability.sum())
+    return SubsetModels(models.included[kept], models.left[kept], models.log_evidence[kept], probability / probability.sum())
 
 
-def chain(moments: Moments, score: Score, steps: int, burn: int, seed: int) -> tuple[Models, Floats]:
+def chain(moments: RegressionMoments, score: Score, steps: int, burn: int, seed: int) -> tuple[SubsetModels, Floats]:
     """Models found by a Markov chain (MC3), weighed by what is known of each, and the share of its steps that had each column in.
 
     A step turns one column on or off, chosen at random, or exchanges one that is in for one that is out, and is taken with the
@@ -222,7 +222,7 @@ def chain(moments: Moments, score: Score, steps: int, burn: int, seed: int) -> t
     p = moments.n_columns
     known: dict[bytes, tuple[float, float]] = {}
 
-    def judged(included: Flags) -> tuple[float, float]:
+    def scored(included: Flags) -> tuple[float, float]:
         name = np.packbits(included).tobytes()
         if name not in known:
             left = unexplained(moments, included)
@@ -231,9 +231,9 @@ def chain(moments: Moments, score: Score, steps: int, burn: int, seed: int) -> t
         return known[name]
 
     now = np.zeros(p, np.bool_)
-    at = judged(now)[1]
+    at = scored(now)[1]
     often, steady = np.zeros(p), 0
-    luck, first = uniform(key(seed, "accept"), steps + burn), integers(key(seed, "column"), p, steps + burn)
+    draws, first = uniform(key(seed, "accept"), steps + burn), integers(key(seed, "column"), p, steps + burn)
     second, kind = uniform(key(seed, "partner"), steps + burn), uniform(key(seed, "kind"), steps + burn)
     for step in range(steps + burn):
         then = now.copy()
@@ -242,8 +242,8 @@ def chain(moments: Moments, score: Score, steps: int, burn: int, seed: int) -> t
         if kind[step] < 0.5 and len(others):  # an exchange: the number of such pairs is the same in the subset it leads to
             other = others[int(second[step] * len(others))]
             then[other] = not then[other]
-        there = judged(then)[1]
-        if there >= at or luck[step] < np.exp(there - at):
+        there = scored(then)[1]
+        if there >= at or draws[step] < np.exp(there - at):
             now, at = then, there
         if step >= burn:
             often += now
@@ -265,7 +265,7 @@ class Averaged(NamedTuple):
     mean_variance: float  # of the intercept at the means of the columns
 
 
-def averaged(moments: Moments, models: Models, evidence: Evidence, g: float) -> Averaged:
+def averaged(moments: RegressionMoments, models: SubsetModels, evidence: Evidence, g: float) -> Averaged:
     """Posterior means and covariances of the coefficients, over the models."""
     p, n = moments.n_columns, moments.n
     total, square, noise, of_mean = np.zeros(p), np.zeros((p, p)), 0.0, 0.0

@@ -1,6 +1,6 @@
 """One training: boost, stop where it is best, and learn the leaves once more from all rows."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -9,27 +9,71 @@ from numpy.typing import NDArray
 
 from woodwind.base.errors import InterruptWarning, PrecisionWarning
 from woodwind.base.notice import notice
-from woodwind.base.streams import choose, key
-from woodwind.data.codes import Codes
-from woodwind.data.ranks import Ranks
-from woodwind.ensemble.boost import Booster, BoostPlan, Round
-from woodwind.ensemble.folds import rounds_in_step, shares_of_mean
-from woodwind.ensemble.progress import with_progress
-from woodwind.ensemble.stopping import (
+from woodwind.base.pool import side_by_side
+from woodwind.base.random_streams import choose, key
+from woodwind.data.binning.codes import Codes
+from woodwind.data.binning.ranks import Ranks
+from woodwind.ensemble.boost import Booster, BoostingRound, BoostPlan
+from woodwind.ensemble.early_stopping import (
     Callback,
-    Step,
+    Evaluator,
+    RoundWatcher,
+    TrainingStep,
+    WatchedInside,
+    WatchedOutside,
+    add_trees,
     best_of,
     gather_until_interrupted,
     largest_step,
     scored,
     until_no_better,
     until_no_split,
-    until_told,
+    until_requested,
+    with_progress,
 )
-from woodwind.ensemble.watching import Inside, Judge, Outside, Watcher, add_trees
 from woodwind.losses.base import Loss
 from woodwind.losses.integers import is_uneven
 from woodwind.tree.assemble import ValuedTree
+
+# ----------------------------------------------------------------------------------------------------
+# Boosting in folds: several boosters in step, each blind to its own fold, so that every row is scored by one that never saw it.
+
+
+def rounds_in_step(
+    boosters: Sequence[Booster],
+    held: Sequence[NDArray[np.int64]],
+    count: int,
+    threads: int = 1,
+    is_time: Callable[[], bool] = lambda: True,
+) -> Iterator[BoostingRound]:
+    """Rounds of all boosters together: the trees of the first, then of the second, and so on.
+
+    The scores are those that each row has from the booster that does not learn from it. `held` are the rows of each
+    booster's fold. It ends with the first booster that ends; and in the middle of a round, which is lost, where there is no time.
+    """
+    pooled = boosters[0].raw.copy()
+    for rounds in in_step([booster.rounds(count) for booster in boosters], threads, is_time):
+        for rows, finished in zip(held, rounds, strict=True):
+            pooled[rows] = finished.raw[rows]
+        yield BoostingRound(rounds[0].number, tuple(tree for finished in rounds for tree in finished.trees), pooled)
+
+
+def in_step(
+    running: Sequence[Iterator[BoostingRound]], threads: int, is_time: Callable[[], bool] = lambda: True
+) -> Iterator[list[BoostingRound]]:
+    """The next round of each, until one has none. A booster is on one thread: a small tree is not worth two."""
+    while True:
+        found = side_by_side(lambda _side, rounds: next(rounds, None) if is_time() else None, running, min(threads, len(running)))
+        rounds = [finished for finished in found if finished is not None]
+        if len(rounds) < len(running):
+            return
+        yield rounds
+
+
+def weights_of_mean(trees: Iterable[ValuedTree], members: int) -> tuple[ValuedTree, ...]:
+    """Trees of one of several models whose scores are averaged: each adds its part of the mean."""
+    return tuple(replace(tree, value=tree.value / members, low=tree.low / members, high=tree.high / members) for tree in trees)
+
 
 Floats = NDArray[np.float64]
 
@@ -43,7 +87,7 @@ UNEVEN = (
 
 
 @dataclass(frozen=True, eq=False)
-class Rows:
+class TrainingRows:
     """The rows of a training: codes, target, weights, and scores to start from (None: the best constant)."""
 
     codes: Codes | Ranks
@@ -69,14 +113,14 @@ class Rows:
 
 
 @dataclass(frozen=True, eq=False)
-class Watched:
-    """Which rows are watched: some of those of the training, or others; and how they are judged."""
+class WatchedRows:
+    """Which rows are watched: some of those of the training, or others; and how they are scored."""
 
-    judge_inside: Callable[[NDArray[np.int64], Loss], Judge]  # of some rows of the training, by a loss that is settled
-    judge_outside: Callable[[Loss], Judge]
+    evaluate_inside: Callable[[NDArray[np.int64], Loss], Evaluator]  # of some rows of the training, by a loss that is resolved
+    evaluate_outside: Callable[[Loss], Evaluator]
     held: NDArray[np.bool_] | None = None  # rows of the training that are held out
     folds: NDArray[np.int64] | None = None  # in which fold each row of the training is held out; -1 for none
-    outside: Rows | None = None  # rows from outside
+    outside: TrainingRows | None = None  # rows from outside
 
     @property
     def has_validation(self) -> bool:
@@ -85,7 +129,7 @@ class Watched:
 
 
 @dataclass(frozen=True)
-class Stop:
+class StoppingRule:
     """When a training ends."""
 
     count: int  # most rounds
@@ -100,7 +144,7 @@ class Stop:
 
 
 @dataclass(frozen=True, eq=False)
-class Trained:
+class TrainedBoosting:
     """What comes out of a training."""
 
     rounds: tuple[tuple[ValuedTree, ...], ...]  # as boosting has made them, for going on from
@@ -120,13 +164,15 @@ class Trained:
         return unwatched + best_of(self.valid[1:]) + 1
 
 
-def train(rows: Rows, plan: BoostPlan, stop: Stop, watched: Watched | None, earlier: Trained | None, owner: str) -> Trained:
+def train(
+    rows: TrainingRows, plan: BoostPlan, stop: StoppingRule, watched: WatchedRows | None, earlier: TrainedBoosting | None, owner: str
+) -> TrainedBoosting:
     """Boost, going on from an earlier training if there is one."""
     if plan.loss.width > 1 and not plan.one_per_class and is_uneven(rows.weight):
         notice(f"{owner}: {UNEVEN}", PrecisionWarning)
         plan = replace(plan, one_per_class=True)
     if watched is not None and watched.folds is not None:
-        folds = Folds.of(rows, plan, watched.folds)
+        folds = BoostingFolds.of(rows, plan, watched.folds)
         if stop.average is not None and earlier is None:
             return averaged(rows, plan, stop, stop.average, watched, folds, owner)
         before, steps, _ = rounds_by_folds(rows, plan, stop, watched, folds, owner)
@@ -140,10 +186,10 @@ def train(rows: Rows, plan: BoostPlan, stop: Stop, watched: Watched | None, earl
     start = rows.start(plan.loss, learn) if earlier is None else earlier.first
     done = () if earlier is None else earlier.rounds
     raw = rows.raw(start)
-    loss = settled(plan.loss, rows, raw, learn)
+    loss = resolved(plan.loss, rows, raw, learn)
     add_trees(raw, (tree for trees in done for tree in trees), rows.codes, plan.threads)
     watcher = None if watched is None else make_watcher(watched, rows, plan, loss, start, done)
-    before = (None, None) if watcher is None else watcher(Round(len(done) - 1, (), raw))
+    before = (None, None) if watcher is None else watcher(BoostingRound(len(done) - 1, (), raw))
 
     booster = Booster(rows.codes, rows.y, plan, raw, rows.weight, learn)
     steps, interrupted = run(booster, stop, watcher, done, owner)
@@ -153,15 +199,15 @@ def train(rows: Rows, plan: BoostPlan, stop: Stop, watched: Watched | None, earl
     if stop.early and len(held_losses) == len(rounds) + 1 > 1:
         rounds = rounds[: best_of(held_losses[1:]) + 1]
     trees = tuple(tree for group in rounds for tree in group)
-    result = Trained(rounds, start, trees, start, losses, held_losses)
+    result = TrainedBoosting(rounds, start, trees, start, losses, held_losses)
     if learn is None or not stop.refit or interrupted:
         return result
     del booster, raw, steps
-    return relearnt(rows, plan, result, owner)
+    return refitted(rows, plan, result, owner)
 
 
 @dataclass(frozen=True, eq=False)
-class Folds:
+class BoostingFolds:
     """Boosters that are each blind to one fold."""
 
     held: list[NDArray[np.int64]]
@@ -169,13 +215,15 @@ class Folds:
     boosters: list[Booster]
 
     @classmethod
-    def of(cls, rows: Rows | Sequence[Rows], plan: BoostPlan, folds: NDArray[np.int64], ordered: bool = False) -> "Folds":
+    def of(
+        cls, rows: TrainingRows | Sequence[TrainingRows], plan: BoostPlan, folds: NDArray[np.int64], ordered: bool = False
+    ) -> "BoostingFolds":
         """One booster for each fold, with draws of its own; where folds are ordered, it learns from those before its own only.
 
         `rows` are those of all folds, or for each fold the same rows as its booster sees them.
         """
         numbers = np.unique(folds[folds >= 0]).tolist()
-        seen = [rows] * len(numbers) if isinstance(rows, Rows) else rows
+        seen = [rows] * len(numbers) if isinstance(rows, TrainingRows) else rows
         learn = [np.flatnonzero(folds < fold if ordered else folds != fold).astype(np.int32) for fold in numbers]
         starts = [own.start(plan.loss, some) for own, some in zip(seen, learn, strict=True)]
         # Several are side by side, on a thread each.
@@ -193,24 +241,26 @@ class Folds:
 
 
 def rounds_by_folds(
-    rows: Rows, plan: BoostPlan, stop: Stop, watched: Watched, folds: Folds, owner: str
-) -> tuple[tuple[float | None, float | None], list[Step], bool]:
+    rows: TrainingRows, plan: BoostPlan, stop: StoppingRule, watched: WatchedRows, folds: BoostingFolds, owner: str
+) -> tuple[tuple[float | None, float | None], list[TrainingStep], bool]:
     """Losses before the first round; rounds of all folds until rows held out are no longer better; whether it was an interrupt."""
     start = rows.start(plan.loss, None)
-    judged = np.sort(np.concatenate(folds.held))
+    scored = np.sort(np.concatenate(folds.held))
     pooled = rows.raw(start)
     for some, booster in zip(folds.held, folds.boosters, strict=True):
         pooled[some] = booster.raw[some]
-    loss = settled(plan.loss, rows, rows.raw(start), None)
+    loss = resolved(plan.loss, rows, rows.raw(start), None)
     seen = watched_rows(np.arange(rows.codes.n_rows), plan)
-    judge_seen = watched.judge_inside(seen, loss)
-    watcher = Watcher(lambda _: judge_seen(folds.mean(seen)), Inside(judged, watched.judge_inside(judged, loss)))
-    before = watcher(Round(-1, (), pooled))
+    evaluate_seen = watched.evaluate_inside(seen, loss)
+    watcher = RoundWatcher(lambda _: evaluate_seen(folds.mean(seen)), WatchedInside(scored, watched.evaluate_inside(scored, loss)))
+    before = watcher(BoostingRound(-1, (), pooled))
     return before, *consumed(rounds_in_step(folds.boosters, folds.held, stop.count, plan.threads), stop, watcher, owner)
 
 
-def averaged(rows: Rows, plan: BoostPlan, stop: Stop, stretch: float, watched: Watched, folds: Folds, owner: str) -> Trained:
-    """The mean of the models of all folds, each with its leaves learnt once more from all rows.
+def averaged(
+    rows: TrainingRows, plan: BoostPlan, stop: StoppingRule, stretch: float, watched: WatchedRows, folds: BoostingFolds, owner: str
+) -> TrainedBoosting:
+    """The mean of the models of all folds, each with its leaves fitted once more from all rows.
 
     It takes `stretch` times the rounds that are best for rows held out: those have one model each, of fewer rows, and a mean
     of several learns less noise with every round.
@@ -224,59 +274,61 @@ def averaged(rows: Rows, plan: BoostPlan, stop: Stop, stretch: float, watched: W
     models = []
     for member, start in enumerate(folds.starts):
         trees = tuple(tree for step in steps for tree in step.round.trees[member * size : (member + 1) * size])
-        model = Trained((), start, trees, start)
-        again = relearnt(rows, plan, model, owner) if stop.refit and not interrupted else model
+        model = TrainedBoosting((), start, trees, start)
+        again = refitted(rows, plan, model, owner) if stop.refit and not interrupted else model
         interrupted = again is model
         models.append(again)
-    parts = [shares_of_mean(model.trees, members) for model in models]
+    parts = [weights_of_mean(model.trees, members) for model in models]
     rounds = tuple(tuple(tree for part in parts for tree in part[at : at + size]) for at in range(0, len(parts[0]), size))
     start = np.mean([model.start for model in models], axis=0)
-    return Trained(rounds, start, tuple(tree for group in rounds for tree in group), start, losses, held_losses)
+    return TrainedBoosting(rounds, start, tuple(tree for group in rounds for tree in group), start, losses, held_losses)
 
 
-def settled(loss: Loss, rows: Rows, raw: Floats, learn: NDArray[np.int32] | None) -> Loss:
+def resolved(loss: Loss, rows: TrainingRows, raw: Floats, learn: NDArray[np.int32] | None) -> Loss:
     """The loss that rounds are compared by: what it takes from residuals, it takes from those before the first tree."""
-    if learn is None or loss.is_settled:
-        return loss.settled(rows.y, raw, rows.weight)
-    return loss.settled(rows.y[learn], raw[learn], None if rows.weight is None else rows.weight[learn])
+    if learn is None or loss.is_resolved:
+        return loss.resolved(rows.y, raw, rows.weight)
+    return loss.resolved(rows.y[learn], raw[learn], None if rows.weight is None else rows.weight[learn])
 
 
 def run(
-    booster: Booster, stop: Stop, watcher: Watcher | None, done: tuple[tuple[ValuedTree, ...], ...], owner: str
-) -> tuple[list[Step], bool]:
+    booster: Booster, stop: StoppingRule, watcher: RoundWatcher | None, done: tuple[tuple[ValuedTree, ...], ...], owner: str
+) -> tuple[list[TrainingStep], bool]:
     """The rounds of a training, from the first that is not there yet."""
     largest = max(map(largest_step, done), default=0.0)
     rounds = until_no_split(booster.rounds(max(stop.count - len(done), 0), len(done)), stop.split_patience, largest)
     return consumed(rounds, stop, watcher, owner)
 
 
-def consumed(rounds: Iterable[Round], stop: Stop, watcher: Watcher | None, owner: str) -> tuple[list[Step], bool]:
+def consumed(
+    rounds: Iterable[BoostingRound], stop: StoppingRule, watcher: RoundWatcher | None, owner: str
+) -> tuple[list[TrainingStep], bool]:
     """Rounds, until somebody or something ends them; and whether it was an interrupt."""
     steps = scored(rounds, watcher)
     if stop.early:
         steps = until_no_better(steps, stop.patience, stop.tol)
     if stop.callbacks:
-        steps = until_told(steps, stop.callbacks)
+        steps = until_requested(steps, stop.callbacks)
     if stop.verbose:
         steps = with_progress(steps, stop.count, owner)
     return gather_until_interrupted(steps, stop.count, owner)
 
 
 def make_watcher(
-    watched: Watched, rows: Rows, plan: BoostPlan, loss: Loss, start: Floats, done: tuple[tuple[ValuedTree, ...], ...]
-) -> Watcher:
+    watched: WatchedRows, rows: TrainingRows, plan: BoostPlan, loss: Loss, start: Floats, done: tuple[tuple[ValuedTree, ...], ...]
+) -> RoundWatcher:
     """Watches the validation rows, and some of those that are trained on."""
     learn = np.arange(rows.codes.n_rows) if watched.held is None else np.flatnonzero(~watched.held)
     learn = watched_rows(learn, plan)
-    inside = Inside(learn, watched.judge_inside(learn, loss))
+    inside = WatchedInside(learn, watched.evaluate_inside(learn, loss))
     if watched.held is not None:
         held = np.flatnonzero(watched.held)
-        return Watcher(inside, Inside(held, watched.judge_inside(held, loss)))
+        return RoundWatcher(inside, WatchedInside(held, watched.evaluate_inside(held, loss)))
     if watched.outside is None:
-        return Watcher(inside)
+        return RoundWatcher(inside)
     raw = watched.outside.raw(start)
     add_trees(raw, (tree for trees in done for tree in trees), watched.outside.codes, plan.threads)
-    return Watcher(inside, Outside(watched.outside.codes, raw, watched.judge_outside(loss), plan.threads))
+    return RoundWatcher(inside, WatchedOutside(watched.outside.codes, raw, watched.evaluate_outside(loss), plan.threads))
 
 
 def watched_rows(learn: NDArray[np.int64], plan: BoostPlan) -> NDArray[np.int64]:
@@ -286,7 +338,7 @@ def watched_rows(learn: NDArray[np.int64], plan: BoostPlan) -> NDArray[np.int64]
     return learn[choose(key(plan.seed, "watched"), len(learn), TRAIN_ROWS_WATCHED)]
 
 
-def relearnt(rows: Rows, plan: BoostPlan, result: Trained, owner: str) -> Trained:
+def refitted(rows: TrainingRows, plan: BoostPlan, result: TrainedBoosting, owner: str) -> TrainedBoosting:
     """The same splits, with a start and leaf values from all rows: as good as training anew, in a fraction of the time."""
     start = rows.start(plan.loss, None)
     booster = Booster(rows.codes, rows.y, plan, rows.raw(start), rows.weight, None)
@@ -294,13 +346,13 @@ def relearnt(rows: Rows, plan: BoostPlan, result: Trained, owner: str) -> Traine
         return replace(result, trees=tuple(booster.replay(result.trees)), start=start)
     except KeyboardInterrupt:
         notice(
-            f"{owner} was interrupted while it learnt the leaves from all rows: those of the rows not held out are kept.",
+            f"{owner} was interrupted while it learned the leaves from all rows: those of the rows not held out are kept.",
             InterruptWarning,
         )
         return result
 
 
-def _history(earlier: tuple[float, ...], first: float | None, steps: Sequence[Step], name: str) -> tuple[float, ...]:
+def _history(earlier: tuple[float, ...], first: float | None, steps: Sequence[TrainingStep], name: str) -> tuple[float, ...]:
     """Losses so far: those of the earlier training, or the one before the first round, then one for each step."""
     if first is None:
         return ()

@@ -25,7 +25,7 @@ The contract of a kernel:
 6. Statistics are integers, so that sums may be taken in any order. Floats appear only in scores, gains and leaf
    values, in a fixed order.
 7. At most eight arguments; above that a tuple is missing.
-8. Each kernel has a slow, obvious twin in `woodwind.testing`.
+8. Each kernel has a slow, obvious twin in `tests/reference`.
 9. No explicit signatures: if a type must be forced, it is forced in the body, with the reason.
 10. A variant for one kind of CPU is a second function, chosen in Python; the portable one is its oracle.
 11. Loops, not array methods: a kernel that calls `x.sum()` makes every new process import Numba's array library

@@ -1,4 +1,17 @@
-"""Losses: start, derivatives, value, link and leaf refit of each; see `base.py` for the life of a loss."""
+"""Losses: start, derivatives, value, link and leaf refit of each; see `base.py` for the life of a loss.
+
+Inside:
+
+    base            Loss: what a booster needs to know about its goal
+    check           check_loss: does the gradient belong to the loss, and the hessian to the gradient?
+    classification  Losses for classification: log loss of two or of many, exponential loss
+    integers        Derivatives as integers: scales from global numbers, then the rows, on the threads that the work is worth
+    links           Links: from the raw score, which trees add up, to the mean that users see, and back
+    named           Name -> loss, and one list of all losses, over which the laws are tested
+    own             A user's own loss: any object with `start`, `derivatives` and `value`; it runs between kernels, never inside one
+    refit           Leaf values from the residuals of the rows, for losses without a useful second derivative: Friedman 2001, section 4
+    regression      Losses for regression: squared, absolute, quantile, Huber; Poisson, Gamma and Tweedie with a log link
+"""
 
 from woodwind.losses.base import Loss
 from woodwind.losses.check import check_loss

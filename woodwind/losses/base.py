@@ -5,7 +5,7 @@ The life of a loss, in the order of a training:
 1. `check_target(y)` refuses targets outside of its domain, in words. `as_target(y)` is the target in the type that boosting keeps
    and hands to all that follows.
 2. `start(y, weight)` is the constant score that fits best. Its sums are exact, so it is the same for any split into parts.
-3. Each round, `settled(y, raw, weight)` fixes what the loss takes from the residuals (Huber's delta), and gives itself else.
+3. Each round, `resolved(y, raw, weight)` fixes what the loss takes from the residuals (Huber's delta), and gives itself else.
 4. `derivatives`, or in the fast path the kernels that read `formula`, give the gradient and hessian of every row.
    `bounds()` tells how large they can be, where that is known beforehand.
 5. Where a leaf is not a Newton step, `refit` says how its value is found from the residuals.
@@ -31,7 +31,7 @@ from woodwind.kernels.losses.derivatives import SUM_BLOCK, Formula, derivatives,
 from woodwind.losses.links import Floats, Identity, Link
 
 Rows = NDArray[np.int32]
-Places = NDArray[np.int64]
+Positions = NDArray[np.int64]
 
 # A derivative is worth about this many histogram updates, by which `run_ranges` counts.
 WORK = 4
@@ -43,9 +43,7 @@ LARGEST_TARGET = 1e100
 class LeafRefit(Protocol):
     """How the values of leaves are found from the residuals y - raw of their rows."""
 
-    def values(
-        self, rows: Rows, begins: Places, ends: Places, residual: Floats, weight: Floats | None, threads: int = 1
-    ) -> Floats:
+    def values(self, rows: Rows, begins: Positions, ends: Positions, residual: Floats, weight: Floats | None, threads: int = 1) -> Floats:
         """Value of each leaf; leaf j has the rows `rows[begins[j]:ends[j]]`."""
 
 
@@ -84,11 +82,11 @@ class Loss(ABC):
         return None
 
     @property
-    def is_settled(self) -> bool:
-        """Whether `settled` gives the loss itself, whatever the scores are: so where a loss has no `settled` of its own."""
-        return type(self).settled is Loss.settled
+    def is_resolved(self) -> bool:
+        """Whether `resolved` gives the loss itself, whatever the scores are: so where a loss has no `resolved` of its own."""
+        return type(self).resolved is Loss.resolved
 
-    def settled(self, y: NDArray[Any], raw: Floats, weight: Floats | None = None) -> Self:
+    def resolved(self, y: NDArray[Any], raw: Floats, weight: Floats | None = None) -> Self:
         """The loss as it stands in a round that begins with these scores."""
         return self
 
@@ -98,7 +96,7 @@ class Loss(ABC):
         """
         if self.width == 1:
             return one_score(y)
-        return class_numbers(y) if np.asarray(y).dtype.kind in "iu" else np.asarray(y)
+        return class_indices(y) if np.asarray(y).dtype.kind in "iu" else np.asarray(y)
 
     def check_target(self, y: NDArray[Any]) -> None:
         """Raise TargetError where the target is outside of the domain."""
@@ -109,15 +107,11 @@ class Loss(ABC):
         """Best constant score: float64[width]."""
 
     @abstractmethod
-    def derivatives(
-        self, y: NDArray[Any], raw: Floats, weight: Floats | None = None, threads: int = 1
-    ) -> tuple[Floats, Floats]:
+    def derivatives(self, y: NDArray[Any], raw: Floats, weight: Floats | None = None, threads: int = 1) -> tuple[Floats, Floats]:
         """Gradient and hessian of every row, times its weight, in the shape of raw: (n,), or (n, K) for K scores."""
 
     @abstractmethod
-    def total(
-        self, y: NDArray[Any], raw: Floats, weight: Floats | None = None, threads: int = 1
-    ) -> tuple[float, float]:
+    def total(self, y: NDArray[Any], raw: Floats, weight: Floats | None = None, threads: int = 1) -> tuple[float, float]:
         """Sum of the losses by weight, and sum of the weights."""
 
     def value(self, y: NDArray[Any], raw: Floats, weight: Floats | None = None, threads: int = 1) -> float:
@@ -152,12 +146,10 @@ class RowLoss(Loss):
         """Bytes as they are, since kernels read them as well, and anything else as float64."""
         return one_target(y)
 
-    def derivatives(
-        self, y: NDArray[Any], raw: Floats, weight: Floats | None = None, threads: int = 1
-    ) -> tuple[Floats, Floats]:
+    def derivatives(self, y: NDArray[Any], raw: Floats, weight: Floats | None = None, threads: int = 1) -> tuple[Floats, Floats]:
         """Gradient and hessian of every row, times its weight: float64[n] each."""
         y, raw, weight = one_target(y), one_score(raw), plain_weight(weight)
-        formula = self.settled(y, raw, weight).formula
+        formula = self.resolved(y, raw, weight).formula
         gradient, hessian = np.empty_like(raw), np.empty_like(raw)
 
         def part(begin: int, end: int) -> None:
@@ -166,12 +158,10 @@ class RowLoss(Loss):
         run_ranges(part, raw.shape[0], threads, WORK)
         return gradient, hessian
 
-    def total(
-        self, y: NDArray[Any], raw: Floats, weight: Floats | None = None, threads: int = 1
-    ) -> tuple[float, float]:
+    def total(self, y: NDArray[Any], raw: Floats, weight: Floats | None = None, threads: int = 1) -> tuple[float, float]:
         """Sum of the losses by weight, through fixed blocks of rows, and sum of the weights."""
         y, raw, weight = one_target(y), one_score(raw), plain_weight(weight)
-        formula = self.settled(y, raw, weight).formula
+        formula = self.resolved(y, raw, weight).formula
         n_rows = raw.shape[0]
         sums = np.empty(-(-n_rows // SUM_BLOCK))
 
@@ -203,7 +193,7 @@ def one_target(y: NDArray[Any]) -> NDArray[np.uint8] | Floats:
     return np.ascontiguousarray(given).reshape(-1) if given.dtype == np.uint8 else one_score(given)
 
 
-def class_numbers(y: NDArray[Any]) -> NDArray[np.int32]:
+def class_indices(y: NDArray[Any]) -> NDArray[np.int32]:
     """Numbers of classes as the kernels of several scores per row take them, without a copy where they are that already."""
     return np.ascontiguousarray(y, np.int32).reshape(-1)
 
@@ -235,9 +225,9 @@ def plain_numbers(y: NDArray[Any]) -> NDArray[Any]:
 
 def refuse_rows(wrong: NDArray[np.bool_], y: NDArray[Any], demand: str, advice: str = "") -> None:
     """Raise TargetError naming the demand and the first rows that fail it, if there are any."""
-    places = np.flatnonzero(wrong)
-    if places.size == 0:
+    positions = np.flatnonzero(wrong)
+    if positions.size == 0:
         return
-    shown = ", ".join(f"y[{place}] = {np.ravel(y)[place]:g}" for place in places[:3])
-    more = f" and {places.size - 3} more" if places.size > 3 else ""
+    shown = ", ".join(f"y[{position}] = {np.ravel(y)[position]:g}" for position in positions[:3])
+    more = f" and {positions.size - 3} more" if positions.size > 3 else ""
     raise TargetError(f"The target {demand}, but {shown}{more}." + (f" {advice}" if advice else ""))

@@ -38,32 +38,32 @@ def check_loss(loss: object, y: NDArray[Any] | None = None) -> None:
     adopted.check_target(target)
     shape = (target.shape[0],) if adopted.width == 1 else (target.shape[0], adopted.width)
     raw = adopted.start(target) + rng.normal(size=shape)
-    settled = adopted.settled(target, raw)
-    gradient, hessian = settled.derivatives(target, raw)
+    resolved = adopted.resolved(target, raw)
+    gradient, hessian = resolved.derivatives(target, raw)
 
-    _compare(title, "gradient", "value", gradient, _value_slopes(settled, target, raw))
+    _compare(title, "gradient", "value", gradient, _value_differences(resolved, target, raw))
     if exact:
-        _compare(title, "hessian", "gradient", hessian, _gradient_slopes(settled, target, raw))
+        _compare(title, "hessian", "gradient", hessian, _gradient_differences(resolved, target, raw))
     if (hessian < 0.0).any():
         count = int((hessian < 0.0).sum())
-        raise ParameterError(f"{title}: the hessian is negative in {count} of {hessian.size} places, and a leaf divides by its sum.")
-    _check_weight(title, settled, target, raw)
+        raise ParameterError(f"{title}: the hessian is negative in {count} of {hessian.size} positions, and a leaf divides by its sum.")
+    _check_weight(title, resolved, target, raw)
 
 
-def _value_slopes(loss: Loss, y: NDArray[Any], raw: Floats) -> tuple[Floats, Floats]:
+def _value_differences(loss: Loss, y: NDArray[Any], raw: Floats) -> tuple[Floats, Floats]:
     """Differences of the loss of each row, by each of its scores, with a whole step and with half a step."""
     whole, half = np.empty_like(raw), np.empty_like(raw)
-    for place in np.ndindex(*raw.shape):
-        row = slice(place[0], place[0] + 1)
+    for position in np.ndindex(*raw.shape):
+        row = slice(position[0], position[0] + 1)
         for out, step in ((whole, STEP), (half, 0.5 * STEP)):
             up, down = raw[row].copy(), raw[row].copy()
-            up[(0, *place[1:])] += step
-            down[(0, *place[1:])] -= step
-            out[place] = (loss.value(y[row], up) - loss.value(y[row], down)) / (2.0 * step)
+            up[(0, *position[1:])] += step
+            down[(0, *position[1:])] -= step
+            out[position] = (loss.value(y[row], up) - loss.value(y[row], down)) / (2.0 * step)
     return whole, half
 
 
-def _gradient_slopes(loss: Loss, y: NDArray[Any], raw: Floats) -> tuple[Floats, Floats]:
+def _gradient_differences(loss: Loss, y: NDArray[Any], raw: Floats) -> tuple[Floats, Floats]:
     """Differences of each gradient by its own score, with a whole step and with half a step."""
     whole, half = np.empty_like(raw), np.empty_like(raw)
     for k in range(loss.width):
@@ -76,21 +76,21 @@ def _gradient_slopes(loss: Loss, y: NDArray[Any], raw: Floats) -> tuple[Floats, 
     return whole, half
 
 
-def _compare(title: str, what: str, source: str, given: Floats, slopes: tuple[Floats, Floats]) -> None:
+def _compare(title: str, what: str, source: str, given: Floats, differences: tuple[Floats, Floats]) -> None:
     """Raise where the given derivative is not the slope, kinks aside; guess the reason where it is a usual one."""
-    whole, half = slopes
+    whole, half = differences
     smooth = np.abs(whole - half) <= KINK * (1.0 + np.abs(half))
     wrong = smooth & (np.abs(given - half) > CLOSE * (1.0 + np.abs(half)))
     if not wrong.any():
         return
-    place = tuple(int(i) for i in np.argwhere(wrong)[0])
+    position = tuple(int(i) for i in np.argwhere(wrong)[0])
     guess = ""
     for factor, reason in ((-1.0, "its sign is the wrong way round"), (2.0, "it is twice too large"), (0.5, "it is twice too small")):
         if np.allclose(given[smooth], factor * half[smooth], rtol=1e-4, atol=1e-6):
             guess = f" It looks as if {reason}."
     raise ParameterError(
-        f"{title}: the {what} does not belong to the {source}. At row {place[0]} it is {given[place]:.6g}, "
-        f"but differences of the {source} give {half[place]:.6g}; {int(wrong.sum())} of {wrong.size} places differ.{guess}"
+        f"{title}: the {what} does not belong to the {source}. At row {position[0]} it is {given[position]:.6g}, "
+        f"but differences of the {source} give {half[position]:.6g}; {int(wrong.sum())} of {wrong.size} positions differ.{guess}"
     )
 
 

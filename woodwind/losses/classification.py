@@ -1,4 +1,4 @@
-"""Losses for classes: log loss of two or of many, exponential loss."""
+"""Losses for classification: log loss of two or of many, exponential loss."""
 
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -17,7 +17,7 @@ from woodwind.losses.base import (
     Loss,
     RowLoss,
     check_finite,
-    class_numbers,
+    class_indices,
     finish_blocks,
     one_score,
     one_target,
@@ -154,16 +154,14 @@ class Multinomial(Loss):
         refuse_rows(wrong, values, f"of loss '{self.name}' must be whole numbers from 0 to {self.n_classes - 1}")
 
     def start(self, y: NDArray[Any], weight: Floats | None = None) -> Floats:
-        """Scores of the shares of the classes, centred."""
-        classes, weight = class_numbers(y), plain_weight(weight)
-        shares = [exact_mean((classes == k).view(np.uint8), weight) for k in range(self.n_classes)]
-        return self.link.to_score(np.clip(shares, MARGIN, 1.0 - MARGIN))
+        """Scores of the class probabilities, centred."""
+        classes, weight = class_indices(y), plain_weight(weight)
+        probabilities = [exact_mean((classes == k).view(np.uint8), weight) for k in range(self.n_classes)]
+        return self.link.to_score(np.clip(probabilities, MARGIN, 1.0 - MARGIN))
 
-    def derivatives(
-        self, y: NDArray[Any], raw: Floats, weight: Floats | None = None, threads: int = 1
-    ) -> tuple[Floats, Floats]:
+    def derivatives(self, y: NDArray[Any], raw: Floats, weight: Floats | None = None, threads: int = 1) -> tuple[Floats, Floats]:
         """Gradient and diagonal of the hessian, times the weight: float64[n, K] each."""
-        classes, raw, weight = class_numbers(y), np.ascontiguousarray(raw, np.float64), plain_weight(weight)
+        classes, raw, weight = class_indices(y), np.ascontiguousarray(raw, np.float64), plain_weight(weight)
         gradient, hessian = np.empty_like(raw), np.empty_like(raw)
 
         def part(begin: int, end: int) -> None:
@@ -172,11 +170,9 @@ class Multinomial(Loss):
         run_ranges(part, raw.shape[0], threads, WORK * self.n_classes)
         return gradient, hessian
 
-    def total(
-        self, y: NDArray[Any], raw: Floats, weight: Floats | None = None, threads: int = 1
-    ) -> tuple[float, float]:
+    def total(self, y: NDArray[Any], raw: Floats, weight: Floats | None = None, threads: int = 1) -> tuple[float, float]:
         """Sum of the losses by weight, through fixed blocks of rows, and sum of the weights."""
-        classes, raw, weight = class_numbers(y), np.ascontiguousarray(raw, np.float64), plain_weight(weight)
+        classes, raw, weight = class_indices(y), np.ascontiguousarray(raw, np.float64), plain_weight(weight)
         n_rows = raw.shape[0]
         sums = np.empty(-(-n_rows // SUM_BLOCK))
 

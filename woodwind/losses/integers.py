@@ -34,12 +34,10 @@ STEPS, STEPS_BELOW = 32, 2.0**-10
 RESOLVED_SHARE, RESOLVED_WEIGHTS = 0.5, 0.9
 
 
-def largest_derivatives(
-    loss: Loss, y: NDArray[Any], raw: Floats, weight: Floats | None = None, threads: int = 1
-) -> tuple[float, float]:
+def largest_derivatives(loss: Loss, y: NDArray[Any], raw: Floats, weight: Floats | None = None, threads: int = 1) -> tuple[float, float]:
     """Largest |gradient| and largest hessian over the rows, or bounds on them where the loss knows some.
 
-    The loss is settled; y and raw are contiguous, as the kernels take them.
+    The loss is resolved; y and raw are contiguous, as the kernels take them.
     """
     bounds = loss.bounds()
     if bounds is not None:
@@ -130,7 +128,13 @@ def is_vast(y: NDArray[Any]) -> bool:
 
 
 def quantise_unrounded(
-    loss: Loss, y: NDArray[Any], raw: Floats, weight: Floats | None, out: NDArray[np.int64], capacity: int, threads: int = 1,
+    loss: Loss,
+    y: NDArray[Any],
+    raw: Floats,
+    weight: Floats | None,
+    out: NDArray[np.int64],
+    capacity: int,
+    threads: int = 1,
     room: float = 1.0,
 ) -> tuple[Floats, bool]:
     """Gradients and hessians as integers of as many bits as a sum over `capacity` rows has room for: out int64[K, 2, n].

@@ -3,8 +3,8 @@
 from dataclasses import asdict
 from typing import Any
 
+from woodwind.base.did_you_mean import did_you_mean, spelling
 from woodwind.base.errors import ParameterError
-from woodwind.base.nearest import did_you_mean, spelling
 from woodwind.losses.base import Loss
 from woodwind.losses.classification import Exponential, LogLoss, Multinomial
 from woodwind.losses.own import OwnLoss

@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from woodwind.base.errors import ParameterError
-from woodwind.losses.base import Loss, class_numbers, plain_weight, weight_sum
+from woodwind.losses.base import Loss, class_indices, plain_weight, weight_sum
 from woodwind.losses.links import Floats
 
 
@@ -60,7 +60,7 @@ class OwnLoss(Loss):
             super().check_target(y)
         else:
             # In bytes, as numbers of classes are kept, what a user adds or multiplies would wrap around.
-            check(class_numbers(y) if np.asarray(y).dtype == np.uint8 else y)
+            check(class_indices(y) if np.asarray(y).dtype == np.uint8 else y)
 
     def start(self, y: NDArray[Any], weight: Floats | None = None) -> Floats:
         """Give its start, as float64[width]."""
@@ -69,9 +69,7 @@ class OwnLoss(Loss):
             raise ParameterError(f"{self._title}.start must be finite, not {start}.")
         return start
 
-    def derivatives(
-        self, y: NDArray[Any], raw: Floats, weight: Floats | None = None, threads: int = 1
-    ) -> tuple[Floats, Floats]:
+    def derivatives(self, y: NDArray[Any], raw: Floats, weight: Floats | None = None, threads: int = 1) -> tuple[Floats, Floats]:
         """Give its gradient and hessian, in the shape of raw, all finite."""
         pair = self.given.derivatives(y, raw, weight)
         if not isinstance(pair, tuple) or len(pair) != 2:
@@ -83,13 +81,11 @@ class OwnLoss(Loss):
         if array.shape != raw.shape:
             raise ParameterError(f"{self._title}.derivatives gave a {what} of shape {array.shape} for scores of shape {raw.shape}.")
         if not np.isfinite(array).all():
-            place = tuple(int(i) for i in np.argwhere(~np.isfinite(array))[0])
-            raise ParameterError(f"{self._title}.derivatives gave a {what} that is not finite: {array[place]} at {place}.")
+            position = tuple(int(i) for i in np.argwhere(~np.isfinite(array))[0])
+            raise ParameterError(f"{self._title}.derivatives gave a {what} that is not finite: {array[position]} at {position}.")
         return array
 
-    def total(
-        self, y: NDArray[Any], raw: Floats, weight: Floats | None = None, threads: int = 1
-    ) -> tuple[float, float]:
+    def total(self, y: NDArray[Any], raw: Floats, weight: Floats | None = None, threads: int = 1) -> tuple[float, float]:
         """Give its mean loss times the sum of the weights, and that sum."""
         weights = weight_sum(plain_weight(weight), np.shape(raw)[0])
         return float(self.given.value(y, raw, weight)) * weights, weights

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from woodwind.base.fixed import FIRST_BITS, largest_of, scale_for, sum_scale
 from woodwind.base.pool import run_ranges
 from woodwind.kernels.losses.quantiles import leaf_hubers, leaf_quantiles, quantile_of
-from woodwind.losses.base import Places, Rows, plain_weight
+from woodwind.losses.base import Positions, Rows, plain_weight
 from woodwind.losses.links import Floats
 
 # Selecting a quantile costs about 15 ns per row, as much as this many histogram updates, by which `run_ranges` counts.
@@ -22,17 +22,13 @@ class QuantileRefit:
 
     level: float
 
-    def values(
-        self, rows: Rows, begins: Places, ends: Places, residual: Floats, weight: Floats | None, threads: int = 1
-    ) -> Floats:
+    def values(self, rows: Rows, begins: Positions, ends: Positions, residual: Floats, weight: Floats | None, threads: int = 1) -> Floats:
         """Quantile of each leaf by weight."""
         unit = count_unit(weight)
         out = np.empty(begins.shape[0])
 
         def part(first: int, last: int) -> None:
-            leaf_quantiles(
-                rows, begins[first:last], ends[first:last], residual, weight, self.level, unit, out[first:last]
-            )
+            leaf_quantiles(rows, begins[first:last], ends[first:last], residual, weight, self.level, unit, out[first:last])
 
         over_leaves(part, begins, ends, threads)
         return out
@@ -44,18 +40,14 @@ class HuberRefit:
 
     delta: float
 
-    def values(
-        self, rows: Rows, begins: Places, ends: Places, residual: Floats, weight: Floats | None, threads: int = 1
-    ) -> Floats:
+    def values(self, rows: Rows, begins: Positions, ends: Positions, residual: Floats, weight: Floats | None, threads: int = 1) -> Floats:
         """Huber step of each leaf by weight."""
         largest = 1.0 if weight is None else largest_of(weight)
         units = np.array([count_unit(weight), scale_for(largest * self.delta, FIRST_BITS)])
         out = np.empty(begins.shape[0])
 
         def part(first: int, last: int) -> None:
-            leaf_hubers(
-                rows, begins[first:last], ends[first:last], residual, weight, self.delta, units, out[first:last]
-            )
+            leaf_hubers(rows, begins[first:last], ends[first:last], residual, weight, self.delta, units, out[first:last])
 
         over_leaves(part, begins, ends, threads)
         return out
@@ -87,7 +79,7 @@ def count_unit(weight: Floats | None) -> float:
     return 1.0 if weight is None else sum_scale(largest_of(weight), weight.shape[0])
 
 
-def over_leaves(part: Callable[[int, int], None], begins: Places, ends: Places, threads: int) -> None:
+def over_leaves(part: Callable[[int, int], None], begins: Positions, ends: Positions, threads: int) -> None:
     """Call `part` over ranges of leaves, on as many threads as their rows are worth."""
     n_rows = int((ends - begins).sum())
     run_ranges(part, begins.shape[0], threads, WORK * n_rows // max(begins.shape[0], 1))

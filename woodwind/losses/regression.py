@@ -1,4 +1,4 @@
-"""Losses for numbers: squared, absolute, quantile, Huber; Poisson, Gamma and Tweedie with a log link."""
+"""Losses for regression: squared, absolute, quantile, Huber; Poisson, Gamma and Tweedie with a log link."""
 
 import math
 from dataclasses import dataclass, replace
@@ -107,7 +107,7 @@ class Absolute(RowLoss):
         return QuantileRefit(0.5)
 
     def bounds(self) -> tuple[float, float]:
-        """Both slopes are 1."""
+        """Both derivatives are 1."""
         return 1.0, 1.0
 
     def start(self, y: NDArray[Any], weight: Floats | None = None) -> Floats:
@@ -122,7 +122,7 @@ class Huber(RowLoss):
     Domain: y any number; quantile between 0 and 1; delta positive, or None.
     Link: prediction = raw.
     Formula: (y - raw)**2 / 2 where |y - raw| <= delta, else delta * (|y - raw| - delta / 2).
-    Remarks: without a delta, `settled` takes the given quantile of |y - raw|, anew in every round. The hessian is the weight also in
+    Remarks: without a delta, `resolved` takes the given quantile of |y - raw|, anew in every round. The hessian is the weight also in
     the linear parts, where the true one is 0; leaves are refitted to the median of the residuals plus the clipped mean of
     the distances to it. Starts at the median: delta comes from the residuals around the start, so the start cannot come from delta.
     """
@@ -144,7 +144,7 @@ class Huber(RowLoss):
     def number(self) -> float:
         """Delta, once it is known."""
         if self.delta is None:
-            raise ParameterError("Huber without a delta has no formula yet: call settled(y, raw, weight) first.")
+            raise ParameterError("Huber without a delta has no formula yet: call resolved(y, raw, weight) first.")
         return self.delta
 
     @property
@@ -157,11 +157,11 @@ class Huber(RowLoss):
         return None if self.delta is None else (self.delta, 1.0)
 
     @property
-    def is_settled(self) -> bool:
+    def is_resolved(self) -> bool:
         """Where delta was given."""
         return self.delta is not None
 
-    def settled(self, y: NDArray[Any], raw: Floats, weight: Floats | None = None) -> Self:
+    def resolved(self, y: NDArray[Any], raw: Floats, weight: Floats | None = None) -> Self:
         """Fix delta at the quantile of the absolute residuals, where it was not given."""
         if self.delta is not None:
             return self

@@ -1,6 +1,7 @@
 """Metrics of predicted classes. All are functions of the confusion matrix C (K, K), rows the truth, and of its shares only.
 
-The slope of such a function at each cell is what one more unit of weight there would change: the standard error follows from the slopes.
+The slope of such a function at each cell is what one more unit of weight there would change: the standard error follows from the
+derivatives.
 """
 
 from collections.abc import Callable
@@ -12,8 +13,8 @@ from numpy.typing import NDArray
 from woodwind.metrics.metric import CLASSES, Floats, Measure, Metric, has_no_second_class, is_one_class
 
 Integers = NDArray[np.int64]
-# C -> its value and the slopes (K, K).
-Judgement = Callable[[Floats], tuple[float, Floats]]
+# C -> its value and the derivatives (K, K).
+ConfusionMeasure = Callable[[Floats], tuple[float, Floats]]
 
 
 def confusion(y: Integers, label: Integers, weight: Floats | None, n_classes: int) -> Floats:
@@ -21,15 +22,15 @@ def confusion(y: Integers, label: Integers, weight: Floats | None, n_classes: in
     return np.bincount(y * n_classes + label, weight, minlength=n_classes**2).reshape(n_classes, n_classes).astype(np.float64)
 
 
-def value_of(judge: Judgement, y: Integers, label: Integers, weight: Floats | None) -> float:
+def value_of(measure: ConfusionMeasure, y: Integers, label: Integers, weight: Floats | None) -> float:
     """The value for the rows."""
-    return judge(confusion(y, label, weight, count(y, label)))[0]
+    return measure(confusion(y, label, weight, count(y, label)))[0]
 
 
-def spread_of(judge: Judgement, y: Integers, label: Integers, weight: Floats | None) -> float:
+def spread_of(measure: ConfusionMeasure, y: Integers, label: Integers, weight: Floats | None) -> float:
     """Its standard error."""
     n_classes, n = count(y, label), len(y)
-    slope = judge(confusion(y, label, weight, n_classes))[1]
+    slope = measure(confusion(y, label, weight, n_classes))[1]
     squares = confusion(y, label, None if weight is None else weight**2, n_classes)
     return float(np.sqrt((squares * slope**2).sum() * (n / (n - 1.0))))
 
@@ -87,33 +88,33 @@ def f1_of(C: Floats, labels: Integers) -> tuple[float, Floats]:
 
 def mcc(C: Floats) -> tuple[float, Floats]:
     """Correlation of truth and prediction: Matthews (1975), for several classes Gorodkin (2004). Zero where one of them is constant."""
-    total, hits, true, said = C.sum(), np.trace(C), C.sum(axis=1), C.sum(axis=0)
-    both = hits * total - (true * said).sum()
-    apart_true, apart_said = total**2 - (true**2).sum(), total**2 - (said**2).sum()
-    scale = apart_true * apart_said
+    total, hits, true, predicted = C.sum(), np.trace(C), C.sum(axis=1), C.sum(axis=0)
+    both = hits * total - (true * predicted).sum()
+    apart_true, apart_predicted = total**2 - (true**2).sum(), total**2 - (predicted**2).sum()
+    scale = apart_true * apart_predicted
     if scale <= 0.0:
         return 0.0, np.zeros_like(C)
     value = both / np.sqrt(scale)
-    of_both = np.eye(len(C)) * total + hits - said[:, None] - true[None, :]
-    of_scale = (total - true)[:, None] / apart_true + (total - said)[None, :] / apart_said
+    of_both = np.eye(len(C)) * total + hits - predicted[:, None] - true[None, :]
+    of_scale = (total - true)[:, None] / apart_true + (total - predicted)[None, :] / apart_predicted
     return float(value), of_both / np.sqrt(scale) - value * of_scale
 
 
 def cohen_kappa(C: Floats) -> tuple[float, Floats]:
     """Agreement beyond that of chance: Cohen (1960). Zero where chance alone agrees always."""
-    total, true, said = C.sum(), C.sum(axis=1), C.sum(axis=0)
-    seen, chance = np.trace(C) / total, (true * said).sum() / total**2
+    total, true, predicted = C.sum(), C.sum(axis=1), C.sum(axis=0)
+    seen, chance = np.trace(C) / total, (true * predicted).sum() / total**2
     if chance >= 1.0:
         return 0.0, np.zeros_like(C)
     value = (seen - chance) / (1.0 - chance)
     of_seen = (np.eye(len(C)) - seen) / total
-    of_chance = (said[:, None] + true[None, :]) / total**2 - 2.0 * chance / total
+    of_chance = (predicted[:, None] + true[None, :]) / total**2 - 2.0 * chance / total
     return float(value), (of_seen - (1.0 - value) * of_chance) / (1.0 - chance)
 
 
-def both_of(judge: Judgement) -> tuple[Measure, Measure]:
+def both_of(measure: ConfusionMeasure) -> tuple[Measure, Measure]:
     """What a metric is made of."""
-    return partial(value_of, judge), partial(spread_of, judge)
+    return partial(value_of, measure), partial(spread_of, measure)
 
 
 METRICS = (

@@ -20,7 +20,7 @@ Measure = Callable[[NDArray[Any], NDArray[Any], Floats | None], float]
 # Spreads below this share of the values that they are of are the traces of rounding.
 ROUNDING = 1e-14
 
-TWO, SEVERAL, NUMBERS = "binary", "multiclass", "regression"
+TWO, SEVERAL, REGRESSION = "binary", "multiclass", "regression"
 CLASSES = (TWO, SEVERAL)
 
 
@@ -166,15 +166,15 @@ def mean(values: Floats, weight: Floats | None) -> float:
 def spread_of_mean(values: Floats, weight: Floats | None) -> float:
     """The standard error of a mean by weight."""
     off = values - mean(values, weight)
-    shares = off / len(values) if weight is None else off * (weight / weight.sum())
-    spread = from_shares(shares)
+    probabilities = off / len(values) if weight is None else off * (weight / weight.sum())
+    spread = from_shares(probabilities)
     return 0.0 if spread < ROUNDING * float(np.abs(values).max()) else spread
 
 
-def from_shares(shares: Floats) -> float:
+def from_shares(probabilities: Floats) -> float:
     """The standard error of a value in which each row has such a share, the shares adding up to zero."""
-    n = len(shares)
-    return float(np.sqrt((shares * shares).sum() * (n / (n - 1.0))))
+    n = len(probabilities)
+    return float(np.sqrt((probabilities * probabilities).sum() * (n / (n - 1.0))))
 
 
 def is_one_class(y: NDArray[Any], _: int) -> str:
@@ -188,5 +188,5 @@ def has_no_second_class(y: NDArray[Any], n_classes: int) -> str:
 
 
 def swapped(prediction: NDArray[Any]) -> NDArray[Any]:
-    """Class numbers (n,), or probabilities (n, 2), of two classes that change places."""
+    """Class numbers (n,), or probabilities (n, 2), of two classes that change positions."""
     return 1 - prediction if prediction.ndim == 1 else prediction[:, ::-1]

@@ -1,14 +1,14 @@
 """Metrics by name."""
 
+from woodwind.base.did_you_mean import nearest, spelling
 from woodwind.base.errors import ParameterError
-from woodwind.base.nearest import nearest, spelling
-from woodwind.metrics import labels, numbers, probabilities, ranking
-from woodwind.metrics.metric import CLASSES, NUMBERS, SEVERAL, TWO, Metric
+from woodwind.metrics import labels, probabilities, ranking, regression
+from woodwind.metrics.metric import CLASSES, REGRESSION, SEVERAL, TWO, Metric
 
-TASKS = (TWO, SEVERAL, NUMBERS)
+TASKS = (TWO, SEVERAL, REGRESSION)
 
 METRICS: dict[str, Metric] = {
-    metric.name: metric for metric in (*probabilities.METRICS, *ranking.METRICS, *labels.METRICS, *numbers.METRICS)
+    metric.name: metric for metric in (*probabilities.METRICS, *ranking.METRICS, *labels.METRICS, *regression.METRICS)
 }
 
 # Names that people know from elsewhere, scikit-learn's scorers above all; of other libraries those that mean exactly the same.
@@ -93,7 +93,7 @@ NONE_OF_OURS: dict[str, str] = {
     "tweedie": "The nearest is 'rmse'.",
 }
 
-DEFAULTS = {TWO: "log_loss", SEVERAL: "log_loss", NUMBERS: "rmse"}
+DEFAULTS = {TWO: "log_loss", SEVERAL: "log_loss", REGRESSION: "rmse"}
 
 
 def names_for(task: str) -> tuple[str, ...]:
@@ -103,7 +103,7 @@ def names_for(task: str) -> tuple[str, ...]:
 
 
 def default_metric(task: str) -> Metric:
-    """What a task is judged by when nobody says: log loss for classes, root mean squared error for numbers."""
+    """What a task is scored by when nobody says: log loss for classes, root mean squared error for numbers."""
     return METRICS[DEFAULTS[_known(task)]]
 
 

@@ -11,39 +11,39 @@ Integers = NDArray[np.int64]
 SMALLEST = float(np.finfo(np.float64).eps)
 
 
-def log_losses(y: Integers, shares: Floats) -> Floats:
+def log_losses(y: Integers, probabilities: Floats) -> Floats:
     """Minus the logarithm of what each row gives to its true class."""
-    given = shares[np.arange(len(y)), y]
+    given = probabilities[np.arange(len(y)), y]
     return -np.log(np.clip(given, SMALLEST, 1.0 - SMALLEST))
 
 
-def brier_losses(y: Integers, shares: Floats) -> Floats:
+def brier_losses(y: Integers, probabilities: Floats) -> Floats:
     """The squared distance of each row's probabilities from the truth; of two classes half of it, as is the custom."""
-    if shares.shape[1] == 2:
+    if probabilities.shape[1] == 2:
         # What both classes are off by, for probabilities that do not quite add up to one.
-        return np.asarray(0.5 * ((shares[:, 0] - (y == 0)) ** 2 + (shares[:, 1] - (y == 1)) ** 2))
-    given = shares[np.arange(len(y)), y]
-    return np.asarray((shares * shares).sum(axis=1) - given * given + (1.0 - given) ** 2)
+        return np.asarray(0.5 * ((probabilities[:, 0] - (y == 0)) ** 2 + (probabilities[:, 1] - (y == 1)) ** 2))
+    given = probabilities[np.arange(len(y)), y]
+    return np.asarray((probabilities * probabilities).sum(axis=1) - given * given + (1.0 - given) ** 2)
 
 
-def log_loss(y: Integers, shares: Floats, weight: Floats | None) -> float:
+def log_loss(y: Integers, probabilities: Floats, weight: Floats | None) -> float:
     """Mean log loss."""
-    return mean(log_losses(y, shares), weight)
+    return mean(log_losses(y, probabilities), weight)
 
 
-def log_loss_spread(y: Integers, shares: Floats, weight: Floats | None) -> float:
+def log_loss_spread(y: Integers, probabilities: Floats, weight: Floats | None) -> float:
     """Its standard error."""
-    return spread_of_mean(log_losses(y, shares), weight)
+    return spread_of_mean(log_losses(y, probabilities), weight)
 
 
-def brier(y: Integers, shares: Floats, weight: Floats | None) -> float:
+def brier(y: Integers, probabilities: Floats, weight: Floats | None) -> float:
     """Mean Brier score."""
-    return mean(brier_losses(y, shares), weight)
+    return mean(brier_losses(y, probabilities), weight)
 
 
-def brier_spread(y: Integers, shares: Floats, weight: Floats | None) -> float:
+def brier_spread(y: Integers, probabilities: Floats, weight: Floats | None) -> float:
     """Its standard error."""
-    return spread_of_mean(brier_losses(y, shares), weight)
+    return spread_of_mean(brier_losses(y, probabilities), weight)
 
 
 METRICS = (

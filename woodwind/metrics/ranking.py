@@ -21,7 +21,7 @@ NAN = float("nan")
 class Steps:
     """Rows by descending score, those of the same score together: weight of rows of the class and of others, down to each step."""
 
-    place: Integers  # (n,) the step of each row
+    position: Integers  # (n,) the step of each row
     up: Floats  # (s,) weight of rows of the class, all steps so far
     down: Floats  # (s,) weight of other rows, all steps so far
 
@@ -33,12 +33,12 @@ class Steps:
         new = np.empty(len(score), np.bool_)
         new[0] = False
         np.not_equal(ordered[1:], ordered[:-1], out=new[1:])
-        place = np.empty(len(score), np.int64)
-        place[order] = np.cumsum(new)
+        position = np.empty(len(score), np.int64)
+        position[order] = np.cumsum(new)
         last = np.append(np.flatnonzero(new) - 1, len(score) - 1)
         heavy = np.ones(len(score)) if weight is None else weight[order]
         hit = positive[order]
-        return cls(place, np.cumsum(np.where(hit, heavy, 0.0))[last], np.cumsum(np.where(hit, 0.0, heavy))[last])
+        return cls(position, np.cumsum(np.where(hit, heavy, 0.0))[last], np.cumsum(np.where(hit, 0.0, heavy))[last])
 
 
 def area(steps: Steps) -> float:
@@ -56,38 +56,38 @@ def placements(steps: Steps, positive: NDArray[np.bool_]) -> Floats:
     other = np.diff(steps.down, prepend=0.0)
     of_class = (steps.down[-1] - steps.down + 0.5 * other) / steps.down[-1]
     of_others = (steps.up - 0.5 * own) / steps.up[-1]
-    return np.asarray(np.where(positive, of_class[steps.place], of_others[steps.place]))
+    return np.asarray(np.where(positive, of_class[steps.position], of_others[steps.position]))
 
 
-def auc(y: Integers, shares: Floats, weight: Floats | None) -> float:
+def auc(y: Integers, probabilities: Floats, weight: Floats | None) -> float:
     """Area under the ROC curve."""
-    return auc_parts(y, shares, weight, False)[0]
+    return auc_parts(y, probabilities, weight, False)[0]
 
 
-def auc_spread(y: Integers, shares: Floats, weight: Floats | None) -> float:
+def auc_spread(y: Integers, probabilities: Floats, weight: Floats | None) -> float:
     """Its standard error."""
-    return auc_parts(y, shares, weight, True)[1]
+    return auc_parts(y, probabilities, weight, True)[1]
 
 
-def auc_parts(y: Integers, shares: Floats, weight: Floats | None, spread: bool) -> tuple[float, float]:
+def auc_parts(y: Integers, probabilities: Floats, weight: Floats | None, spread: bool) -> tuple[float, float]:
     """The area and, where asked for, its standard error."""
-    n_classes = shares.shape[1]
+    n_classes = probabilities.shape[1]
     heavy = np.bincount(y, weight, minlength=n_classes)
     if np.count_nonzero(heavy) < 2:
         _undefined("The area under the ROC curve", "all rows are of one class")
         return NAN, NAN
     if n_classes == 2:
-        steps = Steps.of(y == 1, shares[:, 1], weight)
+        steps = Steps.of(y == 1, probabilities[:, 1], weight)
         return area(steps), _delong(steps, y == 1, weight) if spread else NAN
     total, parts = float(heavy.sum()), np.zeros(n_classes)
     own = np.zeros(len(y))
     weighed = (np.full(len(y), 1.0) if weight is None else weight) / total
     for label in np.flatnonzero(heavy):
         positive = y == label
-        steps = Steps.of(positive, shares[:, label], weight)
+        steps = Steps.of(positive, probabilities[:, label], weight)
         parts[label] = area(steps)
         if spread:
-            # A class counts by its weight: what a row says of its area is over the weight of its side, and times that of the class.
+            # A class counts by its weight: what a row predicts for its area is over the weight of its side, and times that of the class.
             side = np.where(positive, 1.0, heavy[label] / (total - heavy[label]))
             own += weighed * side * (placements(steps, positive) - parts[label])
     value = float((parts * heavy).sum() / total)
@@ -106,19 +106,19 @@ def _delong(steps: Steps, positive: NDArray[np.bool_], weight: Floats | None) ->
     return float(np.sqrt(total))
 
 
-def average_precision(y: Integers, shares: Floats, weight: Floats | None) -> float:
+def average_precision(y: Integers, probabilities: Floats, weight: Floats | None) -> float:
     """Mean precision at the rows of the class, from the best score down."""
-    return precision_parts(y, shares, weight, False)[0]
+    return precision_parts(y, probabilities, weight, False)[0]
 
 
-def average_precision_spread(y: Integers, shares: Floats, weight: Floats | None) -> float:
+def average_precision_spread(y: Integers, probabilities: Floats, weight: Floats | None) -> float:
     """Its standard error."""
-    return precision_parts(y, shares, weight, True)[1]
+    return precision_parts(y, probabilities, weight, True)[1]
 
 
-def precision_parts(y: Integers, shares: Floats, weight: Floats | None, spread: bool) -> tuple[float, float]:
+def precision_parts(y: Integers, probabilities: Floats, weight: Floats | None, spread: bool) -> tuple[float, float]:
     """The average precision and, where asked for, its standard error."""
-    n_classes = shares.shape[1]
+    n_classes = probabilities.shape[1]
     labels = np.array([1]) if n_classes == 2 else np.flatnonzero(np.bincount(y, minlength=n_classes))
     if n_classes == 2 and not (y == 1).any():
         _undefined("The average precision", "no row is of the positive class")
@@ -126,7 +126,7 @@ def precision_parts(y: Integers, shares: Floats, weight: Floats | None, spread: 
     values, own = [], np.zeros(len(y))
     for label in labels:
         positive = y == label
-        steps = Steps.of(positive, shares[:, label], weight)
+        steps = Steps.of(positive, probabilities[:, label], weight)
         precision = steps.up / (steps.up + steps.down)
         gain = np.diff(steps.up, prepend=0.0) / steps.up[-1]
         values.append(float((gain * precision).sum()))
@@ -141,8 +141,8 @@ def _precision_shares(steps: Steps, positive: NDArray[np.bool_], precision: Floa
     whole = steps.up + steps.down
     below = np.cumsum((gain * steps.down / whole**2)[::-1])[::-1]
     above = np.cumsum((gain * steps.up / whole**2)[::-1])[::-1]
-    place = steps.place
-    return np.where(positive, (precision[place] - value) / steps.up[-1] + below[place], -above[place])
+    position = steps.position
+    return np.where(positive, (precision[position] - value) / steps.up[-1] + below[position], -above[position])
 
 
 def _undefined(what: str, why: str) -> None:

@@ -25,7 +25,7 @@ class AdaptiveParams:
 
 
 @knobs
-class AdaptiveClassParams:
+class AdaptiveClassifierParams:
     """Which adaptive boosting it is."""
 
     algorithm: Annotated[
@@ -52,12 +52,12 @@ class AdaptiveClassParams:
 
 
 @knobs
-class AdaptiveNumberParams:
-    """How errors of numbers are judged."""
+class AdaptiveRegressorParams:
+    """How errors of numbers are scored."""
 
-    loss: Annotated[
-        Literal["linear", "square", "exponential"], "How the error of a row, as a share of the largest, becomes its loss."
-    ] = "linear"
+    loss: Annotated[Literal["linear", "square", "exponential"], "How the error of a row, as a share of the largest, becomes its loss."] = (
+        "linear"
+    )
     bootstrap: Annotated[
         bool, "True draws the rows of every round by weight, as the paper has it; False gives the weights to the learner."
     ] = True
@@ -95,9 +95,7 @@ class AdditiveParams:
         "for learners that have `apply`.",
     ] = "line_search"
     subsample: Annotated[float, share(), "Share of rows drawn for each round; 1.0 for all."] = 1.0
-    init: Annotated[
-        Literal["zero"] | None, "Where to begin: None at the best constant, 'zero' at a score of zero."
-    ] = None
+    init: Annotated[Literal["zero"] | None, "Where to begin: None at the best constant, 'zero' at a score of zero."] = None
 
 
 @knobs

@@ -6,8 +6,7 @@ counterpart are in `no_counterpart.py`: their notes say why, or what to do inste
 
 from functools import cache
 
-from woodwind.params.alias_row import LIBRARIES, Row
-from woodwind.params.no_counterpart import FIT_NOTHING, NOTHING
+from woodwind.params.no_counterpart import FIT_NOTHING, LIBRARIES, NOTHING, Row
 
 # How trees are added up, and how each is grown.
 TREES = (

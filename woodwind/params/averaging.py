@@ -15,9 +15,9 @@ class AveragingParams:
 
     evidence: Annotated[
         Literal["out_of_fold"] | Criterion,
-        "How probable the rows are under a member. 'out_of_fold': their likelihood where other rows taught the member. 'bic', 'aic', "
-        "'aicc': that of rows it has learnt, less a price for its free parameters. Members that are taken as they are (prefit) are always "
-        "judged by the likelihood of the rows they are given.",
+        "How probable the rows are under a member. 'out_of_fold': their likelihood where other rows trained the member. 'bic', 'aic', "
+        "'aicc': that of rows it has learned, less a price for its free parameters. Members that are taken as they are (prefit) are always "
+        "scored by the likelihood of the rows they are given.",
     ] = "out_of_fold"
     prior: Annotated[
         Any,

@@ -21,14 +21,12 @@ class BagParams:
     max_samples: Annotated[
         int | float, count_or_share(), "Rows drawn for each member: a count, or a share of all. Rows of whole weights count as often."
     ] = 1.0
-    max_features: Annotated[
-        Features, count_or_share(), "Columns drawn for each member: a count, or a share of all. None for all."
-    ] = 1.0
+    max_features: Annotated[Features, count_or_share(), "Columns drawn for each member: a count, or a share of all. None for all."] = 1.0
     bootstrap: Annotated[bool, "Draw rows with replacement; False draws each row at most once (pasting)."] = True
     bootstrap_features: Annotated[bool, "Draw columns with replacement."] = False
     oob_score: Annotated[
         bool | str | Callable,
-        "Judge every row by the members that have not seen it. True scores by accuracy or R²; else the name of a scorer, a scorer, or a "
+        "Score every row by the members that have not seen it. True scores by accuracy or R²; else the name of a scorer, a scorer, or a "
         "function of the truth and the prediction.",
     ] = False
 

@@ -4,8 +4,8 @@ import inspect
 import reprlib
 from typing import Any, Literal, TypeVar, get_origin
 
+from woodwind.base.did_you_mean import did_you_mean
 from woodwind.base.errors import ParameterError
-from woodwind.base.nearest import did_you_mean
 from woodwind.params.bounds import alternatives, fits, is_number, plain
 from woodwind.params.describe import Knob, declared
 
@@ -28,9 +28,7 @@ def pick(group: type[G], values: dict[str, Any]) -> G:
 def _checked(owner: object, knob: Knob, value: Any) -> Any:
     if not _is_allowed(knob, value):
         came = "None" if value is None else f"{_short.repr(value)} ({type(value).__name__})"
-        raise ParameterError(
-            f"{type(owner).__name__}: {knob.name} must be {knob.allowed()}, but it is {came}. {_advice(knob, value)}"
-        )
+        raise ParameterError(f"{type(owner).__name__}: {knob.name} must be {knob.allowed()}, but it is {came}. {_advice(knob, value)}")
     # A kernel compiles once for each kind of number: 1 becomes 1.0 where no integer is meant.
     parts = alternatives(knob.kind)
     return float(value) if is_number(value) and float in parts and int not in parts else value

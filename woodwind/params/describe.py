@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 from weakref import WeakKeyDictionary
 
-from woodwind.base.told import filled
+from woodwind.base.docstrings import filled_text
 from woodwind.params.bounds import Bound, OneOf, Spelled, alternatives, noun
 
 WIDTH = 100
@@ -110,8 +110,8 @@ def table(cls: type) -> str:
 def fill(cls: type) -> None:
     """Put the parameters where the docstring says {parameters}, and what classes have in common where it names that.
 
-    What they have in common is the `_told` of a base: texts by name.
+    What they have in common is the `_docstring_parts` of a base: texts by name.
     """
     text = inspect.cleandoc(cls.__doc__ or "")
     if "{parameters}" in text:
-        cls.__doc__ = filled(text, {"parameters": section(cls), **getattr(cls, "_told", {})})
+        cls.__doc__ = filled_text(text, {"parameters": section(cls), **getattr(cls, "_docstring_parts", {})})

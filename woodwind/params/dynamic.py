@@ -32,13 +32,13 @@ class RegionParams:
 
 @knobs
 class SelectionRowsParams:
-    """On which rows members are judged."""
+    """On which rows members are scored."""
 
     selection_size: Annotated[
         float | None,
         inside(0, 1),
-        "Share of the rows that are held out to judge members by, which learn from the others. None judges members on all rows, out of "
-        "fold, and trains them on all rows. Fitted members are judged on all rows, which they must not have learnt.",
+        "Share of the rows that are held out to score members by, which learn from the others. None scores members on all rows, out of "
+        "fold, and trains them on all rows. Fitted members are scored on all rows, which they must not have learned.",
     ] = None
     cv: Folds = 5
     prefit: Annotated[
@@ -70,7 +70,7 @@ class DynamicClassifierParams:
     method: Annotated[
         Any,
         spelled("the name of a method, a function of facts and region, or a Method"),
-        "How members are judged and chosen: 'ola', 'lca', 'mla', 'mcb', 'rank', 'a_priori', 'a_posteriori' ask one member; 'knora_e', "
+        "How members are scored and chosen: 'ola', 'lca', 'mla', 'mcb', 'rank', 'a_priori', 'a_posteriori' ask one member; 'knora_e', "
         "'knora_u', 'knop', 'meta_des', 'des_p', 'des_kl', 'kl_divergence', 'des_mi', 'des_rrc', 'des_knn', 'des_clustering', "
         "'exponential', 'logarithmic', 'minimum_difference', 'confidence', 'competent_diverse' ask several; 'single_best' and "
         "'static_selection' do not look at the query. A function gives the competence of each member for each query.",
@@ -97,8 +97,7 @@ class DynamicRegressorParams:
     method: Annotated[
         Any,
         spelled("the name of a method, a function of facts and region, or a Method"),
-        "How members are judged and chosen: 'local_best' asks the one with the least error near the query; 'weighting' weighs all by one "
+        "How members are scored and chosen: 'local_best' asks the one with the least error near the query; 'weighting' weighs all by one "
         "over that error; 'weighting_selection' leaves out the worse half of the range first; 'softmax' weighs by exp(-error); 'knora_e' "
         "and 'knora_u' count rows with small errors. A function gives the competence of each member for each query.",
     ] = "weighting_selection"
-

@@ -40,7 +40,7 @@ class ExpertParams:
 
 
 @knobs
-class ExpertNumberParams:
+class ExpertRegressorParams:
     """What experts of numbers believe of their errors."""
 
     min_variance: Annotated[

@@ -12,7 +12,7 @@ class ForestParams:
     """How many trees, how they are grown, and which rows they see."""
 
     n_estimators: Annotated[
-        int | Auto, first(), at_least(1), "Number of trees. 'auto' grows trees until the error out of the bag has settled, at most 1,000."
+        int | Auto, first(), at_least(1), "Number of trees. 'auto' grows trees until the error out of the bag has resolved, at most 1,000."
     ] = 100
     max_depth: MaxDepth = None
     min_samples_split: Annotated[int, at_least(2), "Fewest rows in a node that may be split; a row drawn twice counts twice."] = 2
@@ -33,7 +33,7 @@ class ForestParams:
     ] = None
     oob_score: Annotated[
         bool | str | Callable,
-        "Judge the forest by the rows that each tree has not seen: True for accuracy or R2, the name of a scorer, or a function "
+        "Score the forest by the rows that each tree has not seen: True for accuracy or R2, the name of a scorer, or a function "
         "of (truth, prediction).",
     ] = False
     categorical_features: Categorical = None
@@ -57,12 +57,12 @@ class ForestBins:
 
 @knobs
 class ForestClassifierParams:
-    """What the trees of a classifier are judged by, and how they vote."""
+    """What the trees of a classifier are scored by, and how they vote."""
 
     criterion: Annotated[Literal["gini", "entropy", "log_loss"], "How good a split is: by the impurity that it removes."] = "gini"
     voting: Annotated[
         Literal["soft", "hard"],
-        "'soft' averages the shares of the classes in the leaves; 'hard' counts the trees by the most frequent class of the leaf, "
+        "'soft' averages the class probabilities in the leaves; 'hard' counts the trees by the most frequent class of the leaf, "
         "one drawn at random among equals.",
     ] = "soft"
     class_weight: ClassWeight = None
@@ -70,7 +70,7 @@ class ForestClassifierParams:
 
 @knobs
 class ForestRegressorParams:
-    """What the trees of a regressor are judged by."""
+    """What the trees of a regressor are scored by."""
 
     criterion: Annotated[Literal["squared_error"], "How good a split is: by the squared error that it removes."] = "squared_error"
 

@@ -31,9 +31,7 @@ ClassWeight = Annotated[
     dict | Literal["balanced"] | None,
     "Weight of each class as {class: weight}. 'balanced' gives all classes the same total, None all rows the same weight.",
 ]
-Jobs = Annotated[
-    int | None, not_zero(), "Threads; None or -1 for all that the process may use. The model is the same for any number."
-]
+Jobs = Annotated[int | None, not_zero(), "Threads; None or -1 for all that the process may use. The model is the same for any number."]
 Verbose = Annotated[int | bool, at_least(0), "Show a progress line with the remaining time."]
 WarmStart = Annotated[bool, "Go on from the trees, members or rounds that are there, instead of beginning anew."]
 Tol = Annotated[float, at_least(0), "Smallest change that counts as an improvement."]
@@ -87,9 +85,7 @@ class TreeParams:
     l1_regularization: Annotated[float, at_least(0), "Pulls leaf values to exactly zero; 0 for none."] = 0.0
     l2_regularization: Annotated[float, at_least(0), "Shrinks leaf values, those of small leaves most; 0 for none."] = 1.0
     min_gain: Annotated[float, at_least(0), "Smallest gain of a split."] = 0.0
-    prune: Annotated[
-        bool, "Grow fully and remove splits below min_gain afterwards, instead of stopping at the first such split."
-    ] = False
+    prune: Annotated[bool, "Grow fully and remove splits below min_gain afterwards, instead of stopping at the first such split."] = False
     # Scales leave room for noise. Ten times the gradients drown them, and more would take bits from the values of leaves.
     gradient_noise: Annotated[
         float,
@@ -111,9 +107,9 @@ class BinParams:
 class SampleParams:
     """Which rows and features a tree may see."""
 
-    subsample: Annotated[
-        float | Auto, share(), "Share of rows drawn for each tree; 1.0 for all. 'auto' depends on the number of rows."
-    ] = "auto"
+    subsample: Annotated[float | Auto, share(), "Share of rows drawn for each tree; 1.0 for all. 'auto' depends on the number of rows."] = (
+        "auto"
+    )
     bootstrap: Annotated[bool, "Draw rows with replacement."] = False
     max_features: Annotated[
         Features, count_or_share(), "Features drawn for each node: a count, or a share of those of the level. None for all."
@@ -199,7 +195,7 @@ class CartParams:
 
 @knobs
 class CartClassifierParams:
-    """What a classification tree is judged by."""
+    """What a classification tree is scored by."""
 
     criterion: Annotated[Literal["gini", "entropy", "gain_ratio"], "How good a split is: by the impurity that it removes."] = "gini"
     class_weight: ClassWeight = None
@@ -207,6 +203,30 @@ class CartClassifierParams:
 
 @knobs
 class CartRegressorParams:
-    """What a regression tree is judged by."""
+    """What a regression tree is scored by."""
 
     criterion: Annotated[Literal["squared_error"], "How good a split is: by the squared error that it removes."] = "squared_error"
+
+
+# ----------------------------------------------------------------------------------------------------
+# What may be given as a loss, declared once for all estimators that minimise one.
+
+
+OWN = (
+    "An object of your own has three methods: start(y, weight), the score to begin with; derivatives(y, raw, weight), a "
+    "tuple of gradient and hessian of every row, times its weight; and value(y, raw, weight), the mean loss by weight. y and raw are "
+    "arrays with a number for each row, raw (n, width) for a loss with several scores per row, and weight is such an array or None. "
+    "woodwind.losses.check_loss tries it out."
+)
+
+ClassLoss = Annotated[
+    Any,
+    spelled("'log_loss', 'exponential' or a loss object"),
+    "What is minimised; other libraries' names for it, such as 'binary:logistic', are understood. 'exponential' is for two classes. " + OWN,
+]
+RegressionLoss = Annotated[
+    Any,
+    spelled("'squared_error', 'absolute_error', 'huber', 'quantile', 'poisson', 'gamma', 'tweedie' or a loss object"),
+    "What is minimised; other libraries' names for it, such as 'l1', are understood. An object carries its own numbers, as in "
+    "loss=woodwind.losses.Quantile(0.9). " + OWN,
+]

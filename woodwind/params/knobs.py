@@ -138,11 +138,11 @@ def _order_signature(cls: type) -> None:
     """Show every parameter with its real default and its plain type, in reading order."""
     fields: Any = cls
     loose = {field.name for field in dataclasses.fields(fields) if not field.kw_only}
-    by_place, by_name = inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY
+    by_position, by_name = inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY
     named = [
-        inspect.Parameter(k.name, by_place if k.name in loose else by_name, default=k.default, annotation=k.kind) for k in declared(cls)
+        inspect.Parameter(k.name, by_position if k.name in loose else by_name, default=k.default, annotation=k.kind) for k in declared(cls)
     ]
     named.sort(key=lambda parameter: parameter.kind)
-    itself = inspect.Parameter("self", by_place)
+    itself = inspect.Parameter("self", by_position)
     init: Any = cls.__init__  # type: ignore[misc]
     init.__signature__ = inspect.Signature([itself, *named], return_annotation=None)

@@ -1,6 +1,38 @@
 """Names of other libraries that need no setting here, or have no counterpart: the part of the table of aliases without names of ours."""
 
-from woodwind.params.alias_row import Row
+from collections.abc import Collection
+from dataclasses import dataclass
+
+# ----------------------------------------------------------------------------------------------------
+# A row of the table of aliases: what one idea is called here and in other libraries.
+
+
+LIBRARIES = {"xgboost": "XGBoost", "lightgbm": "LightGBM", "catboost": "CatBoost", "sklearn": "scikit-learn"}
+
+
+@dataclass(frozen=True)
+class Row:
+    """One idea and its names, separated by spaces. Of several names of ours, the first that an estimator has is meant."""
+
+    ours: str = ""
+    xgboost: str = ""
+    lightgbm: str = ""
+    catboost: str = ""
+    sklearn: str = ""
+    other: str = ""  # of AutoML libraries, of DESlib, of mlxtend, or just often written
+    rule: str = "same"
+    note: str = ""
+    having: str = ""  # only for estimators that have this parameter as well
+
+    def names(self, library: str) -> list[str]:
+        """The names in a library."""
+        return str(getattr(self, library)).split()
+
+    def name_in(self, valid: Collection[str]) -> str:
+        """Our name of it, for an estimator that has these parameters; "" if it has none of that meaning."""
+        fits = not self.having or self.having in valid
+        return next((name for name in self.ours.split() if name in valid), "") if fits else ""
+
 
 AUTOMATIC = "It needs no setting: "
 GPU = "Woodwind works on the CPU."
@@ -41,7 +73,7 @@ NOTHING = (
         note=AUTOMATIC + "text and category types are recognised; categorical_features marks columns of numbers.",
     ),
     Row(xgboost="missing", lightgbm="use_missing zero_as_missing", catboost="nan_mode",
-        note=AUTOMATIC + "NaN and None are missing, and learnt from. Replace another mark by NaN first."),
+        note=AUTOMATIC + "NaN and None are missing, and learned from. Replace another mark by NaN first."),
     Row(xgboost="base_score", lightgbm="boost_from_average", catboost="boost_from_average",
         note=AUTOMATIC + "boosting begins at the best constant; init gives a score for each row."),
     Row(xgboost="max_delta_step", lightgbm="max_delta_step max_tree_output max_leaf_output poisson_max_delta_step",

@@ -9,7 +9,7 @@ from woodwind.params.pools import Folds
 
 @knobs
 class SelectionParams:
-    """How members are looked for, and by what they are judged."""
+    """How members are looked for, and by what they are scored."""
 
     method: Annotated[
         Literal["greedy", "ordering", "clustering", "genetic", "exhaustive"],
@@ -37,7 +37,7 @@ class SelectionParams:
     prefit: Annotated[
         bool | Auto,
         "Take the members as they are, already trained: X and y are then rows that they have not seen. False trains copies: members are "
-        "judged in folds, and those that are kept are trained on all rows. 'auto' takes members that are trained already as they are.",
+        "scored in folds, and those that are kept are trained on all rows. 'auto' takes members that are trained already as they are.",
     ] = "auto"
     cv: Folds = 5
 
@@ -85,7 +85,7 @@ class OtherSearchParams:
 
 
 @knobs
-class ClassOrderParams:
+class ClassifierOrderParams:
     """Of members that predict classes."""
 
     order: Annotated[
@@ -98,8 +98,8 @@ class ClassOrderParams:
 
 
 @knobs
-class NumberOrderParams:
-    """Of members that predict numbers."""
+class RegressorOrderParams:
+    """Of members that are regressors."""
 
     order: Annotated[
         Literal["reduced_error", "complementarity", "margin_distance", "orientation", "boosting"],

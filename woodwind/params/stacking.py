@@ -14,7 +14,7 @@ COUNT_OF_MEMBERS = (
 FoldsOfBlender = Annotated[
     Any,
     spelled("None, an integer of at least 2, a splitter of scikit-learn, or an iterable of (training rows, held-out rows)"),
-    "Folds by which the penalty is chosen. None for those by which the members were judged, which a stack tells its blender; else five.",
+    "Folds by which the penalty is chosen. None for those by which the members were scored, which a stack tells its blender; else five.",
 ]
 
 
@@ -25,7 +25,8 @@ class StackParams:
     final_estimator: Annotated[
         Any,
         spelled("None, an estimator, or a list of estimators or of (name, estimator)"),
-        "The blender: it learns from what the members say. Several are combined as `combine` says. None is a LogisticBlender for classes "
+        "The blender: it learns from what the members predict. Several are combined as `combine` says. None is a LogisticBlender for "
+        "classes "
         "and a NonNegativeBlender for numbers.",
     ] = None
     layers: Annotated[
@@ -36,7 +37,7 @@ class StackParams:
     ] = 1
     blending: Annotated[
         Literal["folds", "holdout", "bootstrap"],
-        "Of which rows the next layer learns: 'folds': all, each judged by members that have not seen it; 'holdout': a share of the rows, "
+        "Of which rows the next layer learns: 'folds': all, each scored by members that have not seen it; 'holdout': a share of the rows, "
         "held out from members; 'bootstrap': rows that members trained on a bootstrap sample have not drawn.",
     ] = "folds"
     cv: Annotated[
@@ -48,14 +49,16 @@ class StackParams:
     ] = 5
     nested_folds: Annotated[
         bool,
-        "With several layers, train the layers below once more without each fold that is held out, so that no layer is judged by rows that "
-        "what it has learnt from knew. False takes their out-of-fold answers as they are, as a stack within a stack of scikit-learn does: "
+        "With several layers, train the layers below once more without each fold that is held out, so that no layer is scored by rows that "
+        "what it has been trained on knew. False takes their out-of-fold answers as they are, as a stack within a stack of scikit-learn "
+        "does: "
         "fewer trainings, but what is then said out of fold above the first layer is too good.",
     ] = True
     validation_fraction: Annotated[float, inside(0, 1), "Share of the rows that 'holdout' holds out."] = 0.25
     passthrough: Annotated[
         bool,
-        "Give the layers above the first, and the blender, the table as well as what the members say. Text and categories become columns "
+        "Give the layers above the first, and the blender, the table as well as what the members predict. Text and categories become "
+        "columns "
         "of zeros and ones.",
     ] = False
     refit: Annotated[
@@ -72,12 +75,12 @@ class StackParams:
     ] = "mean"
     oof_score: Annotated[
         bool,
-        "Keep out-of-fold predictions of every layer as oof_predictions_, and judge the blender by its own, which is trained in folds for "
+        "Keep out-of-fold predictions of every layer as oof_predictions_, and score the blender by its own, which is trained in folds for "
         "that; with nested_folds, so are the layers below it.",
     ] = False
     scoring: Annotated[
         str | Callable | None,
-        "By what members and layers are judged: the name of a metric, or a scorer. None for minus the log-loss, or the accuracy where a "
+        "By what members and layers are scored: the name of a metric, or a scorer. None for minus the log-loss, or the accuracy where a "
         "member has no probabilities; for numbers minus the root of the mean squared error.",
     ] = None
 
@@ -99,7 +102,7 @@ class StackClassifierParams:
 
 @knobs
 class LogisticBlenderParams:
-    """How a logistic pool is learnt."""
+    """How a logistic pool is learned."""
 
     penalty: Annotated[
         float | Auto,
@@ -114,7 +117,7 @@ class LogisticBlenderParams:
 
 @knobs
 class NonNegativeBlenderParams:
-    """How a weighted sum of numbers is learnt."""
+    """How a weighted sum of numbers is learned."""
 
     weights: Annotated[
         Literal["shrunk", "free", "simplex"],

@@ -207,10 +207,10 @@ def silent(ours: str, value: Any, _: str) -> Answer:
 
 
 def warm_start(ours: str, value: Any, library: str) -> Answer:
-    """Going on from what the model has learnt."""
+    """Going on from what the model has learned."""
     if library == "sklearn" or isinstance(value, bool):
         return {ours: value}
-    return {} if value is None else "warm_start=True goes on from what the estimator itself has learnt, and from no other model."
+    return {} if value is None else "warm_start=True goes on from what the estimator itself has learned, and from no other model."
 
 
 def callbacks(_: str, value: Any, __: str) -> Answer:

@@ -1,4 +1,4 @@
-"""What is said of a name that is not a parameter, or not an argument of `fit`: ours, the nearest, or which there are."""
+"""What is predicted for a name that is not a parameter, or not an argument of `fit`: ours, the nearest, or which there are."""
 
 import functools
 import inspect
@@ -6,10 +6,10 @@ import reprlib
 from collections.abc import Callable, Collection
 from typing import Any, TypeVar, cast
 
+from woodwind.base.did_you_mean import nearest
 from woodwind.base.errors import ParameterNameError
-from woodwind.base.nearest import nearest
-from woodwind.params.alias_row import LIBRARIES, Row
 from woodwind.params.aliases import index, libraries_of
+from woodwind.params.no_counterpart import LIBRARIES, Row
 from woodwind.params.translation import translated
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -22,17 +22,13 @@ _short.maxstring = _short.maxother = 60
 _short.maxdict = 6
 
 
-def unknown_parameters(
-    owner: str, given: dict[str, Any], valid: Collection[str], fit_names: Collection[str] = ()
-) -> ParameterNameError:
+def unknown_parameters(owner: str, given: dict[str, Any], valid: Collection[str], fit_names: Collection[str] = ()) -> ParameterNameError:
     """The error for names that the constructor of `owner` does not have."""
     sentences = [_of_constructor(owner, name, value, valid, fit_names) for name, value in given.items()]
     return ParameterNameError(f"{owner}: {_joined(sentences)}{_way_out(given, valid)}")
 
 
-def unknown_arguments(
-    owner: str, given: dict[str, Any], valid: Collection[str], parameters: Collection[str]
-) -> ParameterNameError:
+def unknown_arguments(owner: str, given: dict[str, Any], valid: Collection[str], parameters: Collection[str]) -> ParameterNameError:
     """The error for names that `fit` of `owner` does not have."""
     sentences = [_of_fit(owner, name, value, valid, parameters) for name, value in given.items()]
     return ParameterNameError(f"{owner}.fit: {_joined(sentences)}")
@@ -40,7 +36,7 @@ def unknown_arguments(
 
 def unknown_options(owner: str, given: dict[str, Any], valid: Collection[str]) -> ParameterNameError:
     """The error for names that a function does not have, which takes parameters and arguments alike."""
-    sentences = [_told(name, value, valid, of_fit=True) or _nearest(owner, name, valid, "option") for name, value in given.items()]
+    sentences = [_known_meaning(name, value, valid, of_fit=True) or _nearest(owner, name, valid, "option") for name, value in given.items()]
     return ParameterNameError(f"{owner}: {_joined(sentences)}")
 
 
@@ -63,8 +59,8 @@ def known_arguments(method: F) -> F:
 def _of_constructor(owner: str, name: str, value: Any, valid: Collection[str], fit_names: Collection[str]) -> str:
     if name in fit_names:
         return f"{name} is given to fit: fit(X, y, {name}=...)."
-    if said := _told(name, value, valid):
-        return said
+    if predicted := _known_meaning(name, value, valid):
+        return predicted
     if row := next((row for row in index(of_fit=True).get(name, ()) if row.name_in(fit_names)), None):
         ours = row.name_in(fit_names)
         return f"{name} is called {ours} here, and is given to fit: fit(X, y, {ours}=...)."
@@ -79,21 +75,21 @@ def _of_fit(owner: str, name: str, value: Any, valid: Collection[str], parameter
             return f"{name} is called {ours} here. {answer if isinstance(answer, str) else row.note}".rstrip()
     if name in parameters:
         return f"{name} is given to the constructor: {owner}({name}={_short.repr(value)})."
-    if said := _told(name, value, parameters):
-        return f"{said} Parameters are given to the constructor."
+    if predicted := _known_meaning(name, value, parameters):
+        return f"{predicted} Parameters are given to the constructor."
     if rows:
         return f"there is no {name}. {rows[0].note or f'{rows[0].ours} is an argument of other estimators, such as gradient boosting.'}"
     return _nearest(f"{owner}.fit", name, valid, "argument")
 
 
-def _told(name: str, value: Any, valid: Collection[str], of_fit: bool = False) -> str:
-    """What the table says of a name; nothing where it is not in it. With `of_fit`, arguments of `fit` are looked for, too."""
+def _known_meaning(name: str, value: Any, valid: Collection[str], of_fit: bool = False) -> str:
+    """What the table predicts for a name; nothing where it is not in it. With `of_fit`, arguments of `fit` are looked for, too."""
     rows = (*index().get(name, ()), *(index(of_fit=True).get(name, ()) if of_fit else ()))
     meant = [row for row in rows if row.name_in(valid)]
     if meant:
-        said = list(dict.fromkeys(_meaning(row, name, value, valid) for row in meant))
-        if len(said) == 1:
-            return said[0]
+        predicted = list(dict.fromkeys(_meaning(row, name, value, valid) for row in meant))
+        if len(predicted) == 1:
+            return predicted[0]
         return " ".join(f"In {' and '.join(libraries_of(row, name))}, {_meaning(row, name, value, valid)}" for row in meant)
     without = next((row for row in rows if not row.ours), None)
     if without is not None:

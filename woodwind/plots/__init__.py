@@ -1,4 +1,20 @@
-"""Pictures of ensembles, drawn with matplotlib, in the manner of scikit-learn's display classes."""
+"""Pictures of ensembles, drawn with matplotlib, in the manner of scikit-learn's display classes.
+
+Inside:
+
+    bias_variance       Bars of bias and variance: why learners err
+    boosting_regions    Boosting of classes on two features, stage by stage: who is said to be where, and which rows weigh most
+    boosting_stages     Boosting on one feature, stage by stage: what the model predicts so far, and what the newest learner adds to it
+    ensemble_size       The error of an ensemble by the number of its members
+    kappa_error         The kappa-error diagram: how alike two members are, and how good (Margineantu & Dietterich 1997)
+    labels              Names beside what they name: where they stand, so that none covers another, and what is done with long ones
+    margins             The distribution of margins: how sure ensembles are of what is true (Schapire, Freund, Bartlett & Lee 1998)
+    member_correlation  The map of members: which are alike, in an order that puts those side by side
+    members             What the members of an ensemble predict for some rows, with their names
+    rows                Rows to draw: columns of numbers out of any table, and tables of the same kind made of new numbers
+    strength_diversity  Strength and diversity of members: how good each is, and how different from the others
+    style               The house style of the pictures: colours, marks, labels beside what they name, light grids
+"""
 
 try:
     import matplotlib as mpl  # noqa: F401

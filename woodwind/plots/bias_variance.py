@@ -8,7 +8,7 @@ from matplotlib.axes import Axes
 
 from woodwind.base.errors import DataError
 from woodwind.diversity import BiasVariance, squared_decomposition, zero_one_decomposition
-from woodwind.estimators.laboratory import bias_variance
+from woodwind.estimators.diagnostics.diversity_tools import bias_variance
 from woodwind.plots.labels import fit_rows, key_above
 from woodwind.plots.style import SMALL, Look, axes_for, finish, write_axes
 
@@ -67,7 +67,7 @@ class BiasVarianceDisplay:
         X_train, y_train : table and target
             Rows to draw from.
         X_test, y_test : table and target, default=None
-            Rows to judge by; None for the rows that were not drawn.
+            Rows to score by; None for the rows that were not drawn.
         n_rounds : int, default=50
             How often each is trained.
         random_state : None, int or generator, default=None
@@ -89,11 +89,11 @@ class BiasVarianceDisplay:
         truth = np.asarray(y_true)
         decompose = squared_decomposition if truth.dtype.kind == "f" else zero_one_decomposition
         several = y_pred if isinstance(y_pred, Mapping) else {"learner": y_pred}
-        return cls({name: decompose(truth, said) for name, said in several.items()}).plot(ax=ax)
+        return cls({name: decompose(truth, predicted) for name, predicted in several.items()}).plot(ax=ax)
 
     def plot(self, ax: Axes | None = None) -> "BiasVarianceDisplay":
         """Draw the bars, the first learner on top."""
-        found, place = list(self.parts.values()), np.arange(len(self.parts))
+        found, position = list(self.parts.values()), np.arange(len(self.parts))
         self.ax_ = axes_for(ax, (6.4, 1.5 + 0.42 * len(found)))
         self.figure_, look = self.ax_.figure, Look.of(self.ax_)
         columns = {
@@ -110,10 +110,10 @@ class BiasVarianceDisplay:
             negative = part == "variance that helps"
             style = {"color": look.mixed(look.colour((2, 0, 1, 1)[number]), 0.5 if negative else 0.9), "hatch": HATCHES[number]}
             start = np.zeros(len(found)) if negative else so_far
-            self.bars_[part] = self.ax_.barh(place, width, left=start, height=0.62, edgecolor=look.paper, linewidth=0.6, **style)
+            self.bars_[part] = self.ax_.barh(position, width, left=start, height=0.62, edgecolor=look.paper, linewidth=0.6, **style)
             so_far = so_far if negative else so_far + width
         loss = [one.loss for one in found]
-        (self.marks_,) = self.ax_.plot(loss, place, linestyle="", marker="D", markersize=6, color=look.ink, markeredgecolor=look.paper)
+        (self.marks_,) = self.ax_.plot(loss, position, linestyle="", marker="D", markersize=6, color=look.ink, markeredgecolor=look.paper)
         self._write(look, so_far)
         return self
 
@@ -128,7 +128,7 @@ class BiasVarianceDisplay:
         write_axes(self.ax_, "Mean squared error (units of y, squared)" if squared else "Error (share of rows)", "")
         style = {"textcoords": "offset points", "va": "center", "fontsize": SMALL, "color": look.ink}
         self.texts_ = [
-            self.ax_.annotate(f"{one.loss:.3g}", (max(end, one.loss), place), (6.0, 0.0), **style)
-            for place, (one, end) in enumerate(zip(self.parts.values(), ends, strict=True))
+            self.ax_.annotate(f"{one.loss:.3g}", (max(end, one.loss), position), (6.0, 0.0), **style)
+            for position, (one, end) in enumerate(zip(self.parts.values(), ends, strict=True))
         ]
         key_above(self.ax_, [*self.bars_.values(), self.marks_], [*self.bars_, "their sum, the loss"])

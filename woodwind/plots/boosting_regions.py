@@ -9,11 +9,10 @@ from matplotlib.patheffects import withStroke
 from numpy.typing import NDArray
 
 from woodwind.base.errors import DataError, ParameterError
-from woodwind.estimators.row_weights import has_row_weights, learners_of, staged_row_weights
-from woodwind.estimators.stages import staged_predictions
+from woodwind.estimators.diagnostics.staged import has_row_weights, learners_of, staged_predictions, staged_row_weights
 from woodwind.plots.boosting_stages import SOME, read_stages
 from woodwind.plots.labels import shortened
-from woodwind.plots.rows import Rows
+from woodwind.plots.rows import NumericRows
 from woodwind.plots.style import MARKS, SIGNS, SMALL, Look, finish, grid_of_axes
 
 Floats = NDArray[np.float64]
@@ -31,7 +30,7 @@ class Regions(NamedTuple):
     """What is said at each point of a grid, as numbers of classes (n_stages, s, s): the second feature goes upwards."""
 
     stages: Sequence[int]  # which stages these are, counted from one
-    said: NDArray[Any]  # after each of them
+    predicted: NDArray[Any]  # after each of them
     extent: tuple[float, float, float, float]  # of the grid: left, right, bottom, top
     newest: NDArray[Any] | None = None  # by the learner of each of them alone
 
@@ -79,8 +78,8 @@ class BoostingRegionsDisplay:
         feature_names: tuple[str, str] = ("feature 0", "feature 1"),
     ) -> None:
         self.points, self.labels, self.classes = np.asarray(points, np.float64), np.asarray(labels), np.asarray(classes)
-        self.stages, said, self.extent, newest = regions
-        self.regions = np.asarray(said, np.int64)
+        self.stages, predicted, self.extent, newest = regions
+        self.regions = np.asarray(predicted, np.int64)
         self.newest = None if newest is None else np.asarray(newest, np.int64)
         self.weights = None if weights is None else np.asarray(weights, np.float64)
         self.feature_names = feature_names
@@ -118,18 +117,18 @@ class BoostingRegionsDisplay:
         if not hasattr(estimator, "classes_"):
             kind = type(estimator).__name__
             raise ParameterError(f"{cls.__name__}: {kind} is no trained classifier. BoostingStagesDisplay is for numbers.")
-        rows, classes = Rows.of(X, 2, cls.__name__), np.asarray(estimator.classes_)
+        rows, classes = NumericRows.of(X, 2, cls.__name__), np.asarray(estimator.classes_)
         extent, grid = grid_over(rows.values)
         asked = rows.like(grid)
-        said = [class_grid(one, classes) for one in staged_predictions(estimator, asked)]
-        shown = read_stages(stages, len(said), cls.__name__)
+        predicted = [class_grid(one, classes) for one in staged_predictions(estimator, asked)]
+        shown = read_stages(stages, len(predicted), cls.__name__)
         weights = newest = None
         if has_row_weights(estimator):
             known = list(islice(staged_row_weights(estimator, X, y, sample_weight), max(shown)))
             weights = [known[stage - 1] for stage in shown]
             learners = learners_of(estimator).only([stage - 1 for stage in shown])
             newest = learners.votes(asked, cls.__name__).T.reshape(-1, SIDE, SIDE)
-        regions = Regions(shown, np.stack([said[stage - 1] for stage in shown]), extent, newest)
+        regions = Regions(shown, np.stack([predicted[stage - 1] for stage in shown]), extent, newest)
         names = rows.name(0), rows.name(1)
         display = cls(rows.values, y, classes=classes, regions=regions, weights=weights, feature_names=names)
         return display.plot(ax=ax)
@@ -139,9 +138,9 @@ class BoostingRegionsDisplay:
         cls, points: Any, y_true: Any, staged: Any, *, extent: tuple[float, float, float, float], weights: Any = None, ax: Any = None
     ) -> "BoostingRegionsDisplay":
         """The same from labels on a grid, (n_stages, s, s), of which the first index goes upwards; all stages are shown."""
-        said = np.asarray(staged)
-        classes = np.unique(np.concatenate([said.reshape(-1), np.asarray(y_true)]))
-        regions = Regions(range(1, len(said) + 1), np.searchsorted(classes, said), extent)
+        predicted = np.asarray(staged)
+        classes = np.unique(np.concatenate([predicted.reshape(-1), np.asarray(y_true)]))
+        regions = Regions(range(1, len(predicted) + 1), np.searchsorted(classes, predicted), extent)
         return cls(points, y_true, classes=classes, regions=regions, weights=weights).plot(ax=ax)
 
     def plot(self, ax: Any = None) -> "BoostingRegionsDisplay":
@@ -152,38 +151,40 @@ class BoostingRegionsDisplay:
         self.figure_ = self.axes_[0, 0].figure
         self.images_: list[Any] = []
         self.scatters_: list[list[Any]] = []
-        for place, one in enumerate(self.axes_.reshape(-1)):
-            if place >= len(self.stages):
+        for position, one in enumerate(self.axes_.reshape(-1)):
+            if position >= len(self.stages):
                 one.set_axis_off()
                 continue
             look = Look.of(one)
-            self._regions(one, place, look)
-            self._rows(one, place, look)
+            self._regions(one, position, look)
+            self._rows(one, position, look)
             one.set_xlim(*self.extent[:2])
             one.set_ylim(*self.extent[2:])
-            one.set_title(f"Stage {self.stages[place]}", fontsize=SMALL, loc="left")
+            one.set_title(f"Stage {self.stages[position]}", fontsize=SMALL, loc="left")
             finish(one, look, grid="")
-            if place + columns >= len(self.stages):
+            if position + columns >= len(self.stages):
                 one.set_xlabel(self.feature_names[0])
                 one.tick_params(labelbottom=True)
-            if place % columns == 0:
+            if position % columns == 0:
                 one.set_ylabel(self.feature_names[1])
         self.texts_ = self._name_classes()
         return self
 
-    def _regions(self, ax: Any, place: int, look: Look) -> None:
+    def _regions(self, ax: Any, position: int, look: Look) -> None:
         tints = np.array([look.mixed(look.colour(number), 0.28) for number in range(len(self.classes))])
-        image = ax.imshow(tints[self.regions[place]], extent=self.extent, origin="lower", aspect="auto", interpolation="nearest", zorder=0)
+        image = ax.imshow(
+            tints[self.regions[position]], extent=self.extent, origin="lower", aspect="auto", interpolation="nearest", zorder=0
+        )
         self.images_.append(image)
         if self.newest is not None:
             x, y = axis_points(self.extent, self.newest.shape[1:])
             for number in range(len(self.classes)):
-                inside = (self.newest[place] == number).astype(np.float64)
+                inside = (self.newest[position] == number).astype(np.float64)
                 if 0.0 < inside.mean() < 1.0:
                     ax.contour(x, y, inside, levels=[0.5], colors=[look.ink], linewidths=0.9, linestyles=[(0, (4, 2))])
 
-    def _rows(self, ax: Any, place: int, look: Look) -> None:
-        times = np.ones(len(self.labels)) if self.weights is None else self.weights[place] / self.weights[place].mean()
+    def _rows(self, ax: Any, position: int, look: Look) -> None:
+        times = np.ones(len(self.labels)) if self.weights is None else self.weights[position] / self.weights[position].mean()
         # Many rows are drawn smaller.
         area = AREA * np.clip(times, SMALLEST, LARGEST) * min(1.0, np.sqrt(300.0 / len(times)))
         self.scatters_.append(
@@ -205,8 +206,8 @@ class BoostingRegionsDisplay:
         """Which mark and which region is which class: written once, into the first picture where the class has a region."""
         texts = []
         for number, label in enumerate(self.classes):
-            for place, ax in enumerate(self.axes_.reshape(-1)[: len(self.stages)]):
-                spot = free_spot(self.regions[place] == number, self.points, self.extent)
+            for position, ax in enumerate(self.axes_.reshape(-1)[: len(self.stages)]):
+                spot = free_spot(self.regions[position] == number, self.points, self.extent)
                 if spot is not None:
                     look = Look.of(ax)
                     name = f"{SIGNS[number]} {shortened(label, 14)}"
@@ -218,7 +219,7 @@ class BoostingRegionsDisplay:
 
 
 def free_spot(region: NDArray[np.bool_], points: Floats, extent: tuple[float, float, float, float]) -> tuple[float, float] | None:
-    """The place in a region that is farthest from its border and from points, a name being wider than high; None where there is none."""
+    """The position in a region that is farthest from its border and from points, a name being wider than high; None where there is none."""
     step = max(region.shape[0] // 32, 1)
     x, y = axis_points(extent, region.shape)
     rows, columns = np.nonzero(region[::step, ::step])
@@ -235,11 +236,11 @@ def free_spot(region: NDArray[np.bool_], points: Floats, extent: tuple[float, fl
     return float(x[at[best, 0]]), float(y[at[best, 1]])
 
 
-def distances(places: Floats, others: Floats) -> Floats:
+def distances(positions: Floats, others: Floats) -> Floats:
     """From each place to the nearest of the others; infinite where there is none."""
     if not len(others):
-        return np.full(len(places), np.inf)
-    return np.asarray(np.abs(places[:, None] - others[None]).max(axis=2).min(axis=1))
+        return np.full(len(positions), np.inf)
+    return np.asarray(np.abs(positions[:, None] - others[None]).max(axis=2).min(axis=1))
 
 
 def grid_over(points: Floats) -> tuple[tuple[float, float, float, float], Floats]:
@@ -258,6 +259,6 @@ def axis_points(extent: tuple[float, float, float, float], shape: tuple[int, ...
     return x, y
 
 
-def class_grid(said: Any, classes: NDArray[Any]) -> Integers:
+def class_grid(predicted: Any, classes: NDArray[Any]) -> Integers:
     """Labels on the points of the grid as numbers of classes, in rows and columns."""
-    return np.searchsorted(classes, np.asarray(said)).reshape(SIDE, SIDE)
+    return np.searchsorted(classes, np.asarray(predicted)).reshape(SIDE, SIDE)

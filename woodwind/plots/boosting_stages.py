@@ -1,4 +1,4 @@
-"""Boosting on one feature, stage by stage: what the model says so far, and what the newest learner adds to it."""
+"""Boosting on one feature, stage by stage: what the model predicts so far, and what the newest learner adds to it."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -8,8 +8,8 @@ from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 
 from woodwind.base.errors import DataError, ParameterError
-from woodwind.estimators.stages import staged_predictions, start_of
-from woodwind.plots.rows import Rows
+from woodwind.estimators.diagnostics.staged import staged_predictions, start_of
+from woodwind.plots.rows import NumericRows
 from woodwind.plots.style import SMALL, Look, finish, grid_of_axes
 
 Floats = NDArray[np.float64]
@@ -41,7 +41,7 @@ class BoostingStagesDisplay:
     grid : array (g,)
         Where the curves are drawn, in order.
     on_rows, on_grid : arrays (n_stages + 1, n) and (n_stages + 1, g)
-        What the model says before the first stage, after it, and so on.
+        What the model predicts before the first stage, after it, and so on.
     stages : sequence of int
         Which stages to show, counted from one.
     feature_name, target_name : str
@@ -125,7 +125,7 @@ class BoostingStagesDisplay:
                 f"{cls.__name__}: these are pictures of regression, but {type(estimator).__name__} is a classifier. "
                 "BoostingRegionsDisplay shows stages of classifiers on two columns."
             )
-        rows = Rows.of(X, 1, cls.__name__)
+        rows = NumericRows.of(X, 1, cls.__name__)
         x = rows.values[:, 0]
         grid = np.linspace(x.min(), x.max(), GRID)
         start = start_of(estimator)
@@ -133,9 +133,7 @@ class BoostingStagesDisplay:
             np.stack([np.full(len(table), start), *staged_predictions(estimator, rows.like(table))])
             for table in (rows.values, grid[:, None])
         )
-        shown = cls(
-            x, y, grid=grid, on_rows=on_rows, on_grid=on_grid, stages=stages, feature_name=rows.name(0), target_name=target_name
-        )
+        shown = cls(x, y, grid=grid, on_rows=on_rows, on_grid=on_grid, stages=stages, feature_name=rows.name(0), target_name=target_name)
         return shown.plot(ax=ax)
 
     @classmethod
@@ -152,14 +150,12 @@ class BoostingStagesDisplay:
     ) -> "BoostingStagesDisplay":
         """The same from predictions of the rows after every stage, and `start` before the first; curves are drawn from row to row."""
         x, y = np.asarray(x, np.float64).reshape(-1), np.asarray(y_true, np.float64)
-        on_rows = np.stack([np.full(len(x), start), *(np.asarray(said, np.float64).reshape(-1) for said in staged)])
+        on_rows = np.stack([np.full(len(x), start), *(np.asarray(predicted, np.float64).reshape(-1) for predicted in staged)])
         if len(on_rows) < 2 or on_rows.shape[1] != len(y):
             raise DataError(f"{cls.__name__}: staged must have at least one stage, each with a prediction for each of the {len(y):,} rows.")
         grid, first = np.unique(x, return_index=True)
         feature, target = names
-        shown = cls(
-            x, y, grid=grid, on_rows=on_rows, on_grid=on_rows[:, first], stages=stages, feature_name=feature, target_name=target
-        )
+        shown = cls(x, y, grid=grid, on_rows=on_rows, on_grid=on_rows[:, first], stages=stages, feature_name=feature, target_name=target)
         return shown.plot(ax=ax)
 
     def plot(self, ax: Any = None) -> "BoostingStagesDisplay":

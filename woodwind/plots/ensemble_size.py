@@ -8,7 +8,7 @@ from matplotlib.axes import Axes
 from numpy.typing import NDArray
 
 from woodwind.base.errors import DataError, ParameterError
-from woodwind.estimators.stages import leaves_rows_out, staged_out_of_bag, staged_predictions
+from woodwind.estimators.diagnostics.staged import leaves_rows_out, staged_out_of_bag, staged_predictions
 from woodwind.plots.labels import name_lines
 from woodwind.plots.style import Look, axes_for, finish, write_axes
 
@@ -19,14 +19,14 @@ WRONG, ROOT = "Error (share of rows)", "Root mean squared error (units of y)"
 GIVEN, TRAINED, UNSEEN = "given rows", "training rows", "out of bag"
 
 
-def share_wrong(truth: NDArray[Any], said: NDArray[Any]) -> float:
+def share_wrong(truth: NDArray[Any], predicted: NDArray[Any]) -> float:
     """The share of rows whose label is wrong."""
-    return float(np.mean(truth != said))
+    return float(np.mean(truth != predicted))
 
 
-def root_mean_square(truth: NDArray[Any], said: NDArray[Any]) -> float:
+def root_mean_square(truth: NDArray[Any], predicted: NDArray[Any]) -> float:
     """The root of the mean squared error, in the units of the target."""
-    return float(np.sqrt(np.mean((np.asarray(truth, np.float64) - said) ** 2)))
+    return float(np.sqrt(np.mean((np.asarray(truth, np.float64) - predicted) ** 2)))
 
 
 class EnsembleSizeDisplay:
@@ -100,11 +100,11 @@ class EnsembleSizeDisplay:
         for curve, (table, target) in rows.items():
             if table is not None:
                 truth = np.asarray(target)
-                errors[curve] = [measure(truth, said) for said in staged_predictions(estimator, table)]
+                errors[curve] = [measure(truth, predicted) for predicted in staged_predictions(estimator, table)]
         if training is not None and leaves_rows_out(estimator):
             truth = np.asarray(training[1])
             stages = staged_out_of_bag(estimator, training[0])
-            errors[UNSEEN] = [measure(truth[rows], said) if len(rows) else np.nan for rows, said in stages]
+            errors[UNSEEN] = [measure(truth[rows], predicted) if len(rows) else np.nan for rows, predicted in stages]
         return cls(errors, error_name=told, name=name).plot(ax=ax)
 
     @classmethod
@@ -129,13 +129,13 @@ class EnsembleSizeDisplay:
         errors: dict[str, list[float]] = {}
         for curve, stages in curves.items():
             errors[curve] = []
-            for said in stages:
-                if np.shape(said) != truth.shape:
+            for predicted in stages:
+                if np.shape(predicted) != truth.shape:
                     raise DataError(
                         f"{cls.__name__}: predictions of a stage must be as many as the {len(truth):,} rows of y_true, "
-                        f"but stage {len(errors[curve]) + 1} of '{curve}' has the shape {np.shape(said)}."
+                        f"but stage {len(errors[curve]) + 1} of '{curve}' has the shape {np.shape(predicted)}."
                     )
-                errors[curve].append(measure(truth, np.asarray(said)))
+                errors[curve].append(measure(truth, np.asarray(predicted)))
         return cls(errors, error_name=told, name=name).plot(ax=ax)
 
     def plot(self, ax: Axes | None = None, *, name: str | None = None) -> "EnsembleSizeDisplay":

@@ -9,8 +9,8 @@ from matplotlib.axes import Axes
 from woodwind.base.errors import DataError, ParameterError
 from woodwind.diversity import kappa
 from woodwind.plots.labels import name_over, name_points, outstanding, shortened
-from woodwind.plots.members import Floats, Said, holds_classifiers
-from woodwind.plots.style import MARKS, Look, axes_for, finish, point_style, settle, write_axes
+from woodwind.plots.members import Floats, MemberPredictions, holds_classifiers
+from woodwind.plots.style import MARKS, Look, adjust_layout, axes_for, finish, point_style, write_axes
 
 CLOUD = "woodwind: pairs"
 
@@ -67,29 +67,29 @@ class KappaErrorDisplay:
                 f"{cls.__name__}: kappa is a measure of labels, and the members are no trained classifiers. MemberCorrelationDisplay shows "
                 "how alike the errors of regressors are."
             )
-        said = Said.by(estimators, X, y, cls.__name__)
-        return cls._of(said, name, ax)
+        predicted = MemberPredictions.by(estimators, X, y, cls.__name__)
+        return cls._of(predicted, name, ax)
 
     @classmethod
     def from_predictions(
         cls, y_true: Any, y_pred: Any, *, member_names: Sequence[str] | None = None, name: str | None = None, ax: Axes | None = None
     ) -> "KappaErrorDisplay":
         """The same from labels that members predict, (n, m), or a dict of them by name."""
-        said = Said.of(y_true, y_pred, member_names, cls.__name__)
-        fractions = said.said.dtype.kind == "f" and bool((said.said != np.rint(said.said)).any())
+        predicted = MemberPredictions.of(y_true, y_pred, member_names, cls.__name__)
+        fractions = predicted.predicted.dtype.kind == "f" and bool((predicted.predicted != np.rint(predicted.predicted)).any())
         if fractions:
             raise DataError(
                 f"{cls.__name__}: kappa is a measure of labels, and y_pred has numbers with a fraction. MemberCorrelationDisplay shows how "
                 "alike the errors of regressors are; of probabilities take the most probable label."
             )
-        return cls._of(said, name, ax)
+        return cls._of(predicted, name, ax)
 
     @classmethod
-    def _of(cls, said: Said, name: str | None, ax: Axes | None) -> "KappaErrorDisplay":
-        errors = 1.0 - said.hits.mean(axis=0)
+    def _of(cls, predicted: MemberPredictions, name: str | None, ax: Axes | None) -> "KappaErrorDisplay":
+        errors = 1.0 - predicted.hits.mean(axis=0)
         first, second = np.triu_indices(len(errors), 1)
-        alike = kappa(said.said)[first, second]
-        names = [f"{shortened(said.names[i], 12)} – {shortened(said.names[j], 12)}" for i, j in zip(first, second, strict=True)]
+        alike = kappa(predicted.predicted)[first, second]
+        names = [f"{shortened(predicted.names[i], 12)} – {shortened(predicted.names[j], 12)}" for i, j in zip(first, second, strict=True)]
         return cls(alike, 0.5 * (errors[first] + errors[second]), names=names, name=name).plot(ax=ax)
 
     def plot(self, ax: Axes | None = None, *, name: str | None = None) -> "KappaErrorDisplay":
@@ -106,7 +106,7 @@ class KappaErrorDisplay:
         write_axes(self.ax_, "Kappa of two members (1: they always say the same)", "Mean error of the two (share of rows)")
         finish(self.ax_, look)
         named = name or self.name
-        settle(self.ax_)
+        adjust_layout(self.ax_)
         self.texts_ = [name_over(self.ax_, tuple(centre), named or "mean of pairs", look)]
         if self.names is not None and not named:
             self.texts_ += name_points(self.ax_, points, self.names, outstanding(points), look, self.texts_)

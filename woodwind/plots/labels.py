@@ -8,7 +8,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.patheffects import withStroke
 
-from woodwind.plots.style import SMALL, TINY, Floats, Look, settle
+from woodwind.plots.style import SMALL, TINY, Floats, Look, adjust_layout
 
 # Points between a mark and its name.
 BESIDE = 5.0
@@ -18,7 +18,7 @@ LONGEST_NAME, SHORTEST_NAME = 28, 6
 # A name beside a line has at most this share of the width.
 WIDEST_NAME = 0.45
 LINE_NAME = "woodwind: name of a line"
-PLACES = ((1, 0), (-1, 0), (0, 1), (0, -1), (0.75, 0.75), (-0.75, 0.75), (0.75, -0.75), (-0.75, -0.75))
+POSITIONS = ((1, 0), (-1, 0), (0, 1), (0, -1), (0.75, 0.75), (-0.75, 0.75), (0.75, -0.75), (-0.75, -0.75))
 
 
 def shortened(name: Any, longest: int = LONGEST_NAME) -> str:
@@ -42,16 +42,16 @@ def apart(wanted: Floats, gap: float, low: float, high: float) -> Floats:
             mean, count = blocks.pop()
             before, n_before = blocks.pop()
             blocks.append([(mean * count + before * n_before) / (count + n_before), count + n_before])
-    placed = np.repeat([mean for mean, _ in blocks], [int(count) for _, count in blocks])
-    placed = np.clip(placed, low, max(high - steps[-1], low)) + steps
+    positioned = np.repeat([mean for mean, _ in blocks], [int(count) for _, count in blocks])
+    positioned = np.clip(positioned, low, max(high - steps[-1], low)) + steps
     out = np.empty(len(wanted))
-    out[order] = placed
+    out[order] = positioned
     return out
 
 
 def name_lines(ax: Axes, ends: Sequence[tuple[float, float]], names: Sequence[str], colours: Sequence[Any]) -> list[Any]:
     """Write names to the right of where lines end, apart from each other, and make room for them inside the axes."""
-    settle(ax)
+    adjust_layout(ax)
     earlier = [text for text in ax.texts if text.get_gid() == LINE_NAME]  # of lines that were drawn here before
     texts = []
     for name, end, colour in zip(names, ends, colours, strict=True):
@@ -66,8 +66,8 @@ def name_lines(ax: Axes, ends: Sequence[tuple[float, float]], names: Sequence[st
         reach(ax, text.xy[0], (box.width + 2.0 * BESIDE * point) / frame.width)
     at = ax.transData.transform([text.xy for text in together])[:, 1]
     half = 0.5 * max(box.height for box in boxes)
-    placed = apart(at, 2.04 * half, frame.y0 + half, frame.y1 - half)
-    for text, shift in zip(together, placed - at, strict=True):
+    positioned = apart(at, 2.04 * half, frame.y0 + half, frame.y1 - half)
+    for text, shift in zip(together, positioned - at, strict=True):
         text.set_position((BESIDE, float(shift) / point))
     return texts
 
@@ -113,14 +113,12 @@ def name_over(ax: Axes, point: tuple[float, float], name: str, look: Look) -> An
     return text
 
 
-def name_points(
-    ax: Axes, points: Floats, names: Sequence[str], which: Sequence[int], look: Look, already: Sequence[Any] = ()
-) -> list[Any]:
+def name_points(ax: Axes, points: Floats, names: Sequence[str], which: Sequence[int], look: Look, already: Sequence[Any] = ()) -> list[Any]:
     """Write the names of some points beside them, where they cover neither points nor each other; one without such a place is left out.
 
     already : texts that are there.
     """
-    settle(ax)
+    adjust_layout(ax)
     point = ax.figure.dpi / 72.0
     at = ax.transData.transform(points)
     frame, texts = ax.get_window_extent(), []
@@ -131,7 +129,7 @@ def name_points(
         )
         text.set_in_layout(False)
         box = text.get_window_extent()
-        for side, up in PLACES:
+        for side, up in POSITIONS:
             x = at[number, 0] + side * (BESIDE + 1.0) * point - box.width * (0.5 - 0.5 * np.sign(side))
             y = at[number, 1] + up * (BESIDE + 2.0) * point - box.height * (0.5 - 0.5 * np.sign(up))
             corner = np.array([x, y, x + box.width, y + box.height])
@@ -170,7 +168,7 @@ def outstanding(points: Floats, most: int = MANY_NAMES) -> list[int]:
 
 def name_curves(ax: Axes, lines: Sequence[Any], names: Sequence[str], others: Sequence[Any] = ()) -> list[Any]:
     """Write names beside curves, where they cover no curve and no other name; one without such a place goes into a legend."""
-    settle(ax)
+    adjust_layout(ax)
     point, frame = ax.figure.dpi / 72.0, ax.get_window_extent()
     curves = [dense_path(ax, line) for line in (*lines, *others)]
     everything = np.concatenate(curves)
@@ -215,7 +213,7 @@ def box_of(text: Any) -> Floats:
 
 def key_above(ax: Axes, handles: Sequence[Any], names: Sequence[str]) -> None:
     """Which mark is what, above the axes: in as few lines as fit."""
-    settle(ax)
+    adjust_layout(ax)
     how = {"frameon": False, "fontsize": SMALL, "handlelength": 1.2, "handletextpad": 0.4, "columnspacing": 1.2, "borderaxespad": 0.2}
     columns, room = len(names), ax.get_window_extent().width
     while True:

@@ -7,8 +7,8 @@ import numpy as np
 from matplotlib.axes import Axes
 
 from woodwind.base.errors import DataError, ParameterError
-from woodwind.diversity import margin_distribution, share_margins, vote_margins
-from woodwind.estimators.row_weights import has_row_weights, learners_of
+from woodwind.diversity import margin_distribution, probability_margins, vote_margins
+from woodwind.estimators.diagnostics.staged import has_row_weights, learners_of
 from woodwind.plots.labels import name_curves
 from woodwind.plots.style import TINY, Look, axes_for, finish, write_axes
 
@@ -102,4 +102,4 @@ def margins_of(ensemble: Any, X: Any, y: Any, owner: str) -> Any:
     if not hasattr(ensemble, "predict_proba"):
         kind = type(ensemble).__name__
         raise ParameterError(f"{owner}: {kind} has no predict_proba. Give what its members vote for to from_predictions.")
-    return share_margins(y, ensemble.predict_proba(X), classes=ensemble.classes_)
+    return probability_margins(y, ensemble.predict_proba(X), classes=ensemble.classes_)

@@ -12,8 +12,8 @@ from scipy.spatial.distance import squareform
 from woodwind.base.errors import DataError, ParameterError
 from woodwind.diversity import error_correlation, pairwise
 from woodwind.plots.labels import shortened
-from woodwind.plots.members import Floats, Said
-from woodwind.plots.style import SMALL, Look, axes_for, finish, fold, lightness, settle
+from woodwind.plots.members import Floats, MemberPredictions
+from woodwind.plots.style import SMALL, Look, adjust_layout, axes_for, finish, fold, lightness
 
 # Measures of pairs, what they are called, and whether more of them is more alike.
 MEASURES = {
@@ -91,24 +91,26 @@ class MemberCorrelationDisplay:
         ax : matplotlib axes, default=None
             Where to draw; None for a new figure.
         """
-        return cls._of(Said.by(estimators, X, y, cls.__name__), measure, ax)
+        return cls._of(MemberPredictions.by(estimators, X, y, cls.__name__), measure, ax)
 
     @classmethod
     def from_predictions(
         cls, y_true: Any, y_pred: Any, *, member_names: Sequence[str] | None = None, measure: str = "correlation", ax: Axes | None = None
     ) -> "MemberCorrelationDisplay":
         """The same from what members predict, (n, m), or a dict of it by name: labels, or numbers where `y_true` has a fraction."""
-        return cls._of(Said.of(y_true, y_pred, member_names, cls.__name__), measure, ax)
+        return cls._of(MemberPredictions.of(y_true, y_pred, member_names, cls.__name__), measure, ax)
 
     @classmethod
-    def _of(cls, said: Said, measure: str, ax: Axes | None) -> "MemberCorrelationDisplay":
+    def _of(cls, predicted: MemberPredictions, measure: str, ax: Axes | None) -> "MemberCorrelationDisplay":
         if measure not in MEASURES:
             raise ParameterError(f"{cls.__name__}: measure must be one of {', '.join(map(repr, MEASURES))}, but is {measure!r}.")
-        if said.are_numbers:
-            return cls(error_correlation(said.truth, said.said), said.names, measure_name="Correlation of errors").plot(ax=ax)
-        matrix = getattr(pairwise(said.hits, said.said if measure == "kappa" else None), measure)
+        if predicted.are_numbers:
+            return cls(error_correlation(predicted.truth, predicted.predicted), predicted.names, measure_name="Correlation of errors").plot(
+                ax=ax
+            )
+        matrix = getattr(pairwise(predicted.hits, predicted.predicted if measure == "kappa" else None), measure)
         name, alike = MEASURES[measure]
-        return cls(matrix, said.names, measure_name=name, alike=alike).plot(ax=ax)
+        return cls(matrix, predicted.names, measure_name=name, alike=alike).plot(ax=ax)
 
     def plot(self, ax: Axes | None = None) -> "MemberCorrelationDisplay":
         """Draw the map."""
@@ -141,7 +143,7 @@ class MemberCorrelationDisplay:
 
     def _cell(self) -> float:
         """The side of a square, in points."""
-        settle(self.ax_)
+        adjust_layout(self.ax_)
         self.ax_.apply_aspect()
         return float(self.ax_.get_window_extent().width * 72.0 / self.ax_.figure.dpi / len(self.matrix))
 
@@ -152,7 +154,7 @@ class MemberCorrelationDisplay:
             self.ax_.set_yticks([])
             self.ax_.set_xlabel(f"{count} members, those alike side by side", fontsize=SMALL)
             return
-        names = [shortened(self.names[place], 24 if cell > 2.0 * SMALLEST_CELL else 16) for place in self.order_]
+        names = [shortened(self.names[position], 24 if cell > 2.0 * SMALLEST_CELL else 16) for position in self.order_]
         self.ax_.set_yticks(np.arange(count), names, fontsize=size)
         slanted = {"rotation": 40, "ha": "right"} if count <= FEW else {"rotation": 90, "ha": "center"}
         self.ax_.set_xticks(np.arange(count), names, fontsize=size, **slanted)

@@ -1,4 +1,4 @@
-"""What the members of an ensemble say of some rows, with their names: the door of the pictures that compare members."""
+"""What the members of an ensemble predict for some rows, with their names: the door of the pictures that compare members."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,44 +9,44 @@ from numpy.typing import NDArray
 
 from woodwind.base.errors import DataError
 from woodwind.diversity import hits_of
-from woodwind.estimators.pool import Pool, joint_classes, named_members
+from woodwind.estimators.pools.pool import Pool, joint_classes, named_members
 
 Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
-class Said:
-    """The truth (n,), and what members say (n, m): labels, or numbers."""
+class MemberPredictions:
+    """The truth (n,), and what members predict (n, m): labels, or numbers."""
 
     truth: NDArray[Any]
-    said: NDArray[Any]
+    predicted: NDArray[Any]
     names: tuple[str, ...]
 
     @classmethod
-    def of(cls, y_true: Any, y_pred: Any, names: Sequence[Any] | None, owner: str) -> "Said":
+    def of(cls, y_true: Any, y_pred: Any, names: Sequence[Any] | None, owner: str) -> "MemberPredictions":
         """Predictions that are there; a dict has names of its own."""
         if isinstance(y_pred, dict):
             names = list(y_pred) if names is None else names
             y_pred = np.column_stack([np.asarray(one) for one in y_pred.values()])
-        truth, said = np.asarray(y_true), np.asarray(y_pred)
-        if said.ndim != 2 or len(said) != len(truth) or said.shape[1] < 2:
+        truth, predicted = np.asarray(y_true), np.asarray(y_pred)
+        if predicted.ndim != 2 or len(predicted) != len(truth) or predicted.shape[1] < 2:
             raise DataError(
                 f"{owner}: predictions must have a row for each of the {len(truth):,} of y_true, and a column for each of at least two "
-                f"members, but are of shape {said.shape}."
+                f"members, but are of shape {predicted.shape}."
             )
-        told = tuple(f"member {number}" for number in range(1, said.shape[1] + 1)) if names is None else tuple(map(str, names))
-        if len(told) != said.shape[1]:
-            raise DataError(f"{owner}: there are {said.shape[1]} members, but {len(told)} names.")
-        return cls(truth, said, told)
+        told = tuple(f"member {number}" for number in range(1, predicted.shape[1] + 1)) if names is None else tuple(map(str, names))
+        if len(told) != predicted.shape[1]:
+            raise DataError(f"{owner}: there are {predicted.shape[1]} members, but {len(told)} names.")
+        return cls(truth, predicted, told)
 
     @classmethod
-    def by(cls, estimators: Any, X: Any, y: Any, owner: str) -> "Said":
+    def by(cls, estimators: Any, X: Any, y: Any, owner: str) -> "MemberPredictions":
         """Ask the members of a trained ensemble, or those of a list or dict of trained models."""
         classifies = holds_classifiers(estimators)
         named = named_members(estimators, owner, classifies)
         pool = Pool.of_fitted(named, None, joint_classes(named, np.unique(np.asarray(y))) if classifies else None, owner)
-        said = np.asarray(pool.classes)[pool.votes(X, owner)] if classifies else pool.numbers(X, owner)
-        return cls.of(y if classifies else np.asarray(y, np.float64), said, pool.names, owner)
+        predicted = np.asarray(pool.classes)[pool.votes(X, owner)] if classifies else pool.numbers(X, owner)
+        return cls.of(y if classifies else np.asarray(y, np.float64), predicted, pool.names, owner)
 
     @property
     def are_numbers(self) -> bool:
@@ -56,7 +56,7 @@ class Said:
     @property
     def hits(self) -> NDArray[np.bool_]:
         """Where members are right."""
-        return hits_of(self.truth, self.said)
+        return hits_of(self.truth, self.predicted)
 
 
 def holds_classifiers(estimators: Any) -> bool:

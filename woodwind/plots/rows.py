@@ -12,7 +12,7 @@ Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
-class Rows:
+class NumericRows:
     """All columns of a small table, as numbers."""
 
     values: Floats  # (n, count)
@@ -20,7 +20,7 @@ class Rows:
     kind: type | None  # of the frame that they came in; None for an array
 
     @classmethod
-    def of(cls, X: Any, count: int, owner: str) -> "Rows":
+    def of(cls, X: Any, count: int, owner: str) -> "NumericRows":
         """Read a table of so many columns."""
         names = list(getattr(X, "column_names", getattr(X, "columns", [])))
         n_columns = len(names) if names else (np.shape(X)[1] if np.ndim(X) == 2 else 0)
@@ -44,6 +44,6 @@ class Rows:
         """Other numbers in a table of the same kind, with the same names."""
         if self.kind is None or self.names is None:
             return values
-        columns = {name: values[:, place] for place, name in enumerate(self.names)}
+        columns = {name: values[:, position] for position, name in enumerate(self.names)}
         made: Any = self.kind.from_pydict(columns) if hasattr(self.kind, "from_pydict") else self.kind(columns)
         return made

@@ -10,8 +10,8 @@ from matplotlib.axes import Axes
 from woodwind.base.errors import DataError, ParameterError
 from woodwind.diversity import ambiguity_decomposition, error_correlation, good_and_bad_diversity, pairwise
 from woodwind.plots.labels import name_points, outstanding
-from woodwind.plots.members import Floats, Said
-from woodwind.plots.style import SMALL, Look, axes_for, finish, point_style, settle, write_axes
+from woodwind.plots.members import Floats, MemberPredictions
+from woodwind.plots.style import SMALL, Look, adjust_layout, axes_for, finish, point_style, write_axes
 
 MEASURES = {
     "disagreement": "Mean disagreement with the others (share of rows)",
@@ -23,7 +23,7 @@ MEASURES = {
 
 
 @dataclass(frozen=True)
-class Axis:
+class AxisLabels:
     """What is written on the axes."""
 
     diversity: str = MEASURES["disagreement"]
@@ -58,7 +58,13 @@ class StrengthDiversityDisplay:
     """
 
     def __init__(
-        self, diversity: Any, strength: Any, *, together: float | None = None, names: Sequence[str] | None = None, axis: Axis | None = None
+        self,
+        diversity: Any,
+        strength: Any,
+        *,
+        together: float | None = None,
+        names: Sequence[str] | None = None,
+        axis: AxisLabels | None = None,
     ) -> None:
         self.diversity, self.strength = np.asarray(diversity, np.float64), np.asarray(strength, np.float64)
         if self.diversity.ndim != 1 or self.diversity.shape != self.strength.shape or not len(self.strength):
@@ -66,7 +72,7 @@ class StrengthDiversityDisplay:
                 "StrengthDiversityDisplay: diversity and strength must have one number for each member, "
                 f"but are {self.diversity.shape}, {self.strength.shape}."
             )
-        self.together, self.axis = together, axis or Axis()
+        self.together, self.axis = together, axis or AxisLabels()
         self.names = None if names is None else [str(one) for one in names]
 
     @classmethod
@@ -85,28 +91,30 @@ class StrengthDiversityDisplay:
         ax : matplotlib axes, default=None
             Where to draw; None for a new figure.
         """
-        return cls._of(Said.by(estimators, X, y, cls.__name__), measure, ax)
+        return cls._of(MemberPredictions.by(estimators, X, y, cls.__name__), measure, ax)
 
     @classmethod
     def from_predictions(
         cls, y_true: Any, y_pred: Any, *, member_names: Sequence[str] | None = None, measure: str = "disagreement", ax: Axes | None = None
     ) -> "StrengthDiversityDisplay":
         """The same from what members predict, (n, m), or a dict of it by name: labels, or numbers where `y_true` has a fraction."""
-        return cls._of(Said.of(y_true, y_pred, member_names, cls.__name__), measure, ax)
+        return cls._of(MemberPredictions.of(y_true, y_pred, member_names, cls.__name__), measure, ax)
 
     @classmethod
-    def _of(cls, said: Said, measure: str, ax: Axes | None) -> "StrengthDiversityDisplay":
+    def _of(cls, predicted: MemberPredictions, measure: str, ax: Axes | None) -> "StrengthDiversityDisplay":
         if measure not in MEASURES:
             raise ParameterError(f"{cls.__name__}: measure must be one of {', '.join(map(repr, MEASURES))}, but is {measure!r}.")
-        if said.are_numbers:
-            parts = ambiguity_decomposition(said.truth, said.said)
-            others = mean_of_others(error_correlation(said.truth, said.said))
-            axis = Axis("Mean correlation of errors with the others", "Root mean squared error (units of y)")
-            return cls(others, np.sqrt(parts.member_errors), together=parts.ensemble_error**0.5, names=said.names, axis=axis).plot(ax=ax)
-        matrix = getattr(pairwise(said.hits, said.said if measure == "kappa" else None), measure)
-        vote = 1.0 - good_and_bad_diversity(said.truth, said.said).vote_error
-        axis = Axis(MEASURES[measure])
-        return cls(mean_of_others(matrix), said.hits.mean(axis=0), together=vote, names=said.names, axis=axis).plot(ax=ax)
+        if predicted.are_numbers:
+            parts = ambiguity_decomposition(predicted.truth, predicted.predicted)
+            others = mean_of_others(error_correlation(predicted.truth, predicted.predicted))
+            axis = AxisLabels("Mean correlation of errors with the others", "Root mean squared error (units of y)")
+            return cls(others, np.sqrt(parts.member_errors), together=parts.ensemble_error**0.5, names=predicted.names, axis=axis).plot(
+                ax=ax
+            )
+        matrix = getattr(pairwise(predicted.hits, predicted.predicted if measure == "kappa" else None), measure)
+        vote = 1.0 - good_and_bad_diversity(predicted.truth, predicted.predicted).vote_error
+        axis = AxisLabels(MEASURES[measure])
+        return cls(mean_of_others(matrix), predicted.hits.mean(axis=0), together=vote, names=predicted.names, axis=axis).plot(ax=ax)
 
     def plot(self, ax: Axes | None = None) -> "StrengthDiversityDisplay":
         """Draw the members."""
@@ -120,7 +128,7 @@ class StrengthDiversityDisplay:
         finish(self.ax_, look)
         if self.together is not None:
             self.line_ = self.ax_.axhline(self.together, **look.line(1))
-            settle(self.ax_)
+            adjust_layout(self.ax_)
             where = {"xy": (1.0, self.together), "xycoords": ("axes fraction", "data"), "xytext": (-2.0, 3.0)}
             self.texts_.append(
                 self.ax_.annotate(
@@ -142,7 +150,7 @@ class StrengthDiversityDisplay:
 
 
 def grid_between(ax: Axes) -> Floats:
-    """Places along the x axis."""
+    """Positions along the x axis."""
     low, high = ax.get_xlim()
     return np.linspace(low, high, 200)
 

@@ -127,10 +127,10 @@ def finish(ax: Axes, look: Look, grid: str = "both") -> None:
 def write_axes(ax: Axes, x: str, y: str) -> None:
     """Name the axes, in several lines where one is too long for them."""
     ax.set_xlabel(x)
-    settle(ax)
+    adjust_layout(ax)
     fold(ax.xaxis.label, ax.get_window_extent().width)
     ax.set_ylabel(y)
-    settle(ax)
+    adjust_layout(ax)
     fold(ax.yaxis.label, ax.get_window_extent().height)
 
 
@@ -142,7 +142,7 @@ def fold(label: Any, room: float) -> None:
         label.set(text="\n".join(wrap(text, max(int(1.15 * len(text) / lines), 8))), fontsize=SMALL)
 
 
-def settle(ax: Axes) -> None:
+def adjust_layout(ax: Axes) -> None:
     """Let a figure that lays itself out do so, so that lengths on it are known."""
     if ax.figure.get_figure(root=True).get_layout_engine() is not None:
         ax.figure.get_figure(root=True).draw_without_rendering()

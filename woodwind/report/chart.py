@@ -35,8 +35,8 @@ class Axis:
         """Numbers with a tick, and what is written beside each."""
         if self.names:
             return [(float(number), shown(name, 18)) for number, name in enumerate(self.names)]
-        places = list(self.at) or ticks(self.low, self.high, self.about, whole=self.whole)
-        return list(zip(places, self.written or labels(places), strict=True))
+        positions = list(self.at) or ticks(self.low, self.high, self.about, whole=self.whole)
+        return list(zip(positions, self.written or labels(positions), strict=True))
 
 
 def share_axis(label: str) -> Axis:
@@ -46,14 +46,14 @@ def share_axis(label: str) -> Axis:
 
 def in_percent(axis: Axis) -> Axis:
     """The same axis with its ticks in per cent."""
-    places = [mark for mark, _ in axis.marks]
-    written = [f"{text}{THIN}%" for text in labels([100.0 * mark for mark in places])]
-    return Axis(axis.label, axis.low, axis.high, at=places, written=written)
+    positions = [mark for mark, _ in axis.marks]
+    written = [f"{text}{THIN}%" for text in labels([100.0 * mark for mark in positions])]
+    return Axis(axis.label, axis.low, axis.high, at=positions, written=written)
 
 
 @dataclass
 class Chart:
-    """A drawing in the making: `x` and `y` turn numbers into places, `marks` is where marks belong."""
+    """A drawing in the making: `x` and `y` turn numbers into positions, `marks` is where marks belong."""
 
     title: str
     description: str
@@ -81,16 +81,16 @@ class Chart:
 
     def _key(self, left: float) -> int:
         """Names of the marks in rows, below the name of the upward axis."""
-        place, row = left, 0
+        position, row = left, 0
         for name, kind in self.key:
             text = shown(name, 36)
             wide = 30.0 + LETTER * len(text)
-            if place + wide > self.size[0] and place > left:
-                place, row = left, row + 1
+            if position + wide > self.size[0] and position > left:
+                position, row = left, row + 1
             middle = 30.0 + 20.0 * row
-            sample(self.root, kind, place, middle)
-            add(self.root, "text", text, class_="tick", x=place + 22.0, y=middle + 4.0)
-            place += wide + 8.0
+            sample(self.root, kind, position, middle)
+            add(self.root, "text", text, class_="tick", x=position + 22.0, y=middle + 4.0)
+            position += wide + 8.0
         return row + 1 if self.key else 0
 
     def _axes(self, width: float, height: float) -> None:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from woodwind.base.streams import key, uniform
+from woodwind.base.random_streams import key, uniform
 from woodwind.report.chart import LETTER, NAME_LETTER, RIGHT, SMALL_LETTER, WIDTH, Axis, Chart, in_percent
 from woodwind.report.scales import widened
 from woodwind.report.svg import add, box, drawing, markup, path, tip
@@ -22,7 +22,7 @@ KINDS = ("one", "two", "three", "four")
 
 
 @dataclass(frozen=True)
-class Line:
+class ChartLine:
     """A line of a chart, with an optional band around it, dots on it, and a name."""
 
     name: str
@@ -36,7 +36,9 @@ class Line:
     tips: Sequence[str] | None = None
 
 
-def lines(title: str, description: str, across: Axis, up: Axis, drawn: Sequence[Line], *, reference: Line | None = None) -> Markup:
+def lines(
+    title: str, description: str, across: Axis, up: Axis, drawn: Sequence[ChartLine], *, reference: ChartLine | None = None
+) -> Markup:
     """Lines over common axes. Up to three short names stand at the ends of their lines, else there is a key."""
     named = [line for line in drawn if line.name]
     beside = 0 < len(named) <= 3 and all(len(line.name) <= 9 for line in named) and all(line.x[-1] >= across.high - 1e-9 for line in named)
@@ -59,34 +61,36 @@ def lines(title: str, description: str, across: Axis, up: Axis, drawn: Sequence[
     return markup(chart.root)
 
 
-def _dots(chart: Chart, line: Line) -> None:
+def _dots(chart: Chart, line: ChartLine) -> None:
     largest = max(line.sizes, default=1.0) if line.sizes is not None else 1.0
-    for place, (x, y) in enumerate(zip(line.x, line.y, strict=True)):
-        radius = 3.5 if line.sizes is None else max(2.0, 7.0 * (line.sizes[place] / max(largest, 1e-300)) ** 0.5)
+    for position, (x, y) in enumerate(zip(line.x, line.y, strict=True)):
+        radius = 3.5 if line.sizes is None else max(2.0, 7.0 * (line.sizes[position] / max(largest, 1e-300)) ** 0.5)
         cx, cy = chart.point(x, y)
         dot = add(chart.marks, "circle", class_=f"dot {line.kind}", cx=cx, cy=cy, r=radius)
-        tip(dot, line.tips[place] if line.tips is not None else f"{number(x)}, {number(y)}")
+        tip(dot, line.tips[position] if line.tips is not None else f"{number(x)}, {number(y)}")
 
 
 def apart(wanted: Sequence[float], least: float, low: float, high: float) -> list[float]:
     """Heights near the wanted ones, so far from each other that names do not overlap, and within bounds where there is room."""
-    order = sorted(range(len(wanted)), key=lambda place: wanted[place])
-    found = [min(max(wanted[place], low), high) for place in order]
+    order = sorted(range(len(wanted)), key=lambda position: wanted[position])
+    found = [min(max(wanted[position], low), high) for position in order]
     for _ in range(len(found) * 4):
-        for place in range(len(found) - 1):
-            lack = least - (found[place + 1] - found[place])
+        for position in range(len(found) - 1):
+            lack = least - (found[position + 1] - found[position])
             if lack > 1e-9:
-                found[place] = max(found[place] - lack / 2.0, low)
-                found[place + 1] = min(max(found[place + 1] + lack / 2.0, found[place] + least), max(high, low + least * (place + 1)))
+                found[position] = max(found[position] - lack / 2.0, low)
+                found[position + 1] = min(
+                    max(found[position + 1] + lack / 2.0, found[position] + least), max(high, low + least * (position + 1))
+                )
     out = [0.0] * len(found)
-    for place, height in zip(order, found, strict=True):
-        out[place] = height
+    for position, height in zip(order, found, strict=True):
+        out[position] = height
     return out
 
 
 @dataclass(frozen=True)
-class Points:
-    """Points of a chart: their places, sizes (areas go with them), names that are written, and words that appear over them."""
+class ScatterPoints:
+    """Points of a chart: their positions, sizes (areas go with them), names that are written, and words that appear over them."""
 
     x: Sequence[float]
     y: Sequence[float]
@@ -98,7 +102,9 @@ class Points:
     radius: float = 2.6
 
 
-def scatter(title: str, description: str, across: Axis, up: Axis, drawn: Sequence[Points], *, reference: Line | None = None) -> Markup:
+def scatter(
+    title: str, description: str, across: Axis, up: Axis, drawn: Sequence[ScatterPoints], *, reference: ChartLine | None = None
+) -> Markup:
     """Points over two axes, with a line to compare them with."""
     named = [(points.name, f"dot {points.kind}") for points in drawn if points.name]
     chart = Chart(title, description, across, up, named)
@@ -115,7 +121,7 @@ def scatter(title: str, description: str, across: Axis, up: Axis, drawn: Sequenc
     return markup(chart.root)
 
 
-def _name_level(chart: Chart, reference: Line, dots: Sequence[Box]) -> Box:
+def _name_level(chart: Chart, reference: ChartLine, dots: Sequence[Box]) -> Box:
     """Write the name of a level line above or below it, at the end where the fewest points are."""
     level, wide = chart.y.inside(reference.y[-1]), LETTER * len(reference.name)
     spots = [(left, base) for base in (level - 6.0, level + 15.0) for left in (chart.x.end - wide, chart.x.begin + 4.0)]
@@ -130,22 +136,22 @@ def around(centre: tuple[float, float], radius: float) -> Box:
     return centre[0] - radius, centre[1] - radius, centre[0] + radius, centre[1] + radius
 
 
-def _points(chart: Chart, points: Points, taken: list[Box], dots: Sequence[Box]) -> None:
+def _points(chart: Chart, points: ScatterPoints, taken: list[Box], dots: Sequence[Box]) -> None:
     """Draw points, then write names where no other name stands."""
     largest = max(points.sizes, default=0.0)
     radii = [max(2.5, 8.0 * (size / largest) ** 0.5) for size in points.sizes] if largest > 0.0 else [points.radius] * len(points.x)
     centres = [chart.point(x, y) for x, y in zip(points.x, points.y, strict=True)]
     faint = "" if points.names or len(centres) <= 60 else " many"
-    for place, ((x, y), radius) in enumerate(zip(centres, radii, strict=True)):
+    for position, ((x, y), radius) in enumerate(zip(centres, radii, strict=True)):
         dot = add(chart.marks, "circle", class_=f"dot {points.kind}{faint}", cx=x, cy=y, r=radius)
         if points.tips:
-            tip(dot, points.tips[place])
-    for place, name in enumerate(points.names):
+            tip(dot, points.tips[position])
+    for position, name in enumerate(points.names):
         text = shown(name, 24)
         if not text:
             continue
-        (x, y), wide = centres[place], SMALL_LETTER * len(text)
-        gap = radii[place] + 4.0
+        (x, y), wide = centres[position], SMALL_LETTER * len(text)
+        gap = radii[position] + 4.0
         spots = [(x + gap, y + 4.0), (x - gap - wide, y + 4.0), (x - wide / 2.0, y - gap), (x - wide / 2.0, y + gap + 9.0)]
         for left, base in spots:
             box = (left, base - 10.0, left + wide, base + 2.0)
@@ -162,7 +168,7 @@ def overlap(one: Box, other: Box) -> bool:
 
 
 @dataclass(frozen=True)
-class Counts:
+class BinCounts:
     """Counts between edges, of one kind of rows."""
 
     counts: Sequence[float]
@@ -170,7 +176,9 @@ class Counts:
     name: str = ""
 
 
-def histogram(title: str, description: str, label: str, edges: Sequence[float], drawn: Sequence[Counts], *, zero: bool = False) -> Markup:
+def histogram(
+    title: str, description: str, label: str, edges: Sequence[float], drawn: Sequence[BinCounts], *, zero: bool = False
+) -> Markup:
     """Bars between edges; several kinds stand before each other, each as shares of its own rows. `zero` marks nought on the axis."""
     several = len(drawn) > 1
     shares = [[one / max(sum(each.counts), 1e-300) for one in each.counts] if several else list(each.counts) for each in drawn]
@@ -181,15 +189,15 @@ def histogram(title: str, description: str, label: str, edges: Sequence[float], 
     named = [(each.name, f"bar {each.kind}") for each in drawn if each.name]
     chart = Chart(title, description, Axis(label, edges[0], edges[-1]), up, named)
     for each, heights in zip(drawn, shares, strict=True):
-        for place, height in enumerate(heights):
+        for position, height in enumerate(heights):
             if height <= 0.0:
                 continue
-            left, right, y = chart.x.at(edges[place]), chart.x.at(edges[place + 1]), chart.y.at(height)
+            left, right, y = chart.x.at(edges[position]), chart.x.at(edges[position + 1]), chart.y.at(height)
             gap = 0.5 if right - left > 3.0 else 0.0
             kind = f"bar {each.kind}{' see' if several else ''}"
             bar = box(chart.marks, kind, (left + gap, y), (max(right - left - 2.0 * gap, 0.5), chart.y.begin - y))
-            rows = count(round(each.counts[place]))
-            tip(bar, f"{number(edges[place])} to {number(edges[place + 1])}: {rows} rows{' of ' + each.name if each.name else ''}")
+            rows = count(round(each.counts[position]))
+            tip(bar, f"{number(edges[position])} to {number(edges[position + 1])}: {rows} rows{' of ' + each.name if each.name else ''}")
     if zero and edges[0] < 0.0 < edges[-1]:
         x = chart.x.at(0.0)
         add(chart.marks, "line", class_="line faint", x1=x, x2=x, y1=chart.y.begin, y2=chart.y.end)
@@ -197,7 +205,7 @@ def histogram(title: str, description: str, label: str, edges: Sequence[float], 
 
 
 @dataclass(frozen=True)
-class Level:
+class ChartBand:
     """One category of a chart: a number, and words that appear over its mark; what is written at the end of its bar."""
 
     name: str
@@ -206,23 +214,23 @@ class Level:
     written: str = ""
 
 
-def levels(title: str, description: str, across: Axis, drawn: Sequence[Level]) -> Markup:
+def levels(title: str, description: str, across: Axis, drawn: Sequence[ChartBand]) -> Markup:
     """A point for each category, in rows with their names: there is room for names of any length."""
     up = Axis("", len(drawn) - 0.5, -0.5, names=[level.name for level in drawn])
     chart = Chart(title, description, across, up, size=(WIDTH, 62.0 + 26.0 * max(len(drawn), 3)), kind="chart rows")
-    for place, level in enumerate(drawn):
-        x, y = chart.point(level.value, float(place))
+    for position, level in enumerate(drawn):
+        x, y = chart.point(level.value, float(position))
         tip(add(chart.marks, "circle", class_="dot one", cx=x, cy=y, r=5.0), level.tip or f"{shown(level.name)}: {number(level.value)}")
     return markup(chart.root)
 
 
-def columns(title: str, description: str, up: Axis, drawn: Sequence[Level]) -> Markup:
+def columns(title: str, description: str, up: Axis, drawn: Sequence[ChartBand]) -> Markup:
     """An upright bar for each category, from nought; what is written stands over it where there is room."""
     chart = Chart(title, description, Axis("", -0.5, len(drawn) - 0.5, names=[level.name for level in drawn]), up)
     apart_by = chart.x.at(1.0) - chart.x.at(0.0)
     wide = min(0.72 * apart_by, 64.0)
-    for place, level in enumerate(drawn):
-        x, y = chart.point(float(place), level.value)
+    for position, level in enumerate(drawn):
+        x, y = chart.point(float(position), level.value)
         bar = box(chart.marks, "bar one", (x - wide / 2.0, y), (wide, chart.y.begin - y))
         tip(bar, level.tip or f"{shown(level.name)}: {number(level.value)}")
         if level.written and SMALL_LETTER * len(level.written) < apart_by - 2.0:
@@ -230,8 +238,14 @@ def columns(title: str, description: str, up: Axis, drawn: Sequence[Level]) -> M
     return markup(chart.root)
 
 
-def heat(title: str, description: str, names: tuple[Sequence[str], Sequence[str]], shares: Sequence[Sequence[float]],
-         written: Sequence[Sequence[str]], axes: tuple[str, str]) -> Markup:
+def heat(
+    title: str,
+    description: str,
+    names: tuple[Sequence[str], Sequence[str]],
+    shares: Sequence[Sequence[float]],
+    written: Sequence[Sequence[str]],
+    axes: tuple[str, str],
+) -> Markup:
     """A table of shares as shades, with what is written in each cell; `names` are those of rows and columns, `axes` what they are."""
     (rows, across), cells = names, len(names[1])
     short = [[shown(name, 14) for name in rows], [shown(name, 14) for name in across]]
@@ -266,7 +280,7 @@ def heat(title: str, description: str, names: tuple[Sequence[str], Sequence[str]
 
 
 @dataclass(frozen=True)
-class Group:
+class PointGroup:
     """Points of one strip."""
 
     name: str
@@ -274,7 +288,7 @@ class Group:
     middle: float | None = None
 
 
-def strips(title: str, description: str, across: Axis, groups: Sequence[Group], *, seed: int = 0) -> Markup:
+def strips(title: str, description: str, across: Axis, groups: Sequence[PointGroup], *, seed: int = 0) -> Markup:
     """A strip of points for each group: points that would lie on each other stand above and below the line, as a swarm of bees does."""
     names = [group.name for group in groups]
     up = Axis("", len(groups) - 0.5, -0.5, names=names, grid=False)

@@ -15,9 +15,9 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from woodwind.base.errors import DataError
-from woodwind.report import mistakes, pictures, pictures_inside, sections
+from woodwind.report import pictures, pictures_inside, sections
 from woodwind.report.text import cleaned, shown
-from woodwind.report.words import how_split
+from woodwind.report.wording import how_split
 
 Facts = dict[str, Any]
 
@@ -37,13 +37,13 @@ class Section:
 SECTIONS = (
     Section("summary", "Summary", "", sections.summary),
     Section("leaderboard", "Leaderboard", "What was tried, and how good each model is alone.", sections.leaderboard),
-    Section("quality", "How good it is", "Everything here is about rows that were held out: no model had learnt them.", pictures.quality),
+    Section("quality", "How good it is", "Everything here is about rows that were held out: no model had learned them.", pictures.quality),
     Section("importance", "What it looks at", "The whole ensemble, not one of its members.", pictures_inside.importance),
     Section(
         "mistakes",
         "Worst mistakes",
         "The rows that it was most wrong about when they were held out. Errors in the data often come to light here.",
-        mistakes.mistakes,
+        sections.mistakes,
     ),
     Section("inside", "Inside the ensemble", "Which members carry it, and why several can be better than one.", pictures_inside.inside),
     Section("data", "The data", "", pictures_inside.data),
@@ -58,7 +58,8 @@ def page(facts: Facts, file: str = "model.ww") -> str:
     Parameters
     ----------
     facts : dict
-        Facts of a job, as `woodwind.auto.facts.collect` gives them and as a model file keeps them. Parts that are not there are left out.
+        Facts of a job, as `woodwind.auto.facts.collection.collect` gives them and as a model file keeps them. Parts that are not there are
+        left out.
     file : str, default="model.ww"
         What the file of the model is called, for the commands that the page shows.
 
@@ -81,15 +82,19 @@ def page(facts: Facts, file: str = "model.ww") -> str:
         raise DataError(f"The facts of the model do not fit together, so no report can be made of them: {error!r}.") from error
     version = facts.get("made", {}).get("versions", {}).get("woodwind", "")
     texts = {"style": _source("style.css"), "script": _source("sort.js")}
-    text: str = _environment().get_template("page.html").render(
-        title=f"{shown(facts.get('target') or 'Model', 60)}: Woodwind report",
-        headline=headline,
-        under=under,
-        split=split,
-        sections=[one for one in made if one["content"]],
-        policy=policy(**texts),
-        footer=f"Made by Woodwind {shown(version, 20)}. This page loads nothing from anywhere.",
-        **{name: Markup(text) for name, text in texts.items()},  # ours, and named by digest in the policy
+    text: str = (
+        _environment()
+        .get_template("page.html")
+        .render(
+            title=f"{shown(facts.get('target') or 'Model', 60)}: Woodwind report",
+            headline=headline,
+            under=under,
+            split=split,
+            sections=[one for one in made if one["content"]],
+            policy=policy(**texts),
+            footer=f"Made by Woodwind {shown(version, 20)}. This page loads nothing from anywhere.",
+            **{name: Markup(text) for name, text in texts.items()},  # ours, and named by digest in the policy
+        )
     )
     return text
 

@@ -5,7 +5,7 @@ from typing import Any
 from markupsafe import Markup
 
 from woodwind.report.chart import Axis, share_axis
-from woodwind.report.figures import Counts, Group, Line, Points, heat, histogram, lines, scatter, strips
+from woodwind.report.figures import BinCounts, ChartLine, PointGroup, ScatterPoints, heat, histogram, lines, scatter, strips
 from woodwind.report.rows import Track, bar_row
 from woodwind.report.scales import span, widened
 from woodwind.report.text import called, count, number, percent, shown
@@ -24,12 +24,16 @@ def quality(facts: Facts) -> Facts | None:
     if not found:
         return None
     if facts["task"] == "regression":
-        return {"figures": number_figures(found)}
-    return {"figures": class_figures(found, facts), "classes": class_rows(found), "thresholds": threshold_table(found, facts)}
+        return {"figures": regression_figures(found)}
+    return {
+        "figures": classification_figures(found, facts),
+        "classes": classification_rows(found),
+        "thresholds": threshold_table(found, facts),
+    }
 
 
-def class_figures(found: Facts, facts: Facts) -> list[Facts]:
-    """Ranking, calibration, confusion and chances."""
+def classification_figures(found: Facts, facts: Facts) -> list[Facts]:
+    """Ranking, calibration, confusion and probabilities."""
     out = []
     if "ranking" in found:
         out += ranking_figures(found["ranking"], facts["target"])
@@ -42,7 +46,7 @@ def class_figures(found: Facts, facts: Facts) -> list[Facts]:
     if found.get("mixups"):
         out.append(mixup_figure(found["mixups"]))
     if found.get("chances"):
-        out.append(chances_figure(found["chances"], facts))
+        out.append(probabilities_figure(found["chances"], facts))
     return out
 
 
@@ -55,16 +59,16 @@ def ranking_figures(found: Facts, target: str) -> list[Facts]:
         f"Share of the rows of {positive} that are found over the share of false alarms. The area below the curve is {area}.",
         share_axis("False alarms (share of all other rows)"),
         share_axis(f"Found (share of {positive})"),
-        [Line("", roc["false"], roc["true"])],
-        reference=Line("", (0.0, 1.0), (0.0, 1.0)),
+        [ChartLine("", roc["false"], roc["true"])],
+        reference=ChartLine("", (0.0, 1.0), (0.0, 1.0)),
     )
     second = lines(
         "Precision and recall",
         f"Share of right alarms over the share of the rows of {positive} that are found. The mean precision is {number(curve['average'])}.",
         share_axis(f"Found (share of {positive})"),
         share_axis("Right alarms (share of all alarms)"),
-        [Line("", curve["recall"], curve["precision"])],
-        reference=Line("", (0.0, 1.0), (found["share"], found["share"])),
+        [ChartLine("", curve["recall"], curve["precision"])],
+        reference=ChartLine("", (0.0, 1.0), (found["share"], found["share"])),
     )
     words = f"Area {area} ± {number(roc['standard_error'], 2)}. Guessing is the dashed line."
     chance = f"Alarms at random would be right in {percent(found['share'])} of the cases: the dashed line."
@@ -75,35 +79,42 @@ def ranking_figures(found: Facts, target: str) -> list[Facts]:
 def calibration_figure(found: Facts, target: str) -> Facts:
     """What was said against what happened."""
     bins = found["bins"]
-    tips = [f"said {percent(one['said'])}, happened {percent(one['happened'])} of {count(one['count'])} rows" for one in bins]
-    line = Line("", [one["said"] for one in bins], [one["happened"] for one in bins], low=[one["low"] for one in bins],
-                high=[one["high"] for one in bins], dots=True, tips=tips)
+    tips = [f"said {percent(one['predicted'])}, happened {percent(one['happened'])} of {count(one['count'])} rows" for one in bins]
+    line = ChartLine(
+        "",
+        [one["predicted"] for one in bins],
+        [one["happened"] for one in bins],
+        low=[one["low"] for one in bins],
+        high=[one["high"] for one in bins],
+        dots=True,
+        tips=tips,
+    )
     of = f" of {called(target, found['of'], 20)}" if found["of"] else ""
     drawn = lines(
         "Calibration",
-        f"Share of rows for which it came true over the chance that was said, in {len(bins)} groups of rows. "
+        f"Share of rows for which it came true over the probability that was said, in {len(bins)} groups of rows. "
         f"The mean distance is {percent(found['error'])}.",
         share_axis(f"Chance{of} that was said" if of else "Chance of its answer that was said"),
         share_axis("Came true (share of rows)"),
         [line],
-        reference=Line("", (0.0, 1.0), (0.0, 1.0)),
+        reference=ChartLine("", (0.0, 1.0), (0.0, 1.0)),
     )
     words = (
-        f"Groups of {count(bins[0]['count'])} rows each, with 95\u202f% intervals; on the dashed line chances are exact. "
+        f"Groups of {count(bins[0]['count'])} rows each, with 95\u202f% intervals; on the dashed line probabilities are exact. "
         f"Mean distance {percent(found['error'])}."
     )
-    return figure("Can its chances be trusted?", words, drawn)
+    return figure("Can its probabilities be trusted?", words, drawn)
 
 
 def separation_figure(found: Facts, target: str) -> Facts:
-    """Histograms of the chance by class."""
+    """Histograms of the probability by class."""
     names = [called(target, name, 20) for name in found["names"]]
     drawn = histogram(
-        "Chances by class",
-        f"How often each chance of {names[1]} was said, for rows of {names[0]} and of {names[1]}.",
+        "Probabilities by class",
+        f"How often each probability of {names[1]} was said, for rows of {names[0]} and of {names[1]}.",
         f"Chance of {names[1]} that was said",
         found["edges"],
-        [Counts(found["counts"][0], "one", names[0]), Counts(found["counts"][1], "two", names[1])],
+        [BinCounts(found["counts"][0], "one", names[0]), BinCounts(found["counts"][1], "two", names[1])],
     )
     return figure("How far apart are the classes?", "The less the two overlap, the better.", drawn)
 
@@ -125,21 +136,21 @@ def mixup_figure(found: list[Facts]) -> Facts:
     track = Track(0.0, max(one["count"] for one in found))
     rows = []
     for one in found:
-        truth, said = shown(one["truth"], 24), shown(one["said"], 24)
-        bar = bar_row(track, one["count"], 0.0, f"{truth} taken for {said}: {percent(one['count'] / one['of'])}")
+        truth, predicted = shown(one["truth"], 24), shown(one["predicted"], 24)
+        bar = bar_row(track, one["count"], 0.0, f"{truth} taken for {predicted}: {percent(one['count'] / one['of'])}")
         line = "<tr><th scope='row'><bdi>{}</bdi> taken for <bdi>{}</bdi></th><td class='wide'>{}</td><td class='n'>{} of {}</td></tr>"
-        rows.append(Markup(line).format(truth, said, bar, count(one["count"]), count(one["of"])))
+        rows.append(Markup(line).format(truth, predicted, bar, count(one["count"]), count(one["of"])))
     table = Markup("<div class='inner'><table><tbody>{}</tbody></table></div>").format(Markup("").join(rows))
     words = "Rows of a class that were called by the name of another one."
     return figure("What is mixed up most often?", words, table)
 
 
-def chances_figure(found: list[Facts], facts: Facts) -> Facts:
-    """Strips of the chance of the true class."""
-    groups = [Group(one["name"], one["values"], one["median"]) for one in found]
+def probabilities_figure(found: list[Facts], facts: Facts) -> Facts:
+    """Strips of the probability of the true class."""
+    groups = [PointGroup(one["name"], one["values"], one["median"]) for one in found]
     drawn = strips(
         "Chance of the true class",
-        "Each point is a row: the chance that it gave to the class that was right. Marks are medians.",
+        "Each point is a row: the probability that it gave to the class that was right. Marks are medians.",
         share_axis("Chance that was given to the truth"),
         groups,
         seed=facts.get("made", {}).get("seed", 0),
@@ -147,7 +158,7 @@ def chances_figure(found: list[Facts], facts: Facts) -> Facts:
     return figure("How sure is it of the truth?", "Each point is a row; the marks are medians. To the right is better.", drawn)
 
 
-def class_rows(found: Facts) -> list[Facts]:
+def classification_rows(found: Facts) -> list[Facts]:
     """A row for each class, where there are more than two or where it matters."""
     track = Track(0.0, 1.0)
     out = []
@@ -155,16 +166,18 @@ def class_rows(found: Facts) -> list[Facts]:
         recall = one["recall"]
         name = shown(one["name"])
         half = 0.0 if recall is None else max(one["high"] - recall, recall - one["low"])
-        out.append({
-            "name": name,
-            "count": one["count"],
-            "rows": count(one["count"]),
-            "recall_value": "" if recall is None else recall,
-            "recall": percent(recall),
-            "drawing": "" if recall is None else bar_row(track, recall, half, f"{name}: {percent(recall)} found"),
-            "precision_value": "" if one["precision"] is None else one["precision"],
-            "precision": percent(one["precision"]),
-        })
+        out.append(
+            {
+                "name": name,
+                "count": one["count"],
+                "rows": count(one["count"]),
+                "recall_value": "" if recall is None else recall,
+                "recall": percent(recall),
+                "drawing": "" if recall is None else bar_row(track, recall, half, f"{name}: {percent(recall)} found"),
+                "precision_value": "" if one["precision"] is None else one["precision"],
+                "precision": percent(one["precision"]),
+            }
+        )
     return out
 
 
@@ -188,38 +201,40 @@ def threshold_table(found: Facts, facts: Facts) -> Facts | None:
     return {"rows": rows, "positive": positive, "caption": caption}
 
 
-def number_figures(found: Facts) -> list[Facts]:
+def regression_figures(found: Facts) -> list[Facts]:
     """Truth over prediction, what is left over, its histogram, its quantiles."""
-    said, true = found["points"]["said"], found["points"]["true"]
-    low, high = span([*said, *true], 0.03)
-    tips = [f"predicted {number(a)}, true {number(b)}" for a, b in zip(said, true, strict=True)]
+    predicted, true = found["points"]["predicted"], found["points"]["true"]
+    low, high = span([*predicted, *true], 0.03)
+    tips = [f"predicted {number(a)}, true {number(b)}" for a, b in zip(predicted, true, strict=True)]
     first = scatter(
         "Truth and prediction",
-        f"{len(said)} rows: the true number over the predicted one. R squared is {number(found['r2'])}.",
+        f"{len(predicted)} rows: the true number over the predicted one. R squared is {number(found['r2'])}.",
         Axis("Predicted", low, high),
         Axis("True", low, high),
-        [Points(said, true, tips=tips)],
-        reference=Line("", (low, high), (low, high), "faint"),
+        [ScatterPoints(predicted, true, tips=tips)],
+        reference=ChartLine("", (low, high), (low, high), "faint"),
     )
     r2 = "" if found["r2"] is None else f"R² is {number(found['r2'])}. "
-    words = f"{r2}Each point is one of {count(len(said))} rows drawn at random; on the dashed line a prediction is exact."
+    words = f"{r2}Each point is one of {count(len(predicted))} rows drawn at random; on the dashed line a prediction is exact."
     return [figure("Truth and prediction", words, first), residual_figure(found), left_figure(found), quantile_figure(found)]
 
 
 def residual_figure(found: Facts) -> Facts:
     """What is left over by size of the prediction."""
     bands = found["bands"]
-    x = [one["said"] for one in bands]
+    x = [one["predicted"] for one in bands]
     low, high = span([one["low"] for one in bands] + [one["high"] for one in bands] + [0.0], 0.1)
     left, right = span(x, 0.02)
-    line = Line("", x, [one["middle"] for one in bands], low=[one["low"] for one in bands], high=[one["high"] for one in bands], dots=True)
+    line = ChartLine(
+        "", x, [one["middle"] for one in bands], low=[one["low"] for one in bands], high=[one["high"] for one in bands], dots=True
+    )
     drawn = lines(
         "Errors by size of the prediction",
         "Median of the errors, and the range of the middle 80 per cent of them, over the predicted number.",
         Axis("Predicted", left, right),
         Axis("Truth less prediction", low, high),
         [line],
-        reference=Line("", (left, right), (0.0, 0.0)),
+        reference=ChartLine("", (left, right), (0.0, 0.0)),
     )
     words = "Median error, and the band that holds 80 % of the errors. At best it is level, and even around nought."
     return figure("Are errors alike everywhere?", words, drawn)
@@ -230,7 +245,9 @@ def left_figure(found: Facts) -> Facts:
     held = found["histogram"]
     edges = held["edges"] or [-0.5, 0.5]
     beyond = held["below"] + held["above"]
-    drawn = histogram("Errors", "How often errors of each size occur.", "Truth less prediction", edges, [Counts(held["counts"])], zero=True)
+    drawn = histogram(
+        "Errors", "How often errors of each size occur.", "Truth less prediction", edges, [BinCounts(held["counts"])], zero=True
+    )
     even = abs(found["bias"]) < 0.05 * found["rmse"]
     words = f"Their mean is {number(found['bias'], 2)}: predictions lean to {'neither' if even else 'one'} side."
     if beyond:
@@ -249,8 +266,8 @@ def quantile_figure(found: Facts) -> Facts:
         "Quantiles of the errors in standard deviations over those of a normal distribution.",
         Axis("Normal distribution (standard deviations)", *span(side, 0.04)),
         Axis("Errors (standard deviations)", low, high),
-        [Points(normal, held, radius=3.0)],
-        reference=Line("", side, side, "faint"),
+        [ScatterPoints(normal, held, radius=3.0)],
+        reference=ChartLine("", side, side, "faint"),
     )
     words = "On the dashed line errors are normal; ends that bend away from it are heavy tails."
     return figure("Are there many large errors?", words, drawn)

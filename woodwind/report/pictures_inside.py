@@ -6,7 +6,7 @@ from typing import Any
 from markupsafe import Markup
 
 from woodwind.report.chart import Axis, in_percent, share_axis
-from woodwind.report.figures import KINDS, Counts, Level, Line, Points, columns, histogram, levels, lines, scatter
+from woodwind.report.figures import KINDS, BinCounts, ChartBand, ChartLine, ScatterPoints, columns, histogram, levels, lines, scatter
 from woodwind.report.pictures import figure
 from woodwind.report.scales import span, widened
 from woodwind.report.sections import bars, members, suspicions
@@ -27,7 +27,7 @@ def importance(facts: Facts) -> Facts | None:
     shown_rows = found["columns"][:MOST_BARS]
     caption = (
         f"By how much the {found['unit']} grows when a column is shuffled among rows, so that it says nothing any more; whiskers are two "
-        f"standard errors over {count(found['rows'])} rows, and paler bars may be chance. Columns that say the same can replace each "
+        f"standard errors over {count(found['rows'])} rows, and paler bars may be chance. Columns that predict the same can replace each "
         "other: each alone then looks unimportant."
     )
     if len(found["columns"]) < found["n_columns"] or len(shown_rows) < len(found["columns"]):
@@ -35,18 +35,18 @@ def importance(facts: Facts) -> Facts | None:
     if found["screened"]:
         caption += " Columns were shuffled in groups first, and only the groups that matter one by one."
     drawn = [dependence_figure(one, facts) for one in dependence or []]
-    said = "predicted number" if facts["task"] == "regression" else "chance"
-    words = f"The mean {said} if the column had this value in every row, all else unchanged (partial dependence). "
+    predicted = "predicted number" if facts["task"] == "regression" else "chance"
+    words = f"The mean {predicted} if the column had this value in every row, all else unchanged (partial dependence). "
     if facts["task"] == "multiclass":
         words += "There is a line for each of the classes that it moves most."
     else:
         words += "Thin lines are single rows: where they are not parallel, it depends on other columns."
-    learnt = (
-        f"Measured on {count(found['rows'])} rows that it has learnt, not on rows held out: it says what the model uses. A column that "
+    trained = (
+        f"Measured on {count(found['rows'])} rows that it has learned, not on rows held out: it says what the model uses. A column that "
         "names the rows, as an identifier does, looks important here, and is of no use for new rows."
     )
     unit = f"Change of the {found['unit']}"
-    return {"rows": bars(shown_rows), "unit": unit, "learnt": learnt, "caption": caption, "figures": drawn, "dependence": words}
+    return {"rows": bars(shown_rows), "unit": unit, "trained": trained, "caption": caption, "figures": drawn, "dependence": words}
 
 
 def dependence_figure(one: Facts, facts: Facts) -> Facts:
@@ -72,10 +72,12 @@ def dependence_figure(one: Facts, facts: Facts) -> Facts:
     across = Axis(name, *ends, whole=all(value == round(value) for value in x))
     if "written" in one:
         some = [0, len(x) // 2, len(x) - 1]
-        across = Axis(name, *ends, at=[x[place] for place in some], written=[one["written"][place] for place in some])
-    single = [Line("", x, row, "single") for row in one.get("single", [])]
+        across = Axis(name, *ends, at=[x[position] for position in some], written=[one["written"][position] for position in some])
+    single = [ChartLine("", x, row, "single") for row in one.get("single", [])]
     named = len(one["lines"]) > 1
-    kept = [Line(shown(line["name"], 14) if named else "", x, line["mean"], KINDS[place]) for place, line in enumerate(one["lines"])]
+    kept = [
+        ChartLine(shown(line["name"], 14) if named else "", x, line["mean"], KINDS[position]) for position, line in enumerate(one["lines"])
+    ]
     return figure(name, words, lines(f"Dependence on {name}", description, across, up, [*single, *kept]))
 
 
@@ -83,14 +85,19 @@ def _levels(one: Facts, name: str, up: Axis, description: str, *, shares: bool) 
     """Points over levels: one line of points from the largest to the smallest, or a line for each class."""
     if len(one["lines"]) == 1:
         mean = one["lines"][0]["mean"]
-        said = [percent(value) if shares else number(value) for value in mean]
-        drawn = [Level(level, value, f"{shown(level)}: {text}") for level, value, text in zip(one["levels"], mean, said, strict=True)]
+        predicted = [percent(value) if shares else number(value) for value in mean]
+        drawn = [
+            ChartBand(level, value, f"{shown(level)}: {text}") for level, value, text in zip(one["levels"], mean, predicted, strict=True)
+        ]
         low, high = span(mean, 0.12, 0.02 if shares else 0.0)
         across = in_percent(Axis(up.label, max(low, 0.0), high)) if shares else Axis(up.label, low, high)
         return levels(f"Dependence on {name}", description, across, sorted(drawn, key=lambda level: -level.value))
-    places = list(range(len(one["levels"])))
-    across = Axis(name, -0.4, len(places) - 0.6, names=one["levels"])
-    kept = [Line(shown(line["name"], 14), places, line["mean"], KINDS[place], dots=True) for place, line in enumerate(one["lines"])]
+    positions = list(range(len(one["levels"])))
+    across = Axis(name, -0.4, len(positions) - 0.6, names=one["levels"])
+    kept = [
+        ChartLine(shown(line["name"], 14), positions, line["mean"], KINDS[position], dots=True)
+        for position, line in enumerate(one["lines"])
+    ]
     return lines(f"Dependence on {name}", description, across, up, kept)
 
 
@@ -122,9 +129,9 @@ def diversity_figure(found: Facts) -> Facts:
         if some:
             tips = [f"{shown(one['name'])}: error {number(one['error'])}, {found['measure']} {number(one['alike'], 2)}" for one in some]
             names, called_so = [one["name"] for one in some], sort if others and chosen else ""
-            places = [one["alike"] for one in some], [one["error"] for one in some]
-            kept.append(Points(*places, kind, called_so, names, tips=tips, radius=5.0))
-    level = Line(f"the ensemble: {ours}", (across.low, across.high), (found["together"], found["together"]), "two")
+            positions = [one["alike"] for one in some], [one["error"] for one in some]
+            kept.append(ScatterPoints(*positions, kind, called_so, names, tips=tips, radius=5.0))
+    level = ChartLine(f"the ensemble: {ours}", (across.low, across.high), (found["together"], found["together"]), "two")
     description = f"Error of each member over how alike it is to the others. The ensemble's error is {ours}."
     drawn = scatter("Strength and diversity", description, across, up, kept, reference=level)
     words = "Low is good; far to the left is wrong in other places than the rest. A mixture of both puts the ensemble below its members."
@@ -133,9 +140,9 @@ def diversity_figure(found: Facts) -> Facts:
 
 def margin_figure(found: Facts) -> Facts:
     """The cumulative distribution of margins."""
-    kept = [Line("the ensemble", found["margin"], found["ensemble"], "one")]
+    kept = [ChartLine("the ensemble", found["margin"], found["ensemble"], "one")]
     if found.get("member"):
-        kept.append(Line(shown(found["member"]["name"], 30), found["margin"], found["member"]["share"], "two"))
+        kept.append(ChartLine(shown(found["member"]["name"], 30), found["margin"], found["member"]["share"], "two"))
     at = (-1.0, -0.5, 0.0, 0.5, 1.0)
     drawn = lines(
         "Margins",
@@ -143,7 +150,7 @@ def margin_figure(found: Facts) -> Facts:
         Axis("Margin: chance of the truth less that of the best other", -1.0, 1.0, at=at, written=("−1", "−0.5", "0", "0.5", "1")),
         share_axis("Rows up to this margin"),
         kept,
-        reference=Line("", (0.0, 0.0), (0.0, 1.0)),
+        reference=ChartLine("", (0.0, 0.0), (0.0, 1.0)),
     )
     words = f"Left of the dashed line rows are wrong ({percent(found['wrong'])}); the further right a row, the clearer it is decided."
     return figure("How clearly does it decide?", words, drawn)
@@ -153,9 +160,11 @@ def curve_figure(one: Facts, task: str) -> Facts:
     """Loss by round."""
     # Models of earlier versions have no unit: of numbers they hold what boosting counts.
     unit = one.get("unit") or ("half of the squared error" if task == "regression" else "log loss")
-    called = {"train": "learnt", "valid": "held out"}
-    kept = [Line(called.get(sort, shown(sort, 14)), line["round"], line["loss"], "two" if sort == "train" else "one")
-            for sort, line in sorted(one["lines"].items(), reverse=True)]
+    called = {"train": "trained", "valid": "held out"}
+    kept = [
+        ChartLine(called.get(sort, shown(sort, 14)), line["round"], line["loss"], "two" if sort == "train" else "one")
+        for sort, line in sorted(one["lines"].items(), reverse=True)
+    ]
     # What happens in the first rounds would push the rest together.
     later = [value for line in kept for value in line.y[len(line.y) // 12 :]]
     low, high = span(later, 0.06)
@@ -169,9 +178,9 @@ def curve_figure(one: Facts, task: str) -> Facts:
     return figure(f"Learning curve: {shown(one['name'], 40)}", _curve_words(one), drawn)
 
 
-def _below(line: Line, high: float) -> Line:
+def _below(line: ChartLine, high: float) -> ChartLine:
     """The line from where it comes down to the picture."""
-    first = next((place for place, value in enumerate(line.y) if value <= high), 0)
+    first = next((position for position, value in enumerate(line.y) if value <= high), 0)
     return replace(line, x=line.x[first:], y=line.y[first:])
 
 
@@ -179,8 +188,8 @@ def _curve_words(one: Facts) -> str:
     """Where held-out rows were predicted best."""
     held = one["lines"].get("valid")
     if not held:
-        return "Loss of the rows that were learnt, by round."
-    best = held["round"][min(range(len(held["loss"])), key=lambda place: held["loss"][place])]
+        return "Loss of the rows that were trained on, by round."
+    best = held["round"][min(range(len(held["loss"])), key=lambda position: held["loss"][position])]
     last = held["round"][-1]
     if best == last:
         return f"Held-out rows are predicted best after the last of {count(last)} rounds: more rounds may help."
@@ -192,7 +201,7 @@ def data(facts: Facts) -> Facts | None:
     found = facts.get("data")
     if not found:
         return None
-    caption = "Histograms of numbers and dates leave half a per cent out on both sides; bars of categories are their commonest levels."
+    caption = "Histograms of numbers and dates leave half a per cent out on both sides; bars of categories are their commonest categories."
     if found["sampled"]:
         caption += f" Distributions are of {count(found['sampled'])} rows drawn at random."
     if found["described"] < found["n_columns"]:
@@ -219,7 +228,7 @@ def glance(found: Facts) -> list[tuple[str, str]]:
         ("Columns", f"{count(found['n_columns'])}, and the target"),
         ("Kinds", kinds),
         ("Missing", "no cell" if not holed else f"{percent(gaps)} of the cells, in {count(holed)} columns"),
-        ("Held out", "every row, once" if found["judged"] == found["n_rows"] else f"{count(found['judged'])} rows"),
+        ("Held out", "every row, once" if found["scored"] == found["n_rows"] else f"{count(found['scored'])} rows"),
     ]
     if found["groups"]:
         out.append(("Groups", count(found["groups"])))
@@ -238,7 +247,7 @@ def target_figure(found: Facts) -> Facts:
     if "classes" not in found:
         held = found.get("histogram", {"edges": [], "counts": [1], "below": 0, "above": 0})
         edges = held["edges"] or [-0.5, 0.5]
-        drawn = histogram(f"Distribution of {name}", f"How often each value of {name} occurs.", name, edges, [Counts(held["counts"])])
+        drawn = histogram(f"Distribution of {name}", f"How often each value of {name} occurs.", name, edges, [BinCounts(held["counts"])])
         beyond = held["below"] + held["above"]
         words = f"{number(found.get('low'))} to {number(found.get('high'))}, mean {number(found['mean'])}."
         if beyond:
@@ -248,7 +257,6 @@ def target_figure(found: Facts) -> Facts:
     total = sum(one["count"] for one in classes)
     up = Axis("Rows", 0.0, max(one["count"] for one in classes) * 1.08)
     tips = [f"{shown(one['name'])}: {count(one['count'])} rows, {percent(one['count'] / total)}" for one in classes]
-    bars_of = [Level(one["name"], one["count"], words, percent(one["count"] / total)) for one, words in zip(classes, tips, strict=True)]
+    bars_of = [ChartBand(one["name"], one["count"], words, percent(one["count"] / total)) for one, words in zip(classes, tips, strict=True)]
     drawn = columns(f"Classes of {name}", f"Rows of each of {len(classes)} classes.", up, bars_of)
     return figure(f"The target: {name}", f"{count(found['n_classes'])} classes in {count(total)} rows.", drawn)
-

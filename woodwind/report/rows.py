@@ -1,6 +1,6 @@
 """Marks in a row of a table: bars and points with whiskers on a scale that all rows share, as wide as the table leaves room for.
 
-Places are per cents of the width, so that the text around them keeps its size on any screen.
+Positions are per cents of the width, so that the text around them keeps its size on any screen.
 """
 
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from markupsafe import Markup
 
 from woodwind.report.scales import Scale
-from woodwind.report.svg import Element, add, markup, place, tip
+from woodwind.report.svg import Element, add, markup, position, tip
 from woodwind.report.text import shown
 
 HEIGHT = 22.0
@@ -24,16 +24,16 @@ class Track:
     def at(self, value: float) -> str:
         """The place of a number, in per cent of the width."""
         scale = Scale(self.low, self.high, 2.0, 98.0)
-        return place(scale.inside(value)) + "%"
+        return position(scale.inside(value)) + "%"
 
     def wide(self, begin: float, end: float) -> str:
         """The distance between two numbers, in per cent of the width."""
         scale = Scale(self.low, self.high, 2.0, 98.0)
-        return place(abs(scale.inside(end) - scale.inside(begin))) + "%"
+        return position(abs(scale.inside(end) - scale.inside(begin))) + "%"
 
 
 def _row(label: str) -> Element:
-    root = Element("svg", {"class": "row", "role": "img", "aria-label": shown(label, 200), "height": place(HEIGHT), "width": "100%"})
+    root = Element("svg", {"class": "row", "role": "img", "aria-label": shown(label, 200), "height": position(HEIGHT), "width": "100%"})
     tip(root, label)
     return root
 

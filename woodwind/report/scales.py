@@ -1,4 +1,4 @@
-"""Scales of charts: from numbers to places, and the round numbers that are written beside them."""
+"""Scales of charts: from numbers to positions, and the round numbers that are written beside them."""
 
 import math
 from collections.abc import Sequence
@@ -12,7 +12,7 @@ STEPS = (1.0, 2.0, 2.5, 5.0, 10.0)
 
 @dataclass(frozen=True)
 class Scale:
-    """Numbers from low to high stand at places from begin to end, evenly; high may be the smaller one, for scales that go down."""
+    """Numbers from low to high stand at positions from begin to end, evenly; high may be the smaller one, for scales that go down."""
 
     low: float
     high: float
@@ -52,7 +52,7 @@ def ticks(low: float, high: float, about: int = 5, *, whole: bool = False) -> li
         candidates = [step for step in candidates if step >= 1.0 and step == round(step)] or [1.0]
     step = min(candidates, key=lambda one: abs((high - low) / one - about))
     first, last = math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9)
-    return [round(place * step, 12 - math.floor(math.log10(step))) + 0.0 for place in range(first, last + 1)]
+    return [round(position * step, 12 - math.floor(math.log10(step))) + 0.0 for position in range(first, last + 1)]
 
 
 def widened(low: float, high: float, about: int = 5) -> tuple[float, float]:

@@ -11,8 +11,8 @@ from markupsafe import Markup
 
 from woodwind.report.figures import spark
 from woodwind.report.rows import Track, bar_row, point_row
-from woodwind.report.text import count, duration, fixed, listing, number, percent, places_for, shown, trimmed
-from woodwind.report.words import TITLES, how_good, looks_at, metric_title, part_name, sentence, severity, watch_out
+from woodwind.report.text import count, decimals_for, duration, fixed, listing, number, percent, shown, trimmed
+from woodwind.report.wording import TITLES, how_good, looks_at, metric_title, part_name, sentence, severity, watch_out
 
 Facts = dict[str, Any]
 
@@ -46,7 +46,7 @@ def tiles(facts: Facts) -> list[Facts]:
     entry = facts["leaderboard"][0] if facts.get("leaderboard") else None
     if entry and entry["score"] is not None:
         error = entry["standard_error"] or 0.0
-        after = places_for(error) if error else 4
+        after = decimals_for(error) if error else 4
         score = fixed(entry["score"], after) if error else number(entry["score"], 4)
         spread = fixed(error, after) if error else ""
         out.append({"name": metric_title(facts), "value": score, "error": spread, "note": f"on rows held out; {better}"})
@@ -60,7 +60,7 @@ def tiles(facts: Facts) -> list[Facts]:
     metric = facts["metric"]["name"]
     if "ranking" in quality and metric != "auc":
         roc = quality["ranking"]["roc"]
-        after = min(places_for(roc["standard_error"] or 0.0), 4)
+        after = min(decimals_for(roc["standard_error"] or 0.0), 4)
         area, error = fixed(roc["area"], after), fixed(roc["standard_error"] or 0.0, after)
         out.append({"name": "Area under the ROC curve", "value": area, "error": error, "note": "0.5 by guessing, 1 at best"})
     if "accuracy" in quality and metric != "accuracy":
@@ -99,11 +99,11 @@ def leaderboard(facts: Facts) -> Facts | None:
     rows = [{**_entry_row(one, track, level, are_shares, usual), "also": _further(one, further)} for one in entries]
     guess = facts.get("comparison", {}).get("guess", {}).get("score")
     if guess is not None:
-        what = "the mean" if facts["task"] == "regression" else "the shares of the classes"
+        what = "the mean" if facts["task"] == "regression" else "the class probabilities"
         rows.append({**_guess_row(guess, track, level, f"always {what}"), "also": _further({}, further)})
     caption = (
-        "Scores are of rows that were held out, so no model had learnt them; for the ensemble its weights were chosen without them, too. "
-        "Points have whiskers of two standard errors: models whose whiskers overlap widely may have changed places by chance. "
+        "Scores are of rows that were held out, so no model had learned them; for the ensemble its weights were chosen without them, too. "
+        "Points have whiskers of two standard errors: models whose whiskers overlap widely may have changed positions by chance. "
         "The last column is the time to predict one row among many."
     )
     caption += "" if are_shares else f" {FACTORS}"
@@ -135,9 +135,9 @@ def _entry_row(one: Facts, track: Track, level: float | None, are_shares: bool, 
         return {**out, "kind": "gone", "note": shown(one["note"] or "no score", 120)}
     error = one["standard_error"] or 0.0
     # As many digits for all as the usual error leaves: numbers that stand below each other are compared.
-    after = places_for(usual)
+    after = decimals_for(usual)
     written = f"{fixed(one['score'], after)}\u00a0±\u00a0{fixed(error, after)}" if error > 0.0 else number(one["score"], 4)
-    micro, told = one["row_microseconds"], f"{shown(one['name'])}: {written}"
+    micro, wording = one["row_microseconds"], f"{shown(one['name'])}: {written}"
     return {
         **out,
         "kind": "ensemble" if ensemble else "",
@@ -145,7 +145,7 @@ def _entry_row(one: Facts, track: Track, level: float | None, are_shares: bool, 
         "note": "" if ensemble else shown(one["note"], 120),
         "score": one["score"],
         "written": written,
-        "drawing": point_row(track, one["score"], 2.0 * error, told, kind="one" if ensemble else "faint", level=level),
+        "drawing": point_row(track, one["score"], 2.0 * error, wording, kind="one" if ensemble else "faint", level=level),
         "weight": one["weight"],
         "share": "" if ensemble else written_weight(one["weight"], are_shares) if one["weight"] else "–",
         "microseconds": "" if micro is None else micro,
@@ -167,7 +167,7 @@ def bars(rows: list[Facts], kinds: tuple[str, str] = ("one", "soft")) -> list[Fa
     # Whiskers to the left of nought need no more than a third of the width.
     track = Track(max(low, -0.5 * high) if high > 0.0 else low, high if high > low else low + 1.0)
     errors = sorted(one["standard_error"] or 0.0 for one in rows)
-    after = places_for(errors[len(errors) // 2])
+    after = decimals_for(errors[len(errors) // 2])
     out = []
     for one in rows:
         error = one["standard_error"] or 0.0
@@ -285,12 +285,12 @@ def made(facts: Facts) -> Facts | None:
         return None
     versions = ", ".join(f"{name} {version}" for name, version in found["versions"].items())
     data = facts.get("data", {})
-    judged = data.get("judged")
+    scored = data.get("scored")
     pairs = [
         ("Table", f"{count(facts['n_rows'])} rows, {count(facts['n_columns'])} columns"),
-        ("Task", f"predict {KINDS[facts['task']]}; judged by {metric_title(facts)}"),
+        ("Task", f"predict {KINDS[facts['task']]}; scored by {metric_title(facts)}"),
         ("Models", f"{found['tried']} tried, {found['finished']} finished, {found['chosen']} in the ensemble"),
-        ("Folds", f"{found['folds']}" + ("" if judged is None else f"; {count(judged)} rows were held out once")),
+        ("Folds", f"{found['folds']}" + ("" if scored is None else f"; {count(scored)} rows were held out once")),
         ("Time", duration(found["seconds"])),
         ("Seed", str(found["seed"])),
         ("Versions", versions),
@@ -318,3 +318,43 @@ def headline(facts: Facts) -> tuple[Markup, str]:
     if facts.get("made"):
         parts.append(f"made in {duration(facts['made']['seconds'])}")
     return Markup("How well can <bdi>{}</bdi> be predicted?").format(shown(target, 60)), " · ".join(parts)
+
+
+# ----------------------------------------------------------------------------------------------------
+# The table of the worst mistakes.
+
+
+def mistakes(facts: Facts) -> Facts | None:
+    """Rows with truth, prediction and values."""
+    found = facts.get("mistakes")
+    if not found or not found["rows"]:
+        return None
+    numbers = facts["task"] == "regression"
+    rows = []
+    for one in found["rows"]:
+        sure = one["truth"] - one["predicted"] if numbers else one["chance_of_truth"]
+        rows.append(
+            {
+                "row": count(one["row"]),
+                "row_value": one["row"],
+                "truth": number(one["truth"], 4) if numbers else shown(one["truth"]),
+                "predicted": number(one["predicted"], 4) if numbers else shown(one["predicted"]),
+                "sure": number(sure, 3) if numbers else percent(sure),
+                "sure_value": sure,
+                "values": [shown(value) for value in one["values"]],
+            }
+        )
+    caption = "Rows are counted from 1 in the table that was learned, without its head."
+    if numbers:
+        caption += " The residual is the truth less the prediction, as in the pictures above."
+    if found["hidden"] > 0:
+        n_shown, hidden = count(len(found["columns"])), count(found["hidden"])
+        which = f"The {n_shown} most important columns" if facts.get("importance") else f"The first {n_shown} columns of the table"
+        caption += f" {which} are shown; {hidden} more are not."
+    return {
+        "numbers": numbers,
+        "how_sure": "Residual" if numbers else "Chance of the truth",
+        "columns": [shown(name, 30) for name in found["columns"]],
+        "rows": rows,
+        "caption": caption,
+    }

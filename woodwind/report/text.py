@@ -4,7 +4,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from woodwind.base.figures import is_hidden
+from woodwind.base.formatting import is_hidden
 
 LONGEST = 60  # characters of a name or a value that are shown
 ELLIPSIS = "…"
@@ -100,7 +100,7 @@ def percent(share: float | None, after: int | None = None) -> str:
     return f"{fixed(100.0 * share, after)}{THIN}%"
 
 
-def places_for(error: float) -> int:
+def decimals_for(error: float) -> int:
     """Digits after the point that a value with such an error deserves: two of the error's own."""
     if not math.isfinite(error) or error <= 0.0:
         return 4
@@ -111,7 +111,7 @@ def with_error(value: float, error: float) -> str:
     """A value and its standard error, both with the digits that the error leaves."""
     if not math.isfinite(error) or error <= 0.0:
         return number(value, 4)
-    after = places_for(error)
+    after = decimals_for(error)
     return f"{fixed(value, after)}\u00a0±\u00a0{fixed(error, after)}"
 
 

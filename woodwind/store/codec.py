@@ -42,13 +42,13 @@ MOST_DIGITS = 3500
 Json = Any
 
 
-class Encoder:
+class ValueEncoder:
     """Turns one value into JSON; collects its arrays and things."""
 
     def __init__(self) -> None:
         self.arrays: list[NDArray[Any]] = []
         self.things: list[Json] = []
-        self._places: dict[int, tuple[int, Any]] = {}  # by identity; the thing is kept, so that its identity stays its own
+        self._positions: dict[int, tuple[int, Any]] = {}  # by identity; the thing is kept, so that its identity stays its own
         self._inside = 0  # things that the one is part of that is being written
 
     def value(self, given: Any, where: str, depth: int = 0) -> Json:
@@ -72,8 +72,8 @@ class Encoder:
         kind = type(given)
         step = 1 if kind is list else 2
         is_pair = kind is tuple and len(given) == 2 and type(given[0]) is str
-        places = [where, where] if is_pair else [f"{where}[{_named(item, place)}]" for place, item in enumerate(given)]
-        items = [self.value(item, place, depth + step) for item, place in zip(given, places, strict=True)]
+        positions = [where, where] if is_pair else [f"{where}[{_named(item, place)}]" for place, item in enumerate(given)]
+        items = [self.value(item, place, depth + step) for item, place in zip(given, positions, strict=True)]
         if kind in (set, frozenset):
             items.sort(key=repr)
         return items if kind is list else {kind.__name__: items}
@@ -105,8 +105,8 @@ class Encoder:
 
     def _thing(self, given: Any, where: str) -> int:
         """The place of a thing in the list; a thing that is part of several others is there once."""
-        if id(given) in self._places:
-            place = self._places[id(given)][0]
+        if id(given) in self._positions:
+            place = self._positions[id(given)][0]
             if place < 0:
                 raise NotStorableError(f"{where} is a part of itself.")
             return place
@@ -115,12 +115,12 @@ class Encoder:
             raise NotStorableError(f"{where} is {_described(given)}, which a model file cannot hold.")
         if self._inside >= MOST_NESTED:
             raise NotStorableError(f"{where[:200]} ...: models are nested more than {MOST_NESTED} deep, which no model file holds.")
-        self._places[id(given)] = (-1, given)
+        self._positions[id(given)] = (-1, given)
         self._inside += 1
         parts = {part: self.value(value, f"{where}.{part}") for part, value in parts_of(name, given).items()}
         self._inside -= 1
         self.things.append({"kind": name, "parts": parts})
-        self._places[id(given)] = (len(self.things) - 1, given)
+        self._positions[id(given)] = (len(self.things) - 1, given)
         return len(self.things) - 1
 
 

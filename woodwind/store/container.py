@@ -32,7 +32,7 @@ from woodwind.base.atomic import MOST_AT_ONCE, write_file
 from woodwind.base.errors import ModelFileError, NotStorableError
 
 MAGIC = b"WOODWIND"
-VERSION = 1
+VERSION = 2  # fields have the names of the field since 2; 1 was written before the first release
 FIRST = struct.Struct("<8sIIQQ")
 START = 64  # of the header
 LINE = 64
@@ -46,7 +46,7 @@ BLOCK_KEYS = {"at", "dtype", "sha256", "shape"}
 LAST_POINT = 0x10FFFF
 
 
-class Block(NamedTuple):
+class ArrayBlock(NamedTuple):
     """An array of the file."""
 
     dtype: np.dtype[Any]
@@ -122,16 +122,16 @@ class Damage(Exception):
     """What is wrong with a file, before its name is known."""
 
 
-def demand(holds: Any, what: str) -> None:
+def require(holds: Any, what: str) -> None:
     """The file is damaged unless this holds."""
     if not holds:
         raise Damage(f"the file is damaged: {what}.")
 
 
-def demanded(given: Any, key: str, kind: type) -> Any:
+def required(given: Any, key: str, kind: type) -> Any:
     """The value of a key of the header, which is of this type and of no other."""
     value = given[key]
-    demand(type(value) is kind, f"{key} in its header is no {kind.__name__}")
+    require(type(value) is kind, f"{key} in its header is no {kind.__name__}")
     return value
 
 
@@ -139,12 +139,12 @@ def read(path: str | os.PathLike[str]) -> tuple[dict[str, Any], list[NDArray[Any
     """Contents and arrays of a file, or ModelFileError."""
     with opened(path) as (file, size):
         contents, end = read_header(file, size)
-        blocks = [read_block(given, size) for given in demanded(contents, "blocks", list)]
+        blocks = [read_block(given, size) for given in required(contents, "blocks", list)]
         for block in blocks:
-            demand(block.at == end, "an array is not where the one before ends")
+            require(block.at == end, "an array is not where the one before ends")
             end += padded(block.size)
-        demand(end <= size, "its arrays reach beyond its end")
-        demand(end == size, f"{size - end:,} bytes follow behind the last array")
+        require(end <= size, "its arrays reach beyond its end")
+        require(end == size, f"{size - end:,} bytes follow behind the last array")
         return contents, [read_array(file, block) for block in blocks]
 
 
@@ -180,14 +180,19 @@ def read_first(file: io.FileIO, size: int) -> tuple[bytes, int]:
     first = file.read(min(size, START)) or b""
     if first[: len(MAGIC)] != MAGIC[: len(first)]:
         raise Damage("it is not a Woodwind model file.")
-    demand(len(first) == START, f"it was cut off after {size:,} bytes")
+    require(len(first) == START, f"it was cut off after {size:,} bytes")
     _, version, nought, length, whole = FIRST.unpack_from(first)
     if version > VERSION:
         raise Damage(f"it has version {version} of the format, which is newer than this library; version {VERSION} is the newest known.")
-    demand(version >= 1 and nought == 0, "its first bytes say nothing that is known")
-    demand(whole <= size, f"it was cut off after {size:,} of {whole:,} bytes")
-    demand(whole == size, f"{size - whole:,} bytes were added at its end")
-    demand(length % LINE == 0 and 0 < length <= min(MOST_HEADER, size - START), "the length of its header is impossible")
+    require(version >= 1 and nought == 0, "its first bytes say nothing that is known")
+    if version < VERSION:
+        raise Damage(
+            f"it has version {version} of the format, from before the first release, which is not read any more: train and save the model "
+            "again."
+        )
+    require(whole <= size, f"it was cut off after {size:,} of {whole:,} bytes")
+    require(whole == size, f"{size - whole:,} bytes were added at its end")
+    require(length % LINE == 0 and 0 < length <= min(MOST_HEADER, size - START), "the length of its header is impossible")
     return first, length
 
 
@@ -195,20 +200,20 @@ def read_header(file: io.FileIO, size: int) -> tuple[dict[str, Any], int]:
     """The JSON of the header, checked against its sum, and where the first array begins."""
     first, length = read_first(file, size)
     header = bytes(fill(file, np.empty(length, np.uint8)))
-    demand(hashlib.sha256(first[: FIRST.size] + header).digest() == first[FIRST.size :], "its checksum does not hold")
+    require(hashlib.sha256(first[: FIRST.size] + header).digest() == first[FIRST.size :], "its checksum does not hold")
     try:
         contents = json.loads(header.decode("utf-8"), object_pairs_hook=distinct, parse_constant=refuse_number, parse_float=finite)
     except (ValueError, RecursionError):
         raise Damage("the file is damaged: its header is not JSON as this library writes it.") from None
-    demand(type(contents) is dict and contents.keys() == KEYS, "its header has other keys than it should")
-    demand(type(contents["writer"]) is str, "nobody knows who wrote it")
+    require(type(contents) is dict and contents.keys() == KEYS, "its header has other keys than it should")
+    require(type(contents["writer"]) is str, "nobody knows who wrote it")
     return contents, START + length
 
 
 def distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """An object of JSON, in which no key comes twice."""
     made = dict(pairs)
-    demand(len(made) == len(pairs), "a key of its header comes twice")
+    require(len(made) == len(pairs), "a key of its header comes twice")
     return made
 
 
@@ -220,32 +225,32 @@ def refuse_number(word: str) -> Any:
 def finite(digits: str) -> float:
     """A number of JSON, which is not beyond all doubles."""
     number = float(digits)
-    demand(math.isfinite(number), f"{digits[:20]} is no number")
+    require(math.isfinite(number), f"{digits[:20]} is no number")
     return number
 
 
-def read_block(given: Any, limit: int) -> Block:
+def read_block(given: Any, limit: int) -> ArrayBlock:
     """One entry of the table of arrays; its size is below the limit, whatever it claims."""
-    demand(type(given) is dict and given.keys() == BLOCK_KEYS, "an array is described in other words than it should be")
-    code, shape, at = demanded(given, "dtype", str), demanded(given, "shape", list), demanded(given, "at", int)
-    demand(DTYPES.fullmatch(code), "an array is of a type that no model file holds")
-    demand(len(shape) <= MOST_DIMENSIONS and all(type(n) is int and n >= 0 for n in shape), "an array has an impossible shape")
+    require(type(given) is dict and given.keys() == BLOCK_KEYS, "an array is described in other words than it should be")
+    code, shape, at = required(given, "dtype", str), required(given, "shape", list), required(given, "at", int)
+    require(DTYPES.fullmatch(code), "an array is of a type that no model file holds")
+    require(len(shape) <= MOST_DIMENSIONS and all(type(n) is int and n >= 0 for n in shape), "an array has an impossible shape")
     try:
         dtype = np.dtype(code)
     except (TypeError, ValueError):
         raise Damage("the file is damaged: an array is of a type that NumPy does not know.") from None
     # Whole numbers of Python, which do not wrap around.
     size = math.prod(shape) * dtype.itemsize
-    demand(0 < size <= limit, "an array is larger than the file, or empty")
-    return Block(dtype, tuple(shape), at, size, demanded(given, "sha256", str))
+    require(0 < size <= limit, "an array is larger than the file, or empty")
+    return ArrayBlock(dtype, tuple(shape), at, size, required(given, "sha256", str))
 
 
-def read_array(file: io.FileIO, block: Block) -> NDArray[Any]:
+def read_array(file: io.FileIO, block: ArrayBlock) -> NDArray[Any]:
     """The next array of the file, checked against its sum."""
     data = fill(file, np.empty(block.size, np.uint8))
-    demand(hashlib.sha256(raw(data)).hexdigest() == block.sum, "the checksum of an array does not hold")
+    require(hashlib.sha256(raw(data)).hexdigest() == block.sum, "the checksum of an array does not hold")
     gap = fill(file, np.empty(padded(block.size) - block.size, np.uint8))
-    demand(not gap.any(), "there is something between two arrays")
+    require(not gap.any(), "there is something between two arrays")
     return sound(data, block.dtype).reshape(block.shape)
 
 
@@ -254,7 +259,7 @@ def fill(file: io.FileIO, buffer: NDArray[np.uint8]) -> NDArray[np.uint8]:
     view, done = raw(buffer), 0
     while done < len(view):
         count = file.readinto(view[done : done + MOST_AT_ONCE])
-        demand(count, "it became shorter while it was read")
+        require(count, "it became shorter while it was read")
         done += int(count or 0)
     return buffer
 
@@ -262,8 +267,8 @@ def fill(file: io.FileIO, buffer: NDArray[np.uint8]) -> NDArray[np.uint8]:
 def sound(data: NDArray[np.uint8], dtype: np.dtype[Any]) -> NDArray[Any]:
     """Bytes as numbers of a type, in the order of this machine; bits that stand for nothing are refused."""
     if dtype.kind == "b":
-        demand(data.size == 0 or data.max() <= 1, "a truth value is neither true nor false")
+        require(data.size == 0 or data.max() <= 1, "a truth value is neither true nor false")
     if dtype.kind == "U" and data.size:
-        demand(data.view("<u4").max() <= LAST_POINT, "a text has characters that do not exist")
+        require(data.view("<u4").max() <= LAST_POINT, "a text has characters that do not exist")
     array: NDArray[Any] = data.view(dtype)
     return array if dtype.isnative else array.astype(dtype.newbyteorder("="))

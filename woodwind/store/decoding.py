@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from woodwind.store.codec import DEEPEST, LARGEST_WHOLE, MOST_DIGITS, MOST_NESTED, SMALL, Json
-from woodwind.store.container import DTYPES, LAST_POINT, MOST_DIMENSIONS, Damage, demand, demanded, sound
+from woodwind.store.container import DTYPES, LAST_POINT, MOST_DIMENSIONS, Damage, require, required, sound
 from woodwind.store.kinds import KINDS, shown_of, whole_of
 
 # Items of an array that stands in the header, which could not be longer.
@@ -20,7 +20,7 @@ MOST_ITEMS = 1 << 28
 MOST_TIMES, MOST_MORE = 64, 1 << 14
 
 
-class Decoder:
+class ValueDecoder:
     """Turns JSON back into values, given the arrays of the file."""
 
     def __init__(self, arrays: list[NDArray[Any]], things: Json, only: set[int] | None = None) -> None:
@@ -31,7 +31,7 @@ class Decoder:
         self._asked: set[int] = set()
         self._sizes: list[int] = []  # things of which each consists, with repetition
         self._depths: list[int] = []  # things in things
-        demand(type(things) is list, "its list of things is none")
+        require(type(things) is list, "its list of things is none")
         self._most = MOST_TIMES * len(things) + MOST_MORE
         for number, given in enumerate(things):
             if only is None or number in only:
@@ -48,62 +48,62 @@ class Decoder:
     def finished(self, given: Json) -> Any:
         """The value of the whole file, of which every thing and every array is a part."""
         made = self.value(given)
-        demand(not self._unused, "there are arrays that nothing uses")
-        demand(len(self._asked) == len(self._things), "there are things that nothing uses")
+        require(not self._unused, "there are arrays that nothing uses")
+        require(len(self._asked) == len(self._things), "there are things that nothing uses")
         return made
 
     def _add(self, given: Json) -> None:
-        demand(type(given) is dict and given.keys() == {"kind", "parts"}, "a thing is described in other words than it should be")
-        name, parts = demanded(given, "kind", str), demanded(given, "parts", dict)
-        demand(name in KINDS, f"it holds a {name[:60]!r}, which this version of Woodwind does not know")
+        require(type(given) is dict and given.keys() == {"kind", "parts"}, "a thing is described in other words than it should be")
+        name, parts = required(given, "kind", str), required(given, "parts", dict)
+        require(name in KINDS, f"it holds a {name[:60]!r}, which this version of Woodwind does not know")
         self._size, self._depth, made, shown = 1, 0, {}, shown_of(name)
         for part, value in parts.items():
             before = self._size
             made[part] = self.value(value)
             self._size = before if part in shown else self._size
-        demand(self._size <= self._most, "its things are part of each other too often")
-        demand(self._depth < MOST_NESTED, f"its things are nested more than {MOST_NESTED} deep")
+        require(self._size <= self._most, "its things are part of each other too often")
+        require(self._depth < MOST_NESTED, f"its things are nested more than {MOST_NESTED} deep")
         self._sizes.append(self._size)
         self._depths.append(self._depth + 1)
         self._things.append(whole_of(name, made))
 
     def value(self, given: Json, depth: int = 0) -> Any:
         """The value that was written as this JSON."""
-        demand(depth <= DEEPEST, f"lists are nested more than {DEEPEST} deep")
+        require(depth <= DEEPEST, f"lists are nested more than {DEEPEST} deep")
         if type(given) is list:
             return [self.value(item, depth + 1) for item in given]
         if type(given) is not dict:
-            demand(type(given) is not int or abs(given) <= LARGEST_WHOLE, "a whole number is larger than it should be")
+            require(type(given) is not int or abs(given) <= LARGEST_WHOLE, "a whole number is larger than it should be")
             return given
-        demand(len(given) == 1, "a value has other words than one tag")
+        require(len(given) == 1, "a value has other words than one tag")
         ((tag, inside),) = given.items()
         if tag in TEXTS:
             return _read(inside, TEXTS[tag])
-        demand(tag in self.TAGS, f"a value is a {tag[:60]!r}, which this version of Woodwind does not know")
+        require(tag in self.TAGS, f"a value is a {tag[:60]!r}, which this version of Woodwind does not know")
         return self.TAGS[tag](self, inside, depth + 1)
 
     def _items(self, given: Json, depth: int) -> list[Any]:
-        demand(type(given) is list, "a list is none")
+        require(type(given) is list, "a list is none")
         return [self.value(item, depth + 1) for item in given]
 
     def _dict(self, given: Json, depth: int) -> dict[str, Any]:
-        demand(type(given) is dict, "a dictionary is none")
+        require(type(given) is dict, "a dictionary is none")
         return {key: self.value(item, depth + 1) for key, item in given.items()}
 
     def _pairs(self, given: Json, depth: int) -> dict[Any, Any]:
         pairs = self._items(given, depth)
-        demand(all(type(pair) is list and len(pair) == 2 for pair in pairs), "a dictionary is none")
+        require(all(type(pair) is list and len(pair) == 2 for pair in pairs), "a dictionary is none")
         return dict(_hashable(pairs))
 
     def _thing(self, given: Json, _depth: int) -> Any:
-        demand(type(given) is int and 0 <= given < len(self._things), "a thing is named that is not there")
+        require(type(given) is int and 0 <= given < len(self._things), "a thing is named that is not there")
         self._asked.add(given)
         self._size += self._sizes[given]
         self._depth = max(self._depth, self._depths[given])
         return self._things[given]
 
     def _array(self, given: Json, _depth: int) -> NDArray[Any]:
-        demand(type(given) is int and given in self._unused, "an array is named that is not there, or twice")
+        require(type(given) is int and given in self._unused, "an array is named that is not there, or twice")
         self._unused.remove(given)
         return self._arrays[given]
 
@@ -111,10 +111,10 @@ class Decoder:
         return self._array(given, depth).T
 
     def _objects(self, given: Json, depth: int, dtype: Any = object) -> NDArray[Any]:
-        demand(type(given) is list and len(given) == 2, "an array is described in other words than it should be")
+        require(type(given) is list and len(given) == 2, "an array is described in other words than it should be")
         shape, items = _shape(given[0]), self._items(given[1], depth)
-        demand(math.prod(shape) == len(items), "an array has another number of items than its shape says")
-        demand(dtype is object or all(type(item) is str for item in items), "an array of text holds something else")
+        require(math.prod(shape) == len(items), "an array has another number of items than its shape says")
+        require(dtype is object or all(type(item) is str for item in items), "an array of text holds something else")
         made = np.empty(len(items), dtype)
         for place, item in enumerate(items):
             made[place] = item
@@ -134,7 +134,7 @@ class Decoder:
 
     def _numpy_text(self, given: Json, depth: int) -> np.str_:
         text = self.value(given, depth)
-        demand(type(text) is str, "a text is none")
+        require(type(text) is str, "a text is none")
         return np.str_(text)
 
     TAGS: ClassVar[dict[str, Callable[..., Any]]] = {
@@ -175,35 +175,35 @@ def reached(number: int, things: Json) -> set[int]:
 def _hashable(pairs: list[Any]) -> list[Any]:
     """Pairs whose first items can be keys, none of which comes twice."""
     try:
-        demand(len({item for item, _ in pairs}) == len(pairs), "a key comes twice")
+        require(len({item for item, _ in pairs}) == len(pairs), "a key comes twice")
     except TypeError:
-        demand(False, "a key is of a type that no key can be")
+        require(False, "a key is of a type that no key can be")
     return pairs
 
 
 def _shape(given: Json) -> tuple[int, ...]:
     right = type(given) is list and len(given) <= MOST_DIMENSIONS and all(type(n) is int and 0 <= n <= MOST_ITEMS for n in given)
     right = right and math.prod(n or 1 for n in given) <= MOST_ITEMS
-    demand(right, "an array has an impossible shape")
+    require(right, "an array has an impossible shape")
     return tuple(given)
 
 
 def _read(given: Json, read: Callable[[str], Any]) -> Any:
     """A value from its text, which must be one."""
-    demand(type(given) is str and given.isascii(), "a value is not the text that it should be")
+    require(type(given) is str and given.isascii(), "a value is not the text that it should be")
     try:
         return read(given)
     except (ValueError, ArithmeticError):
-        demand(False, "a value cannot be read from its text")
+        require(False, "a value cannot be read from its text")
 
 
 def _read_whole(given: str) -> int:
-    demand(len(given) <= MOST_DIGITS + 1, "a whole number is longer than it should be")
+    require(len(given) <= MOST_DIGITS + 1, "a whole number is longer than it should be")
     return int(given, 16)
 
 
 def _read_float(given: str) -> float:
-    demand(given in ("nan", "inf", "-inf"), "a number is written as only those are that JSON has not")
+    require(given in ("nan", "inf", "-inf"), "a number is written as only those are that JSON has not")
     return float(given)
 
 
@@ -213,27 +213,27 @@ def _read_moment(given: str) -> dt.datetime:
 
 
 def _read_points(given: Json) -> str:
-    demand(type(given) is list and all(type(n) is int and 0 <= n <= LAST_POINT for n in given), "a text has characters that do not exist")
+    require(type(given) is list and all(type(n) is int and 0 <= n <= LAST_POINT for n in given), "a text has characters that do not exist")
     return "".join(map(chr, given))
 
 
 def _read_small(given: Json) -> NDArray[Any]:
-    demand(type(given) is list and len(given) == 3, "a short array is described in other words than it should be")
+    require(type(given) is list and len(given) == 3, "a short array is described in other words than it should be")
     code, shape, text = given
-    demand(type(code) is str and DTYPES.fullmatch(code), "an array is of a type that no model file holds")
+    require(type(code) is str and DTYPES.fullmatch(code), "an array is of a type that no model file holds")
     data = np.frombuffer(bytearray(_read(text, bytes.fromhex)), np.uint8)
-    demand(data.size <= SMALL, "a short array is long")
+    require(data.size <= SMALL, "a short array is long")
     try:
         dtype = np.dtype(code)
         size = math.prod(_shape(shape)) * dtype.itemsize
-        demand(size == data.size, "a short array has another size than its shape says")
+        require(size == data.size, "a short array has another size than its shape says")
         return sound(data, dtype).reshape(shape) if size else np.zeros(shape, dtype.newbyteorder("="))
     except (TypeError, ValueError):
         raise Damage("the file is damaged: a short array is of a type or shape that NumPy does not know.") from None
 
 
 def _read_scalar(given: Json) -> Any:
-    demand(type(given) is list and len(given) == 2, "a number is described in other words than it should be")
+    require(type(given) is list and len(given) == 2, "a number is described in other words than it should be")
     return _read_small([given[0], [], given[1]])[()]
 
 

@@ -4,11 +4,11 @@ import importlib
 import os
 from typing import Any
 
-from woodwind.base.endings import MODEL, meaning_of
 from woodwind.base.errors import ModelFileError, NotStorableError, ParameterError
+from woodwind.base.file_endings import MODEL, meaning_of
 from woodwind.store import container
-from woodwind.store.codec import Encoder
-from woodwind.store.decoding import Decoder, reached
+from woodwind.store.codec import ValueEncoder
+from woodwind.store.decoding import ValueDecoder, reached
 from woodwind.store.kinds import CORES, KINDS, class_of
 
 # The ending of pickles: nobody loads one by mistake.
@@ -23,10 +23,10 @@ def save(path: Path, thing: Any) -> None:
 
     Before anything is written it is read back, as `load` does it: what could not be opened again is never written.
     """
-    encoder = Encoder()
+    encoder = ValueEncoder()
     value = encoder.value(thing, type(thing).__name__)
     try:
-        Decoder(encoder.arrays, encoder.things).finished(value)
+        ValueDecoder(encoder.arrays, encoder.things).finished(value)
     except container.Damage as damage:
         why = str(damage).removeprefix("the file is damaged: ")
         raise NotStorableError(f"{type(thing).__name__} could not be opened again from a model file: {why}") from damage.__cause__
@@ -56,7 +56,7 @@ def save_model(path: Path, model: Any, allow_pickle: bool = False) -> None:
 
 
 def load(path: Path, expect: type | tuple[type, ...] | None = None, *, allow_pickle: bool = False) -> Any:
-    """Read a model file: the model as it was saved, proved sound, without running any code that the file could bring along.
+    """Read a model file: the model as it was saved, validated, without running any code that the file could bring along.
 
     Parameters
     ----------
@@ -71,7 +71,7 @@ def load(path: Path, expect: type | tuple[type, ...] | None = None, *, allow_pic
     Returns
     -------
     model
-        Of the class that was saved, with the same parameters and what it had learnt; its predictions are the same, bit for bit.
+        Of the class that was saved, with the same parameters and what it had learned; its predictions are the same, bit for bit.
     """
     name = os.fspath(path)
     if name.endswith(PICKLES):
@@ -85,7 +85,7 @@ def load(path: Path, expect: type | tuple[type, ...] | None = None, *, allow_pic
         try:
             core = None if expect is None else core_of(contents, expect)
             only = None if core is None else reached(core, contents["things"])
-            decoder = Decoder(arrays, contents["things"], only)
+            decoder = ValueDecoder(arrays, contents["things"], only)
             made = decoder.finished(contents["value"]) if core is None else decoder.part(core)
         except container.Damage as damage:
             raise ModelFileError(f"{name}: {damage}") from damage.__cause__

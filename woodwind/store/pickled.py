@@ -12,7 +12,7 @@ import numpy as np
 
 from woodwind.base.atomic import write_file
 from woodwind.base.errors import ModelFileError
-from woodwind.store.container import Damage, demand, fill, opened
+from woodwind.store.container import Damage, fill, opened, require
 
 MAGIC = b"WWPICKLE"
 
@@ -29,7 +29,7 @@ def load(path: str | os.PathLike[str]) -> Any:
         data = bytes(fill(file, np.empty(size, np.uint8)))
         if data[: len(MAGIC)] != MAGIC:
             raise Damage("it is not a pickle that Woodwind has written.")
-        demand(hashlib.sha256(data[40:]).digest() == data[8:40], "its checksum does not hold")
+        require(hashlib.sha256(data[40:]).digest() == data[8:40], "its checksum does not hold")
     try:
         return pickle.loads(data[40:])
     except Exception as error:

@@ -1,4 +1,4 @@
-"""Plain trees: classification and regression trees of their own (Breiman, Friedman, Olshen & Stone 1984), exact or on bins.
+"""Single trees: classification and regression trees of their own (Breiman, Friedman, Olshen & Stone 1984), exact or on bins.
 
 A weight of two equals a row given twice, bit for bit: values are turned into integers first and multiplied by whole weights then.
 The page is docs/algorithms/decision-tree.md.
@@ -11,16 +11,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from woodwind.base.fixed import exact_sum, largest_of, sum_scale
-from woodwind.data.cuts import Cuts
-from woodwind.data.ranks import Ranks
+from woodwind.data.binning.cuts import Cuts
+from woodwind.data.binning.ranks import Ranks
 from woodwind.kernels.exact import memory as at
 from woodwind.tree.assemble import ValuedTree, assemble
-from woodwind.tree.exact import SUM_BITS, ExactGrower, Judgement, RowStats, class_weights
-from woodwind.tree.exact_cuts import thresholds
+from woodwind.tree.exact_grower import SUM_BITS, ExactGrower, RowStats, SplitCriterion, class_weights
 from woodwind.tree.forest import Forest
-from woodwind.tree.grown_tree import GrownTree
-from woodwind.tree.leaves import newton_values, within_bounds
+from woodwind.tree.grown_tree import GrownTree, newton_values, within_bounds
 from woodwind.tree.settings import TreeSettings
+from woodwind.tree.walk import thresholds
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -59,14 +58,14 @@ class CartPlan:
 
 
 @dataclass(frozen=True)
-class Unit:
+class TargetUnit:
     """Targets y are grown from as (y - centre) / 2**exponent: no precision is lost on what they have in common, and nothing overflows."""
 
     centre: float = 0.0
     exponent: int = 0
 
     @classmethod
-    def of(cls, y: Floats) -> "Unit":
+    def of(cls, y: Floats) -> "TargetUnit":
         """A centre on a grid as coarse as the spread of the targets, so that subtracting it is exact for ordinary numbers."""
         low, high = float(y.min()), float(y.max())
         spread = high / 2 - low / 2
@@ -76,11 +75,11 @@ class Unit:
         centre = round((low / 2 + high / 2) / step) * step
         return cls(centre, math.frexp(max(high - centre, centre - low))[1])
 
-    def away(self, y: Floats) -> Floats:
+    def scaled(self, y: Floats) -> Floats:
         """Targets as they are grown from: between -1 and 1."""
         return np.ldexp(y - self.centre, -self.exponent)
 
-    def back(self, values: Floats) -> Floats:
+    def unscaled(self, values: Floats) -> Floats:
         """Values of leaves, in the units of the targets."""
         return np.ldexp(values, self.exponent) + self.centre
 
@@ -148,24 +147,24 @@ def squared_stats(data: CartData, y: Floats) -> RowStats:
 def classification_tree(data: CartData, classes: NDArray[np.integer], n_classes: int, plan: CartPlan) -> Forest:
     """Grow a tree whose leaves say how often each class is among their rows."""
     stats = class_stats(data, classes)
-    judgement = Judgement(plan.criterion, n_classes, plan.min_split, thorough=True)
-    tree = ExactGrower(data.ranks, plan.settings, plan.threads, judgement).grow_stats(stats, plan.name, plan.features)
+    split_criterion = SplitCriterion(plan.criterion, n_classes, plan.min_split, thorough=True)
+    tree = ExactGrower(data.ranks, plan.settings, plan.threads, split_criterion).grow_stats(stats, plan.name, plan.features)
     weights = class_weights(tree, stats, n_classes)
-    shares = weights / weights.sum(axis=1, keepdims=True)
+    probabilities = weights / weights.sum(axis=1, keepdims=True)
     if plan.settings.monotonic is not None:
-        second = within_bounds(tree, shares[:, 1])
-        shares = np.column_stack([np.where(second == shares[:, 1], shares[:, 0], 1.0 - second), second])
-    return as_forest(tree, shares, data)
+        second = within_bounds(tree, probabilities[:, 1])
+        probabilities = np.column_stack([np.where(second == probabilities[:, 1], probabilities[:, 0], 1.0 - second), second])
+    return as_forest(tree, probabilities, data)
 
 
 def regression_tree(data: CartData, y: Floats, plan: CartPlan) -> Forest:
     """Grow a tree whose leaves say the mean of their rows."""
-    unit = Unit.of(y[data.count > 0])
+    unit = TargetUnit.of(y[data.count > 0])
     settings = replace(plan.settings, min_gain=unit.away_gain(plan.settings.min_gain))
-    judgement = Judgement("newton", 0, plan.min_split, thorough=True)
-    stats = squared_stats(data, unit.away(y))
-    tree = ExactGrower(data.ranks, settings, plan.threads, judgement).grow_stats(stats, plan.name, plan.features)
-    values = unit.back(within_bounds(tree, newton_values(tree.gradient, tree.hessian, 0.0, 0.0)))
+    split_criterion = SplitCriterion("newton", 0, plan.min_split, thorough=True)
+    stats = squared_stats(data, unit.scaled(y))
+    tree = ExactGrower(data.ranks, settings, plan.threads, split_criterion).grow_stats(stats, plan.name, plan.features)
+    values = unit.unscaled(within_bounds(tree, newton_values(tree.gradient, tree.hessian, 0.0, 0.0)))
     pure = pure_leaves(tree, y)
     values[pure] = y[tree.rows[tree.begin[pure]]]
     return as_forest(replace(tree, gain=unit.back_gain(tree.gain)), values[:, None], data)
@@ -191,18 +190,18 @@ def as_forest(tree: GrownTree, value: Floats, data: CartData) -> Forest:
 def class_impurity(data: CartData, classes: NDArray[np.integer], n_classes: int, criterion: str) -> float:
     """Impurity of all rows: Gini index, or entropy in bits."""
     weights = np.array([exact_sum(data.total[classes == k]) for k in range(n_classes)])
-    shares = weights / weights.sum()
+    probabilities = weights / weights.sum()
     if criterion == "gini":
-        return float(1.0 - (shares * shares).sum())
-    shares = shares[shares > 0.0]
-    return float(-(shares * np.log2(shares)).sum())
+        return float(1.0 - (probabilities * probabilities).sum())
+    probabilities = probabilities[probabilities > 0.0]
+    return float(-(probabilities * np.log2(probabilities)).sum())
 
 
 def squared_impurity(data: CartData, y: Floats) -> float:
     """Mean squared distance from the mean, by weight."""
     present = data.count > 0
     y, total = y[present], data.total[present]
-    unit = Unit.of(y)
-    away = unit.away(y)
-    mean = exact_sum(away, total) / exact_sum(total)
-    return float(unit.back_gain(np.array([exact_sum((away - mean) ** 2, total) / exact_sum(total)]))[0])
+    unit = TargetUnit.of(y)
+    scaled = unit.scaled(y)
+    mean = exact_sum(scaled, total) / exact_sum(total)
+    return float(unit.back_gain(np.array([exact_sum((scaled - mean) ** 2, total) / exact_sum(total)]))[0])

@@ -1,14 +1,14 @@
-"""The model: trees as frozen flat arrays that predict, slice, join and prove themselves sound.
+"""The model: trees as frozen flat arrays that predict, slice, join and validate themselves.
 
 What training never saw falls back to what the node knows: every inner node keeps the cover-weighted mean of the leaves
-below it, and a walk that cannot go on (a new level, or a missing value where training met none) ends there.
+below it, and a walk that cannot go on (a new category, or a missing value where training met none) ends there.
 """
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -140,7 +140,7 @@ class Forest:
     def raw(self, x: Any, threads: int = 1) -> NDArray[np.float64]:
         """Scores (n, n_outputs) of a table or of a matrix (n, F).
 
-        In a matrix category columns hold level numbers; NaN is missing, -2 a level that training never saw.
+        In a matrix category columns hold level numbers; NaN is missing, -2 a category that training never saw.
         Each row adds its trees in order, so that the bits depend on neither the threads nor the other rows.
         """
         return self._add(x, (0, self.n_trees), threads)
@@ -166,7 +166,7 @@ class Forest:
         return self._leaves(x, (0, self.n_trees), threads)
 
     def predictor(self) -> Predictor:
-        """A callable that scores one row or a block of rows with as little ceremony as can be."""
+        """A callable that scores one row or a block of rows with as little overhead as possible."""
         return Predictor(self.engine, self.start)
 
     def _add(self, x: Any, trees: tuple[int, int], threads: int) -> NDArray[np.float64]:
@@ -308,3 +308,76 @@ def check_sets(forest: Forest) -> None:
     for k in range(int(size.max(initial=0))):
         at = forest.sets[size > k]
         demand((forest.words[at + k] & forest.words[at + size[size > k] + k]) == 0, "a level goes both ways")
+
+
+# ----------------------------------------------------------------------------------------------------
+# How much a forest relies on each feature, read from its arrays alone.
+
+
+Kind = Literal["gain", "cover", "splits"]
+
+
+def importance(forest: Forest, kind: Kind = "gain", normalise: bool = False) -> NDArray[np.float64]:
+    """One number for each feature of the engine (F,).
+
+    gain    the sum of the gains of its splits
+    cover   the sum of the weight of training rows that met its splits
+    splits  how many splits use it
+    Normalised, the numbers add up to one; where nothing is split, all are zero.
+    """
+    split = forest.feature >= 0
+    weights = {"gain": forest.gain, "cover": forest.cover, "splits": np.ones(forest.n_nodes)}[kind]
+    total = np.bincount(forest.feature[split], weights=weights[split], minlength=forest.n_features).astype(np.float64)
+    whole = total.sum()
+    return total / whole if normalise and whole > 0 else total
+
+
+# ----------------------------------------------------------------------------------------------------
+# Joining forests: many into one, and one on fewer features.
+
+
+PER_NODE = ("feature", "threshold", "child", "missing", "words", "value", "cover", "gain", "output")
+
+
+def joined(forests: Sequence[Forest]) -> Forest:
+    """The sum of some forests of the same features and outputs: all their trees in order, and the sum of their starting scores.
+
+    One after the other with `Forest.join` would copy the first tree as often as there are others.
+    """
+    first = forests[0]
+    shape = (first.n_outputs, first.value.shape[1])
+    for other in forests[1:]:
+        if (other.n_outputs, other.value.shape[1]) != shape or not np.array_equal(other.set_words, first.set_words):
+            raise DataError("only forests of the same features, the same outputs and the same width of values can be joined")
+    arrays: dict[str, Any] = {name: np.concatenate([getattr(forest, name) for forest in forests]) for name in PER_NODE}
+    nodes = np.cumsum([0, *(forest.n_nodes for forest in forests)])
+    words = np.cumsum([0, *(forest.words.size for forest in forests)])
+    return replace(
+        first,
+        **arrays,
+        roots=np.concatenate([[0], *(forest.roots[1:] + at for forest, at in zip(forests, nodes, strict=False))]),
+        sets=np.concatenate([np.where(forest.sets >= 0, forest.sets + at, -1) for forest, at in zip(forests, words, strict=False)]),
+        start=np.sum([forest.start for forest in forests], axis=0),
+    )
+
+
+def with_scores(forest: Forest, values: Sequence[NDArray[np.float64]], output: Sequence[int], n_outputs: int) -> Forest:
+    """The same trees with other values at their nodes, tree by tree, for the columns `output`; they start from zero.
+
+    Inner nodes take the mean of the leaves below them.
+    """
+    return replace(
+        forest, value=np.concatenate(values), output=np.array(output), n_outputs=n_outputs, start=np.zeros(n_outputs)
+    ).with_node_values()
+
+
+def tree_of(forest: Forest, number: int) -> Forest:
+    """One tree, starting from zero: views of the arrays of the forest."""
+    return forest.first(number + 1).rest(number)
+
+
+def on_features(forest: Forest, features: NDArray[np.int64]) -> Forest:
+    """The same trees on a table that has only these features; no tree may use another."""
+    position = np.full(forest.n_features + 1, -1, np.int32)  # the last for leaves, whose feature is -1
+    position[features] = np.arange(len(features))
+    return replace(forest, feature=position[forest.feature], set_words=forest.set_words[features])

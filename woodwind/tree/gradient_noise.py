@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from woodwind.base.fixed import exact_mean
 from woodwind.base.pool import run_ranges
-from woodwind.base.streams import key
+from woodwind.base.random_streams import key
 from woodwind.kernels.histogram.gradient_noise import disturb_lanes, disturb_rows, draw_sums, square_lanes, square_rows
 from woodwind.kernels.runtime.records import Memory
 
@@ -70,6 +70,4 @@ class GradientNoise:
         run_ranges(squares, n_rows, threads, outputs)
         own = key(name, "gradient noise")
         factors = np.array([factor_of(self.share, int(total), n_rows) for total in np.sum(found, axis=0)], np.int64)
-        run_ranges(
-            lambda begin, end: disturb_lanes(lanes, self.order, own, factors, most, begin, end), len(lanes), threads, WORK * outputs
-        )
+        run_ranges(lambda begin, end: disturb_lanes(lanes, self.order, own, factors, most, begin, end), len(lanes), threads, WORK * outputs)

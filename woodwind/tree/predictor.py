@@ -15,7 +15,7 @@ from woodwind.base.errors import TableError
 from woodwind.base.pool import run_ranges
 from woodwind.kernels.predict.questions import predict_by_questions
 from woodwind.kernels.predict.walk import CATEGORY_SHIFT, FEATURE_MASK, FEATURE_SHIFT, MISSING_SHIFT, SET_SHIFT, Walk, direct, walk_rows
-from woodwind.tree.sweeping import Sweep, plan
+from woodwind.tree.predict_plan import PredictPlan, plan
 
 # A block of the sweep costs the same for one row as for 512: below this number of rows a walk is faster.
 LEAST_SWEEP = 32
@@ -82,7 +82,7 @@ class Engine:
         self.arrays = arrays
         self.n_trees = arrays.roots.size - 1
         self.n_features = arrays.set_words.size
-        self._sweeps: dict[Any, Sweep] = {}
+        self._sweeps: dict[Any, PredictPlan] = {}
         self._seen = 0  # rows, or a few less where threads count at the same moment: it only decides how they are scored
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -93,7 +93,7 @@ class Engine:
         """The forest for the kernels that walk."""
         return pack(self.arrays)
 
-    def sweep(self, dtype: Any) -> Sweep:
+    def sweep(self, dtype: Any) -> PredictPlan:
         """The forest for the kernel that sweeps over values of this type."""
         if dtype not in self._sweeps:
             self._sweeps[dtype] = plan(self.arrays, self.walk, np.dtype(dtype))
@@ -220,6 +220,6 @@ def column_block(columns: Any, begin: int, end: int) -> NDArray[Any]:
     small = all(column.category or part.dtype == np.float32 for part, column in zip(parts, columns, strict=True))
     block = np.empty((end - begin, len(parts)), np.float32 if small else np.float64)
     for j, part in enumerate(parts):
-        # A missing level is -1 there and NaN here; kernels take both.
+        # A missing category is -1 there and NaN here; kernels take both.
         block[:, j] = part
     return block

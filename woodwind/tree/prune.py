@@ -89,12 +89,12 @@ def with_leaves(forest: Forest, cut: NDArray[np.bool_]) -> Forest:
     number = np.full(forest.n_nodes, -1)
     number[nodes] = np.arange(len(nodes))
     inner = (forest.child[nodes] > 0) & ~cut[nodes]
-    sets, words, place = np.full(len(nodes), -1), [forest.words[:0]], 0
+    sets, words, position = np.full(len(nodes), -1), [forest.words[:0]], 0
     for new in np.flatnonzero(inner & (forest.sets[nodes] >= 0)):
         old = nodes[new]
         size = 2 * int(forest.set_words[forest.feature[old]])
         words.append(forest.words[forest.sets[old] : forest.sets[old] + size])
-        sets[new], place = place, place + size
+        sets[new], position = position, position + size
     return replace(
         forest,
         roots=np.array([0, len(nodes)]),

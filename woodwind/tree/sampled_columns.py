@@ -10,11 +10,11 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from woodwind.base.streams import choose, key
-from woodwind.data.codes import Codes, aligned_rows, row_stride
-from woodwind.tree.grow import Grower
+from woodwind.base.random_streams import choose, key
+from woodwind.data.binning.codes import Codes, aligned_rows, row_stride
+from woodwind.tree.code_layouts import row_lists
 from woodwind.tree.grown_tree import GrownTree
-from woodwind.tree.row_lists import row_lists
+from woodwind.tree.histogram_grower import HistogramGrower
 from woodwind.tree.settings import TreeSettings
 
 # A tree that sees at most this share of the columns is grown from copies of them; a larger one where there are more columns than rows: to
@@ -25,23 +25,21 @@ LEAST_COLUMNS = 256
 
 
 def grower_for(
-    codes: Codes, settings: TreeSettings, threads: int, capacity: int, outputs: int, beside: Grower | None, unrounded: bool = False
-) -> Grower:
+    codes: Codes, settings: TreeSettings, threads: int, capacity: int, outputs: int, beside: HistogramGrower | None, unrounded: bool = False
+) -> HistogramGrower:
     """A grower of the kind that is quicker; `beside` is one for the same, with which it may share."""
     seen = settings.features_per_tree
     share = MOST_SEEN_OF_WIDE if codes.n_features > codes.n_rows else MOST_SEEN
     few = seen is not None and codes.n_features >= LEAST_COLUMNS and seen <= share * codes.n_features
     if few and settings.groups is None and row_lists(codes) is None:
         return SampledColumnsGrower(codes, settings, threads, capacity, outputs, unrounded)
-    return Grower(codes, settings, threads, capacity, outputs, beside, unrounded)
+    return HistogramGrower(codes, settings, threads, capacity, outputs, beside, unrounded)
 
 
-class SampledColumnsGrower(Grower):
-    """A `Grower` whose table are the columns of the tree at hand alone."""
+class SampledColumnsGrower(HistogramGrower):
+    """A `HistogramGrower` whose table are the columns of the tree at hand alone."""
 
-    def __init__(
-        self, codes: Codes, settings: TreeSettings, threads: int, capacity: int, outputs: int, unrounded: bool = False
-    ) -> None:
+    def __init__(self, codes: Codes, settings: TreeSettings, threads: int, capacity: int, outputs: int, unrounded: bool = False) -> None:
         seen = settings.features_per_tree
         assert seen is not None
         self._whole, self._features, self._monotonic = codes, np.arange(seen), settings.monotonic

@@ -9,7 +9,7 @@ from woodwind.kernels.tree.layout import BEST_FIRST, LEVEL, SYMMETRIC
 
 ORDERS = {"best_first": BEST_FIRST, "level": LEVEL, "symmetric": SYMMETRIC}
 
-# A category level is judged by its mean gradient; rare levels are drawn towards zero before they are put in order,
+# A category level is scored by its mean gradient; rare categories are drawn towards zero before they are put in order,
 # and a split by category pays for its freedom with a stronger penalty.
 CATEGORY_SMOOTH = 10.0
 CATEGORY_L2 = 10.0

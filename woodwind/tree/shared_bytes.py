@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from woodwind.base.pool import run_ranges
-from woodwind.data.codes import FEW_BINS, WORD, Codes, byte_groups
+from woodwind.data.binning.codes import FEW_BINS, WORD, Codes, byte_groups
 from woodwind.kernels.histogram.memory import STEP_CELL, STEP_COUNT, STEP_SHARED, STEP_SHIFT, STEP_WIDTH
 from woodwind.kernels.histogram.shared_bytes import S_COLUMNS, note_codes, write_shared
 
@@ -107,7 +107,7 @@ def _write(codes: Codes, sharers: list[Sharer], place: int, threads: int) -> Non
 def _steps(place: Integers, shared: Integers, cell: Integers, n_words: int) -> tuple[Integers, Integers]:
     """The steps in which bytes of a row are added, and where those of each word begin and end: (steps, STEP_WIDTH) and (n_words + 1,).
 
-    Of each byte: its place in the row, whether several columns share it, and its first cell. Those of one kind in a word are added
+    Of each byte: its position in the row, whether several columns share it, and its first cell. Those of one kind in a word are added
     together, as many at a time as there can be.
     """
     order = np.lexsort((place, shared, place // WORD))
@@ -127,7 +127,7 @@ def _steps(place: Integers, shared: Integers, cell: Integers, n_words: int) -> t
 
 
 def _divided() -> tuple[Integers, Integers, Integers]:
-    """For each number of bytes up to WORD: how many steps they take; and for each of them, its step and its place in that step."""
+    """For each number of bytes up to WORD: how many steps they take; and for each of them, its step and its position in that step."""
     step, slot = np.zeros((WORD + 1, WORD), np.int64), np.zeros((WORD + 1, WORD), np.int64)
     steps = np.zeros(WORD + 1, np.int64)
     for count in range(WORD + 1):

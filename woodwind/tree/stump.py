@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from woodwind.base.pool import LEAST_WORK, run_ranges, side_by_side
-from woodwind.data.codes import WORD, Codes
-from woodwind.data.cuts import Cuts
+from woodwind.data.binning.codes import WORD, Codes
+from woodwind.data.binning.cuts import Cuts
 from woodwind.kernels.histogram.stump import Vote, best_stump, class_sums, reweigh
 from woodwind.kernels.tree.layout import LEFT, STOP
 from woodwind.tree.forest import Forest
@@ -31,8 +31,8 @@ class Stump:
     weights: Floats
 
     @property
-    def shares(self) -> Floats:
-        """Shares of the classes in all nodes: of the root and of its sides, (3, K), or of the root alone, (1, K)."""
+    def probabilities(self) -> Floats:
+        """Class probabilities in all nodes: of the root and of its sides, (3, K), or of the root alone, (1, K)."""
         weights = self.weights.sum(axis=0, keepdims=True)
         if self.feature >= 0:
             weights = np.concatenate([weights, self.weights])
@@ -59,7 +59,7 @@ class Stump:
             missing=np.array([self.missing, STOP, STOP] if split else [STOP]),
             sets=np.full(3 if split else 1, -1),
             words=np.zeros(0, np.uint64),
-            set_words=(-(-cuts.n_levels // 64)).astype(np.int32),
+            set_words=(-(-cuts.n_categories // 64)).astype(np.int32),
             value=value,
             cover=np.concatenate([[cover.sum()], cover]) if split else cover[:1] + cover[1:],
             gain=np.array([self.gain, 0.0, 0.0] if split else [0.0]),
@@ -128,4 +128,3 @@ class Stumps:
             reweigh(words, label, self.count, vote, begin, end, weight, whole)
 
         run_ranges(part, len(weight), self.threads, 4)
-

@@ -1,4 +1,4 @@
-"""One tree of a forest as text: what is asked, where missing values and unknown levels go, what the leaves say."""
+"""One tree of a forest as text: what is asked, where missing values and unknown categories go, what the leaves say."""
 
 import math
 from collections.abc import Sequence
@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from woodwind.base.errors import ParameterError
-from woodwind.base.figures import printable
+from woodwind.base.formatting import printable
 from woodwind.kernels.tree.layout import LEFT, RIGHT, STOP
 from woodwind.tree.forest import Forest
 
@@ -22,7 +22,7 @@ class Detail:
 
     decimals: int = 2  # digits after the point of thresholds, values and covers
     max_depth: int | None = None  # splits below this depth are left out
-    max_levels: int | None = None  # of more levels on one side of a split, so many are named and the others counted
+    max_categories: int | None = None  # of more categories on one side of a split, so many are named and the others counted
 
 
 FULL = Detail()
@@ -33,7 +33,7 @@ def export_text(
     tree: int = 0,
     *,
     feature_names: Sequence[str] | None = None,
-    levels: Sequence[Sequence[Any] | None] | None = None,
+    categories: Sequence[Sequence[Any] | None] | None = None,
     output_names: Sequence[str] | None = None,
     moments: Sequence[str | None] | None = None,
     detail: Detail = FULL,
@@ -58,7 +58,7 @@ def export_text(
         raise ParameterError(f"export_text: output_names must have {forest.n_outputs} names, {len(output_names)} were given")
     if output_names is None and forest.n_outputs > 1:
         output_names = [f"output_{k}" for k in range(forest.n_outputs)]
-    drawing = _Drawing(forest, tree % forest.n_trees, names, levels, output_names, moments, detail)
+    drawing = _Drawing(forest, tree % forest.n_trees, names, categories, output_names, moments, detail)
     return "\n".join(map(printable, drawing.lines())) + "\n"
 
 
@@ -69,7 +69,7 @@ class _Drawing:
     forest: Forest
     tree: int
     names: list[str]
-    levels: Any
+    categories: Any
     outputs: Any
     moments: Any
     detail: Detail
@@ -119,11 +119,14 @@ class _Drawing:
         size = int(self.forest.set_words[feature])
         first = int(self.forest.sets[node]) + side * size
         bits = np.unpackbits(self.forest.words[first : first + size].astype("<u8").view(np.uint8), bitorder="little")
-        known = self.levels[feature] if self.levels is not None else None
+        known = self.categories[feature] if self.categories is not None else None
         inside = np.flatnonzero(bits).tolist()
-        most = len(inside) if self.detail.max_levels is None else self.detail.max_levels
+        most = len(inside) if self.detail.max_categories is None else self.detail.max_categories
         rest = f" and {len(inside) - most} more" if len(inside) > most else ""
-        return ", ".join(str(known[level] if known is not None and level < len(known) else level) for level in inside[:most]) + rest
+        return (
+            ", ".join(str(known[category] if known is not None and category < len(known) else category) for category in inside[:most])
+            + rest
+        )
 
     def bound(self, node: int) -> str:
         """The threshold of a number split: a date where the feature is one."""

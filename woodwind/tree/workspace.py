@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from woodwind.data.codes import Codes
+from woodwind.data.binning.codes import Codes
 from woodwind.kernels.histogram import finished, pairs, tasks
 from woodwind.kernels.histogram.build_histograms import BLOCK_ROWS, BLOCK_WORDS
 from woodwind.kernels.histogram.layout import ROWS_PACKED2
@@ -16,7 +16,7 @@ from woodwind.kernels.histogram.scan_float32 import QUICK_ROWS
 from woodwind.kernels.histogram.schedule import SPLIT_ROWS
 from woodwind.kernels.runtime.records import Memory
 from woodwind.kernels.tree import constraints, found
-from woodwind.tree.row_lists import RowLists
+from woodwind.tree.code_layouts import RowLists
 
 MOST_HISTOGRAM_BYTES = 256 << 20  # beyond this, histograms of unpromising nodes are dropped and summed again if needed
 LEVEL_BATCH = 64  # nodes of a level that are prepared together, at most
@@ -131,7 +131,7 @@ def histogram_memory(slots: int, cells: int, n: int, threads: int, lanes: int, u
     }
 
 
-def histograms_kept(growth: str, max_leaves: int, threads: int, bytes_each: int) -> tuple[int, int]:
+def histograms_cached(growth: str, max_leaves: int, threads: int, bytes_each: int) -> tuple[int, int]:
     """How many histograms of nodes are kept at the same time, and how many nodes are split together at most.
 
     When there are more histograms, the least promising node loses its own. Best first, a node with as many better ones beside it as leaves
@@ -157,7 +157,7 @@ def workspace(
     n, codes = capacity, table.codes
     cells = table.n_cells * max(lanes, 1)
     nodes = 4 * max_leaves + 2 * LEVEL_BATCH + 16
-    slots, batch = histograms_kept(growth, max_leaves, threads, (4 if lanes else 16 if unrounded else 8) * cells)
+    slots, batch = histograms_cached(growth, max_leaves, threads, (4 if lanes else 16 if unrounded else 8) * cells)
     blocks = 2 * (n // min(SPLIT_ROWS, COLLECT_ROWS)) + LEVEL_BATCH + 2
     lane_stats = np.empty((codes.n_rows if lanes else 1, max(lanes, 1)), np.int32)
     return Memory(

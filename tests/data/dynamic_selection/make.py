@@ -67,16 +67,16 @@ def trained_pool(X, y, random):
 def thousandths(pool, X, n_classes):
     """Probabilities (n, m, K) in whole thousandths that add up to 1000, the largest of them alone."""
     out = np.empty((len(X), len(pool), n_classes), np.int16)
-    for place, (columns, member) in enumerate(pool):
-        said = np.clip(member.predict_proba(X[:, columns]), 0.002, None)
-        whole = np.floor(1000.0 * said / said.sum(axis=1, keepdims=True)).astype(np.int16)
+    for position, (columns, member) in enumerate(pool):
+        predicted = np.clip(member.predict_proba(X[:, columns]), 0.002, None)
+        whole = np.floor(1000.0 * predicted / predicted.sum(axis=1, keepdims=True)).astype(np.int16)
         whole[:, 0] += 1000 - whole.sum(axis=1)
         for row in whole:
             while np.sum(row == row.max()) > 1:
                 best = np.flatnonzero(row == row.max())
                 row[best[0]] += 1
                 row[best[-1]] -= 1
-        out[:, place] = whole
+        out[:, position] = whole
     return out
 
 
@@ -120,7 +120,10 @@ def recorded_pool(facts, n_classes):
     X = np.concatenate([facts["X_selection"], facts["X_query"]]) / 1000.0
     shares = np.concatenate([facts["shares_selection"], facts["shares_query"]]) / 1000.0
     assert len(np.unique(shares.reshape(len(X), -1), axis=0)) == len({row.tobytes() for row in X}), "two rows have the same output profile"
-    return [Recorded({row.tobytes(): said for row, said in zip(X, shares[:, m], strict=True)}, n_classes) for m in range(shares.shape[1])]
+    return [
+        Recorded({row.tobytes(): predicted for row, predicted in zip(X, shares[:, m], strict=True)}, n_classes)
+        for m in range(shares.shape[1])
+    ]
 
 
 # ---------------------------------------------------------------- cases
@@ -155,19 +158,36 @@ def cases():
     for changes in ({}, {"voting": "soft"}, {"DFP": True}, {**hard_rows, "safe_k": 5}, {"knne": True}, {"alpha": 0.05, "k": 15}):
         yield DESMI, {"pct_accuracy": 0.4, **changes}, not changes
     for changes in (
-        {}, {"voting": "soft"}, {"DFP": True}, {**hard_rows, "safe_k": 5}, {"knne": True}, {"k": 15}, {"more_diverse": False},
-        {"metric": "ratio"}, {"metric": "Q", "k": 70}, {"metric": "Q", "k": 70, "more_diverse": False},
+        {},
+        {"voting": "soft"},
+        {"DFP": True},
+        {**hard_rows, "safe_k": 5},
+        {"knne": True},
+        {"k": 15},
+        {"more_diverse": False},
+        {"metric": "ratio"},
+        {"metric": "Q", "k": 70},
+        {"metric": "Q", "k": 70, "more_diverse": False},
         {"k": 40, "pct_accuracy": 0.7, "pct_diversity": 0.4},
     ):
         yield DESKNN, changes, not changes
     for changes in (
-        {}, {"voting": "soft"}, {"more_diverse": False}, {"metric_diversity": "ratio"}, {"metric_diversity": "Q"},
-        {"metric_diversity": "Q", "more_diverse": False}, {"n_clusters": 3, "pct_accuracy": 0.7, "pct_diversity": 0.4},
+        {},
+        {"voting": "soft"},
+        {"more_diverse": False},
+        {"metric_diversity": "ratio"},
+        {"metric_diversity": "Q"},
+        {"metric_diversity": "Q", "more_diverse": False},
+        {"n_clusters": 3, "pct_accuracy": 0.7, "pct_diversity": 0.4},
     ):
         yield DESClustering, changes, not changes
     for cls, params in (
-        (SingleBest, {}), (StaticSelection, {}), (StaticSelection, {"pct_classifiers": 0.3}), (Oracle, {}),
-        (StackedClassifier, {}), (StackedClassifier, {"passthrough": True}),
+        (SingleBest, {}),
+        (StaticSelection, {}),
+        (StaticSelection, {"pct_classifiers": 0.3}),
+        (Oracle, {}),
+        (StackedClassifier, {}),
+        (StackedClassifier, {"passthrough": True}),
     ):
         yield cls, params, False
 
@@ -179,7 +199,7 @@ class Ears:
     """What a selector of DESlib did inside `predict`: rows that came to selection, competences before pruning, who was selected."""
 
     def __init__(self, model):
-        self.rows, self.competence, self.judged, self.pruned, self.chosen = None, None, None, None, None
+        self.rows, self.competence, self.scored, self.pruned, self.chosen = None, None, None, None, None
         self._listen(model, "_prepare_indices_DS", self._rows)
         self._listen(model, "_get_DFP_mask", self._pruned)
         for name in ("estimate_competence", "estimate_competence_from_proba"):
@@ -224,7 +244,7 @@ def mask_of(chosen, n_members):
 
 
 def best_sets(values, count, largest=True):
-    """All sets of `count` places that are the best of these values, if equals (within NEAR) may come in any order."""
+    """All sets of `count` positions that are the best of these values, if equals (within NEAR) may come in any order."""
     values = np.where(np.isinf(values), np.sign(values) * 1e300, values) * (1.0 if largest else -1.0)
     order = np.argsort(-values, kind="stable")
     edge = values[order[count - 1]]
@@ -233,48 +253,46 @@ def best_sets(values, count, largest=True):
     return [np.concatenate([sure, some]).astype(int) for some in itertools.combinations(tied, count - len(sure))]
 
 
-def winner(said, chosen, hard):
+def winner(predicted, chosen, hard):
     """The label that these members give together; None if a soft vote is too close to call."""
     if hard:
-        return int(np.bincount(said[chosen].argmax(axis=1), minlength=said.shape[1]).argmax())
-    total = np.sort(said[chosen].sum(axis=0))
-    return None if total[-1] - total[-2] < NEAR else int(said[chosen].sum(axis=0).argmax())
+        return int(np.bincount(predicted[chosen].argmax(axis=1), minlength=predicted.shape[1]).argmax())
+    total = np.sort(predicted[chosen].sum(axis=0))
+    return None if total[-1] - total[-2] < NEAR else int(predicted[chosen].sum(axis=0).argmax())
 
 
 def pairs_of_cuts(model, accuracy, diversity):
     """All sets that the two cuts of DES-KNN and DES-clustering may leave: the most accurate, and the most diverse of those."""
-    return [
-        first[inner] for first in best_sets(accuracy, model.N_) for inner in best_sets(diversity[first], model.J_, model.more_diverse)
-    ]
+    return [first[inner] for first in best_sets(accuracy, model.N_) for inner in best_sets(diversity[first], model.J_, model.more_diverse)]
 
 
-def set_decides(said, sets, hard):
+def set_decides(predicted, sets, hard):
     """Whether it matters which of several equally good sets is taken."""
-    found = {winner(said, chosen, hard) for chosen in sets}
+    found = {winner(predicted, chosen, hard) for chosen in sets}
     return len(found) > 1 or None in found
 
 
 def lists_by_chance(model, ears, facts):
     """DES-KNN and DES-MI cut sorted lists: the order among equals is that of a sort that is not stable."""
-    said, hard = facts["shares_query"][ears.rows] / 1000.0, model.voting == "hard"
+    predicted, hard = facts["shares_query"][ears.rows] / 1000.0, model.voting == "hard"
     out = np.zeros(len(ears.rows), bool)
-    for place in range(len(out)):
+    for position in range(len(out)):
         if isinstance(ears.competence, tuple):
-            accuracy, diversity = (part[place] for part in ears.competence)
-            accuracy = accuracy * ears.pruned[place]
+            accuracy, diversity = (part[position] for part in ears.competence)
+            accuracy = accuracy * ears.pruned[position]
             sets = pairs_of_cuts(model, accuracy, diversity)
         else:
-            sets = best_sets(ears.competence[place] * ears.pruned[place], model.N_)
-        out[place] = set_decides(said[place], sets, hard)
+            sets = best_sets(ears.competence[position] * ears.pruned[position], model.N_)
+        out[position] = set_decides(predicted[position], sets, hard)
     return out
 
 
 def clusters_by_chance(model, ears, facts, clusters):
-    said, hard = facts["shares_query"][ears.rows] / 1000.0, model.voting == "hard"
+    predicted, hard = facts["shares_query"][ears.rows] / 1000.0, model.voting == "hard"
     out = np.zeros(len(ears.rows), bool)
-    for place, cluster in enumerate(clusters[ears.rows]):
+    for position, cluster in enumerate(clusters[ears.rows]):
         sets = pairs_of_cuts(model, model.performance_cluster_[cluster], model.diversity_cluster_[cluster])
-        out[place] = set_decides(said[place], sets, hard)
+        out[position] = set_decides(predicted[position], sets, hard)
     return out
 
 
@@ -295,7 +313,8 @@ def one_by_chance(model, ears, votes):
 
 
 def several_by_chance(model, ears, facts):
-    """Thresholds and weighted votes: chance where a competence is at the threshold to the last digit, or where two classes are level to it.
+    """Thresholds and weighted votes: chance where a competence is at the threshold to the last digit, or where two classes are category to
+    it.
 
     Second: rows of weighted votes whose weights add up to less than nothing. DESlib divides by the sum there, which turns the order of the
     classes around: the class with the least support wins.
@@ -317,12 +336,12 @@ def several_by_chance(model, ears, facts):
         weight = competence * mask
         turned = (model.voting == "hard") & ((weight[:, :, None] * shares).sum(axis=(1, 2)) < 0)
     total = np.sort((weight[:, :, None] * shares).sum(axis=1), axis=1)
-    level = (total[:, -1] - total[:, -2]) < NEAR
+    category = (total[:, -1] - total[:, -2]) < NEAR
     if model.mode == "selection" and model.voting == "hard":
-        level[:] = False  # whole numbers: the first class wins, always
+        category[:] = False  # whole numbers: the first class wins, always
     if type(model) is KNORAU or type(model) is KNOP:
-        level &= model.voting == "soft"
-    return chance | level, turned
+        category &= model.voting == "soft"
+    return chance | category, turned
 
 
 def asked(cls, params, facts, pool):
@@ -342,8 +361,8 @@ def asked(cls, params, facts, pool):
         if cls is StaticSelection:
             hits = (facts["shares_selection"].argmax(axis=2) == y_selection[:, None]).mean(axis=0)
             sets = best_sets(hits, model.n_classifiers_ensemble_)
-            said = facts["shares_query"] / 1000.0
-            out["chance"] = np.array([set_decides(row, sets, True) for row in said])
+            predicted = facts["shares_query"] / 1000.0
+            out["chance"] = np.array([set_decides(row, sets, True) for row in predicted])
         return out
     ears = Ears(model)
     out["labels"] = model.predict(X_query)

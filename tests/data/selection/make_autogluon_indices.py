@@ -50,16 +50,16 @@ def tables(rng):
 
 
 def main():
-    given = {kind: (said, truth) for kind, said, truth in tables(np.random.default_rng(5))}
+    given = {kind: (predicted, truth) for kind, predicted, truth in tables(np.random.default_rng(5))}
     found = []
     for kind, name, metric, steps in CASES:
-        said, truth = given[kind]
-        model = EnsembleSelection(steps, kind, metric).fit(list(said), truth)
+        predicted, truth = given[kind]
+        model = EnsembleSelection(steps, kind, metric).fit(list(predicted), truth)
         indices = [int(member) for member in model.indices_]
         found.append({"kind": kind, "metric": name, "steps": steps, "indices": indices, "weights": model.weights_.tolist()})
     content = {
         "made by": f"AutoGluon {version.__version__}, NumPy {np.__version__}",
-        "tables": {kind: {"said": said.tolist(), "truth": truth.tolist()} for kind, (said, truth) in given.items()},
+        "tables": {kind: {"predicted": predicted.tolist(), "truth": truth.tolist()} for kind, (predicted, truth) in given.items()},
         "found": found,
     }
     (HERE / "autogluon.json").write_text(json.dumps(content, separators=(",", ":")) + "\n")

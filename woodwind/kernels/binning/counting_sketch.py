@@ -2,7 +2,7 @@
 
 Counters stand in pages: a page holds the 2**page_bits neighbouring cells that share the higher bits, and a table with open
 addressing finds it by those bits. Continuous values fill a few hundred pages of some hundred cells, values of few levels
-are a page each. Page 0 is that of missing values. The slow twins are in `woodwind/testing/naive_tally.py`.
+are a page each. Page 0 is that of missing values. The slow twins are in `tests/reference/naive_tally.py`.
 """
 
 from typing import Any, NamedTuple

@@ -1,6 +1,6 @@
 """Values to codes: the summary of a sorted block, merging of summaries, placing of cuts, search, transposition.
 
-The slow twins are in `woodwind/testing/naive_encode.py`.
+The slow twins are in `tests/reference/naive_encode.py`.
 """
 
 from typing import Any, NamedTuple
@@ -16,7 +16,7 @@ BLOCK = 64
 BORDERS = 256
 
 
-class Layout(NamedTuple):
+class EncodeLayout(NamedTuple):
     """Where values stand and where codes go, in elements, not bytes."""
 
     row_stride: int  # from one row to the next in the values

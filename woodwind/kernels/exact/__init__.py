@@ -1,6 +1,6 @@
 """The exact engine: every threshold is considered. Single trees, boosting without bins, trees for weighted rows.
 
-Start with the slow twin, `woodwind/testing/naive_tree.py`; then `loop`.
+Start with the slow twin, `tests/reference/naive_tree.py`; then `loop`.
 
     memory        the arrays that a tree is grown in, and the numbers of one growth
     loop          the loop and its tasks: lists of rows in the order of each feature

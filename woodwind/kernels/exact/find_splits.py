@@ -4,7 +4,7 @@
     cuts         ^        ^  ^             between two values, and before the missing values
 
 Sums are integers, so a cut has the same score wherever it stands; ties go to missing values on the right, then to the lowest
-threshold. The slow twin is `woodwind/testing/naive_tree.py`.
+threshold. The slow twin is `tests/reference/naive_tree.py`.
 """
 
 import math

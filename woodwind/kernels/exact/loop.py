@@ -7,7 +7,7 @@ is kept within both parts, so nothing is ever sorted again: a level of the tree 
 
 Lists are filled, searched for splits and partitioned one by one, by several threads where a node is large (`runtime/team`): they do
 not touch each other. Between these phases one thread, the leader, takes every decision: `plan` looks at what the last phase has done and
-says what the next one is. The slow twin is `woodwind/testing/naive_tree.py`.
+says what the next one is. The slow twin is `tests/reference/naive_tree.py`.
 """
 
 import math

@@ -1,6 +1,6 @@
 """The memory that a tree is grown in by the exact engine: switches, arrays and the functions by which kernels reach them, and the rule.
 
-Python makes the arrays (`woodwind/tree/exact.py`) and hands kernels one array of addresses, which they call `tree`:
+Python makes the arrays (`woodwind/tree/exact_grower.py`) and hands kernels one array of addresses, which they call `tree`:
 see `woodwind/kernels/runtime/records.py`. Nodes, the queue and constraints stand in `woodwind/kernels/tree`.
 """
 
@@ -31,7 +31,7 @@ X_LABEL = 3  # equal in all rows of a node: there is nothing to split
 
 LAYOUT = Layout(SHARED)
 
-# The table (woodwind.data.ranks.Ranks).
+# The table (woodwind.data.binning.ranks.Ranks).
 ranks = LAYOUT.array("ranks", np.int32)  # int32[F * n]
 order = LAYOUT.array("order", np.int32)  # int32[F * n]
 features, feature_of = LAYOUT.list("features", np.int64)  # int64[slots]: the features of this tree, ascending

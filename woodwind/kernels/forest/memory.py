@@ -1,6 +1,6 @@
 """The memory that a tree is grown in by the forest engine: every array, and the functions by which kernels reach it.
 
-Python makes the arrays (`woodwind/tree/grove_grower.py`) and hands kernels one array of addresses, which they call `tree`:
+Python makes the arrays (`woodwind/tree/compact_forest_grower.py`) and hands kernels one array of addresses, which they call `tree`:
 see `woodwind/kernels/runtime/records.py`. Nodes and the queue stand in `woodwind/kernels/tree`.
 """
 
@@ -12,7 +12,7 @@ from woodwind.kernels.tree.memory import SHARED
 
 LAYOUT = Layout(SHARED)
 
-# The table (woodwind.data.grades.Grades).
+# The table (woodwind.data.binning.forest_codes.ForestCodes).
 _, bins_of_feature = LAYOUT.matrix("coarse", np.uint8)  # uint8[F, n]: bins
 codes_by_row = LAYOUT.array("fine", np.int32)  # int32[n * stride]: ranks or categories, row after row
 spans = LAYOUT.matrix("span", np.int64)[0]  # int64[2 F, 256]: first and last rank of every bin
@@ -78,7 +78,7 @@ _NODE_VALUES = nodes.VALUES.going_on()
 threshold, set_threshold = _NODE_VALUES.column("threshold")  # left when x <= threshold
 NODE_VALUES = _NODE_VALUES.width
 
-# The finished tree (woodwind.tree.grove.Grove).
+# The finished tree (woodwind.tree.compact_forest.CompactForest).
 out_nodes = LAYOUT.array("out_nodes", np.uint64)  # uint64[2 nodes]
 out_gain = LAYOUT.array("out_gain", np.float64)  # float64[nodes]
 _, out_value = LAYOUT.matrix("out_value", np.float64)  # float64[leaves, L]: mean of the targets, or weight of each class

@@ -1,6 +1,6 @@
 """The histogram engine: gradient boosting on binned columns, with one or several outputs in a leaf.
 
-Start with the slow twin, `woodwind/testing/naive_growth.py`; then `loop`.
+Start with the slow twin, `tests/reference/naive_growth.py`; then `loop`.
 
     loop                the loop: what the leader decides between phases, and who does which task
     verbs               what a task does: build histograms, find splits, partition rows, collect leaves

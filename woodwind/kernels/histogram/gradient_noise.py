@@ -6,7 +6,7 @@ What is disturbed is what histograms are summed from: the gradient that a row ca
 The four 16-bit pieces of a hash are added: a sum of four even draws is nearly normal, has no tails to speak of, and takes no logarithm.
 Its size is a whole number in steps of 2**-16, so that all is integers: the same bits anywhere. The hash is of the number that callers
 know a row by, and does not depend on threads, on the order of rows or on which of them a tree is grown from.
-Twins: `testing/naive_noise.py`.
+Twins: `tests/reference/naive_noise.py`.
 """
 
 from typing import Any

@@ -12,7 +12,7 @@ from woodwind.kernels.tree.memory import SHARED
 
 LAYOUT = Layout(SHARED)
 
-# The table (woodwind.data.codes.Codes) and its limits.
+# The table (woodwind.data.binning.codes.Codes) and its limits.
 row_words = LAYOUT.array("by_row", np.uint64)  # uint64[n * words]: eight codes to a word
 row_codes = LAYOUT.array("row_codes", np.uint8)  # uint8[n * 8 * words]: the same memory
 columns, column = LAYOUT.matrix("by_column", np.uint8)  # uint8[k, n]: columns that are kept in one piece

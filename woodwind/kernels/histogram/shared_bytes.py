@@ -3,7 +3,7 @@
 Two columns of three values have nine pairs of values between them. A byte that says which pair a row has is summed like a column, and
 the sums of the single columns follow from those of the pairs: see `tree/shared_bytes.py` for who shares, and where the bytes stand.
 Columns of few values are also the slowest to add one by one: rows that follow each other add to the same cell, and wait for it.
-Twins: `testing/naive_shared_bytes.py`.
+Twins: `tests/reference/naive_shared_bytes.py`.
 """
 
 from typing import Any

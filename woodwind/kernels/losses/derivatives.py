@@ -4,7 +4,7 @@ A loss is a `Formula`: a switch and at most one number. The formulas are functio
 hold the switch, `fill_losses` and `fill_derivatives`; they work on a block of rows that stays in the first-level
 cache, so the choice is made once per block and every other loop is written once, without knowing the loss.
 Weights multiply what the formulas give. Targets are float64, or uint8, as two classes are kept: no formula does anything with y
-before it meets a float. Twins: `testing/naive_derivatives.py`.
+before it meets a float. Twins: `tests/reference/naive_derivatives.py`.
 """
 
 from typing import Any, NamedTuple

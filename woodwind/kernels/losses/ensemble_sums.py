@@ -2,7 +2,7 @@
 
 A bag is the sum of what its members say, `total`; a candidate adds one more vector to it. Each candidate is scored by one thread over all
 rows in their order, so that sums do not depend on the number of threads. Rows are worked on in blocks: the total of a block stays in the
-first-level cache while all candidates of the thread pass over it. Twins: `testing/naive_greedy.py`.
+first-level cache while all candidates of the thread pass over it. Twins: `tests/reference/naive_greedy.py`.
 """
 
 from typing import Any

@@ -3,7 +3,7 @@
 Library functions differ in the last bit between machines and do not vectorise. These use IEEE operations only, in a fixed order,
 so they give the same bits on every machine, and the loops around them become vector code (1.6 ns per value
 against 5.0 for `numpy.exp`, one 2.4 GHz core with 256-bit vectors).
-All are within about one unit in the last place; twin: `testing/naive_exponential.py`.
+All are within about one unit in the last place; twin: `tests/reference/naive_exponential.py`.
 """
 
 from typing import Any

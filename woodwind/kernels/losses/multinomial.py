@@ -1,6 +1,6 @@
 """Multinomial log loss: K scores per row, the class of the row as an integer.
 
-Rows are worked on sideways, LANES at a time, so that a vector holds one class of many rows. Twins: `testing/naive_multinomial.py`.
+Rows are worked on sideways, LANES at a time, so that a vector holds one class of many rows. Twins: `tests/reference/naive_multinomial.py`.
 """
 
 from typing import Any

@@ -3,7 +3,7 @@
 The quantile at a level is the smallest value at which the weight so far reaches level * total weight ("inverted cdf"),
 the same with and without weights, so that a weight of two equals a row given twice.
 Weights are counted in whole units, `rint(weight * unit)` with a power of two as unit, and sums of clipped residuals in two integer
-digits: the result does not depend on the order of the rows. Twins: `testing/naive_quantiles.py`.
+digits: the result does not depend on the order of the rows. Twins: `tests/reference/naive_quantiles.py`.
 """
 
 from typing import Any

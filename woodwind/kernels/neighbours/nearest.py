@@ -5,7 +5,7 @@ multiplications and additions in float32, sixteen rows by four queries at a time
 this is a value that the true one is not below. The rows with the least such values, a few more than asked for, are measured once more in
 float64, from the least on, until the value of the next is above what the farthest of those that are kept has: then nothing was missed.
 A query with which that does not happen is reported as not proven, and `nearest_of_all` measures every row. Rows that are equally far away
-come in the order of their numbers. Twins: `testing/naive_nearest.py`.
+come in the order of their numbers. Twins: `tests/reference/naive_nearest.py`.
 """
 
 from typing import Any

@@ -1,7 +1,7 @@
 """What members did on the rows of a region, and what those that were chosen say: one query after another, so that nothing but the result
 is written.
 
-Hits are bytes, one for each member of a row: a neighbour is a hundred bytes that lie together. Twins: `testing/naive_regions.py`.
+Hits are bytes, one for each member of a row: a neighbour is a hundred bytes that lie together. Twins: `tests/reference/naive_regions.py`.
 """
 
 from typing import Any

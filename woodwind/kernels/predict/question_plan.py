@@ -13,7 +13,7 @@ In a symmetric tree all nodes of a level ask the same, and one question does for
 added to their place.
 
 No row follows a pointer, and one vector instruction asks 32 rows or more. `woodwind/kernels/predict/questions.py` does the asking.
-The slow twin is `place_of` in `woodwind/testing/naive_traverse.py`.
+The slow twin is `place_of` in `tests/reference/naive_traverse.py`.
 """
 
 from typing import Any

@@ -6,7 +6,7 @@ side by side cost 27 and 8. The plan is in `woodwind/kernels/predict/question_pl
 A block of rows is first coded into bytes by the thresholds of the forest itself, at most 254 for a feature, so that
 code > bound says the same as value > threshold. Two plans are kept: a block without missing numbers needs no
 questions about them. Where a plan ends before the tree does, rows walk on by `woodwind/kernels/predict/walk.py`.
-The slow twins are in `woodwind/testing/naive_traverse.py`.
+The slow twins are in `tests/reference/naive_traverse.py`.
 """
 
 from typing import Any, NamedTuple

@@ -6,7 +6,7 @@ the way. Going down, each node gets the product above it at some points t; comin
 points. What a split brings to its feature is the product above it times the difference of the two means below, added up over the points.
 
 Rows are lanes: every row visits every node, so that all do the same to numbers that lie side by side, and what a row gets depends on
-neither the others nor their number. The slow twin is in `woodwind/testing/naive_shap.py`.
+neither the others nor their number. The slow twin is in `tests/reference/naive_shap.py`.
 """
 
 from typing import Any, NamedTuple

@@ -3,7 +3,7 @@
 A walk is a chain of loads that each wait for the one before. So many lanes walk side by side: all trees for one row, or
 one tree for a block of rows. A lane that has ended stays where it is: leaves lead to themselves, and a stop is a stop again.
 Blocks of many rows are faster by `woodwind/kernels/predict/questions.py`, which leaves to this file what it does not cover.
-The slow twins are in `woodwind/testing/naive_traverse.py`.
+The slow twins are in `tests/reference/naive_traverse.py`.
 """
 
 from typing import Any, NamedTuple

@@ -2,7 +2,7 @@
 
 Boosting asks this of every validation row in every round. It is a sweep (`woodwind/kernels/predict/questions.py`) with the plan made
 on the spot, from bins instead of thresholds: the code of a bin is the code of the sweep.
-The slow twin is `walk_codes` in `woodwind/testing/naive_traverse.py`.
+The slow twin is `walk_codes` in `tests/reference/naive_traverse.py`.
 """
 
 from typing import Any, NamedTuple

@@ -1,4 +1,4 @@
-"""Randomness by key: the hash of woodwind.base.streams, compiled, and draws without replacement."""
+"""Randomness by key: the hash of woodwind.base.random_streams, compiled, and draws without replacement."""
 
 from typing import Any
 

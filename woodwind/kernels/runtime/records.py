@@ -5,7 +5,7 @@ minutes on passing arguments, and every call count sixty references. So Python k
 integers, `tree`: address, rows and columns of each array, and behind them numbers that kernels read.
 
 A kernel never sees an address. `Layout` declares the arrays of an engine, one line for each, and every line gives functions that kernels
-call by name; `Table` does the same for the columns of an array whose rows are records:
+call by name; `MemoryTable` does the same for the columns of an array whose rows are records:
 
     LAYOUT = Layout()
     n_bins, n_bins_of = LAYOUT.list("n_bins", np.int64)  # n_bins(tree): the array; n_bins_of(tree, feature): one of its numbers
@@ -319,10 +319,10 @@ else:
         return read
 
 
-class Table:
+class MemoryTable:
     """Declares the columns of an array whose rows are records."""
 
-    def __init__(self, entry: int, dtype: type, shared: "Table | None" = None) -> None:
+    def __init__(self, entry: int, dtype: type, shared: "MemoryTable | None" = None) -> None:
         self._entry, self._dtype = entry, dtype
         self.at: dict[str, int] = {} if shared is None else dict(shared.at)  # for Python: the place of each column
         self.row: ItemGetter = _row(entry, dtype) if shared is None else shared.row
@@ -337,9 +337,9 @@ class Table:
         self.at[name] = len(self.at)
         return _column(self._entry, self._dtype, self.at[name])
 
-    def going_on(self) -> "Table":
+    def going_on(self) -> "MemoryTable":
         """The same array, with more columns behind these: those of one engine behind those of all."""
-        return Table(self._entry, self._dtype, self)
+        return MemoryTable(self._entry, self._dtype, self)
 
 
 class Counters:
@@ -410,9 +410,9 @@ class Layout:
         """A row of one of two arrays that were declared: (tree, whether of the second, row). No function of a kernel could return it."""
         return _row_of_either(self.entries[name], self.entries[other], dtype)
 
-    def table(self, name: str, dtype: type) -> Table:
+    def table(self, name: str, dtype: type) -> MemoryTable:
         """An array whose rows are records."""
-        return Table(self._next(name), dtype)
+        return MemoryTable(self._next(name), dtype)
 
     def counters(self, name: str, first: int = 0, dtype: type = np.int64) -> Counters:
         """A short list of numbers; those before the first are somebody else's."""

@@ -1,9 +1,9 @@
-"""Rows drawn by key: the hash of `base/streams.py`, compiled. Both give the same bits.
+"""Rows drawn by key: the hash of `base/random_streams.py`, compiled. Both give the same bits.
 
 A row is drawn or not by the hash of its number alone, so a draw does not depend on threads, on the order of the rows or on where they
 are. Arithmetic modulo 2**64 is done in halves that never overflow: then it is the same with the compiler off, where an overflow
 would be reported, and costs little (a multiplication of 64-bit integers is three of halves to a vector unit anyway).
-Twins: `testing/naive_draw.py`.
+Twins: `tests/reference/naive_draw.py`.
 """
 
 from typing import Any

@@ -1,0 +1,306 @@
+"""Small trained models that hold, between them, everything of which a model file can be made."""
+
+import warnings
+from collections.abc import Callable
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import is_classifier
+from sklearn.dummy import DummyClassifier, DummyRegressor
+from sklearn.linear_model import ElasticNet, Lasso, LinearRegression, LogisticRegression, Ridge, RidgeClassifier, RidgeCV
+from sklearn.model_selection import (
+    GroupKFold,
+    KFold,
+    ShuffleSplit,
+    StratifiedGroupKFold,
+    StratifiedKFold,
+    StratifiedShuffleSplit,
+    TimeSeriesSplit,
+)
+from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
+from sklearn.neural_network import MLPClassifier, MLPRegressor
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import MinMaxScaler, RobustScaler, StandardScaler
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
+
+import woodwind
+from woodwind.auto.clock import Clock
+from woodwind.auto.members.tree_members import CompactForestMember, ForestMember, MeanMember
+from woodwind.auto.model import AutoModel
+from woodwind.auto.training.boosting import BoostingFamily
+from woodwind.auto.training.recipe import Recipe
+from woodwind.auto.training.training_set import TrainingSet
+from woodwind.data.tables.matrix_form import MatrixForm
+from woodwind.estimators.auto import non_tree_members
+from woodwind.estimators.base.matrix import TableToMatrix
+
+Frame = Callable[[dict[str, Any]], Any]  # makes a table of columns, such as pandas.DataFrame
+
+ROWS, ASKED = 120, 12
+FEW: dict[str, Any] = {"n_estimators": 4, "random_state": 0}
+
+
+class Stored(NamedTuple):
+    """A trained model, and rows to ask it about."""
+
+    model: Any
+    X: Any  # a matrix, or columns by name
+
+
+class Given(NamedTuple):
+    """What models are trained on."""
+
+    table: Any  # numbers with gaps, levels, many categories, dates
+    numbers: NDArray[np.float64]
+    amount: NDArray[np.float64]
+    labels: NDArray[Any]  # of three classes
+    asked: dict[str, Any]  # columns of another table like the first, with categories that training never saw
+    asked_numbers: NDArray[np.float64]
+
+    @classmethod
+    def of(cls, frame: Frame) -> "Given":
+        """Drawn by one seed."""
+        rng = np.random.default_rng(0)
+        columns, others = columns_of(rng, ROWS), columns_of(rng, ASKED)
+        others["level"][:2] = "unknown"
+        others["number"][2:5] = np.nan, np.inf, -np.inf
+        numbers, asked = (np.nan_to_num(np.column_stack([one["number"], one["gaps"]]), posinf=1.0, neginf=0.0) for one in (columns, others))
+        amount = columns["number"] + (columns["level"] == "b") + 0.3 * rng.random(ROWS)
+        labels = np.array(["no", "yes", "maybe"])[np.digitize(amount, [0.5, 1.0])]
+        return cls(frame(columns), numbers, amount, labels, others, asked)
+
+
+def columns_of(rng: np.random.Generator, rows: int) -> dict[str, Any]:
+    """Columns of every kind."""
+    return {
+        "number": rng.random(rows),
+        "gaps": np.where(rng.random(rows) < 0.2, np.nan, rng.normal(size=rows)),
+        "level": rng.choice(np.array(["a", "b", "c", "d"], object), rows),
+        "many": np.array([f"level {k}" for k in rng.integers(0, 300, rows)], object),
+        "empty": np.full(rows, None, object),
+        "when": np.datetime64("2020-01-01", "s") + rng.integers(0, 10**8, rows).astype("m8[s]"),
+    }
+
+
+def table_model(estimator: Any) -> Any:
+    """An estimator of numbers that takes tables."""
+    return make_pipeline(TableToMatrix(), estimator)
+
+
+def stored_models(frame: Frame, wanted: Callable[[str], bool] = lambda _: True) -> dict[str, Stored]:
+    """One trained model of each sort, by a name for people; those whose names are wanted."""
+    given = Given.of(frame)
+    two = given._replace(labels=given.labels == "no")
+    makers: dict[str, Callable[[], Stored]] = {}
+    for name, model in {**of_trees(), **of_members(), **of_pools()}.items():
+        makers[name] = partial(stored, model, given.table, given, given.asked)
+    for name, model in of_numbers().items():
+        makers[name] = partial(stored, model, given.numbers, given, given.asked_numbers)
+    for name, model in of_two_classes().items():
+        makers[name] = partial(stored, model, given.table, two, given.asked)
+    for name, make in of_wholes().items():
+        makers[name] = partial(whole, make, given)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return {name: make() for name, make in makers.items() if wanted(name)}
+
+
+def stored(model: Any, X: Any, given: Given, asked: Any) -> Stored:
+    """The model, trained."""
+    return Stored(trained(model, X, given), asked)
+
+
+def whole(make: Callable[[Given], Any], given: Given) -> Stored:
+    """The same for one that is made otherwise than by `fit`."""
+    return Stored(make(given), given.asked)
+
+
+def trained(model: Any, X: Any, given: Given) -> Any:
+    """The model, trained on one thread, so that whoever loads it starts no others."""
+    if "n_jobs" in model.get_params(deep=False):
+        model.set_params(n_jobs=1)
+    return model.fit(X, given.labels if is_classifier(model) else given.amount)
+
+
+def of_trees() -> dict[str, Any]:
+    """Trees, forests and boosting."""
+    boosting, numbers = woodwind.GradientBoostingClassifier, woodwind.GradientBoostingRegressor
+    drawn = {"random_state": np.random.RandomState(3)}
+    losses = ("absolute_error", "huber", "quantile", "poisson", "gamma", "tweedie")
+    return {
+        "boosting, classes, warm": boosting(warm_start=True, **FEW),
+        "boosting, one tree per class": boosting(multiclass="one_per_class", **FEW),
+        "boosting, from a model": boosting(init=table_model(LogisticRegression()), **FEW),
+        "boosting, exact, warm": numbers(warm_start=True, max_bins=None, **FEW),
+        "boosting, numbers, from a model": numbers(init=table_model(Ridge()), **FEW),
+        **{f"boosting, {loss}": numbers(loss=loss, **FEW) for loss in losses},
+        "tree, classes": woodwind.DecisionTreeClassifier(),
+        "tree, numbers": woodwind.DecisionTreeRegressor(max_leaf_nodes=9),
+        "forest, classes": woodwind.RandomForestClassifier(voting="hard", **FEW),
+        "forest, quantiles": woodwind.RandomForestRegressor(**FEW | drawn, quantiles=True, oob_score=True),
+        "extra-trees, classes": woodwind.ExtraTreesClassifier(warm_start=True, **FEW),
+        "extra-trees, numbers": woodwind.ExtraTreesRegressor(**FEW),
+        "random structure, classes": woodwind.RandomStructureForestClassifier(max_depth=4, **FEW),
+        "random structure, numbers": woodwind.RandomStructureForestRegressor(max_depth=4, **FEW),
+    }
+
+
+def of_members() -> dict[str, Any]:
+    """Bagging, adaptive and additive models."""
+    linear = table_model(LogisticRegression())
+    return {
+        "AdaBoost, trees": woodwind.AdaBoostClassifier(**FEW),
+        "AdaBoost, MH": woodwind.AdaBoostClassifier(algorithm="mh", **FEW),
+        "AdaBoost, estimators": woodwind.AdaBoostClassifier(estimator=linear, algorithm="samme.r", **FEW),
+        "AdaBoost, second level": woodwind.AdaBoostClassifier(multiclass="second_level", n_estimators=2, random_state=0),
+        "AdaBoost, output code": woodwind.AdaBoostClassifier(multiclass="output_code", n_estimators=2, random_state=0),
+        "AdaBoost, numbers": woodwind.AdaBoostRegressor(**FEW),
+        "AdaBoost, numbers of estimators": woodwind.AdaBoostRegressor(estimator=table_model(LinearRegression()), **FEW),
+        "additive, classes": woodwind.AdditiveClassifier(subsample=0.5, **FEW),
+        "additive, numbers of estimators": woodwind.AdditiveRegressor(estimator=table_model(Ridge()), **FEW),
+        "bagging, trees": woodwind.BaggingClassifier(max_features=0.7, oob_score=True, warm_start=True, **FEW),
+        "bagging, numbers": woodwind.BaggingRegressor(param_distributions={"max_depth": [3, 4, None]}, **FEW),
+        "bagging of boosting": woodwind.BaggingClassifier(woodwind.GradientBoostingClassifier(**FEW), n_estimators=2, voting="hard"),
+        "mixture of experts, classes": woodwind.MixtureOfExpertsClassifier(n_init=1, max_iter=3, random_state=0),
+        "mixture of experts, numbers": woodwind.MixtureOfExpertsRegressor(n_init=1, max_iter=3, random_state=0),
+        "linear averaging": woodwind.BayesianLinearAveragingRegressor(n_steps=100, random_state=0),
+    }
+
+
+def of_pools() -> dict[str, Any]:
+    """Voting, stacking, selection and averaging over members of every library."""
+    classifiers = [
+        ("linear", table_model(LogisticRegression())),
+        ("bayes", make_pipeline(TableToMatrix(), StandardScaler(), GaussianNB())),
+        ("near", table_model(KNeighborsClassifier(3))),
+        ("net", make_pipeline(TableToMatrix(), MinMaxScaler(), MLPClassifier((4,), max_iter=20, random_state=0))),
+        ("tree", table_model(DecisionTreeClassifier(max_depth=4, random_state=0))),
+        ("dummy", DummyClassifier()),
+        ("ours", woodwind.DecisionTreeClassifier(max_depth=3)),
+    ]
+    regressors = [
+        ("line", table_model(LinearRegression())),
+        ("ridge", make_pipeline(TableToMatrix(), RobustScaler(), Ridge())),
+        ("chosen", table_model(RidgeCV())),
+        ("lasso", table_model(Lasso(0.1))),
+        ("elastic", table_model(ElasticNet(0.1))),
+        ("near", table_model(KNeighborsRegressor(3, weights="distance"))),
+        ("net", table_model(MLPRegressor(hidden_layer_sizes=(4,), max_iter=20, random_state=0, early_stopping=True))),
+        ("tree", table_model(DecisionTreeRegressor(max_depth=4, random_state=0))),
+        ("dummy", DummyRegressor()),
+        ("ours", woodwind.DecisionTreeRegressor(max_depth=3)),
+    ]
+    two, both = classifiers[:2], [regressors[0], regressors[7]]
+    hard = [*classifiers[:3], ("ridge", table_model(RidgeClassifier()))]
+    dynamic = woodwind.DynamicSelectionClassifier
+    return {
+        "voting, classes": woodwind.VotingClassifier(classifiers),
+        "voting, hard": woodwind.VotingClassifier(hard, voting="hard", weights=[2, 1, 1, 1]),
+        "voting, numbers": woodwind.VotingRegressor(regressors, averaging="median"),
+        "voting, nested": woodwind.VotingRegressor([("one", woodwind.VotingRegressor([("two", woodwind.VotingRegressor(both))]))]),
+        "stacking, layers": woodwind.StackingClassifier(two, layers=2, cv=StratifiedKFold(4), passthrough=True, oof_score=True),
+        "stacking, folds kept": woodwind.StackingRegressor(both, cv=ShuffleSplit(2, random_state=0), refit=False, final_estimator=Ridge()),
+        "stacking, numbers": woodwind.StackingRegressor(both, cv=KFold(2, shuffle=True, random_state=1)),
+        "selection, classes": woodwind.EnsembleSelectionClassifier(two, cv=StratifiedShuffleSplit(2, random_state=0)),
+        "selection, numbers": woodwind.EnsembleSelectionRegressor(both, cv=TimeSeriesSplit(2)),
+        "averaging, classes": woodwind.BayesianModelAveragingClassifier(two, cv=2),
+        "averaging, numbers": woodwind.BayesianModelAveragingRegressor(both, evidence="bic"),
+        "combination, classes": woodwind.BayesianModelCombinationClassifier(two, cv=2, n_combinations=20),
+        "combination, numbers": woodwind.BayesianModelCombinationRegressor(both, cv=2, n_combinations=20),
+        "dynamic, META-DES": dynamic(two, method="meta_des", cv=2),
+        "dynamic, META-DES of a model": dynamic(two, method="meta_des", method_options={"meta_classifier": GaussianNB()}, cv=2),
+        "dynamic, clusters": dynamic(two, method="des_clustering", method_options={"pct_accuracy": 1.0, "pct_diversity": 0.5}, cv=2),
+        "dynamic, confidence": dynamic(two, method="confidence", cv=2),
+        "dynamic, fast": dynamic(two, method="knora_u", search="fast", cv=2),
+        "dynamic, equal classes": dynamic(two, method="knop", knne=True, cv=2),
+        "dynamic, potential": dynamic(two, method="des_rrc", voting="soft", metric="mahalanobis", cv=2),
+        "dynamic, numbers": woodwind.DynamicSelectionRegressor(both, method="knora_e", metric="manhattan", cv=2),
+        "experts that are given": woodwind.MixtureOfExpertsRegressor(
+            experts=[table_model(LinearRegression()), table_model(Ridge())], gate=table_model(LogisticRegression()), n_init=1, max_iter=2
+        ),
+    }  # fmt: skip
+
+
+def of_numbers() -> dict[str, Any]:
+    """Those that take numbers alone, and members that see a matrix as it is."""
+    theirs = [("tree", DecisionTreeClassifier(max_depth=3)), ("near", KNeighborsClassifier(3, algorithm="ball_tree"))]
+    return {
+        "blender of classes": woodwind.LogisticBlender(cv=2),
+        "blender of numbers": woodwind.NonNegativeBlender(cv=2),
+        "bagging of Bayes": woodwind.BaggingClassifier(GaussianNB(), max_features=0.7, **FEW),
+        "bagging of trees of others": woodwind.BaggingRegressor(DecisionTreeRegressor(max_depth=3), max_features=0.7, n_estimators=2),
+        "members of others": woodwind.VotingClassifier(theirs),
+        "bagging of neighbours": woodwind.BaggingRegressor(KNeighborsRegressor(2, algorithm="brute"), n_estimators=2),
+    }
+
+
+def of_two_classes() -> dict[str, Any]:
+    """Losses and scores that there are for two classes only."""
+    one = [("one", table_model(LogisticRegression()))]
+    return {
+        "boosting, two classes": woodwind.GradientBoostingClassifier(**FEW),
+        "boosting, exponential": woodwind.GradientBoostingClassifier(loss="exponential", **FEW),
+        "additive, two classes": woodwind.AdditiveClassifier(loss="exponential", **FEW),
+        "stacking, two classes": woodwind.StackingClassifier(one, cv=2, stack_method="decision_function"),
+        "voting, two classes": woodwind.VotingClassifier([("one", table_model(RidgeClassifier()))], voting="hard"),
+    }
+
+
+def of_wholes() -> dict[str, Callable[[Given], Any]]:
+    """One that is not trained; trees of a forest; and what the main job makes, for two and three classes and for numbers, with members of
+    all families, with its estimator and without.
+    """
+    options: dict[str, Any] = {"models": 7, "random_state": 0, "n_jobs": 1}
+    classes, numbers = woodwind.AutoEnsembleClassifier, woodwind.AutoEnsembleRegressor
+    return {
+        "not fitted": not_fitted,
+        "selection of trees": selected_trees,
+        "main job, three classes": lambda given: classes(**options).fit(given.table, given.labels),
+        "main job, two classes": lambda given: classes(**options).fit(given.table, given.labels == "no"),
+        "main job, numbers": lambda given: numbers(**options).fit(given.table, given.amount),
+        "main job, by hand": by_hand,
+        "main job, levels as numbers": encoded,
+    }
+
+
+def not_fitted(given: Given) -> Any:
+    """Parameters alone."""
+    del given
+    parts = [("a", woodwind.StackingClassifier([("b", LogisticRegression())], cv=GroupKFold(3)))]
+    return woodwind.StackingClassifier(parts, cv=StratifiedGroupKFold(3))
+
+
+def selected_trees(given: Given) -> Any:
+    """Some of the trees of a forest."""
+    forest = woodwind.RandomForestClassifier(oob_score=True, **FEW).fit(given.table, given.labels)
+    return trained(woodwind.EnsembleSelectionClassifier(forest), given.table, given)
+
+
+def by_hand(given: Given) -> AutoModel:
+    """A model of the main job with a member of every kind."""
+    boosted = woodwind.GradientBoostingClassifier(**FEW).fit(given.table, given.labels)
+    grown = woodwind.RandomForestClassifier(**FEW).fit(given.table, given.labels)
+    form = MatrixForm.learn(given.table)
+    y = np.searchsorted(boosted.classes_, given.labels)
+    told = (form.of(given.table), y, None, "multiclass", 3, 0, lambda: 10.0)
+    plain = [fit(*told) for fit in (non_tree_members.fit_linear, non_tree_members.fit_neighbours, non_tree_members.fit_net)]
+    members = (ForestMember(boosted.forest_), MeanMember((CompactForestMember(grown.compact_forest_, 2.0, np.zeros(3)),)), *plain)
+    return AutoModel(
+        task="multiclass", target="y", classes=tuple(boosted.classes_.tolist()), schema=boosted.schema_, form=form,
+        names=tuple("abcde"), members=members, weights=np.full(5, 0.2), shift=np.zeros(3), metric="log_loss", facts={},
+    )  # fmt: skip
+
+
+def encoded(given: Given) -> AutoModel:
+    """A model of the main job whose members read levels as means of the target."""
+    simple = woodwind.GradientBoostingRegressor(early_stopping=False, **FEW).fit(given.table, given.amount)
+    lesson = TrainingSet(simple.schema_, simple.schema_.read(given.table), given.amount, None, 0, np.arange(ROWS) % 2, 0, 1)
+    recipe, family = Recipe("encoded", "boosting", {"encode_from": 2, "rate": 10.0}), BoostingFamily()
+    member = family.finish(lesson, recipe, list(family.fits(lesson, recipe, Clock(), []))).member
+    return AutoModel(
+        task="regression", target="y", classes=(), schema=simple.schema_, form=lesson.form, names=("encoded",), members=(member,),
+        weights=np.ones(1), shift=np.zeros(1), metric="rmse", facts={},
+    )  # fmt: skip

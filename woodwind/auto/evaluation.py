@@ -1,0 +1,123 @@
+"""A model tried on rows whose target is known: metrics with their standard errors, and whether it keeps what it promised."""
+
+from dataclasses import dataclass, replace
+from math import hypot, nan
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from woodwind.auto.leaderboard import stored_entries
+from woodwind.auto.members.link import probabilities
+from woodwind.auto.model import AutoModel
+from woodwind.metrics.metric import Metric
+from woodwind.metrics.named import METRICS, names_for
+
+Floats = NDArray[np.float64]
+
+# So many standard errors apart are no accident.
+APART = 3.0
+
+
+@dataclass(frozen=True)
+class MeasuredMetric:
+    """A metric of the rows."""
+
+    metric: str
+    value: float  # NaN where the rows say nothing about it
+    standard_error: float
+    why: str = ""  # why it is NaN
+    claimed: float = nan  # the same of the model out of fold, where that is known
+    claimed_error: float = nan
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """What came of it."""
+
+    rows: int
+    measured: tuple[MeasuredMetric, ...]  # the metric of the model first, then the others of its task
+    positive: Any = None  # the label of the positive one of two classes
+
+    @property
+    def claimed(self) -> float:
+        """The score of the model out of fold, NaN where it is not known."""
+        return self.measured[0].claimed
+
+    @property
+    def claimed_error(self) -> float:
+        """Its standard error."""
+        return self.measured[0].claimed_error
+
+    @property
+    def worse(self) -> float:
+        """How many standard errors worse the rows are than what the model claimed; below zero where they are better."""
+        here = self.measured[0]
+        spread = hypot(here.standard_error, self.claimed_error)
+        sign = -1.0 if METRICS[here.metric].larger_is_better else 1.0
+        return sign * (here.value - self.claimed) / spread if spread > 0.0 else nan
+
+    @property
+    def verdict(self) -> str:
+        """Whether the model keeps what it promised; nothing where that cannot be told."""
+        if not np.isfinite(self.worse):
+            return ""
+        by = f"by {abs(self.worse):.1f} standard errors"
+        if self.worse > APART:
+            return f"Worse than the model claimed, {by}: these rows are of another kind than those it has learned, or those told too much."
+        if self.worse < -APART:
+            return f"Better than the model claimed, {by}: these rows are easier, or it has learned them; then they are no test."
+        return "The model keeps what it claimed: the difference may be chance."
+
+
+def evaluated(
+    model: AutoModel, X: Any, y: NDArray[Any], weight: Floats | None = None, threads: int = 1, positive: int | None = None
+) -> Evaluation:
+    """Ask a model about rows, and score it by what is known of them; another class than that of the model may be the positive one."""
+    scores = model.scores(X, threads)
+    predicted = scores[:, 0] if model.task == "regression" else probabilities(scores)
+    names = (model.metric, *(name for name in names_for(model.task) if name != model.metric))
+    position = model.positive if positive is None else positive
+    label = model.classes[position] if model.task == "binary" else None
+    claims = claims_of(model)
+    if position != model.positive:  # what was measured of the other class says nothing of this one
+        claims = {name: claim for name, claim in claims.items() if not METRICS[name].of_positive}
+    n_rows = len(y)
+    if weight is not None:
+        y, predicted, weight = y[weight > 0.0], predicted[weight > 0.0], weight[weight > 0.0]
+    labels = predicted if model.task == "regression" else model.decide(predicted)
+    measured = []
+    for name in names:
+        metric = METRICS[name].for_positive(position)
+        found = _measured(metric, y, labels if metric.needs == "label" else predicted, weight, max(len(model.classes), 2))
+        measured.append(replace(found, claimed=claims.get(name, (nan, nan))[0], claimed_error=claims.get(name, (nan, nan))[1]))
+    return Evaluation(n_rows, tuple(measured), label)
+
+
+def claims_of(model: AutoModel) -> dict[str, tuple[float, float]]:
+    """Metrics of the ensemble out of fold with their standard errors, as far as the model has kept them."""
+    kept = model.facts.get("metrics")
+    scores = kept.get("scores") if isinstance(kept, dict) else None
+    found: dict[str, tuple[float, float]] = {}
+    for name, one in scores.items() if isinstance(scores, dict) else ():
+        pair = (one.get("score"), one.get("standard_error")) if isinstance(one, dict) else (None, None)
+        if name in METRICS and isinstance(pair[0], int | float):
+            found[name] = float(pair[0]), float(pair[1]) if isinstance(pair[1], int | float) else nan
+    entries = stored_entries(model)
+    # That of the leaderboard is of all rows, however many there are; but its labels are those of the likelier class.
+    if entries and (model.threshold is None or METRICS[model.metric].needs != "label" or model.metric not in found):
+        found[model.metric] = entries[0].score, entries[0].standard_error
+    return found
+
+
+def _measured(metric: Metric, y: NDArray[Any], predicted: NDArray[Any], weight: Floats | None, n_classes: int) -> MeasuredMetric:
+    """A metric, or why these rows say nothing about it."""
+    if why := metric.undefined(y, n_classes):
+        return MeasuredMetric(metric.name, nan, nan, why)
+    with np.errstate(over="ignore", invalid="ignore"):  # of numbers near the largest double squares are infinite
+        value, spread = metric.value(y, predicted, weight), metric.standard_error(y, predicted, weight)
+    return (
+        MeasuredMetric(metric.name, value, spread)
+        if np.isfinite(value)
+        else MeasuredMetric(metric.name, nan, nan, "the numbers are too large")
+    )

@@ -1,0 +1,86 @@
+"""Forest codes: a table in two grains at once, for forests. Bins for nodes of many rows, and a code for each distinct value for the
+rest."""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from woodwind.base.pool import run_ranges
+from woodwind.data.binning.ranks import Ranks
+from woodwind.data.tables.table import Table
+from woodwind.kernels.forest.layout import COARSE_MISSING, LINE, MISSING_CODE
+
+
+@dataclass(frozen=True, eq=False)
+class ForestCodes:
+    """The codes of a table. Coarse ones never decrease where fine ones increase; those of categories are the same."""
+
+    coarse: NDArray[np.uint8]  # (F, n): bins or categories; COARSE_MISSING
+    fine: NDArray[np.int32]  # (n, stride): ranks or categories, by row; MISSING_CODE
+    span: NDArray[np.int64]  # (2 F, 256): first and last rank of every bin
+    values: tuple[NDArray[np.float64], ...]  # what the ranks stand for; empty for categories
+    n_categories: NDArray[np.int32]  # (F,): 0 for numbers
+
+    @classmethod
+    def of(cls, table: Table, max_bins: int = 255, weight: NDArray[np.float64] | None = None, threads: int = 1) -> "ForestCodes":
+        """Grade every column; bins have about equal weight, and a column of no more distinct values has a bin for each."""
+        ranks = Ranks.of(table, threads)
+        n_features, n = ranks.by_column.shape
+        coarse = np.empty((n_features, n), np.uint8)
+        fine = np.zeros((n, -(-n_features // LINE) * LINE), np.int32)
+        span: NDArray[np.int64] = np.zeros((2 * n_features, 256), np.int64)
+
+        def grade(begin: int, end: int) -> None:
+            for feature in range(begin, end):
+                column = ranks.by_column[feature]
+                fine[:, feature] = np.where(column < 0, MISSING_CODE, column)
+                if ranks.is_category[feature]:
+                    coarse[feature] = np.where(column < 0, COARSE_MISSING, column)
+                    continue
+                bins = bins_of(column, int(ranks.n_codes[feature]), max_bins, weight)
+                # The last entry is for rank -1: missing.
+                coarse[feature] = np.append(bins, COARSE_MISSING).astype(np.uint8)[column]
+                first = np.flatnonzero(np.diff(bins, prepend=-1))
+                span[2 * feature, : first.size] = first
+                span[2 * feature + 1, : first.size] = np.append(first[1:], bins.size) - 1
+
+        run_ranges(grade, n_features, threads, 8 * n)
+        return cls(coarse, fine, span, ranks.values, ranks.ranking.n_categories)
+
+    @cached_property
+    def real(self) -> NDArray[np.float64]:
+        """The numbers of the table (n, stride), by row; NaN for missing ones. Zeros for categories."""
+        out = np.zeros(self.fine.shape)
+        for feature in np.flatnonzero(self.n_categories == 0):
+            # The last entry is for what is missing.
+            values = np.append(self.values[feature], np.nan)
+            out[:, feature] = values[np.minimum(self.fine[:, feature], values.size - 1)]
+        return out
+
+    @cached_property
+    def columns(self) -> NDArray[np.int32]:
+        """Fine codes by column (F, n)."""
+        return np.ascontiguousarray(self.fine[:, : self.n_features].T)
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return int(self.coarse.shape[1])
+
+    @property
+    def n_features(self) -> int:
+        """Number of features."""
+        return int(self.coarse.shape[0])
+
+
+def bins_of(column: NDArray[np.int32], n_codes: int, max_bins: int, weight: NDArray[np.float64] | None) -> NDArray[np.int64]:
+    """The bin of every rank: a rank belongs where the middle of its rows falls."""
+    if n_codes <= max_bins:
+        return np.arange(n_codes)
+    there = column >= 0
+    mass = np.bincount(column[there], None if weight is None else weight[there], n_codes).astype(np.float64)
+    middle = np.cumsum(mass) - mass / 2
+    position = np.minimum((middle * (max_bins / mass.sum())).astype(np.int64), max_bins - 1)
+    return np.cumsum(np.diff(position, prepend=position[0]) > 0)

@@ -1,0 +1,184 @@
+"""Fields: what training learned about each input column, and the features that are made of it."""
+
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from woodwind.base.validate import require
+from woodwind.data.tables.categories import Categories
+from woodwind.data.tables.convert import (
+    CATEGORY,
+    CLOCK,
+    EMPTY,
+    MOMENT,
+    NUMBER,
+    SPAN,
+    MissingReader,
+    coded_column,
+    kind_of,
+    moments,
+    number_reader,
+)
+from woodwind.data.tables.dates import PARTS, PartReader, SecondsReader, is_zone, varying_parts
+from woodwind.data.tables.raw import Coded, RawColumn
+from woodwind.data.tables.table import UNSEEN, Column
+from woodwind.data.tables.table_errors import listed
+
+
+class Features(NamedTuple):
+    """The features made of one column, and what the user should be told about it."""
+
+    columns: tuple[Column, ...]
+    note: str = ""
+
+
+@dataclass(frozen=True, eq=False)
+class Field:
+    """What training learned about one input column."""
+
+    name: str
+    kind: ClassVar[str]
+
+    @property
+    def features(self) -> tuple[str, ...]:
+        """The names of the features that are made of the column."""
+        return (self.name,)
+
+    def read(self, raw: RawColumn) -> Features:
+        """The features of such a column of any table."""
+        raise NotImplementedError
+
+    def to_dict(self) -> dict[str, Any]:
+        """A description that JSON can hold."""
+        return {"name": self.name, "kind": self.kind}
+
+    @classmethod
+    def from_dict(cls, given: dict[str, Any]) -> "Field":
+        """The inverse of `to_dict`."""
+        return cls(given["name"])
+
+
+class NumberField(Field):
+    """Numbers and truth values."""
+
+    kind = NUMBER
+
+    def read(self, raw: RawColumn) -> Features:
+        """The numbers."""
+        return Features((Column(self.name, number_reader(raw)),))
+
+
+class EmptyField(Field):
+    """A column that held nothing at all: whatever comes later, nothing is known about it."""
+
+    kind = EMPTY
+
+    def read(self, raw: RawColumn) -> Features:
+        """Nothing, whatever the column holds."""
+        del raw
+        return Features((Column(self.name, MissingReader()),))
+
+
+@dataclass(frozen=True, eq=False)
+class CategoryField(Field):
+    """Text, and whatever else has categories."""
+
+    categories: Categories
+    kind = CATEGORY
+
+    def read(self, raw: RawColumn) -> Features:
+        """The codes of the categories."""
+        coded = coded_column(raw, self.categories.is_text)
+        codes, numbers, found = self.categories.readers(coded)
+        return Features((Column(self.name, codes, self.categories.names, numbers),), _unseen(raw, coded, found))
+
+    def to_dict(self) -> dict[str, Any]:
+        """A description that JSON can hold."""
+        return {**super().to_dict(), "levels": self.categories.to_dict()}
+
+    @classmethod
+    def from_dict(cls, given: dict[str, Any]) -> "Field":
+        """The inverse of `to_dict`."""
+        return cls(given["name"], Categories.from_dict(given["levels"]))
+
+
+@dataclass(frozen=True, eq=False)
+class TimeField(Field):
+    """Dates with their parts, times of day, durations."""
+
+    sort: str  # which of the three
+    parts: tuple[str, ...] = ()
+    zone: str | None = None
+    kind = "time"
+
+    def check(self) -> "TimeField":
+        """The parts and the zone are known; returns self, or raises DataError."""
+        require(self.sort in (MOMENT, CLOCK, SPAN), "a time is of no known sort")
+        require(self.parts == tuple(part for part in PARTS if part in self.parts), "a date has parts that are not known")
+        require(self.zone is None or is_zone(self.zone), "a time zone is not known")
+        return self
+
+    @property
+    def features(self) -> tuple[str, ...]:
+        """The column itself, then its parts."""
+        return (self.name, *(f"{self.name}:{part}" for part in self.parts))
+
+    def read(self, raw: RawColumn) -> Features:
+        """Seconds, and the parts that varied in training."""
+        values = moments(raw, self.sort, self.zone)
+        parts = [Column(f"{self.name}:{part}", PartReader(values, part)) for part in self.parts]
+        return Features((Column(self.name, SecondsReader(values)), *parts))
+
+    def to_dict(self) -> dict[str, Any]:
+        """A description that JSON can hold."""
+        return {**super().to_dict(), "sort": self.sort, "parts": list(self.parts), "zone": self.zone}
+
+    @classmethod
+    def from_dict(cls, given: dict[str, Any]) -> "Field":
+        """The inverse of `to_dict`."""
+        parts = tuple(part for part in given["parts"] if part in PARTS)
+        return cls(given["name"], given["sort"], parts, given["zone"])
+
+
+def _unseen(raw: RawColumn, coded: Coded, found: NDArray[np.int32]) -> str:
+    """How many rows hold categories that training never saw, and some of those categories; nothing when there are none."""
+    if not (found == UNSEEN).any():
+        return ""
+    counts = np.bincount(coded.positions[coded.positions >= 0], minlength=found.size)
+    new = np.flatnonzero((found == UNSEEN) & (counts[: found.size] > 0))
+    if new.size == 0:
+        return ""
+    some = [str(coded.dictionary[int(position)]) for position in new]
+    rows = int(counts[new].sum())
+    what = f"{rows:,} {'row' if rows == 1 else 'rows'} of {new.size:,} {'category' if new.size == 1 else 'categories'}"
+    return f"{raw.label} has {what} that training never saw ({listed(some)})"
+
+
+_KINDS: dict[str, type[Field]] = {kind.kind: kind for kind in (NumberField, EmptyField, CategoryField, TimeField)}
+
+
+def coded_if_category(raw: RawColumn, marked: bool) -> RawColumn:
+    """The column as positions in a list of categories, if it has categories or the user has marked it as a category."""
+    return RawColumn(raw.label, coded_column(raw)) if marked or kind_of(raw) == CATEGORY else raw
+
+
+def learn_field(name: str, raw: RawColumn, weight: NDArray[np.int64] | None = None) -> Field:
+    """What a column of the training table is."""
+    kind = kind_of(raw)
+    if kind == CATEGORY:
+        return CategoryField(name, Categories.learn(coded_column(raw), weight))
+    if kind == NUMBER:
+        return NumberField(name)
+    if kind == EMPTY:
+        return EmptyField(name)
+    values = raw.values
+    zone = getattr(getattr(values, "type", None), "tz", None)
+    parts = varying_parts(moments(raw, kind, zone)) if kind == MOMENT else ()
+    return TimeField(name, kind, parts, zone)
+
+
+def field_from_dict(given: dict[str, Any]) -> Field:
+    """A field from its description."""
+    return _KINDS[given["kind"]].from_dict(given)

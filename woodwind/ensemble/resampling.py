@@ -1,0 +1,179 @@
+"""Which rows and columns each member of a bag or a forest sees: bootstrap, pasting, random subspaces and random patches.
+
+Breiman 1996 and 1999 draw rows, with and without replacement; Ho 1998 draws columns; Louppe & Geurts 2012 draw both. A draw is named by
+(seed, member), so that it depends neither on the other members nor on the order in which they are trained, and need not be stored.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from woodwind.base.random_streams import choose, integers, key, uniform
+from woodwind.base.validate import require, require_array
+from woodwind.kernels.runtime.resampling import count_bootstrap, draw_exact
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+Counts = NDArray[np.int32]  # as kernels take them
+# Rows are numbered by 32 bits.
+MOST = 1 << 31
+
+
+@dataclass(frozen=True, eq=False)
+class Resampling:
+    """How rows and columns are drawn.
+
+    A row may stand for several (a whole weight), and then it is drawn as often as those would be; one that stands for none is
+    never drawn. With `probability` rows are drawn in proportion to it instead.
+    """
+
+    seed: int
+    n_rows: int
+    n_draws: int  # rows drawn for each member
+    replace: bool
+    n_columns: int = 0
+    n_drawn_columns: int = 0
+    replace_columns: bool = False
+    units: Integers | None = None  # (n_rows,) how many rows each stands for; None for one each
+    probability: Floats | None = None  # (n_rows,) how likely each of those is drawn; None: all alike
+
+    def check(self) -> "Resampling":
+        """Numbers of rows and columns are such, and can be drawn; returns self, or raises DataError."""
+        counts = (self.n_rows, self.n_draws, self.n_columns, self.n_drawn_columns)
+        require(all(0 <= count < MOST for count in counts), "there are too many rows to draw from")
+        # Also with replacement: whoever asks which columns a member sees is given a list of so many.
+        require(self.n_drawn_columns <= self.n_columns, "more columns are drawn than there are")
+        require(self.n_drawn_columns > 0 or self.n_columns == 0, "no columns are drawn")
+        require(not self.replace_columns or self.n_columns > 0, "columns are drawn where there are none")
+        if self.units is not None:
+            require_array(self.units, (self.n_rows,), "the units of rows")
+            require((self.units >= 0) & (self.units < MOST), "a row stands for an impossible number of rows")
+            require(int(self.units.sum()) < MOST, "there are too many rows to draw from")
+        if self.probability is not None:
+            require_array(self.probability, (self.n_rows,), "the probabilities of rows")
+            require(self.probability >= 0.0, "a chance is below zero")
+        require(self.replace or self.n_draws <= self.n_units, "more rows are drawn than there are")
+        return self
+
+    @property
+    def n_units(self) -> int:
+        """Number of rows, each as often as it stands for one."""
+        return self.n_rows if self.units is None else int(self._ends[-1])
+
+    @property
+    def all_columns(self) -> bool:
+        """Whether every member sees every column once."""
+        return not self.replace_columns and self.n_drawn_columns == self.n_columns
+
+    @property
+    def leaves_rows_out(self) -> bool:
+        """Whether a member may miss rows."""
+        return self.replace or self.n_draws < self.n_units
+
+    def counts(self, member: int) -> Counts:
+        """How often each row was drawn (n_rows,)."""
+        name = key(self.seed, "rows", member)
+        drawn = self._alike(name) if self.probability is None else self._by_chance(name)
+        if self.units is None:
+            return drawn
+        up_to = np.concatenate([[0], np.cumsum(drawn)])[self._ends]
+        return np.diff(up_to, prepend=0).astype(np.int32)
+
+    def rows(self, member: int) -> Integers:
+        """The rows of a member, ascending, a row as often as it was drawn."""
+        return np.repeat(np.arange(self.n_rows), self.counts(member))
+
+    def unseen(self, member: int) -> NDArray[np.int32]:
+        """The rows that could be drawn for a member, but were not: out of its bag."""
+        out = self.counts(member) == 0
+        if self.units is not None:
+            out &= self.units > 0
+        return np.flatnonzero(out).astype(np.int32)
+
+    def columns(self, member: int) -> Integers:
+        """The columns of a member, ascending, a column as often as it was drawn."""
+        name = key(self.seed, "columns", member)
+        if not self.replace_columns:
+            return choose(name, self.n_columns, self.n_drawn_columns)
+        return np.sort(integers(name, self.n_columns, self.n_drawn_columns))
+
+    def _alike(self, name: int) -> Counts:
+        """How often each unit was drawn, where all are as likely."""
+        drawn = np.ones(self.n_units, np.int32)
+        if self.replace:
+            count_bootstrap(name, self.n_units, self.n_draws, drawn)
+        elif self.n_draws < self.n_units:
+            chosen = np.empty(self.n_draws, np.int32)
+            draw_exact(name, self.n_units, self.n_draws, chosen)
+            drawn[:] = 0
+            drawn[chosen] = 1
+        return drawn
+
+    def _by_chance(self, name: int) -> Counts:
+        """The same where each has a probability of its own."""
+        if self.replace:
+            where = uniform(name, self.n_draws) * self._probability_ends[-1]
+            # Rounding must not lead behind the last row that has a chance.
+            positions = np.minimum(np.searchsorted(self._probability_ends, where, side="right"), np.flatnonzero(self._unit_probability)[-1])
+        else:
+            # Efraimidis & Spirakis 2006: those with the largest u**(1/chance) are a draw in proportion to the probabilities, one after
+            # another.
+            with np.errstate(divide="ignore"):
+                rank = np.log(uniform(name, self.n_units)) / self._unit_probability
+            positions = np.argpartition(-rank, self.n_draws - 1)[: self.n_draws]
+        return np.bincount(positions, minlength=self.n_units).astype(np.int32)
+
+    @cached_property
+    def _ends(self) -> Integers:
+        """How many rows there are up to each."""
+        assert self.units is not None
+        return np.cumsum(self.units)
+
+    @cached_property
+    def _unit_probability(self) -> Floats:
+        assert self.probability is not None
+        return self.probability if self.units is None else np.repeat(self.probability, self.units)
+
+    @cached_property
+    def _probability_ends(self) -> Floats:
+        return np.cumsum(self._unit_probability)
+
+
+# ----------------------------------------------------------------------------------------------------
+# Out of the bag: what the members of an ensemble predict for rows that they have not seen (Breiman 1996, "Out-of-bag estimation").
+
+
+@dataclass(frozen=True, eq=False)
+class OutOfBag:
+    """What the members that have not seen a row say of it."""
+
+    total: Floats  # (n, ...) sum of what they predict
+    voters: Integers  # (n,) how many they are
+
+    @classmethod
+    def nobody(cls, n_rows: int, width: int) -> "OutOfBag":
+        """Before the first member, of which each says so many numbers of a row."""
+        return cls(np.zeros((n_rows, width)), np.zeros(n_rows, np.int64))
+
+    @property
+    def silent(self) -> Integers:
+        """Rows that every member has seen."""
+        return np.flatnonzero(self.voters == 0)
+
+    def mean(self) -> Floats:
+        """The mean of what they predict (n, ...); NaN for rows that every member has seen."""
+        out = self.total / np.maximum(self.voters, 1)[:, None]
+        out[self.silent] = np.nan
+        return out
+
+
+def out_of_bag(answers: Iterable[tuple[Integers, Floats]], n_rows: int, width: int) -> OutOfBag:
+    """Add up answers: for each member the rows that it has not seen, and what it predicts for them (rows, width)."""
+    found = OutOfBag.nobody(n_rows, width)
+    for rows, answer in answers:
+        found.total[rows] += answer
+        found.voters[rows] += 1
+    return found

@@ -1,0 +1,9 @@
+"""Adaptive boosting (AdaBoost) and additive models.
+
+Inside:
+
+    adaboost       Adaptive boosting of classifiers: AdaBoost and its kin, by trees of the engine or by any estimator
+    adaboost_base  What adaptive boosting for classification and regression share: where the rows come from
+    additive       Additive models for classification and regression: forward stagewise fitting with any regressor and any loss
+    second_level   A second level over models of two classes: a classifier that learns from what they predict, together with the features
+"""

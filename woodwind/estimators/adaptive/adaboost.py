@@ -1,0 +1,385 @@
+"""Adaptive boosting of classifiers: AdaBoost and its kin, by trees of the engine or by any estimator."""
+
+from collections.abc import Iterator
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.utils.validation import check_is_fitted
+
+from woodwind.base.errors import DataError, ParameterError
+from woodwind.base.random_streams import key, seed_of
+from woodwind.base.validate import require_finite
+from woodwind.data.tables.table import Table
+from woodwind.ensemble.adaboost import AdaptivePlan, AdaptiveRows, RegressionPlan, chance_error, regression_rounds, weighted_median
+from woodwind.ensemble.codewords import code_for, decode
+from woodwind.estimators.adaptive.adaboost_base import (
+    LEARNERS,
+    SOFT,
+    AdaptiveModel,
+    BaseAdaBoost,
+    LearnerSource,
+    gathered,
+    one_margin,
+    train_model,
+)
+from woodwind.estimators.adaptive.second_level import SecondLevel, check_final, train_second_level
+from woodwind.estimators.base.base_learner import check_estimator, draws_anything, regression_answers
+from woodwind.estimators.base.model import COLUMNS
+from woodwind.estimators.base.target import Target, read_labels, read_regression_target
+from woodwind.estimators.base.weights import Weighing, read_weight, weighed_classes
+from woodwind.estimators.forests.decision_tree import DecisionTreeRegressor
+from woodwind.losses.links import Softmax, log_of
+from woodwind.params.adaptive import AdaptiveClassifierParams, AdaptiveParams, AdaptiveRegressorParams, OwnTreeParams
+from woodwind.params.groups import WorkParams
+from woodwind.params.knobs import knobs
+from woodwind.tree.forest import Forest, joined, with_scores
+
+Floats = NDArray[np.float64]
+Values = dict[str, Any]
+
+
+@knobs
+class AdaBoostClassifier(AdaptiveParams, AdaptiveClassifierParams, OwnTreeParams, WorkParams, BaseAdaBoost, ClassifierMixin, BaseEstimator):
+    """AdaBoost for classification: learners that vote, each trained on rows that those before it got wrong.
+
+    {learners}
+
+    A learner that is no better than chance is discarded, and boosting ends there: trained on the same weights, the next one would be
+    the same. One that draws rows or numbers is tried ten times first. Where it is the first one, there is no model, and an error says so.
+
+    {parameters}
+
+    Attributes
+    ----------
+    classes_, n_classes_
+        The labels, in order, and their number.
+    estimator_weights_, estimator_errors_, estimator_edges_ : arrays of shape (n_rounds,)
+        Of every round, the weight of its learner, its error by the weights of the rows, and by how much that is below chance.
+    training_bound_ : array of shape (n_rounds,)
+        After every round, what the error on the training rows, by weight, is not above. NaN for 'samme.r' with more than two classes.
+    estimators_ : list of classifiers
+        The learners; with 'mh' one for each class in every round.
+    code_ : array of shape (n_classes, n_bits)
+        With multiclass='output_code', the words of the classes. This and 'second_level' have lists of the above, one entry for each
+        model of two classes.
+    {columns}
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from woodwind import AdaBoostClassifier
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = AdaBoostClassifier(n_estimators=20).fit(X, y)
+    >>> model.predict(X[:2])
+    array([0, 0])
+    >>> bool((1 - model.score(X, y)) <= model.training_bound_[-1])
+    True
+    """
+
+    _docstring_parts: ClassVar[dict[str, str]] = {"learners": LEARNERS, "columns": COLUMNS}
+
+    # Training.
+
+    def _fit(self, values: Values, X: Any, y: Any, sample_weight: Any) -> None:
+        if values["estimator"] is not None:
+            check_estimator(values["estimator"], self._owner, classifies=True, soft=values["algorithm"] in SOFT)
+        if values["final_estimator"] is not None:
+            check_final(values["final_estimator"], self._owner)
+        self._forget(("forest_", "schema_", "code_", "final_estimator_"))
+        target = read_labels(y, self._owner)
+        weight = read_weight(sample_weight, target.n_rows, self._owner)
+        target, weighing = weighed_classes(target, weight, None, self._owner)
+        self.classes_: NDArray[Any] = np.asarray(target.classes)
+        self.n_classes_ = len(self.classes_)
+        source, kept = self._opened(X, target.n_rows, weighing, values)
+        target = target.at(kept)
+        seed = seed_of(values["random_state"])
+        how = values["multiclass"] if self.n_classes_ > 2 else "native"
+        self._second: SecondLevel | None = None
+        if how == "native":
+            self._models = [self._model(source, target.y, self.n_classes_, seed, values)]
+            if self._models[0].forest is not None:
+                self.forest_ = self._models[0].forest
+        elif how == "output_code":
+            self.code_ = code_for(self.n_classes_, values["code_size"], seed)
+            self._models = [
+                self._model(source, ((self.code_[target.y, bit] + 1) // 2).astype(np.int32), 2, key(seed, "bit", bit), values)
+                for bit in range(self.code_.shape[1])
+            ]
+        else:
+            self._train_second(source, target, seed, values)
+        self._set_fitted(how == "native")
+
+    def _train_second(self, source: LearnerSource, target: Target, seed: int, values: Values) -> None:
+        """One model for each class against the rest, and one of what they predict."""
+
+        def models(part: LearnerSource, rows: NDArray[np.int64], name: int) -> list[AdaptiveModel]:
+            return [
+                self._model(part, (target.y[rows] == k).astype(np.int32), 2, key(seed, "class", k, name), values)
+                for k in range(self.n_classes_)
+            ]
+
+        self._models, self._second = train_second_level(source, target, models, values["final_estimator"], seed, self._threads)
+        self.final_estimator_ = self._second.final
+
+    def _model(self, source: LearnerSource, label: NDArray[np.int32], n_labels: int, seed: int, values: Values) -> AdaptiveModel:
+        """Boost learners of so many labels."""
+        plan = AdaptivePlan(values["algorithm"], n_labels, values["learning_rate"], seed)
+        # Learners know the labels as the user gave them, but for MH and for models of two classes among more: those say no or yes.
+        labels = self.classes_ if n_labels == self.n_classes_ and plan.algorithm != "mh" else np.arange(2)
+        learner = source.learner(values, labels, values["algorithm"] in SOFT)
+        rows = AdaptiveRows.of(label, source.weight, source.count)
+        model = train_model(rows, learner, plan, values["n_estimators"], labels, (self._owner, bool(values["verbose"])))
+        if model is None:
+            raise DataError(
+                f"{self._owner}: the first learner is no better than chance: its error is not below "
+                f"{chance_error(plan.algorithm, n_labels):.3g}, and there is nothing to boost. Give it more to say (max_depth, another "
+                "estimator; with many classes algorithm='samme' or 'mh'), or look whether the columns "
+                "have anything to do with y."
+            )
+        return model
+
+    def _set_fitted(self, alone: bool) -> None:
+        """What is known about the rounds, as attributes."""
+        for name, field in (("weights", "weights"), ("errors", "errors"), ("edges", "edges")):
+            each = [getattr(model, field) for model in self._models]
+            setattr(self, f"estimator_{name}_", each[0] if alone else each)
+        bounds = [model.bounds for model in self._models]
+        self.training_bound_ = bounds[0] if alone else bounds
+
+    @property
+    def estimators_(self) -> list[Any]:
+        """The learners of all rounds; where there are several models, a list for each."""
+        check_is_fitted(self)
+        lists = [self._members(model) for model in self._models]
+        return lists[0] if self._is_native else lists
+
+    @property
+    def feature_importances_(self) -> Floats:
+        """The share that each column has in the gains of the learners, by their weights; of several models the mean."""
+        check_is_fitted(self)
+        return np.asarray(np.mean([self._importances(model) for model in self._models], axis=0))
+
+    def _importances(self, model: AdaptiveModel) -> Floats:
+        weights = np.repeat(model.weights, model.per_round)
+        if model.forest is not None:
+            return self._shares_in_forest(model.forest, weights)
+        return self._shares_of_columns(list(model.estimators), weights)
+
+    @property
+    def _is_native(self) -> bool:
+        return len(self._models) == 1
+
+    # Prediction.
+
+    def decision_function(self, X: Any) -> Floats:
+        """Scores: (n_rows,) for two classes, where positive means the second, and (n_rows, n_classes) for more."""
+        table = self._opened_for_prediction(X)
+        if self._second is not None:
+            return self._second.scores(self._models, table, self._threads)
+        return require_finite(self._decided([model.scores(table, self._threads) for model in self._models]), self._owner)
+
+    def _shapley(self, table: Table) -> tuple[Floats, Floats, Floats]:
+        if not self._is_native or self._second is not None:
+            raise ParameterError(
+                f"{self._owner}: explain() adds up what trees bring, and with multiclass={self.multiclass!r} the scores are no sum "
+                "of them. Set multiclass='native' to use it."
+            )
+        values, base, scores = super()._shapley(table)
+        weight = self._models[0].weights.sum()
+        values, base, scores = values / weight, base / weight, scores / weight
+        if self.n_classes_ > 2:
+            return values, base, scores
+        return values[..., 1:] - values[..., :1], base[1:] - base[:1], scores[:, 1:] - scores[:, :1]
+
+    @property
+    def _scale(self) -> str:
+        return "score"
+
+    def staged_decision_function(self, X: Any) -> Iterator[Floats]:
+        """The scores after every round; a model that has ended stays as it was."""
+        table = self._opened_for_prediction(X)
+        if self._second is not None:
+            raise ParameterError(
+                f"{self._owner}: with multiclass='second_level' the second level has been trained on the last round only, and there are "
+                "no stages. Set multiclass='native' or 'output_code'."
+            )
+        stages = [model.staged(table, self._threads) for model in self._models]
+        scores: list[Floats] = [np.zeros(0)] * len(stages)
+        for _ in range(max(len(model.weights) for model in self._models)):
+            scores = [next(stage, last) for stage, last in zip(stages, scores, strict=True)]
+            yield require_finite(self._decided(scores), self._owner)
+
+    def _decided(self, scores: list[Floats]) -> Floats:
+        """Scores of the classes from those of the models."""
+        if not self._is_native:
+            return decode(0.5 * np.stack([one_margin(one) for one in scores], axis=1), self.code_)
+        return one_margin(scores[0]) if self.n_classes_ == 2 else scores[0]
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """The class with the highest score; of equals the first.
+
+        Parameters
+        ----------
+        X : table
+            Rows of the columns that the model was trained with; columns are matched by name.
+        """
+        return self._predicted(self.decision_function(X))
+
+    def predict_proba(self, X: Any) -> Floats:
+        """Probabilities of the classes, (n_rows, n_classes), in the order of `classes_`: the softmax of the scores over n_classes - 1."""
+        if self._second_level:
+            return self._second_probabilities(X)
+        return self._probabilities(self.decision_function(X))
+
+    def predict_log_proba(self, X: Any) -> Floats:
+        """Logarithms of the probabilities."""
+        return log_of(self.predict_proba(X))
+
+    def staged_predict(self, X: Any) -> Iterator[NDArray[Any]]:
+        """The predictions after every round."""
+        for scores in self.staged_decision_function(X):
+            yield self._predicted(scores)
+
+    def staged_predict_proba(self, X: Any) -> Iterator[Floats]:
+        """The probabilities after every round."""
+        for scores in self.staged_decision_function(X):
+            yield self._probabilities(scores)
+
+    @property
+    def _second_level(self) -> bool:
+        check_is_fitted(self)
+        return self._second is not None
+
+    def _second_probabilities(self, X: Any) -> Floats:
+        assert self._second is not None
+        return self._second.probabilities(self._models, self._opened_for_prediction(X), self._threads)
+
+    def _predicted(self, scores: Floats) -> NDArray[Any]:
+        best = (scores > 0.0).astype(np.intp) if scores.ndim == 1 else scores.argmax(axis=1)
+        labels: NDArray[Any] = self.classes_[best]
+        return labels
+
+    def _probabilities(self, scores: Floats) -> Floats:
+        if scores.ndim == 1:
+            scores = 0.5 * np.stack([-scores, scores], axis=1)
+        elif self._is_native:
+            scores = scores / (self.n_classes_ - 1.0)
+        else:
+            # Each bit is a vote for or against, with the odds of its own model.
+            scores = scores * self.code_.shape[1]
+        return Softmax().to_mean(scores)
+
+
+# ----------------------------------------------------------------------------------------------------
+# Adaptive boosting of regressors: AdaBoost.R2, by trees of the engine or by any estimator.
+
+
+@knobs
+class AdaBoostRegressor(AdaptiveParams, AdaptiveRegressorParams, OwnTreeParams, WorkParams, BaseAdaBoost, RegressorMixin, BaseEstimator):
+    """AdaBoost.R2 for regression: learners that draw rows which those before them got wrong; the prediction is their weighted median.
+
+    {learners}
+
+    Boosting ends at a learner whose mean loss, by the weights of the rows, is one half or more: it is discarded, after ten tries where
+    rows or numbers are drawn. The first learner is kept whatever its loss.
+
+    {parameters}
+
+    Attributes
+    ----------
+    estimator_weights_, estimator_errors_ : arrays of shape (n_rounds,)
+        Of every round, the weight of its learner, and its mean loss by the weights of the rows.
+    estimators_ : list of regressors
+        The learners.
+    {columns}
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from woodwind import AdaBoostRegressor
+    >>> X, y = load_diabetes(return_X_y=True)
+    >>> model = AdaBoostRegressor(random_state=0).fit(X, y)
+    >>> bool(model.score(X, y) > 0.5)
+    True
+    """
+
+    _docstring_parts: ClassVar[dict[str, str]] = {"learners": LEARNERS, "columns": COLUMNS}
+
+    max_depth = 3
+
+    def _fit(self, values: Values, X: Any, y: Any, sample_weight: Any) -> None:
+        if values["estimator"] is not None:
+            check_estimator(values["estimator"], self._owner, classifies=False)
+        self._forget(("forest_", "schema_"))
+        target = read_regression_target(y, self._owner)
+        weighing = Weighing.of(read_weight(sample_weight, target.n_rows, self._owner))
+        source, kept = self._opened(X, target.n_rows, weighing, values)
+        numbers = target.at(kept).y
+        draws = values["estimator"] is not None and draws_anything(values["estimator"])
+        plan = RegressionPlan(values["loss"], values["learning_rate"], values["bootstrap"], seed_of(values["random_state"]), draws)
+        rows = AdaptiveRows.of(np.zeros(len(numbers), np.int32), source.weight, source.count)
+        rounds = regression_rounds(numbers, rows, source.weak_regressor(values), plan, values["n_estimators"])
+        done = gathered(rounds, values["n_estimators"], self._owner, bool(values["verbose"]))
+        self.estimator_weights_ = np.array([one.weight for one in done])
+        self.estimator_errors_ = np.array([one.error for one in done])
+        members = [one.member for one in done]
+        self._estimators: list[Any] = []
+        if isinstance(members[0], Forest):
+            self.forest_ = with_scores(joined(members), [one.value for one in members], [0] * len(members), 1)
+        else:
+            self._estimators = members
+
+    @property
+    def estimators_(self) -> list[Any]:
+        """The learners of all rounds."""
+        check_is_fitted(self)
+        if self._estimators:
+            return list(self._estimators)
+        trees = []
+        for number in range(self.forest_.n_trees):
+            tree = DecisionTreeRegressor(max_depth=self.max_depth, max_bins=self.max_bins)
+            tree._set_schema(self.schema_)
+            tree.forest_ = self.forest_.first(number + 1).rest(number)
+            trees.append(tree)
+        return trees
+
+    @property
+    def feature_importances_(self) -> Floats:
+        """The share that each column has in the gains of the learners, by their weights."""
+        check_is_fitted(self)
+        if self._estimators:
+            return self._shares_of_columns(self._estimators, self.estimator_weights_)
+        return self._shares_in_forest(self.forest_, self.estimator_weights_)
+
+    def _shapley(self, table: Table) -> tuple[Floats, Floats, Floats]:
+        raise ParameterError(
+            f"{self._owner}: explain() adds up what trees bring, and the weighted median of trees is no sum of them. "
+            "Explain a GradientBoostingRegressor or a forest instead."
+        )
+
+    def predict(self, X: Any) -> Floats:
+        """The weighted median of what the learners say.
+
+        Parameters
+        ----------
+        X : table
+            Rows of the columns that the model was trained with; columns are matched by name.
+        """
+        return weighted_median(self._predicted(X), self.estimator_weights_)
+
+    def staged_predict(self, X: Any) -> Iterator[Floats]:
+        """The predictions after every round."""
+        predicted = self._predicted(X)
+        for number in range(1, predicted.shape[1] + 1):
+            yield weighted_median(predicted[:, :number], self.estimator_weights_[:number])
+
+    def _predicted(self, X: Any) -> Floats:
+        """What every learner says about every row, (n, T)."""
+        table = self._opened_for_prediction(X)
+        if self._estimators:
+            return require_finite(np.stack([regression_answers(one, table) for one in self._estimators], axis=1), self._owner)
+        leaves = self.forest_.leaves(table, self._threads)
+        return np.asarray(self.forest_.value[self.forest_.roots[:-1] + leaves, 0])

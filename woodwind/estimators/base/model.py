@@ -1,0 +1,199 @@
+"""What all estimators have in common: how they are trained, and how they remember the columns."""
+
+import inspect
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from woodwind.base.docstrings import fill_docstring
+from woodwind.base.errors import DataError, WoodwindError
+from woodwind.base.pool import usable_threads
+from woodwind.data.tables.schema import Header, Schema
+from woodwind.data.tables.table import Table
+from woodwind.params.check import check
+from woodwind.params.knobs import fit_names
+from woodwind.params.unknown import known_arguments, unknown_parameters
+from woodwind.store.model_file import save_model
+
+# ----------------------------------------------------------------------------------------------------
+# What every estimator can do, fitted or not: be saved, and be given parameters.
+
+
+class StorableMixin:
+    """An estimator that can be written to a model file."""
+
+    def save(self, path: str | os.PathLike[str], *, allow_pickle: bool = False) -> None:
+        """Write the model to one file, which `woodwind.load` reads; an old file of that name stays until the new one is whole.
+
+        The file holds arrays and plain values, no code, and is checked from the first byte to the last when it is loaded.
+
+        Parameters
+        ----------
+        path : path
+            Where to; the usual ending is .ww.
+        allow_pickle : bool, default=False
+            Write a pickle instead, for a model with members or functions of other libraries that no model file can hold. Its name must end
+            in .wwpickle, and loading it can run any code: `woodwind.load` takes it only with `allow_pickle=True`.
+        """
+        save_model(path, self, allow_pickle)
+
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters, those of members and other parts as part__parameter. A name that there is not is answered by ours.
+
+        Parameters
+        ----------
+        **params : anything
+            Values by name.
+
+        Returns
+        -------
+        self
+        """
+        own: Any = super()
+        valid = list(inspect.signature(type(self)).parameters)
+        if any(name not in valid for name in params):
+            there = self.get_params(deep=True)  # type: ignore[attr-defined]
+            unknown = {name: value for name, value in params.items() if name.partition("__")[0] not in there}
+            if unknown:
+                raise unknown_parameters(type(self).__name__, unknown, valid, fit_names(type(self)))
+        own.set_params(**params)
+        return self
+
+
+TRAINING_DATA = """
+X : table
+    A NumPy array, a SciPy sparse matrix, a frame of pandas or polars, an Arrow table, a list of rows; numbers, text,
+    categories, dates and missing values as they come.
+y : sequence of values, one for each row
+    Labels of any kind for a classifier, finite numbers for a regressor.
+sample_weight : sequence of numbers, one for each row, default=None
+    A row of weight zero is absent, and one of weight two counts as a row given twice.
+"""
+COLUMNS = """
+n_features_in_, feature_names_in_
+    The number of columns of the training table, and their names if it had any.
+"""
+
+
+class BaseModel(StorableMixin):
+    """An estimator: `fit` checks the parameters and leaves the rest to `_fit`, which sets what was learned."""
+
+    n_jobs: int | None = None
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()  # type: ignore[misc]
+        tags.input_tags.allow_nan = True
+        tags.input_tags.sparse = True
+        tags.input_tags.categorical = True
+        tags.input_tags.string = True
+        return tags
+
+    @property
+    def _owner(self) -> str:
+        return type(self).__name__
+
+    @property
+    def _threads(self) -> int:
+        return usable_threads(self.n_jobs)
+
+    @known_arguments
+    @fill_docstring(data=TRAINING_DATA)
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Train.
+
+        Parameters
+        ----------
+        {data}
+
+        Returns
+        -------
+        self
+        """
+        values = check(self)
+        with all_or_nothing(self):
+            self._fit(values, X, y, sample_weight)
+        return self
+
+    def _fit(self, values: dict[str, Any], X: Any, y: Any, sample_weight: Any) -> None:
+        """Train by checked parameters; what fails leaves the model as it was."""
+        raise NotImplementedError
+
+    def _set_header(self, header: Header) -> None:
+        """Remember the columns, as scikit-learn does: names only where all columns have one."""
+        self.n_features_in_ = header.n_columns
+        if header.names is not None:
+            self.feature_names_in_ = np.array(header.names, object)
+        elif hasattr(self, "feature_names_in_"):
+            del self.feature_names_in_
+
+
+@contextmanager
+def named_owner(owner: str) -> Iterator[None]:
+    """Errors from inside begin with the name of the estimator."""
+    try:
+        yield
+    except WoodwindError as error:
+        raise type(error)(f"{owner}: {error}") from error
+
+
+@contextmanager
+def all_or_nothing(model: Any) -> Iterator[None]:
+    """What fails leaves the model as it was."""
+    before = dict(vars(model))
+    try:
+        yield
+    except BaseException:
+        vars(model).clear()
+        vars(model).update(before)
+        raise
+
+
+def row_count(X: Any) -> int | None:
+    """Rows of something that may be a table, if it says how many it has."""
+    shape = getattr(X, "shape", None)
+    if isinstance(shape, tuple) and shape and isinstance(shape[0], int | np.integer):
+        return int(shape[0])
+    return len(X) if isinstance(X, list | tuple) else None
+
+
+def check_lengths(owner: str, X_rows: int | None, y_rows: int, names: tuple[str, str] = ("X", "y")) -> None:
+    """Raise unless a table and its target have as many rows."""
+    if X_rows is not None and X_rows != y_rows:
+        raise DataError(
+            f"{owner}: Found input variables with inconsistent numbers of samples: {names[0]} has {X_rows:,} rows, "
+            f"{names[1]} has {y_rows:,} values. Give one value of {names[1]} for each row of {names[0]}."
+        )
+
+
+def read_training(
+    X: Any, marked: Any, weight: NDArray[np.float64] | None, n_rows: int, owner: str, known: Schema | None = None
+) -> tuple[Schema, Table]:
+    """A table to train on, of so many rows, and how it is read; `known` is how an earlier training has read its own."""
+    if weight is not None:
+        check_lengths(owner, row_count(X), n_rows)
+    if known is None:
+        schema, table = Schema.learn(X, marked, weight=weight, owner=owner)
+        schema.warn_merged(owner)
+    else:
+        schema, table = known, known.read(X, owner=owner)
+    check_lengths(owner, table.n_rows, n_rows)
+    return schema, table
+
+
+# ----------------------------------------------------------------------------------------------------
+# Logarithms of probabilities.
+
+
+class LogProbabilityMixin:
+    """A classifier that has probabilities has their logarithms."""
+
+    predict_proba: Any
+
+    def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
+        """Logarithms of the probabilities; minus infinity for a class that has none."""
+        with np.errstate(divide="ignore"):
+            return np.asarray(np.log(self.predict_proba(X)))

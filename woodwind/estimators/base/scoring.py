@@ -1,0 +1,150 @@
+"""What is watched in every round: the loss, or one of scikit-learn's scorers."""
+
+import inspect
+from typing import Any
+
+import numpy as np
+import sklearn
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.utils import _safe_indexing
+
+from woodwind.base.errors import ParameterError
+from woodwind.ensemble.early_stopping import Evaluator
+from woodwind.losses.base import Loss
+from woodwind.metrics.metric import Metric
+from woodwind.metrics.named import find_metric, names_for, nearest_metric
+
+Floats = NDArray[np.float64]
+
+
+def loss_evaluator(loss: Loss, y: NDArray[Any], weight: Floats | None, threads: int) -> Evaluator:
+    """Mean loss of some rows."""
+    return lambda raw: loss.value(y, raw, weight, threads)
+
+
+def scorer_evaluator(scorer: Any, model: Any, X: Any, y: NDArray[Any], weight: Floats | None) -> Evaluator:
+    """Minus the score of some rows, so that less is better. `model` turns scores into predictions, `y` are labels or numbers."""
+    stand_in = (FixedScoreClassifier if hasattr(model, "classes_") else FixedScoreRegressor)(model)
+    more = {"sample_weight": weight} if weight is not None and _takes_weight(scorer) else {}
+
+    def evaluate(raw: Floats) -> float:
+        stand_in.raw = raw
+        score = scorer(stand_in, X, y, **more)
+        if not isinstance(score, int | float | np.number) or isinstance(score, bool | np.bool_):
+            raise ParameterError(f"scoring must return a number, but it returned {score!r}.")
+        return -float(score)
+
+    return evaluate
+
+
+def read_scorer(scoring: Any, model: Any, owner: str) -> Any:
+    """The scorer of a name or of a function."""
+    stand_in = (FixedScoreClassifier if hasattr(model, "classes_") else FixedScoreRegressor)(model)
+    known = by_metric(scoring, hasattr(model, "classes_"), owner)
+    try:
+        return sklearn.metrics.check_scoring(stand_in, scoring=known)
+    except (ValueError, TypeError) as error:
+        raise no_scorer(error, scoring, owner, "a function (estimator, X, y) -> float, or None for the loss") from error
+
+
+def no_scorer(error: Exception, scoring: Any, owner: str, otherwise: str, parameter: str = "scoring") -> ParameterError:
+    """The error for what is no scorer, with what may have been meant."""
+    text = str(error).splitlines()[0][:300]
+    hint = f"{nearest_metric(scoring)} " if isinstance(scoring, str) else ""
+    return ParameterError(
+        f"{owner}: {parameter}={scoring!r} is no scorer: {text} {hint}Give the name of a metric, such as 'auc' or 'rmse', or a name of "
+        f"sklearn.metrics.get_scorer_names(), {otherwise}."
+    )
+
+
+def by_metric(scoring: Any, classifies: bool, owner: str, parameter: str = "scoring") -> Any:
+    """A scorer where one of our metrics is named, as other libraries may call it; names of scikit-learn's scorers and all else stay."""
+    if not isinstance(scoring, str) or scoring in sklearn.metrics.get_scorer_names():
+        return scoring
+    metric = find_metric(scoring)
+    if metric is None:
+        return scoring
+    if classifies == (metric.needs == "number"):
+        task, other = ("classes", "numbers") if classifies else ("numbers", "classes")
+        allowed = ", ".join(names_for("multiclass" if classifies else "regression"))
+        raise ParameterError(f"{owner}: {parameter}={scoring!r} is for {other}, and {owner} is for {task}. Choose one of {allowed}.")
+    return MetricScorer(metric)
+
+
+class MetricScorer:
+    """A metric as a scorer: larger is better, so that errors and losses have a minus."""
+
+    def __init__(self, metric: Metric) -> None:
+        self.metric = metric
+
+    def __call__(self, estimator: Any, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """The score of some rows."""
+        metric = self.metric
+        if metric.needs == "number":
+            truth, prediction = y, estimator.predict(X)
+        else:
+            classes = estimator.classes_
+            truth = np.searchsorted(classes, y)
+            prediction = estimator.predict_proba(X) if metric.needs == "proba" else np.searchsorted(classes, estimator.predict(X))
+        value = metric.value(truth, prediction, sample_weight)
+        return value if metric.larger_is_better else -value
+
+
+def rows_of_table(X: Any, rows: NDArray[np.int64]) -> Any:
+    """Some rows of a table of any type."""
+    try:
+        return _safe_indexing(X, rows)
+    except (TypeError, ValueError, AttributeError, IndexError):
+        # A table of a type that scikit-learn does not know: scorers by name never look at it.
+        return rows.reshape(-1, 1)
+
+
+def _takes_weight(scorer: Any) -> bool:
+    """Whether a score may be weighted: asked of the metric, for scorers that hand everything on to one."""
+    try:
+        names = inspect.signature(getattr(scorer, "_score_func", scorer)).parameters
+    except (ValueError, TypeError):
+        return False
+    return "sample_weight" in names
+
+
+class FixedScores(BaseEstimator):
+    """Answers a scorer with the scores that rows have in the present round, whatever table it is asked about."""
+
+    def __init__(self, model: Any = None) -> None:
+        self.model = model
+
+    raw: Floats
+
+    def fit(self, X: Any, y: Any = None) -> "FixedScores":
+        """Do nothing: there is a method of this name because scikit-learn asks for one."""
+        return self
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Predictions from the scores."""
+        return np.asarray(self.model._predicted(self.raw))
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return True
+
+
+class FixedScoreRegressor(RegressorMixin, FixedScores):
+    """For numbers."""
+
+
+class FixedScoreClassifier(ClassifierMixin, FixedScores):
+    """For classes."""
+
+    @property
+    def classes_(self) -> NDArray[Any]:
+        """The labels."""
+        return np.asarray(self.model.classes_)
+
+    def predict_proba(self, X: Any) -> Floats:
+        """Probabilities from the scores."""
+        return np.asarray(self.model._probabilities(self.raw))
+
+    def decision_function(self, X: Any) -> Floats:
+        """The scores."""
+        return self.raw

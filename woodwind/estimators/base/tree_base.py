@@ -1,0 +1,186 @@
+"""What every estimator that keeps trees has in common: how tables are read, and what can be asked of the trees."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_matrix
+from sklearn.utils.validation import check_is_fitted
+
+from woodwind.base.validate import require_finite
+from woodwind.data.tables.cells import Cells
+from woodwind.data.tables.schema import Schema
+from woodwind.data.tables.table import Table
+from woodwind.estimators.base.model import BaseModel
+from woodwind.losses.base import Loss
+from woodwind.losses.links import Identity, Log, Logit
+from woodwind.losses.own import OwnLoss
+from woodwind.tree.forest import Forest, importance
+from woodwind.tree.shap import explain
+from woodwind.tree.shap_result import LOG_ODDS, Explanation, by_column
+from woodwind.tree.text import Detail, export_text
+
+# ----------------------------------------------------------------------------------------------------
+# What the scores of an estimator are called when they are explained.
+
+
+Floats = NDArray[np.float64]
+
+
+def scale_of(loss: Loss) -> str:
+    """What a booster adds up, in words."""
+    if isinstance(loss, OwnLoss):
+        return "raw score"
+    if isinstance(loss.link, Logit):
+        return LOG_ODDS if loss.link.factor == 1.0 else "half of the log-odds"
+    if isinstance(loss.link, Log):
+        return "logarithm of the prediction"
+    return "prediction" if isinstance(loss.link, Identity) else "score"
+
+
+def output_names(classes: Any, width: int) -> tuple[str, ...]:
+    """What each of the scores is for: a class; of two with one score, the second; nothing for numbers."""
+    if classes is None:
+        return ("",) * width
+    return tuple(str(label) for label in (classes if width == len(classes) else classes[-width:]))
+
+
+class BaseTreeModel(BaseModel):
+    """A model that is a forest on the features of a schema. `fit` sets `schema_` through `_set_schema`, and `forest_`."""
+
+    schema_: Schema
+    forest_: Forest
+
+    def _set_schema(self, schema: Schema) -> None:
+        self.schema_ = schema
+        self._set_header(schema.header)
+
+    def _read(self, X: Any) -> Table:
+        """A table to predict for, as the features of the model."""
+        check_is_fitted(self)
+        return self.schema_.read(X, owner=self._owner)
+
+    def apply(self, X: Any) -> NDArray[np.int32]:
+        """Where each row ends in each tree.
+
+        Parameters
+        ----------
+        X : table
+            Rows of the columns that the model was trained with.
+
+        Returns
+        -------
+        array of shape (n_rows, n_trees)
+            The number of the node, counted from the root of its tree. It is a leaf, except where a row stops on its way:
+            at a category that training never saw, or at a missing value where training met none.
+        """
+        table = self._read(X)
+        return self.forest_.leaves(table, self._threads)
+
+    def explain(self, X: Any) -> Explanation:
+        """What each column brings to the score of each row: exact Shapley values, which add up to it.
+
+        Explained is what the trees add up: probabilities and means for single trees and forests, the raw score (for two classes the
+        log-odds of the second) for boosting. Columns that are not known are averaged over the training rows of each node.
+
+        Parameters
+        ----------
+        X : table
+            Rows of the columns that the model was trained with; columns are matched by name.
+
+        Returns
+        -------
+        Explanation
+            `values` (n_rows, n_columns, n_scores) and `base` (n_scores,), which add up to `scores`; `to_text(row)` tells it in words.
+
+        Examples
+        --------
+        >>> from woodwind import DecisionTreeRegressor
+        >>> rooms, price = [[2, 0], [3, 0], [4, 0], [4, 1]], [100, 100, 200, 300]
+        >>> explanation = DecisionTreeRegressor().fit(rooms, price).explain([[4, 1]])
+        >>> print(explanation.to_text())
+        prediction: 300, on average 175
+          +87.5  x0 = 4
+          +37.5  x1 = 1
+        <BLANKLINE>
+        """
+        table = self._read(X)
+        values, base, scores = self._shapley(table)
+        require_finite(values, self._owner), require_finite(scores, self._owner)
+        names = tuple(field.name for field in self.schema_.fields)
+        outputs = output_names(getattr(self, "classes_", None), scores.shape[1])
+        return Explanation(by_column(values, self.schema_), base, scores, names, outputs, self._scale, Cells(self.schema_, table))
+
+    def _shapley(self, table: Table) -> tuple[Floats, Floats, Floats]:
+        """Values of the features (n, F, width), the base (width,) and the scores (n, width) that are explained."""
+        values, base = explain(self.forest_, table, self._threads)
+        return values, base, self.forest_.raw(table, self._threads)
+
+    @property
+    def _scale(self) -> str:
+        """What is explained, in words."""
+        return "prediction" if getattr(self, "classes_", None) is None else "probability"
+
+    @property
+    def feature_importances_(self) -> NDArray[np.float64]:
+        """The share of the total gain that each column of the training table brought; zeros where no tree has a split."""
+        check_is_fitted(self)
+        by_feature = importance(self.forest_, "gain")
+        gain: NDArray[np.float64] = np.zeros(self.schema_.n_inputs)
+        np.add.at(gain, self.schema_.source, by_feature)
+        return np.asarray(gain / max(gain.sum(), np.finfo(np.float64).tiny))
+
+    def export_text(self, tree: int = 0, *, decimals: int = 2, max_depth: int | None = None, max_categories: int | None = None) -> str:
+        """Draw one tree as text.
+
+        Parameters
+        ----------
+        tree : int, default=0
+            Number of the tree.
+        decimals : int, default=2
+            Digits after the point.
+        max_depth : int or None, default=None
+            Splits below this depth are left out.
+        max_levels : int or None, default=None
+            Of more categories on one side of a split, so many are named and the others counted.
+        """
+        check_is_fitted(self)
+        return export_text(
+            self.forest_,
+            tree,
+            feature_names=self.schema_.feature_names,
+            categories=self.schema_.categories,
+            output_names=self._output_names(),
+            moments=self.schema_.moments,
+            detail=Detail(decimals, max_depth, max_categories),
+        )
+
+    def _output_names(self) -> list[str] | None:
+        """What the scores are called in a drawing; None for one score."""
+        classes = getattr(self, "classes_", None)
+        return None if classes is None or self.forest_.n_outputs == 1 else [str(label) for label in classes]
+
+
+# ----------------------------------------------------------------------------------------------------
+# The ways of rows through trees, as a sparse matrix.
+
+
+def path_matrix(ends: NDArray[np.integer], parents: Sequence[NDArray[np.int64]]) -> Any:
+    """The nodes that each row passes: ones in a matrix (n_rows, n_nodes), the nodes of one tree after those of another.
+
+    `ends` (n_rows, n_trees) are the nodes where rows end, `parents` of each tree the node above each node, -1 for the root.
+    """
+    rows, nodes, begin = [], [], 0
+    for tree, parent in enumerate(parents):
+        row, node = np.arange(len(ends)), ends[:, tree].astype(np.int64)
+        while row.size:
+            rows.append(row)
+            nodes.append(begin + node)
+            above = parent[node]
+            row, node = row[above >= 0], above[above >= 0]
+        begin += len(parent)
+    position = np.concatenate(rows), np.concatenate(nodes)
+    path = csr_matrix((np.ones(len(position[0]), np.int64), position), shape=(len(ends), begin))
+    path.sort_indices()
+    return path

@@ -1,0 +1,206 @@
+"""Gradient boosting for classification and regression."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+
+from woodwind.base.did_you_mean import spelling
+from woodwind.base.validate import require_finite
+from woodwind.estimators.base.target import Target, read_labels, read_regression_target
+from woodwind.estimators.base.weights import Weighing, weighed_classes
+from woodwind.estimators.boosting.gradient_boosting_base import BaseGradientBoosting, Floats
+from woodwind.estimators.boosting.loss_choice import classification_loss_for, likeliest, probabilities, regression_loss_for
+from woodwind.estimators.boosting.plan import Values
+from woodwind.losses.base import Loss
+from woodwind.losses.classification import Exponential
+from woodwind.losses.links import log_of
+from woodwind.params.groups import (
+    BinParams,
+    BoostParams,
+    ClassLoss,
+    ClassParams,
+    ConstraintParams,
+    RegressionLoss,
+    RunParams,
+    SampleParams,
+    StopParams,
+    TreeParams,
+)
+from woodwind.params.knobs import knobs
+
+
+@knobs
+class GradientBoostingClassifier(
+    BoostParams,
+    ClassParams,
+    TreeParams,
+    BinParams,
+    SampleParams,
+    ConstraintParams,
+    StopParams,
+    RunParams,
+    BaseGradientBoosting,
+    ClassifierMixin,
+    BaseEstimator,
+):
+    """Gradient boosting for classification.
+
+    Tables come as they are: text, categories, dates, missing values, labels of any kind. With enough rows, a share is held out
+    to find the number of rounds, and then given back: the leaves of all trees are fitted once more from all rows.
+
+    {parameters}
+
+    Attributes
+    ----------
+    classes_ : array of shape (n_classes,)
+        The labels, in order.
+    {model}
+    {columns}
+
+    Notes
+    -----
+    {auto}
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from woodwind import GradientBoostingClassifier
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = GradientBoostingClassifier(n_estimators=50, random_state=0).fit(X, y)
+    >>> model.predict(X[:2])
+    array([0, 0])
+    """
+
+    loss: ClassLoss = "log_loss"
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = spelling(self.loss) != Exponential.name
+        return tags
+
+    def _read_target(self, y: Any, known: NDArray[Any] | None = None) -> Target:
+        return read_labels(y, self._owner, known)
+
+    def _weighed(self, target: Target, weight: Floats | None, values: Values) -> tuple[Target, Weighing]:
+        target, weighing = weighed_classes(target, weight, values["class_weight"], self._owner)
+        self.classes_: NDArray[Any] = np.asarray(target.classes)
+        return target, weighing
+
+    def _make_loss(self, target: Target) -> Loss:
+        return classification_loss_for(self.loss, target.n_classes)
+
+    def predict(self, X: Any, init: Any = None) -> NDArray[Any]:
+        """The most probable class of each row.
+
+        Parameters
+        ----------
+        X : table
+            Rows of the columns that the model was trained with; columns are matched by name.
+        init : scores, default=None
+            Scores to add to those of the model, for a model that was trained with an array as `init`.
+        """
+        return self._predicted(self._raw(X, init))
+
+    def predict_proba(self, X: Any, init: Any = None) -> Floats:
+        """Probabilities of the classes, (n_rows, n_classes), in the order of `classes_`."""
+        return self._probabilities(self._raw(X, init))
+
+    def predict_log_proba(self, X: Any, init: Any = None) -> Floats:
+        """Logarithms of the probabilities; that of a probability of zero is finite."""
+        return log_of(self.predict_proba(X, init))
+
+    def decision_function(self, X: Any, init: Any = None) -> Floats:
+        """Raw scores: (n_rows,) for two classes, where positive means the second, and (n_rows, n_classes) for more."""
+        return self._raw(X, init)
+
+    def staged_predict(self, X: Any, init: Any = None) -> Iterator[NDArray[Any]]:
+        """The predictions after every round."""
+        for raw in self._staged(X, init):
+            yield self._predicted(raw)
+
+    def staged_predict_proba(self, X: Any, init: Any = None) -> Iterator[Floats]:
+        """The probabilities after every round."""
+        for raw in self._staged(X, init):
+            yield self._probabilities(raw)
+
+    def staged_decision_function(self, X: Any, init: Any = None) -> Iterator[Floats]:
+        """The raw scores after every round."""
+        yield from self._staged(X, init)
+
+    def _predicted(self, raw: Floats) -> NDArray[Any]:
+        labels: NDArray[Any] = self.classes_[likeliest(self.loss_, raw, self._threads)]
+        return labels
+
+    def _probabilities(self, raw: Floats) -> Floats:
+        return probabilities(self.loss_, raw, self._threads)
+
+
+@knobs
+class GradientBoostingRegressor(
+    BoostParams,
+    TreeParams,
+    BinParams,
+    SampleParams,
+    ConstraintParams,
+    StopParams,
+    RunParams,
+    BaseGradientBoosting,
+    RegressorMixin,
+    BaseEstimator,
+):
+    """Gradient boosting for regression.
+
+    Tables come as they are: text, categories, dates, missing values. With enough rows, a share is held out to find the number of rounds,
+    and then given back: the leaves of all trees are fitted once more from all rows.
+
+    {parameters}
+
+    Attributes
+    ----------
+    {model}
+    {columns}
+
+    Notes
+    -----
+    {auto}
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from woodwind import GradientBoostingRegressor
+    >>> X, y = load_diabetes(return_X_y=True)
+    >>> model = GradientBoostingRegressor(n_estimators=100, random_state=0).fit(X, y)
+    >>> bool(model.score(X, y) > 0.5)
+    True
+    """
+
+    loss: RegressionLoss = "squared_error"
+
+    def _read_target(self, y: Any, known: NDArray[Any] | None = None) -> Target:
+        return read_regression_target(y, self._owner)
+
+    def _make_loss(self, target: Target) -> Loss:
+        return regression_loss_for(self.loss, target, self._owner)
+
+    def predict(self, X: Any, init: Any = None) -> Floats:
+        """The predicted number of each row.
+
+        Parameters
+        ----------
+        X : table
+            Rows of the columns that the model was trained with; columns are matched by name.
+        init : scores, default=None
+            Scores to add to those of the model, for a model that was trained with an array as `init`.
+        """
+        return self._predicted(self._raw(X, init))
+
+    def staged_predict(self, X: Any, init: Any = None) -> Iterator[Floats]:
+        """The predictions after every round."""
+        for raw in self._staged(X, init):
+            yield self._predicted(raw)
+
+    def _predicted(self, raw: Floats) -> Floats:
+        return require_finite(self.loss_.predict(raw, self._threads), self._owner)

@@ -1,0 +1,65 @@
+"""From what users give as a loss to the loss itself, and from scores back to what they see."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from woodwind.base.did_you_mean import spelling
+from woodwind.base.errors import ParameterError
+from woodwind.estimators.base.target import Target, warn_constant
+from woodwind.losses.base import Loss
+from woodwind.losses.classification import Exponential, Multinomial, TwoClasses
+from woodwind.losses.links import Logit, Softmax
+from woodwind.losses.named import classification_loss, regression_loss
+from woodwind.losses.own import OwnLoss, adopt
+
+Floats = NDArray[np.float64]
+
+
+def classification_loss_for(given: Any, n_classes: int) -> Loss:
+    """The loss of so many classes."""
+    if isinstance(given, str):
+        if spelling(given) == Exponential.name and n_classes > 2:
+            raise ParameterError(
+                f"Only binary classification is supported with loss='exponential'. The type of the target is "
+                f"multiclass: it has {n_classes} classes. Use loss='log_loss'."
+            )
+        return classification_loss(given, n_classes)
+    loss = adopt(given)
+    fits = loss.width == (1 if n_classes == 2 else n_classes)
+    if not fits or not isinstance(loss, TwoClasses | Multinomial | OwnLoss):
+        raise ParameterError(
+            f"loss={loss!r} is not for {n_classes} classes. Use loss='log_loss', or an object with a width of "
+            "1 for two classes and of one score per class for more."
+        )
+    return loss
+
+
+def regression_loss_for(given: Any, target: Target, owner: str) -> Loss:
+    """The loss of numbers; a target that is the same in every row is told of."""
+    warn_constant(target.y, owner)
+    if isinstance(given, str):
+        return regression_loss(given)
+    loss = adopt(given)
+    if loss.width != 1 or isinstance(loss, TwoClasses):
+        raise ParameterError(f"loss={loss!r} is not for numbers. Use one of woodwind.losses that is for regression.")
+    return loss
+
+
+def probabilities(loss: Loss, raw: Floats, threads: int) -> Floats:
+    """Probabilities of the classes, (n, K), from scores."""
+    if not isinstance(loss, OwnLoss):
+        return loss.predict(raw, threads)
+    if hasattr(loss.given, "predict"):
+        share = loss.predict(raw)
+    else:
+        share = (Logit() if raw.ndim == 1 else Softmax()).to_mean(raw)
+    return np.stack([1.0 - share, share], axis=1) if share.ndim == 1 else share
+
+
+def likeliest(loss: Loss, raw: Floats, threads: int) -> NDArray[np.intp]:
+    """The number of the most probable class of each row, from scores."""
+    if isinstance(loss, OwnLoss):
+        return np.asarray(probabilities(loss, raw, threads).argmax(axis=1))
+    return np.asarray((raw > 0.0).astype(np.intp) if raw.ndim == 1 else raw.argmax(axis=1))

@@ -1,0 +1,196 @@
+"""Checked parameters to a plan of boosting in which everything is decided."""
+
+import math
+from collections.abc import Iterable, Sequence
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from woodwind.base.errors import ParameterError
+from woodwind.data.tables.schema import Schema
+from woodwind.ensemble import auto_defaults
+from woodwind.ensemble.boost import BoostPlan
+from woodwind.losses.base import Loss
+from woodwind.tree.settings import TreeSettings
+
+# ----------------------------------------------------------------------------------------------------
+# Constraints on input columns as constraints on the features of the engine.
+
+
+def monotonic(given: Any, schema: Schema, owner: str) -> NDArray[np.int64] | None:
+    """-1, 0 or 1 for each feature; None where nothing is constrained."""
+    if given is None:
+        return None
+    by_column: NDArray[np.int64] = np.zeros(schema.n_inputs, np.int64)
+    if isinstance(given, dict):
+        pairs = [(column_index(name, schema, owner, "monotonic_cst"), sign) for name, sign in given.items()]
+    else:
+        signs = list(given) if isinstance(given, Sequence | np.ndarray) and not isinstance(given, str) else None
+        if signs is None or len(signs) != schema.n_inputs:
+            came = f"{len(signs)} values" if signs is not None else repr(given)
+            raise ParameterError(
+                f"{owner}: monotonic_cst must be a dict from column to sign, or one of -1, 0 and 1 for each of the {schema.n_inputs} "
+                f"columns, not {came}."
+            )
+        pairs = list(enumerate(signs))
+    for position, sign in pairs:
+        if isinstance(sign, bool) or sign not in (-1, 0, 1):
+            label = _label(position, schema)
+            raise ParameterError(f"{owner}: monotonic_cst must be -1, 0 or 1 for each column, but for {label} it is {sign!r}.")
+        by_column[position] = sign
+    for constrained in np.flatnonzero(by_column).tolist():
+        features = schema.features_of(constrained)
+        if len(features) > 1 or schema.categories[features[0]] is not None:
+            kind = "a date, of which several features are made" if len(features) > 1 else "a category, which has no order"
+            label = _label(constrained, schema)
+            raise ParameterError(f"{owner}: monotonic_cst is for columns of numbers, and {label} is {kind}. Make it a number first.")
+    return by_column[schema.source] if by_column.any() else None
+
+
+def interactions(given: Any, schema: Schema, owner: str) -> tuple[tuple[int, ...], ...] | None:
+    """Groups of features that may stand together on a path; None where all may.
+
+    As in scikit-learn, the columns that no group names form one more group.
+    """
+    if given is None:
+        return None
+    columns = range(schema.n_inputs)
+    if isinstance(given, str):
+        if given not in ("pairwise", "no_interactions"):
+            allowed = "None, 'pairwise', 'no_interactions' or groups of columns"
+            raise ParameterError(f"{owner}: interaction_cst must be {allowed}, not {given!r}.")
+        pairs = given == "pairwise" and schema.n_inputs > 1
+        groups: list[set[int]] = [set(pair) for pair in combinations(columns, 2)] if pairs else [{column} for column in columns]
+    else:
+        if not isinstance(given, Iterable) or any(isinstance(group, str) or not isinstance(group, Iterable) for group in given):
+            allowed = "a sequence of groups of columns, such as [{0, 1}, {2}]"
+            raise ParameterError(f"{owner}: interaction_cst must be {allowed}, not {given!r}.")
+        groups = [{column_index(name, schema, owner, "interaction_cst") for name in group} for group in given]
+        rest = set(columns).difference(*groups)
+        groups += [rest] if rest else []
+    return tuple(tuple(feature for column in sorted(group) for feature in schema.features_of(column)) for group in groups if group)
+
+
+def column_index(name: Any, schema: Schema, owner: str, what: str) -> int:
+    """The place of a column that is given by name or by position."""
+    if isinstance(name, str) and name in schema.position_of:
+        return schema.position_of[name]
+    if isinstance(name, int | np.integer) and not isinstance(name, bool) and 0 <= name < schema.n_inputs:
+        return int(name)
+    known = f"named {', '.join(map(repr, schema.names[:10]))}" if schema.names is not None else "without names"
+    there = f"X has {schema.n_inputs} columns, {known}"
+    raise ParameterError(f"{owner}: {what} names the column {name!r}, but {there}. Give a name or a place.")
+
+
+def _label(position: int, schema: Schema) -> str:
+    return f"column {position}" if schema.names is None else f"column {schema.names[position]!r}"
+
+
+Values = dict[str, Any]
+
+
+def check_exact(values: Values, n_classes: int, owner: str) -> None:
+    """Refuse what trees without bins cannot do, before any work is done."""
+    if values["max_bins"] is not None:
+        return
+    if values["growth"] == "symmetric":
+        raise ParameterError(
+            f"{owner}: growth='symmetric' needs bins: with max_bins=None every node has thresholds of its own. "
+            "Set max_bins=255, growth='best_first' or growth='level'."
+        )
+    if n_classes > 2 and values["multiclass"] == "vector":
+        raise ParameterError(
+            f"{owner}: multiclass='vector' needs bins: with max_bins=None a tree is for one class, and y has {n_classes}. "
+            "Set multiclass='one_per_class' or max_bins=255."
+        )
+    if values["gradient_noise"] > 0.0:
+        raise ParameterError(
+            f"{owner}: gradient_noise={values['gradient_noise']} needs bins: with max_bins=None gradients are taken as they are. "
+            "Set max_bins=255 or gradient_noise=0."
+        )
+
+
+def one_per_class(values: Values) -> bool:
+    """Whether each of several classes has trees of its own: a symmetric tree has one output."""
+    return values["growth"] == "symmetric" or values.get("multiclass") == "one_per_class"
+
+
+def boost_plan(values: Values, loss: Loss, schema: Schema, n_rows: int, is_class: bool, seed: int, threads: int, owner: str) -> BoostPlan:
+    """How to boost a table of so many rows."""
+    rate, share = values["learning_rate"], values["subsample"]
+    tree = tree_settings(values, schema, n_rows, is_class, owner)
+    symmetric = tree.growth == "symmetric"
+    if tree.monotonic is not None and tree.monotonic.any():
+        if loss.width > 1:
+            raise ParameterError(f"{owner}: monotonic_cst is for two classes, but y has {loss.width}. Set monotonic_cst=None.")
+        if symmetric:
+            raise ParameterError(f"{owner}: monotonic_cst is not for growth='symmetric'. Set growth='best_first' or growth='level'.")
+    return BoostPlan(
+        loss=loss,
+        tree=tree,
+        learning_rate=auto_defaults.learning_rate(n_rows, loss.width) if rate == "auto" else rate,
+        subsample=auto_defaults.subsample(n_rows) if share == "auto" else share,
+        bootstrap=values["bootstrap"],
+        one_per_class=one_per_class(values),
+        seed=seed,
+        threads=threads,
+    )
+
+
+def tree_settings(values: Values, schema: Schema, n_rows: int, is_class: bool, owner: str) -> TreeSettings:
+    """How to grow a tree on a table of so many rows."""
+    leaves, rows, depth = values["max_leaf_nodes"], values["min_samples_leaf"], values["max_depth"]
+    if leaves is None:
+        leaves = n_rows if depth is None else min(n_rows, 1 << min(depth, 30))
+    elif leaves == "auto":
+        leaves = auto_defaults.max_leaves(is_class, n_rows, values["growth"], depth)
+    per_tree, per_level, per_node = feature_counts(values, len(schema.feature_names), owner)
+    return TreeSettings(
+        growth=values["growth"],
+        max_leaves=max(leaves, 2),
+        max_depth=depth,
+        min_rows=float(auto_defaults.min_rows(is_class, n_rows) if rows == "auto" else rows),
+        min_hessian=values["min_hessian_leaf"],
+        min_gain=values["min_gain"],
+        prune=values["prune"],
+        l1=values["l1_regularization"],
+        l2=values["l2_regularization"],
+        gradient_noise=float(values["gradient_noise"]),
+        category_l2=auto_defaults.category_l2(n_rows),
+        category_smooth=auto_defaults.category_smooth(n_rows),
+        features_per_node=per_node,
+        features_per_level=per_level,
+        features_per_tree=per_tree,
+        monotonic=monotonic(values["monotonic_cst"], schema, owner),
+        groups=interactions(values["interaction_cst"], schema, owner),
+    )
+
+
+def feature_counts(values: Values, n_features: int, owner: str) -> tuple[int | None, int | None, int | None]:
+    """Features drawn for each tree, of those for each level, and of those for each node; None for all."""
+    counts, pool = [], n_features
+    later = (values["max_features_level"], values["max_features"])
+    drawn_later = any(given is not None and not (isinstance(given, float) and given == 1.0) for given in later)
+    for name in ("max_features_tree", "max_features_level", "max_features"):
+        given = values[name]
+        if given == "auto":
+            given = None if drawn_later else auto_defaults.feature_share(n_features)
+        count = feature_count(given, pool, n_features, name, owner)
+        counts.append(count if count < pool else None)
+        pool = count
+    return counts[0], counts[1], counts[2]
+
+
+def feature_count(given: Any, pool: int, n_features: int, name: str, owner: str) -> int:
+    """One such number: a count, a share of the pool, or a rule; at least one."""
+    if given is None:
+        return pool
+    if isinstance(given, int):
+        if given > n_features:
+            raise ParameterError(f"{owner}: {name}={given}, but the table has {n_features} features. Give a share, or None for all.")
+        return min(given, pool)
+    if isinstance(given, str):
+        return max(1, math.isqrt(pool) if given == "sqrt" else int(math.log2(pool)))
+    return max(1, int(given * pool))

@@ -1,0 +1,229 @@
+"""`woodwind.translate`: parameters of XGBoost, LightGBM, CatBoost or scikit-learn as those of our gradient boosting."""
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from woodwind.base.did_you_mean import did_you_mean, spelling
+from woodwind.base.errors import ParameterError
+from woodwind.estimators.boosting.gradient_boosting import GradientBoostingClassifier, GradientBoostingRegressor
+from woodwind.losses.named import NONE_OF_OURS, loss_named
+from woodwind.losses.regression import Huber, Quantile, Tweedie
+from woodwind.metrics.named import find_metric, nearest_metric
+from woodwind.params.aliases import index
+from woodwind.params.describe import declared
+from woodwind.params.no_counterpart import LIBRARIES, Row
+from woodwind.params.translation import translated
+
+NICKNAMES = {"xgb": "xgboost", "lgbm": "lightgbm", "lgb": "lightgbm", "cat": "catboost", "cb": "catboost", "scikit_learn": "sklearn"}
+TASKS = {"classification": "classification", "binary": "classification", "multiclass": "classification", "regression": "regression"}
+OF_TASK = {"classification": GradientBoostingClassifier, "regression": GradientBoostingRegressor}
+# The number of a loss where none is given; None where the library asks for one.
+LEVELS = {"xgboost": None, "lightgbm": 0.9, "catboost": 0.5, "sklearn": 0.9}
+DELTAS = {"lightgbm": 0.9, "catboost": None}
+
+
+class Translation(NamedTuple):
+    """Our parameters, ready for a constructor, and what is to be said of those that are not among them, or not quite, by their names."""
+
+    params: dict[str, Any]
+    notes: dict[str, str]
+
+    def __str__(self) -> str:
+        lines = [f"{name}={value!r}" for name, value in self.params.items()]
+        return "\n".join(lines + [f"# {name}: {note}" for name, note in self.notes.items()])
+
+
+def translate(library: str, parameters: Mapping[str, Any], task: str | None = None) -> Translation:
+    """Parameters of another library's boosting as those of `GradientBoostingClassifier` and `GradientBoostingRegressor`.
+
+    What is not given stays at our defaults, which are others than theirs.
+
+    Parameters
+    ----------
+    library : {'xgboost', 'lightgbm', 'catboost', 'sklearn'}
+        Whose names they are. Of scikit-learn, those of its gradient boosting.
+    parameters : dict
+        Values by their names there, aliases included.
+    task : {'classification', 'binary', 'multiclass', 'regression'}, default=None
+        What they are for. Parameters that only the other task has are left out, with a note. None: what the loss says, or both.
+
+    Returns
+    -------
+    Translation
+        `params`, a dict of our parameters, and `notes`, a dict from names there to what is to be said of them: why there is no counterpart,
+        or how ours differs. Printed, it reads as a call with comments.
+
+    Examples
+    --------
+    >>> import woodwind
+    >>> print(woodwind.translate("lightgbm", {"num_leaves": 63, "max_depth": -1, "early_stopping_rounds": 50, "device": "gpu"}))
+    max_leaf_nodes=63
+    max_depth=None
+    early_stopping=True
+    n_iter_no_change=50
+    # device: Woodwind works on the CPU.
+    """
+    library = _known_library(library)
+    if task is not None and task not in TASKS:
+        raise ParameterError(f"translate: task must be None or one of {', '.join(map(repr, TASKS))}, but it is {task!r}.")
+    if not isinstance(parameters, Mapping):
+        raise ParameterError(f"translate: parameters must be a dict of names and values, but {type(parameters).__name__} came.")
+    params: dict[str, Any] = {}
+    notes: dict[str, str] = {}
+    predicted: set[str] = set()
+    for name, value in parameters.items():
+        answer = _one(library, str(name), value)
+        if isinstance(answer, str):
+            notes[str(name)] = answer
+            continue
+        ours, note, direct = answer
+        # What is said outright counts more than what follows from something else.
+        params.update({key: one for key, one in ours.items() if direct == key or key not in predicted})
+        predicted.update({direct}.intersection(ours))
+        if note:
+            notes[str(name)] = note
+    _unsaid(library, parameters, params, notes)
+    found = _loss(library, parameters, params, notes)
+    if task is not None and found not in (None, TASKS[task]):
+        notes[_theirs("loss", parameters)] = f"{params.pop('loss', None)!r} is for {found}, and the task is {task!r}: it was left out."
+    _metric(library, parameters, params, notes)
+    _fitting(found if task is None else TASKS[task], parameters, params, notes)
+    return Translation(params, notes)
+
+
+def _known_library(library: str) -> str:
+    plain = NICKNAMES.get(spelling(library), spelling(library))
+    if plain not in LIBRARIES:
+        raise ParameterError(
+            f"translate: library must be one of {', '.join(map(repr, LIBRARIES))}, but it is {library!r}. "
+            f"{did_you_mean(library, LIBRARIES)}".rstrip()
+        )
+    return plain
+
+
+def _one(library: str, name: str, value: Any) -> tuple[dict[str, Any], str, str] | str:
+    """Our parameters of one of theirs, what is to be said, and the one that it names outright; or why there is none."""
+    rows = [row for row in index().get(name, ()) if name in row.names(library)]
+    row = next((row for row in rows if row.name_in(_valid()) or not row.ours), None)
+    if row is None:
+        names = [name for name, rows in index().items() if any(name in row.names(library) for row in rows)]
+        return f"{LIBRARIES[library]} has no parameter of this name that is known here. {did_you_mean(name, names, alike=0.7)}".rstrip()
+    answer = _answer(row, value, library)
+    if isinstance(answer, str):
+        return answer
+    return answer, row.note if answer and next(iter(answer.values())) is not value else "", row.name_in(_valid())
+
+
+def _answer(row: Row, value: Any, library: str) -> dict[str, Any] | str:
+    ours = row.name_in(_valid())
+    if not ours:
+        return {} if row.rule != "same" and translated(row.rule, "", value, library) == {} else row.note
+    try:
+        return translated(row.rule, ours, value, library)
+    except (ValueError, TypeError):
+        return f"{value!r} could not be read. Give {ours} as it is described here."
+
+
+def _valid() -> list[str]:
+    return list(dict.fromkeys(knob.name for kind in OF_TASK.values() for knob in declared(kind)))
+
+
+def _theirs(ours: str, given: Mapping[str, Any]) -> str:
+    """The name under which one of our parameters was given."""
+    return next((name for name in given if any(ours in row.ours.split() for row in index().get(name, ()))), ours)
+
+
+def _unsaid(library: str, given: Mapping[str, Any], params: dict[str, Any], notes: dict[str, str]) -> None:
+    """What follows from what was not given: LightGBM draws no rows without bagging_freq, XGBoost and CatBoost limit the depth alone, and
+    classic boosting of scikit-learn stops early by its patience.
+    """
+    drawn = any(given.get(name) for name in ("bagging_freq", "subsample_freq"))
+    if library == "lightgbm" and params.get("subsample", 1.0) != 1.0 and not drawn:
+        name = next(name for name in ("bagging_fraction", "subsample", "sub_row", "bagging") if name in given)
+        notes[name] = f"Without bagging_freq LightGBM draws no rows. Here subsample={params['subsample']!r} would draw them."
+        params["subsample"] = 1.0
+    if library in ("xgboost", "catboost") and params.get("max_depth") and not {"max_leaf_nodes", "growth"}.intersection(params):
+        params["max_leaf_nodes"] = None
+        notes[_theirs("max_depth", given)] = "Leaves are limited by the depth alone: max_leaf_nodes=None was added."
+    classic = library == "sklearn" and "max_iter" not in given and "early_stopping" not in given
+    if classic and isinstance(params.get("n_iter_no_change"), int) and "n_estimators" in given:
+        params["early_stopping"] = True
+
+
+def _loss(library: str, given: Mapping[str, Any], params: dict[str, Any], notes: dict[str, str]) -> str | None:
+    """Put the loss and its numbers together; the task that it is for, or None if that is not said."""
+    numbers = {key.removeprefix("loss."): params.pop(key) for key in ("loss.alpha", "loss.power") if key in params}
+    if "loss" not in params:
+        if numbers:
+            notes[_theirs("loss", given)] = "It belongs to the loss, and none was given."
+        return None
+    named = params.pop("loss")
+    theirs = next((name for name in given if any(row.rule == "loss" for row in index().get(name, ()))), "loss")  # not that of its number
+    if not isinstance(named, str):
+        params["loss"] = named
+        return None
+    plain = named
+    if library == "catboost" and ":" in named:
+        plain, _, text = named.partition(":")
+        numbers |= _catboost_numbers(text)
+    found = loss_named("quantile" if spelling(plain) == "reg:quantileerror" else plain)
+    if found is None:
+        notes[theirs] = f"There is no loss like {named!r} here. {NONE_OF_OURS.get(spelling(plain), '')}".rstrip()
+        return None
+    try:
+        loss = _with_numbers(library, found[0], numbers)
+    except (ValueError, TypeError) as error:  # a number that the loss may not have, or none
+        loss = str(error)
+    if isinstance(loss, str) and loss != found[0]:
+        notes[theirs] = loss
+        return found[1]
+    params["loss"] = loss
+    return found[1]
+
+
+def _catboost_numbers(text: str) -> dict[str, Any]:
+    """What CatBoost writes behind the name of a loss, as in Quantile:alpha=0.9."""
+    pairs = (part.partition("=") for part in text.split(";") if "=" in part)
+    names = {"alpha": "alpha", "delta": "alpha", "variance_power": "power"}
+    return {names[name.strip()]: float(value) for name, _, value in pairs if name.strip() in names}
+
+
+def _with_numbers(library: str, name: str, numbers: dict[str, Any]) -> Any:
+    """The loss with its number, or its name; a sentence where a number is missing."""
+    category = numbers.get("alpha")
+    if name == Quantile.name:
+        category = LEVELS[library] if category is None else category
+        if not isinstance(category, int | float):
+            return "Give one level between 0 and 1, as in loss=woodwind.losses.Quantile(0.9)."
+        return Quantile(float(category))
+    if name == Huber.name and library in DELTAS:
+        delta = DELTAS[library] if category is None else category
+        return "Give delta, as in loss=woodwind.losses.Huber(delta=1.0)." if delta is None else Huber(delta=float(delta))
+    if name == Huber.name and category is not None:
+        return Huber(quantile=float(category))
+    return Tweedie(float(numbers["power"])) if name == Tweedie.name and "power" in numbers else name
+
+
+def _metric(library: str, given: Mapping[str, Any], params: dict[str, Any], notes: dict[str, str]) -> None:
+    """Our name of the metric that is watched; names of scikit-learn's scorers stay."""
+    named = params.get("scoring")
+    if not isinstance(named, str) or library == "sklearn":
+        return
+    metric = find_metric(named)
+    if metric is not None:
+        params["scoring"] = metric.name
+        return
+    del params["scoring"]
+    notes[_theirs("scoring", given)] = f"There is no metric {named!r} here. {nearest_metric(named)}".rstrip()
+
+
+def _fitting(task: str | None, given: Mapping[str, Any], params: dict[str, Any], notes: dict[str, str]) -> None:
+    """Leave out what only the other task has, and say so."""
+    if task is None:
+        return
+    owner, valid = OF_TASK[task].__name__, {knob.name for knob in declared(OF_TASK[task])}
+    for name in [name for name in params if name not in valid]:
+        notes[_theirs(name, given)] = f"{owner} has no {name}: {params.pop(name)!r} was left out."
+    metric = find_metric(params["scoring"]) if isinstance(params.get("scoring"), str) else None
+    if metric is not None and (metric.needs == "number") != (task == "regression"):
+        notes[_theirs("scoring", given)] = f"{params.pop('scoring')!r} is not for {task}: it was left out."

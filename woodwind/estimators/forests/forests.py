@@ -1,0 +1,260 @@
+"""Random forests and extremely randomised trees, for classification and regression."""
+
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+
+from woodwind.base.errors import ParameterError
+from woodwind.data.tables.table import Table
+from woodwind.ensemble.forest import ForestGrowth, classification_rows, regression_rows
+from woodwind.estimators.base.model import LogProbabilityMixin
+from woodwind.estimators.base.target import Target, read_labels, read_regression_target, warn_constant
+from woodwind.estimators.base.weights import Weighing, weighed_classes
+from woodwind.estimators.forests.forest_base import BaseForestModel
+from woodwind.params.forests import ForestBins, ForestClassifierParams, ForestParams, ForestRegressorParams, Quantiles
+from woodwind.params.knobs import knobs
+from woodwind.tree.cart import TargetUnit
+from woodwind.tree.compact_forest import CompactForest
+from woodwind.tree.compact_forest_grower import CompactForestRows, CompactTree
+from woodwind.tree.leaf_targets import LeafRows
+
+Floats = NDArray[np.float64]
+Values = dict[str, Any]
+
+
+class BaseForestClassifier(BaseForestModel, LogProbabilityMixin, ClassifierMixin, BaseEstimator):
+    """What forests for classes have in common."""
+
+    voting: Literal["soft", "hard"]
+
+    def _read_target(self, y: Any) -> Target:
+        known = self.classes_ if self._goes_on() else None
+        return read_labels(y, self._owner, known)
+
+    def _weighed(self, target: Target, weight: Floats | None, values: Values) -> tuple[Target, Weighing]:
+        target, weighing = weighed_classes(target, weight, values["class_weight"], self._owner)
+        self.classes_: NDArray[Any] = np.asarray(target.classes)
+        return target, weighing
+
+    def _rows(self, target: Target, weight: Floats | None) -> CompactForestRows:
+        return classification_rows(target.y, target.n_classes, weight)
+
+    def _voting(self, compact_forest: CompactForest, first: int = 0) -> CompactForest:
+        return compact_forest.voting(self._seed, first) if self.voting == "hard" else compact_forest
+
+    def _set_out_of_bag(self, mean: Floats) -> None:
+        self.oob_decision_function_ = mean
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """The class with the largest share of each row; of equals the first.
+
+        Parameters
+        ----------
+        X : table
+            Rows of the columns that the model was trained with; columns are matched by name.
+        """
+        return self._predicted(self._mean(X))
+
+    def predict_proba(self, X: Any) -> Floats:
+        """Mean over the trees of the class probabilities, or of their votes; (n_rows, n_classes), in the order of `classes_`."""
+        return self._mean(X)
+
+    def _predicted(self, mean: Floats) -> NDArray[Any]:
+        labels: NDArray[Any] = self.classes_[mean.argmax(axis=1)]
+        return labels
+
+
+class BaseForestRegressor(BaseForestModel, RegressorMixin, BaseEstimator):
+    """What forests for numbers have in common."""
+
+    quantiles: bool
+    leaf_rows_: LeafRows
+
+    def _read_target(self, y: Any) -> Target:
+        return read_regression_target(y, self._owner)
+
+    def _weighed(self, target: Target, weight: Floats | None, values: Values) -> tuple[Target, Weighing]:
+        target, weighing = super()._weighed(target, weight, values)
+        warn_constant(weighing.at(target.y), self._owner)
+        return target, weighing
+
+    def _rows(self, target: Target, weight: Floats | None) -> CompactForestRows:
+        return regression_rows(target.y, weight)
+
+    def _least_decrease(self, values: Values, target: Target) -> float:
+        return TargetUnit.of(target.y).away_gain(values["min_impurity_decrease"])
+
+    def _set_rows(self, trees: list[CompactTree], growing: ForestGrowth, there: int) -> None:
+        if not self.quantiles:
+            if hasattr(self, "leaf_rows_"):
+                del self.leaf_rows_
+            return
+        times = [growing.resampling.counts(there + tree) for tree in range(len(trees))]
+        kept = LeafRows.of(trees, times, *growing.rows.real) if trees else None
+        if there and not hasattr(self, "leaf_rows_"):
+            raise ParameterError(f"{self._owner}: quantiles=True, but the trees that are there were grown without. Set warm_start=False.")
+        if kept is not None:
+            self.leaf_rows_ = self.leaf_rows_.join(kept) if there else kept
+
+    def _calibrate(self, table: Table, growing: ForestGrowth) -> None:
+        resampling = growing.resampling
+        if not self.quantiles or not resampling.leaves_rows_out:
+            return
+        unseen = np.stack([resampling.counts(tree) == 0 for tree in range(self.compact_forest_.n_trees)])
+        y, weight = growing.rows.real
+        self.leaf_rows_ = self.leaf_rows_.calibrated(self.compact_forest_, table, y, weight, unseen, self._threads)
+
+    def _set_out_of_bag(self, mean: Floats) -> None:
+        self.oob_prediction_ = mean[:, 0]
+
+    def predict(self, X: Any) -> Floats:
+        """The mean over the trees of the mean target where each row ends.
+
+        Parameters
+        ----------
+        X : table
+            Rows of the columns that the model was trained with; columns are matched by name.
+        """
+        return self._predicted(self._mean(X))
+
+    def predict_quantiles(self, X: Any, quantiles: Any = (0.05, 0.5, 0.95), calibrated: bool = True) -> Floats:
+        """Quantiles of the training targets in the leaves where each row ends (Meinshausen 2006), (n_rows, n_quantiles).
+
+        Needs `quantiles=True`: the forest then keeps which training rows are in which leaf. These targets alone are often spread too
+        widely, or not widely enough. Rows out of the bag tell by how much, and other quantiles are asked for instead, so that about the
+        share that was asked for of new targets is below.
+
+        Parameters
+        ----------
+        X : table
+            Rows of the columns that the model was trained with.
+        quantiles : numbers between 0 and 1, default=(0.05, 0.5, 0.95)
+            0.05 and 0.95 are the ends of an interval that holds nine of ten targets.
+        calibrated : bool, default=True
+            False for the quantiles as they stand in the leaves. Trees that have all seen every row (`bootstrap=False`) leave no choice.
+        """
+        table = self._read(X)
+        if not hasattr(self, "quantiles"):
+            raise ParameterError(
+                f"{self._owner}: its leaves keep no training rows, which quantiles are made of. Use RandomForestRegressor or "
+                "ExtraTreesRegressor with quantiles=True."
+            )
+        if not hasattr(self, "leaf_rows_"):
+            raise ParameterError(f"{self._owner}: predict_quantiles needs the training rows of the leaves. Fit with quantiles=True.")
+        wanted = np.atleast_1d(np.asarray(quantiles, np.float64))
+        if wanted.ndim != 1 or not ((wanted >= 0.0) & (wanted <= 1.0)).all():
+            raise ParameterError(f"{self._owner}: quantiles must be numbers from 0 to 1, not {quantiles!r}.")
+        levels = self.leaf_rows_.levels if calibrated else None
+        if levels is not None:
+            wanted = np.interp(wanted, np.linspace(0.0, 1.0, len(levels)), levels)
+        return self.leaf_rows_.quantiles(self.compact_forest_, table, wanted, self._threads)
+
+    def _predicted(self, mean: Floats) -> Floats:
+        return mean[:, 0]
+
+
+@knobs
+class RandomForestClassifier(ForestClassifierParams, ForestBins, ForestParams, BaseForestClassifier):
+    """A random forest for classification (Breiman 2001).
+
+    {forest}
+
+    {parameters}
+
+    Attributes
+    ----------
+    {class_model}
+    {columns}
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from woodwind import RandomForestClassifier
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = RandomForestClassifier(random_state=0).fit(X, y)
+    >>> model.predict(X[:2])
+    array([0, 0])
+    """
+
+
+@knobs
+class RandomForestRegressor(ForestRegressorParams, ForestBins, ForestParams, Quantiles, BaseForestRegressor):
+    """A random forest for regression (Breiman 2001).
+
+    {forest}
+
+    {parameters}
+
+    Attributes
+    ----------
+    {number_model}
+    {columns}
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from woodwind import RandomForestRegressor
+    >>> X, y = load_diabetes(return_X_y=True)
+    >>> model = RandomForestRegressor(oob_score=True, random_state=0).fit(X, y)
+    >>> bool(model.oob_score_ > 0.35)
+    True
+    """
+
+    max_features = 1.0
+
+
+@knobs
+class ExtraTreesClassifier(ForestClassifierParams, ForestParams, BaseForestClassifier):
+    """Extremely randomised trees for classification (Geurts, Ernst & Wehenkel 2006).
+
+    {extra}
+
+    {parameters}
+
+    Attributes
+    ----------
+    {class_model}
+    {columns}
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from woodwind import ExtraTreesClassifier
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = ExtraTreesClassifier(random_state=0).fit(X, y)
+    >>> model.predict(X[:2])
+    array([0, 0])
+    """
+
+    bootstrap = False
+    _random_cuts = True
+
+
+@knobs
+class ExtraTreesRegressor(ForestRegressorParams, ForestParams, Quantiles, BaseForestRegressor):
+    """Extremely randomised trees for regression (Geurts, Ernst & Wehenkel 2006).
+
+    {extra}
+
+    {parameters}
+
+    Attributes
+    ----------
+    {number_model}
+    {columns}
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from woodwind import ExtraTreesRegressor
+    >>> X, y = load_diabetes(return_X_y=True)
+    >>> model = ExtraTreesRegressor(min_samples_leaf=3, random_state=0).fit(X, y)
+    >>> bool(model.score(X, y) > 0.5)
+    True
+    """
+
+    bootstrap = False
+    max_features = 1.0
+    _random_cuts = True

@@ -1,1 +1,0 @@
-"""Where the rows are, and how questions about them are answered."""

@@ -1,1 +1,0 @@
-"""Slow, obvious twins of every kernel, and laws that anybody may test against."""
