@@ -35,7 +35,7 @@ from woodwind.selection.competence import (
     prior_accuracy,
     run_of_hits,
 )
-from woodwind.selection.competence_meta import learn_to_judge, likely_right, probability_of_being_right
+from woodwind.selection.competence_meta import likely_right, probability_of_being_right, train_meta_model
 from woodwind.selection.competence_probabilistic import (
     by_potential,
     chance_of_reference,
@@ -67,7 +67,7 @@ METHODS = {
     "KNOP": Method("", "", hits_of_similar, above_nothing, mode="weighting"),
     "DESP": Method("", "", local_accuracy, above_chance),
     "DESMI": Method("", "", minority_accuracy, most_accurate),
-    "METADES": Method("", "", probability_of_being_right, likely_right, learn=learn_to_judge),
+    "METADES": Method("", "", probability_of_being_right, likely_right, learn=train_meta_model),
     "DESKNN": Method("", "", local_accuracy, good_and_apart),
     "DESClustering": Method("", "", hits_of_cluster, good_and_apart_in_cluster, learn=learn_clusters),
     **{name: Method("", "", by_potential, choose, k=None, learn=learn) for name, (learn, choose) in SOURCES.items()},

@@ -14,8 +14,8 @@ import woodwind
 from tests.auto.fake_outcome import fake
 from tests.auto.fake_outcome import outcome_of as outcome_from
 from woodwind.auto.clock import Countdown, OutOfTimeError
+from woodwind.auto.facts import collection as facts_file
 from woodwind.auto.facts.collection import collect
-from woodwind.auto.facts.collection import collection as facts_file
 from woodwind.auto.facts.dependence import dependence_facts
 from woodwind.auto.facts.importance import PredictionPace, SampledRows, affordable, importance_facts
 from woodwind.auto.facts.scored_rows import ScoredRows

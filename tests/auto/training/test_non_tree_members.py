@@ -70,8 +70,8 @@ def test_a_member_reads_the_matrix_of_a_view():
 @pytest.mark.parametrize(
     ("member", "change"),
     [
-        (LINEAR, {"slopes": np.zeros((2, 2))}),
-        (LINEAR, {"slopes": np.zeros(2)}),
+        (LINEAR, {"coef": np.zeros((2, 2))}),
+        (LINEAR, {"coef": np.zeros(2)}),
         (LINEAR, {"start": np.array([np.nan])}),
         (LINEAR, {"high": np.inf}),
         (NEIGHBOURS, {"k": 4}),
@@ -119,7 +119,7 @@ def test_a_file_gives_back_the_same_bits(member, tmp_path):
 
 
 def test_predicting_needs_neither_scikit_learn_nor_scipy():
-    names = ", ".join(f"woodwind.auto.plain_{name}" for name in ("linear", "neighbours", "net"))
+    names = ", ".join(f"woodwind.auto.members.{name}_member" for name in ("linear", "knn", "mlp"))
     # Numba itself imports the bare SciPy where it is installed.
     code = f"import sys, {names}; print({{'sklearn', 'scipy.spatial', 'scipy.optimize', 'pandas'}} & set(sys.modules))"
     assert subprocess.check_output([sys.executable, "-c", code], text=True, timeout=60).strip() == "set()"

@@ -11,7 +11,7 @@ from woodwind import BaggingClassifier, BaggingRegressor, DecisionTreeClassifier
 from woodwind.data.binning.cuts import Cuts
 from woodwind.data.binning.ranks import Ranks
 from woodwind.data.tables.schema import Schema
-from woodwind.estimators.forests.forests import decision_tree
+from woodwind.estimators.forests import decision_tree
 
 
 class OtherRegressor(DecisionTreeRegressor):

@@ -16,7 +16,7 @@ from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from woodwind import BaggingClassifier, DataError, DynamicSelectionClassifier, DynamicSelectionRegressor, ParameterError, WoodwindError
-from woodwind.estimators.dynamic.dynamic_selection import dynamic_model
+from woodwind.estimators.dynamic import dynamic_model
 from woodwind.selection.competence import count_of_hits
 from woodwind.selection.methods import METHODS, REGRESSION_METHODS, Method
 

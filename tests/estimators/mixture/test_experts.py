@@ -20,7 +20,7 @@ from sklearn.tree import DecisionTreeRegressor as TheirRegressionTree
 from reference.naive_experts import naive_mixture
 from woodwind import DecisionTreeRegressor, MixtureOfExpertsClassifier, MixtureOfExpertsRegressor, ParameterError
 from woodwind.base.errors import TargetError
-from woodwind.estimators.mixture.training import mixture_of_experts
+from woodwind.estimators.mixture import mixture_of_experts
 
 
 def kinked(n=200, seed=0, noise=0.2):

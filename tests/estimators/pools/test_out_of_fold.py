@@ -28,7 +28,7 @@ from woodwind import DataError, ParameterError, out_of_fold_predictions
 from woodwind.base.errors import FoldWarning, MemberError
 from woodwind.estimators.base.splits import SplitRequest, read_folds
 from woodwind.estimators.base.target import read_labels, read_regression_target
-from woodwind.estimators.boosting.gradient_boosting import gradient_boosting_base
+from woodwind.estimators.boosting import gradient_boosting_base
 from woodwind.estimators.pools.out_of_fold import OutOfFold, out_of_fold
 from woodwind.estimators.pools.pool import named_members
 

@@ -33,7 +33,7 @@ from woodwind.estimators.pools.pool import (
     Pool,
     are_fitted,
     are_numbers,
-    class_numbers,
+    class_indices,
     default_pool,
     header_of,
     joint_classes,
@@ -375,4 +375,4 @@ def test_labels_that_are_numbers_are_told_from_others(kind):
     assert not are_numbers(np.array([0.0, 1.0]), known)
     odd = np.array([0, -1, 3]).astype(kind)
     assert not are_numbers(odd, known)
-    assert class_numbers(odd, known).tolist() == [0, -1, -1]
+    assert class_indices(odd, known).tolist() == [0, -1, -1]
