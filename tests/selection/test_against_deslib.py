@@ -45,7 +45,7 @@ from woodwind.selection.competence_probabilistic import (
     logarithmic,
 )
 from woodwind.selection.facts import Queries, Region, SelectionFacts
-from woodwind.selection.methods import Method, chosen, scores_of, told
+from woodwind.selection.methods import Method, chosen, scores_of, with_known
 
 SOURCES = {
     "RRC": (chance_of_reference, above_chance),
@@ -166,7 +166,7 @@ def scored(case):
     facts, options = facts_of(case.table), options_of(case)
     queries, learning = queries_of(case, case.params.get("k", method.k))
     if method.learn is not None:
-        facts = facts.learning(told(method.learn, {"facts": facts} | learning | options))
+        facts = facts.learning(with_known(method.learn, {"facts": facts} | learning | options))
     return method, facts, queries, options, scores_of(method, facts, queries, options)
 
 

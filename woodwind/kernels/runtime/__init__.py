@@ -7,4 +7,5 @@ intrinsics      instructions that Numba has no word for: prefetching, atomic int
 bits, simd      bits of a word, and comparisons of many numbers at once
 team            a leader and helpers that share the work of one compiled call
 keys            randomness by key;   resampling   rows drawn by key
+records         tables and arrays of a growing tree, read by name
 """
