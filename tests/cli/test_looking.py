@@ -34,7 +34,7 @@ def test_the_leaderboard_is_a_table_for_machines_too(stored, run):
 def test_what_is_in_the_file_is_shown(stored, run):
     done = run("inspect", "model.ww")
     assert done.code == 0
-    for words in ("model.ww", stored.task, "late", "boosting", "age", "plan", "3 levels: basic, gold, plus", "120", *stored.classes):
+    for words in ("model.ww", stored.task, "late", "boosting", "age", "plan", "3 categories: basic, gold, plus", "120", *stored.classes):
         assert words in done.out
     found = json.loads(run("inspect", "model.ww", "--json").out)
     assert found["classes"] == list(stored.classes)

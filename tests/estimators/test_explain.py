@@ -161,7 +161,7 @@ def test_cells_say_what_a_table_holds():
     new["day"] = new["day"] + pd.to_timedelta(90, unit="s")
     with pytest.warns(UnseenCategoryWarning):
         cells = Cells(model.schema_, model._read(new))
-    assert cells.row(3)[2] == "a level never seen"
+    assert cells.row(3)[2] == "a category never seen"
     assert cells.row(4)[2] == "missing"
     assert cells.row(5)[1] == "missing"
     assert cells.row(6)[1] == str(new["day"][6])

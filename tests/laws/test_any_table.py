@@ -321,7 +321,7 @@ def test_an_unseen_category_gets_what_the_node_knows():
     for options in ({}, {"early_stopping": True}, {"growth": "level"}, {"growth": "symmetric"}):
         model = GradientBoostingClassifier(random_state=0, **options).fit(X, y)
         assert model.predict_proba(pd.DataFrame({"c": ["x", "y", "z"]}))[:, 1] == pytest.approx([0.9, 0.5, 0.1], abs=0.05)
-        with pytest.warns(UnseenCategoryWarning, match=r"column 'c' has 2 rows of 1 level that training never saw \('NEW'\)"):
+        with pytest.warns(UnseenCategoryWarning, match=r"column 'c' has 2 rows of 1 category that training never saw \('NEW'\)"):
             share = model.predict_proba(pd.DataFrame({"c": ["NEW", "NEW"]}))[:, 1]
         assert share == pytest.approx([0.5, 0.5], abs=0.05)
 

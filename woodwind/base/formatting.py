@@ -34,7 +34,8 @@ def counted(number: int, noun: str) -> str:
     >>> counted(1, "row"), counted(1200, "row")
     ('1 row', '1,200 rows')
     """
-    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+    several = f"{noun[:-1]}ies" if noun.endswith("ory") else f"{noun}s"
+    return f"{number:,} {noun if number == 1 else several}"
 
 
 def one_line(text: object) -> str:

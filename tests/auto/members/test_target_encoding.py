@@ -194,7 +194,7 @@ def test_what_does_not_fit_the_schema_is_refused():
     for wrong, words in [
         (replace(first, encodings=(one, one)), "two encodings"),
         (replace(first, encodings=(replace(one, position=9),)), "not there"),
-        (replace(first, encodings=(replace(one, position=1),)), "parted as levels"),
+        (replace(first, encodings=(replace(one, position=1),)), "parted as categories"),
     ]:
         with pytest.raises(DataError, match=words):
             wrong.check()
