@@ -200,7 +200,7 @@ def test_what_does_not_fit_the_schema_is_refused():
             wrong.check()
     with pytest.raises(DataError, match="not finite"):
         replace(one, values=np.full(3, np.nan)).check()
-    with pytest.raises(DataError, match="has no levels"):
+    with pytest.raises(DataError, match="has no categories"):
         View(encoded(given.table, (replace(one, position=2),)), given.form)
 
 
