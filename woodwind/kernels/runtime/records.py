@@ -24,7 +24,8 @@ import numpy as np
 from llvmlite import ir
 from numba import config, types
 from numba.core import cgutils
-from numba.extending import intrinsic
+from numba.extending import intrinsic as eager_intrinsic
+from numba.extending import typeof_impl
 from numpy.typing import NDArray
 
 FIELDS = 3  # address, rows, columns
@@ -133,6 +134,32 @@ if config.DISABLE_JIT:
         return read
 
 else:
+    try:  # semi-private
+        from numba.core.typing.templates import make_intrinsic_template
+    except ImportError:  # pragma: no cover: every tested version has it
+        make_intrinsic_template = None
+
+    class Accessor:
+        """What `intrinsic` makes of a function, but made when a kernel that uses it is compiled.
+
+        There are some three hundred, and a process that loads compiled kernels needs none: made at once they took 12 ms.
+        """
+
+        def __init__(self, define: Callable[..., Any]) -> None:
+            self._define = define
+            self._type: Any = None
+
+        def numba_type(self) -> Any:
+            """The type that Numba gives a function of this kind."""
+            if self._type is None:
+                self._type = types.Function(make_intrinsic_template(self, self._define, self._define.__name__))
+            return self._type
+
+    @typeof_impl.register(Accessor)
+    def _accessor_type(accessor: Any, _context: Any) -> Any:
+        return accessor.numba_type()
+
+    intrinsic: Any = eager_intrinsic if make_intrinsic_template is None else Accessor
 
     def _item_type(dtype: type) -> Any:
         return getattr(types, np.dtype(dtype).name)
