@@ -60,7 +60,7 @@ def one(table: tables.Table, asked: float, threads: int) -> dict[str, Any]:
         taken = time.perf_counter() - began
         if process.returncode:
             return {"stopped": err.strip().splitlines()[-1], "taken": taken}
-        board = next(event for event in events(out) if event["event"] == "ended")["leaderboard"]
+        board = next(event for event in events(out) if event["event"] == "job_ended")["leaderboard"]
         ensemble = next(entry for entry in board if entry["family"] == "ensemble")
         call = ["evaluate", "model.ww", "test.parquet", "--json", "--threads", threads]
         process = start(call, folder, threads, stdout=subprocess.PIPE, stderr=subprocess.PIPE)

@@ -59,7 +59,7 @@ def one_call(path: Path, asked: float, threads: int) -> dict[str, Any]:
     out, err = process.communicate()
     taken = time.perf_counter() - began
     told = events(out)
-    ended = next((event for event in told if event["event"] == "ended"), None)
+    ended = next((event for event in told if event["event"] == "job_ended"), None)
     board = [] if ended is None else ended["leaderboard"]
     members = [entry for entry in board if entry["family"] != "ensemble" and entry["score"] is not None]
     return {

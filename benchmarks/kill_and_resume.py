@@ -45,7 +45,7 @@ def finished(options: argparse.Namespace, folder: Path, *others: str) -> tuple[A
     if process.returncode:
         raise RuntimeError(f"exit code {process.returncode}: {' '.join(err.split())[-300:]}")
     told = events(out)
-    (ended,) = [event for event in told if event["event"] == "ended"]
+    (ended,) = [event for event in told if event["event"] == "job_ended"]
     board = [{key: value for key, value in entry.items() if key not in TIMES} for entry in ended["leaderboard"]]
     return board, time.perf_counter() - began, sum(bool(event.get("resumed")) for event in told)
 

@@ -207,7 +207,7 @@ def job(folder: Path, asked: float, target: str, date: str | None, threads: int)
     if process.returncode:
         raise SystemExit(err)
     start(["predict", "model.ww", "test.parquet", "-o", "predicted.parquet", "--force"], folder, threads).wait()
-    ended = next(event for event in events(out) if event["event"] == "ended")
+    ended = next(event for event in events(out) if event["event"] == "job_ended")
     predicted = pd.read_parquet(folder / "predicted.parquet").iloc[:, -1].to_numpy()
     return {"taken": taken, "leaderboard": ended["leaderboard"], "predicted": predicted, "ended": ended["seconds"]}
 

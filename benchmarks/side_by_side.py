@@ -49,7 +49,7 @@ def scores(entries: list[dict[str, Any]]) -> list[tuple[str, float]]:
 def ended(process: subprocess.Popen[str]) -> tuple[int, list[tuple[str, float]] | None, str]:
     """Exit code, leaderboard and what was said."""
     out, err = process.communicate(timeout=900)
-    found = [event for event in events(out) if event["event"] == "ended"]
+    found = [event for event in events(out) if event["event"] == "job_ended"]
     return process.returncode, scores(found[0]["leaderboard"]) if found else None, err
 
 

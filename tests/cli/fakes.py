@@ -9,7 +9,7 @@ from types import SimpleNamespace
 
 from woodwind.auto.clock import Clock, ending_on_interrupt
 from woodwind.auto.events import Blended, FactsBegan, FoldDone, JobBegan, JobEnded, MemberBegan, MemberDone, Message
-from woodwind.auto.messages import SuspicionEvent
+from woodwind.auto.messages import SuspicionsFound
 from woodwind.auto.outcome import Entry
 from woodwind.base.errors import WoodwindWarning
 from woodwind.base.notice import notice
@@ -90,7 +90,7 @@ def events(seconds, models):
         seconds=at, task="binary", metric="log_loss", n_rows=1000, n_columns=1, n_folds=FOLDS, budget_seconds=seconds, budget_models=models,
         notes=(NOTE,),
     )  # fmt: skip
-    yield lambda at: SuspicionEvent(seconds=at, suspicions=SUSPICIONS)
+    yield lambda at: SuspicionsFound(seconds=at, suspicions=SUSPICIONS)
     yield lambda at: Message(seconds=at, words="the column 'id' looks like an identifier and more")
     for number, name in enumerate(MEMBERS, 1):
         yield lambda at, name=name, number=number: MemberBegan(seconds=at, name=name, number=number, of=models)

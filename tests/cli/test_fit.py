@@ -94,9 +94,9 @@ def test_machines_get_one_object_for_each_event_and_nothing_else(folder, job, ru
 
     objects = [json.loads(line, parse_constant=refuse) for line in done.out.splitlines()]
     assert len(objects) == EVENTS + 1
-    assert [one["event"] for one in objects[:4]] == ["began", "suspected", "predicted", "trying"]
+    assert [one["event"] for one in objects[:4]] == ["job_began", "suspicions_found", "message", "member_began"]
     assert [one["severity"] for one in objects[1]["suspicions"]] == [one.severity for one in SUSPICIONS]
-    assert objects[-2]["event"] == "ended"
+    assert objects[-2]["event"] == "job_ended"
     assert [entry["name"] for entry in objects[-2]["leaderboard"]] == [entry.name for entry in LEADERBOARD]
     assert objects[-2]["leaderboard"][-1]["score"] is None
     assert objects[0]["notes"][0].endswith("(0, 1); give --task regression for numbers.")

@@ -79,7 +79,7 @@ def test_calls_with_one_model_file_and_calls_beside_them(tmp_path, truth):
             assert out == ""
             continue
         assert process.returncode == 0, err
-        (event,) = (event for event in map(json.loads, out.splitlines()) if event["event"] == "ended")
+        (event,) = (event for event in map(json.loads, out.splitlines()) if event["event"] == "job_ended")
         ended[seed] = [(entry["name"], entry["score"]) for entry in event["leaderboard"]]
     assert JOBS - 1 in ended
     assert ended.keys() - {JOBS - 1}

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from woodwind import ParameterError
+from woodwind.base.errors import DataError
 from woodwind.base.random_streams import key
 from woodwind.data.binning.cuts import Cuts
 from woodwind.data.binning.ranks import Ranks
@@ -101,6 +102,18 @@ def test_rows_outside_of_the_tree_find_their_leaves():
     # The same by the forest, which walks on values.
     forest = assemble([valued], grower.ranks.ranking, np.zeros(1), 1)
     np.testing.assert_array_equal(forest.check().leaves(table_of(X, [1]))[:, 0], found)
+
+
+def test_a_category_that_goes_left_and_right_is_refused_because_a_walk_would_go_back():
+    X, y = data(4)
+    grower = ExactGrower(Ranks.of(table_of(X, [1])), FREE)
+    tree = grower.grow_from(-y, np.ones(len(y)), 5)
+    valued = ValuedTree.of(tree, np.arange(tree.n_nodes, dtype=np.float64), 0, 1.0, thresholds(tree, grower.ranks))
+    assert len(valued.check().sets) > 0
+    both = valued.sets.copy()
+    both[0, [0, 4]] |= np.uint64(1)
+    with pytest.raises(DataError, match="goes left and right"):
+        replace(valued, sets=both).check()
 
 
 def test_numbers_of_nodes_go_level_by_level_without_a_limit_of_leaves():

@@ -22,7 +22,7 @@ MOST_LINES = 8
 
 
 @dataclass(frozen=True, kw_only=True)
-class SuspicionEvent(Event):
+class SuspicionsFound(Event):
     """Something about the data should be looked at. It is told before anything is trained."""
 
     suspicions: tuple[Suspicion, ...]
@@ -49,7 +49,7 @@ def lines_of(event: Event) -> list[str]:
     match event:
         case JobBegan():
             lines = [beginning(event), *map(one_line, event.notes)]
-        case SuspicionEvent():
+        case SuspicionsFound():
             lines = suspicion_lines(event.suspicions)
         case MemberBegan():
             lines = [f"{event.name}: begins, number {event.number}{'' if event.of is None else f' of {event.of}'}"]

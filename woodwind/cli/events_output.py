@@ -5,7 +5,7 @@ from collections.abc import Callable
 from typing import Any
 
 from woodwind.auto.events import Event, JobEnded
-from woodwind.auto.messages import SERIOUS, SuspicionEvent, suspicion_lines, timed
+from woodwind.auto.messages import SERIOUS, SuspicionsFound, suspicion_lines, timed
 from woodwind.cli.console import in_command_words, plain, say, show_json
 
 Listener = Callable[[Event], None]
@@ -13,7 +13,7 @@ Listener = Callable[[Event], None]
 
 def write_warnings(event: Event) -> None:
     """For those who want silence: serious suspicions alone."""
-    if isinstance(event, SuspicionEvent):
+    if isinstance(event, SuspicionsFound):
         for line in suspicion_lines([one for one in event.suspicions if one.severity == SERIOUS]):
             say(line)
 

@@ -13,7 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from woodwind.auto.events import Blended, Event, FactsBegan, FoldDone, JobBegan, MemberBegan, MemberDone, Message
-from woodwind.auto.messages import SuspicionEvent, lines_of, plus_minus
+from woodwind.auto.messages import SuspicionsFound, lines_of, plus_minus
 from woodwind.base.formatting import duration, figure, one_line, printable
 from woodwind.cli.console import say
 from woodwind.cli.terminal import TextColumn, can_show, console_on, grid
@@ -117,7 +117,7 @@ class LiveTable:
     def __call__(self, event: Event) -> None:
         """Take in an event."""
         self.state.add(event)
-        if isinstance(event, JobBegan | SuspicionEvent | Message):
+        if isinstance(event, JobBegan | SuspicionsFound | Message):
             for line in lines_of(event):
                 say(line)
 

@@ -6,7 +6,6 @@ from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.spatial.distance import cdist
 
 from woodwind.base.errors import DataError, ParameterError
 from woodwind.base.pool import run_ranges
@@ -117,6 +116,8 @@ class Search:
         require_array(self.table, (None, None), "the rows to search in")
         require(len(self.table) > 0, "there are no rows to search in")
         try:
+            from scipy.spatial.distance import cdist  # noqa: PLC0415  those who predict with euclidean distances do without SciPy
+
             cdist(np.ones((1, 2)), np.zeros((1, 2)), self.metric)
         except (TypeError, ValueError):
             require(False, "a distance is not known")
@@ -150,6 +151,8 @@ class Search:
 
     def distances(self, queries: Floats) -> Floats:
         """The distances of all rows from each query (q, r)."""
+        from scipy.spatial.distance import cdist  # noqa: PLC0415  those who predict with euclidean distances do without SciPy
+
         return np.asarray(cdist(queries, self.table, self.metric))
 
     def _by_distances(self, queries: Floats, k: int) -> Region:

@@ -77,6 +77,8 @@ class ValuedTree:
         parents = np.bincount(np.concatenate([child[split], child[split] + 1]), minlength=n_nodes)
         require(parents == (np.arange(n_nodes) > 0), "a node has no parent, or two")
         require((self.set >= -1) & (self.set < len(self.sets)) & (self.missing <= STOP), "a set is not there, or missing values go nowhere")
+        goes_left, goes_right = self.sets[:, : SET_WORDS // 2], self.sets[:, SET_WORDS // 2 :]
+        require((goes_left & goes_right) == 0, "a category goes left and right")  # a walk would go back
         return self
 
     def check_for(self, cuts: Cuts | Ranking) -> None:

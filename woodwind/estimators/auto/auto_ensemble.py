@@ -17,7 +17,7 @@ from woodwind.auto.events import Event, JobBegan, JobEnded, MemberDone
 from woodwind.auto.job import JobSpec, run
 from woodwind.auto.leaderboard import Leaderboard
 from woodwind.auto.members.link import probabilities
-from woodwind.auto.messages import SuspicionEvent, stored_suspicions, write_on_error_stream
+from woodwind.auto.messages import SuspicionsFound, stored_suspicions, write_on_error_stream
 from woodwind.auto.model import AutoModel
 from woodwind.auto.outcome import Outcome
 from woodwind.auto.portfolio import FAMILIES, Portfolio
@@ -153,7 +153,7 @@ class BaseAutoEnsemble(BaseModel):
             for event in run(spec, FAMILY, Portfolio(truth.n_classes, families), clock, checkpoint):
                 self._warn(event, values)
                 if isinstance(event, JobBegan) and spec.suspicions:
-                    self._warn(SuspicionEvent(seconds=event.seconds, suspicions=spec.suspicions), values)
+                    self._warn(SuspicionsFound(seconds=event.seconds, suspicions=spec.suspicions), values)
                 if checkpoint is not None and isinstance(event, MemberDone):
                     checkpoint.spend(event.seconds)
                 if isinstance(event, JobEnded):
