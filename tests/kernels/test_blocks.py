@@ -61,11 +61,11 @@ def test_splits_are_found_from_histograms_alone(levels):
         split = growth.judge(Twin(np.flatnonzero(slots == node), 0, 7, PACKED3))
         assert space["found_i"][node, found.COLUMNS.at["feature"]] == split.feature
         assert space["found_f"][node, found.VALUES.at["gain"]] == split.gain
-        if split.levels is None:
+        if split.categories is None:
             assert space["found_i"][node, found.COLUMNS.at["bin"]] == split.bin
             assert space["found_i"][node, found.COLUMNS.at["missing"]] == split.side
         else:
-            assert categories_in(space["found_sets"][node]) == set(split.levels) - {codes.missing}
+            assert categories_in(space["found_sets"][node]) == set(split.categories) - {codes.missing}
 
 
 def test_rows_go_to_the_children_of_their_nodes():

@@ -327,7 +327,7 @@ def test_without_any_place_it_says_that_nothing_is_kept(base, tmp_path, monkeypa
     monkeypatch.setattr(cache, "_user_cache", lambda: blocker)
     home, complaint = ask(monkeypatch, str(blocker))
     assert home is None
-    assert complaint.endswith("only you may write to, kernels are not kept.")
+    assert complaint.endswith("only you may write to, kernels are not cached.")
 
 
 def month_old(path):

@@ -63,7 +63,7 @@ def assert_same(tree, ranks, nodes):
         assert tree.feature[n] == found.feature
         assert tree.missing[n] == found.missing
         assert tree.gain[n] == pytest.approx(max(found.gain, 0.0), abs=1e-9)
-        if found.levels is None:
+        if found.categories is None:
             above = math.inf if found.above is None else found.above
             assert found.below <= cut[n]
             assert cut[n] < above or found.above is None
@@ -71,7 +71,7 @@ def assert_same(tree, ranks, nodes):
             words = tree.sets[tree.set[n]]
             for side in range(2):
                 bits = {level for level in range(64) if words[4 * side] >> np.uint64(level) & np.uint64(1)}
-                assert bits == found.levels[side]
+                assert bits == found.categories[side]
 
 
 @st.composite

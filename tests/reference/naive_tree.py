@@ -172,7 +172,7 @@ class NaiveTree:
                 above = None if last else values[position + 1]
                 left = [row for row in node.rows if column[row] <= below or (side == LEFT and row in missing)]
                 right = [row for row in node.rows if row not in left]
-                yield left, right, {"below": below, "above": above, "levels": None, "missing": side if missing else STOP}
+                yield left, right, {"below": below, "above": above, "categories": None, "missing": side if missing else STOP}
             if not missing:
                 break
 
@@ -186,7 +186,7 @@ class NaiveTree:
                 sides = frozenset(order[:size]), frozenset(order[size:])
                 left, right = ([row for row in node.rows if int(column[row]) in side] for side in sides)
                 way = STOP if -1 not in met else LEFT if -1 in sides[0] else RIGHT
-                yield left, right, {"below": None, "above": None, "levels": (sides[0] - {-1}, sides[1] - {-1}), "missing": way}
+                yield left, right, {"below": None, "above": None, "categories": (sides[0] - {-1}, sides[1] - {-1}), "missing": way}
 
     def orders(self, node: Node, column: Sequence[float], categories: list[int]) -> Iterator[list[int]]:
         """The orders in which levels are tried; equal levels stay in the order of their codes, missing last."""

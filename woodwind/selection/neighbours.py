@@ -1,8 +1,10 @@
 """Neighbours: which selection rows are nearest to a query."""
 
+import importlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +21,11 @@ from woodwind.selection.facts import Floats, Integers, Region
 
 # Numbers in float32 of a line of the cache.
 LINE = 16
+
+
+def _cdist(a: Floats, b: Floats, metric: Any) -> Floats:
+    """SciPy's distances; it is imported here, so that who predicts with euclidean distances does without it."""
+    return np.asarray(importlib.import_module("scipy.spatial.distance").cdist(a, b, metric))
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,9 +123,7 @@ class Search:
         require_array(self.table, (None, None), "the rows to search in")
         require(len(self.table) > 0, "there are no rows to search in")
         try:
-            from scipy.spatial.distance import cdist  # noqa: PLC0415  those who predict with euclidean distances do without SciPy
-
-            cdist(np.ones((1, 2)), np.zeros((1, 2)), self.metric)
+            _cdist(np.ones((1, 2)), np.zeros((1, 2)), self.metric)
         except (TypeError, ValueError):
             require(False, "a distance is not known")
         return self
@@ -151,9 +156,7 @@ class Search:
 
     def distances(self, queries: Floats) -> Floats:
         """The distances of all rows from each query (q, r)."""
-        from scipy.spatial.distance import cdist  # noqa: PLC0415  those who predict with euclidean distances do without SciPy
-
-        return np.asarray(cdist(queries, self.table, self.metric))
+        return _cdist(queries, self.table, self.metric)
 
     def _by_distances(self, queries: Floats, k: int) -> Region:
         """By the distances of all rows, of any metric."""

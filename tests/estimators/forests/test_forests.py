@@ -364,10 +364,10 @@ def test_intervals_of_whole_numbers_cover_no_more_than_they_should():
     assert 0.87 < ((low <= y[2000:]) & (y[2000:] <= high)).mean() < 0.93
 
 
-def test_without_rows_out_of_the_bag_levels_stay_as_they_are():
+def test_without_rows_out_of_the_bag_levels_of_quantiles_stay_as_they_are():
     X, y = make_friedman1(200, random_state=0)
     model = RandomForestRegressor(n_estimators=5, bootstrap=False, quantiles=True, random_state=0).fit(X, y)
-    assert model.leaf_rows_.categories is None
+    assert model.leaf_rows_.levels is None
     np.testing.assert_array_equal(model.predict_quantiles(X), model.predict_quantiles(X, calibrated=False))
 
 

@@ -141,7 +141,7 @@ def test_no_row_is_judged_by_a_model_that_saw_it(more, threads):
 def test_the_audit_finds_a_row_that_was_learnt_and_one_that_nobody_judged():
     predicted = found([GaussianNB()], IRIS, LABELS)
     first = predicted.fold_results[0]
-    leaky = first._replace(trained=np.append(first.trained, first.asked[0]))
+    leaky = first._replace(train_rows=np.append(first.train_rows, first.asked[0]))
     with pytest.raises(DataError, match=r"member 'gaussiannb': fold 0 learns 1 of the rows that it holds out, first row 0"):
         OutOfFold(predicted.predicted, predicted.scored, predicted.folds, (leaky, *predicted.fold_results[1:])).audit()
     with pytest.raises(DataError, match="not the rows that have answers"):

@@ -90,7 +90,7 @@ def find_home(state: str) -> tuple[Home | None, str]:
         if asked:
             complaint = f"{ASKED}={asked} is not used: {trouble}"
     if complaint:
-        instead = "not kept" if found is None else f"kept in {found.path.parent}"
+        instead = "not cached" if found is None else f"cached in {found.path.parent}"
         complaint += f". Until it names a folder of your own that only you may write to, kernels are {instead}."
     return found, complaint
 
