@@ -2,7 +2,7 @@
 
 A file names kinds, never modules or classes: a name that is not in the table is refused. The module of a kind is imported when a file
 has such a thing, so that a model of trees loads without scikit-learn. What is declared elsewhere is not listed here once more: losses are
-those that their modules declare.
+those that their modules declare, and estimators those that are public.
 
 A dataclass, or a named tuple, is persisted field by field. Fields whose names begin with an underscore are caches and left out. On the way
 back every field is checked against its annotation and then the whole by its `check()`, if it has one, before anybody uses it. For a class
@@ -56,6 +56,15 @@ def _position_of(module: str, name: str) -> tuple[str, str]:
 _ESTIMATOR = "woodwind.estimators.persistence.persistence:EstimatorPersister"
 _AUTO = "woodwind.estimators.persistence.persistence:AutoEnsemblePersister"
 
+
+def _public_estimators() -> dict[str, Kind]:
+    """The classes of `woodwind.estimators` that are public: names with a task at their end, and blenders."""
+    endings = ("Classifier", "Regressor", "Blender")
+    public = importlib.import_module("woodwind").PUBLIC_HOMES
+    homes = {name: home for name, home in public.items() if home.startswith("woodwind.estimators.") and name.endswith(endings)}
+    return {name: Kind(f"{home}:{name}", _ESTIMATOR) for name, home in homes.items()}
+
+
 _LISTED: dict[str, Kind] = {
     # What predicts without scikit-learn.
     **_kinds("woodwind.tree.forest", "Forest"),
@@ -106,51 +115,8 @@ _LISTED: dict[str, Kind] = {
     **_kinds("woodwind.estimators.stacking.blenders", "TargetScale"),
     **_kinds("woodwind.estimators.dynamic.dynamic_model", "DynamicModel", "Selector", "FeatureSpace"),
     **_kinds("woodwind.estimators.dynamic.dynamic_base", "MetaClassifier", "MetaClassifierTraining"),
-    # Estimators.
-    **_kinds(
-        "woodwind.estimators.boosting.gradient_boosting", "GradientBoostingClassifier", "GradientBoostingRegressor", persister=_ESTIMATOR
-    ),
-    **_kinds("woodwind.estimators.forests.decision_tree", "DecisionTreeClassifier", "DecisionTreeRegressor", persister=_ESTIMATOR),
-    **_kinds("woodwind.estimators.forests.forests", "RandomForestClassifier", "RandomForestRegressor", persister=_ESTIMATOR),
-    **_kinds("woodwind.estimators.forests.forests", "ExtraTreesClassifier", "ExtraTreesRegressor", persister=_ESTIMATOR),
-    **_kinds(
-        "woodwind.estimators.forests.random_structure",
-        "RandomStructureForestClassifier",
-        "RandomStructureForestRegressor",
-        persister=_ESTIMATOR,
-    ),
-    **_kinds("woodwind.estimators.adaptive.adaboost", "AdaBoostClassifier", persister=_ESTIMATOR),
-    **_kinds("woodwind.estimators.adaptive.adaboost", "AdaBoostRegressor", persister=_ESTIMATOR),
-    **_kinds("woodwind.estimators.adaptive.additive", "AdditiveClassifier", "AdditiveRegressor", persister=_ESTIMATOR),
-    **_kinds("woodwind.estimators.bagging.bagging", "BaggingClassifier", "BaggingRegressor", persister=_ESTIMATOR),
-    **_kinds(
-        "woodwind.estimators.averaging.model_averaging",
-        "BayesianModelAveragingClassifier",
-        "BayesianModelAveragingRegressor",
-        persister=_ESTIMATOR,
-    ),
-    **_kinds("woodwind.estimators.averaging.linear_averaging", "BayesianLinearAveragingRegressor", persister=_ESTIMATOR),
-    **_kinds(
-        "woodwind.estimators.averaging.model_combination",
-        "BayesianModelCombinationClassifier",
-        "BayesianModelCombinationRegressor",
-        persister=_ESTIMATOR,
-    ),
-    **_kinds(
-        "woodwind.estimators.dynamic.dynamic_selection", "DynamicSelectionClassifier", "DynamicSelectionRegressor", persister=_ESTIMATOR
-    ),
-    **_kinds(
-        "woodwind.estimators.selection.ensemble_selection",
-        "EnsembleSelectionClassifier",
-        "EnsembleSelectionRegressor",
-        persister=_ESTIMATOR,
-    ),
-    **_kinds("woodwind.estimators.stacking.blenders", "LogisticBlender", "NonNegativeBlender", persister=_ESTIMATOR),
-    **_kinds(
-        "woodwind.estimators.mixture.mixture_of_experts", "MixtureOfExpertsClassifier", "MixtureOfExpertsRegressor", persister=_ESTIMATOR
-    ),
-    **_kinds("woodwind.estimators.stacking.stacking", "StackingClassifier", "StackingRegressor", persister=_ESTIMATOR),
-    **_kinds("woodwind.estimators.pools.voting", "VotingClassifier", "VotingRegressor", persister=_ESTIMATOR),
+    # Estimators: those that are public, and two that are members of them.
+    **_public_estimators(),
     **_kinds("woodwind.estimators.auto.auto_ensemble", "AutoEnsembleClassifier", "AutoEnsembleRegressor", persister=_AUTO),
     **_kinds("woodwind.estimators.mixture.training", "SoftmaxRegression", persister=_ESTIMATOR),
     **_kinds("woodwind.estimators.base.matrix", "TableToMatrix", persister=_ESTIMATOR),

@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from woodwind.base.errors import ParameterError
 from woodwind.base.random_streams import seed_of
 from woodwind.base.validate import require_finite
+from woodwind.data.tables.schema import Schema
 from woodwind.ensemble.additive import AdditiveMember, AdditivePlan, AdditiveRound, AdditiveRows, additive_rounds, mean_loss
 from woodwind.ensemble.boost import BoostingRound
 from woodwind.ensemble.early_stopping import TrainingStep, best_of, gather_until_interrupted, scored, until_no_better, with_progress
@@ -69,6 +70,19 @@ loss_ : Loss
 
 class BaseAdditiveModel(BaseAdaBoost):
     """An additive model."""
+
+    _state: ClassVar[dict[str, Any]] = {
+        "_rounds": tuple[tuple[AdditiveMember, ...], ...],
+        "_seed": int,
+        "loss_": Loss,
+        "n_iter_": int,
+        "start_": Floats,
+        "steps_": Floats,
+        "train_score_": Floats,
+        "validation_score_": Floats,
+        "oob_improvement_": Floats,
+    }
+    _optional_state: ClassVar[dict[str, Any]] = {"forest_": Forest, "schema_": Schema}
 
     loss_: Loss
     max_depth: int | None
