@@ -13,30 +13,14 @@ Inside:
     regression      Losses for regression: squared, absolute, quantile, Huber; Poisson, Gamma and Tweedie with a log link
 """
 
+from woodwind.losses import classification, regression
 from woodwind.losses.base import Loss
 from woodwind.losses.check import check_loss
-from woodwind.losses.classification import Exponential, LogLoss, Multinomial
+from woodwind.losses.classification import *  # noqa: F403
 from woodwind.losses.named import ALL, classification_loss, describe, loss_from, regression_loss
 from woodwind.losses.own import adopt
-from woodwind.losses.regression import Absolute, Gamma, Huber, Poisson, Quantile, Squared, Tweedie
+from woodwind.losses.regression import *  # noqa: F403
 
-__all__ = [
-    "ALL",
-    "Absolute",
-    "Exponential",
-    "Gamma",
-    "Huber",
-    "LogLoss",
-    "Loss",
-    "Multinomial",
-    "Poisson",
-    "Quantile",
-    "Squared",
-    "Tweedie",
-    "adopt",
-    "check_loss",
-    "classification_loss",
-    "describe",
-    "loss_from",
-    "regression_loss",
-]
+__all__ = ["ALL", "Loss", "adopt", "check_loss", "classification_loss", "describe", "loss_from", "regression_loss"]
+__all__ += regression.__all__
+__all__ += classification.__all__

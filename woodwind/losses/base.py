@@ -13,7 +13,9 @@ The life of a loss, in the order of a training:
 7. `predict(raw)` turns scores into what users see, through `link`.
 
 A loss is a frozen dataclass of its own parameters: equal, hashable, printable, storable by name and numbers.
-One list of all losses is in `named.py`; the laws that they obey are in tests/laws/test_losses.py.
+A built-in loss is a class of `regression.py` or `classification.py` that is in its `__all__`: all lists of losses, the texts that name
+them and the kinds of the model file follow from that (docs/contributing/add-a-loss.md). The laws that losses obey are in
+tests/laws/test_losses.py.
 """
 
 import math
@@ -54,6 +56,7 @@ class Loss(ABC):
     name: ClassVar[str] = ""
     # What other libraries call exactly this loss, spelled small and with _ for hyphens and spaces.
     aliases: ClassVar[tuple[str, ...]] = ()
+    task: ClassVar[str] = "regression"  # or "classification"
     link: ClassVar[Link] = Identity()
     # True where the hessian of every row is its weight: then it need not be stored for rows without weights.
     constant_hessian: ClassVar[bool] = False
@@ -61,6 +64,11 @@ class Loss(ABC):
     exact_hessian: ClassVar[bool] = True
     # Newton's step of one row, gradient over hessian, is held to this where the weights of rows differ by thousands; None for no limit.
     longest_step: ClassVar[float | None] = None
+
+    @classmethod
+    def examples(cls) -> tuple["Loss", ...]:
+        """Losses of this class for the list of all, over which the laws are tested: one, unless its numbers make a difference."""
+        return (cls(),)
 
     @property
     def width(self) -> int:

@@ -28,6 +28,9 @@ from woodwind.losses.base import (
 )
 from woodwind.losses.links import Floats, Link, Logit, Softmax
 
+# The losses of this file, in the order in which texts name them. To be in this list is to be public, and a kind of the model file.
+__all__ = ["LogLoss", "Exponential", "Multinomial"]  # noqa: RUF022
+
 # Shares of a class are kept this far from 0 and 1 in the start: a class without rows must have a finite score.
 MARGIN = float(np.finfo(np.float64).eps)
 
@@ -43,6 +46,8 @@ ANY_NUMBER_OF_CLASSES = ("logloss", "cross_entropy", "crossentropy", "deviance")
 @dataclass(frozen=True)
 class TwoClasses(RowLoss):
     """What losses of two classes share: y is the share of the second class, and predictions are two probabilities."""
+
+    task: ClassVar[str] = "classification"
 
     def as_target(self, y: NDArray[Any]) -> NDArray[Any]:
         """Class numbers in bytes, which kernels read as they are; shares as float64."""
@@ -125,6 +130,7 @@ class Multinomial(Loss):
     n_classes: int
 
     name: ClassVar[str] = "log_loss"
+    task: ClassVar[str] = "classification"
     aliases: ClassVar[tuple[str, ...]] = (
         *ANY_NUMBER_OF_CLASSES, "multi:softprob", "multi:softmax", "multiclass", "multi_logloss", "mlogloss", "softmax",
     )  # fmt: skip
@@ -134,6 +140,11 @@ class Multinomial(Loss):
     def __post_init__(self) -> None:
         if self.n_classes < 2:
             raise ParameterError(f"n_classes of Multinomial must be at least 2, not {self.n_classes}.")
+
+    @classmethod
+    def examples(cls) -> tuple[Loss, ...]:
+        """Few classes and more."""
+        return (cls(3), cls(7))
 
     @property
     def width(self) -> int:

@@ -5,30 +5,19 @@ from typing import Any
 
 from woodwind.base.did_you_mean import did_you_mean, spelling
 from woodwind.base.errors import ParameterError
+from woodwind.losses import classification, regression
 from woodwind.losses.base import Loss
-from woodwind.losses.classification import Exponential, LogLoss, Multinomial
+from woodwind.losses.classification import LogLoss, Multinomial
 from woodwind.losses.own import OwnLoss
-from woodwind.losses.regression import Absolute, Gamma, Huber, Poisson, Quantile, Squared, Tweedie
 
-REGRESSION: dict[str, type[Loss]] = {kind.name: kind for kind in (Squared, Absolute, Huber, Quantile, Poisson, Gamma, Tweedie)}
-CLASSIFICATION: dict[str, type[Loss]] = {kind.name: kind for kind in (LogLoss, Exponential)}
+BUILT_IN: tuple[type[Loss], ...] = tuple(getattr(home, name) for home in (regression, classification) for name in home.__all__)
 
-ALL: tuple[Loss, ...] = (
-    Squared(),
-    Absolute(),
-    Huber(),
-    Huber(delta=0.7),
-    Quantile(0.5),
-    Quantile(0.9),
-    Poisson(),
-    Gamma(),
-    Tweedie(1.5),
-    Tweedie(1.1),
-    LogLoss(),
-    Exponential(),
-    Multinomial(3),
-    Multinomial(7),
-)
+REGRESSION: dict[str, type[Loss]] = {kind.name: kind for kind in BUILT_IN if kind.task == "regression"}
+# Log loss goes by one name; `classification_loss` takes its form for several classes where there are several.
+CLASSIFICATION: dict[str, type[Loss]] = {kind.name: kind for kind in BUILT_IN if kind.task == "classification" and kind is not Multinomial}
+TWO_CLASSES_ONLY = tuple(name for name in CLASSIFICATION if name != LogLoss.name)
+
+ALL: tuple[Loss, ...] = tuple(example for kind in BUILT_IN for example in kind.examples())
 
 
 # Losses of other libraries that none of ours is, and what comes nearest.
@@ -59,11 +48,16 @@ NO_TASK_OF_OURS = ("rank:", "rank_", "lambdarank", "yetirank", "query", "pairlog
 def loss_named(name: str) -> tuple[str, str] | None:
     """Our name of a loss that was named in the manner of any library, and "classification" or "regression"; None if it is none of ours."""
     plain = spelling(name)
-    kinds: tuple[type[Loss], ...] = (*REGRESSION.values(), *CLASSIFICATION.values(), Multinomial)
-    for kind in kinds:
+    for kind in BUILT_IN:
         if plain == kind.name or plain in kind.aliases:
-            return kind.name, "regression" if kind.name in REGRESSION else "classification"
+            return kind.name, kind.task
     return None
+
+
+def takes_several_classes(given: Any) -> bool:
+    """Whether a loss, by its name or as an object, may be for more than two classes."""
+    found = loss_named(given) if isinstance(given, str) else None
+    return found is None or found[0] not in TWO_CLASSES_ONLY
 
 
 def regression_loss(name: str, **numbers: float) -> Loss:
@@ -78,8 +72,8 @@ def classification_loss(name: str, n_classes: int) -> Loss:
         _check_classes(name, n_classes)
         if n_classes > 2:
             return Multinomial(n_classes)
-    if own == Exponential.name and n_classes > 2:
-        raise ParameterError(f"Loss 'exponential' is for two classes, and the target has {n_classes}. Use loss='log_loss'.")
+    if own in TWO_CLASSES_ONLY and n_classes > 2:
+        raise ParameterError(f"Loss {own!r} is for two classes, and the target has {n_classes}. Use loss='log_loss'.")
     return _make(CLASSIFICATION, own, {})
 
 

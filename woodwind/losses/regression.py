@@ -10,9 +10,12 @@ from numpy.typing import NDArray
 from woodwind.base.errors import ParameterError, TargetError
 from woodwind.base.fixed import exact_mean
 from woodwind.kernels.losses import derivatives as switches
-from woodwind.losses.base import RowLoss, check_finite, one_score, plain_weight, refuse_rows
+from woodwind.losses.base import Loss, RowLoss, check_finite, one_score, plain_weight, refuse_rows
 from woodwind.losses.links import Floats, Link, Log
 from woodwind.losses.refit import HuberRefit, QuantileRefit, middle_quantile, weighted_quantile
+
+# The losses of this file, in the order in which texts name them. To be in this list is to be public, and a kind of the model file.
+__all__ = ["Squared", "Absolute", "Huber", "Quantile", "Poisson", "Gamma", "Tweedie"]  # noqa: RUF022
 
 
 @dataclass(frozen=True)
@@ -62,6 +65,11 @@ class Quantile(RowLoss):
 
     def __post_init__(self) -> None:
         check_between("Quantile", "level", self.level, 0.0, 1.0)
+
+    @classmethod
+    def examples(cls) -> tuple[Loss, ...]:
+        """The median, and a level of one side."""
+        return (cls(0.5), cls(0.9))
 
     @property
     def number(self) -> float:
@@ -139,6 +147,11 @@ class Huber(RowLoss):
         check_between("Huber", "quantile", self.quantile, 0.0, 1.0)
         if self.delta is not None and not (math.isfinite(self.delta) and self.delta >= 0.0):
             raise ParameterError(f"delta of Huber must be None or a number that is not negative, not {self.delta!r}.")
+
+    @classmethod
+    def examples(cls) -> tuple[Loss, ...]:
+        """With a delta from the residuals, and with one that is given."""
+        return (cls(), cls(delta=0.7))
 
     @property
     def number(self) -> float:
@@ -247,6 +260,11 @@ class Tweedie(LogMean):
     def __post_init__(self) -> None:
         advice = " At 1 use Poisson, at 2 use Gamma."
         check_between("Tweedie", "power", self.power, 1.0, 2.0, advice)
+
+    @classmethod
+    def examples(cls) -> tuple[Loss, ...]:
+        """Between Poisson and Gamma, and near to Poisson."""
+        return (cls(1.5), cls(1.1))
 
     @property
     def number(self) -> float:

@@ -118,8 +118,26 @@ def both_of(measure: ConfusionMeasure) -> tuple[Measure, Measure]:
 
 
 METRICS = (
-    Metric("accuracy", "share of rows whose class is predicted right", CLASSES, True, "label", *both_of(accuracy)),
-    Metric("error_rate", "share of rows whose class is predicted wrong", CLASSES, False, "label", *both_of(error_rate)),
+    Metric(
+        "accuracy",
+        "share of rows whose class is predicted right",
+        CLASSES,
+        True,
+        "label",
+        *both_of(accuracy),
+        title="Accuracy",
+        aliases=("accuracy_score", "acc"),
+    ),
+    Metric(
+        "error_rate",
+        "share of rows whose class is predicted wrong",
+        CLASSES,
+        False,
+        "label",
+        *both_of(error_rate),
+        title="Error rate",
+        aliases=("error", "zero_one_loss", "merror", "binary_error", "multi_error", "zerooneloss"),
+    ),
     Metric(
         "balanced_accuracy",
         "share of rows predicted right, each class counting the same",
@@ -127,6 +145,8 @@ METRICS = (
         True,
         "label",
         *both_of(balanced_accuracy),
+        title="Balanced accuracy",
+        aliases=("balanced_accuracy_score", "balancedaccuracy"),
     ),
     Metric(
         "f1",
@@ -137,9 +157,30 @@ METRICS = (
         *both_of(f1),
         has_no_second_class,
         of_positive=True,
+        title="F1",
+        aliases=("f1_score",),
     ),
-    Metric("f1_macro", "harmonic mean of precision and recall, mean over the classes", CLASSES, True, "label", *both_of(f1_macro)),
-    Metric("mcc", "correlation of true and predicted class (Matthews)", CLASSES, True, "label", *both_of(mcc), is_one_class),
+    Metric(
+        "f1_macro",
+        "harmonic mean of precision and recall, mean over the classes",
+        CLASSES,
+        True,
+        "label",
+        *both_of(f1_macro),
+        title="F1, mean of classes",
+        aliases=("macro_f1",),
+    ),
+    Metric(
+        "mcc",
+        "correlation of true and predicted class (Matthews)",
+        CLASSES,
+        True,
+        "label",
+        *both_of(mcc),
+        is_one_class,
+        title="Matthews correlation",
+        aliases=("matthews_corrcoef",),
+    ),
     Metric(
         "cohen_kappa",
         "agreement of true and predicted class beyond that of chance",
@@ -148,5 +189,7 @@ METRICS = (
         "label",
         *both_of(cohen_kappa),
         is_one_class,
+        title="Cohen’s kappa",
+        aliases=("cohen_kappa_score", "kappa"),
     ),
 )

@@ -11,68 +11,8 @@ METRICS: dict[str, Metric] = {
     metric.name: metric for metric in (*probabilities.METRICS, *ranking.METRICS, *labels.METRICS, *regression.METRICS)
 }
 
-# Names that people know from elsewhere, scikit-learn's scorers above all; of other libraries those that mean exactly the same.
-SYNONYMS: dict[str, str] = {
-    "neg_log_loss": "log_loss",
-    "logloss": "log_loss",
-    "cross_entropy": "log_loss",
-    "neg_brier_score": "brier",
-    "brier_score": "brier",
-    "brier_score_loss": "brier",
-    "roc_auc": "auc",
-    "roc_auc_score": "auc",
-    "roc_auc_ovr_weighted": "auc",
-    "average_precision_score": "average_precision",
-    "pr_auc": "average_precision",
-    "accuracy_score": "accuracy",
-    "acc": "accuracy",
-    "error": "error_rate",
-    "zero_one_loss": "error_rate",
-    "balanced_accuracy_score": "balanced_accuracy",
-    "f1_score": "f1",
-    "macro_f1": "f1_macro",
-    "matthews_corrcoef": "mcc",
-    "cohen_kappa_score": "cohen_kappa",
-    "kappa": "cohen_kappa",
-    "neg_root_mean_squared_error": "rmse",
-    "root_mean_squared_error": "rmse",
-    "neg_mean_squared_error": "mse",
-    "mean_squared_error": "mse",
-    "squared_error": "mse",
-    "neg_mean_absolute_error": "mae",
-    "mean_absolute_error": "mae",
-    "absolute_error": "mae",
-    "neg_median_absolute_error": "median_absolute_error",
-    "r2_score": "r2",
-    "neg_mean_absolute_percentage_error": "mape",
-    "mean_absolute_percentage_error": "mape",
-    "neg_root_mean_squared_log_error": "rmsle",
-    "root_mean_squared_log_error": "rmsle",
-    "spearmanr": "spearman",
-    # XGBoost
-    "mlogloss": "log_loss",
-    "merror": "error_rate",
-    # LightGBM
-    "binary_logloss": "log_loss",
-    "binary": "log_loss",
-    "multi_logloss": "log_loss",
-    "multiclass": "log_loss",
-    "softmax": "log_loss",
-    "binary_error": "error_rate",
-    "multi_error": "error_rate",
-    "l1": "mae",
-    "regression_l1": "mae",
-    "l2": "mse",
-    "regression": "mse",
-    "regression_l2": "mse",
-    "l2_root": "rmse",
-    # CatBoost, whose names are written together; of labels, the cross entropy is the log loss.
-    "crossentropy": "log_loss",
-    "brierscore": "brier",
-    "zerooneloss": "error_rate",
-    "balancedaccuracy": "balanced_accuracy",
-    "medianabsoluteerror": "median_absolute_error",
-}
+# Names that people know from elsewhere, and what they mean here.
+SYNONYMS: dict[str, str] = {alias: metric.name for metric in METRICS.values() for alias in metric.aliases}
 
 # Metrics of other libraries that none of ours is, and what comes nearest.
 NONE_OF_OURS: dict[str, str] = {

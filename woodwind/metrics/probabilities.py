@@ -47,6 +47,37 @@ def brier_spread(y: Integers, probabilities: Floats, weight: Floats | None) -> f
 
 
 METRICS = (
-    Metric("log_loss", "minus the mean logarithm of what is given to the true class", CLASSES, False, "proba", log_loss, log_loss_spread),
-    Metric("brier", "mean squared distance of the probabilities from the truth", CLASSES, False, "proba", brier, brier_spread),
+    Metric(
+        "log_loss",
+        "minus the mean logarithm of what is given to the true class",
+        CLASSES,
+        False,
+        "proba",
+        log_loss,
+        log_loss_spread,
+        title="Log loss",
+        aliases=(
+            "neg_log_loss",
+            "logloss",
+            "cross_entropy",
+            "mlogloss",
+            "binary_logloss",
+            "binary",
+            "multi_logloss",
+            "multiclass",
+            "softmax",
+            "crossentropy",
+        ),
+    ),
+    Metric(
+        "brier",
+        "mean squared distance of the probabilities from the truth",
+        CLASSES,
+        False,
+        "proba",
+        brier,
+        brier_spread,
+        title="Brier score",
+        aliases=("neg_brier_score", "brier_score", "brier_score_loss", "brierscore"),
+    ),
 )

@@ -150,7 +150,18 @@ def _undefined(what: str, why: str) -> None:
 
 
 METRICS = (
-    Metric("auc", "area under the ROC curve; of several classes the mean by weight", CLASSES, True, "proba", auc, auc_spread, is_one_class),
+    Metric(
+        "auc",
+        "area under the ROC curve; of several classes the mean by weight",
+        CLASSES,
+        True,
+        "proba",
+        auc,
+        auc_spread,
+        is_one_class,
+        title="AUC",
+        aliases=("roc_auc", "roc_auc_score", "roc_auc_ovr_weighted"),
+    ),
     Metric(
         "average_precision",
         "area under the precision-recall curve as a step function: of the positive class, of several their mean",
@@ -161,5 +172,7 @@ METRICS = (
         average_precision_spread,
         has_no_second_class,
         of_positive=True,
+        title="Average precision",
+        aliases=("average_precision_score", "pr_auc"),
     ),
 )

@@ -4,29 +4,10 @@ from typing import Any
 
 from markupsafe import Markup, escape
 
+from woodwind.metrics.named import METRICS
 from woodwind.report.text import called, count, decimals_for, fixed, listing, number, percent, shown
 
-TITLES = {
-    "log_loss": "Log loss",
-    "brier": "Brier score",
-    "auc": "AUC",
-    "average_precision": "Average precision",
-    "accuracy": "Accuracy",
-    "error_rate": "Error rate",
-    "balanced_accuracy": "Balanced accuracy",
-    "f1": "F1",
-    "f1_macro": "F1, mean of classes",
-    "mcc": "Matthews correlation",
-    "cohen_kappa": "Cohen’s kappa",
-    "rmse": "RMSE",
-    "mse": "Mean squared error",
-    "mae": "Mean absolute error",
-    "median_absolute_error": "Median absolute error",
-    "r2": "R²",
-    "mape": "Mean absolute percentage error",
-    "rmsle": "RMSLE",
-    "spearman": "Rank correlation",
-}
+TITLES = {metric.name: metric.title for metric in METRICS.values() if metric.title}
 PARTS = {
     "leaderboard": "the leaderboard",
     "suspicions": "what is odd about the data",

@@ -1,7 +1,8 @@
-"""What a model file can hold beside plain values and arrays: one fixed table of classes, and how they are taken apart and put together.
+"""What a model file can hold beside plain values and arrays: one table of classes, and how they are taken apart and put together.
 
 A file names kinds, never modules or classes: a name that is not in the table is refused. The module of a kind is imported when a file
-has such a thing, so that a model of trees loads without scikit-learn.
+has such a thing, so that a model of trees loads without scikit-learn. What is declared elsewhere is not listed here once more: losses are
+those that their modules declare, and estimators those that are public.
 
 A dataclass, or a named tuple, is persisted field by field. Fields whose names begin with an underscore are caches and left out. On the way
 back every field is checked against its annotation and then the whole by its `check()`, if it has one, before anybody uses it. For a class
@@ -10,6 +11,7 @@ again.
 """
 
 import importlib
+from collections.abc import Iterator, Mapping
 from dataclasses import MISSING, fields, is_dataclass
 from typing import Any, NamedTuple, Protocol, cast
 
@@ -54,7 +56,16 @@ def _position_of(module: str, name: str) -> tuple[str, str]:
 _ESTIMATOR = "woodwind.estimators.persistence.persistence:EstimatorPersister"
 _AUTO = "woodwind.estimators.persistence.persistence:AutoEnsemblePersister"
 
-KINDS: dict[str, Kind] = {
+
+def _public_estimators() -> dict[str, Kind]:
+    """The classes of `woodwind.estimators` that are public: names with a task at their end, and blenders."""
+    endings = ("Classifier", "Regressor", "Blender")
+    public = importlib.import_module("woodwind").PUBLIC_HOMES
+    homes = {name: home for name, home in public.items() if home.startswith("woodwind.estimators.") and name.endswith(endings)}
+    return {name: Kind(f"{home}:{name}", _ESTIMATOR) for name, home in homes.items()}
+
+
+_LISTED: dict[str, Kind] = {
     # What predicts without scikit-learn.
     **_kinds("woodwind.tree.forest", "Forest"),
     **_kinds("woodwind.tree.compact_forest", "CompactForest"),
@@ -67,8 +78,6 @@ KINDS: dict[str, Kind] = {
     **_kinds("woodwind.data.tables.matrix_form", "MatrixForm", "NumberPart", "CategoryPart"),
     **_kinds("woodwind.data.binning.cuts", "Cuts"),
     **_kinds("woodwind.data.binning.ranks", "Ranking"),
-    **_kinds("woodwind.losses.regression", "Squared", "Absolute", "Huber", "Quantile", "Poisson", "Gamma", "Tweedie"),
-    **_kinds("woodwind.losses.classification", "LogLoss", "Exponential", "Multinomial"),
     **_kinds("woodwind.auto.model", "AutoModel"),
     **_kinds("woodwind.auto.members.tree_members", "ForestMember", "CompactForestMember", "MeanMember"),
     **_kinds("woodwind.auto.members.target_encoding", "EncodedMember", "Encoding"),
@@ -106,51 +115,8 @@ KINDS: dict[str, Kind] = {
     **_kinds("woodwind.estimators.stacking.blenders", "TargetScale"),
     **_kinds("woodwind.estimators.dynamic.dynamic_model", "DynamicModel", "Selector", "FeatureSpace"),
     **_kinds("woodwind.estimators.dynamic.dynamic_base", "MetaClassifier", "MetaClassifierTraining"),
-    # Estimators.
-    **_kinds(
-        "woodwind.estimators.boosting.gradient_boosting", "GradientBoostingClassifier", "GradientBoostingRegressor", persister=_ESTIMATOR
-    ),
-    **_kinds("woodwind.estimators.forests.decision_tree", "DecisionTreeClassifier", "DecisionTreeRegressor", persister=_ESTIMATOR),
-    **_kinds("woodwind.estimators.forests.forests", "RandomForestClassifier", "RandomForestRegressor", persister=_ESTIMATOR),
-    **_kinds("woodwind.estimators.forests.forests", "ExtraTreesClassifier", "ExtraTreesRegressor", persister=_ESTIMATOR),
-    **_kinds(
-        "woodwind.estimators.forests.random_structure",
-        "RandomStructureForestClassifier",
-        "RandomStructureForestRegressor",
-        persister=_ESTIMATOR,
-    ),
-    **_kinds("woodwind.estimators.adaptive.adaboost", "AdaBoostClassifier", persister=_ESTIMATOR),
-    **_kinds("woodwind.estimators.adaptive.adaboost", "AdaBoostRegressor", persister=_ESTIMATOR),
-    **_kinds("woodwind.estimators.adaptive.additive", "AdditiveClassifier", "AdditiveRegressor", persister=_ESTIMATOR),
-    **_kinds("woodwind.estimators.bagging.bagging", "BaggingClassifier", "BaggingRegressor", persister=_ESTIMATOR),
-    **_kinds(
-        "woodwind.estimators.averaging.model_averaging",
-        "BayesianModelAveragingClassifier",
-        "BayesianModelAveragingRegressor",
-        persister=_ESTIMATOR,
-    ),
-    **_kinds("woodwind.estimators.averaging.linear_averaging", "BayesianLinearAveragingRegressor", persister=_ESTIMATOR),
-    **_kinds(
-        "woodwind.estimators.averaging.model_combination",
-        "BayesianModelCombinationClassifier",
-        "BayesianModelCombinationRegressor",
-        persister=_ESTIMATOR,
-    ),
-    **_kinds(
-        "woodwind.estimators.dynamic.dynamic_selection", "DynamicSelectionClassifier", "DynamicSelectionRegressor", persister=_ESTIMATOR
-    ),
-    **_kinds(
-        "woodwind.estimators.selection.ensemble_selection",
-        "EnsembleSelectionClassifier",
-        "EnsembleSelectionRegressor",
-        persister=_ESTIMATOR,
-    ),
-    **_kinds("woodwind.estimators.stacking.blenders", "LogisticBlender", "NonNegativeBlender", persister=_ESTIMATOR),
-    **_kinds(
-        "woodwind.estimators.mixture.mixture_of_experts", "MixtureOfExpertsClassifier", "MixtureOfExpertsRegressor", persister=_ESTIMATOR
-    ),
-    **_kinds("woodwind.estimators.stacking.stacking", "StackingClassifier", "StackingRegressor", persister=_ESTIMATOR),
-    **_kinds("woodwind.estimators.pools.voting", "VotingClassifier", "VotingRegressor", persister=_ESTIMATOR),
+    # Estimators: those that are public, and two that are members of them.
+    **_public_estimators(),
     **_kinds("woodwind.estimators.auto.auto_ensemble", "AutoEnsembleClassifier", "AutoEnsembleRegressor", persister=_AUTO),
     **_kinds("woodwind.estimators.mixture.training", "SoftmaxRegression", persister=_ESTIMATOR),
     **_kinds("woodwind.estimators.base.matrix", "TableToMatrix", persister=_ESTIMATOR),
@@ -172,17 +138,50 @@ KINDS: dict[str, Kind] = {
     **_sklearn_kinds("numpy.random", "RandomState", persister="RandomStatePersister"),
 }
 
+# Modules of which every class in `__all__` is a kind. They are imported when a name is asked for that is not listed above.
+_DECLARING = ("woodwind.losses.regression", "woodwind.losses.classification")
+
+
+class _Kinds(Mapping[str, Kind]):
+    """All kinds by their names in files."""
+
+    def __init__(self, listed: dict[str, Kind]) -> None:
+        self._known, self._complete = listed, False
+
+    def __getitem__(self, name: str) -> Kind:
+        if name not in self._known:
+            self._complete_it()
+        return self._known[name]
+
+    def __iter__(self) -> Iterator[str]:
+        self._complete_it()
+        return iter(self._known)
+
+    def __len__(self) -> int:
+        self._complete_it()
+        return len(self._known)
+
+    def _complete_it(self) -> None:
+        if not self._complete:
+            for module in _DECLARING:
+                self._known |= _kinds(module, *importlib.import_module(module).__all__)
+            self._complete = True
+
+
+KINDS: Mapping[str, Kind] = _Kinds(_LISTED)
+
 # Kinds of which one part predicts alone: who needs no more is spared the rest, and what that imports.
 CORES = {"AutoEnsembleClassifier": "model_", "AutoEnsembleRegressor": "model_"}
 
 # Classes of other libraries live in other modules than they are imported from: these are found by package.
-_BY_CLASS = {(_position_of(*kind.home.split(":"))): name for name, kind in KINDS.items()}
+_BY_CLASS = {(_position_of(*kind.home.split(":"))): name for name, kind in _LISTED.items()}
 
 
 def kind_of(thing: Any) -> str | None:
     """The kind of a thing; None if it is of a class that files cannot hold, such as a class derived from one that they can."""
     cls = type(thing)
-    name = _BY_CLASS.get(_position_of(cls.__module__, cls.__qualname__))
+    declared = cls.__name__ if cls.__module__ in _DECLARING and cls.__name__ in KINDS else None
+    name = _BY_CLASS.get(_position_of(cls.__module__, cls.__qualname__), declared)
     return name if name is not None and class_of(name) is cls else None
 
 

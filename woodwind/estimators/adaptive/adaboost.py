@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from woodwind.base.errors import DataError, ParameterError
 from woodwind.base.random_streams import key, seed_of
 from woodwind.base.validate import require_finite
+from woodwind.data.tables.schema import Schema
 from woodwind.data.tables.table import Table
 from woodwind.ensemble.adaboost import AdaptivePlan, AdaptiveRows, RegressionPlan, chance_error, regression_rounds, weighted_median
 from woodwind.ensemble.codewords import code_for, decode
@@ -77,6 +78,16 @@ class AdaBoostClassifier(AdaptiveParams, AdaptiveClassifierParams, OwnTreeParams
     >>> bool((1 - model.score(X, y)) <= model.training_bound_[-1])
     True
     """
+
+    _state: ClassVar[dict[str, Any]] = {
+        "_models": list[AdaptiveModel],
+        "_second": SecondLevel | None,
+        "estimator_edges_": Floats | list[Floats],
+        "estimator_errors_": Floats | list[Floats],
+        "estimator_weights_": Floats | list[Floats],
+        "training_bound_": Floats | list[Floats],
+    }
+    _optional_state: ClassVar[dict[str, Any]] = {"code_": NDArray[np.int8], "final_estimator_": Any, "forest_": Forest, "schema_": Schema}
 
     _docstring_parts: ClassVar[dict[str, str]] = {"learners": LEARNERS, "columns": COLUMNS}
 
@@ -305,6 +316,13 @@ class AdaBoostRegressor(AdaptiveParams, AdaptiveRegressorParams, OwnTreeParams, 
     >>> bool(model.score(X, y) > 0.5)
     True
     """
+
+    _state: ClassVar[dict[str, Any]] = {
+        "_estimators": list[Any],
+        "estimator_errors_": Floats | list[Floats],
+        "estimator_weights_": Floats | list[Floats],
+    }
+    _optional_state: ClassVar[dict[str, Any]] = {"forest_": Forest, "schema_": Schema}
 
     _docstring_parts: ClassVar[dict[str, str]] = {"learners": LEARNERS, "columns": COLUMNS}
 

@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
-from woodwind.base.did_you_mean import spelling
 from woodwind.base.errors import ParameterError
 from woodwind.base.random_streams import seed_of
 from woodwind.base.validate import require_finite
+from woodwind.data.tables.schema import Schema
 from woodwind.ensemble.additive import AdditiveMember, AdditivePlan, AdditiveRound, AdditiveRows, additive_rounds, mean_loss
 from woodwind.ensemble.boost import BoostingRound
 from woodwind.ensemble.early_stopping import TrainingStep, best_of, gather_until_interrupted, scored, until_no_better, with_progress
@@ -24,15 +24,22 @@ from woodwind.estimators.base.model import COLUMNS, named_owner
 from woodwind.estimators.base.target import Target, read_labels, read_regression_target
 from woodwind.estimators.base.tree_base import scale_of
 from woodwind.estimators.base.weights import Weighing, read_weight, weighed_classes
-from woodwind.estimators.boosting.loss_choice import classification_loss_for, likeliest, probabilities, regression_loss_for
+from woodwind.estimators.boosting.loss_choice import (
+    ClassLoss,
+    RegressionLoss,
+    classification_loss_for,
+    likeliest,
+    probabilities,
+    regression_loss_for,
+)
 from woodwind.estimators.forests.decision_tree import DecisionTreeRegressor
 from woodwind.losses.base import Loss
 from woodwind.losses.check import check_loss
-from woodwind.losses.classification import Exponential
 from woodwind.losses.links import log_of
+from woodwind.losses.named import takes_several_classes
 from woodwind.losses.own import OwnLoss
 from woodwind.params.adaptive import AdditiveParams, AdditiveStopParams, OwnTreeParams
-from woodwind.params.groups import ClassLoss, RegressionLoss, WorkParams
+from woodwind.params.groups import WorkParams
 from woodwind.params.knobs import knobs
 from woodwind.tree.forest import Forest, joined, with_scores
 
@@ -63,6 +70,19 @@ loss_ : Loss
 
 class BaseAdditiveModel(BaseAdaBoost):
     """An additive model."""
+
+    _state: ClassVar[dict[str, Any]] = {
+        "_rounds": tuple[tuple[AdditiveMember, ...], ...],
+        "_seed": int,
+        "loss_": Loss,
+        "n_iter_": int,
+        "start_": Floats,
+        "steps_": Floats,
+        "train_score_": Floats,
+        "validation_score_": Floats,
+        "oob_improvement_": Floats,
+    }
+    _optional_state: ClassVar[dict[str, Any]] = {"forest_": Forest, "schema_": Schema}
 
     loss_: Loss
     max_depth: int | None
@@ -366,7 +386,7 @@ class AdditiveClassifier(AdditiveParams, OwnTreeParams, AdditiveStopParams, Work
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_class = spelling(self.loss) != Exponential.name
+        tags.classifier_tags.multi_class = takes_several_classes(self.loss)
         return tags
 
     def _read_target(self, y: Any, known: NDArray[Any] | None) -> Target:

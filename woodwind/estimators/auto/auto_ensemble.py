@@ -19,7 +19,7 @@ from woodwind.auto.leaderboard import Leaderboard
 from woodwind.auto.members.link import probabilities
 from woodwind.auto.messages import SuspicionsFound, stored_suspicions, write_on_error_stream
 from woodwind.auto.model import AutoModel
-from woodwind.auto.outcome import Outcome
+from woodwind.auto.outcome import Entry, Outcome
 from woodwind.auto.portfolio import FAMILIES, Portfolio
 from woodwind.auto.shap import explain_model
 from woodwind.auto.table_rows import table_of
@@ -86,6 +86,9 @@ suspicions_ : tuple of Suspicion
 
 class BaseAutoEnsemble(BaseModel):
     """The main job as an estimator."""
+
+    _state: ClassVar[dict[str, Any]] = {"model_": AutoModel, "leaderboard_": tuple[Entry, ...]}
+    _optional_state: ClassVar[dict[str, Any]] = {"facts_": dict[str, Any], "score_": float}
 
     _docstring_parts: ClassVar[dict[str, str]] = {"about": ABOUT, "model": MODEL, "columns": COLUMNS}
     model_: AutoModel

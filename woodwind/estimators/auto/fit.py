@@ -1,6 +1,6 @@
 """`woodwind.fit`: a table with its target in it, or a file of one, to a trained ensemble."""
 
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -23,7 +23,7 @@ from woodwind.params.check import check
 from woodwind.params.describe import declared, entries
 from woodwind.params.unknown import unknown_options
 
-Fitted = AutoEnsembleClassifier | AutoEnsembleRegressor
+Fitted: TypeAlias = AutoEnsembleClassifier | AutoEnsembleRegressor
 
 
 @fill_docstring(parameters=entries(TableParams))

@@ -4,6 +4,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils import Bunch
 from sklearn.utils.validation import check_is_fitted
 
 from woodwind.base.errors import DataError, ParameterError
@@ -34,6 +35,15 @@ Values = dict[str, Any]
 
 class BaseWeightedPool(BasePool):
     """Members that are trained, and scored by rows: out of fold, by those they have learned, or, taken as they are, by those given."""
+
+    _state: ClassVar[dict[str, Any]] = {
+        "_pool": Pool,
+        "_seed": int,
+        "weights_": Floats | None,
+        "estimators_": list[Any],
+        "named_estimators_": Bunch,
+        "log_likelihood_": Floats,
+    }
 
     _docstring_parts: ClassVar[dict[str, str]] = {"columns": COLUMNS}
     _pool: Pool

@@ -86,6 +86,23 @@ class BayesianLinearAveragingRegressor(LinearAveragingParams, BaseModel, Regress
     1.0
     """
 
+    _state: ClassVar[dict[str, Any]] = {
+        "_form": MatrixForm,
+        "_kept": SubsetModels,
+        "_center": Floats,
+        "_mean_variance": float,
+        "coef_": Floats,
+        "coef_covariance_": Floats,
+        "coef_std_": Floats,
+        "error_variance_": float,
+        "g_": float | None,
+        "inclusion_probabilities_": Floats,
+        "intercept_": float | Floats,
+        "n_models_": int,
+        "terms_": list[str],
+    }
+    _optional_state: ClassVar[dict[str, Any]] = {"visit_fractions_": Floats}
+
     _docstring_parts: ClassVar[dict[str, str]] = {"columns": COLUMNS}
 
     def _fit(self, values: dict[str, Any], X: Any, y: Any, sample_weight: Any) -> None:

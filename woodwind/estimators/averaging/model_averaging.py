@@ -1,7 +1,7 @@
 """Bayesian averaging of models of any kind, for classification and regression."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -52,6 +52,8 @@ member_parameters_ : array of shape (n_members,) or None
 
 class BaseModelAveraging(BaseWeightedPool):
     """What both kinds of averaging share."""
+
+    _state: ClassVar[dict[str, Any]] = {"criterion_": Floats | None, "member_parameters_": Floats | None}
 
     def _check_more(self, values: Values, names: list[str]) -> None:
         self._by_name(values["prior"], "prior", names, 1.0)
@@ -190,6 +192,8 @@ class BayesianModelAveragingRegressor(
     >>> std.round().tolist()
     [55.0, 55.0]
     """
+
+    _optional_state: ClassVar[dict[str, Any]] = {"error_variances_": Floats}
 
     _docstring_parts = WeightedRegressorPool._docstring_parts | {
         "averaging": ABOUT.replace("{combination}", "BayesianModelCombinationRegressor"),

@@ -1,6 +1,6 @@
 """Bayesian combination of models of any kind, for classification and regression."""
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -59,6 +59,13 @@ effective_combinations_ : float
 
 class BaseModelCombination(BaseWeightedPool):
     """What both kinds of combination share."""
+
+    _state: ClassVar[dict[str, Any]] = {
+        "combinations_": Floats,
+        "probabilities_": Floats,
+        "effective_combinations_": float,
+        "weights_covariance_": Floats,
+    }
 
     def _combine(self, likelihood: Likelihood, values: Values) -> Combinations:
         """Keep the combinations and their mean."""
@@ -145,6 +152,8 @@ class BayesianModelCombinationRegressor(
     >>> model.weights_.round(1).tolist()
     [0.7, 0.3]
     """
+
+    _optional_state: ClassVar[dict[str, Any]] = {"error_variance_": float}
 
     _docstring_parts = WeightedRegressorPool._docstring_parts | {"combination": ABOUT, "model": MODEL}
 

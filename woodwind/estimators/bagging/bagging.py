@@ -86,6 +86,9 @@ class BaggingInput:
 class BaseBagging(BaseModel):
     """What both kinds of bag share. `fit` sets `estimator_` and the members."""
 
+    _state: ClassVar[dict[str, Any]] = {"_members": EstimatorMembers | TreeMembers, "_resampling": Resampling, "estimator_": Any}
+    _optional_state: ClassVar[dict[str, Any]] = {"oob_decision_function_": Floats, "oob_prediction_": NDArray[Any], "oob_score_": float}
+
     _docstring_parts: ClassVar[dict[str, str]] = {"about": ABOUT, "model": MODEL, "columns": COLUMNS}
     estimator: Any
     _members: BaggedMembers

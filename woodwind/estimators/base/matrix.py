@@ -1,6 +1,6 @@
 """Any table as dense numbers, as a step of a pipeline: for models that know nothing of text, dates and missing values."""
 
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +13,8 @@ from woodwind.estimators.base.model import StorableMixin
 
 class TableToMatrix(StorableMixin, TransformerMixin, BaseEstimator):
     """Numbers are standardised, missing ones filled with the mean and marked, categories become indicators, dates their parts."""
+
+    _state: ClassVar[dict[str, Any]] = {"form_": MatrixForm}
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Look at the columns of a table.

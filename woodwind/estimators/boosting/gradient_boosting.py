@@ -7,23 +7,27 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 
-from woodwind.base.did_you_mean import spelling
 from woodwind.base.validate import require_finite
 from woodwind.estimators.base.target import Target, read_labels, read_regression_target
 from woodwind.estimators.base.weights import Weighing, weighed_classes
 from woodwind.estimators.boosting.gradient_boosting_base import BaseGradientBoosting, Floats
-from woodwind.estimators.boosting.loss_choice import classification_loss_for, likeliest, probabilities, regression_loss_for
+from woodwind.estimators.boosting.loss_choice import (
+    ClassLoss,
+    RegressionLoss,
+    classification_loss_for,
+    likeliest,
+    probabilities,
+    regression_loss_for,
+)
 from woodwind.estimators.boosting.plan import Values
 from woodwind.losses.base import Loss
-from woodwind.losses.classification import Exponential
 from woodwind.losses.links import log_of
+from woodwind.losses.named import takes_several_classes
 from woodwind.params.groups import (
     BinParams,
     BoostParams,
-    ClassLoss,
     ClassParams,
     ConstraintParams,
-    RegressionLoss,
     RunParams,
     SampleParams,
     StopParams,
@@ -78,7 +82,7 @@ class GradientBoostingClassifier(
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_class = spelling(self.loss) != Exponential.name
+        tags.classifier_tags.multi_class = takes_several_classes(self.loss)
         return tags
 
     def _read_target(self, y: Any, known: NDArray[Any] | None = None) -> Target:

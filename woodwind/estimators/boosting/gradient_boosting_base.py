@@ -35,6 +35,7 @@ from woodwind.losses.base import Loss
 from woodwind.params.check import check
 from woodwind.params.unknown import known_arguments
 from woodwind.tree.assemble import assemble
+from woodwind.tree.forest import Forest
 
 Floats = NDArray[np.float64]
 
@@ -140,6 +141,19 @@ tree of each; a table of very few rows is boosted for all `n_estimators`. With `
 
 class BaseGradientBoosting(BaseTreeModel):
     """What the estimators of gradient boosting share."""
+
+    _state: ClassVar[dict[str, Any]] = {
+        "schema_": Schema,
+        "forest_": Forest,
+        "loss_": Loss,
+        "init_": Any,
+        "_earlier": WarmStartState | None,
+        "n_iter_": int,
+        "best_iteration_": int,
+        "n_trees_per_iteration_": int,
+        "train_score_": Floats,
+        "validation_score_": Floats,
+    }
 
     _docstring_parts: ClassVar[dict[str, str]] = {"model": MODEL, "columns": COLUMNS, "auto": AUTO}
     loss_: Loss

@@ -1,6 +1,7 @@
 """From what users give as a loss to the loss itself, and from scores back to what they see."""
 
-from typing import Any
+from collections.abc import Iterable
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,20 +10,54 @@ from woodwind.base.did_you_mean import spelling
 from woodwind.base.errors import ParameterError
 from woodwind.estimators.base.target import Target, warn_constant
 from woodwind.losses.base import Loss
-from woodwind.losses.classification import Exponential, Multinomial, TwoClasses
+from woodwind.losses.classification import Multinomial, TwoClasses
 from woodwind.losses.links import Logit, Softmax
-from woodwind.losses.named import classification_loss, regression_loss
+from woodwind.losses.named import (
+    CLASSIFICATION,
+    REGRESSION,
+    TWO_CLASSES_ONLY,
+    classification_loss,
+    regression_loss,
+    takes_several_classes,
+)
 from woodwind.losses.own import OwnLoss, adopt
+from woodwind.params.knobs import spelled
 
 Floats = NDArray[np.float64]
+
+
+def _listed(names: Iterable[str]) -> str:
+    return ", ".join(map(repr, names))
+
+
+# What may be given as a loss, declared once for all estimators that minimise one.
+OWN = (
+    "An object of your own has three methods: start(y, weight), the score to begin with; derivatives(y, raw, weight), a "
+    "tuple of gradient and hessian of every row, times its weight; and value(y, raw, weight), the mean loss by weight. y and raw are "
+    "arrays with a number for each row, raw (n, width) for a loss with several scores per row, and weight is such an array or None. "
+    "woodwind.losses.check_loss tries it out."
+)
+
+ClassLoss = Annotated[
+    Any,
+    spelled(f"{_listed(CLASSIFICATION)} or a loss object"),
+    "What is minimised; other libraries' names for it, such as 'binary:logistic', are understood. "
+    f"{_listed(TWO_CLASSES_ONLY)} {'is' if len(TWO_CLASSES_ONLY) == 1 else 'are'} for two classes. " + OWN,
+]
+RegressionLoss = Annotated[
+    Any,
+    spelled(f"{_listed(REGRESSION)} or a loss object"),
+    "What is minimised; other libraries' names for it, such as 'l1', are understood. An object carries its own numbers, as in "
+    "loss=woodwind.losses.Quantile(0.9). " + OWN,
+]
 
 
 def classification_loss_for(given: Any, n_classes: int) -> Loss:
     """The loss of so many classes."""
     if isinstance(given, str):
-        if spelling(given) == Exponential.name and n_classes > 2:
+        if n_classes > 2 and not takes_several_classes(given):
             raise ParameterError(
-                f"Only binary classification is supported with loss='exponential'. The type of the target is "
+                f"Only binary classification is supported with loss={spelling(given)!r}. The type of the target is "
                 f"multiclass: it has {n_classes} classes. Use loss='log_loss'."
             )
         return classification_loss(given, n_classes)

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial.distance import cdist
 from sklearn.base import clone
+from sklearn.utils import Bunch
 from sklearn.utils.validation import check_is_fitted
 
 from woodwind.base.did_you_mean import did_you_mean
@@ -69,6 +70,14 @@ method_ : Method
 
 class BaseDynamicSelection(BasePool):
     """What both kinds of dynamic selection share."""
+
+    _state: ClassVar[dict[str, Any]] = {
+        "_model": DynamicModel,
+        "method_": Method,
+        "n_neighbors_": int | None,
+        "selection_rows_": Integers,
+        "named_estimators_": Bunch,
+    }
 
     _docstring_parts: ClassVar[dict[str, str]] = {"about": ABOUT, "model": MODEL, "columns": COLUMNS}
     _methods: ClassVar[dict[str, Method]]

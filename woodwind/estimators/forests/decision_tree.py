@@ -74,6 +74,8 @@ they fit best. What training never saw stops at the split and takes what is know
 class BaseDecisionTree(BaseTreeModel):
     """What both kinds of tree share."""
 
+    _state: ClassVar[dict[str, Any]] = {"schema_": Schema, "forest_": Forest}
+
     _docstring_parts: ClassVar[dict[str, str]] = {"splits": SPLITS, "columns": COLUMNS}
     ccp_alpha: float
 

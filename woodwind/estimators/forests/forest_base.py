@@ -11,6 +11,7 @@ from woodwind.base.errors import ParameterError
 from woodwind.base.random_streams import seed_of
 from woodwind.base.validate import require_finite
 from woodwind.data.binning.forest_codes import ForestCodes
+from woodwind.data.tables.schema import Schema
 from woodwind.data.tables.table import Table
 from woodwind.ensemble.bag import gathered, in_order
 from woodwind.ensemble.forest import ForestGrowth, OutOfBagForest, debiased_importance, permutation_importance
@@ -81,6 +82,9 @@ oob_prediction_ : array of shape (n_rows,)
 
 class BaseForestModel(BaseTreeModel):
     """Training of independent trees, and what can be asked of them."""
+
+    _state: ClassVar[dict[str, Any]] = {"schema_": Schema, "compact_forest_": CompactForest, "_resampling": Resampling, "_seed": int}
+    _optional_state: ClassVar[dict[str, Any]] = {"oob_score_": float}
 
     _docstring_parts: ClassVar[dict[str, str]] = {
         "forest": FOREST,

@@ -1,6 +1,6 @@
 """Random forests and extremely randomised trees, for classification and regression."""
 
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +26,8 @@ Values = dict[str, Any]
 
 class BaseForestClassifier(BaseForestModel, LogProbabilityMixin, ClassifierMixin, BaseEstimator):
     """What forests for classes have in common."""
+
+    _optional_state: ClassVar[dict[str, Any]] = {"oob_decision_function_": Floats}
 
     voting: Literal["soft", "hard"]
 
@@ -68,6 +70,8 @@ class BaseForestClassifier(BaseForestModel, LogProbabilityMixin, ClassifierMixin
 
 class BaseForestRegressor(BaseForestModel, RegressorMixin, BaseEstimator):
     """What forests for numbers have in common."""
+
+    _optional_state: ClassVar[dict[str, Any]] = {"leaf_rows_": LeafRows, "oob_prediction_": NDArray[Any]}
 
     quantiles: bool
     leaf_rows_: LeafRows

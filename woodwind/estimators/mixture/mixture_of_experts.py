@@ -89,6 +89,21 @@ class ConvergenceNotice(WoodwindWarning, ConvergenceWarning):
 class BaseMixtureOfExperts(BaseModel):
     """What both kinds of mixture share."""
 
+    _state: ClassVar[dict[str, Any]] = {
+        "_columns": StandardizedColumns,
+        "_parts": MixtureParts,
+        "bic_": dict[int, float],
+        "converged_": bool,
+        "experts_": list[Any],
+        "gate_": Any,
+        "log_likelihood_": Floats,
+        "n_experts_": int,
+        "n_iter_": int,
+        "responsibilities_": Floats,
+        "terms_": list[str],
+    }
+    _optional_state: ClassVar[dict[str, Any]] = {"gate_coef_": Floats, "gate_intercept_": Floats}
+
     _docstring_parts: ClassVar[dict[str, str]] = {"about": ABOUT, "model": MODEL, "columns": COLUMNS}
     _classifies: ClassVar[bool]
     experts: Any
@@ -413,6 +428,8 @@ class MixtureOfExpertsRegressor(ExpertParams, ExpertRegressorParams, BaseMixture
     >>> sorted(round(float(expert.coef_[0]), 3) for expert in model.experts_)
     [-1.0, 2.0]
     """
+
+    _optional_state: ClassVar[dict[str, Any]] = {"error_variances_": Floats}
 
     _classifies = False
 

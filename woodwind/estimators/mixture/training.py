@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol, Self
+from typing import Any, ClassVar, Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,6 +41,8 @@ def ridge_of(l2_regularization: float, n_classes: int) -> float:
 
 class SoftmaxRegression(ClassifierMixin, BaseEstimator):
     """Logistic regression of any number of classes, trained exactly: sum w log p, less l2_regularization / 2 times squared coefficients."""
+
+    _state: ClassVar[dict[str, Any]] = {"coef_": Floats, "intercept_": float | Floats}
 
     def __init__(self, l2_regularization: float = 1.0) -> None:
         self.l2_regularization = l2_regularization

@@ -1,7 +1,7 @@
 """Do the parts of a fitted estimator that come from a file fit each other? Each of them has been asked by itself already.
 
-One function for each family, by the names of the classes that an estimator is made of. What it declares are the lengths that arrays share:
-whoever predicts follows them without another look, and allocates by them.
+One function for each family, by the names of the classes that an estimator is made of, or the method `_check_state` of a class. What it
+declares are the lengths that arrays share: whoever predicts follows them without another look, and allocates by them.
 """
 
 from collections.abc import Callable, Iterable
@@ -32,6 +32,8 @@ def check_fit(model: Any) -> None:
     for cls in type(model).__mro__:
         if cls.__name__ in CHECKS:
             CHECKS[cls.__name__](model)
+        if "_check_state" in vars(cls):
+            vars(cls)["_check_state"](model)
 
 
 def classes_of(model: Any) -> Labels:

@@ -6,6 +6,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, TransformerMixin
+from sklearn.utils import Bunch
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted
 
 from woodwind.base.errors import ParameterError
@@ -60,6 +61,14 @@ weights_ : array of shape (n_members,)
 
 class BaseVoting(BasePool, TransformerMixin):
     """What both kinds of voting share. `fit` sets the pool of trained members and their weights."""
+
+    _state: ClassVar[dict[str, Any]] = {
+        "_pool": Pool,
+        "_member_weights": Floats | None,
+        "weights_": Floats | None,
+        "estimators_": list[Any],
+        "named_estimators_": Bunch,
+    }
 
     _docstring_parts: ClassVar[dict[str, str]] = {"about": ABOUT, "model": MODEL, "columns": COLUMNS}
     weights: Any

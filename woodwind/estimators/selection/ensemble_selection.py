@@ -100,6 +100,19 @@ class SelectionInput(NamedTuple):
 class BaseEnsembleSelection(BasePool):
     """What both kinds of selection share. To be named before scikit-learn's own bases."""
 
+    _state: ClassVar[dict[str, Any]] = {
+        "_pool": Pool | TreePool,
+        "_counts": Floats,
+        "_given": Any,
+        "weights_": Floats | None,
+        "selected_": Integers,
+        "scores_": Floats,
+        "order_": Integers,
+        "path_": Floats,
+        "best_score_": float,
+        "member_names_": list[str],
+    }
+
     _docstring_parts: ClassVar[dict[str, str]] = {"about": ABOUT, "model": MODEL, "columns": COLUMNS}
     prefit: Any
     _pool: AnyPool

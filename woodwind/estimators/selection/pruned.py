@@ -3,7 +3,7 @@
 import copy
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -84,7 +84,7 @@ class TreePool:
         return predicted.argmax(axis=2)[:, :, None].astype(np.float64) if response == "votes" else predicted
 
 
-AnyPool = Pool | TreePool
+AnyPool: TypeAlias = Pool | TreePool
 
 
 def can_be_pruned(ensemble: Any) -> bool:

@@ -16,6 +16,7 @@ from woodwind.base.validate import require_array, require_finite
 from woodwind.ensemble.blend import (
     ClassificationEvidence,
     LinearPool,
+    LogPool,
     RegressionEvidence,
     fit_log_pool,
     fit_nonnegative,
@@ -48,8 +49,44 @@ FOLDS = 5
 DOUBT = 0.01
 
 
+@dataclass(frozen=True, eq=False)
+class TargetScale:
+    """Means and spreads of columns; a column that is constant is not scaled."""
+
+    mean: Floats
+    spread: Floats
+
+    def check(self) -> "TargetScale":
+        """All numbers are finite; returns self, or raises DataError."""
+        require_array(self.mean, (None,), "the means of columns")
+        require_array(self.spread, self.mean.shape, "the spreads of columns")
+        return self
+
+    @classmethod
+    def of(cls, columns: Floats, weight: Floats | None) -> "TargetScale":
+        """Of some columns (n, c)."""
+        mean = np.average(columns, axis=0, weights=weight) if columns.shape[1] else np.zeros(0)
+        spread = np.sqrt(np.average((columns - mean) ** 2, axis=0, weights=weight)) if columns.shape[1] else np.zeros(0)
+        return cls(mean, np.where(spread > 0.0, spread, 1.0))
+
+    def applied(self, columns: Floats) -> Floats:
+        """The columns about their means, in units of their spreads."""
+        return (columns - self.mean) / self.spread
+
+
 class BaseBlender(StorableMixin):
     """What both blenders share."""
+
+    _state: ClassVar[dict[str, Any]] = {
+        "_pool": LogPool | LinearPool,
+        "_positions": Integers,
+        "_scale": TargetScale,
+        "weights_": Floats | None,
+        "intercept_": float | Floats,
+        "coef_": Floats,
+        "losses_": dict[float, float],
+        "penalty_": float,
+    }
 
     _docstring_parts: ClassVar[dict[str, str]] = {"columns": COLUMNS}
     _pool: Any  # LogPool or LinearPool
@@ -149,6 +186,8 @@ class LogisticBlender(LogisticBlenderParams, BaseBlender, ClassifierMixin, BaseE
     >>> LogisticBlender(penalty=1.0).fit(predicted, ["yes", "yes", "no", "no", "no", "yes"]).predict([[0.6, 0.4]]).tolist()
     ['yes']
     """
+
+    _state: ClassVar[dict[str, Any]] = {"_frequency": Floats}
 
     @known_arguments
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
@@ -261,31 +300,6 @@ def number_columns(matrix: Floats, n_members: Any, owner: str) -> Integers:
     if n_members > matrix.shape[1]:
         raise ParameterError(f"{owner}: n_members={n_members}, and X has {matrix.shape[1]} columns.")
     return np.arange(n_members)
-
-
-@dataclass(frozen=True, eq=False)
-class TargetScale:
-    """Means and spreads of columns; a column that is constant is not scaled."""
-
-    mean: Floats
-    spread: Floats
-
-    def check(self) -> "TargetScale":
-        """All numbers are finite; returns self, or raises DataError."""
-        require_array(self.mean, (None,), "the means of columns")
-        require_array(self.spread, self.mean.shape, "the spreads of columns")
-        return self
-
-    @classmethod
-    def of(cls, columns: Floats, weight: Floats | None) -> "TargetScale":
-        """Of some columns (n, c)."""
-        mean = np.average(columns, axis=0, weights=weight) if columns.shape[1] else np.zeros(0)
-        spread = np.sqrt(np.average((columns - mean) ** 2, axis=0, weights=weight)) if columns.shape[1] else np.zeros(0)
-        return cls(mean, np.where(spread > 0.0, spread, 1.0))
-
-    def applied(self, columns: Floats) -> Floats:
-        """The columns about their means, in units of their spreads."""
-        return (columns - self.mean) / self.spread
 
 
 @knobs

@@ -7,6 +7,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
+from sklearn.utils import Bunch
 from sklearn.utils._repr_html.estimator import _VisualBlock
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
@@ -256,6 +257,22 @@ weights_ : array
 
 class BaseStacking(StackingParts, BasePool):
     """What both kinds of stack share. To be named before scikit-learn's own bases."""
+
+    _state: ClassVar[dict[str, Any]] = {
+        "_chains": list[list[StackingLayer]],
+        "_header": Header,
+        "_labels": NDArray[Any] | None,
+        "_own_blender": bool,
+        "_passage": Passthrough | None,
+        "final_estimator_": Any,
+        "estimators_": list[Any],
+        "layers_": list[list[Any]],
+        "folds_": list[list[tuple[Integers, Integers]]],
+        "layer_scores_": list[float],
+        "member_scores_": list[dict[str, float]],
+        "named_estimators_": Bunch,
+    }
+    _optional_state: ClassVar[dict[str, Any]] = {"_oof_probabilities": list[Floats], "oof_predictions_": list[NDArray[Any]]}
 
     _docstring_parts: ClassVar[dict[str, str]] = {"about": ABOUT, "model": MODEL, "columns": COLUMNS}
     cv: Any
