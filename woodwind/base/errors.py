@@ -16,16 +16,18 @@ WoodwindError
 
 WoodwindWarning(UserWarning)
 ├── ExtraColumnWarning             columns that training never saw are ignored
-├── UnseenCategoryWarning          levels that training never saw fall back to what the node knows
+├── UnseenCategoryWarning          categories that training never saw fall back to what the node knows
 ├── NamelessTableWarning           a table without names for a model with names
-├── PrecisionWarning               integers too large for a double
+├── PrecisionWarning               integers too large for a double, or rows that vanish beside far larger ones
 ├── ManyCategoriesWarning          a column has more categories than trees tell apart
 ├── ConstantTargetWarning          there is nothing to learn
 ├── OutOfBagWarning                rows that no member can score, because all have seen them
 ├── UndefinedMeasureWarning        a measure is nought divided by nought, and was given a value
 ├── FoldWarning                    rows that no fold holds out, or classes that are absent from what a fold learns
+├── SeenRowsWarning                members seem to have learned the rows that they are scored by
 ├── ReadingWarning                 a file was read in a way that its owner should know of
 ├── FormulaWarning                 a text cell of a written file is a formula to a spreadsheet
+├── ReportWarning                  a part of what a report shows could not be measured
 └── InterruptWarning               a training was interrupted; what was finished is kept
 """
 

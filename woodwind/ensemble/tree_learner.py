@@ -80,7 +80,7 @@ UNRESOLVED = (
 
 
 class HistogramLearner:
-    """See `Ground`. `capacity` is the largest number of rows of a tree; `outputs` is how many scores one tree is for."""
+    """See `TreeLearner`. `capacity` is the largest number of rows of a tree; `outputs` is how many scores one tree is for."""
 
     def __init__(
         self,
@@ -188,7 +188,7 @@ class HistogramLearner:
 
 
 class ExactLearner:
-    """See `Ground`. A tree is for one output: an exact node has one gradient to sum."""
+    """See `TreeLearner`. A tree is for one output: an exact node has one gradient to sum."""
 
     def __init__(
         self,
