@@ -13,12 +13,13 @@ PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
 comma := ,
 
 SHELL := /bin/sh
-.PHONY: help demo test test-plain test-checked check compare bench figures clean
+.PHONY: help demo test test-plain test-checked lint check compare bench figures clean
 
 help:
 	@echo "make demo      a minute with a real table: an ensemble, its leaderboard, its report, predictions and why"
 	@echo "make test      run the tests"
-	@echo "make check     ruff, mypy, import-linter, the house rules, kernels with bounds checks"
+	@echo "make lint      ruff check, ruff format --check, mypy, import contracts"
+	@echo "make check     make lint, the house rules, kernels with bounds checks"
 	@echo "make compare   agreement with other libraries (installs them)"
 	@echo "make bench     speed against other libraries (installs them)"
 	@echo "make figures   how much there is to read: files, lines, what a row crosses, names"
@@ -77,10 +78,14 @@ test-checked: $(STAMP)
 	@echo "kernels with bounds checks"
 	@NUMBA_BOUNDSCHECK=1 $(BIN)/python $(KERNEL_TESTS) || test $$? -eq 5
 
-check: $(STAMP)
+# The same four are the hooks of .pre-commit-config.yaml.
+lint: $(STAMP)
 	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check .
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports --no-logo
+
+check: lint
 	@$(BIN)/python -m pytest -q tests/test_house.py
 	@$(MAKE) --no-print-directory test-checked
 

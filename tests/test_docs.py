@@ -311,3 +311,26 @@ def test_the_drawing_of_errors_is_what_is_there():
         if isinstance(kind, type) and kind.__module__ == errors.__name__
     }
     assert drawn == there
+
+
+# Figures, and the checks before a commit.
+
+
+@pytest.mark.parametrize("page", [ROOT / "README.md", ROOT / "docs" / "benchmarks.md"], ids=name_of)
+def test_every_table_and_paragraph_of_figures_has_its_results(page):
+    """What says how fast or how good it is links to what was measured, in the same paragraph or the one before the table."""
+    paragraphs = re.split(r"\n\n+", text_of(page))
+    for before, paragraph in zip(["", *paragraphs], paragraphs, strict=False):
+        measured = re.search(r"\d (?:ms|s|MB|microseconds)\b|mean rank", paragraph)
+        if measured:
+            assert re.search(r"\]\((?:\.\./)?(?:benchmarks/results/|docs/decisions/|decisions/)", before + paragraph), paragraph
+
+
+def test_hooks_and_make_lint_run_the_same():
+    hooks = (ROOT / ".pre-commit-config.yaml").read_text(encoding="utf-8")
+    commands = re.findall(r"entry: \.venv/bin/(.*)", hooks)
+    lint = (ROOT / "Makefile").read_text(encoding="utf-8").partition("\nlint:")[2].partition("\n\n")[0]
+    made = [line.removesuffix(" .") for line in re.findall(r"@\$\(BIN\)/(.*)", lint)]
+    assert commands == made
+    assert len(made) == 4
+    assert "make lint" in (ROOT / ".ci" / "run").read_text(encoding="utf-8")

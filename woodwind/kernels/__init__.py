@@ -23,8 +23,8 @@ The contract of a kernel:
 4. Absent things are `None`, which Numba compiles away: one source, one signature for each case.
 5. Every kernel is made by `kernel` of `runtime/jit.py`: the interpreter lock released, no `parallel`, no `fastmath`,
    Woodwind's own cache. A function that only kernels call is `inner`, or `inlined` where it is a few instructions: it has no
-   entrance from Python, which is most of the work of compiling a small function. A kernel calls nothing outside of this package, because the cache is
-   keyed by its files.
+   entrance from Python, which is most of the work of compiling a small function. A kernel calls nothing outside of this
+   package, because the cache is keyed by its files.
 6. Statistics are integers, so that sums may be taken in any order. Floats appear only in scores, gains and leaf
    values, in a fixed order.
 7. At most eight arguments; above that a tuple is missing.
