@@ -292,6 +292,18 @@ def test_names_are_really_followed():
     assert is_defined("Loss.start", "losses/base.py")
 
 
+@pytest.mark.parametrize("folder", ["woodwind", "tests/reference"])
+def test_files_that_the_source_names_are_there(folder):
+    """In docstrings and comments: with a folder from the top, from the package or from a folder above; without one, anywhere."""
+    wrong = []
+    for path in (path for path in sources() if ROOT / folder in path.parents):
+        for name in re.findall(r"(?<![\w/.*-])(?:[\w-]+/)*[\w-]+\.(?:py|md)\b", path.read_text(encoding="utf-8")):
+            beside = any((above / name).exists() for above in path.parents)
+            if not (beside or is_there(name) if "/" in name else name in file_names()):
+                wrong.append((name_of(path), name))
+    assert wrong == []
+
+
 # The drawing of errors and warnings.
 
 

@@ -158,7 +158,7 @@ def middle(low: float, high: float) -> float:
 
 
 def end_of(compact_forest: Any, tree: int, row: Sequence[float]) -> tuple[bool, int]:
-    """Where a row ends in a tree of a `Grove`: (True, leaf), or (False, inner node) where the walk stops; numbered in the forest."""
+    """Where a row ends in a tree of a `CompactForest`: (True, leaf), or (False, inner node) where the walk stops; numbered in the forest"""
     (base, first_leaf), (behind, _) = (tuple(int(x) for x in compact_forest.roots[k]) for k in (tree, tree + 1))
     left, right = compact_forest.children(tree)
     node = 0

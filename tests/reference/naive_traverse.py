@@ -1,5 +1,5 @@
-"""Slow and obvious versions of the kernels in `woodwind/kernels/` that send rows through trees:
-`traverse.py`, `sweep.py` with `sweep_plan.py`, and `traverse_codes.py`.
+"""Slow and obvious versions of the kernels in `woodwind/kernels/predict` that send rows through trees:
+`walk.py`, `questions.py` with `question_plan.py`, and `walk_codes.py`.
 """
 
 import math

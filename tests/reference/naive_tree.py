@@ -15,7 +15,7 @@ SAME = 1e-9
 
 @dataclass(frozen=True)
 class Limits:
-    """How the tree is grown; the names are those of `tree.settings.TreeSettings` and `tree.exact.Judgement`."""
+    """How the tree is grown; the names are those of `TreeSettings` in `tree/settings.py` and `SplitCriterion` in `tree/exact_grower.py`."""
 
     criterion: str = "newton"
     best_first: bool = False

@@ -94,7 +94,7 @@ def mixed_bits(gradient: Floats, hessian: Floats) -> Integers:
 
 
 class ExactGrower:
-    """Grows trees on one ranked table, one after another, in the same memory: `tree.grow.Grower` for exact codes.
+    """Grows trees on one ranked table, one after another, in the same memory: `HistogramGrower` for exact codes.
 
     `grow_from(gradient, hessian, name, rows)` takes derivatives as they are, in wide integers;
     `grow(scales, name, rows)` takes the packed `stats` that histogram growth takes.

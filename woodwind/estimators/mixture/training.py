@@ -274,7 +274,7 @@ def own_pool(experts: list[Any], classes: NDArray[Any] | None, n_columns: int) -
 
 
 class MixtureTrainer:
-    """The mixture that rounds train (`ensemble.experts.Mixture`)."""
+    """The mixture that rounds train (`Mixture` in `ensemble/mixture_of_experts.py`)."""
 
     def __init__(self, task: MixtureTask) -> None:
         self.task = task

@@ -60,7 +60,7 @@ SAME = "same"
 class StackingParts:
     """Parameters of members above the first layer, and of several blenders, by names that begin with their place.
 
-    A member `tree` of the second layer is `layer2_tree`, and one of several blenders is `final_tree`. To be named before `Composed`.
+    A member `tree` of the second layer is `layer2_tree`, and one of several blenders is `final_tree`. To be named before `BaseComposition`.
     """
 
     layers: Any

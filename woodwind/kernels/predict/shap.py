@@ -301,7 +301,7 @@ def explain_lanes(x: Any, sizes: Any, trees: Any, walk: Any, paths: Any, points:
 
     x     (float64[C B]: the rows as columns of B lanes, uint8[C]: whether a column has missing values)
     sizes (rows, at most B; B; Q; outputs K)
-    walk, paths, points, desk: see Walk in `traverse.py`, Paths, Points, Desk
+    walk, paths, points, desk: see Walk in `walk.py`, Paths, Points, Desk
     out   float64[C K B]: by column and output
     """
     nodes, words, value, roots = walk.nodes, walk.words, walk.value, walk.trees

@@ -46,7 +46,7 @@ def plus(a: Any, b: Any) -> Any:
 
 @inner
 def hash_item(key: Any, item: Any) -> Any:
-    """Hash of an item of a key, both uint64: 64 random bits, as `streams.hashes`."""
+    """Hash of an item of a key, both uint64: 64 random bits, as `random_streams.hashes`."""
     word = plus(times(item + np.uint64(1), GOLDEN), key)
     word = times(word ^ (word >> S30), FIRST_FACTOR)
     word = times(word ^ (word >> S27), SECOND_FACTOR)
@@ -65,7 +65,7 @@ def hash_block(key: int, first: int, out: Any) -> None:
 def draw_share_range(key: int, begin: int, end: int, threshold: int, out_rows: Any) -> int:
     """Draw the rows of begin .. end whose hash, without its lowest 11 bits, is below the threshold; gives their number.
 
-    key int64; threshold from `streams.share_threshold`; out_rows int32[>= end - begin], ascending.
+    key int64; threshold from `random_streams.share_threshold`; out_rows int32[>= end - begin], ascending.
     """
     words, bound = np.empty(BLOCK, np.uint64), np.uint64(threshold)
     drawn = 0
