@@ -7,7 +7,7 @@ from woodwind.data.binning.cuts import Cuts
 from woodwind.data.tables.schema import Schema
 from woodwind.ensemble.boost import Booster, BoostPlan
 from woodwind.ensemble.early_stopping import RoundWatcher, WatchedInside, WatchedOutside, add_trees
-from woodwind.ensemble.training import in_step, rounds_in_step, weights_of_mean
+from woodwind.ensemble.training import in_step, rounds_in_step, trees_of_mean
 from woodwind.losses import Multinomial, Squared
 from woodwind.tree.settings import TreeSettings
 
@@ -49,7 +49,7 @@ def test_shares_of_trees_add_up_to_their_mean():
     both = [booster(np.arange(60, dtype=np.int32)), booster(np.arange(60, 120, dtype=np.int32))]
     raw = np.zeros(120)
     for one in both:
-        add_trees(raw, weights_of_mean((tree for step in one.rounds(3) for tree in step.trees), 2), CODES)
+        add_trees(raw, trees_of_mean((tree for step in one.rounds(3) for tree in step.trees), 2), CODES)
     assert raw == pytest.approx((both[0].raw + both[1].raw) / 2)
 
 

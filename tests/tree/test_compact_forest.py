@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from reference.naive_grove import end_of
+from reference.naive_forest import end_of
 from woodwind import ExtraTreesRegressor, RandomForestClassifier, RandomForestRegressor
 from woodwind.base.errors import UnseenCategoryWarning
 from woodwind.tree import compact_forest as rooms

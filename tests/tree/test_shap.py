@@ -155,7 +155,7 @@ def test_the_points_integrate_every_product_of_factors(features):
     [(RandomForestClassifier, 2, {}), (RandomForestClassifier, 4, {}), (RandomForestClassifier, 3, {"voting": "hard"}),
      (RandomForestRegressor, 0, {}), (ExtraTreesRegressor, 0, {})],
 )  # fmt: skip
-def test_a_grove_is_explained_as_its_general_form_is(kind, classes, more, monkeypatch):
+def test_a_compact_forest_is_explained_as_its_general_form_is(kind, classes, more, monkeypatch):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(300, 5))
     X[rng.random(X.shape) < 0.05] = np.nan
@@ -176,11 +176,11 @@ def test_a_grove_is_explained_as_its_general_form_is(kind, classes, more, monkey
     np.testing.assert_allclose(values, of_forest, rtol=0.0, atol=1e-12)
     np.testing.assert_allclose(base, forest_base, rtol=0.0, atol=1e-12)
     np.testing.assert_allclose(base + values.sum(axis=1), compact_forest.mean(x), rtol=0.0, atol=1e-12)
-    monkeypatch.setattr(room, "GROVE_NODES", 1)
+    monkeypatch.setattr(room, "FOREST_NODES", 1)
     np.testing.assert_allclose(explain(compact_forest, x)[0], values, rtol=0.0, atol=1e-15)
 
 
-def test_a_grove_of_single_leaves_and_one_without_trees():
+def test_a_compact_forest_of_single_leaves_and_one_without_trees():
     X = np.arange(20.0).reshape(10, 2)
     compact_forest = RandomForestRegressor(n_estimators=3, random_state=0, min_samples_leaf=10).fit(X, X[:, 0]).compact_forest_
     values, base = explain(compact_forest, X)

@@ -70,7 +70,7 @@ def in_step(
         yield rounds
 
 
-def weights_of_mean(trees: Iterable[ValuedTree], members: int) -> tuple[ValuedTree, ...]:
+def trees_of_mean(trees: Iterable[ValuedTree], members: int) -> tuple[ValuedTree, ...]:
     """Trees of one of several models whose scores are averaged: each adds its part of the mean."""
     return tuple(replace(tree, value=tree.value / members, low=tree.low / members, high=tree.high / members) for tree in trees)
 
@@ -278,7 +278,7 @@ def averaged(
         again = refitted(rows, plan, model, owner) if stop.refit and not interrupted else model
         interrupted = again is model
         models.append(again)
-    parts = [weights_of_mean(model.trees, members) for model in models]
+    parts = [trees_of_mean(model.trees, members) for model in models]
     rounds = tuple(tuple(tree for part in parts for tree in part[at : at + size]) for at in range(0, len(parts[0]), size))
     start = np.mean([model.start for model in models], axis=0)
     return TrainedBoosting(rounds, start, tuple(tree for group in rounds for tree in group), start, losses, held_losses)

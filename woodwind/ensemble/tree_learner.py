@@ -99,7 +99,7 @@ class HistogramLearner:
         self._unrounded_growers: list[HistogramGrower] = []
         self._scales = np.ones(2)
         self._constant = False
-        self._set_rows = True
+        self._keep_rows = True
         # Rows of very different sizes are not rounded: by their weights in all rounds, by their derivatives in some.
         self._uneven = is_uneven(weight)
         self._unrounded = False
@@ -134,7 +134,7 @@ class HistogramLearner:
         """Turn the derivatives of all rows into integers."""
         self._unrounded = self._uneven and self.outputs == 1
         self.growers[0].renew_columns()
-        self._set_rows = loss.refit is not None or self.settings.prune
+        self._keep_rows = loss.refit is not None or self.settings.prune
         self._constant = loss.constant_hessian and self.weight is None
         room = room_for(self.settings.gradient_noise)
         if self.outputs > 1:
@@ -161,12 +161,12 @@ class HistogramLearner:
             grower.fill(self._gradients)
         elif self.width > 1:
             grower.lend(self._stats[output], self._leaves[output])
-        tree = grower.grow(self._scales, name, rows, self._constant, None if side is None else 1, self._set_rows)
+        tree = grower.grow(self._scales, name, rows, self._constant, None if side is None else 1, self._keep_rows)
         forget_level(tree, self.codes.unseen)
         return tree
 
     def sums(self, leaf: NDArray[np.int32], n_nodes: int, rows: Rows | None, output: int) -> tuple[Floats, Floats]:
-        """Gradients and hessians of the rows of each node, from unrounded sums."""
+        """Gradients and hessians of the rows of each node, from all bits of their statistics, not from histograms."""
         if output < 0:
             total = np.zeros((n_nodes, 2 * self.width), np.int64)
             sum_leaves(leaf, self._gradients, self._hessians, rows, total)

@@ -170,15 +170,15 @@ def mean(values: Floats, weight: Floats | None) -> float:
 def spread_of_mean(values: Floats, weight: Floats | None) -> float:
     """The standard error of a mean by weight."""
     off = values - mean(values, weight)
-    probabilities = off / len(values) if weight is None else off * (weight / weight.sum())
-    spread = from_shares(probabilities)
+    shares = off / len(values) if weight is None else off * (weight / weight.sum())
+    spread = from_shares(shares)
     return 0.0 if spread < ROUNDING * float(np.abs(values).max()) else spread
 
 
-def from_shares(probabilities: Floats) -> float:
+def from_shares(shares: Floats) -> float:
     """The standard error of a value in which each row has such a share, the shares adding up to zero."""
-    n = len(probabilities)
-    return float(np.sqrt((probabilities * probabilities).sum() * (n / (n - 1.0))))
+    n = len(shares)
+    return float(np.sqrt((shares * shares).sum() * (n / (n - 1.0))))
 
 
 def is_one_class(y: NDArray[Any], _: int) -> str:

@@ -21,7 +21,7 @@ SET_WORDS = 8
 
 @dataclass(eq=False, slots=True)  # not frozen: that triples the time of making one
 class ValuedTree:
-    """A grown tree with the values of its leaves: (N, L), inner nodes ignored."""
+    """A grown tree with its values: (N, L); an inner node has the mean of the leaves below it, for rows that stop there."""
 
     feature: NDArray[np.int32]
     bin: NDArray[np.int64]

@@ -57,7 +57,7 @@ def check_shapes(compact: Any) -> None:
     require(compact.cover.dtype in (np.float32, np.float64), "cover of the trees has the wrong type")
     require_array(compact.nodes, (None,), "nodes of the trees")
     require_array(compact.words, (None,), "words of the trees")
-    require_array(compact.n_categories, (None,), "n_levels of the trees")
+    require_array(compact.n_categories, (None,), "n_categories of the trees")
     require_array(compact.importance, (compact.n_categories.size,), "importance of the features")
     require_array(compact.roots, (None, 2), "roots of the trees")
     require((compact.n_categories >= 0) & (compact.n_categories <= SET_CATEGORIES), "a feature has an impossible number of categories")

@@ -31,7 +31,7 @@ CACHE_BYTES = 1 << 19
 # Products that one call of the kernel makes, some 30 ms: an interrupt waits for no longer, unless a single tree takes more.
 CALL_PRODUCTS = 30_000_000
 # Nodes of a CompactForest that are turned into the general form at a time, some 100 MB.
-GROVE_NODES = 1 << 20
+FOREST_NODES = 1 << 20
 # So many points are within 4e-15 of the integral of any product of so many factors (docs/algorithms/tree-shap.md).
 POINTS_BY_ROOT = 2.8
 
@@ -72,7 +72,7 @@ def parts_of(compact: CompactForest) -> Iterator[CompactForest]:
     ends = compact.roots.sum(axis=1)
     begin = 0
     while begin < compact.n_trees:
-        end = max(begin + 1, int(np.searchsorted(ends, ends[begin] + GROVE_NODES, side="right")) - 1)
+        end = max(begin + 1, int(np.searchsorted(ends, ends[begin] + FOREST_NODES, side="right")) - 1)
         (inner, leaf), (last_inner, last_leaf) = compact.roots[begin], compact.roots[end]
         yield replace(
             compact, nodes=compact.nodes[2 * inner : 2 * last_inner], roots=compact.roots[begin : end + 1] - compact.roots[begin],

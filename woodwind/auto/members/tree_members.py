@@ -83,7 +83,7 @@ class CompactForestMember:
 
     def scores(self, view: View, threads: int = 1) -> Floats:
         """Scores of the mean of the trees."""
-        return scaled_probabilities(self.compact_forest.mean(view.table, threads), self.slope, self.shift)
+        return calibrated_scores(self.compact_forest.mean(view.table, threads), self.slope, self.shift)
 
     def check(self) -> "CompactForestMember":
         """Raise DataError where something does not fit."""
@@ -106,7 +106,7 @@ class CompactForestMember:
         )
 
 
-def scaled_probabilities(mean: Floats, slope: float, shift: Floats) -> Floats:
+def calibrated_scores(mean: Floats, slope: float, shift: Floats) -> Floats:
     """Scores of what a forest gives: of two classes the share of the second counts alone."""
     return slope * (mean[:, 1:] if mean.shape[1] == 2 else mean) + shift
 

@@ -26,7 +26,7 @@ from woodwind.data.binning.cuts import Cuts
 from woodwind.ensemble import auto_defaults
 from woodwind.ensemble.boost import Booster, BoostingRound, BoostPlan
 from woodwind.ensemble.early_stopping import TrainingStep, scored, until_no_better, until_no_split
-from woodwind.ensemble.training import BoostingFolds, TrainingRows, rounds_in_step, weights_of_mean
+from woodwind.ensemble.training import BoostingFolds, TrainingRows, rounds_in_step, trees_of_mean
 from woodwind.losses.base import Loss
 from woodwind.losses.named import classification_loss, regression_loss
 from woodwind.tree.assemble import ValuedTree, assemble
@@ -283,7 +283,7 @@ def _models(forms: Sequence[_Form], plan: BoostPlan, rounds: list[BoostingRound]
         if form.encodings:
             yield EncodedMember(form.forest(again, start), form.encodings)
         else:
-            yield form.forest(weights_of_mean(again, members), start / members)
+            yield form.forest(trees_of_mean(again, members), start / members)
 
 
 def _once_more(form: _Form, plan: BoostPlan, count: int) -> Forest | EncodedMember:

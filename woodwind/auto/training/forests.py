@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from woodwind.auto.clock import Clock
 from woodwind.auto.members.link import ScoreCalibration, calibrate
-from woodwind.auto.members.tree_members import CompactForestMember, scaled_probabilities
+from woodwind.auto.members.tree_members import CompactForestMember, calibrated_scores
 from woodwind.auto.size import COMPACT_LEAF, most_leaves
 from woodwind.auto.training.affordable import is_time_to_compile
 from woodwind.auto.training.recipe import ALL_ROWS, OUT_OF_TIME, Recipe, TrainedFold, TrainedMember, gathered
@@ -102,7 +102,7 @@ class ForestFamily:
             # With one fold only there are no others: two numbers learned from it flatter nobody.
             others = np.flatnonzero(training_set.scored & (training_set.fold != fold)) if several else training_set.held(fold)
             held = training_set.held(fold)
-            scores[held] = scaled_probabilities(probabilities[held], *_calibrated(training_set, probabilities, others))
+            scores[held] = calibrated_scores(probabilities[held], *_calibrated(training_set, probabilities, others))
         slope, shift = _calibrated(training_set, probabilities, np.flatnonzero(training_set.scored))
         return TrainedMember(CompactForestMember(compact_forest, slope, shift), scores)
 

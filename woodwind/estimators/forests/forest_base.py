@@ -55,7 +55,7 @@ Categories are split into two random sets of categories, and missing values go w
 split and takes what is known there.
 """
 MODEL = """
-grove_ : CompactForest
+compact_forest_ : CompactForest
     The trees, as arrays.
 estimators_ : list of decision trees
     Each tree as an estimator; made when somebody asks.

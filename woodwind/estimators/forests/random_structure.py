@@ -67,7 +67,7 @@ class RandomStructureForestClassifier(StructureParams, BaseRandomStructureForest
     ----------
     classes_ : array of shape (n_classes,)
         The labels, in order.
-    grove_ : CompactForest
+    compact_forest_ : CompactForest
         The trees, as arrays.
     {columns}
 
@@ -95,7 +95,7 @@ class RandomStructureForestRegressor(StructureParams, BaseRandomStructureForest,
 
     Attributes
     ----------
-    grove_ : CompactForest
+    compact_forest_ : CompactForest
         The trees, as arrays.
     {columns}
 

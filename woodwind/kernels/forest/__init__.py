@@ -1,6 +1,6 @@
 """The forest engine: one thread grows a whole tree. Random forests and extra-trees.
 
-Start with the slow twin, `tests/reference/naive_grove.py`; then `loop`.
+Start with the slow twin, `tests/reference/naive_forest.py`; then `loop`.
 
     memory, layout  the arrays that a tree is grown in, and the numbers of one growth
     loop            the loop, and the split of a node

@@ -2,7 +2,7 @@
 
 Nodes of many rows are split by bins, those of at most `exact_rows` by any threshold; a subtree of at most `arena_limit` rows works on a
 copy of its own (see `order`). Trees are grown by different threads, each tree by one.
-The slow twin is `tests/reference/naive_grove.py`.
+The slow twin is `tests/reference/naive_forest.py`.
 """
 
 from typing import Any

@@ -22,7 +22,7 @@ from woodwind.kernels.histogram.scan import (
     S_KEY,
     UNKNOWN,
     field_units,
-    gains_bounded,
+    gains_in_float64,
     largest,
     leaf_value,
     occupied_bins,
@@ -197,7 +197,7 @@ def search_cuts(place: Any, rule: Rule, found: Any, bounds: Any, l2: Any, bins: 
                 curves[S_HESSIAN, size - 1] - curves[S_HESSIAN, size - 2],
                 curves[S_COUNT, size - 1] - curves[S_COUNT, size - 2],
             )
-        gains_bounded(curve, last, curves, total, extra, rule, l2, (low, high, direction, own))
+        gains_in_float64(curve, last, curves, total, extra, rule, l2, (low, high, direction, own))
         j = largest(bits, last)
         if j >= 0 and curve[j] > best:
             best = curve[j]

@@ -116,8 +116,10 @@ def unpack_sums(runs: Any, k: Any, layout: Any, curves: Floats) -> None:
 
 
 @inner
-def gains_bounded(out: Any, k: Any, curves: Floats, total: Any, extra: Any, rule: Rule, l2: Any, bounds: Any) -> None:
-    """The gain of a cut after each of the first k bins, for sums as floats, with an L1 penalty and values held within bounds.
+def gains_in_float64(out: Any, k: Any, curves: Floats, total: Any, extra: Any, rule: Rule, l2: Any, bounds: Any) -> None:
+    """The gain of a cut after each of the first k bins, for sums as floats.
+
+    Used for nodes of more than 65,535 rows, where rows were counted, with an L1 penalty, and where values are held within bounds.
 
     bounds = (low, high, direction, score of the node as a leaf). Scores may be negative where values are held back from what
     the rows want, so that only the gain tells whether a split is worth anything.

@@ -15,6 +15,8 @@ what, set_what = TASKS.column("what")  # node, place in the batch, or pair
 begin, set_begin = TASKS.column("begin")  # rows or features from here ...
 end, set_end = TASKS.column("end")  # ... to here
 out, set_out = TASKS.column("out")  # where the outcome goes, or the outcome itself
+# No bounds. PARTITION: low is 1 where one task has the whole node, 0 for a block that is only counted. PLACE: the first places of rows that
+# go left (low) and right (high). COLLECT: sums of gradient (low) and hessian (high).
 low, set_low = TASKS.column("low")
 high, set_high = TASKS.column("high")
 

@@ -159,9 +159,10 @@ def do_find(tree: Tree, rule: Rule, task: int, thread: int, counting: Any) -> No
 
 @inner
 def collect(tree: Tree, rule: Rule, rows: Any, names: Any, stats: Any, task: int) -> None:
-    """Note the leaf of the rows of a task, bring their numbers to the first buffer if they are kept, and sum the statistics unrounded.
+    """Note the leaf of the rows of a task, bring their numbers to the first buffer if they are kept, and sum all bits of their statistics.
 
-    `stats` is None where no row comes twice: what rows have lost of their statistics then makes room for their leaves.
+    Leaf values are made of these sums. `stats` is None where no row comes twice: the low bits that were rounded off then stand in
+    `leaf_of_row` until the leaf is known.
     """
     first_buffer = memory.rows(tree)
     leaf_of_row = memory.leaf_of_row(tree)

@@ -14,7 +14,7 @@ import numpy as np
 from woodwind.kernels.losses.exponential import ROUND, exp, log1p_unit
 from woodwind.kernels.runtime.jit import inner, kernel
 
-# Switches are baked into compiled kernels and stored in model files: append, never renumber.
+# Switches are baked into compiled kernels. Model files do not hold them.
 SQUARED, ABSOLUTE, HUBER, QUANTILE, POISSON, GAMMA, TWEEDIE, LOGISTIC, EXPONENTIAL = range(9)
 
 # Rows that are worked on at once: gradient and hessian of a block take 8 kB.

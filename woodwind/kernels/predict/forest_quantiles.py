@@ -1,6 +1,6 @@
 """Quantiles of the training targets that share leaves with a row (Meinshausen 2006, "Quantile regression forests").
 
-The slow twin is in `tests/reference/naive_grove.py`.
+The slow twin is in `tests/reference/naive_forest.py`.
 """
 
 from typing import Any, NamedTuple

@@ -2,7 +2,7 @@
 
 A walk is a chain of loads that each wait for the one before, so many lanes walk side by side: one tree for many rows, or, where rows are
 few, many trees for one row. Each row adds its trees in order, so that the bits depend on neither the threads nor the other rows.
-The slow twin is `tests/reference/naive_grove.py`.
+The slow twin is `tests/reference/naive_forest.py`.
 """
 
 from typing import Any, NamedTuple

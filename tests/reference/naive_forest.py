@@ -21,7 +21,7 @@ def hashed(key: int, item: int) -> int:
 
 
 @dataclass
-class NaiveGrove:
+class NaiveForest:
     """What a tree is grown from, and how. Targets are whole numbers, or classes."""
 
     columns: Sequence[Sequence[float]]  # numbers, NaN for missing; levels, -1 for missing

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from reference.naive_grove import NaiveGrove
+from reference.naive_forest import NaiveForest
 from reference.tables import table_of
 from woodwind.data.binning.forest_codes import ForestCodes
 from woodwind.kernels.forest.layout import CATEGORY_SHIFT, FEATURE_MASK, FEATURE_SHIFT, MISSING_SHIFT
@@ -75,7 +75,7 @@ def test_a_tree_is_that_of_the_twin(case, random_cuts, n_candidates, min_rows, m
     forest_codes = ForestCodes.of(table_of(columns, is_category))
     tree = CompactForestGrower(forest_codes, rows_of(target, n_classes), wanted).grow(np.array(times, np.int32), 12345, keep_rows=True)
     compact_forest = CompactForest.of([tree], forest_codes.n_categories, n_classes)
-    twin = NaiveGrove(
+    twin = NaiveForest(
         columns, is_category, target, times, n_classes, criterion, random_cuts, n_candidates, max_depth or math.inf, min_rows=min_rows
     )
     assert nested(compact_forest, 0, tree.rows, tree.span) == twin.grow(12345)
@@ -93,7 +93,7 @@ def test_more_rows_than_an_insertion_sorts(n, n_classes):
     tree = CompactForestGrower(
         forest_codes, rows_of(target, n_classes), CompactForestSettings(criterion, n_candidates=2, max_depth=5, exact=True)
     ).grow(np.array(times, np.int32), 99, keep_rows=True)
-    twin = NaiveGrove(columns, [False] * 3, target, times, n_classes, criterion, n_candidates=2, max_depth=5)
+    twin = NaiveForest(columns, [False] * 3, target, times, n_classes, criterion, n_candidates=2, max_depth=5)
     assert nested(CompactForest.of([tree], forest_codes.n_categories, n_classes), 0, tree.rows, tree.span) == twin.grow(99)
 
 
