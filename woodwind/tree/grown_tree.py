@@ -13,7 +13,7 @@ from woodwind.kernels.tree.layout import STOP
 class GrownTree:
     """A finished tree on codes, its leaves still without values. The root is node 0, parents come before children.
 
-    Leaf j has the rows `rows[begin[j]:end[j]]`, if they were asked for; its sums are of all bits of the statistics, which histograms round to 15.
+    Leaf j has the rows `rows[begin[j]:end[j]]`, if they were asked for; its sums are of all bits of the statistics.
     """
 
     feature: NDArray[np.int32]  # (N,) -1 at a leaf
