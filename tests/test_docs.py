@@ -326,7 +326,14 @@ def test_the_drawing_of_errors_is_what_is_there():
     assert drawn == there
 
 
-# Figures, and the checks before a commit.
+# The drawing of packages, figures, and the checks before a commit.
+
+
+def test_the_drawing_of_packages_is_the_contract():
+    contract = re.search(r"\nlayers = \[\n(.*?)\n\]", (ROOT / "pyproject.toml").read_text(encoding="utf-8"), re.DOTALL)[1]
+    drawing = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8").split("```")[1]
+    drawn = [re.findall(r"\w+", line[:34]) for line in drawing.strip("\n").splitlines()]
+    assert drawn == [re.findall(r"\w+", line) for line in contract.splitlines() if "__main__" not in line]
 
 
 @pytest.mark.parametrize("page", [ROOT / "README.md", ROOT / "docs" / "benchmarks.md"], ids=name_of)
