@@ -50,8 +50,8 @@ def test_some_trees_say_what_they_said():
 
 def test_all_trees_are_the_forest_itself():
     for forest in forests():
-        entropy = getattr(forest, "criterion", "") == "entropy"
-        part = trees_of(forest.compact_forest_, range(7), entropy)
+        criterion = getattr(forest, "criterion", "gini")
+        part = trees_of(forest.compact_forest_, range(7), criterion)
         assert part.forest().digest() == forest.compact_forest_.forest().digest()
         assert part.importance == pytest.approx(forest.compact_forest_.importance, abs=1e-9)
-        assert sum(importance_share(tree, entropy) for tree in forest.compact_forest_.separate()) == pytest.approx(part.importance)
+        assert sum(importance_share(tree, criterion) for tree in forest.compact_forest_.separate()) == pytest.approx(part.importance)

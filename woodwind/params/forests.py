@@ -3,7 +3,19 @@
 from collections.abc import Callable
 from typing import Annotated, Literal
 
-from woodwind.params.groups import Auto, Categorical, ClassWeight, Features, Jobs, LeastShare, MaxDepth, RandomState, Verbose, WarmStart
+from woodwind.params.groups import (
+    BY_IMPURITY,
+    Auto,
+    Categorical,
+    ClassWeight,
+    Features,
+    Jobs,
+    LeastShare,
+    MaxDepth,
+    RandomState,
+    Verbose,
+    WarmStart,
+)
 from woodwind.params.knobs import at_least, between, count_or_share, first, knobs
 
 
@@ -59,7 +71,7 @@ class ForestBins:
 class ForestClassifierParams:
     """What the trees of a classifier are scored by, and how they vote."""
 
-    criterion: Annotated[Literal["gini", "entropy", "log_loss"], "How good a split is: by the impurity that it removes."] = "gini"
+    criterion: Annotated[str, BY_IMPURITY] = "gini"  # the estimator says which there are
     voting: Annotated[
         Literal["soft", "hard"],
         "'soft' averages the class probabilities in the leaves; 'hard' counts the trees by the most frequent class of the leaf, "

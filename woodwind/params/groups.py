@@ -35,6 +35,7 @@ Jobs = Annotated[int | None, not_zero(), "Threads; None or -1 for all that the p
 Verbose = Annotated[int | bool, at_least(0), "Show a progress line with the remaining time."]
 WarmStart = Annotated[bool, "Go on from the trees, members or rounds that are there, instead of beginning anew."]
 Tol = Annotated[float, at_least(0), "Smallest change that counts as an improvement."]
+BY_IMPURITY = "How good a split is: by the impurity that it removes."
 LeastShare = Annotated[float, between(0, 0.5), "Smallest share of the total weight in a leaf."]
 RandomState = Annotated[
     int | np.random.RandomState | np.random.Generator | None,
@@ -197,7 +198,7 @@ class CartParams:
 class CartClassifierParams:
     """What a classification tree is scored by."""
 
-    criterion: Annotated[Literal["gini", "entropy", "gain_ratio"], "How good a split is: by the impurity that it removes."] = "gini"
+    criterion: Annotated[str, BY_IMPURITY] = "gini"  # the estimator says which there are
     class_weight: ClassWeight = None
 
 

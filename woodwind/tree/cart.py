@@ -14,6 +14,7 @@ from woodwind.base.fixed import exact_sum, largest_of, sum_scale
 from woodwind.data.binning.cuts import Cuts
 from woodwind.data.binning.ranks import Ranks
 from woodwind.kernels.exact import memory as at
+from woodwind.kernels.exact.score import CRITERIA
 from woodwind.tree.assemble import ValuedTree, assemble
 from woodwind.tree.exact_grower import SUM_BITS, ExactGrower, RowStats, SplitCriterion, class_weights
 from woodwind.tree.forest import Forest
@@ -188,13 +189,12 @@ def as_forest(tree: GrownTree, value: Floats, data: CartData) -> Forest:
 
 
 def class_impurity(data: CartData, classes: NDArray[np.integer], n_classes: int, criterion: str) -> float:
-    """Impurity of all rows: Gini index, or entropy in bits."""
+    """Impurity of all rows, such as the Gini index, or the entropy in bits."""
     weights = np.array([exact_sum(data.total[classes == k]) for k in range(n_classes)])
     probabilities = weights / weights.sum()
-    if criterion == "gini":
-        return float(1.0 - (probabilities * probabilities).sum())
-    probabilities = probabilities[probabilities > 0.0]
-    return float(-(probabilities * np.log2(probabilities)).sum())
+    impurity = CRITERIA[criterion].impurity
+    assert impurity is not None, "a criterion of gradients has no impurity"
+    return impurity(probabilities)
 
 
 def squared_impurity(data: CartData, y: Floats) -> float:

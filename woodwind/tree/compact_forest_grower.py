@@ -12,6 +12,7 @@ from woodwind.kernels.forest.best import MIN_GAIN
 from woodwind.kernels.forest.layout import APART, ARENA, FEW_ROWS, SMALL_TABLE
 from woodwind.kernels.forest.loop import grow_forest_tree
 from woodwind.kernels.forest.memory import COUNTERS, LAYOUT, NODE_INTEGERS, NODE_VALUES
+from woodwind.kernels.forest.score import CRITERIA
 from woodwind.kernels.forest.sort import DIGIT
 from woodwind.kernels.runtime.records import Memory
 from woodwind.kernels.runtime.simd import LANES
@@ -24,10 +25,6 @@ DEEPEST = 1 << 40
 WEIGHT_BITS = 30
 # Targets times weights add up to less than this.
 SUM_BITS = 61
-# Weights up to this sum look their logarithms up: 8 MB.
-MOST_LOGS = 1 << 20
-
-CRITERIA = {"squared_error": at.MOMENTS, "gini": at.GINI, "entropy": at.ENTROPY}
 
 
 @dataclass(frozen=True)
@@ -83,27 +80,27 @@ class CompactForestGrower:
         self.codes, self.rows, self.settings = codes, rows, settings
         n, n_features = codes.n_rows, codes.n_features
         self._criterion = CRITERIA[settings.criterion]
-        if self._criterion == at.GINI and rows.n_classes == 2:
-            self._criterion = at.MOMENTS
+        of_moments = settings.criterion == "squared_error" or (settings.criterion == "gini" and rows.n_classes == 2)
+        self._scored_by = at.MOMENTS if of_moments else at.CLASSES
         self._whole = settings.exact or settings.max_leaves is not None or n <= SMALL_TABLE
         self._room = max(n if self._whole else min(n, ARENA), 1)
         self._levels = bool((codes.n_categories > 0).any())
         one_each = bool((rows.weight == 1).all() and (rows.real[1] == 1.0).all())
-        self._counted = one_each and rows.n_classes == 2 and self._criterion == at.MOMENTS
+        self._counted = one_each and rows.n_classes == 2 and self._scored_by == at.MOMENTS
         self._packed = self._counted and not self._levels
         # Random cuts are exact everywhere, and ask for the rows of every node side by side.
-        few = LANES if rows.n_classes == 2 and self._criterion == at.MOMENTS else FEW_ROWS
+        few = LANES if rows.n_classes == 2 and self._scored_by == at.MOMENTS else FEW_ROWS
         self._exact = 0 if settings.random_cuts else n if self._whole else min(n, few)
         self._free = settings.min_rows <= 1 and settings.min_weight_share == 0.0
         all_numbers = settings.n_candidates >= n_features and not self._levels
-        self._together = self._criterion == at.MOMENTS and not settings.random_cuts and self._free and all_numbers
+        self._together = self._scored_by == at.MOMENTS and not settings.random_cuts and self._free and all_numbers
         most = 2 * n if settings.max_leaves is None else min(2 * settings.max_leaves, 2 * n)
         room, k = self._room, max(rows.n_classes, 2)
         values = np.concatenate([*codes.values, np.zeros(1)])
         sizes = [part.size for part in codes.values]
         random = settings.random_cuts
         # Two classes are summed as the numbers 0 and 1, by weight.
-        target = rows.target * rows.weight if self._criterion == at.MOMENTS and rows.n_classes else rows.target
+        target = rows.target * rows.weight if self._scored_by == at.MOMENTS and rows.n_classes else rows.target
         self._most = max(room, 256 * k, n_features) + 1
         # Numbers are what random cuts lie between; all other cuts lie between codes.
         columns = codes.columns.reshape(-1) if random else np.zeros(1, np.int32)
@@ -138,15 +135,10 @@ class CompactForestGrower:
     def grow(self, times: NDArray[np.int32], key: int, keep_rows: bool = False) -> CompactTree:
         """Grow a tree from rows that count so many times; all that is drawn follows from the key."""
         total = int((times * self.rows.weight).sum())
-        logs = np.zeros(0, np.int64)
-        if self._criterion == at.ENTROPY:
-            x = np.arange(1, min(total, MOST_LOGS) + 1, dtype=np.float64)
-            # x log2 x of the whole weight takes at most 60 bits.
-            places = 60 - math.ceil(math.log2(max(total, 2) * math.log2(max(total, 2))))
-            logs = np.concatenate([[places, 0], np.rint(x * np.log2(x) * 2.0**places)]).astype(np.int64)
+        logs = self._criterion.table(total)
         self._space.put("times", times)
         self._space.put("logs", logs)
-        unit = self._gain_unit(2.0 ** (float(logs[0]) if logs.size else 0.0))
+        unit = self._gain_unit(self._criterion.scale(logs))
         self._set_rule(key, total, unit)
         grow_forest_tree(self._space.directory)
         return self._finished(unit, keep_rows)
@@ -158,7 +150,7 @@ class CompactForestGrower:
         along, across = (1, self._room + APART) if self._whole else (self.codes.fine.shape[1], 1)
         self._space.set_numbers(
             n_rows=self.codes.n_rows, n_features=self.codes.n_features, stride=self.codes.fine.shape[1], room=self._room + APART,
-            most_items=self._most, arena_limit=self._room, criterion=self._criterion, n_classes=rows.n_classes,
+            most_items=self._most, arena_limit=self._room, criterion=self._scored_by, n_classes=rows.n_classes,
             random_splits=settings.random_cuts, best_first=settings.max_leaves is not None, max_leaves=settings.max_leaves or DEEPEST,
             max_depth=settings.max_depth or DEEPEST, min_split=settings.min_split, min_rows=settings.min_rows,
             min_weight=math.ceil(settings.min_weight_share * total), no_limits=self._free, n_candidates=settings.n_candidates, key=key,
@@ -169,13 +161,11 @@ class CompactForestGrower:
         # Without a limit a node is split as long as it is impure, even where rounding makes a gain of nothing negative.
         self._space["best_f"][MIN_GAIN] = least if least > 0.0 else -np.inf
 
-    def _gain_unit(self, log_scale: float) -> float:
+    def _gain_unit(self, scale: float) -> float:
         """What one unit of the kernel's gain is worth, in units of impurity times weight."""
         rows = self.rows
-        if self._criterion == at.ENTROPY:
-            return rows.weight_unit / log_scale
-        if self._criterion == at.GINI:
-            return rows.weight_unit
+        if self._scored_by == at.CLASSES:
+            return rows.weight_unit / scale
         if rows.n_classes == 2:
             return 2.0 * rows.weight_unit  # the Gini index is twice the squared error of a class that is 0 or 1
         return rows.target_unit**2 / rows.weight_unit

@@ -16,6 +16,7 @@ from woodwind.kernels.forest.layout import (
     MISSING_SHIFT,
     RIGHT_LEAF_SHIFT,
 )
+from woodwind.kernels.forest.score import CRITERIA
 from woodwind.tree.compact_forest import CompactForest
 from woodwind.tree.forest import STOP, Forest
 from woodwind.tree.leaf_targets import LeafRows
@@ -27,13 +28,13 @@ Integers = NDArray[np.int64]
 SET_WORDS = 8
 
 
-def trees_of(compact: CompactForest, numbers: Iterable[int], entropy: bool = False) -> CompactForest:
-    """The trees of these numbers, in this order. `entropy`: by what splits were scored, for the importance of features."""
+def trees_of(compact: CompactForest, numbers: Iterable[int], criterion: str = "gini") -> CompactForest:
+    """The trees of these numbers, in this order. `criterion`: by what splits were scored, for the importance of features."""
     chosen = [int(number) for number in numbers]
     nodes, words = _packed_sets(compact.nodes.reshape(-1, 2)[_positions(compact.roots[:, 0], chosen)], compact.words)
     leaves = _positions(compact.roots[:, 1], chosen)
     leaf, mixed = _packed_leaves(compact, leaves)
-    shares = {number: importance_share(tree, entropy and compact.n_classes > 0) for number, tree in enumerate(compact.separate())}
+    shares = {number: importance_share(tree, criterion) for number, tree in enumerate(compact.separate())}
     return replace(
         compact,
         nodes=nodes,
@@ -87,15 +88,10 @@ def leaf_rows_of(rows: LeafRows, compact: CompactForest, numbers: Iterable[int])
     return replace(rows, span=rows.span[_positions(begins, [int(number) for number in numbers])], levels=None)
 
 
-def importance_share(tree: Forest, entropy: bool) -> Floats:
+def importance_share(tree: Forest, criterion: str) -> Floats:
     """Share of the impurity that each feature removes in one tree."""
     split = np.flatnonzero(tree.feature >= 0)
-    value = tree.value
-    if entropy:
-        value = np.where(value > 0.0, value * np.log(np.where(value > 0.0, value, 1.0)), 0.0)
-        purity = tree.cover * value.sum(axis=1)
-    else:
-        purity = tree.cover * (value * value).sum(axis=1)
+    purity = tree.cover * CRITERIA[criterion].purity(tree.value)
     left = tree.child[split]
     gain = np.maximum(purity[left] + purity[left + 1] - purity[split], 0.0)
     total = np.bincount(tree.feature[split], weights=gain, minlength=tree.n_features).astype(np.float64)

@@ -14,6 +14,7 @@ from woodwind.data.binning.ranks import Ranks
 from woodwind.kernels.exact import memory as at
 from woodwind.kernels.exact.loop import grow_exact
 from woodwind.kernels.exact.memory import ExactRule
+from woodwind.kernels.exact.score import CRITERIA
 from woodwind.kernels.runtime.records import Memory
 from woodwind.kernels.runtime.team import begin_call
 from woodwind.kernels.tree import constraints, counters, nodes
@@ -21,8 +22,6 @@ from woodwind.kernels.tree.layout import DEEP_FIRST, STOP
 from woodwind.tree.grown_tree import GrownTree
 from woodwind.tree.histogram_grower import DEEPEST
 from woodwind.tree.settings import ORDERS, TreeSettings, group_bits
-
-CRITERIA = {"newton": at.NEWTON, "gini": at.GINI, "entropy": at.ENTROPY, "gain_ratio": at.GAIN_RATIO}
 
 # Columns of nodes.
 COLUMN, VALUE = nodes.COLUMNS.at, constraints.VALUES.at
@@ -201,7 +200,7 @@ class ExactGrower:
         plain = settings.l1 == 0.0 and not bounded
         return ExactRule(
             n_rows=self.ranks.n_rows,
-            criterion=CRITERIA[split_criterion.criterion],
+            criterion=CRITERIA[split_criterion.criterion].switch,
             n_classes=split_criterion.n_classes,
             order=self._order,
             max_leaves=self.max_leaves,
@@ -213,7 +212,7 @@ class ExactGrower:
             thorough=thorough,
             any_gain=thorough and plain and settings.min_gain == 0.0,
             plain=plain,
-            narrow=split_criterion.criterion != "gini" or weight <= NARROW,
+            narrow=CRITERIA[split_criterion.criterion].follows_rows and (split_criterion.criterion != "gini" or weight <= NARROW),
             log_scale=2.0**log_bits,
             l1=float(settings.l1),
             l2=float(settings.l2),
@@ -243,7 +242,7 @@ class ExactGrower:
         real[:] = 0.0
         real[VALUE["low"]], real[VALUE["high"]] = -np.inf, np.inf
         space["groups"][0] = ~np.uint64(0)
-        weight = int(stats.rows[:, at.X_HESSIAN].sum()) if rule.criterion >= at.ENTROPY else 0
+        weight = int(stats.rows[:, at.X_HESSIAN].sum()) if CRITERIA[self.split_criterion.criterion].uses_logs else 0
         space.put("logs", np.zeros(weight + 1 if weight <= MOST_LOGS else 1, np.int64))
 
     def _finished(self, stats: RowStats) -> GrownTree:

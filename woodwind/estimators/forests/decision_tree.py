@@ -1,7 +1,7 @@
 """Single decision trees: CART for classification and regression, every threshold considered."""
 
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,8 +22,9 @@ from woodwind.estimators.base.target import Target, read_labels, read_regression
 from woodwind.estimators.base.tree_base import BaseTreeModel, path_matrix
 from woodwind.estimators.base.weights import Weighing, class_factors, read_weight, weighed_classes
 from woodwind.estimators.boosting.plan import feature_count, monotonic
+from woodwind.kernels.exact.score import CLASS_CRITERIA
 from woodwind.params.check import check
-from woodwind.params.groups import CartClassifierParams, CartParams, CartRegressorParams
+from woodwind.params.groups import BY_IMPURITY, CartClassifierParams, CartParams, CartRegressorParams
 from woodwind.params.knobs import knobs
 from woodwind.tree.cart import CartData, CartPlan, class_impurity, classification_tree, regression_tree, squared_impurity
 from woodwind.tree.forest import Forest
@@ -239,6 +240,8 @@ class DecisionTreeClassifier(CartClassifierParams, CartParams, BaseDecisionTree,
     |--- petal length (cm) is missing: value: 0 0.33, 1 0.33, 2 0.33
     <BLANKLINE>
     """
+
+    criterion: Annotated[Literal[CLASS_CRITERIA], BY_IMPURITY] = "gini"  # type: ignore[valid-type]
 
     def _read_target(self, y: Any) -> Target:
         return read_labels(y, self._owner)

@@ -181,9 +181,8 @@ class BaseForestModel(BaseTreeModel):
         bins = values.get("max_bins", 255)  # trees of random cuts have no bins
         forest_codes = ForestCodes.of(table, 255 if bins is None else bins, weighing.given, self._threads)
         n_features = forest_codes.n_features
-        criterion = values["criterion"]
         settings = CompactForestSettings(
-            criterion="entropy" if criterion == "log_loss" else criterion,
+            criterion=values["criterion"],
             random_cuts=self._random_cuts,
             exact=bins is None,
             max_depth=values["max_depth"],

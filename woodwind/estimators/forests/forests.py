@@ -1,6 +1,6 @@
 """Random forests and extremely randomised trees, for classification and regression."""
 
-from typing import Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +13,9 @@ from woodwind.estimators.base.model import LogProbabilityMixin
 from woodwind.estimators.base.target import Target, read_labels, read_regression_target, warn_constant
 from woodwind.estimators.base.weights import Weighing, weighed_classes
 from woodwind.estimators.forests.forest_base import BaseForestModel
+from woodwind.kernels.forest.score import CLASS_CRITERIA
 from woodwind.params.forests import ForestBins, ForestClassifierParams, ForestParams, ForestRegressorParams, Quantiles
+from woodwind.params.groups import BY_IMPURITY
 from woodwind.params.knobs import knobs
 from woodwind.tree.cart import TargetUnit
 from woodwind.tree.compact_forest import CompactForest
@@ -182,6 +184,8 @@ class RandomForestClassifier(ForestClassifierParams, ForestBins, ForestParams, B
     array([0, 0])
     """
 
+    criterion: Annotated[Literal[CLASS_CRITERIA], BY_IMPURITY] = "gini"  # type: ignore[valid-type]
+
 
 @knobs
 class RandomForestRegressor(ForestRegressorParams, ForestBins, ForestParams, Quantiles, BaseForestRegressor):
@@ -232,6 +236,7 @@ class ExtraTreesClassifier(ForestClassifierParams, ForestParams, BaseForestClass
     array([0, 0])
     """
 
+    criterion: Annotated[Literal[CLASS_CRITERIA], BY_IMPURITY] = "gini"  # type: ignore[valid-type]
     bootstrap = False
     _random_cuts = True
 

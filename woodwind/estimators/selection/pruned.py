@@ -118,7 +118,7 @@ def pruned_ensemble(ensemble: Any, positions: Sequence[int], owner: str) -> Any:
 def _prune_forest(made: Any, forest: BaseForestModel, positions: Sequence[int]) -> None:
     """A forest of ours. What trees have not seen can no longer be told by their numbers: none of it is claimed."""
     compact_forest = forest._voting(forest.compact_forest_)
-    made.compact_forest_ = trees_of(compact_forest, positions, getattr(forest, "criterion", "") in ("entropy", "log_loss"))
+    made.compact_forest_ = trees_of(compact_forest, positions, getattr(forest, "criterion", "gini"))
     resampling = forest._resampling
     made._resampling = replace(resampling, replace=False, n_draws=resampling.n_units)
     if hasattr(forest, "leaf_rows_"):

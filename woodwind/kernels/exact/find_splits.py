@@ -15,10 +15,7 @@ import numpy as np
 from woodwind.kernels.exact import memory
 from woodwind.kernels.exact.memory import (
     BLOCK,
-    GAIN_RATIO,
-    GINI,
     MISSING_RANK,
-    NEWTON,
     PLACE_ROWS,
     ROW_MASK,
     T_CLASSES,
@@ -28,7 +25,7 @@ from woodwind.kernels.exact.memory import (
     T_HESSIAN,
     ExactRule,
 )
-from woodwind.kernels.exact.score import cut_score, real_bits, two_sides, x_log_x
+from woodwind.kernels.exact.score import GAIN_RATIO, GINI, NEWTON, cut_score, real_bits, two_sides, x_log_x
 from woodwind.kernels.histogram.scan import NO_SPLIT, leaf_value, sort_places
 from woodwind.kernels.runtime.jit import inner
 from woodwind.kernels.runtime.records import Ints, Tree, Words

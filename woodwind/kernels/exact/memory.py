@@ -12,12 +12,6 @@ from woodwind.kernels.runtime.records import Layout
 from woodwind.kernels.tree import constraints, counters, found, nodes
 from woodwind.kernels.tree.memory import SHARED
 
-# How a split is scored.
-NEWTON = 0  # gradients and hessians; squared error is a case of it
-GINI = 1
-ENTROPY = 2
-GAIN_RATIO = 3
-
 # A list holds (rank << 32) + row. Missing values have the largest rank, so that they come last.
 ROW_MASK = 0xFFFFFFFF
 MISSING_RANK = 0x7FFFFFFF
@@ -96,7 +90,7 @@ class ExactRule(NamedTuple):
     """The numbers that score a split and end the growth."""
 
     n_rows: int  # of the table
-    criterion: int
+    criterion: int  # the switch of one of `score.CRITERIA`
     n_classes: int  # 0 for gradients
     order: int
     max_leaves: int
@@ -108,7 +102,7 @@ class ExactRule(NamedTuple):
     thorough: bool  # a gain of min_gain is enough; otherwise it must be more
     any_gain: bool  # rows of different labels are split even where nothing is gained by it
     plain: bool  # no L1 penalty and no bounds
-    narrow: bool  # classes: what the criterion adds up fits into 64 bits (squares of large weights do not)
+    narrow: bool  # classes: `scan_classes` follows the criterion, and what it adds up fits into 64 bits
     log_scale: float  # of the fixed point of x log2 x: a power of two
     l1: float
     l2: float

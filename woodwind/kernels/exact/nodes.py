@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 
 from woodwind.kernels.exact import memory
-from woodwind.kernels.exact.memory import ENTROPY, GAIN_RATIO, NEWTON, T_CLASSES, T_COUNT, T_GRADIENT, T_HESSIAN, ExactRule
-from woodwind.kernels.exact.score import bits_of, own_score
+from woodwind.kernels.exact.memory import T_CLASSES, T_COUNT, T_GRADIENT, T_HESSIAN, ExactRule
+from woodwind.kernels.exact.score import GAIN_RATIO, NEWTON, bits_of, has_bits, own_score
 from woodwind.kernels.runtime.jit import inner
 from woodwind.kernels.runtime.keys import keep_some
 from woodwind.kernels.runtime.records import Tree
@@ -54,7 +54,7 @@ def take_total(tree: Tree, rule: ExactRule, node: int, side: int) -> Any:
     total[T_GRADIENT] = gradient
     total[T_HESSIAN] = hessian
     total[T_COUNT] = count
-    if rule.criterion >= ENTROPY:
+    if has_bits(rule):
         total[T_GRADIENT] = bits_of(total, rule, memory.logs(tree))
     memory.set_own_score(tree, node, own_score(total, rule, constraints.low(tree, node), constraints.high(tree, node)))
     if mixed == 0:

@@ -2,19 +2,64 @@
 
 Sums of a node, or of the left side of a cut, are one row of integers: gradient, hessian, count, a spare one, the weight of each class.
 For classes the hessian is the weight. Both sides enter every expression alike, so that a split and its mirror image tie.
+
+All that is known of a criterion stands here: its row in CRITERIA and its formula in `class_score` and `own_score`. Names that estimators
+take follow from the table (docs/contributing/add-a-split-criterion.md).
 """
 
 import math
-from typing import Any
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from woodwind.kernels.exact.memory import GINI, NEWTON, T_CLASSES, T_COUNT, T_GRADIENT, T_HESSIAN, ExactRule
+from woodwind.kernels.exact.memory import T_CLASSES, T_COUNT, T_GRADIENT, T_HESSIAN, ExactRule
 from woodwind.kernels.histogram.scan import NO_SPLIT, leaf_value, score_of
 from woodwind.kernels.runtime.jit import inner
 from woodwind.kernels.runtime.records import Ints
 
 U = np.uint64
+
+# Switches are baked into compiled kernels.
+NEWTON = 0  # gradients and hessians; squared error is a case of it
+GINI = 1
+ENTROPY = 2
+GAIN_RATIO = 3
+
+
+class ExactCriterion(NamedTuple):
+    """How a split is scored: the switch of kernels, and what Python must know."""
+
+    switch: int
+    impurity: Callable[[Any], float] | None = None  # of the probabilities of classes (K,); None for gradients
+    uses_logs: bool = False  # x log2 x is looked up, and sums of a node have its bits
+    follows_rows: bool = False  # `scan_classes` follows it row by row; otherwise `class_score` is asked at every cut
+
+
+def gini_index(probabilities: Any) -> float:
+    """The Gini index (Breiman et al. 1984)."""
+    return float(1.0 - (probabilities * probabilities).sum())
+
+
+def shannon_entropy(probabilities: Any) -> float:
+    """Entropy in bits."""
+    there = probabilities[probabilities > 0.0]
+    return float(-(there * np.log2(there)).sum())
+
+
+CRITERIA = {
+    "newton": ExactCriterion(NEWTON),
+    "gini": ExactCriterion(GINI, gini_index, follows_rows=True),
+    "entropy": ExactCriterion(ENTROPY, shannon_entropy, uses_logs=True, follows_rows=True),
+    "gain_ratio": ExactCriterion(GAIN_RATIO, shannon_entropy, uses_logs=True, follows_rows=True),
+}
+CLASS_CRITERIA = tuple(name for name, criterion in CRITERIA.items() if criterion.impurity is not None)
+
+
+@inner
+def has_bits(rule: ExactRule) -> Any:
+    """Whether sums of a node have the bits that name its classes."""
+    return rule.criterion == ENTROPY or rule.criterion == GAIN_RATIO
 
 
 @inner

@@ -5,8 +5,7 @@ Numbers here are baked into compiled code and into files: append, never renumber
 
 # How a split is scored.
 MOMENTS = 0  # squared error of a number; the Gini index of two classes orders splits the same way
-GINI = 1
-ENTROPY = 2
+CLASSES = 1  # by a criterion of classes, see `score.CRITERIA`
 
 # Codes of a missing value: the largest of its kind, so that it comes last.
 COARSE_MISSING = 255

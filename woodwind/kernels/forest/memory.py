@@ -56,7 +56,7 @@ cells = LAYOUT.array("cells", np.int64)  # int64[256 * max(K, 2)]: sums of bins 
 category_order = LAYOUT.array("level_order", np.int64)  # int64[256]
 category_keys = LAYOUT.array("level_keys", np.float64)  # float64[256]
 class_weights, class_weights_of = LAYOUT.matrix("sides", np.int64)  # int64[2, K]: of the node and of the left side
-logs = LAYOUT.array("logs", np.int64)  # int64[m]: x log2 x in fixed point, see `score.worth`; empty for other criteria
+logs = LAYOUT.array("logs", np.int64)  # int64[m]: the table of the criterion, see `score.worth`; empty for Gini
 drawn = LAYOUT.array("drawn", np.int32)  # int32[3 F]: features, what was swapped, and the features of the node, ascending
 BEST = LAYOUT.counters("best")  # int64[8]: see `best`
 BEST_VALUES = LAYOUT.counters("best_f", dtype=np.float64)  # float64[3]

@@ -3,10 +3,14 @@
 An item is (code, what, both): `both` is (rows << 32) + weight, and `what` is the sum of the targets, or the class. Items stand in the
 order of their codes; a cut is possible where the code changes. Both sides enter every expression alike, so that a split and its mirror
 image tie.
+
+All that is known of a criterion of classes stands here: its row in CRITERIA and its formula in `worth`, `purity` and `class_score`. Names
+that estimators take follow from the table (docs/contributing/add-a-split-criterion.md).
 """
 
 import math
-from typing import Any
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -17,13 +21,65 @@ from woodwind.kernels.runtime.jit import inlined, inner
 from woodwind.kernels.runtime.records import Ints, Tree
 
 U = np.uint64
+# Weights up to this sum look their logarithms up: 8 MB.
+MOST_LOGS = 1 << 20
+
+
+class ForestCriterion(NamedTuple):
+    """What Python must know of a criterion."""
+
+    purity: Callable[[Any], Any]  # (n,) of the values of leaves (n, K): how pure each is
+    table: Callable[[int], Any]  # int64[m] from the weight of all rows: what `worth` looks up, and tells criteria apart by
+    scale: Callable[[Any], float]  # how many units of the score, by its table, are worth one unit of weight
+
+
+def sums_of_squares(values: Any) -> Any:
+    """Purity by the Gini index, and of numbers by the squared error."""
+    return (values * values).sum(axis=1)
+
+
+def sums_of_logs(values: Any) -> Any:
+    """Purity by entropy."""
+    return np.where(values > 0.0, values * np.log(np.where(values > 0.0, values, 1.0)), 0.0).sum(axis=1)
+
+
+def no_table(_total: int) -> Any:
+    """Nothing is looked up."""
+    return np.zeros(0, np.int64)
+
+
+def log_table(total: int) -> Any:
+    """The number of places of the fixed point, then x log2 x for whole x from 0 on: that of the whole weight takes at most 60 bits."""
+    x = np.arange(1, min(total, MOST_LOGS) + 1, dtype=np.float64)
+    places = 60 - math.ceil(math.log2(max(total, 2) * math.log2(max(total, 2))))
+    return np.concatenate([[places, 0], np.rint(x * np.log2(x) * 2.0**places)]).astype(np.int64)
+
+
+def unit_scale(_table: Any) -> float:
+    """The score is in units of weight."""
+    return 1.0
+
+
+def log_scale(table: Any) -> float:
+    """Of the fixed point."""
+    return float(2.0 ** float(table[0]))
+
+
+ENTROPY = ForestCriterion(sums_of_logs, log_table, log_scale)
+CRITERIA = {
+    "squared_error": ForestCriterion(sums_of_squares, no_table, unit_scale),
+    "gini": ForestCriterion(sums_of_squares, no_table, unit_scale),
+    "entropy": ENTROPY,
+    "log_loss": ENTROPY,
+}
+CLASS_CRITERIA = tuple(name for name in CRITERIA if name != "squared_error")
 
 
 @inlined
 def worth(x: Any, logs: Ints) -> Any:
     """What a weight adds to the criterion: its square (Gini, without logarithms), or x log2 x in fixed point (entropy).
 
-    logs[0] is the number of places of the fixed point; logs[x + 1] is for x.
+    logs[0] is the number of places of the fixed point; logs[x + 1] is for x. A criterion with another table has a number below 0 there.
     """
     if len(logs) == 0:
         return x * x
