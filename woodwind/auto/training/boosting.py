@@ -51,8 +51,6 @@ MOST_OF_THE_REST = 0.5
 # time for fewer, the learning rate is larger, up to so many times. Of 2.4 million flights and 200 rounds of 774 leaves, 0.2 in place of 0.1
 # takes 1.5 % of the RMSE.
 PILOT_ROUNDS, ROUNDS_TIMES_RATE, MOST_TIMES_RATE, CLEARLY_FEWER = 4, 30.0, 3.0, 1.25
-# Of more rows there is more to be learned: the number of rounds grows in proportion from here on, up to three times as many.
-ROWS_OF_MORE_ROUNDS, MOST_TIMES_ROUNDS = 800_000, 3.0
 # Rows for a leaf, where trees of the usual size are too small for the table. Of 2.4 million flights, 100 rounds of 2,047 leaves take 16 s
 # and leave an RMSE of 26.4; 300 of 63 leaves take 20 s and leave 28.5. Of 262,000, 400 rounds of 774 leaves leave 37.0, 1,000 of 63 37.6.
 ROWS_PER_LEAF, MOST_LEAVES = 1_300, 2_047
@@ -87,7 +85,7 @@ class BoostingFamily:
         first = list(islice(run.steps, PILOT_ROUNDS))
         pace = _pace(first) * (1.0 + after)
         end = clock.spent + _share(training_set, plan, pace, clock) * clock.left_for_training
-        times = _times_rate(plan, pace, end - clock.spent, training_set.n_rows)
+        times = _times_rate(plan, pace, end - clock.spent)
         if times > CLEARLY_FEWER:
             plan = replace(plan, learning_rate=round(times * plan.learning_rate, 4))
             run, first = self._run(training_set, forms, plan, most, clock), []
@@ -237,18 +235,13 @@ def _pace(first: Sequence[TrainingStep]) -> float:
 
 def _share(training_set: TrainingSet, plan: BoostPlan, pace: float, clock: Clock) -> float:
     """What a member may take of the time that is left: all of it, where a table is large and half of it would not do."""
-    enough = pace * _enough_rounds(plan, training_set.n_rows)
+    enough = pace * ROUNDS_TIMES_RATE / plan.learning_rate
     return 1.0 if training_set.n_folds == 1 and enough > MOST_OF_THE_REST * clock.left_for_training else MOST_OF_THE_REST
 
 
-def _enough_rounds(plan: BoostPlan, n_rows: int) -> float:
-    """Rounds that a member wants."""
-    return ROUNDS_TIMES_RATE / plan.learning_rate * min(max(n_rows / ROWS_OF_MORE_ROUNDS, 1.0), MOST_TIMES_ROUNDS)
-
-
-def _times_rate(plan: BoostPlan, pace: float, seconds: float, n_rows: int = 0) -> float:
+def _times_rate(plan: BoostPlan, pace: float, seconds: float) -> float:
     """How many times larger the learning rate should be for a training to be done in so many seconds."""
-    return min(max(pace * _enough_rounds(plan, n_rows) / max(seconds, 1e-9), 1.0), MOST_TIMES_RATE)
+    return min(max(pace * ROUNDS_TIMES_RATE / plan.learning_rate / max(seconds, 1e-9), 1.0), MOST_TIMES_RATE)
 
 
 def _within_size(training_set: TrainingSet, plan: BoostPlan) -> tuple[BoostPlan, int]:
