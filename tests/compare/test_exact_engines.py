@@ -17,10 +17,9 @@ from woodwind.data.binning.ranks import Ranks
 from woodwind.data.tables.schema import Schema
 from woodwind.kernels.tree.layout import LEFT
 from woodwind.losses import Absolute, Huber, Quantile
-from woodwind.tree.exact_grower import ExactGrower
+from woodwind.tree.exact_grower import ExactGrower, thresholds
 from woodwind.tree.grown_tree import newton_values, within_bounds
 from woodwind.tree.settings import TreeSettings
-from woodwind.tree.walk import thresholds
 
 ROUNDS, RATE = 30, 0.1
 EQUAL = {"rtol": 0, "atol": 1e-12}

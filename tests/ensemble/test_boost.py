@@ -8,7 +8,8 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from reference.boosted import boosted, fresh_scores
-from woodwind.ensemble.boost import Booster, BoostPlan
+from woodwind.ensemble.boost import BoostPlan
+from woodwind.ensemble.training import TrainingRows
 from woodwind.losses.classification import Exponential, LogLoss, Multinomial
 from woodwind.losses.regression import Absolute, Huber, Poisson, Quantile, Squared
 from woodwind.tree.assemble import assemble
@@ -114,7 +115,7 @@ DRAWN = ("some", "subsample", "bootstrap", "repeated")
 def test_replayed_on_the_same_rows_a_forest_reproduces_itself(case):
     x, plan, given = CASES[case]
     done = boosted(x, target(plan.loss), plan, **given)
-    again = Booster(done.booster.codes, done.booster.y, plan, fresh_scores(done.start, 300), given.get("weight"))
+    again = TrainingRows(done.codes, done.booster.y, given.get("weight"), None).booster(plan, fresh_scores(done.start, 300))
     trees = list(again.replay(done.trees))
     forest = assemble(trees, done.cuts, done.start, done.forest.value.shape[1])
     assert forest.digest() == done.forest.digest()
@@ -126,7 +127,7 @@ def test_replayed_on_other_rows_leaves_are_what_those_rows_say():
     y = target(plan.loss)
     done = boosted(x, y, plan, rounds=1, rows=SOME)
     others = np.setdiff1d(np.arange(300), SOME).astype(np.int32)
-    again = Booster(done.booster.codes, y, plan, fresh_scores(done.start, 300), None, others)
+    again = TrainingRows(done.codes, y, None, None).booster(plan, fresh_scores(done.start, 300), others)
     (tree,) = again.replay(done.trees)
     leaf = again.leaf_of(tree)
     p = 1.0 / (1.0 + np.exp(-done.start[0]))
@@ -238,7 +239,7 @@ def test_a_run_in_two_parts_is_one_run():
     x, plan, _given = CASES["subsample"]
     y = target(plan.loss)
     done = boosted(x, y, plan, rounds=5)
-    booster = Booster(done.booster.codes, y, plan, fresh_scores(done.start, 300))
+    booster = TrainingRows(done.codes, y, None, None).booster(plan, fresh_scores(done.start, 300))
     trees = [tree for part in (booster.rounds(2), booster.rounds(3, first=2)) for finished in part for tree in finished.trees]
     assert assemble(trees, done.cuts, done.start, 1).digest() == done.forest.digest()
 

@@ -5,9 +5,9 @@ import pytest
 
 from woodwind.data.binning.cuts import Cuts
 from woodwind.data.tables.schema import Schema
-from woodwind.ensemble.boost import Booster, BoostPlan
+from woodwind.ensemble.boost import BoostPlan
 from woodwind.ensemble.early_stopping import RoundWatcher, WatchedInside, WatchedOutside, add_trees
-from woodwind.ensemble.training import in_step, rounds_in_step, trees_of_mean
+from woodwind.ensemble.training import TrainingRows, in_step, rounds_in_step, trees_of_mean
 from woodwind.losses import Multinomial, Squared
 from woodwind.tree.settings import TreeSettings
 
@@ -24,7 +24,7 @@ def booster(rows=None, loss=None, **more):
     wide = loss.width > 1
     y = np.digitize(X[:, 0], [-0.5, 0.5]).astype(np.int32) if wide else X[:, 0]
     raw = np.zeros((120, loss.width)) if wide else np.zeros(120)
-    return Booster(CODES, y, BoostPlan(loss, SETTINGS, 0.3, **more), raw, None, rows)
+    return TrainingRows(CODES, y, None, None).booster(BoostPlan(loss, SETTINGS, 0.3, **more), raw, rows)
 
 
 @pytest.mark.parametrize("threads", [1, 2, 5])

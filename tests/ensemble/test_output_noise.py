@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import kstest, loguniform, norm, randint
 
-from woodwind.ensemble.output_noise import (
+from woodwind.ensemble.resampling import (
     drawn_parameters,
     flip_probabilities,
     flipped,

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reference import naive_derivatives as naive
-from woodwind.kernels.histogram import leaves
 from woodwind.kernels.losses import derivatives as d
+from woodwind.kernels.tree import leaves
 
 FORMULAS = {
     "squared": d.Formula(d.SQUARED, 0.0),

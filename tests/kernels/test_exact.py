@@ -10,9 +10,8 @@ from hypothesis import strategies as st
 from reference.naive_tree import Limits, NaiveTree
 from reference.tables import table_of
 from woodwind.data.binning.ranks import Ranks
-from woodwind.tree.exact_grower import ExactGrower, RowStats, SplitCriterion
+from woodwind.tree.exact_grower import ExactGrower, RowStats, SplitCriterion, thresholds
 from woodwind.tree.settings import TreeSettings
-from woodwind.tree.walk import thresholds
 
 NUMBERS = [-math.inf, -2.0, -1.0, 0.0, 0.5, 1.0, 3.0, math.inf, math.nan]
 FOREVER = 1 << 40

@@ -11,9 +11,11 @@ from numpy.testing import assert_array_equal
 
 from reference import naive_histograms as naive
 from reference.coded import EVEN_SCALES, SCALES, coded, packed, random_codes, random_stats
-from woodwind.kernels.histogram.scan import largest, leaf_value, occupied_bins, running_sums, score_of, sort_places
+from woodwind.kernels.histogram.scan import largest, occupied_bins, running_sums
 from woodwind.kernels.runtime.jit import kernel
+from woodwind.kernels.tree.category_sets import sort_places
 from woodwind.kernels.tree.layout import LEFT, RIGHT, STOP
+from woodwind.kernels.tree.leaves import leaf_value, score_of
 from woodwind.tree.histogram_grower import HistogramGrower
 from woodwind.tree.settings import TreeSettings
 

@@ -10,10 +10,11 @@ from reference.forests import random_forest, random_rows, random_tree
 from woodwind.kernels.predict import question_plan as sp
 from woodwind.kernels.predict.question_plan import CATEGORY, END, THREE, TOGETHER, TWO, choose, write_questions
 from woodwind.kernels.predict.questions import BLOCK, ask, ask_wide, encode_block, predict_by_questions
-from woodwind.kernels.predict.walk import FEW_ROWS, LANES, node_means, walk_rows
+from woodwind.kernels.predict.walk import FEW_ROWS, LANES, walk_rows
 from woodwind.kernels.predict.walk_codes import CodeTree, walk_codes
 from woodwind.kernels.runtime.jit import kernel
 from woodwind.kernels.tree.layout import LEFT, RIGHT, STOP
+from woodwind.kernels.tree.leaves import node_means
 
 SEEDS = st.integers(0, 2**32)
 

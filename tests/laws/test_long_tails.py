@@ -15,8 +15,8 @@ from woodwind import (
     RandomForestRegressor,
 )
 from woodwind.base.errors import PrecisionWarning, TargetError
-from woodwind.ensemble.boost import in_rows
-from woodwind.ensemble.tree_learner import HistogramLearner
+from woodwind.ensemble.histogram_learner import HistogramLearner
+from woodwind.ensemble.training import in_rows
 from woodwind.losses.integers import is_uneven
 
 N = 3000

@@ -11,7 +11,7 @@ import pytest
 
 from reference.boosted import boosted
 from woodwind.base import pool
-from woodwind.ensemble import tree_learner
+from woodwind.ensemble import histogram_learner
 from woodwind.ensemble.boost import BoostPlan
 from woodwind.losses.classification import Exponential, LogLoss, Multinomial
 from woodwind.losses.regression import Absolute, Huber, Poisson, Quantile, Squared
@@ -153,7 +153,7 @@ def all_threads_take_part(monkeypatch):
     monkeypatch.setattr(pool, "LEAST_WORK", 1)
     monkeypatch.setattr(histogram_grower, "LEAST_WORK", 0)
     monkeypatch.setattr(exact_grower, "LEAST_WORK", 0)
-    monkeypatch.setattr(tree_learner, "LEAST_WORK", 0)
+    monkeypatch.setattr(histogram_learner, "LEAST_WORK", 0)
 
 
 def digests(x, plan, given, rounds=3):
@@ -163,8 +163,8 @@ def digests(x, plan, given, rounds=3):
         done = boosted(x, target(plan.loss, x), replace(plan, threads=threads), rounds, **given)
         learner = done.booster.learner
         assert learner.grower.threads == threads
-        many = plan.one_per_class and plan.loss.width >= threads and isinstance(learner, tree_learner.HistogramLearner)
-        assert learner.sides == (threads if many else 1)
+        many = plan.one_per_class and plan.loss.width >= threads and isinstance(learner, histogram_learner.HistogramLearner)
+        assert learner.n_workers == (threads if many else 1)
         assert done.forest.n_nodes > 3 * rounds
         found[threads] = done.forest.digest()
     return found

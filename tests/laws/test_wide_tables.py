@@ -16,7 +16,7 @@ from woodwind.data.reading.files import _common_names
 from woodwind.data.tables.schema import Header, Schema
 from woodwind.data.tables.table_errors import repeated_names
 from woodwind.estimators.boosting.plan import interactions, monotonic
-from woodwind.tree.shared_bytes import SharedBytes
+from woodwind.tree.code_layouts import SharedBytes
 
 FEW, MANY = 40, 160  # columns
 

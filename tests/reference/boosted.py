@@ -5,13 +5,16 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from woodwind.data.binning.codes import Codes
 from woodwind.data.binning.cuts import Cuts
-from woodwind.data.binning.ranks import Ranking
+from woodwind.data.binning.ranks import Ranking, Ranks
 from woodwind.data.tables.schema import Schema
 from woodwind.data.tables.table import Table
 from woodwind.ensemble.boost import Booster, BoostPlan
-from woodwind.tree.assemble import ValuedTree, assemble
+from woodwind.ensemble.training import TrainingRows
+from woodwind.tree.assemble import assemble
 from woodwind.tree.forest import Forest
+from woodwind.tree.grown_tree import ValuedTree
 
 
 class Boosted(NamedTuple):
@@ -19,6 +22,7 @@ class Boosted(NamedTuple):
 
     table: Table
     cuts: Cuts | Ranking
+    codes: Codes | Ranks
     booster: Booster
     trees: list[ValuedTree]
     start: NDArray[np.float64]
@@ -44,10 +48,10 @@ def boosted(
     codes = cuts.encode(table, plan.threads)
     chosen = np.arange(len(y)) if rows is None else rows
     start = plan.loss.start(y[chosen], None if weight is None else weight[chosen])
-    booster = Booster(codes, y, plan, fresh_scores(start, len(y)), weight, rows)
+    booster = TrainingRows(codes, y, weight, None).booster(plan, fresh_scores(start, len(y)), rows)
     trees = [tree for finished in booster.rounds(rounds) for tree in finished.trees]
     width = plan.loss.width if plan.loss.width > 1 and not plan.one_per_class else 1
-    return Boosted(table, cuts, booster, trees, start, assemble(trees, cuts, start, width))
+    return Boosted(table, cuts, codes, booster, trees, start, assemble(trees, cuts, start, width))
 
 
 def fresh_scores(start: NDArray[np.float64], n_rows: int) -> NDArray[np.float64]:

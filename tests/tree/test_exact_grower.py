@@ -12,12 +12,11 @@ from woodwind.data.binning.cuts import Cuts
 from woodwind.data.binning.ranks import Ranks
 from woodwind.data.tables.schema import Schema
 from woodwind.kernels.tree.layout import LEFT, RIGHT, STOP
-from woodwind.tree.assemble import ValuedTree, assemble
-from woodwind.tree.exact_grower import ExactGrower, RowStats, SplitCriterion
-from woodwind.tree.grown_tree import pruned
+from woodwind.tree.assemble import assemble
+from woodwind.tree.exact_grower import ExactGrower, RowStats, SplitCriterion, thresholds, walk_ranks
+from woodwind.tree.grown_tree import ValuedTree, pruned
 from woodwind.tree.histogram_grower import HistogramGrower
 from woodwind.tree.settings import TreeSettings
-from woodwind.tree.walk import thresholds, walk_tree
 
 FREE = TreeSettings(max_leaves=1 << 40, growth="level", min_rows=1, min_hessian=0.0, l2=0.0)
 
@@ -97,7 +96,7 @@ def test_rows_outside_of_the_tree_find_their_leaves():
     tree = grower.grow_from(-y, np.ones(len(y)), 5, rows)
     valued = ValuedTree.of(tree, np.arange(tree.n_nodes, dtype=np.float64), 0, 1.0, thresholds(tree, grower.ranks))
     found = np.empty(len(X), np.int32)
-    walk_tree(valued, grower.ranks, found)
+    walk_ranks(valued, grower.ranks, found)
     np.testing.assert_array_equal(found[rows], tree.leaf_of_row[rows])
     # The same by the forest, which walks on values.
     forest = assemble([valued], grower.ranks.ranking, np.zeros(1), 1)

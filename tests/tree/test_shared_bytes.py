@@ -16,10 +16,10 @@ from woodwind.kernels.histogram import memory
 from woodwind.kernels.histogram.build_histograms import accumulate
 from woodwind.kernels.histogram.layout import PACKED2, PACKED3, WIDE2
 from woodwind.kernels.runtime.jit import kernel
-from woodwind.tree import shared_bytes
+from woodwind.tree import code_layouts
+from woodwind.tree.code_layouts import NEVER, SharedBytes
 from woodwind.tree.histogram_grower import HistogramGrower
 from woodwind.tree.settings import TreeSettings
-from woodwind.tree.shared_bytes import NEVER, SharedBytes
 from woodwind.tree.stump import Stumps
 
 # Hashes and places are unsigned and wrap on purpose. Compiled code says nothing; without the compiler NumPy warns.
@@ -35,7 +35,7 @@ def sum_rows(growing: Any, rule: Any, n: Any, layout: Any, table: Any) -> None:
 @pytest.fixture
 def always(monkeypatch):
     """Every table is worth it, and every node."""
-    monkeypatch.setattr(shared_bytes, "FEWEST_ROWS", 0)
+    monkeypatch.setattr(code_layouts, "FEWEST_ROWS", 0)
     plain = SharedBytes.__init__
 
     def shared(self, *args):
@@ -58,12 +58,12 @@ def table(seed, n, sizes, missing=0.1, category=(), words=0):
 
 
 def shared_by(codes, threads=1):
-    return SharedBytes(codes, np.arange(codes.n_features + 1) * codes.width, shared_bytes.sharing(codes, threads), threads)
+    return SharedBytes(codes, np.arange(codes.n_features + 1) * codes.width, code_layouts.sharing(codes, threads), threads)
 
 
 def groups(codes):
     """The features that share each byte."""
-    found = shared_bytes.sharing(codes, 1)
+    found = code_layouts.sharing(codes, 1)
     return [sorted(one.feature for one in found if one.byte == byte) for byte in range(1 + max((one.byte for one in found), default=-1))]
 
 
@@ -106,7 +106,7 @@ def test_padding_limits_how_many_bytes_there_are(always):
 
 def test_a_small_table_is_not_looked_through():
     assert shared_by(table(0, 500, (100, 3, 3))).n_bytes == 0
-    assert shared_by(table(0, shared_bytes.FEWEST_ROWS, (100, 3, 3))).n_bytes == 1
+    assert shared_by(table(0, code_layouts.FEWEST_ROWS, (100, 3, 3))).n_bytes == 1
 
 
 def test_features_of_few_bins_stand_last_in_a_row():
@@ -178,7 +178,7 @@ def test_a_model_does_not_depend_on_who_shares(monkeypatch):
         return model.predict_proba(X).tobytes()
 
     with_bytes = [predicted(threads, growth=growth) for growth in ("best_first", "level", "symmetric") for threads in (1, 3)]
-    monkeypatch.setattr(shared_bytes, "FEWEST_ROWS", 1 << 40)
+    monkeypatch.setattr(code_layouts, "FEWEST_ROWS", 1 << 40)
     without = [predicted(threads, growth=growth) for growth in ("best_first", "level", "symmetric") for threads in (1, 3)]
     assert with_bytes == without
 

@@ -5,8 +5,8 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from woodwind import DecisionTreeRegressor
-from woodwind.tree import walk
-from woodwind.tree.walk import SmallWalk
+from woodwind.tree import small_walk
+from woodwind.tree.small_walk import SmallWalk
 
 
 def frame(n, seed, categories):
@@ -38,5 +38,5 @@ def test_many_rows_are_left_to_the_compiled_walk(monkeypatch):
     X = np.random.default_rng(0).normal(size=(100, 3))
     model = DecisionTreeRegressor(max_depth=3).fit(X, X[:, 0])
     few = SmallWalk(model.schema_.read(X)).leaves(model.forest_)
-    monkeypatch.setattr(walk, "FEW_ROWS", 10)
+    monkeypatch.setattr(small_walk, "FEW_ROWS", 10)
     assert_array_equal(SmallWalk(model.schema_.read(X)).leaves(model.forest_), few)

@@ -11,7 +11,7 @@ from woodwind.base.random_streams import key
 from woodwind.data.binning.cuts import Cuts
 from woodwind.data.binning.ranks import Ranks
 from woodwind.data.tables.schema import Schema
-from woodwind.kernels.histogram.leaves import leaf_sums, unrounded_leaf_sums
+from woodwind.kernels.tree.leaves import leaf_sums, unrounded_leaf_sums
 from woodwind.tree import code_layouts as listing
 from woodwind.tree.exact_grower import ExactGrower
 from woodwind.tree.histogram_grower import HistogramGrower

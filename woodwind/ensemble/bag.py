@@ -1,6 +1,6 @@
 """Bagging: members that know nothing of each other, trained side by side and handed on in their order (Breiman 1996).
 
-What is drawn for a member is in `ensemble/resampling.py` and `ensemble/output_noise.py`, how members vote in `ensemble/combine.py`, what
+What is drawn for a member is in `ensemble/resampling.py`, how members vote in `ensemble/combine.py`, what
 those say of a row that have not seen it in `ensemble/resampling.py`. The page is docs/algorithms/bagging.md.
 """
 

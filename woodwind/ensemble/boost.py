@@ -2,31 +2,77 @@
 
 A round is: derivatives of the loss at the present scores, as integers; trees grown from them; values of their leaves;
 scores updated. Progress, early stopping, deadlines and callbacks are consumers of the rounds (ensemble/early_stopping.py).
+What grows the trees is a `TreeLearner`, which the caller gives: boosting itself does not know how rows are coded or how derivatives become
+integers (`HistogramLearner` in ensemble/histogram_learner.py, `ExactLearner` in ensemble/exact_learner.py).
 The page is docs/algorithms/gradient-boosting.md.
 """
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from woodwind.base.fixed import exact_mean, largest_of
 from woodwind.base.pool import side_by_side
 from woodwind.base.random_streams import key, share_threshold
-from woodwind.data.binning.codes import Codes
-from woodwind.data.binning.ranks import Ranks
-from woodwind.ensemble.tree_learner import ExactLearner, Floats, HistogramLearner, Rows, Targets, TreeLearner
 from woodwind.kernels.runtime.resampling import draw_bootstrap, draw_share
 from woodwind.losses.base import Loss
-from woodwind.losses.integers import is_uneven
-from woodwind.tree.assemble import TreeWithLeaves, ValuedTree, add_leaf_scores, with_means
-from woodwind.tree.grown_tree import GrownTree, fill_empty, newton_tree, newton_values, pruned, rows_by_leaf, within_bounds
+from woodwind.tree.grown_tree import (
+    GrownTree,
+    TreeWithLeaves,
+    ValuedTree,
+    add_leaf_scores,
+    fill_empty,
+    newton_tree,
+    newton_values,
+    pruned,
+    rows_by_leaf,
+    with_means,
+    within_bounds,
+)
 from woodwind.tree.settings import TreeSettings
-from woodwind.tree.walk import walk_tree
 
-MOST_COUNTED = 2.0**53  # no larger number of rows is a whole one
+Floats = NDArray[np.float64]
+Rows = NDArray[np.int32]
+# As losses take them: numbers; two classes in bytes, several as int32.
+Targets = NDArray[np.float64] | NDArray[np.uint8] | NDArray[np.int32]
+
+
+class TreeLearner(Protocol):
+    """Rows with a target and weights, ready to grow trees from.
+
+    An `output` is the column of the score that a tree is for; -1 for one tree that serves all of them.
+    As many trees as it has workers may be grown at the same time, each by one thread; a tree that is for no worker (None) is grown by all
+    threads.
+    """
+
+    n_rows: int
+    outputs: int  # scores that one tree serves
+    n_workers: int
+    has_unseen: bool  # whether some row has a category that no split can name, so that it ends higher up than growth took it for
+
+    def set_derivatives(self, loss: Loss, raw: Floats) -> None:
+        """Take the derivatives of all rows at these scores; trees and sums are made from them until the next call."""
+
+    def grow(self, tree_key: int, rows: Rows | None, output: int, worker: int | None = None) -> GrownTree:
+        """Grow a tree from the rows given, a row as often as it is given, or from all; `tree_key` is the key of all that is drawn.
+
+        Where each row ended is kept until the next tree for that output.
+        """
+
+    def sums(self, leaf: NDArray[np.int32], n_nodes: int, rows: Rows | None, output: int) -> tuple[Floats, Floats]:
+        """Gradients and hessians of the rows given, summed by the node `leaf` of each: (N,), or (N, K) for all outputs.
+
+        To be asked for before a tree of one output is grown, which may use up what they are summed from.
+        """
+
+    def thresholds(self, tree: GrownTree) -> Floats | None:
+        """Where number splits cut; None where that is at the edges of bins."""
+
+    def walk(self, tree: ValuedTree, out: NDArray[np.int32], threads: int) -> None:
+        """Write the node of the tree where each row ends to `out`."""
 
 
 @dataclass(frozen=True)
@@ -52,21 +98,6 @@ class BoostingRound:
     raw: Floats
 
 
-def in_rows(weight: Floats | None) -> Floats | None:
-    """Weights in which a row counts as one row on average, where the given ones are below that, or are no numbers of rows at all.
-
-    Penalties and the smallest leaves are in rows: with a weight of 0.001 for all of them, nothing would be learned. Larger weights stay, so
-    that a weight of 20 is as good as 20 rows.
-    """
-    if weight is None:
-        return None
-    heaviest = largest_of(weight)
-    mean = exact_mean(weight[weight > 0.0] / heaviest)
-    if 1.0 - 1e-9 <= mean * heaviest <= MOST_COUNTED:
-        return weight
-    return np.asarray(weight / heaviest / mean)
-
-
 class Booster:
     """Scores of all rows of a table, and the rounds that improve them.
 
@@ -75,35 +106,17 @@ class Booster:
     """
 
     def __init__(
-        self,
-        codes: Codes | Ranks,
-        y: Targets,
-        plan: BoostPlan,
-        raw: Floats,
-        weight: Floats | None = None,
-        rows: Rows | None = None,
+        self, learner: TreeLearner, y: Targets, plan: BoostPlan, raw: Floats, weight: Floats | None = None, rows: Rows | None = None
     ) -> None:
-        weight = in_rows(weight)
-        self.codes, self.y, self.plan, self.raw, self.weight, self.rows = codes, y, plan, raw, weight, rows
-        n, width = codes.n_rows, plan.loss.width
-        # The lanes of a tree for all classes have no room for weights of very different sizes.
-        together = width > 1 and not plan.one_per_class and not is_uneven(weight)
-        self._outputs = (-1,) if together else tuple(range(width))
-        # A row with a category that no split can name ends higher up than the row that growth took it for.
-        self._strays = codes.has_unseen
-        self.learner: TreeLearner
-        if isinstance(codes, Codes):
-            capacity = n if rows is None else len(rows)
-            self.learner = HistogramLearner(codes, y, weight, plan.tree, plan.threads, capacity, width, width if together else 1)
-        else:
-            self.learner = ExactLearner(codes, y, weight, plan.tree, plan.threads)
+        self.learner, self.y, self.plan, self.raw, self.weight, self.rows = learner, y, plan, raw, weight, rows
+        self._outputs = (-1,) if learner.outputs > 1 else tuple(range(plan.loss.width))
 
     @cached_property
     def _row_counts(self) -> Floats | None:
         """How much each row counts for trees; None for one each."""
         if self.rows is None:
             return self.weight
-        often = np.bincount(self.rows, minlength=self.codes.n_rows).astype(np.float64)
+        often = np.bincount(self.rows, minlength=self.learner.n_rows).astype(np.float64)
         return often if self.weight is None else often * self.weight
 
     def _resolved(self) -> Loss:
@@ -133,23 +146,23 @@ class Booster:
         """The trees of one round: one, or one for each score of a row."""
         self.learner.set_derivatives(loss, self.raw)
         rows = self._drawn(number)
-        sides, every = self.learner.sides, self._outputs
+        workers, every = self.learner.n_workers, self._outputs
 
-        def tree(side: int | None, output: int) -> TreeWithLeaves:
-            name = key(self.plan.seed, "tree", number, *([output] if len(every) > 1 else []))
-            threads = self.plan.threads if side is None else 1
-            return self._valued(loss, self.learner.grow(name, rows, output, side), output, rows, threads)
+        def tree(worker: int | None, output: int) -> TreeWithLeaves:
+            tree_key = key(self.plan.seed, "tree", number, *([output] if len(every) > 1 else []))
+            threads = self.plan.threads if worker is None else 1
+            return self._valued(loss, self.learner.grow(tree_key, rows, output, worker), output, rows, threads)
 
-        # What would leave a side idle is grown by all threads together.
-        beside = len(every) // sides * sides if sides > 1 else 0
-        positioned = [*side_by_side(tree, every[:beside], sides), *(tree(None, output) for output in every[beside:])]
+        # What would leave a worker idle is grown by all threads together.
+        beside = len(every) // workers * workers if workers > 1 else 0
+        positioned = [*side_by_side(tree, every[:beside], workers), *(tree(None, output) for output in every[beside:])]
         add_leaf_scores(self.raw, positioned, self.plan.threads)
         return [finished for finished, _leaf in positioned]
 
     def _drawn(self, number: int) -> Rows | None:
         """Rows for one round; None for all, once each."""
         plan = self.plan
-        pool = self.codes.n_rows if self.rows is None else len(self.rows)
+        pool = self.learner.n_rows if self.rows is None else len(self.rows)
         if plan.bootstrap:
             drawn = np.empty(max(1, round(pool * plan.subsample)), np.int32)
             draw_bootstrap(key(plan.seed, "rows", number), pool, len(drawn), drawn)
@@ -182,8 +195,8 @@ class Booster:
             values = fill_empty(tree, within_bounds(tree, values) * plan.learning_rate)
         finished = with_means(ValuedTree.of(tree, values, output, plan.learning_rate, self.learner.thresholds(tree)))
         leaf = tree.leaf_of_row
-        if rows is not None or self._strays:
-            walk_tree(finished, self.codes, leaf, threads)
+        if rows is not None or self.learner.has_unseen:
+            self.learner.walk(finished, leaf, threads)
         return finished, leaf
 
     def _revalued(self, loss: Loss, tree: ValuedTree, leaf: NDArray[np.int32]) -> ValuedTree:
@@ -215,6 +228,6 @@ class Booster:
 
     def leaf_of(self, tree: ValuedTree) -> NDArray[np.int32]:
         """The node where each row of the table ends."""
-        leaf = np.empty(self.codes.n_rows, np.int32)
-        walk_tree(tree, self.codes, leaf, self.plan.threads)
+        leaf = np.empty(self.learner.n_rows, np.int32)
+        self.learner.walk(tree, leaf, self.plan.threads)
         return leaf

@@ -23,9 +23,10 @@ from woodwind.base.notice import notice
 from woodwind.data.binning.codes import Codes
 from woodwind.data.binning.ranks import Ranks
 from woodwind.ensemble.boost import BoostingRound
-from woodwind.kernels.histogram.leaves import largest_size
-from woodwind.tree.assemble import ValuedTree
-from woodwind.tree.walk import walk_tree
+from woodwind.kernels.tree.leaves import largest_size
+from woodwind.tree.exact_grower import walk_ranks
+from woodwind.tree.grown_tree import ValuedTree
+from woodwind.tree.walk import walk_codes
 
 # A step this much smaller than the largest one so far is what rounding leaves: a training that fits its rows perfectly goes
 # on for ever with such steps.
@@ -217,7 +218,10 @@ def add_trees(raw: Floats, trees: Iterable[ValuedTree], codes: Codes | Ranks, th
     """Add what trees say about the rows of `codes` to their scores, in the order of the trees."""
     leaf: NDArray[np.int32] = np.empty(codes.n_rows, np.int32)
     for tree in trees:
-        walk_tree(tree, codes, leaf, threads)
+        if isinstance(codes, Codes):
+            walk_codes(tree, codes, leaf, threads)
+        else:
+            walk_ranks(tree, codes, leaf, threads)
         if raw.ndim == 1:
             raw += tree.value[leaf, 0]
         elif tree.output >= 0:

@@ -14,13 +14,12 @@ import numpy as np
 
 from woodwind.base.pool import usable_threads
 from woodwind.data.binning.codes import Codes, row_stride
-from woodwind.kernels.histogram.leaves import leaf_sums
 from woodwind.kernels.runtime.jit import begin_ahead, end_ahead, quiet_environment
-from woodwind.tree.assemble import ValuedTree, add_leaf_scores, with_means
-from woodwind.tree.grown_tree import newton_tree
+from woodwind.kernels.tree.leaves import leaf_sums
+from woodwind.tree.grown_tree import ValuedTree, add_leaf_scores, newton_tree, with_means
 from woodwind.tree.histogram_grower import HistogramGrower
 from woodwind.tree.settings import TreeSettings
-from woodwind.tree.walk import walk_tree
+from woodwind.tree.walk import walk_codes
 
 LONGEST_WAIT = 120.0  # seconds
 CHILD = "import sys; sys.path[:] = {path!r}; from woodwind.ensemble.precompile import compile_growth; compile_growth({outputs}, {growth!r})"
@@ -114,6 +113,6 @@ def rehearse() -> None:
         feature=np.array([-1], np.int32), bin=number, child=np.zeros(1, np.int32), missing=np.zeros(1, np.uint8), set=number - 1,
         sets=np.zeros((0, 8), np.uint64), gain=real, cover=real, low=real, high=real, value=real[:, None], output=0,
     )  # fmt: skip
-    walk_tree(with_means(tree), codes, leaf)
+    walk_codes(with_means(tree), codes, leaf, 1)
     add_leaf_scores(np.zeros(8), [(tree, leaf)], 1)
     leaf_sums(leaf, grower.stats, None, np.zeros((1, 3), np.int64))

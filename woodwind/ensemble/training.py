@@ -8,11 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from woodwind.base.errors import InterruptWarning, PrecisionWarning
+from woodwind.base.fixed import exact_mean, largest_of
 from woodwind.base.notice import notice
 from woodwind.base.pool import side_by_side
 from woodwind.base.random_streams import choose, key
 from woodwind.data.binning.codes import Codes
 from woodwind.data.binning.ranks import Ranks
+from woodwind.ensemble import precompile
 from woodwind.ensemble.boost import Booster, BoostingRound, BoostPlan
 from woodwind.ensemble.early_stopping import (
     Callback,
@@ -31,9 +33,11 @@ from woodwind.ensemble.early_stopping import (
     until_requested,
     with_progress,
 )
+from woodwind.ensemble.exact_learner import ExactLearner
+from woodwind.ensemble.histogram_learner import HistogramLearner
 from woodwind.losses.base import Loss
 from woodwind.losses.integers import is_uneven
-from woodwind.tree.assemble import ValuedTree
+from woodwind.tree.grown_tree import ValuedTree
 
 # ----------------------------------------------------------------------------------------------------
 # Boosting in folds: several boosters in step, each blind to its own fold, so that every row is scored by one that never saw it.
@@ -86,6 +90,25 @@ UNEVEN = (
 )
 
 
+# No larger number of rows is a whole one.
+MOST_COUNTED = 2.0**53
+
+
+def in_rows(weight: Floats | None) -> Floats | None:
+    """Weights in which a row counts as one row on average, where the given ones are below that, or are no numbers of rows at all.
+
+    Penalties and the smallest leaves are in rows: with a weight of 0.001 for all of them, nothing would be learned. Larger weights stay, so
+    that a weight of 20 is as good as 20 rows.
+    """
+    if weight is None:
+        return None
+    heaviest = largest_of(weight)
+    mean = exact_mean(weight[weight > 0.0] / heaviest)
+    if 1.0 - 1e-9 <= mean * heaviest <= MOST_COUNTED:
+        return weight
+    return np.asarray(weight / heaviest / mean)
+
+
 @dataclass(frozen=True, eq=False)
 class TrainingRows:
     """The rows of a training: codes, target, weights, and scores to start from (None: the best constant)."""
@@ -102,6 +125,17 @@ class TrainingRows:
         if rows is None:
             return loss.start(self.y, self.weight)
         return loss.start(self.y[rows], None if self.weight is None else self.weight[rows])
+
+    def booster(self, plan: BoostPlan, raw: Floats, learn: NDArray[np.int32] | None = None) -> Booster:
+        """Boosting from these scores, with the learner that the rows are coded for; `learn` as `rows` of `Booster`."""
+        weight, width = in_rows(self.weight), plan.loss.width
+        if not isinstance(self.codes, Codes):
+            return Booster(ExactLearner(self.codes, self.y, weight, plan), self.y, plan, raw, weight, learn)
+        # The lanes of a tree for all classes have no room for weights of very different sizes.
+        outputs = width if not plan.one_per_class and not is_uneven(weight) else 1
+        capacity = self.codes.n_rows if learn is None else len(learn)
+        learner = HistogramLearner(self.codes, self.y, weight, plan, capacity, outputs, precompile.wait)
+        return Booster(learner, self.y, plan, raw, weight, learn)
 
     def raw(self, start: Floats) -> Floats:
         """Scores of all rows before the first tree: (n,), or (n, K) for K scores per row."""
@@ -191,7 +225,7 @@ def train(
     watcher = None if watched is None else make_watcher(watched, rows, plan, loss, start, done)
     before = (None, None) if watcher is None else watcher(BoostingRound(len(done) - 1, (), raw))
 
-    booster = Booster(rows.codes, rows.y, plan, raw, rows.weight, learn)
+    booster = rows.booster(plan, raw, learn)
     steps, interrupted = run(booster, stop, watcher, done, owner)
     rounds = done + tuple(step.round.trees for step in steps)
     losses = _history(() if earlier is None else earlier.train, before[0], steps, "train")
@@ -229,10 +263,7 @@ class BoostingFolds:
         # Several are side by side, on a thread each.
         threads = plan.threads if len(numbers) == 1 else 1
         plans = [replace(plan, seed=key(plan.seed, "fold", fold), threads=threads) for fold in numbers]
-        boosters = [
-            Booster(view.codes, view.y, own, view.raw(start), view.weight, some)
-            for view, own, start, some in zip(seen, plans, starts, learn, strict=True)
-        ]
+        boosters = [view.booster(own, view.raw(start), some) for view, own, start, some in zip(seen, plans, starts, learn, strict=True)]
         return cls([np.flatnonzero(folds == fold) for fold in numbers], starts, boosters)
 
     def mean(self, rows: NDArray[np.int64]) -> Floats:
@@ -341,7 +372,7 @@ def watched_rows(learn: NDArray[np.int64], plan: BoostPlan) -> NDArray[np.int64]
 def refitted(rows: TrainingRows, plan: BoostPlan, result: TrainedBoosting, owner: str) -> TrainedBoosting:
     """The same splits, with a start and leaf values from all rows: as good as training anew, in a fraction of the time."""
     start = rows.start(plan.loss, None)
-    booster = Booster(rows.codes, rows.y, plan, rows.raw(start), rows.weight, None)
+    booster = rows.booster(plan, rows.raw(start))
     try:
         return replace(result, trees=tuple(booster.replay(result.trees)), start=start)
     except KeyboardInterrupt:

@@ -16,10 +16,11 @@ from woodwind.data.binning.cuts import Cuts
 from woodwind.data.binning.ranks import Ranks
 from woodwind.data.tables.table import Table
 from woodwind.tree.cart import CartData, CartPlan, classification_tree, regression_tree
+from woodwind.tree.exact_grower import ranks_of_codes
 from woodwind.tree.forest import Forest
 from woodwind.tree.settings import TreeSettings
+from woodwind.tree.small_walk import SmallWalk
 from woodwind.tree.stump import Stumps
-from woodwind.tree.walk import SmallWalk, ranks_of_codes
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]

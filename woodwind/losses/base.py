@@ -62,6 +62,8 @@ class Loss(ABC):
     constant_hessian: ClassVar[bool] = False
     # False where the hessian is a stand-in for a true second derivative that is zero.
     exact_hessian: ClassVar[bool] = True
+    # True where a row has a score for each class, and kernels/losses/multinomial.py computes the derivatives.
+    softmax: ClassVar[bool] = False
     # Newton's step of one row, gradient over hessian, is held to this where the weights of rows differ by thousands; None for no limit.
     longest_step: ClassVar[float | None] = None
 

@@ -135,6 +135,7 @@ class Multinomial(Loss):
         *ANY_NUMBER_OF_CLASSES, "multi:softprob", "multi:softmax", "multiclass", "multi_logloss", "mlogloss", "softmax",
     )  # fmt: skip
     link: ClassVar[Link] = Softmax()
+    softmax: ClassVar[bool] = True
     longest_step: ClassVar[float | None] = LONGEST_STEP
 
     def __post_init__(self) -> None:

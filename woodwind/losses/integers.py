@@ -20,7 +20,6 @@ from woodwind.base.pool import run_ranges
 from woodwind.kernels.losses.derivatives import largest, quantise, quantise_given
 from woodwind.kernels.losses.multinomial import multi_pack, multi_pack_given, multi_quantise, multi_quantise_given
 from woodwind.losses.base import WORK, Loss
-from woodwind.losses.classification import Multinomial
 from woodwind.losses.links import Floats
 
 # A gradient or hessian becomes an integer of at most 2**30 in size: two of them fit into a 64-bit word with room to spare.
@@ -164,7 +163,7 @@ def class_scales(
     loss: Loss, y: NDArray[Any], raw: Floats, weight: Floats | None, threads: int, room: float = 1.0
 ) -> tuple[Floats, tuple[Floats, Floats] | None]:
     """Scales float64[2] for several scores per row, and their derivatives where no kernel computes them as integers at once."""
-    if isinstance(loss, Multinomial):
+    if loss.softmax:
         return scales_for(with_room(largest_derivatives(loss, y, raw, weight, threads), room), len(raw)), None
     gradient, hessian = loss.derivatives(y, raw, weight)
     # The shared hessian is half the sum of all K, which may be larger than any of them.

@@ -70,7 +70,7 @@ _LISTED: dict[str, Kind] = {
     **_kinds("woodwind.tree.forest", "Forest"),
     **_kinds("woodwind.tree.compact_forest", "CompactForest"),
     **_kinds("woodwind.tree.leaf_targets", "LeafRows"),
-    **_kinds("woodwind.tree.assemble", "ValuedTree"),
+    **_kinds("woodwind.tree.grown_tree", "ValuedTree"),
     **_kinds("woodwind.data.tables.schema", "Schema"),
     **_kinds("woodwind.data.tables.fields", "NumberField", "EmptyField", "CategoryField", "TimeField"),
     **_kinds("woodwind.data.tables.categories", "Categories", persister="woodwind.data.tables.categories:CategoriesPersister"),

@@ -4,14 +4,14 @@ Inside:
 
     assemble               Grown trees to a forest: codes become thresholds, categories become sets
     cart                   Single trees: classification and regression trees of their own (Breiman, Friedman, Olshen & Stone 1984)
-    code_layouts           The rows of a coded table as lists of their uncommon cells, where that is less to add than whole rows
+    code_layouts           How codes are laid out for growing trees: lists of uncommon cells, columns in one piece, shared bytes
     compact_forest         The model of a forest: trees in as few bytes as they need, in the form in which they are walked
     compact_forest_grower  Grow the trees of a forest: what one compiled call needs, and what it leaves behind
     compact_forest_parts   Some trees of a CompactForest as a CompactForest of their own, in which a tree may come several times
     exact_grower           Grow trees that consider every threshold, from ranks and wide integer statistics; an affair of one process
     forest                 The model: trees as frozen flat arrays that predict, slice, join and validate themselves
     gradient_noise         How much gradients are disturbed while splits are looked for; kernels/histogram/gradient_noise.py does it
-    grown_tree             A tree as it was grown, and what remains when some of its splits are taken away
+    grown_tree             A tree as it was grown, what remains when some of its splits go, and the tree with the values of its leaves
     histogram_grower       Grow one tree from coded rows and their integer statistics
     leaf_targets           The training targets of the leaves of a forest, for quantiles of its predictions
     predict_plan           The plan of a sweep: which nodes of a forest are asked, by which codes, and what stands at each place
@@ -21,7 +21,7 @@ Inside:
     settings               How a tree is to be grown, in the words of the engine: numbers and arrays, all decided
     shap                   What each feature brings to the score of each row: exact Shapley values of forests, docs/algorithms/tree-shap.md
     shap_result            Explanation: what each column of a table brings to the score of each row, to be read, added up and drawn
-    shared_bytes           Columns of few values that share a byte of the rows of codes
+    small_walk             Rows to leaves in one tree of a forest, for so few rows that a compiled plan would take longer
     stump                  The best stump of weighted classes, found again and again on one coded table while the weights change
     text                   One tree of a forest as text: what is asked, where missing values and unknown categories go, what the leaves say
     walk                   Rows to leaves in one tree of a training, on the rows as they are coded

@@ -15,12 +15,11 @@ from woodwind.data.binning.cuts import Cuts
 from woodwind.data.binning.ranks import Ranks
 from woodwind.kernels.exact import memory as at
 from woodwind.kernels.exact.score import CRITERIA
-from woodwind.tree.assemble import ValuedTree, assemble
-from woodwind.tree.exact_grower import SUM_BITS, ExactGrower, RowStats, SplitCriterion, class_weights
+from woodwind.tree.assemble import assemble
+from woodwind.tree.exact_grower import SUM_BITS, ExactGrower, RowStats, SplitCriterion, class_weights, thresholds
 from woodwind.tree.forest import Forest
-from woodwind.tree.grown_tree import GrownTree, newton_values, within_bounds
+from woodwind.tree.grown_tree import GrownTree, ValuedTree, newton_values, within_bounds
 from woodwind.tree.settings import TreeSettings
-from woodwind.tree.walk import thresholds
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]

@@ -25,7 +25,7 @@ from woodwind.kernels.forest.layout import (
 )
 from woodwind.kernels.predict.forest_partitioned import predict_partitioned
 from woodwind.kernels.predict.forest_walk import CompactLeaves, CompactWalk, find_leaves, inner_means, predict_compact_forest
-from woodwind.kernels.tree.layout import STOP
+from woodwind.kernels.tree.layout import SET_WORDS, STOP
 from woodwind.tree.compact_forest_grower import CompactTree
 from woodwind.tree.forest import Forest, tree_of
 from woodwind.tree.predictor import read_only, rows_of
@@ -35,8 +35,8 @@ from woodwind.tree.predictor import read_only, rows_of
 
 
 U = np.uint64
-# Words of the two sets of a category split; levels that one of them has room for; states of a walk have so many bits for a number.
-SET_WORDS, SET_CATEGORIES, MOST_NODES = 8, 256, 1 << 30
+# Levels that a set of a category split has room for; states of a walk have so many bits for a number.
+SET_CATEGORIES, MOST_NODES = 64 * SET_WORDS, 1 << 30
 # What adding up weights may lose.
 NEARLY = 1e-6
 
@@ -82,12 +82,12 @@ def check_nodes(compact: Any) -> None:
     require(category == (compact.n_categories[feature] > 0), "a number is split by levels, or levels by a number")
     require(~np.isnan(np.ascontiguousarray(second[~category]).view(np.float64)), "a threshold is not a number")
     sets = second[category]
-    require(compact.words.size >= SET_WORDS or sets.size == 0, "a set is not there")
+    require(compact.words.size >= 2 * SET_WORDS or sets.size == 0, "a set is not there")
     # Compared without adding, so that nothing can wrap around.
-    require(sets <= U(max(compact.words.size - SET_WORDS, 0)), "a set reaches beyond the words")
-    for k in range(SET_WORDS // 2):
+    require(sets <= U(max(compact.words.size - 2 * SET_WORDS, 0)), "a set reaches beyond the words")
+    for k in range(SET_WORDS):
         at = sets.astype(np.int64) + k
-        require(compact.words[at] & compact.words[at + SET_WORDS // 2] == 0, "a level goes both ways")
+        require(compact.words[at] & compact.words[at + SET_WORDS] == 0, "a level goes both ways")
 
 
 def check_children(compact: Any) -> None:

@@ -17,15 +17,13 @@ from woodwind.kernels.forest.layout import (
     RIGHT_LEAF_SHIFT,
 )
 from woodwind.kernels.forest.score import CRITERIA
+from woodwind.kernels.tree.layout import SET_WORDS
 from woodwind.tree.compact_forest import CompactForest
 from woodwind.tree.forest import STOP, Forest
 from woodwind.tree.leaf_targets import LeafRows
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
-
-# Words of the two sets of a category split.
-SET_WORDS = 8
 
 
 def trees_of(compact: CompactForest, numbers: Iterable[int], criterion: str = "gini") -> CompactForest:
@@ -52,8 +50,8 @@ def _packed_sets(nodes: NDArray[np.uint64], words: NDArray[np.uint64]) -> tuple[
     """Nodes (I, 2) in a row, and only those sets of categories that they use."""
     nodes = nodes.copy()
     category = np.flatnonzero(nodes[:, 0] >> np.uint64(CATEGORY_SHIFT) & np.uint64(1))
-    sets = words[nodes[category, 1].astype(np.int64)[:, None] + np.arange(SET_WORDS)]
-    nodes[category, 1] = np.arange(len(category), dtype=np.uint64) * np.uint64(SET_WORDS)
+    sets = words[nodes[category, 1].astype(np.int64)[:, None] + np.arange(2 * SET_WORDS)]
+    nodes[category, 1] = np.arange(len(category), dtype=np.uint64) * np.uint64(2 * SET_WORDS)
     return nodes.reshape(-1), sets.reshape(-1)
 
 
@@ -112,9 +110,6 @@ def _positions(begins: Integers, chosen: list[int]) -> Integers:
 
 U = np.uint64
 
-# Words of one of the two sets of a category split of a CompactForest.
-FOREST_SET_WORDS = 4
-
 
 def quick_form(compact: CompactForest, divisor: int) -> Forest:
     """The trees of a CompactForest as a Forest, their values divided; gains are left out."""
@@ -126,7 +121,7 @@ def quick_form(compact: CompactForest, divisor: int) -> Forest:
 
     # Sets stand in the order of the trees: of those of all trees, the ones that these use.
     used = second[category].astype(np.int64)
-    low, high = (int(used.min()), int(used.max()) + 2 * FOREST_SET_WORDS) if used.size else (0, 0)
+    low, high = (int(used.min()), int(used.max()) + 2 * SET_WORDS) if used.size else (0, 0)
     sets = np.full(len(word), -1)
     sets[category] = used - low
 
@@ -147,7 +142,7 @@ def quick_form(compact: CompactForest, divisor: int) -> Forest:
         missing=spread(((word >> U(MISSING_SHIFT)) & U(3)).astype(np.uint8), STOP),
         sets=spread(sets, -1),
         words=compact.words[low:high],
-        set_words=np.where(compact.n_categories > 0, FOREST_SET_WORDS, 0),
+        set_words=np.where(compact.n_categories > 0, SET_WORDS, 0),
         value=value,
         cover=cover,
         gain=np.zeros(n),

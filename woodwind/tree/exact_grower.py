@@ -8,20 +8,23 @@ from numpy.typing import NDArray
 
 from woodwind.base.errors import ParameterError
 from woodwind.base.fixed import largest_of, sum_scale
-from woodwind.base.pool import LEAST_WORK, on_threads
+from woodwind.base.pool import LEAST_WORK, on_threads, run_ranges
 from woodwind.base.random_streams import choose, key
+from woodwind.data.binning.codes import Codes
+from woodwind.data.binning.cuts import Cuts
 from woodwind.data.binning.ranks import Ranks
+from woodwind.data.binning.sketch import midpoints
 from woodwind.kernels.exact import memory as at
 from woodwind.kernels.exact.loop import grow_exact
-from woodwind.kernels.exact.memory import ExactRule
+from woodwind.kernels.exact.memory import MISSING_RANK, ROW_MASK, ExactRule
 from woodwind.kernels.exact.score import CRITERIA
+from woodwind.kernels.predict import walk_ranks as kernels
 from woodwind.kernels.runtime.records import Memory
 from woodwind.kernels.runtime.team import begin_call
 from woodwind.kernels.tree import constraints, counters, nodes
 from woodwind.kernels.tree.layout import DEEP_FIRST, STOP
-from woodwind.tree.grown_tree import GrownTree
-from woodwind.tree.histogram_grower import DEEPEST
-from woodwind.tree.settings import ORDERS, TreeSettings, group_bits
+from woodwind.tree.grown_tree import GrownTree, ValuedTree
+from woodwind.tree.settings import DEEPEST, ORDERS, TreeSettings, group_bits
 
 # Columns of nodes.
 COLUMN, VALUE = nodes.COLUMNS.at, constraints.VALUES.at
@@ -307,3 +310,57 @@ def class_weights(tree: GrownTree, stats: RowStats, n_classes: int) -> Floats:
     of_class, weight = stats.rows[tree.rows, at.X_GRADIENT], stats.rows[tree.rows, at.X_HESSIAN]
     sums = [node_sums(np.where(of_class == k, weight, 0), tree.begin, tree.end) for k in range(n_classes)]
     return real_of(np.column_stack(sums), stats.hessian_unit)
+
+
+# ----------------------------------------------------------------------------------------------------
+# Ranks to thresholds, and thresholds to ranks.
+#
+# While a tree is on ranks, the `bin` of a number split holds two of them: (of the next value in the node above the cut << 32) + of the last
+# one below.
+
+
+def ranks_of_codes(codes: Codes) -> Ranks:
+    """The codes of bins as ranks: trees then consider the edges of the bins only."""
+    by_column = codes.by_column.astype(np.int32, order="C")
+    by_column[by_column >= codes.width - 1] = -1
+    order = np.empty_like(by_column)
+    for feature, column in enumerate(codes.by_column):
+        order[feature] = np.argsort(column, kind="stable")  # the code of a missing value is the largest
+    return Ranks(by_column, order, (np.empty(0),) * len(by_column), codes.n_bins, codes.is_category)
+
+
+def thresholds(tree: GrownTree, ranks: Ranks, cuts: Cuts | None = None) -> Floats:
+    """Where each number split cuts: midway between the neighbours in the node, or, with cuts, at the middle edge between them.
+
+    A split that parts all numbers from missing values cuts at infinity.
+    """
+    out = np.zeros(len(tree.feature))
+    below, above = tree.bin & ROW_MASK, tree.bin >> 32
+    for feature in np.unique(tree.feature[(tree.feature >= 0) & (tree.set < 0)]):
+        here = np.flatnonzero(tree.feature == feature)
+        low, high = below[here], above[here]
+        if cuts is None:
+            values = ranks.values[feature]
+            found = midpoints(values[low], values[np.minimum(high, len(values) - 1)])
+        else:
+            edges = np.append(cuts.edges[feature], np.inf)
+            found = edges[np.minimum((low + high - 1) // 2, len(edges) - 1)]
+        out[here] = np.where(high == MISSING_RANK, np.inf, found)
+    return out
+
+
+def last_ranks(tree: ValuedTree, ranks: Ranks) -> Integers:
+    """The last rank of this table that goes left at each number split, whether or not the node has seen it."""
+    assert tree.threshold is not None
+    out = np.zeros(len(tree.feature), np.int64)
+    for feature in np.unique(tree.feature[(tree.feature >= 0) & (tree.set < 0)]):
+        here = tree.feature == feature
+        out[here] = np.searchsorted(ranks.values[feature], tree.threshold[here], side="right") - 1
+    return out
+
+
+def walk_ranks(tree: ValuedTree, ranks: Ranks, out: NDArray[np.int32], threads: int = 1) -> None:
+    """Write the node where each row ends to `out`; rows are of the table that the tree was grown on or of another."""
+    rank_tree = kernels.RankTree(tree.feature, last_ranks(tree, ranks), tree.child, tree.missing, tree.set, tree.sets)
+    flat = ranks.by_column.reshape(-1)
+    run_ranges(lambda begin, end: kernels.walk_ranks(flat, rank_tree, begin, end, out), ranks.n_rows, threads, 8)

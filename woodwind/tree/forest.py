@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from woodwind.base.errors import DataError
-from woodwind.kernels.predict.walk import node_means
 from woodwind.kernels.tree.layout import LEFT, RIGHT, STOP
+from woodwind.kernels.tree.leaves import node_means
 from woodwind.tree.predictor import Arrays, Engine, Predictor
 
 __all__ = ["LEFT", "RIGHT", "STOP", "Forest"]

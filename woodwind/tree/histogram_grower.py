@@ -12,14 +12,12 @@ from woodwind.kernels.histogram.loop import copy_tree, take_part, take_part_lane
 from woodwind.kernels.histogram.memory import COMMITTED
 from woodwind.kernels.histogram.multi_output import fill_lanes
 from woodwind.kernels.runtime.team import begin_call
-from woodwind.tree.code_layouts import ColumnCache, row_lists
+from woodwind.tree.code_layouts import BYTE, ColumnCache, SharedBytes, row_lists, sharing
 from woodwind.tree.gradient_noise import GradientNoise
 from woodwind.tree.grown_tree import GrownTree
-from woodwind.tree.settings import ORDERS, TreeSettings, group_bits
-from woodwind.tree.shared_bytes import BYTE, SharedBytes, sharing
+from woodwind.tree.settings import DEEPEST, ORDERS, TreeSettings, group_bits
 from woodwind.tree.workspace import ListedCodes, workspace
 
-DEEPEST = 1 << 40  # no limit
 SYMMETRIC_DEPTH = 6
 GRADIENT_BITS = 15  # of a gradient in a histogram, where rows are few enough
 

@@ -23,15 +23,13 @@ from woodwind.kernels.predict.question_plan import (
 )
 from woodwind.kernels.predict.questions import GRID, LEVELS, Encoder, Program
 from woodwind.kernels.predict.walk import Walk
-from woodwind.kernels.tree.layout import LEFT, STOP
+from woodwind.kernels.tree.layout import LEFT, SET_WORDS, STOP
 
 # Edges of one feature: codes are 0 to 254, and one value is for what is missing.
 EDGES = 254
 # Up to this many edges are searched directly; more get a grid of four cells for each, at most CELLS.
 FEW_EDGES = 15
 CELLS = 1024
-# Words of a set of categories that a table of 256 entries can hold.
-SET_WORDS = 4
 
 
 class PredictPlan(NamedTuple):

@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from woodwind.kernels.tree.layout import BEST_FIRST, LEVEL, SYMMETRIC
 
+DEEPEST = 1 << 40  # no limit of depth
 ORDERS = {"best_first": BEST_FIRST, "level": LEVEL, "symmetric": SYMMETRIC}
 
 # A category level is scored by its mean gradient; rare categories are drawn towards zero before they are put in order,

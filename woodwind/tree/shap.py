@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from woodwind.base.pool import run_ranges
 from woodwind.kernels.predict.shap import Desk, Paths, Points, explain_lanes, find_paths
-from woodwind.kernels.predict.walk import node_means
+from woodwind.kernels.tree.leaves import node_means
 from woodwind.tree.compact_forest import CompactForest
 from woodwind.tree.compact_forest_parts import quick_form
 from woodwind.tree.forest import Forest, n_rows

@@ -29,8 +29,9 @@ from woodwind.ensemble.early_stopping import TrainingStep, scored, until_no_bett
 from woodwind.ensemble.training import BoostingFolds, TrainingRows, rounds_in_step, trees_of_mean
 from woodwind.losses.base import Loss
 from woodwind.losses.named import classification_loss, regression_loss
-from woodwind.tree.assemble import ValuedTree, assemble
+from woodwind.tree.assemble import assemble
 from woodwind.tree.forest import Forest
+from woodwind.tree.grown_tree import ValuedTree
 from woodwind.tree.settings import TreeSettings
 
 Floats = NDArray[np.float64]
@@ -295,7 +296,7 @@ def _once_more(form: _Form, plan: BoostPlan, count: int) -> Forest | EncodedMemb
 
 def _booster(form: _Form, plan: BoostPlan, start: Floats) -> Booster:
     """One that learns all rows."""
-    return Booster(form.rows.codes, form.rows.y, plan, form.rows.raw(start), form.rows.weight, None)
+    return form.rows.booster(plan, form.rows.raw(start))
 
 
 def boost_plan(training_set: TrainingSet, recipe: Recipe) -> BoostPlan:

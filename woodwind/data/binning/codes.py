@@ -10,7 +10,7 @@ from woodwind.base.scratch import LINE
 
 # Rows are padded to whole 64-bit words: a histogram reads eight codes at a time.
 WORD = 8
-FEW_BINS = 16  # a feature of no more may share a byte with others: see tree/shared_bytes.py
+FEW_BINS = 16  # a feature of no more may share a byte with others: see tree/code_layouts.py
 
 
 @dataclass(frozen=True, eq=False)

@@ -15,8 +15,7 @@ from woodwind.base.random_streams import seed_of
 from woodwind.base.validate import require_finite
 from woodwind.ensemble.bag import gathered
 from woodwind.ensemble.combine import ballot_fractions, winners
-from woodwind.ensemble.output_noise import class_probabilities, largest_rate
-from woodwind.ensemble.resampling import OutOfBag, Resampling, out_of_bag
+from woodwind.ensemble.resampling import OutOfBag, Resampling, class_probabilities, largest_rate, out_of_bag
 from woodwind.estimators.bagging.tree_members import SharedTable, TreeMembers, can_share
 from woodwind.estimators.base.bootstrap_checks import (
     Score,

@@ -34,7 +34,7 @@ from woodwind.estimators.boosting.plan import Values, boost_plan, check_exact, o
 from woodwind.losses.base import Loss
 from woodwind.params.check import check
 from woodwind.params.unknown import known_arguments
-from woodwind.tree.assemble import assemble
+from woodwind.tree.assemble import assemble, check_tree_for
 from woodwind.tree.forest import Forest
 
 Floats = NDArray[np.float64]
@@ -56,7 +56,7 @@ class WarmStartState:
         categories = [0 if names is None else max(len(names), fewest) for names in self.schema.categories]
         require(self.cuts.n_categories.tolist() == categories, "the cuts are of other features than the schema")
         for tree in (*self.trained.trees, *(tree for trees in self.trained.rounds for tree in trees)):
-            tree.check_for(self.cuts)
+            check_tree_for(tree, self.cuts)
             n_scores, width = self.trained.first.size, tree.value.shape[1]
             fits = width == n_scores if tree.output < 0 else width == 1 and tree.output < n_scores
             require(fits and tree.output >= -1, "a tree adds to a score that is not there")

@@ -27,10 +27,10 @@ from woodwind.params.check import check
 from woodwind.params.groups import BY_IMPURITY, CartClassifierParams, CartParams, CartRegressorParams
 from woodwind.params.knobs import knobs
 from woodwind.tree.cart import CartData, CartPlan, class_impurity, classification_tree, regression_tree, squared_impurity
+from woodwind.tree.exact_grower import ranks_of_codes
 from woodwind.tree.forest import Forest
 from woodwind.tree.prune import pruned, pruning_path
 from woodwind.tree.settings import TreeSettings
-from woodwind.tree.walk import ranks_of_codes
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]

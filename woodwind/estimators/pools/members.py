@@ -20,8 +20,7 @@ from woodwind.data.tables.frames import open_table
 from woodwind.data.tables.schema import Header
 from woodwind.ensemble.bag import sum_of
 from woodwind.ensemble.combine import ballots, tie_keys
-from woodwind.ensemble.output_noise import class_probabilities, drawn_parameters, flipped, smeared_classes, smeared_targets
-from woodwind.ensemble.resampling import Resampling
+from woodwind.ensemble.resampling import Resampling, class_probabilities, drawn_parameters, flipped, smeared_classes, smeared_targets
 from woodwind.estimators.base.model_checks import ask_model, require_model
 from woodwind.estimators.base.target import Target
 from woodwind.estimators.boosting.gradient_boosting import GradientBoostingClassifier, GradientBoostingRegressor

@@ -26,12 +26,13 @@ from woodwind.kernels.exact.memory import (
     ExactRule,
 )
 from woodwind.kernels.exact.score import GAIN_RATIO, GINI, NEWTON, cut_score, real_bits, two_sides, x_log_x
-from woodwind.kernels.histogram.scan import NO_SPLIT, leaf_value, sort_places
 from woodwind.kernels.runtime.jit import inner
 from woodwind.kernels.runtime.records import Ints, Tree, Words
 from woodwind.kernels.tree import constraints, found, nodes
 from woodwind.kernels.tree import memory as common
-from woodwind.kernels.tree.layout import LEFT, NOTHING, RIGHT, STOP
+from woodwind.kernels.tree.category_sets import sort_places
+from woodwind.kernels.tree.layout import LEFT, NO_SPLIT, NOTHING, RIGHT, STOP
+from woodwind.kernels.tree.leaves import leaf_value
 
 U = np.uint64
 NOWHERE = np.int64(-1)

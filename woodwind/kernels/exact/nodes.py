@@ -13,7 +13,7 @@ from woodwind.kernels.runtime.records import Tree
 from woodwind.kernels.tree import category_sets, constraints, counters, found, nodes, queue
 from woodwind.kernels.tree import memory as common
 from woodwind.kernels.tree.candidates import keep_candidates
-from woodwind.kernels.tree.layout import BEST_FIRST, DEEP_FIRST, NOTHING
+from woodwind.kernels.tree.layout import BEST_FIRST, DEEP_FIRST, NOTHING, SET_WORDS
 
 U = np.uint64
 
@@ -132,7 +132,7 @@ def accept(tree: Tree, rule: ExactRule, node: int, side: int, slot: int) -> None
     if common.is_category_of(tree, nodes.feature(tree, node)):
         row = category_sets.new_set(tree)
         nodes.set_category_set(tree, node, row)
-        for word in range(2 * category_sets.WORDS):
+        for word in range(2 * SET_WORDS):
             common.put_set_word(tree, row, word, common.found_set_word(tree, which, word))
     nodes.set_priority(tree, node, -np.float64(node))
     if rule.order == BEST_FIRST:

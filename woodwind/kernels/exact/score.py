@@ -14,9 +14,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from woodwind.kernels.exact.memory import T_CLASSES, T_COUNT, T_GRADIENT, T_HESSIAN, ExactRule
-from woodwind.kernels.histogram.scan import NO_SPLIT, leaf_value, score_of
 from woodwind.kernels.runtime.jit import inner
 from woodwind.kernels.runtime.records import Ints
+from woodwind.kernels.tree.layout import NO_SPLIT
+from woodwind.kernels.tree.leaves import leaf_value, score_of
 
 U = np.uint64
 

@@ -19,14 +19,13 @@ from woodwind.kernels.forest.order import copy_rows, is_inside, open_arena
 from woodwind.kernels.forest.score import class_worth, purity
 from woodwind.kernels.forest.split_64_rows import note_words
 from woodwind.kernels.forest.split_few_rows import MOST_ROWS, split_few_rows
-from woodwind.kernels.histogram.scan import NO_SPLIT
 from woodwind.kernels.runtime.jit import inlined, inner, kernel
 from woodwind.kernels.runtime.keys import hashed, put_in_order
 from woodwind.kernels.runtime.records import Tree
 from woodwind.kernels.runtime.simd import LANES
 from woodwind.kernels.tree import category_sets, counters, nodes, queue
 from woodwind.kernels.tree import memory as common
-from woodwind.kernels.tree.layout import NOTHING
+from woodwind.kernels.tree.layout import NO_SPLIT, NOTHING
 
 U = np.uint64
 

@@ -9,11 +9,10 @@ from woodwind.kernels.forest.best import note
 from woodwind.kernels.forest.layout import LOW_HALF, MISSING_CODE, MOMENTS
 from woodwind.kernels.forest.order import columns_of, fetch, is_inside, pack, unpack
 from woodwind.kernels.forest.score import allowed, class_score, moment_score, worth
-from woodwind.kernels.histogram.scan import NO_SPLIT
 from woodwind.kernels.runtime.jit import inlined, inner
 from woodwind.kernels.runtime.keys import hashed
 from woodwind.kernels.runtime.records import Tree
-from woodwind.kernels.tree.layout import LEFT, RIGHT, STOP
+from woodwind.kernels.tree.layout import LEFT, NO_SPLIT, RIGHT, STOP
 
 U = np.uint64
 

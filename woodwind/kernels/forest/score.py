@@ -16,9 +16,9 @@ import numpy as np
 
 from woodwind.kernels.forest import memory
 from woodwind.kernels.forest.layout import LOW_HALF, MOMENTS
-from woodwind.kernels.histogram.scan import NO_SPLIT
 from woodwind.kernels.runtime.jit import inlined, inner
 from woodwind.kernels.runtime.records import Ints, Tree
+from woodwind.kernels.tree.layout import NO_SPLIT
 
 U = np.uint64
 # Weights up to this sum look their logarithms up: 8 MB.

@@ -13,11 +13,10 @@ from woodwind.kernels.forest.best import note
 from woodwind.kernels.forest.layout import LOW_HALF, MISSING_CODE
 from woodwind.kernels.forest.order import fetch_codes
 from woodwind.kernels.forest.score import allowed
-from woodwind.kernels.histogram.scan import NO_SPLIT
 from woodwind.kernels.runtime.jit import inlined, inner
 from woodwind.kernels.runtime.records import Tree
 from woodwind.kernels.runtime.simd import LANES, sum_in_8_lanes, sum_in_16_lanes, sum_in_32_lanes, sum_in_64_lanes
-from woodwind.kernels.tree.layout import STOP
+from woodwind.kernels.tree.layout import NO_SPLIT, STOP
 
 U = np.uint64
 ONE = np.uint64(1)

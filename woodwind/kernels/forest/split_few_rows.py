@@ -12,10 +12,9 @@ from woodwind.kernels.forest import best, memory
 from woodwind.kernels.forest.best import note
 from woodwind.kernels.forest.layout import LOW_HALF, MISSING_CODE
 from woodwind.kernels.forest.order import fetch_codes
-from woodwind.kernels.histogram.scan import NO_SPLIT
 from woodwind.kernels.runtime.jit import inlined, inner
 from woodwind.kernels.runtime.records import Tree
-from woodwind.kernels.tree.layout import STOP
+from woodwind.kernels.tree.layout import NO_SPLIT, STOP
 
 U = np.uint64
 ONE = np.uint64(1)

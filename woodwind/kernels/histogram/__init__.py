@@ -13,6 +13,5 @@ Start with the slow twin, `tests/reference/naive_growth.py`; then `loop`.
     multi_output        histograms and splits where leaves have several outputs
     memory, layout      the arrays that a tree is grown in, and the switches and numbers of one growth
     tasks, pairs, finished   tables in that memory: tasks of a phase, nodes whose splits are looked for, the finished tree
-    leaves              values of leaves, added to the scores of rows
     gradient_noise      noise for gradients;   stump   the stumps of AdaBoost
 """

@@ -14,7 +14,6 @@ from woodwind.kernels.histogram.scan import (
     BIN_ROWS,
     CURVE_ROWS,
     NO_SCORE,
-    NO_SPLIT,
     S_COUNT,
     S_GAIN,
     S_GRADIENT,
@@ -24,12 +23,10 @@ from woodwind.kernels.histogram.scan import (
     field_units,
     gains_in_float64,
     largest,
-    leaf_value,
     occupied_bins,
     occupied_wide,
     order_categories,
     running_sums,
-    score_of,
     unpack_sums,
 )
 from woodwind.kernels.histogram.scan_float32 import best_cut, gradient_of, hessian_of
@@ -39,7 +36,8 @@ from woodwind.kernels.runtime.records import Floats, Ints, Tree
 from woodwind.kernels.tree import memory as common
 from woodwind.kernels.tree import nodes
 from woodwind.kernels.tree.candidates import keep_candidates
-from woodwind.kernels.tree.layout import LEFT, RIGHT
+from woodwind.kernels.tree.layout import LEFT, NO_SPLIT, RIGHT
+from woodwind.kernels.tree.leaves import leaf_value, score_of
 
 U = np.uint64
 ALMOST = 1.0 - 1e-12  # a score is found from a gain but for rounding

@@ -73,7 +73,7 @@ partial_histograms, partial_histogram = LAYOUT.matrix("parts", np.int64)  # int6
 partial_lane_histogram = LAYOUT.seen_as("parts", np.int32)[1]
 _, free_slot, set_free_slot = LAYOUT.items("free", np.int64)  # int64[slots + wide slots]
 
-# How the codes of a row are added: see `build_histograms` and woodwind/tree/shared_bytes.py.
+# How the codes of a row are added: see `build_histograms` and woodwind/tree/code_layouts.py.
 steps = LAYOUT.matrix("steps", np.int64)[0]  # int64[steps, STEP_WIDTH]
 steps_at = LAYOUT.matrix("steps_at", np.int64)[
     0

@@ -21,14 +21,12 @@ from woodwind.kernels.histogram.scan import (
     BIN_ROWS,
     CURVE_ROWS,
     NO_SCORE,
-    NO_SPLIT,
     S_COUNT,
     S_GAIN,
     S_GRADIENT,
     S_HESSIAN,
     S_KEY,
     largest,
-    sort_places,
 )
 from woodwind.kernels.histogram.sparse_rows import accumulate_lane_lists
 from woodwind.kernels.histogram.verbs import can_split
@@ -40,7 +38,8 @@ from woodwind.kernels.runtime.jit import inlined, inner, kernel
 from woodwind.kernels.runtime.records import Tree
 from woodwind.kernels.tree import found
 from woodwind.kernels.tree import memory as common
-from woodwind.kernels.tree.layout import LEFT, NOTHING, RIGHT
+from woodwind.kernels.tree.category_sets import sort_places
+from woodwind.kernels.tree.layout import LEFT, NO_SPLIT, NOTHING, RIGHT
 
 U = np.uint64
 AHEAD = 24  # rows between asking for one and its use

@@ -12,6 +12,8 @@ import numpy as np
 from woodwind.kernels.histogram.layout import GRADIENT_SHIFT, HESSIAN_SHIFT, HESSIAN_SHIFT_PACKED3, PACKED2, PACKED3, Rule
 from woodwind.kernels.runtime.jit import inlined, inner
 from woodwind.kernels.runtime.records import Floats, Ints
+from woodwind.kernels.tree.category_sets import sort_places
+from woodwind.kernels.tree.leaves import leaf_value, score_of
 
 U = np.uint64
 
@@ -34,7 +36,6 @@ BIN_ROWS = 8
 
 UNKNOWN = 1e18  # rows of a node whose cells hold no counts
 
-NO_SPLIT = -np.inf
 NO_SCORE = -1.0  # scores are not negative
 
 
@@ -43,28 +44,6 @@ def field_units(rule: Rule, layout: Any) -> Any:
     """Real gradient and hessian of one unit of the fields of a histogram cell."""
     shift = HESSIAN_SHIFT_PACKED3 if layout == PACKED3 else HESSIAN_SHIFT
     return rule.gradient_unit * np.float64(1 << GRADIENT_SHIFT), rule.hessian_unit * np.float64(1 << shift)
-
-
-@inner
-def shrunk(G: Any, l1: Any) -> Any:
-    """Soft threshold of a gradient sum: what an L1 penalty on the leaf value leaves of it."""
-    if G > l1:
-        return G - l1
-    return G + l1 if G < -l1 else 0.0
-
-
-@inlined
-def leaf_value(G: Any, H: Any, l1: Any, l2: Any, low: Any, high: Any) -> Any:
-    """The value that minimises the second-order loss of a leaf (Chen & Guestrin 2016, Eq. 5), within its bounds."""
-    if H + l2 <= 0.0:
-        return min(max(0.0, low), high)
-    return min(max((0.0 - shrunk(G, l1)) / (H + l2), low), high)  # zero has no sign
-
-
-@inlined
-def score_of(G: Any, H: Any, value: Any, l1: Any, l2: Any) -> Any:
-    """Twice the drop in loss that a leaf of this value brings; G^2 / (H + l2) where the value is free."""
-    return -(2.0 * G * value + (H + l2) * value * value + 2.0 * l1 * abs(value))
 
 
 @inner
@@ -158,24 +137,6 @@ def largest(bits: Any, k: Any) -> Any:
     while bits[place] != best:
         place += U(1)
     return np.int64(place)
-
-
-@inner
-def sort_places(keys: Any, k: Any, places: Any) -> None:
-    """Fill places[:k] with 0 .. k-1 in ascending order of keys, equal keys by place (Shell 1959: k is at most 256)."""
-    for j in range(k):
-        places[j] = j
-    for gap in (121, 40, 13, 4, 1):
-        for j in range(gap, k):
-            moved = places[j]
-            i = j
-            while i >= gap:
-                other = places[i - gap]
-                if keys[other] < keys[moved] or (keys[other] == keys[moved] and other < moved):
-                    break
-                places[i] = other
-                i -= gap
-            places[i] = moved
 
 
 @inner

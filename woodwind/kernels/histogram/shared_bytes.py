@@ -1,7 +1,7 @@
 """Columns of few values that share a byte: one addition sums all of them.
 
 Two columns of three values have nine pairs of values between them. A byte that says which pair a row has is summed like a column, and
-the sums of the single columns follow from those of the pairs: see `tree/shared_bytes.py` for who shares, and where the bytes stand.
+the sums of the single columns follow from those of the pairs: see `tree/code_layouts.py` for who shares, and where the bytes stand.
 Columns of few values are also the slowest to add one by one: rows that follow each other add to the same cell, and wait for it.
 Twins: `tests/reference/naive_shared_bytes.py`.
 """

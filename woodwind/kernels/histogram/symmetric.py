@@ -12,25 +12,15 @@ from woodwind.kernels.histogram import memory, tasks
 from woodwind.kernels.histogram.find_splits import draw_features
 from woodwind.kernels.histogram.frontier import open_node
 from woodwind.kernels.histogram.layout import PACKED2, PACKED3, WIDE2, Rule
-from woodwind.kernels.histogram.scan import (
-    B_CODE,
-    B_PLACE,
-    BIN_ROWS,
-    CURVE_ROWS,
-    NO_SPLIT,
-    S_GRADIENT,
-    S_HESSIAN,
-    S_KEY,
-    field_units,
-    shrunk,
-    sort_places,
-)
+from woodwind.kernels.histogram.scan import B_CODE, B_PLACE, BIN_ROWS, CURVE_ROWS, S_GRADIENT, S_HESSIAN, S_KEY, field_units
 from woodwind.kernels.histogram.slots import forget_histogram
 from woodwind.kernels.runtime.jit import inner
 from woodwind.kernels.runtime.records import Ints, Tree
 from woodwind.kernels.tree import category_sets, counters, found, nodes
 from woodwind.kernels.tree import memory as common
-from woodwind.kernels.tree.layout import LEFT, RIGHT
+from woodwind.kernels.tree.category_sets import sort_places
+from woodwind.kernels.tree.layout import LEFT, NO_SPLIT, RIGHT
+from woodwind.kernels.tree.leaves import shrunk
 
 U = np.uint64
 S_MISSING_RIGHT = 2  # rows of the float scratch: gains with missing values to the right ...

@@ -13,14 +13,13 @@ from woodwind.kernels.histogram.find_splits import draw_features, left_categorie
 from woodwind.kernels.histogram.layout import WIDE2, Rule
 from woodwind.kernels.histogram.packed_row import whole_gradient, whole_hessian
 from woodwind.kernels.histogram.partition_rows import AHEAD, count_left, place_rows, split_rows
-from woodwind.kernels.histogram.scan import NO_SPLIT
 from woodwind.kernels.histogram.scan_float32 import least_fields
 from woodwind.kernels.runtime.intrinsics import prefetch_far
 from woodwind.kernels.runtime.jit import inner
 from woodwind.kernels.runtime.records import Ints, Tree
 from woodwind.kernels.tree import constraints, found, nodes
 from woodwind.kernels.tree import memory as common
-from woodwind.kernels.tree.layout import NOTHING, SYMMETRIC
+from woodwind.kernels.tree.layout import NO_SPLIT, NOTHING, SYMMETRIC
 
 
 @inner

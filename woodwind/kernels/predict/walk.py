@@ -138,24 +138,6 @@ def walk_rows(x: Any, n_features: int, n_rows: int, trees: Any, walk: Any, out: 
             deliver(lanes, n, (begin, tree), (one, none), walk, first_tree, out, out_leaf)
 
 
-@kernel
-def node_means(feature: Any, child: Any, cover: Any, roots: Any, value: Any) -> None:
-    """Give every inner node of value float64[N, L] the mean of its children, weighted by cover, from the leaves upwards.
-
-    Where nothing covers the children, both weigh the same.
-    """
-    for tree in range(roots.shape[0] - 1):
-        for node in range(roots[tree + 1] - 1, roots[tree] - 1, -1):
-            if feature[node] < 0:
-                continue
-            left = roots[tree] + child[node]
-            total = cover[left] + cover[left + 1]
-            right_share = cover[left + 1] / total if total > 0.0 else 0.5
-            for k in range(value.shape[1]):
-                # In this form equal children have exactly their own value as the mean.
-                value[node, k] = value[left, k] + (value[left + 1, k] - value[left, k]) * right_share
-
-
 def direct(compiled: Any, *arguments: Any) -> Any:
     """The compiled code of a kernel for arguments of exactly these types, without the look at them that every call takes.
 

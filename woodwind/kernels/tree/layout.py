@@ -9,6 +9,10 @@ RIGHT = 1
 STOP = 2
 
 NOTHING = -1  # no node, no feature, no set
+NO_SPLIT = float("-inf")  # the gain of none
+
+# A category split has two sets of bits, the categories that go left and those that go right: so many words of 64 bits each.
+SET_WORDS = 4
 
 # Order of growth.
 BEST_FIRST = 0

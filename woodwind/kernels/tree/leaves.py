@@ -1,12 +1,33 @@
-"""Values of leaves, sums of their rows, and scores that values are added to."""
+"""Leaves: their values and scores by the formulas of Newton boosting, sums of their rows, and scores of rows that values are added to."""
 
 from typing import Any
 
 import numpy as np
 
-from woodwind.kernels.histogram.scan import leaf_value
-from woodwind.kernels.runtime.jit import kernel
+from woodwind.kernels.runtime.jit import inlined, inner, kernel
 from woodwind.kernels.runtime.records import Floats
+
+
+@inner
+def shrunk(G: Any, l1: Any) -> Any:
+    """Soft threshold of a gradient sum: what an L1 penalty on the leaf value leaves of it."""
+    if G > l1:
+        return G - l1
+    return G + l1 if G < -l1 else 0.0
+
+
+@inlined
+def leaf_value(G: Any, H: Any, l1: Any, l2: Any, low: Any, high: Any) -> Any:
+    """The value that minimises the second-order loss of a leaf (Chen & Guestrin 2016, Eq. 5), within its bounds."""
+    if H + l2 <= 0.0:
+        return min(max(0.0, low), high)
+    return min(max((0.0 - shrunk(G, l1)) / (H + l2), low), high)  # zero has no sign
+
+
+@inlined
+def score_of(G: Any, H: Any, value: Any, l1: Any, l2: Any) -> Any:
+    """Twice the drop in loss that a leaf of this value brings; G^2 / (H + l2) where the value is free."""
+    return -(2.0 * G * value + (H + l2) * value * value + 2.0 * l1 * abs(value))
 
 
 @kernel
@@ -48,6 +69,24 @@ def newton_steps(tree: Any, sums: Any, bounds: Any, l1: Any, l2: Any, rate: Any,
             for side in range(child[node], child[node] + 2):
                 if count[side] == 0:
                     out[side] = out[node]
+
+
+@kernel
+def node_means(feature: Any, child: Any, cover: Any, roots: Any, value: Any) -> None:
+    """Give every inner node of value float64[N, L] the mean of its children, weighted by cover, from the leaves upwards.
+
+    Where nothing covers the children, both weigh the same.
+    """
+    for tree in range(roots.shape[0] - 1):
+        for node in range(roots[tree + 1] - 1, roots[tree] - 1, -1):
+            if feature[node] < 0:
+                continue
+            left = roots[tree] + child[node]
+            total = cover[left] + cover[left + 1]
+            right_share = cover[left + 1] / total if total > 0.0 else 0.5
+            for k in range(value.shape[1]):
+                # In this form equal children have exactly their own value as the mean.
+                value[node, k] = value[left, k] + (value[left + 1, k] - value[left, k]) * right_share
 
 
 @kernel

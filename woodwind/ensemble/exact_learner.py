@@ -1,0 +1,72 @@
+"""The exact learner: rows as ranks, derivatives as the widest integers whose sums fit, trees that consider every threshold."""
+
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from woodwind.base.fixed import largest_of
+from woodwind.data.binning.ranks import UNSEEN_RANK, Ranks
+from woodwind.ensemble.boost import BoostPlan, Floats, Rows, Targets
+from woodwind.losses.base import Loss
+from woodwind.losses.integers import refuse_runaway
+from woodwind.tree.exact_grower import ExactGrower, RowStats, node_sums, real_of, thresholds, walk_ranks
+from woodwind.tree.grown_tree import GrownTree, ValuedTree, forget_category, rows_by_leaf
+
+
+class ExactLearner:
+    """See `TreeLearner` in ensemble/boost.py. A tree is for one output: an exact node has one gradient to sum."""
+
+    def __init__(
+        self,
+        ranks: Ranks,
+        y: Targets,
+        weight: Floats | None,
+        plan: BoostPlan,
+    ) -> None:
+        self.ranks, self.y, self.weight, self.settings, self.threads = ranks, y, weight, plan.tree, plan.threads
+        self.n_rows, self.has_unseen = ranks.n_rows, ranks.has_unseen
+        self.outputs = self.n_workers = 1
+        self._grower: ExactGrower | None = None
+        self._gradient = self._hessian = np.empty((0, 1))
+
+    @property
+    def grower(self) -> ExactGrower:
+        """The memory to grow trees in, made when the first tree is grown."""
+        if self._grower is None:
+            self._grower = ExactGrower(self.ranks, self.settings, self.threads)
+        return self._grower
+
+    def set_derivatives(self, loss: Loss, raw: Floats) -> None:
+        """Keep the derivatives of all rows, one column for each output."""
+        gradient, hessian = loss.derivatives(self.y, raw, self.weight, self.threads)
+        refuse_runaway((largest_of(gradient), largest_of(hessian)), len(raw))
+        self._gradient, self._hessian = gradient.reshape(len(raw), -1), hessian.reshape(len(raw), -1)
+
+    def grow(self, tree_key: int, rows: Rows | None, output: int, worker: int | None = None) -> GrownTree:
+        """Grow a tree for one output."""
+        gradient, hessian = np.ascontiguousarray(self._gradient[:, output]), np.ascontiguousarray(self._hessian[:, output])
+        tree = self.grower.grow_from(gradient, hessian, tree_key, rows)
+        forget_category(tree, UNSEEN_RANK)
+        return tree if rows is None else with_repeats(tree, np.bincount(rows, minlength=self.ranks.n_rows))
+
+    def sums(self, leaf: NDArray[np.int32], n_nodes: int, rows: Rows | None, output: int) -> tuple[Floats, Floats]:
+        """Gradients and hessians of the rows of each node."""
+        order, begin, end = rows_by_leaf(leaf, rows, n_nodes)
+        stats = RowStats.of(self._gradient[order, output], self._hessian[order, output])
+        total = node_sums(stats.rows[:, :2], begin, end)
+        return real_of(total[:, 0], stats.gradient_unit), real_of(total[:, 1], stats.hessian_unit)
+
+    def thresholds(self, tree: GrownTree) -> Floats:
+        """Where number splits cut."""
+        return thresholds(tree, self.ranks)
+
+    def walk(self, tree: ValuedTree, out: NDArray[np.int32], threads: int) -> None:
+        """Write the node of the tree where each row ends to `out`."""
+        walk_ranks(tree, self.ranks, out, threads)
+
+
+def with_repeats(tree: GrownTree, times: NDArray[np.int64]) -> GrownTree:
+    """The tree with each of its rows as often as it was given; exact growth names it once."""
+    before = np.concatenate([[0], np.cumsum(times[tree.rows])])
+    return replace(tree, rows=np.repeat(tree.rows, times[tree.rows]), begin=before[tree.begin], end=before[tree.end])

@@ -1,0 +1,137 @@
+"""The histogram learner: rows as codes of bins, derivatives as packed integers, trees grown from histograms."""
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from woodwind.base.errors import PrecisionWarning
+from woodwind.base.notice import notice
+from woodwind.base.pool import LEAST_WORK
+from woodwind.data.binning.codes import Codes
+from woodwind.ensemble.boost import BoostPlan, Floats, Rows, Targets
+from woodwind.kernels.histogram.multi_output import sum_leaves
+from woodwind.kernels.tree.leaves import leaf_sums, unrounded_leaf_sums
+from woodwind.losses.base import Loss
+from woodwind.losses.integers import is_uneven, is_vast, pack_classes, quantise_classes, quantise_rows, quantise_unrounded
+from woodwind.tree.gradient_noise import room_for
+from woodwind.tree.grown_tree import GrownTree, ValuedTree, forget_category
+from woodwind.tree.histogram_grower import HistogramGrower
+from woodwind.tree.sampled_columns import grower_for
+from woodwind.tree.walk import walk_codes
+
+UNRESOLVED = (
+    "Some targets or weights are so much larger than most that trees learn from those alone: most gradients vanish beside the largest. "
+    "Look at the largest targets and weights; clip them, take the logarithm of the target, or set loss='huber' or 'absolute_error'."
+)
+
+
+class HistogramLearner:
+    """See `TreeLearner` in ensemble/boost.py. `capacity` is the largest number of rows of a tree; `outputs` is how many scores one is for.
+
+    `before_growing` is called before every tree: it waits for kernels that another process compiles (ensemble/precompile.py).
+    """
+
+    def __init__(
+        self,
+        codes: Codes,
+        y: Targets,
+        weight: Floats | None,
+        plan: BoostPlan,
+        capacity: int,
+        outputs: int,
+        before_growing: Callable[[], None],
+    ) -> None:
+        self.codes, self.y, self.weight, self.settings, self.threads = codes, y, weight, plan.tree, plan.threads
+        self.capacity, self.outputs, self.width, self._before_growing = capacity, outputs, plan.loss.width, before_growing
+        self.n_rows, self.has_unseen = codes.n_rows, codes.has_unseen
+        self._growers: list[HistogramGrower] = []
+        self._unrounded_growers: list[HistogramGrower] = []
+        self._scales = np.ones(2)
+        self._constant = False
+        self._keep_rows = True
+        # Rows of very different sizes are not rounded: by their weights in all rounds, by their derivatives in some.
+        self._uneven = is_uneven(weight)
+        self._unrounded = False
+        self._warned = False
+        if outputs > 1:
+            self._gradients = np.empty((codes.n_rows, self.width + 1), np.int32)
+            self._hessians = np.empty((codes.n_rows, self.width), np.int32)
+        elif self.width > 1:
+            self._stats = np.empty((self.width, codes.n_rows * (2 if self._uneven else 1)), np.int64)
+            self._leaves = np.empty((self.width, codes.n_rows), np.int32)
+        large = codes.n_rows * codes.n_features >= LEAST_WORK // 10
+        # Trees of one thread each, side by side, wait for nobody.
+        self.n_workers = self.threads if outputs == 1 and large and self.width >= self.threads else 1
+
+    @property
+    def grower(self) -> HistogramGrower:
+        """The memory to grow trees in: that of the first worker."""
+        return self.growers[0]
+
+    @property
+    def growers(self) -> list[HistogramGrower]:
+        """The memory of every worker, made when derivatives come in for the first time; the first is for all threads as well."""
+        made = self._unrounded_growers if self._unrounded else self._growers
+        while len(made) < self.n_workers:
+            beside = made or self._growers or self._unrounded_growers
+            threads = self.threads if not made else 1
+            first = beside[0] if beside else None
+            made.append(grower_for(self.codes, self.settings, threads, self.capacity, self.outputs, first, self._unrounded))
+        return made
+
+    def set_derivatives(self, loss: Loss, raw: Floats) -> None:
+        """Turn the derivatives of all rows into integers."""
+        self._unrounded = self._uneven and self.outputs == 1
+        self.growers[0].renew_columns()
+        self._keep_rows = loss.refit is not None or self.settings.prune
+        self._constant = loss.constant_hessian and self.weight is None
+        room = room_for(self.settings.gradient_noise)
+        if self.outputs > 1:
+            self._scales = quantise_classes(loss, self.y, raw, self.weight, self._gradients, self._hessians, self.threads, room)
+        elif self.width > 1 and not self._unrounded:
+            self._scales = pack_classes(loss, self.y, raw, self.weight, self._stats, self.threads, room)
+        elif not self._unrounded:
+            self._scales, resolved = quantise_rows(loss, self.y, raw, self.weight, self.grower.stats, self.threads, room)
+            # Where derivatives have bounds, a small one is of a row that is fitted well.
+            self._unrounded = not resolved and loss.bounds() is None
+        if self._unrounded:
+            stats = self._stats if self.width > 1 else self.grower.stats
+            out = stats.reshape(self.width, 2, -1)
+            self._scales, resolved = quantise_unrounded(loss, self.y, raw, self.weight, out, self.capacity, self.threads, room)
+            if not self._warned and ((self._uneven and not resolved) or (loss.bounds() is None and is_vast(self.y))):
+                notice(UNRESOLVED, PrecisionWarning)
+            self._warned = True
+
+    def grow(self, tree_key: int, rows: Rows | None, output: int, worker: int | None = None) -> GrownTree:
+        """Grow a tree for one output, or for all."""
+        self._before_growing()
+        grower = self.growers[worker or 0]
+        if output < 0:
+            grower.fill(self._gradients)
+        elif self.width > 1:
+            grower.lend(self._stats[output], self._leaves[output])
+        tree = grower.grow(self._scales, tree_key, rows, self._constant, None if worker is None else 1, self._keep_rows)
+        forget_category(tree, self.codes.unseen)
+        return tree
+
+    def sums(self, leaf: NDArray[np.int32], n_nodes: int, rows: Rows | None, output: int) -> tuple[Floats, Floats]:
+        """Gradients and hessians of the rows of each node, from all bits of their statistics, not from histograms."""
+        if output < 0:
+            total = np.zeros((n_nodes, 2 * self.width), np.int64)
+            sum_leaves(leaf, self._gradients, self._hessians, rows, total)
+            return total[:, : self.width] / self._scales[0], total[:, self.width :] / self._scales[1]
+        stats = self._stats[output] if self.width > 1 else self.grower.filled_stats
+        total = np.zeros((n_nodes, 3), np.int64)
+        if self._unrounded:
+            unrounded_leaf_sums(leaf, stats.reshape(2, -1), rows, total)
+        else:
+            leaf_sums(leaf, stats, rows, total)
+        return total[:, 0] / self._scales[0], total[:, 1] / self._scales[1]
+
+    def thresholds(self, tree: GrownTree) -> None:
+        """At the edges of bins."""
+
+    def walk(self, tree: ValuedTree, out: NDArray[np.int32], threads: int) -> None:
+        """Write the node of the tree where each row ends to `out`."""
+        walk_codes(tree, self.codes, out, threads)
