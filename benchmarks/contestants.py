@@ -323,6 +323,8 @@ ALL = {
         Contestant("woodwind-per-class", _woodwind(multiclass="one_per_class"), _scikit_predict),
         # LightGBM's quantised gradients are rounded up or down at random, which is noise: this is what has noise here.
         Contestant("woodwind-noise", _woodwind(gradient_noise=0.75), _scikit_predict),
+        Contestant("woodwind-mvs", _woodwind(sampling="mvs", subsample=0.2), _scikit_predict),
+        Contestant("woodwind-goss", _woodwind(sampling="goss"), _scikit_predict),
         Contestant("xgboost", _xgboost(), _xgboost_predict),
         Contestant("xgboost-vector", _xgboost(multi_strategy="multi_output_tree"), _xgboost_predict),
         Contestant("lightgbm", _lightgbm(), _lightgbm_predict),

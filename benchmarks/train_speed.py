@@ -110,9 +110,17 @@ LEVEL = Settings(growth="level", depth=8, **LEAF)
 CLASSES = Settings(task="classes", classes=9, **LEAF)
 PER_CLASS = ("woodwind-per-class", "xgboost-vector")
 NOISE = ("woodwind-noise",)
+SYMMETRIC = ("woodwind-symmetric", "catboost-symmetric")
+SAMPLED = ("woodwind-mvs", "woodwind-goss")
 CASES = (
-    Case("1,000,000 x 28, depth 8", partial(_collisions, 1_000_000), LEVEL, 2.0, others=("woodwind-symmetric", "catboost-symmetric")),
-    Case("1,000,000 x 28, 255 leaves", partial(_collisions, 1_000_000), Settings(leaves=255, **LEAF), 2.0, others=NOISE),
+    Case(
+        "1,000,000 x 28, depth 8",
+        partial(_collisions, 1_000_000),
+        LEVEL,
+        2.0,
+        others=SYMMETRIC + SAMPLED,
+    ),
+    Case("1,000,000 x 28, 255 leaves", partial(_collisions, 1_000_000), Settings(leaves=255, **LEAF), 2.0, others=NOISE + SAMPLED),
     Case("100,000 x 28, 31 leaves", partial(_collisions, 100_000), Settings(**LEAF), 1.5, rounds=5, others=NOISE),
     Case("10,000 x 20, 31 leaves", partial(_small, 10_000, 20), Settings(**LEAF), 1.5, rounds=9, others=NOISE),
     Case("1,000 x 10, 31 leaves", partial(_small, 1_000, 10), Settings(**LEAF), 1.5, rounds=15, others=NOISE),

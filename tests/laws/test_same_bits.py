@@ -13,6 +13,7 @@ from reference.boosted import boosted
 from woodwind.base import pool
 from woodwind.ensemble import histogram_learner
 from woodwind.ensemble.boost import BoostPlan
+from woodwind.ensemble.gradient_sampling import GradientSampling
 from woodwind.losses.classification import Exponential, LogLoss, Multinomial
 from woodwind.losses.regression import Absolute, Huber, Poisson, Quantile, Squared
 from woodwind.tree import exact_grower, histogram_grower, workspace
@@ -108,6 +109,14 @@ CASES = {
     "subsample": (words(700), BoostPlan(LogLoss(), TREE, subsample=0.4), {}),
     "bootstrap": (words(700), BoostPlan(LogLoss(), TREE, bootstrap=True), {}),
     "bootstrap of a share": (words(700), BoostPlan(Squared(), TREE, bootstrap=True, subsample=0.3), {}),
+    "goss": (words(700), BoostPlan(LogLoss(), TREE, learning_rate=1.0, sampling=GradientSampling("goss")), {}),
+    "goss, repeated rows": (words(700), BoostPlan(Squared(), TREE, 1.0, sampling=GradientSampling("goss")), {"rows": repeated(700)}),
+    "mvs": (words(700), BoostPlan(LogLoss(), TREE, sampling=GradientSampling("mvs", 0.4)), {"weight": uneven(700)}),
+    "mvs, absolute": (words(700), BoostPlan(Absolute(), TREE, sampling=GradientSampling("mvs", 0.4)), {"rows": some(700, 0.8)}),
+    "mvs, larger nodes": (numbers(70_000, 4), BoostPlan(LogLoss(), TREE, sampling=GradientSampling("mvs", 0.5)), {}),
+    "mvs, lists": (counts(3000), BoostPlan(LogLoss(), TREE, sampling=GradientSampling("mvs", 0.5)), {}),
+    "mvs, classes together": (words(700), BoostPlan(Multinomial(4), TREE, sampling=GradientSampling("mvs", 0.5)), {}),
+    "mvs, one tree per class": (words(700), BoostPlan(Multinomial(4), TREE, one_per_class=True, sampling=GradientSampling("mvs", 0.5)), {}),
     "weights": (words(700), BoostPlan(LogLoss(), TREE), {"weight": uneven(700)}),
     "repeated rows": (words(700), BoostPlan(LogLoss(), TREE), {"rows": repeated(700)}),
     "rows held out": (words(700), BoostPlan(LogLoss(), TREE, subsample=0.7), {"rows": some(700, 0.8)}),

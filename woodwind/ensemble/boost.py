@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from woodwind.base.pool import side_by_side
 from woodwind.base.random_streams import key, share_threshold
+from woodwind.ensemble.gradient_sampling import GradientSampling
 from woodwind.kernels.runtime.resampling import draw_bootstrap, draw_share
 from woodwind.losses.base import Loss
 from woodwind.tree.grown_tree import (
@@ -53,8 +54,8 @@ class TreeLearner(Protocol):
     n_workers: int
     has_unseen: bool  # whether some row has a category that no split can name, so that it ends higher up than growth took it for
 
-    def set_derivatives(self, loss: Loss, raw: Floats) -> None:
-        """Take the derivatives of all rows at these scores; trees and sums are made from them until the next call."""
+    def set_derivatives(self, loss: Loss, raw: Floats, weight: Floats | None) -> None:
+        """Take the derivatives of all rows at these scores, times their weights; trees and sums are made from them until the next call."""
 
     def grow(self, tree_key: int, rows: Rows | None, output: int, worker: int | None = None) -> GrownTree:
         """Grow a tree from the rows given, a row as often as it is given, or from all; `tree_key` is the key of all that is drawn.
@@ -84,6 +85,7 @@ class BoostPlan:
     learning_rate: float = 0.1
     subsample: float = 1.0
     bootstrap: bool = False
+    sampling: GradientSampling | None = None  # rows are drawn by their gradients; None: all alike, by `subsample`
     one_per_class: bool = False
     seed: int = 0
     threads: int = 1
@@ -138,20 +140,20 @@ class Booster:
         together = len(self._outputs)
         for position in range(0, len(trees), together):
             loss = self._resolved()
-            self.learner.set_derivatives(loss, self.raw)
+            self.learner.set_derivatives(loss, self.raw, self.weight)
             for tree in trees[position : position + together]:
                 yield self._revalued(loss, tree, self.leaf_of(tree))
 
     def _trees(self, loss: Loss, number: int) -> list[ValuedTree]:
         """The trees of one round: one, or one for each score of a row."""
-        self.learner.set_derivatives(loss, self.raw)
-        rows = self._drawn(number)
+        rows, weight = self._drawn(loss, number)
+        self.learner.set_derivatives(loss, self.raw, weight)
         workers, every = self.learner.n_workers, self._outputs
 
         def tree(worker: int | None, output: int) -> TreeWithLeaves:
             tree_key = key(self.plan.seed, "tree", number, *([output] if len(every) > 1 else []))
             threads = self.plan.threads if worker is None else 1
-            return self._valued(loss, self.learner.grow(tree_key, rows, output, worker), output, rows, threads)
+            return self._valued(loss, self.learner.grow(tree_key, rows, output, worker), output, rows, weight, threads)
 
         # What would leave a worker idle is grown by all threads together.
         beside = len(every) // workers * workers if workers > 1 else 0
@@ -159,8 +161,26 @@ class Booster:
         add_leaf_scores(self.raw, positioned, self.plan.threads)
         return [finished for finished, _leaf in positioned]
 
-    def _drawn(self, number: int) -> Rows | None:
-        """Rows for one round; None for all, once each."""
+    def _drawn(self, loss: Loss, number: int) -> tuple[Rows | None, Floats | None]:
+        """Rows for one round, None for all, once each; and how much every row of the table counts in it."""
+        sampling = self.plan.sampling
+        if sampling is None or not sampling.begins(number, self.plan.learning_rate):
+            return (self.rows if sampling is not None else self._drawn_alike(number)), self.weight
+        gradient, hessian = loss.derivatives(self.y, self.raw, self.weight, self.plan.threads)
+        if self.rows is not None:
+            gradient, hessian = gradient[self.rows], hessian[self.rows]
+        drawn, factor = sampling.draw(key(self.plan.seed, "rows", number), gradient, hessian, self.plan.threads)
+        if len(drawn) in (0, len(factor)):
+            return self.rows, self.weight
+        if self.rows is None:
+            return drawn, factor if self.weight is None else factor * self.weight
+        weight = np.ones(self.learner.n_rows) if self.weight is None else self.weight.copy()
+        rows = self.rows[drawn]
+        weight[rows] = factor[drawn] if self.weight is None else factor[drawn] * self.weight[rows]
+        return rows, weight
+
+    def _drawn_alike(self, number: int) -> Rows | None:
+        """Rows for one round, all of them as likely; None for all, once each."""
         plan = self.plan
         pool = self.learner.n_rows if self.rows is None else len(self.rows)
         if plan.bootstrap:
@@ -177,7 +197,7 @@ class Booster:
 
     # Values and scores.
 
-    def _valued(self, loss: Loss, tree: GrownTree, output: int, rows: Rows | None, threads: int) -> TreeWithLeaves:
+    def _valued(self, loss: Loss, tree: GrownTree, output: int, rows: Rows | None, weight: Floats | None, threads: int) -> TreeWithLeaves:
         """Give a grown tree its values, and find the leaf of every row."""
         plan = self.plan
         if plan.tree.prune:
@@ -190,7 +210,7 @@ class Booster:
         else:
             values, leaves = np.zeros(tree.n_nodes), tree.leaves
             values[leaves] = loss.refit.values(
-                tree.rows.astype(np.int32), tree.begin[leaves], tree.end[leaves], self.y - self.raw, self.weight, threads
+                tree.rows.astype(np.int32), tree.begin[leaves], tree.end[leaves], self.y - self.raw, weight, threads
             )
             values = fill_empty(tree, within_bounds(tree, values) * plan.learning_rate)
         finished = with_means(ValuedTree.of(tree, values, output, plan.learning_rate, self.learner.thresholds(tree)))

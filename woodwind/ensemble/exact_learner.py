@@ -21,10 +21,9 @@ class ExactLearner:
         self,
         ranks: Ranks,
         y: Targets,
-        weight: Floats | None,
         plan: BoostPlan,
     ) -> None:
-        self.ranks, self.y, self.weight, self.settings, self.threads = ranks, y, weight, plan.tree, plan.threads
+        self.ranks, self.y, self.settings, self.threads = ranks, y, plan.tree, plan.threads
         self.n_rows, self.has_unseen = ranks.n_rows, ranks.has_unseen
         self.outputs = self.n_workers = 1
         self._grower: ExactGrower | None = None
@@ -37,9 +36,9 @@ class ExactLearner:
             self._grower = ExactGrower(self.ranks, self.settings, self.threads)
         return self._grower
 
-    def set_derivatives(self, loss: Loss, raw: Floats) -> None:
+    def set_derivatives(self, loss: Loss, raw: Floats, weight: Floats | None) -> None:
         """Keep the derivatives of all rows, one column for each output."""
-        gradient, hessian = loss.derivatives(self.y, raw, self.weight, self.threads)
+        gradient, hessian = loss.derivatives(self.y, raw, weight, self.threads)
         refuse_runaway((largest_of(gradient), largest_of(hessian)), len(raw))
         self._gradient, self._hessian = gradient.reshape(len(raw), -1), hessian.reshape(len(raw), -1)
 

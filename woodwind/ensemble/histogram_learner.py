@@ -42,7 +42,7 @@ class HistogramLearner:
         outputs: int,
         before_growing: Callable[[], None],
     ) -> None:
-        self.codes, self.y, self.weight, self.settings, self.threads = codes, y, weight, plan.tree, plan.threads
+        self.codes, self.y, self.settings, self.threads = codes, y, plan.tree, plan.threads
         self.capacity, self.outputs, self.width, self._before_growing = capacity, outputs, plan.loss.width, before_growing
         self.n_rows, self.has_unseen = codes.n_rows, codes.has_unseen
         self._growers: list[HistogramGrower] = []
@@ -80,25 +80,25 @@ class HistogramLearner:
             made.append(grower_for(self.codes, self.settings, threads, self.capacity, self.outputs, first, self._unrounded))
         return made
 
-    def set_derivatives(self, loss: Loss, raw: Floats) -> None:
+    def set_derivatives(self, loss: Loss, raw: Floats, weight: Floats | None) -> None:
         """Turn the derivatives of all rows into integers."""
         self._unrounded = self._uneven and self.outputs == 1
         self.growers[0].renew_columns()
         self._keep_rows = loss.refit is not None or self.settings.prune
-        self._constant = loss.constant_hessian and self.weight is None
+        self._constant = loss.constant_hessian and weight is None
         room = room_for(self.settings.gradient_noise)
         if self.outputs > 1:
-            self._scales = quantise_classes(loss, self.y, raw, self.weight, self._gradients, self._hessians, self.threads, room)
+            self._scales = quantise_classes(loss, self.y, raw, weight, self._gradients, self._hessians, self.threads, room)
         elif self.width > 1 and not self._unrounded:
-            self._scales = pack_classes(loss, self.y, raw, self.weight, self._stats, self.threads, room)
+            self._scales = pack_classes(loss, self.y, raw, weight, self._stats, self.threads, room)
         elif not self._unrounded:
-            self._scales, resolved = quantise_rows(loss, self.y, raw, self.weight, self.grower.stats, self.threads, room)
+            self._scales, resolved = quantise_rows(loss, self.y, raw, weight, self.grower.stats, self.threads, room)
             # Where derivatives have bounds, a small one is of a row that is fitted well.
             self._unrounded = not resolved and loss.bounds() is None
         if self._unrounded:
             stats = self._stats if self.width > 1 else self.grower.stats
             out = stats.reshape(self.width, 2, -1)
-            self._scales, resolved = quantise_unrounded(loss, self.y, raw, self.weight, out, self.capacity, self.threads, room)
+            self._scales, resolved = quantise_unrounded(loss, self.y, raw, weight, out, self.capacity, self.threads, room)
             if not self._warned and ((self._uneven and not resolved) or (loss.bounds() is None and is_vast(self.y))):
                 notice(UNRESOLVED, PrecisionWarning)
             self._warned = True

@@ -130,7 +130,7 @@ class TrainingRows:
         """Boosting from these scores, with the learner that the rows are coded for; `learn` as `rows` of `Booster`."""
         weight, width = in_rows(self.weight), plan.loss.width
         if not isinstance(self.codes, Codes):
-            return Booster(ExactLearner(self.codes, self.y, weight, plan), self.y, plan, raw, weight, learn)
+            return Booster(ExactLearner(self.codes, self.y, plan), self.y, plan, raw, weight, learn)
         # The lanes of a tree for all classes have no room for weights of very different sizes.
         outputs = width if not plan.one_per_class and not is_uneven(weight) else 1
         capacity = self.codes.n_rows if learn is None else len(learn)

@@ -46,6 +46,9 @@ TREES = (
     Row("max_features", "colsample_bynode", "feature_fraction_bynode sub_feature_bynode colsample_bynode", rule="share"),
     Row("max_features", sklearn="max_features", other="mtry"),
     Row("bootstrap", "", "", "bootstrap_type", rule="bootstrap_type"),
+    Row("sampling", "sampling_method", "data_sample_strategy", rule="sampling"),
+    Row("top_rate", "", "top_rate"),
+    Row("other_rate", "", "other_rate"),
     Row("multiclass", "multi_strategy", rule="multi_strategy"),
     Row("init", "base_margin", "init_score", "baseline", "init", rule="starting_scores"),
 )  # fmt: skip

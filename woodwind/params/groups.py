@@ -112,6 +112,13 @@ class SampleParams:
         "auto"
     )
     bootstrap: Annotated[bool, "Draw rows with replacement."] = False
+    sampling: Annotated[
+        Literal["uniform", "goss", "mvs"],
+        "How rows are drawn: all alike; 'goss', those with the largest gradients and some of the others; 'mvs', by the size of their "
+        "derivatives, as many as subsample says. Rows that are drawn count for those that are not.",
+    ] = "uniform"
+    top_rate: Annotated[float, between(0, 1), "Share of rows with the largest gradients that sampling='goss' takes."] = 0.2
+    other_rate: Annotated[float, between(0, 1), "Share of all rows that sampling='goss' draws of the others."] = 0.1
     max_features: Annotated[
         Features, count_or_share(), "Features drawn for each node: a count, or a share of those of the level. None for all."
     ] = 1.0

@@ -50,13 +50,13 @@ PENALTIES = "Features have no prices here."
 NOTHING = (
     Row(
         xgboost="booster",
-        lightgbm="boosting boosting_type boost data_sample_strategy",
+        lightgbm="boosting boosting_type boost",
         catboost="boosting_type",
         other="algo",
         rule="only gbtree gbdt gbrt plain bagging",
         note=(
-            "Trees are boosted plainly: no DART, GOSS, linear boosters or ordered boosting. A random forest is RandomForestClassifier "
-            "or RandomForestRegressor."
+            "Trees are boosted plainly: no DART, linear boosters or ordered boosting. GOSS is sampling='goss'. A random forest is "
+            "RandomForestClassifier or RandomForestRegressor."
         ),
     ),
     Row(
@@ -79,14 +79,12 @@ NOTHING = (
     Row(xgboost="max_delta_step", lightgbm="max_delta_step max_tree_output max_leaf_output poisson_max_delta_step",
         note="Steps are not cut off here; l2_regularization shrinks them."),
     Row(
-        xgboost="sampling_method",
         lightgbm=(
-            "top_rate other_rate pos_bagging_fraction pos_sub_row pos_subsample pos_bagging neg_bagging_fraction neg_sub_row "
+            "pos_bagging_fraction pos_sub_row pos_subsample pos_bagging neg_bagging_fraction neg_sub_row "
             "neg_subsample neg_bagging bagging_by_query"
         ),
         catboost="bagging_temperature mvs_reg sampling_unit sampling_frequency",
-        rule="only uniform",
-        note="Rows are drawn evenly here, by subsample and bootstrap.",
+        note="Rows are drawn by subsample, bootstrap and sampling here.",
     ),
     Row(xgboost="num_parallel_tree", note="One tree is added in a round. A forest is RandomForestClassifier or RandomForestRegressor."),
     Row(

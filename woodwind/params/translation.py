@@ -78,8 +78,14 @@ def bagging_freq(ours: str, value: Any, _: str) -> Answer:
 
 def bootstrap_type(ours: str, value: Any, _: str) -> Answer:
     """With or without replacement."""
-    known: dict[str, Answer] = {"bernoulli": {ours: False}, "no": {ours: False, "subsample": 1.0}}
-    return known.get(str(value).lower(), "Rows are drawn evenly here: subsample says how many, and bootstrap=True with replacement.")
+    known: dict[str, Answer] = {"bernoulli": {ours: False}, "no": {ours: False, "subsample": 1.0}, "mvs": {"sampling": "mvs"}}
+    return known.get(str(value).lower(), "Rows are drawn here by subsample, with replacement by bootstrap=True, or by sampling='mvs'.")
+
+
+def sampling(ours: str, value: Any, _: str) -> Answer:
+    """All rows alike, or by their gradients."""
+    known: dict[str, Answer] = {"uniform": {}, "bagging": {}, "gradient_based": {ours: "mvs"}, "goss": {ours: "goss"}}
+    return known.get(str(value).lower(), "Rows are drawn all alike, or by sampling='goss' or 'mvs' here.")
 
 
 def multi_strategy(ours: str, value: Any, _: str) -> Answer:
@@ -247,7 +253,8 @@ RULES: dict[str, tuple[str, Rule]] = {
     "bins": ("at most 255; of CatBoost one more than its borders", bins),
     "tree_method": ("`'exact'` is `None`; the others need no setting", tree_method),
     "bagging_freq": ("0 is `subsample=1.0`; 1 needs no setting", bagging_freq),
-    "bootstrap_type": ("`Bernoulli` and `No` are `False`", bootstrap_type),
+    "bootstrap_type": ("`Bernoulli` and `No` are `False`; `MVS` is `sampling='mvs'`", bootstrap_type),
+    "sampling": ("`gradient_based` is `'mvs'`", sampling),
     "multi_strategy": ("`multi_output_tree` is `'vector'`, `one_output_per_tree` is `'one_per_class'`", multi_strategy),
     "starting_scores": ("an array of scores", starting_scores),
     "loss": ("names as below", loss),

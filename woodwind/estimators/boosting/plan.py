@@ -12,6 +12,7 @@ from woodwind.base.errors import ParameterError
 from woodwind.data.tables.schema import Schema
 from woodwind.ensemble import auto_defaults
 from woodwind.ensemble.boost import BoostPlan
+from woodwind.ensemble.gradient_sampling import GradientSampling
 from woodwind.losses.base import Loss
 from woodwind.tree.settings import TreeSettings
 
@@ -90,6 +91,8 @@ def _label(position: int, schema: Schema) -> str:
 
 Values = dict[str, Any]
 
+MVS_SHARE = 0.5  # of the rows that sampling='mvs' draws, where nothing is said
+
 
 def check_exact(values: Values, n_classes: int, owner: str) -> None:
     """Refuse what trees without bins cannot do, before any work is done."""
@@ -133,10 +136,25 @@ def boost_plan(values: Values, loss: Loss, schema: Schema, n_rows: int, is_class
         learning_rate=auto_defaults.learning_rate(n_rows, loss.width) if rate == "auto" else rate,
         subsample=auto_defaults.subsample(n_rows) if share == "auto" else share,
         bootstrap=values["bootstrap"],
+        sampling=gradient_sampling(values, owner),
         one_per_class=one_per_class(values),
         seed=seed,
         threads=threads,
     )
+
+
+def gradient_sampling(values: Values, owner: str) -> GradientSampling | None:
+    """How rows are drawn by their gradients; None where all are as likely."""
+    method, share, top, other = (values[name] for name in ("sampling", "subsample", "top_rate", "other_rate"))
+    if method == "uniform":
+        return None
+    if values["bootstrap"]:
+        raise ParameterError(f"{owner}: bootstrap=True draws all rows alike, and sampling={method!r} does not. Set bootstrap=False.")
+    if method == "goss" and share not in ("auto", 1.0):
+        raise ParameterError(f"{owner}: sampling='goss' draws by top_rate and other_rate, not by subsample={share}. Set subsample='auto'.")
+    if method == "goss" and not 0.0 < top + other <= 1.0:
+        raise ParameterError(f"{owner}: top_rate={top} and other_rate={other} must add up to more than 0 and at most 1.")
+    return GradientSampling(method, MVS_SHARE if share == "auto" else share, top, other)
 
 
 def tree_settings(values: Values, schema: Schema, n_rows: int, is_class: bool, owner: str) -> TreeSettings:

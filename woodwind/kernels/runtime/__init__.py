@@ -7,6 +7,6 @@ intrinsics      instructions that Numba has no word for: prefetching and atomic 
 records         the memory that a tree is grown in, read by name
 bits, simd      bits of a word, and comparisons of many numbers at once
 team            a leader and helpers that share the work of one compiled call
-keys            randomness by key;   resampling   rows drawn by key
+keys            randomness by key;   resampling   rows drawn by key;   gradient_sampling   rows drawn by the size of their derivatives
 records         tables and arrays of a growing tree, read by name
 """
