@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from woodwind.base.pool import side_by_side
 from woodwind.base.random_streams import key, share_threshold
-from woodwind.kernels.runtime.resampling import draw_bootstrap, draw_share
+from woodwind.kernels.runtime.keys import draw_bootstrap, draw_share
 from woodwind.losses.base import Loss
 from woodwind.tree.grown_tree import (
     GrownTree,
