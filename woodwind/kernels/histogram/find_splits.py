@@ -9,13 +9,12 @@ from woodwind.kernels.histogram.layout import PACKED3, WIDE2, Rule
 from woodwind.kernels.runtime.jit import inlined, inner
 from woodwind.kernels.runtime.keys import keep_some, put_in_order
 from woodwind.kernels.runtime.records import Floats, Ints, Tree
+from woodwind.kernels.tree import category_sets, nodes
 from woodwind.kernels.tree import memory as common
-from woodwind.kernels.tree import nodes
 from woodwind.kernels.tree.constraints import keep_candidates
 from woodwind.kernels.tree.layout import LEFT, NO_SPLIT, RIGHT
 from woodwind.kernels.tree.leaves import leaf_value, score_of
 
-U = np.uint64
 ALMOST = 1.0 - 1e-12  # a score is found from a gain but for rounding
 
 
@@ -232,16 +231,7 @@ def scan_feature(tree: Tree, rule: Rule, feature: int, histogram: Any, bounds: A
 
 @inner
 def left_categories(tree: Tree, rule: Rule, feature: int, histogram: Any, count: Any, thread: int, out: Any) -> Any:
-    """Set the bits of the first count + 1 levels of the node's order in out (4 words); says on which side missing is."""
+    """Set the bits of the first count + 1 levels of the node's order in out; says on which side missing is."""
     size, _present, _total = node_bins(tree, rule, feature, histogram, thread)
     codes = memory.all_bins(tree)[scan.BIN_ROWS * thread + scan.B_CODE]
-    side = RIGHT
-    for word in range(4):
-        out[word] = 0
-    for j in range(min(count + 1, size)):
-        code = codes[j]
-        if code == rule.n_codes - 1:
-            side = LEFT
-        else:
-            out[code >> 6] |= U(1) << U(code & 63)
-    return side
+    return category_sets.write_first(codes, min(count + 1, size), rule.n_codes - 1, out)

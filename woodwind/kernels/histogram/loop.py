@@ -28,6 +28,7 @@ from woodwind.kernels.histogram.schedule import (
     schedule_pair,
     schedule_partition,
     schedule_placing,
+    write_task,
 )
 from woodwind.kernels.histogram.symmetric import accept_level, do_find_level, level_of
 from woodwind.kernels.histogram.verbs import can_split, do_build, do_collect, do_find, do_partition
@@ -97,9 +98,7 @@ def schedule_children(tree: Tree, rule: Rule, size: Any) -> Any:
             nodes.set_feature(tree, node, NOTHING)
             schedule_alone(tree, rule, node)
             continue
-        memory.set_task_what(tree, again, node)
-        memory.set_task_begin(tree, again, 0)
-        memory.set_task_end(tree, again, rule.n_features)
+        write_task(tree, again, node, 0, rule.n_features)
         memory.set_task_out(tree, again, again)
         memory.set_n_recounted(tree, memory.n_recounted(tree) + 1)
     return memory.n_recounted(tree)
@@ -110,8 +109,7 @@ def schedule_finding_level(tree: Tree, rule: Rule, threads: int) -> Any:
     """Tasks that find one split for a whole level, in blocks of features."""
     blocks = max(1, min(4 * threads, rule.n_features)) if threads > 1 else 1
     for b in range(blocks):
-        memory.set_task_begin(tree, b, rule.n_features * b // blocks)
-        memory.set_task_end(tree, b, rule.n_features * (b + 1) // blocks)
+        write_task(tree, b, NOTHING, rule.n_features * b // blocks, rule.n_features * (b + 1) // blocks)
     return blocks
 
 
@@ -157,9 +155,7 @@ def schedule_collecting(tree: Tree) -> Any:
         while nodes.number(tree, owner) < 0:
             owner = memory.parent(tree, owner)
         for first in range(nodes.begin(tree, node), nodes.end(tree, node), COLLECT_ROWS):
-            memory.set_task_what(tree, n_tasks, node)
-            memory.set_task_begin(tree, n_tasks, first)
-            memory.set_task_end(tree, n_tasks, min(first + COLLECT_ROWS, nodes.end(tree, node)))
+            write_task(tree, n_tasks, node, first, min(first + COLLECT_ROWS, nodes.end(tree, node)))
             memory.set_task_out(tree, n_tasks, nodes.number(tree, owner))
             n_tasks += 1
     return n_tasks

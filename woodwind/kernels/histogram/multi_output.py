@@ -20,8 +20,8 @@ from woodwind.kernels.histogram.verbs import can_split, pair_node
 from woodwind.kernels.runtime.intrinsics import add_four, prefetch
 from woodwind.kernels.runtime.jit import inlined, inner, kernel
 from woodwind.kernels.runtime.records import Tree
+from woodwind.kernels.tree import category_sets
 from woodwind.kernels.tree import memory as common
-from woodwind.kernels.tree.category_sets import argsort
 from woodwind.kernels.tree.layout import LEFT, NO_SPLIT, NOTHING, RIGHT
 
 U = np.uint64
@@ -157,7 +157,7 @@ def order_by_output(table: Any, start: Any, size: Any, rule: Rule, codes: Any, o
     for j in range(size):
         cell = start + codes[j] * lanes
         keys[j] = table[cell + best] * rule.gradient_unit / (table[cell + outputs] * rule.hessian_unit + rule.category_smooth)
-    argsort(keys, size, order)
+    category_sets.argsort(keys, size, order)
     for j in range(size):
         keys[j] = codes[order[j]]
     for j in range(size):
@@ -296,14 +296,8 @@ def find_split_lanes(tree: Tree, rule: Rule, node: int, first: int, past: int, t
         goes_left = common.split_sets(tree)[out]
         size, _present = bins_in_order(tree, rule, table, f, thread)
         codes = memory.all_bins(tree)[scan.BIN_ROWS * thread + scan.B_CODE]
-        common.set_split_missing(tree, out, RIGHT)
-        for word in range(4):
-            goes_left[word] = 0
-        for j in range(min(common.split_bin(tree, out) + 1, size)):
-            if codes[j] == missing_position(tree, f):
-                common.set_split_missing(tree, out, LEFT)
-            else:
-                goes_left[codes[j] >> 6] |= U(1) << U(codes[j] & 63)
+        first = min(common.split_bin(tree, out) + 1, size)
+        common.set_split_missing(tree, out, category_sets.write_first(codes, first, missing_position(tree, f), goes_left))
 
 
 @inner

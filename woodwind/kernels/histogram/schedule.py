@@ -10,7 +10,7 @@ from woodwind.kernels.histogram import memory
 from woodwind.kernels.histogram.frontier import forget_histogram, obtain, open_node, release
 from woodwind.kernels.histogram.layout import PACKED2, PACKED3, ROWS_PACKED2, ROWS_PACKED3, WIDE2, Rule
 from woodwind.kernels.histogram.verbs import can_split, pair_node
-from woodwind.kernels.runtime.jit import inner
+from woodwind.kernels.runtime.jit import inlined, inner
 from woodwind.kernels.runtime.records import Tree
 from woodwind.kernels.tree import category_sets, constraints, nodes
 from woodwind.kernels.tree import memory as common
@@ -44,6 +44,26 @@ def accept(tree: Tree, rule: Rule, node: int, which: int) -> None:
     open_node(tree, rule, node)
 
 
+@inlined
+def write_task(tree: Tree, task: Any, what: Any, begin: Any, end: Any) -> None:
+    """A task of the next phase: what it is about, and which rows or features."""
+    memory.set_task_what(tree, task, what)
+    memory.set_task_begin(tree, task, begin)
+    memory.set_task_end(tree, task, end)
+
+
+@inner
+def add_pair(tree: Tree, small: int, large: int, parent_slot: int, parent_layout: int) -> None:
+    """Two siblings, or one node, whose splits are to be looked for."""
+    pair = memory.n_pairs(tree)
+    memory.set_pair_small(tree, pair, small)
+    memory.set_pair_large(tree, pair, large)
+    memory.set_pair_parent_slot(tree, pair, parent_slot)
+    memory.set_pair_parent_layout(tree, pair, parent_layout)
+    memory.set_pair_n_parts(tree, pair, 0)
+    memory.set_n_pairs(tree, pair + 1)
+
+
 @inner
 def schedule_alone(tree: Tree, rule: Rule, node: int) -> None:
     """One node alone, whose histogram is built from its rows."""
@@ -59,11 +79,7 @@ def schedule_alone(tree: Tree, rule: Rule, node: int) -> None:
     forget_histogram(tree, node)
     memory.set_layout(tree, node, layout)
     memory.set_slot(tree, node, obtain(tree, layout))
-    memory.set_pair_small(tree, memory.n_pairs(tree), node)
-    memory.set_pair_large(tree, memory.n_pairs(tree), NOTHING)
-    memory.set_pair_parent_slot(tree, memory.n_pairs(tree), NOTHING)
-    memory.set_pair_n_parts(tree, memory.n_pairs(tree), 0)
-    memory.set_n_pairs(tree, memory.n_pairs(tree) + 1)
+    add_pair(tree, node, NOTHING, NOTHING, NOTHING)
 
 
 @inner
@@ -94,12 +110,7 @@ def schedule_pair(tree: Tree, rule: Rule, node: int) -> None:
             memory.set_layout(tree, child, PACKED2 if packs else WIDE2)
     memory.set_slot(tree, small, obtain(tree, memory.layout(tree, small)))
     memory.set_slot(tree, large, slot if memory.layout(tree, large) == layout else obtain(tree, memory.layout(tree, large)))
-    memory.set_pair_small(tree, memory.n_pairs(tree), small)
-    memory.set_pair_large(tree, memory.n_pairs(tree), large)
-    memory.set_pair_parent_slot(tree, memory.n_pairs(tree), slot)
-    memory.set_pair_parent_layout(tree, memory.n_pairs(tree), layout)
-    memory.set_pair_n_parts(tree, memory.n_pairs(tree), 0)
-    memory.set_n_pairs(tree, memory.n_pairs(tree) + 1)
+    add_pair(tree, small, large, slot, layout)
 
 
 @inner
@@ -122,9 +133,7 @@ def schedule_building(tree: Tree, threads: int) -> Any:
         memory.set_pair_first_part(tree, k, part)
         memory.set_pair_n_parts(tree, k, pieces if pieces > 1 else 0)
         for p in range(pieces):
-            memory.set_task_what(tree, n_tasks, node)
-            memory.set_task_begin(tree, n_tasks, begin + size * p // pieces)
-            memory.set_task_end(tree, n_tasks, begin + size * (p + 1) // pieces)
+            write_task(tree, n_tasks, node, begin + size * p // pieces, begin + size * (p + 1) // pieces)
             memory.set_task_out(tree, n_tasks, part + p if pieces > 1 else NOTHING)
             n_tasks += 1
         if pieces > 1:
@@ -143,9 +152,7 @@ def schedule_finding(tree: Tree, rule: Rule, threads: int) -> Any:
     memory.set_n_blocks(tree, blocks)
     for k in range(n_items):
         for b in range(blocks):
-            memory.set_task_what(tree, k * blocks + b, k)
-            memory.set_task_begin(tree, k * blocks + b, features * b // blocks)
-            memory.set_task_end(tree, k * blocks + b, features * (b + 1) // blocks)
+            write_task(tree, k * blocks + b, k, features * b // blocks, features * (b + 1) // blocks)
     return n_items * blocks
 
 
@@ -199,9 +206,7 @@ def schedule_partition(tree: Tree, rule: Rule, size: Any) -> Any:
         end = nodes.end(tree, node)
         step = SPLIT_ROWS if end - begin > 2 * SPLIT_ROWS else max(end - begin, 1)
         for first in range(begin, end, step):
-            memory.set_task_what(tree, n_tasks, position)
-            memory.set_task_begin(tree, n_tasks, first)
-            memory.set_task_end(tree, n_tasks, min(first + step, end))
+            write_task(tree, n_tasks, position, first, min(first + step, end))
             memory.set_task_low(tree, n_tasks, 0 if end - begin > 2 * SPLIT_ROWS else 1)
             n_tasks += 1
     return n_tasks
@@ -234,9 +239,7 @@ def schedule_placing(tree: Tree, rule: Rule, size: Any, n_tasks: int) -> Any:
         left = memory.task_out(tree, t)
         begin = memory.task_begin(tree, t)
         end = memory.task_end(tree, t)
-        memory.set_task_what(tree, placed, position)
-        memory.set_task_begin(tree, placed, begin)
-        memory.set_task_end(tree, placed, end)
+        write_task(tree, placed, position, begin, end)
         memory.set_task_low(tree, placed, low)
         memory.set_task_high(tree, placed, high)
         low += left

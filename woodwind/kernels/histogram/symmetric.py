@@ -6,21 +6,17 @@ Scores accumulate over the nodes, then the best is taken; the number of rows in 
 
 from typing import Any
 
-import numpy as np
-
 from woodwind.kernels.histogram import memory, scan
 from woodwind.kernels.histogram.find_splits import draw_features
-from woodwind.kernels.histogram.frontier import forget_histogram, open_node
 from woodwind.kernels.histogram.layout import PACKED2, PACKED3, WIDE2, Rule
+from woodwind.kernels.histogram.schedule import accept
 from woodwind.kernels.runtime.jit import inner
 from woodwind.kernels.runtime.records import Ints, Tree
 from woodwind.kernels.tree import category_sets, nodes
 from woodwind.kernels.tree import memory as common
-from woodwind.kernels.tree.category_sets import argsort
-from woodwind.kernels.tree.layout import LEFT, NO_SPLIT, RIGHT
+from woodwind.kernels.tree.layout import LEFT, NO_SPLIT, NOTHING, RIGHT
 from woodwind.kernels.tree.leaves import shrunk
 
-U = np.uint64
 S_MISSING_RIGHT = 2  # rows of the float scratch: gains with missing values to the right ...
 S_MISSING_LEFT = 3  # ... and to the left
 
@@ -80,7 +76,7 @@ def level_order(tree: Tree, rule: Rule, feature: int, level: Any, thread: int) -
                 g += one_g
                 h += one_h
         memory.set_curves_cell(tree, scan.CURVE_ROWS * thread + scan.S_KEY, b, g / (h + rule.category_smooth))
-    argsort(keys, n_bins + 1, memory.all_bins(tree)[scan.BIN_ROWS * thread + scan.B_ORDER])
+    category_sets.argsort(keys, n_bins + 1, memory.all_bins(tree)[scan.BIN_ROWS * thread + scan.B_ORDER])
     for b in range(n_bins + 1):
         code = memory.bins_cell(tree, scan.BIN_ROWS * thread + scan.B_ORDER, b)
         memory.set_bins_cell(tree, scan.BIN_ROWS * thread + scan.B_CODE, b, rule.n_codes - 1 if code == n_bins else code)
@@ -127,7 +123,9 @@ def do_find_level(tree: Tree, rule: Rule, task: int, thread: int) -> None:
     curves = memory.all_curves(tree)[scan.CURVE_ROWS * thread : scan.CURVE_ROWS * thread + scan.CURVE_ROWS]
     drawn = memory.all_drawn(tree)[thread]
     common.set_split_gain(tree, task, NO_SPLIT)
-    common.set_split_feature(tree, task, -1)
+    common.set_split_feature(tree, task, NOTHING)
+    common.set_split_left_value(tree, task, 0.0)
+    common.set_split_right_value(tree, task, 0.0)
     begin = memory.task_begin(tree, task)
     end = memory.task_end(tree, task)
     for k in range(draw_features(tree, rule, n_nodes - 1, drawn)):
@@ -152,22 +150,9 @@ def do_find_level(tree: Tree, rule: Rule, task: int, thread: int) -> None:
                     common.set_split_bin(tree, task, b)
                     common.set_split_missing(tree, task, RIGHT if side == 0 else LEFT)
                     if category:
-                        write_set(tree, rule, b, thread, task)
-
-
-@inner
-def write_set(tree: Tree, rule: Rule, count: Any, thread: int, task: int) -> None:
-    """Set the bits of the first count + 1 codes of the order; note on which side missing values are."""
-    for word in range(4):
-        common.put_split_set_word(tree, task, word, 0)
-    common.set_split_missing(tree, task, RIGHT)
-    for j in range(count + 1):
-        code = memory.bins_cell(tree, scan.BIN_ROWS * thread + scan.B_CODE, j)
-        if code == rule.n_codes - 1:
-            common.set_split_missing(tree, task, LEFT)
-        else:
-            word = common.split_set_word(tree, task, code >> 6) | (U(1) << U(code & 63))
-            common.put_split_set_word(tree, task, code >> 6, word)
+                        codes = memory.all_bins(tree)[scan.BIN_ROWS * thread + scan.B_CODE]
+                        goes_left = common.split_sets(tree)[task]
+                        common.set_split_missing(tree, task, category_sets.write_first(codes, b + 1, rule.n_codes - 1, goes_left))
 
 
 @inner
@@ -179,22 +164,13 @@ def accept_level(tree: Tree, rule: Rule, n_tasks: int) -> None:
             common.split_feature(tree, best) < 0 or common.split_gain(tree, t) > common.split_gain(tree, best)
         ):
             best = t
+    if n_tasks == 0:  # the tree is as deep as it may be
+        common.set_split_feature(tree, best, NOTHING)
     level = level_of(tree)
-    enough = n_tasks > 0 and common.split_feature(tree, best) >= 0 and common.split_gain(tree, best) > rule.min_gain
     n_in_level = 0
     for node in range(common.n_nodes(tree)):
         n_in_level += nodes.depth(tree, node) == level
     for node in range(common.n_nodes(tree)):
-        if nodes.depth(tree, node) != level or nodes.child(tree, node) >= 0:
-            continue
-        if not enough:
-            forget_histogram(tree, node)
-            continue
-        nodes.set_feature(tree, node, common.split_feature(tree, best))
-        nodes.set_bin(tree, node, common.split_bin(tree, best))
-        nodes.set_missing(tree, node, common.split_missing(tree, best))
-        nodes.set_gain(tree, node, common.split_gain(tree, best) / n_in_level)
-        if common.is_category_of(tree, common.split_feature(tree, best)):
-            nodes.set_category_set(tree, node, category_sets.new_set(tree))
-            category_sets.take_split_set(tree, nodes.category_set(tree, node), best)
-        open_node(tree, rule, node)
+        if nodes.depth(tree, node) == level and nodes.child(tree, node) < 0:
+            accept(tree, rule, node, best)
+            nodes.set_gain(tree, node, nodes.gain(tree, node) / n_in_level)

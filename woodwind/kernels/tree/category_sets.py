@@ -10,7 +10,7 @@ import numpy as np
 from woodwind.kernels.runtime.jit import inlined, inner
 from woodwind.kernels.runtime.records import Tree
 from woodwind.kernels.tree import memory
-from woodwind.kernels.tree.layout import SET_WORDS
+from woodwind.kernels.tree.layout import LEFT, RIGHT, SET_WORDS
 
 
 @inner
@@ -40,6 +40,21 @@ def take_split_set(tree: Tree, row: Any, which: int) -> None:
     for word in range(SET_WORDS):
         memory.put_set_word(tree, row, word, memory.split_set_word(tree, which, word))
         memory.put_set_word(tree, row, SET_WORDS + word, 0)
+
+
+@inner
+def write_first(codes: Any, count: Any, missing: Any, out: Any) -> Any:
+    """Set the bits of codes[:count] in out (SET_WORDS words); returns the side of missing values, which have the code `missing`."""
+    side = RIGHT
+    for word in range(SET_WORDS):
+        out[word] = 0
+    for j in range(count):
+        code = codes[j]
+        if code == missing:
+            side = LEFT
+        else:
+            out[code >> 6] |= np.uint64(1) << np.uint64(code & 63)
+    return side
 
 
 @inner

@@ -41,4 +41,4 @@ split_gain, set_split_gain = SPLIT_VALUES.column("gain")
 split_left_value, set_split_left_value = SPLIT_VALUES.column("left_value")  # values of the children if they were leaves
 split_right_value, set_split_right_value = SPLIT_VALUES.column("right_value")
 # uint64[splits, words]: categories that go left, and right in the exact engine
-split_sets, split_set_word, put_split_set_word = COMMON.cells("split_sets", np.uint64)
+split_sets, split_set_word, _ = COMMON.cells("split_sets", np.uint64)
