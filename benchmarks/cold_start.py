@@ -13,6 +13,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -115,6 +116,15 @@ def first_fits(report: Report, names: list[str], threads: int, runs: int) -> Non
         )
 
 
+def at_once(report: Report, threads: int, count: int = 8) -> None:
+    """Several first fits ever that begin together and share an empty cache: one of them compiles, the others wait for it."""
+    code = FIT.format(here=str(HERE), name="woodwind", threads=threads)
+    with tempfile.TemporaryDirectory() as cache, ThreadPoolExecutor(count) as pool:
+        found = list(pool.map(lambda _: fresh(code, WOODWIND_CACHE_DIR=cache)[0], range(count)))
+    report.figures["at_once"] = {"processes": count, "longest": max(found)}
+    report.say(f"{count} new processes that begin together with one empty cache: the last one is gone after {seconds(max(found))}.\n")
+
+
 def main() -> None:
     options = arguments(__doc__ or "")
     report = Report("cold_start", "Cold start", options)
@@ -122,6 +132,8 @@ def main() -> None:
     runs = 1 if options.quick else 5
     imports(report, names, runs)
     first_fits(report, names, options.threads, runs)
+    if "woodwind" in names:
+        at_once(report, options.threads)
     report.save()
 
 

@@ -37,6 +37,11 @@ def events(output: str) -> list[dict[str, Any]]:
     return found
 
 
+def job_end(output: str) -> dict[str, Any] | None:
+    """The last event of a job with its leaderboard; None where it was killed before."""
+    return next((event for event in events(output) if event["event"] == "job_ended"), None)
+
+
 def write_table(path: Path, X: Any, y: Any) -> Path:
     """A table with the target `y`, as CSV or Parquet by the name of the file."""
     if isinstance(X, np.ndarray):

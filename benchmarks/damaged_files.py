@@ -12,16 +12,18 @@ training, saving. Every batch runs in a process of its own, so that a crash is s
 from __future__ import annotations
 
 import argparse
+import json
 import re
 import sys
 import tempfile
 import time
 import warnings
 from collections import Counter
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
+from typing import Any
 
-from common import Report, arguments, woodwind_is_here
+from common import RESULTS, Report, arguments, woodwind_is_here, write_json
 
 BATCH = 2500
 ENDS = ("refused", "refused later", "answered")
@@ -32,11 +34,30 @@ def options_of(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--damaged", type=int, default=200, help="damaged files of each model (200)")
     parser.add_argument("--models", default="", help="models whose names have this in them; all unless given")
     parser.add_argument("--jobs", type=int, default=2, help="processes beside each other (2)")
+    parser.add_argument("--resume", action="store_true", help="models that the result file has already are not looked at again")
 
 
 def touched(change: str) -> set[str]:
     """The kinds of things that a change names."""
     return set(re.findall(r"(?:: |: all )((?:sklearn\.)?[A-Z]\w*)", change))
+
+
+def asked(folder: Path, name: str, counts: dict[str, int]) -> dict[str, Any]:
+    """What became of all files of one model, by how they were made."""
+    from reference.forged_files import BAD, batch
+
+    record: dict[str, Any] = {"bytes": (folder / f"{name}.ww").stat().st_size, "ends": {}, "bad": [], "ways": {}, "kinds": Counter()}
+    began = time.perf_counter()
+    for how, count in counts.items():
+        found = [one for begin in range(0, count, BATCH) for one in batch(folder, [name], begin, min(begin + BATCH, count), how)]
+        record["ends"][how] = Counter(one.sort for one in found)
+        bad = [one for one in found if one.sort in BAD or (how == "damaged" and one.sort != "refused")]
+        record["bad"] += [f"{name}, {how} {one.number}: {one.change[:150]}: {one.end[:300]}" for one in bad]
+        for one in found if how == "forged" else ():
+            for change in {part.split(":")[0] for part in one.change.split("; ")}:
+                record["ways"].setdefault(change, Counter())[one.sort] += 1
+            record["kinds"].update(touched(one.change))
+    return record | {"seconds": time.perf_counter() - began}
 
 
 def main() -> None:
@@ -48,42 +69,41 @@ def main() -> None:
     import pandas as pd
 
     sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))  # the slow twins
-    from reference.forged_files import BAD, batch, keep
+    from reference.forged_files import BAD, keep
     from reference.model_graph import Graph
     from reference.stored_models import stored_models
 
+    counts = {"forged": 40 if options.quick else options.files, "damaged": 10 if options.quick else options.damaged}
+    path = RESULTS / f"{report.name}.json"
+    models: dict[str, Any] = json.loads(path.read_text())["models"] if options.resume and path.exists() else {}
+    kinds: set[str] = set()
     with tempfile.TemporaryDirectory() as position:
         folder = Path(position)
-        kinds: set[str] = set()
         names = []
         for name, (model, rows) in stored_models(pd.DataFrame, lambda name: options.models in name).items():
             keep(folder, name, model, rows)
             kinds |= {thing.kind for thing in Graph.of((folder / f"{name}.ww").read_bytes()).things}
             names.append(name)
-        counts = {"forged": 40 if options.quick else options.files, "damaged": 10 if options.quick else options.damaged}
-        rows, odd, ways, of_kinds = [], [], Counter(), Counter()
-        totals = {"forged": Counter(), "damaged": Counter()}
-
-        def asked(one: tuple[str, str]) -> tuple[str, str, list, float]:
-            name, how = one
-            began = time.perf_counter()
-            steps = range(0, counts[how], BATCH)
-            found = [result for begin in steps for result in batch(folder, [name], begin, min(begin + BATCH, counts[how]), how)]
-            return name, how, found, time.perf_counter() - began
-
+        left = [name for name in names if name not in models]
         with ThreadPoolExecutor(options.jobs) as pool:
-            for name, how, found, seconds in pool.map(asked, [(name, how) for name in names for how in counts]):
-                ends = Counter(one.sort for one in found)
-                totals[how] += ends
-                if how == "forged":
-                    for one in found:
-                        for change in {part.split(":")[0] for part in one.change.split("; ")}:
-                            ways[change, one.sort] += 1
-                        of_kinds.update(touched(one.change))
-                bad = [one for one in found if one.sort in BAD or (how == "damaged" and one.sort != "refused")]
-                odd += [f"{name}, {how} {one.number}: {one.change[:150]}: {one.end[:300]}" for one in bad]
-                rows.append([name, f"{(folder / f'{name}.ww').stat().st_size:,}", how, *(ends[end] for end in ENDS), len(bad)])
-                print(f"{name}, {how}: {len(found):,} files in {seconds:.0f} s, {len(bad)} bad", flush=True)
+            tasks = {pool.submit(asked, folder, name, counts): name for name in left}
+            for task in as_completed(tasks):
+                name, record = tasks[task], task.result()
+                models[name] = record
+                if not options.quick or options.out is not None:
+                    write_json(path, {"machine": report.facts, "models": models})
+                print(f"{name}: {sum(counts.values()):,} files in {record['seconds']:.0f} s, {len(record['bad'])} bad", flush=True)
+    models = {name: models[name] for name in names}
+    report.figures["models"] = models
+    totals = {how: sum((Counter(record["ends"][how]) for record in models.values()), Counter()) for how in counts}
+    rows = [
+        [name, f"{one['bytes']:,}", how, *(one["ends"][how].get(end, 0) for end in ENDS), sum(one["ends"][how].get(end, 0) for end in BAD)]
+        for name, one in models.items()
+        for how in counts
+    ]
+    ways = {change for one in models.values() for change in one["ways"]}
+    of_kinds: Counter[str] = sum((Counter(one["kinds"]) for one in models.values()), Counter())
+    odd = [line for one in models.values() for line in one["bad"]]
     report.say(
         f"{sum(totals['damaged'].values()):,} damaged and {sum(totals['forged'].values()):,} forged files of {len(names)} models, which "
         f"hold {len(kinds)} kinds of things between them.\n"
@@ -91,14 +111,14 @@ def main() -> None:
     report.table(["model", "bytes", "files", *ENDS, "bad"], rows)
     report.say("Forged files that answer are valid models with something else in them: a threshold, a value, a label. What was changed:\n")
     every = (*ENDS, *BAD)
-    table = [[change, *(ways[change, end] for end in every)] for change in sorted({change for change, _ in ways})]
+    of_ways = {change: sum((Counter(one["ways"].get(change, {})) for one in models.values()), Counter()) for change in ways}
+    table = [[change, *(of_ways[change][end] for end in every)] for change in sorted(ways)]
     report.table(["change", *every], table)
     least = sorted((of_kinds[kind], kind) for kind in kinds)
     report.say("Kinds of things, by how many forged files had something of them changed by name:\n")
     report.table(["kind", "forged files"], [[kind, count] for count, kind in reversed(least)])
     for what in odd[:60]:
         report.say(f"- {what}")
-    report.figures["outcomes"] = {how: dict(total) for how, total in totals.items()}
     both = totals["damaged"] + totals["forged"]
     report.goal("damaged files that were refused", totals["damaged"]["refused"], sum(totals["damaged"].values()), "")
     report.goal("files that crashed the process", both["crashed"], 0, "", at_most=True)

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import synthetic
-from command import events, start, write_table
+from command import job_end, start, write_table
 from common import Report, arguments, seconds
 
 ALLOWED = 0.05
@@ -58,8 +58,7 @@ def one_call(path: Path, asked: float, threads: int) -> dict[str, Any]:
     process = start([*arguments_, "--force"], path.parent, threads, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     out, err = process.communicate()
     taken = time.perf_counter() - began
-    told = events(out)
-    ended = next((event for event in told if event["event"] == "job_ended"), None)
+    ended = job_end(out)
     board = [] if ended is None else ended["leaderboard"]
     members = [entry for entry in board if entry["family"] != "ensemble" and entry["score"] is not None]
     return {

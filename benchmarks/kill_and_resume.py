@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import synthetic
-from command import events, start, write_table
+from command import events, job_end, start, write_table
 from common import Report, arguments, seconds
 
 TIMES = ("seconds", "row_microseconds")  # of an entry: these may differ
@@ -44,10 +44,11 @@ def finished(options: argparse.Namespace, folder: Path, *others: str) -> tuple[A
     out, err = process.communicate()
     if process.returncode:
         raise RuntimeError(f"exit code {process.returncode}: {' '.join(err.split())[-300:]}")
-    told = events(out)
-    (ended,) = [event for event in told if event["event"] == "job_ended"]
+
+    ended = job_end(out)
+    assert ended is not None
     board = [{key: value for key, value in entry.items() if key not in TIMES} for entry in ended["leaderboard"]]
-    return board, time.perf_counter() - began, sum(bool(event.get("resumed")) for event in told)
+    return board, time.perf_counter() - began, sum(bool(event.get("resumed")) for event in events(out))
 
 
 def killed(options: argparse.Namespace, folder: Path, after: float, *others: str) -> tuple[bool, list[str]]:

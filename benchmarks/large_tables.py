@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from command import events, start
+from command import job_end, start
 from common import Report, arguments, seconds
 from tables import frame
 
@@ -207,7 +207,8 @@ def job(folder: Path, asked: float, target: str, date: str | None, threads: int)
     if process.returncode:
         raise SystemExit(err)
     start(["predict", "model.ww", "test.parquet", "-o", "predicted.parquet", "--force"], folder, threads).wait()
-    ended = next(event for event in events(out) if event["event"] == "job_ended")
+    ended = job_end(out)
+    assert ended is not None
     predicted = pd.read_parquet(folder / "predicted.parquet").iloc[:, -1].to_numpy()
     return {"taken": taken, "leaderboard": ended["leaderboard"], "predicted": predicted, "ended": ended["seconds"]}
 

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from command import events, start, write_table
+from command import job_end, start, write_table
 from common import Report, arguments
 
 FIXED = ("--target", "y", "--models", "2", "--json", *(f"--exclude={name}" for name in ("forest", "net", "neighbours")))
@@ -49,8 +49,8 @@ def scores(entries: list[dict[str, Any]]) -> list[tuple[str, float]]:
 def ended(process: subprocess.Popen[str]) -> tuple[int, list[tuple[str, float]] | None, str]:
     """Exit code, leaderboard and what was said."""
     out, err = process.communicate(timeout=900)
-    found = [event for event in events(out) if event["event"] == "job_ended"]
-    return process.returncode, scores(found[0]["leaderboard"]) if found else None, err
+    found = job_end(out)
+    return process.returncode, scores(found["leaderboard"]) if found else None, err
 
 
 def board_of(path: Path) -> list[tuple[str, float]]:

@@ -68,6 +68,15 @@ def _wide(options: argparse.Namespace) -> Data:
     return _cut("synthetic numbers", *synthetic.wide(n + n // 5), n)
 
 
+def _narrow(options: argparse.Namespace) -> Data:
+    n = _rows(options, 2_000_000)
+    return _cut("synthetic numbers", *synthetic.small(n + n // 10, 10), n)
+
+
+def _very_wide(_: argparse.Namespace) -> Data:
+    return _cut("synthetic numbers", *synthetic.wide(300, 20_000), 200)
+
+
 def _products(options: argparse.Namespace) -> Data:
     table = tables.read("otto", options.data)
     if table is None:
@@ -110,6 +119,8 @@ CASES = (
     Case("100,000 x 200, regression", _wide, Settings(task="regression"), 1.5),
     Case("61,878 x 93, 9 classes", _products, CLASSES, 1.5, others=PER_CLASS, ours="woodwind-per-class"),
     Case("categories of many categories", _categories, Settings(**LEAF), 1.5),
+    Case("2,000,000 x 10, 255 leaves", _narrow, Settings(leaves=255, **LEAF), 1.0),
+    Case("200 x 20,000, regression, 10 trees", _very_wide, Settings(task="regression", trees=10), 1.0, rounds=5),
 )
 
 

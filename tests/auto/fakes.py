@@ -19,6 +19,7 @@ class Line:
     """The family of least squares on one column, which is chosen by the settings of a recipe."""
 
     gives_scores = True
+    can_hurry = False
 
     def needs_all_rows(self, training_set):
         return False

@@ -15,10 +15,12 @@ from woodwind.auto.members.tree_members import CompactForestMember, ForestMember
 from woodwind.auto.members.view import View
 from woodwind.auto.model import AutoModel
 from woodwind.auto.shap import MOST_ROWS, NAME, ORDERS, Background, background_facts, drawn_orders, explain_model, matrix_source, parts_of
+from woodwind.auto.training.knn_training import train_knn
+from woodwind.auto.training.mlp_training import train_mlp
 from woodwind.base.errors import DataError
 from woodwind.data.tables.matrix_form import MatrixForm
 from woodwind.data.tables.schema import Schema
-from woodwind.estimators.auto.non_tree_members import fit_linear, fit_neighbours, fit_net
+from woodwind.estimators.auto.linear_training import train_linear
 from woodwind.tree.shap import explain
 from woodwind.tree.shap_result import by_column
 
@@ -147,8 +149,8 @@ def test_members_that_are_no_trees_add_up_as_they_are_trained():
     model, rows = blend("binary")
     table, goal = table_of(200)
     y, matrix = (np.asarray(goal) > np.median(goal)).astype(np.int32), model.view(table).matrix
-    for fit, share in ((fit_linear, 1.0), (fit_neighbours, 0.8), (fit_net, 0.8)):
-        both = with_member(model, fit(matrix, y, None, "binary", 2, 0, lambda: 3.0))
+    for train, share in ((train_linear, 1.0), (train_knn, 0.8), (train_mlp, 0.8)):
+        both = with_member(model, train(matrix, y, None, 2, 0, lambda: 3.0))
         told = explain_model(both, rows)
         check_sum(told, both, rows)
         assert told.exact_share == pytest.approx(share)

@@ -182,10 +182,8 @@ def test_large_tables_have_larger_trees_in_the_proportions_of_their_recipes():
     assert boosting._leaves(64, 2_400_000, "symmetric") == 64
 
 
-@pytest.mark.parametrize(
-    ("pace", "seconds", "times"), [(0.01, 60.0, 1.0), (0.1, 60.0, 1.0), (0.4, 60.0, 2.0), (10.0, 60.0, 3.0), (0.0, 0.0, 1.0)]
-)
-def test_the_learning_rate_grows_as_rounds_are_too_many_for_the_time(pace, seconds, times):
+@pytest.mark.parametrize(("rounds", "rate"), [(6000, 0.1), (600, 0.1), (200, 0.15), (150, 0.2), (6, 0.2), (0, 0.2), (np.inf, 0.1)])
+def test_the_learning_rate_grows_as_rounds_are_too_many_for_the_time(rounds, rate):
     plan = boosting.boost_plan(training_set(3), BOOSTED.__class__("boosting", "boosting"))
     assert plan.learning_rate == 0.1
-    assert boosting._times_rate(plan, pace, seconds) == pytest.approx(times)
+    assert boosting._rate(plan.learning_rate, rounds) == pytest.approx(rate)

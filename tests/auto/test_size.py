@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 import woodwind
-from woodwind.auto.size import stored_bytes, that_fit
+from woodwind.auto.size import members_that_fit, stored_bytes
 
 
 def table(n=1500, classes=0):
@@ -39,9 +39,9 @@ def test_what_has_no_room_is_named(tmp_path):
 
 
 def test_the_best_that_fit_go_in_and_the_smallest_if_none_does():
-    assert that_fit([5, 3, 4], [0.1, 0.3, 0.2], 9) == [0, 2]
-    assert that_fit([5, 3, 4], [0.1, 0.3, 0.2], 8) == [0, 1]
-    assert that_fit([5, 3, 4], [0.1, 0.3, 0.2], 1) == [1]
+    assert members_that_fit([5, 3, 4], [0.1, 0.3, 0.2], 9) == [0, 2]
+    assert members_that_fit([5, 3, 4], [0.1, 0.3, 0.2], 8) == [0, 1]
+    assert members_that_fit([5, 3, 4], [0.1, 0.3, 0.2], 1) == [1]
 
 
 def test_bytes_are_those_of_arrays_however_deep():

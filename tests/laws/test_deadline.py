@@ -18,7 +18,7 @@ from woodwind.base.errors import JobError
 from woodwind.cli.main import call
 from woodwind.data.reading.files import read_table
 from woodwind.data.tables.schema import Schema
-from woodwind.estimators.auto import fit, non_tree_members
+from woodwind.estimators.auto import fit, linear_training
 
 BUDGET = 20.0
 RNG = np.random.default_rng(0)
@@ -65,9 +65,9 @@ def job(monkeypatch, tmp_path):
 PHASES = {
     "woodwind.data.reading.csv_file", "woodwind.data.quality.view", "woodwind.data.tables.schema", "woodwind.auto.training.boosting",
     "woodwind.ensemble.training",
-    "woodwind.auto.training.forests", "woodwind.auto.training.non_tree_members", "woodwind.auto.training.knn_training",
+    "woodwind.auto.training.forests", "woodwind.auto.training.matrix_family", "woodwind.auto.training.knn_training",
     "woodwind.auto.training.mlp_training",
-    "woodwind.estimators.auto.non_tree_members", "woodwind.auto.blend", "woodwind.auto.job",
+    "woodwind.estimators.auto.linear_training", "woodwind.auto.blend", "woodwind.auto.job",
 }  # fmt: skip
 
 
@@ -258,24 +258,24 @@ def test_a_net_is_not_begun_where_not_even_its_first_steps_have_time(monkeypatch
     matrix, y = RNG.normal(size=(40, 6)), RNG.integers(0, 2, 40)
     monkeypatch.setattr(mlp_training, "OPERATIONS", 1.0)
     with pytest.raises(OutOfTimeError):
-        mlp_training.train_net(matrix, y, None, 2, 0, lambda: 1.0)
+        mlp_training.train_mlp(matrix, y, None, 2, 0, lambda: 1.0)
     monkeypatch.setattr(mlp_training, "OPERATIONS", 1e12)
     monkeypatch.setattr(mlp_training, "SORTED", 1.0)
     with pytest.raises(OutOfTimeError):
-        mlp_training.train_net(matrix, y, None, 2, 0, lambda: 1.0)
+        mlp_training.train_mlp(matrix, y, None, 2, 0, lambda: 1.0)
     monkeypatch.setattr(mlp_training, "SORTED", 1e-9)
-    assert mlp_training.train_net(matrix, y, None, 2, 0, lambda: 0.3).n_columns == 6
+    assert mlp_training.train_mlp(matrix, y, None, 2, 0, lambda: 0.3).n_columns == 6
 
 
-@pytest.mark.parametrize(("task", "n_classes"), [("regression", 0), ("binary", 2), ("multiclass", 3)])
-def test_a_linear_member_takes_smaller_strides_where_they_would_take_long(task, n_classes, monkeypatch):
+@pytest.mark.parametrize("n_classes", [0, 2, 3])
+def test_a_linear_member_takes_smaller_strides_where_they_would_take_long(n_classes, monkeypatch):
     matrix = RNG.normal(size=(90, 5))
     y = matrix[:, 0] if not n_classes else np.digitize(matrix[:, 0], np.linspace(-0.5, 0.5, n_classes - 1)).astype(np.int32)
-    usual = non_tree_members.fit_linear(matrix, y, None, task, n_classes, 0, lambda: 1e9)
-    hurried = non_tree_members.fit_linear(matrix, y, None, task, n_classes, 0, lambda: 1.0)
+    usual = linear_training.train_linear(matrix, y, None, n_classes, 0, lambda: 1e9)
+    hurried = linear_training.train_linear(matrix, y, None, n_classes, 0, lambda: 1.0)
     assert np.array_equal(usual.coef, hurried.coef)  # a small matrix takes no time
-    assert non_tree_members._stride(1.0, lambda: 1.0) == non_tree_members.STRIDE
-    assert non_tree_members._stride(1e9, lambda: 5.0) == 10
-    monkeypatch.setattr(non_tree_members, "BY_VECTOR", 1.0)
-    monkeypatch.setattr(non_tree_members, "BY_MATRIX", 1.0)
-    assert np.isfinite(non_tree_members.fit_linear(matrix, y, None, task, n_classes, 0, lambda: 1.0).coef).all()
+    assert linear_training._stride(1.0, lambda: 1.0) == linear_training.STRIDE
+    assert linear_training._stride(1e9, lambda: 5.0) == 10
+    monkeypatch.setattr(linear_training, "BY_VECTOR", 1.0)
+    monkeypatch.setattr(linear_training, "BY_MATRIX", 1.0)
+    assert np.isfinite(linear_training.train_linear(matrix, y, None, n_classes, 0, lambda: 1.0).coef).all()

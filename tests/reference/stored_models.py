@@ -31,10 +31,12 @@ from woodwind.auto.clock import Clock
 from woodwind.auto.members.tree_members import CompactForestMember, ForestMember, MeanMember
 from woodwind.auto.model import AutoModel
 from woodwind.auto.training.boosting import BoostingFamily
+from woodwind.auto.training.knn_training import train_knn
+from woodwind.auto.training.mlp_training import train_mlp
 from woodwind.auto.training.recipe import Recipe
 from woodwind.auto.training.training_set import TrainingSet
 from woodwind.data.tables.matrix_form import MatrixForm
-from woodwind.estimators.auto import non_tree_members
+from woodwind.estimators.auto.linear_training import train_linear
 from woodwind.estimators.base.matrix import TableToMatrix
 
 Frame = Callable[[dict[str, Any]], Any]  # makes a table of columns, such as pandas.DataFrame
@@ -285,8 +287,8 @@ def by_hand(given: Given) -> AutoModel:
     grown = woodwind.RandomForestClassifier(**FEW).fit(given.table, given.labels)
     form = MatrixForm.learn(given.table)
     y = np.searchsorted(boosted.classes_, given.labels)
-    told = (form.of(given.table), y, None, "multiclass", 3, 0, lambda: 10.0)
-    plain = [fit(*told) for fit in (non_tree_members.fit_linear, non_tree_members.fit_neighbours, non_tree_members.fit_net)]
+    told = (form.of(given.table), y, None, 3, 0, lambda: 10.0)
+    plain = [train(*told) for train in (train_linear, train_knn, train_mlp)]
     members = (ForestMember(boosted.forest_), MeanMember((CompactForestMember(grown.compact_forest_, 2.0, np.zeros(3)),)), *plain)
     return AutoModel(
         task="multiclass", target="y", classes=tuple(boosted.classes_.tolist()), schema=boosted.schema_, form=form,

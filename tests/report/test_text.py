@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from woodwind.report.text import called, cleaned, count, duration, fixed, listing, number, percent, shown, trimmed, with_error
+from woodwind.report.text import called, cleaned, count, duration, fixed, listing, number, percent, shown, trimmed
 
 
 @given(st.text(max_size=300), st.integers(2, 80))
@@ -43,12 +43,6 @@ def test_noughts_at_the_end_are_trimmed_from_values_but_not_from_whole_numbers()
 
 def test_a_rounded_nought_has_no_sign():
     assert fixed(-0.0001, 2) == "0.00"
-
-
-def test_an_error_says_how_many_digits_count():
-    assert with_error(0.25234, 0.0064) == "0.2523\u00a0±\u00a00.0064"
-    assert with_error(27145.3, 2099.0) == "27\u202f145\u00a0±\u00a02099"
-    assert with_error(0.25, 0.0) == "0.2500"
 
 
 SHARES = {0.5: "50.0\u202f%", 0.0: "0\u202f%", 1.0: "100\u202f%", 0.9996: "99.96\u202f%", None: "–", math.nan: "–"}

@@ -30,7 +30,7 @@ from woodwind.auto.model import AutoModel
 from woodwind.auto.outcome import ENSEMBLE, Entry, Outcome
 from woodwind.auto.scorer import BlendScorer
 from woodwind.auto.shap import background_facts
-from woodwind.auto.size import MEMBER_SHARE, bytes_for_members, stored_bytes, that_fit
+from woodwind.auto.size import MEMBER_SHARE, bytes_for_members, members_that_fit, stored_bytes
 from woodwind.auto.training.baseline import BASELINE, BaselineFamily
 from woodwind.auto.training.recipe import ALL_ROWS, OUT_OF_TIME, Family, Recipe, TrainedFold, is_whole
 from woodwind.auto.training.training_set import TrainingSet
@@ -40,8 +40,8 @@ from woodwind.data.tables.schema import Schema
 
 Floats = NDArray[np.float64]
 
-# A member is not begun when less than this share of what members took so far is left for training. Of a large table one can be boosted in
-# less than its usual time, by a larger learning rate.
+# A member is not begun when less than this share of what members took so far is left for training. Of a large table some can be trained in
+# less than the usual time.
 LEAST_SHARE_LEFT, LEAST_SHARE_OF_LARGE = 0.4, 0.2
 # Where more than this share of the time is left when the last member is trained, it is said why.
 MUCH_LEFT = 0.25
@@ -137,7 +137,7 @@ def run(
             break
         kept = checkpoint is not None and checkpoint.holds(recipe)
         usual = float(np.median([one.entry.seconds for one in done])) if done else 0.0
-        least = LEAST_SHARE_OF_LARGE if training_set.n_folds == 1 and recipe.family == "boosting" else LEAST_SHARE_LEFT
+        least = LEAST_SHARE_OF_LARGE if training_set.n_folds == 1 and families[recipe.family].can_hurry else LEAST_SHARE_LEFT
         if number > 1 and not kept and clock.left_for_training <= least * usual:
             why = "the rest is too short for another member"
             break
@@ -332,7 +332,7 @@ def _blend(spec: JobSpec, seen: BlendEvidence, done: Sequence[_FinishedMember], 
     sizes = [stored_bytes(one.member) for one in done]
     if sum(size for size, weight in zip(sizes, found.final.weights, strict=True) if weight > 0.0) <= most:
         return found, ()
-    there = that_fit(sizes, [one.entry.loss for one in done], most)
+    there = members_that_fit(sizes, [one.entry.loss for one in done], most)
     found = blend(replace(seen, scores=seen.scores[:, there]), left)
     weights = np.zeros(len(done))
     weights[there] = found.final.weights

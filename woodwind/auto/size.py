@@ -37,7 +37,7 @@ def most_leaves(member_bytes: float, leaf_bytes: float, width: int) -> float:
     return member_bytes / (leaf_bytes + FURTHER_SCORE * (width - 1))
 
 
-def that_fit(sizes: Sequence[int], losses: Sequence[float], most: float) -> list[int]:
+def members_that_fit(sizes: Sequence[int], losses: Sequence[float], most: float) -> list[int]:
     """The members that go in, the best first as long as there is room; the smallest where there is room for none."""
     chosen: list[int] = []
     for member in sorted(range(len(sizes)), key=lambda member: losses[member]):

@@ -31,7 +31,7 @@ def require_shapes(owner: str, shapes: dict[str, tuple[Any, str]], **lengths: in
 
     Lengths of letters that are known may be given; those of all are returned. None stands for an array that need not be there.
 
-    >>> require_shapes("a pool", {"weights": (np.ones(3), "m"), "slopes": (np.ones((3, 2)), "m k")})
+    >>> require_shapes("a pool", {"weights": (np.ones(3), "m"), "coefficients": (np.ones((3, 2)), "m k")})
     {'m': 3, 'k': 2}
     """
     for name, (array, letters) in shapes.items():

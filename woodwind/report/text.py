@@ -107,14 +107,6 @@ def decimals_for(error: float) -> int:
     return min(max(0, 1 - math.floor(math.log10(error))), 8)
 
 
-def with_error(value: float, error: float) -> str:
-    """A value and its standard error, both with the digits that the error leaves."""
-    if not math.isfinite(error) or error <= 0.0:
-        return number(value, 4)
-    after = decimals_for(error)
-    return f"{fixed(value, after)}\u00a0±\u00a0{fixed(error, after)}"
-
-
 def duration(seconds: float) -> str:
     """A time as people say it."""
     if seconds < 0.1:

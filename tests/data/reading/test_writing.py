@@ -10,7 +10,7 @@ import pytest
 
 from woodwind.base.errors import FormulaWarning, TableError
 from woodwind.data.reading.files import read_table
-from woodwind.data.reading.writing import check_output, write_predictions
+from woodwind.data.reading.writing import write_predictions
 
 COLUMNS = {
     "row": np.arange(4),
@@ -61,18 +61,12 @@ def test_a_file_that_cannot_be_written_leaves_the_old_one(tmp_path, monkeypatch)
     assert os.listdir(tmp_path) == ["p.csv"]
 
 
-def test_names_and_folders_are_checked_before_any_work(tmp_path):
+def test_names_and_folders_are_checked(tmp_path):
     for name in ("p.xlsx", "p", "p.parquet.gz", "p.gz"):
         with pytest.raises(TableError, match="WW-F019"):
-            check_output(tmp_path / name)
-        with pytest.raises(TableError, match="WW-F019"):
             write_predictions(tmp_path / name, COLUMNS)
-    with pytest.raises(TableError, match=r"WW-F020: .*not there"):
-        check_output(tmp_path / "no" / "p.csv")
     with pytest.raises(TableError, match="WW-F020"):
         write_predictions(tmp_path / "no" / "p.csv", COLUMNS)
-    check_output(tmp_path / "p.csv")
-    check_output("-")
 
 
 def test_columns_of_different_lengths_are_refused(tmp_path):

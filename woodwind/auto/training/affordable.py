@@ -62,9 +62,9 @@ def _prepare(X: Any, threads: int) -> None:
 COMPILING = 25.0
 
 
-def is_time_to_compile(kernel: str, clock: Clock, variants: int = 1) -> bool:
+def is_time_to_compile(kernel: Any, clock: Clock, variants: int = 1) -> bool:
     """Whether so many variants of a kernel are cached already, or there is time to compile one."""
     directory = home()
     if directory is None or clock.left_for_training >= COMPILING:
         return True
-    return len(list(directory.glob(f"{kernel}-*"))) >= variants
+    return len(list(directory.glob(f"{kernel.__name__}-*"))) >= variants

@@ -21,6 +21,7 @@ class BaselineFamily:
     """The family of a constant: the mean, or the class probabilities."""
 
     gives_scores = True
+    can_hurry = False
 
     def needs_all_rows(self, _training_set: TrainingSet) -> bool:
         """The member is found from all rows when it is finished."""

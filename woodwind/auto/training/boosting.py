@@ -4,6 +4,7 @@ One number, the count of rounds, is found by looking at the rows held out, all o
 other folds would have chosen. Since folds advance together, a member whose time is up is whole all the same, only with fewer rounds.
 """
 
+import math
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -27,6 +28,7 @@ from woodwind.ensemble import auto_defaults
 from woodwind.ensemble.boost import Booster, BoostingRound, BoostPlan
 from woodwind.ensemble.early_stopping import TrainingStep, scored, until_no_better, until_no_split
 from woodwind.ensemble.training import BoostingFolds, TrainingRows, rounds_in_step, trees_of_mean
+from woodwind.kernels.histogram.loop import take_part
 from woodwind.losses.base import Loss
 from woodwind.losses.named import classification_loss, regression_loss
 from woodwind.tree.assemble import assemble
@@ -50,8 +52,8 @@ REPLAY_SHARE, ONCE_MORE_SHARE = 0.4, 1.0
 MOST_OF_THE_REST = 0.5
 # The pace of a training is that of its first rounds. A member wants so many rounds at a learning rate of one, 300 at 0.1; where there is
 # time for fewer, the learning rate is larger, up to so many times. Of 2.4 million flights and 200 rounds of 774 leaves, 0.2 in place of 0.1
-# takes 1.5 % of the RMSE.
-PILOT_ROUNDS, ROUNDS_TIMES_RATE, MOST_TIMES_RATE, CLEARLY_FEWER = 4, 30.0, 3.0, 1.25
+# takes 1.5 % of the RMSE; 0.3 and 1,600 leaves are 1.8 % worse than 0.1.
+PILOT_ROUNDS, ROUNDS_TIMES_RATE, MOST_TIMES_RATE, CLEARLY_LARGER = 4, 30.0, 2.0, 1.25
 # Rows for a leaf, where trees of the usual size are too small for the table. Of 2.4 million flights, 100 rounds of 2,047 leaves take 16 s
 # and leave an RMSE of 26.4; 300 of 63 leaves take 20 s and leave 28.5. Of 262,000, 400 rounds of 774 leaves leave 37.0, 1,000 of 63 37.6.
 ROWS_PER_LEAF, MOST_LEAVES = 1_300, 2_047
@@ -65,6 +67,7 @@ class BoostingFamily:
     """The family of boosted trees."""
 
     gives_scores = True
+    can_hurry = True  # by a larger learning rate
 
     def needs_all_rows(self, training_set: TrainingSet) -> bool:
         """In time order no fold has learned the latest rows, which are most like those to come."""
@@ -73,22 +76,24 @@ class BoostingFamily:
     def fits(self, training_set: TrainingSet, recipe: Recipe, clock: Clock, have: Sequence[TrainedFold]) -> Iterator[TrainedFold]:
         """All folds together."""
         # Symmetric trees are a variant of the kernel that grows all trees of one score.
-        if recipe.settings.get("growth") == "symmetric" and not is_time_to_compile("take_part", clock, variants=2):
+        if recipe.settings.get("growth") == "symmetric" and not is_time_to_compile(take_part, clock, variants=2):
             return
         began = time.perf_counter()
         plan = boost_plan(training_set, recipe)
         forms = _forms(training_set, recipe, plan.loss, range(training_set.n_folds), clock)
         if not forms:
             return
+        usual = plan.learning_rate
         plan, most = _within_size(training_set, plan)
         run = self._run(training_set, forms, plan, most, clock)
         after = ONCE_MORE_SHARE if training_set.ordered else REPLAY_SHARE
         first = list(islice(run.steps, PILOT_ROUNDS))
         pace = _pace(first) * (1.0 + after)
         end = clock.spent + _share(training_set, plan, pace, clock) * clock.left_for_training
-        times = _times_rate(plan, pace, end - clock.spent)
-        if times > CLEARLY_FEWER:
-            plan = replace(plan, learning_rate=round(times * plan.learning_rate, 4))
+        hurried = _with_rate(plan, _rate(usual, (end - clock.spent) / pace if pace else math.inf))
+        is_hurried = hurried is not plan
+        if is_hurried:
+            plan = hurried
             run, first = self._run(training_set, forms, plan, most, clock), []
 
         def out_of_time(step: TrainingStep) -> bool:
@@ -100,7 +105,7 @@ class BoostingFamily:
         folds, watch = run.folds, run.watch
         more = auto_defaults.MEAN_ROUNDS if training_set.n_folds > 1 else 1.0
         count = max(1, min(round((watch.best + 1) * more), len(steps))) if steps else 0
-        faster = f"learning rate {plan.learning_rate:.2g} to be done in time" if times > CLEARLY_FEWER else ""
+        faster = f"learning rate {plan.learning_rate:.2g} to be done in time" if is_hurried else ""
         note = faster if in_time else f"{OUT_OF_TIME} after {counted(len(steps), 'round')}"
         curve = {"train": [], "valid": watch.losses}
         predicted = [watch.best_raw[held].reshape(len(held), -1) for held in folds.held]
@@ -240,9 +245,14 @@ def _share(training_set: TrainingSet, plan: BoostPlan, pace: float, clock: Clock
     return 1.0 if training_set.n_folds == 1 and enough > MOST_OF_THE_REST * clock.left_for_training else MOST_OF_THE_REST
 
 
-def _times_rate(plan: BoostPlan, pace: float, seconds: float) -> float:
-    """How many times larger the learning rate should be for a training to be done in so many seconds."""
-    return min(max(pace * ROUNDS_TIMES_RATE / plan.learning_rate / max(seconds, 1e-9), 1.0), MOST_TIMES_RATE)
+def _rate(usual: float, rounds: float) -> float:
+    """The learning rate for so many rounds: the usual one, or a larger one where they are too few for it."""
+    return min(max(ROUNDS_TIMES_RATE / max(rounds, 1e-9), usual), MOST_TIMES_RATE * usual)
+
+
+def _with_rate(plan: BoostPlan, rate: float) -> BoostPlan:
+    """The plan with this learning rate; the same one where it is hardly larger."""
+    return replace(plan, learning_rate=round(rate, 4)) if rate > CLEARLY_LARGER * plan.learning_rate else plan
 
 
 def _within_size(training_set: TrainingSet, plan: BoostPlan) -> tuple[BoostPlan, int]:
@@ -251,12 +261,10 @@ def _within_size(training_set: TrainingSet, plan: BoostPlan) -> tuple[BoostPlan,
     each = models * (plan.loss.width if plan.one_per_class else 1)  # trees of a round
     all_leaves = most_leaves(training_set.member_bytes, BOOSTED_LEAF, 1 if plan.one_per_class else plan.loss.width)
     rounds = all_leaves / each / plan.tree.max_leaves
-    enough = ROUNDS_TIMES_RATE / plan.learning_rate
-    times = min(max(enough / max(rounds, 1e-9), 1.0), MOST_TIMES_RATE)
-    if times > CLEARLY_FEWER:
-        plan = replace(plan, learning_rate=round(times * plan.learning_rate, 4))
-    if plan.tree.growth == "best_first" and rounds * times < enough:
-        leaves = max(LEAST_LEAVES, int(plan.tree.max_leaves * rounds * times / enough))
+    rate = _rate(plan.learning_rate, rounds)
+    plan = _with_rate(plan, rate)
+    if plan.tree.growth == "best_first" and rounds * rate < ROUNDS_TIMES_RATE:
+        leaves = max(LEAST_LEAVES, int(plan.tree.max_leaves * rounds * rate / ROUNDS_TIMES_RATE))
         plan, rounds = replace(plan, tree=replace(plan.tree, max_leaves=leaves)), all_leaves / each / leaves
     return plan, int(min(MOST_ROUNDS, max(rounds, 1.0)))
 

@@ -18,6 +18,7 @@ from woodwind.base.random_streams import key
 from woodwind.ensemble.bag import in_order
 from woodwind.ensemble.forest import ForestGrowth, classification_rows, matrix_of, regression_rows
 from woodwind.ensemble.resampling import Resampling
+from woodwind.kernels.forest.loop import grow_forest_tree
 from woodwind.tree.compact_forest import CompactForest
 from woodwind.tree.compact_forest_grower import CompactForestRows, CompactForestSettings, CompactTree
 
@@ -44,6 +45,7 @@ class ForestFamily:
     """The family of random forests and extra-trees."""
 
     gives_scores = False
+    can_hurry = False
 
     def needs_all_rows(self, _training_set: TrainingSet) -> bool:
         """Always: it is the member."""
@@ -52,7 +54,7 @@ class ForestFamily:
     def fits(self, training_set: TrainingSet, recipe: Recipe, clock: Clock, have: Sequence[TrainedFold]) -> Iterator[TrainedFold]:
         """All folds and all rows together, a tree of each in turn."""
         ordering = PER_VALUE * training_set.n_rows * len(training_set.table.columns)
-        if not is_time_to_compile("grow_forest_tree", clock) or clock.left_for_training < ordering:
+        if not is_time_to_compile(grow_forest_tree, clock) or clock.left_for_training < ordering:
             return
         began = time.perf_counter()
         end = clock.spent + MOST_OF_THE_REST * clock.left_for_training

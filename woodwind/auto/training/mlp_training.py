@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from woodwind.auto.clock import OutOfTimeError
+from woodwind.auto.members.blas_threads import one_blas_thread
 from woodwind.auto.members.mlp_member import MlpMember, PiecewiseInputs, sigmoid
 from woodwind.base.random_streams import choose, hashes, key, permutation, uniform
 
@@ -200,8 +201,14 @@ class Adam:
         self.mean += (1 - memory) * parameters
 
 
-def train_net(matrix: Floats, y: NDArray, weight: Floats | None, n_classes: int, seed: int, deadline: Callable[[], float]) -> MlpMember:
+def train_mlp(matrix: Floats, y: NDArray, weight: Floats | None, n_classes: int, seed: int, deadline: Callable[[], float]) -> MlpMember:
     """A net member of rows: y of class numbers, or of numbers where there are no classes."""
+    with one_blas_thread():
+        return _train(matrix, y, weight, n_classes, seed, deadline)
+
+
+def _train(matrix: Floats, y: NDArray, weight: Floats | None, n_classes: int, seed: int, deadline: Callable[[], float]) -> MlpMember:
+    """Draw the nets, and improve them."""
     rows = np.arange(len(y)) if weight is None else np.flatnonzero(weight > 0.0)
     if len(rows) > MOST_ROWS:
         rows = rows[choose(key(seed, "net", "rows"), len(rows), MOST_ROWS)]

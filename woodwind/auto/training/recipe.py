@@ -60,6 +60,7 @@ class Family(Protocol):
     """Trains members of one kind."""
 
     gives_scores: bool  # whether folds say scores; else `finish` makes them of what they say
+    can_hurry: bool  # whether a member of a table without folds is trained in a part of the usual time where there is no more
 
     def needs_all_rows(self, training_set: TrainingSet) -> bool:
         """Whether one more is trained, on all rows."""

@@ -62,17 +62,6 @@ def write_predictions(
         ) from error
 
 
-def check_output(path: str | os.PathLike[str]) -> None:
-    """Raise if predictions cannot be written there: before hours are spent on making them."""
-    named = os.fspath(path)
-    _writer(named)
-    folder = os.path.dirname(os.path.realpath(named))
-    if named != "-" and not (os.path.isdir(folder) and os.access(folder, os.W_OK)):
-        what = "is not there" if not os.path.isdir(folder) else "may not be written to"
-        told = f"{named!r} cannot be written: the folder {folder!r} {what}."
-        raise table_error("F020", told, "There is no place for the file.", "choose another folder.")
-
-
 def _writer(named: str) -> Callable[[pa.Table], bytes]:
     low = named.lower()
     plain = low.removesuffix(".gz")

@@ -25,7 +25,9 @@ from woodwind.auto.shap import explain_model
 from woodwind.auto.table_rows import table_of
 from woodwind.auto.training.boosting import BoostingFamily
 from woodwind.auto.training.forests import ForestFamily
-from woodwind.auto.training.non_tree_members import MatrixFamily
+from woodwind.auto.training.knn_training import train_knn
+from woodwind.auto.training.matrix_family import MatrixFamily
+from woodwind.auto.training.mlp_training import train_mlp
 from woodwind.auto.training.recipe import Family
 from woodwind.auto.training.splits import fold_of_rows
 from woodwind.base.atomic import write_file
@@ -35,7 +37,7 @@ from woodwind.base.file_endings import PAGE, meaning_of
 from woodwind.base.random_streams import seed_of
 from woodwind.data.quality.suspicions import Suspicion, suspicions
 from woodwind.data.tables.frames import as_arrow, fingerprint
-from woodwind.estimators.auto.non_tree_members import fit_linear, fit_neighbours, fit_net
+from woodwind.estimators.auto.linear_training import train_linear
 from woodwind.estimators.base.model import COLUMNS, TRAINING_DATA, BaseModel, all_or_nothing, check_lengths, row_count
 from woodwind.estimators.base.scoring import rows_of_table
 from woodwind.estimators.base.splits import read_groups
@@ -59,9 +61,9 @@ Floats = NDArray[np.float64]
 FAMILY: dict[str, Family] = {
     "boosting": BoostingFamily(),
     "forest": ForestFamily(),
-    "linear": MatrixFamily(fit_linear),
-    "neighbours": MatrixFamily(fit_neighbours, is_its_rows=True),
-    "net": MatrixFamily(fit_net),
+    "linear": MatrixFamily(train_linear),
+    "neighbours": MatrixFamily(train_knn, is_its_rows=True),
+    "net": MatrixFamily(train_mlp),
 }
 
 ABOUT = """

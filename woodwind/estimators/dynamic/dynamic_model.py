@@ -119,12 +119,12 @@ class DynamicModel:
         if isinstance(facts, SelectionFacts):
             width = 1 if facts.n_classes == 2 else facts.n_classes
             require(similar is None or similar.width == facts.n_members * width, "similar rows are looked for among other columns")
-            self._check_learnt(facts)
+            self._check_facts(facts)
         with np.errstate(all="ignore"):
             rehearse_small(selector.method, facts.n_members, self.n_classes, selector.options)
         return self
 
-    def _check_learnt(self, facts: SelectionFacts) -> None:
+    def _check_facts(self, facts: SelectionFacts) -> None:
         """What the method has learned of the selection rows is of these, and of these members."""
         trained, learn = facts.trained, self.selector.method.learn
         if learn is None:

@@ -25,10 +25,8 @@ PER_VALUE = 1e-7
 class MatrixTrainer(Protocol):
     """Trains a member on a matrix; it keeps within the seconds that are left, and raises OutOfTimeError where they are too few."""
 
-    def __call__(
-        self, matrix: Floats, y: NDArray[Any], weight: Floats | None, task: str, n_classes: int, seed: int, deadline: Any
-    ) -> Member:
-        """The member."""
+    def __call__(self, matrix: Floats, y: NDArray[Any], weight: Floats | None, n_classes: int, seed: int, deadline: Any) -> Member:
+        """The member; without classes it is for regression. `deadline()` gives the seconds that are left."""
 
 
 class MatrixFamily:
@@ -38,6 +36,7 @@ class MatrixFamily:
     """
 
     gives_scores = True
+    can_hurry = False
 
     def __init__(self, trainer: MatrixTrainer, is_its_rows: bool = False) -> None:
         self.trainer, self.is_its_rows = trainer, is_its_rows
@@ -75,13 +74,12 @@ class MatrixFamily:
         began = time.perf_counter()
         rows = np.arange(training_set.n_rows) if fold == ALL_ROWS else training_set.train_rows(fold)
         weight = None if training_set.weight is None else training_set.weight[rows]
-        task = "regression" if training_set.n_classes == 0 else "binary" if training_set.n_classes == 2 else "multiclass"
         seed = key(training_set.seed, "member", recipe.name, recipe.seed, fold) % (1 << 31)
 
         def left() -> float:
             return 0.0 if clock.stopped else until - clock.spent
 
-        member = self.trainer(training_set.view.matrix[rows], training_set.y[rows], weight, task, training_set.n_classes, seed, left)
+        member = self.trainer(training_set.view.matrix[rows], training_set.y[rows], weight, training_set.n_classes, seed, left)
         predicted = None if fold == ALL_ROWS else member.scores(training_set.matrix_rows(training_set.held(fold)), training_set.threads)
         kept = None if self.needs_all_rows(training_set) and fold != ALL_ROWS else member
         return TrainedFold(fold, predicted, kept, time.perf_counter() - began)

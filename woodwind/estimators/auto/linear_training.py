@@ -1,7 +1,6 @@
-"""Members that are not trees, trained on the matrix of a table: linear models, nearest neighbours, nets.
+"""Training of linear members with scikit-learn: logistic and ridge regression, whose penalty is chosen on rows that are held out inside.
 
-Each is a function (matrix, y, weight, task, n_classes, seed, deadline) -> member; `deadline()` gives the seconds that are left. What has to
-be chosen, as the strength of a penalty, is chosen on rows that are held out inside; a member that runs out of time is given back as it is.
+A member that runs out of time is given back as it is.
 """
 
 import warnings
@@ -15,13 +14,9 @@ from numpy.typing import NDArray
 from sklearn.linear_model import LogisticRegression, Ridge
 
 from woodwind.auto.members.blas_threads import one_blas_thread
-from woodwind.auto.members.knn_member import KnnMember
 from woodwind.auto.members.linear_member import REACH, LinearMember
-from woodwind.auto.members.mlp_member import MlpMember
-from woodwind.auto.training.knn_training import held_out, inner_loss, some_rows, train_neighbours
-from woodwind.auto.training.mlp_training import train_net
+from woodwind.auto.training.inner_validation import held_out, inner_loss, some_rows
 from woodwind.base.random_streams import key
-from woodwind.metrics.metric import REGRESSION
 
 Floats = NDArray[np.float64]
 Deadline = Callable[[], float]
@@ -43,24 +38,24 @@ SURE, BEYOND = 30.0, 0.25
 _QUIET = Lock()
 
 
-def fit_linear(matrix: Floats, y: NDArray, weight: Floats | None, task: str, n_classes: int, seed: int, deadline: Deadline) -> LinearMember:
+def train_linear(matrix: Floats, y: NDArray, weight: Floats | None, n_classes: int, seed: int, deadline: Deadline) -> LinearMember:
     """Logistic regression for classes, ridge regression for numbers; the penalty is chosen on held-out rows, then all rows are learned."""
     with one_blas_thread():
-        return _linear(matrix, y, weight, task, n_classes, seed, deadline)
+        return _linear(matrix, y, weight, n_classes, seed, deadline)
 
 
-def _linear(matrix: Floats, y: NDArray, weight: Floats | None, task: str, n_classes: int, seed: int, deadline: Deadline) -> LinearMember:
+def _linear(matrix: Floats, y: NDArray, weight: Floats | None, n_classes: int, seed: int, deadline: Deadline) -> LinearMember:
     """Search, then learn."""
     matrix, y, weight = some_rows(matrix, y, weight, MOST_ROWS, key(seed, "linear", "rows"))
     matrix = np.clip(matrix, -REACH, REACH)
     outputs = 1 if n_classes == 2 else n_classes
-    fit = partial(_ridge, deadline=deadline) if task == REGRESSION else partial(_logistic, n_outputs=outputs, deadline=deadline)
-    train_rows, held = held_out(y, task != REGRESSION, key(seed, "linear"), MOST_SEARCHED, MOST_VALIDATION_ROWS)
+    fit = partial(_ridge, deadline=deadline) if n_classes == 0 else partial(_logistic, n_outputs=outputs, deadline=deadline)
+    train_rows, held = held_out(y, n_classes > 0, key(seed, "linear"), MOST_SEARCHED, MOST_VALIDATION_ROWS)
     began, best, chosen = perf_counter(), np.inf, USUAL
     counts = (None, None) if weight is None else (weight[train_rows], weight[held])
     if len(held) and len(train_rows) and deadline() > 0.0:
         for tried, (penalty, member) in enumerate(fit(matrix[train_rows], y[train_rows], counts[0], PENALTIES)):
-            loss = inner_loss(member.scores_of(matrix[held]), y[held], counts[1], task != REGRESSION)
+            loss = inner_loss(member.scores_of(matrix[held]), y[held], counts[1], n_classes > 0)
             if loss < best:
                 best, chosen = loss, penalty
             # A smaller penalty than the best gets no better again; and all rows take so many times as long as those of the search.
@@ -139,16 +134,3 @@ def _ridge(
         model = Ridge(alpha=penalty * total, solver=solver, max_iter=most).fit(matrix, y, sample_weight=weight)
         coef = np.asarray(model.coef_, np.float64).reshape(-1, 1)
         yield penalty, LinearMember(coef, np.atleast_1d(np.float64(model.intercept_)), float(y.min()) - reach, float(y.max()) + reach)
-
-
-def fit_neighbours(
-    matrix: Floats, y: NDArray, weight: Floats | None, task: str, n_classes: int, seed: int, deadline: Deadline
-) -> KnnMember:
-    """Nearest neighbours: see `auto/training/knn_training.py`."""
-    return train_neighbours(matrix, y, weight, 0 if task == REGRESSION else n_classes, seed, deadline)
-
-
-def fit_net(matrix: Floats, y: NDArray, weight: Floats | None, task: str, n_classes: int, seed: int, deadline: Deadline) -> MlpMember:
-    """Small neural nets: see `auto/training/mlp_training.py`."""
-    with one_blas_thread():
-        return train_net(matrix, y, weight, 0 if task == REGRESSION else n_classes, seed, deadline)

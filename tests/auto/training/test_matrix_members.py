@@ -8,10 +8,12 @@ import pytest
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 
-from woodwind.auto.training.knn_training import inner_loss
-from woodwind.estimators.auto.non_tree_members import fit_linear, fit_neighbours, fit_net
+from woodwind.auto.training.inner_validation import inner_loss
+from woodwind.auto.training.knn_training import train_knn
+from woodwind.auto.training.mlp_training import train_mlp
+from woodwind.estimators.auto.linear_training import train_linear
 
-FITS = (fit_linear, fit_neighbours, fit_net)
+TRAINERS = (train_linear, train_knn, train_mlp)
 TASKS = {"regression": 0, "binary": 2, "multiclass": 4}
 
 
@@ -44,40 +46,40 @@ def loss_of_constant(y, task):
 
 
 @pytest.mark.parametrize("task", TASKS)
-@pytest.mark.parametrize("fit", FITS)
-def test_a_member_learns_and_its_scores_have_the_shape_of_the_task(fit, task):
+@pytest.mark.parametrize("train", TRAINERS)
+def test_a_member_learns_and_its_scores_have_the_shape_of_the_task(train, task):
     X, y = example(task, 1200)
-    member = fit(X[:800], y[:800], None, task, TASKS[task], 0, no_end)
+    member = train(X[:800], y[:800], None, TASKS[task], 0, no_end)
     predicted = member.scores_of(X[800:])
     assert predicted.shape == (400, 4 if task == "multiclass" else 1)
-    share = {fit_linear: 0.9, fit_neighbours: 0.75, fit_net: 0.3 if task == "regression" else 0.6}[fit]
+    share = {train_linear: 0.9, train_knn: 0.75, train_mlp: 0.3 if task == "regression" else 0.6}[train]
     assert inner_loss(predicted, y[800:], None, task != "regression") < share * loss_of_constant(y[800:], task)
 
 
 @pytest.mark.parametrize("task", TASKS)
-@pytest.mark.parametrize("fit", FITS)
-def test_the_same_seed_gives_the_same_bits(fit, task):
+@pytest.mark.parametrize("train", TRAINERS)
+def test_the_same_seed_gives_the_same_bits(train, task):
     X, y = example(task, 300)
-    one, two = (fit(X, y, None, task, TASKS[task], 3, no_end).scores_of(X) for _ in range(2))
+    one, two = (train(X, y, None, TASKS[task], 3, no_end).scores_of(X) for _ in range(2))
     assert one.tobytes() == two.tobytes()
 
 
 @pytest.mark.parametrize("task", TASKS)
-@pytest.mark.parametrize("fit", FITS)
-def test_a_row_has_the_same_bits_in_any_company(fit, task):
+@pytest.mark.parametrize("train", TRAINERS)
+def test_a_row_has_the_same_bits_in_any_company(train, task):
     X, y = example(task, 700)
-    member = fit(X[:300], y[:300], None, task, TASKS[task], 0, no_end)
+    member = train(X[:300], y[:300], None, TASKS[task], 0, no_end)
     whole = member.scores_of(X)
-    if fit is not fit_linear:
+    if train is not train_linear:
         assert member.scores_of(X, 2).tobytes() == whole.tobytes()
     for rows in (slice(0, 1), slice(3, 300), slice(450, 700)):
         assert member.scores_of(X[rows]).tobytes() == whole[rows].tobytes()
 
 
 @pytest.mark.parametrize("task", TASKS)
-@pytest.mark.parametrize("fit", FITS)
+@pytest.mark.parametrize("train", TRAINERS)
 @pytest.mark.parametrize("case", ["two of a class", "constant column", "one column", "one class", "two rows", "wild", "wide", "no class 1"])
-def test_odd_tables_give_finite_scores(fit, task, case):
+def test_odd_tables_give_finite_scores(train, task, case):
     X, y = example(task, 60)
     if case == "two of a class":
         y = np.where(np.arange(60) < 2, 1, 0) if task != "regression" else y
@@ -98,7 +100,7 @@ def test_odd_tables_give_finite_scores(fit, task, case):
         y = np.where(y == 1, 0, y) if task == "multiclass" else y
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        member = fit(X, y, None, task, TASKS[task], 0, no_end)
+        member = train(X, y, None, TASKS[task], 0, no_end)
         asked = np.vstack([X, np.full((1, X.shape[1]), 1e308), np.full((1, X.shape[1]), -1e308), np.zeros((1, X.shape[1]))])
         predicted = member.check().scores_of(asked)
     assert np.isfinite(predicted).all()
@@ -108,33 +110,33 @@ def test_odd_tables_give_finite_scores(fit, task, case):
 
 
 @pytest.mark.parametrize("task", TASKS)
-@pytest.mark.parametrize("fit", FITS)
-def test_time_that_is_over_is_honoured(fit, task):
+@pytest.mark.parametrize("train", TRAINERS)
+def test_time_that_is_over_is_honoured(train, task):
     X, y = example(task, 20_000, 20)
     for seconds in (0.0, 0.5):
         began = time.process_time()
         end = time.perf_counter() + seconds
-        member = fit(X, y, None, task, TASKS[task], 0, lambda end=end: end - time.perf_counter())
+        member = train(X, y, None, TASKS[task], 0, lambda end=end: end - time.perf_counter())
         assert time.process_time() - began < 2.0 * seconds + 3.0
         assert np.isfinite(member.scores_of(X[:10])).all()
 
 
 @pytest.mark.parametrize("task", TASKS)
-@pytest.mark.parametrize("fit", FITS)
-def test_rows_without_weight_are_not_there(fit, task):
+@pytest.mark.parametrize("train", TRAINERS)
+def test_rows_without_weight_are_not_there(train, task):
     X, y = example(task, 400)
     there = np.arange(400) % 4 > 0
     weight = there.astype(np.float64)
-    one = fit(X, y, weight, task, TASKS[task], 0, no_end)
-    two = fit(X[there], y[there], np.ones(300), task, TASKS[task], 0, no_end)
+    one = train(X, y, weight, TASKS[task], 0, no_end)
+    two = train(X[there], y[there], np.ones(300), TASKS[task], 0, no_end)
     assert one.scores_of(X) == pytest.approx(two.scores_of(X), rel=1e-9, abs=1e-9)
 
 
-@pytest.mark.parametrize("fit", FITS)
-def test_weights_move_scores(fit):
+@pytest.mark.parametrize("train", TRAINERS)
+def test_weights_move_scores(train):
     X, y = example("binary", 500)
-    plain = fit(X, y, None, "binary", 2, 0, no_end).scores_of(X)
-    heavy = fit(X, y, np.where(y == 1, 5.0, 1.0), "binary", 2, 0, no_end).scores_of(X)
+    plain = train(X, y, None, 2, 0, no_end).scores_of(X)
+    heavy = train(X, y, np.where(y == 1, 5.0, 1.0), 2, 0, no_end).scores_of(X)
     assert heavy.mean() > plain.mean() + 0.5
 
 
@@ -142,8 +144,8 @@ def test_weights_move_scores(fit):
 def test_the_linear_member_is_scikit_learns(task, monkeypatch):
     X, y = example(task)
     weight = np.random.default_rng(0).integers(1, 4, len(y)).astype(np.float64)
-    monkeypatch.setattr("woodwind.estimators.auto.non_tree_members.PENALTIES", (1e-2,))
-    predicted = fit_linear(X, y, weight, task, TASKS[task], 0, no_end).scores_of(X)
+    monkeypatch.setattr("woodwind.estimators.auto.linear_training.PENALTIES", (1e-2,))
+    predicted = train_linear(X, y, weight, TASKS[task], 0, no_end).scores_of(X)
     if task == "regression":
         copies = np.repeat(np.arange(len(y)), weight.astype(int))
         other = Ridge(alpha=1e-2 * weight.sum()).fit(X[copies], y[copies]).predict(X)[:, None]
@@ -155,7 +157,7 @@ def test_the_linear_member_is_scikit_learns(task, monkeypatch):
 
 def test_neighbours_are_scikit_learns():
     X, y = example("binary", 500)
-    member = fit_neighbours(X[:300], y[:300], None, "binary", 2, 0, no_end)
+    member = train_knn(X[:300], y[:300], None, 2, 0, no_end)
     weights = (lambda d: 1.0 / np.maximum(d / d.mean(axis=1, keepdims=True), 1e-3)) if member.by_distance else "uniform"
     other = KNeighborsClassifier(member.k, weights=weights).fit(X[:300, member.column] * member.scale, y[:300])
     distances, near = other.kneighbors(X[300:, member.column] * member.scale)
@@ -163,7 +165,7 @@ def test_neighbours_are_scikit_learns():
     share = ((heavy * y[near]).sum(axis=1) + member.strength * member.prior[1]) / (heavy.sum(axis=1) + member.strength)
     assert member.scores_of(X[300:])[:, 0] == pytest.approx(np.log(share / (1 - share)), abs=1e-9)
     X, y = example("regression", 500)
-    member = fit_neighbours(X[:300], y[:300], None, "regression", 0, 0, no_end)
+    member = train_knn(X[:300], y[:300], None, 0, 0, no_end)
     other = KNeighborsRegressor(member.k, weights=weights if member.by_distance else "uniform")
     other.fit(X[:300, member.column] * member.scale, y[:300])
     assert member.scores_of(X[300:])[:, 0] == pytest.approx(other.predict(X[300:, member.column] * member.scale), rel=0.05)
@@ -172,7 +174,7 @@ def test_neighbours_are_scikit_learns():
 def test_columns_that_say_nothing_do_not_drown_neighbours():
     X, y = example("binary", 800, 4)
     noisy = np.column_stack([X, np.random.default_rng(2).normal(size=(800, 60))])
-    members = [(fit_neighbours(Z[:600], y[:600], None, "binary", 2, 0, no_end), Z) for Z in (X, noisy)]
+    members = [(train_knn(Z[:600], y[:600], None, 2, 0, no_end), Z) for Z in (X, noisy)]
     losses = [inner_loss(member.scores_of(Z[600:]), y[600:], None, True) for member, Z in members]
     assert losses[1] < losses[0] + 0.12
 
@@ -181,19 +183,19 @@ def test_the_net_bends_where_a_line_cannot():
     rng = np.random.default_rng(0)
     X = rng.uniform(-2.0, 2.0, size=(1500, 3))
     y = np.sign(np.sin(3.0 * X[:, 0])) * 5.0 + rng.normal(size=1500)
-    net = fit_net(X[:1000], y[:1000], None, "regression", 0, 0, no_end)
+    net = train_mlp(X[:1000], y[:1000], None, 0, 0, no_end)
     assert inner_loss(net.scores_of(X[1000:]), y[1000:], None, False) < 4.0
-    line = fit_linear(X[:1000], y[:1000], None, "regression", 0, 0, no_end)
+    line = train_linear(X[:1000], y[:1000], None, 0, 0, no_end)
     assert inner_loss(line.scores_of(X[1000:]), y[1000:], None, False) > 12.0
 
 
 def test_where_time_is_short_one_net_is_trained_instead_of_three():
     X, y = example("binary", 1000)
-    assert len(fit_net(X, y, None, "binary", 2, 0, no_end).scale) == 3
-    assert len(fit_net(X, y, None, "binary", 2, 0, lambda: 0.1).scale) == 1
+    assert len(train_mlp(X, y, None, 2, 0, no_end).scale) == 3
+    assert len(train_mlp(X, y, None, 2, 0, lambda: 0.1).scale) == 1
 
 
 def test_without_a_deadline_a_net_is_trained_to_its_end():
     X, y = example("binary", 300)
-    endless, long = (fit_net(X, y, None, "binary", 2, 0, lambda left=left: left) for left in (np.inf, 1e6))
+    endless, long = (train_mlp(X, y, None, 2, 0, lambda left=left: left) for left in (np.inf, 1e6))
     np.testing.assert_array_equal(endless.scores_of(X), long.scores_of(X))
