@@ -6,7 +6,7 @@ Names in a page, in backticks and outside of blocks of code, are looked up in th
 - a file without a folder, `loop.py`: somewhere in the repository;
 - a dotted name, such as `Booster.rounds` or `woodwind.tree.forest`: it begins with a class, a module or a package of ours, and each part is
   defined in the one before;
-- a name with its file, "`plan` in `kernels/histogram/loop.py`", or in a table with the columns file and function: defined in that file;
+- a name with its file, "`grow` in `kernels/histogram/loop.py`", or in a table with the columns file and function: defined in that file;
 - a name in parentheses, the function that takes a step: defined somewhere;
 - any other name of one word: a name or a word of a text in the source, so that one that was renamed everywhere is found.
 
@@ -236,6 +236,28 @@ def test_what_a_page_names_is_there(page):
     assert {name: what for name in named if (what := problem(name, plain_words=not guide))} == {}
 
 
+def test_the_twin_of_growth_names_kernels_that_are_there():
+    twin = ROOT / "tests" / "reference" / "naive_growth.py"
+    rows = [re.split(r"  +", line.strip()) for line in (ast.get_docstring(sources()[twin]) or "").splitlines() if line.startswith("    ")]
+    head, *rows = rows
+    assert head == ["twin", "kernel", "file"]
+    for method, kernels, files in rows:
+        assert is_defined(method, name_of(twin)), method
+        paths = [f"{file if '/' in file else f'kernels/histogram/{file}'}.py" for file in files.split(", ")]
+        wrong = [kernel for kernel in kernels.split(", ") if not any(is_defined(kernel, path) for path in paths)]
+        unused = [path for path in paths if not any(is_defined(kernel, path) for kernel in kernels.split(", "))]
+        assert (wrong, unused) == ([], []), method
+    methods = {
+        f"{node.name}.{part.name}"
+        for node in sources()[twin].body
+        if isinstance(node, ast.ClassDef) and node.name.endswith("Growth")
+        for part in node.body
+        if isinstance(part, ast.FunctionDef) and part.name != "__init__"
+    }
+    missing = methods - {method for method, _, _ in rows} - {"VectorGrowth.layout", "VectorGrowth.units"}  # constants there
+    assert missing == set()
+
+
 @pytest.mark.parametrize("page", PRESENT, ids=name_of)
 def test_what_a_page_names_with_its_file_is_in_that_file(page):
     text = text_of(page)
@@ -288,7 +310,7 @@ def test_names_are_really_followed():
     assert problem("GradientBoostingClassifier.fit") is None
     assert problem("find_splits()") is None
     assert problem("find_" + "splitz") == "no such name"
-    assert is_defined("plan", "kernels/histogram/loop.py")
+    assert is_defined("next_phase", "kernels/histogram/loop.py")
     assert not is_defined("plan", "kernels/histogram/verbs.py")
     assert is_defined("Loss.start", "losses/base.py")
 

@@ -11,7 +11,8 @@ from reference.naive_histograms import histogram, split_rows
 from woodwind.kernels.histogram import memory
 from woodwind.kernels.histogram.blocks import build_histograms, find_splits, partition_rows
 from woodwind.kernels.histogram.layout import PACKED2, PACKED3, WIDE2
-from woodwind.kernels.tree import constraints, found, nodes
+from woodwind.kernels.tree import constraints, nodes
+from woodwind.kernels.tree import memory as common
 from woodwind.tree.histogram_grower import HistogramGrower
 from woodwind.tree.settings import TreeSettings
 
@@ -58,14 +59,14 @@ def test_splits_are_found_from_histograms_alone(levels):
     growth = Growth(codes, settings, SCALES, 7)
     growth.take(stats)
     for node in range(2):
-        split = growth.judge(Twin(np.flatnonzero(slots == node), 0, 7, PACKED3))
-        assert space["found_i"][node, found.COLUMNS.at["feature"]] == split.feature
-        assert space["found_f"][node, found.VALUES.at["gain"]] == split.gain
+        split = growth.find_split(Twin(np.flatnonzero(slots == node), 0, 7, PACKED3))
+        assert space["split_i"][node, common.SPLITS.at["feature"]] == split.feature
+        assert space["split_f"][node, common.SPLIT_VALUES.at["gain"]] == split.gain
         if split.categories is None:
-            assert space["found_i"][node, found.COLUMNS.at["bin"]] == split.bin
-            assert space["found_i"][node, found.COLUMNS.at["missing"]] == split.side
+            assert space["split_i"][node, common.SPLITS.at["bin"]] == split.bin
+            assert space["split_i"][node, common.SPLITS.at["missing"]] == split.side
         else:
-            assert categories_in(space["found_sets"][node]) == set(split.categories) - {codes.missing}
+            assert categories_in(space["split_sets"][node]) == set(split.categories) - {codes.missing}
 
 
 def test_rows_go_to_the_children_of_their_nodes():

@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from woodwind.kernels.histogram.packed_row import rounded_off, whole_gradient, whole_hessian, with_stats
+from woodwind.kernels.histogram.layout import rounded_off, whole_gradient, whole_hessian, with_stats
 from woodwind.kernels.runtime.jit import kernel
 
 MOST = 2**30

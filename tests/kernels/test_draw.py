@@ -5,7 +5,7 @@ import pytest
 
 from reference import naive_draw as naive
 from woodwind.base import random_streams
-from woodwind.kernels.runtime import resampling as draw
+from woodwind.kernels.runtime import keys as draw
 from woodwind.kernels.runtime.jit import kernel
 
 

@@ -7,7 +7,7 @@ from numpy.testing import assert_array_equal
 
 from reference.coded import EVEN_SCALES, SCALES, assert_same_sums, assert_same_tree, coded, packed, random_codes, random_stats
 from reference.naive_growth import Growth, SymmetricGrowth
-from woodwind.kernels.tree.counters import COUNTERS
+from woodwind.kernels.tree.memory import CONTROL
 from woodwind.tree import workspace
 from woodwind.tree.histogram_grower import HistogramGrower
 from woodwind.tree.settings import TreeSettings
@@ -119,7 +119,7 @@ def uneven(n):
 @pytest.mark.compiled
 @pytest.mark.parametrize("growth", ["best_first", "level"])
 @pytest.mark.parametrize("threads", [1, 3])
-def test_splits_that_leave_too_few_rows_are_found_out_and_judged_again(monkeypatch, growth, threads):
+def test_splits_that_leave_too_few_rows_are_found_out_and_looked_for_again(monkeypatch, growth, threads):
     monkeypatch.setattr("woodwind.tree.histogram_grower.LEAST_WORK", 0)
     for n in (5000, 20_000, 80_000):
         codes, stats = uneven(n)
@@ -130,9 +130,9 @@ def test_splits_that_leave_too_few_rows_are_found_out_and_judged_again(monkeypat
         twin = Growth(codes, settings, SCALES, 1)
         twin.take(stats)
         twin.grow()
-        assert twin.judged_again >= 3
+        assert twin.recounted >= 3
         # Sets of categories are used again, so that they never outgrow their table.
-        assert grower._space["control"][COUNTERS.at["n_sets"]] <= 2 * grower._space["control"][COUNTERS.at["n_nodes"]]
+        assert grower._space["control"][CONTROL.at["n_sets"]] <= 2 * grower._space["control"][CONTROL.at["n_nodes"]]
 
 
 @pytest.mark.compiled
@@ -180,7 +180,7 @@ def test_nodes_of_equal_gain_are_split_in_order_and_none_is_prepared_without_end
             _tree, nodes, grower = both(codes, settings, threads=threads, stats=stats)
             gains = [node.split.gain for node in nodes[3:7]]
             assert len(set(gains)) == 1
-            assert grower._space["control"][COUNTERS.at["n_nodes"]] <= 4 * leaves + 2
+            assert grower._space["control"][CONTROL.at["n_nodes"]] <= 4 * leaves + 2
 
 
 def test_rows_count_as_often_as_they_are_given():

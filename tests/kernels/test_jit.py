@@ -69,7 +69,7 @@ def room(tmp_path):
     (kernels.parent / "__init__.py").touch()
     (kernels / "runtime").mkdir()
     shutil.copy(ROOM / "__init__.py", kernels)
-    for name in ("__init__.py", "jit.py", "numba_patches.py", "cache.py", "private.py", "locks.py"):
+    for name in ("__init__.py", "jit.py", "numba_patches.py", "cache.py", "private.py"):
         shutil.copy(ROOM / "runtime" / name, kernels / "runtime")
     (kernels / "helper.py").write_text(HELPER)
     (kernels / "work.py").write_text(WORK)
@@ -373,7 +373,7 @@ print(jit.begin_ahead("total"), may_another())
 
 def test_without_locks_everybody_compiles(room, slow):
     slow(100.0)
-    out, predicted = run(room, "from woodwind.kernels.runtime import locks; locks.take = lambda *_: None\n" + MAIN)
+    out, predicted = run(room, "from woodwind.kernels.runtime import cache; cache.take_lock = lambda *_: None\n" + MAIN)
     assert out == ["6.0", "2", "0", "0"]
     assert predicted == "woodwind: compiling kernels, first use only ...\n"
 

@@ -11,9 +11,9 @@ from numpy.testing import assert_array_equal
 
 from reference import naive_histograms as naive
 from reference.coded import EVEN_SCALES, SCALES, coded, packed, random_codes, random_stats
-from woodwind.kernels.histogram.scan import largest, occupied_bins, running_sums
+from woodwind.kernels.histogram.scan import argmax, occupied_bins, running_sums
 from woodwind.kernels.runtime.jit import kernel
-from woodwind.kernels.tree.category_sets import sort_places
+from woodwind.kernels.tree.category_sets import argsort
 from woodwind.kernels.tree.layout import LEFT, RIGHT, STOP
 from woodwind.kernels.tree.leaves import leaf_value, score_of
 from woodwind.tree.histogram_grower import HistogramGrower
@@ -27,12 +27,12 @@ FREE = {"min_rows": 1, "min_hessian": 0.0, "l2": 0.0, "max_leaves": 2}
 
 @kernel
 def first_largest(bits: Any, k: Any) -> int:
-    return largest(bits, k)
+    return argmax(bits, k)
 
 
 @kernel
 def places_in_order(keys: Any, k: Any, places: Any) -> None:
-    sort_places(keys, k, places)
+    argsort(keys, k, places)
 
 
 @kernel

@@ -7,7 +7,7 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from reference import naive_shared_bytes as slow
-from woodwind.kernels.histogram import shared_bytes as fast
+from woodwind.kernels.histogram import build_histograms as fast
 from woodwind.kernels.histogram.memory import LAYOUT
 from woodwind.kernels.runtime.jit import kernel
 from woodwind.kernels.runtime.records import Memory

@@ -77,7 +77,7 @@ def test_rows_with_lists_of_one_length_stand_together_and_no_row_moves_far(alway
 def test_given_rows_are_brought_into_the_order_of_the_lists(always_lists):
     lists = row_lists(rare(0, 50, (0,) * 12))
     rows = np.array([7, 3, 3, 49, 0, 3, 20, 7], np.int32)
-    places = lists.places(rows)
+    places = lists.positions(rows)
     assert sorted(lists.order[places].tolist()) == sorted(rows.tolist())
     assert (np.diff(places) >= 0).all()
 

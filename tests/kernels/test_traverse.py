@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from reference import naive_traverse as naive
 from reference.forests import random_forest, random_rows, random_tree
 from woodwind.kernels.predict import question_plan as sp
-from woodwind.kernels.predict.question_plan import CATEGORY, END, THREE, TOGETHER, TWO, choose, write_questions
-from woodwind.kernels.predict.questions import BLOCK, ask, ask_wide, encode_block, predict_by_questions
+from woodwind.kernels.predict.question_plan import BLOCK, CATEGORY, END, THREE, TOGETHER, TWO, ask, ask_wide, choose, write_questions
+from woodwind.kernels.predict.questions import encode_block, predict_by_questions
 from woodwind.kernels.predict.walk import FEW_ROWS, LANES, walk_rows
 from woodwind.kernels.predict.walk_codes import CodeTree, walk_codes
 from woodwind.kernels.runtime.jit import kernel
@@ -50,7 +50,7 @@ def test_walk_equals_the_naive_walk(seed, levels, outputs):
     rows = random_rows(seed, levels, FEW_ROWS + 5)
     expected = naive.raw(forest, rows), naive.leaves(forest, rows)
     for part in (slice(0, FEW_ROWS - 1), slice(0, FEW_ROWS + 5)):  # lanes are trees, lanes are rows
-        for got, wanted in zip(run(walk_rows, forest, rows[part], forest.engine.walk), expected, strict=True):
+        for got, wanted in zip(run(walk_rows, forest, rows[part], forest.batch_predictor.walk), expected, strict=True):
             np.testing.assert_array_equal(got, wanted[part])
 
 
@@ -59,7 +59,7 @@ def test_walk_equals_the_naive_walk(seed, levels, outputs):
 def test_sweep_equals_the_naive_walk(seed, levels, outputs):
     forest = random_forest(seed, levels, 2, 6, *outputs)
     rows = random_rows(seed, levels, 20, np.float32)
-    scores, nodes = run(predict_by_questions, forest, rows, forest.engine.sweep(np.float32))
+    scores, nodes = run(predict_by_questions, forest, rows, forest.batch_predictor.question_plan(np.float32))
     np.testing.assert_array_equal(scores, naive.raw(forest, rows))
     np.testing.assert_array_equal(nodes, naive.leaves(forest, rows))
 
@@ -69,7 +69,7 @@ def test_sweep_equals_the_naive_walk(seed, levels, outputs):
 def test_sweep_of_symmetric_trees_equals_the_naive_walk(seed, missing):
     forest = random_forest(seed, (0, 0), 4, 6, symmetric=True)
     rows = random_rows(seed, (0, 0), 20, np.float32, missing)
-    scores, nodes = run(predict_by_questions, forest, rows, forest.engine.sweep(np.float32))
+    scores, nodes = run(predict_by_questions, forest, rows, forest.batch_predictor.question_plan(np.float32))
     np.testing.assert_array_equal(scores, naive.raw(forest, rows))
     np.testing.assert_array_equal(nodes, naive.leaves(forest, rows))
 
@@ -78,18 +78,18 @@ def test_sweep_of_symmetric_trees_equals_the_naive_walk(seed, missing):
 def test_more_lanes_than_fit_at_once_are_walked_in_turns():
     forest = random_forest(1, (0, 0), LANES + 5, 3)
     rows = random_rows(1, (0, 0), LANES + 5)
-    walked, nodes = run(walk_rows, forest, rows, forest.engine.walk)
-    np.testing.assert_array_equal(walked[:3], run(walk_rows, forest, rows[:3], forest.engine.walk)[0])
+    walked, nodes = run(walk_rows, forest, rows, forest.batch_predictor.walk)
+    np.testing.assert_array_equal(walked[:3], run(walk_rows, forest, rows[:3], forest.batch_predictor.walk)[0])
     np.testing.assert_array_equal(walked[:3], naive.raw(forest, rows[:3]))
-    swept, same = run(predict_by_questions, forest, rows, forest.engine.sweep(np.float64))
-    np.testing.assert_array_equal(swept, walked)
+    asked, same = run(predict_by_questions, forest, rows, forest.batch_predictor.question_plan(np.float64))
+    np.testing.assert_array_equal(asked, walked)
     np.testing.assert_array_equal(same, nodes)
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_codes_count_the_edges_below_a_value(dtype):
     forest = random_forest(3, (0, 0), 8, 12)
-    encoder = forest.engine.sweep(dtype).encoder
+    encoder = forest.batch_predictor.question_plan(dtype).encoder
     rows = random_rows(3, (0, 0), 70, dtype)
     codes = np.zeros((len(encoder.columns) + len(encoder.lowest)) * BLOCK, np.int8)
     assert encode(rows.reshape(-1), np.uint64(2), np.uint64(0), np.uint64(70), encoder, codes)

@@ -1,4 +1,4 @@
-"""Slow, obvious twins of `kernels/runtime/resampling.py`, from the Python integers of `base/random_streams.py`."""
+"""Slow, obvious twins of `kernels/runtime/keys.py`, from the Python integers of `base/random_streams.py`."""
 
 from woodwind.base.random_streams import GOLDEN, WORD, mix
 

@@ -2,6 +2,36 @@
 
 `Growth` has sets of rows where the kernels have buffers, and sums every node anew where they subtract. The rounding of statistics
 and the formulas of scores are those of the kernels, operation by operation, so that trees are equal in every bit.
+
+Which kernel each of them is the twin of; files are those of `kernels/histogram` unless they have a folder:
+
+    twin                            kernel                                        file
+    Growth.take                     with_stats, fill_in_order, fill_rows          layout, build_histograms
+    Growth.layout                   schedule_alone, schedule_pair                 schedule
+    Growth.units                    field_units                                   scan
+    Growth.cells                    accumulate, complete                          build_histograms, verbs
+    Growth.features                 draw_features, keep_candidates                find_splits, kernels/tree/constraints
+    Growth.sort_levels              order_categories                              scan
+    Growth.score                    exact_score, gains_in_float64                 scan
+    Growth.plain                    is_free                                       find_splits
+    Growth.own_score                leaf_value, score_of                          kernels/tree/leaves
+    Growth.gain                     search_packed, search_cuts                    find_splits
+    Growth.scan                     scan_feature, node_bins, code_of_cut          find_splits
+    Growth.find_split               find_split, accept                            verbs, schedule
+    Growth.goes_left                split_rows, count_left, schedule_partition    partition_rows, schedule
+    Growth.open                     can_split, do_find, schedule_children         verbs, loop
+    Growth.divide                   make_children, add_children, hand_down        schedule, kernels/tree/nodes, kernels/tree/constraints
+    Growth.grow                     grow, next_phase, commit, choose_batch        loop, frontier
+    VectorGrowth.take               fill_lanes                                    multi_output
+    VectorGrowth.cells              do_build_lanes, complete_lanes                multi_output
+    VectorGrowth.sort_levels        order_by_output                               multi_output
+    VectorGrowth.score              fill_curves, gains_lanes                      multi_output
+    VectorGrowth.gain               scan_lanes                                    multi_output
+    SymmetricGrowth.score_alone     score                                         symmetric
+    SymmetricGrowth.gain_of_level   add_gains                                     symmetric
+    SymmetricGrowth.sort_level      level_order                                   symmetric
+    SymmetricGrowth.split_of_level  do_find_level                                 symmetric
+    SymmetricGrowth.grow            schedule_level, accept_level                  loop, symmetric
 """
 
 import math
@@ -56,11 +86,13 @@ class Node:
 class Growth:
     """One tree of one output."""
 
-    def __init__(self, codes: Codes, settings: TreeSettings, scales: Sequence[float], name: int, constant_hessian: bool = False) -> None:
-        self.codes, self.settings, self.name, self.constant = codes, settings, name, constant_hessian
+    def __init__(
+        self, codes: Codes, settings: TreeSettings, scales: Sequence[float], tree_key: int, constant_hessian: bool = False
+    ) -> None:
+        self.codes, self.settings, self.tree_key, self.constant = codes, settings, tree_key, constant_hessian
         self.scales = [float(scale) for scale in scales]
         self.outputs = 1
-        self.judged_again = 0
+        self.recounted = 0
         largest_g, largest_h = (2.0**30 / scale for scale in self.scales)
         noise = settings.growing_gain * (largest_g * largest_g / largest_h)
         self.min_gain = noise if settings.prune else max(settings.min_gain, noise)
@@ -75,7 +107,7 @@ class Growth:
         drawn = settings.features_per_tree
         self.allowed = list(every)
         if drawn is not None and drawn < len(every):
-            self.allowed = choose(key(name, "tree features"), len(every), drawn).tolist()
+            self.allowed = choose(key(tree_key, "tree features"), len(every), drawn).tolist()
 
     # Statistics.
 
@@ -111,7 +143,7 @@ class Growth:
     def features(self, node: Node) -> list[int]:
         """Features that a node may be split by: of the tree, of the level, of the groups, of the node."""
         settings, every = self.settings, self.codes.n_features
-        drawn = keep_some(self.allowed, settings.features_per_level or every, hashed(self.name, FIRST_LEVEL + node.depth))
+        drawn = keep_some(self.allowed, settings.features_per_level or every, hashed(self.tree_key, FIRST_LEVEL + node.depth))
         if node.groups is not None:
             drawn = [f for f in drawn if self.group_of[f] & node.groups]
         return sorted(keep_some(drawn, settings.features_per_node or every, node.key))
@@ -189,7 +221,7 @@ class Growth:
         gain = self.gain(node, best, total, counted)
         return Split(gain, f, where, side, codes if category else None, (values[0], values[1]))
 
-    def judge(self, node: Node, counted: bool = False) -> Split | None:
+    def find_split(self, node: Node, counted: bool = False) -> Split | None:
         """Best split of a node by any feature, lower features first; None if the gain is not enough."""
         best = None
         for f in self.features(node):
@@ -213,12 +245,12 @@ class Growth:
         deep = settings.max_depth is not None and node.depth >= settings.max_depth
         if deep or len(node.rows) < 2.0 * settings.min_rows:
             return
-        node.split = self.judge(node)
+        node.split = self.find_split(node)
         if node.split is not None:
             left = int(self.goes_left(node.split, node.rows).sum())
             if min(left, len(node.rows) - left) < settings.min_rows:
-                self.judged_again += 1
-                node.split = self.judge(node, counted=True)
+                self.recounted += 1
+                node.split = self.find_split(node, counted=True)
 
     def divide(self, node: Node) -> list[Node]:
         """The children of a node; what its split has met is noted."""
@@ -247,7 +279,7 @@ class Growth:
         settings, n = self.settings, self.codes.n_rows
         given: Ints = np.arange(n) if rows is None else np.asarray(rows, np.int64)
         groups = None if settings.groups is None else set().union(*self.group_of)
-        tree = [Node(given, 0, self.name, self.layout(len(given), None), groups)]
+        tree = [Node(given, 0, self.tree_key, self.layout(len(given), None), groups)]
         self.open(tree[0])
         leaves = 1
         while leaves < settings.max_leaves:
@@ -267,8 +299,10 @@ class Growth:
 class VectorGrowth(Growth):
     """One tree of several outputs, with statistics in so many bits that no sum of `capacity` rows has more than 31."""
 
-    def __init__(self, codes: Codes, settings: TreeSettings, scales: Sequence[float], name: int, outputs: int, capacity: int = 0) -> None:
-        super().__init__(codes, settings, scales, name)
+    def __init__(
+        self, codes: Codes, settings: TreeSettings, scales: Sequence[float], tree_key: int, outputs: int, capacity: int = 0
+    ) -> None:
+        super().__init__(codes, settings, scales, tree_key)
         self.outputs = outputs
         self.shift = 30 - min(15, 31 - max(capacity, codes.n_rows).bit_length())
 
@@ -345,7 +379,7 @@ class SymmetricGrowth(Growth):
             total += both[0] + both[1] - own
         return total
 
-    def sort_shared(self, level: Sequence[Node], f: int) -> list[int]:
+    def sort_level(self, level: Sequence[Node], f: int) -> list[int]:
         """All categories of a category, and missing, by the smoothed mean gradient of all rows."""
         sums = dict.fromkeys([*range(int(self.codes.n_bins[f])), self.codes.missing], (0.0, 0.0))
         for node in level:
@@ -354,13 +388,13 @@ class SymmetricGrowth(Growth):
                 sums[code] = sums[code][0] + cell[0] * one_g, sums[code][1] + cell[1] * one_h
         return sorted(sums, key=lambda code: (sums[code][0] / (sums[code][1] + self.settings.category_smooth), code))
 
-    def share(self, level: Sequence[Node]) -> Split | None:
+    def split_of_level(self, level: Sequence[Node]) -> Split | None:
         """The best split of a level."""
         best, missing = None, self.codes.missing
         for f in self.features(level[-1]):
             category = bool(self.codes.is_category[f])
             l2 = self.settings.l2 + (self.settings.category_l2 if category else 0.0)
-            order = self.sort_shared(level, f) if category else list(range(int(self.codes.n_bins[f])))
+            order = self.sort_level(level, f) if category else list(range(int(self.codes.n_bins[f])))
             lists = [(b, order[: b + 1]) for b in range(len(order) - category)]
             if not category:
                 lists = [(b, codes) for b, left in lists for codes in (left, [*left, missing])]
@@ -374,10 +408,10 @@ class SymmetricGrowth(Growth):
         """The nodes of the finished tree, level by level."""
         given: Ints = np.arange(self.codes.n_rows) if rows is None else np.asarray(rows, np.int64)
         groups = None if self.settings.groups is None else set().union(*self.group_of)
-        tree = [Node(given, 0, self.name, self.layout(len(given), None), groups)]
+        tree = [Node(given, 0, self.tree_key, self.layout(len(given), None), groups)]
         level = [tree[0]]
         for _depth in range(self.settings.max_depth or DEEPEST_SYMMETRIC):
-            split = self.share(level)
+            split = self.split_of_level(level)
             if split is None:
                 break
             below = []

@@ -1,4 +1,4 @@
-"""Slow, obvious twins of `kernels/histogram/shared_bytes.py`."""
+"""Slow, obvious twins of what `kernels/histogram/build_histograms.py` does with shared bytes."""
 
 from collections.abc import Sequence
 

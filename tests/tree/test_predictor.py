@@ -15,7 +15,7 @@ from reference.forests import random_forest, random_rows
 from woodwind.base.errors import TableError
 from woodwind.kernels.predict.question_plan import BY_LEVEL, PLACES
 from woodwind.tree.forest import Forest
-from woodwind.tree.predictor import CHUNK, LEAST_PLANNED, LEAST_SWEEP
+from woodwind.tree.predictor import CHUNK, LEAST_ASKED, LEAST_PLANNED
 
 KINDS = st.tuples(
     st.integers(0, 2**32),  # seed
@@ -61,14 +61,14 @@ def table_of(rows: np.ndarray, categories: tuple[int, ...], dtype: Any = np.floa
 @given(KINDS, st.sampled_from([np.float32, np.float64]), st.sampled_from([0.0, 0.3]))
 def test_walk_and_sweep_equal_the_naive_walk(kind, dtype, missing):
     forest, categories = draw(kind)
-    rows = random_rows(kind[0], categories, LEAST_SWEEP + 3, dtype, missing)
+    rows = random_rows(kind[0], categories, LEAST_ASKED + 3, dtype, missing)
     expected, nodes = naive.raw(forest, rows), naive.leaves(forest, rows)
     np.testing.assert_array_equal(forest.raw(rows), expected)  # few rows so far: they walk
-    assert not forest.engine._sweeps
-    forest.engine.sweep(dtype)
+    assert not forest.batch_predictor._question_plans
+    forest.batch_predictor.question_plan(dtype)
     np.testing.assert_array_equal(forest.raw(rows), expected)
     np.testing.assert_array_equal(forest.leaves(rows), nodes)
-    few = LEAST_SWEEP - 1
+    few = LEAST_ASKED - 1
     np.testing.assert_array_equal(forest.raw(rows[:few]), expected[:few])
     np.testing.assert_array_equal(forest.leaves(rows[:few]), nodes[:few])
     np.testing.assert_array_equal(forest.raw(rows[:3]), expected[:3])
@@ -78,15 +78,15 @@ def test_a_forest_is_planned_when_it_has_seen_enough_rows():
     forest = random_forest(3, (0, 0, 20), n_trees=4)
     rows = random_rows(4, (0, 0, 20), LEAST_PLANNED // 2, np.float64, 0.1)
     first = forest.raw(rows)
-    assert not forest.engine._sweeps
+    assert not forest.batch_predictor._question_plans
     np.testing.assert_array_equal(forest.raw(rows), first)
-    assert forest.engine._sweeps
+    assert forest.batch_predictor._question_plans
     several = random_forest(3, (0, 0, 20), n_trees=4)
     ask = several.predictor()
     np.testing.assert_array_equal(np.concatenate([ask(part) for part in np.array_split(rows, 8)]), first)
-    assert not several.engine._sweeps
+    assert not several.batch_predictor._question_plans
     np.testing.assert_array_equal(ask(rows), first)
-    assert several.engine._sweeps
+    assert several.batch_predictor._question_plans
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
@@ -95,7 +95,7 @@ def test_a_forest_is_planned_when_it_has_seen_enough_rows():
 @pytest.mark.parametrize("max_leaves", [400, 1200])
 def test_places_of_two_bytes_and_trees_too_large_for_a_plan(dtype, missing, categories, max_leaves):
     forest = random_forest(3, categories, n_trees=4, max_leaves=max_leaves, wide=True)
-    at = forest.engine.sweep(dtype).program.at
+    at = forest.batch_predictor.question_plan(dtype).program.at
     assert (np.diff(at[:5, 1]) > PLACES).any() or any(categories)  # many tables of categories end a plan early
     assert at[:, 3].any() or max_leaves == 400
     rows = random_rows(4, categories, 700, dtype, missing)
@@ -111,7 +111,7 @@ def test_places_of_two_bytes_and_trees_too_large_for_a_plan(dtype, missing, cate
 @pytest.mark.parametrize("categories", [(0, 0, 0), (0, 20, 0)])
 def test_symmetric_trees_are_asked_level_by_level(dtype, missing, outputs, categories):
     forest = random_forest(11, categories, 24, 511, *outputs, symmetric=True)
-    program = forest.engine.sweep(dtype).program
+    program = forest.batch_predictor.question_plan(dtype).program
     special = program.at.reshape(2, -1, 4)[:, :-1, 3]
     assert (special[0, 1::2] == BY_LEVEL).all()  # all depths up to nine; without missing values, all of them
     assert (special[1, 1::2] == BY_LEVEL).sum() > 0  # otherwise those that stop nobody
@@ -123,13 +123,13 @@ def test_symmetric_trees_are_asked_level_by_level(dtype, missing, outputs, categ
 
 def test_a_tree_that_is_not_quite_symmetric_is_asked_node_by_node():
     forest = random_forest(13, (0, 0), 2, 255, symmetric=True)
-    assert forest.engine.sweep(np.float64).program.at[1, 3] == BY_LEVEL
+    assert forest.batch_predictor.question_plan(np.float64).program.at[1, 3] == BY_LEVEL
     node = forest.roots[1] + 2
     for name, value in (("feature", 1 - forest.feature[node]), ("threshold", 0.5)):
         changed = getattr(forest, name).copy()
         changed[node] = value
         other = replace(forest, **{name: changed}).check()
-        assert other.engine.sweep(np.float64).program.at[1, 3] != BY_LEVEL
+        assert other.batch_predictor.question_plan(np.float64).program.at[1, 3] != BY_LEVEL
         rows = random_rows(14, (0, 0), 300)
         np.testing.assert_array_equal(other.raw(rows)[::20], naive.raw(other, rows[::20]))
 
@@ -141,7 +141,7 @@ def test_symmetric_trees_with_nodes_that_no_row_reached_are_asked_level_by_level
     for node in (begin + 2, begin + 5, begin + 6):
         cover[node] = 0.0
     forest = replace(forest, cover=cover).check()
-    assert forest.engine.sweep(np.float64).program.at[1, 3] == BY_LEVEL
+    assert forest.batch_predictor.question_plan(np.float64).program.at[1, 3] == BY_LEVEL
     rows = random_rows(14, (0, 0), 300, missing=0.0)
     np.testing.assert_array_equal(forest.raw(rows)[::20], naive.raw(forest, rows[::20]))
     np.testing.assert_array_equal(forest.leaves(rows)[::20], naive.leaves(forest, rows[::20]))

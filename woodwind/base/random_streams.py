@@ -4,7 +4,7 @@ So a draw does not depend on the number of threads, on the order of the rows or 
 The hash is SplitMix64 (Steele, Lea & Flood 2014, "Fast splittable pseudorandom number generators", with the
 multipliers of Stafford's variant 13): item i of a key is the finaliser of `key + (i + 1) * GOLDEN`. The finaliser is a bijection
 and GOLDEN is odd, so the hashes of different items of one key are never equal, and orders by hash have no ties.
-`kernels/runtime/resampling.py` is the same arithmetic, compiled.
+`kernels/runtime/keys.py` is the same arithmetic, compiled.
 """
 
 import hashlib

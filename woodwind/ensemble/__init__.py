@@ -14,7 +14,6 @@ Inside:
     early_stopping      When to stop: consumers of the rounds of a training, composed as iterators are
     exact_learner       The exact learner: rows as ranks, derivatives as wide integers, trees that consider every threshold
     forest              Forests: independent trees on drawn rows, and what the rows that a tree has not seen say about it
-    gradient_sampling   Gradient-based sampling: rows with large derivatives are drawn always or more often, and others count for more
     held_out            Which rows are held out: a share of them to stop by, or each once, in folds
     histogram_learner   The histogram learner: rows as codes of bins, derivatives as packed integers, trees grown from histograms
     layers              What one layer of a stack passes on to the next: columns made of what its members predict

@@ -17,9 +17,9 @@ from numpy.typing import NDArray
 
 from woodwind.base.pool import side_by_side
 from woodwind.base.random_streams import key, share_threshold
-from woodwind.ensemble.gradient_sampling import GradientSampling
-from woodwind.kernels.runtime.resampling import draw_bootstrap, draw_share
+from woodwind.kernels.runtime.keys import draw_bootstrap, draw_share
 from woodwind.losses.base import Loss
+from woodwind.tree.gradient_sampling import GradientSampling
 from woodwind.tree.grown_tree import (
     GrownTree,
     TreeWithLeaves,

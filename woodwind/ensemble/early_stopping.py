@@ -26,7 +26,7 @@ from woodwind.ensemble.boost import BoostingRound
 from woodwind.kernels.tree.leaves import largest_size
 from woodwind.tree.exact_grower import walk_ranks
 from woodwind.tree.grown_tree import ValuedTree
-from woodwind.tree.walk import walk_codes
+from woodwind.tree.histogram_grower import walk_codes
 
 # A step this much smaller than the largest one so far is what rounding leaves: a training that fits its rows perfectly goes
 # on for ever with such steps.

@@ -16,9 +16,8 @@ from woodwind.losses.base import Loss
 from woodwind.losses.integers import is_uneven, is_vast, pack_classes, quantise_classes, quantise_rows, quantise_unrounded
 from woodwind.tree.gradient_noise import room_for
 from woodwind.tree.grown_tree import GrownTree, ValuedTree, forget_category
-from woodwind.tree.histogram_grower import HistogramGrower
+from woodwind.tree.histogram_grower import HistogramGrower, walk_codes
 from woodwind.tree.sampled_columns import grower_for
-from woodwind.tree.walk import walk_codes
 
 UNRESOLVED = (
     "Some targets or weights are so much larger than most that trees learn from those alone: most gradients vanish beside the largest. "

@@ -17,9 +17,8 @@ from woodwind.data.binning.codes import Codes, row_stride
 from woodwind.kernels.runtime.jit import begin_ahead, end_ahead, quiet_environment
 from woodwind.kernels.tree.leaves import leaf_sums
 from woodwind.tree.grown_tree import ValuedTree, add_leaf_scores, newton_tree, with_means
-from woodwind.tree.histogram_grower import HistogramGrower
+from woodwind.tree.histogram_grower import HistogramGrower, walk_codes
 from woodwind.tree.settings import TreeSettings
-from woodwind.tree.walk import walk_codes
 
 LONGEST_WAIT = 120.0  # seconds
 CHILD = "import sys; sys.path[:] = {path!r}; from woodwind.ensemble.precompile import compile_growth; compile_growth({outputs}, {growth!r})"

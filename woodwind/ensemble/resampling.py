@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from woodwind.base.random_streams import choose, integers, key, uniform
 from woodwind.base.validate import require, require_array
-from woodwind.kernels.runtime.resampling import count_bootstrap, draw_exact
+from woodwind.kernels.runtime.keys import count_bootstrap, draw_exact
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]

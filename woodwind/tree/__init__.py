@@ -11,10 +11,11 @@ Inside:
     exact_grower           Grow trees that consider every threshold, from ranks and wide integer statistics; an affair of one process
     forest                 The model: trees as frozen flat arrays that predict, slice, join and validate themselves
     gradient_noise         How much gradients are disturbed while splits are looked for; kernels/histogram/gradient_noise.py does it
+    gradient_sampling      Gradient-based sampling: rows with large derivatives are drawn always or more often, and others count for more
     grown_tree             A tree as it was grown, what remains when some of its splits go, and the tree with the values of its leaves
     histogram_grower       Grow one tree from coded rows and their integer statistics
     leaf_targets           The training targets of the leaves of a forest, for quantiles of its predictions
-    predict_plan           The plan of a sweep: which nodes of a forest are asked, by which codes, and what stands at each place
+    predict_plan           The plan of questions: which nodes of a forest are asked, by which codes, and what stands at each place
     predictor              Scores from a forest: which kernel gets which rows, and the forest in the form that each of them wants
     prune                  Minimal cost-complexity pruning: Breiman, Friedman, Olshen & Stone 1984, chapter 3
     sampled_columns        Trees that see few columns of a wide table: the columns of each tree are copied together before it is grown
@@ -24,6 +25,5 @@ Inside:
     small_walk             Rows to leaves in one tree of a forest, for so few rows that a compiled plan would take longer
     stump                  The best stump of weighted classes, found again and again on one coded table while the weights change
     text                   One tree of a forest as text: what is asked, where missing values and unknown categories go, what the leaves say
-    walk                   Rows to leaves in one tree of a training, on the rows as they are coded
     workspace              The memory that trees are grown in: made once per training, used again for every tree
 """

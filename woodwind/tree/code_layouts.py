@@ -11,10 +11,18 @@ from numpy.typing import NDArray
 
 from woodwind.base.pool import run_ranges
 from woodwind.data.binning.codes import FEW_BINS, WORD, Codes, byte_groups
-from woodwind.kernels.binning.encode import columns_from_rows
+from woodwind.kernels.histogram.build_histograms import S_COLUMNS, note_codes, write_shared
 from woodwind.kernels.histogram.memory import STEP_CELL, STEP_COUNT, STEP_SHARED, STEP_SHIFT, STEP_WIDTH
-from woodwind.kernels.histogram.shared_bytes import S_COLUMNS, note_codes, write_shared
-from woodwind.kernels.histogram.sparse_rows import LENGTH_BITS, SHORT_CELLS, count_codes, count_fours, reorder, sort_rows, write_entries
+from woodwind.kernels.histogram.sparse_rows import (
+    LENGTH_BITS,
+    SHORT_CELLS,
+    columns_from_rows,
+    count_codes,
+    count_fours,
+    reorder,
+    sort_rows,
+    write_entries,
+)
 
 # ----------------------------------------------------------------------------------------------------
 # The rows of a coded table as lists of their uncommon cells, where that is less to add than whole rows.
@@ -38,7 +46,7 @@ class RowLists(NamedTuple):
     commonest: NDArray[np.int64]  # (F,) cell of the commonest code of each column
     starts: NDArray[np.int64]  # (F + 1,) where the cells of each feature begin: one for each bin, one for missing values
 
-    def places(self, rows: NDArray[np.int32]) -> NDArray[np.int32]:
+    def positions(self, rows: NDArray[np.int32]) -> NDArray[np.int32]:
         """Where rows of the table stand here, ascending."""
         out = np.empty(len(rows) + 1, np.int32)
         sort_rows(rows, self.order, np.zeros(len(self.order), np.int32), out)
@@ -169,7 +177,7 @@ class ColumnCache:
 #
 # A row of codes is padded to whole words. The padding, to which a wide table adds a little, has room for bytes that say what several
 # columns of few values have together: four columns of three values are one of 81. Summing a large node then takes one addition for all of
-# them, and the sums of each follow (`kernels/histogram/shared_bytes.py`). The columns themselves stay in the row as well.
+# them, and the sums of each follow (`kernels/histogram/build_histograms.py`). The columns themselves stay in the row as well.
 
 
 FEWEST_ROWS = 1 << 12  # a smaller table is trained on sooner than looked through

@@ -21,7 +21,8 @@ from woodwind.kernels.exact.score import CRITERIA
 from woodwind.kernels.predict import walk_ranks as kernels
 from woodwind.kernels.runtime.records import Memory
 from woodwind.kernels.runtime.team import begin_call
-from woodwind.kernels.tree import constraints, counters, nodes
+from woodwind.kernels.tree import constraints, nodes
+from woodwind.kernels.tree import memory as common
 from woodwind.kernels.tree.layout import DEEP_FIRST, STOP
 from woodwind.tree.grown_tree import GrownTree, ValuedTree
 from woodwind.tree.settings import DEEPEST, ORDERS, TreeSettings, group_bits
@@ -98,8 +99,8 @@ def mixed_bits(gradient: Floats, hessian: Floats) -> Integers:
 class ExactGrower:
     """Grows trees on one ranked table, one after another, in the same memory: `HistogramGrower` for exact codes.
 
-    `grow_from(gradient, hessian, name, rows)` takes derivatives as they are, in wide integers;
-    `grow(scales, name, rows)` takes the packed `stats` that histogram growth takes.
+    `grow_from(gradient, hessian, tree_key, rows)` takes derivatives as they are, in wide integers;
+    `grow(scales, tree_key, rows)` takes the packed `stats` that histogram growth takes.
     """
 
     def __init__(self, ranks: Ranks, settings: TreeSettings, threads: int = 1, split_criterion: SplitCriterion = BOOSTED) -> None:
@@ -129,24 +130,24 @@ class ExactGrower:
             self._stats = np.empty(self.ranks.n_rows, np.int64)
         return self._stats
 
-    def grow(self, scales: Floats, name: int, rows: NDArray[np.int32] | None = None, constant_hessian: bool = False) -> GrownTree:
+    def grow(self, scales: Floats, tree_key: int, rows: NDArray[np.int32] | None = None, constant_hessian: bool = False) -> GrownTree:
         """Grow a tree from the packed `stats` of the rows given, a row as often as it is given, or from all."""
-        return self.grow_stats(RowStats.unpacked(self.stats, scales, self._times(rows)), name)
+        return self.grow_stats(RowStats.unpacked(self.stats, scales, self._times(rows)), tree_key)
 
-    def grow_from(self, gradient: Floats, hessian: Floats, name: int, rows: NDArray[np.int32] | None = None) -> GrownTree:
+    def grow_from(self, gradient: Floats, hessian: Floats, tree_key: int, rows: NDArray[np.int32] | None = None) -> GrownTree:
         """Grow a tree from derivatives (n,) of the rows given, a row as often as it is given, or from all."""
-        return self.grow_stats(RowStats.of(gradient, hessian, self._times(rows)), name)
+        return self.grow_stats(RowStats.of(gradient, hessian, self._times(rows)), tree_key)
 
-    def grow_stats(self, stats: RowStats, name: int, among: Integers | None = None) -> GrownTree:
-        """Grow a tree from integer statistics. `name` is the key of all that is drawn; `among` are the features it may use, ascending."""
+    def grow_stats(self, stats: RowStats, tree_key: int, among: Integers | None = None) -> GrownTree:
+        """Grow a tree from integer statistics. `tree_key` is the key of all that is drawn; `among`: features it may use, ascending."""
         space, ranks = self._space, self.ranks
         space.put("stats", stats.rows.reshape(-1))
         features: Integers = np.arange(ranks.n_features, dtype=np.int64) if among is None else among
         per_tree = self.settings.features_per_tree
         if per_tree is not None and per_tree < len(features):
-            features = features[choose(key(name, "tree features"), len(features), per_tree)]
+            features = features[choose(key(tree_key, "tree features"), len(features), per_tree)]
         space.put("features", features)
-        rule = self._rule(stats, name)
+        rule = self._rule(stats, tree_key)
         begin_call(space["control"])
         self._plant(stats, rule)
         # The kernel hashes modulo 2**64: with the compiler off, NumPy would report it.
@@ -184,16 +185,16 @@ class ExactGrower:
             totals=np.empty((2 + threads, at.T_CLASSES + classes), np.int64),
             sides=np.empty((2, 4), np.int64),
             drawn=np.empty((2, n_features), np.int64),
-            found_i=np.empty((2 * n_features, at.FOUND_INTEGERS), np.int64),
-            found_f=np.zeros((2 * n_features, at.FOUND_VALUES), np.float64),
-            found_sets=np.empty((2 * n_features, 8), np.uint64),
+            split_i=np.empty((2 * n_features, at.SPLIT_INTEGERS), np.int64),
+            split_f=np.zeros((2 * n_features, at.SPLIT_VALUES_WIDTH), np.float64),
+            split_sets=np.empty((2 * n_features, 8), np.uint64),
             curves=np.empty((threads, at.BLOCK), np.float64),
             places=np.empty((threads * at.PLACE_ROWS, at.BLOCK), np.int64),
             levels=np.empty((threads * 256 if ranks.is_category.any() else 1, at.T_CLASSES + classes), np.int64),
             logs=np.zeros(1, np.int64),
         )
 
-    def _rule(self, stats: RowStats, name: int) -> ExactRule:
+    def _rule(self, stats: RowStats, tree_key: int) -> ExactRule:
         settings, split_criterion, every = self.settings, self.split_criterion, self.ranks.n_features
         thorough = split_criterion.thorough
         bounded = settings.monotonic is not None and bool(np.any(settings.monotonic))
@@ -226,7 +227,7 @@ class ExactGrower:
             n_candidates=settings.features_per_node or every,
             level_candidates=settings.features_per_level or every,
             patient=thorough,
-            seed=name,
+            seed=tree_key,
             bounded=bounded,
             grouped=settings.groups is not None,
         )
@@ -237,7 +238,7 @@ class ExactGrower:
         rows = np.flatnonzero(stats.rows[:, at.X_COUNT] > 0)
         space["rows"][: len(rows)] = rows
         for one in ("n_nodes", "n_leaves"):
-            space["control"][counters.COUNTERS.at[one]] = 1
+            space["control"][common.CONTROL.at[one]] = 1
         root, real = space["node_i"][0], space["node_f"][0]
         root[:] = -1
         for column, value in (("depth", 0), ("begin", 0), ("end", len(rows)), ("missing", STOP), ("key", rule.seed), ("number", 0)):
@@ -251,7 +252,7 @@ class ExactGrower:
     def _finished(self, stats: RowStats) -> GrownTree:
         """Copy the finished tree out of the memory that the next one is grown in."""
         space = self._space
-        n_nodes = int(space["control"][counters.COUNTERS.at["n_nodes"]])
+        n_nodes = int(space["control"][common.CONTROL.at["n_nodes"]])
         grown, real = space["node_i"][:n_nodes], space["node_f"][:n_nodes]
         sequence = np.arange(n_nodes)
         if self._order == DEEP_FIRST:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from woodwind.base.errors import DataError
 from woodwind.kernels.tree.layout import LEFT, RIGHT, STOP
 from woodwind.kernels.tree.leaves import node_means
-from woodwind.tree.predictor import Arrays, Engine, Predictor
+from woodwind.tree.predictor import Arrays, BatchPredictor, Predictor
 
 __all__ = ["LEFT", "RIGHT", "STOP", "Forest"]
 
@@ -133,9 +133,9 @@ class Forest:
     # -------------------------------------------------------------------------------------------------- prediction
 
     @cached_property
-    def engine(self) -> Engine:
+    def batch_predictor(self) -> BatchPredictor:
         """The forest in the forms that kernels want."""
-        return Engine(Arrays(*(getattr(self, name) for name in Arrays._fields)))
+        return BatchPredictor(Arrays(*(getattr(self, name) for name in Arrays._fields)))
 
     def raw(self, x: Any, threads: int = 1) -> NDArray[np.float64]:
         """Scores (n, n_outputs) of a table or of a matrix (n, F).
@@ -167,16 +167,16 @@ class Forest:
 
     def predictor(self) -> Predictor:
         """A callable that scores one row or a block of rows with as little overhead as possible."""
-        return Predictor(self.engine, self.start)
+        return Predictor(self.batch_predictor, self.start)
 
     def _add(self, x: Any, trees: tuple[int, int], threads: int) -> NDArray[np.float64]:
         out = np.tile(self.start, (n_rows(x), 1))
-        self.engine.run(x, trees, out, None, threads)
+        self.batch_predictor.run(x, trees, out, None, threads)
         return out
 
     def _leaves(self, x: Any, trees: tuple[int, int], threads: int) -> NDArray[np.int32]:
         leaf = np.zeros((n_rows(x), trees[1] - trees[0]), np.int32)
-        self.engine.run(x, trees, None, leaf, threads)
+        self.batch_predictor.run(x, trees, None, leaf, threads)
         return leaf
 
     # ---------------------------------------------------------------------------------------------- parts and sums

@@ -41,23 +41,23 @@ class GradientNoise:
     order: NDArray[np.int32] | None  # the numbers that callers know rows by, where the table has an order of its own
     share: float
 
-    def add_to_rows(self, name: int, n_rows: int, threads: int) -> None:
+    def add_to_rows(self, tree_key: int, n_rows: int, threads: int) -> None:
         """Disturb the gradients that the rows in the first buffer carry."""
         directory = self.space.directory
         found: list[int] = []
         run_ranges(lambda begin, end: found.append(int(square_rows(directory, begin, end))), n_rows, threads)
-        own, factor = key(name, "gradient noise"), factor_of(self.share, sum(found), n_rows)
+        own, factor = key(tree_key, "gradient noise"), factor_of(self.share, sum(found), n_rows)
         run_ranges(lambda begin, end: disturb_rows(directory, self.order, own, factor, begin, end), n_rows, threads, WORK)
 
-    def add_to_unrounded(self, gradient: NDArray[np.int64], name: int, rows: NDArray[np.int32] | None) -> None:
+    def add_to_unrounded(self, gradient: NDArray[np.int64], tree_key: int, rows: NDArray[np.int32] | None) -> None:
         """Disturb the gradients of all rows of the table, by their root mean square over the rows of the next tree."""
         seen = gradient.astype(np.float64) if rows is None else gradient[rows].astype(np.float64)
         drawn = np.empty(len(gradient))
-        draw_sums(self.order, key(name, "gradient noise"), drawn)
+        draw_sums(self.order, key(tree_key, "gradient noise"), drawn)
         drawn *= self.share * math.sqrt(exact_mean(seen * seen)) / DEVIATION
         gradient += np.rint(drawn).astype(np.int64)
 
-    def add_to_lanes(self, name: int, n_rows: int, outputs: int, most: int, threads: int) -> None:
+    def add_to_lanes(self, tree_key: int, n_rows: int, outputs: int, most: int, threads: int) -> None:
         """Disturb the gradients in the lanes of all rows of the table, those of each output by their own root mean square."""
         lanes = self.space["lanes"]
         found: list[NDArray[np.int64]] = []
@@ -68,6 +68,6 @@ class GradientNoise:
             found.append(out)
 
         run_ranges(squares, n_rows, threads, outputs)
-        own = key(name, "gradient noise")
+        own = key(tree_key, "gradient noise")
         factors = np.array([factor_of(self.share, int(total), n_rows) for total in np.sum(found, axis=0)], np.int64)
         run_ranges(lambda begin, end: disturb_lanes(lanes, self.order, own, factors, most, begin, end), len(lanes), threads, WORK * outputs)

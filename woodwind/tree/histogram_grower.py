@@ -1,4 +1,4 @@
-"""Grow one tree from coded rows and their integer statistics."""
+"""Grow one tree from coded rows and their integer statistics, and find the leaf of each row of a coded table."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,10 +11,11 @@ from woodwind.kernels.histogram.layout import GRADIENT_SHIFT, HESSIAN_SHIFT, ROW
 from woodwind.kernels.histogram.loop import copy_tree, take_part, take_part_lanes
 from woodwind.kernels.histogram.memory import COMMITTED
 from woodwind.kernels.histogram.multi_output import fill_lanes
+from woodwind.kernels.predict import walk_codes as kernels
 from woodwind.kernels.runtime.team import begin_call
 from woodwind.tree.code_layouts import BYTE, ColumnCache, SharedBytes, row_lists, sharing
 from woodwind.tree.gradient_noise import GradientNoise
-from woodwind.tree.grown_tree import GrownTree
+from woodwind.tree.grown_tree import GrownTree, ValuedTree
 from woodwind.tree.settings import DEEPEST, ORDERS, TreeSettings, group_bits
 from woodwind.tree.workspace import ListedCodes, workspace
 
@@ -153,7 +154,7 @@ class HistogramGrower:
     def grow(
         self,
         scales: NDArray[np.float64],
-        name: int,
+        tree_key: int,
         rows: NDArray[np.int32] | None = None,
         constant_hessian: bool = False,
         threads: int | None = None,
@@ -161,7 +162,7 @@ class HistogramGrower:
     ) -> GrownTree:
         """Grow a tree from the rows given, a row as often as it is given, or from all.
 
-        `scales` are the powers of two by which gradient and hessian were multiplied; `name` is the key of all that is drawn.
+        `scales` are the powers of two by which gradient and hessian were multiplied; `tree_key` is the key of all that is drawn.
         Without `keep_rows` it has no `rows`.
         """
         space, threads = self._space, threads or self.threads
@@ -172,23 +173,23 @@ class HistogramGrower:
         directory = space.directory
         lists = self._table.lists
         if rows is not None and lists is not None:
-            rows = lists.places(rows)
+            rows = lists.positions(rows)
         # A root of all rows takes them in as it is summed; others are put in order first, and so are rows that are to be disturbed.
         in_order = once = rows is None and lists is None and self.outputs == 1 and self._noise is None and not self.unrounded
         if self.unrounded:
-            self._fill_unrounded(rows, n_rows, name)
+            self._fill_unrounded(rows, n_rows, tree_key)
         elif not in_order:
             once = self._fill_rows(rows, n_rows, threads)
         if self._noise is not None and not self.unrounded:
-            self._disturb(self._noise, name, n_rows, threads)
-        rule = self._rule(scales, name, constant_hessian)._replace(in_order=in_order, once=once, keep_rows=keep_rows)
-        self._draw_features(name)
+            self._disturb(self._noise, tree_key, n_rows, threads)
+        rule = self._rule(scales, tree_key, constant_hessian)._replace(in_order=in_order, once=once, keep_rows=keep_rows)
+        self._draw_features(tree_key)
         begin_call(space["control"])
-        shared = 1 if self.settings.growth == "symmetric" else None
+        symmetric = 1 if self.settings.growth == "symmetric" else None
 
         def part(thread: int) -> None:
             if self.outputs == 1:
-                take_part(directory, rule, n_rows, thread, threads, shared)
+                take_part(directory, rule, n_rows, thread, threads, symmetric)
             else:
                 take_part_lanes(directory, rule, n_rows, thread, threads)
 
@@ -212,7 +213,7 @@ class HistogramGrower:
             self._space.put("stats", self._stats)
         return once
 
-    def _fill_unrounded(self, rows: NDArray[np.int32] | None, n_rows: int, name: int) -> None:
+    def _fill_unrounded(self, rows: NDArray[np.int32] | None, n_rows: int, tree_key: int) -> None:
         """Put the numbers of the rows of the next tree into the first buffer, and what histograms sum to where kernels find it."""
         buffer = self._space["rows"][:n_rows]
         buffer[:] = np.arange(n_rows) if rows is None else rows
@@ -222,15 +223,15 @@ class HistogramGrower:
             stats = self._unrounded
             np.take(self._stats.reshape(2, -1), np.arange(self.codes.n_rows) if self._order is None else self._order, axis=1, out=stats)
             if self._noise is not None:
-                self._noise.add_to_unrounded(stats[0], name, rows)
+                self._noise.add_to_unrounded(stats[0], tree_key, rows)
         self._space.put("unrounded", stats)
 
-    def _disturb(self, noise: GradientNoise, name: int, n_rows: int, threads: int) -> None:
+    def _disturb(self, noise: GradientNoise, tree_key: int, n_rows: int, threads: int) -> None:
         """Give the gradients that splits are looked for by their random part."""
         if self.outputs == 1:
-            noise.add_to_rows(name, n_rows, threads)
+            noise.add_to_rows(tree_key, n_rows, threads)
         else:
-            noise.add_to_lanes(name, n_rows, self.outputs, 1 << (ROW_BITS - self._lane_shift), threads)
+            noise.add_to_lanes(tree_key, n_rows, self.outputs, 1 << (ROW_BITS - self._lane_shift), threads)
 
     def rehearse(self) -> GrownTree:
         """Everything but the growing, so that the kernels before and after it are compiled: a tree without nodes."""
@@ -238,21 +239,21 @@ class HistogramGrower:
         begin_call(self._space["control"])
         return self._finished(np.ones(2), 0)
 
-    def _draw_features(self, name: int) -> None:
+    def _draw_features(self, tree_key: int) -> None:
         """Mark the features of the next tree."""
         per_tree = self.settings.features_per_tree
         allowed = self._space["allowed"]
         allowed[:] = 1
         if per_tree is not None and per_tree < len(allowed):
             allowed[:] = 0
-            allowed[choose(key(name, "tree features"), len(allowed), per_tree)] = 1
+            allowed[choose(key(tree_key, "tree features"), len(allowed), per_tree)] = 1
 
-    def _rule(self, scales: NDArray[np.float64], name: int, constant_hessian: bool) -> Rule:
-        """The numbers of one tree. Most rounds differ from the one before in the name alone."""
+    def _rule(self, scales: NDArray[np.float64], tree_key: int, constant_hessian: bool) -> Rule:
+        """The numbers of one tree. Most rounds differ from the one before in the key alone."""
         known = (float(scales[0]), float(scales[1]), constant_hessian)
         if self._known != known:
             self._known, self._last_rule = known, self._new_rule(scales, constant_hessian)
-        return self._last_rule._replace(seed=name)
+        return self._last_rule._replace(seed=tree_key)
 
     def _new_rule(self, scales: NDArray[np.float64], constant_hessian: bool) -> Rule:
         settings, codes = self.settings, self.codes
@@ -270,7 +271,7 @@ class HistogramGrower:
             once=False,
             keep_rows=True,
             unrounded=self.unrounded,
-            width=int(codes.width),
+            n_codes=int(codes.width),
             n_cells=self._table.n_cells,
             sharing_rows=self._shared.rows,
             order=ORDERS[settings.growth],
@@ -330,3 +331,18 @@ class HistogramGrower:
             rows=space["rows"][:n_rows],
             leaf_of_row=space["leaf_of_row"],
         )
+
+
+def walk_codes(tree: ValuedTree, codes: Codes, out: NDArray[np.int32], threads: int) -> None:
+    """Write the node where each row ends to `out`."""
+    code_tree = kernels.CodeTree(
+        np.where(tree.feature < 0, -1, codes.places[tree.feature]).astype(np.int32),
+        tree.bin.astype(np.uint8),
+        tree.child,
+        tree.missing,
+        tree.set.astype(np.int32),
+        tree.sets,
+        codes.missing,
+    )
+    flat, steps = codes.by_row.reshape(-1), (codes.by_row.shape[1], 1)
+    run_ranges(lambda begin, end: kernels.walk_codes(flat, steps, None, begin, end, code_tree, out), codes.n_rows, threads, 8)

@@ -1,4 +1,4 @@
-"""The plan of a sweep: which nodes of a forest are asked, by which codes, and what stands at each place.
+"""The plan of questions: which nodes of a forest are asked, by which codes, and what stands at each place.
 
 `woodwind/kernels/predict/question_plan.py` says what a plan is and `woodwind/kernels/predict/questions.py` carries it out.
 """
@@ -49,7 +49,7 @@ class QuestionPlan(NamedTuple):
     bound: NDArray[np.int64]
 
 
-def plan(arrays: Any, walk: Walk, dtype: np.dtype[Any]) -> PredictPlan:
+def make_plan(arrays: Any, walk: Walk, dtype: np.dtype[Any]) -> PredictPlan:
     """The plans for rows of one type of float."""
     number = (arrays.feature >= 0) & (arrays.sets < 0)
     clean = np.where(number, TWO, np.where(small_sets(arrays), THREE | CATEGORY, END)).astype(np.uint8)

@@ -1,7 +1,7 @@
 """Scores from a forest: which kernel gets which rows, and the forest in the form that each of them wants.
 
-Few rows walk (`kernels/predict/walk.py`); blocks of rows are swept (`kernels/predict/questions.py`). The results are the same, bit for
-bit. What a kernel needs is made from the forest's arrays on first use and kept.
+Few rows walk (`kernels/predict/walk.py`); blocks of rows are asked questions (`kernels/predict/questions.py`). The results are the
+same, bit for bit. What a kernel needs is made from the forest's arrays on first use and kept.
 """
 
 from collections.abc import Callable, Iterator
@@ -15,12 +15,12 @@ from woodwind.base.errors import TableError
 from woodwind.base.pool import run_ranges
 from woodwind.kernels.predict.questions import predict_by_questions
 from woodwind.kernels.predict.walk import CATEGORY_SHIFT, FEATURE_MASK, FEATURE_SHIFT, MISSING_SHIFT, SET_SHIFT, Walk, direct, walk_rows
-from woodwind.tree.predict_plan import PredictPlan, plan
+from woodwind.tree.predict_plan import PredictPlan, make_plan
 
-# A block of the sweep costs the same for one row as for 512: below this number of rows a walk is faster.
-LEAST_SWEEP = 32
-# Planning the sweep of a forest takes as long as walking some thousand rows through it: before so many have come, rows walk. A process that
-# predicts a thousand rows and ends, as `woodwind predict` may, never plans.
+# Asking a block of rows costs the same for one row as for 512: below this number of rows a walk is faster.
+LEAST_ASKED = 32
+# Planning the questions of a forest takes as long as walking some thousand rows through it: before so many have come, rows walk. A process
+# that predicts a thousand rows and ends, as `woodwind predict` may, never plans.
 LEAST_PLANNED = 4096
 # What kernels read without a copy.
 FLOATS = (np.dtype(np.float32), np.dtype(np.float64))
@@ -65,7 +65,7 @@ def pack(arrays: Arrays) -> Walk:
     second[category] = arrays.sets[category].astype(np.uint64) | words << np.uint64(SET_SHIFT)
     trees = np.zeros((arrays.roots.size, 2), np.int64)
     trees[:, 0] = arrays.roots
-    # A value of one number always has a column, so that the sweep adds it the short way.
+    # A value of one number always has a column, so that it is added the short way.
     trees[:-1, 1] = np.maximum(arrays.output, 0) if arrays.value.shape[1] == 1 else arrays.output
     return Walk(
         nodes=np.stack([first, second], axis=1).reshape(-1),
@@ -75,29 +75,29 @@ def pack(arrays: Arrays) -> Walk:
     )
 
 
-class Engine:
+class BatchPredictor:
     """Everything that prediction makes of a forest and keeps."""
 
     def __init__(self, arrays: Arrays) -> None:
         self.arrays = arrays
         self.n_trees = arrays.roots.size - 1
         self.n_features = arrays.set_words.size
-        self._sweeps: dict[Any, PredictPlan] = {}
+        self._question_plans: dict[Any, PredictPlan] = {}
         self._seen = 0  # rows, or a few less where threads count at the same moment: it only decides how they are scored
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Engine, (self.arrays,)  # what was made from the arrays can be made again
+        return BatchPredictor, (self.arrays,)  # what was made from the arrays can be made again
 
     @cached_property
     def walk(self) -> Walk:
         """The forest for the kernels that walk."""
         return pack(self.arrays)
 
-    def sweep(self, dtype: Any) -> PredictPlan:
-        """The forest for the kernel that sweeps over values of this type."""
-        if dtype not in self._sweeps:
-            self._sweeps[dtype] = plan(self.arrays, self.walk, np.dtype(dtype))
-        return self._sweeps[dtype]
+    def question_plan(self, dtype: Any) -> PredictPlan:
+        """The forest for the kernel that asks questions of values of this type."""
+        if dtype not in self._question_plans:
+            self._question_plans[dtype] = make_plan(self.arrays, self.walk, np.dtype(dtype))
+        return self._question_plans[dtype]
 
     def run(self, x: Any, trees: tuple[int, int], out: NDArray[np.float64] | None, leaf: NDArray[np.int32] | None, threads: int) -> None:
         """Send all rows of a table or matrix through some trees: add to `out`, or write nodes into `leaf`."""
@@ -116,10 +116,10 @@ class Engine:
     def block(self, x: NDArray[Any], trees: tuple[int, int], out: NDArray[np.float64] | None, leaf: NDArray[np.int32] | None) -> None:
         """The same for a float32 or float64 array in C order, on this thread."""
         flat = read_only(x.reshape(-1))
-        if x.shape[0] < LEAST_SWEEP or (self._seen < LEAST_PLANNED and x.dtype.type not in self._sweeps):
+        if x.shape[0] < LEAST_ASKED or (self._seen < LEAST_PLANNED and x.dtype.type not in self._question_plans):
             walk_rows(flat, x.shape[1], x.shape[0], trees, self.walk, out, leaf)
         else:
-            predict_by_questions(flat, x.shape[1], x.shape[0], trees, self.sweep(x.dtype.type), out, leaf)
+            predict_by_questions(flat, x.shape[1], x.shape[0], trees, self.question_plan(x.dtype.type), out, leaf)
 
 
 class Predictor:
@@ -129,16 +129,16 @@ class Predictor:
     or a two-dimensional array of them. It answers with (n_outputs,) or (n, n_outputs). Threads may share it.
     """
 
-    def __init__(self, engine: Engine, start: NDArray[np.float64]) -> None:
-        self._engine = engine
-        self._walk = engine.walk
+    def __init__(self, batch: BatchPredictor, start: NDArray[np.float64]) -> None:
+        self._batch = batch
+        self._walk = batch.walk
         self._start = start.reshape(1, -1).copy()
-        self._trees = (0, engine.n_trees)
-        self._n_features = engine.n_features
+        self._trees = (0, batch.n_trees)
+        self._n_features = batch.n_features
         self._calls: dict[Any, Callable[..., None]] = {}
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Predictor, (self._engine, self._start[0])  # compiled code stays behind
+        return Predictor, (self._batch, self._start[0])  # compiled code stays behind
 
     def __call__(self, rows: Any) -> NDArray[np.float64]:
         """The raw score of each row."""
@@ -151,8 +151,8 @@ class Predictor:
             x = x.copy()
         if x.ndim > 1:
             out = np.repeat(self._start, x.shape[0], axis=0)
-            self._engine._seen += x.shape[0]
-            self._engine.block(x, self._trees, out, None)
+            self._batch._seen += x.shape[0]
+            self._batch.block(x, self._trees, out, None)
             return out
         out = self._start.copy()
         call = self._calls.get(x.dtype) or self._compile(x, out)

@@ -50,10 +50,10 @@ class SampledColumnsGrower(HistogramGrower):
         few = replace(settings, features_per_tree=None, monotonic=None if settings.monotonic is None else settings.monotonic[:seen])
         super().__init__(narrow, few, threads, capacity, outputs, None, unrounded, rewritten=True)
 
-    def _draw_features(self, name: int) -> None:
+    def _draw_features(self, tree_key: int) -> None:
         """Copy the columns of the next tree together."""
         whole, space = self._whole, self._space
-        features = self._features = choose(key(name, "tree features"), whole.n_features, len(self._features))
+        features = self._features = choose(key(tree_key, "tree features"), whole.n_features, len(self._features))
         np.take(whole.by_row, whole.places[features], axis=1, out=self.codes.by_row[:, : len(features)])
         self._columns.bring_all(self.threads)
         space["n_bins"][:] = whole.n_bins[features]

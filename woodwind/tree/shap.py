@@ -155,7 +155,7 @@ class ShapWorkspace:
         sizes = (n, self.lanes, own.points.at.shape[1], own.forest.n_outputs)
         x, out = (self.columns.reshape(-1), gaps), self.found.reshape(-1)
         for trees in pairwise(self.steps):
-            explain_lanes(x, sizes, trees, own.forest.engine.walk, own.paths, own.points, self.desk, out)
+            explain_lanes(x, sizes, trees, own.forest.batch_predictor.walk, own.paths, own.points, self.desk, out)
         return self.found[:, :, :n].transpose(2, 0, 1)
 
 

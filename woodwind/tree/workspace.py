@@ -6,16 +6,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from woodwind.data.binning.codes import Codes
-from woodwind.kernels.histogram import finished, pairs, tasks
 from woodwind.kernels.histogram.build_histograms import BLOCK_ROWS, BLOCK_WORDS
 from woodwind.kernels.histogram.layout import ROWS_PACKED2
 from woodwind.kernels.histogram.loop import COLLECT_ROWS
-from woodwind.kernels.histogram.memory import LAYOUT, NODE_INTEGERS
-from woodwind.kernels.histogram.scan import BIN_ROWS, CURVE_ROWS
-from woodwind.kernels.histogram.scan_float32 import QUICK_ROWS
+from woodwind.kernels.histogram.memory import FINISHED, FINISHED_VALUES, LAYOUT, NODE_INTEGERS, PAIRS, TASKS
+from woodwind.kernels.histogram.scan import BIN_ROWS, CURVE_ROWS, QUICK_ROWS
 from woodwind.kernels.histogram.schedule import SPLIT_ROWS
 from woodwind.kernels.runtime.records import Memory
-from woodwind.kernels.tree import constraints, found
+from woodwind.kernels.tree import constraints
+from woodwind.kernels.tree import memory as common
 from woodwind.tree.code_layouts import RowLists
 
 MOST_HISTOGRAM_BYTES = 256 << 20  # beyond this, histograms of unpromising nodes are dropped and summed again if needed
@@ -59,9 +58,9 @@ def table_memory(table: ListedCodes, n_groups: int) -> dict[str, NDArray[Any]]:
         "entries_at": lists.at,
         "entry_cells": lists.cells,
         "commonest": lists.commonest,
-        "row_names": lists.order,
+        "row_numbers": lists.order,
         "starts": table.starts,
-        "places": codes.places,
+        "code_positions": codes.places,
         "leaf_of_row": np.empty(codes.n_rows, np.int32),
     }
 
@@ -76,8 +75,8 @@ def node_memory(nodes: int, n_groups: int, sets: int) -> dict[str, NDArray[Any]]
         "heap": np.empty(nodes, np.int64),
         "opened": np.empty(nodes, np.int64),
         "sums": np.empty((nodes, 3), np.int64),
-        "tree_i": np.empty((nodes, finished.WIDTH), np.int64),
-        "tree_f": np.empty((nodes, finished.VALUES_WIDTH), np.float64),
+        "finished_i": np.empty((nodes, FINISHED.width), np.int64),
+        "finished_f": np.empty((nodes, FINISHED_VALUES.width), np.float64),
     }
 
 
@@ -85,11 +84,11 @@ def work_memory(n_tasks: int, blocks: int, batch: int) -> dict[str, NDArray[Any]
     """What the threads tell one another."""
     return {
         "control": np.zeros(64, np.int64),
-        "tasks": np.empty((n_tasks, tasks.WIDTH), np.int64),
-        "items": np.empty((2 * LEVEL_BATCH + 2, pairs.WIDTH), np.int64),
-        "found_f": np.empty((2 * n_tasks, found.VALUES.width), np.float64),
-        "found_i": np.empty((2 * n_tasks, found.COLUMNS.width), np.int64),
-        "found_sets": np.empty((2 * n_tasks, 4), np.uint64),
+        "tasks": np.empty((n_tasks, TASKS.width), np.int64),
+        "pairs": np.empty((2 * LEVEL_BATCH + 2, PAIRS.width), np.int64),
+        "split_f": np.empty((2 * n_tasks, common.SPLIT_VALUES.width), np.float64),
+        "split_i": np.empty((2 * n_tasks, common.SPLITS.width), np.int64),
+        "split_sets": np.empty((2 * n_tasks, 4), np.uint64),
         "batch": np.empty(batch, np.int64),
         "rows_left": np.empty(LEVEL_BATCH, np.int64),
         "goes": np.empty((LEVEL_BATCH, 256), np.uint8),
@@ -163,7 +162,7 @@ def workspace(
     return Memory(
         LAYOUT,
         rows=np.empty(2 * n, np.int64),
-        sides=np.empty(n, np.uint8),
+        rows_going_left=np.empty(n, np.uint8),
         lanes=lane_stats,
         lane_list=lane_stats.reshape(-1),
         **table_memory(table, n_groups),

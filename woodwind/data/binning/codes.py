@@ -6,10 +6,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from woodwind.base.scratch import LINE
-
 # Rows are padded to whole 64-bit words: a histogram reads eight codes at a time.
 WORD = 8
+CACHE_LINE = 64  # bytes
 FEW_BINS = 16  # a feature of no more may share a byte with others: see tree/code_layouts.py
 
 
@@ -121,8 +120,8 @@ def aligned_rows(n: int, stride: int) -> NDArray[np.uint8]:
     Rows of 8, 16, 32 or 64 bytes then never lie on two lines. Large arrays of NumPy begin 16 bytes behind one, where every second row
     of 32 bytes does: half as many lines again to fetch.
     """
-    room = np.empty(n * stride + LINE, np.uint8)
-    start = -room.ctypes.data % LINE
+    room = np.empty(n * stride + CACHE_LINE, np.uint8)
+    start = -room.ctypes.data % CACHE_LINE
     return room[start : start + n * stride].reshape(n, stride)
 
 

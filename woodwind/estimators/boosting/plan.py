@@ -12,8 +12,8 @@ from woodwind.base.errors import ParameterError
 from woodwind.data.tables.schema import Schema
 from woodwind.ensemble import auto_defaults
 from woodwind.ensemble.boost import BoostPlan
-from woodwind.ensemble.gradient_sampling import GradientSampling
 from woodwind.losses.base import Loss
+from woodwind.tree.gradient_sampling import GradientSampling
 from woodwind.tree.settings import TreeSettings
 
 # ----------------------------------------------------------------------------------------------------

@@ -305,20 +305,3 @@ def rows_from_columns(by_column: Any, order: Any, begin: int, end: int, out_by_r
                     words[i] |= np.uint64(flat[source + i]) << shift
             for i in range(length):
                 out[(np.uint64(first) + i) * words_per_row + word] = words[i]
-
-
-@kernel
-def columns_from_rows(by_row: Any, places: Any, targets: Any, begin: int, end: int, out_by_column: Any) -> None:
-    """Copy the codes at some places of rows begin..end of by_row uint8[n, stride] to out_by_column[target] of uint8[k, n].
-
-    64 rows at a time.
-    """
-    stride, n = np.uint64(by_row.shape[1]), np.uint64(out_by_column.shape[1])
-    flat, out = by_row.reshape(-1), out_by_column.reshape(-1)
-    for first in range(begin, end, BLOCK):
-        length = np.uint64(min(BLOCK, end - first))
-        start = np.uint64(first) * stride
-        for j in range(len(places)):
-            source, target = start + np.uint64(places[j]), np.uint64(targets[j]) * n + np.uint64(first)
-            for i in range(length):
-                out[target + i] = flat[source + i * stride]

@@ -28,9 +28,9 @@ from woodwind.kernels.exact.memory import (
 from woodwind.kernels.exact.score import GAIN_RATIO, GINI, NEWTON, cut_score, real_bits, two_sides, x_log_x
 from woodwind.kernels.runtime.jit import inner
 from woodwind.kernels.runtime.records import Ints, Tree, Words
-from woodwind.kernels.tree import constraints, found, nodes
+from woodwind.kernels.tree import constraints, nodes
 from woodwind.kernels.tree import memory as common
-from woodwind.kernels.tree.category_sets import sort_places
+from woodwind.kernels.tree.category_sets import argsort
 from woodwind.kernels.tree.layout import LEFT, NO_SPLIT, NOTHING, RIGHT, STOP
 from woodwind.kernels.tree.leaves import leaf_value
 
@@ -248,7 +248,7 @@ def scan_categories(tree: Tree, rule: ExactRule, thread: int, which: int, size: 
     levels = memory.levels(tree)[256 * thread : 256 * thread + 256]
     places = memory.block_places(tree, PLACE_ROWS * thread)
     keys = memory.scores(tree, thread)
-    sets = common.found_sets(tree)[which]
+    sets = common.split_sets(tree)[which]
     best = NO_SPLIT
     count = NOWHERE
     side = STOP
@@ -262,7 +262,7 @@ def scan_categories(tree: Tree, rule: ExactRule, thread: int, which: int, size: 
                 # With two classes one order is the other backwards.
                 above = np.float64(levels[j, T_CLASSES + (turn if rule.n_classes > 2 else 1)]) * rule.hessian_unit
             keys[j] = above / below if below > 0.0 else 0.0
-        sort_places(keys, size, places)
+        argsort(keys, size, places)
         for k in range(len(left)):
             left[k] = 0
         better = NOWHERE
@@ -311,14 +311,14 @@ def note_sides(tree: Tree, rule: ExactRule, which: int, left: Ints, total: Ints,
     if rule.criterion == NEWTON:
         a = np.float64(left[T_GRADIENT]) * rule.gradient_unit
         b = np.float64(total[T_GRADIENT] - left[T_GRADIENT]) * rule.gradient_unit
-        found.set_left_value(tree, which, leaf_value(a, np.float64(p) * rule.hessian_unit, rule.l1, rule.l2, low, high))
-        found.set_right_value(tree, which, leaf_value(b, np.float64(q) * rule.hessian_unit, rule.l1, rule.l2, low, high))
+        common.set_split_left_value(tree, which, leaf_value(a, np.float64(p) * rule.hessian_unit, rule.l1, rule.l2, low, high))
+        common.set_split_right_value(tree, which, leaf_value(b, np.float64(q) * rule.hessian_unit, rule.l1, rule.l2, low, high))
         return
-    found.set_left_value(tree, which, np.float64(left[T_CLASSES + 1]) / np.float64(p))
-    found.set_right_value(tree, which, np.float64(total[T_CLASSES + 1] - left[T_CLASSES + 1]) / np.float64(q))
+    common.set_split_left_value(tree, which, np.float64(left[T_CLASSES + 1]) / np.float64(p))
+    common.set_split_right_value(tree, which, np.float64(total[T_CLASSES + 1] - left[T_CLASSES + 1]) / np.float64(q))
     if rule.criterion == GAIN_RATIO:
         bits = x_log_x(p + q, rule, logs) - x_log_x(p, rule, logs) - x_log_x(q, rule, logs)
-        memory.set_found_ratio(tree, which, found.gain(tree, which) / (real_bits(bits, rule) * rule.hessian_unit))
+        memory.set_split_ratio(tree, which, common.split_gain(tree, which) / (real_bits(bits, rule) * rule.hessian_unit))
 
 
 @inner
@@ -330,27 +330,27 @@ def find_split(tree: Tree, rule: ExactRule, node: int, side: Any, slot: int, thr
     total = memory.totals(tree, side)
     left = memory.totals(tree, 2 + thread)
     which = side * len(memory.features(tree)) + slot
-    found.set_feature(tree, which, NOTHING)
+    common.set_split_feature(tree, which, NOTHING)
     if pairs[begin] >> 32 == pairs[end - 1] >> 32:
         return
     feature = memory.feature_of(tree, slot)
     bounds = (constraints.low(tree, node), constraints.high(tree, node), np.float64(common.direction_of(tree, feature)))
-    sets = common.found_sets(tree)[which]
+    sets = common.split_sets(tree)[which]
     if common.is_category_of(tree, feature):
         size = gather_categories(tree, rule, pairs, begin, end, memory.levels(tree)[256 * thread : 256 * thread + 256])
         score, place, missing = scan_categories(tree, rule, thread, which, size, total, left, bounds)
-        found.set_bin(tree, which, 0)
+        common.set_split_bin(tree, which, 0)
     else:
         sets = sets[:0]
         score, place, missing = scan_numbers(tree, rule, thread, pairs, (begin, end), total, left, bounds)
         if place >= 0:
-            found.set_bin(tree, which, (pairs[place + 1] >> 32 << 32) + (pairs[place] >> 32))
+            common.set_split_bin(tree, which, (pairs[place + 1] >> 32 << 32) + (pairs[place] >> 32))
     if place < 0:
         return
-    found.set_feature(tree, which, feature)
-    found.set_missing(tree, which, missing)
-    found.set_gain(tree, which, score - memory.own_score(tree, node))
-    memory.set_found_cut(tree, which, place)
+    common.set_split_feature(tree, which, feature)
+    common.set_split_missing(tree, which, missing)
+    common.set_split_gain(tree, which, score - memory.own_score(tree, node))
+    memory.set_split_cut(tree, which, place)
     if not (rule.bounded or rule.criterion == GAIN_RATIO):
         return
     for k in range(len(left)):

@@ -6,8 +6,8 @@ is kept within both parts, so nothing is ever sorted again: a level of the tree 
     list of a feature   | rows of node 1 by rank | rows of node 2 by rank | ...
 
 Lists are filled, searched for splits and partitioned one by one, by several threads where a node is large (`runtime/team`): they do
-not touch each other. Between these phases one thread, the leader, takes every decision: `plan` looks at what the last phase has done and
-says what the next one is. The slow twin is `tests/reference/naive_tree.py`.
+not touch each other. Between these phases one thread, the leader, takes every decision: `next_phase` looks at what the last phase has done
+and says what the next one is. The slow twin is `tests/reference/naive_tree.py`.
 """
 
 import math
@@ -22,8 +22,8 @@ from woodwind.kernels.exact.nodes import accept, draw_slots, make_children, pick
 from woodwind.kernels.runtime.jit import inner, kernel
 from woodwind.kernels.runtime.records import Bytes, Ints, Tree
 from woodwind.kernels.runtime.team import KIND, end_call, finish_task, kind_of, open_phase, take_task, wait_for_all, wait_for_work
-from woodwind.kernels.tree import counters, nodes, queue
 from woodwind.kernels.tree import memory as common
+from woodwind.kernels.tree import nodes, queue
 from woodwind.kernels.tree.layout import NOTHING
 
 U = np.uint64
@@ -149,7 +149,7 @@ def accept_splits(tree: Tree, rule: ExactRule) -> Any:
 
 
 @inner
-def plan(tree: Tree, rule: ExactRule) -> Any:
+def next_phase(tree: Tree, rule: ExactRule) -> Any:
     """Take what the last phase has done, and say what the next is: kind, number of tasks, places of a task; no tasks at the end."""
     n_slots = len(memory.features(tree))
     kind = PARTITION
@@ -188,14 +188,14 @@ def plan(tree: Tree, rule: ExactRule) -> Any:
             if more > 0:
                 return FIND, more, 0
             memory.set_state(tree, NEXT)
-        elif counters.n_waiting(tree) == 0 or counters.n_leaves(tree) >= rule.max_leaves:
+        elif common.n_waiting(tree) == 0 or common.n_leaves(tree) >= rule.max_leaves:
             return kind, 0, 0
         else:
             node = queue.pop(tree)
             left = make_children(tree, node, partition_rows(tree, node))
             memory.set_divided(tree, node)
             kind = PARTITION
-            if counters.n_leaves(tree) < rule.max_leaves:
+            if common.n_leaves(tree) < rule.max_leaves:
                 memory.set_side_node(tree, 0, left)
                 memory.set_side_node(tree, 1, left + 1)
                 memory.set_state(tree, BORN)
@@ -225,7 +225,7 @@ def grow_exact(tree: Tree, rule: ExactRule, thread: int, threads: int) -> None:
                 shared = False
                 continue
         else:
-            kind, n_tasks, places = plan(tree, rule)
+            kind, n_tasks, places = next_phase(tree, rule)
             if n_tasks == 0:
                 end_call(control)
                 return

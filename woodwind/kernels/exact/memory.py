@@ -9,8 +9,8 @@ from typing import NamedTuple
 import numpy as np
 
 from woodwind.kernels.runtime.records import Layout
-from woodwind.kernels.tree import constraints, counters, found, nodes
-from woodwind.kernels.tree.memory import SHARED
+from woodwind.kernels.tree import constraints, nodes
+from woodwind.kernels.tree.memory import COMMON, CONTROL, SPLIT_VALUES, SPLITS
 
 # A list holds (rank << 32) + row. Missing values have the largest rank, so that they come last.
 ROW_MASK = 0xFFFFFFFF
@@ -23,7 +23,7 @@ X_HESSIAN = 1  # or its weight
 X_COUNT = 2  # how many rows it stands for; 0: not in the tree
 X_LABEL = 3  # equal in all rows of a node: there is nothing to split
 
-LAYOUT = Layout(SHARED)
+LAYOUT = Layout(COMMON)
 
 # The table (woodwind.data.binning.ranks.Ranks).
 ranks = LAYOUT.array("ranks", np.int32)  # int32[F * n]
@@ -55,13 +55,13 @@ n_drawn, set_n_drawn = _SIDES.column("n_drawn")
 _, totals = LAYOUT.matrix("totals", np.int64)  # int64[2 + threads, 4 + K]: sums of the two, and of a cut by each thread
 all_drawn, drawn_slot, _ = LAYOUT.cells("drawn", np.int64)  # int64[2, slots]: the slots that each of the two may be split by
 
-# What was found: columns behind those of all engines. found_i[2 * slots], found_f, found_sets.
-_FOUND = found.COLUMNS.going_on()
-found_cut, set_found_cut = _FOUND.column("cut")  # last place of the list that goes left; for a category how many categories
-FOUND_INTEGERS = _FOUND.width
-_FOUND_VALUES = found.VALUES.going_on()
-found_ratio, set_found_ratio = _FOUND_VALUES.column("ratio")  # gain over the information in the split itself
-FOUND_VALUES = _FOUND_VALUES.width
+# Splits that were found: columns behind those of all engines, for 2 * slots of them.
+_SPLITS = SPLITS.going_on()
+split_cut, set_split_cut = _SPLITS.column("cut")  # last place of the list that goes left; for a category how many categories
+SPLIT_INTEGERS = _SPLITS.width
+_SPLIT_VALUES = SPLIT_VALUES.going_on()
+split_ratio, set_split_ratio = _SPLIT_VALUES.column("ratio")  # gain over the information in the split itself
+SPLIT_VALUES_WIDTH = _SPLIT_VALUES.width
 
 # Scratch, for each thread.
 _, scores = LAYOUT.matrix("curves", np.float64)  # float64[threads, BLOCK]
@@ -70,7 +70,7 @@ levels = LAYOUT.matrix("levels", np.int64)[0]  # int64[threads * 256, 4 + K]: st
 logs = LAYOUT.array("logs", np.int64)  # int64[m]: x log2 x in fixed point, for whole x below m
 
 # Counters behind those of all engines.
-_COUNTERS = counters.COUNTERS.going_on()
+_COUNTERS = CONTROL.going_on()
 state, set_state = _COUNTERS.counter("state")  # what was done last: see `loop`
 divided, set_divided = _COUNTERS.counter("divided")  # the node whose rows are partitioned
 

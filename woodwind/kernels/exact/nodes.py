@@ -10,9 +10,9 @@ from woodwind.kernels.exact.score import GAIN_RATIO, NEWTON, bits_of, has_bits, 
 from woodwind.kernels.runtime.jit import inner
 from woodwind.kernels.runtime.keys import keep_some
 from woodwind.kernels.runtime.records import Tree
-from woodwind.kernels.tree import category_sets, constraints, counters, found, nodes, queue
+from woodwind.kernels.tree import category_sets, constraints, nodes, queue
 from woodwind.kernels.tree import memory as common
-from woodwind.kernels.tree.candidates import keep_candidates
+from woodwind.kernels.tree.constraints import keep_candidates
 from woodwind.kernels.tree.layout import BEST_FIRST, DEEP_FIRST, NOTHING, SET_WORDS
 
 U = np.uint64
@@ -25,7 +25,7 @@ def make_children(tree: Tree, node: int, middle: Any) -> Any:
     for child in range(left, left + 2):
         nodes.set_number(tree, child, child)
     constraints.hand_down(tree, node)
-    counters.set_n_leaves(tree, counters.n_leaves(tree) + 1)
+    common.set_n_leaves(tree, common.n_leaves(tree) + 1)
     return left
 
 
@@ -94,8 +94,8 @@ def pick(tree: Tree, rule: ExactRule, side: int, begin: Any, end: Any) -> Any:
     count = 0
     for k in range(begin, end):
         which = first + memory.drawn_slot(tree, side, k)
-        if found.feature(tree, which) >= 0:
-            total += found.gain(tree, which)
+        if common.split_feature(tree, which) >= 0:
+            total += common.split_gain(tree, which)
             count += 1
     # The mean of equal gains may round to more than they are.
     least = total / max(count, 1) * (1.0 - 1e-12) if by_ratio else -np.inf
@@ -104,8 +104,8 @@ def pick(tree: Tree, rule: ExactRule, side: int, begin: Any, end: Any) -> Any:
     for k in range(begin, end):
         slot = memory.drawn_slot(tree, side, k)
         which = first + slot
-        score = memory.found_ratio(tree, which) if by_ratio else found.gain(tree, which)
-        if found.feature(tree, which) >= 0 and found.gain(tree, which) >= least:
+        score = memory.split_ratio(tree, which) if by_ratio else common.split_gain(tree, which)
+        if common.split_feature(tree, which) >= 0 and common.split_gain(tree, which) >= least:
             if best < 0 or score > highest or (score == highest and slot < best):
                 best = slot
                 highest = score
@@ -116,24 +116,24 @@ def pick(tree: Tree, rule: ExactRule, side: int, begin: Any, end: Any) -> Any:
 def accept(tree: Tree, rule: ExactRule, node: int, side: int, slot: int) -> None:
     """Give a node the split that was found, if the gain is enough, and let it wait for its turn."""
     which = side * len(memory.features(tree)) + slot
-    gain = found.gain(tree, which)
+    gain = common.split_gain(tree, which)
     # Where values are held by bounds, a split may gain nothing but rounding errors.
     least = rule.min_gain + (0.0 if rule.plain else 1e-15 * abs(memory.own_score(tree, node)))
     if not (gain > least or (rule.thorough and gain == least and gain > 0.0) or rule.any_gain):
         return
     nodes.set_gain(tree, node, max(gain, 0.0))
-    constraints.set_left_value(tree, node, found.left_value(tree, which))
-    constraints.set_right_value(tree, node, found.right_value(tree, which))
-    nodes.set_feature(tree, node, found.feature(tree, which))
-    nodes.set_bin(tree, node, found.bin(tree, which))
-    nodes.set_missing(tree, node, found.missing(tree, which))
+    constraints.set_left_value(tree, node, common.split_left_value(tree, which))
+    constraints.set_right_value(tree, node, common.split_right_value(tree, which))
+    nodes.set_feature(tree, node, common.split_feature(tree, which))
+    nodes.set_bin(tree, node, common.split_bin(tree, which))
+    nodes.set_missing(tree, node, common.split_missing(tree, which))
     memory.set_slot(tree, node, slot)
-    memory.set_cut(tree, node, memory.found_cut(tree, which))
+    memory.set_cut(tree, node, memory.split_cut(tree, which))
     if common.is_category_of(tree, nodes.feature(tree, node)):
         row = category_sets.new_set(tree)
         nodes.set_category_set(tree, node, row)
         for word in range(2 * SET_WORDS):
-            common.put_set_word(tree, row, word, common.found_set_word(tree, which, word))
+            common.put_set_word(tree, row, word, common.split_set_word(tree, which, word))
     nodes.set_priority(tree, node, -np.float64(node))
     if rule.order == BEST_FIRST:
         nodes.set_priority(tree, node, nodes.gain(tree, node))

@@ -9,7 +9,8 @@ from woodwind.kernels.forest.layout import MISSING_CODE
 from woodwind.kernels.runtime.intrinsics import prefetch
 from woodwind.kernels.runtime.jit import inlined, inner
 from woodwind.kernels.runtime.records import Tree
-from woodwind.kernels.tree import counters, nodes
+from woodwind.kernels.tree import memory as common
+from woodwind.kernels.tree import nodes
 from woodwind.kernels.tree.layout import NOTHING
 
 feature, set_feature = memory.BEST.counter("feature")  # -1: there is none
@@ -23,7 +24,7 @@ left_both, set_left_both = memory.BEST.counter("left_both")
 
 score, set_score = memory.BEST_VALUES.counter("score")
 threshold, set_threshold = memory.BEST_VALUES.counter("threshold")
-min_gain, set_min_gain = memory.BEST_VALUES.counter("min_gain")  # of a split, in units of the criterion; set before
+min_gain, _ = memory.BEST_VALUES.counter("min_gain")  # of a split, in units of the criterion; set before
 MIN_GAIN = memory.BEST_VALUES.at["min_gain"]
 
 # Nodes whose numbers are asked for ahead.
@@ -73,7 +74,7 @@ def ranks_to_thresholds(tree: Tree) -> None:
     the split of a node is looked for nobody needs its threshold.
     """
     numbers = memory.numbers(tree)
-    n_nodes = counters.n_nodes(tree)
+    n_nodes = common.n_nodes(tree)
     for node in range(n_nodes):
         coming = min(node + AHEAD, n_nodes - 1)
         if has_threshold(tree, coming):

@@ -16,8 +16,8 @@ from woodwind.kernels.forest.layout import CATEGORY_SHIFT, FEATURE_SHIFT, LEFT_L
 from woodwind.kernels.runtime.intrinsics import prefetch
 from woodwind.kernels.runtime.jit import inner
 from woodwind.kernels.runtime.records import Tree
-from woodwind.kernels.tree import counters, nodes
 from woodwind.kernels.tree import memory as common
+from woodwind.kernels.tree import nodes
 
 U = np.uint64
 
@@ -130,4 +130,4 @@ def emit_tree(tree: Tree) -> None:
             inner_nodes += 1
     memory.out_span(tree)[leaves] = nodes.end(tree, 0)
     memory.set_n_inner(tree, inner_nodes)
-    counters.set_n_leaves(tree, leaves)
+    common.set_n_leaves(tree, leaves)

@@ -23,7 +23,7 @@ from woodwind.kernels.runtime.jit import inlined, inner, kernel
 from woodwind.kernels.runtime.keys import hashed, put_in_order
 from woodwind.kernels.runtime.records import Tree
 from woodwind.kernels.runtime.simd import LANES
-from woodwind.kernels.tree import category_sets, counters, nodes, queue
+from woodwind.kernels.tree import category_sets, nodes, queue
 from woodwind.kernels.tree import memory as common
 from woodwind.kernels.tree.layout import NO_SPLIT, NOTHING
 
@@ -185,13 +185,13 @@ def grow_forest_tree(tree: Tree) -> None:
     if memory.best_first(tree) != 0:
         leaves = 1
         enqueue(tree, 0)
-        while counters.n_waiting(tree) > 0 and leaves < memory.max_leaves(tree):
+        while common.n_waiting(tree) > 0 and leaves < memory.max_leaves(tree):
             left = make_children(tree, queue.pop(tree))
             leaves += 1
             enqueue(tree, left)
             enqueue(tree, left + 1)
         # What was not split after all is a leaf.
-        for j in range(counters.n_waiting(tree)):
+        for j in range(common.n_waiting(tree)):
             nodes.set_feature(tree, stack[j], NOTHING)
     else:
         stack[0] = 0

@@ -7,10 +7,10 @@ see `woodwind/kernels/runtime/records.py`. Nodes and the queue stand in `woodwin
 import numpy as np
 
 from woodwind.kernels.runtime.records import Layout
-from woodwind.kernels.tree import counters, nodes
-from woodwind.kernels.tree.memory import SHARED
+from woodwind.kernels.tree import nodes
+from woodwind.kernels.tree.memory import COMMON, CONTROL
 
-LAYOUT = Layout(SHARED)
+LAYOUT = Layout(COMMON)
 
 # The table (woodwind.data.binning.forest_codes.ForestCodes).
 _, bins_of_feature = LAYOUT.matrix("coarse", np.uint8)  # uint8[F, n]: bins
@@ -86,7 +86,7 @@ out_cover = LAYOUT.array("out_cover", np.float64)  # float64[leaves]
 out_span = LAYOUT.array("out_span", np.int64)  # int64[leaves + 1]: where the rows of a leaf begin in `rows`
 
 # Counters behind those of all engines.
-COUNTERS = counters.COUNTERS.going_on()
+COUNTERS = CONTROL.going_on()
 arena, set_arena = COUNTERS.counter("arena")  # number of the present arena
 arena_begin, set_arena_begin = COUNTERS.counter("arena_begin")  # its first and last place in `rows`
 arena_end, set_arena_end = COUNTERS.counter("arena_end")

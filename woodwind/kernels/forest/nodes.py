@@ -9,8 +9,8 @@ from woodwind.kernels.forest.layout import COARSE_MISSING, MISSING_CODE, MOMENTS
 from woodwind.kernels.forest.order import is_inside
 from woodwind.kernels.runtime.jit import inlined, inner
 from woodwind.kernels.runtime.records import Tree
-from woodwind.kernels.tree import counters, nodes
 from woodwind.kernels.tree import memory as common
+from woodwind.kernels.tree import nodes
 from woodwind.kernels.tree.layout import LEFT
 
 U = np.uint64
@@ -143,9 +143,9 @@ def plant(tree: Tree) -> None:
     drawn = memory.drawn(tree)
     for k in range(memory.n_features(tree)):
         drawn[k] = k
-    counters.set_n_nodes(tree, 0)
-    counters.set_n_waiting(tree, 0)
-    counters.set_n_sets(tree, 0)
+    common.set_n_nodes(tree, 0)
+    common.set_n_waiting(tree, 0)
+    common.set_n_sets(tree, 0)
     root = nodes.add_node(tree, 0, 0, size, memory.key(tree))
     nodes.set_number(tree, root, root)
     memory.set_total(tree, root, total)

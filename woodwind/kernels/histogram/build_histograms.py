@@ -1,10 +1,7 @@
 """Rows to histograms: one integer addition per row and feature; and sums and differences of histograms.
 
-A row's statistics are (g << 32) + h in 31-bit fixed point. While a tree grows, each row travels with the upper bits of both,
-
-    row number 32 bits | g 16 bits | h 16 bits          so that a histogram fetches nothing but codes
-
-and a cell sums these, packed into one int64:
+A row's statistics are (g << 32) + h in 31-bit fixed point. While a tree grows, each row carries the upper bits of both (`layout`), so that
+a histogram fetches nothing but codes; a cell sums these, packed into one int64:
 
     PACKED3   g 28 bits | h 24 bits | count 12 bits    while a node has at most 4,095 rows (h loses its lowest 3 bits)
     PACKED2   g 32 bits | h 32 bits                    at most 65,535 rows
@@ -27,10 +24,18 @@ from typing import Any
 import numpy as np
 
 from woodwind.kernels.histogram import memory
-from woodwind.kernels.histogram.layout import PACKED2, ROWS_PACKED2, UNROUNDED_GRADIENT, UNROUNDED_HESSIAN, WIDE2, Rule
+from woodwind.kernels.histogram.layout import (
+    PACKED2,
+    ROWS_PACKED2,
+    UNROUNDED_GRADIENT,
+    UNROUNDED_HESSIAN,
+    WIDE2,
+    Rule,
+    added_value,
+    rounded_off,
+    with_stats,
+)
 from woodwind.kernels.histogram.memory import STEP_CELL, STEP_COUNT, STEP_SHARED, STEP_SHIFT
-from woodwind.kernels.histogram.packed_row import added_value, rounded_off, with_stats
-from woodwind.kernels.histogram.shared_bytes import spread
 from woodwind.kernels.histogram.sparse_rows import accumulate_lists, count_lists
 from woodwind.kernels.runtime.intrinsics import prefetch_far
 from woodwind.kernels.runtime.jit import inlined, inner, kernel
@@ -84,10 +89,10 @@ def fill_rows(tree: Tree, rows: Any, order: Any, begin: Any, end: Any) -> bool:
 
 
 @inlined
-def copy_codes(by_row: Any, row: Any, size: Any, words: Words, place: Any) -> None:
-    """Copy the codes of one row, `size` words, to a place in a block of rows."""
+def copy_codes(by_row: Any, row: Any, size: Any, words: Words, position: Any) -> None:
+    """Copy the codes of one row, `size` words, to a position in a block of rows."""
     source = row * size
-    target = place * size
+    target = position * size
     for _four in range(size // U(4)):
         # All read before any is written: one vector load and one vector store.
         a = by_row[source]
@@ -216,6 +221,53 @@ def add_block(tree: Tree, rule: Rule, words: Words, values: Ints, m: Any, tables
             add_part(words, word, m, values, shared if steps[number, STEP_SHARED] else table, rule, steps[number])
 
 
+# Columns of few values that share a byte: one addition sums all of them.
+#
+# Two columns of three values have nine pairs of values between them. A byte that says which pair a row has is summed like a column, and
+# the sums of the single columns follow from those of the pairs: see `tree/code_layouts.py` for who shares, and where the bytes stand.
+# Columns of few values are also the slowest to add one by one: rows that follow each other add to the same cell, and wait for it.
+# Twins: `tests/reference/naive_shared_bytes.py`.
+
+# Columns of SHARERS.
+S_AT = 0  # where the cells of its byte begin
+S_SIZE = 1  # how many of them are used
+S_START = 2  # where the cells of the column begin in a histogram
+S_COLUMNS = 3
+
+
+@kernel
+def note_codes(by_row: Any, features: Any, begin: int, end: int, out: Any) -> None:
+    """Mark the codes that rows begin to end have in some features: by_row uint8[n, stride], features int64[k], out uint8[k, 256]."""
+    for i in range(U(begin), U(end)):
+        for k in range(len(features)):
+            out[k, by_row[i, features[k]]] = 1
+
+
+@kernel
+def write_shared(by_row: Any, features: Any, parts: Any, position: Any, begin: int, end: int) -> None:
+    """Write the byte that some features share into rows begin to end of by_row uint8[n, stride], at `position`.
+
+    parts uint8[k, 256]: what each code of each of the features adds to the byte.
+    """
+    for i in range(U(begin), U(end)):
+        byte = np.uint8(0)
+        for k in range(len(features)):
+            byte += parts[k, by_row[i, features[k]]]
+        by_row[i, position] = byte
+
+
+@inner
+def spread(tree: Tree, shared: Any, table: Ints) -> None:
+    """Add the sums of shared bytes to the cells of the columns that share them."""
+    sharers = memory.sharers(tree)
+    codes = memory.sharer_codes(tree)
+    for s in range(len(sharers)):
+        start = sharers[s, S_START]
+        at = sharers[s, S_AT]
+        for i in range(sharers[s, S_SIZE]):
+            table[U(start + np.int64(codes[s, i]))] += shared[U(at + i)]
+
+
 @inner
 def accumulate_words(tree: Tree, rule: Rule, begin: Any, end: Any, rows: Any, layout: int, table: Ints, thread: int) -> None:
     """Add rows[begin:end] to a table of one word to a cell."""
@@ -269,11 +321,11 @@ def count_rows(tree: Tree, rule: Rule, begin: Any, end: Any, rows: Any, out: Any
         count_lists(tree, rule, begin, end, rows, out)
         return
     codes = memory.row_codes(tree)
-    places = memory.code_places(tree)
+    positions = memory.code_positions(tree)
     for i in range(begin, end):
         first = (rows[i] >> 32) * 8 * rule.n_words
         for f in range(rule.n_features):
-            out[f * rule.width + np.int64(codes[first + places[f]])] += 1
+            out[f * rule.n_codes + np.int64(codes[first + positions[f]])] += 1
 
 
 @inner

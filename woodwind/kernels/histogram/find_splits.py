@@ -4,42 +4,17 @@ from typing import Any
 
 import numpy as np
 
-from woodwind.kernels.histogram import memory
+from woodwind.kernels.histogram import memory, scan
 from woodwind.kernels.histogram.layout import PACKED3, WIDE2, Rule
-from woodwind.kernels.histogram.scan import (
-    B_CELL,
-    B_CODE,
-    B_HESSIAN,
-    B_RUN,
-    BIN_ROWS,
-    CURVE_ROWS,
-    NO_SCORE,
-    S_COUNT,
-    S_GAIN,
-    S_GRADIENT,
-    S_HESSIAN,
-    S_KEY,
-    UNKNOWN,
-    field_units,
-    gains_in_float64,
-    largest,
-    occupied_bins,
-    occupied_wide,
-    order_categories,
-    running_sums,
-    unpack_sums,
-)
-from woodwind.kernels.histogram.scan_float32 import best_cut, gradient_of, hessian_of
 from woodwind.kernels.runtime.jit import inlined, inner
 from woodwind.kernels.runtime.keys import keep_some, put_in_order
 from woodwind.kernels.runtime.records import Floats, Ints, Tree
+from woodwind.kernels.tree import category_sets, nodes
 from woodwind.kernels.tree import memory as common
-from woodwind.kernels.tree import nodes
-from woodwind.kernels.tree.candidates import keep_candidates
+from woodwind.kernels.tree.constraints import keep_candidates
 from woodwind.kernels.tree.layout import LEFT, NO_SPLIT, RIGHT
 from woodwind.kernels.tree.leaves import leaf_value, score_of
 
-U = np.uint64
 ALMOST = 1.0 - 1e-12  # a score is found from a gain but for rounding
 
 
@@ -75,18 +50,18 @@ def takes_whole(tree: Tree, rule: Rule, layout: int, counts: Ints, feature: int)
 
 
 @inlined
-def node_bins(tree: Tree, rule: Rule, feature: int, place: Any, thread: int) -> Any:
-    """Occupied bins of a feature in running sums, levels in the order of their means; place as in `scan_feature`.
+def node_bins(tree: Tree, rule: Rule, feature: int, histogram: Any, thread: int) -> Any:
+    """Occupied bins of a feature in running sums, levels in the order of their means; histogram as in `scan_feature`.
 
     Returns the number of bins, the number that hold no missing value, and the totals of the node.
     A missing number comes last; a missing category is a level like any other.
     """
-    table, layout, counts, _limits = place
-    bins = memory.all_bins(tree)[BIN_ROWS * thread : BIN_ROWS * thread + BIN_ROWS]
-    curves = memory.all_curves(tree)[CURVE_ROWS * thread : CURVE_ROWS * thread + CURVE_ROWS]
+    table, layout, counts, _limits = histogram
+    bins = memory.all_bins(tree)[scan.BIN_ROWS * thread : scan.BIN_ROWS * thread + scan.BIN_ROWS]
+    curves = memory.all_curves(tree)[scan.CURVE_ROWS * thread : scan.CURVE_ROWS * thread + scan.CURVE_ROWS]
     start = memory.start(tree, feature)
     plane = rule.n_cells
-    gradient_unit, hessian_unit = field_units(rule, layout)
+    gradient_unit, hessian_unit = scan.field_units(rule, layout)
     n_bins = memory.all_n_bins(tree)[feature]
     missing = memory.start(tree, feature + 1) - 1
     whole = takes_whole(tree, rule, layout, counts, feature)
@@ -94,28 +69,28 @@ def node_bins(tree: Tree, rule: Rule, feature: int, place: Any, thread: int) -> 
         k = n_bins
         size = k + np.int64(table[missing] != 0)
     elif layout == WIDE2:
-        k = occupied_wide(table, plane, start, n_bins, bins, 0, 0)
-        size = occupied_wide(table, plane, missing, 1, bins, rule.width - 1, k)
+        k = scan.occupied_wide(table, plane, start, n_bins, bins, 0, 0)
+        size = scan.occupied_wide(table, plane, missing, 1, bins, rule.n_codes - 1, k)
     else:
-        k = occupied_bins(table, start, n_bins, bins[B_CELL], bins[B_CODE], 0, 0)
-        size = occupied_bins(table, missing, 1, bins[B_CELL], bins[B_CODE], rule.width - 1, k)
+        k = scan.occupied_bins(table, start, n_bins, bins[scan.B_CELL], bins[scan.B_CODE], 0, 0)
+        size = scan.occupied_bins(table, missing, 1, bins[scan.B_CELL], bins[scan.B_CODE], rule.n_codes - 1, k)
     if common.is_category(tree)[feature]:
-        order_categories(bins, size, layout, (gradient_unit, hessian_unit), rule.category_smooth, curves[S_KEY])
-    n = UNKNOWN
+        scan.order_categories(bins, size, layout, (gradient_unit, hessian_unit), rule.category_smooth, curves[scan.S_KEY])
+    n = scan.UNKNOWN
     g = np.int64(0)
     h = np.int64(0)
     if layout == WIDE2:
         for j in range(size):
-            g += bins[B_CELL, j]
-            h += bins[B_HESSIAN, j]
-            curves[S_GRADIENT, j] = g
-            curves[S_HESSIAN, j] = h
+            g += bins[scan.B_CELL, j]
+            h += bins[scan.B_HESSIAN, j]
+            curves[scan.S_GRADIENT, j] = g
+            curves[scan.S_HESSIAN, j] = h
     else:
         if whole:
-            run = running_sums(table[start:], k, bins[B_RUN]) + table[missing]
-            bins[B_RUN, k] = run
+            run = scan.running_sums(table[start:], k, bins[scan.B_RUN]) + table[missing]
+            bins[scan.B_RUN, k] = run
         else:
-            run = running_sums(bins[B_CELL], size, bins[B_RUN])
+            run = scan.running_sums(bins[scan.B_CELL], size, bins[scan.B_RUN])
         if layout == PACKED3:
             g = run >> 36
             h = (run >> 12) & 0xFFFFFF
@@ -126,8 +101,8 @@ def node_bins(tree: Tree, rule: Rule, feature: int, place: Any, thread: int) -> 
     if layout != PACKED3 and len(counts) > 0:
         c = np.int64(0)
         for j in range(size):
-            c += counts[min(start + bins[B_CODE, j], missing)]
-            curves[S_COUNT, j] = c
+            c += counts[min(start + bins[scan.B_CODE, j], missing)]
+            curves[scan.S_COUNT, j] = c
         n = np.float64(c)
     return size, k, (g * gradient_unit, h * hessian_unit, n, gradient_unit, hessian_unit)
 
@@ -137,52 +112,52 @@ def float_sums(rule: Rule, layout: int, counted: Any, size: Any, runs: Any, curv
     """Running sums as floats, where the packed ones do not do; without counts nothing is refused for want of rows:
     the winner is counted when its rows are split."""
     if layout != WIDE2:
-        unpack_sums(runs, size, layout, curves)
+        scan.unpack_sums(runs, size, layout, curves)
     if layout != PACKED3 and not counted:
         for j in range(size):
-            curves[S_COUNT, j] = curves[S_HESSIAN, j] / rule.row_hessian if rule.constant_hessian else 0.5 * UNKNOWN
+            curves[scan.S_COUNT, j] = curves[scan.S_HESSIAN, j] / rule.row_hessian if rule.constant_hessian else 0.5 * scan.UNKNOWN
 
 
 @inlined
-def search_packed(tree: Tree, rule: Rule, place: Any, found: Any, l2: Any, thread: int, least: Any) -> Any:
+def search_packed(tree: Tree, rule: Rule, histogram: Any, occupied: Any, l2: Any, thread: int, least: Any) -> Any:
     """As `search_cuts`, for free values and packed sums; nothing is found unless its gain is above `least`."""
-    size, present, total = found
-    layout = place[1]
+    size, present, total = occupied
+    layout = histogram[1]
     # A side without hessian has no value unless L2 gives it one.
-    limits = (place[3][0], max(place[3][1], 0 if l2 > 0.0 else 1))
-    runs = memory.all_bins(tree)[BIN_ROWS * thread + B_RUN]
+    limits = (histogram[3][0], max(histogram[3][1], 0 if l2 > 0.0 else 1))
+    runs = memory.all_bins(tree)[scan.BIN_ROWS * thread + scan.B_RUN]
     whole = runs[size - 1]
     own = score_of(total[0], total[1], leaf_value(total[0], total[1], 0.0, rule.l2, -np.inf, np.inf), 0.0, rule.l2)
-    best, best_j = best_cut(tree, thread, layout, size - 1, (whole, 0, total), limits, l2, (least + own) * ALMOST)
+    best, best_j = scan.best_cut(tree, thread, layout, size - 1, (whole, 0, total), limits, l2, (least + own) * ALMOST)
     side = RIGHT
     extra = np.int64(0)
     if size != present and present >= 2:
         missing = whole - runs[size - 2]
-        best, j = best_cut(tree, thread, layout, present - 1, (whole, missing, total), limits, l2, best)
+        best, j = scan.best_cut(tree, thread, layout, present - 1, (whole, missing, total), limits, l2, best)
         if j >= 0:
             best_j, side, extra = j, LEFT, missing
     if best_j < 0:
         return NO_SPLIT, -1, RIGHT, 0.0, 0.0
     run = runs[best_j] + extra
-    return best - own, best_j, side, gradient_of(run, layout) * total[3], hessian_of(run, layout) * total[4]
+    return best - own, best_j, side, scan.gradient_of(run, layout) * total[3], scan.hessian_of(run, layout) * total[4]
 
 
 @inner
-def search_cuts(place: Any, rule: Rule, found: Any, bounds: Any, l2: Any, bins: Ints, curves: Floats, bits: Any) -> Any:
-    """Best cut of a feature, with missing values to the right and, once more, to the left; found = (size, present, total).
+def search_cuts(histogram: Any, rule: Rule, occupied: Any, bounds: Any, l2: Any, bins: Ints, curves: Floats, bits: Any) -> Any:
+    """Best cut of a feature, with missing values to the right and, once more, to the left; occupied = (size, present, total).
 
-    Returns the gain, the place of the cut, the side of missing values, and the sums to its left.
+    Returns the gain, the position of the cut, the side of missing values, and the sums to its left.
     """
-    size, present, total = found
-    layout = place[1]
-    counted = len(place[2]) > 0
+    size, present, total = occupied
+    layout = histogram[1]
+    counted = len(histogram[2]) > 0
     low, high, direction = bounds
     own = score_of(total[0], total[1], leaf_value(total[0], total[1], rule.l1, rule.l2, low, high), rule.l1, rule.l2)
-    curve = curves[S_GAIN]
-    float_sums(rule, layout, counted, size, bins[B_RUN], curves)
+    curve = curves[scan.S_GAIN]
+    float_sums(rule, layout, counted, size, bins[scan.B_RUN], curves)
     if layout != PACKED3 and not counted and rule.constant_hessian:
         total = (total[0], total[1], total[1] / total[4] / rule.row_hessian, total[3], total[4])
-    best = NO_SCORE
+    best = scan.NO_SCORE
     best_j = -1
     side = RIGHT
     last = size - 1
@@ -191,31 +166,31 @@ def search_cuts(place: Any, rule: Rule, found: Any, bounds: Any, l2: Any, bins: 
         if turn == 1:
             last = present - 1
             extra = (
-                curves[S_GRADIENT, size - 1] - curves[S_GRADIENT, size - 2],
-                curves[S_HESSIAN, size - 1] - curves[S_HESSIAN, size - 2],
-                curves[S_COUNT, size - 1] - curves[S_COUNT, size - 2],
+                curves[scan.S_GRADIENT, size - 1] - curves[scan.S_GRADIENT, size - 2],
+                curves[scan.S_HESSIAN, size - 1] - curves[scan.S_HESSIAN, size - 2],
+                curves[scan.S_COUNT, size - 1] - curves[scan.S_COUNT, size - 2],
             )
-        gains_in_float64(curve, last, curves, total, extra, rule, l2, (low, high, direction, own))
-        j = largest(bits, last)
+        scan.gains_in_float64(curve, last, curves, total, extra, rule, l2, (low, high, direction, own))
+        j = scan.argmax(bits, last)
         if j >= 0 and curve[j] > best:
             best = curve[j]
             best_j = j
             side = RIGHT if turn == 0 else LEFT
     if best_j < 0:
         return NO_SPLIT, -1, RIGHT, 0.0, 0.0
-    a = curves[S_GRADIENT, best_j] + (extra[0] if side == LEFT else 0.0)
-    p = curves[S_HESSIAN, best_j] + (extra[1] if side == LEFT else 0.0)
+    a = curves[scan.S_GRADIENT, best_j] + (extra[0] if side == LEFT else 0.0)
+    p = curves[scan.S_HESSIAN, best_j] + (extra[1] if side == LEFT else 0.0)
     return best, best_j, side, a * total[3], p * total[4]
 
 
 @inlined
-def code_of_cut(tree: Tree, rule: Rule, feature: int, place: Any, j: Any, present: Any, codes: Any) -> Any:
-    """The code that a cut after place j of a number is made at.
+def code_of_cut(tree: Tree, rule: Rule, feature: int, histogram: Any, j: Any, present: Any, codes: Any) -> Any:
+    """The code that a cut after occupied bin j of a number is made at.
 
     Any code between two occupied bins makes the same split here: the middle one is fairest to new rows.
     Behind the last bin numbers part from missing values: all numbers, also larger ones than were met here.
     """
-    table, layout, counts, _limits = place
+    table, layout, counts, _limits = histogram
     if takes_whole(tree, rule, layout, counts, feature):
         following = j + 1
         start = memory.start(tree, feature)
@@ -229,43 +204,34 @@ def code_of_cut(tree: Tree, rule: Rule, feature: int, place: Any, j: Any, presen
 
 
 @inlined
-def scan_feature(tree: Tree, rule: Rule, feature: int, place: Any, bounds: Any, thread: int, least: Any) -> Any:
+def scan_feature(tree: Tree, rule: Rule, feature: int, histogram: Any, bounds: Any, thread: int, least: Any) -> Any:
     """Best split of a node by one feature: gain, bin, side of missing values, values left and right.
 
-    place = (table, layout, counts, limits of packed fields); what does not gain more than `least` counts for nothing.
+    histogram = (table, layout, counts, limits of packed fields); what does not gain more than `least` counts for nothing.
     """
-    size, present, total = node_bins(tree, rule, feature, place, thread)
-    bins = memory.all_bins(tree)[BIN_ROWS * thread : BIN_ROWS * thread + BIN_ROWS]
-    curves = memory.all_curves(tree)[CURVE_ROWS * thread : CURVE_ROWS * thread + CURVE_ROWS]
-    bits = memory.curve_bits(tree, CURVE_ROWS * thread + S_GAIN)
+    size, present, total = node_bins(tree, rule, feature, histogram, thread)
+    bins = memory.all_bins(tree)[scan.BIN_ROWS * thread : scan.BIN_ROWS * thread + scan.BIN_ROWS]
+    curves = memory.all_curves(tree)[scan.CURVE_ROWS * thread : scan.CURVE_ROWS * thread + scan.CURVE_ROWS]
+    bits = memory.curve_bits(tree, scan.CURVE_ROWS * thread + scan.S_GAIN)
     category = common.is_category(tree)[feature] != 0
     l2 = rule.l2 + (rule.category_l2 if category else 0.0)
     # A missing category is a level like any other: there is no other side to try.
-    found = (size, size if category else present, total)
-    if is_free(rule, place[1], place[2]):
-        gain, j, side, a, p = search_packed(tree, rule, place, found, l2, thread, least)
+    occupied = (size, size if category else present, total)
+    if is_free(rule, histogram[1], histogram[2]):
+        gain, j, side, a, p = search_packed(tree, rule, histogram, occupied, l2, thread, least)
     else:
-        gain, j, side, a, p = search_cuts(place, rule, found, bounds, l2, bins, curves, bits)
+        gain, j, side, a, p = search_cuts(histogram, rule, occupied, bounds, l2, bins, curves, bits)
     if not gain > least:
         return NO_SPLIT, -1, RIGHT, 0.0, 0.0
     left = leaf_value(a, p, rule.l1, l2, bounds[0], bounds[1])
     right = leaf_value(total[0] - a, total[1] - p, rule.l1, l2, bounds[0], bounds[1])
-    where = j if category else code_of_cut(tree, rule, feature, place, j, present, bins[B_CODE])
+    where = j if category else code_of_cut(tree, rule, feature, histogram, j, present, bins[scan.B_CODE])
     return gain, where, side, left, right
 
 
 @inner
-def left_categories(tree: Tree, rule: Rule, feature: int, place: Any, count: Any, thread: int, out: Any) -> Any:
-    """Set the bits of the first count + 1 levels of the node's order in out (4 words); says on which side missing is."""
-    size, _present, _total = node_bins(tree, rule, feature, place, thread)
-    codes = memory.all_bins(tree)[BIN_ROWS * thread + B_CODE]
-    side = RIGHT
-    for word in range(4):
-        out[word] = 0
-    for j in range(min(count + 1, size)):
-        code = codes[j]
-        if code == rule.width - 1:
-            side = LEFT
-        else:
-            out[code >> 6] |= U(1) << U(code & 63)
-    return side
+def left_categories(tree: Tree, rule: Rule, feature: int, histogram: Any, count: Any, thread: int, out: Any) -> Any:
+    """Set the bits of the first count + 1 levels of the node's order in out; says on which side missing is."""
+    size, _present, _total = node_bins(tree, rule, feature, histogram, thread)
+    codes = memory.all_bins(tree)[scan.BIN_ROWS * thread + scan.B_CODE]
+    return category_sets.write_first(codes, min(count + 1, size), rule.n_codes - 1, out)

@@ -1,10 +1,11 @@
-"""Which nodes next.
+"""Which nodes next, and where their histograms are kept.
 
 A tree that is grown best first does not depend on the order in which nodes are *prepared* (rows partitioned, splits of the children found),
 only on the order in which splits are *committed*. So the most promising nodes are prepared several at a time,
 which gives every thread something to do, and committed one by one in exact order; what was prepared in vain is dropped.
 
 Committed leaves that can be split wait in a queue. Prepared or not, a node that has a split and no children yet is open.
+A histogram is kept for each open node, in a slot, so that of two children only the smaller has to be summed.
 """
 
 from typing import Any
@@ -12,11 +13,12 @@ from typing import Any
 import numpy as np
 
 from woodwind.kernels.histogram import memory
-from woodwind.kernels.histogram.layout import Rule
+from woodwind.kernels.histogram.layout import WIDE2, Rule
 from woodwind.kernels.runtime.jit import inner
 from woodwind.kernels.runtime.records import Tree
-from woodwind.kernels.tree import counters, nodes, queue
-from woodwind.kernels.tree.layout import BEST_FIRST
+from woodwind.kernels.tree import memory as common
+from woodwind.kernels.tree import nodes, queue
+from woodwind.kernels.tree.layout import BEST_FIRST, NOTHING
 
 
 @inner
@@ -40,14 +42,14 @@ def become_leaf(tree: Tree, rule: Rule, node: int) -> None:
 @inner
 def commit(tree: Tree, rule: Rule) -> Any:
     """Commit splits in exact order as far as their children are prepared; says whether the tree is finished."""
-    while counters.n_waiting(tree) > 0 and counters.n_leaves(tree) < rule.max_leaves:
+    while common.n_waiting(tree) > 0 and common.n_leaves(tree) < rule.max_leaves:
         node = queue.first(tree)
         child = nodes.child(tree, node)
         if nodes.feature(tree, node) >= 0 and child < 0:
             return False
         queue.pop(tree)
         if child >= 0:
-            counters.set_n_leaves(tree, counters.n_leaves(tree) + 1)
+            common.set_n_leaves(tree, common.n_leaves(tree) + 1)
             memory.set_n_prepared(tree, memory.n_prepared(tree) - 1)
             for side in range(2):
                 become_leaf(tree, rule, child + side)
@@ -72,7 +74,7 @@ def choose_batch(tree: Tree, rule: Rule, most: Any) -> Any:
     No more nodes are prepared than leaves are left to be had, and of those only half at a time where the order is
     best first: the children of a node prepared now may come before the rest. Otherwise the batch is (part of) a level.
     """
-    room = rule.max_leaves - counters.n_leaves(tree) - memory.n_prepared(tree)
+    room = rule.max_leaves - common.n_leaves(tree) - memory.n_prepared(tree)
     most = min(most, max(1, room // 2 if rule.order == BEST_FIRST else room))
     size = 0
     level = -np.inf
@@ -83,7 +85,7 @@ def choose_batch(tree: Tree, rule: Rule, most: Any) -> Any:
                 best = k
                 if rule.order != BEST_FIRST and nodes.priority(tree, memory.open_node(tree, k)) == level:
                     break
-        if size == 0 and counters.n_waiting(tree) > 0:
+        if size == 0 and common.n_waiting(tree) > 0:
             # The next to be committed never waits for others of the same rank: so no more nodes are made than there is room for.
             for k in range(memory.n_open(tree)):
                 if memory.open_node(tree, k) == queue.first(tree):
@@ -98,3 +100,58 @@ def choose_batch(tree: Tree, rule: Rule, most: Any) -> Any:
         memory.set_open_node(tree, best, memory.open_node(tree, memory.n_open(tree)))
     memory.set_n_prepared(tree, memory.n_prepared(tree) + size)
     return size
+
+
+# Slots of histograms.
+
+
+@inner
+def free_all(tree: Tree) -> None:
+    """Every slot is free."""
+    slots = len(memory.histograms(tree))
+    wide = len(memory.wide_histograms(tree))
+    for k in range(slots):
+        memory.set_free_slot(tree, k, slots - 1 - k)
+    for k in range(wide):
+        memory.set_free_slot(tree, slots + k, wide - 1 - k)
+    memory.set_n_free(tree, slots)
+    memory.set_n_free_wide(tree, wide)
+
+
+@inner
+def release(tree: Tree, slot: int, layout: int) -> None:
+    """Give a slot back."""
+    if slot >= 0:
+        if layout == WIDE2:
+            memory.set_free_slot(tree, len(memory.histograms(tree)) + memory.n_free_wide(tree), slot)
+            memory.set_n_free_wide(tree, memory.n_free_wide(tree) + 1)
+        else:
+            memory.set_free_slot(tree, memory.n_free(tree), slot)
+            memory.set_n_free(tree, memory.n_free(tree) + 1)
+
+
+@inner
+def obtain(tree: Tree, layout: int) -> Any:
+    """Take a slot. If none is free the least promising open node loses its own: its children will be summed one by one."""
+    if layout == WIDE2 and memory.n_free_wide(tree) > 0:
+        memory.set_n_free_wide(tree, memory.n_free_wide(tree) - 1)
+        return memory.free_slot(tree, len(memory.histograms(tree)) + memory.n_free_wide(tree))
+    if layout != WIDE2 and memory.n_free(tree) > 0:
+        memory.set_n_free(tree, memory.n_free(tree) - 1)
+        return memory.free_slot(tree, memory.n_free(tree))
+    worst = NOTHING
+    for k in range(memory.n_open(tree)):
+        node = memory.open_node(tree, k)
+        if memory.slot(tree, node) >= 0 and (memory.layout(tree, node) == WIDE2) == (layout == WIDE2):
+            if worst < 0 or nodes.priority(tree, node) < nodes.priority(tree, worst):
+                worst = node
+    slot = memory.slot(tree, worst)
+    memory.set_slot(tree, worst, NOTHING)
+    return slot
+
+
+@inner
+def forget_histogram(tree: Tree, node: int) -> None:
+    """Give back the slot of a node."""
+    release(tree, memory.slot(tree, node), memory.layout(tree, node))
+    memory.set_slot(tree, node, NOTHING)

@@ -1,6 +1,6 @@
 """A random part of gradients while splits are looked for: trees then no longer follow every accident of their rows.
 
-What is disturbed is what histograms are summed from: the gradient that a row carries (kernels/histogram/packed_row.py), or its lanes
+What is disturbed is what histograms are summed from: the gradient that a row carries (kernels/histogram/layout.py), or its lanes
 (kernels/histogram/multi_output.py). The statistics that leaves are summed from are somewhere else and stay as they are.
 
 The four 16-bit pieces of a hash are added: a sum of four even draws is nearly normal, has no tails to speak of, and takes no logarithm.
@@ -15,8 +15,8 @@ import numpy as np
 
 from woodwind.kernels.histogram import memory
 from woodwind.kernels.runtime.jit import inner, kernel
+from woodwind.kernels.runtime.keys import hash_item
 from woodwind.kernels.runtime.records import Tree
-from woodwind.kernels.runtime.resampling import hash_item
 
 U = np.uint64
 PIECE, S16, S32, S48 = U(0xFFFF), U(16), U(32), U(48)
@@ -63,8 +63,8 @@ def disturb_rows(tree: Tree, order: Any, key: Any, factor: Any, begin: Any, end:
     state = U(key)
     for i in range(begin, end):
         row = rows[i] >> 32
-        name = U(row if order is None else order[row])
-        gradient = ((rows[i] << 32) >> 48) + noise_of(state, name, factor)
+        number = U(row if order is None else order[row])
+        gradient = ((rows[i] << 32) >> 48) + noise_of(state, number, factor)
         gradient = min(max(gradient, -MOST_CARRIED), MOST_CARRIED)
         rows[i] = (row << 32) | ((gradient & 0xFFFF) << 16) | (rows[i] & 0xFFFF)
 

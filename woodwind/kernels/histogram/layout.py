@@ -1,6 +1,17 @@
-"""Shapes and switches of the histogram engine, shared by its kernels and the Python around them."""
+"""How statistics are packed, in a row and in a cell of a histogram, and the numbers of one growth.
 
-from typing import NamedTuple
+A row carries its number and the upper bits of its statistics while a tree grows, in one word:
+
+    row number 32 bits | g 16 bits | h 16 bits
+
+What is rounded off, at most 17 bits of g and 15 of h, can be kept beside it: both together are the statistics, bit for bit.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from woodwind.kernels.runtime.jit import inlined, inner
 
 # How the statistics of a histogram cell are kept (kernels/histogram/build_histograms.py says why there are three).
 PACKED3 = 0  # one int64: gradient 28 bits, hessian 24, count 12; nodes of at most 4,095 rows
@@ -30,7 +41,7 @@ class Rule(NamedTuple):
     once: bool  # no row comes twice: what it has lost of its statistics stands where its leaf will
     unrounded: bool  # statistics of rows are two int64, and histograms sum them as they are
     keep_rows: bool  # the rows of the finished tree are to stand leaf by leaf in the first buffer
-    width: int  # codes are below it; the last one stands for a missing value
+    n_codes: int  # of a feature: codes are below it, the last one stands for a missing value
     n_cells: int  # of a histogram
     sharing_rows: int  # so many rows are summed with columns of few values sharing bytes
     order: int
@@ -55,3 +66,43 @@ class Rule(NamedTuple):
     outputs: int
     bounded: bool  # some feature has a monotonic constraint
     grouped: bool  # interaction constraints are given
+
+
+@inner
+def with_stats(row: Any, stat: Any) -> Any:
+    """A row number with the upper 15 bits (and sign) of its gradient and of its hessian, rounded."""
+    gradient = min(((stat >> 32) + 16384) >> 15, 32767)
+    hessian = ((stat & 0xFFFFFFFF) + 16384) >> 15
+    return (np.int64(row) << 32) | ((gradient & 0xFFFF) << 16) | hessian
+
+
+@inner
+def rounded_off(row: Any, stat: Any) -> Any:
+    """What a row with its statistics has lost of them: g 17 bits | h 15 bits, both with signs."""
+    gradient = (stat >> 32) - (((row << 32) >> 48) << 15)
+    hessian = (stat & 0xFFFFFFFF) - ((row & 0xFFFF) << 15)
+    return np.int32((gradient << 15) | (hessian & 0x7FFF))
+
+
+@inner
+def whole_gradient(row: Any, rest: Any) -> Any:
+    """The gradient of a row, nothing rounded off."""
+    return (((row << 32) >> 48) << 15) + (np.int64(rest) >> 15)
+
+
+@inner
+def whole_hessian(row: Any, rest: Any) -> Any:
+    """The hessian of a row, nothing rounded off."""
+    return ((row & 0xFFFF) << 15) + ((np.int64(rest) << 49) >> 49)
+
+
+@inlined
+def added_value(row: Any, layout: int, unrounded: Any) -> Any:
+    """What a row with its statistics adds to a cell: see `build_histograms` for the layouts; `unrounded` has those of all rows."""
+    if layout >= UNROUNDED_GRADIENT:
+        return unrounded[np.uint64(row >> 32)]
+    gradient = (row << 32) >> 48
+    hessian = row & 0xFFFF
+    if layout == PACKED3:
+        return (gradient << 36) + (((hessian + 4) >> 3) << 12) + 1
+    return (gradient << 32) + hessian

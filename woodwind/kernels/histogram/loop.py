@@ -4,20 +4,17 @@
     then: choose a batch, partition its rows, build the histograms of the children, find their splits, commit what is certain;
     until the tree is finished
 
-Each of these is a phase of `tasks` that all threads share (`runtime/team`); what a task does is in `verbs`. Between phases one thread, the
-leader, takes every decision from finished sums: `plan` looks at what the last phase has done and writes the tasks of the next (`schedule`).
+Each of these is a phase of tasks that all threads share (`runtime/team`); what a task does is in `verbs`. Between phases one thread, the
+leader, takes every decision from finished sums: `next_phase` looks at what the last phase has done and writes the tasks of the next
+(`schedule`).
 Sums are integers and splits are committed in exact order (`frontier`), so the tree has the same bits for any number of threads.
 """
 
 from typing import Any
 
-from woodwind.kernels.histogram import finished, memory, tasks
+from woodwind.kernels.histogram import memory
 from woodwind.kernels.histogram.build_histograms import fill_in_order
-from woodwind.kernels.histogram.frontier import (
-    become_leaf,
-    choose_batch,
-    commit,
-)
+from woodwind.kernels.histogram.frontier import become_leaf, choose_batch, commit, free_all
 from woodwind.kernels.histogram.layout import Rule
 from woodwind.kernels.histogram.multi_output import do_build_lanes, do_find_lanes
 from woodwind.kernels.histogram.schedule import (
@@ -31,18 +28,27 @@ from woodwind.kernels.histogram.schedule import (
     schedule_pair,
     schedule_partition,
     schedule_placing,
+    write_task,
 )
-from woodwind.kernels.histogram.slots import free_all
-from woodwind.kernels.histogram.symmetric import accept_shared, do_find_shared, level_of
+from woodwind.kernels.histogram.symmetric import accept_level, do_find_level, level_of
 from woodwind.kernels.histogram.verbs import can_split, do_build, do_collect, do_find, do_partition
 from woodwind.kernels.runtime.jit import inner, kernel
 from woodwind.kernels.runtime.records import Tree
 from woodwind.kernels.runtime.team import end_call, finish_task, kind_of, open_phase, take_task, wait_for_all, wait_for_work
-from woodwind.kernels.tree import constraints, counters, nodes, queue
+from woodwind.kernels.tree import constraints, nodes, queue
 from woodwind.kernels.tree import memory as common
 from woodwind.kernels.tree.layout import BEST_FIRST, NOTHING, STOP, SYMMETRIC
 
 COLLECT_ROWS = 16384
+
+# Kinds of phase: what its tasks do.
+PARTITION = 1  # partition the rows of a small node, or count those of a block of a large one
+PLACE = 2  # bring the rows of that block to where they belong
+BUILD = 3  # build a histogram
+FIND = 4  # find the best splits of one node or two
+RECOUNT = 5  # find them again, with rows counted
+COLLECT = 6  # note the leaf of every row
+FIND_LEVEL = 7  # find one split for a whole level
 
 # States: what was done last.
 FRESH = 0
@@ -52,7 +58,7 @@ PARTITIONED = 3
 PLACED = 4
 RECOUNTED = 5
 COLLECTED = 6
-FOUND_SHARED = 7
+FOUND_LEVEL = 7
 
 
 @inner
@@ -60,7 +66,7 @@ def begin_tree(tree: Tree, rule: Rule, n_rows: int) -> None:
     """One node with all rows in the first buffer; every slot free."""
     common.control(tree)[32:] = 0
     free_all(tree)
-    counters.set_n_leaves(tree, 1)
+    common.set_n_leaves(tree, 1)
     root = nodes.add_node(tree, 0, 0, n_rows, rule.seed)
     nodes.set_number(tree, root, NOTHING)
     memory.set_parent(tree, root, NOTHING)
@@ -78,11 +84,11 @@ def schedule_children(tree: Tree, rule: Rule, size: Any) -> Any:
     """
     memory.set_n_pairs(tree, 0)
     memory.set_n_recounted(tree, 0)
-    for place in range(size):
-        node = memory.batch_node(tree, place)
-        left = memory.rows_left(tree, place)
+    for position in range(size):
+        node = memory.batch_node(tree, position)
+        left = memory.rows_left(tree, position)
         if rule.order == SYMMETRIC or min(left, nodes.n_rows(tree, node) - left) >= rule.min_rows:
-            make_children(tree, rule, place)
+            make_children(tree, rule, position)
             schedule_pair(tree, rule, node)
             continue
         memory.set_n_prepared(tree, memory.n_prepared(tree) - 1)
@@ -92,21 +98,18 @@ def schedule_children(tree: Tree, rule: Rule, size: Any) -> Any:
             nodes.set_feature(tree, node, NOTHING)
             schedule_alone(tree, rule, node)
             continue
-        tasks.set_what(tree, again, node)
-        tasks.set_begin(tree, again, 0)
-        tasks.set_end(tree, again, rule.n_features)
-        tasks.set_out(tree, again, again)
+        write_task(tree, again, node, 0, rule.n_features)
+        memory.set_task_out(tree, again, again)
         memory.set_n_recounted(tree, memory.n_recounted(tree) + 1)
     return memory.n_recounted(tree)
 
 
 @inner
-def schedule_finding_shared(tree: Tree, rule: Rule, threads: int) -> Any:
+def schedule_finding_level(tree: Tree, rule: Rule, threads: int) -> Any:
     """Tasks that find one split for a whole level, in blocks of features."""
     blocks = max(1, min(4 * threads, rule.n_features)) if threads > 1 else 1
     for b in range(blocks):
-        tasks.set_begin(tree, b, rule.n_features * b // blocks)
-        tasks.set_end(tree, b, rule.n_features * (b + 1) // blocks)
+        write_task(tree, b, NOTHING, rule.n_features * b // blocks, rule.n_features * (b + 1) // blocks)
     return blocks
 
 
@@ -117,7 +120,7 @@ def schedule_batch(tree: Tree, rule: Rule, threads: int) -> Any:
         become_leaf(tree, rule, 0)
     if commit(tree, rule):
         memory.set_state(tree, COLLECTED)
-        return tasks.COLLECT, schedule_collecting(tree)
+        return COLLECT, schedule_collecting(tree)
     # Best first, preparing many at a time prepares many in vain.
     most = len(memory.batch(tree))
     if rule.order == BEST_FIRST:
@@ -125,7 +128,7 @@ def schedule_batch(tree: Tree, rule: Rule, threads: int) -> Any:
     size = choose_batch(tree, rule, most)
     memory.set_batch_size(tree, size)
     memory.set_state(tree, PARTITIONED)
-    return tasks.PARTITION, schedule_partition(tree, rule, size)
+    return PARTITION, schedule_partition(tree, rule, size)
 
 
 @inner
@@ -136,26 +139,24 @@ def schedule_level(tree: Tree, rule: Rule, threads: int) -> Any:
         size = choose_batch(tree, rule, len(memory.batch(tree)))
         memory.set_batch_size(tree, size)
         memory.set_state(tree, PARTITIONED)
-        return tasks.PARTITION, schedule_partition(tree, rule, size)
-    memory.set_state(tree, FOUND_SHARED)
-    return tasks.FIND_SHARED, schedule_finding_shared(tree, rule, threads) if level_of(tree) < rule.max_depth else 0
+        return PARTITION, schedule_partition(tree, rule, size)
+    memory.set_state(tree, FOUND_LEVEL)
+    return FIND_LEVEL, schedule_finding_level(tree, rule, threads) if level_of(tree) < rule.max_depth else 0
 
 
 @inner
 def schedule_collecting(tree: Tree) -> Any:
     """Tasks that note the leaf of every row. Nodes prepared in vain belong to the leaf that they are part of."""
     n_tasks = 0
-    for node in range(counters.n_nodes(tree)):
+    for node in range(common.n_nodes(tree)):
         if nodes.child(tree, node) >= 0:
             continue
         owner = node
         while nodes.number(tree, owner) < 0:
             owner = memory.parent(tree, owner)
         for first in range(nodes.begin(tree, node), nodes.end(tree, node), COLLECT_ROWS):
-            tasks.set_what(tree, n_tasks, node)
-            tasks.set_begin(tree, n_tasks, first)
-            tasks.set_end(tree, n_tasks, min(first + COLLECT_ROWS, nodes.end(tree, node)))
-            tasks.set_out(tree, n_tasks, nodes.number(tree, owner))
+            write_task(tree, n_tasks, node, first, min(first + COLLECT_ROWS, nodes.end(tree, node)))
+            memory.set_task_out(tree, n_tasks, nodes.number(tree, owner))
             n_tasks += 1
     return n_tasks
 
@@ -164,41 +165,41 @@ def schedule_collecting(tree: Tree) -> Any:
 def write_finished(tree: Tree, n_tasks: int) -> None:
     """Write the finished tree: its nodes by number, and the unrounded sums of all of them."""
     size = memory.n_committed(tree)
-    for node in range(counters.n_nodes(tree)):
+    for node in range(common.n_nodes(tree)):
         number = nodes.number(tree, node)
         if number < 0:
             continue
         child = nodes.child(tree, node)
         split = child >= 0 and nodes.number(tree, child) >= 0
-        finished.set_feature(tree, number, nodes.feature(tree, node) if split else NOTHING)
-        finished.set_bin(tree, number, nodes.bin(tree, node) if split else 0)
-        finished.set_child(tree, number, nodes.number(tree, child) if split else 0)
-        finished.set_missing(tree, number, nodes.missing(tree, node) if split else STOP)
-        finished.set_category_set(tree, number, nodes.category_set(tree, node) if split else NOTHING)
-        finished.set_begin(tree, number, nodes.begin(tree, node))
-        finished.set_end(tree, number, nodes.end(tree, node))
-        finished.set_gain(tree, number, nodes.gain(tree, node) if split else 0.0)
-        finished.set_low(tree, number, constraints.low(tree, node))
-        finished.set_high(tree, number, constraints.high(tree, node))
+        memory.set_finished_feature(tree, number, nodes.feature(tree, node) if split else NOTHING)
+        memory.set_finished_bin(tree, number, nodes.bin(tree, node) if split else 0)
+        memory.set_finished_child(tree, number, nodes.number(tree, child) if split else 0)
+        memory.set_finished_missing(tree, number, nodes.missing(tree, node) if split else STOP)
+        memory.set_finished_set(tree, number, nodes.category_set(tree, node) if split else NOTHING)
+        memory.set_finished_begin(tree, number, nodes.begin(tree, node))
+        memory.set_finished_end(tree, number, nodes.end(tree, node))
+        memory.set_finished_gain(tree, number, nodes.gain(tree, node) if split else 0.0)
+        memory.set_finished_low(tree, number, constraints.low(tree, node))
+        memory.set_finished_high(tree, number, constraints.high(tree, node))
         for k in range(3):
             memory.set_sum_of(tree, number, k, 0)
     for t in range(n_tasks):
-        leaf = tasks.out(tree, t)
-        memory.set_sum_of(tree, leaf, 0, memory.sum_of(tree, leaf, 0) + tasks.low(tree, t))
-        memory.set_sum_of(tree, leaf, 1, memory.sum_of(tree, leaf, 1) + tasks.high(tree, t))
-        memory.set_sum_of(tree, leaf, 2, memory.sum_of(tree, leaf, 2) + tasks.end(tree, t) - tasks.begin(tree, t))
+        leaf = memory.task_out(tree, t)
+        memory.set_sum_of(tree, leaf, 0, memory.sum_of(tree, leaf, 0) + memory.task_low(tree, t))
+        memory.set_sum_of(tree, leaf, 1, memory.sum_of(tree, leaf, 1) + memory.task_high(tree, t))
+        memory.set_sum_of(tree, leaf, 2, memory.sum_of(tree, leaf, 2) + memory.task_end(tree, t) - memory.task_begin(tree, t))
     for number in range(size - 1, -1, -1):
-        child = finished.child(tree, number)
+        child = memory.finished_child(tree, number)
         if child > 0:
             for k in range(3):
                 memory.set_sum_of(tree, number, k, memory.sum_of(tree, child, k) + memory.sum_of(tree, child + 1, k))
 
 
 @inner
-def plan(tree: Tree, rule: Rule, n_rows: int, threads: int, shared: Any) -> Any:
+def next_phase(tree: Tree, rule: Rule, n_rows: int, threads: int, symmetric: Any) -> Any:
     """Take what the last phase has done, and write the tasks of the next; returns its kind and their number.
 
-    `shared` is None where every node has a split of its own: what levels with one split need is then not compiled.
+    `symmetric` is None where every node has a split of its own: what levels with one split need is then not compiled.
     """
     while True:
         state = memory.state(tree)
@@ -210,37 +211,37 @@ def plan(tree: Tree, rule: Rule, n_rows: int, threads: int, shared: Any) -> Any:
                 schedule_alone(tree, rule, 0)
             elif rule.in_order:
                 fill_in_order(tree, 0, n_rows)  # what would have been done when it is summed
-            kind = tasks.BUILD
+            kind = BUILD
             n_tasks = schedule_building(tree, threads)
             memory.set_state(tree, BUILT)
         elif state == BUILT:
-            kind = tasks.FIND
+            kind = FIND
             n_tasks = schedule_finding(tree, rule, threads)
             memory.set_state(tree, FOUND)
         elif state == FOUND and rule.order == SYMMETRIC:
-            if shared is not None:
+            if symmetric is not None:
                 kind, n_tasks = schedule_level(tree, rule, threads)
         elif state == FOUND:
             accept_splits(tree, rule)
             kind, n_tasks = schedule_batch(tree, rule, threads)
-        elif state == FOUND_SHARED:
-            if shared is not None:
-                accept_shared(tree, rule, memory.n_tasks(tree))
+        elif state == FOUND_LEVEL:
+            if symmetric is not None:
+                accept_level(tree, rule, memory.n_tasks(tree))
                 kind, n_tasks = schedule_batch(tree, rule, threads)
         elif state == PARTITIONED:
-            kind = tasks.PLACE
+            kind = PLACE
             n_tasks = schedule_placing(tree, rule, memory.batch_size(tree), memory.n_tasks(tree))
             memory.set_state(tree, PLACED)
         elif state == PLACED:
-            kind = tasks.RECOUNT
+            kind = RECOUNT
             n_tasks = schedule_children(tree, rule, memory.batch_size(tree))
             memory.set_state(tree, RECOUNTED)
         elif state == RECOUNTED:
             for t in range(memory.n_recounted(tree)):
-                accept(tree, rule, tasks.what(tree, t), 2 * t)
+                accept(tree, rule, memory.task_what(tree, t), 2 * t)
             if memory.n_recounted(tree) > 0:
                 queue.rebuild(tree)
-            kind = tasks.BUILD
+            kind = BUILD
             n_tasks = schedule_building(tree, threads)
             memory.set_state(tree, BUILT)
         else:
@@ -252,7 +253,7 @@ def plan(tree: Tree, rule: Rule, n_rows: int, threads: int, shared: Any) -> Any:
 
 
 @inner
-def next_task(tree: Tree, rule: Rule, n_rows: int, thread: int, threads: int, shared: Any) -> Any:
+def next_task(tree: Tree, rule: Rule, n_rows: int, thread: int, threads: int, symmetric: Any) -> Any:
     """Number of a task of the present phase, -1 when the tree is finished. The leader, thread 0, opens phase after phase."""
     control = common.control(tree)
     if thread != 0:
@@ -262,7 +263,7 @@ def next_task(tree: Tree, rule: Rule, n_rows: int, thread: int, threads: int, sh
         if task >= 0:
             return task
         wait_for_all(control, memory.n_tasks(tree))
-        kind, n_tasks = plan(tree, rule, n_rows, threads, shared)
+        kind, n_tasks = next_phase(tree, rule, n_rows, threads, symmetric)
         if n_tasks == 0:
             end_call(control)
             return -1
@@ -270,43 +271,43 @@ def next_task(tree: Tree, rule: Rule, n_rows: int, thread: int, threads: int, sh
 
 
 @inner
-def grow(tree: Tree, rule: Rule, n_rows: int, thread: int, threads: int, shared: Any, several: Any) -> None:
+def grow(tree: Tree, rule: Rule, n_rows: int, thread: int, threads: int, symmetric: Any, several: Any) -> None:
     """The loop: take a task, do it, until the tree is finished.
 
-    `shared` is None unless a level has one split, `several` is None unless leaves have several outputs: what is not needed is not compiled.
+    `symmetric` is None unless a level has one split, `several` unless leaves have several outputs: what is not needed is not compiled.
     """
     while True:
-        task = next_task(tree, rule, n_rows, thread, threads, shared)
+        task = next_task(tree, rule, n_rows, thread, threads, symmetric)
         if task < 0:
             return
         kind = kind_of(common.control(tree))
-        if kind == tasks.PARTITION or kind == tasks.PLACE:
-            do_partition(tree, rule, task, kind == tasks.PLACE)
-        elif kind == tasks.BUILD:
+        if kind == PARTITION or kind == PLACE:
+            do_partition(tree, rule, task, kind == PLACE)
+        elif kind == BUILD:
             if several is None:
                 do_build(tree, rule, task, thread)
             else:
                 do_build_lanes(tree, rule, task, thread)
-        elif kind == tasks.FIND or kind == tasks.RECOUNT:
+        elif kind == FIND or kind == RECOUNT:
             if several is None:
-                do_find(tree, rule, task, thread, kind == tasks.RECOUNT)
+                do_find(tree, rule, task, thread, kind == RECOUNT)
             else:
                 do_find_lanes(tree, rule, task, thread)
-        elif kind == tasks.FIND_SHARED:
-            if shared is not None:
-                do_find_shared(tree, rule, task, thread)
+        elif kind == FIND_LEVEL:
+            if symmetric is not None:
+                do_find_level(tree, rule, task, thread)
         else:
             do_collect(tree, rule, task)
         finish_task(common.control(tree))
 
 
 @kernel
-def take_part(tree: Tree, rule: Rule, n_rows: int, thread: int, threads: int, shared: Any) -> None:
+def take_part(tree: Tree, rule: Rule, n_rows: int, thread: int, threads: int, symmetric: Any) -> None:
     """Grow one tree from the rows in the first buffer: as the leader if `thread` is 0, otherwise as a helper.
 
-    `shared` is None unless a level has one split.
+    `symmetric` is None unless a level has one split.
     """
-    grow(tree, rule, n_rows, thread, threads, shared, None)
+    grow(tree, rule, n_rows, thread, threads, symmetric, None)
 
 
 @kernel
@@ -322,16 +323,16 @@ def copy_tree(tree: Tree, scales: Any, short: Any, missing: Any, whole: Any, rea
     short: feature, left child. whole: bin, set, begin, end, rows. real: gain, gradient, hessian, bounds of the value.
     """
     for node in range(len(missing)):
-        short[0, node] = finished.feature(tree, node)
-        short[1, node] = finished.child(tree, node)
-        missing[node] = finished.missing(tree, node)
-        whole[0, node] = finished.bin(tree, node)
-        whole[1, node] = finished.category_set(tree, node)
-        whole[2, node] = finished.begin(tree, node)
-        whole[3, node] = finished.end(tree, node)
+        short[0, node] = memory.finished_feature(tree, node)
+        short[1, node] = memory.finished_child(tree, node)
+        missing[node] = memory.finished_missing(tree, node)
+        whole[0, node] = memory.finished_bin(tree, node)
+        whole[1, node] = memory.finished_set(tree, node)
+        whole[2, node] = memory.finished_begin(tree, node)
+        whole[3, node] = memory.finished_end(tree, node)
         whole[4, node] = memory.sum_of(tree, node, 2)
-        real[0, node] = finished.gain(tree, node)
+        real[0, node] = memory.finished_gain(tree, node)
         real[1, node] = memory.sum_of(tree, node, 0) / scales[0]
         real[2, node] = memory.sum_of(tree, node, 1) / scales[1]
-        real[3, node] = finished.low(tree, node)
-        real[4, node] = finished.high(tree, node)
+        real[3, node] = memory.finished_low(tree, node)
+        real[4, node] = memory.finished_high(tree, node)

@@ -7,17 +7,17 @@ see `woodwind/kernels/runtime/records.py`. Nodes, the queue and constraints stan
 import numpy as np
 
 from woodwind.kernels.runtime.records import Layout
-from woodwind.kernels.tree import counters, nodes
-from woodwind.kernels.tree.memory import SHARED
+from woodwind.kernels.tree import nodes
+from woodwind.kernels.tree.memory import COMMON, CONTROL
 
-LAYOUT = Layout(SHARED)
+LAYOUT = Layout(COMMON)
 
 # The table (woodwind.data.binning.codes.Codes) and its limits.
 row_words = LAYOUT.array("by_row", np.uint64)  # uint64[n * words]: eight codes to a word
 row_codes = LAYOUT.array("row_codes", np.uint8)  # uint8[n * 8 * words]: the same memory
 columns, column = LAYOUT.matrix("by_column", np.uint8)  # uint8[k, n]: columns that are kept in one piece
-_, column_place = LAYOUT.list("column_at", np.int64)  # int64[F]: where a column stands among these; -1: it is read from the rows
-code_places, code_place = LAYOUT.list("places", np.int64)  # int64[F]: where in a row the code of each feature stands
+_, column_position = LAYOUT.list("column_at", np.int64)  # int64[F]: position of a column among these; -1: it is read from the rows
+code_positions, code_position = LAYOUT.list("code_positions", np.int64)  # int64[F]: where in a row the code of each feature stands
 all_n_bins, n_bins = LAYOUT.list("n_bins", np.int64)  # int64[F]
 _, is_allowed = LAYOUT.list("allowed", np.int64)  # int64[F]: 1 for features drawn for this tree
 # A feature's cells begin at its start, a code at start + code; its last cell is that of missing values.
@@ -33,14 +33,14 @@ row_stats = LAYOUT.array("stats", np.int64)
 leaf_of_row = LAYOUT.array("leaf_of_row", np.int32)  # int32[n]
 # int64[2, n]: gradients and hessians as histograms sum them, in the order of the table, where rows are not rounded
 _, unrounded = LAYOUT.matrix("unrounded", np.int64)
-sides = LAYOUT.array("sides", np.uint8)  # uint8[capacity]: for each place of a row in a large node, 1 if it goes left
+rows_going_left = LAYOUT.array("rows_going_left", np.uint8)  # uint8[capacity]: in large nodes, 1 for each row that goes left
 
 # Rows as lists, where most codes are their column's commonest one: see `sparse_rows`.
 entries_at = LAYOUT.array("entries_at", np.int64)  # int64[n]: where the list of each row begins and how long it is
 entry_cells = LAYOUT.array("entry_cells", np.int32)  # int32 or uint16: its cells
 short_entry_cells = LAYOUT.seen_as("entry_cells", np.uint16)[0]
 commonest_cells = LAYOUT.array("commonest", np.int64)  # int64[F]: the cell of the commonest code of each column
-row_names = LAYOUT.array("row_names", np.int32)  # int32[n]: the number of each row outside
+row_numbers = LAYOUT.array("row_numbers", np.int32)  # int32[n]: the number that callers know each row by
 
 # Several outputs: see `multi_output`.
 lane_rows = LAYOUT.matrix("lanes", np.int32)[0]  # int32[n, lanes]: statistics of every row
@@ -89,12 +89,12 @@ _, block_values = LAYOUT.matrix("values", np.int64)  # int64[threads, BLOCK_ROWS
 all_bins, bins_cell, set_bins_cell = LAYOUT.cells("bins", np.int64)  # int64[threads * 8, 256]: occupied bins of a feature: see `scan`
 all_curves, _, set_curves_cell = LAYOUT.cells("curves", np.float64)  # float64[threads * 8, 256]: running sums and gains after each bin
 _, curve_bits = LAYOUT.matrix("curve_bits", np.int64)  # the same memory, as integers
-_, quick_integers = LAYOUT.matrix("quick_i", np.int32)  # int32[threads * 3, 320]: cuts in 32 bits: see `scan_float32`
+_, quick_integers = LAYOUT.matrix("quick_i", np.int32)  # int32[threads * 3, 320]: cuts in 32 bits: see `scan`
 _, quick_floats = LAYOUT.matrix("quick_f", np.float32)  # the same memory
 all_drawn, drawn, _ = LAYOUT.cells("drawn", np.int64)  # int64[threads, 2 * F]: features that a node may be split by
 
 # Counters behind those of all engines.
-_COUNTERS = counters.COUNTERS.going_on()
+_COUNTERS = CONTROL.going_on()
 n_open, set_n_open = _COUNTERS.counter("n_open")  # open nodes
 n_free, set_n_free = _COUNTERS.counter("n_free")  # free slots ...
 n_free_wide, set_n_free_wide = _COUNTERS.counter("n_free_wide")  # ... of wide histograms
@@ -115,9 +115,38 @@ STEP_SHIFT = 2  # where each of up to four stands in the word, in bits; eight ar
 STEP_CELL = 6  # the first cell of each of up to eight
 STEP_WIDTH = 14
 
-# The tables of `tasks`, `pairs` and `finished`.
+# The tasks of a phase: what threads take from each other's hands. Any thread may do any of them.
 TASKS = LAYOUT.table("tasks", np.int64)
-PAIRS = LAYOUT.table("items", np.int64)
-FINISHED = LAYOUT.table("tree_i", np.int64)
-FINISHED_VALUES = LAYOUT.table("tree_f", np.float64)
-SUMS, sum_of, set_sum_of = LAYOUT.cells("sums", np.int64)  # int64[nodes, 3]: gradient, hessian and rows of each finished node, unrounded
+task_what, set_task_what = TASKS.column("what")  # node, position in the batch, or pair
+task_begin, set_task_begin = TASKS.column("begin")  # rows or features from here ...
+task_end, set_task_end = TASKS.column("end")  # ... to here
+task_out, set_task_out = TASKS.column("out")  # where the outcome goes, or the outcome itself
+# No bounds. PARTITION: low is 1 where one task has the whole node, 0 for a block that is only counted. PLACE: where rows of the block go
+# that belong left (low) and right (high). COLLECT: sums of gradient (low) and hessian (high).
+task_low, set_task_low = TASKS.column("low")
+task_high, set_task_high = TASKS.column("high")
+
+# Whose splits are looked for: two siblings, or one node. Of siblings the histogram of the smaller is summed, and that of the larger is the
+# parent's minus it.
+PAIRS = LAYOUT.table("pairs", np.int64)
+pair_small, set_pair_small = PAIRS.column("small")
+pair_large, set_pair_large = PAIRS.column("large")  # -1 for none
+pair_parent_slot, set_pair_parent_slot = PAIRS.column("parent_slot")  # of the parent's histogram
+pair_parent_layout, set_pair_parent_layout = PAIRS.column("parent_layout")
+pair_first_part, set_pair_first_part = PAIRS.column("first_part")  # of the smaller one's histogram, if it was summed in parts
+pair_n_parts, set_pair_n_parts = PAIRS.column("n_parts")
+
+# The finished tree, in the order of its own numbers: parents before children.
+FINISHED = LAYOUT.table("finished_i", np.int64)
+finished_feature, set_finished_feature = FINISHED.column("feature")  # -1 at a leaf
+finished_bin, set_finished_bin = FINISHED.column("bin")
+finished_child, set_finished_child = FINISHED.column("child")  # the left one; 0 at a leaf
+finished_missing, set_finished_missing = FINISHED.column("missing")
+finished_set, set_finished_set = FINISHED.column("category_set")
+finished_begin, set_finished_begin = FINISHED.column("begin")
+finished_end, set_finished_end = FINISHED.column("end")
+FINISHED_VALUES = LAYOUT.table("finished_f", np.float64)
+finished_gain, set_finished_gain = FINISHED_VALUES.column("gain")
+finished_low, set_finished_low = FINISHED_VALUES.column("low")  # bounds of the value
+finished_high, set_finished_high = FINISHED_VALUES.column("high")
+_, sum_of, set_sum_of = LAYOUT.cells("sums", np.int64)  # int64[nodes, 3]: gradient, hessian and rows of each finished node, unrounded

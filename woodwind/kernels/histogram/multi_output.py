@@ -11,34 +11,17 @@ from typing import Any
 
 import numpy as np
 
-from woodwind.kernels.histogram import memory, pairs, tasks
+from woodwind.kernels.histogram import memory, scan
 from woodwind.kernels.histogram.build_histograms import BLOCK_ROWS, BLOCK_WORDS
 from woodwind.kernels.histogram.find_splits import draw_features
 from woodwind.kernels.histogram.layout import Rule
-from woodwind.kernels.histogram.scan import (
-    B_CODE,
-    B_PLACE,
-    BIN_ROWS,
-    CURVE_ROWS,
-    NO_SCORE,
-    S_COUNT,
-    S_GAIN,
-    S_GRADIENT,
-    S_HESSIAN,
-    S_KEY,
-    largest,
-)
 from woodwind.kernels.histogram.sparse_rows import accumulate_lane_lists
-from woodwind.kernels.histogram.verbs import can_split
-from woodwind.kernels.runtime.intrinsics import (
-    add_four,
-    prefetch,
-)
+from woodwind.kernels.histogram.verbs import can_split, pair_node
+from woodwind.kernels.runtime.intrinsics import add_four, prefetch
 from woodwind.kernels.runtime.jit import inlined, inner, kernel
 from woodwind.kernels.runtime.records import Tree
-from woodwind.kernels.tree import found
+from woodwind.kernels.tree import category_sets
 from woodwind.kernels.tree import memory as common
-from woodwind.kernels.tree.category_sets import sort_places
 from woodwind.kernels.tree.layout import LEFT, NO_SPLIT, NOTHING, RIGHT
 
 U = np.uint64
@@ -99,9 +82,9 @@ def add_lanes(tree: Tree, words: Any, values: Any, m: Any, table: Any, rule: Rul
     fours = lanes // U(4)
     four = U(4)
     starts = memory.starts(tree)
-    places = memory.code_places(tree)
+    positions = memory.code_positions(tree)
     for f in range(rule.n_features):
-        at, shift = U(places[f] // 8) * U(m), U(8 * (places[f] % 8))
+        at, shift = U(positions[f] // 8) * U(m), U(8 * (positions[f] % 8))
         base = U(starts[f]) * lanes
         for i in range(U(m)):
             cell = base + ((words[at + i] >> shift) & U(255)) * lanes
@@ -115,12 +98,12 @@ def add_lanes(tree: Tree, words: Any, values: Any, m: Any, table: Any, rule: Rul
 @inner
 def do_build_lanes(tree: Tree, rule: Rule, task: int, thread: int) -> None:
     """BUILD: the histogram of a node, or of a part of its rows."""
-    node = tasks.what(tree, task)
-    begin = tasks.begin(tree, task)
-    end = tasks.end(tree, task)
+    node = memory.task_what(tree, task)
+    begin = memory.task_begin(tree, task)
+    end = memory.task_end(tree, task)
     table = memory.lane_histogram(tree, memory.slot(tree, node))
-    if tasks.out(tree, task) >= 0:
-        table = memory.partial_lane_histogram(tree, tasks.out(tree, task))
+    if memory.task_out(tree, task) >= 0:
+        table = memory.partial_lane_histogram(tree, memory.task_out(tree, task))
     for i in range(U(rule.n_cells * rule.lanes)):
         table[i] = 0
     rows = memory.rows_of_buffer(tree, memory.buffer(tree, node), rule.capacity)
@@ -144,19 +127,19 @@ def complete_lanes(tree: Tree, rule: Rule, pair: int, first: int, past: int) -> 
     """Add up the parts of the smaller node's histogram and find the larger one's by difference, for features first to past."""
     begin = U(memory.start(tree, first) * rule.lanes)
     end = U(memory.start(tree, past) * rule.lanes)
-    table = memory.lane_histogram(tree, memory.slot(tree, pairs.small(tree, pair)))
-    for part in range(pairs.n_parts(tree, pair)):
-        other = memory.partial_lane_histogram(tree, pairs.first_part(tree, pair) + part)
+    table = memory.lane_histogram(tree, memory.slot(tree, memory.pair_small(tree, pair)))
+    for part in range(memory.pair_n_parts(tree, pair)):
+        other = memory.partial_lane_histogram(tree, memory.pair_first_part(tree, pair) + part)
         for i in range(begin, end):
             table[i] = other[i] if part == 0 else table[i] + other[i]
-    if pairs.large(tree, pair) >= 0:
-        parent = memory.lane_histogram(tree, pairs.parent_slot(tree, pair))
+    if memory.pair_large(tree, pair) >= 0:
+        parent = memory.lane_histogram(tree, memory.pair_parent_slot(tree, pair))
         for i in range(begin, end):
             parent[i] -= table[i]
 
 
 @inner
-def order_by_output(table: Any, start: Any, size: Any, rule: Rule, codes: Any, places: Any, keys: Any) -> None:
+def order_by_output(table: Any, start: Any, size: Any, rule: Rule, codes: Any, order: Any, keys: Any) -> None:
     """Sort the levels codes[:size] by the mean gradient of the output that tells them apart best."""
     lanes = rule.lanes
     outputs = rule.outputs
@@ -174,15 +157,15 @@ def order_by_output(table: Any, start: Any, size: Any, rule: Rule, codes: Any, p
     for j in range(size):
         cell = start + codes[j] * lanes
         keys[j] = table[cell + best] * rule.gradient_unit / (table[cell + outputs] * rule.hessian_unit + rule.category_smooth)
-    sort_places(keys, size, places)
+    category_sets.argsort(keys, size, order)
     for j in range(size):
-        keys[j] = codes[places[j]]
+        keys[j] = codes[order[j]]
     for j in range(size):
         codes[j] = np.int64(keys[j])
 
 
 @inlined
-def missing_place(tree: Tree, feature: int) -> Any:
+def missing_position(tree: Tree, feature: int) -> Any:
     """Where missing values are among the cells of a feature: they are the last."""
     return memory.start(tree, feature + 1) - memory.start(tree, feature) - 1
 
@@ -190,11 +173,11 @@ def missing_place(tree: Tree, feature: int) -> Any:
 @inlined
 def bins_in_order(tree: Tree, rule: Rule, table: Any, feature: int, thread: int) -> Any:
     """Codes of the occupied bins of a feature, in the order in which they may be cut; how many, and how many not missing."""
-    bins = memory.all_bins(tree)[BIN_ROWS * thread : BIN_ROWS * thread + BIN_ROWS]
-    codes = bins[B_CODE]
+    bins = memory.all_bins(tree)[scan.BIN_ROWS * thread : scan.BIN_ROWS * thread + scan.BIN_ROWS]
+    codes = bins[scan.B_CODE]
     lanes = rule.lanes
     start = memory.start(tree, feature) * lanes
-    missing = missing_place(tree, feature)
+    missing = missing_position(tree, feature)
     count = rule.outputs + 1
     k = np.int64(0)
     for b in range(memory.all_n_bins(tree)[feature]):
@@ -203,18 +186,18 @@ def bins_in_order(tree: Tree, rule: Rule, table: Any, feature: int, thread: int)
     codes[k] = missing
     size = k + np.int64(table[start + missing * lanes + count] != 0)
     if common.is_category(tree)[feature]:
-        keys = memory.all_curves(tree)[CURVE_ROWS * thread + S_KEY]
-        order_by_output(table, start, size, rule, codes, bins[B_PLACE], keys)
+        keys = memory.all_curves(tree)[scan.CURVE_ROWS * thread + scan.S_KEY]
+        order_by_output(table, start, size, rule, codes, bins[scan.B_ORDER], keys)
     return size, k
 
 
 @inlined
-def fill_curves(table: Any, rule: Rule, start: Any, found: Any, codes: Any, last: Any, curves: Any) -> Any:
+def fill_curves(table: Any, rule: Rule, start: Any, occupied: Any, codes: Any, last: Any, curves: Any) -> Any:
     """Running hessians and counts, and squared gradients to the left and right of each cut, summed over the outputs.
 
-    found = (size, present, whether missing values are counted to the left); returns the squared gradient of the node.
+    occupied = (size, present, whether missing values are counted to the left); returns the squared gradient of the node.
     """
-    size, present, missing_left = found
+    size, present, missing_left = occupied
     lanes = rule.lanes
     left = curves[S_LEFT]
     right = curves[S_RIGHT]
@@ -226,7 +209,7 @@ def fill_curves(table: Any, rule: Rule, start: Any, found: Any, codes: Any, last
         run = np.int64(0)
         if missing_left:
             run = np.int64(table[start + codes[present] * lanes + k])
-        target = curves[S_GRADIENT if k < rule.outputs else (S_HESSIAN if k == rule.outputs else S_COUNT)]
+        target = curves[scan.S_GRADIENT if k < rule.outputs else (scan.S_HESSIAN if k == rule.outputs else scan.S_COUNT)]
         for j in range(size):
             if j < present or not missing_left:
                 run += table[start + codes[j] * lanes + k]
@@ -245,28 +228,28 @@ def fill_curves(table: Any, rule: Rule, start: Any, found: Any, codes: Any, last
 def gains_lanes(rule: Rule, l2: Any, size: Any, last: Any, curves: Any) -> None:
     """Score of both sides for each cut, from what `fill_curves` has left."""
     square = rule.gradient_unit * rule.gradient_unit
-    total_h = curves[S_HESSIAN, size - 1] * rule.hessian_unit
-    rows = curves[S_COUNT, size - 1]
+    total_h = curves[scan.S_HESSIAN, size - 1] * rule.hessian_unit
+    rows = curves[scan.S_COUNT, size - 1]
     for j in range(last):
-        p = curves[S_HESSIAN, j] * rule.hessian_unit
-        n = curves[S_COUNT, j]
+        p = curves[scan.S_HESSIAN, j] * rule.hessian_unit
+        n = curves[scan.S_COUNT, j]
         q = total_h - p
         fits = (n >= rule.min_rows) & (rows - n >= rule.min_rows) & (p >= rule.min_hessian) & (q >= rule.min_hessian)
         fits &= (p + l2 > 0.0) & (q + l2 > 0.0)
-        curves[S_GAIN, j] = (curves[S_LEFT, j] / (p + l2) + curves[S_RIGHT, j] / (q + l2)) * square if fits else NO_SCORE
+        curves[scan.S_GAIN, j] = (curves[S_LEFT, j] / (p + l2) + curves[S_RIGHT, j] / (q + l2)) * square if fits else scan.NO_SCORE
 
 
 @inlined
 def scan_lanes(tree: Tree, rule: Rule, table: Any, feature: int, thread: int) -> Any:
     """Best split of a node by one feature: gain, bin, side of missing values."""
     size, present = bins_in_order(tree, rule, table, feature, thread)
-    codes = memory.all_bins(tree)[BIN_ROWS * thread + B_CODE]
-    curves = memory.all_curves(tree)[CURVE_ROWS * thread : CURVE_ROWS * thread + CURVE_ROWS]
-    bits = memory.curve_bits(tree, CURVE_ROWS * thread + S_GAIN)
+    codes = memory.all_bins(tree)[scan.BIN_ROWS * thread + scan.B_CODE]
+    curves = memory.all_curves(tree)[scan.CURVE_ROWS * thread : scan.CURVE_ROWS * thread + scan.CURVE_ROWS]
+    bits = memory.curve_bits(tree, scan.CURVE_ROWS * thread + scan.S_GAIN)
     category = common.is_category(tree)[feature] != 0
     l2 = rule.l2 + (rule.category_l2 if category else 0.0)
     start = memory.start(tree, feature) * rule.lanes
-    best = NO_SCORE
+    best = scan.NO_SCORE
     best_j = -1
     side = RIGHT
     own = 0.0
@@ -274,14 +257,14 @@ def scan_lanes(tree: Tree, rule: Rule, table: Any, feature: int, thread: int) ->
         last = size - 1 if turn == 0 else present - 1
         own = fill_curves(table, rule, start, (size, present, turn == 1), codes, last, curves)
         gains_lanes(rule, l2, size, last, curves)
-        j = largest(bits, last)
-        if j >= 0 and curves[S_GAIN, j] > best:
-            best = curves[S_GAIN, j]
+        j = scan.argmax(bits, last)
+        if j >= 0 and curves[scan.S_GAIN, j] > best:
+            best = curves[scan.S_GAIN, j]
             best_j = j
             side = RIGHT if turn == 0 else LEFT
     if best_j < 0:
         return NO_SPLIT, -1, RIGHT
-    total_h = curves[S_HESSIAN, size - 1] * rule.hessian_unit + rule.l2
+    total_h = curves[scan.S_HESSIAN, size - 1] * rule.hessian_unit + rule.l2
     own = own * rule.gradient_unit * rule.gradient_unit / total_h if total_h > 0.0 else 0.0
     where = best_j
     if not category:
@@ -296,42 +279,36 @@ def find_split_lanes(tree: Tree, rule: Rule, node: int, first: int, past: int, t
     """Best split of a node among features first to past; written to row `out` of the findings."""
     table = memory.lane_histogram(tree, memory.slot(tree, node))
     drawn = memory.all_drawn(tree)[thread]
-    found.set_gain(tree, out, NO_SPLIT)
-    found.set_left_value(tree, out, 0.0)
-    found.set_right_value(tree, out, 0.0)
+    common.set_split_gain(tree, out, NO_SPLIT)
+    common.set_split_left_value(tree, out, 0.0)
+    common.set_split_right_value(tree, out, 0.0)
     for k in range(draw_features(tree, rule, node, drawn)):
         f = drawn[k]
         if first <= f < past:
             gain, where, side = scan_lanes(tree, rule, table, f, thread)
-            if gain > found.gain(tree, out):
-                found.set_gain(tree, out, gain)
-                found.set_feature(tree, out, f)
-                found.set_bin(tree, out, where)
-                found.set_missing(tree, out, side)
-    f = found.feature(tree, out)
+            if gain > common.split_gain(tree, out):
+                common.set_split_gain(tree, out, gain)
+                common.set_split_feature(tree, out, f)
+                common.set_split_bin(tree, out, where)
+                common.set_split_missing(tree, out, side)
+    f = common.split_feature(tree, out)
     if f >= 0 and common.is_category(tree)[f]:
-        goes_left = common.found_sets(tree)[out]
+        goes_left = common.split_sets(tree)[out]
         size, _present = bins_in_order(tree, rule, table, f, thread)
-        codes = memory.all_bins(tree)[BIN_ROWS * thread + B_CODE]
-        found.set_missing(tree, out, RIGHT)
-        for word in range(4):
-            goes_left[word] = 0
-        for j in range(min(found.bin(tree, out) + 1, size)):
-            if codes[j] == missing_place(tree, f):
-                found.set_missing(tree, out, LEFT)
-            else:
-                goes_left[codes[j] >> 6] |= U(1) << U(codes[j] & 63)
+        codes = memory.all_bins(tree)[scan.BIN_ROWS * thread + scan.B_CODE]
+        first = min(common.split_bin(tree, out) + 1, size)
+        common.set_split_missing(tree, out, category_sets.write_first(codes, first, missing_position(tree, f), goes_left))
 
 
 @inner
 def do_find_lanes(tree: Tree, rule: Rule, task: int, thread: int) -> None:
     """FIND: complete the histograms of a pair for some features and find their best splits."""
-    pair = tasks.what(tree, task)
-    begin = tasks.begin(tree, task)
-    end = tasks.end(tree, task)
+    pair = memory.task_what(tree, task)
+    begin = memory.task_begin(tree, task)
+    end = memory.task_end(tree, task)
     complete_lanes(tree, rule, pair, begin, end)
     for which in range(2):
-        node = pairs.node(tree, pair, which)
-        found.set_feature(tree, 2 * task + which, NOTHING)
+        node = pair_node(tree, pair, which)
+        common.set_split_feature(tree, 2 * task + which, NOTHING)
         if node >= 0 and can_split(tree, rule, node):
             find_split_lanes(tree, rule, node, begin, end, thread, 2 * task + which)

@@ -51,8 +51,8 @@ def split_rows(codes: Any, goes_left: Bytes, source: Ints, begin: Any, end: Any,
 
 
 @inner
-def count_left(codes: Any, goes_left: Bytes, source: Ints, begin: Any, end: Any, sides: Bytes, seen: Bytes) -> Any:
-    """How many of source[begin:end] go left, and which: sides[begin:end] becomes 1 for them. seen[code] becomes 1 for codes met."""
+def count_left(codes: Any, goes_left: Bytes, source: Ints, begin: Any, end: Any, rows_going_left: Bytes, seen: Bytes) -> Any:
+    """How many of source[begin:end] go left, and which: rows_going_left becomes 1 for them. seen[code] becomes 1 for codes met."""
     column, step = codes
     left = U(0)
     last = U(end - 1)
@@ -62,21 +62,21 @@ def count_left(codes: Any, goes_left: Bytes, source: Ints, begin: Any, end: Any,
             prefetch_far(column, U(source[min(i + U(AHEAD), last)] >> 32) * step)
         code = column[U(source[i] >> 32) * step]
         side = goes_left[code]
-        sides[i] = side
+        rows_going_left[i] = side
         left += U(side)
         seen[code] = 1
     return np.int64(left)
 
 
 @inner
-def place_rows(sides: Bytes, source: Ints, begin: Any, end: Any, target: Ints, low: Any, high: Any) -> None:
+def place_rows(rows_going_left: Bytes, source: Ints, begin: Any, end: Any, target: Ints, low: Any, high: Any) -> None:
     """Write the rows of source[begin:end] that go left to target[low:], the others to target[high:]."""
     a = U(low)
     b = U(high)
     one = U(1)
     for i in range(U(begin), U(end)):
         row = source[i]
-        left = U(sides[i])
+        left = U(rows_going_left[i])
         target[b + left * (a - b)] = row  # one store, no branch; unsigned arithmetic wraps as it should
         a += left
         b += one - left

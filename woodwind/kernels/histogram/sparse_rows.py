@@ -5,7 +5,7 @@ a row is the list of its other cells, and the cell of the commonest code is the 
 Lists are filled up to a multiple of four with a cell that nobody reads, the last one, so that a row is a few rounds of four
 additions each: a fifth faster than one by one, where the end of the list is foreseen less often.
 
-    place of the list 48 bits | rounds of four 16 bits          one word for each row
+    begin of the list 48 bits | rounds of four 16 bits          one word for each row
 
 Cells have 16 bits where a histogram has few enough of them: half the memory to bring in, beside tables that fill the first-level cache.
 """
@@ -15,25 +15,25 @@ from typing import Any
 import numpy as np
 
 from woodwind.kernels.histogram import memory
-from woodwind.kernels.histogram.layout import UNROUNDED_HESSIAN, Rule
-from woodwind.kernels.histogram.packed_row import added_value
+from woodwind.kernels.histogram.layout import UNROUNDED_HESSIAN, Rule, added_value
 from woodwind.kernels.runtime.intrinsics import add_four, prefetch
 from woodwind.kernels.runtime.jit import inner, kernel
 from woodwind.kernels.runtime.records import Tree
 
 U = np.uint64
-FAR = 32  # rows between asking for the place of a row's list and using it
+FAR = 32  # rows between asking for the begin of a row's list and using it
 NEAR = 12  # rows between asking for the list itself and using it
 FOUR = U(4)
 LENGTH_BITS = 16
 LENGTH = U((1 << LENGTH_BITS) - 1)
 BITS = U(LENGTH_BITS)
 SHORT_CELLS = 1 << 16
+COPIED_TOGETHER = 64  # rows, so that they stay in the first-level cache for all columns
 
 
 @kernel
 def count_codes(by_row: Any, step: Any, out: Any) -> None:
-    """How often each code occurs in each place of every so many rows: by_row uint8[n, stride]; out int64[F, 256]."""
+    """How often each code occurs at each position of every so many rows: by_row uint8[n, stride]; out int64[F, 256]."""
     for i in range(0, by_row.shape[0], step):
         for f in range(out.shape[0]):
             out[f, by_row[i, f]] += 1
@@ -42,7 +42,7 @@ def count_codes(by_row: Any, step: Any, out: Any) -> None:
 @kernel
 def count_fours(by_row: Any, usual: Any, out: Any) -> Any:
     """Length of each row's list in rounds of four cells: by_row uint8[n, stride]; usual uint8[F], the commonest code
-    of each place; out uint16[n].
+    at each position; out uint16[n].
 
     Returns the cells of all lists.
     """
@@ -57,37 +57,54 @@ def count_fours(by_row: Any, usual: Any, out: Any) -> Any:
 
 
 @kernel
-def write_entries(by_row: Any, places: Any, order: Any, fours: Any, commonest: Any, starts: Any, out_at: Any, out_cells: Any) -> None:
+def write_entries(by_row: Any, positions: Any, order: Any, fours: Any, commonest: Any, starts: Any, out_at: Any, out_cells: Any) -> None:
     """Lists one after another in the given order of rows: the cells that are not the commonest, then the one that nobody reads.
 
-    places int64[F]: where in a row of by_row uint8[n, stride] the code of each feature stands.
+    positions int64[F]: where in a row of by_row uint8[n, stride] the code of each feature stands.
     """
-    place = 0
+    next_cell = 0
     for i in range(len(order)):
         row = order[i]
-        out_at[i] = (place << LENGTH_BITS) | np.int64(fours[row])
-        end = place + 4 * np.int64(fours[row])
+        out_at[i] = (next_cell << LENGTH_BITS) | np.int64(fours[row])
+        end = next_cell + 4 * np.int64(fours[row])
         for f in range(len(commonest)):
-            code = np.int64(by_row[row, places[f]])
+            code = np.int64(by_row[row, positions[f]])
             if code != commonest[f]:
-                out_cells[place] = min(starts[f] + code, starts[f + 1] - 1)
-                place += 1
-        while place < end:
-            out_cells[place] = starts[len(commonest)]
-            place += 1
+                out_cells[next_cell] = min(starts[f] + code, starts[f + 1] - 1)
+                next_cell += 1
+        while next_cell < end:
+            out_cells[next_cell] = starts[len(commonest)]
+            next_cell += 1
 
 
 @kernel
-def reorder(by_row: Any, places: Any, order: Any, out: Any) -> None:
-    """Columns with their rows in another order: by_row uint8[n, stride], places as above; out uint8[F, n]."""
+def reorder(by_row: Any, positions: Any, order: Any, out: Any) -> None:
+    """Columns with their rows in another order: by_row uint8[n, stride], positions as above; out uint8[F, n]."""
     for i in range(len(order)):
         for f in range(out.shape[0]):
-            out[f, i] = by_row[order[i], places[f]]
+            out[f, i] = by_row[order[i], positions[f]]
+
+
+@kernel
+def columns_from_rows(by_row: Any, positions: Any, targets: Any, begin: int, end: int, out_by_column: Any) -> None:
+    """Copy the codes at some positions of rows begin..end of by_row uint8[n, stride] to out_by_column[target] of uint8[k, n].
+
+    64 rows at a time.
+    """
+    stride, n = np.uint64(by_row.shape[1]), np.uint64(out_by_column.shape[1])
+    flat, out = by_row.reshape(-1), out_by_column.reshape(-1)
+    for first in range(begin, end, COPIED_TOGETHER):
+        length = np.uint64(min(COPIED_TOGETHER, end - first))
+        start = np.uint64(first) * stride
+        for j in range(len(positions)):
+            source, target = start + np.uint64(positions[j]), np.uint64(targets[j]) * n + np.uint64(first)
+            for i in range(length):
+                out[target + i] = flat[source + i * stride]
 
 
 @kernel
 def sort_rows(rows: Any, order: Any, often: Any, out: Any) -> None:
-    """Places in `order` of the given rows, ascending, a row as often as it is given: often int32[n], zero before; out int32[m + 1]."""
+    """Positions in `order` of the given rows, ascending, a row as often as it is given: often int32[n], zero before; out int32[m + 1]."""
     for i in range(len(rows)):
         often[rows[i]] += 1
     k = 0

@@ -6,23 +6,17 @@ Scores accumulate over the nodes, then the best is taken; the number of rows in 
 
 from typing import Any
 
-import numpy as np
-
-from woodwind.kernels.histogram import memory, tasks
+from woodwind.kernels.histogram import memory, scan
 from woodwind.kernels.histogram.find_splits import draw_features
-from woodwind.kernels.histogram.frontier import open_node
 from woodwind.kernels.histogram.layout import PACKED2, PACKED3, WIDE2, Rule
-from woodwind.kernels.histogram.scan import B_CODE, B_PLACE, BIN_ROWS, CURVE_ROWS, S_GRADIENT, S_HESSIAN, S_KEY, field_units
-from woodwind.kernels.histogram.slots import forget_histogram
+from woodwind.kernels.histogram.schedule import accept
 from woodwind.kernels.runtime.jit import inner
 from woodwind.kernels.runtime.records import Ints, Tree
-from woodwind.kernels.tree import category_sets, counters, found, nodes
+from woodwind.kernels.tree import category_sets, nodes
 from woodwind.kernels.tree import memory as common
-from woodwind.kernels.tree.category_sets import sort_places
-from woodwind.kernels.tree.layout import LEFT, NO_SPLIT, RIGHT
+from woodwind.kernels.tree.layout import LEFT, NO_SPLIT, NOTHING, RIGHT
 from woodwind.kernels.tree.leaves import shrunk
 
-U = np.uint64
 S_MISSING_RIGHT = 2  # rows of the float scratch: gains with missing values to the right ...
 S_MISSING_LEFT = 3  # ... and to the left
 
@@ -30,7 +24,7 @@ S_MISSING_LEFT = 3  # ... and to the left
 @inner
 def level_of(tree: Tree) -> Any:
     """Depth of the newest node: that of the level whose split is looked for."""
-    return nodes.depth(tree, counters.n_nodes(tree) - 1)
+    return nodes.depth(tree, common.n_nodes(tree) - 1)
 
 
 @inner
@@ -43,7 +37,7 @@ def cell_of(tree: Tree, feature: int, code: Any) -> Any:
 def cell_sums(rule: Rule, table: Ints, layout: int, cell: Any) -> Any:
     """Gradient and hessian of one cell of a histogram."""
     value = table[cell]
-    gradient_unit, hessian_unit = field_units(rule, layout)
+    gradient_unit, hessian_unit = scan.field_units(rule, layout)
     if layout == PACKED3:
         return (value >> 36) * gradient_unit, ((value >> 12) & 0xFFFFFF) * hessian_unit
     if layout == PACKED2:
@@ -61,59 +55,60 @@ def score(G: Any, H: Any, l1: Any, l2: Any) -> Any:
 
 
 @inner
-def shared_order(tree: Tree, rule: Rule, feature: int, level: Any, thread: int) -> Any:
+def level_order(tree: Tree, rule: Rule, feature: int, level: Any, thread: int) -> Any:
     """Codes of a feature in the order in which they may be cut, the same for every node of the level; how many."""
     n_bins = memory.n_bins(tree, feature)
     for b in range(n_bins):
-        memory.set_bins_cell(tree, BIN_ROWS * thread + B_CODE, b, b)
+        memory.set_bins_cell(tree, scan.BIN_ROWS * thread + scan.B_CODE, b, b)
     if not common.is_category_of(tree, feature):
         return n_bins
-    memory.set_bins_cell(tree, BIN_ROWS * thread + B_CODE, n_bins, rule.width - 1)
-    keys = memory.all_curves(tree)[CURVE_ROWS * thread + S_KEY]
+    memory.set_bins_cell(tree, scan.BIN_ROWS * thread + scan.B_CODE, n_bins, rule.n_codes - 1)
+    keys = memory.all_curves(tree)[scan.CURVE_ROWS * thread + scan.S_KEY]
     for b in range(n_bins + 1):
         g = 0.0
         h = 0.0
-        for node in range(counters.n_nodes(tree)):
+        for node in range(common.n_nodes(tree)):
             if nodes.depth(tree, node) == level:
                 layout = memory.layout(tree, node)
                 table = memory.histogram_in(tree, layout == WIDE2, memory.slot(tree, node))
-                code = memory.bins_cell(tree, BIN_ROWS * thread + B_CODE, b)
+                code = memory.bins_cell(tree, scan.BIN_ROWS * thread + scan.B_CODE, b)
                 one_g, one_h = cell_sums(rule, table, layout, cell_of(tree, feature, code))
                 g += one_g
                 h += one_h
-        memory.set_curves_cell(tree, CURVE_ROWS * thread + S_KEY, b, g / (h + rule.category_smooth))
-    places = memory.all_bins(tree)[BIN_ROWS * thread + B_PLACE]
-    sort_places(keys, n_bins + 1, places)
+        memory.set_curves_cell(tree, scan.CURVE_ROWS * thread + scan.S_KEY, b, g / (h + rule.category_smooth))
+    category_sets.argsort(keys, n_bins + 1, memory.all_bins(tree)[scan.BIN_ROWS * thread + scan.B_ORDER])
     for b in range(n_bins + 1):
-        code = memory.bins_cell(tree, BIN_ROWS * thread + B_PLACE, b)
-        memory.set_bins_cell(tree, BIN_ROWS * thread + B_CODE, b, rule.width - 1 if code == n_bins else code)
+        code = memory.bins_cell(tree, scan.BIN_ROWS * thread + scan.B_ORDER, b)
+        memory.set_bins_cell(tree, scan.BIN_ROWS * thread + scan.B_CODE, b, rule.n_codes - 1 if code == n_bins else code)
     return n_bins + 1
 
 
 @inner
 def add_gains(tree: Tree, rule: Rule, feature: int, node: int, size: Any, l2: Any, thread: int) -> None:
     """Add the gains of one node to those of the level."""
-    curves = memory.all_curves(tree)[CURVE_ROWS * thread : CURVE_ROWS * thread + CURVE_ROWS]
+    curves = memory.all_curves(tree)[scan.CURVE_ROWS * thread : scan.CURVE_ROWS * thread + scan.CURVE_ROWS]
     layout = memory.layout(tree, node)
     table = memory.histogram_in(tree, layout == WIDE2, memory.slot(tree, node))
     g = 0.0
     h = 0.0
     for b in range(size):
-        one_g, one_h = cell_sums(rule, table, layout, cell_of(tree, feature, memory.bins_cell(tree, BIN_ROWS * thread + B_CODE, b)))
+        one_g, one_h = cell_sums(
+            rule, table, layout, cell_of(tree, feature, memory.bins_cell(tree, scan.BIN_ROWS * thread + scan.B_CODE, b))
+        )
         g += one_g
         h += one_h
-        curves[S_GRADIENT, b] = g
-        curves[S_HESSIAN, b] = h
+        curves[scan.S_GRADIENT, b] = g
+        curves[scan.S_HESSIAN, b] = h
     lost_g = 0.0
     lost_h = 0.0
     if not common.is_category_of(tree, feature):
-        lost_g, lost_h = cell_sums(rule, table, layout, cell_of(tree, feature, rule.width - 1))
+        lost_g, lost_h = cell_sums(rule, table, layout, cell_of(tree, feature, rule.n_codes - 1))
     g += lost_g
     h += lost_h
     own = score(g, h, rule.l1, rule.l2)
     for b in range(size):
-        a = curves[S_GRADIENT, b]
-        p = curves[S_HESSIAN, b]
+        a = curves[scan.S_GRADIENT, b]
+        p = curves[scan.S_HESSIAN, b]
         curves[S_MISSING_RIGHT, b] += score(a, p, rule.l1, l2) + score(g - a, h - p, rule.l1, l2) - own
         a += lost_g
         p += lost_h
@@ -121,23 +116,25 @@ def add_gains(tree: Tree, rule: Rule, feature: int, node: int, size: Any, l2: An
 
 
 @inner
-def do_find_shared(tree: Tree, rule: Rule, task: int, thread: int) -> None:
-    """FIND_SHARED: best split of the level among some features; written to row `task` of the findings."""
-    n_nodes = counters.n_nodes(tree)
+def do_find_level(tree: Tree, rule: Rule, task: int, thread: int) -> None:
+    """FIND_LEVEL: best split of the level among some features; written to row `task` of the findings."""
+    n_nodes = common.n_nodes(tree)
     level = level_of(tree)
-    curves = memory.all_curves(tree)[CURVE_ROWS * thread : CURVE_ROWS * thread + CURVE_ROWS]
+    curves = memory.all_curves(tree)[scan.CURVE_ROWS * thread : scan.CURVE_ROWS * thread + scan.CURVE_ROWS]
     drawn = memory.all_drawn(tree)[thread]
-    found.set_gain(tree, task, NO_SPLIT)
-    found.set_feature(tree, task, -1)
-    begin = tasks.begin(tree, task)
-    end = tasks.end(tree, task)
+    common.set_split_gain(tree, task, NO_SPLIT)
+    common.set_split_feature(tree, task, NOTHING)
+    common.set_split_left_value(tree, task, 0.0)
+    common.set_split_right_value(tree, task, 0.0)
+    begin = memory.task_begin(tree, task)
+    end = memory.task_end(tree, task)
     for k in range(draw_features(tree, rule, n_nodes - 1, drawn)):
         f = memory.drawn(tree, thread, k)
         if not begin <= f < end:
             continue
         category = common.is_category_of(tree, f) != 0
         l2 = rule.l2 + (rule.category_l2 if category else 0.0)
-        size = shared_order(tree, rule, f, level, thread)
+        size = level_order(tree, rule, f, level, thread)
         for b in range(size):
             curves[S_MISSING_RIGHT, b] = 0.0
             curves[S_MISSING_LEFT, b] = 0.0
@@ -147,53 +144,33 @@ def do_find_shared(tree: Tree, rule: Rule, task: int, thread: int) -> None:
         for b in range(size - 1 if category else size):
             for side in range(1 if category else 2):
                 gain = curves[S_MISSING_RIGHT if side == 0 else S_MISSING_LEFT, b]
-                if gain > found.gain(tree, task):
-                    found.set_gain(tree, task, gain)
-                    found.set_feature(tree, task, f)
-                    found.set_bin(tree, task, b)
-                    found.set_missing(tree, task, RIGHT if side == 0 else LEFT)
+                if gain > common.split_gain(tree, task):
+                    common.set_split_gain(tree, task, gain)
+                    common.set_split_feature(tree, task, f)
+                    common.set_split_bin(tree, task, b)
+                    common.set_split_missing(tree, task, RIGHT if side == 0 else LEFT)
                     if category:
-                        write_set(tree, rule, b, thread, task)
+                        codes = memory.all_bins(tree)[scan.BIN_ROWS * thread + scan.B_CODE]
+                        goes_left = common.split_sets(tree)[task]
+                        common.set_split_missing(tree, task, category_sets.write_first(codes, b + 1, rule.n_codes - 1, goes_left))
 
 
 @inner
-def write_set(tree: Tree, rule: Rule, count: Any, thread: int, task: int) -> None:
-    """Set the bits of the first count + 1 codes of the order; note on which side missing values are."""
-    for word in range(4):
-        common.put_found_set_word(tree, task, word, 0)
-    found.set_missing(tree, task, RIGHT)
-    for j in range(count + 1):
-        code = memory.bins_cell(tree, BIN_ROWS * thread + B_CODE, j)
-        if code == rule.width - 1:
-            found.set_missing(tree, task, LEFT)
-        else:
-            word = common.found_set_word(tree, task, code >> 6) | (U(1) << U(code & 63))
-            common.put_found_set_word(tree, task, code >> 6, word)
-
-
-@inner
-def accept_shared(tree: Tree, rule: Rule, n_tasks: int) -> None:
+def accept_level(tree: Tree, rule: Rule, n_tasks: int) -> None:
     """Give every node of the level the split that was found for all of them, if its gain is enough."""
     best = 0
     for t in range(1, n_tasks):
-        if found.feature(tree, t) >= 0 and (found.feature(tree, best) < 0 or found.gain(tree, t) > found.gain(tree, best)):
+        if common.split_feature(tree, t) >= 0 and (
+            common.split_feature(tree, best) < 0 or common.split_gain(tree, t) > common.split_gain(tree, best)
+        ):
             best = t
+    if n_tasks == 0:  # the tree is as deep as it may be
+        common.set_split_feature(tree, best, NOTHING)
     level = level_of(tree)
-    enough = n_tasks > 0 and found.feature(tree, best) >= 0 and found.gain(tree, best) > rule.min_gain
-    width = 0
-    for node in range(counters.n_nodes(tree)):
-        width += nodes.depth(tree, node) == level
-    for node in range(counters.n_nodes(tree)):
-        if nodes.depth(tree, node) != level or nodes.child(tree, node) >= 0:
-            continue
-        if not enough:
-            forget_histogram(tree, node)
-            continue
-        nodes.set_feature(tree, node, found.feature(tree, best))
-        nodes.set_bin(tree, node, found.bin(tree, best))
-        nodes.set_missing(tree, node, found.missing(tree, best))
-        nodes.set_gain(tree, node, found.gain(tree, best) / width)
-        if common.is_category_of(tree, found.feature(tree, best)):
-            nodes.set_category_set(tree, node, category_sets.new_set(tree))
-            category_sets.take_found(tree, nodes.category_set(tree, node), best)
-        open_node(tree, rule, node)
+    n_in_level = 0
+    for node in range(common.n_nodes(tree)):
+        n_in_level += nodes.depth(tree, node) == level
+    for node in range(common.n_nodes(tree)):
+        if nodes.depth(tree, node) == level and nodes.child(tree, node) < 0:
+            accept(tree, rule, node, best)
+            nodes.set_gain(tree, node, nodes.gain(tree, node) / n_in_level)

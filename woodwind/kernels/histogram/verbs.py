@@ -7,17 +7,16 @@ from typing import Any
 
 import numpy as np
 
-from woodwind.kernels.histogram import memory, pairs, tasks
+from woodwind.kernels.histogram import memory
 from woodwind.kernels.histogram.build_histograms import accumulate, count_rows, fill_in_order, subtract
 from woodwind.kernels.histogram.find_splits import draw_features, left_categories, scan_feature
-from woodwind.kernels.histogram.layout import WIDE2, Rule
-from woodwind.kernels.histogram.packed_row import whole_gradient, whole_hessian
+from woodwind.kernels.histogram.layout import WIDE2, Rule, whole_gradient, whole_hessian
 from woodwind.kernels.histogram.partition_rows import AHEAD, count_left, place_rows, split_rows
-from woodwind.kernels.histogram.scan_float32 import least_fields
+from woodwind.kernels.histogram.scan import least_fields
 from woodwind.kernels.runtime.intrinsics import prefetch_far
-from woodwind.kernels.runtime.jit import inner
+from woodwind.kernels.runtime.jit import inlined, inner
 from woodwind.kernels.runtime.records import Ints, Tree
-from woodwind.kernels.tree import constraints, found, nodes
+from woodwind.kernels.tree import constraints, nodes
 from woodwind.kernels.tree import memory as common
 from woodwind.kernels.tree.layout import NO_SPLIT, NOTHING, SYMMETRIC
 
@@ -29,41 +28,47 @@ def can_split(tree: Tree, rule: Rule, node: int) -> Any:
     return nodes.depth(tree, node) < rule.max_depth and enough
 
 
+@inlined
+def pair_node(tree: Tree, pair: int, which: int) -> Any:
+    """The smaller (0) or the larger (1) node of a pair."""
+    return memory.pair_small(tree, pair) if which == 0 else memory.pair_large(tree, pair)
+
+
 @inner
 def do_partition(tree: Tree, rule: Rule, task: int, placing: Any) -> None:
-    """PARTITION: partition the rows of a small node, or count those of one block of a large one. PLACE: bring those to their places."""
-    node = memory.batch_node(tree, tasks.what(tree, task))
-    begin = tasks.begin(tree, task)
-    end = tasks.end(tree, task)
+    """PARTITION: partition the rows of a small node, or count those of one block of a large one. PLACE: bring those where they belong."""
+    node = memory.batch_node(tree, memory.task_what(tree, task))
+    begin = memory.task_begin(tree, task)
+    end = memory.task_end(tree, task)
     source = memory.rows_of_buffer(tree, memory.buffer(tree, node), rule.capacity)
     target = memory.rows_of_buffer(tree, 1 - memory.buffer(tree, node), rule.capacity)
-    sides = memory.sides(tree)
+    rows_going_left = memory.rows_going_left(tree)
     if placing:
-        place_rows(sides, source, begin, end, target, tasks.low(tree, task), tasks.high(tree, task))
+        place_rows(rows_going_left, source, begin, end, target, memory.task_low(tree, task), memory.task_high(tree, task))
         return
     feature = nodes.feature(tree, node)
-    place = memory.column_place(tree, feature)
-    column = memory.column(tree, place) if place >= 0 else memory.row_codes(tree)[memory.code_place(tree, feature) :]
-    codes = (column, np.uint64(1 if place >= 0 else 8 * rule.n_words))
-    goes_left = memory.all_goes_left(tree)[tasks.what(tree, task)]
+    position = memory.column_position(tree, feature)
+    column = memory.column(tree, position) if position >= 0 else memory.row_codes(tree)[memory.code_position(tree, feature) :]
+    codes = (column, np.uint64(1 if position >= 0 else 8 * rule.n_words))
+    goes_left = memory.all_goes_left(tree)[memory.task_what(tree, task)]
     seen = memory.all_seen(tree)[task]
     seen[:] = 0
-    if tasks.low(tree, task) != 0:
-        tasks.set_out(tree, task, split_rows(codes, goes_left, source, begin, end, target, seen))
+    if memory.task_low(tree, task) != 0:
+        memory.set_task_out(tree, task, split_rows(codes, goes_left, source, begin, end, target, seen))
     else:
-        tasks.set_out(tree, task, count_left(codes, goes_left, source, begin, end, sides, seen))
+        memory.set_task_out(tree, task, count_left(codes, goes_left, source, begin, end, rows_going_left, seen))
 
 
 @inner
 def do_build(tree: Tree, rule: Rule, task: int, thread: int) -> None:
     """BUILD: the histogram of a node, or of a part of its rows."""
-    node = tasks.what(tree, task)
-    begin = tasks.begin(tree, task)
-    end = tasks.end(tree, task)
+    node = memory.task_what(tree, task)
+    begin = memory.task_begin(tree, task)
+    end = memory.task_end(tree, task)
     layout = memory.layout(tree, node)
     table = memory.histogram_in(tree, layout == WIDE2, memory.slot(tree, node))
-    if tasks.out(tree, task) >= 0:
-        table = memory.partial_histogram(tree, tasks.out(tree, task))
+    if memory.task_out(tree, task) >= 0:
+        table = memory.partial_histogram(tree, memory.task_out(tree, task))
     table[: 2 * rule.n_cells if layout == WIDE2 else rule.n_cells] = 0
     if rule.in_order and memory.batch_size(tree) == 0:
         fill_in_order(tree, begin, end)  # this is the root, and no row has been moved yet
@@ -74,21 +79,21 @@ def do_build(tree: Tree, rule: Rule, task: int, thread: int) -> None:
 @inner
 def complete(tree: Tree, rule: Rule, pair: int, first: int, past: int) -> None:
     """Add up the parts of the smaller node's histogram and find the larger one's by difference, for features first to past."""
-    small = pairs.small(tree, pair)
-    large = pairs.large(tree, pair)
+    small = memory.pair_small(tree, pair)
+    large = memory.pair_large(tree, pair)
     cells = rule.n_cells
     begin = memory.start(tree, first)
     end = memory.start(tree, past)
     wide = memory.layout(tree, small) == WIDE2
     table = memory.histogram_in(tree, wide, memory.slot(tree, small))
-    for part in range(pairs.n_parts(tree, pair)):
-        other = memory.partial_histogram(tree, pairs.first_part(tree, pair) + part)
+    for part in range(memory.pair_n_parts(tree, pair)):
+        other = memory.partial_histogram(tree, memory.pair_first_part(tree, pair) + part)
         for plane in range(2 if wide else 1):
             for i in range(np.uint64(plane * cells + begin), np.uint64(plane * cells + end)):
                 table[i] = other[i] if part == 0 else table[i] + other[i]
     if large >= 0:
-        layout = pairs.parent_layout(tree, pair)
-        parent = memory.histogram_in(tree, layout == WIDE2, pairs.parent_slot(tree, pair))
+        layout = memory.pair_parent_layout(tree, pair)
+        parent = memory.histogram_in(tree, layout == WIDE2, memory.pair_parent_slot(tree, pair))
         if layout == WIDE2:
             out = memory.histogram_in(tree, memory.layout(tree, large) == WIDE2, memory.slot(tree, large))
             subtract(parent, table, wide, out, memory.layout(tree, large) == WIDE2, begin, end, cells)
@@ -102,28 +107,28 @@ def find_split(tree: Tree, rule: Rule, node: int, first: Any, past: int, counts:
     """Best split of a node among features first to past; written to row `out` of the findings."""
     layout = memory.layout(tree, node)
     table = memory.histogram_in(tree, layout == WIDE2, memory.slot(tree, node))
-    place = (table, layout, counts, least_fields(rule, layout))
+    histogram = (table, layout, counts, least_fields(rule, layout))
     drawn = memory.all_drawn(tree)[thread]
     low = constraints.low(tree, node)
     high = constraints.high(tree, node)
-    found.set_gain(tree, out, NO_SPLIT)
+    common.set_split_gain(tree, out, NO_SPLIT)
     for k in range(draw_features(tree, rule, node, drawn)):
         f = memory.drawn(tree, thread, k)
         if first <= f < past:
             bounds = (low, high, np.float64(common.direction_of(tree, f)))
-            best = found.gain(tree, out)
-            gain, where, side, left, right = scan_feature(tree, rule, f, place, bounds, thread, best)
+            best = common.split_gain(tree, out)
+            gain, where, side, left, right = scan_feature(tree, rule, f, histogram, bounds, thread, best)
             if gain > best:
-                found.set_gain(tree, out, gain)
-                found.set_left_value(tree, out, left)
-                found.set_right_value(tree, out, right)
-                found.set_feature(tree, out, f)
-                found.set_bin(tree, out, where)
-                found.set_missing(tree, out, side)
-    f = found.feature(tree, out)
+                common.set_split_gain(tree, out, gain)
+                common.set_split_left_value(tree, out, left)
+                common.set_split_right_value(tree, out, right)
+                common.set_split_feature(tree, out, f)
+                common.set_split_bin(tree, out, where)
+                common.set_split_missing(tree, out, side)
+    f = common.split_feature(tree, out)
     if f >= 0 and common.is_category_of(tree, f):
-        goes_left = common.found_sets(tree)[out]
-        found.set_missing(tree, out, left_categories(tree, rule, f, place, found.bin(tree, out), thread, goes_left))
+        goes_left = common.split_sets(tree)[out]
+        common.set_split_missing(tree, out, left_categories(tree, rule, f, histogram, common.split_bin(tree, out), thread, goes_left))
 
 
 @inner
@@ -132,23 +137,23 @@ def do_find(tree: Tree, rule: Rule, task: int, thread: int, counting: Any) -> No
 
     RECOUNT: find the split of one node again with its rows counted, because the one found without counts leaves too few on one side.
     """
-    begin = tasks.begin(tree, task)
-    end = tasks.end(tree, task)
-    first = tasks.what(tree, task)
+    begin = memory.task_begin(tree, task)
+    end = memory.task_end(tree, task)
+    first = memory.task_what(tree, task)
     second = NOTHING
     counts = memory.spare(tree, thread)[:0]
-    found.set_feature(tree, 2 * task, NOTHING)
-    found.set_feature(tree, 2 * task + 1, NOTHING)
+    common.set_split_feature(tree, 2 * task, NOTHING)
+    common.set_split_feature(tree, 2 * task + 1, NOTHING)
     if counting:
-        counts = memory.partial_histogram(tree, tasks.out(tree, task))[: rule.n_cells]
+        counts = memory.partial_histogram(tree, memory.task_out(tree, task))[: rule.n_cells]
         counts[:] = 0
         rows = memory.rows_of_buffer(tree, memory.buffer(tree, first), rule.capacity)
         count_rows(tree, rule, nodes.begin(tree, first), nodes.end(tree, first), rows, counts)
     else:
         pair = first
         complete(tree, rule, pair, begin, end)
-        first = pairs.small(tree, pair)
-        second = pairs.large(tree, pair)
+        first = memory.pair_small(tree, pair)
+        second = memory.pair_large(tree, pair)
     out = 2 * task
     for node in (first, second):
         if node >= 0 and can_split(tree, rule, node) and rule.order != SYMMETRIC:
@@ -157,7 +162,7 @@ def do_find(tree: Tree, rule: Rule, task: int, thread: int, counting: Any) -> No
 
 
 @inner
-def collect(tree: Tree, rule: Rule, rows: Any, names: Any, stats: Any, task: int) -> None:
+def collect(tree: Tree, rule: Rule, rows: Any, numbers: Any, stats: Any, task: int) -> None:
     """Note the leaf of the rows of a task, bring their numbers to the first buffer if they are kept, and sum all bits of their statistics.
 
     Leaf values are made of these sums. `stats` is None where no row comes twice: the low bits that were rounded off then stand in
@@ -165,17 +170,17 @@ def collect(tree: Tree, rule: Rule, rows: Any, names: Any, stats: Any, task: int
     """
     first_buffer = memory.rows(tree)
     leaf_of_row = memory.leaf_of_row(tree)
-    leaf = tasks.out(tree, task)
+    leaf = memory.task_out(tree, task)
     gradient = np.int64(0)
     hessian = np.int64(0)
-    last = np.uint64(tasks.end(tree, task) - 1)
+    last = np.uint64(memory.task_end(tree, task) - 1)
     half = np.uint64(0 if stats is None else len(stats) // 2)
-    for i in range(np.uint64(tasks.begin(tree, task)), np.uint64(tasks.end(tree, task))):
+    for i in range(np.uint64(memory.task_begin(tree, task)), np.uint64(memory.task_end(tree, task))):
         ahead = np.uint64(rows[min(i + np.uint64(AHEAD), last)] >> 32)
         row = np.uint64(rows[i] >> 32)
-        if names is not None:
-            ahead = np.uint64(names[ahead])
-            row = np.uint64(names[row])
+        if numbers is not None:
+            ahead = np.uint64(numbers[ahead])
+            row = np.uint64(numbers[row])
         prefetch_far(leaf_of_row, ahead)
         if stats is None:
             gradient += whole_gradient(rows[i], leaf_of_row[row])
@@ -190,16 +195,16 @@ def collect(tree: Tree, rule: Rule, rows: Any, names: Any, stats: Any, task: int
         leaf_of_row[row] = leaf
         if rule.keep_rows:
             first_buffer[i] = row
-    tasks.set_low(tree, task, gradient)
-    tasks.set_high(tree, task, hessian)
+    memory.set_task_low(tree, task, gradient)
+    memory.set_task_high(tree, task, hessian)
 
 
 @inner
 def do_collect(tree: Tree, rule: Rule, task: int) -> None:
     """COLLECT: the rows of a leaf, or of a part of it, by the numbers that callers know them by."""
-    rows = memory.rows_of_buffer(tree, memory.buffer(tree, tasks.what(tree, task)), rule.capacity)
+    rows = memory.rows_of_buffer(tree, memory.buffer(tree, memory.task_what(tree, task)), rule.capacity)
     if rule.sparse:
-        collect(tree, rule, rows, memory.row_names(tree), memory.row_stats(tree), task)
+        collect(tree, rule, rows, memory.row_numbers(tree), memory.row_stats(tree), task)
     elif rule.once:
         collect(tree, rule, rows, None, None, task)
     else:

@@ -36,7 +36,6 @@ BLOCK = 2048
 # States of a lane: the number of an inner node; or, with these bits, of a leaf, or of the inner node where the walk stopped.
 AT_LEAF = np.uint32(1 << 31)
 STOPPED = np.uint32(1 << 30)
-ENDED = np.uint32(3 << 30)
 NUMBER = np.uint32((1 << 30) - 1)
 
 

@@ -1,4 +1,4 @@
-"""A tree as a list of questions that can be put to all rows at once: which nodes, in which order.
+"""A tree as a list of questions that can be put to all rows at once: which nodes, in which order; and the asking.
 
 Number the places where a row may end, from left to right: leaves, nodes where it stops, nodes from which it walks on.
 A row's place is a byte, or two in the largest trees that are planned. Every row starts at place 0. A node whose places are
@@ -12,7 +12,8 @@ of the right child:
 In a symmetric tree all nodes of a level ask the same, and one question does for them: those that say yes have the bit of the level
 added to their place.
 
-No row follows a pointer, and one vector instruction asks 32 rows or more. `woodwind/kernels/predict/questions.py` does the asking.
+No row follows a pointer, and one vector instruction asks 32 rows or more. Rows of raw values are coded for it by
+`woodwind/kernels/predict/questions.py`, rows of a training table are codes already: `woodwind/kernels/predict/walk_codes.py`.
 The slow twin is `place_of` in `tests/reference/naive_traverse.py`.
 """
 
@@ -25,11 +26,15 @@ from woodwind.kernels.runtime.jit import inner, kernel
 # Places of a byte. Beyond them a plan takes two, and a question three times as long; beyond WIDE_PLACES it ends before the tree does.
 PLACES = 256
 WIDE_PLACES = 512
+# Rows of a block: 28 columns of them fit into the first cache, and what four questions cost once is spread over 16 vectors.
+BLOCK = 512
+# Rows that are coded together, so that their values stay in the first cache while all columns are done.
+TILE = 64
 # Questions are asked four at a time: more keep their constants in memory instead of registers.
 TOGETHER = 4
 
 # Ways out of a node, as the plan sees it.
-END = 0  # a leaf, or a node that the sweep leaves to the walk
+END = 0  # a leaf, or a node that questions leave to the walk
 TWO = 1
 THREE = 2  # left, right and STOP
 CATEGORY = 4  # flag: the question is put to a table of levels
@@ -65,7 +70,7 @@ def choose(child: Any, cover: Any, begin: int, end: int, share: Any, ways: Any) 
     """Keep of one tree, nodes begin..end, what is worth asking of every row and fits into a plan.
 
     child int32[N], cover float64[N] or None, share float64[>= end - begin] (scratch),
-    ways uint8[N]: in, what each node could be; out, END where the sweep stops.
+    ways uint8[N]: in, what each node could be; out, END where questions stop.
     Without cover, half of a node's rows are taken to go either way.
     """
     n = end - begin
@@ -156,3 +161,76 @@ def write_questions(child: Any, ways: Any, asked: Any, begin: int, end: int, out
         out_questions[q] = question(np.int32(0), np.int32(NEVER), np.int64(0), np.int64(0))
         q += 1
     return walks
+
+
+@inner
+def read_question(word: Any) -> Any:
+    """Where the column of a question begins in a block, its bound, its source and its target."""
+    bound = np.int8(np.int64((word >> np.uint64(BOUND_SHIFT)) & np.uint64(255)) - 128)
+    source, target = (word >> np.uint64(SOURCE_SHIFT)) & np.uint64(PLACE_MASK), word >> np.uint64(TARGET_SHIFT)
+    return (word & np.uint64(COLUMN_MASK)) * np.uint64(BLOCK), bound, np.uint16(source), np.uint16(target)
+
+
+@inner
+def ask(codes: Any, questions: Any, begin: Any, end: Any, places: Any) -> None:
+    """Put questions begin..end to a block of rows: codes int8[columns * BLOCK], places uint8[BLOCK] in and out."""
+    for q in range(np.uint64(begin), np.uint64(end), np.uint64(TOGETHER)):
+        c0, b0, source, target = read_question(questions[q])
+        s0, t0 = np.uint8(source), np.uint8(target)
+        c1, b1, source, target = read_question(questions[q + np.uint64(1)])
+        s1, t1 = np.uint8(source), np.uint8(target)
+        c2, b2, source, target = read_question(questions[q + np.uint64(2)])
+        s2, t2 = np.uint8(source), np.uint8(target)
+        c3, b3, source, target = read_question(questions[q + np.uint64(3)])
+        s3, t3 = np.uint8(source), np.uint8(target)
+        for i in range(np.uint64(BLOCK)):
+            place = places[i]
+            place = t0 if (codes[c0 + i] > b0) & (place == s0) else place
+            place = t1 if (codes[c1 + i] > b1) & (place == s1) else place
+            place = t2 if (codes[c2 + i] > b2) & (place == s2) else place
+            place = t3 if (codes[c3 + i] > b3) & (place == s3) else place
+            places[i] = place
+
+
+@inner
+def ask_wide(codes: Any, questions: Any, begin: Any, end: Any, places: Any) -> None:
+    """The same with places uint16[BLOCK], one question at a time: rare enough to be compiled quickly instead."""
+    for q in range(np.uint64(begin), np.uint64(end)):
+        column, bound, source, target = read_question(questions[q])
+        for i in range(np.uint64(BLOCK)):
+            place = places[i]
+            places[i] = target if (codes[column + i] > bound) & (place == source) else place
+
+
+@inner
+def ask_levels(codes: Any, questions: Any, begin: Any, end: Any, out_places: Any) -> None:
+    """Put questions begin..end, one for each level of a tree, to a block of rows: who exceeds the bound has the target added."""
+    for i in range(np.uint64(BLOCK)):
+        out_places[i] = 0
+    for q in range(np.uint64(begin), np.uint64(end)):
+        column, bound, _source, target = read_question(questions[q])
+        for i in range(np.uint64(BLOCK)):
+            out_places[i] |= target if codes[column + i] > bound else np.uint16(0)
+
+
+@inner
+def look_up(codes: Any, column: Any, tables: Any, table: Any, target: Any) -> None:
+    """Write what a table int8[256] answers for the levels of a column into the column `target`."""
+    source, goal = np.uint64(column) * np.uint64(BLOCK), np.uint64(target) * np.uint64(BLOCK)
+    for i in range(np.uint64(BLOCK)):
+        codes[goal + i] = tables[np.uint64(table), np.uint64(np.int64(codes[source + i]) + 128)]
+
+
+@inner
+def find_places(codes: Any, questions: Any, begin: Any, end: Any, n_places: Any, narrow: Any, out_places: Any) -> None:
+    """Put questions begin..end to rows that all start at place 0: out_places uint16[BLOCK], narrow uint8[BLOCK] is scratch."""
+    if n_places > PLACES:
+        for i in range(np.uint64(BLOCK)):
+            out_places[i] = 0
+        ask_wide(codes, questions, begin, end, out_places)
+        return
+    for i in range(np.uint64(BLOCK)):
+        narrow[i] = 0
+    ask(codes, questions, begin, end, narrow)
+    for i in range(np.uint64(BLOCK)):
+        out_places[i] = narrow[i]

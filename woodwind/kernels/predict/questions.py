@@ -13,25 +13,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from woodwind.kernels.predict.question_plan import (
-    BOUND_SHIFT,
-    BY_LEVEL,
-    COLUMN_MASK,
-    MISSING,
-    PLACE_MASK,
-    PLACES,
-    SOURCE_SHIFT,
-    TARGET_SHIFT,
-    TOGETHER,
-    WALKS,
-)
+from woodwind.kernels.predict.question_plan import BLOCK, BY_LEVEL, MISSING, TILE, WALKS, ask_levels, find_places, look_up
 from woodwind.kernels.predict.walk import LANES, advance, deliver
 from woodwind.kernels.runtime.jit import inner, kernel
-
-# Rows of a block: 28 columns of them fit into the first cache, and what four questions cost once is spread over 16 vectors.
-BLOCK = LANES
-# Rows that are coded together, so that their values stay in the first cache while all columns are done.
-TILE = 64
 
 # Levels of a category column that have a code of their own, and the code of all others.
 LEVELS = 254
@@ -133,79 +117,6 @@ def encode_block(x: Any, n_features: Any, first: Any, last: Any, encoder: Any, c
                 code = codes[source + i]
                 codes[target + i] = np.int8(-128) if code == MISSING else np.int8(code + 1)
     return largest == MISSING
-
-
-@inner
-def read_question(word: Any) -> Any:
-    """Where the column of a question begins in a block, its bound, its source and its target."""
-    bound = np.int8(np.int64((word >> np.uint64(BOUND_SHIFT)) & np.uint64(255)) - 128)
-    source, target = (word >> np.uint64(SOURCE_SHIFT)) & np.uint64(PLACE_MASK), word >> np.uint64(TARGET_SHIFT)
-    return (word & np.uint64(COLUMN_MASK)) * np.uint64(BLOCK), bound, np.uint16(source), np.uint16(target)
-
-
-@inner
-def ask(codes: Any, questions: Any, begin: Any, end: Any, places: Any) -> None:
-    """Put questions begin..end to a block of rows: codes int8[columns * BLOCK], places uint8[BLOCK] in and out."""
-    for q in range(np.uint64(begin), np.uint64(end), np.uint64(TOGETHER)):
-        c0, b0, source, target = read_question(questions[q])
-        s0, t0 = np.uint8(source), np.uint8(target)
-        c1, b1, source, target = read_question(questions[q + np.uint64(1)])
-        s1, t1 = np.uint8(source), np.uint8(target)
-        c2, b2, source, target = read_question(questions[q + np.uint64(2)])
-        s2, t2 = np.uint8(source), np.uint8(target)
-        c3, b3, source, target = read_question(questions[q + np.uint64(3)])
-        s3, t3 = np.uint8(source), np.uint8(target)
-        for i in range(np.uint64(BLOCK)):
-            place = places[i]
-            place = t0 if (codes[c0 + i] > b0) & (place == s0) else place
-            place = t1 if (codes[c1 + i] > b1) & (place == s1) else place
-            place = t2 if (codes[c2 + i] > b2) & (place == s2) else place
-            place = t3 if (codes[c3 + i] > b3) & (place == s3) else place
-            places[i] = place
-
-
-@inner
-def ask_wide(codes: Any, questions: Any, begin: Any, end: Any, places: Any) -> None:
-    """The same with places uint16[BLOCK], one question at a time: rare enough to be compiled quickly instead."""
-    for q in range(np.uint64(begin), np.uint64(end)):
-        column, bound, source, target = read_question(questions[q])
-        for i in range(np.uint64(BLOCK)):
-            place = places[i]
-            places[i] = target if (codes[column + i] > bound) & (place == source) else place
-
-
-@inner
-def ask_levels(codes: Any, questions: Any, begin: Any, end: Any, out_places: Any) -> None:
-    """Put questions begin..end, one for each level of a tree, to a block of rows: who exceeds the bound has the target added."""
-    for i in range(np.uint64(BLOCK)):
-        out_places[i] = 0
-    for q in range(np.uint64(begin), np.uint64(end)):
-        column, bound, _source, target = read_question(questions[q])
-        for i in range(np.uint64(BLOCK)):
-            out_places[i] |= target if codes[column + i] > bound else np.uint16(0)
-
-
-@inner
-def look_up(codes: Any, column: Any, tables: Any, table: Any, target: Any) -> None:
-    """Write what a table int8[256] answers for the levels of a column into the column `target`."""
-    source, goal = np.uint64(column) * np.uint64(BLOCK), np.uint64(target) * np.uint64(BLOCK)
-    for i in range(np.uint64(BLOCK)):
-        codes[goal + i] = tables[np.uint64(table), np.uint64(np.int64(codes[source + i]) + 128)]
-
-
-@inner
-def find_places(codes: Any, questions: Any, begin: Any, end: Any, n_places: Any, narrow: Any, out_places: Any) -> None:
-    """Put questions begin..end to rows that all start at place 0: out_places uint16[BLOCK], narrow uint8[BLOCK] is scratch."""
-    if n_places > PLACES:
-        for i in range(np.uint64(BLOCK)):
-            out_places[i] = 0
-        ask_wide(codes, questions, begin, end, out_places)
-        return
-    for i in range(np.uint64(BLOCK)):
-        narrow[i] = 0
-    ask(codes, questions, begin, end, narrow)
-    for i in range(np.uint64(BLOCK)):
-        out_places[i] = narrow[i]
 
 
 @inner

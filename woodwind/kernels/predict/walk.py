@@ -10,12 +10,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from woodwind.kernels.predict.question_plan import BLOCK
 from woodwind.kernels.runtime.intrinsics import prefetch
 from woodwind.kernels.runtime.jit import inner, kernel
 from woodwind.kernels.tree.layout import STOP
 
-# Lanes of one call.
-LANES = 512
+# Lanes of one call: those of a block, whose rows may have to walk on.
+LANES = BLOCK
 # Lanes walked side by side until the last of them has ended. Enough for a prefetched node to arrive before its turn, which
 # halves the time in trees of 20,000 nodes; a list of the lanes that still move costs more than the steps it saves.
 GROUP = 64

@@ -1,7 +1,7 @@
 """Rows to leaves in one tree while it trains, on the byte codes of the training table.
 
-Boosting asks this of every validation row in every round. It is a sweep (`woodwind/kernels/predict/questions.py`) with the plan made
-on the spot, from bins instead of thresholds: the code of a bin is the code of the sweep.
+Boosting asks this of every validation row in every round. Questions are asked (`woodwind/kernels/predict/question_plan.py`) by a plan
+made on the spot, from bins instead of thresholds: the code of a bin is the code that is asked for.
 The slow twin is `walk_codes` in `tests/reference/naive_traverse.py`.
 """
 
@@ -9,8 +9,22 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from woodwind.kernels.predict.question_plan import CATEGORY, END, MISSING, NEVER, THREE, TOGETHER, TWO, WIDE_PLACES, choose, write_questions
-from woodwind.kernels.predict.questions import BLOCK, TILE, find_places, look_up
+from woodwind.kernels.predict.question_plan import (
+    BLOCK,
+    CATEGORY,
+    END,
+    MISSING,
+    NEVER,
+    THREE,
+    TILE,
+    TOGETHER,
+    TWO,
+    WIDE_PLACES,
+    choose,
+    find_places,
+    look_up,
+    write_questions,
+)
 from woodwind.kernels.runtime.jit import inner, kernel
 from woodwind.kernels.tree.layout import LEFT, STOP
 
@@ -79,7 +93,7 @@ def gather(codes: Any, rows_at: Any, in_line: bool, column_step: Any, features: 
 
 @inner
 def prepare(codes: Any, n: Any, missing_code: Any) -> bool:
-    """Turn the first n codes uint8 into what a sweep wants, bytes that are signed, missing 127; whether any is missing."""
+    """Turn the first n codes uint8 into what questions want, bytes that are signed, missing 127; whether any is missing."""
     largest = np.uint8(0)
     for i in range(n):
         code = codes[i]

@@ -21,8 +21,13 @@ from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
-from woodwind.kernels.runtime import locks, private
+from woodwind.kernels.runtime import private
 from woodwind.kernels.runtime.private import NotPrivateError
+
+if sys.platform == "win32":
+    import msvcrt
+else:
+    import fcntl
 
 HEAD = b"woodwind kernel 2\n"
 SEAL = hashlib.sha256().digest_size
@@ -116,12 +121,12 @@ def write(home: Home, name: str, payload: bytes) -> None:
 
 def claim(home: Home, name: str) -> bool | None:
     """Be the one process that compiles this: False if another one is at it, None where nobody can tell."""
-    return locks.take(home.path.parent, _number(home, name))
+    return take_lock(home.path.parent, _number(home, name))
 
 
 def disclaim(home: Home, name: str) -> None:
     """Let others compile this."""
-    locks.release(home.path.parent, _number(home, name))
+    release_lock(home.path.parent, _number(home, name))
 
 
 def _number(home: Home, name: str) -> int:
@@ -190,13 +195,13 @@ def _prepare(path: Path) -> Home:
 def _new_key(folder: private.Folder) -> bytes:
     """A new key; if several processes want one at once, all of them get the same."""
     until = time.monotonic() + _KEY_WAIT
-    while (taken := locks.take(folder.path, _KEY_LOCK)) is False and time.monotonic() < until:
+    while (taken := take_lock(folder.path, _KEY_LOCK)) is False and time.monotonic() < until:
         time.sleep(0.01)
     try:
         return private.read_key(folder) or private.make_key(folder)
     finally:
         if taken:
-            locks.release(folder.path, _KEY_LOCK)
+            release_lock(folder.path, _KEY_LOCK)
 
 
 def _mark_as_used(home: Path) -> None:
@@ -222,3 +227,58 @@ def _sweep(home: Path) -> None:
                 for file in filter(_KERNEL_FILE.fullmatch, os.listdir(other)):  # only what was written here
                     folder.remove(file)
                 other.rmdir()
+
+
+# ----------------------------------------------------------------------------------------------------
+# One process compiles a kernel, the others wait for it: a byte of one file is locked for each kernel.
+#
+# The system lets go of a lock when the process that has it ends, however that happens: there is no stale one to recognise. A forked child
+# has none of its parent's locks. Where a file system knows no locks, nobody waits, and several processes compile the same.
+
+LOCK_FILE = "kernels.lock"
+
+# One descriptor for each file, for good: whoever closes any descriptor of a file lets go of all that the process has locked in it.
+_descriptors: dict[Path, int | None] = {}
+
+
+def take_lock(folder: Path, number: int) -> bool | None:
+    """Lock a byte of the lock file of this folder: False if another process has it, None if there are no locks there."""
+    descriptor = _descriptor(folder)
+    if descriptor is None:
+        return None
+    try:
+        if sys.platform == "win32":
+            os.lseek(descriptor, number % (1 << 30), os.SEEK_SET)
+            msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
+        else:
+            fcntl.lockf(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB, 1, number)
+    except (BlockingIOError, PermissionError):
+        return False
+    except OSError:
+        return None
+    return True
+
+
+def release_lock(folder: Path, number: int) -> None:
+    """Let go of a byte that was taken."""
+    descriptor = _descriptor(folder)
+    if descriptor is None:
+        return
+    try:
+        if sys.platform == "win32":
+            os.lseek(descriptor, number % (1 << 30), os.SEEK_SET)
+            msvcrt.locking(descriptor, msvcrt.LK_UNLCK, 1)
+        else:
+            fcntl.lockf(descriptor, fcntl.LOCK_UN, 1, number)
+    except OSError:
+        pass  # the system lets go when the process ends
+
+
+def _descriptor(folder: Path) -> int | None:
+    if folder not in _descriptors:
+        try:
+            with private.opened(folder) as place:
+                _descriptors[folder] = place.open(LOCK_FILE, os.O_RDWR | os.O_CREAT)
+        except (OSError, NotPrivateError):  # a disk that may only be read
+            _descriptors[folder] = None
+    return _descriptors[folder]

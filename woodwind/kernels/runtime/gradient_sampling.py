@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from woodwind.kernels.runtime.jit import kernel
-from woodwind.kernels.runtime.resampling import BLOCK, S11, hash_block
+from woodwind.kernels.runtime.keys import BLOCK, S11, hash_block
 
 # Sizes by their upper 16 bits, of which the first is the sign and always zero; then by the lower 16.
 UPPER, LOWER = 1 << 15, 1 << 16

@@ -349,10 +349,10 @@ else:
 class MemoryTable:
     """Declares the columns of an array whose rows are records."""
 
-    def __init__(self, entry: int, dtype: type, shared: "MemoryTable | None" = None) -> None:
+    def __init__(self, entry: int, dtype: type, before: "MemoryTable | None" = None) -> None:
         self._entry, self._dtype = entry, dtype
-        self.at: dict[str, int] = {} if shared is None else dict(shared.at)  # for Python: the place of each column
-        self.row: ItemGetter = _row(entry, dtype) if shared is None else shared.row
+        self.at: dict[str, int] = {} if before is None else dict(before.at)  # for Python: the place of each column
+        self.row: ItemGetter = _row(entry, dtype) if before is None else before.row
 
     @property
     def width(self) -> int:
@@ -372,10 +372,10 @@ class MemoryTable:
 class Counters:
     """Declares the numbers of a short list."""
 
-    def __init__(self, entry: int, dtype: type, first: int, shared: "Counters | None" = None) -> None:
+    def __init__(self, entry: int, dtype: type, first: int, before: "Counters | None" = None) -> None:
         self._entry, self._dtype, self._first = entry, dtype, first
-        self.at: dict[str, int] = {} if shared is None else dict(shared.at)  # for Python: the place of each
-        self.all: Getter = _whole(entry, dtype, flat=True) if shared is None else shared.all
+        self.at: dict[str, int] = {} if before is None else dict(before.at)  # for Python: the place of each
+        self.all: Getter = _whole(entry, dtype, flat=True) if before is None else before.all
 
     def counter(self, name: str) -> tuple[Getter, ItemGetter]:
         """The next number: what reads it, (tree), and what writes it, (tree, value)."""
@@ -390,8 +390,8 @@ class Counters:
 class Layout:
     """Declares the arrays of an engine, and the numbers behind their addresses."""
 
-    def __init__(self, shared: "Layout | None" = None) -> None:
-        self.entries: dict[str, int] = {} if shared is None else dict(shared.entries)
+    def __init__(self, before: "Layout | None" = None) -> None:
+        self.entries: dict[str, int] = {} if before is None else dict(before.entries)
         self.numbers: list[str] = []
 
     def _next(self, name: str) -> int:

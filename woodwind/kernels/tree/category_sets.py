@@ -9,15 +9,15 @@ import numpy as np
 
 from woodwind.kernels.runtime.jit import inlined, inner
 from woodwind.kernels.runtime.records import Tree
-from woodwind.kernels.tree import counters, memory
-from woodwind.kernels.tree.layout import SET_WORDS
+from woodwind.kernels.tree import memory
+from woodwind.kernels.tree.layout import LEFT, RIGHT, SET_WORDS
 
 
 @inner
 def new_set(tree: Tree) -> Any:
     """Room for one more set; returns its row."""
-    row = counters.n_sets(tree)
-    counters.set_n_sets(tree, row + 1)
+    row = memory.n_sets(tree)
+    memory.set_n_sets(tree, row + 1)
     return row
 
 
@@ -35,26 +35,41 @@ def put_right(tree: Tree, row: Any, code: Any) -> None:
 
 
 @inner
-def take_found(tree: Tree, row: Any, which: int) -> None:
-    """Write the set that was found, of categories that go left, to a row."""
+def take_split_set(tree: Tree, row: Any, which: int) -> None:
+    """Write the categories that go left at a split that was found to a row."""
     for word in range(SET_WORDS):
-        memory.put_set_word(tree, row, word, memory.found_set_word(tree, which, word))
+        memory.put_set_word(tree, row, word, memory.split_set_word(tree, which, word))
         memory.put_set_word(tree, row, SET_WORDS + word, 0)
 
 
 @inner
-def sort_places(keys: Any, k: Any, places: Any) -> None:
-    """Fill places[:k] with 0 .. k-1 in ascending order of keys, equal keys by place (Shell 1959: k is at most 256)."""
+def write_first(codes: Any, count: Any, missing: Any, out: Any) -> Any:
+    """Set the bits of codes[:count] in out (SET_WORDS words); returns the side of missing values, which have the code `missing`."""
+    side = RIGHT
+    for word in range(SET_WORDS):
+        out[word] = 0
+    for j in range(count):
+        code = codes[j]
+        if code == missing:
+            side = LEFT
+        else:
+            out[code >> 6] |= np.uint64(1) << np.uint64(code & 63)
+    return side
+
+
+@inner
+def argsort(keys: Any, k: Any, out: Any) -> None:
+    """Fill out[:k] with 0 .. k-1 in ascending order of keys, equal keys by position (Shell 1959: k is at most 256)."""
     for j in range(k):
-        places[j] = j
+        out[j] = j
     for gap in (121, 40, 13, 4, 1):
         for j in range(gap, k):
-            moved = places[j]
+            moved = out[j]
             i = j
             while i >= gap:
-                other = places[i - gap]
+                other = out[i - gap]
                 if keys[other] < keys[moved] or (keys[other] == keys[moved] and other < moved):
                     break
-                places[i] = other
+                out[i] = other
                 i -= gap
-            places[i] = moved
+            out[i] = moved

@@ -1,10 +1,11 @@
-"""Monotonic and interaction constraints: what a node hands down to its children."""
+"""Monotonic and interaction constraints: what a node hands down to its children, and which features they leave to a node."""
 
 from typing import Any
 
 import numpy as np
 
 from woodwind.kernels.runtime.jit import inner
+from woodwind.kernels.runtime.keys import FIRST_LEVEL, hashed, keep_some
 from woodwind.kernels.runtime.records import Tree
 from woodwind.kernels.tree import memory, nodes
 
@@ -51,3 +52,23 @@ def may_use(tree: Tree, node: int, feature: int) -> Any:
     for g in range(memory.node_groups(tree).shape[1]):
         together |= memory.feature_group_word(tree, feature, g) & memory.node_group_word(tree, node, g)
     return together != 0
+
+
+@inner
+def keep_candidates(tree: Tree, rule: Any, node: int, out: Any, count: Any, features: Any) -> Any:
+    """Bring those of out[:count] that the node may be split by to the front: the draw of its level, then what constraints leave.
+
+    Returns how many there are; a draw for the node may follow. They are features, or positions in the list `features` if that is not None.
+    """
+    count = keep_some(out, count, rule.level_candidates, hashed(rule.seed, FIRST_LEVEL + nodes.depth(tree, node)))
+    if not rule.grouped:
+        return count
+    kept = 0
+    for k in range(count):
+        feature = out[k]
+        if features is not None:
+            feature = features[out[k]]
+        if may_use(tree, node, feature):
+            out[kept] = out[k]
+            kept += 1
+    return kept

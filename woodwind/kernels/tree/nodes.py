@@ -5,7 +5,7 @@ from typing import Any
 from woodwind.kernels.runtime.jit import inlined
 from woodwind.kernels.runtime.keys import hashed
 from woodwind.kernels.runtime.records import Tree
-from woodwind.kernels.tree import counters, memory
+from woodwind.kernels.tree import memory
 from woodwind.kernels.tree.layout import NOTHING, STOP
 
 COLUMNS, VALUES = memory.NODES, memory.NODE_VALUES
@@ -37,8 +37,8 @@ def n_rows(tree: Tree, node: int) -> Any:
 @inlined
 def add_node(tree: Tree, node_depth: Any, first: int, past: Any, node_key: Any) -> Any:
     """A node without split or children, with the rows first to past; returns it."""
-    node = counters.n_nodes(tree)
-    counters.set_n_nodes(tree, node + 1)
+    node = memory.n_nodes(tree)
+    memory.set_n_nodes(tree, node + 1)
     set_child(tree, node, NOTHING)
     set_depth(tree, node, node_depth)
     set_begin(tree, node, first)

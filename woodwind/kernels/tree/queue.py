@@ -4,7 +4,7 @@ from typing import Any
 
 from woodwind.kernels.runtime.jit import inner
 from woodwind.kernels.runtime.records import Tree
-from woodwind.kernels.tree import counters, memory, nodes
+from woodwind.kernels.tree import memory, nodes
 
 
 @inner
@@ -16,15 +16,15 @@ def comes_before(tree: Tree, a: Any, b: Any) -> Any:
 
 
 @inner
-def sift_up(tree: Tree, place: Any, node: int) -> None:
-    """Put a node at its place between `place`, which is free, and the first."""
-    while place > 0:
-        above = (place - 1) // 2
+def sift_up(tree: Tree, position: Any, node: int) -> None:
+    """Put a node where it belongs between `position`, which is free, and the first."""
+    while position > 0:
+        above = (position - 1) // 2
         if not comes_before(tree, node, memory.waiting(tree, above)):
             break
-        memory.set_waiting(tree, place, memory.waiting(tree, above))
-        place = above
-    memory.set_waiting(tree, place, node)
+        memory.set_waiting(tree, position, memory.waiting(tree, above))
+        position = above
+    memory.set_waiting(tree, position, node)
 
 
 @inner
@@ -36,8 +36,8 @@ def first(tree: Tree) -> Any:
 @inner
 def push(tree: Tree, node: int) -> None:
     """Let a node wait for its turn."""
-    size = counters.n_waiting(tree)
-    counters.set_n_waiting(tree, size + 1)
+    size = memory.n_waiting(tree)
+    memory.set_n_waiting(tree, size + 1)
     sift_up(tree, size, node)
 
 
@@ -45,24 +45,24 @@ def push(tree: Tree, node: int) -> None:
 def pop(tree: Tree) -> Any:
     """The node whose turn it is: it no longer waits."""
     taken = memory.waiting(tree, 0)
-    last = counters.n_waiting(tree) - 1
-    counters.set_n_waiting(tree, last)
+    last = memory.n_waiting(tree) - 1
+    memory.set_n_waiting(tree, last)
     moved = memory.waiting(tree, last)
-    place = 0
-    while 2 * place + 1 < last:
-        below = 2 * place + 1
+    position = 0
+    while 2 * position + 1 < last:
+        below = 2 * position + 1
         if below + 1 < last and comes_before(tree, memory.waiting(tree, below + 1), memory.waiting(tree, below)):
             below += 1
         if not comes_before(tree, memory.waiting(tree, below), moved):
             break
-        memory.set_waiting(tree, place, memory.waiting(tree, below))
-        place = below
-    memory.set_waiting(tree, place, moved)
+        memory.set_waiting(tree, position, memory.waiting(tree, below))
+        position = below
+    memory.set_waiting(tree, position, moved)
     return taken
 
 
 @inner
 def rebuild(tree: Tree) -> None:
     """Put the queue in order again after priorities have changed."""
-    for k in range(1, counters.n_waiting(tree)):
+    for k in range(1, memory.n_waiting(tree)):
         sift_up(tree, k, memory.waiting(tree, k))
