@@ -65,17 +65,20 @@ def one(table: tables.Table, asked: float, threads: int, split: int) -> dict[str
         taken = time.perf_counter() - began
         if process.returncode:
             return {"stopped": err.strip().splitlines()[-1], "taken": taken}
-        board = next(event for event in events(out) if event["event"] == "job_ended")["leaderboard"]
+        ended = next(event for event in events(out) if event["event"] == "job_ended")
+        board, estimate = ended["leaderboard"], ended["estimate"] or {}
         ensemble = next(entry for entry in board if entry["family"] == "ensemble")
+        claim = estimate if "score" in estimate else ensemble
         call = ["evaluate", "model.ww", "test.parquet", "--json", "--threads", threads]
         process = start(call, folder, threads, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         found = json.loads(process.communicate()[0])
         facts = woodwind.load(folder / "model.ww").facts_
         page = (folder / "model.html").read_text()
-    errors, rows = [ensemble["standard_error"], found["standard_error"]], [facts["split"]["scored"], found["rows"]]
-    error, apart = float(np.hypot(*errors)), ensemble["score"] - found["score"]
+    errors, rows = [claim["standard_error"], found["standard_error"]], [facts["split"]["scored"], found["rows"]]
+    error, apart = float(np.hypot(*errors)), claim["score"] - found["score"]
     return {
-        "metric": facts["metric"]["name"], "claimed": ensemble["score"], "held_out": found["score"], "error": error,
+        "metric": facts["metric"]["name"], "out_of_fold": ensemble["score"], "claimed": claim["score"], "held_out": found["score"],
+        "error": error, "estimated": claim is estimate,
         "off": apart / error, "off_pooled": apart / pooled(errors, rows), "members": len(board) - 1, "taken": taken,
         "left_out": [f"{part['part']}: {part['why']}" for part in facts["left_out"]], "page": len(page),
         "failed": [entry["name"] for entry in board if (entry["note"] or "").startswith("failed")],
@@ -88,7 +91,7 @@ def pooled(errors: list[float], rows: list[int]) -> float:
     return float(np.sqrt(row * sum(1.0 / n for n in rows)))
 
 
-COLUMNS = ["table", "rows", "metric", "claimed", "held out", "errors apart", "pooled", "taken", "report"]
+COLUMNS = ["table", "rows", "metric", "out of fold", "claimed", "held out", "errors apart", "pooled", "taken", "report"]
 
 
 def main() -> None:
@@ -104,12 +107,12 @@ def main() -> None:
             continue
         done = found[name] = one(table, options.time, options.threads, options.split)
         if "stopped" in done:
-            rows.append([name, f"{len(table.y):,}", "", "", "", "", "", seconds(done["taken"]), done["stopped"][:80]])
+            rows.append([name, f"{len(table.y):,}", "", "", "", "", "", "", seconds(done["taken"]), done["stopped"][:80]])
         else:
             complete = "; ".join([*done["left_out"], *(f"{one} failed" for one in done["failed"])]) or "complete"
             rows.append([
-                name, f"{len(table.y):,}", done["metric"], f"{done['claimed']:.4g}", f"{done['held_out']:.4g}", f"{done['off']:+.1f}",
-                f"{done['off_pooled']:+.1f}", seconds(done["taken"]), complete,
+                name, f"{len(table.y):,}", done["metric"], f"{done['out_of_fold']:.4g}", f"{done['claimed']:.4g}",
+                f"{done['held_out']:.4g}", f"{done['off']:+.1f}", f"{done['off_pooled']:+.1f}", seconds(done["taken"]), complete,
             ])  # fmt: skip
         print("  ", *rows[-1], flush=True)
         report.figures["tables"], report.parts = found, [markdown(COLUMNS, rows) + "\n"]

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from woodwind.auto.averaging import Estimate
 from woodwind.auto.leaderboard import stored_entries
 from woodwind.auto.members.link import probabilities
 from woodwind.auto.model import AutoModel
@@ -38,16 +39,17 @@ class Evaluation:
     rows: int
     measured: tuple[MeasuredMetric, ...]  # the metric of the model first, then the others of its task
     positive: Any = None  # the label of the positive one of two classes
+    estimate: Estimate | None = None  # what the model claims where it is the mean of several
 
     @property
     def claimed(self) -> float:
-        """The score of the model out of fold, NaN where it is not known."""
-        return self.measured[0].claimed
+        """The score that the model claims: as a mean of several where that was estimated, else out of fold; NaN where it is not known."""
+        return self.measured[0].claimed if self.estimate is None else self.estimate.score
 
     @property
     def claimed_error(self) -> float:
         """Its standard error."""
-        return self.measured[0].claimed_error
+        return self.measured[0].claimed_error if self.estimate is None else self.estimate.standard_error
 
     @property
     def worse(self) -> float:
@@ -91,7 +93,7 @@ def evaluated(
         metric = METRICS[name].for_positive(position)
         found = _measured(metric, y, labels if metric.needs == "label" else predicted, weight, max(len(model.classes), 2))
         measured.append(replace(found, claimed=claims.get(name, (nan, nan))[0], claimed_error=claims.get(name, (nan, nan))[1]))
-    return Evaluation(n_rows, tuple(measured), label)
+    return Evaluation(n_rows, tuple(measured), label, Estimate.of(model.facts))
 
 
 def claims_of(model: AutoModel) -> dict[str, tuple[float, float]]:

@@ -9,6 +9,7 @@ from typing import Any
 import click
 import numpy as np
 
+from woodwind.auto.averaging import estimate_words
 from woodwind.auto.evaluation import Evaluation, evaluated
 from woodwind.auto.model import AutoModel
 from woodwind.auto.table_rows import inputs_of, read_rows
@@ -117,6 +118,8 @@ def show_trial(trial: Evaluation, model: AutoModel) -> None:
     for why, some in groupby(sorted(trial.measured, key=lambda one: one.why), key=lambda one: one.why):
         if why:
             show(f"Left out, because {why}: {', '.join(one.metric for one in some)}")
+    if words := estimate_words(model.facts, model.metric):
+        show(words)
     if trial.verdict:
         show(trial.verdict)
 
@@ -127,7 +130,9 @@ def record(trial: Evaluation, target: str) -> dict[str, Any]:
     found: dict[str, Any] = plain({
         "rows": trial.rows, "target": target, "positive": trial.positive,
         "metric": first.metric, "score": first.value, "standard_error": first.standard_error,
-        "out_of_fold": {"score": trial.claimed, "standard_error": trial.claimed_error}, "standard_errors_worse": trial.worse,
+        "out_of_fold": {"score": first.claimed, "standard_error": first.claimed_error},
+        "estimate": None if trial.estimate is None else {"score": trial.claimed, "standard_error": trial.claimed_error},
+        "standard_errors_worse": trial.worse,
         "metrics": {
             one.metric: {"score": one.value, "standard_error": one.standard_error}
             | ({} if isnan(one.claimed) else {"out_of_fold": {"score": one.claimed, "standard_error": one.claimed_error}})
