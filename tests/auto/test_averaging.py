@@ -66,7 +66,7 @@ def test_the_gain_of_two_models_tells_that_of_many(n_folds):
     y = rng.normal(size=20_000)
     models = y[:, None] + 0.5 * rng.normal(size=(20_000, 1)) + rng.normal(size=(20_000, n_folds))
     scorer = BlendScorer(metric_named("rmse"), y, None, False)
-    gain, error = averaging_gain(scorer, models[:, :1], models[:, 1:2], n_folds, np.arange(20_000) % 20)
+    gain, error = averaging_gain(scorer, models[:, :1], models[:, 1:2], n_folds)
     truth = np.mean((models - y[:, None]) ** 2) - np.mean((models.mean(axis=1) - y) ** 2)
     assert 0.0 < error < 0.02 * gain
     assert abs(gain - truth) < 3.0 * error + 0.01 * truth
@@ -179,7 +179,7 @@ def test_the_estimate_is_the_same_for_any_number_of_threads(family, recipe, n_cl
         again = AveragedMember(family, replace(recipe, seed=1), fits[-1], member.scores)
         scorer = BlendScorer(metric_named("auto", "binary" if n_classes else "regression"), given.y, None, n_classes > 0)
         weights = BlendWeights(np.array([0.6, 0.4]), np.zeros(1))
-        found.append(estimate(given, [member, again], weights, scorer, (0.5, 0.1), None, Clock(), np.inf))
+        found.append(estimate(given, [member, again], weights, scorer, (0.5, 0.1), Clock(), np.inf))
     assert isinstance(found[0], Estimate)
     assert found[0] == found[1]
     assert found[0].score < 0.5

@@ -106,7 +106,6 @@ def estimate(
     weights: BlendWeights,
     scorer: BlendScorer,
     claimed: tuple[float, float],
-    groups: NDArray[np.int64] | None,
     clock: Clock,
     until: float,
 ) -> Estimate | str:
@@ -126,8 +125,7 @@ def estimate(
     of_folds = [member.scores[rows] for member in members]
     one = weights.of(np.stack(of_folds, axis=1))
     two = weights.of(np.stack([further.get(position, scores) for position, scores in enumerate(of_folds)], axis=1))
-    part = (np.arange(len(rows)) if groups is None else np.unique(groups[rows], return_inverse=True)[1]) % PARTS
-    gain, error = averaging_gain(scorer.at(rows), one, two, training_set.n_folds, part)
+    gain, error = averaging_gain(scorer.at(rows), one, two, training_set.n_folds)
     names = tuple(members[position].recipe.name for position in sorted(further))
     return Estimate(*improved(scorer.metric, claimed, gain, error, training_set.n_folds), claimed[0], training_set.n_folds, names)
 
@@ -139,7 +137,7 @@ def _further(training_set: TrainingSet, member: AveragedMember, clock: Clock, un
     return member.family.train_without(training_set, member.recipe, member.like, clock, until)
 
 
-def averaging_gain(scorer: BlendScorer, one: Floats, two: Floats, n_folds: int, part: NDArray[Any]) -> tuple[float, float]:
+def averaging_gain(scorer: BlendScorer, one: Floats, two: Floats, n_folds: int) -> tuple[float, float]:
     """What the mean of so many models gains over one of them, where two of them predict `one` and `two`; and its standard error, by leaving
     out each part of the rows once. In the metric's loss, or its square where it is a root.
     """
@@ -149,6 +147,7 @@ def averaging_gain(scorer: BlendScorer, one: Floats, two: Floats, n_folds: int, 
         first, second, both = (_additive(scorer.metric, at.loss(scores[rows])) for scores in (one, two, (one + two) / 2.0))
         return 2.0 * (n_folds - 1) / n_folds * (0.5 * (first + second) - both)
 
+    part = np.arange(len(one)) % PARTS if scorer.clusters is None else scorer.clusters
     without = [gain(np.flatnonzero(part != number)) for number in np.unique(part)]
     return max(gain(np.arange(len(one))), 0.0), float(np.sqrt((len(without) - 1) * np.var(without)))
 

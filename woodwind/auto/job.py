@@ -77,6 +77,7 @@ class JobSpec:
     beside: tuple[str, ...] = ()  # columns that came with the table and are not trained on
     weight: Floats | None = None
     groups: NDArray[np.int64] | None = None
+    clusters: NDArray[np.int64] | None = None  # rows of one are not independent of each other: groups, or stretches of time
     categorical_features: Any = None
     suspicions: tuple[Any, ...] = ()
     notes: tuple[str, ...] = ()
@@ -120,7 +121,7 @@ def run(
         schema, table, spec.y, spec.weight, n_classes, spec.fold, spec.seed, spec.threads, spec.ordered,
         MEMBER_SHARE * bytes_for_members(spec.max_size),
     )  # fmt: skip
-    scorer = BlendScorer(spec.metric, spec.y, spec.weight, n_classes > 0)
+    scorer = BlendScorer(spec.metric, spec.y, spec.weight, n_classes > 0, spec.clusters)
     _reserve(spec, training_set, clock)
     yield JobBegan(
         seconds=clock.spent, task=spec.task, metric=spec.metric.name, n_rows=training_set.n_rows, n_columns=schema.n_inputs,
@@ -159,7 +160,7 @@ def run(
     if not done:
         done.append((yield from _baseline(training_set, scorer, given_up, clock)))
     outcome = _outcome(spec, training_set, scorer, done, given_up, clock)
-    outcome = _with_estimate(outcome, spec, training_set, scorer, done, families, clock)
+    outcome = _with_estimate(outcome, training_set, scorer, done, families, clock)
     if clock.budget is not None and clock.left > MUCH_LEFT * clock.budget and why and not clock.stopped:
         yield Message(seconds=clock.spent, words=f"Training ended {clock.left:.0f} seconds early: {why}.")
     yield FactsBegan(seconds=clock.spent)
@@ -321,7 +322,7 @@ def _outcome(
     return Outcome(
         model=model,
         leaderboard=_leaderboard(spec, training_set, seen.scorer, done, given_up, found, clock),
-        X=spec.X, y=spec.y, weight=spec.weight, groups=spec.groups,
+        X=spec.X, y=spec.y, weight=spec.weight, groups=spec.groups, clusters=spec.clusters,
         names=tuple(one.recipe.name for one in done),
         out_of_fold=np.stack([one.scores for one in done], axis=1),
         blend_out_of_fold=nested, scored=training_set.scored,
@@ -395,7 +396,6 @@ def _with_facts(outcome: Outcome, clock: Clock, threads: int) -> Outcome:
 
 def _with_estimate(
     outcome: Outcome,
-    spec: JobSpec,
     training_set: TrainingSet,
     scorer: BlendScorer,
     done: Sequence[_FinishedMember],
@@ -415,9 +415,8 @@ def _with_estimate(
     first = outcome.leaderboard[0]
     try:
         found = averaging.estimate(
-            training_set, members, BlendWeights(model.weights, model.shift), scorer, (first.score, first.standard_error), spec.groups,
-            clock, until,
-        )  # fmt: skip
+            training_set, members, BlendWeights(model.weights, model.shift), scorer, (first.score, first.standard_error), clock, until
+        )
     except (WoodwindError, ValueError, ArithmeticError, np.linalg.LinAlgError, MemoryError) as error:
         found = averaging.unmeasured(training_set, f"to measure by how much failed: {type(error).__name__}: {error}".splitlines()[0])
     stored = {"why": found} if isinstance(found, str) else asdict(found)
