@@ -95,7 +95,7 @@ def test_a_job_estimates_its_mean_of_folds_and_says_so():
     assert (found["out_of_fold"], found["folds"], found["members"]) == (first.score, 8, ("line",))
     # Two lines with noise of variance 1 each: of eight such the mean has an eighth of it.
     assert first.score**2 - found["score"] ** 2 == pytest.approx(7.0 / 8.0, rel=0.5)
-    assert outcome.notes[-1].startswith("Estimated for the mean of the models of 8 folds, which the model is: rmse ")
+    assert outcome.notes[-1].startswith("Estimated with what the mean of the models of 8 folds gains in 1 of 1 members: rmse ")
     assert Estimate.of(outcome.model.facts).words("rmse") == outcome.notes[-1]
 
 
@@ -123,7 +123,7 @@ def test_members_that_are_no_means_count_as_they_are():
 @pytest.mark.parametrize("metric", ["spearman", "median_absolute_error"])
 def test_a_metric_that_two_models_do_not_tell_has_no_estimate_and_says_so(metric):
     outcome = outcome_of({"line": Line()}, recipes("line"), metric=metric_named(metric))
-    assert outcome.notes[-1].endswith(f"which is better as a rule; by how much is not measured for {metric}.")
+    assert outcome.notes[-1].endswith(f"which are better as a rule; by how much is not measured for {metric}.")
     assert "score" not in outcome.model.facts["estimate"]
     assert Estimate.of(outcome.model.facts) is None
 
@@ -132,7 +132,7 @@ def test_where_there_was_no_time_that_is_said():
     time = Time()
     events = events_of({"line": Line(cost=1.0, tick=time.pass_by)}, recipes("line-0", "line-1"), Clock(20.0, now=time))
     assert isinstance(events[-1], JobEnded)
-    assert events[-1].outcome.notes[-1].endswith(f"which is better as a rule; {HALF}.")
+    assert events[-1].outcome.notes[-1].endswith(f"which are better as a rule; {HALF}.")
     assert time.now < 20.0
 
 
@@ -146,7 +146,7 @@ def test_what_is_no_estimate_is_none():
     model = outcome_of({"line": Line()}, recipes("line")).model
     good = model.facts["estimate"]
     assert Estimate.of(model.facts) is not None
-    for odd in (None, 3, [], {}, {**good, "score": "0.1"}, {**good, "folds": None}, {**good, "members": 5}):
+    for odd in (None, 3, [], {}, {**good, "score": "0.1"}, {**good, "folds": None}, {**good, "means": "2"}, {**good, "members": 5}):
         assert Estimate.of({"estimate": odd}) is None
 
 

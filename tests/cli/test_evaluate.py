@@ -215,12 +215,12 @@ def test_rows_of_a_group_or_of_a_stretch_of_time_are_not_taken_for_independent()
 def test_a_model_is_held_to_what_it_was_estimated_to_be_as_a_mean(test, stored, run, folder):
     before = json.loads(run("evaluate", "model.ww", "test.csv", "--json").out)
     assert before["estimate"] is None
-    estimate = {"score": 0.4, "standard_error": 0.02, "out_of_fold": 0.45, "folds": 6, "members": ["boosting"]}
+    estimate = {"score": 0.4, "standard_error": 0.02, "out_of_fold": 0.45, "folds": 6, "means": 2, "members": ["boosting"]}
     store.save(folder / "model.ww", replace(stored, facts={**stored.facts, "estimate": estimate}))
     after = json.loads(run("evaluate", "model.ww", "test.csv", "--json").out)
     assert after["estimate"] == {"score": 0.4, "standard_error": 0.02}
     assert after["out_of_fold"] == before["out_of_fold"]
     assert after["standard_errors_worse"] == pytest.approx((after["score"] - 0.4) / np.hypot(after["standard_error"], 0.02))
-    words = "Estimated for the mean of the models of 6 folds, which the model is: log_loss 0.4000 (standard error 0.0200)."
+    words = "Estimated with what the mean of the models of 6 folds gains in 1 of 2 members: log_loss 0.4000 (standard error 0.0200)."
     for command in (("evaluate", "model.ww", "test.csv"), ("leaderboard", "model.ww")):
         assert words in " ".join(run(*command).out.split())

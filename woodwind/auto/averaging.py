@@ -35,8 +35,9 @@ FOLDS = (0, 1)
 # Metrics that are smooth functions of the scores, and those of them whose square is a mean over rows.
 SMOOTH = ("log_loss", "brier", "rmse", "mse", "mae", "mape", "rmsle", "r2")
 ROOTS = ("rmse", "rmsle")
-# A model is begun where there is time for one that takes so many times as long as that of a fold, which had a processor of its own as well.
-AS_LONG = 2.0
+# A model is begun where there is time for one that takes so many times as long as that of a fold did by the clock: that was side by side
+# with others, but had its leaves fitted once more.
+AS_LONG = 1.5
 # Parts of the rows, each left out once, for a standard error.
 PARTS = 20
 
@@ -58,7 +59,8 @@ class Estimate:
     standard_error: float
     out_of_fold: float  # the score of one model for each row
     folds: int
-    members: tuple[str, ...]  # whose gain was measured
+    means: int  # members that are means of the models of folds
+    members: tuple[str, ...]  # those of them whose gain was measured
 
     @classmethod
     def of(cls, facts: Mapping[str, Any]) -> "Estimate | None":
@@ -68,17 +70,18 @@ class Estimate:
             isinstance(kept.get(name), int | float) for name in ("score", "standard_error", "out_of_fold")
         ):
             return None
-        folds, members = kept.get("folds"), kept.get("members")
-        if not isinstance(folds, int) or not isinstance(members, list | tuple):
+        folds, means, members = (kept.get(name) for name in ("folds", "means", "members"))
+        if not isinstance(folds, int) or not isinstance(means, int) or not isinstance(members, list | tuple):
             return None
-        return cls(kept["score"], kept["standard_error"], kept["out_of_fold"], folds, tuple(map(str, members)))
+        return cls(kept["score"], kept["standard_error"], kept["out_of_fold"], folds, means, tuple(map(str, members)))
 
     def words(self, metric: str) -> str:
         """For the user."""
         estimate = f"{metric} {figure(self.score)} (standard error {figure(self.standard_error)})"
+        where = f"in {len(self.members)} of {self.means} members"
         return (
-            f"Estimated for the mean of the models of {self.folds} folds, which the model is: {estimate}. "
-            f"Out of fold, by one of them for each row: {figure(self.out_of_fold)}."
+            f"Estimated with what the mean of the models of {self.folds} folds gains {where}: {estimate}. "
+            f"Out of fold, by one of these models for each row: {figure(self.out_of_fold)}."
         )
 
 
@@ -127,7 +130,8 @@ def estimate(
     two = weights.of(np.stack([further.get(position, scores) for position, scores in enumerate(of_folds)], axis=1))
     gain, error = averaging_gain(scorer.at(rows), one, two, training_set.n_folds)
     names = tuple(members[position].recipe.name for position in sorted(further))
-    return Estimate(*improved(scorer.metric, claimed, gain, error, training_set.n_folds), claimed[0], training_set.n_folds, names)
+    means = sum(is_averaged(training_set, member.family) for member in members)
+    return Estimate(*improved(scorer.metric, claimed, gain, error, training_set.n_folds), claimed[0], training_set.n_folds, means, names)
 
 
 def _further(training_set: TrainingSet, member: AveragedMember, clock: Clock, until: float) -> Floats | None:
@@ -170,5 +174,5 @@ def _additive(metric: Metric, loss: float) -> float:
 
 def unmeasured(training_set: TrainingSet, why: str) -> str:
     """What is to be said where the gain is not known."""
-    words = f"The model is the mean of those of {training_set.n_folds} folds, which is better as a rule"
+    words = f"Members are means of the models of {training_set.n_folds} folds, which are better as a rule"
     return f"Scores are out of fold, by one model for each row. {words}; {why}."

@@ -81,11 +81,11 @@ def _expected(facts: dict[str, Any]) -> list[Markup]:
     error = found.get("standard_error") or 0.0
     after = decimals_for(error) if error > 0.0 else 4
     words = (
-        "It is the mean of the models of {} folds, for which {} is estimated to be <b>{} ± {}</b>; on rows held out, each predicted by one "
-        "of these models, it is {}."
+        "With what the mean of the models of {} folds gains in {} of {} members, {} is estimated to be <b>{} ± {}</b>; on rows held out, "
+        "each predicted by one of these models, it is {}."
     )
-    numbers = (fixed(found[name], after) for name in ("score", "standard_error", "out_of_fold"))
-    return [Markup(words).format(found.get("folds"), metric_title(facts), *numbers)]
+    numbers = fixed(found["score"], after), fixed(error, after), fixed(found["out_of_fold"], after)
+    return [Markup(words).format(found.get("folds"), len(found.get("members", ())), found.get("means"), metric_title(facts), *numbers)]
 
 
 def against_best(best: dict[str, Any], unit: str, loss: float | None = None) -> Markup:
