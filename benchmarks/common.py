@@ -272,7 +272,7 @@ class Report:
         self.say(f"{'MET' if met else 'NOT MET'}: {what}: {short(value)}{unit} (goal: {word} {short(goal)}{unit})\n")
         self.figures.setdefault("goals", []).append({"what": what, "value": value, "goal": goal, "met": met})
 
-    def save(self) -> None:
+    def save(self, aloud: bool = True) -> None:
         """Write <name>.md and <name>.json, unless it was only a quick look."""
         if self.options.quick and self.options.out is None:
             return
@@ -287,7 +287,8 @@ class Report:
         ]
         (RESULTS / f"{self.name}.md").write_text("\n".join(lines).rstrip() + "\n")
         write_json(RESULTS / f"{self.name}.json", {"machine": facts, **self.figures})
-        print(f"written: results/{self.name}.md and .json")
+        if aloud:
+            print(f"written: results/{self.name}.md and .json")
 
 
 def write_json(path: Path, content: Any) -> None:

@@ -4,6 +4,7 @@ import json
 import os
 import re
 import threading
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -418,6 +419,18 @@ def test_the_time_that_was_spent_is_remembered(tmp_path):
         assert checkpoint.begin(JOB, True) == 3.5
     with Checkpoint.claim(tmp_path / "kept") as checkpoint:
         assert checkpoint.begin(JOB, False) == 0.0
+
+
+def test_a_fold_that_was_hurried_is_used_as_it_is(tmp_path):
+    with Checkpoint.claim(tmp_path / "kept") as checkpoint:
+        checkpoint.begin(JOB, False)
+        hurried = replace(fit_of(0), note="learning rate 0.2 to be done in time", learning_rate=0.2)
+        checkpoint.keep(ONE, hurried, FOLDS)
+        (found,), faults = checkpoint.fits(ONE, FOLDS)
+        assert (found.note, found.learning_rate, faults) == (hurried.note, 0.2, [])
+        for odd in ("fast", float("nan"), -1.0):
+            checkpoint.keep(ONE, replace(hurried, learning_rate=odd), FOLDS)
+            assert checkpoint.fits(ONE, FOLDS)[1] == ["the checkpoint boosting.0.ww is not used and is made again: it is damaged"]
 
 
 def test_a_fold_of_another_job_member_or_fold_is_never_used(tmp_path):

@@ -175,6 +175,16 @@ def test_time_that_is_not_used_has_a_reason_that_is_said():
     assert not any(isinstance(event, Message) for event in full)
 
 
+def test_standard_errors_are_of_whole_clusters_of_rows():
+    plain = outcome_of({"line": Line()}, recipes("line"), y=Y + np.repeat(5.0 * RNG.normal(size=10), 20))
+    again = outcome_of({"line": Line()}, recipes("line"), y=plain.y, clusters=np.repeat(np.arange(10), 20))
+    for one, other in zip(plain.leaderboard, again.leaderboard, strict=True):
+        assert one.score == other.score
+        assert other.standard_error > 1.3 * one.standard_error
+    kept = again.model.facts["metrics"]["scores"]["rmse"]
+    assert kept == {"score": again.leaderboard[0].score, "standard_error": again.leaderboard[0].standard_error}
+
+
 def test_the_model_predicts_what_the_weights_say():
     outcome = outcome_of({"line": Line()}, recipes("line-0", "line-1", "line-2"))
     model = outcome.model

@@ -71,7 +71,7 @@ class FakeJob:
                 wait(self.pause)
             if clock.stopped:
                 wait(self.pause * 10)
-        model = SimpleNamespace(task="binary", target=target, classes=("bad", "good"), metric="log_loss")
+        model = SimpleNamespace(task="binary", target=target, classes=("bad", "good"), metric="log_loss", facts={})
         outcome = SimpleNamespace(model=model, leaderboard=LEADERBOARD, suspicions=(), notes=("a note",), seed=0)
         listener(JobEnded(seconds=time.monotonic() - started, outcome=outcome))
         return FakeModel(settings.get("schema"))

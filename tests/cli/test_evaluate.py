@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pyarrow as pa
@@ -12,6 +13,7 @@ from models import model, table
 from sklearn.metrics import average_precision_score, f1_score, log_loss, mean_squared_error, roc_auc_score
 
 from woodwind import store
+from woodwind.cli.evaluate import clusters_in
 from woodwind.metrics.named import names_for
 
 
@@ -192,3 +194,33 @@ def test_what_the_model_claimed_stands_beside_every_metric_that_it_kept(test, st
 def test_a_positive_class_that_is_none_is_told(test, stored, run):
     told = run("evaluate", "model.ww", "test.csv", "--positive", "maybe").err
     assert "'maybe' is no class of the model. Those are 'no' and 'yes'." in told
+
+
+def test_rows_of_a_group_or_of_a_stretch_of_time_are_not_taken_for_independent():
+    rows = pa.table({"who": [3, 3, 1, 1], "when": ["2020-01-01", None, "2020-01-03", "2020-01-04"], "step": [4, 3, 2, 1]})
+
+    def found(**columns):
+        clusters = clusters_in(SimpleNamespace(facts={"split": {"columns": columns}}), rows)
+        return None if clusters is None else clusters.tolist()
+
+    assert found(group="who") == [0, 0, 1, 1]
+    assert found(time="step") == [15, 10, 5, 0]
+    assert found(time="step", group="who") == [0, 0, 1, 1]
+    assert found(time="when") is found(time="gone") is found() is None
+    for odd in (None, 3, {"columns": None}, {"columns": [1]}):
+        assert clusters_in(SimpleNamespace(facts={"split": odd}), rows) is None
+
+
+@pytest.mark.parametrize("stored", ["binary"], indirect=True)
+def test_a_model_is_held_to_what_it_was_estimated_to_be_as_a_mean(test, stored, run, folder):
+    before = json.loads(run("evaluate", "model.ww", "test.csv", "--json").out)
+    assert before["estimate"] is None
+    estimate = {"score": 0.4, "standard_error": 0.02, "out_of_fold": 0.45, "folds": 6, "means": 2, "members": ["boosting"]}
+    store.save(folder / "model.ww", replace(stored, facts={**stored.facts, "estimate": estimate}))
+    after = json.loads(run("evaluate", "model.ww", "test.csv", "--json").out)
+    assert after["estimate"] == {"score": 0.4, "standard_error": 0.02}
+    assert after["out_of_fold"] == before["out_of_fold"]
+    assert after["standard_errors_worse"] == pytest.approx((after["score"] - 0.4) / np.hypot(after["standard_error"], 0.02))
+    words = "Estimated with what the mean of the models of 6 folds gains in 1 of 2 members: log_loss 0.4000 (standard error 0.0200)."
+    for command in (("evaluate", "model.ww", "test.csv"), ("leaderboard", "model.ww")):
+        assert words in " ".join(run(*command).out.split())

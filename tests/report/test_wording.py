@@ -3,7 +3,7 @@
 import pytest
 
 from woodwind.report.sections import FACTORS, commands, leaderboard, members, use
-from woodwind.report.wording import against_best, how_split, looks_at, watch_out
+from woodwind.report.wording import against_best, how_good, how_split, looks_at, watch_out
 
 BEST = {"name": "boosting", "loss": 0.5, "score": 0.5}
 
@@ -102,3 +102,13 @@ def test_how_rows_were_split_is_said_with_how_many(by, folds, held, columns, gro
     found = {"by": by, "folds": folds, "rows": 1000, "held_out": held, "columns": columns, "groups": groups}
     assert how_split({"split": found}) == words
     assert how_split({}) == ""
+
+
+def test_the_estimate_for_means_of_folds_is_told_beside_the_score_of_rows_held_out():
+    estimate = {"score": 0.1727, "standard_error": 0.0074, "out_of_fold": 0.178, "folds": 6, "means": 2, "members": ["boosting"]}
+    given = {**facts(None), "metric": {"name": "log_loss", "larger_is_better": False}}
+    assert predicted(how_good({**given, "estimate": estimate})) == (
+        "With what the mean of the models of 6 folds gains in 1 of 2 members, Log loss is estimated to be <b>0.1727 ± 0.0074</b>; on rows "
+        "held out, each predicted by one of these models, it is 0.1780."
+    )
+    assert how_good({**given, "estimate": {"why": "there was no time"}}) == how_good(given) == []

@@ -5,6 +5,7 @@ Inside:
     facts        Facts of a job for the report, as plain values
     members      Members of a blend as they predict, in arrays alone
     training     How members of the main job are trained: the shared training set, and a family for each kind of member
+    averaging    Averaging: what the mean of the models of folds gains over one of them, measured by one more model of each member
     blend        How members are weighed: some ways are tried, and the one is taken that is best where its weights have not looked
     checkpoint   Checkpoints: a folder with a file for every fold that was trained, so that a job that was killed goes on where it was
     clock        The clock of a job: how much time is left, and whether somebody wants it to end

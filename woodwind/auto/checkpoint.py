@@ -23,7 +23,7 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-from woodwind.auto.training.recipe import Recipe, TrainedFold
+from woodwind.auto.training.recipe import OUT_OF_TIME, Recipe, TrainedFold
 from woodwind.base.atomic import is_part_of
 from woodwind.base.errors import ModelFileError, ParameterError
 from woodwind.base.lock import FileLock
@@ -143,7 +143,7 @@ class Checkpoint:
         self._save(name, {
             "job": self.digest, "recipe": recipe.name, "fold": fit.fold, "predicted": fit.predicted, "model": fit.model,
             "seconds": fit.seconds,
-            "curve": fit.curve, "note": fit.note,
+            "curve": fit.curve, "note": fit.note, "learning_rate": fit.learning_rate,
         })  # fmt: skip
 
     def holds(self, recipe: Recipe) -> bool:
@@ -174,7 +174,10 @@ class Checkpoint:
         predicted = found.predicted is None or (
             type(found.predicted) is np.ndarray and found.predicted.dtype.kind == "f" and found.predicted.ndim == 2
         )
-        _require(predicted and type(found.seconds) is float and type(found.curve) is dict and found.note == "", "it is damaged")
+        # What the clock has cut short was never kept; that a training was hurried is a note as well.
+        noted = type(found.note) is str and not found.note.startswith(OUT_OF_TIME)
+        rate = found.learning_rate is None or (type(found.learning_rate) is float and 0.0 < found.learning_rate < math.inf)
+        _require(predicted and type(found.seconds) is float and type(found.curve) is dict and noted and rate, "it is damaged")
         return found
 
     def remove(self) -> list[str]:

@@ -34,6 +34,7 @@ class Clock:
     started: float | None = None  # by `now`; None: when the clock is made
     stopped: bool = field(default=False, init=False)  # somebody has asked for the end
     reserved: float = field(default=0.0, init=False)  # seconds that are kept beyond the usual, for what is known to take long in the end
+    estimating: float = field(default=0.0, init=False)  # seconds that are kept to estimate what the model of all members is worth
 
     def __post_init__(self) -> None:
         if self.started is None:
@@ -57,7 +58,7 @@ class Clock:
         """Seconds that members may use."""
         if self.stopped:
             return 0.0
-        return math.inf if self.budget is None else self.left - self.kept
+        return math.inf if self.budget is None else self.left - self.kept - self.estimating
 
     @property
     def kept(self) -> float:

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from woodwind.auto.averaging import Estimate
 from woodwind.auto.leaderboard import stored_entries
 from woodwind.auto.members.link import probabilities
 from woodwind.auto.model import AutoModel
@@ -38,16 +39,17 @@ class Evaluation:
     rows: int
     measured: tuple[MeasuredMetric, ...]  # the metric of the model first, then the others of its task
     positive: Any = None  # the label of the positive one of two classes
+    estimate: Estimate | None = None  # what the model claims where it is the mean of several
 
     @property
     def claimed(self) -> float:
-        """The score of the model out of fold, NaN where it is not known."""
-        return self.measured[0].claimed
+        """The score that the model claims: as a mean of several where that was estimated, else out of fold; NaN where it is not known."""
+        return self.measured[0].claimed if self.estimate is None else self.estimate.score
 
     @property
     def claimed_error(self) -> float:
         """Its standard error."""
-        return self.measured[0].claimed_error
+        return self.measured[0].claimed_error if self.estimate is None else self.estimate.standard_error
 
     @property
     def worse(self) -> float:
@@ -71,9 +73,18 @@ class Evaluation:
 
 
 def evaluated(
-    model: AutoModel, X: Any, y: NDArray[Any], weight: Floats | None = None, threads: int = 1, positive: int | None = None
+    model: AutoModel,
+    X: Any,
+    y: NDArray[Any],
+    weight: Floats | None = None,
+    threads: int = 1,
+    positive: int | None = None,
+    clusters: NDArray[np.int64] | None = None,
 ) -> Evaluation:
-    """Ask a model about rows, and score it by what is known of them; another class than that of the model may be the positive one."""
+    """Ask a model about rows, and score it by what is known of them; another class than that of the model may be the positive one.
+
+    Rows of one cluster are not independent of each other.
+    """
     scores = model.scores(X, threads)
     predicted = scores[:, 0] if model.task == "regression" else probabilities(scores)
     names = (model.metric, *(name for name in names_for(model.task) if name != model.metric))
@@ -84,14 +95,16 @@ def evaluated(
         claims = {name: claim for name, claim in claims.items() if not METRICS[name].of_positive}
     n_rows = len(y)
     if weight is not None:
-        y, predicted, weight = y[weight > 0.0], predicted[weight > 0.0], weight[weight > 0.0]
+        there = weight > 0.0
+        clusters = None if clusters is None else clusters[there]
+        y, predicted, weight = y[there], predicted[there], weight[there]
     labels = predicted if model.task == "regression" else model.decide(predicted)
     measured = []
     for name in names:
         metric = METRICS[name].for_positive(position)
-        found = _measured(metric, y, labels if metric.needs == "label" else predicted, weight, max(len(model.classes), 2))
+        found = _measured(metric, y, labels if metric.needs == "label" else predicted, weight, max(len(model.classes), 2), clusters)
         measured.append(replace(found, claimed=claims.get(name, (nan, nan))[0], claimed_error=claims.get(name, (nan, nan))[1]))
-    return Evaluation(n_rows, tuple(measured), label)
+    return Evaluation(n_rows, tuple(measured), label, Estimate.of(model.facts))
 
 
 def claims_of(model: AutoModel) -> dict[str, tuple[float, float]]:
@@ -110,12 +123,14 @@ def claims_of(model: AutoModel) -> dict[str, tuple[float, float]]:
     return found
 
 
-def _measured(metric: Metric, y: NDArray[Any], predicted: NDArray[Any], weight: Floats | None, n_classes: int) -> MeasuredMetric:
+def _measured(
+    metric: Metric, y: NDArray[Any], predicted: NDArray[Any], weight: Floats | None, n_classes: int, clusters: NDArray[np.int64] | None
+) -> MeasuredMetric:
     """A metric, or why these rows say nothing about it."""
     if why := metric.undefined(y, n_classes):
         return MeasuredMetric(metric.name, nan, nan, why)
     with np.errstate(over="ignore", invalid="ignore"):  # of numbers near the largest double squares are infinite
-        value, spread = metric.value(y, predicted, weight), metric.standard_error(y, predicted, weight)
+        value, spread = metric.value(y, predicted, weight), metric.standard_error(y, predicted, weight, clusters)
     return (
         MeasuredMetric(metric.name, value, spread)
         if np.isfinite(value)

@@ -11,14 +11,16 @@ the same on every run.
 import math
 import time
 from collections.abc import Callable, Generator, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from itertools import count
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from woodwind.auto.blend import GUESSING, Blend, BlendEvidence, blend, by_loss, estimated, nested_scores
+from woodwind.auto import averaging
+from woodwind.auto.averaging import AveragedMember
+from woodwind.auto.blend import GUESSING, Blend, BlendEvidence, BlendWeights, blend, by_loss, estimated, nested_scores
 from woodwind.auto.checkpoint import Checkpoint
 from woodwind.auto.clock import Clock
 from woodwind.auto.decision import DecisionRule, cross_fitted
@@ -54,6 +56,8 @@ TIMED_ROWS = 500
 # Seconds for the facts of the report: what is left of the budget but a share for saving and a part of what is reserved; without a budget
 # so many.
 SAVING_SHARE, SAVING_PART, UNHURRIED_FACTS = 0.03, 0.6, 60.0
+# What is kept of the time to estimate what averaging gains, and the part of what is kept for the end that it leaves to the facts.
+ESTIMATE_SHARE, FACTS_PART = 0.07, 0.85
 NO_TIME = "There was no time to train a member: the model says the same of every row, from the target alone. Give more time."
 
 
@@ -73,6 +77,7 @@ class JobSpec:
     beside: tuple[str, ...] = ()  # columns that came with the table and are not trained on
     weight: Floats | None = None
     groups: NDArray[np.int64] | None = None
+    clusters: NDArray[np.int64] | None = None  # rows of one are not independent of each other: groups, or stretches of time
     categorical_features: Any = None
     suspicions: tuple[Any, ...] = ()
     notes: tuple[str, ...] = ()
@@ -100,7 +105,7 @@ class _FinishedMember:
     member: Member
     scores: Floats  # (n, width) out of fold
     entry: Entry
-    curve: dict[str, list[float]] = field(default_factory=dict)
+    like: TrainedFold  # the last fold, without its model and what that predicts
 
 
 def run(
@@ -116,8 +121,8 @@ def run(
         schema, table, spec.y, spec.weight, n_classes, spec.fold, spec.seed, spec.threads, spec.ordered,
         MEMBER_SHARE * bytes_for_members(spec.max_size),
     )  # fmt: skip
-    scorer = BlendScorer(spec.metric, spec.y, spec.weight, n_classes > 0)
-    _reserve(training_set, clock)
+    scorer = BlendScorer(spec.metric, spec.y, spec.weight, n_classes > 0, spec.clusters)
+    _reserve(spec, training_set, clock)
     yield JobBegan(
         seconds=clock.spent, task=spec.task, metric=spec.metric.name, n_rows=training_set.n_rows, n_columns=schema.n_inputs,
         n_folds=training_set.n_folds, budget_seconds=clock.budget, budget_models=spec.models, notes=spec.notes,
@@ -155,6 +160,7 @@ def run(
     if not done:
         done.append((yield from _baseline(training_set, scorer, given_up, clock)))
     outcome = _outcome(spec, training_set, scorer, done, given_up, clock)
+    outcome = _with_estimate(outcome, training_set, scorer, done, families, clock)
     if clock.budget is not None and clock.left > MUCH_LEFT * clock.budget and why and not clock.stopped:
         yield Message(seconds=clock.spent, words=f"Training ended {clock.left:.0f} seconds early: {why}.")
     yield FactsBegan(seconds=clock.spent)
@@ -162,14 +168,15 @@ def run(
     yield JobEnded(seconds=clock.spent, outcome=outcome)
 
 
-def _reserve(training_set: TrainingSet, clock: Clock) -> None:
+def _reserve(spec: JobSpec, training_set: TrainingSet, clock: Clock) -> None:
     """Do what every model needs of every column, and keep time for what is done with every column in the end: to say how long a prediction
-    takes, and to write the file. That takes as long, and a quarter more.
+    takes, and to write the file. That takes as long, and a quarter more. And keep some for an estimate of what averaging gains.
     """
     if clock.budget is not None:
         began = clock.spent
         training_set.form  # noqa: B018  made when it is first asked for
         clock.reserved = 1.25 * (clock.spent - began)
+        clock.estimating = ESTIMATE_SHARE * clock.budget if averaging.is_possible(training_set, spec.metric) else 0.0
 
 
 def _baseline(
@@ -228,7 +235,7 @@ def _member(
             return _given_up(recipe, fits, "failed: it predicts NaN or infinity", began)
         rows = scored_rows(training_set)
         entry = _entry(recipe, fits, scorer.at(rows), scores[rows], training_set.n_folds)
-        return _FinishedMember(recipe, member, scores, entry, fits[-1].curve)
+        return _FinishedMember(recipe, member, scores, entry, replace(fits[-1], predicted=None, model=None))
     except (WoodwindError, ValueError, ArithmeticError, np.linalg.LinAlgError, MemoryError) as error:
         # One that fails is no reason to lose the others.
         return _given_up(recipe, fits, f"failed: {type(error).__name__}: {error}".splitlines()[0], began)
@@ -315,11 +322,11 @@ def _outcome(
     return Outcome(
         model=model,
         leaderboard=_leaderboard(spec, training_set, seen.scorer, done, given_up, found, clock),
-        X=spec.X, y=spec.y, weight=spec.weight, groups=spec.groups,
+        X=spec.X, y=spec.y, weight=spec.weight, groups=spec.groups, clusters=spec.clusters,
         names=tuple(one.recipe.name for one in done),
         out_of_fold=np.stack([one.scores for one in done], axis=1),
         blend_out_of_fold=nested, scored=training_set.scored,
-        curves={one.recipe.name: one.curve for one in done if one.curve},
+        curves={one.recipe.name: one.like.curve for one in done if one.like.curve},
         suspicions=spec.suspicions,
         notes=(*spec.notes, _weighed(found), *left_out, *_first_block(training_set), *_decision(spec, threshold)),
         seconds=clock.spent, seed=spec.seed, ordered=spec.ordered, split_columns=spec.split_columns, rule=spec.rule,
@@ -385,6 +392,36 @@ def _with_facts(outcome: Outcome, clock: Clock, threads: int) -> Outcome:
     seconds = UNHURRIED_FACTS if clock.budget is None else clock.budget - clock.spent - kept
     facts = collect(replace(outcome, X=as_arrow(outcome.X)), seconds, threads)
     return replace(outcome, model=replace(outcome.model, facts={**outcome.model.facts, **facts}), seconds=clock.spent)
+
+
+def _with_estimate(
+    outcome: Outcome,
+    training_set: TrainingSet,
+    scorer: BlendScorer,
+    done: Sequence[_FinishedMember],
+    families: dict[str, Family],
+    clock: Clock,
+) -> Outcome:
+    """The same, with an estimate of what the means of the models of folds gain, or with words on why there is none."""
+    model, finished = outcome.model, {one.recipe.name: one for one in done}
+    members = [
+        AveragedMember(families[one.recipe.family], one.recipe, one.like, one.scores)
+        for one in map(finished.__getitem__, model.names)
+        if one.recipe.family in families
+    ]
+    if not any(averaging.is_averaged(training_set, one.family) for one in members) or not model.weights.any():
+        return outcome
+    until = math.inf if clock.budget is None else clock.budget - FACTS_PART * clock.kept
+    first = outcome.leaderboard[0]
+    try:
+        found = averaging.estimate(
+            training_set, members, BlendWeights(model.weights, model.shift), scorer, (first.score, first.standard_error), clock, until
+        )
+    except (WoodwindError, ValueError, ArithmeticError, np.linalg.LinAlgError, MemoryError) as error:
+        found = averaging.unmeasured(training_set, f"to measure by how much failed: {type(error).__name__}: {error}".splitlines()[0])
+    stored = {"why": found} if isinstance(found, str) else asdict(found)
+    model = replace(model, facts={**model.facts, averaging.ESTIMATE: stored})
+    return replace(outcome, model=model, notes=(*outcome.notes, averaging.estimate_words(model.facts, model.metric)))
 
 
 def _further(spec: JobSpec, scorer: BlendScorer, scores: Floats) -> dict[str, float] | None:

@@ -55,3 +55,4 @@ class Outcome:
     ordered: bool = False  # whether each block was scored by what came before it
     rule: DecisionRule | None = None  # that the threshold of the model was chosen by
     split_columns: dict[str, str] = field(default_factory=dict)  # the columns by which rows were held out: "group", "time"
+    clusters: NDArray[np.int64] | None = None  # (n,) rows of one are not independent of each other

@@ -20,6 +20,7 @@ class BlendScorer:
     y: NDArray[Any]
     weight: Floats | None
     classifies: bool
+    clusters: NDArray[np.int64] | None = None  # rows of one are not independent of each other
 
     def __post_init__(self) -> None:
         # A metric that cannot be had for the target is an error before the first member is trained, not the failure of each of them.
@@ -27,7 +28,8 @@ class BlendScorer:
 
     def at(self, rows: NDArray[Any]) -> "BlendScorer":
         """The same for some of the rows."""
-        return BlendScorer(self.metric, self.y[rows], None if self.weight is None else self.weight[rows], self.classifies)
+        weight, clusters = (None if one is None else one[rows] for one in (self.weight, self.clusters))
+        return BlendScorer(self.metric, self.y[rows], weight, self.classifies, clusters)
 
     def prediction(self, scores: Floats) -> NDArray[Any]:
         """Scores as the metric wants them: probabilities, class numbers, or numbers."""
@@ -46,4 +48,4 @@ class BlendScorer:
 
     def standard_error(self, scores: Floats) -> float:
         """How far the score may be off by chance."""
-        return self.metric.standard_error(self.y, self.prediction(scores), self.weight)
+        return self.metric.standard_error(self.y, self.prediction(scores), self.weight, self.clusters)

@@ -8,10 +8,13 @@ from typing import Any
 
 import click
 import numpy as np
+from numpy.typing import NDArray
 
+from woodwind.auto.averaging import estimate_words
 from woodwind.auto.evaluation import Evaluation, evaluated
 from woodwind.auto.model import AutoModel
 from woodwind.auto.table_rows import inputs_of, read_rows
+from woodwind.base.errors import WoodwindError
 from woodwind.base.formatting import counted, figure
 from woodwind.base.pool import usable_threads
 from woodwind.cli.command import BAD_DATA, BAD_MODEL, FINE, UNEXPECTED, WRONG_CALL, command, wrong
@@ -20,8 +23,9 @@ from woodwind.cli.model_files import decision_words, metric_words, open_model
 from woodwind.cli.options import json_option, model_argument, tables_argument, threads_option
 from woodwind.cli.outputs import check_inputs
 from woodwind.cli.terminal import TextColumn, can_show, show_grid
-from woodwind.data.tables.roles import no_column, read_weights
+from woodwind.data.tables.roles import group_numbers, moments_of, no_column, read_weights
 from woodwind.data.tables.target_column import missing_rows, read_truth
+from woodwind.metrics.clusters import clusters_of_groups, clusters_of_time
 
 EXAMPLES = (
     "woodwind evaluate model.ww test.csv",
@@ -64,11 +68,24 @@ def run(
     rows = rows_with_truth(opened, tables, name, weight, drop_missing_target)
     truth = read_truth(rows.column(name), opened.classes, name)
     weights = None if weight is None else read_weights(rows.column(weight), weight)
-    trial = evaluated(opened, inputs_of(opened, rows), truth, weights, usable_threads(threads), position)
+    trial = evaluated(opened, inputs_of(opened, rows), truth, weights, usable_threads(threads), position, clusters_in(opened, rows))
     if as_json:
         show_json(record(trial, name))
     else:
         show_trial(trial, opened)
+
+
+def clusters_in(model: AutoModel, rows: Any) -> NDArray[np.int64] | None:
+    """Rows that are not independent of each other, by the column by which the model held rows out; None where that cannot be read here."""
+    split = model.facts.get("split")
+    columns = split.get("columns") if isinstance(split, dict) else None
+    here = {role: rows.column(name) for role, name in columns.items() if name in rows.column_names} if isinstance(columns, dict) else {}
+    try:
+        if "group" in here:
+            return clusters_of_groups(group_numbers(here["group"], "group"))
+        return clusters_of_time(moments_of(here["time"], "time")) if "time" in here else None
+    except WoodwindError:  # gaps, or text that is no date: the rows can be scored all the same
+        return None
 
 
 def position_of(model: AutoModel, label: str) -> int:
@@ -117,6 +134,8 @@ def show_trial(trial: Evaluation, model: AutoModel) -> None:
     for why, some in groupby(sorted(trial.measured, key=lambda one: one.why), key=lambda one: one.why):
         if why:
             show(f"Left out, because {why}: {', '.join(one.metric for one in some)}")
+    if words := estimate_words(model.facts, model.metric):
+        show(words)
     if trial.verdict:
         show(trial.verdict)
 
@@ -127,7 +146,9 @@ def record(trial: Evaluation, target: str) -> dict[str, Any]:
     found: dict[str, Any] = plain({
         "rows": trial.rows, "target": target, "positive": trial.positive,
         "metric": first.metric, "score": first.value, "standard_error": first.standard_error,
-        "out_of_fold": {"score": trial.claimed, "standard_error": trial.claimed_error}, "standard_errors_worse": trial.worse,
+        "out_of_fold": {"score": first.claimed, "standard_error": first.claimed_error},
+        "estimate": None if trial.estimate is None else {"score": trial.claimed, "standard_error": trial.claimed_error},
+        "standard_errors_worse": trial.worse,
         "metrics": {
             one.metric: {"score": one.value, "standard_error": one.standard_error}
             | ({} if isnan(one.claimed) else {"out_of_fold": {"score": one.claimed, "standard_error": one.claimed_error}})

@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable
 from typing import Any
 
+from woodwind.auto.averaging import ESTIMATE
 from woodwind.auto.events import Event, JobEnded
 from woodwind.auto.messages import SERIOUS, SuspicionsFound, suspicion_lines, timed
 from woodwind.cli.console import in_command_words, plain, say, show_json
@@ -37,5 +38,6 @@ def record(event: Event) -> dict[str, Any]:
         model = outcome.model
         told = {"task": model.task, "target": model.target, "classes": model.classes, "metric": model.metric}
         found = {"leaderboard": outcome.leaderboard, "suspicions": outcome.suspicions, "notes": outcome.notes, "seed": outcome.seed}
+        found["estimate"] = model.facts.get(ESTIMATE)
         return {"event": name, "seconds": event.seconds, **in_command_words(plain(told | found))}
     return {"event": name, **in_command_words(plain(event))}

@@ -12,6 +12,7 @@ import click
 
 import woodwind
 from woodwind import store
+from woodwind.auto.averaging import estimate_words
 from woodwind.auto.checkpoint import Checkpoint
 from woodwind.auto.decision import DecisionRule
 from woodwind.auto.events import Event, JobBegan
@@ -278,6 +279,8 @@ def finish(model: Any, given: dict[str, Any]) -> None:
         show_leaderboard(model.leaderboard_)
         show()
         show(metric_words(model.facts_["metric"]["name"]))
+        if words := estimate_words(model.facts_, model.facts_["metric"]["name"]):
+            show(words)
         if model.facts_.get("positive") is not None:
             show(decision_words(model.facts_["positive"], model.facts_.get("threshold")))
         show()

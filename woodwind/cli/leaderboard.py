@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from woodwind.auto.averaging import estimate_words
 from woodwind.auto.outcome import Entry
 from woodwind.cli.command import BAD_MODEL, FINE, UNEXPECTED, WRONG_CALL, command, wrong
 from woodwind.cli.console import in_command_words, plain, show, show_json
@@ -41,3 +42,5 @@ def run(model: Path, as_csv: bool, as_json: bool) -> None:
         show_leaderboard(entries)
         show()
         show(f"{metric_words(opened.metric)}")
+        if words := estimate_words(opened.facts, opened.metric):
+            show(words)

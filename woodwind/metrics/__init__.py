@@ -2,6 +2,7 @@
 
 Inside:
 
+    clusters       Clusters: rows that are not independent of each other, so that standard errors do not count them as if they were
     labels         Metrics of predicted classes
     metric         A metric: what it is called, what it needs, its value, how far chance may have moved the value
     named          Metrics by name

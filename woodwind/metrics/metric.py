@@ -85,12 +85,28 @@ class Metric:
         """The metric as people know it. Not a number where the rows say nothing about it."""
         return float(self.measure(*self._read(y, prediction, weight)))
 
-    def standard_error(self, y: Any, prediction: Any, weight: Any = None) -> float:
-        """The standard error of the value; not a number for fewer than two rows. What rounding leaves of nothing is nothing."""
+    def standard_error(self, y: Any, prediction: Any, weight: Any = None, clusters: NDArray[np.int64] | None = None) -> float:
+        """The standard error of the value; not a number for fewer than two rows. What rounding leaves of nothing is nothing.
+
+        With clusters (n,) rows are independent of each other only if they are of two of them.
+        """
+        if clusters is not None and (clusters != clusters[0]).any():
+            return self._cluster_error(np.asarray(y), np.asarray(prediction), weight, clusters)
         y, prediction, weight = self._read(y, prediction, weight)
         spread = float(self.spread(y, prediction, weight)) if len(y) > 1 else float("nan")
         # Metrics of classes are about one in size, whatever the table is; those of numbers look after themselves.
         return 0.0 if self.needs != "number" and spread < ROUNDING else spread
+
+    def _cluster_error(self, y: NDArray[Any], prediction: NDArray[Any], weight: Any, clusters: NDArray[np.int64]) -> float:
+        """By the jackknife: whole clusters are left out in turn (Quenouille 1956, Tukey 1958)."""
+        heavy = read_weight(weight, len(y))
+        values = []
+        for number in np.unique(clusters):
+            rows = clusters != number
+            here = None if heavy is None else heavy[rows]
+            if (here is None or here.any()) and not self.undefined(y[rows]):
+                values.append(self.value(y[rows], prediction[rows], here))
+        return float(np.sqrt((len(values) - 1) * np.var(values))) if len(values) > 1 else float("nan")
 
     def loss(self, y: Any, prediction: Any, weight: Any = None) -> float:
         """Smaller is better: the value, or what it lacks to one where larger is better."""

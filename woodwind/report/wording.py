@@ -56,7 +56,7 @@ def joined(parts: list[Markup]) -> Markup:
 
 def how_good(facts: dict[str, Any]) -> list[Markup]:
     """Sentences about the quality, with uncertainty, against the best single model and against guessing."""
-    out = [*_quality(facts)]
+    out = [*_quality(facts), *_expected(facts)]
     comparison = facts.get("comparison", {})
     guess, best, unit = comparison.get("guess"), comparison.get("best"), comparison.get("unit", "loss")
     if guess and guess.get("skill") is not None:
@@ -71,6 +71,21 @@ def how_good(facts: dict[str, Any]) -> list[Markup]:
     if best:
         out.append(against_best(best, unit, comparison.get("loss")))
     return out
+
+
+def _expected(facts: dict[str, Any]) -> list[Markup]:
+    """What to expect of the model where it is the mean of several, each of which predicted the rows of a fold."""
+    found = facts.get("estimate") or {}
+    if found.get("score") is None or found.get("out_of_fold") is None:
+        return []
+    error = found.get("standard_error") or 0.0
+    after = decimals_for(error) if error > 0.0 else 4
+    words = (
+        "With what the mean of the models of {} folds gains in {} of {} members, {} is estimated to be <b>{} ± {}</b>; on rows held out, "
+        "each predicted by one of these models, it is {}."
+    )
+    numbers = fixed(found["score"], after), fixed(error, after), fixed(found["out_of_fold"], after)
+    return [Markup(words).format(found.get("folds"), len(found.get("members", ())), found.get("means"), metric_title(facts), *numbers)]
 
 
 def against_best(best: dict[str, Any], unit: str, loss: float | None = None) -> Markup:

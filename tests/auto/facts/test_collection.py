@@ -66,7 +66,8 @@ def test_no_time_leaves_out_all_that_costs_time_and_says_so():
 def test_a_slow_model_is_asked_about_fewer_rows_and_not_at_all_where_there_is_no_time(monkeypatch):
     outcome = outcome_of("binary")
     monkeypatch.setattr(PredictionPace, "of", lambda held, threads: PredictionPace(0.01, 1e-3))
-    assert affordable(outcome, 6, Countdown(0.5), 1) == 60
+    assert affordable(outcome, 6, Countdown(1.0), 1) == 60  # which take 0.43 seconds: half of the time is left for what comes after
+    assert affordable(outcome, 6, Countdown(0.4), 1) == 40  # the fewest rows may take it all
     assert affordable(outcome, 6, Countdown(60.0), 1) == 250
     with pytest.raises(OutOfTimeError):
         importance_facts(outcome, ScoredRows.of(outcome), Countdown(0.05))
@@ -120,6 +121,15 @@ def test_a_clock_that_has_run_out_is_reported_as_no_time(part, monkeypatch):
     html = page(facts)
     assert "there was no time for" in html
     assert "failed" not in html
+
+
+def test_partial_dependence_of_a_slow_model_is_that_of_few_rows(monkeypatch):
+    importance = facts_of("binary")["importance"]
+    monkeypatch.setattr(PredictionPace, "of", lambda held, threads: PredictionPace(0.01, 0.05))
+    found = dependence_facts(outcome_of("binary"), importance, Countdown(12.0))
+    assert found[0]["rows"] == 14
+    with pytest.raises(OutOfTimeError):
+        dependence_facts(outcome_of("binary"), importance, Countdown(9.0))
 
 
 def test_no_time_for_the_first_column_of_partial_dependence_is_told(monkeypatch):

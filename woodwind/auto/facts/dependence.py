@@ -21,7 +21,7 @@ Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
 ROWS = 150
-LEAST_ROWS = 30  # where time is short
+LEAST_ROWS = 12  # where time is short
 POINTS = 16
 LEVELS = 8
 SINGLE = 12  # rows that are shown one by one

@@ -167,12 +167,12 @@ def all_metric_facts(outcome: Outcome, scored: ScoredRows) -> dict[str, Any] | N
     if scored.task != "regression":
         labels = cross_fitted(outcome.rule, scored.y, scored.proba, scored.weight, scored.positive, outcome.seed)
     weight = None if outcome.weight is None else scored.weight
+    clusters = None if outcome.clusters is None else outcome.clusters[scored.rows]
     out = {}
     for name in names_for(model.task):
         metric = METRICS[name].for_positive(scored.positive)
         if not metric.undefined(scored.y, len(model.classes)):
             prediction = labels if metric.needs == "label" and labels is not None else predicted
-            out[name] = {
-                "score": metric.value(scored.y, prediction, weight), "standard_error": metric.standard_error(scored.y, prediction, weight),
-            }  # fmt: skip
+            error = metric.standard_error(scored.y, prediction, weight, clusters)
+            out[name] = {"score": metric.value(scored.y, prediction, weight), "standard_error": error}
     return {"rows": len(scored.rows), "scores": out}

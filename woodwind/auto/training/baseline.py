@@ -40,6 +40,9 @@ class BaselineFamily:
         member = LinearMember(np.zeros((training_set.form.width, training_set.width)), start, float(start.min()), float(start.max()))
         return TrainedMember(member, gathered(training_set, fits))
 
+    def train_without(self, training_set: TrainingSet, recipe: Recipe, like: TrainedFold, clock: Clock, until: float) -> None:
+        """The member is no mean of folds."""
+
 
 def _constant(training_set: TrainingSet, rows: NDArray[np.int64]) -> Floats:
     """The score (width,) with the smallest loss on some rows."""

@@ -116,7 +116,8 @@ class BoostingFamily:
             yield TrainedFold(ALL_ROWS, None, model, seconds, curve, note)
             return
         for fold, model in enumerate(_models(forms, plan, [step.round for step in steps[:count]])):
-            yield TrainedFold(fold, predicted[fold], model, (time.perf_counter() - began) / training_set.n_folds, curve, note)
+            seconds = (time.perf_counter() - began) / training_set.n_folds
+            yield TrainedFold(fold, predicted[fold], model, seconds, curve, note, plan.learning_rate)
 
     def _run(self, training_set: TrainingSet, forms: "Sequence[_Form]", plan: BoostPlan, most: int, clock: Clock) -> "_Run":
         """Rounds of all folds, so many at most, until the rows held out are no longer better."""
@@ -142,6 +143,20 @@ class BoostingFamily:
         for forest in models[1:]:
             whole = whole.join(forest)
         return TrainedMember(ForestMember(whole), gathered(training_set, fits))
+
+    def train_without(self, training_set: TrainingSet, recipe: Recipe, like: TrainedFold, clock: Clock, until: float) -> Floats | None:
+        """What one more model predicts for the rows of the only fold, after as many rounds as were best."""
+        losses = like.curve.get("valid", ())
+        if self.needs_all_rows(training_set) or like.learning_rate is None or not losses:
+            return None
+        plan = replace(_within_size(training_set, boost_plan(training_set, recipe))[0], learning_rate=like.learning_rate)
+        form = _forms(training_set, recipe, plan.loss, [0], clock)[0]
+        folds = BoostingFolds.of([form.rows], plan, training_set.fold)
+        booster, held = folds.boosters[0], folds.held[0]
+        for _ in booster.rounds(int(np.argmin(losses)) + 1):
+            if clock.spent >= until:
+                return None
+        return booster.raw[held].reshape(len(held), -1)
 
 
 @dataclass(frozen=True, eq=False)

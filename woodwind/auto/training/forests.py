@@ -108,6 +108,9 @@ class ForestFamily:
         slope, shift = _calibrated(training_set, probabilities, np.flatnonzero(training_set.scored))
         return TrainedMember(CompactForestMember(compact_forest, slope, shift), scores)
 
+    def train_without(self, training_set: TrainingSet, recipe: Recipe, like: TrainedFold, clock: Clock, until: float) -> None:
+        """The member is no mean of folds."""
+
 
 def _calibrated(training_set: TrainingSet, probabilities: Floats, rows: NDArray[np.int64]) -> ScoreCalibration:
     """Slope and shift from some rows out of fold, or from an even part of them."""

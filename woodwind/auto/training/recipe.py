@@ -47,6 +47,7 @@ class TrainedFold:
     seconds: float
     curve: dict[str, list[float]] = field(default_factory=dict)  # losses by round
     note: str = ""
+    learning_rate: float | None = None  # of boosting, where it may be another than that of the recipe
 
 
 class TrainedMember(NamedTuple):
@@ -70,6 +71,11 @@ class Family(Protocol):
 
     def finish(self, training_set: TrainingSet, recipe: Recipe, fits: Sequence[TrainedFold]) -> TrainedMember:
         """The member of all its fits."""
+
+    def train_without(self, training_set: TrainingSet, recipe: Recipe, like: TrainedFold, clock: Clock, until: float) -> Floats | None:
+        """What one more model, trained as `like` was, predicts for the rows of the only fold; None where it is not done until then, or
+        where the member is not the mean of the models of folds.
+        """
 
 
 def is_whole(fits: Sequence[TrainedFold], training_set: TrainingSet) -> bool:

@@ -1,7 +1,8 @@
 """Training set: what all members of a job are trained on. Codes are made once, and shared by all folds of all members."""
 
 import math
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import Any
 
@@ -9,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from woodwind.auto.members.view import View
+from woodwind.base.random_streams import key
 from woodwind.data.binning.codes import Codes
 from woodwind.data.binning.cuts import Cuts
 from woodwind.data.binning.forest_codes import ForestCodes
@@ -67,6 +69,16 @@ class TrainingSet:
     def held(self, fold: int) -> Integers:
         """The rows of a fold."""
         return np.flatnonzero(self.fold == fold)
+
+    def without(self, folds: Sequence[int]) -> "TrainingSet":
+        """The same with one fold, the rows of these, and other draws, for a model on one thread; forms of the table are shared."""
+        out = replace(
+            self, fold=np.where(np.isin(self.fold, folds), 0, -1), seed=key(self.seed, "without", *folds), threads=1,
+            member_bytes=self.member_bytes / self.n_folds,
+        )  # fmt: skip
+        names = {one.name for one in fields(self)}
+        vars(out).update({name: made for name, made in vars(self).items() if name not in names})
+        return out
 
     # Forms of the table, made when they are first asked for. Bins and levels know nothing of the target, so that they may see all rows.
 

@@ -71,8 +71,8 @@ def split_roles(
     return Roles(
         X=frame.select(left).to_native(),
         target=read_target(_arrow(frame[target]), task, target),
-        groups=None if group is None else _groups(_arrow(frame[group]), group),
-        moments=None if time_column is None else _moments(_arrow(frame[time_column]), time_column),
+        groups=None if group is None else group_numbers(_arrow(frame[group]), group),
+        moments=None if time_column is None else moments_of(_arrow(frame[time_column]), time_column),
         weight=None if weights is None else weights[kept],
         dropped=int(is_dropped.sum()),
         beside=tuple(gone),
@@ -211,7 +211,7 @@ def _refuse_gaps(column: pa.ChunkedArray, name: str, what: str, fix: str) -> Non
         )
 
 
-def _groups(column: pa.ChunkedArray, name: str) -> NDArray[np.int64]:
+def group_numbers(column: pa.ChunkedArray, name: str) -> NDArray[np.int64]:
     """Numbers of groups, in the order of their first rows."""
     _refuse_gaps(column, name, "group", "give each row a group, or leave such rows out.")
     column = plain(column)
@@ -221,7 +221,7 @@ def _groups(column: pa.ChunkedArray, name: str) -> NDArray[np.int64]:
     return np.asarray(coded.indices.to_numpy(zero_copy_only=False), np.int64)
 
 
-def _moments(column: pa.ChunkedArray, name: str) -> NDArray[np.float64]:
+def moments_of(column: pa.ChunkedArray, name: str) -> NDArray[np.float64]:
     """When rows happened, as numbers: only their order counts."""
     _refuse_gaps(column, name, "time", "give each row a time, or leave such rows out.")
     kind = column.type

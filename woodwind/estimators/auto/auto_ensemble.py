@@ -43,6 +43,7 @@ from woodwind.estimators.base.scoring import rows_of_table
 from woodwind.estimators.base.splits import read_groups
 from woodwind.estimators.base.target import Target, read_labels, read_regression_target, warn_constant
 from woodwind.estimators.base.weights import read_weight, weighed_classes
+from woodwind.metrics.clusters import clusters_of_groups, clusters_of_time
 from woodwind.metrics.metric import Metric
 from woodwind.metrics.named import metric_named
 from woodwind.params.auto import AutoParams
@@ -144,11 +145,12 @@ class BaseAutoEnsemble(BaseModel):
         labels = None if truth.classes is None else truth.y.astype(np.int64)
         positive = _positive(values["positive"], truth, self._owner)
         asked["notes"] = (*asked.get("notes", ()), *_positive_note(values["positive"], positive, truth))
+        fold = fold_of_rows(seed, truth.n_rows, labels, asked.get("groups"), moments)
         spec = JobSpec(
             X=X, y=truth.y if labels is None else labels.astype(np.int32), task=task,
             classes=() if truth.classes is None else tuple(truth.classes.tolist()),
             metric=metric_named(values["metric"], task).for_positive(positive), ordered=moments is not None,
-            fold=fold_of_rows(seed, truth.n_rows, labels, asked.get("groups"), moments),
+            fold=fold, clusters=_clusters(asked.get("groups"), moments, fold),
             categorical_features=values["categorical_features"], seed=seed, threads=self._threads, models=values["models"],
             max_size=values["max_size"],
             positive=positive, rule=_rule(values["threshold"], task, self._owner), also=_also(values["also"], task, positive), **asked,
@@ -224,6 +226,13 @@ class BaseAutoEnsemble(BaseModel):
 def clock_of(values: dict[str, Any]) -> Clock:
     """A clock that begins now: with a number of models there is always time."""
     return Clock(values["time"] if values["models"] is None else None)
+
+
+def _clusters(groups: NDArray[np.int64] | None, moments: Floats | None, fold: NDArray[np.int64]) -> NDArray[np.int64] | None:
+    """Rows that are not independent of each other, for standard errors; None where all are."""
+    if groups is not None:
+        return clusters_of_groups(groups)
+    return None if moments is None else clusters_of_time(moments, fold >= 0)
 
 
 def _families(exclude: Any, owner: str) -> tuple[str, ...]:
