@@ -37,8 +37,9 @@ def test_the_error_of_a_mean_is_that_of_the_means_of_clusters():
 
 @pytest.mark.parametrize("name", ["rmse", "median_absolute_error", "r2"])
 def test_a_row_that_is_there_four_times_is_one_row(name):
-    y = RNG.normal(size=2000)
-    predicted = y + RNG.normal(size=2000)
+    rng = np.random.default_rng(1)
+    y = rng.normal(size=2000)
+    predicted = y + rng.normal(size=2000)
     metric, groups = METRICS[name], np.tile(np.arange(2000), 4)
     alone, all_rows = metric.standard_error(y, predicted), np.tile(y, 4)
     naive = metric.standard_error(all_rows, np.tile(predicted, 4))
