@@ -123,7 +123,7 @@ class CompactForestGrower:
             coarse_rows=coarse_rows, a_coarse=np.empty(copied, np.uint8),
             lane_rows=np.empty(3 * LANES, np.int32), cells=np.empty(256 * k, np.int64), level_order=np.empty(256, np.int64),
             level_keys=np.empty(256),
-            sides=np.empty((2, k), np.int64), drawn=np.empty(3 * n_features, np.int32), best=np.empty(8, np.int64),
+            class_weights=np.empty((2, k), np.int64), drawn=np.empty(3 * n_features, np.int32), best=np.empty(8, np.int64),
             best_f=np.empty(3), best_set=np.empty((2, 8), np.uint64), control=np.zeros(64, np.int64),
             node_i=np.empty((most + 2, NODE_INTEGERS), np.int64), node_f=np.empty((most + 2, NODE_VALUES)),
             sets=np.empty((n_sets, 8), np.uint64), heap=np.empty(2 * most + 8, np.int64),

@@ -183,7 +183,7 @@ class ExactGrower:
             heap=np.empty(n_nodes, np.int64),
             control=np.zeros(64, np.int64),
             totals=np.empty((2 + threads, at.T_CLASSES + classes), np.int64),
-            sides=np.empty((2, 4), np.int64),
+            siblings=np.empty((2, 4), np.int64),
             drawn=np.empty((2, n_features), np.int64),
             split_i=np.empty((2 * n_features, at.SPLIT_INTEGERS), np.int64),
             split_f=np.zeros((2 * n_features, at.SPLIT_VALUES_WIDTH), np.float64),

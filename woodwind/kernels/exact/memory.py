@@ -47,11 +47,11 @@ own_score, set_own_score = _NODE_VALUES.column("own_score")  # of the node as on
 NODE_VALUES = _NODE_VALUES.width
 
 # Two nodes whose splits are looked for at the same time: the children of a node, or the root and none.
-_SIDES = LAYOUT.table("sides", np.int64)  # int64[2, 4]
-side_node, set_side_node = _SIDES.column("node")  # -1 for none
-drawn_from, set_drawn_from = _SIDES.column("drawn_from")  # which of the drawn slots are looked at
-drawn_to, set_drawn_to = _SIDES.column("drawn_to")
-n_drawn, set_n_drawn = _SIDES.column("n_drawn")
+_SIBLINGS = LAYOUT.table("siblings", np.int64)  # int64[2, 4]
+side_node, set_side_node = _SIBLINGS.column("node")  # -1 for none
+drawn_from, set_drawn_from = _SIBLINGS.column("drawn_from")  # which of the drawn slots are looked at
+drawn_to, set_drawn_to = _SIBLINGS.column("drawn_to")
+n_drawn, set_n_drawn = _SIBLINGS.column("n_drawn")
 _, totals = LAYOUT.matrix("totals", np.int64)  # int64[2 + threads, 4 + K]: sums of the two, and of a cut by each thread
 all_drawn, drawn_slot, _ = LAYOUT.cells("drawn", np.int64)  # int64[2, slots]: the slots that each of the two may be split by
 
