@@ -43,7 +43,7 @@ TARGET_MEANS = "Categories are not turned into means of the target in gradient b
 RANKING = "Ranking is not done here."
 CLUSTER = "Training is on one machine."
 FILES = "Files belong to other calls here: woodwind.fit reads tables, and save writes models."
-OF_PREDICTION = "It belongs to prediction: see predict, decision_function, staged_predict and explain."
+OF_PREDICTION = "It belongs to prediction: see predict and its n_rounds, decision_function, apply and explain."
 ONLY_METHOD = "There is one way to do it here."
 PENALTIES = "Features have no prices here."
 
@@ -98,7 +98,7 @@ NOTHING = (
     Row(
         xgboost="importance_type",
         lightgbm="importance_type saved_feature_importance_type",
-        note="feature_importances_ is by gain; explain gives Shapley values.",
+        note="feature_importances_ is by gain; feature_importance(importance_type=...) of a trained model gives the others.",
     ),
     Row(
         xgboost="max_cat_to_onehot max_cat_threshold",

@@ -137,13 +137,13 @@ class Forest:
         """The forest in the forms that kernels want."""
         return Engine(Arrays(*(getattr(self, name) for name in Arrays._fields)))
 
-    def raw(self, x: Any, threads: int = 1) -> NDArray[np.float64]:
-        """Scores (n, n_outputs) of a table or of a matrix (n, F).
+    def raw(self, x: Any, threads: int = 1, n_trees: int | None = None) -> NDArray[np.float64]:
+        """Scores (n, n_outputs) of a table or of a matrix (n, F), by all trees or by the first `n_trees`.
 
         In a matrix category columns hold level numbers; NaN is missing, -2 a category that training never saw.
         Each row adds its trees in order, so that the bits depend on neither the threads nor the other rows.
         """
-        return self._add(x, (0, self.n_trees), threads)
+        return self._add(x, (0, self.n_trees if n_trees is None else n_trees), threads)
 
     def staged_raw(self, x: Any, threads: int = 1, every: int = 1) -> Iterator[NDArray[np.float64]]:
         """The scores after every tree, or after every so many; each array is new. The last equals `raw`."""

@@ -369,12 +369,21 @@ class BaseGradientBoosting(BaseTreeModel):
 
     # Prediction.
 
-    def _raw(self, X: Any, init: Any = None) -> Floats:
-        """Scores (n,), or (n, K) for K scores per row."""
+    def _raw(self, X: Any, init: Any = None, n_rounds: int | None = None) -> Floats:
+        """Scores (n,), or (n, K) for K scores per row; by all rounds, or by the first `n_rounds`."""
         table = self._read(X)
-        raw = self.forest_.raw(table, self._threads)
+        raw = self.forest_.raw(table, self._threads, None if n_rounds is None else self._trees_of_rounds(n_rounds))
         raw = raw.reshape(-1) if raw.shape[1] == 1 else raw
         return self._with_init(raw, X, init)
+
+    def _trees_of_rounds(self, n_rounds: Any) -> int:
+        """The number of trees of the first rounds."""
+        if isinstance(n_rounds, bool) or not isinstance(n_rounds, int | np.integer) or not 0 <= n_rounds <= self.n_iter_:
+            raise ParameterError(
+                f"{self._owner}: n_rounds must be None or an integer from 0 to {self.n_iter_:,}, the rounds of the model (n_iter_), "
+                f"but it is {n_rounds!r}."
+            )
+        return int(n_rounds) * self.n_trees_per_iteration_
 
     def _staged(self, X: Any, init: Any = None) -> Iterator[Floats]:
         """Scores after every round."""
