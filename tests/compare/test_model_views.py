@@ -88,3 +88,16 @@ def test_the_first_rounds_predict_as_those_of_xgboost_and_lightgbm(k):
         np.testing.assert_allclose(model.predict(X, n_rounds=k), lightgbm_model(X, y).predict(X, num_iteration=k), atol=5e-6)
     else:
         np.testing.assert_allclose(model.predict(X, n_rounds=0), y.mean())
+
+
+def test_the_curves_of_all_metrics_and_tables_are_those_of_xgboost():
+    xgboost = pytest.importorskip("xgboost")
+    (X, y), first, second = table(), table(seed=1), table(seed=2)
+    model = GradientBoostingRegressor(**SAME, **PLAIN, scoring=["rmse", "mae"]).fit(X, y, eval_set=[first, second])
+    other = xgboost.XGBRegressor(
+        n_estimators=ROUNDS, learning_rate=0.1, max_depth=3, reg_lambda=0, min_child_weight=0, base_score=float(y.mean()),
+        tree_method="exact", eval_metric=["rmse", "mae"],
+    ).fit(X, y, eval_set=[first, second], verbose=False)  # fmt: skip
+    for name, curves in other.evals_result().items():
+        for metric, curve in curves.items():
+            np.testing.assert_allclose(model.evals_result_[name][metric], curve, rtol=1e-4)  # thresholds are halfway in both

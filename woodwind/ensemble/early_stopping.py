@@ -207,9 +207,12 @@ class RoundWatcher:
 
     train: Callable[[BoostingRound], float] | None = None
     valid: Callable[[BoostingRound], float] | None = None
+    also: Sequence[Callable[[BoostingRound], float]] = ()  # looked at, and nothing more
 
     def __call__(self, finished: BoostingRound) -> tuple[float | None, float | None]:
         """Loss of training rows and of validation rows."""
+        for look in self.also:
+            look(finished)
         return self.train and self.train(finished), self.valid and self.valid(finished)
 
 

@@ -116,16 +116,16 @@ class TrainingRows:
 class WatchedRows:
     """Which rows are watched: some of those of the training, or others; and how they are scored."""
 
-    evaluate_inside: Callable[[NDArray[np.int64], Loss], Evaluator]  # of some rows of the training, by a loss that is resolved
-    evaluate_outside: Callable[[Loss], Evaluator]
+    # Of some rows of the training, by a loss that is resolved; whether they are held out.
+    evaluate_inside: Callable[[NDArray[np.int64], Loss, bool], Evaluator]
     held: NDArray[np.bool_] | None = None  # rows of the training that are held out
     folds: NDArray[np.int64] | None = None  # in which fold each row of the training is held out; -1 for none
-    outside: TrainingRows | None = None  # rows from outside
+    outside: Sequence[tuple[TrainingRows, Callable[[Loss], Evaluator]]] = ()  # tables from outside, the last of which decides
 
     @property
     def has_validation(self) -> bool:
         """Whether there are rows to stop by: those of the training say nothing about that."""
-        return self.held is not None or self.folds is not None or self.outside is not None
+        return self.held is not None or self.folds is not None or len(self.outside) > 0
 
 
 @dataclass(frozen=True)
@@ -251,8 +251,8 @@ def rounds_by_folds(
         pooled[some] = booster.raw[some]
     loss = resolved(plan.loss, rows, rows.raw(start), None)
     seen = watched_rows(np.arange(rows.codes.n_rows), plan)
-    evaluate_seen = watched.evaluate_inside(seen, loss)
-    watcher = RoundWatcher(lambda _: evaluate_seen(folds.mean(seen)), WatchedInside(scored, watched.evaluate_inside(scored, loss)))
+    evaluate_seen = watched.evaluate_inside(seen, loss, False)
+    watcher = RoundWatcher(lambda _: evaluate_seen(folds.mean(seen)), WatchedInside(scored, watched.evaluate_inside(scored, loss, True)))
     before = watcher(BoostingRound(-1, (), pooled))
     return before, *consumed(rounds_in_step(folds.boosters, folds.held, stop.count, plan.threads), stop, watcher, owner)
 
@@ -320,15 +320,20 @@ def make_watcher(
     """Watches the validation rows, and some of those that are trained on."""
     learn = np.arange(rows.codes.n_rows) if watched.held is None else np.flatnonzero(~watched.held)
     learn = watched_rows(learn, plan)
-    inside = WatchedInside(learn, watched.evaluate_inside(learn, loss))
+    inside = WatchedInside(learn, watched.evaluate_inside(learn, loss, False))
     if watched.held is not None:
         held = np.flatnonzero(watched.held)
-        return RoundWatcher(inside, WatchedInside(held, watched.evaluate_inside(held, loss)))
-    if watched.outside is None:
+        return RoundWatcher(inside, WatchedInside(held, watched.evaluate_inside(held, loss, True)))
+    if not watched.outside:
         return RoundWatcher(inside)
-    raw = watched.outside.raw(start)
-    add_trees(raw, (tree for trees in done for tree in trees), watched.outside.codes, plan.threads)
-    return RoundWatcher(inside, WatchedOutside(watched.outside.codes, raw, watched.evaluate_outside(loss), plan.threads))
+
+    def outside(others: TrainingRows, evaluate: Callable[[Loss], Evaluator]) -> WatchedOutside:
+        raw = others.raw(start)
+        add_trees(raw, (tree for trees in done for tree in trees), others.codes, plan.threads)
+        return WatchedOutside(others.codes, raw, evaluate(loss), plan.threads)
+
+    *also, last = [outside(*others) for others in watched.outside]
+    return RoundWatcher(inside, last, also)
 
 
 def watched_rows(learn: NDArray[np.int64], plan: BoostPlan) -> NDArray[np.int64]:

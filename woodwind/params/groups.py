@@ -151,7 +151,10 @@ class StopParams:
     ] = "auto"
     tol: Tol = 1e-7
     scoring: Annotated[
-        str | Callable | None, "What is watched: the name of a metric, such as 'auc' or 'rmse', or a scorer. None means the loss."
+        str | Callable | list | tuple | None,
+        spelled("None, the name of a metric, a scorer, or a list of them"),
+        "What is watched: the name of a metric, such as 'auc' or 'rmse', or a scorer. None means the loss. Of several in a list, the first "
+        "is stopped by, and `evals_result_` has the curves of all.",
     ] = None
     refit: Annotated[bool, "After stopping, learn the values of all leaves once more, from all rows."] = True
 

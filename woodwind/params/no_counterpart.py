@@ -164,7 +164,7 @@ NOTHING = (
             "auc_mu_weights multi_error_top_k"
         ),
         catboost="custom_loss custom_metric metric_period",
-        note="One metric is watched, that of scoring: see train_score_ and validation_score_.",
+        note="scoring names the metrics that are watched, in every round; evals_result_ has their curves after training.",
     ),
     Row(
         lightgbm="extra_trees extra_tree",
@@ -264,7 +264,7 @@ FIT_NOTHING = (
     Row(
         xgboost="base_margin_eval_set",
         lightgbm="eval_init_score eval_class_weight eval_names",
-        note="eval_set is (X, y) or (X, y, sample_weight).",
+        note="eval_set is (X, y) or (X, y, sample_weight), or several of them in a dict by name.",
     ),
     Row(
         xgboost="feature_names",

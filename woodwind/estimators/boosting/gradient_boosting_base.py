@@ -1,6 +1,6 @@
 """Gradient boosting for both tasks: from a table and a target to a forest, and from a forest to scores."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
@@ -24,8 +24,8 @@ from woodwind.ensemble.held_out import fold_numbers, hold_out
 from woodwind.ensemble.training import StoppingRule, TrainedBoosting, TrainingRows, WatchedRows, train
 from woodwind.estimators.base.model import COLUMNS, TRAINING_DATA, all_or_nothing, check_lengths, named_owner, row_count
 from woodwind.estimators.base.row_predictor import RowPredictor
-from woodwind.estimators.base.scoring import loss_evaluator, read_scorer, rows_of_table, scorer_evaluator
-from woodwind.estimators.base.splits import read_eval_set, read_groups
+from woodwind.estimators.base.scoring import EvaluationCurves, WatchedMetric, loss_evaluator, read_metrics, rows_of_table, scorer_evaluator
+from woodwind.estimators.base.splits import TRAINING, VALIDATION, read_eval_sets, read_groups
 from woodwind.estimators.base.target import Target
 from woodwind.estimators.base.tree_base import BaseTreeModel, scale_of
 from woodwind.estimators.base.weights import Weighing, read_weight
@@ -91,6 +91,7 @@ class ValidationSplit:
 class ValidationSet:
     """Validation data that the caller gives: as they came, and as the engine wants them."""
 
+    name: str
     X: Any
     labels: NDArray[Any]
     rows: TrainingRows
@@ -126,6 +127,10 @@ train_score_, validation_score_ : arrays
     Scores before the first round and after each: the loss, of which less is better, or what `scoring` gives, of which more is better.
     The first is of the training rows, or of 10,000 of them drawn at random; the second of the validation rows, and empty where nothing
     was held out.
+evals_result_ : dict of dicts of arrays
+    What was watched in every round: by table ('training', and 'validation_0' for the rows held out; tables of `eval_set` by their names, or
+    'validation_0', 'validation_1' and so on), then by metric, the value after each round that was trained, those after the best one
+    included. Metrics have their own sign: less is better for 'rmse'.
 feature_importances_ : array of shape (n_features_in_,)
     The share of the total gain that each column brought.
 forest_ : Forest
@@ -155,10 +160,13 @@ class BaseGradientBoosting(BaseTreeModel):
         "validation_score_": Floats,
     }
 
+    _optional_state: ClassVar[dict[str, Any]] = {"evals_result_": dict[str, dict[str, Floats]]}  # files of earlier versions have none
+
     _docstring_parts: ClassVar[dict[str, str]] = {"model": MODEL, "columns": COLUMNS, "auto": AUTO}
     loss_: Loss
     init_: Any
     _earlier: WarmStartState | None
+    evals_result_: dict[str, dict[str, Floats]]
 
     # What each task does in its own way.
 
@@ -188,8 +196,9 @@ class BaseGradientBoosting(BaseTreeModel):
         {data}
         groups : sequence of labels, one for each row, default=None
             Rows of one group are held out together for early stopping, such as those of one patient.
-        eval_set : (X, y) or (X, y, sample_weight), default=None
-            Data to stop by, instead of a share of the rows.
+        eval_set : (X, y) or (X, y, sample_weight), or several of them in a list or, by name, in a dict; default=None
+            Data to stop by, instead of a share of the rows. Of several tables the last one is stopped by, as in XGBoost, and the others
+            are watched: `evals_result_` has the curves of all.
 
         Returns
         -------
@@ -217,11 +226,13 @@ class BaseGradientBoosting(BaseTreeModel):
 
         split = self._split(given, eval_set, values, seed)
         rows = TrainingRows(codes, self.loss_.as_target(training.y), given.weighing.weight, self._offset(given, split.held, values))
-        outside = None if eval_set is None else self._outside(eval_set, cuts, given.target, values)
-        watched = self._watched(given, rows, split, outside, values)
+        outside = [] if eval_set is None else self._outside(eval_set, cuts, given.target, values)
+        curves = EvaluationCurves(read_metrics(values["scoring"], self, self.loss_, self._owner))
+        watched = self._watched(given, rows, split, outside, curves)
         stop = self._stop(values, plan, watched)
         trained = train(rows, plan, stop, watched, None if earlier is None else earlier.trained, self._owner)
-        self._set_fitted(trained, cuts, values)
+        self._set_fitted(trained, cuts, 1.0 if curves.metrics[0].scorer is None else -1.0)
+        self._set_curves(curves, earlier, split)
         self._earlier = WarmStartState(schema, cuts, seed, replace(trained, trees=())) if values["warm_start"] else None
 
     def _precompile(self, values: Values, n_classes: int) -> None:
@@ -300,10 +311,13 @@ class BaseGradientBoosting(BaseTreeModel):
         self.init_ = fitted_init(init, part, target.at(learn).labels(), weight, self._owner)
         return given.weighing.at(model_scores(self.init_, given.X, target.n_rows, self.loss_, target.classes, self._owner))
 
-    def _outside(self, eval_set: Any, cuts: Cuts | Ranking, target: Target, values: Values) -> ValidationSet:
-        """Validation data that the caller gives, read as the training data were."""
+    def _outside(self, eval_set: Any, cuts: Cuts | Ranking, target: Target, values: Values) -> list[ValidationSet]:
+        """Validation data that the caller gives, read as the training data were; the last table decides."""
+        return [self._outside_table(name, given, cuts, target, values) for name, given in read_eval_sets(eval_set, self._owner).items()]
+
+    def _outside_table(self, name: str, given: Any, cuts: Cuts | Ranking, target: Target, values: Values) -> ValidationSet:
         owner = f"{self._owner}, eval_set"
-        X, y, sample_weight = read_eval_set(eval_set, self._owner)
+        X, y, sample_weight = given
         other = self._read_target(y, target.classes)
         weight = read_weight(sample_weight, other.n_rows, owner)
         table = self.schema_.read(X, owner=owner)
@@ -311,32 +325,45 @@ class BaseGradientBoosting(BaseTreeModel):
         if values["init"] is not None and self.init_ is None:
             raise DataError(f"{owner}: init has scores for the rows of X only. Give an estimator or a function as init.")
         offset = None if self.init_ is None else model_scores(self.init_, X, other.n_rows, self.loss_, target.classes, self._owner)
-        return ValidationSet(
-            X, other.labels(), TrainingRows(cuts.encode(table, self._threads), self.loss_.as_target(other.y), weight, offset)
-        )
+        rows = TrainingRows(cuts.encode(table, self._threads), self.loss_.as_target(other.y), weight, offset)
+        return ValidationSet(name, X, other.labels(), rows)
 
     def _watched(
-        self, given: BoostingInput, rows: TrainingRows, split: ValidationSplit, outside: ValidationSet | None, values: Values
+        self, given: BoostingInput, rows: TrainingRows, split: ValidationSplit, outside: list[ValidationSet], curves: EvaluationCurves
     ) -> WatchedRows:
         """Which rows are watched, and how they are scored: some of those trained on always."""
-        scorer = None if values["scoring"] is None else read_scorer(values["scoring"], self, self._owner)
 
-        def evaluate_inside(positions: NDArray[np.int64], loss: Loss) -> Evaluator:
+        def evaluator(metric: WatchedMetric, loss: Loss, y: NDArray[Any], weight: Floats | None, table: Any, labels: Any) -> Evaluator:
+            if metric.scorer is None:
+                return loss_evaluator(loss, y, weight, self._threads)
+            return scorer_evaluator(metric.scorer, self, table(), labels(), weight)
+
+        def evaluate_inside(positions: NDArray[np.int64], loss: Loss, is_held: bool) -> Evaluator:
             weight = None if rows.weight is None else rows.weight[positions]
-            if scorer is None:
-                return loss_evaluator(loss, rows.y[positions], weight, self._threads)
             in_table = positions if given.weighing.take is None else given.weighing.take[positions]
-            return scorer_evaluator(scorer, self, rows_of_table(given.X, in_table), given.target.at(in_table).labels(), weight)
+            parts = (
+                rows.y[positions],
+                weight,
+                lambda: rows_of_table(given.X, in_table),
+                lambda: given.target.at(in_table).labels(),
+            )
+            name = f"{VALIDATION}_0" if is_held else TRAINING
+            return curves.evaluator(name, [evaluator(metric, loss, *parts) for metric in curves.metrics])
 
-        def evaluate_outside(loss: Loss) -> Evaluator:
-            assert outside is not None
-            if scorer is None:
-                return loss_evaluator(loss, outside.rows.y, outside.rows.weight, self._threads)
-            return scorer_evaluator(scorer, self, outside.X, outside.labels, outside.rows.weight)
+        def evaluate_outside(one: ValidationSet) -> Callable[[Loss], Evaluator]:
+            parts = (one.rows.y, one.rows.weight, lambda: one.X, lambda: one.labels)
+            return lambda loss: curves.evaluator(one.name, [evaluator(metric, loss, *parts) for metric in curves.metrics])
 
         held = None if split.held is None else given.weighing.at(split.held)
         folds = None if split.folds is None else given.weighing.at(split.folds)
-        return WatchedRows(evaluate_inside, evaluate_outside, held, folds, None if outside is None else outside.rows)
+        return WatchedRows(evaluate_inside, held, folds, [(one.rows, evaluate_outside(one)) for one in outside])
+
+    def _set_curves(self, curves: EvaluationCurves, earlier: WarmStartState | None, split: ValidationSplit) -> None:
+        """The values of all metrics after every round; of earlier rounds too, if they were watched alike."""
+        before = {} if earlier is None else dict(getattr(self, "evals_result_", {}))
+        if split.folds is not None:
+            before.pop(f"{VALIDATION}_0", None)  # folds begin anew
+        self.evals_result_ = curves.result(before, 0 if earlier is None else len(earlier.trained.rounds))
 
     def _stop(self, values: Values, plan: BoostPlan, watched: WatchedRows) -> StoppingRule:
         patience, callbacks = values["n_iter_no_change"], values["callbacks"] or ()
@@ -356,9 +383,8 @@ class BaseGradientBoosting(BaseTreeModel):
             verbose=bool(values["verbose"]),
         )
 
-    def _set_fitted(self, trained: TrainedBoosting, cuts: Cuts | Ranking, values: Values) -> None:
-        """The results, as attributes."""
-        sign = 1.0 if values["scoring"] is None else -1.0
+    def _set_fitted(self, trained: TrainedBoosting, cuts: Cuts | Ranking, sign: float) -> None:
+        """The results, as attributes; `sign` turns losses that were watched into scores."""
         width = 1 if not trained.trees else trained.trees[0].value.shape[1]
         self.forest_ = assemble(trained.trees, cuts, trained.start, width)
         self.n_iter_ = len(trained.rounds)
