@@ -36,11 +36,12 @@ def xgboost_model(X, y):
     return model.fit(X, y)
 
 
-def lightgbm_model(X, y, least=1):
+def lightgbm_model(X, y, least=1, **more):
     lightgbm = pytest.importorskip("lightgbm")
     params = {
         "num_leaves": 8, "max_depth": 3, "max_bin": 1000, "min_data_in_bin": 1, "min_data_in_leaf": least, "min_sum_hessian_in_leaf": 0,
         "feature_pre_filter": False, "lambda_l2": 0, "learning_rate": 0.1, "verbose": -1, "objective": "regression",
+        **more,
     }  # fmt: skip
     return lightgbm.train(params, lightgbm.Dataset(X, y, params=params), ROUNDS)
 
@@ -101,3 +102,16 @@ def test_the_curves_of_all_metrics_and_tables_are_those_of_xgboost():
     for name, curves in other.evals_result().items():
         for metric, curve in curves.items():
             np.testing.assert_allclose(model.evals_result_[name][metric], curve, rtol=1e-4)  # thresholds are halfway in both
+
+
+@pytest.mark.parametrize("decay", [0.0, 0.9])
+def test_leaves_from_a_new_target_are_those_of_lightgbm(decay):
+    """For the same rows, since the two cut at other places between them. LightGBM has the start in the leaves of its first tree, and refits
+    it with them, unshrunk: here both start from zero.
+    """
+    (X, y), (_, noise) = table(), table(seed=3)
+    new = np.exp(y / 2) + noise
+    y, new = y - y.mean(), new - new.mean()
+    model, other = ours(X, y, min_samples_leaf=10), lightgbm_model(X, y, least=10, boost_from_average=False)
+    theirs = other.refit(X, new, decay_rate=decay).predict(X)
+    np.testing.assert_allclose(model.refit_leaves(X, new, decay_rate=decay).predict(X), theirs, atol=2e-5)

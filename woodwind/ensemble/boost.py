@@ -67,6 +67,11 @@ def in_rows(weight: Floats | None) -> Floats | None:
     return np.asarray(weight / heaviest / mean)
 
 
+def leaf_hessian(loss: Loss, hessian: Floats) -> Floats:
+    """Hessian of a leaf. Scores of classes move together, so that one class alone takes K / (K - 1) of its own (Friedman 2001)."""
+    return hessian * (loss.width / (loss.width - 1.0)) if loss.width > 1 else hessian
+
+
 class Booster:
     """Scores of all rows of a table, and the rounds that improve them.
 
@@ -173,7 +178,7 @@ class Booster:
             sums = self.learner.sums(tree.leaf_of_row, tree.n_nodes, rows, output)
             values = fill_empty(tree, self._newton(loss, *sums) * plan.learning_rate)
         elif loss.refit is None:
-            values = newton_tree(tree, self._curvature(loss, tree.hessian), plan.tree.l1, plan.tree.l2, plan.learning_rate)
+            values = newton_tree(tree, leaf_hessian(loss, tree.hessian), plan.tree.l1, plan.tree.l2, plan.learning_rate)
         else:
             values, leaves = np.zeros(tree.n_nodes), tree.leaves
             values[leaves] = loss.refit.values(
@@ -207,11 +212,7 @@ class Booster:
 
     def _newton(self, loss: Loss, gradient: Floats, hessian: Floats) -> Floats:
         """Newton steps of leaves."""
-        return newton_values(gradient, self._curvature(loss, hessian), self.plan.tree.l1, self.plan.tree.l2)
-
-    def _curvature(self, loss: Loss, hessian: Floats) -> Floats:
-        """Hessian of a leaf. Scores of classes move together, so that one class alone takes K / (K - 1) of its own (Friedman 2001)."""
-        return hessian * (loss.width / (loss.width - 1.0)) if loss.width > 1 else hessian
+        return newton_values(gradient, leaf_hessian(loss, hessian), self.plan.tree.l1, self.plan.tree.l2)
 
     def leaf_of(self, tree: ValuedTree) -> NDArray[np.int32]:
         """The node where each row of the table ends."""

@@ -13,7 +13,7 @@ from woodwind.base.pool import side_by_side
 from woodwind.base.random_streams import choose, key
 from woodwind.data.binning.codes import Codes
 from woodwind.data.binning.ranks import Ranks
-from woodwind.ensemble.boost import Booster, BoostingRound, BoostPlan
+from woodwind.ensemble.boost import Booster, BoostingRound, BoostPlan, in_rows, leaf_hessian
 from woodwind.ensemble.early_stopping import (
     Callback,
     Evaluator,
@@ -31,9 +31,12 @@ from woodwind.ensemble.early_stopping import (
     until_requested,
     with_progress,
 )
+from woodwind.ensemble.tree_learner import summed_by_leaf
 from woodwind.losses.base import Loss
 from woodwind.losses.integers import is_uneven
-from woodwind.tree.assemble import ValuedTree
+from woodwind.tree.assemble import ValuedTree, covers_below
+from woodwind.tree.forest import Forest, tree_of
+from woodwind.tree.grown_tree import newton_values, rows_by_leaf
 
 # ----------------------------------------------------------------------------------------------------
 # Boosting in folds: several boosters in step, each blind to its own fold, so that every row is scored by one that never saw it.
@@ -355,6 +358,68 @@ def refitted(rows: TrainingRows, plan: BoostPlan, result: TrainedBoosting, owner
             InterruptWarning,
         )
         return result
+
+
+@dataclass(frozen=True, eq=False)
+class RefitPlan:
+    """How the leaves of a boosted forest are learned once more, from other rows."""
+
+    loss: Loss
+    l1: float
+    l2: float
+    learning_rate: float
+    members: int  # models whose mean the forest is
+    trees_per_round: int  # of one of them
+    decay: float = 0.0  # share of the old value of a leaf that stays
+    threads: int = 1
+
+
+def refit_leaves(
+    forest: Forest, x: tuple[Any, NDArray[np.int64]], y: NDArray[Any], weight: Floats | None, offset: Floats | None, plan: RefitPlan
+) -> Forest:
+    """The same splits with a start and leaf values from some rows of a table, which the trees need not have been grown from.
+
+    A leaf that none of these rows reaches keeps what it had. `x` is the table and which of its rows count; `offset` are scores to start
+    from; without them it is the best constant.
+    """
+    loss, weight = plan.loss, in_rows(weight)
+    start = np.zeros(loss.width) if offset is not None else loss.start(y, weight)
+    first = np.full(len(y), start[0]) if loss.width == 1 else np.tile(start, (len(y), 1))
+    raws = [first + (0.0 if offset is None else offset) for _ in range(plan.members)]
+    values, covers = np.array(forest.value), np.array(forest.cover)
+    gradient, hessian, now = np.zeros((0, 0)), np.zeros((0, 0)), loss
+    table, rows = x
+    for tree, ends in forest.staged_leaves(table, plan.threads):
+        leaf = ends[rows]
+        nodes, output = slice(forest.roots[tree], forest.roots[tree + 1]), int(forest.output[tree])
+        raw = raws[tree // plan.trees_per_round % plan.members]
+        if tree % plan.trees_per_round == 0:
+            now = loss if loss.is_resolved else loss.resolved(y, raw, weight)
+            gradient, hessian = (part.reshape(len(y), -1) for part in now.derivatives(y, raw, weight, plan.threads))
+        order, begin, end = rows_by_leaf(leaf, None, nodes.stop - nodes.start)
+        columns = range(loss.width) if output < 0 else (output,)
+        found = np.zeros((nodes.stop - nodes.start, len(columns)))
+        if now.refit is None:
+            for place, column in enumerate(columns):
+                total = summed_by_leaf(gradient[order, column], hessian[order, column], begin, end)
+                found[:, place] = newton_values(total[0], leaf_hessian(loss, total[1]), plan.l1, plan.l2)
+        else:
+            full = end > begin
+            found[full, 0] = now.refit.values(order, begin[full], end[full], y - raw, weight, plan.threads)
+        # Values of the forest are parts of the mean of all members.
+        old = values[nodes] * plan.members
+        new = np.where((end > begin)[:, None], plan.decay * old + (1.0 - plan.decay) * found * plan.learning_rate, old)
+        cover = np.bincount(leaf, weight, minlength=len(new)).astype(np.float64)
+        finished = replace(
+            tree_of(forest, tree), value=new, cover=covers_below(forest.feature[nodes], forest.child[nodes], cover)
+        ).with_node_values()
+        values[nodes], covers[nodes] = finished.value / plan.members, finished.cover
+        step = finished.value[leaf]
+        if output < 0:
+            raw += step
+        else:
+            (raw if raw.ndim == 1 else raw[:, output])[:] += step[:, 0]
+    return replace(forest, value=values, cover=covers, start=start)
 
 
 def _history(earlier: tuple[float, ...], first: float | None, steps: Sequence[TrainingStep], name: str) -> tuple[float, ...]:

@@ -1,5 +1,6 @@
 """Gradient boosting for both tasks: from a table and a target to a forest, and from a forest to scores."""
 
+import copy
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
@@ -9,7 +10,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from woodwind.base.docstrings import fill_docstring
-from woodwind.base.errors import DataError, ParameterError
+from woodwind.base.errors import DataError, ParameterError, TargetError
 from woodwind.base.random_streams import seed_of
 from woodwind.base.validate import require, require_array, require_finite
 from woodwind.data.binning.codes import Codes
@@ -21,14 +22,14 @@ from woodwind.ensemble import auto_defaults, precompile
 from woodwind.ensemble.boost import BoostPlan
 from woodwind.ensemble.early_stopping import Evaluator
 from woodwind.ensemble.held_out import fold_numbers, hold_out
-from woodwind.ensemble.training import StoppingRule, TrainedBoosting, TrainingRows, WatchedRows, train
+from woodwind.ensemble.training import RefitPlan, StoppingRule, TrainedBoosting, TrainingRows, WatchedRows, refit_leaves, train
 from woodwind.estimators.base.model import COLUMNS, TRAINING_DATA, all_or_nothing, check_lengths, named_owner, row_count
 from woodwind.estimators.base.row_predictor import RowPredictor
 from woodwind.estimators.base.scoring import EvaluationCurves, WatchedMetric, loss_evaluator, read_metrics, rows_of_table, scorer_evaluator
 from woodwind.estimators.base.splits import TRAINING, VALIDATION, read_eval_sets, read_groups
 from woodwind.estimators.base.target import Target
 from woodwind.estimators.base.tree_base import BaseTreeModel, scale_of
-from woodwind.estimators.base.weights import Weighing, read_weight
+from woodwind.estimators.base.weights import Weighing, class_factors, read_weight
 from woodwind.estimators.boosting.init_scores import fitted_init, is_model, model_scores, read_scores
 from woodwind.estimators.boosting.plan import Values, boost_plan, check_exact, one_per_class
 from woodwind.losses.base import Loss
@@ -62,6 +63,18 @@ class WarmStartState:
             require(fits and tree.output >= -1, "a tree adds to a score that is not there")
         require_array(self.trained.first, (None,), "the first scores")
         return self
+
+    def with_values(self, forest: Forest) -> "WarmStartState":
+        """The same rounds with the values and the start of a forest that has their trees."""
+        nodes = (slice(*forest.roots[tree : tree + 2]) for tree in range(forest.n_trees))
+        rounds = tuple(
+            tuple(
+                replace(tree, value=np.array(forest.value[at]), cover=np.array(forest.cover[at]))
+                for tree, at in zip(trees, nodes, strict=False)
+            )
+            for trees in self.trained.rounds
+        )
+        return replace(self, trained=replace(self.trained, rounds=rounds, first=np.array(forest.start)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,6 +134,8 @@ n_iter_ : int
     Rounds of the model.
 n_trees_per_iteration_ : int
     Trees of a round: one, or one for each class, times the folds whose models are averaged.
+learning_rate_ : float
+    The learning rate that was trained with, where 'auto' stands for one.
 best_iteration_ : int
     The round with the best validation score; `n_iter_` where nothing was held out.
 train_score_, validation_score_ : arrays
@@ -160,13 +175,17 @@ class BaseGradientBoosting(BaseTreeModel):
         "validation_score_": Floats,
     }
 
-    _optional_state: ClassVar[dict[str, Any]] = {"evals_result_": dict[str, dict[str, Floats]]}  # files of earlier versions have none
+    _optional_state: ClassVar[dict[str, Any]] = {  # files of earlier versions have none
+        "evals_result_": dict[str, dict[str, Floats]],
+        "learning_rate_": float,
+    }
 
     _docstring_parts: ClassVar[dict[str, str]] = {"model": MODEL, "columns": COLUMNS, "auto": AUTO}
     loss_: Loss
     init_: Any
     _earlier: WarmStartState | None
     evals_result_: dict[str, dict[str, Floats]]
+    learning_rate_: float
 
     # What each task does in its own way.
 
@@ -224,6 +243,7 @@ class BaseGradientBoosting(BaseTreeModel):
             self.loss_.check_target(training.y)
         plan = boost_plan(values, self.loss_, schema, codes.n_rows, training.classes is not None, seed, self._threads, self._owner)
 
+        self.learning_rate_ = plan.learning_rate
         split = self._split(given, eval_set, values, seed)
         rows = TrainingRows(codes, self.loss_.as_target(training.y), given.weighing.weight, self._offset(given, split.held, values))
         outside = [] if eval_set is None else self._outside(eval_set, cuts, given.target, values)
@@ -392,6 +412,97 @@ class BaseGradientBoosting(BaseTreeModel):
         self.n_trees_per_iteration_ = len(trained.rounds[0]) if trained.rounds else 1
         self.train_score_ = sign * np.array(trained.train)
         self.validation_score_ = sign * np.array(trained.valid)
+
+    def refit_leaves(self, X: Any, y: Any, sample_weight: Any = None, decay_rate: float = 0.0, init: Any = None) -> Self:
+        """A model with the same splits, whose starting score and leaf values are learned from other rows, such as those of a new month.
+
+        A leaf that none of these rows reaches keeps its value. This model stays as it is.
+
+        Parameters
+        ----------
+        X : table
+            Rows of the columns that the model was trained with; columns are matched by name.
+        y : sequence of values, one for each row
+            Labels that the model knows, or numbers.
+        sample_weight : sequence of numbers, one for each row, default=None
+            Weights, as in `fit`.
+        decay_rate : float from 0 to 1, default=0.0
+            Share of the old leaf values that stays: 0 takes the new ones, 0.9 goes a tenth of the way. The starting score is always new.
+        init : scores, default=None
+            Scores of these rows to start from, for a model that was trained with an array as `init`.
+
+        Returns
+        -------
+        estimator
+            A new one of the same class. Its scores of rounds are those of the training of this one.
+        """
+        check_is_fitted(self)
+        values = check(self)
+        self._check_refit(values, decay_rate, init)
+        table = self._read(X)
+        target = self._read_target(y, getattr(self, "classes_", None))
+        check_lengths(self._owner, table.n_rows, target.n_rows)
+        weight = read_weight(sample_weight, target.n_rows, self._owner)
+        factor = class_factors(values.get("class_weight"), weight, target, self._owner)
+        weight = weight if factor is None else factor if weight is None else factor * weight
+        rows = np.arange(target.n_rows) if weight is None else np.flatnonzero(weight)
+        trained = target.at(rows)
+        self._check_refit_target(trained)
+        offset = None
+        if self.init_ is not None or init is not None:
+            width = self.loss_.width
+            offset = self._with_init(np.zeros(table.n_rows if width == 1 else (table.n_rows, width)), X, init)[rows]
+        size = 1 if self.forest_.n_trees == 0 or self.forest_.output[0] < 0 else self.loss_.width
+        plan = RefitPlan(
+            loss=self.loss_,
+            l1=values["l1_regularization"],
+            l2=values["l2_regularization"],
+            learning_rate=self._trained_rate(values),
+            members=self.n_trees_per_iteration_ // size,
+            trees_per_round=size,
+            decay=float(decay_rate),
+            threads=self._threads,
+        )
+        model = copy.copy(self)
+        some = None if weight is None else weight[rows]
+        model.forest_ = refit_leaves(self.forest_, (table, rows), self.loss_.as_target(trained.y), some, offset, plan)
+        model._earlier = None if self._earlier is None else self._earlier.with_values(model.forest_)
+        return model
+
+    def _check_refit(self, values: Values, decay_rate: Any, init: Any) -> None:
+        if not isinstance(decay_rate, int | float | np.number) or isinstance(decay_rate, bool) or not 0 <= decay_rate <= 1:
+            raise ParameterError(f"{self._owner}: decay_rate must be a number from 0 to 1, but it is {decay_rate!r}.")
+        if values["monotonic_cst"] is not None:
+            raise ParameterError(
+                f"{self._owner}: refit_leaves cannot keep monotonic_cst, whose bounds come from the rows that trees are grown from. "
+                "Train anew, or without monotonic_cst."
+            )
+        if values["init"] is not None and self.init_ is None and init is None:
+            raise DataError(
+                f"{self._owner}: init had scores for the rows of the training. Give those of these rows to refit_leaves as init."
+            )
+
+    def _check_refit_target(self, target: Target) -> None:
+        """Every class has rows: without, its leaves would have nothing to say."""
+        if target.classes is not None:
+            absent = np.flatnonzero(np.bincount(target.y, minlength=target.n_classes) == 0)
+            if absent.size:
+                raise TargetError(
+                    f"{self._owner}: refit_leaves needs rows of every class, and there is none of {target.classes.tolist()[absent[0]]!r}. "
+                    "Add rows of it, with a small weight if they are old ones."
+                )
+        with named_owner(self._owner):
+            self.loss_.check_target(target.y)
+
+    def _trained_rate(self, values: Values) -> float:
+        """The learning rate of the training."""
+        rate: Any = getattr(self, "learning_rate_", values["learning_rate"])
+        if rate == "auto":
+            raise ParameterError(
+                f"{self._owner}: the model is of an earlier version, which did not write down the learning rate that 'auto' chose. "
+                "Give it with set_params(learning_rate=...), or train anew."
+            )
+        return float(rate)
 
     # Prediction.
 
