@@ -115,3 +115,21 @@ def test_leaves_from_a_new_target_are_those_of_lightgbm(decay):
     model, other = ours(X, y, min_samples_leaf=10), lightgbm_model(X, y, least=10, boost_from_average=False)
     theirs = other.refit(X, new, decay_rate=decay).predict(X)
     np.testing.assert_allclose(model.refit_leaves(X, new, decay_rate=decay).predict(X), theirs, atol=2e-5)
+
+
+def test_dart_that_leaves_all_rounds_out_is_that_of_lightgbm_and_xgboost():
+    """What is left out is drawn in each library by itself; where it is everything, all agree: XGBoost with a learning rate of one."""
+    xgboost = pytest.importorskip("xgboost")
+    X, y = table()
+    y = y - y.mean()  # LightGBM has the start in its first tree, which is left out like others
+    everything = {"boosting": "dart", "drop_rate": 1.0, "skip_drop": 0.0, "max_drop": None}
+    model = ours(X, y, min_samples_leaf=10, **everything)
+    theirs = lightgbm_model(
+        X, y, 10, boosting="dart", drop_rate=1.0, skip_drop=0.0, max_drop=-1, uniform_drop=True, boost_from_average=False
+    )
+    np.testing.assert_allclose(model.predict(X), theirs.predict(X), atol=2e-5)
+    other = xgboost.XGBRegressor(
+        n_estimators=ROUNDS, learning_rate=1.0, max_depth=3, reg_lambda=0, min_child_weight=0, base_score=float(y.mean()),
+        tree_method="exact", booster="dart", rate_drop=1.0, skip_drop=0.0,
+    ).fit(X, y)  # fmt: skip
+    np.testing.assert_allclose(ours(X, y, learning_rate=1.0, **everything).predict(X), other.predict(X), atol=5e-6)

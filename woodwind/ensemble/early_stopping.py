@@ -197,7 +197,7 @@ class WatchedOutside:
 
     def __call__(self, finished: BoostingRound) -> float:
         """Loss of the rows, with the trees of the round."""
-        add_trees(self.raw, finished.trees, self.codes, self.threads)
+        add_trees(self.raw, finished.added, self.codes, self.threads)
         return self.evaluate(self.raw)
 
 

@@ -188,13 +188,15 @@ def train(
     learn = None if held is None else np.flatnonzero(~held).astype(np.int32)
     start = rows.start(plan.loss, learn) if earlier is None else earlier.first
     done = () if earlier is None else earlier.rounds
+    if plan.dropout is not None:
+        done = tuple(tuple(replace(tree) for tree in trees) for trees in done)  # they shrink, and the earlier model keeps its own
     raw = rows.raw(start)
     loss = resolved(plan.loss, rows, raw, learn)
     add_trees(raw, (tree for trees in done for tree in trees), rows.codes, plan.threads)
     watcher = None if watched is None else make_watcher(watched, rows, plan, loss, start, done)
     before = (None, None) if watcher is None else watcher(BoostingRound(len(done) - 1, (), raw))
 
-    booster = Booster(rows.codes, rows.y, plan, raw, rows.weight, learn)
+    booster = Booster(rows.codes, rows.y, plan, raw, rows.weight, learn, done)
     steps, interrupted = run(booster, stop, watcher, done, owner)
     rounds = done + tuple(step.round.trees for step in steps)
     losses = _history(() if earlier is None else earlier.train, before[0], steps, "train")
@@ -298,8 +300,9 @@ def run(
     booster: Booster, stop: StoppingRule, watcher: RoundWatcher | None, done: tuple[tuple[ValuedTree, ...], ...], owner: str
 ) -> tuple[list[TrainingStep], bool]:
     """The rounds of a training, from the first that is not there yet."""
-    largest = max(map(largest_step, done), default=0.0)
-    rounds = until_no_split(booster.rounds(max(stop.count - len(done), 0), len(done)), stop.split_patience, largest)
+    rounds = booster.rounds(max(stop.count - len(done), 0), len(done))
+    if booster.plan.dropout is None:  # with dropout an idle round still shrinks earlier ones, and none may be left away
+        rounds = until_no_split(rounds, stop.split_patience, max(map(largest_step, done), default=0.0))
     return consumed(rounds, stop, watcher, owner)
 
 

@@ -37,7 +37,7 @@ class Row:
 AUTOMATIC = "It needs no setting: "
 GPU = "Woodwind works on the CPU."
 STORAGE = "Memory and storage need no setting."
-DART = "There is no DART here."
+DART = "With boosting='dart' every earlier round is as likely to be left out, and what is trained is shrunk as in the paper."
 CATEGORIES = "Categories are sorted by their means, with a fixed smoothing, and cut like numbers."
 TARGET_MEANS = "Categories are not turned into means of the target in gradient boosting here; AutoEnsembleClassifier does so."
 RANKING = "Ranking is not done here."
@@ -48,17 +48,6 @@ ONLY_METHOD = "There is one way to do it here."
 PENALTIES = "Features have no prices here."
 
 NOTHING = (
-    Row(
-        xgboost="booster",
-        lightgbm="boosting boosting_type boost data_sample_strategy",
-        catboost="boosting_type",
-        other="algo",
-        rule="only gbtree gbdt gbrt plain bagging",
-        note=(
-            "Trees are boosted plainly: no DART, GOSS, linear boosters or ordered boosting. A random forest is RandomForestClassifier "
-            "or RandomForestRegressor."
-        ),
-    ),
     Row(
         xgboost="device gpu_id predictor",
         lightgbm="device_type device gpu_platform_id gpu_device_id gpu_use_dp num_gpu gpu_device_id_list",
@@ -120,8 +109,8 @@ NOTHING = (
         note=RANKING,
     ),
     Row(
-        xgboost="rate_drop one_drop skip_drop sample_type normalize_type",
-        lightgbm="drop_rate rate_drop max_drop skip_drop xgboost_dart_mode uniform_drop drop_seed",
+        xgboost="one_drop sample_type normalize_type",
+        lightgbm="xgboost_dart_mode uniform_drop drop_seed",
         note=DART,
     ),
     Row(

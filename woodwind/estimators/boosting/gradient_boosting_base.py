@@ -31,7 +31,7 @@ from woodwind.estimators.base.target import Target
 from woodwind.estimators.base.tree_base import BaseTreeModel, scale_of
 from woodwind.estimators.base.weights import Weighing, class_factors, read_weight
 from woodwind.estimators.boosting.init_scores import fitted_init, is_model, model_scores, read_scores
-from woodwind.estimators.boosting.plan import Values, boost_plan, check_exact, one_per_class
+from woodwind.estimators.boosting.plan import Values, boost_plan, check_dropout, check_exact, one_per_class
 from woodwind.losses.base import Loss
 from woodwind.params.check import check
 from woodwind.params.unknown import known_arguments
@@ -233,6 +233,7 @@ class BaseGradientBoosting(BaseTreeModel):
         self._check_rounds(earlier, values)
         given = self._given(X, y, sample_weight, groups, values, earlier)
         check_exact(values, given.target.n_classes, self._owner)
+        check_dropout(values, self._owner)
         self._precompile(values, given.target.n_classes)
         seed = seed_of(values["random_state"]) if earlier is None else earlier.seed
         schema, cuts, codes = self._encoded(given, values, earlier)
@@ -304,7 +305,7 @@ class BaseGradientBoosting(BaseTreeModel):
         how = "share" if early else "none"
         if early == "auto":
             how = auto_defaults.early_stopping(given.n_rows, len(self.schema_.feature_names), self.loss_.width)
-        if eval_set is not None or how == "none":
+        if eval_set is not None or how == "none" or values["boosting"] == "dart":
             return ValidationSplit()
         present = np.arange(target.n_rows) if weight is None else np.flatnonzero(weight)
         classes = target.y[present] if target.classes is not None else None
@@ -393,7 +394,7 @@ class BaseGradientBoosting(BaseTreeModel):
         return StoppingRule(
             count=values["n_estimators"],
             split_patience=auto_defaults.split_patience(plan.tree, plan.subsample, plan.bootstrap),
-            early=watched.has_validation and values["early_stopping"] is not False,
+            early=watched.has_validation and values["early_stopping"] is not False and plan.dropout is None,
             patience=auto_defaults.patience(plan.learning_rate) if patience == "auto" else patience,
             tol=values["tol"],
             refit=values["refit"],
@@ -476,6 +477,11 @@ class BaseGradientBoosting(BaseTreeModel):
             raise ParameterError(
                 f"{self._owner}: refit_leaves cannot keep monotonic_cst, whose bounds come from the rows that trees are grown from. "
                 "Train anew, or without monotonic_cst."
+            )
+        if values["boosting"] == "dart":
+            raise ParameterError(
+                f"{self._owner}: refit_leaves goes through the rounds one by one, and with boosting='dart' each was trained without some "
+                "of those before it. Train anew."
             )
         if values["init"] is not None and self.init_ is None and init is None:
             raise DataError(
