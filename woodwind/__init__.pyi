@@ -12,6 +12,10 @@ from woodwind.base.errors import (
 )
 from woodwind.estimators.adaptive.adaboost import AdaBoostClassifier as AdaBoostClassifier, AdaBoostRegressor as AdaBoostRegressor
 from woodwind.estimators.adaptive.additive import AdditiveClassifier as AdditiveClassifier, AdditiveRegressor as AdditiveRegressor
+from woodwind.estimators.adaptive.additive import (
+    GentleAdaBoostClassifier as GentleAdaBoostClassifier,
+    LogitBoostClassifier as LogitBoostClassifier,
+)
 from woodwind.estimators.auto.auto_ensemble import (
     AutoEnsembleClassifier as AutoEnsembleClassifier,
     AutoEnsembleRegressor as AutoEnsembleRegressor,

@@ -91,7 +91,7 @@ def test_the_mean_margin_of_two_classes_is_one_less_twice_the_mean_error(n, m, s
     margins = vote_margins(truth, labels)
     assert margins.mean() == pytest.approx(1 - 2 * np.mean(labels != truth[:, None]), abs=1e-12)
     assert ((margins >= -1) & (margins <= 1)).all()
-    assert edges(hits_of(truth, labels)) == pytest.approx(1 - 2 * np.mean(labels != truth[:, None], axis=0), abs=1e-12)
+    assert edges(hits_of(truth, labels)) == pytest.approx(0.5 - np.mean(labels != truth[:, None], axis=0), abs=1e-12)
 
 
 def test_margins_of_probabilities():
@@ -151,7 +151,7 @@ def test_the_largest_smallest_margin_is_the_smallest_largest_edge():
     members = linprog(np.r_[np.zeros(m), -1], np.c_[-A, np.ones(n)], np.zeros(n), np.r_[np.ones(m), 0][None], [1], bounds * m + free)
     rows = linprog(np.r_[np.zeros(n), 1], np.c_[A.T, -np.ones(m)], np.zeros(m), np.r_[np.ones(n), 0][None], [1], bounds * n + free)
     largest_margin = hit_margins(hits, np.maximum(members.x[:m], 0)).min()
-    smallest_edge = edges(hits, sample_weight=np.maximum(rows.x[:n], 0)).max()
+    smallest_edge = 2.0 * edges(hits, sample_weight=np.maximum(rows.x[:n], 0)).max()
     assert largest_margin == pytest.approx(-members.fun, abs=1e-9)
     assert smallest_edge == pytest.approx(rows.fun, abs=1e-9)
     assert largest_margin == pytest.approx(smallest_edge, abs=1e-9)

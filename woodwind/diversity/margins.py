@@ -267,10 +267,11 @@ def adaboost_margin_bound(errors: Any, theta: float = 0.0) -> float:
 
 @fill_docstring(hits=HITS)
 def edges(hits: Any, *, sample_weight: Any = None) -> Floats:
-    """The edge of each member: weight of the rows that it has right less that of those that it has wrong, 1 - 2 error.
+    """The edge of each member: by how much its error is below one half, 1/2 - error.
 
-    Schapire & Freund (2012) call half of it the edge. The smallest largest edge over weights of rows is the largest smallest margin over
-    weights of members (von Neumann's theorem on games; Breiman 1999, "Prediction games and arcing algorithms").
+    That of Freund & Schapire (1997), and of `estimator_edges_` for two classes. Some texts have twice this number. Twice the smallest
+    largest edge over weights of rows is the largest smallest margin over weights of members (von Neumann's theorem on games; Breiman 1999,
+    "Prediction games and arcing algorithms").
 
     Parameters
     ----------
@@ -286,10 +287,10 @@ def edges(hits: Any, *, sample_weight: Any = None) -> Floats:
     --------
     >>> from woodwind.diversity import edges
     >>> edges([[True, False], [True, True], [False, False], [True, True]]).tolist()
-    [0.5, 0.0]
+    [0.25, 0.0]
     """
     right = read_hits(hits, "edges", least=1)
-    return np.asarray(read_weight(sample_weight, len(right), "edges") @ np.where(right, 1.0, -1.0))
+    return np.asarray(read_weight(sample_weight, len(right), "edges") @ np.where(right, 0.5, -0.5))
 
 
 def _true_less_best_other(truth: Integers, probabilities: Floats) -> Floats:

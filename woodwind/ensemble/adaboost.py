@@ -36,6 +36,8 @@ LEAST_WEIGHT = float(np.finfo(np.float64).eps)
 MOST_WEIGHT = 1e200
 # Shares of zero have no logarithm.
 LEAST_SHARE = float(np.finfo(np.float64).eps)
+# An error that is so near to that of chance is no better and no worse.
+NO_DIFFERENCE = 1e-9
 # A learner that draws and is no better than chance may try again so often.
 TRIES = 10
 # What scikit-learn gives to a learner that makes no error, whose weight would be infinite.
@@ -64,6 +66,7 @@ class AdaptivePlan:
     n_labels: int
     learning_rate: float
     seed: int
+    negative_weights: bool = False  # keep learners that are worse than chance
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,8 +108,8 @@ def within(weight: Floats, parts: int = 1) -> Floats:
 
 def learner_weight(error: float, algorithm: str, n_labels: int, rate: float) -> float:
     """log((1 - e) / e), Freund & Schapire 1997; SAMME adds log(K - 1), Zhu, Zou, Rosset & Hastie 2009, equation (c) of algorithm 2."""
-    if error <= 0.0:
-        return WEIGHT_OF_PERFECT
+    if error <= 0.0 or error >= 1.0:
+        return WEIGHT_OF_PERFECT if error <= 0.0 else -WEIGHT_OF_PERFECT
     more = math.log(n_labels - 1.0) if algorithm == "samme" else 0.0
     return rate * (math.log((1.0 - error) / error) + more)
 
@@ -175,29 +178,43 @@ def vote_rounds(rows: AdaptiveRows, learner: WeakClassifier, plan: AdaptivePlan,
         votes = LearnerVotes(rows, learner, plan.n_labels)
     guess, bound = chance_error(plan.algorithm, plan.n_labels), 1.0
     for number in range(count):
-        tried = better_than_chance(votes.learn, learner.draws, plan.seed, number, guess)
+        tried = better_than_chance(votes.learn, learner.draws, plan.seed, number, guess, plan.negative_weights)
         if tried is None:
             return
         trained, error = tried
         weight = learner_weight(error, plan.algorithm, plan.n_labels, plan.learning_rate)
         total = (1.0 - error) + error * math.exp(weight)
-        # Whoever the vote gets wrong was wrong by at least half of all weights: it weighs at least exp(weight / 2) times more.
-        bound *= total * math.exp(-0.5 * weight)
+        # Whoever the vote gets wrong was wrong by at least half of all weights: it weighs at least exp(weight / 2) times more. A learner of
+        # two labels with a negative weight is its opposite with a positive one; of more labels, a vote against one is for no other.
+        bound *= total * math.exp(-0.5 * weight) if weight >= 0.0 or plan.n_labels == 2 else math.nan
         yield AdaptiveRound(number, NO_TREES, NO_SCORES, (trained,), weight, error, guess - error, bound)
-        if error <= 0.0:
+        if error <= 0.0 or error >= 1.0:
             return
         votes.reweigh(1.0 / total, math.exp(weight) / total)
 
 
 def better_than_chance(
-    learn: Callable[[int], tuple[TrainedClassifier, float]], draws: bool, seed: int, number: int, guess: float
+    learn: Callable[[int], tuple[TrainedClassifier, float]], draws: bool, seed: int, number: int, guess: float, or_worse: bool = False
 ) -> tuple[TrainedClassifier, float] | None:
-    """What a learner has learned, and its error; None where it is no better than chance, however often it draws."""
+    """What a learner has learned, and its error; None where it is no better than chance, however often it draws.
+
+    With `or_worse`, one that is worse will do: what it says is turned round.
+    """
     for trial in range(TRIES if draws else 1):
         trained, error = learn(key(seed, "learner", number, trial))
-        if error < guess:
+        if error < guess or (or_worse and error > guess + NO_DIFFERENCE):
             return trained, error
     return None
+
+
+def exponential_bound(errors: Floats, algorithm: str, n_labels: int) -> Floats:
+    """exp(-2 times the sum of the squared edges 1/2 - e) after every round: above the product of 2 sqrt(e (1 - e)), for two labels.
+
+    Freund & Schapire 1997, theorem 6 and what follows from 1 - x <= exp(-x). NaN where votes are not of two labels.
+    """
+    if n_labels > 2 or algorithm not in ("discrete", "samme"):
+        return np.full(len(errors), np.nan)
+    return np.asarray(np.exp(-2.0 * np.cumsum((0.5 - errors) ** 2)))
 
 
 # Shares: SAMME.R.

@@ -138,7 +138,7 @@ def one_round(
         count[drawn] = 1 if rows.count is None else rows.count[drawn]
     trained, predicted = [], np.empty_like(gradient)
     for k in range(gradient.shape[1]):
-        target, weight = asked(gradient[:, k], hessian[:, k], rows.weight, plan.residuals)
+        target, weight = asked(gradient[:, k], hessian[:, k], rows.weight, plan.residuals, rows.count)
         member, predicted[:, k] = learner.learn_numbers(target, weight, count if count is not None else rows.count, key(name, k))
         trained.append(member)
     if plan.step == "leaf":
@@ -152,14 +152,17 @@ def one_round(
     return tuple(AdditiveMember(one, step) for one in trained), step * direction
 
 
-def asked(gradient: Floats, hessian: Floats, weight: Floats | None, residuals: str) -> tuple[Floats, Floats | None]:
+def asked(
+    gradient: Floats, hessian: Floats, weight: Floats | None, residuals: str, count: Integers | None = None
+) -> tuple[Floats, Floats | None]:
     """What a learner is to learn, and by which weights: minus the gradient (Friedman 2001), or Newton's step by the hessian.
 
-    Derivatives come times the weight of their row.
+    Derivatives come times the weight of their row; rows of which `count` is zero are absent, and no hessian of theirs is the largest.
     """
     if residuals == "gradient":
         return -gradient if weight is None else -gradient / weight, weight
-    least = np.finfo(np.float64).tiny + 1e-12 * hessian.max(initial=0.0)
+    largest = hessian.max(initial=0.0) if count is None else hessian[count > 0].max(initial=0.0)
+    least = np.finfo(np.float64).tiny + 1e-12 * largest
     return -gradient / np.maximum(hessian, least), np.maximum(hessian, least)
 
 

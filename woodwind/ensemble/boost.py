@@ -8,7 +8,7 @@ The page is docs/algorithms/gradient-boosting.md.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Protocol
 
@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from woodwind.base.pool import side_by_side
-from woodwind.base.random_streams import key, share_threshold
+from woodwind.base.random_streams import key, share_threshold, uniform
 from woodwind.kernels.runtime.keys import draw_bootstrap, draw_share
 from woodwind.losses.base import Loss
 from woodwind.tree.gradient_sampling import GradientSampling
@@ -77,6 +77,23 @@ class TreeLearner(Protocol):
 
 
 @dataclass(frozen=True)
+class DropoutPlan:
+    """Which earlier rounds are left out while a round is trained: DART, Rashmi & Gilad-Bachrach 2015."""
+
+    drop_rate: float = 0.1  # chance of every earlier round to be left out
+    skip_drop: float = 0.5  # chance of a round to leave nothing out
+    max_drop: int | None = 50  # most rounds that are left out on average
+
+    def dropped(self, seed: int, number: int) -> list[int]:
+        """The numbers of the rounds that round `number` is trained without."""
+        drawn = uniform(key(seed, "dropout", number), number + 1)
+        if number == 0 or drawn[0] < self.skip_drop:
+            return []
+        rate = self.drop_rate if self.max_drop is None else min(self.drop_rate, self.max_drop / number)
+        return [int(position) for position in np.flatnonzero(drawn[1:] < rate)]
+
+
+@dataclass(frozen=True)
 class BoostPlan:
     """What a boosting run does, all decided."""
 
@@ -89,15 +106,30 @@ class BoostPlan:
     one_per_class: bool = False
     seed: int = 0
     threads: int = 1
+    dropout: DropoutPlan | None = None
 
 
 @dataclass(frozen=True, eq=False)
 class BoostingRound:
-    """One finished round. `raw` is the array of scores, which later rounds will change."""
+    """One finished round. `raw` is the array of scores, which later rounds will change.
+
+    `trees` are those of the model. `added` is what scores change by: the same, and with dropout what earlier trees have lost.
+    """
 
     number: int
     trees: tuple[ValuedTree, ...]
     raw: Floats
+    lost: tuple[ValuedTree, ...] = field(default=(), kw_only=True)
+
+    @property
+    def added(self) -> tuple[ValuedTree, ...]:
+        """The trees by which the scores of rows change in this round."""
+        return self.lost + self.trees
+
+
+def leaf_hessian(loss: Loss, hessian: Floats) -> Floats:
+    """Hessian of a leaf. Scores of classes move together, so that one class alone takes K / (K - 1) of its own (Friedman 2001)."""
+    return hessian * (loss.width / (loss.width - 1.0)) if loss.width > 1 else hessian
 
 
 class Booster:
@@ -108,9 +140,18 @@ class Booster:
     """
 
     def __init__(
-        self, learner: TreeLearner, y: Targets, plan: BoostPlan, raw: Floats, weight: Floats | None = None, rows: Rows | None = None
+        self,
+        learner: TreeLearner,
+        y: Targets,
+        plan: BoostPlan,
+        raw: Floats,
+        weight: Floats | None = None,
+        rows: Rows | None = None,
+        done: Sequence[tuple[ValuedTree, ...]] = (),
     ) -> None:
+        """`done` are earlier rounds, whose trees are in `raw` and shrink where they are left out."""
         self.learner, self.y, self.plan, self.raw, self.weight, self.rows = learner, y, plan, raw, weight, rows
+        self._rate, self._done = plan.learning_rate, list(done)
         self._outputs = (-1,) if learner.outputs > 1 else tuple(range(plan.loss.width))
 
     @cached_property
@@ -129,8 +170,31 @@ class Booster:
     def rounds(self, count: int, first: int = 0) -> Iterator[BoostingRound]:
         """Boost for `count` rounds; `first` is the number of the first one, which names what it draws."""
         for number in range(first, first + count):
-            loss = self._resolved()
-            yield BoostingRound(number, tuple(self._trees(loss, number)), self.raw)
+            if self.plan.dropout is None:
+                yield BoostingRound(number, tuple(self._trees(self._resolved(), number)), self.raw)
+            else:
+                yield self._round_with_dropout(self.plan.dropout, number)
+
+    def _round_with_dropout(self, dropout: DropoutPlan, number: int) -> BoostingRound:
+        """A round that is trained as if k earlier ones were not there; then it is 1 / (k + 1) of itself, and each of those k / (k + 1)."""
+        dropped = [tree for position in dropout.dropped(self.plan.seed, number) for tree in self._done[position]]
+        k = len(dropped) // len(self._outputs)
+        leaves = [self.leaf_of(tree) for tree in dropped]
+
+        def add(share: float) -> None:
+            changed = [(replace(tree, value=share * tree.value), leaf) for tree, leaf in zip(dropped, leaves, strict=True)]
+            for one in changed:
+                add_leaf_scores(self.raw, [one], self.plan.threads)
+
+        add(-1.0)
+        self._rate = self.plan.learning_rate / (k + 1)
+        trees = tuple(self._trees(self._resolved(), number))
+        add(k / (k + 1))
+        lost = tuple(replace(tree, value=-tree.value / (k + 1)) for tree in dropped)
+        for tree in dropped:
+            tree.value, tree.low, tree.high = (part * (k / (k + 1)) for part in (tree.value, tree.low, tree.high))
+        self._done.append(trees)
+        return BoostingRound(number, trees, self.raw, lost=lost)
 
     def replay(self, trees: Sequence[ValuedTree]) -> Iterator[ValuedTree]:
         """The same splits with leaf values learned from the rows of this booster; scores are updated tree by tree.
@@ -204,16 +268,16 @@ class Booster:
             tree = pruned(tree, plan.tree.min_gain)
         if output < 0:
             sums = self.learner.sums(tree.leaf_of_row, tree.n_nodes, rows, output)
-            values = fill_empty(tree, self._newton(loss, *sums) * plan.learning_rate)
+            values = fill_empty(tree, self._newton(loss, *sums) * self._rate)
         elif loss.refit is None:
-            values = newton_tree(tree, self._curvature(loss, tree.hessian), plan.tree.l1, plan.tree.l2, plan.learning_rate)
+            values = newton_tree(tree, leaf_hessian(loss, tree.hessian), plan.tree.l1, plan.tree.l2, self._rate)
         else:
             values, leaves = np.zeros(tree.n_nodes), tree.leaves
             values[leaves] = loss.refit.values(
                 tree.rows.astype(np.int32), tree.begin[leaves], tree.end[leaves], self.y - self.raw, weight, threads
             )
-            values = fill_empty(tree, within_bounds(tree, values) * plan.learning_rate)
-        finished = with_means(ValuedTree.of(tree, values, output, plan.learning_rate, self.learner.thresholds(tree)))
+            values = fill_empty(tree, within_bounds(tree, values) * self._rate)
+        finished = with_means(ValuedTree.of(tree, values, output, self._rate, self.learner.thresholds(tree)))
         leaf = tree.leaf_of_row
         if rows is not None or self.learner.has_unseen:
             self.learner.walk(finished, leaf, threads)
@@ -240,11 +304,7 @@ class Booster:
 
     def _newton(self, loss: Loss, gradient: Floats, hessian: Floats) -> Floats:
         """Newton steps of leaves."""
-        return newton_values(gradient, self._curvature(loss, hessian), self.plan.tree.l1, self.plan.tree.l2)
-
-    def _curvature(self, loss: Loss, hessian: Floats) -> Floats:
-        """Hessian of a leaf. Scores of classes move together, so that one class alone takes K / (K - 1) of its own (Friedman 2001)."""
-        return hessian * (loss.width / (loss.width - 1.0)) if loss.width > 1 else hessian
+        return newton_values(gradient, leaf_hessian(loss, hessian), self.plan.tree.l1, self.plan.tree.l2)
 
     def leaf_of(self, tree: ValuedTree) -> NDArray[np.int32]:
         """The node where each row of the table ends."""

@@ -198,7 +198,7 @@ class WatchedOutside:
 
     def __call__(self, finished: BoostingRound) -> float:
         """Loss of the rows, with the trees of the round."""
-        add_trees(self.raw, finished.trees, self.codes, self.threads)
+        add_trees(self.raw, finished.added, self.codes, self.threads)
         return self.evaluate(self.raw)
 
 
@@ -208,9 +208,12 @@ class RoundWatcher:
 
     train: Callable[[BoostingRound], float] | None = None
     valid: Callable[[BoostingRound], float] | None = None
+    also: Sequence[Callable[[BoostingRound], float]] = ()  # looked at, and nothing more
 
     def __call__(self, finished: BoostingRound) -> tuple[float | None, float | None]:
         """Loss of training rows and of validation rows."""
+        for look in self.also:
+            look(finished)
         return self.train and self.train(finished), self.valid and self.valid(finished)
 
 

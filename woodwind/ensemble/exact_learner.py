@@ -52,9 +52,7 @@ class ExactLearner:
     def sums(self, leaf: NDArray[np.int32], n_nodes: int, rows: Rows | None, output: int) -> tuple[Floats, Floats]:
         """Gradients and hessians of the rows of each node."""
         order, begin, end = rows_by_leaf(leaf, rows, n_nodes)
-        stats = RowStats.of(self._gradient[order, output], self._hessian[order, output])
-        total = node_sums(stats.rows[:, :2], begin, end)
-        return real_of(total[:, 0], stats.gradient_unit), real_of(total[:, 1], stats.hessian_unit)
+        return summed_by_leaf(self._gradient[order, output], self._hessian[order, output], begin, end)
 
     def thresholds(self, tree: GrownTree) -> Floats:
         """Where number splits cut."""
@@ -63,6 +61,13 @@ class ExactLearner:
     def walk(self, tree: ValuedTree, out: NDArray[np.int32], threads: int) -> None:
         """Write the node of the tree where each row ends to `out`."""
         walk_ranks(tree, self.ranks, out, threads)
+
+
+def summed_by_leaf(gradient: Floats, hessian: Floats, begin: NDArray[np.int64], end: NDArray[np.int64]) -> tuple[Floats, Floats]:
+    """Sums of derivatives over ranges of rows, as integers so wide that nothing depends on the order of the rows."""
+    stats = RowStats.of(gradient, hessian)
+    total = node_sums(stats.rows[:, :2], begin, end)
+    return real_of(total[:, 0], stats.gradient_unit), real_of(total[:, 1], stats.hessian_unit)
 
 
 def with_repeats(tree: GrownTree, times: NDArray[np.int64]) -> GrownTree:

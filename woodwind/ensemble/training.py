@@ -15,7 +15,7 @@ from woodwind.base.random_streams import choose, key
 from woodwind.data.binning.codes import Codes
 from woodwind.data.binning.ranks import Ranks
 from woodwind.ensemble import precompile
-from woodwind.ensemble.boost import Booster, BoostingRound, BoostPlan
+from woodwind.ensemble.boost import Booster, BoostingRound, BoostPlan, leaf_hessian
 from woodwind.ensemble.early_stopping import (
     Callback,
     Evaluator,
@@ -33,11 +33,12 @@ from woodwind.ensemble.early_stopping import (
     until_requested,
     with_progress,
 )
-from woodwind.ensemble.exact_learner import ExactLearner
+from woodwind.ensemble.exact_learner import ExactLearner, summed_by_leaf
 from woodwind.ensemble.histogram_learner import HistogramLearner
 from woodwind.losses.base import Loss
 from woodwind.losses.integers import is_uneven
-from woodwind.tree.grown_tree import ValuedTree
+from woodwind.tree.forest import Forest, tree_of
+from woodwind.tree.grown_tree import ValuedTree, covers_below, newton_values, rows_by_leaf
 
 # ----------------------------------------------------------------------------------------------------
 # Boosting in folds: several boosters in step, each blind to its own fold, so that every row is scored by one that never saw it.
@@ -126,16 +127,18 @@ class TrainingRows:
             return loss.start(self.y, self.weight)
         return loss.start(self.y[rows], None if self.weight is None else self.weight[rows])
 
-    def booster(self, plan: BoostPlan, raw: Floats, learn: NDArray[np.int32] | None = None) -> Booster:
+    def booster(
+        self, plan: BoostPlan, raw: Floats, learn: NDArray[np.int32] | None = None, done: Sequence[tuple[ValuedTree, ...]] = ()
+    ) -> Booster:
         """Boosting from these scores, with the learner that the rows are coded for; `learn` as `rows` of `Booster`."""
         weight, width = in_rows(self.weight), plan.loss.width
         if not isinstance(self.codes, Codes):
-            return Booster(ExactLearner(self.codes, self.y, plan), self.y, plan, raw, weight, learn)
+            return Booster(ExactLearner(self.codes, self.y, plan), self.y, plan, raw, weight, learn, done)
         # The lanes of a tree for all classes have no room for weights of very different sizes.
         outputs = width if not plan.one_per_class and not is_uneven(weight) else 1
         capacity = self.codes.n_rows if learn is None else len(learn)
         learner = HistogramLearner(self.codes, self.y, weight, plan, capacity, outputs, precompile.wait)
-        return Booster(learner, self.y, plan, raw, weight, learn)
+        return Booster(learner, self.y, plan, raw, weight, learn, done)
 
     def raw(self, start: Floats) -> Floats:
         """Scores of all rows before the first tree: (n,), or (n, K) for K scores per row."""
@@ -150,16 +153,16 @@ class TrainingRows:
 class WatchedRows:
     """Which rows are watched: some of those of the training, or others; and how they are scored."""
 
-    evaluate_inside: Callable[[NDArray[np.int64], Loss], Evaluator]  # of some rows of the training, by a loss that is resolved
-    evaluate_outside: Callable[[Loss], Evaluator]
+    # Of some rows of the training, by a loss that is resolved; whether they are held out.
+    evaluate_inside: Callable[[NDArray[np.int64], Loss, bool], Evaluator]
     held: NDArray[np.bool_] | None = None  # rows of the training that are held out
     folds: NDArray[np.int64] | None = None  # in which fold each row of the training is held out; -1 for none
-    outside: TrainingRows | None = None  # rows from outside
+    outside: Sequence[tuple[TrainingRows, Callable[[Loss], Evaluator]]] = ()  # tables from outside, the last of which decides
 
     @property
     def has_validation(self) -> bool:
         """Whether there are rows to stop by: those of the training say nothing about that."""
-        return self.held is not None or self.folds is not None or self.outside is not None
+        return self.held is not None or self.folds is not None or len(self.outside) > 0
 
 
 @dataclass(frozen=True)
@@ -219,13 +222,15 @@ def train(
     learn = None if held is None else np.flatnonzero(~held).astype(np.int32)
     start = rows.start(plan.loss, learn) if earlier is None else earlier.first
     done = () if earlier is None else earlier.rounds
+    if plan.dropout is not None:
+        done = tuple(tuple(replace(tree) for tree in trees) for trees in done)  # they shrink, and the earlier model keeps its own
     raw = rows.raw(start)
     loss = resolved(plan.loss, rows, raw, learn)
     add_trees(raw, (tree for trees in done for tree in trees), rows.codes, plan.threads)
     watcher = None if watched is None else make_watcher(watched, rows, plan, loss, start, done)
     before = (None, None) if watcher is None else watcher(BoostingRound(len(done) - 1, (), raw))
 
-    booster = rows.booster(plan, raw, learn)
+    booster = rows.booster(plan, raw, learn, done)
     steps, interrupted = run(booster, stop, watcher, done, owner)
     rounds = done + tuple(step.round.trees for step in steps)
     losses = _history(() if earlier is None else earlier.train, before[0], steps, "train")
@@ -282,8 +287,8 @@ def rounds_by_folds(
         pooled[some] = booster.raw[some]
     loss = resolved(plan.loss, rows, rows.raw(start), None)
     seen = watched_rows(np.arange(rows.codes.n_rows), plan)
-    evaluate_seen = watched.evaluate_inside(seen, loss)
-    watcher = RoundWatcher(lambda _: evaluate_seen(folds.mean(seen)), WatchedInside(scored, watched.evaluate_inside(scored, loss)))
+    evaluate_seen = watched.evaluate_inside(seen, loss, False)
+    watcher = RoundWatcher(lambda _: evaluate_seen(folds.mean(seen)), WatchedInside(scored, watched.evaluate_inside(scored, loss, True)))
     before = watcher(BoostingRound(-1, (), pooled))
     return before, *consumed(rounds_in_step(folds.boosters, folds.held, stop.count, plan.threads), stop, watcher, owner)
 
@@ -326,8 +331,9 @@ def run(
     booster: Booster, stop: StoppingRule, watcher: RoundWatcher | None, done: tuple[tuple[ValuedTree, ...], ...], owner: str
 ) -> tuple[list[TrainingStep], bool]:
     """The rounds of a training, from the first that is not there yet."""
-    largest = max(map(largest_step, done), default=0.0)
-    rounds = until_no_split(booster.rounds(max(stop.count - len(done), 0), len(done)), stop.split_patience, largest)
+    rounds = booster.rounds(max(stop.count - len(done), 0), len(done))
+    if booster.plan.dropout is None:  # with dropout an idle round still shrinks earlier ones, and none may be left away
+        rounds = until_no_split(rounds, stop.split_patience, max(map(largest_step, done), default=0.0))
     return consumed(rounds, stop, watcher, owner)
 
 
@@ -351,15 +357,20 @@ def make_watcher(
     """Watches the validation rows, and some of those that are trained on."""
     learn = np.arange(rows.codes.n_rows) if watched.held is None else np.flatnonzero(~watched.held)
     learn = watched_rows(learn, plan)
-    inside = WatchedInside(learn, watched.evaluate_inside(learn, loss))
+    inside = WatchedInside(learn, watched.evaluate_inside(learn, loss, False))
     if watched.held is not None:
         held = np.flatnonzero(watched.held)
-        return RoundWatcher(inside, WatchedInside(held, watched.evaluate_inside(held, loss)))
-    if watched.outside is None:
+        return RoundWatcher(inside, WatchedInside(held, watched.evaluate_inside(held, loss, True)))
+    if not watched.outside:
         return RoundWatcher(inside)
-    raw = watched.outside.raw(start)
-    add_trees(raw, (tree for trees in done for tree in trees), watched.outside.codes, plan.threads)
-    return RoundWatcher(inside, WatchedOutside(watched.outside.codes, raw, watched.evaluate_outside(loss), plan.threads))
+
+    def outside(others: TrainingRows, evaluate: Callable[[Loss], Evaluator]) -> WatchedOutside:
+        raw = others.raw(start)
+        add_trees(raw, (tree for trees in done for tree in trees), others.codes, plan.threads)
+        return WatchedOutside(others.codes, raw, evaluate(loss), plan.threads)
+
+    *also, last = [outside(*others) for others in watched.outside]
+    return RoundWatcher(inside, last, also)
 
 
 def watched_rows(learn: NDArray[np.int64], plan: BoostPlan) -> NDArray[np.int64]:
@@ -381,6 +392,68 @@ def refitted(rows: TrainingRows, plan: BoostPlan, result: TrainedBoosting, owner
             InterruptWarning,
         )
         return result
+
+
+@dataclass(frozen=True, eq=False)
+class RefitPlan:
+    """How the leaves of a boosted forest are learned once more, from other rows."""
+
+    loss: Loss
+    l1: float
+    l2: float
+    learning_rate: float
+    members: int  # models whose mean the forest is
+    trees_per_round: int  # of one of them
+    decay: float = 0.0  # share of the old value of a leaf that stays
+    threads: int = 1
+
+
+def refit_leaves(
+    forest: Forest, x: tuple[Any, NDArray[np.int64]], y: NDArray[Any], weight: Floats | None, offset: Floats | None, plan: RefitPlan
+) -> Forest:
+    """The same splits with a start and leaf values from some rows of a table, which the trees need not have been grown from.
+
+    A leaf that none of these rows reaches keeps what it had. `x` is the table and which of its rows count; `offset` are scores to start
+    from; without them it is the best constant.
+    """
+    loss, weight = plan.loss, in_rows(weight)
+    start = np.zeros(loss.width) if offset is not None else loss.start(y, weight)
+    first = np.full(len(y), start[0]) if loss.width == 1 else np.tile(start, (len(y), 1))
+    raws = [first + (0.0 if offset is None else offset) for _ in range(plan.members)]
+    values, covers = np.array(forest.value), np.array(forest.cover)
+    gradient, hessian, now = np.zeros((0, 0)), np.zeros((0, 0)), loss
+    table, rows = x
+    for tree, ends in forest.staged_leaves(table, plan.threads):
+        leaf = ends[rows]
+        nodes, output = slice(forest.roots[tree], forest.roots[tree + 1]), int(forest.output[tree])
+        raw = raws[tree // plan.trees_per_round % plan.members]
+        if tree % plan.trees_per_round == 0:
+            now = loss if loss.is_resolved else loss.resolved(y, raw, weight)
+            gradient, hessian = (part.reshape(len(y), -1) for part in now.derivatives(y, raw, weight, plan.threads))
+        order, begin, end = rows_by_leaf(leaf, None, nodes.stop - nodes.start)
+        columns = range(loss.width) if output < 0 else (output,)
+        found = np.zeros((nodes.stop - nodes.start, len(columns)))
+        if now.refit is None:
+            for place, column in enumerate(columns):
+                total = summed_by_leaf(gradient[order, column], hessian[order, column], begin, end)
+                found[:, place] = newton_values(total[0], leaf_hessian(loss, total[1]), plan.l1, plan.l2)
+        else:
+            full = end > begin
+            found[full, 0] = now.refit.values(order, begin[full], end[full], y - raw, weight, plan.threads)
+        # Values of the forest are parts of the mean of all members.
+        old = values[nodes] * plan.members
+        new = np.where((end > begin)[:, None], plan.decay * old + (1.0 - plan.decay) * found * plan.learning_rate, old)
+        cover = np.bincount(leaf, weight, minlength=len(new)).astype(np.float64)
+        finished = replace(
+            tree_of(forest, tree), value=new, cover=covers_below(forest.feature[nodes], forest.child[nodes], cover)
+        ).with_node_values()
+        values[nodes], covers[nodes] = finished.value / plan.members, finished.cover
+        step = finished.value[leaf]
+        if output < 0:
+            raw += step
+        else:
+            (raw if raw.ndim == 1 else raw[:, output])[:] += step[:, 0]
+    return replace(forest, value=values, cover=covers, start=start)
 
 
 def _history(earlier: tuple[float, ...], first: float | None, steps: Sequence[TrainingStep], name: str) -> tuple[float, ...]:

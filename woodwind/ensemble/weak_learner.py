@@ -10,7 +10,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from woodwind.base.random_streams import uniform
+from woodwind.base.random_streams import key, uniform
 from woodwind.data.binning.codes import Codes
 from woodwind.data.binning.cuts import Cuts
 from woodwind.data.binning.ranks import Ranks
@@ -129,6 +129,19 @@ class WeakTreeLearner:
     def leaf_numbers(self, member: Forest) -> NDArray[np.integer]:
         """The leaf of every row in a tree."""
         return self._walk.leaves(member, self.threads)
+
+
+class DrawnTreeLearner(WeakTreeLearner):
+    """The same trees, on rows that are drawn by weight with replacement, as many as there are: boosting by resampling."""
+
+    draws = True
+
+    def learn(self, label: Labels, n_labels: int, weight: Floats, name: int) -> TrainedClassifier:
+        """A classification tree of the rows drawn; what it says is about all rows."""
+        drawn = draw_by_weight(key(name, "rows"), weight * self._count, int(self._count.sum()))
+        data = CartData(self._ranks, self.rows.cuts, np.bincount(drawn, minlength=len(weight)), None)
+        forest = classification_tree(data, label, n_labels, self._plan)
+        return TrainedClassifier(forest, forest.value, self.leaf_numbers(forest))
 
 
 class WeakStumpLearner:

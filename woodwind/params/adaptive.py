@@ -40,6 +40,14 @@ class AdaptiveClassifierParams:
         "model for each bit; 'second_level' boosts one model for each class against the rest, and trains `final_estimator` on what they "
         "say and the features.",
     ] = "native"
+    bootstrap: Annotated[
+        bool, "True draws the rows of every round by weight, as AdaBoost by resampling; False gives the weights to learners that take them."
+    ] = False
+    negative_weights: Annotated[
+        bool,
+        "True keeps a learner that is worse than chance, with a negative weight: its votes count against what it says. False discards it, "
+        "and boosting ends. With algorithm='samme' and 'discrete'.",
+    ] = False
     code_size: Annotated[
         float | Literal["auto"],
         above(0),

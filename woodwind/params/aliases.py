@@ -45,6 +45,14 @@ TREES = (
     Row("max_features_level", "colsample_bylevel", "", "rsm colsample_bylevel", rule="share"),
     Row("max_features", "colsample_bynode", "feature_fraction_bynode sub_feature_bynode colsample_bynode", rule="share"),
     Row("max_features", sklearn="max_features", other="mtry"),
+    Row("boosting", "booster", "boosting boosting_type boost", "boosting_type", "", "algo", rule="boosting",
+        note=(
+            "Trees are boosted plainly or by 'dart': no GOSS, linear boosters or ordered boosting. A random forest is "
+            "RandomForestClassifier or RandomForestRegressor."
+        )),
+    Row("drop_rate", "rate_drop", "drop_rate rate_drop"),
+    Row("skip_drop", "skip_drop", "skip_drop"),
+    Row("max_drop", "", "max_drop", rule="limit"),
     Row("bootstrap", "", "", "bootstrap_type", rule="bootstrap_type"),
     Row("sampling", "sampling_method", "data_sample_strategy", rule="sampling"),
     Row("top_rate", "", "top_rate"),

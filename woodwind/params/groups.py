@@ -55,6 +55,16 @@ class BoostParams:
     init: Annotated[
         Any, spelled("None or starting scores"), "Scores to start from, before the first tree. None starts from the best constant."
     ] = None
+    boosting: Annotated[
+        Literal["plain", "dart"],
+        "How trees are added: 'plain' adds each to all that are there; 'dart' leaves some of those out while it is trained, and shrinks "
+        "both. There is no early stopping with it: later rounds change earlier ones.",
+    ] = "plain"
+    drop_rate: Annotated[float, between(0, 1), "With boosting='dart', the chance of every earlier round to be left out."] = 0.1
+    skip_drop: Annotated[float, between(0, 1), "With boosting='dart', the chance of a round to leave none out."] = 0.5
+    max_drop: Annotated[
+        int | None, at_least(1), "With boosting='dart', how many earlier rounds are left out at most, on average. None for no limit."
+    ] = 50
 
 
 @knobs
@@ -158,7 +168,10 @@ class StopParams:
     ] = "auto"
     tol: Tol = 1e-7
     scoring: Annotated[
-        str | Callable | None, "What is watched: the name of a metric, such as 'auc' or 'rmse', or a scorer. None means the loss."
+        str | Callable | list | tuple | None,
+        spelled("None, the name of a metric, a scorer, or a list of them"),
+        "What is watched: the name of a metric, such as 'auc' or 'rmse', or a scorer. None means the loss. Of several in a list, the first "
+        "is stopped by, and `evals_result_` has the curves of all.",
     ] = None
     refit: Annotated[bool, "After stopping, learn the values of all leaves once more, from all rows."] = True
 

@@ -37,28 +37,17 @@ class Row:
 AUTOMATIC = "It needs no setting: "
 GPU = "Woodwind works on the CPU."
 STORAGE = "Memory and storage need no setting."
-DART = "There is no DART here."
+DART = "With boosting='dart' every earlier round is as likely to be left out, and what is trained is shrunk as in the paper."
 CATEGORIES = "Categories are sorted by their means, with a fixed smoothing, and cut like numbers."
 TARGET_MEANS = "Categories are not turned into means of the target in gradient boosting here; AutoEnsembleClassifier does so."
 RANKING = "Ranking is not done here."
 CLUSTER = "Training is on one machine."
 FILES = "Files belong to other calls here: woodwind.fit reads tables, and save writes models."
-OF_PREDICTION = "It belongs to prediction: see predict, decision_function, staged_predict and explain."
+OF_PREDICTION = "It belongs to prediction: see predict and its n_rounds, decision_function, apply and explain."
 ONLY_METHOD = "There is one way to do it here."
 PENALTIES = "Features have no prices here."
 
 NOTHING = (
-    Row(
-        xgboost="booster",
-        lightgbm="boosting boosting_type boost",
-        catboost="boosting_type",
-        other="algo",
-        rule="only gbtree gbdt gbrt plain bagging",
-        note=(
-            "Trees are boosted plainly: no DART, linear boosters or ordered boosting. GOSS is sampling='goss'. A random forest is "
-            "RandomForestClassifier or RandomForestRegressor."
-        ),
-    ),
     Row(
         xgboost="device gpu_id predictor",
         lightgbm="device_type device gpu_platform_id gpu_device_id gpu_use_dp num_gpu gpu_device_id_list",
@@ -96,7 +85,7 @@ NOTHING = (
     Row(
         xgboost="importance_type",
         lightgbm="importance_type saved_feature_importance_type",
-        note="feature_importances_ is by gain; explain gives Shapley values.",
+        note="feature_importances_ is by gain; feature_importance(importance_type=...) of a trained model gives the others.",
     ),
     Row(
         xgboost="max_cat_to_onehot max_cat_threshold",
@@ -118,8 +107,8 @@ NOTHING = (
         note=RANKING,
     ),
     Row(
-        xgboost="rate_drop one_drop skip_drop sample_type normalize_type",
-        lightgbm="drop_rate rate_drop max_drop skip_drop xgboost_dart_mode uniform_drop drop_seed",
+        xgboost="one_drop sample_type normalize_type",
+        lightgbm="xgboost_dart_mode uniform_drop drop_seed",
         note=DART,
     ),
     Row(
@@ -162,7 +151,7 @@ NOTHING = (
             "auc_mu_weights multi_error_top_k"
         ),
         catboost="custom_loss custom_metric metric_period",
-        note="One metric is watched, that of scoring: see train_score_ and validation_score_.",
+        note="scoring names the metrics that are watched, in every round; evals_result_ has their curves after training.",
     ),
     Row(
         lightgbm="extra_trees extra_tree",
@@ -262,7 +251,7 @@ FIT_NOTHING = (
     Row(
         xgboost="base_margin_eval_set",
         lightgbm="eval_init_score eval_class_weight eval_names",
-        note="eval_set is (X, y) or (X, y, sample_weight).",
+        note="eval_set is (X, y) or (X, y, sample_weight), or several of them in a dict by name.",
     ),
     Row(
         xgboost="feature_names",

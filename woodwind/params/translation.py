@@ -115,16 +115,19 @@ def power(_: str, value: Any, __: str) -> Answer:
     return {"loss.power": value}
 
 
+NO_METRIC = (None, "", "None", "none", "null", "na", "custom", "loss")
+
+
 def metric(ours: str, value: Any, library: str) -> Answer:
-    """One metric: of several, XGBoost watches the last and the others the first."""
+    """One metric, or several, of which the first is stopped by here and the last in XGBoost."""
     if isinstance(value, str) and library == "lightgbm":
         value = value.split(",")
     if isinstance(value, list | tuple | set | frozenset):
-        several = list(value)
-        value = several[-1 if library == "xgboost" else 0] if several else None
-    if callable(value):
+        several = [one for one in (reversed(list(value)) if library == "xgboost" else value) if callable(one) or one not in NO_METRIC]
+        value = several if len(several) > 1 else several[0] if several else None
+    if callable(value) or (isinstance(value, list) and any(map(callable, value))):
         return "A scorer is a function of (estimator, X, y) here, and larger is better."
-    return {ours: None if value in (None, "", "None", "none", "null", "na", "custom", "loss") else value}
+    return {ours: None if not isinstance(value, list) and value in NO_METRIC else value}
 
 
 def pos_weight(ours: str, value: Any, _: str) -> Answer:
@@ -192,6 +195,16 @@ def early_stopping(ours: str, value: Any, library: str) -> Answer:
     return {ours: value}
 
 
+def boosting(ours: str, value: Any, _: str) -> Answer:
+    """Plain boosting has many names, DART one."""
+    plain = str(value).lower()
+    if plain == "dart":
+        return {ours: "dart"}
+    if plain == "goss":
+        return {"sampling": "goss"}
+    return {} if plain in ("gbtree", "gbdt", "gbrt", "plain", "bagging") else "Boosting is 'plain' or 'dart' here."
+
+
 def fraction(ours: str, value: Any, _: str) -> Answer:
     """A share of the rows."""
     if value is None or (_is_number(value) and not 0 < value < 1):
@@ -235,8 +248,8 @@ def impurity_decrease(_: str, __: Any, ___: str) -> Answer:
 
 
 def eval_set(ours: str, _: Any, __: str) -> Answer:
-    """One pair of table and target."""
-    return f"Give {ours}=(X, y), or {ours}=(X, y, sample_weight)."
+    """Pairs of table and target."""
+    return f"Give {ours}=(X, y), or {ours}=(X, y, sample_weight); of several in a list the last one is stopped by."
 
 
 def eval_weight(ours: str, _: Any, __: str) -> Answer:
@@ -260,7 +273,7 @@ RULES: dict[str, tuple[str, Rule]] = {
     "loss": ("names as below", loss),
     "alpha": ("`losses.Quantile(alpha)`, or of Huber's loss its own number", alpha),
     "power": ("`losses.Tweedie(power)`", power),
-    "metric": ("names as below; of several, one", metric),
+    "metric": ("names as below; of several, the first is stopped by, which is the last in XGBoost", metric),
     "pos_weight": ("3 is `{0: 1, 1: 3}`", pos_weight),
     "unbalance": ("`True` is `'balanced'`", unbalance),
     "auto_class_weights": ("`Balanced` is `'balanced'`", auto_class_weights),
@@ -270,6 +283,7 @@ RULES: dict[str, tuple[str, Rule]] = {
     "categorical": ("text is a list; types are recognised", categorical),
     "patience": ("a number also means `early_stopping=True`; `None` means `early_stopping=False`", patience),
     "early_stopping": ("`Iter` needs no setting", early_stopping),
+    "boosting": ("`dart`, or nothing", boosting),
     "fraction": ("a share above 0 and below 1", fraction),
     "verbosity": ("what tells of progress is 1, less is 0", verbosity),
     "silent": ("the opposite", silent),
@@ -277,6 +291,6 @@ RULES: dict[str, tuple[str, Rule]] = {
     "callbacks": ("functions of another signature", callbacks),
     "use_probas": ("`True` is `'predict_proba'`", use_probas),
     "impurity_decrease": ("times the number of rows", impurity_decrease),
-    "eval_set": ("`(X, y)` or `(X, y, sample_weight)`", eval_set),
+    "eval_set": ("`(X, y)` or `(X, y, sample_weight)`, or a list of them, the last of which is stopped by", eval_set),
     "eval_weight": ("the third of `(X, y, sample_weight)`", eval_weight),
 }

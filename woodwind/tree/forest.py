@@ -137,29 +137,33 @@ class Forest:
         """The forest in the forms that kernels want."""
         return BatchPredictor(Arrays(*(getattr(self, name) for name in Arrays._fields)))
 
-    def raw(self, x: Any, threads: int = 1) -> NDArray[np.float64]:
-        """Scores (n, n_outputs) of a table or of a matrix (n, F).
+    def raw(self, x: Any, threads: int = 1, n_trees: int | None = None) -> NDArray[np.float64]:
+        """Scores (n, n_outputs) of a table or of a matrix (n, F), by all trees or by the first `n_trees`.
 
         In a matrix category columns hold level numbers; NaN is missing, -2 a category that training never saw.
         Each row adds its trees in order, so that the bits depend on neither the threads nor the other rows.
         """
-        return self._add(x, (0, self.n_trees), threads)
+        return self._add(x, (0, self.n_trees if n_trees is None else n_trees), threads)
 
     def staged_raw(self, x: Any, threads: int = 1, every: int = 1) -> Iterator[NDArray[np.float64]]:
         """The scores after every tree, or after every so many; each array is new. The last equals `raw`."""
         out = self._add(x, (0, 0), threads)
+        for tree, leaf in self.staged_leaves(x, threads):
+            step = self.value[self.roots[tree] + leaf]
+            column = self.output[tree]
+            if column >= 0:
+                out[:, column] += step[:, 0]
+            else:
+                out += step
+            if (tree + 1) % every == 0 or tree + 1 == self.n_trees:
+                yield out.copy()
+
+    def staged_leaves(self, x: Any, threads: int = 1) -> Iterator[tuple[int, NDArray[np.int32]]]:
+        """The number of each tree, in order, and the node where each row ends in it (n,), without the leaves of all trees at once."""
         for first in range(0, self.n_trees, STAGES_TOGETHER):
             last = min(first + STAGES_TOGETHER, self.n_trees)
             leaves = self._leaves(x, (first, last), threads)
-            for tree in range(first, last):
-                step = self.value[self.roots[tree] + leaves[:, tree - first]]
-                column = self.output[tree]
-                if column >= 0:
-                    out[:, column] += step[:, 0]
-                else:
-                    out += step
-                if (tree + 1) % every == 0 or tree + 1 == self.n_trees:
-                    yield out.copy()
+            yield from ((tree, leaves[:, tree - first]) for tree in range(first, last))
 
     def leaves(self, x: Any, threads: int = 1) -> NDArray[np.int32]:
         """The node where each row ends in each tree (n, T), counted from the tree's root."""

@@ -231,11 +231,16 @@ class ValuedTree:
 
     def with_values(self, value: NDArray[np.float64], cover: NDArray[np.float64]) -> "ValuedTree":
         """The same splits with other leaf values."""
-        covers = cover.copy()
-        for node in range(len(covers) - 1, -1, -1):
-            if self.feature[node] >= 0:
-                covers[node] += covers[self.child[node]] + covers[self.child[node] + 1]
-        return replace(self, value=value.reshape(len(self.feature), -1), cover=covers)
+        return replace(self, value=value.reshape(len(self.feature), -1), cover=covers_below(self.feature, self.child, cover))
+
+
+def covers_below(feature: NDArray[np.int32], child: NDArray[np.int32], cover: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Covers of the nodes of a tree, from those of the rows that end at each."""
+    covers = cover.copy()
+    for node in range(len(covers) - 1, -1, -1):
+        if feature[node] >= 0:
+            covers[node] += covers[child[node]] + covers[child[node] + 1]
+    return covers
 
 
 TreeWithLeaves = tuple[ValuedTree, NDArray[np.int32]]  # a tree, and the node where each row of the table ends

@@ -1,11 +1,13 @@
-"""One tree of a forest as text: what is asked, where missing values and unknown categories go, what the leaves say."""
+"""Trees for readers and for other programs: one tree as text, every node as a row of a table, all trees as JSON."""
 
+import json
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from woodwind.base.errors import ParameterError
 from woodwind.base.formatting import printable
@@ -150,3 +152,113 @@ class _Drawing:
     def number(self, x: float) -> str:
         """A number with the digits that were asked for."""
         return f"{x:.{self.detail.decimals}f}"
+
+
+# ----------------------------------------------------------------------------------------------------
+# For other programs: every node as a row of a table, and all trees as JSON.
+
+WAYS = {LEFT: "left", RIGHT: "right", STOP: "stop"}
+
+
+@dataclass(frozen=True)
+class ForestNames:
+    """What the numbers of a forest stand for."""
+
+    features: Sequence[str]
+    categories: Sequence[Sequence[Any] | None]  # of each feature; None for numbers
+    outputs: Sequence[str]  # of each score
+
+
+def categories_of(forest: Forest, node: int, names: ForestNames) -> tuple[list[Any], list[Any]]:
+    """The categories that go left at a category split, and those that go right."""
+    feature = int(forest.feature[node])
+    size, known = int(forest.set_words[feature]), names.categories[feature]
+    sides = []
+    for side in (0, 1):
+        first = int(forest.sets[node]) + side * size
+        bits = np.unpackbits(forest.words[first : first + size].astype("<u8").view(np.uint8), bitorder="little")
+        inside = np.flatnonzero(bits).tolist()
+        sides.append([known[number] if known is not None and number < len(known) else number for number in inside])
+    return sides[0], sides[1]
+
+
+def node_columns(forest: Forest, names: ForestNames, trees_per_round: int = 1) -> dict[str, Any]:
+    """One row for each node, as columns: see `trees_to_dataframe` of the estimators."""
+    begin = forest._tree_begin()
+    sizes = np.diff(forest.roots)
+    tree = np.repeat(np.arange(forest.n_trees), sizes)
+    split = forest.feature >= 0
+    left = np.where(split, forest.child, -1)
+    parent: NDArray[np.int64] = np.full(forest.n_nodes, -1, np.int64)
+    inner = np.flatnonzero(split)
+    below = begin[inner] + forest.child[inner]
+    parent[below] = parent[below + 1] = inner - begin[inner]
+    number = split & (forest.sets < 0)
+    sets: list[list[Any]] = [[None] * forest.n_nodes, [None] * forest.n_nodes]
+    for node in np.flatnonzero(forest.sets >= 0).tolist():
+        # As text: a column of a frame has one type, and the categories of two features may have two.
+        sets[0][node], sets[1][node] = ([str(one) for one in side] for side in categories_of(forest, node, names))
+    columns: dict[str, Any] = {
+        "tree_index": tree,
+        "round": tree // max(trees_per_round, 1),
+        "node_index": np.arange(forest.n_nodes) - begin,
+        "node_depth": forest.depth.astype(np.int64),
+        "parent_index": parent,
+        "left_child": left.astype(np.int64),
+        "right_child": np.where(split, left + 1, -1).astype(np.int64),
+        "split_feature": [names.features[feature] if feature >= 0 else None for feature in forest.feature.tolist()],
+        "decision_type": [("<=" if sets < 0 else "in") if is_split else None for is_split, sets in zip(split, forest.sets, strict=True)],
+        "threshold": np.where(number, forest.threshold, np.nan),
+        "left_categories": sets[0],
+        "right_categories": sets[1],
+        "missing_direction": [WAYS[way] if is_split else None for is_split, way in zip(split, forest.missing.tolist(), strict=True)],
+        "split_gain": np.where(split, forest.gain, np.nan),
+        "cover": forest.cover.copy(),
+    }
+    if forest.n_outputs == 1:
+        columns["value"] = forest.value[:, 0].copy()
+    elif (forest.output < 0).all():
+        columns |= {f"value_{name}": forest.value[:, position].copy() for position, name in enumerate(names.outputs)}
+    else:
+        columns["output"] = [names.outputs[output] for output in np.repeat(forest.output, sizes).tolist()]
+        columns["value"] = forest.value[:, 0].copy()
+    return columns
+
+
+def to_json(forest: Forest, names: ForestNames, indent: int | None = None) -> str:
+    """All trees as JSON: see `trees_to_json` of the estimators."""
+    trees = []
+    for tree in range(forest.n_trees):
+        first, last = int(forest.roots[tree]), int(forest.roots[tree + 1])
+        output = int(forest.output[tree])
+        nodes = [_node(forest, node, names) for node in range(first, last)]
+        trees.append({"output": None if output < 0 else output, "nodes": nodes})
+    whole = {
+        "format": "woodwind-trees",
+        "version": 1,
+        "feature_names": list(names.features),
+        "outputs": list(names.outputs),
+        "start": forest.start.tolist(),
+        "trees": trees,
+    }
+    # An infinite number is no JSON: `_number` writes it as text.
+    return json.dumps(whole, indent=indent, allow_nan=False, default=str)
+
+
+def _node(forest: Forest, node: int, names: ForestNames) -> dict[str, Any]:
+    """One node; children are named by their place in the list of the tree."""
+    made: dict[str, Any] = {"value": forest.value[node].tolist(), "cover": float(forest.cover[node])}
+    if forest.feature[node] < 0:
+        return made
+    child = int(forest.child[node])
+    asked: dict[str, Any] = {"feature": int(forest.feature[node])}
+    if forest.sets[node] < 0:
+        asked["threshold"] = _number(float(forest.threshold[node]))
+    else:
+        asked["left_categories"], asked["right_categories"] = categories_of(forest, node, names)
+    missing = WAYS[int(forest.missing[node])]
+    return asked | {"left": child, "right": child + 1, "missing": missing, "gain": _number(float(forest.gain[node]))} | made
+
+
+def _number(x: float) -> float | str:
+    return x if math.isfinite(x) else str(x).replace("inf", "Infinity")

@@ -5,7 +5,7 @@ import pytest
 
 from woodwind import DataError
 from woodwind.ensemble.held_out import fold_numbers, hold_out
-from woodwind.estimators.base.splits import read_eval_set, read_groups
+from woodwind.estimators.base.splits import read_eval_sets, read_groups
 
 
 @pytest.mark.parametrize("share", [0.01, 0.1, 0.5, 0.9])
@@ -93,8 +93,11 @@ def test_no_groups_are_none():
 
 
 def test_validation_data_in_every_form():
-    assert read_eval_set(("X", "y"), "Oboe") == ("X", "y", None)
-    assert read_eval_set(["X", "y", "w"], "Oboe") == ("X", "y", "w")
-    assert read_eval_set([("X", "y")], "Oboe") == ("X", "y", None)
-    with pytest.raises(DataError, match="Oboe: eval_set must be"):
-        read_eval_set([("X", "y"), ("X", "y")], "Oboe")
+    assert read_eval_sets(("X", "y"), "Oboe") == {"validation_0": ("X", "y", None)}
+    assert read_eval_sets(["X", "y", "w"], "Oboe") == {"validation_0": ("X", "y", "w")}
+    assert read_eval_sets([("X", "y")], "Oboe") == {"validation_0": ("X", "y", None)}
+    assert read_eval_sets([("X", "y"), ("Z", "y", "w")], "Oboe") == {"validation_0": ("X", "y", None), "validation_1": ("Z", "y", "w")}
+    assert read_eval_sets({"june": ("X", "y"), "july": ("Z", "y")}, "Oboe") == {"june": ("X", "y", None), "july": ("Z", "y", None)}
+    for wrong in ({}, [], {"training": ("X", "y")}, [("X", "y"), "y"], {"june": "X"}):
+        with pytest.raises(DataError, match="Oboe: eval_set must"):
+            read_eval_sets(wrong, "Oboe")

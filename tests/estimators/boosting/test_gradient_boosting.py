@@ -730,3 +730,23 @@ def test_the_predictor_reads_a_row_as_it_is():
         predict(("large", "oak", "m1", 3, None))
     with pytest.raises(TableError, match="has 2 values, and the table has 5 columns"):
         predict((1.0, "oak"))
+
+
+def test_the_first_rounds_are_the_stages_of_the_model():
+    X, y = classes(k=3)
+    model = GradientBoostingClassifier(n_estimators=6, random_state=0).fit(X, y)
+    for k, (stage, scores) in enumerate(zip(model.staged_predict_proba(X), model.staged_decision_function(X), strict=True), start=1):
+        np.testing.assert_array_equal(model.predict_proba(X, n_rounds=k), stage)
+        np.testing.assert_array_equal(model.decision_function(X, n_rounds=k), scores)
+        np.testing.assert_allclose(model.predict_log_proba(X, n_rounds=k), np.log(stage))
+    np.testing.assert_array_equal(model.predict(X, n_rounds=np.int64(model.n_iter_)), model.predict(X))
+    np.testing.assert_array_equal(model.decision_function(X, n_rounds=0), np.tile(model.forest_.start, (len(X), 1)))
+
+
+@pytest.mark.parametrize("wrong", [-1, 7, 2.0, True, "3"])
+def test_a_number_of_rounds_that_is_none_is_refused(wrong):
+    model = GradientBoostingRegressor(n_estimators=6, early_stopping=False, min_samples_leaf=1).fit(
+        np.arange(40.0)[:, None], np.arange(40.0)
+    )
+    with pytest.raises(ParameterError, match="n_rounds must be None or an integer from 0 to 6"):
+        model.predict([[1.0]], n_rounds=wrong)

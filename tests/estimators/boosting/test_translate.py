@@ -45,8 +45,12 @@ CASES = [
     ("xgboost", {"objective": "reg:quantileerror", "quantile_alpha": 0.7}, {"loss": losses.Quantile(0.7)}),
     ("xgboost", {"objective": "reg:tweedie", "tweedie_variance_power": 1.3}, {"loss": losses.Tweedie(1.3)}),
     ("sklearn", {"loss": "huber", "alpha": 0.8}, {"loss": losses.Huber(quantile=0.8)}),
-    ("xgboost", {"objective": "multi:softprob", "eval_metric": ["merror", "mlogloss"]}, {"loss": "log_loss", "scoring": "log_loss"}),
-    ("lightgbm", {"metric": "auc,binary_logloss"}, {"scoring": "auc"}),
+    (
+        "xgboost",
+        {"objective": "multi:softprob", "eval_metric": ["merror", "mlogloss"]},
+        {"loss": "log_loss", "scoring": ["log_loss", "error_rate"]},
+    ),
+    ("lightgbm", {"metric": "auc,binary_logloss"}, {"scoring": ["auc", "log_loss"]}),
     ("xgboost", {"monotone_constraints": "(1,-1,0)"}, {"monotonic_cst": [1, -1, 0]}),
     ("catboost", {"monotone_constraints": "a:1,b:-1"}, {"monotonic_cst": {"a": 1, "b": -1}}),
     ("xgboost", {"interaction_constraints": "[[0, 1], [2]]"}, {"interaction_cst": [[0, 1], [2]]}),
@@ -69,7 +73,7 @@ def test_values_are_translated(library, theirs, ours):
 @pytest.mark.parametrize(
     ("library", "theirs", "words"),
     [
-        ("lightgbm", {"boosting_type": "dart"}, "no DART"),
+        ("lightgbm", {"boosting_type": "goss"}, "'plain' or 'dart' here"),
         ("xgboost", {"device": "cuda"}, "works on the CPU"),
         ("lightgbm", {"bagging_fraction": 0.5}, "Without bagging_freq LightGBM draws no rows"),
         ("catboost", {"random_strength": 1}, "gradient_noise"),

@@ -10,11 +10,15 @@ import pyarrow as pa
 from narwhals.exceptions import DuplicateError
 from narwhals.stable.v2.dependencies import is_into_series
 
+from woodwind.base.errors import ParameterError
 from woodwind.data.tables.arrays import column_of_array, column_of_objects, is_sparse, not_a_table, open_array, open_sparse
 from woodwind.data.tables.categories import coded_by_dictionary
 from woodwind.data.tables.convert import open_columns
 from woodwind.data.tables.raw import Coded, LazyColumn, RawTable, SparseColumn, Values, are_beyond_doubles
 from woodwind.data.tables.table_errors import listed, repeated_names, table_error
+
+# Libraries whose frames are made of columns.
+BACKENDS = ("pandas", "polars", "pyarrow")
 
 
 def open_table(X: Any) -> RawTable:
@@ -198,3 +202,15 @@ class _Hashed(io.RawIOBase):
         """Take bytes in."""
         self.digest.update(data)
         return memoryview(data).nbytes
+
+
+def frame_of(columns: dict[str, Any], backend: str, owner: str) -> Any:
+    """Columns as a frame of another library: 'pandas', 'polars' or 'pyarrow'."""
+    if backend not in BACKENDS:
+        raise ParameterError(f"{owner}: backend must be one of {', '.join(map(repr, BACKENDS))}, but it is {backend!r}.")
+    try:
+        return nw.from_dict(columns, backend=backend).to_native()
+    except ModuleNotFoundError as error:
+        raise ParameterError(
+            f"{owner}: {backend} is not installed. Install it with: pip install {backend}, or give backend='pyarrow', which is there."
+        ) from error

@@ -13,11 +13,20 @@ from woodwind.base.random_streams import key, seed_of
 from woodwind.base.validate import require_finite
 from woodwind.data.tables.schema import Schema
 from woodwind.data.tables.table import Table
-from woodwind.ensemble.adaboost import AdaptivePlan, AdaptiveRows, RegressionPlan, chance_error, regression_rounds, weighted_median
+from woodwind.ensemble.adaboost import (
+    AdaptivePlan,
+    AdaptiveRows,
+    RegressionPlan,
+    chance_error,
+    exponential_bound,
+    regression_rounds,
+    weighted_median,
+)
 from woodwind.ensemble.codewords import code_for, decode
 from woodwind.estimators.adaptive.adaboost_base import (
     LEARNERS,
     SOFT,
+    VOTES,
     AdaptiveModel,
     BaseAdaBoost,
     LearnerSource,
@@ -41,6 +50,11 @@ Floats = NDArray[np.float64]
 Values = dict[str, Any]
 
 
+def has_zeros_and_ones(table: Table) -> bool:
+    """Whether every column of a table is of zeros and ones, none of them missing."""
+    return all(not column.category and np.isin(column.block(0, table.n_rows), (0.0, 1.0)).all() for column in table.columns)
+
+
 @knobs
 class AdaBoostClassifier(AdaptiveParams, AdaptiveClassifierParams, OwnTreeParams, WorkParams, BaseAdaBoost, ClassifierMixin, BaseEstimator):
     """AdaBoost for classification: learners that vote, each trained on rows that those before it got wrong.
@@ -60,6 +74,10 @@ class AdaBoostClassifier(AdaptiveParams, AdaptiveClassifierParams, OwnTreeParams
         Of every round, the weight of its learner, its error by the weights of the rows, and by how much that is below chance.
     training_bound_ : array of shape (n_rounds,)
         After every round, what the error on the training rows, by weight, is not above. NaN for 'samme.r' with more than two classes.
+    exponential_bound_ : array of shape (n_rounds,)
+        The simpler bound exp(-2 times the sum of the squared edges), for two classes.
+    coef_, intercept_ : arrays of shape (1, n_features_in_) and (1,)
+        The linear classifier that stumps on columns of zeros and ones add up to, for two classes.
     estimators_ : list of classifiers
         The learners; with 'mh' one for each class in every round.
     code_ : array of shape (n_classes, n_bits)
@@ -88,6 +106,7 @@ class AdaBoostClassifier(AdaptiveParams, AdaptiveClassifierParams, OwnTreeParams
         "training_bound_": Floats | list[Floats],
     }
     _optional_state: ClassVar[dict[str, Any]] = {"code_": NDArray[np.int8], "final_estimator_": Any, "forest_": Forest, "schema_": Schema}
+    _optional_state["_zeros_and_ones"] = bool  # files of earlier versions have none
 
     _docstring_parts: ClassVar[dict[str, str]] = {"learners": LEARNERS, "columns": COLUMNS}
 
@@ -96,6 +115,11 @@ class AdaBoostClassifier(AdaptiveParams, AdaptiveClassifierParams, OwnTreeParams
     def _fit(self, values: Values, X: Any, y: Any, sample_weight: Any) -> None:
         if values["estimator"] is not None:
             check_estimator(values["estimator"], self._owner, classifies=True, soft=values["algorithm"] in SOFT)
+        if values["negative_weights"] and values["algorithm"] not in VOTES:
+            raise ParameterError(
+                f"{self._owner}: negative_weights=True is for votes, and algorithm={values['algorithm']!r} has none. "
+                "Set algorithm='samme' or 'discrete', or negative_weights=False."
+            )
         if values["final_estimator"] is not None:
             check_final(values["final_estimator"], self._owner)
         self._forget(("forest_", "schema_", "code_", "final_estimator_"))
@@ -105,6 +129,7 @@ class AdaBoostClassifier(AdaptiveParams, AdaptiveClassifierParams, OwnTreeParams
         self.classes_: NDArray[Any] = np.asarray(target.classes)
         self.n_classes_ = len(self.classes_)
         source, kept = self._opened(X, target.n_rows, weighing, values)
+        self._zeros_and_ones = source.trees is not None and has_zeros_and_ones(source.X)
         target = target.at(kept)
         seed = seed_of(values["random_state"])
         how = values["multiclass"] if self.n_classes_ > 2 else "native"
@@ -137,7 +162,7 @@ class AdaBoostClassifier(AdaptiveParams, AdaptiveClassifierParams, OwnTreeParams
 
     def _model(self, source: LearnerSource, label: NDArray[np.int32], n_labels: int, seed: int, values: Values) -> AdaptiveModel:
         """Boost learners of so many labels."""
-        plan = AdaptivePlan(values["algorithm"], n_labels, values["learning_rate"], seed)
+        plan = AdaptivePlan(values["algorithm"], n_labels, values["learning_rate"], seed, values["negative_weights"])
         # Learners know the labels as the user gave them, but for MH and for models of two classes among more: those say no or yes.
         labels = self.classes_ if n_labels == self.n_classes_ and plan.algorithm != "mh" else np.arange(2)
         learner = source.learner(values, labels, values["algorithm"] in SOFT)
@@ -161,6 +186,48 @@ class AdaBoostClassifier(AdaptiveParams, AdaptiveClassifierParams, OwnTreeParams
         self.training_bound_ = bounds[0] if alone else bounds
 
     @property
+    def exponential_bound_(self) -> Floats | list[Floats]:
+        """After every round exp(-2 times the sum of the squared edges), which is not below `training_bound_` with a learning rate of one.
+
+        For votes of two classes ('samme' and 'discrete'); else NaN. Where there are several models, a list for each.
+        """
+        check_is_fitted(self)
+        bounds = [exponential_bound(model.errors, model.algorithm, model.n_labels) for model in self._models]
+        return bounds[0] if self._is_native else bounds
+
+    @property
+    def coef_(self) -> Floats:
+        """Of a vote of stumps for two classes on columns of zeros and ones: the coefficients of the columns, (1, n_features_in_).
+
+        Such a vote is a linear classifier: `decision_function(X)` is `X @ coef_.T + intercept_`, flat. Other models have none.
+        """
+        return self._linear()[0]
+
+    @property
+    def intercept_(self) -> Floats:
+        """The score of a row of zeros, (1,): see `coef_`."""
+        return self._linear()[1]
+
+    def _linear(self) -> tuple[Floats, Floats]:
+        """Coefficients and intercept; AttributeError where the scores are not linear in the columns."""
+        check_is_fitted(self)
+        if not getattr(self, "_zeros_and_ones", False) or len(self._models) != 1 or self.n_classes_ != 2 or self.forest_.depth.max() > 1:
+            raise AttributeError(
+                f"{self._owner}: coef_ and intercept_ are of trees of one split (max_depth=1) for two classes, on columns of zeros "
+                "and ones without missing values."
+            )
+        forest, total = self.forest_, self._models[0].total_weight
+        # The score of the second class over that of the first; with 'mh' a tree is for one of the two.
+        side = np.repeat(np.where(forest.output == 0, -1.0, 1.0), np.diff(forest.roots))
+        margin = (forest.value[:, 1] - forest.value[:, 0] if (forest.output < 0).all() else side * forest.value[:, 0]) / total
+        coefficients, begin = np.zeros(self.n_features_in_), forest.roots[:-1]
+        split = begin[forest.feature[begin] >= 0]
+        left = split + forest.child[split]
+        np.add.at(coefficients, self.schema_.source[forest.feature[split]], margin[left + 1] - margin[left])
+        constant = margin[left].sum() + margin[begin[forest.feature[begin] < 0]].sum()
+        return coefficients.reshape(1, -1), np.array([constant])
+
+    @property
     def estimators_(self) -> list[Any]:
         """The learners of all rounds; where there are several models, a list for each."""
         check_is_fitted(self)
@@ -174,7 +241,7 @@ class AdaBoostClassifier(AdaptiveParams, AdaptiveClassifierParams, OwnTreeParams
         return np.asarray(np.mean([self._importances(model) for model in self._models], axis=0))
 
     def _importances(self, model: AdaptiveModel) -> Floats:
-        weights = np.repeat(model.weights, model.per_round)
+        weights = np.repeat(np.abs(model.weights), model.per_round)
         if model.forest is not None:
             return self._shares_in_forest(model.forest, weights)
         return self._shares_of_columns(list(model.estimators), weights)
@@ -199,7 +266,7 @@ class AdaBoostClassifier(AdaptiveParams, AdaptiveClassifierParams, OwnTreeParams
                 "of them. Set multiclass='native' to use it."
             )
         values, base, scores = super()._shapley(table)
-        weight = self._models[0].weights.sum()
+        weight = self._models[0].total_weight
         values, base, scores = values / weight, base / weight, scores / weight
         if self.n_classes_ > 2:
             return values, base, scores

@@ -18,6 +18,7 @@ from woodwind.data.tables.table import Table
 from woodwind.ensemble.adaboost import AdaptivePlan, AdaptiveRound, AdaptiveRows, RegressionRound, adaptive_rounds, scores_of
 from woodwind.ensemble.early_stopping import TrainingStep, with_progress
 from woodwind.ensemble.weak_learner import (
+    DrawnTreeLearner,
     Floats,
     Integers,
     TrainedClassifier,
@@ -42,7 +43,8 @@ R = TypeVar("R", AdaptiveRound, RegressionRound)
 
 # Algorithms that ask learners for probabilities.
 SOFT = ("samme.r", "m2")
-ALGORITHMS = ("discrete", "samme", "mh", *SOFT)
+VOTES = ("discrete", "samme")
+ALGORITHMS = (*VOTES, "mh", *SOFT)
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,7 +67,8 @@ class AdaptiveModel:
         require(self.algorithm in ALGORITHMS, "an algorithm is not known")
         require(self.n_labels >= 2 and self.weights.size >= 1, "there are no labels, or no learners")
         require_array(self.weights, (None,), "the weights of learners")
-        require((self.weights >= 0.0).all() and 0.0 < self.weights[0] <= self.weights.sum() < np.inf, "learners have no weight")
+        require(0.0 < abs(self.weights[0]) <= self.total_weight < np.inf, "learners have no weight")
+        require((self.weights >= 0.0).all() or self.algorithm in VOTES, "a learner has a negative weight")
         require_labels(self.labels, "learners")
         require(len(self.labels) == (2 if self.algorithm == "mh" else self.n_labels), "learners know other labels than they vote for")
         require((self.forest is None) == (self.probabilities is None), "trees have no class probabilities")
@@ -80,6 +83,11 @@ class AdaptiveModel:
         return self
 
     @property
+    def total_weight(self) -> float:
+        """The weight of all learners, whether their votes count for or against what they say."""
+        return float(np.abs(self.weights).sum())
+
+    @property
     def is_soft(self) -> bool:
         """Whether learners are asked for probabilities."""
         return self.algorithm in SOFT
@@ -91,7 +99,7 @@ class AdaptiveModel:
 
     def staged(self, X: Any, threads: int) -> Iterator[Floats]:
         """Scores of the labels after every round, (n, K), over the weights of the learners so far; `X` is a table as learners take it."""
-        so_far = np.cumsum(self.weights)
+        so_far = np.cumsum(np.abs(self.weights))
         sums = self._forest_sums(X, threads) if self.forest is not None else self._estimator_sums(X)
         for number, total in enumerate(sums):
             yield total / so_far[number]
@@ -99,7 +107,7 @@ class AdaptiveModel:
     def scores(self, X: Any, threads: int) -> Floats:
         """The same after the last round."""
         if self.forest is not None:
-            return np.asarray(self.forest.raw(X, threads) / self.weights.sum())
+            return np.asarray(self.forest.raw(X, threads) / np.abs(self.weights).sum())
         return deque(self.staged(X, threads), maxlen=1)[0]
 
     def _forest_sums(self, X: Any, threads: int) -> Iterator[Floats]:
@@ -212,7 +220,9 @@ class LearnerSource:
     def learner(self, values: Values, labels: NDArray[Any], soft: bool) -> WeakClassifier:
         """The learner of classes."""
         if self.trees is None:
-            return EstimatorLearner(values["estimator"], self.X, self.count, soft, labels)
+            return EstimatorLearner(values["estimator"], self.X, self.count, soft, labels, values.get("bootstrap", False))
+        if values.get("bootstrap", False):
+            return DrawnTreeLearner(replace(self.trees, count=self.count), values["max_depth"], self.threads)
         return weak_classifier(replace(self.trees, count=self.count), values["max_depth"], len(labels), self.threads)
 
     def weak_regressor(self, values: Values) -> EstimatorLearner | WeakTreeLearner:

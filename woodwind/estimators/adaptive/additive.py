@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, is_classifier
 from sklearn.utils.validation import check_is_fitted
 
 from woodwind.base.errors import ParameterError
@@ -35,6 +35,7 @@ from woodwind.estimators.boosting.loss_choice import (
 from woodwind.estimators.forests.decision_tree import DecisionTreeRegressor
 from woodwind.losses.base import Loss
 from woodwind.losses.check import check_loss
+from woodwind.losses.classification import Exponential
 from woodwind.losses.links import log_of
 from woodwind.losses.named import takes_several_classes
 from woodwind.losses.own import OwnLoss
@@ -49,6 +50,7 @@ from woodwind.tree.forest import Forest, joined, with_scores
 
 Floats = NDArray[np.float64]
 Values = dict[str, Any]
+EXPONENTIAL = ("exponential", Exponential())
 
 ROUNDS = """
 estimators_ : list of lists of regressors
@@ -107,18 +109,30 @@ class BaseAdditiveModel(BaseAdaBoost):
     def _check_learner(self, values: Values) -> None:
         """Refuse what cannot be done, before any work."""
         base = values["estimator"]
-        if base is not None:
+        if base is not None and is_classifier(base) and is_classifier(self):
+            self._check_classifier(values)
+        elif base is not None:
             check_estimator(base, self._owner, classifies=False)
-            if values["step"] == "leaf" and not hasattr(base, "apply"):
-                raise ParameterError(
-                    f"{self._owner}: step='leaf' is for learners with leaves, and {type(base).__name__} has no `apply`. "
-                    "Set step='line_search', or give a tree."
-                )
+        if base is not None and values["step"] == "leaf" and not hasattr(base, "apply"):
+            raise ParameterError(
+                f"{self._owner}: step='leaf' is for learners with leaves, and {type(base).__name__} has no `apply`. "
+                "Set step='line_search', or give a tree."
+            )
         there = len(getattr(self, "_rounds", ())) if values["warm_start"] else 0
         if values["n_estimators"] < there:
             raise ParameterError(
                 f"{self._owner}: n_estimators={values['n_estimators']} is less than the {there} rounds that are there already, "
                 "and warm_start=True only adds to them. Raise n_estimators, or set warm_start=False."
+            )
+
+    def _check_classifier(self, values: Values) -> None:
+        """A classifier says -1 or 1, which are the Newton residuals of the exponential loss and of no other."""
+        check_estimator(values["estimator"], self._owner, classifies=True)
+        if values["loss"] not in EXPONENTIAL or values["residuals"] != "newton" or values["step"] == "leaf":
+            raise ParameterError(
+                f"{self._owner}: {type(values['estimator']).__name__} is a classifier, and learners are fitted to numbers. With "
+                "loss='exponential', residuals='newton' and step='line_search' these are -1 and 1, and a classifier will do: that is "
+                "AdaBoost. Otherwise give a regressor."
             )
 
     def _fit(self, values: Values, X: Any, y: Any, sample_weight: Any) -> None:
@@ -440,3 +454,78 @@ class AdditiveClassifier(AdditiveParams, OwnTreeParams, AdditiveStopParams, Work
     def _labels(self, raw: Floats) -> NDArray[Any]:
         labels: NDArray[Any] = self.classes_[likeliest(self.loss_, raw, self._threads)]
         return labels
+
+
+# ----------------------------------------------------------------------------------------------------
+# Additive models that have names of their own.
+
+
+@knobs
+class LogitBoostClassifier(AdditiveClassifier):
+    """LogitBoost: an additive logistic model by Newton steps (Friedman, Hastie & Tibshirani 2000).
+
+    In every round a regressor is fitted by least squares to (y - p) / (p (1 - p)), rows weighed by p (1 - p), and added to the log-odds. It
+    is an `AdditiveClassifier` with other defaults: loss='log_loss', residuals='newton', step='fixed', learning_rate=1.0, init='zero'.
+
+    {learners}
+
+    {parameters}
+
+    Attributes
+    ----------
+    classes_ : array of shape (n_classes,)
+        The labels, in order.
+    {rounds}
+    {columns}
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from woodwind import LogitBoostClassifier
+    >>> X, y = load_iris(return_X_y=True)
+    >>> LogitBoostClassifier(n_estimators=10).fit(X, y).predict(X[:2])
+    array([0, 0])
+    """
+
+    loss: ClassLoss = "log_loss"
+    learning_rate = 1.0
+    residuals = "newton"
+    step = "fixed"
+    init = "zero"
+    max_depth = 1
+
+
+@knobs
+class GentleAdaBoostClassifier(AdditiveClassifier):
+    """Gentle AdaBoost for two classes: Newton steps of the exponential loss (Friedman, Hastie & Tibshirani 2000).
+
+    In every round a regressor is fitted by least squares to -1 and 1, rows weighed by exp(-y f), and added to the score. Its steps are
+    bounded, where those of AdaBoost are not. It is an `AdditiveClassifier` with other defaults: loss='exponential', residuals='newton',
+    step='fixed', learning_rate=1.0, init='zero'.
+
+    {learners}
+
+    {parameters}
+
+    Attributes
+    ----------
+    classes_ : array of shape (n_classes,)
+        The labels, in order.
+    {rounds}
+    {columns}
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from woodwind import GentleAdaBoostClassifier
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> GentleAdaBoostClassifier(n_estimators=10).fit(X, y).predict(X[:2])
+    array([0, 0])
+    """
+
+    loss: ClassLoss = "exponential"
+    learning_rate = 1.0
+    residuals = "newton"
+    step = "fixed"
+    init = "zero"
+    max_depth = 1

@@ -97,12 +97,23 @@ def rows_of(X: Any, rows: NDArray[Any]) -> Any:
 
 
 class EstimatorLearner:
-    """A learner of labels, or of numbers, for the rows of one table. `count` is how many rows each stands for, None for one each."""
+    """A learner of labels, or of numbers, for the rows of one table. `count` is how many rows each stands for, None for one each.
 
-    def __init__(self, estimator: Any, X: Any, count: Integers | None, soft: bool = False, labels: NDArray[Any] | None = None) -> None:
+    With `bootstrap`, rows are drawn by weight also for an estimator that takes weights.
+    """
+
+    def __init__(
+        self,
+        estimator: Any,
+        X: Any,
+        count: Integers | None,
+        soft: bool = False,
+        labels: NDArray[Any] | None = None,
+        bootstrap: bool = False,
+    ) -> None:
         self.estimator, self.X, self.count, self.soft, self.labels = estimator, X, count, soft, labels
-        self.takes_weight = has_fit_parameter(estimator, "sample_weight")
-        self.draws = draws_anything(estimator)
+        self.takes_weight = has_fit_parameter(estimator, "sample_weight") and not bootstrap
+        self.draws = bootstrap or draws_anything(estimator)
 
     def learn(self, label: Labels, n_labels: int, weight: Floats, name: int) -> TrainedClassifier:
         """A classifier, trained on labels as the user gave them, or on 0 and 1."""
@@ -129,6 +140,8 @@ class EstimatorLearner:
     def learn_numbers(self, y: Floats, weight: Floats | None, count: Integers | None, name: int) -> tuple[Any, Floats]:
         """A regressor; rows that were drawn are repeated."""
         copy = with_seed(self.estimator, name)
+        if is_classifier(copy):
+            y = np.where(y >= 0.0, 1, -1)  # its predictions are these numbers
         times = self.count if count is None else count
         if weight is not None and not self.takes_weight:
             total = weight if times is None else weight * times

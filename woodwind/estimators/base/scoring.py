@@ -1,6 +1,7 @@
 """What is watched in every round: the loss, or one of scikit-learn's scorers."""
 
 import inspect
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -36,6 +37,69 @@ def scorer_evaluator(scorer: Any, model: Any, X: Any, y: NDArray[Any], weight: F
         return -float(score)
 
     return evaluate
+
+
+@dataclass(frozen=True, eq=False)
+class WatchedMetric:
+    """What rounds are scored by: a scorer, or the loss where there is none."""
+
+    name: str
+    scorer: Any
+
+    @property
+    def sign(self) -> float:
+        """What turns a loss, of which less is better, into the value of the metric by its name."""
+        if self.scorer is None or (isinstance(self.scorer, MetricScorer) and not self.scorer.metric.larger_is_better):
+            return 1.0
+        return -1.0
+
+
+def read_metrics(scoring: Any, model: Any, loss: Loss, owner: str) -> list[WatchedMetric]:
+    """One metric, or several in a list, the first of which decides. None is the loss."""
+    given = list(scoring) if isinstance(scoring, list | tuple) else [scoring]
+    if not given:
+        raise ParameterError(f"{owner}: scoring is an empty list. Give a metric, several in a list, or None for the loss.")
+    read = [
+        WatchedMetric(loss.name, None) if one is None else WatchedMetric(_name_of(one), read_scorer(one, model, owner)) for one in given
+    ]
+    names = [metric.name for metric in read]
+    twice = next((name for name in names if names.count(name) > 1), None)
+    if twice is not None:
+        raise ParameterError(f"{owner}: scoring has {twice!r} twice. Name each metric once.")
+    return read
+
+
+def _name_of(scoring: Any) -> str:
+    return scoring if isinstance(scoring, str) else str(getattr(scoring, "__name__", type(scoring).__name__))
+
+
+@dataclass(frozen=True, eq=False)
+class EvaluationCurves:
+    """The value of every metric for every table that is watched, before the first round and after each."""
+
+    metrics: list[WatchedMetric]
+    found: dict[str, dict[str, list[float]]] = field(default_factory=dict)  # by table, then by metric
+
+    def evaluator(self, table: str, evaluators: list[Evaluator]) -> Evaluator:
+        """An evaluator that remembers the values of all metrics of a table, and answers by the first."""
+        curves: dict[str, list[float]] = {metric.name: [] for metric in self.metrics}
+        self.found[table] = curves
+
+        def evaluate(raw: Floats) -> float:
+            losses = [one(raw) for one in evaluators]
+            for metric, loss in zip(self.metrics, losses, strict=True):
+                curves[metric.name].append(metric.sign * loss)
+            return losses[0]
+
+        return evaluate
+
+    def result(self, earlier: dict[str, dict[str, Floats]], rounds: int) -> dict[str, dict[str, Floats]]:
+        """The values after each round: those of so many earlier rounds, where they are known, and those of this training."""
+        made: dict[str, dict[str, Floats]] = {}
+        for table, curves in self.found.items():
+            before = earlier.get(table, {})
+            made[table] = {name: np.concatenate([before.get(name, np.zeros(0))[:rounds], curve[1:]]) for name, curve in curves.items()}
+        return made
 
 
 def read_scorer(scoring: Any, model: Any, owner: str) -> Any:

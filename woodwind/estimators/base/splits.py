@@ -16,6 +16,8 @@ from woodwind.estimators.base.target import Target, missing_positions, one_dimen
 
 Integers = NDArray[np.int64]
 Fold = tuple[Integers, Integers]
+# What the rows trained on and validation tables without names of their own are called where their scores are kept.
+TRAINING, VALIDATION = "training", "validation"
 DEFAULT_FOLDS = 5
 
 
@@ -193,14 +195,28 @@ def read_groups(groups: Any, n_rows: int, owner: str) -> NDArray[np.int64] | Non
     return np.unique(array, return_inverse=True)[1].reshape(-1).astype(np.int64)
 
 
-def read_eval_set(eval_set: Any, owner: str) -> tuple[Any, Any, Any]:
-    """Validation data as (X, y, weight), the weight None where it is not given."""
-    if isinstance(eval_set, list) and len(eval_set) == 1 and isinstance(eval_set[0], tuple):
-        eval_set = eval_set[0]
-    if not isinstance(eval_set, tuple | list) or len(eval_set) not in (2, 3) or isinstance(eval_set[0], tuple):
-        came = f"{len(eval_set)} values" if isinstance(eval_set, tuple | list) else f"a value of type {type(eval_set).__name__}"
-        raise DataError(f"{owner}: eval_set must be (X, y) or (X, y, sample_weight) of one validation table, but {came} came.")
-    X, y, *weight = eval_set
+def read_eval_sets(eval_set: Any, owner: str) -> dict[str, tuple[Any, Any, Any]]:
+    """Validation tables by name, each as (X, y, weight), the weight None where it is not given."""
+    if isinstance(eval_set, dict):
+        given = {str(name): one for name, one in eval_set.items()}
+    elif isinstance(eval_set, tuple | list) and eval_set and all(isinstance(one, tuple) and len(one) in (2, 3) for one in eval_set):
+        given = {f"{VALIDATION}_{position}": one for position, one in enumerate(eval_set)}
+    else:
+        given = {f"{VALIDATION}_0": eval_set}
+    if not given or TRAINING in given:
+        what = "it has none" if not given else f"the name {TRAINING!r} is that of the rows trained on"
+        raise DataError(f"{owner}: eval_set must have at least one validation table, by names of your own, but {what}.")
+    return {name: _validation_table(one, owner) for name, one in given.items()}
+
+
+def _validation_table(given: Any, owner: str) -> tuple[Any, Any, Any]:
+    if not isinstance(given, tuple | list) or len(given) not in (2, 3) or isinstance(given[0], tuple):
+        came = f"{len(given)} values" if isinstance(given, tuple | list) else f"a value of type {type(given).__name__}"
+        raise DataError(
+            f"{owner}: eval_set must be (X, y) or (X, y, sample_weight) of one validation table, or several such tuples in a list, or in a "
+            f"dict by name, but {came} came."
+        )
+    X, y, *weight = given
     return X, y, weight[0] if weight else None
 
 

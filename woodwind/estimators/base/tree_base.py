@@ -8,18 +8,24 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 from sklearn.utils.validation import check_is_fitted
 
+from woodwind.base.errors import ParameterError
 from woodwind.base.validate import require_finite
 from woodwind.data.tables.cells import Cells
+from woodwind.data.tables.frames import frame_of
 from woodwind.data.tables.schema import Schema
 from woodwind.data.tables.table import Table
 from woodwind.estimators.base.model import BaseModel
 from woodwind.losses.base import Loss
 from woodwind.losses.links import Identity, Log, Logit
 from woodwind.losses.own import OwnLoss
-from woodwind.tree.forest import Forest, importance
+from woodwind.tree.forest import Forest, Kind, importance
 from woodwind.tree.shap import explain
 from woodwind.tree.shap_result import LOG_ODDS, Explanation, by_column
-from woodwind.tree.text import Detail, export_text
+from woodwind.tree.text import Detail, ForestNames, export_text, node_columns, to_json
+
+# Kinds of importance, and what XGBoost calls those of them that mean nothing else here.
+IMPORTANCE_TYPES = ("gain", "split", "cover", "mean_gain", "mean_cover")
+IMPORTANCE_ALIASES = {"total_gain": "gain", "total_cover": "cover", "weight": "split"}
 
 # ----------------------------------------------------------------------------------------------------
 # What the scores of an estimator are called when they are explained.
@@ -131,6 +137,94 @@ class BaseTreeModel(BaseModel):
         np.add.at(gain, self.schema_.source, by_feature)
         return np.asarray(gain / max(gain.sum(), np.finfo(np.float64).tiny))
 
+    def feature_importance(self, importance_type: str = "gain") -> NDArray[np.float64]:
+        """How much the trees rely on each column, one number for each column of the training table; not divided by their sum.
+
+        Parameters
+        ----------
+        importance_type : {'gain', 'split', 'cover', 'mean_gain', 'mean_cover'}, default='gain'
+            'gain' is the sum of the gains of all splits by the column, 'split' the number of them, 'cover' the weight of the training rows
+            that met them; 'mean_gain' and 'mean_cover' are divided by the number of splits. LightGBM calls the first two 'gain' and
+            'split'. XGBoost calls them 'total_gain', 'weight', 'total_cover', 'gain' and 'cover', in this order; 'total_gain',
+            'total_cover' and 'weight' are understood here too. Its covers are sums of hessians, where these are weights of rows: the same
+            for the squared error. In forests the gain is the Gini index or the squared error that a split removes, times the weight of its
+            rows, whatever the criterion was.
+
+        Returns
+        -------
+        array of shape (n_features_in_,)
+
+        Examples
+        --------
+        >>> from woodwind import DecisionTreeRegressor
+        >>> tree = DecisionTreeRegressor().fit([[2, 0], [3, 0], [4, 0], [4, 1]], [100, 100, 200, 300])
+        >>> tree.feature_importance("gain").tolist(), tree.feature_importance("split").tolist()
+        ([22500.0, 5000.0], [1.0, 1.0])
+        """
+        check_is_fitted(self)
+        kind = IMPORTANCE_ALIASES.get(importance_type, importance_type) if isinstance(importance_type, str) else importance_type
+        if kind not in IMPORTANCE_TYPES:
+            raise ParameterError(
+                f"{self._owner}: importance_type must be one of {', '.join(map(repr, IMPORTANCE_TYPES))}, but it is {importance_type!r}."
+            )
+        forest = self.forest_
+
+        def by_column(kind: Kind) -> NDArray[np.float64]:
+            total: NDArray[np.float64] = np.zeros(self.schema_.n_inputs)
+            np.add.at(total, self.schema_.source, importance(forest, kind))
+            return total
+
+        sums: dict[str, Kind] = {"gain": "gain", "split": "splits", "cover": "cover", "mean_gain": "gain", "mean_cover": "cover"}
+        total = by_column(sums[kind])
+        return total / np.maximum(by_column("splits"), 1.0) if kind.startswith("mean") else total
+
+    def trees_to_dataframe(self, backend: str = "pandas") -> Any:
+        """All trees as a table with a row for each node.
+
+        Parameters
+        ----------
+        backend : {'pandas', 'polars', 'pyarrow'}, default='pandas'
+            Whose frame is made.
+
+        Returns
+        -------
+        frame
+            `tree_index`, `round`, `node_index` (counted from the root of its tree, which is 0), `node_depth`, `parent_index`, `left_child`
+            and `right_child` (-1 where there is none), `split_feature`, `decision_type` ('<=' for numbers, 'in' for categories),
+            `threshold`, `left_categories` and `right_categories`, `missing_direction` ('left', 'right', or 'stop' where a missing value
+            takes the value of the node), `split_gain`, `cover` (weight of the training rows), and `value`: what a row that ends there adds
+            to the score. With a score for each class there is a `value_` of each class, or an `output` that says which class it is.
+            A date column has several features, and thresholds of dates are seconds since 1970.
+        """
+        check_is_fitted(self)
+        columns = node_columns(self.forest_, self._forest_names(), getattr(self, "n_trees_per_iteration_", 1))
+        return frame_of(columns, backend, f"{self._owner}: trees_to_dataframe")
+
+    def trees_to_json(self, indent: int | None = None) -> str:
+        """All trees as JSON, to be read by other programs.
+
+        The score of a row is `start` plus, for each of the `trees`, the `value` of the node where it ends, added to the `output` of the
+        tree, or to all outputs where that is null. A walk begins at node 0 of `nodes` and goes to `left` where the value of `feature` is at
+        most `threshold`, or one of `left_categories`, and to `right` where it is larger, or one of `right_categories`; where it is missing,
+        as `missing` says. It ends at a node without `feature`, at 'stop', and at a category in neither list. Infinite numbers are written
+        as the texts 'Infinity' and '-Infinity'.
+
+        Parameters
+        ----------
+        indent : int or None, default=None
+            Spaces for each level; None for one line.
+
+        Returns
+        -------
+        str
+        """
+        check_is_fitted(self)
+        return to_json(self.forest_, self._forest_names(), indent)
+
+    def _forest_names(self) -> ForestNames:
+        outputs = self._output_names() or ["score"] * self.forest_.n_outputs
+        return ForestNames(self.schema_.feature_names, self.schema_.categories, outputs)
+
     def export_text(self, tree: int = 0, *, decimals: int = 2, max_depth: int | None = None, max_categories: int | None = None) -> str:
         """Draw one tree as text.
 
@@ -142,7 +236,7 @@ class BaseTreeModel(BaseModel):
             Digits after the point.
         max_depth : int or None, default=None
             Splits below this depth are left out.
-        max_levels : int or None, default=None
+        max_categories : int or None, default=None
             Of more categories on one side of a split, so many are named and the others counted.
         """
         check_is_fitted(self)

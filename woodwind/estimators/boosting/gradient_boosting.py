@@ -96,7 +96,7 @@ class GradientBoostingClassifier(
     def _make_loss(self, target: Target) -> Loss:
         return classification_loss_for(self.loss, target.n_classes)
 
-    def predict(self, X: Any, init: Any = None) -> NDArray[Any]:
+    def predict(self, X: Any, init: Any = None, n_rounds: int | None = None) -> NDArray[Any]:
         """The most probable class of each row.
 
         Parameters
@@ -105,20 +105,22 @@ class GradientBoostingClassifier(
             Rows of the columns that the model was trained with; columns are matched by name.
         init : scores, default=None
             Scores to add to those of the model, for a model that was trained with an array as `init`.
+        n_rounds : int, default=None
+            Predict with the first so many rounds; None for all `n_iter_` of them.
         """
-        return self._predicted(self._raw(X, init))
+        return self._predicted(self._raw(X, init, n_rounds))
 
-    def predict_proba(self, X: Any, init: Any = None) -> Floats:
-        """Probabilities of the classes, (n_rows, n_classes), in the order of `classes_`."""
-        return self._probabilities(self._raw(X, init))
+    def predict_proba(self, X: Any, init: Any = None, n_rounds: int | None = None) -> Floats:
+        """Probabilities of the classes, (n_rows, n_classes), in the order of `classes_`; by the first `n_rounds`, or by all."""
+        return self._probabilities(self._raw(X, init, n_rounds))
 
-    def predict_log_proba(self, X: Any, init: Any = None) -> Floats:
+    def predict_log_proba(self, X: Any, init: Any = None, n_rounds: int | None = None) -> Floats:
         """Logarithms of the probabilities; that of a probability of zero is finite."""
-        return log_of(self.predict_proba(X, init))
+        return log_of(self.predict_proba(X, init, n_rounds))
 
-    def decision_function(self, X: Any, init: Any = None) -> Floats:
+    def decision_function(self, X: Any, init: Any = None, n_rounds: int | None = None) -> Floats:
         """Raw scores: (n_rows,) for two classes, where positive means the second, and (n_rows, n_classes) for more."""
-        return self._raw(X, init)
+        return self._raw(X, init, n_rounds)
 
     def staged_predict(self, X: Any, init: Any = None) -> Iterator[NDArray[Any]]:
         """The predictions after every round."""
@@ -189,7 +191,7 @@ class GradientBoostingRegressor(
     def _make_loss(self, target: Target) -> Loss:
         return regression_loss_for(self.loss, target, self._owner)
 
-    def predict(self, X: Any, init: Any = None) -> Floats:
+    def predict(self, X: Any, init: Any = None, n_rounds: int | None = None) -> Floats:
         """The predicted number of each row.
 
         Parameters
@@ -198,8 +200,10 @@ class GradientBoostingRegressor(
             Rows of the columns that the model was trained with; columns are matched by name.
         init : scores, default=None
             Scores to add to those of the model, for a model that was trained with an array as `init`.
+        n_rounds : int, default=None
+            Predict with the first so many rounds; None for all `n_iter_` of them.
         """
-        return self._predicted(self._raw(X, init))
+        return self._predicted(self._raw(X, init, n_rounds))
 
     def staged_predict(self, X: Any, init: Any = None) -> Iterator[Floats]:
         """The predictions after every round."""

@@ -1,6 +1,7 @@
 """Gradient boosting for both tasks: from a table and a target to a forest, and from a forest to scores."""
 
-from collections.abc import Iterator
+import copy
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
@@ -9,7 +10,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from woodwind.base.docstrings import fill_docstring
-from woodwind.base.errors import DataError, ParameterError
+from woodwind.base.errors import DataError, ParameterError, TargetError
 from woodwind.base.random_streams import seed_of
 from woodwind.base.validate import require, require_array, require_finite
 from woodwind.data.binning.codes import Codes
@@ -21,16 +22,16 @@ from woodwind.ensemble import auto_defaults, precompile
 from woodwind.ensemble.boost import BoostPlan
 from woodwind.ensemble.early_stopping import Evaluator
 from woodwind.ensemble.held_out import fold_numbers, hold_out
-from woodwind.ensemble.training import StoppingRule, TrainedBoosting, TrainingRows, WatchedRows, train
+from woodwind.ensemble.training import RefitPlan, StoppingRule, TrainedBoosting, TrainingRows, WatchedRows, refit_leaves, train
 from woodwind.estimators.base.model import COLUMNS, TRAINING_DATA, all_or_nothing, check_lengths, named_owner, row_count
 from woodwind.estimators.base.row_predictor import RowPredictor
-from woodwind.estimators.base.scoring import loss_evaluator, read_scorer, rows_of_table, scorer_evaluator
-from woodwind.estimators.base.splits import read_eval_set, read_groups
+from woodwind.estimators.base.scoring import EvaluationCurves, WatchedMetric, loss_evaluator, read_metrics, rows_of_table, scorer_evaluator
+from woodwind.estimators.base.splits import TRAINING, VALIDATION, read_eval_sets, read_groups
 from woodwind.estimators.base.target import Target
 from woodwind.estimators.base.tree_base import BaseTreeModel, scale_of
-from woodwind.estimators.base.weights import Weighing, read_weight
+from woodwind.estimators.base.weights import Weighing, class_factors, read_weight
 from woodwind.estimators.boosting.init_scores import fitted_init, is_model, model_scores, read_scores
-from woodwind.estimators.boosting.plan import Values, boost_plan, check_exact, one_per_class
+from woodwind.estimators.boosting.plan import Values, boost_plan, check_dropout, check_exact, one_per_class
 from woodwind.losses.base import Loss
 from woodwind.params.check import check
 from woodwind.params.unknown import known_arguments
@@ -63,6 +64,18 @@ class WarmStartState:
         require_array(self.trained.first, (None,), "the first scores")
         return self
 
+    def with_values(self, forest: Forest) -> "WarmStartState":
+        """The same rounds with the values and the start of a forest that has their trees."""
+        nodes = (slice(*forest.roots[tree : tree + 2]) for tree in range(forest.n_trees))
+        rounds = tuple(
+            tuple(
+                replace(tree, value=np.array(forest.value[at]), cover=np.array(forest.cover[at]))
+                for tree, at in zip(trees, nodes, strict=False)
+            )
+            for trees in self.trained.rounds
+        )
+        return replace(self, trained=replace(self.trained, rounds=rounds, first=np.array(forest.start)))
+
 
 @dataclass(frozen=True, eq=False)
 class BoostingInput:
@@ -91,6 +104,7 @@ class ValidationSplit:
 class ValidationSet:
     """Validation data that the caller gives: as they came, and as the engine wants them."""
 
+    name: str
     X: Any
     labels: NDArray[Any]
     rows: TrainingRows
@@ -120,12 +134,18 @@ n_iter_ : int
     Rounds of the model.
 n_trees_per_iteration_ : int
     Trees of a round: one, or one for each class, times the folds whose models are averaged.
+learning_rate_ : float
+    The learning rate that was trained with, where 'auto' stands for one.
 best_iteration_ : int
     The round with the best validation score; `n_iter_` where nothing was held out.
 train_score_, validation_score_ : arrays
     Scores before the first round and after each: the loss, of which less is better, or what `scoring` gives, of which more is better.
     The first is of the training rows, or of 10,000 of them drawn at random; the second of the validation rows, and empty where nothing
     was held out.
+evals_result_ : dict of dicts of arrays
+    What was watched in every round: by table ('training', and 'validation_0' for the rows held out; tables of `eval_set` by their names, or
+    'validation_0', 'validation_1' and so on), then by metric, the value after each round that was trained, those after the best one
+    included. Metrics have their own sign: less is better for 'rmse'.
 feature_importances_ : array of shape (n_features_in_,)
     The share of the total gain that each column brought.
 forest_ : Forest
@@ -155,10 +175,17 @@ class BaseGradientBoosting(BaseTreeModel):
         "validation_score_": Floats,
     }
 
+    _optional_state: ClassVar[dict[str, Any]] = {  # files of earlier versions have none
+        "evals_result_": dict[str, dict[str, Floats]],
+        "learning_rate_": float,
+    }
+
     _docstring_parts: ClassVar[dict[str, str]] = {"model": MODEL, "columns": COLUMNS, "auto": AUTO}
     loss_: Loss
     init_: Any
     _earlier: WarmStartState | None
+    evals_result_: dict[str, dict[str, Floats]]
+    learning_rate_: float
 
     # What each task does in its own way.
 
@@ -188,8 +215,9 @@ class BaseGradientBoosting(BaseTreeModel):
         {data}
         groups : sequence of labels, one for each row, default=None
             Rows of one group are held out together for early stopping, such as those of one patient.
-        eval_set : (X, y) or (X, y, sample_weight), default=None
-            Data to stop by, instead of a share of the rows.
+        eval_set : (X, y) or (X, y, sample_weight), or several of them in a list or, by name, in a dict; default=None
+            Data to stop by, instead of a share of the rows. Of several tables the last one is stopped by, as in XGBoost, and the others
+            are watched: `evals_result_` has the curves of all.
 
         Returns
         -------
@@ -205,6 +233,7 @@ class BaseGradientBoosting(BaseTreeModel):
         self._check_rounds(earlier, values)
         given = self._given(X, y, sample_weight, groups, values, earlier)
         check_exact(values, given.target.n_classes, self._owner)
+        check_dropout(values, self._owner)
         self._precompile(values, given.target.n_classes)
         seed = seed_of(values["random_state"]) if earlier is None else earlier.seed
         schema, cuts, codes = self._encoded(given, values, earlier)
@@ -215,13 +244,16 @@ class BaseGradientBoosting(BaseTreeModel):
             self.loss_.check_target(training.y)
         plan = boost_plan(values, self.loss_, schema, codes.n_rows, training.classes is not None, seed, self._threads, self._owner)
 
+        self.learning_rate_ = plan.learning_rate
         split = self._split(given, eval_set, values, seed)
         rows = TrainingRows(codes, self.loss_.as_target(training.y), given.weighing.weight, self._offset(given, split.held, values))
-        outside = None if eval_set is None else self._outside(eval_set, cuts, given.target, values)
-        watched = self._watched(given, rows, split, outside, values)
+        outside = [] if eval_set is None else self._outside(eval_set, cuts, given.target, values)
+        curves = EvaluationCurves(read_metrics(values["scoring"], self, self.loss_, self._owner))
+        watched = self._watched(given, rows, split, outside, curves)
         stop = self._stop(values, plan, watched)
         trained = train(rows, plan, stop, watched, None if earlier is None else earlier.trained, self._owner)
-        self._set_fitted(trained, cuts, values)
+        self._set_fitted(trained, cuts, 1.0 if curves.metrics[0].scorer is None else -1.0)
+        self._set_curves(curves, earlier, split)
         self._earlier = WarmStartState(schema, cuts, seed, replace(trained, trees=())) if values["warm_start"] else None
 
     def _precompile(self, values: Values, n_classes: int) -> None:
@@ -273,7 +305,7 @@ class BaseGradientBoosting(BaseTreeModel):
         how = "share" if early else "none"
         if early == "auto":
             how = auto_defaults.early_stopping(given.n_rows, len(self.schema_.feature_names), self.loss_.width)
-        if eval_set is not None or how == "none":
+        if eval_set is not None or how == "none" or values["boosting"] == "dart":
             return ValidationSplit()
         present = np.arange(target.n_rows) if weight is None else np.flatnonzero(weight)
         classes = target.y[present] if target.classes is not None else None
@@ -300,10 +332,13 @@ class BaseGradientBoosting(BaseTreeModel):
         self.init_ = fitted_init(init, part, target.at(learn).labels(), weight, self._owner)
         return given.weighing.at(model_scores(self.init_, given.X, target.n_rows, self.loss_, target.classes, self._owner))
 
-    def _outside(self, eval_set: Any, cuts: Cuts | Ranking, target: Target, values: Values) -> ValidationSet:
-        """Validation data that the caller gives, read as the training data were."""
+    def _outside(self, eval_set: Any, cuts: Cuts | Ranking, target: Target, values: Values) -> list[ValidationSet]:
+        """Validation data that the caller gives, read as the training data were; the last table decides."""
+        return [self._outside_table(name, given, cuts, target, values) for name, given in read_eval_sets(eval_set, self._owner).items()]
+
+    def _outside_table(self, name: str, given: Any, cuts: Cuts | Ranking, target: Target, values: Values) -> ValidationSet:
         owner = f"{self._owner}, eval_set"
-        X, y, sample_weight = read_eval_set(eval_set, self._owner)
+        X, y, sample_weight = given
         other = self._read_target(y, target.classes)
         weight = read_weight(sample_weight, other.n_rows, owner)
         table = self.schema_.read(X, owner=owner)
@@ -311,32 +346,45 @@ class BaseGradientBoosting(BaseTreeModel):
         if values["init"] is not None and self.init_ is None:
             raise DataError(f"{owner}: init has scores for the rows of X only. Give an estimator or a function as init.")
         offset = None if self.init_ is None else model_scores(self.init_, X, other.n_rows, self.loss_, target.classes, self._owner)
-        return ValidationSet(
-            X, other.labels(), TrainingRows(cuts.encode(table, self._threads), self.loss_.as_target(other.y), weight, offset)
-        )
+        rows = TrainingRows(cuts.encode(table, self._threads), self.loss_.as_target(other.y), weight, offset)
+        return ValidationSet(name, X, other.labels(), rows)
 
     def _watched(
-        self, given: BoostingInput, rows: TrainingRows, split: ValidationSplit, outside: ValidationSet | None, values: Values
+        self, given: BoostingInput, rows: TrainingRows, split: ValidationSplit, outside: list[ValidationSet], curves: EvaluationCurves
     ) -> WatchedRows:
         """Which rows are watched, and how they are scored: some of those trained on always."""
-        scorer = None if values["scoring"] is None else read_scorer(values["scoring"], self, self._owner)
 
-        def evaluate_inside(positions: NDArray[np.int64], loss: Loss) -> Evaluator:
+        def evaluator(metric: WatchedMetric, loss: Loss, y: NDArray[Any], weight: Floats | None, table: Any, labels: Any) -> Evaluator:
+            if metric.scorer is None:
+                return loss_evaluator(loss, y, weight, self._threads)
+            return scorer_evaluator(metric.scorer, self, table(), labels(), weight)
+
+        def evaluate_inside(positions: NDArray[np.int64], loss: Loss, is_held: bool) -> Evaluator:
             weight = None if rows.weight is None else rows.weight[positions]
-            if scorer is None:
-                return loss_evaluator(loss, rows.y[positions], weight, self._threads)
             in_table = positions if given.weighing.take is None else given.weighing.take[positions]
-            return scorer_evaluator(scorer, self, rows_of_table(given.X, in_table), given.target.at(in_table).labels(), weight)
+            parts = (
+                rows.y[positions],
+                weight,
+                lambda: rows_of_table(given.X, in_table),
+                lambda: given.target.at(in_table).labels(),
+            )
+            name = f"{VALIDATION}_0" if is_held else TRAINING
+            return curves.evaluator(name, [evaluator(metric, loss, *parts) for metric in curves.metrics])
 
-        def evaluate_outside(loss: Loss) -> Evaluator:
-            assert outside is not None
-            if scorer is None:
-                return loss_evaluator(loss, outside.rows.y, outside.rows.weight, self._threads)
-            return scorer_evaluator(scorer, self, outside.X, outside.labels, outside.rows.weight)
+        def evaluate_outside(one: ValidationSet) -> Callable[[Loss], Evaluator]:
+            parts = (one.rows.y, one.rows.weight, lambda: one.X, lambda: one.labels)
+            return lambda loss: curves.evaluator(one.name, [evaluator(metric, loss, *parts) for metric in curves.metrics])
 
         held = None if split.held is None else given.weighing.at(split.held)
         folds = None if split.folds is None else given.weighing.at(split.folds)
-        return WatchedRows(evaluate_inside, evaluate_outside, held, folds, None if outside is None else outside.rows)
+        return WatchedRows(evaluate_inside, held, folds, [(one.rows, evaluate_outside(one)) for one in outside])
+
+    def _set_curves(self, curves: EvaluationCurves, earlier: WarmStartState | None, split: ValidationSplit) -> None:
+        """The values of all metrics after every round; of earlier rounds too, if they were watched alike."""
+        before = {} if earlier is None else dict(getattr(self, "evals_result_", {}))
+        if split.folds is not None:
+            before.pop(f"{VALIDATION}_0", None)  # folds begin anew
+        self.evals_result_ = curves.result(before, 0 if earlier is None else len(earlier.trained.rounds))
 
     def _stop(self, values: Values, plan: BoostPlan, watched: WatchedRows) -> StoppingRule:
         patience, callbacks = values["n_iter_no_change"], values["callbacks"] or ()
@@ -346,7 +394,7 @@ class BaseGradientBoosting(BaseTreeModel):
         return StoppingRule(
             count=values["n_estimators"],
             split_patience=auto_defaults.split_patience(plan.tree, plan.subsample, plan.bootstrap),
-            early=watched.has_validation and values["early_stopping"] is not False,
+            early=watched.has_validation and values["early_stopping"] is not False and plan.dropout is None,
             patience=auto_defaults.patience(plan.learning_rate) if patience == "auto" else patience,
             tol=values["tol"],
             refit=values["refit"],
@@ -356,9 +404,8 @@ class BaseGradientBoosting(BaseTreeModel):
             verbose=bool(values["verbose"]),
         )
 
-    def _set_fitted(self, trained: TrainedBoosting, cuts: Cuts | Ranking, values: Values) -> None:
-        """The results, as attributes."""
-        sign = 1.0 if values["scoring"] is None else -1.0
+    def _set_fitted(self, trained: TrainedBoosting, cuts: Cuts | Ranking, sign: float) -> None:
+        """The results, as attributes; `sign` turns losses that were watched into scores."""
         width = 1 if not trained.trees else trained.trees[0].value.shape[1]
         self.forest_ = assemble(trained.trees, cuts, trained.start, width)
         self.n_iter_ = len(trained.rounds)
@@ -367,14 +414,119 @@ class BaseGradientBoosting(BaseTreeModel):
         self.train_score_ = sign * np.array(trained.train)
         self.validation_score_ = sign * np.array(trained.valid)
 
+    def refit_leaves(self, X: Any, y: Any, sample_weight: Any = None, decay_rate: float = 0.0, init: Any = None) -> Self:
+        """A model with the same splits, whose starting score and leaf values are learned from other rows, such as those of a new month.
+
+        A leaf that none of these rows reaches keeps its value. This model stays as it is.
+
+        Parameters
+        ----------
+        X : table
+            Rows of the columns that the model was trained with; columns are matched by name.
+        y : sequence of values, one for each row
+            Labels that the model knows, or numbers.
+        sample_weight : sequence of numbers, one for each row, default=None
+            Weights, as in `fit`.
+        decay_rate : float from 0 to 1, default=0.0
+            Share of the old leaf values that stays: 0 takes the new ones, 0.9 goes a tenth of the way. The starting score is always new.
+        init : scores, default=None
+            Scores of these rows to start from, for a model that was trained with an array as `init`.
+
+        Returns
+        -------
+        estimator
+            A new one of the same class. Its scores of rounds are those of the training of this one.
+        """
+        check_is_fitted(self)
+        values = check(self)
+        self._check_refit(values, decay_rate, init)
+        table = self._read(X)
+        target = self._read_target(y, getattr(self, "classes_", None))
+        check_lengths(self._owner, table.n_rows, target.n_rows)
+        weight = read_weight(sample_weight, target.n_rows, self._owner)
+        factor = class_factors(values.get("class_weight"), weight, target, self._owner)
+        weight = weight if factor is None else factor if weight is None else factor * weight
+        rows = np.arange(target.n_rows) if weight is None else np.flatnonzero(weight)
+        trained = target.at(rows)
+        self._check_refit_target(trained)
+        offset = None
+        if self.init_ is not None or init is not None:
+            width = self.loss_.width
+            offset = self._with_init(np.zeros(table.n_rows if width == 1 else (table.n_rows, width)), X, init)[rows]
+        size = 1 if self.forest_.n_trees == 0 or self.forest_.output[0] < 0 else self.loss_.width
+        plan = RefitPlan(
+            loss=self.loss_,
+            l1=values["l1_regularization"],
+            l2=values["l2_regularization"],
+            learning_rate=self._trained_rate(values),
+            members=self.n_trees_per_iteration_ // size,
+            trees_per_round=size,
+            decay=float(decay_rate),
+            threads=self._threads,
+        )
+        model = copy.copy(self)
+        some = None if weight is None else weight[rows]
+        model.forest_ = refit_leaves(self.forest_, (table, rows), self.loss_.as_target(trained.y), some, offset, plan)
+        model._earlier = None if self._earlier is None else self._earlier.with_values(model.forest_)
+        return model
+
+    def _check_refit(self, values: Values, decay_rate: Any, init: Any) -> None:
+        if not isinstance(decay_rate, int | float | np.number) or isinstance(decay_rate, bool) or not 0 <= decay_rate <= 1:
+            raise ParameterError(f"{self._owner}: decay_rate must be a number from 0 to 1, but it is {decay_rate!r}.")
+        if values["monotonic_cst"] is not None:
+            raise ParameterError(
+                f"{self._owner}: refit_leaves cannot keep monotonic_cst, whose bounds come from the rows that trees are grown from. "
+                "Train anew, or without monotonic_cst."
+            )
+        if values["boosting"] == "dart":
+            raise ParameterError(
+                f"{self._owner}: refit_leaves goes through the rounds one by one, and with boosting='dart' each was trained without some "
+                "of those before it. Train anew."
+            )
+        if values["init"] is not None and self.init_ is None and init is None:
+            raise DataError(
+                f"{self._owner}: init had scores for the rows of the training. Give those of these rows to refit_leaves as init."
+            )
+
+    def _check_refit_target(self, target: Target) -> None:
+        """Every class has rows: without, its leaves would have nothing to say."""
+        if target.classes is not None:
+            absent = np.flatnonzero(np.bincount(target.y, minlength=target.n_classes) == 0)
+            if absent.size:
+                raise TargetError(
+                    f"{self._owner}: refit_leaves needs rows of every class, and there is none of {target.classes.tolist()[absent[0]]!r}. "
+                    "Add rows of it, with a small weight if they are old ones."
+                )
+        with named_owner(self._owner):
+            self.loss_.check_target(target.y)
+
+    def _trained_rate(self, values: Values) -> float:
+        """The learning rate of the training."""
+        rate: Any = getattr(self, "learning_rate_", values["learning_rate"])
+        if rate == "auto":
+            raise ParameterError(
+                f"{self._owner}: the model is of an earlier version, which did not write down the learning rate that 'auto' chose. "
+                "Give it with set_params(learning_rate=...), or train anew."
+            )
+        return float(rate)
+
     # Prediction.
 
-    def _raw(self, X: Any, init: Any = None) -> Floats:
-        """Scores (n,), or (n, K) for K scores per row."""
+    def _raw(self, X: Any, init: Any = None, n_rounds: int | None = None) -> Floats:
+        """Scores (n,), or (n, K) for K scores per row; by all rounds, or by the first `n_rounds`."""
         table = self._read(X)
-        raw = self.forest_.raw(table, self._threads)
+        raw = self.forest_.raw(table, self._threads, None if n_rounds is None else self._trees_of_rounds(n_rounds))
         raw = raw.reshape(-1) if raw.shape[1] == 1 else raw
         return self._with_init(raw, X, init)
+
+    def _trees_of_rounds(self, n_rounds: Any) -> int:
+        """The number of trees of the first rounds."""
+        if isinstance(n_rounds, bool) or not isinstance(n_rounds, int | np.integer) or not 0 <= n_rounds <= self.n_iter_:
+            raise ParameterError(
+                f"{self._owner}: n_rounds must be None or an integer from 0 to {self.n_iter_:,}, the rounds of the model (n_iter_), "
+                f"but it is {n_rounds!r}."
+            )
+        return int(n_rounds) * self.n_trees_per_iteration_
 
     def _staged(self, X: Any, init: Any = None) -> Iterator[Floats]:
         """Scores after every round."""

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from woodwind.base.errors import ParameterError
 from woodwind.data.tables.schema import Schema
 from woodwind.ensemble import auto_defaults
-from woodwind.ensemble.boost import BoostPlan
+from woodwind.ensemble.boost import BoostPlan, DropoutPlan
 from woodwind.losses.base import Loss
 from woodwind.tree.gradient_sampling import GradientSampling
 from woodwind.tree.settings import TreeSettings
@@ -140,6 +140,7 @@ def boost_plan(values: Values, loss: Loss, schema: Schema, n_rows: int, is_class
         one_per_class=one_per_class(values),
         seed=seed,
         threads=threads,
+        dropout=DropoutPlan(values["drop_rate"], values["skip_drop"], values["max_drop"]) if values["boosting"] == "dart" else None,
     )
 
 
@@ -155,6 +156,15 @@ def gradient_sampling(values: Values, owner: str) -> GradientSampling | None:
     if method == "goss" and not 0.0 < top + other <= 1.0:
         raise ParameterError(f"{owner}: top_rate={top} and other_rate={other} must add up to more than 0 and at most 1.")
     return GradientSampling(method, MVS_SHARE if share == "auto" else share, top, other)
+
+
+def check_dropout(values: Values, owner: str) -> None:
+    """Refuse what cannot be with rounds that change later, before any work is done."""
+    if values["boosting"] == "dart" and values["early_stopping"] is True:
+        raise ParameterError(
+            f"{owner}: early_stopping=True is not for boosting='dart', where later rounds change earlier ones, so that none is the best. "
+            "Set early_stopping=False and choose n_estimators, by cross-validation or by the curves of evals_result_."
+        )
 
 
 def tree_settings(values: Values, schema: Schema, n_rows: int, is_class: bool, owner: str) -> TreeSettings:

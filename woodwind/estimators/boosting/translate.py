@@ -205,16 +205,27 @@ def _with_numbers(library: str, name: str, numbers: dict[str, Any]) -> Any:
 
 
 def _metric(library: str, given: Mapping[str, Any], params: dict[str, Any], notes: dict[str, str]) -> None:
-    """Our name of the metric that is watched; names of scikit-learn's scorers stay."""
+    """Our names of the metrics that are watched; names of scikit-learn's scorers stay."""
     named = params.get("scoring")
-    if not isinstance(named, str) or library == "sklearn":
+    if not isinstance(named, str | list) or library == "sklearn":
         return
-    metric = find_metric(named)
-    if metric is not None:
-        params["scoring"] = metric.name
-        return
-    del params["scoring"]
-    notes[_theirs("scoring", given)] = f"There is no metric {named!r} here. {nearest_metric(named)}".rstrip()
+    found: list[str] = []
+    unknown: list[str] = []
+    for name in [named] if isinstance(named, str) else named:
+        metric = find_metric(str(name))
+        (unknown if metric is None else found).append(str(name) if metric is None else metric.name)
+    found = list(dict.fromkeys(found))
+    _set_metrics(params, found)
+    if unknown:
+        words = " ".join(f"There is no metric {name!r} here. {nearest_metric(name)}".rstrip() for name in unknown)
+        notes[_theirs("scoring", given)] = words
+
+
+def _set_metrics(params: dict[str, Any], names: list[str]) -> None:
+    """One name, a list of several, or nothing at all."""
+    params.pop("scoring", None)
+    if names:
+        params["scoring"] = names if len(names) > 1 else names[0]
 
 
 def _fitting(task: str | None, given: Mapping[str, Any], params: dict[str, Any], notes: dict[str, str]) -> None:
@@ -224,6 +235,9 @@ def _fitting(task: str | None, given: Mapping[str, Any], params: dict[str, Any],
     owner, valid = OF_TASK[task].__name__, {knob.name for knob in declared(OF_TASK[task])}
     for name in [name for name in params if name not in valid]:
         notes[_theirs(name, given)] = f"{owner} has no {name}: {params.pop(name)!r} was left out."
-    metric = find_metric(params["scoring"]) if isinstance(params.get("scoring"), str) else None
-    if metric is not None and (metric.needs == "number") != (task == "regression"):
-        notes[_theirs("scoring", given)] = f"{params.pop('scoring')!r} is not for {task}: it was left out."
+    named = params.get("scoring")
+    watched = named if isinstance(named, list) else [named] if isinstance(named, str) else []
+    wrong = [name for name in watched if (metric := find_metric(name)) is not None and (metric.needs == "number") != (task == "regression")]
+    if wrong:
+        _set_metrics(params, [name for name in watched if name not in wrong])
+        notes[_theirs("scoring", given)] = f"{', '.join(map(repr, wrong))} is not for {task}: it was left out."
