@@ -71,6 +71,15 @@ def test_rows_outside_of_the_order_know_all_rows_that_were_learned_from():
     assert counts.tolist() == [0, 0, 1, 1, 2, 0]
 
 
+def test_out_of_fold_a_row_knows_the_rows_of_the_other_folds():
+    y, categories, folds = np.array([1.0, 2.0, 4.0, 8.0, 16.0]), np.array([0, 0, 0, 1, 0], np.int32), np.array([0, 1, 1, 0, -1])
+    target = StatisticsTarget(y, np.arange(4))
+    statistics = TargetStatistics.learn(target, categories, 2, prior=3.0, strength=1.0)
+    means, counts = statistics.out_of_fold(target, categories, folds)
+    assert means[0].tolist() == [(6 + 3) / 3, (1 + 3) / 2, (1 + 3) / 2, 3.0, (7 + 3) / 4]
+    assert counts.tolist() == [2, 1, 1, 0, 3]
+
+
 def test_a_weight_of_two_counts_as_two_rows_for_all_later_rows():
     """For the rows of the order themselves there is one statistic, which two copies of a row would not share: the second sees the first."""
     y, categories, weight = np.array([1.0, 2.0, 4.0, 8.0]), [0, 0, 1, 1], np.array([1.0, 2.0, 2.0, 1.0])

@@ -72,6 +72,18 @@ class StatisticsTarget:
             found.append((mean, exact_sum(np.square(numbers, out=numbers), weight)))
         return tuple(found)
 
+    def totals(self, categories: NDArray[np.int32], size: int, rows: Integers) -> Integers:
+        """(width, 2, size) sums and weights of each category over some rows, as integers."""
+        out: Integers = np.zeros((self.width, 2, size), np.int64)
+        for (amounts, _), totals in zip(self.amounts, out, strict=True):
+            add_totals(categories, rows, amounts, self.weights[0], totals)
+        return out
+
+    def in_numbers(self, totals: Integers) -> tuple[Floats, Floats]:
+        """(width, size) sums and (size,) weights of such totals."""
+        units = np.array([unit for _, unit in self.amounts])
+        return totals[:, 0] * units[:, None], totals[0, 1] * self.weights[1]
+
     def order(self, seed: int, number: int = 0) -> Integers:
         """The rows in a drawn order: `number` is which of several."""
         return self.rows[permutation(key(seed, "statistics", number), len(self.rows))]
@@ -117,23 +129,24 @@ class TargetStatistics:
         strength: float | None = None,
     ) -> "TargetStatistics":
         """From the rows of the target. Without a prior it is their mean; without a strength, it is estimated: see `prior_strength`."""
-        (weights, weight_unit), size = target.weights, n_categories + MORE
-        sums, strengths = np.empty((target.width, size)), np.empty(target.width)
-        for position, (amounts, unit) in enumerate(target.amounts):
-            totals = np.zeros((2, size), np.int64)
-            add_totals(categories, target.rows, amounts, weights, totals)
-            sums[position], counts = totals[0] * unit, totals[1] * weight_unit
-            strengths[position] = prior_strength(sums[position], counts, *target.moments[position]) if strength is None else strength
+        sums, counts = target.in_numbers(target.totals(categories, n_categories + MORE, target.rows))
         # Nothing was learned of categories that are not known, whatever rows have them.
         sums[:, -MORE], counts[-MORE] = 0.0, 0.0
-        return cls(sums, counts, np.array([mean if prior is None else prior for mean, _ in target.moments], np.float64), strengths)
+        own = zip(sums, target.moments, strict=True)
+        strengths = [prior_strength(total, counts, *moments) if strength is None else strength for total, moments in own]
+        return cls(
+            sums, counts, np.array([mean if prior is None else prior for mean, _ in target.moments]), np.array(strengths, np.float64)
+        )
 
     @cached_property
     def means(self) -> Floats:
         """(width, categories + 2) the smoothed mean of each category; the prior where there are no rows."""
-        known = self.counts > 0.0
-        below = np.where(known, self.counts, 1.0) + self.strength[:, None]
-        return np.where(known, (self.sums + (self.prior * self.strength)[:, None]) / below, self.prior[:, None])
+        return self._smoothed(self.sums, self.counts)
+
+    def _smoothed(self, sums: Floats, counts: Floats) -> Floats:
+        known = counts > 0.0
+        below = np.where(known, counts, 1.0) + self.strength[:, None]
+        return np.where(known, (sums + (self.prior * self.strength)[:, None]) / below, self.prior[:, None])
 
     def ordered(self, target: StatisticsTarget, categories: NDArray[np.int32], order: Integers) -> tuple[Floats, Floats]:
         """What is known of each row: means (width, n), and counts (n,).
@@ -153,15 +166,30 @@ class TargetStatistics:
             ordered_statistics(categories, order, amounts, weights, smoothing, totals, means[position], counts)
         return means, counts
 
+    def out_of_fold(self, target: StatisticsTarget, categories: NDArray[np.int32], folds: Integers) -> tuple[Floats, Floats]:
+        """What is known of each row from the rows of all other folds: means (width, n), and counts (n,).
+
+        `folds` are the numbers of folds, -1 for rows that are not learned from: those know all that are. Priors and strengths are those of
+        these statistics.
+        """
+        means, counts = np.take(self.means, categories, axis=1, mode="wrap"), np.take(self.counts, categories, mode="wrap")
+        size, of_row = self.counts.size, folds[target.rows]
+        every = target.totals(categories, size, target.rows)
+        for fold in np.unique(of_row).tolist():
+            rows = target.rows[of_row == fold]
+            sums, known = target.in_numbers(every - target.totals(categories, size, rows))
+            means[:, rows] = self._smoothed(sums, known)[:, categories[rows]]
+            counts[rows] = known[categories[rows]]
+        return means, counts
+
 
 def prior_strength(sums: Floats, counts: Floats, mean: float, squares: float) -> float:
     """The number of rows that the prior should count as: the variance inside categories over that of their true means.
 
     Then the smoothed mean of any number of rows is the best guess of the mean of a category (empirical Bayes), so that a mean of few
     earlier rows in training and one of all rows later say the same thing. Both variances are estimated as in an analysis of variance, from
-    sums and
-    counts of categories, and from the mean of all rows and their sum of squares around it; one row of the variance of all rows is added to
-    those inside categories, of which there may be very few. It is at most the number of rows.
+    sums and counts of categories, and from the mean of all rows and their sum of squares around it; one row of the variance of all rows is
+    added to those inside categories, of which there may be very few. It is at most the number of rows.
     """
     present = counts > 0.0
     sums, counts = sums[present], counts[present]
