@@ -72,7 +72,7 @@ _LISTED: dict[str, Kind] = {
     **_kinds("woodwind.tree.leaf_targets", "LeafRows"),
     **_kinds("woodwind.tree.assemble", "ValuedTree"),
     **_kinds("woodwind.data.tables.schema", "Schema"),
-    **_kinds("woodwind.data.tables.fields", "NumberField", "EmptyField", "CategoryField", "TimeField"),
+    **_kinds("woodwind.data.tables.fields", "NumberField", "EmptyField", "CategoryField", "StatisticsField", "TimeField"),
     **_kinds("woodwind.data.tables.categories", "Categories", persister="woodwind.data.tables.categories:CategoriesPersister"),
     **_kinds("woodwind.data.tables.schema", "Header"),
     **_kinds("woodwind.data.tables.target_statistics", "TargetStatistics"),

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from woodwind.base.fixed import exact_mean, exact_sum, largest_of, sum_scale
 from woodwind.base.random_streams import key, permutation
 from woodwind.base.validate import require, require_array
+from woodwind.data.tables.table import Reader
 from woodwind.kernels.binning.target_statistics import Smoothing, add_totals, ordered_statistics
 
 Floats = NDArray[np.float64]
@@ -130,13 +131,12 @@ class TargetStatistics:
     ) -> "TargetStatistics":
         """From the rows of the target. Without a prior it is their mean; without a strength, it is estimated: see `prior_strength`."""
         sums, counts = target.in_numbers(target.totals(categories, n_categories + MORE, target.rows))
-        # Nothing was learned of categories that are not known, whatever rows have them.
+        # Nothing is learned of categories that are not known, whatever rows have them.
         sums[:, -MORE], counts[-MORE] = 0.0, 0.0
+        priors = [mean if prior is None else prior for mean, _ in target.moments]
         own = zip(sums, target.moments, strict=True)
         strengths = [prior_strength(total, counts, *moments) if strength is None else strength for total, moments in own]
-        return cls(
-            sums, counts, np.array([mean if prior is None else prior for mean, _ in target.moments]), np.array(strengths, np.float64)
-        )
+        return cls(sums, counts, np.array(priors, np.float64), np.array(strengths, np.float64))
 
     @cached_property
     def means(self) -> Floats:
@@ -181,6 +181,18 @@ class TargetStatistics:
             means[:, rows] = self._smoothed(sums, known)[:, categories[rows]]
             counts[rows] = known[categories[rows]]
         return means, counts
+
+
+@dataclass(frozen=True)
+class StatisticsReader:
+    """Reads categories as a statistic of each."""
+
+    numbers: Reader  # of the categories
+    means: Floats  # (categories + 2,)
+
+    def __call__(self, begin: int, end: int) -> Floats:
+        """Rows begin to end."""
+        return np.asarray(self.means[self.numbers(begin, end)])
 
 
 def prior_strength(sums: Floats, counts: Floats, mean: float, squares: float) -> float:

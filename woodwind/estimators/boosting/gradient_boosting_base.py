@@ -1,6 +1,6 @@
 """Gradient boosting for both tasks: from a table and a target to a forest, and from a forest to scores."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
@@ -29,6 +29,13 @@ from woodwind.estimators.base.splits import read_eval_set, read_groups
 from woodwind.estimators.base.target import Target
 from woodwind.estimators.base.tree_base import BaseTreeModel, scale_of
 from woodwind.estimators.base.weights import Weighing, read_weight
+from woodwind.estimators.boosting.category_statistics import (
+    KnownTarget,
+    StatisticsTable,
+    has_statistics,
+    statistics_columns,
+    with_statistics,
+)
 from woodwind.estimators.boosting.init_scores import fitted_init, is_model, model_scores, read_scores
 from woodwind.estimators.boosting.plan import Values, boost_plan, check_exact, one_per_class
 from woodwind.losses.base import Loss
@@ -103,15 +110,52 @@ class EncodedTable:
     schema: Schema
     cuts: Cuts | Ranking
     codes: Codes | Ranks
+    statistics: StatisticsTable | None = None  # where some columns are read as statistics of the target
 
     @classmethod
-    def of(cls, X: Any, values: Values, weight: Floats | None, threads: int, owner: str) -> "EncodedTable":
-        """Read a table, and code it as the parameters of boosting say; `weight` is how much each row counts for bins and levels."""
+    def of(
+        cls, X: Any, values: Values, weight: Floats | None, threads: int, owner: str, known: KnownTarget | None = None
+    ) -> "EncodedTable | None":
+        """Read a table, and code it as the parameters of boosting say; `weight` is how much each row counts for bins and levels.
+
+        None where some columns are to be read as statistics of a target that is not given: then each model needs codes of its own.
+        """
         schema, table = Schema.learn(X, values["categorical_features"], weight=weight, owner=owner)
+        statistics, columns = None, statistics_columns(schema, values["categorical_encoding"], table.n_rows)
+        if columns:
+            if known is None:
+                return None
+            check_lengths(owner, table.n_rows, len(known.target.y))
+            schema, table = with_statistics(schema, table, columns, known)
+            statistics = StatisticsTable(schema, table, known)
+            table = statistics.for_training()
         schema.warn_merged(owner)
         bins = values["max_bins"]
         cuts = Ranking.fit(table) if bins is None else Cuts.fit(table, bins, weight, threads)
-        return cls(schema, cuts, cuts.encode(table, threads))
+        return cls(schema, cuts, cuts.encode(table, threads), statistics)
+
+    @classmethod
+    def again(cls, X: Any, schema: Schema, cuts: Cuts | Ranking, threads: int, owner: str, known: KnownTarget) -> "EncodedTable":
+        """Read another table by a schema and cuts that are there."""
+        table, statistics = schema.read(X, owner=owner), None
+        check_lengths(owner, table.n_rows, len(known.target.y))
+        if has_statistics(schema):
+            statistics = StatisticsTable(schema, table, known)
+            table = statistics.for_training()
+        return cls(schema, cuts, cuts.encode(table, threads), statistics)
+
+    def codes_for(self, take: NDArray[np.int64] | None) -> Callable[[NDArray[np.int32], int], Codes | Ranks] | None:
+        """Codes of the rows that are trained on, for a training on some of them; None where they are the same for all trainings."""
+        statistics = self.statistics
+        if statistics is None:
+            return None
+
+        def codes_for(learn: NDArray[np.int32], number: int) -> Codes | Ranks:
+            rows = learn.astype(np.int64) if take is None else np.unique(take[learn])
+            codes = statistics.codes_for(self.cuts, self.codes, rows, number)
+            return codes if take is None else codes.take(take)
+
+        return codes_for
 
 
 # For the docstrings of the estimators.
@@ -207,8 +251,10 @@ class BaseGradientBoosting(BaseTreeModel):
         check_exact(values, given.target.n_classes, self._owner)
         self._precompile(values, given.target.n_classes)
         seed = seed_of(values["random_state"]) if earlier is None else earlier.seed
-        schema, cuts, codes = self._encoded(given, values, earlier)
-        training = given.target.at(given.weighing.take)
+        encoded = self._encoded(given, values, earlier, seed)
+        schema, cuts, take = encoded.schema, encoded.cuts, given.weighing.take
+        codes = encoded.codes if take is None else encoded.codes.take(take)
+        training = given.target.at(take)
         self._set_schema(schema)
         with named_owner(self._owner):
             self.loss_, self.init_ = self._make_loss(training), None
@@ -216,7 +262,8 @@ class BaseGradientBoosting(BaseTreeModel):
         plan = boost_plan(values, self.loss_, schema, codes.n_rows, training.classes is not None, seed, self._threads, self._owner)
 
         split = self._split(given, eval_set, values, seed)
-        rows = TrainingRows(codes, self.loss_.as_target(training.y), given.weighing.weight, self._offset(given, split.held, values))
+        offset = self._offset(given, split.held, values)
+        rows = TrainingRows(codes, self.loss_.as_target(training.y), given.weighing.weight, offset, encoded.codes_for(take))
         outside = None if eval_set is None else self._outside(eval_set, cuts, given.target, values)
         watched = self._watched(given, rows, split, outside, values)
         stop = self._stop(values, plan, watched)
@@ -245,15 +292,14 @@ class BaseGradientBoosting(BaseTreeModel):
         target, weighing = self._weighed(target, weight, values)
         return BoostingInput(X, target, weighing, read_groups(groups, target.n_rows, self._owner))
 
-    def _encoded(
-        self, given: BoostingInput, values: Values, earlier: WarmStartState | None
-    ) -> tuple[Schema, Cuts | Ranking, Codes | Ranks]:
-        """How the table is read and cut, and the codes of the rows that are trained on."""
-        X, weight = given.X, given.weighing.given
+    def _encoded(self, given: BoostingInput, values: Values, earlier: WarmStartState | None, seed: int) -> EncodedTable:
+        """How the table is read and cut, and its codes."""
+        X, weight, threads = given.X, given.weighing.given, self._threads
         if weight is not None:
             check_lengths(self._owner, row_count(X), given.target.n_rows)
+        known = KnownTarget.of(given.target, given.weighing, given.groups, values["categorical_encoding"], seed, threads)
         if earlier is None:
-            encoded = X if isinstance(X, EncodedTable) else EncodedTable.of(X, values, weight, self._threads, self._owner)
+            encoded = X if isinstance(X, EncodedTable) else EncodedTable.of(X, values, weight, threads, self._owner, known)
         else:
             schema, cuts = earlier.schema, earlier.cuts
             if (values["max_bins"] is None) != isinstance(cuts, Ranking):
@@ -262,17 +308,19 @@ class BaseGradientBoosting(BaseTreeModel):
                     f"{self._owner}: max_bins={values['max_bins']}, but warm_start=True goes on from trees that were grown {how}. "
                     "Set max_bins as it was, or warm_start=False."
                 )
-            encoded = EncodedTable(schema, cuts, cuts.encode(schema.read(X, owner=self._owner), self._threads))
-        codes = encoded.codes
-        check_lengths(self._owner, codes.n_rows, given.target.n_rows)
-        return encoded.schema, encoded.cuts, codes if given.weighing.take is None else codes.take(given.weighing.take)
+            encoded = EncodedTable.again(X, schema, cuts, threads, self._owner, known)
+        assert encoded is not None  # the target is known
+        check_lengths(self._owner, encoded.codes.n_rows, given.target.n_rows)
+        return encoded
 
     def _split(self, given: BoostingInput, eval_set: Any, values: Values, seed: int) -> ValidationSplit:
         """Which rows of the table are held out. Copies of a row are held out together."""
         target, weight, early = given.target, given.weighing.given, values["early_stopping"]
         how = "share" if early else "none"
         if early == "auto":
-            how = auto_defaults.early_stopping(given.n_rows, len(self.schema_.feature_names), self.loss_.width)
+            how = auto_defaults.early_stopping(
+                given.n_rows, len(self.schema_.feature_names), self.loss_.width, has_statistics(self.schema_)
+            )
         if eval_set is not None or how == "none":
             return ValidationSplit()
         present = np.arange(target.n_rows) if weight is None else np.flatnonzero(weight)

@@ -196,7 +196,7 @@ def _codes_of(named: Sequence[NamedMember], table: AnyTable, weight: Floats | No
 
     Bins and levels are cut from all rows: they know nothing of the target.
     """
-    known: dict[tuple[Any, str], EncodedTable] = {}
+    known: dict[tuple[Any, ...], EncodedTable | None] = {}
     out: list[EncodedTable | None] = []
     for member in named:
         one = member.estimator
@@ -206,7 +206,7 @@ def _codes_of(named: Sequence[NamedMember], table: AnyTable, weight: Floats | No
             out.append(None)
             continue
         values = named_error(owner, member, partial(check, one))
-        name = (values["max_bins"], repr(values["categorical_features"]))
+        name = (values["max_bins"], repr(values["categorical_features"]), values["categorical_encoding"])
         if name not in known:
             known[name] = EncodedTable.of(table.X, values, weight, threads, owner)
         out.append(known[name])
