@@ -1,10 +1,10 @@
 """Columns of many categories: default models, error on rows that were not trained on, and seconds of training.
 
-Synthetic tables: one column of 1,000 categories (or 3,000) with an effect of each, five numbers of which two matter, noise; 50, 4 or 3 rows
-for each category. Real ones: loans with the title of the job, flights with the number of the aircraft, insurance with the postcode. Everybody
-has default parameters and two threads; CatBoost gets categories as text with the names of their columns, the others pandas categories.
-Seconds are of one fit each, without preparing the table. Errors are root mean square, or log loss; three draws or splits, and the noise is
-the standard error of the mean difference to CatBoost.
+Synthetic tables: one column of 1,000 categories (or 3,000) with an effect of each, five numbers of which two matter, noise; 50, 4 or 3
+rows for each category. Real ones: loans with the title of the job, flights with the number of the aircraft, insurance with the postcode.
+Everybody has default parameters and two threads; CatBoost gets categories as text with the names of their columns, the others pandas
+categories. Seconds are of one fit each, without preparing the table. Errors are root mean square, or log loss; three draws or splits, and
+the noise is the standard error of the mean difference to CatBoost.
 """
 
 from __future__ import annotations
