@@ -31,6 +31,7 @@ from woodwind.estimators.averaging.model_combination import (
     BayesianModelCombinationClassifier as BayesianModelCombinationClassifier,
     BayesianModelCombinationRegressor as BayesianModelCombinationRegressor,
 )
+from woodwind.estimators.base.target_encoder import OrderedTargetEncoder as OrderedTargetEncoder
 from woodwind.estimators.bagging.bagging import BaggingClassifier as BaggingClassifier, BaggingRegressor as BaggingRegressor
 from woodwind.estimators.boosting.gradient_boosting import (
     GradientBoostingClassifier as GradientBoostingClassifier,

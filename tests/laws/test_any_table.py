@@ -231,7 +231,9 @@ def test_a_column_of_very_many_levels():
     categories = np.where(np.arange(n) % 4 == 0, "common", [f"id-{k}" for k in range(n)])
     y = np.arange(n) % 4 == 0
     with pytest.warns(ManyCategoriesWarning, match="column 'id' has 15,001 categories"):
-        model = clone(BOTH[0]).fit(pd.DataFrame({"id": categories}), y)
+        sets = clone(BOTH[0]).set_params(categorical_encoding="sets").fit(pd.DataFrame({"id": categories}), y)
+    assert (sets.predict(pd.DataFrame({"id": categories})) == y).all()
+    model = clone(BOTH[0]).fit(pd.DataFrame({"id": categories}), y)
     assert (model.predict(pd.DataFrame({"id": categories})) == y).all()
 
 

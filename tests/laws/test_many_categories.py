@@ -20,8 +20,8 @@ from woodwind.base.errors import ManyCategoriesWarning
 
 FEW = {"n_estimators": 2}
 OF_TREES = [
-    GradientBoostingClassifier(**FEW),
-    GradientBoostingRegressor(**FEW, max_bins=None),
+    GradientBoostingClassifier(**FEW, categorical_encoding="sets"),
+    GradientBoostingRegressor(**FEW, categorical_encoding="sets", max_bins=None),
     RandomForestRegressor(**FEW),
     ExtraTreesClassifier(**FEW),
     RandomStructureForestClassifier(**FEW),
@@ -46,6 +46,12 @@ def test_categories_that_are_merged_are_told_with_their_column_their_number_and_
     X, y = table(300)
     with pytest.warns(ManyCategoriesWarning, match=r"column 'wood' has 300 categories.* the other 48 are taken as one. Give means of the"):
         estimator.fit(X, y)
+
+
+@pytest.mark.parametrize("settings", [{}, {"max_bins": None}])
+def test_boosting_merges_none(settings):
+    GradientBoostingClassifier(**FEW, **settings).fit(*table(300))
+    GradientBoostingRegressor(**FEW, **settings).fit(*table(300))
 
 
 @pytest.mark.parametrize("estimator", OF_TREES[:6], ids=lambda one: type(one).__name__)

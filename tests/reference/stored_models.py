@@ -232,6 +232,7 @@ def of_numbers() -> dict[str, Any]:
     return {
         "blender of classes": woodwind.LogisticBlender(cv=2),
         "blender of numbers": woodwind.NonNegativeBlender(cv=2),
+        "encoder": woodwind.OrderedTargetEncoder(counts=True),
         "bagging of Bayes": woodwind.BaggingClassifier(GaussianNB(), max_features=0.7, **FEW),
         "bagging of trees of others": woodwind.BaggingRegressor(DecisionTreeRegressor(max_depth=3), max_features=0.7, n_estimators=2),
         "members of others": woodwind.VotingClassifier(theirs),

@@ -47,7 +47,7 @@ def target(table):
 def things(table, target):
     labels = np.digitize(target, [0.5, 1.0])
     with pytest.warns(ManyCategoriesWarning, match="column 'many'"):
-        boosted = GradientBoostingClassifier(n_estimators=5, random_state=0).fit(table, labels)
+        boosted = GradientBoostingClassifier(n_estimators=5, random_state=0, categorical_encoding="sets").fit(table, labels)
     with pytest.warns(ManyCategoriesWarning, match="column 'many'"):
         classes = RandomForestClassifier(n_estimators=5, random_state=0, min_samples_leaf=5).fit(table, labels)
     with pytest.warns(ManyCategoriesWarning, match="column 'many'"):

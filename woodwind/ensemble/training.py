@@ -118,6 +118,12 @@ class TrainingRows:
     y: NDArray[Any]
     weight: Floats | None
     offset: Floats | None
+    # Codes for a training on some of the rows, with a number of its own, where codes know something of targets.
+    codes_for: Callable[[NDArray[np.int32], int], Codes | Ranks] | None = None
+
+    def learned_from(self, rows: NDArray[np.int32] | None, number: int = 0) -> "TrainingRows":
+        """The same rows as a booster sees them that is trained on some of them."""
+        return self if self.codes_for is None or rows is None else replace(self, codes=self.codes_for(rows, number), codes_for=None)
 
     def start(self, loss: Loss, rows: NDArray[np.int32] | None) -> Floats:
         """Score before the first tree, from some of the rows."""
@@ -226,11 +232,12 @@ def train(
         done = tuple(tuple(replace(tree) for tree in trees) for trees in done)  # they shrink, and the earlier model keeps its own
     raw = rows.raw(start)
     loss = resolved(plan.loss, rows, raw, learn)
-    add_trees(raw, (tree for trees in done for tree in trees), rows.codes, plan.threads)
+    seen = rows.learned_from(learn)
+    add_trees(raw, (tree for trees in done for tree in trees), seen.codes, plan.threads)
     watcher = None if watched is None else make_watcher(watched, rows, plan, loss, start, done)
     before = (None, None) if watcher is None else watcher(BoostingRound(len(done) - 1, (), raw))
 
-    booster = rows.booster(plan, raw, learn, done)
+    booster = seen.booster(plan, raw, learn, done)
     steps, interrupted = run(booster, stop, watcher, done, owner)
     rounds = done + tuple(step.round.trees for step in steps)
     losses = _history(() if earlier is None else earlier.train, before[0], steps, "train")
@@ -241,7 +248,7 @@ def train(
     result = TrainedBoosting(rounds, start, trees, start, losses, held_losses)
     if learn is None or not stop.refit or interrupted:
         return result
-    del booster, raw, steps
+    del booster, seen, raw, steps
     return refitted(rows, plan, result, owner)
 
 
@@ -262,8 +269,11 @@ class BoostingFolds:
         `rows` are those of all folds, or for each fold the same rows as its booster sees them.
         """
         numbers = np.unique(folds[folds >= 0]).tolist()
-        seen = [rows] * len(numbers) if isinstance(rows, TrainingRows) else rows
         learn = [np.flatnonzero(folds < fold if ordered else folds != fold).astype(np.int32) for fold in numbers]
+        if isinstance(rows, TrainingRows):
+            seen: Sequence[TrainingRows] = [rows.learned_from(some, number + 1) for number, some in enumerate(learn)]
+        else:
+            seen = rows
         starts = [own.start(plan.loss, some) for own, some in zip(seen, learn, strict=True)]
         # Several are side by side, on a thread each.
         threads = plan.threads if len(numbers) == 1 else 1

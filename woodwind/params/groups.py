@@ -112,6 +112,12 @@ class BinParams:
 
     max_bins: MaxBins = 255
     categorical_features: Categorical = None
+    categorical_encoding: Annotated[
+        Literal["auto", "sets", "ordered", "out_of_fold"],
+        "What trees see of categories: 'sets' of them, of which at most 253 are told apart, or statistics of the target, of any number of "
+        "categories: means of earlier rows in a drawn 'ordered' sequence, or 'out_of_fold'. 'auto' takes sets of few categories, and means "
+        "out of fold of many.",
+    ] = "auto"
 
 
 @knobs

@@ -58,8 +58,8 @@ _AUTO = "woodwind.estimators.persistence.persistence:AutoEnsemblePersister"
 
 
 def _public_estimators() -> dict[str, Kind]:
-    """The classes of `woodwind.estimators` that are public: names with a task at their end, and blenders."""
-    endings = ("Classifier", "Regressor", "Blender")
+    """The classes of `woodwind.estimators` that are public: names with a task at their end, blenders and encoders."""
+    endings = ("Classifier", "Regressor", "Blender", "Encoder")
     public = importlib.import_module("woodwind").PUBLIC_HOMES
     homes = {name: home for name, home in public.items() if home.startswith("woodwind.estimators.") and name.endswith(endings)}
     return {name: Kind(f"{home}:{name}", _ESTIMATOR) for name, home in homes.items()}
@@ -72,9 +72,10 @@ _LISTED: dict[str, Kind] = {
     **_kinds("woodwind.tree.leaf_targets", "LeafRows"),
     **_kinds("woodwind.tree.grown_tree", "ValuedTree"),
     **_kinds("woodwind.data.tables.schema", "Schema"),
-    **_kinds("woodwind.data.tables.fields", "NumberField", "EmptyField", "CategoryField", "TimeField"),
+    **_kinds("woodwind.data.tables.fields", "NumberField", "EmptyField", "CategoryField", "StatisticsField", "TimeField"),
     **_kinds("woodwind.data.tables.categories", "Categories", persister="woodwind.data.tables.categories:CategoriesPersister"),
     **_kinds("woodwind.data.tables.schema", "Header"),
+    **_kinds("woodwind.data.tables.target_statistics", "TargetStatistics"),
     **_kinds("woodwind.data.tables.matrix_form", "MatrixForm", "NumberPart", "CategoryPart"),
     **_kinds("woodwind.data.binning.cuts", "Cuts"),
     **_kinds("woodwind.data.binning.ranks", "Ranking"),

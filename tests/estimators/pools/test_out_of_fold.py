@@ -28,7 +28,7 @@ from woodwind import DataError, ParameterError, out_of_fold_predictions
 from woodwind.base.errors import FoldWarning, MemberError
 from woodwind.estimators.base.splits import SplitRequest, read_folds
 from woodwind.estimators.base.target import read_labels, read_regression_target
-from woodwind.estimators.boosting import gradient_boosting_base
+from woodwind.estimators.boosting import encoded_table
 from woodwind.estimators.pools.out_of_fold import OutOfFold, out_of_fold
 from woodwind.estimators.pools.pool import named_members
 
@@ -245,8 +245,8 @@ def test_members_of_other_kinds_are_refused():
 
 def test_boosting_reads_the_table_once_for_all_folds_and_threads_change_nothing(monkeypatch):
     calls = []
-    learn = gradient_boosting_base.Schema.learn
-    monkeypatch.setattr(gradient_boosting_base.Schema, "learn", lambda *given, **more: calls.append(1) or learn(*given, **more))
+    learn = encoded_table.Schema.learn
+    monkeypatch.setattr(encoded_table.Schema, "learn", lambda *given, **more: calls.append(1) or learn(*given, **more))
     members = [
         ("a", woodwind.GradientBoostingClassifier(n_estimators=5, learning_rate=0.5, max_bins=16)),
         ("b", woodwind.GradientBoostingClassifier(n_estimators=3, learning_rate=0.5, max_bins=16)),

@@ -99,6 +99,11 @@ class Categories:
         names = [int(name) if isinstance(name, float) and name.is_integer() else name for name in kept]
         return (*names, RARE) if shared else tuple(names)
 
+    def label(self, number: int) -> str:
+        """A category in words."""
+        name = take(self.values, np.array([number])).tolist()[0]
+        return str(int(name) if isinstance(name, float) and name.is_integer() else name)
+
     def find(self, dictionary: "pa.Array | NDArray[np.float64]") -> NDArray[np.int32]:
         """The number of the category that each entry is, or UNSEEN; both must be text, or both numbers."""
         if isinstance(self.values, np.ndarray):

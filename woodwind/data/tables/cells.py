@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from woodwind.data.tables.fields import StatisticsField
 from woodwind.data.tables.schema import Schema
 from woodwind.data.tables.table import MISSING, UNSEEN, Table
 
@@ -23,20 +24,25 @@ class Cells:
 
     def row(self, number: int) -> tuple[str, ...]:
         """One row in words, one for each input column."""
-        return tuple(self._word(position, number) for position in self._first)
+        return tuple(self._word(column, position, number) for column, position in enumerate(self._first))
 
     def numbers(self, column: int) -> NDArray[np.float64] | None:
         """All rows of an input column that has an order, NaN for missing; None for categories."""
         feature = self.table.columns[self._first[column]]
-        return None if feature.category else np.asarray(feature.block(0, self.table.n_rows), np.float64)
+        is_category = feature.category or isinstance(self.schema.fields[column], StatisticsField)
+        return None if is_category else np.asarray(feature.block(0, self.table.n_rows), np.float64)
 
     @property
     def _first(self) -> list[int]:
         """The first feature of each input column: of a date, the moment itself."""
         return np.flatnonzero(np.diff(self.schema.source, prepend=-1)).tolist()
 
-    def _word(self, position: int, number: int) -> str:
-        feature, value = self.table.columns[position], self.table.columns[position].block(number, number + 1)[0]
+    def _word(self, column: int, position: int, number: int) -> str:
+        feature, field = self.table.columns[position], self.schema.fields[column]
+        if isinstance(field, StatisticsField) and feature.category_numbers is not None:
+            category = int(feature.category_numbers(number, number + 1)[0])
+            return {MISSING: NOTHING, UNSEEN: NEW}.get(category) or field.categories.label(category)
+        value = feature.block(number, number + 1)[0]
         if feature.categories is not None:
             return {MISSING: NOTHING, UNSEEN: NEW}.get(int(value)) or str(feature.categories[int(value)])
         return in_words(float(value), self.schema.moments[position])

@@ -25,6 +25,7 @@ from woodwind.data.tables.dates import PARTS, PartReader, SecondsReader, is_zone
 from woodwind.data.tables.raw import Coded, RawColumn
 from woodwind.data.tables.table import UNSEEN, Column
 from woodwind.data.tables.table_errors import listed
+from woodwind.data.tables.target_statistics import StatisticsReader, TargetStatistics
 
 
 class Features(NamedTuple):
@@ -105,6 +106,47 @@ class CategoryField(Field):
 
 
 @dataclass(frozen=True, eq=False)
+class StatisticsField(Field):
+    """Categories of any number, read as what is known of the target at each."""
+
+    categories: Categories
+    statistics: TargetStatistics
+    labels: tuple[str, ...]  # what the statistics are called: classes, or the mean of numbers
+    kind = "statistics"
+
+    def check(self) -> "StatisticsField":
+        """There are statistics of each category, by name; returns self, or raises DataError."""
+        shape = (len(self.labels), len(self.categories.values) + 2)
+        require(self.statistics.means.shape == shape, "statistics are of other categories than the column has")
+        require(len(set(self.labels)) == len(self.labels), "two statistics of a column have one name")
+        return self
+
+    @property
+    def features(self) -> tuple[str, ...]:
+        """The statistics."""
+        return tuple(f"{self.name}:{label}" for label in self.labels)
+
+    def read(self, raw: RawColumn) -> Features:
+        """What all training rows say of the category of each row."""
+        coded = coded_column(raw, self.categories.is_text)
+        _, numbers, found = self.categories.readers(coded)
+        means = self.statistics.means
+        columns = [Column(name, StatisticsReader(numbers, own), None, numbers) for name, own in zip(self.features, means, strict=True)]
+        return Features(tuple(columns), _unseen(raw, coded, found))
+
+    def to_dict(self) -> dict[str, Any]:
+        """A description that JSON can hold."""
+        known = {name: values.tolist() for name, values in vars(self.statistics).items() if name in ("sums", "counts", "prior", "strength")}
+        return {**super().to_dict(), "levels": self.categories.to_dict(), "statistics": known, "labels": list(self.labels)}
+
+    @classmethod
+    def from_dict(cls, given: dict[str, Any]) -> "Field":
+        """The inverse of `to_dict`."""
+        known = TargetStatistics(**{name: np.array(values, np.float64) for name, values in given["statistics"].items()})
+        return cls(given["name"], Categories.from_dict(given["levels"]), known, tuple(given["labels"]))
+
+
+@dataclass(frozen=True, eq=False)
 class TimeField(Field):
     """Dates with their parts, times of day, durations."""
 
@@ -156,7 +198,7 @@ def _unseen(raw: RawColumn, coded: Coded, found: NDArray[np.int32]) -> str:
     return f"{raw.label} has {what} that training never saw ({listed(some)})"
 
 
-_KINDS: dict[str, type[Field]] = {kind.kind: kind for kind in (NumberField, EmptyField, CategoryField, TimeField)}
+_KINDS: dict[str, type[Field]] = {kind.kind: kind for kind in (NumberField, EmptyField, CategoryField, StatisticsField, TimeField)}
 
 
 def coded_if_category(raw: RawColumn, marked: bool) -> RawColumn:

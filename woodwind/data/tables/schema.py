@@ -15,7 +15,16 @@ from woodwind.base.notice import notice
 from woodwind.base.validate import require
 from woodwind.data.tables.categories import MOST_CODES
 from woodwind.data.tables.convert import MOMENT, open_columns, unwrapped
-from woodwind.data.tables.fields import CategoryField, Field, NumberField, TimeField, coded_if_category, field_from_dict, learn_field
+from woodwind.data.tables.fields import (
+    CategoryField,
+    Field,
+    NumberField,
+    StatisticsField,
+    TimeField,
+    coded_if_category,
+    field_from_dict,
+    learn_field,
+)
 from woodwind.data.tables.frames import open_table
 from woodwind.data.tables.raw import RawTable, are_beyond_doubles, warn_of_precision
 from woodwind.data.tables.table import Table
@@ -112,6 +121,8 @@ def _one_letter_off(name: str, others: list[str]) -> str | None:
 
 # What trees do with categories that training never saw.
 STOPS = "Each such row stops at the split and takes the mean of that node."
+# And where categories are read as means of the target.
+PRIOR = "Nothing is known of them, and each such row counts as one of all."
 
 
 @dataclass(frozen=True, eq=False)
@@ -159,12 +170,15 @@ class Schema:
         """
         raw = open_table(X)
         table, notes = self._table(raw, self.header.positions(raw, owner, beside))
-        if notes:
-            notice(f"{'; '.join(notes)}. {unseen}", UnseenCategoryWarning)
+        read_as_means = [isinstance(field, StatisticsField) for field in self.fields]
+        for said, of_means in ((unseen, False), (PRIOR, True)):
+            own = [note for note, means in zip(notes, read_as_means, strict=True) if note and means == of_means]
+            if own:
+                notice(f"{'; '.join(own)}. {said}", UnseenCategoryWarning)
         return table
 
     def _table(self, raw: RawTable, positions: list[int]) -> tuple[Table, list[str]]:
-        """The features of the columns at these positions of the input, and what the user should be told of them."""
+        """The features of the columns at these positions of the input, and what the user should be told of each column."""
         made = [field.read(raw.column(position)) for field, position in zip(self.fields, positions, strict=True)]
         columns = tuple(column for features in made for column in features.columns)
         inside = [
@@ -173,7 +187,7 @@ class Schema:
             for _ in features.columns
         ]
         table = Table(columns, raw.n_rows, raw.matrix, np.array(inside, np.int64))
-        return table, [features.note for features in made if features.note]
+        return table, [features.note for features in made]
 
     def warn_merged(self, owner: str) -> None:
         """Warn of columns whose rarer categories trees take as one: codes have room for so many."""
@@ -183,8 +197,8 @@ class Schema:
                 notice(
                     f"{owner}: column {field.name!r} has {size:,} categories, and trees tell at most {MOST_CODES} apart: the "
                     f"{MOST_CODES - 1} most frequent are kept, and the other {size - MOST_CODES + 1:,} are taken as one. Give means of the "
-                    "target instead, as TargetEncoder of sklearn.preprocessing makes them, or numbers that say what the categories are "
-                    "like; woodwind.fit reads such columns as means of the target for some of its members.",
+                    "target instead, as woodwind.OrderedTargetEncoder makes them, or numbers that say what the categories are like; "
+                    "GradientBoostingClassifier, GradientBoostingRegressor and some members of woodwind.fit take such means by themselves.",
                     ManyCategoriesWarning,
                 )
 
@@ -229,12 +243,14 @@ class Schema:
     @cached_property
     def categories(self) -> tuple[tuple[Any, ...] | None, ...]:
         """What the codes of each feature stand for; None for numbers."""
-        return tuple(field.categories.names if hasattr(field, "categories") else None for field in self.fields for _ in field.features)
+        named = [field.categories.names if isinstance(field, CategoryField) else None for field in self.fields]
+        return tuple(names for field, names in zip(self.fields, named, strict=True) for _ in field.features)
 
     @cached_property
     def category_counts(self) -> NDArray[np.int64]:
         """Categories of each feature, rare ones too; 0 for numbers."""
-        counts = [len(field.categories.values) if hasattr(field, "categories") else 0 for field in self.fields for _ in field.features]
+        sizes = [len(field.categories.values) if isinstance(field, CategoryField) else 0 for field in self.fields]
+        counts = [size for field, size in zip(self.fields, sizes, strict=True) for _ in field.features]
         return np.array(counts, np.int64)
 
     @cached_property

@@ -8,9 +8,9 @@ from numpy.typing import NDArray
 
 from woodwind.base.errors import ParameterError, TableError
 from woodwind.base.validate import require, require_finite
-from woodwind.data.tables.fields import CategoryField, EmptyField, Field, TimeField
+from woodwind.data.tables.fields import CategoryField, EmptyField, Field, StatisticsField, TimeField
 from woodwind.data.tables.schema import Schema
-from woodwind.data.tables.table import UNSEEN
+from woodwind.data.tables.table import MISSING, UNSEEN
 from woodwind.losses.base import Loss
 from woodwind.losses.classification import TwoClasses
 from woodwind.losses.own import OwnLoss
@@ -22,7 +22,8 @@ class RowPredictor:
     """Predictions with little ceremony: from numbers alone, nothing is looked up by name, converted or checked but the number of features.
 
     Give it one row, a list or an array of as many numbers as `feature_names` has names, in that order, or a two-dimensional array
-    of such rows. NaN is missing; a category is the number of its level in `categories`, -2 for one that training never saw.
+    of such rows. NaN is missing; a category is the number of its level in `categories`, -2 for one that training never saw. Categories that
+    the model reads as means of the target are these means.
     Or give it one row of the table as it is: a dict of values by the names of columns, or, where there are categories, a tuple of
     values in the order of columns. None and NaN are missing. That takes a few microseconds more, and dates are refused.
     It answers with what `predict` gives for regression and `predict_proba` for classification, bit for bit; for one row
@@ -33,7 +34,7 @@ class RowPredictor:
         self.raw = forest.predictor()
         self.feature_names = schema.feature_names
         self.categories = schema.categories
-        self._has_categories = any(categories is not None for categories in schema.categories)
+        self._has_categories = any(isinstance(field, CategoryField | StatisticsField) for field in schema.fields)
         self._columns = [(field.name, _numbers_of(field)) for field in schema.fields]
         self._loss = loss
         self._two = isinstance(loss, TwoClasses)
@@ -75,18 +76,38 @@ class RowPredictor:
             raise TableError(f"predictor: the row has {len(row)} values, and the table has {len(self._columns)} columns.")
         else:
             values = row
-        out = []
+        out: list[float] = []
         for (name, number), value in zip(self._columns, values, strict=True):
             try:
                 # What is missing is None, or differs from itself.
-                out.append(np.nan if value is None or value != value else number(value))  # noqa: PLR0124
+                missing = value is None or value != value  # noqa: PLR0124
+                if isinstance(number, _Statistics):
+                    out.extend(number(None if missing else value))
+                else:
+                    out.append(np.nan if missing else number(value))
             except (TypeError, ValueError) as error:
                 raise TableError(f"predictor: column {name!r} cannot be {value!r}: {error}.") from error
         return out
 
 
-def _numbers_of(field: Field) -> Callable[[Any], float]:
-    """How a value of a column becomes a number."""
+class _Statistics:
+    """How a value of a column becomes what is known of the target there; None is missing."""
+
+    def __init__(self, field: StatisticsField) -> None:
+        values = field.categories.values.tolist()
+        self._number = _lookup(field.categories.is_text, dict(zip(values, range(len(values)), strict=True)))
+        self._means = field.statistics.means.T.tolist()
+
+    def __call__(self, value: Any) -> list[float]:
+        """The statistics of one value."""
+        means: list[float] = self._means[MISSING if value is None else int(self._number(value))]
+        return means
+
+
+def _numbers_of(field: Field) -> "Callable[[Any], float] | _Statistics":
+    """How a value of a column becomes a number, or several."""
+    if isinstance(field, StatisticsField):
+        return _Statistics(field)
     if isinstance(field, TimeField):
         return _refuse_time
     if isinstance(field, EmptyField):
@@ -94,8 +115,12 @@ def _numbers_of(field: Field) -> Callable[[Any], float]:
     if not isinstance(field, CategoryField):
         return float
     categories = field.categories
-    codes: dict[Any, float] = dict(zip(categories.values.tolist(), categories.codes.tolist(), strict=True))
-    if not categories.is_text:
+    return _lookup(categories.is_text, dict(zip(categories.values.tolist(), categories.codes.tolist(), strict=True)))
+
+
+def _lookup(is_text: bool, codes: dict[Any, int]) -> Callable[[Any], float]:
+    """How a category becomes its code."""
+    if not is_text:
         return lambda value: codes.get(float(value), UNSEEN)
 
     def of_text(value: Any) -> float:

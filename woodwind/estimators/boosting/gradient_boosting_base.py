@@ -13,9 +13,8 @@ from woodwind.base.docstrings import fill_docstring
 from woodwind.base.errors import DataError, ParameterError, TargetError
 from woodwind.base.random_streams import seed_of
 from woodwind.base.validate import require, require_array, require_finite
-from woodwind.data.binning.codes import Codes
 from woodwind.data.binning.cuts import Cuts
-from woodwind.data.binning.ranks import Ranking, Ranks
+from woodwind.data.binning.ranks import Ranking
 from woodwind.data.tables.schema import Schema
 from woodwind.data.tables.table import Table
 from woodwind.ensemble import auto_defaults, precompile
@@ -30,6 +29,8 @@ from woodwind.estimators.base.splits import TRAINING, VALIDATION, read_eval_sets
 from woodwind.estimators.base.target import Target
 from woodwind.estimators.base.tree_base import BaseTreeModel, scale_of
 from woodwind.estimators.base.weights import Weighing, class_factors, read_weight
+from woodwind.estimators.boosting.category_statistics import KnownTarget, has_statistics
+from woodwind.estimators.boosting.encoded_table import EncodedTable
 from woodwind.estimators.boosting.init_scores import fitted_init, is_model, model_scores, read_scores
 from woodwind.estimators.boosting.plan import Values, boost_plan, check_dropout, check_exact, one_per_class
 from woodwind.losses.base import Loss
@@ -108,24 +109,6 @@ class ValidationSet:
     X: Any
     labels: NDArray[Any]
     rows: TrainingRows
-
-
-@dataclass(frozen=True, eq=False)
-class EncodedTable:
-    """A table that has been read and coded: several models can be trained from it, in the place of the table itself."""
-
-    schema: Schema
-    cuts: Cuts | Ranking
-    codes: Codes | Ranks
-
-    @classmethod
-    def of(cls, X: Any, values: Values, weight: Floats | None, threads: int, owner: str) -> "EncodedTable":
-        """Read a table, and code it as the parameters of boosting say; `weight` is how much each row counts for bins and levels."""
-        schema, table = Schema.learn(X, values["categorical_features"], weight=weight, owner=owner)
-        schema.warn_merged(owner)
-        bins = values["max_bins"]
-        cuts = Ranking.fit(table) if bins is None else Cuts.fit(table, bins, weight, threads)
-        return cls(schema, cuts, cuts.encode(table, threads))
 
 
 # For the docstrings of the estimators.
@@ -236,8 +219,10 @@ class BaseGradientBoosting(BaseTreeModel):
         check_dropout(values, self._owner)
         self._precompile(values, given.target.n_classes)
         seed = seed_of(values["random_state"]) if earlier is None else earlier.seed
-        schema, cuts, codes = self._encoded(given, values, earlier)
-        training = given.target.at(given.weighing.take)
+        encoded = self._encoded(given, values, earlier, seed)
+        schema, cuts, take = encoded.schema, encoded.cuts, given.weighing.take
+        codes = encoded.codes if take is None else encoded.codes.take(take)
+        training = given.target.at(take)
         self._set_schema(schema)
         with named_owner(self._owner):
             self.loss_, self.init_ = self._make_loss(training), None
@@ -246,7 +231,8 @@ class BaseGradientBoosting(BaseTreeModel):
 
         self.learning_rate_ = plan.learning_rate
         split = self._split(given, eval_set, values, seed)
-        rows = TrainingRows(codes, self.loss_.as_target(training.y), given.weighing.weight, self._offset(given, split.held, values))
+        offset = self._offset(given, split.held, values)
+        rows = TrainingRows(codes, self.loss_.as_target(training.y), given.weighing.weight, offset, encoded.codes_for(take))
         outside = [] if eval_set is None else self._outside(eval_set, cuts, given.target, values)
         curves = EvaluationCurves(read_metrics(values["scoring"], self, self.loss_, self._owner))
         watched = self._watched(given, rows, split, outside, curves)
@@ -277,15 +263,14 @@ class BaseGradientBoosting(BaseTreeModel):
         target, weighing = self._weighed(target, weight, values)
         return BoostingInput(X, target, weighing, read_groups(groups, target.n_rows, self._owner))
 
-    def _encoded(
-        self, given: BoostingInput, values: Values, earlier: WarmStartState | None
-    ) -> tuple[Schema, Cuts | Ranking, Codes | Ranks]:
-        """How the table is read and cut, and the codes of the rows that are trained on."""
-        X, weight = given.X, given.weighing.given
+    def _encoded(self, given: BoostingInput, values: Values, earlier: WarmStartState | None, seed: int) -> EncodedTable:
+        """How the table is read and cut, and its codes."""
+        X, weight, threads = given.X, given.weighing.given, self._threads
         if weight is not None:
             check_lengths(self._owner, row_count(X), given.target.n_rows)
+        known = KnownTarget.of(given.target, given.weighing, given.groups, values["categorical_encoding"], seed, threads)
         if earlier is None:
-            encoded = X if isinstance(X, EncodedTable) else EncodedTable.of(X, values, weight, self._threads, self._owner)
+            encoded = X if isinstance(X, EncodedTable) else EncodedTable.of(X, values, weight, threads, self._owner, known)
         else:
             schema, cuts = earlier.schema, earlier.cuts
             if (values["max_bins"] is None) != isinstance(cuts, Ranking):
@@ -294,17 +279,19 @@ class BaseGradientBoosting(BaseTreeModel):
                     f"{self._owner}: max_bins={values['max_bins']}, but warm_start=True goes on from trees that were grown {how}. "
                     "Set max_bins as it was, or warm_start=False."
                 )
-            encoded = EncodedTable(schema, cuts, cuts.encode(schema.read(X, owner=self._owner), self._threads))
-        codes = encoded.codes
-        check_lengths(self._owner, codes.n_rows, given.target.n_rows)
-        return encoded.schema, encoded.cuts, codes if given.weighing.take is None else codes.take(given.weighing.take)
+            encoded = EncodedTable.again(X, schema, cuts, threads, self._owner, known)
+        assert encoded is not None  # the target is known
+        check_lengths(self._owner, encoded.codes.n_rows, given.target.n_rows)
+        return encoded
 
     def _split(self, given: BoostingInput, eval_set: Any, values: Values, seed: int) -> ValidationSplit:
         """Which rows of the table are held out. Copies of a row are held out together."""
         target, weight, early = given.target, given.weighing.given, values["early_stopping"]
         how = "share" if early else "none"
         if early == "auto":
-            how = auto_defaults.early_stopping(given.n_rows, len(self.schema_.feature_names), self.loss_.width)
+            how = auto_defaults.early_stopping(
+                given.n_rows, len(self.schema_.feature_names), self.loss_.width, has_statistics(self.schema_)
+            )
         if eval_set is not None or how == "none" or values["boosting"] == "dart":
             return ValidationSplit()
         present = np.arange(target.n_rows) if weight is None else np.flatnonzero(weight)

@@ -43,8 +43,9 @@ def monotonic(given: Any, schema: Schema, owner: str) -> NDArray[np.int64] | Non
         by_column[position] = sign
     for constrained in np.flatnonzero(by_column).tolist():
         features = schema.features_of(constrained)
-        if len(features) > 1 or schema.categories[features[0]] is not None:
-            kind = "a date, of which several features are made" if len(features) > 1 else "a category, which has no order"
+        is_category = hasattr(schema.fields[constrained], "categories")
+        if len(features) > 1 or is_category:
+            kind = "a category, which has no order" if is_category else "a date, of which several features are made"
             label = _label(constrained, schema)
             raise ParameterError(f"{owner}: monotonic_cst is for columns of numbers, and {label} is {kind}. Make it a number first.")
     return by_column[schema.source] if by_column.any() else None

@@ -54,6 +54,7 @@ def check_columns(model: Any) -> None:
     has = vars(model)
     owner = type(model).__name__
     classifies = any(cls.__name__ == "ClassifierMixin" for cls in type(model).__mro__)
+    classifies |= has.get("target_type_", "continuous") != "continuous"  # encoders are of both kinds
     require(classifies == ("classes_" in has), f"{owner} has classes and needs none, or needs some and has none")
     if classifies:
         require_labels(model.classes_, owner)

@@ -14,7 +14,7 @@ from woodwind.base.errors import MemberError, MemberTypeError, ParameterError, W
 from woodwind.base.random_streams import key
 from woodwind.estimators.base.base_learner import with_open_seeds
 from woodwind.estimators.base.target import Target
-from woodwind.estimators.boosting.gradient_boosting_base import EncodedTable
+from woodwind.estimators.boosting.encoded_table import EncodedTable
 from woodwind.estimators.pools.member_list import NamedMember
 from woodwind.estimators.pools.members import AnyTable, on_threads_of, takes_weight
 

@@ -23,8 +23,8 @@ from woodwind.ensemble.combine import ballots, tie_keys
 from woodwind.ensemble.resampling import Resampling, class_probabilities, drawn_parameters, flipped, smeared_classes, smeared_targets
 from woodwind.estimators.base.model_checks import ask_model, require_model
 from woodwind.estimators.base.target import Target
+from woodwind.estimators.boosting.encoded_table import EncodedTable
 from woodwind.estimators.boosting.gradient_boosting import GradientBoostingClassifier, GradientBoostingRegressor
-from woodwind.estimators.boosting.gradient_boosting_base import EncodedTable
 from woodwind.params.check import check
 
 Floats = NDArray[np.float64]
@@ -333,7 +333,7 @@ def shared_codes(task: BagTask, X: Any, given: Floats | None, threads: int) -> E
     if type(base) not in (GradientBoostingClassifier, GradientBoostingRegressor) or not task.resampling.all_columns:
         return None
     # A model to start from and a scorer look at the table; bins and categories that are drawn differ from member to member.
-    drawn = {"init", "scoring", "max_bins", "categorical_features"} & set(task.distributions)
+    drawn = {"init", "scoring", "max_bins", "categorical_features", "categorical_encoding"} & set(task.distributions)
     if drawn or base.init is not None or base.scoring is not None:
         return None
     return EncodedTable.of(X, check(base), given, threads, task.owner)

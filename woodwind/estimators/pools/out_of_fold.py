@@ -21,8 +21,8 @@ from woodwind.estimators.base.model import check_lengths
 from woodwind.estimators.base.splits import Fold, SplitRequest, check_apart, read_folds, read_groups, warn_absent_classes, warn_unscored
 from woodwind.estimators.base.target import Target, read_labels, read_regression_target
 from woodwind.estimators.base.weights import read_weight
+from woodwind.estimators.boosting.encoded_table import EncodedTable
 from woodwind.estimators.boosting.gradient_boosting import GradientBoostingClassifier, GradientBoostingRegressor
-from woodwind.estimators.boosting.gradient_boosting_base import EncodedTable
 from woodwind.estimators.pools.fitting import FittedMember, MemberTask, check_weights_are_taken, fit_member, named_error
 from woodwind.estimators.pools.members import AnyTable, where_worthwhile
 from woodwind.estimators.pools.pool import (
@@ -196,7 +196,7 @@ def _codes_of(named: Sequence[NamedMember], table: AnyTable, weight: Floats | No
 
     Bins and levels are cut from all rows: they know nothing of the target.
     """
-    known: dict[tuple[Any, str], EncodedTable] = {}
+    known: dict[tuple[Any, ...], EncodedTable | None] = {}
     out: list[EncodedTable | None] = []
     for member in named:
         one = member.estimator
@@ -206,7 +206,7 @@ def _codes_of(named: Sequence[NamedMember], table: AnyTable, weight: Floats | No
             out.append(None)
             continue
         values = named_error(owner, member, partial(check, one))
-        name = (values["max_bins"], repr(values["categorical_features"]))
+        name = (values["max_bins"], repr(values["categorical_features"]), values["categorical_encoding"])
         if name not in known:
             known[name] = EncodedTable.of(table.X, values, weight, threads, owner)
         out.append(known[name])

@@ -1,0 +1,79 @@
+"""A table as boosting trains on it: read, coded in bins or ranks, with statistics of the target for columns of many categories."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from woodwind.data.binning.codes import Codes
+from woodwind.data.binning.cuts import Cuts
+from woodwind.data.binning.ranks import Ranking, Ranks
+from woodwind.data.tables.schema import Schema
+from woodwind.estimators.base.model import check_lengths
+from woodwind.estimators.boosting.category_statistics import (
+    KnownTarget,
+    StatisticsTable,
+    has_statistics,
+    statistics_columns,
+    with_statistics,
+)
+from woodwind.estimators.boosting.plan import Values
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class EncodedTable:
+    """A table that has been read and coded: several models can be trained from it, in the place of the table itself."""
+
+    schema: Schema
+    cuts: Cuts | Ranking
+    codes: Codes | Ranks
+    statistics: StatisticsTable | None = None  # where some columns are read as statistics of the target
+
+    @classmethod
+    def of(
+        cls, X: Any, values: Values, weight: Floats | None, threads: int, owner: str, known: KnownTarget | None = None
+    ) -> "EncodedTable | None":
+        """Read a table, and code it as the parameters of boosting say; `weight` is how much each row counts for bins and levels.
+
+        None where some columns are to be read as statistics of a target that is not given: then each model needs codes of its own.
+        """
+        schema, table = Schema.learn(X, values["categorical_features"], weight=weight, owner=owner)
+        statistics, columns = None, statistics_columns(schema, values["categorical_encoding"], table.n_rows)
+        if columns:
+            if known is None:
+                return None
+            check_lengths(owner, table.n_rows, len(known.target.y))
+            schema, table = with_statistics(schema, table, columns, known)
+            statistics = StatisticsTable(schema, table, known)
+            table = statistics.for_training()
+        schema.warn_merged(owner)
+        bins = values["max_bins"]
+        cuts = Ranking.fit(table) if bins is None else Cuts.fit(table, bins, weight, threads)
+        return cls(schema, cuts, cuts.encode(table, threads), statistics)
+
+    @classmethod
+    def again(cls, X: Any, schema: Schema, cuts: Cuts | Ranking, threads: int, owner: str, known: KnownTarget) -> "EncodedTable":
+        """Read another table by a schema and cuts that are there."""
+        table, statistics = schema.read(X, owner=owner), None
+        check_lengths(owner, table.n_rows, len(known.target.y))
+        if has_statistics(schema):
+            statistics = StatisticsTable(schema, table, known)
+            table = statistics.for_training()
+        return cls(schema, cuts, cuts.encode(table, threads), statistics)
+
+    def codes_for(self, take: NDArray[np.int64] | None) -> Callable[[NDArray[np.int32], int], Codes | Ranks] | None:
+        """Codes of the rows that are trained on, for a training on some of them; None where they are the same for all trainings."""
+        statistics = self.statistics
+        if statistics is None:
+            return None
+
+        def codes_for(learn: NDArray[np.int32], number: int) -> Codes | Ranks:
+            rows = learn.astype(np.int64) if take is None else np.unique(take[learn])
+            codes = statistics.codes_for(self.cuts, self.codes, rows, number)
+            return codes if take is None else codes.take(take)
+
+        return codes_for
