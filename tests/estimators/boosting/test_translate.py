@@ -73,7 +73,7 @@ def test_values_are_translated(library, theirs, ours):
 @pytest.mark.parametrize(
     ("library", "theirs", "words"),
     [
-        ("lightgbm", {"boosting_type": "goss"}, "'plain' or 'dart' here"),
+        ("catboost", {"boosting_type": "Ordered"}, "'plain' or 'dart' here"),
         ("xgboost", {"device": "cuda"}, "works on the CPU"),
         ("lightgbm", {"bagging_fraction": 0.5}, "Without bagging_freq LightGBM draws no rows"),
         ("catboost", {"random_strength": 1}, "gradient_noise"),
