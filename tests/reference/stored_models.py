@@ -284,7 +284,7 @@ def selected_trees(given: Given) -> Any:
 
 def by_hand(given: Given) -> AutoModel:
     """A model of the main job with a member of every kind."""
-    boosted = woodwind.GradientBoostingClassifier(**FEW).fit(given.table, given.labels)
+    boosted = woodwind.GradientBoostingClassifier(categorical_encoding="sets", **FEW).fit(given.table, given.labels)
     grown = woodwind.RandomForestClassifier(**FEW).fit(given.table, given.labels)
     form = MatrixForm.learn(given.table)
     y = np.searchsorted(boosted.classes_, given.labels)
@@ -299,7 +299,7 @@ def by_hand(given: Given) -> AutoModel:
 
 def encoded(given: Given) -> AutoModel:
     """A model of the main job whose members read levels as means of the target."""
-    simple = woodwind.GradientBoostingRegressor(early_stopping=False, **FEW).fit(given.table, given.amount)
+    simple = woodwind.GradientBoostingRegressor(early_stopping=False, categorical_encoding="sets", **FEW).fit(given.table, given.amount)
     lesson = TrainingSet(simple.schema_, simple.schema_.read(given.table), given.amount, None, 0, np.arange(ROWS) % 2, 0, 1)
     recipe, family = Recipe("encoded", "boosting", {"encode_from": 2, "rate": 10.0}), BoostingFamily()
     member = family.finish(lesson, recipe, list(family.fits(lesson, recipe, Clock(), []))).member
