@@ -1,6 +1,7 @@
 """Flipped labels, smeared outputs, drawn parameters."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy.stats import kstest, loguniform, norm, randint
 
@@ -71,3 +72,9 @@ def test_parameters_are_drawn_by_member():
     assert drawn == [drawn_parameters(options, 5, member) for member in range(60)]
     assert drawn != [drawn_parameters(options, 6, member) for member in range(60)]
     assert drawn_parameters({"depth": np.array([4])}, 0, 0) == {"depth": 4}
+
+
+def test_values_of_a_column_are_drawn_by_where_they_stand():
+    """A series is asked by its labels, of which none need be the number that was drawn."""
+    column = pd.Series([2, 3, 5], index=["a", "b", "c"])
+    assert [drawn_parameters({"depth": column}, 0, m) for m in range(8)] == [drawn_parameters({"depth": [2, 3, 5]}, 0, m) for m in range(8)]

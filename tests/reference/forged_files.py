@@ -104,7 +104,7 @@ def questions(model: Any, X: Any, path: Path) -> Iterator[tuple[str, Callable[[]
         yield "inspect", lambda: printed(inspect.run, path)
         yield "inspect as JSON", lambda: printed(inspect.run, path, "--json")
         yield "leaderboard of the command", lambda: printed(leaderboard.run, path)
-    if getattr(model, "warm_start", False) and isinstance(getattr(model, "n_estimators", None), int):
+    if getattr(model, "warm_start", False) is True and isinstance(getattr(model, "n_estimators", None), int):
         yield "go on", lambda: gone_on(model, X)
     yield "save", lambda: store.save(path.with_suffix(".again.ww"), model)
 

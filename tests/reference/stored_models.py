@@ -247,6 +247,8 @@ def of_two_classes() -> dict[str, Any]:
         "boosting, two classes": woodwind.GradientBoostingClassifier(**FEW),
         "boosting, exponential": woodwind.GradientBoostingClassifier(loss="exponential", **FEW),
         "additive, two classes": woodwind.AdditiveClassifier(loss="exponential", **FEW),
+        "LogitBoost": woodwind.LogitBoostClassifier(**FEW),
+        "Gentle AdaBoost": woodwind.GentleAdaBoostClassifier(**FEW),
         "stacking, two classes": woodwind.StackingClassifier(one, cv=2, stack_method="decision_function"),
         "voting, two classes": woodwind.VotingClassifier([("one", table_model(RidgeClassifier()))], voting="hard"),
     }

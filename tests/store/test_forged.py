@@ -10,6 +10,7 @@ from functools import cache
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.neighbors import KNeighborsRegressor
 from sklearn.pipeline import make_pipeline
@@ -22,7 +23,7 @@ from reference.forging import forged
 from reference.model_graph import Array, Graph, Thing
 from reference.stored_models import stored_models
 from woodwind import ModelFileError, store
-from woodwind.base.errors import DataError
+from woodwind.base.errors import DataError, NotStorableError, ParameterError
 from woodwind.estimators.base.matrix import TableToMatrix
 from woodwind.store.kinds import KINDS
 
@@ -240,6 +241,75 @@ def test_no_part_may_be_anything(name, kind, part, value, tmp_path):
     refusal(graph, tmp_path)
 
 
+# Values that are finite and impossible all the same.
+
+
+@pytest.mark.parametrize("name", ["tree, classes", "bagging, trees"])
+@pytest.mark.parametrize("factor", [-1.0, 0.0, 2.0, 1e300])
+def test_values_of_trees_that_are_no_probabilities_are_refused(name, factor, tmp_path):
+    """Their logarithms were no numbers."""
+    graph = graph_of(stored(name), tmp_path)
+    forest = of_kind(graph, "Forest")
+    forest.parts["value"] = Array(factor * forest.parts["value"].values)
+    assert "no probability" in refusal(graph, tmp_path)
+
+
+@pytest.mark.parametrize("name", ["tree, classes", "bagging, trees"])
+def test_probabilities_that_do_not_start_from_zero_are_refused(name, tmp_path):
+    graph = graph_of(stored(name), tmp_path)
+    forest = of_kind(graph, "Forest")
+    forest.parts["start"] = Array(forest.parts["start"].values - 1.0)
+    assert "start from zero" in refusal(graph, tmp_path)
+
+
+def test_class_probabilities_of_learners_that_are_none_are_refused(tmp_path):
+    graph = graph_of(woodwind.AdaBoostClassifier(n_estimators=3).fit(NUMBERS, LABELS), tmp_path)
+    model = of_kind(graph, "AdaptiveModel")
+    model.parts["probabilities"] = Array(-model.parts["probabilities"].values)
+    assert "the class probabilities are none" in refusal(graph, tmp_path)
+
+
+def test_values_of_a_tree_of_others_that_are_no_probabilities_are_neither_loaded_nor_saved(tmp_path):
+    graph = graph_of(woodwind.VotingClassifier([("tree", TheirClassifier(max_depth=3))]).fit(NUMBERS, LABELS), tmp_path)
+    tree = trained(graph, "sklearn.DecisionTreeClassifier")["tree_"]["dict"]
+    tree["values"] = Array(-tree["values"].values)
+    assert "no probability" in refusal(graph, tmp_path)
+    weight = np.where(np.arange(60) % 7 == 0, -0.5, 1.0)
+    odd = TheirClassifier(max_depth=3).fit(NUMBERS, LABELS, sample_weight=weight)
+    assert odd.predict_proba(NUMBERS).min() < 0.0
+    with pytest.raises(NotStorableError, match="Train it with weights of at least 0"):
+        store.save(tmp_path / "odd.ww", odd)
+
+
+def test_weights_of_members_whose_sum_is_infinite_are_refused(tmp_path):
+    members = [("tree", TheirClassifier(max_depth=3)), ("other", TheirClassifier(max_depth=1))]
+    vote = woodwind.VotingClassifier(members, voting="hard", weights=[1.0, 2.0]).fit(NUMBERS, LABELS)
+    graph = graph_of(vote, tmp_path)
+    of_kind(graph, "VotingClassifier").parts["_member_weights"] = Array(np.full(2, 1.7e308))
+    assert "members have no weights" in refusal(graph, tmp_path)
+    with pytest.raises(ParameterError, match="with a finite sum"):
+        vote.set_params(weights=[1.7e308, 1.7e308]).fit(NUMBERS, LABELS)
+
+
+def test_a_dictionary_to_draw_parameters_from_is_refused_by_a_file_and_by_fit(tmp_path):
+    bag = woodwind.BaggingRegressor(n_estimators=2, param_distributions={"max_depth": [2, 3]}).fit(NUMBERS, TARGET)
+    graph = graph_of(bag, tmp_path)
+    of_kind(graph, "BagTask").parts["distributions"] = {"dict": {"max_depth": {"dict": {"a": [2, 3]}}}}
+    assert "must be a list of values" in refusal(graph, tmp_path)
+    for odd in ({"a": 2}, np.array(2), b"23"):
+        with pytest.raises(ParameterError, match="must be a list of values"):
+            clone(bag).set_params(param_distributions={"max_depth": odd}).fit(NUMBERS, TARGET)
+
+
+def test_a_threshold_beyond_all_dates_is_written_as_a_number(tmp_path):
+    when = np.datetime64("2020-01-01", "s") + np.arange(60).astype("m8[D]")
+    graph = graph_of(woodwind.DecisionTreeRegressor(max_depth=1).fit(pd.DataFrame({"when": when}), np.arange(60.0)), tmp_path)
+    forest = of_kind(graph, "Forest")
+    for far, shown in ((1.7e308, "1699"), (-(2.0**63), "-9223372036854775808"), (np.inf, "inf"), (9e18, "285")):
+        forest.parts["threshold"] = Array(np.where(forest.parts["feature"].values >= 0, far, forest.parts["threshold"].values))
+        assert f"<= {shown}" in woodwind.load(written(graph, tmp_path)).export_text()
+
+
 # What is predicted.
 
 
@@ -258,6 +328,15 @@ def test_predictions_that_are_not_finite_are_an_error_and_no_prediction():
             ask(NUMBERS)
     with pytest.raises(DataError, match="not finite"):
         forest.predictor()
+
+
+def test_quantiles_of_a_mixture_that_are_not_finite_are_an_error():
+    model = woodwind.MixtureOfExpertsRegressor(n_experts=2, n_init=1, random_state=0).fit(NUMBERS, TARGET)
+    assert np.isinf(model.predict_quantiles(NUMBERS, (0.0, 1.0))).all()
+    for expert in model.experts_:
+        expert.intercept_ = 1.7e308
+    with pytest.raises(DataError, match="not a finite number"):
+        model.predict_quantiles(NUMBERS, (0.0, 0.5))
 
 
 SCALED = """

@@ -283,9 +283,11 @@ def read_weights(weights: Any, shape: tuple[int, ...]) -> Floats | None:
     if array.shape not in ((shape[1],), tuple(shape)):
         of = f"one for each of {shape[1]} members, or for each row and member"
         raise WeightError(f"weights must be {of}, but their shape is {array.shape}.")
-    if not np.isfinite(array).all() or (array < 0.0).any():
-        raise WeightError("weights of members must be finite and not negative.")
-    if (array.sum(axis=-1) <= 0.0).any():
+    with np.errstate(over="ignore"):
+        total = array.sum(axis=-1)
+    if not np.isfinite(total).all() or (array < 0.0).any():
+        raise WeightError("weights of members must be finite, as is their sum, and not negative.")
+    if (total <= 0.0).any():
         raise WeightError("weights of members must not all be zero: nobody would be asked.")
     return array
 

@@ -260,5 +260,6 @@ def _drawn(options: Any, name: int) -> Any:
         # Distributions of SciPy take a generator of NumPy: one that is made for this draw alone.
         value = options.rvs(random_state=np.random.RandomState(name % (1 << 32)))
         return value.item() if isinstance(value, np.generic) or getattr(value, "ndim", None) == 0 else value
-    value = options[int(integers(name, len(options), 1)[0])]
+    # A column of a table has labels of its own, by which it would be asked.
+    value = getattr(options, "iloc", options)[int(integers(name, len(options), 1)[0])]
     return value.item() if isinstance(value, np.generic) else value

@@ -29,6 +29,8 @@ DTYPES = {
 
 # Trees whose leaves are found together before the stages of a prediction are added up one by one.
 STAGES_TOGETHER = 16
+# What adding up the probabilities of a node may lose.
+NEARLY = 1e-6
 
 
 @dataclass(frozen=True, eq=False)
@@ -297,6 +299,17 @@ def check_nodes(forest: Forest) -> None:
     demand(np.isfinite(forest.cover) & (forest.cover >= 0), "a cover is not a finite weight")
     demand(~np.isnan(forest.gain), "a gain is not a number")
     demand(np.isfinite(forest.start), "a starting score is not finite")
+
+
+def check_probabilities(forest: Forest) -> None:
+    """Where rows end, the values are the probabilities of classes: whoever asks for their logarithms expects no other."""
+    demand(forest.start == 0.0, "probabilities do not start from zero")
+    demand(are_probabilities(forest.value), "a value is no probability, or those of a node do not add up to one")
+
+
+def are_probabilities(values: NDArray[np.float64]) -> bool:
+    """Whether none is below zero, and those of the last axis add up to one."""
+    return bool((values >= 0.0).all() and (np.abs(values.sum(axis=-1) - 1.0) < NEARLY).all())
 
 
 def check_sets(forest: Forest) -> None:

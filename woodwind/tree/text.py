@@ -16,6 +16,8 @@ from woodwind.tree.forest import Forest
 
 BRANCH = "|--- "
 INDENT = "|   "
+# Seconds since 1970 beyond which, in either direction, there are no dates.
+LAST_MOMENT = 2.0**63
 
 
 @dataclass(frozen=True)
@@ -133,7 +135,7 @@ class _Drawing:
     def bound(self, node: int) -> str:
         """The threshold of a number split: a date where the feature is one."""
         feature, x = int(self.forest.feature[node]), float(self.forest.threshold[node])
-        if self.moments is None or self.moments[feature] is None or not math.isfinite(x):
+        if self.moments is None or self.moments[feature] is None or not abs(x) < LAST_MOMENT:
             return self.number(x)
         return str(np.datetime64(math.floor(x), "s")).replace("T", " ") + str(self.moments[feature])
 

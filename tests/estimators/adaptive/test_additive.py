@@ -230,3 +230,14 @@ def test_what_is_wrong_is_said_before_any_work():
         AdditiveRegressor(loss="cubic").fit(X, y)
     with pytest.raises(ParameterError, match="Only binary classification"):
         AdditiveClassifier(loss="exponential").fit(*load_iris(return_X_y=True))
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_without_any_round_no_column_has_a_share():
+    """A target without spread leaves nothing to learn."""
+    X = np.random.default_rng(0).random((20, 3))
+    for model in (AdditiveRegressor(TheirTree(max_depth=2)), AdditiveRegressor()):
+        model.fit(X, np.full(20, 2.0))
+        assert model.n_iter_ == 0
+        assert_array_equal(model.feature_importances_, np.zeros(3))
+        assert_array_equal(model.predict(X), np.full(20, 2.0))

@@ -379,3 +379,17 @@ def test_going_on_with_other_rows_is_refused_where_old_draws_are_drawn_again():
         model.set_params(n_estimators=33).fit(X[:200], y[:200])
     assert model.compact_forest_.n_trees == 30
     assert model.set_params(oob_score=False).fit(X[:200], y[:200]).compact_forest_.n_trees == 33
+
+
+@pytest.mark.parametrize("kind", [RandomForestClassifier, ExtraTreesClassifier])
+def test_no_probability_is_below_zero_whatever_the_weights(kind):
+    """The first class of a leaf has what the weights of the others leave, which rounding took below zero: its logarithm was no number."""
+    rng = np.random.default_rng(0)
+    X, y, weight = rng.random((3000, 4)), rng.integers(0, 5, 3000), rng.random(3000)
+    y += 2 * (X[:, 0] > 0.5)
+    model = kind(n_estimators=1, min_samples_leaf=7, bootstrap=False, random_state=0).fit(X, y, sample_weight=weight)
+    assert model.compact_forest_.mean(X).min() < 0.0
+    for predicted in (model.predict_proba(X), model.predictor()(X), np.array([model.predictor()(row) for row in X[:300]])):
+        assert predicted.min() >= 0.0
+    assert not np.isnan(model.predict_log_proba(X)).any()
+    assert np.array_equal(model.predictor()(X), model.predict_proba(X))

@@ -33,7 +33,7 @@ from woodwind.estimators.base.tree_base import BaseTreeModel
 from woodwind.estimators.base.weights import Weighing
 from woodwind.estimators.forests.decision_tree import DecisionTreeClassifier
 from woodwind.estimators.pools.pool_base import input_tags_of
-from woodwind.tree.forest import Forest, importance, joined, with_scores
+from woodwind.tree.forest import Forest, are_probabilities, importance, joined, with_scores
 
 # ----------------------------------------------------------------------------------------------------
 # What adaptive boosting of classes has trained: learners, their weights, and the scores that they add up to.
@@ -76,6 +76,7 @@ class AdaptiveModel:
             require(self.forest.n_outputs == self.n_labels, "the trees have other scores than there are labels")
             require(self.forest.n_trees == self.weights.size * self.per_round, "there are more weights than trees, or fewer")
             require_array(self.probabilities, (self.forest.n_nodes, len(self.labels)), "the class probabilities")
+            require(are_probabilities(self.probabilities), "the class probabilities are none")
             require(not self.estimators, "there are trees and other learners")
         else:
             require(len(self.estimators) == self.weights.size * self.per_round, "there are more weights than learners, or fewer")

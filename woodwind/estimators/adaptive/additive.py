@@ -261,6 +261,8 @@ class BaseAdditiveModel(BaseAdaBoost):
         if hasattr(self, "schema_"):
             return super().feature_importances_
         members = [member.trained for members in self._rounds for member in members]
+        if not members:  # such as of a target without any spread
+            return np.zeros(self.n_features_in_)
         return self._shares_of_columns(members, np.ones(len(members)))
 
     @property

@@ -20,7 +20,7 @@ from woodwind.estimators.base.bootstrap_checks import check_distributions
 from woodwind.estimators.forests.decision_tree import CodedTable, DecisionTreeClassifier, DecisionTreeRegressor, TreeSample
 from woodwind.estimators.pools.members import BagTask, Kind
 from woodwind.params.check import check
-from woodwind.tree.forest import Forest, joined, on_features, tree_of
+from woodwind.tree.forest import Forest, check_probabilities, joined, on_features, tree_of
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -85,6 +85,8 @@ class TreeMembers:
         require(type(self.task.base) is kind, "the trees are no trees")
         check_distributions(dict(self.task.distributions), self.task.base, "a bag")
         require(self.forest.n_outputs == max(self.task.target.n_classes, 1), "the trees have other scores than there are classes")
+        if self.task.target.classes is not None:
+            check_probabilities(self.forest)
         return self
 
     def __len__(self) -> int:

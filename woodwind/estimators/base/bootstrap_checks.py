@@ -1,7 +1,7 @@
 """What is wrong with the parameters of a bag or a forest, said before any work is done; and how out-of-bag predictions are scored."""
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -47,11 +47,18 @@ def check_distributions(distributions: Values, base: Any, owner: str) -> None:
             raise ParameterError(f"{owner}: param_distributions must not name {name!r}: each member has a seed of its own already.")
         if hasattr(options, "rvs"):
             continue
-        if isinstance(options, str) or not hasattr(options, "__len__") or not hasattr(options, "__getitem__") or len(options) == 0:
+        if not _is_list(options):
             raise ParameterError(
                 f"{owner}: param_distributions[{name!r}] must be a list of values, not empty, or a distribution with rvs, "
                 f"but it is {options!r}."
             )
+
+
+def _is_list(options: Any) -> bool:
+    """Whether one of them can be drawn by its number; a dictionary is asked by its keys."""
+    if isinstance(options, str | bytes | Mapping) or getattr(options, "ndim", 1) < 1:
+        return False
+    return hasattr(options, "__len__") and hasattr(options, "__getitem__") and len(options) > 0
 
 
 def rows_drawn(values: Values, n_units: int, owner: str, more: bool) -> int:

@@ -261,8 +261,10 @@ class BaseForestModel(BaseTreeModel):
     # Prediction.
 
     def _mean(self, X: Any) -> Floats:
+        """Means of the trees; no probability is below zero, where the first class has what the weights of others leave, up to rounding."""
         table = self._read(X)
-        return require_finite(self._voting(self.compact_forest_).mean(table, self._threads), self._owner)
+        mean = require_finite(self._voting(self.compact_forest_).mean(table, self._threads), self._owner)
+        return np.maximum(mean, 0.0, out=mean) if self.compact_forest_.n_classes else mean
 
     def _shapley(self, table: Table) -> tuple[Floats, Floats, Floats]:
         compact_forest = self._voting(self.compact_forest_)

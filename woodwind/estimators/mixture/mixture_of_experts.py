@@ -483,4 +483,8 @@ class MixtureOfExpertsRegressor(ExpertParams, ExpertRegressorParams, BaseMixture
         if wanted.ndim != 1 or not ((wanted >= 0.0) & (wanted <= 1.0)).all():
             raise ParameterError(f"{self._owner}: quantiles must be numbers from 0 to 1, not {quantiles!r}.")
         gate, predicted = self._predicted(X)
-        return mixture_quantiles(gate, predicted, self.error_variances_, wanted)
+        require_finite(predicted, self._owner)
+        with np.errstate(over="ignore"):
+            found = mixture_quantiles(gate, predicted, self.error_variances_, wanted)
+        require_finite(found[:, (wanted > 0.0) & (wanted < 1.0)], self._owner)  # the others are infinite
+        return found

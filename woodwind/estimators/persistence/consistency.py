@@ -19,7 +19,7 @@ from woodwind.estimators.base.model_checks import require_model
 from woodwind.estimators.forests.forest_base import BaseForestModel
 from woodwind.estimators.pools.member_list import DROP
 from woodwind.losses.classification import Multinomial, TwoClasses
-from woodwind.tree.forest import Forest
+from woodwind.tree.forest import Forest, check_probabilities
 
 Labels = NDArray[Any] | None
 # What adding up shares may lose.
@@ -141,6 +141,8 @@ def check_tree(model: Any) -> None:
     forest, classes = model.forest_, classes_of(model)
     require(forest.n_trees == 1, "there is another number of trees than one")
     require(forest.n_outputs == (1 if classes is None else len(classes)), "the tree has other scores than there are classes")
+    if classes is not None:
+        check_probabilities(forest)
 
 
 def check_adaptive_model(one: AdaptiveModel, model: Any) -> None:
@@ -253,14 +255,14 @@ def check_voting(model: Any) -> None:
     require(model.weights_ is not None, "members have no weights")
     require_shapes(type(model).__name__, shapes, m=count)
     given = model._member_weights
-    require(given is None or ((given >= 0.0).all() and given.any()), "members have no weights")
+    require(given is None or ((given >= 0.0).all() and 0.0 < given.sum() < np.inf), "members have no weights")
 
 
 def check_selection(model: Any) -> None:
     """Members that were chosen count."""
     count = check_pool(model._pool, classes_of(model), model.n_features_in_)
     require_shapes(type(model).__name__, {"_counts": (model._counts, "m"), "selected_": (model.selected_, "m")}, m=count)
-    require((model._counts >= 0.0).all() and model._counts.any(), "members do not count")
+    require((model._counts >= 0.0).all() and 0.0 < model._counts.sum() < np.inf, "members do not count")
     inside = (model.selected_ >= 0) & (model.selected_ < len(model.member_names_))
     require(inside.all() and np.unique(model.selected_).size == count, "a member is chosen that is not there, or twice")
     given = model._given

@@ -19,6 +19,7 @@ from sklearn.tree._tree import NODE_DTYPE, Tree
 from woodwind.base.errors import NotStorableError
 from woodwind.base.validate import require, require_array, require_labels, require_shapes
 from woodwind.store.annotations import fits, spelt
+from woodwind.tree.forest import are_probabilities
 
 # ----------------------------------------------------------------------------------------------------
 # Trees of scikit-learn as arrays, for the model file. Their compiled walks trust every number, so that each is looked at first.
@@ -27,6 +28,11 @@ from woodwind.store.annotations import fits, spelt
 def taken_apart(tree: Any) -> dict[str, Any]:
     """The arrays of a tree."""
     state = tree.__getstate__()
+    if tree.n_classes[0] > 1 and not are_probabilities(state["values"]):
+        raise NotStorableError(
+            "A classification tree of scikit-learn says what are no probabilities, as after training with weights below zero: a model file "
+            "cannot hold it. Train it with weights of at least 0."
+        )
     nodes = state["nodes"]
     columns = {field: np.ascontiguousarray(nodes[field]) for field in nodes.dtype.names}
     return {"n_features": int(tree.n_features), "max_depth": int(state["max_depth"]), "values": state["values"], **columns}
@@ -44,6 +50,7 @@ def put_together(state: dict[str, Any]) -> Any:
     require(state.get("n_classes_", 1) == n_classes, "a tree has other classes than it says")
     require(state["n_outputs_"] == 1 and values.shape[1:] == (1, n_classes), "a tree has other scores than its model")
     require(np.isfinite(values), "a value of a tree is not finite")
+    require("classes_" not in state or are_probabilities(values), "a value of a tree is no probability, or they do not add up to one")
     nodes = np.zeros(len(values), NODE_DTYPE)
     for field in fields:
         column = given[field]

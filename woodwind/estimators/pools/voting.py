@@ -185,8 +185,10 @@ class BaseVoting(BasePool, TransformerMixin):
                 f"{self._owner}: Number of `estimators` and weights must be equal; got {len(array)} weights, {len(pairs)} estimators: "
                 f"{', '.join(name for name, _ in pairs[:10])}. Give one for each, also for those that are dropped."
             )
-        if not np.isfinite(array).all() or (array < 0.0).any():
-            raise ParameterError(f"{self._owner}: weights must be numbers of at least 0, but they are {weights!r}.")
+        with np.errstate(over="ignore"):
+            finite = np.isfinite(array.sum())
+        if not finite or (array < 0.0).any():
+            raise ParameterError(f"{self._owner}: weights must be numbers of at least 0 with a finite sum, but they are {weights!r}.")
         array = array[[not isinstance(one, str) for _, one in pairs]]
         if not array.any():
             raise ParameterError(f"{self._owner}: weights are zero for every member, so that nobody would be asked. Raise one of them.")
