@@ -32,9 +32,6 @@ Floats = NDArray[np.float64]
 ESTIMATE = "estimate"  # the name of the fact
 # The folds whose rows are asked about.
 FOLDS = (0, 1)
-# Metrics that are smooth functions of the scores, and those of them whose square is a mean over rows.
-SMOOTH = ("log_loss", "brier", "rmse", "mse", "mae", "mape", "rmsle", "r2")
-ROOTS = ("rmse", "rmsle")
 # A model is begun where there is time for one that takes so many times as long as that of a fold did by the clock: that was side by side
 # with others, but had its leaves fitted once more.
 AS_LONG = 1.5
@@ -95,7 +92,7 @@ def estimate_words(facts: Mapping[str, Any], metric: str) -> str:
 
 def is_possible(training_set: TrainingSet, metric: Metric) -> bool:
     """Whether there are means of the models of folds, and their gain by the metric can be told from that of two models."""
-    return training_set.n_folds > len(FOLDS) and not training_set.ordered and metric.name in SMOOTH
+    return training_set.n_folds > len(FOLDS) and not training_set.ordered and metric.smooth
 
 
 def is_averaged(training_set: TrainingSet, family: Family) -> bool:
@@ -161,7 +158,7 @@ def improved(metric: Metric, claimed: tuple[float, float], gain: float, error: f
     score, spread = claimed
     before = _additive(metric, metric.loss_of(score))
     after = max(before - gain, before / n_folds)
-    if metric.name not in ROOTS:
+    if not metric.root:
         return (1.0 - after if metric.larger_is_better else after), float(np.hypot(spread, error))
     root = float(np.sqrt(after))
     return root, float(np.hypot(score * spread, 0.5 * error)) / root if root > 0.0 else spread
@@ -169,7 +166,7 @@ def improved(metric: Metric, claimed: tuple[float, float], gain: float, error: f
 
 def _additive(metric: Metric, loss: float) -> float:
     """The loss as what is a mean over rows."""
-    return loss**2 if metric.name in ROOTS else loss
+    return loss**2 if metric.root else loss
 
 
 def unmeasured(training_set: TrainingSet, why: str) -> str:

@@ -185,8 +185,7 @@ def by_guessing(seen: BlendEvidence) -> BlendWeights:
 
 def _regression_loss(scorer: BlendScorer) -> Loss:
     """What is to be small where numbers are predicted."""
-    absolute = scorer.metric.name in ("mae", "median_absolute_error", "mape")
-    return regression_loss("absolute_error" if absolute else "squared_error")
+    return regression_loss("absolute_error" if scorer.metric.absolute else "squared_error")
 
 
 WAYS: dict[str, Way] = {

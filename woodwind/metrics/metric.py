@@ -40,6 +40,9 @@ class Metric:
     # From the truth and the number of classes: why it says nothing of such rows, whatever is predicted; "" where it says something.
     refuses: Callable[[NDArray[Any], int], str] | None = field(default=None, compare=False)
     of_positive: bool = False  # of two classes it is of the positive one, which is the second unless `for_positive` says otherwise
+    absolute: bool = False  # of numbers: errors count by their size, not by its square
+    smooth: bool = False  # a smooth function of what is predicted: what the mean of several models gains can be reckoned
+    root: bool = False  # its square is a mean over rows
     title: str = ""  # as it stands above a column or in a sentence; its name where there is none
     # Names of exactly this metric elsewhere, spelled small and with _ for hyphens and spaces: of scikit-learn and its scorers, of XGBoost,
     # LightGBM and CatBoost, which writes words together.

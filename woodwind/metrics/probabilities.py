@@ -55,6 +55,7 @@ METRICS = (
         "proba",
         log_loss,
         log_loss_spread,
+        smooth=True,
         title="Log loss",
         aliases=(
             "neg_log_loss",
@@ -77,6 +78,7 @@ METRICS = (
         "proba",
         brier,
         brier_spread,
+        smooth=True,
         title="Brier score",
         aliases=("neg_brier_score", "brier_score", "brier_score_loss", "brierscore"),
     ),

@@ -17,7 +17,6 @@ Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
 MOST_ROWS = 100_000  # so many give every number of the report three digits
-ABSOLUTE = ("mae", "mean_absolute_error", "median_absolute_error")  # metrics whose loss is the absolute error
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,7 +46,7 @@ class ScoredRows:
         weight = np.ones(len(rows)) if outcome.weight is None else np.asarray(outcome.weight, np.float64)[rows]
         return cls(
             outcome.model.task,
-            outcome.model.metric in ABSOLUTE,
+            METRICS[outcome.model.metric].absolute,
             rows,
             np.asarray(outcome.y)[rows],
             weight,
