@@ -7,7 +7,7 @@ Breiman 1996 and 1999 draw rows, with and without replacement; Ho 1998 draws col
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,6 +30,8 @@ class Resampling:
     A row may stand for several (a whole weight), and then it is drawn as often as those would be; one that stands for none is
     never drawn. With `probability` rows are drawn in proportion to it instead.
     """
+
+    YOUNGER: ClassVar[tuple[str, ...]] = ("n_fragments",)  # files of earlier versions have none
 
     seed: int
     n_rows: int
