@@ -323,6 +323,12 @@ def winners(total: Floats) -> NDArray[np.int64]:
     return np.asarray((leads & (np.cumsum(leads, axis=1) == which[:, None] + 1)).argmax(axis=1))
 
 
+def counted_ballots(votes: NDArray[Any], n_classes: int, seed: int, weights: Any = None) -> Floats:
+    """Summed ballots (n, K + 1) of votes (n, m), in which members weigh something."""
+    luck = [tie_keys(seed, member, n_classes)[votes[:, member]] for member in range(votes.shape[1])]
+    return np.column_stack([vote_counts(votes, n_classes, weights), np.sum(luck, axis=0)])
+
+
 def ballot_fractions(total: Floats, members: NDArray[np.integer] | int) -> Floats:
     """The share of the votes that each class has (n, K). Of equals, the winner has more than the others by the smallest step there is."""
     out = np.asarray(total[:, :-1] / np.reshape(members, (-1, 1)))

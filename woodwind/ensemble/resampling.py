@@ -7,12 +7,12 @@ Breiman 1996 and 1999 draw rows, with and without replacement; Ho 1998 draws col
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from woodwind.base.random_streams import choose, integers, key, uniform
+from woodwind.base.random_streams import choose, hashes, integers, key, uniform
 from woodwind.base.validate import require, require_array
 from woodwind.kernels.runtime.keys import count_bootstrap, draw_exact
 
@@ -32,6 +32,8 @@ class Resampling:
     never drawn. With `probability` rows are drawn in proportion to it instead.
     """
 
+    YOUNGER: ClassVar[tuple[str, ...]] = ("n_fragments",)  # files of earlier versions have none
+
     seed: int
     n_rows: int
     n_draws: int  # rows drawn for each member
@@ -41,6 +43,7 @@ class Resampling:
     replace_columns: bool = False
     units: Integers | None = None  # (n_rows,) how many rows each stands for; None for one each
     probability: Floats | None = None  # (n_rows,) how likely each of those is drawn; None: all alike
+    n_fragments: int = 0  # with so many members, each sees a part of the rows that no other one sees; 0: parts overlap
 
     def check(self) -> "Resampling":
         """Numbers of rows and columns are such, and can be drawn; returns self, or raises DataError."""
@@ -58,6 +61,7 @@ class Resampling:
             require_array(self.probability, (self.n_rows,), "the probabilities of rows")
             require(self.probability >= 0.0, "a chance is below zero")
         require(self.replace or self.n_draws <= self.n_units, "more rows are drawn than there are")
+        require(0 <= self.n_fragments <= self.n_units, "there are more fragments than rows")
         return self
 
     @property
@@ -78,7 +82,7 @@ class Resampling:
     def counts(self, member: int) -> Counts:
         """How often each row was drawn (n_rows,)."""
         name = key(self.seed, "rows", member)
-        drawn = self._alike(name) if self.probability is None else self._by_chance(name)
+        drawn = self._alike(name, member) if self.probability is None else self._by_chance(name)
         if self.units is None:
             return drawn
         up_to = np.concatenate([[0], np.cumsum(drawn)])[self._ends]
@@ -102,9 +106,11 @@ class Resampling:
             return choose(name, self.n_columns, self.n_drawn_columns)
         return np.sort(integers(name, self.n_columns, self.n_drawn_columns))
 
-    def _alike(self, name: int) -> Counts:
+    def _alike(self, name: int, member: int) -> Counts:
         """How often each unit was drawn, where all are as likely."""
         drawn = np.ones(self.n_units, np.int32)
+        if self.n_fragments:
+            return np.asarray(drawn * (self._fragment == member), np.int32)
         if self.replace:
             count_bootstrap(name, self.n_units, self.n_draws, drawn)
         elif self.n_draws < self.n_units:
@@ -127,6 +133,14 @@ class Resampling:
                 rank = np.log(uniform(name, self.n_units)) / self._unit_probability
             positions = np.argpartition(-rank, self.n_draws - 1)[: self.n_draws]
         return np.bincount(positions, minlength=self.n_units).astype(np.int32)
+
+    @cached_property
+    def _fragment(self) -> Counts:
+        """The fragment of every unit: those in the order of their hashes are dealt out like cards, so that sizes differ by one at most."""
+        fragment = np.empty(self.n_units, np.int32)
+        order = np.argsort(hashes(key(self.seed, "fragments"), self.n_units), kind="stable")
+        fragment[order] = np.arange(self.n_units) % self.n_fragments
+        return fragment
 
     @cached_property
     def _ends(self) -> Integers:
@@ -170,6 +184,42 @@ class OutOfBag:
         out = self.total / np.maximum(self.voters, 1)[:, None]
         out[self.silent] = np.nan
         return out
+
+
+class OutOfBagError(NamedTuple):
+    """Estimates of the squared error of a bag, from rows out of the bag."""
+
+    error: float  # of the members that have not seen a row, which are fewer than all
+    corrected: float  # of all members: see `out_of_bag_error`
+    standard_error: float  # of the corrected one
+
+
+def out_of_bag_error(answers: Iterable[tuple[Integers, Floats]], truth: Floats, weight: Floats | None, n_members: int) -> OutOfBagError:
+    """The squared error of the mean of all members, estimated by the members that have not seen a row (Wolpert & Macready 1999).
+
+    For a row of which m of the M members are asked, the squared error of their mean has the variance of a member over m where that of all
+    has it over M. The variance is estimated from the m answers, and s² (1/m - 1/M) is taken away. Rows that fewer than two members have
+    not seen do not count. `truth` is (n, width): numbers, or indicators of the classes.
+    """
+    total, squares, voters = np.zeros_like(truth), np.zeros_like(truth), np.zeros(len(truth), np.int64)
+    for rows, answer in answers:
+        shifted = answer - truth[rows]  # small numbers: sums of their squares lose little
+        total[rows] += shifted
+        squares[rows] += shifted**2
+        voters[rows] += 1
+    some = np.flatnonzero((voters > 1) & (np.ones(len(truth), np.bool_) if weight is None else weight > 0.0))
+    if some.size == 0:
+        return OutOfBagError(np.nan, np.nan, np.nan)
+    m, mean = voters[some, None], total[some] / voters[some, None]
+    variance = np.maximum(squares[some] - m * mean**2, 0.0) / (m - 1)
+    plain = (mean**2).sum(axis=1)
+    corrected = plain - (variance * (1.0 / m - 1.0 / n_members)).sum(axis=1)
+    share = np.full(some.size, 1.0 / some.size) if weight is None else weight[some] / weight[some].sum()
+    estimate = float(share @ corrected)
+    # Of a mean by weights, with as many rows as weights as uneven as these are worth.
+    rows_worth = 1.0 / float((share**2).sum())
+    spread = float(share @ (corrected - estimate) ** 2) * rows_worth / max(rows_worth - 1.0, 1.0)
+    return OutOfBagError(float(share @ plain), estimate, float(np.sqrt(spread / rows_worth)))
 
 
 def out_of_bag(answers: Iterable[tuple[Integers, Floats]], n_rows: int, width: int) -> OutOfBag:

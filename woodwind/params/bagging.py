@@ -22,7 +22,11 @@ class BagParams:
         int | float, count_or_share(), "Rows drawn for each member: a count, or a share of all. Rows of whole weights count as often."
     ] = 1.0
     max_features: Annotated[Features, count_or_share(), "Columns drawn for each member: a count, or a share of all. None for all."] = 1.0
-    bootstrap: Annotated[bool, "Draw rows with replacement; False draws each row at most once (pasting)."] = True
+    bootstrap: Annotated[
+        bool | Literal["disjoint"],
+        "Draw rows with replacement; False draws each row at most once (pasting); 'disjoint' parts the rows into n_estimators fragments of "
+        "about the same size, one for each member, for tables that are too large for one.",
+    ] = True
     bootstrap_features: Annotated[bool, "Draw columns with replacement."] = False
     oob_score: Annotated[
         bool | str | Callable,

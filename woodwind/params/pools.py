@@ -60,9 +60,13 @@ class ClassifierVotingParams:
 
     voting: Annotated[
         Literal["soft", "hard", "ranked"],
-        "'soft' averages probabilities; 'hard' counts the classes that members predict, of equals the first wins; 'ranked' gives a class a "
+        "'soft' averages probabilities; 'hard' counts the classes that members predict; 'ranked' gives a class a "
         "point for each class that a member finds less likely (Borda).",
     ] = "soft"
+    ties: Annotated[
+        Literal["first", "random"],
+        "Who wins among classes of as many votes with voting='hard': the first, or one drawn by random_state, the same for the same votes.",
+    ] = "first"
     averaging: Averaging = "mean"
     trim: Trim = 0.1
     weights: Weights = None

@@ -15,7 +15,15 @@ from woodwind.base.random_streams import seed_of
 from woodwind.base.validate import require_finite
 from woodwind.ensemble.bag import gathered
 from woodwind.ensemble.combine import ballot_fractions, winners
-from woodwind.ensemble.resampling import OutOfBag, Resampling, class_probabilities, largest_rate, out_of_bag
+from woodwind.ensemble.resampling import (
+    OutOfBag,
+    OutOfBagError,
+    Resampling,
+    class_probabilities,
+    largest_rate,
+    out_of_bag,
+    out_of_bag_error,
+)
 from woodwind.estimators.bagging.tree_members import SharedTable, TreeMembers, can_share
 from woodwind.estimators.base.bootstrap_checks import (
     Score,
@@ -25,6 +33,7 @@ from woodwind.estimators.base.bootstrap_checks import (
     check_same_draws,
     read_oob_score,
     rows_drawn,
+    rows_of_fragment,
     warn_without_out_of_bag,
 )
 from woodwind.estimators.base.model import COLUMNS, BaseModel, LogProbabilityMixin, check_lengths, read_training
@@ -190,11 +199,14 @@ class BaseBagging(BaseModel):
         """What is to be trained."""
         n_rows, n_columns = given.target.n_rows, self.n_features_in_
         units, weight = given.weighing.of_rows(n_rows)
+        disjoint, n_units = values["bootstrap"] == "disjoint", n_rows if units is None else int(units.sum())
+        more = values["bootstrap"] is True
         resampling = Resampling(
             seed=seed_of(values["random_state"]) if earlier is None else earlier.resampling.seed,
             n_rows=n_rows,
-            n_draws=rows_drawn(values, n_rows if units is None else int(units.sum()), self._owner, more=values["bootstrap"]),
-            replace=values["bootstrap"],
+            n_draws=rows_of_fragment(values, n_units, self._owner) if disjoint else rows_drawn(values, n_units, self._owner, more=more),
+            replace=more,
+            n_fragments=values["n_estimators"] if disjoint else 0,
             n_columns=n_columns,
             n_drawn_columns=feature_count(values["max_features"], n_columns, n_columns, "max_features", self._owner),
             replace_columns=values["bootstrap_features"],
@@ -202,6 +214,12 @@ class BaseBagging(BaseModel):
             probability=given.probability,
         )
         if weight is not None and not takes_weight(self.estimator_):
+            if disjoint:
+                raise ParameterError(
+                    f"{self._owner}: with bootstrap='disjoint' every row is given to one member, and "
+                    f"{type(self.estimator_).__name__} takes no weights. Give whole weights, an estimator that takes weights, or set "
+                    "bootstrap=True."
+                )
             probability = weight if given.probability is None else weight * given.probability
             resampling, weight = replace(resampling, probability=probability), None
         check_oob(values, resampling, self._owner)
@@ -265,6 +283,39 @@ class BaseBagging(BaseModel):
             np.add.at(total, given, member.feature_importances_)
         return total / len(self._members)
 
+    def oob_error(self, X: Any, y: Any, sample_weight: Any = None) -> OutOfBagError:
+        """The squared error that the bag will have on new rows, with its standard error: give the rows of the training once more.
+
+        A row is scored by the members that have not seen it, about a third of a bootstrap bag, whose mean is noisier than that of all. That
+        part is estimated from how much these members differ, and taken away (Wolpert & Macready 1999). For classes it is the squared error
+        of the probabilities, or of the votes where those are counted, summed over the classes (Brier).
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            What `fit` was given.
+
+        Returns
+        -------
+        OutOfBagError
+            `error` as it is measured, `corrected` for the whole bag, and the `standard_error` of the latter.
+        """
+        check_is_fitted(self)
+        kind = self._kind()
+        trees = isinstance(self._members, TreeMembers)
+        table = self._members.schema.read(X, owner=self._owner) if trees else AnyTable.of(X, self._members.header, self._owner)  # type: ignore[attr-defined]
+        target = self._read_target(y, getattr(self, "classes_", None))
+        check_lengths(self._owner, table.n_rows, target.n_rows)
+        if table.n_rows != self._resampling.n_rows or not self._resampling.leaves_rows_out:
+            raise ParameterError(
+                f"{self._owner}: oob_error needs the {self._resampling.n_rows:,} rows of the training, and members that have not seen all "
+                f"of them; given are {table.n_rows:,} rows. Train with bootstrap=True or max_samples, and give the same table."
+            )
+        weight = read_weight(sample_weight, target.n_rows, self._owner)
+        truth = np.eye(target.n_classes)[target.y] if target.n_classes else target.y.astype(np.float64).reshape(-1, 1)
+        answers: Any = self._members.out_of_bag(table, kind, self._threads)  # type: ignore[attr-defined]
+        return out_of_bag_error(((rows, one[:, : truth.shape[1]]) for rows, one in answers), truth, weight, len(self._members))
+
     def _total(self, X: Any, kind: Kind) -> Floats:
         check_is_fitted(self)
         return require_finite(self._members.total(X, kind, self._owner, self._threads), self._owner)
@@ -325,7 +376,7 @@ class BaggingClassifier(
         return read_labels(y, self._owner, known)
 
     def _weighed(self, target: Target, weight: Floats | None, values: Values) -> tuple[Target, Weighing, Floats | None]:
-        probability = class_factors(values["class_weight"], weight, target, self._owner) if values["bootstrap"] else None
+        probability = class_factors(values["class_weight"], weight, target, self._owner) if values["bootstrap"] is True else None
         if probability is None:
             target, weighing = weighed_classes(target, weight, values["class_weight"], self._owner)
         else:

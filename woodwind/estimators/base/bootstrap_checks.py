@@ -75,6 +75,22 @@ def rows_drawn(values: Values, n_units: int, owner: str, more: bool) -> int:
     return int(count)
 
 
+def rows_of_fragment(values: Values, n_units: int, owner: str) -> int:
+    """Rows of the largest of n_estimators fragments."""
+    count, share = values["n_estimators"], values["max_samples"]
+    if share != 1.0 or isinstance(share, int):
+        raise ParameterError(
+            f"{owner}: bootstrap='disjoint' parts all rows among the members, and max_samples={share} would draw some of them. "
+            "Leave max_samples at 1.0, or set bootstrap=False for parts that overlap."
+        )
+    if count > n_units:
+        raise ParameterError(
+            f"{owner}: bootstrap='disjoint' needs a row for each of the n_estimators={count} members, but there are {n_units:,}. "
+            "Set n_estimators lower."
+        )
+    return int(-(-n_units // count))
+
+
 def asks_unseen(values: Values) -> str | None:
     """The parameter that asks about rows out of the bag, as it was given; None where none does."""
     if values["oob_score"] is not False:
@@ -201,7 +217,7 @@ class OutOfBagClassifier(ClassifierMixin, FixedOutOfBag):
 
 def check_same_draws(now: Resampling, before: Resampling, owner: str) -> None:
     """Draws are not stored but drawn again: that takes the same rows and columns."""
-    names = ("n_rows", "n_draws", "replace", "n_columns", "n_drawn_columns", "replace_columns")
+    names = ("n_rows", "n_draws", "replace", "n_columns", "n_drawn_columns", "replace_columns", "n_fragments")
     other = [name for name in names if getattr(now, name) != getattr(before, name)]
     if other:
         changes = ", ".join(f"{name} was {getattr(before, name)} and is {getattr(now, name)}" for name in other)

@@ -249,6 +249,18 @@ class VotingClassifier(
     """
 
     _classifies = True
+    _optional_state: ClassVar[dict[str, Any]] = {"_tie_seed": int}
+
+    def _fit(self, values: Values, X: Any, y: Any, sample_weight: Any, groups: Any = None) -> None:
+        if values["ties"] == "random" and values["voting"] != "hard":
+            raise ParameterError(
+                f"{self._owner}: ties='random' is for votes that are counted, and voting={values['voting']!r} has none. "
+                "Set voting='hard', or ties='first'."
+            )
+        self.__dict__.pop("_tie_seed", None)
+        if values["ties"] == "random":
+            self._tie_seed = seed_of(values["random_state"])
+        super()._fit(values, X, y, sample_weight, groups)
 
     def _read_target(self, y: Any) -> Target:
         return read_labels(y, self._owner)
@@ -281,7 +293,7 @@ class VotingClassifier(
         return member_weights.log_loss_weights(predicted, target.y, weight).weights
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """The class with the largest mean probability, the most votes or the most points; of equals the first.
+        """The class with the largest mean probability, the most votes or the most points; of equals the first, or as `ties` says.
 
         Parameters
         ----------
@@ -291,6 +303,8 @@ class VotingClassifier(
         if self.voting == "hard":
             votes = self._ask(X, "votes")[:, :, 0].astype(np.int64)
             best = combine.majority(votes, len(self.classes_), self._member_weights)
+            if self.ties == "random":
+                best = combine.winners(combine.counted_ballots(votes, len(self.classes_), self._tie_seed, self._member_weights))
         else:
             best = self.predict_proba(X).argmax(axis=1)
         labels: NDArray[Any] = self.classes_[best]
@@ -300,7 +314,11 @@ class VotingClassifier(
         """Mean probabilities, or shares of the votes or points, (n_rows, n_classes), in the order of `classes_`."""
         weights, predicted = getattr(self, "_member_weights", None), self._ask(X, self._response())
         if self.voting == "hard":
-            return combine.vote_fractions(predicted[:, :, 0].astype(np.int64), len(self.classes_), weights)
+            votes = predicted[:, :, 0].astype(np.int64)
+            if self.ties == "first":
+                return combine.vote_fractions(votes, len(self.classes_), weights)
+            ballots = combine.counted_ballots(votes, len(self.classes_), self._tie_seed, weights)
+            return combine.ballot_fractions(ballots, ballots[:, :-1].sum(axis=1))
         if self.voting == "ranked":
             return require_finite(combine.ranked_probabilities(predicted, weights), self._owner)
         if self.averaging == "trimmed":
