@@ -223,9 +223,10 @@ def _metric(library: str, given: Mapping[str, Any], params: dict[str, Any], note
 
 def _set_metrics(params: dict[str, Any], names: list[str]) -> None:
     """One name, a list of several, or nothing at all."""
-    params.pop("scoring", None)
     if names:
         params["scoring"] = names if len(names) > 1 else names[0]
+    else:
+        params.pop("scoring", None)
 
 
 def _fitting(task: str | None, given: Mapping[str, Any], params: dict[str, Any], notes: dict[str, str]) -> None:
