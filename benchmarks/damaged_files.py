@@ -33,7 +33,9 @@ def options_of(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--files", type=int, default=10_000, help="forged files of each model (10000)")
     parser.add_argument("--damaged", type=int, default=200, help="damaged files of each model (200)")
     parser.add_argument("--models", default="", help="models whose names have this in them; all unless given")
-    parser.add_argument("--jobs", type=int, default=2, help="processes beside each other (2)")
+    parser.add_argument(
+        "--jobs", type=int, default=2, help="processes beside each other (2); 0 only reports on the models that the result file has"
+    )
     parser.add_argument("--resume", action="store_true", help="models that the result file has already are not looked at again")
 
 
@@ -75,7 +77,8 @@ def main() -> None:
 
     counts = {"forged": 40 if options.quick else options.files, "damaged": 10 if options.quick else options.damaged}
     path = RESULTS / f"{report.name}.json"
-    models: dict[str, Any] = json.loads(path.read_text())["models"] if options.resume and path.exists() else {}
+    goes_on = (options.resume or not options.jobs) and path.exists()
+    models: dict[str, Any] = json.loads(path.read_text())["models"] if goes_on else {}
     kinds: set[str] = set()
     with tempfile.TemporaryDirectory() as position:
         folder = Path(position)
@@ -84,8 +87,8 @@ def main() -> None:
             keep(folder, name, model, rows)
             kinds |= {thing.kind for thing in Graph.of((folder / f"{name}.ww").read_bytes()).things}
             names.append(name)
-        left = [name for name in names if name not in models]
-        with ThreadPoolExecutor(options.jobs) as pool:
+        left = [name for name in names if name not in models] if options.jobs else []
+        with ThreadPoolExecutor(max(options.jobs, 1)) as pool:
             tasks = {pool.submit(asked, folder, name, counts): name for name in left}
             for task in as_completed(tasks):
                 name, record = tasks[task], task.result()
@@ -93,7 +96,7 @@ def main() -> None:
                 if not options.quick or options.out is not None:
                     write_json(path, {"machine": report.facts, "models": models})
                 print(f"{name}: {sum(counts.values()):,} files in {record['seconds']:.0f} s, {len(record['bad'])} bad", flush=True)
-    models = {name: models[name] for name in names}
+    whole, models = len(names), {name: models[name] for name in names if name in models}
     report.figures["models"] = models
     totals = {how: sum((Counter(record["ends"][how]) for record in models.values()), Counter()) for how in counts}
     rows = [
@@ -105,8 +108,8 @@ def main() -> None:
     of_kinds: Counter[str] = sum((Counter(one["kinds"]) for one in models.values()), Counter())
     odd = [line for one in models.values() for line in one["bad"]]
     report.say(
-        f"{sum(totals['damaged'].values()):,} damaged and {sum(totals['forged'].values()):,} forged files of {len(names)} models, which "
-        f"hold {len(kinds)} kinds of things between them.\n"
+        f"{sum(totals['damaged'].values()):,} damaged and {sum(totals['forged'].values()):,} forged files of {len(models)} of {whole} "
+        f"models, which hold {len(kinds)} kinds of things between them.\n"
     )
     report.table(["model", "bytes", "files", *ENDS, "bad"], rows)
     report.say("Forged files that answer are valid models with something else in them: a threshold, a value, a label. What was changed:\n")
