@@ -223,7 +223,7 @@ def main() -> None:
         before = json.loads(options.compare.read_text(encoding="utf-8"))
         wanted = {name for name in before if options.only in name}
         different = sorted(name for name in wanted | set(found) if before.get(name) != found.get(name))
-        print(f"{len(wanted) - len(different)} of {len(wanted)} are the same")
+        print(f"{sum(before[name] == found.get(name) for name in wanted)} of {len(wanted)} are the same")
         if different:
             sys.exit("not the same: " + "; ".join(different))
 
