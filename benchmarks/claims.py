@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 
 import tables
-from command import events, start
+from command import job_end, start
 from common import Report, arguments, markdown, seconds
 
 LEAST_ROWS = 1_000
@@ -65,7 +65,8 @@ def one(table: tables.Table, asked: float, threads: int, split: int) -> dict[str
         taken = time.perf_counter() - began
         if process.returncode:
             return {"stopped": err.strip().splitlines()[-1], "taken": taken}
-        ended = next(event for event in events(out) if event["event"] == "job_ended")
+        ended = job_end(out)
+        assert ended is not None
         board, estimate = ended["leaderboard"], ended["estimate"] or {}
         ensemble = next(entry for entry in board if entry["family"] == "ensemble")
         claim = estimate if "score" in estimate else ensemble

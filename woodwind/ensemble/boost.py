@@ -228,8 +228,10 @@ class Booster:
     def _drawn(self, loss: Loss, number: int) -> tuple[Rows | None, Floats | None]:
         """Rows for one round, None for all, once each; and how much every row of the table counts in it."""
         sampling = self.plan.sampling
-        if sampling is None or not sampling.begins(number, self.plan.learning_rate):
-            return (self.rows if sampling is not None else self._drawn_alike(number)), self.weight
+        if sampling is None:
+            return self._drawn_alike(number), self.weight
+        if not sampling.begins(number, self.plan.learning_rate):
+            return self.rows, self.weight
         gradient, hessian = loss.derivatives(self.y, self.raw, self.weight, self.plan.threads)
         if self.rows is not None:
             gradient, hessian = gradient[self.rows], hessian[self.rows]

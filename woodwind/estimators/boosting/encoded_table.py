@@ -56,7 +56,7 @@ class EncodedTable:
         return cls(schema, cuts, cuts.encode(table, threads), statistics)
 
     @classmethod
-    def again(cls, X: Any, schema: Schema, cuts: Cuts | Ranking, threads: int, owner: str, known: KnownTarget) -> "EncodedTable":
+    def read_by(cls, X: Any, schema: Schema, cuts: Cuts | Ranking, threads: int, owner: str, known: KnownTarget) -> "EncodedTable":
         """Read another table by a schema and cuts that are there."""
         table, statistics = schema.read(X, owner=owner), None
         check_lengths(owner, table.n_rows, len(known.target.y))

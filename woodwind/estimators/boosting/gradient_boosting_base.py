@@ -279,7 +279,7 @@ class BaseGradientBoosting(BaseTreeModel):
                     f"{self._owner}: max_bins={values['max_bins']}, but warm_start=True goes on from trees that were grown {how}. "
                     "Set max_bins as it was, or warm_start=False."
                 )
-            encoded = EncodedTable.again(X, schema, cuts, threads, self._owner, known)
+            encoded = EncodedTable.read_by(X, schema, cuts, threads, self._owner, known)
         assert encoded is not None  # the target is known
         check_lengths(self._owner, encoded.codes.n_rows, given.target.n_rows)
         return encoded
