@@ -15,8 +15,8 @@ from collections import defaultdict
 from pathlib import Path
 
 MOST_FILES = 25
-LOOP = "woodwind.ensemble.boost"
-LEARNER = "woodwind.ensemble.histogram_learner"  # what the loop is given to grow its trees with, by default
+LOOP = "woodwind.ensemble.boosting.boost"
+LEARNER = "woodwind.ensemble.boosting.histogram_learner"  # what the loop is given to grow its trees with, by default
 # Words that stood for terms of the field, as whole words in public text: names, docstrings, messages, pages. `docs/glossary.md` has what is
 # left.
 DIALECT = {

@@ -5,9 +5,9 @@ import pytest
 
 from woodwind.data.binning.cuts import Cuts
 from woodwind.data.tables.schema import Schema
-from woodwind.ensemble.boost import BoostPlan
-from woodwind.ensemble.early_stopping import RoundWatcher, WatchedInside, WatchedOutside, add_trees
-from woodwind.ensemble.training import TrainingRows, in_step, rounds_in_step, trees_of_mean
+from woodwind.ensemble.boosting.boost import BoostPlan
+from woodwind.ensemble.boosting.early_stopping import RoundWatcher, WatchedInside, WatchedOutside, add_trees
+from woodwind.ensemble.boosting.training import TrainingRows, in_step, rounds_in_step, trees_of_mean
 from woodwind.losses import Multinomial, Squared
 from woodwind.tree.settings import TreeSettings
 

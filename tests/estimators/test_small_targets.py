@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import woodwind
-from woodwind.ensemble.boost import Booster
+from woodwind.ensemble.boosting.boost import Booster
 from woodwind.ensemble.held_out import fold_numbers, hold_out
 from woodwind.estimators.base import target as targets
 

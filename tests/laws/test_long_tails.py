@@ -15,8 +15,8 @@ from woodwind import (
     RandomForestRegressor,
 )
 from woodwind.base.errors import PrecisionWarning, TargetError
-from woodwind.ensemble.histogram_learner import HistogramLearner
-from woodwind.ensemble.training import in_rows
+from woodwind.ensemble.boosting.histogram_learner import HistogramLearner
+from woodwind.ensemble.boosting.training import in_rows
 from woodwind.losses.integers import is_uneven
 
 N = 3000

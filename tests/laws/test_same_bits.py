@@ -11,12 +11,12 @@ import pytest
 
 from reference.boosted import boosted
 from woodwind.base import pool
-from woodwind.ensemble import histogram_learner
-from woodwind.ensemble.boost import BoostPlan
+from woodwind.ensemble.boosting import histogram_learner
+from woodwind.ensemble.boosting.boost import BoostPlan
+from woodwind.ensemble.boosting.gradient_sampling import GradientSampling
 from woodwind.losses.classification import Exponential, LogLoss, Multinomial
 from woodwind.losses.regression import Absolute, Huber, Poisson, Quantile, Squared
 from woodwind.tree import exact_grower, histogram_grower, workspace
-from woodwind.tree.gradient_sampling import GradientSampling
 from woodwind.tree.settings import TreeSettings
 
 THREADS = (1, 2, 3, 4, 8)

@@ -17,7 +17,7 @@ from woodwind.base.errors import WoodwindWarning
 from woodwind.base.fixed import exact_sum
 from woodwind.base.notice import notice
 from woodwind.base.random_streams import key
-from woodwind.ensemble.boost import BoostingRound
+from woodwind.ensemble.boosting.boost import BoostingRound
 from woodwind.ensemble.weak_learner import (
     Floats,
     Integers,

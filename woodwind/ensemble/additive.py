@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from woodwind.base.fixed import exact_sum
 from woodwind.base.random_streams import choose, key
-from woodwind.ensemble.boost import BoostingRound
+from woodwind.ensemble.boosting.boost import BoostingRound
 from woodwind.ensemble.weak_learner import Floats, Integers
 from woodwind.losses.base import Loss
 from woodwind.tree.grown_tree import newton_values, rows_by_leaf

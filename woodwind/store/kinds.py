@@ -89,7 +89,7 @@ _LISTED: dict[str, Kind] = {
     **_kinds("woodwind.auto.members.mlp_member", "MlpMember", "PiecewiseInputs"),
     **_kinds("woodwind.auto.outcome", "Entry"),
     # Parts of estimators.
-    **_kinds("woodwind.ensemble.training", "TrainedBoosting"),
+    **_kinds("woodwind.ensemble.boosting.training", "TrainedBoosting"),
     **_kinds("woodwind.ensemble.resampling", "Resampling"),
     **_kinds("woodwind.ensemble.additive", "AdditiveMember"),
     **_kinds("woodwind.ensemble.blend", "LogPool", "LinearPool"),

@@ -11,7 +11,6 @@ Inside:
     exact_grower           Grow trees that consider every threshold, from ranks and wide integer statistics; an affair of one process
     forest                 The model: trees as frozen flat arrays that predict, slice, join and validate themselves
     gradient_noise         How much gradients are disturbed while splits are looked for; kernels/histogram/gradient_noise.py does it
-    gradient_sampling      Gradient-based sampling: rows with large derivatives are drawn always or more often, and others count for more
     grown_tree             A tree as it was grown, what remains when some of its splits go, and the tree with the values of its leaves
     histogram_grower       Grow one tree from coded rows and their integer statistics
     leaf_targets           The training targets of the leaves of a forest, for quantiles of its predictions

@@ -12,7 +12,7 @@ from woodwind.base.errors import ManyCategoriesWarning, UnseenCategoryWarning
 from woodwind.data.tables.fields import CategoryField, StatisticsField
 from woodwind.data.tables.schema import Schema
 from woodwind.data.tables.target_statistics import StatisticsTarget, TargetStatistics
-from woodwind.ensemble import auto_defaults
+from woodwind.ensemble.boosting import auto_defaults
 from woodwind.estimators.base.target import Target
 from woodwind.estimators.base.weights import Weighing
 from woodwind.estimators.boosting.category_statistics import KnownTarget, StatisticsTable, with_statistics

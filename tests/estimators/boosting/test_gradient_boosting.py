@@ -24,7 +24,7 @@ from sklearn.preprocessing import StandardScaler
 
 from woodwind import GradientBoostingClassifier, GradientBoostingRegressor, ParameterError, losses
 from woodwind.base.errors import InterruptWarning, TableError, TargetError, UnseenCategoryWarning
-from woodwind.ensemble import auto_defaults
+from woodwind.ensemble.boosting import auto_defaults
 
 QUICK = {"n_estimators": 12, "learning_rate": 0.3, "max_leaf_nodes": 8, "min_samples_leaf": 5, "random_state": 0}
 

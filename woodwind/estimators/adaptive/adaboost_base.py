@@ -16,7 +16,7 @@ from woodwind.base.validate import require, require_array, require_labels
 from woodwind.data.tables.schema import Schema
 from woodwind.data.tables.table import Table
 from woodwind.ensemble.adaboost import AdaptivePlan, AdaptiveRound, AdaptiveRows, RegressionRound, adaptive_rounds, scores_of
-from woodwind.ensemble.early_stopping import TrainingStep, with_progress
+from woodwind.ensemble.boosting.early_stopping import TrainingStep, with_progress
 from woodwind.ensemble.weak_learner import (
     DrawnTreeLearner,
     Floats,

@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.utils import _safe_indexing
 
 from woodwind.base.errors import ParameterError
-from woodwind.ensemble.early_stopping import Evaluator
+from woodwind.ensemble.boosting.early_stopping import Evaluator
 from woodwind.losses.base import Loss
 from woodwind.metrics.metric import Metric
 from woodwind.metrics.named import find_metric, names_for, nearest_metric

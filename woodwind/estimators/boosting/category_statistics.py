@@ -20,9 +20,9 @@ from woodwind.data.tables.fields import CategoryField, Field, StatisticsField
 from woodwind.data.tables.schema import Schema
 from woodwind.data.tables.table import CachedReader, Column, Table
 from woodwind.data.tables.target_statistics import StatisticsReader, StatisticsTarget, TargetStatistics
-from woodwind.ensemble import auto_defaults
+from woodwind.ensemble.boosting import auto_defaults
+from woodwind.ensemble.boosting.training import in_rows
 from woodwind.ensemble.held_out import fold_numbers
-from woodwind.ensemble.training import in_rows
 from woodwind.estimators.base.target import Target
 from woodwind.estimators.base.weights import Weighing
 

@@ -17,11 +17,11 @@ from woodwind.data.binning.cuts import Cuts
 from woodwind.data.binning.ranks import Ranking
 from woodwind.data.tables.schema import Schema
 from woodwind.data.tables.table import Table
-from woodwind.ensemble import auto_defaults, precompile
-from woodwind.ensemble.boost import BoostPlan
-from woodwind.ensemble.early_stopping import Evaluator
+from woodwind.ensemble.boosting import auto_defaults, precompile
+from woodwind.ensemble.boosting.boost import BoostPlan
+from woodwind.ensemble.boosting.early_stopping import Evaluator
+from woodwind.ensemble.boosting.training import RefitPlan, StoppingRule, TrainedBoosting, TrainingRows, WatchedRows, refit_leaves, train
 from woodwind.ensemble.held_out import fold_numbers, hold_out
-from woodwind.ensemble.training import RefitPlan, StoppingRule, TrainedBoosting, TrainingRows, WatchedRows, refit_leaves, train
 from woodwind.estimators.base.model import COLUMNS, TRAINING_DATA, all_or_nothing, check_lengths, named_owner, row_count
 from woodwind.estimators.base.row_predictor import RowPredictor
 from woodwind.estimators.base.scoring import EvaluationCurves, WatchedMetric, loss_evaluator, read_metrics, rows_of_table, scorer_evaluator
@@ -135,10 +135,10 @@ forest_ : Forest
     The trees, as arrays.
 """
 AUTO = """
-What 'auto' means is written in woodwind/ensemble/auto_defaults.py, rule by rule. In short: larger tables take larger steps, grow more
-leaves and draw a share of the rows for each tree; wide tables draw features; of a large table a share is held out to stop by, while a small
-one is boosted in folds, in which every row is held out once, and the model is the mean of the models of the folds, so that a round has a
-tree of each; a table of very few rows is boosted for all `n_estimators`. With `warm_start` the folds only tell the number of rounds.
+What 'auto' means is written in woodwind/ensemble/boosting/auto_defaults.py, rule by rule. In short: larger tables take larger steps, grow
+more leaves and draw a share of the rows for each tree; wide tables draw features; of a large table a share is held out to stop by, while a
+small one is boosted in folds, in which every row is held out once, and the model is the mean of the models of the folds, so that a round has
+a tree of each; a table of very few rows is boosted for all `n_estimators`. With `warm_start` the folds only tell the number of rounds.
 """
 
 

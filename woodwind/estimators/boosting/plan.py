@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 
 from woodwind.base.errors import ParameterError
 from woodwind.data.tables.schema import Schema
-from woodwind.ensemble import auto_defaults
-from woodwind.ensemble.boost import BoostPlan, DropoutPlan
+from woodwind.ensemble.boosting import auto_defaults
+from woodwind.ensemble.boosting.boost import BoostPlan, DropoutPlan
+from woodwind.ensemble.boosting.gradient_sampling import GradientSampling
 from woodwind.losses.base import Loss
-from woodwind.tree.gradient_sampling import GradientSampling
 from woodwind.tree.settings import TreeSettings
 
 # ----------------------------------------------------------------------------------------------------

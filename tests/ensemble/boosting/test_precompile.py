@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from woodwind.ensemble import precompile
+from woodwind.ensemble.boosting import precompile
 
 
 @pytest.fixture

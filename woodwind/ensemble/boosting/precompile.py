@@ -21,7 +21,11 @@ from woodwind.tree.histogram_grower import HistogramGrower, walk_codes
 from woodwind.tree.settings import TreeSettings
 
 LONGEST_WAIT = 120.0  # seconds
-CHILD = "import sys; sys.path[:] = {path!r}; from woodwind.ensemble.precompile import compile_growth; compile_growth({outputs}, {growth!r})"
+CHILD = """import sys
+sys.path[:] = {path!r}
+from woodwind.ensemble.boosting.precompile import compile_growth
+compile_growth({outputs}, {growth!r})
+"""
 
 _child: "subprocess.Popen[bytes] | None" = None
 _compiled_there = ""  # the kernel that the child compiles

@@ -22,7 +22,7 @@ from woodwind.base.errors import InterruptWarning
 from woodwind.base.notice import notice
 from woodwind.data.binning.codes import Codes
 from woodwind.data.binning.ranks import Ranks
-from woodwind.ensemble.boost import BoostingRound
+from woodwind.ensemble.boosting.boost import BoostingRound
 from woodwind.kernels.tree.leaves import largest_size
 from woodwind.tree.exact_grower import walk_ranks
 from woodwind.tree.grown_tree import ValuedTree

@@ -9,7 +9,7 @@ from woodwind.base.errors import PrecisionWarning
 from woodwind.base.notice import notice
 from woodwind.base.pool import LEAST_WORK
 from woodwind.data.binning.codes import Codes
-from woodwind.ensemble.boost import BoostPlan, Floats, Rows, Targets
+from woodwind.ensemble.boosting.boost import BoostPlan, Floats, Rows, Targets
 from woodwind.kernels.histogram.multi_output import sum_leaves
 from woodwind.kernels.tree.leaves import leaf_sums, unrounded_leaf_sums
 from woodwind.losses.base import Loss
@@ -26,9 +26,9 @@ UNRESOLVED = (
 
 
 class HistogramLearner:
-    """See `TreeLearner` in ensemble/boost.py. `capacity` is the largest number of rows of a tree; `outputs` is how many scores one is for.
+    """See `TreeLearner` in boost.py. `capacity` is the largest number of rows of a tree; `outputs` is how many scores one is for.
 
-    `before_growing` is called before every tree: it waits for kernels that another process compiles (ensemble/precompile.py).
+    `before_growing` is called before every tree: it waits for kernels that another process compiles (ensemble/boosting/precompile.py).
     """
 
     def __init__(

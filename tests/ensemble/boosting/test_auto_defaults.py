@@ -2,7 +2,7 @@
 
 import pytest
 
-from woodwind.ensemble import auto_defaults
+from woodwind.ensemble.boosting import auto_defaults
 from woodwind.tree.settings import TreeSettings
 
 SIZES = [1, 10, 100, 1_000, 10_000, 100_000, 1_000_000, 10_000_000]

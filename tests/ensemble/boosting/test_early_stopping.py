@@ -6,8 +6,15 @@ import numpy as np
 import pytest
 
 from woodwind.base.errors import InterruptWarning
-from woodwind.ensemble.boost import BoostingRound
-from woodwind.ensemble.early_stopping import best_of, gather_until_interrupted, scored, until_no_better, until_no_split, until_requested
+from woodwind.ensemble.boosting.boost import BoostingRound
+from woodwind.ensemble.boosting.early_stopping import (
+    best_of,
+    gather_until_interrupted,
+    scored,
+    until_no_better,
+    until_no_split,
+    until_requested,
+)
 
 INF, NAN = float("inf"), float("nan")
 

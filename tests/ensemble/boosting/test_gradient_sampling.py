@@ -10,8 +10,8 @@ from reference import naive_gradient_sampling as naive
 from woodwind.base import pool
 from woodwind.base.errors import ParameterError
 from woodwind.base.random_streams import key
+from woodwind.ensemble.boosting.gradient_sampling import LEAST_PROBABILITY, GradientSampling, size_reached_by, step_ratio
 from woodwind.kernels.runtime.gradient_sampling import draw_by_size, gradient_sizes
-from woodwind.tree.gradient_sampling import LEAST_PROBABILITY, GradientSampling, size_reached_by, step_ratio
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(1500, 4))

@@ -14,9 +14,9 @@ from woodwind.base.pool import side_by_side
 from woodwind.base.random_streams import choose, key
 from woodwind.data.binning.codes import Codes
 from woodwind.data.binning.ranks import Ranks
-from woodwind.ensemble import precompile
-from woodwind.ensemble.boost import Booster, BoostingRound, BoostPlan, leaf_hessian
-from woodwind.ensemble.early_stopping import (
+from woodwind.ensemble.boosting import precompile
+from woodwind.ensemble.boosting.boost import Booster, BoostingRound, BoostPlan, leaf_hessian
+from woodwind.ensemble.boosting.early_stopping import (
     Callback,
     Evaluator,
     RoundWatcher,
@@ -33,8 +33,8 @@ from woodwind.ensemble.early_stopping import (
     until_requested,
     with_progress,
 )
-from woodwind.ensemble.exact_learner import ExactLearner, summed_by_leaf
-from woodwind.ensemble.histogram_learner import HistogramLearner
+from woodwind.ensemble.boosting.exact_learner import ExactLearner, summed_by_leaf
+from woodwind.ensemble.boosting.histogram_learner import HistogramLearner
 from woodwind.losses.base import Loss
 from woodwind.losses.integers import is_uneven
 from woodwind.tree.forest import Forest, tree_of

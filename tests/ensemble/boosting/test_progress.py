@@ -6,8 +6,8 @@ from itertools import count
 import numpy as np
 import pytest
 
-from woodwind.ensemble.boost import BoostingRound
-from woodwind.ensemble.early_stopping import TrainingStep, in_words, with_progress
+from woodwind.ensemble.boosting.boost import BoostingRound
+from woodwind.ensemble.boosting.early_stopping import TrainingStep, in_words, with_progress
 
 
 class Terminal(io.StringIO):

@@ -1,9 +1,9 @@
 """Gradient boosting as a generator of rounds: Friedman 2001, with Newton leaves as in Chen & Guestrin 2016.
 
 A round is: derivatives of the loss at the present scores, as integers; trees grown from them; values of their leaves;
-scores updated. Progress, early stopping, deadlines and callbacks are consumers of the rounds (ensemble/early_stopping.py).
+scores updated. Progress, early stopping, deadlines and callbacks are consumers of the rounds (ensemble/boosting/early_stopping.py).
 What grows the trees is a `TreeLearner`, which the caller gives: boosting itself does not know how rows are coded or how derivatives become
-integers (`HistogramLearner` in ensemble/histogram_learner.py, `ExactLearner` in ensemble/exact_learner.py).
+integers (`HistogramLearner` in ensemble/boosting/histogram_learner.py, `ExactLearner` in ensemble/boosting/exact_learner.py).
 The page is docs/algorithms/gradient-boosting.md.
 """
 
@@ -17,9 +17,9 @@ from numpy.typing import NDArray
 
 from woodwind.base.pool import side_by_side
 from woodwind.base.random_streams import key, share_threshold, uniform
+from woodwind.ensemble.boosting.gradient_sampling import GradientSampling
 from woodwind.kernels.runtime.keys import draw_bootstrap, draw_share
 from woodwind.losses.base import Loss
-from woodwind.tree.gradient_sampling import GradientSampling
 from woodwind.tree.grown_tree import (
     GrownTree,
     TreeWithLeaves,

@@ -1,0 +1,13 @@
+"""Gradient boosting: the loop over rounds, when it stops, and the learners that grow its trees.
+
+Inside:
+
+    auto_defaults      What "auto" means: rules that depend on the table, each with its reason
+    boost              Gradient boosting as a generator of rounds: Friedman 2001, with Newton leaves as in Chen & Guestrin 2016
+    early_stopping     When to stop: consumers of the rounds of a training, composed as iterators are
+    exact_learner      The exact learner: rows as ranks, derivatives as wide integers, trees that consider every threshold
+    gradient_sampling  Gradient-based sampling: rows with large derivatives are drawn always or more often, and others count for more
+    histogram_learner  The histogram learner: rows as codes of bins, derivatives as packed integers, trees grown from histograms
+    precompile         Precompile: the kernel that grows trees takes as long to compile as all others together
+    training           One training: boost, stop where it is best, and learn the leaves once more from all rows
+"""
