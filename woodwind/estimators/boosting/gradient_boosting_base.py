@@ -137,8 +137,8 @@ forest_ : Forest
 AUTO = """
 What 'auto' means is written in woodwind/ensemble/boosting/auto_defaults.py, rule by rule. In short: larger tables take larger steps, grow
 more leaves and draw a share of the rows for each tree; wide tables draw features; of a large table a share is held out to stop by, while a
-small one is boosted in folds, in which every row is held out once, and the model is the mean of the models of the folds, so that a round has
-a tree of each; a table of very few rows is boosted for all `n_estimators`. With `warm_start` the folds only tell the number of rounds.
+small one is boosted in folds, in which every row is held out once, and the model is the mean of the models of the folds, so that a round
+has a tree of each; a table of very few rows is boosted for all `n_estimators`. With `warm_start` the folds only tell the number of rounds.
 """
 
 
