@@ -231,7 +231,7 @@ def leaf_steps(
             often = np.ones(len(drawn)) if times is None else times[drawn].astype(np.float64)
             sums = [np.bincount(leaf[drawn], part[drawn, k] * often, n_leaves).astype(np.float64) for part in (gradient, hessian)]
             # Scores of classes move together, so that one class alone takes K / (K - 1) of its own.
-            curvature = sums[1] * (loss.width / (loss.width - 1.0)) if loss.width > 1 else sums[1]
+            curvature = sums[1] * (loss.width / (loss.width - 1.0)) if loss.redundant_scores else sums[1]
             values = newton_values(sums[0], curvature, 0.0, 0.0)
         values = values * plan.learning_rate
         members.append(AdditiveMember(one, 0.0, values))

@@ -78,6 +78,11 @@ class Loss(ABC):
         return 1
 
     @property
+    def redundant_scores(self) -> bool:
+        """Whether the scores of a row say the same where one number is added to all of them, as those of classes do."""
+        return False
+
+    @property
     def formula(self) -> Formula | None:
         """What the kernels of one score per row need to know; None for several scores and for a user's own loss."""
         return None

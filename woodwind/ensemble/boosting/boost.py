@@ -129,7 +129,7 @@ class BoostingRound:
 
 def leaf_hessian(loss: Loss, hessian: Floats) -> Floats:
     """Hessian of a leaf. Scores of classes move together, so that one class alone takes K / (K - 1) of its own (Friedman 2001)."""
-    return hessian * (loss.width / (loss.width - 1.0)) if loss.width > 1 else hessian
+    return hessian * (loss.width / (loss.width - 1.0)) if loss.redundant_scores else hessian
 
 
 class Booster:
