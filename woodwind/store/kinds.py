@@ -110,6 +110,8 @@ _LISTED: dict[str, Kind] = {
     **_kinds("woodwind.estimators.bagging.tree_members", "TreeMembers"),
     **_kinds("woodwind.estimators.adaptive.adaboost_base", "AdaptiveModel"),
     **_kinds("woodwind.estimators.adaptive.second_level", "SecondLevel"),
+    **_kinds("woodwind.estimators.adaptive.adaboost_stopping", "BoostingRecord"),
+    **_kinds("woodwind.ensemble.adaboost", "AdaptiveState"),
     **_kinds("woodwind.estimators.pools.pool", "Pool"),
     **_kinds("woodwind.estimators.selection.pruned", "TreePool"),
     **_kinds("woodwind.estimators.stacking.layers", "StackingLayer", "Passthrough"),
