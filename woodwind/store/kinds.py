@@ -93,7 +93,7 @@ _LISTED: dict[str, Kind] = {
     **_kinds("woodwind.ensemble.resampling", "Resampling"),
     **_kinds("woodwind.ensemble.additive", "AdditiveMember"),
     **_kinds("woodwind.ensemble.blend", "LogPool", "LinearPool"),
-    **_kinds("woodwind.ensemble.mixture_of_experts", "SoftmaxGate"),
+    **_kinds("woodwind.ensemble.mixture_of_experts", "SoftmaxGate", "GateTree"),
     **_kinds("woodwind.ensemble.subsets", "SubsetModels"),
     **_kinds("woodwind.selection.facts", "SelectionFacts", "RegressionFacts"),
     **_kinds("woodwind.selection.neighbours", "Search"),

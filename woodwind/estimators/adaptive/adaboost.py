@@ -32,8 +32,8 @@ from woodwind.estimators.adaptive.adaboost_base import (
 )
 from woodwind.estimators.adaptive.adaboost_stopping import (
     BaseStoppableAdaBoost,
-    EvaluationResult,
     BoostingRecord,
+    EvaluationResult,
     WatchedVotes,
     digest_of,
 )

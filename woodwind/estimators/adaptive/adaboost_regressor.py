@@ -16,8 +16,8 @@ from woodwind.ensemble.adaboost import AdaptiveRows, RegressionPlan, RegressionR
 from woodwind.estimators.adaptive.adaboost_base import LEARNERS, LearnerSource
 from woodwind.estimators.adaptive.adaboost_stopping import (
     BaseStoppableAdaBoost,
-    EvaluationResult,
     BoostingRecord,
+    EvaluationResult,
     WatchedMedians,
     digest_of,
     number_answers,
