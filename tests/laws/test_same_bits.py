@@ -15,7 +15,7 @@ from woodwind.ensemble.boosting import histogram_learner
 from woodwind.ensemble.boosting.boost import BoostPlan
 from woodwind.ensemble.boosting.gradient_sampling import GradientSampling
 from woodwind.losses.classification import Exponential, LogLoss, Multinomial
-from woodwind.losses.regression import Absolute, Huber, Poisson, Quantile, Squared
+from woodwind.losses.regression import Absolute, Huber, Poisson, Quantile, Quantiles, Squared
 from woodwind.tree import exact_grower, histogram_grower, workspace
 from woodwind.tree.settings import TreeSettings
 
@@ -77,6 +77,8 @@ CASES = {
     "exponential": (numbers(700), BoostPlan(Exponential(), TREE), {}),
     "absolute": (words(700), BoostPlan(Absolute(), TREE), {}),
     "quantile": (words(700), BoostPlan(Quantile(0.9), TREE), {"weight": uneven(700)}),
+    "several quantiles": (words(700), BoostPlan(Quantiles((0.1, 0.9)), TREE), {"weight": uneven(700)}),
+    "several quantiles, many rows": (numbers(9000), BoostPlan(Quantiles(), DEEP, subsample=0.5), {}),
     "huber": (words(700), BoostPlan(Huber(), TREE), {"rows": repeated(700)}),
     "categories": (words(700), BoostPlan(LogLoss(), TREE), {}),
     "categories, many rows": (words(9000), BoostPlan(LogLoss(), DEEP), {}),

@@ -271,7 +271,7 @@ RULES: dict[str, tuple[str, Rule]] = {
     "multi_strategy": ("`multi_output_tree` is `'vector'`, `one_output_per_tree` is `'one_per_class'`", multi_strategy),
     "starting_scores": ("an array of scores", starting_scores),
     "loss": ("names as below", loss),
-    "alpha": ("`losses.Quantile(alpha)`, or of Huber's loss its own number", alpha),
+    "alpha": ("`losses.Quantile(alpha)`, for several `losses.Quantiles(alpha)`, or of Huber's loss its own number", alpha),
     "power": ("`losses.Tweedie(power)`", power),
     "metric": ("names as below; of several, the first is stopped by, which is the last in XGBoost", metric),
     "pos_weight": ("3 is `{0: 1, 1: 3}`", pos_weight),

@@ -19,7 +19,7 @@ from woodwind.base.pool import side_by_side
 from woodwind.base.random_streams import key, share_threshold, uniform
 from woodwind.ensemble.boosting.gradient_sampling import GradientSampling
 from woodwind.kernels.runtime.keys import draw_bootstrap, draw_share
-from woodwind.losses.base import LeafRows, Loss
+from woodwind.losses.base import Loss, RowsByLeaf
 from woodwind.tree.grown_tree import (
     GrownTree,
     TreeWithLeaves,
@@ -269,7 +269,7 @@ class Booster:
         if plan.tree.prune:
             tree = pruned(tree, plan.tree.min_gain)
         if loss.refits:
-            leaves = LeafRows(tree.rows.astype(np.int32), tree.begin[tree.leaves], tree.end[tree.leaves])
+            leaves = RowsByLeaf(tree.rows.astype(np.int32), tree.begin[tree.leaves], tree.end[tree.leaves])
             found = loss.refitted(output, leaves, self.y, self.raw, weight, threads)
             values = np.zeros((tree.n_nodes, *found.shape[1:]))
             values[tree.leaves] = found
@@ -292,7 +292,7 @@ class Booster:
         if loss.refits:
             order, begins, ends = rows_by_leaf(leaf, self.rows, n_nodes)
             full = ends > begins
-            leaves = LeafRows(order, begins[full], ends[full])
+            leaves = RowsByLeaf(order, begins[full], ends[full])
             found = loss.refitted(tree.output, leaves, self.y, self.raw, self.weight, self.plan.threads)
             values = np.zeros((n_nodes, *found.shape[1:]))
             values[full] = found

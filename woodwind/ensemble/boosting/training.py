@@ -35,7 +35,7 @@ from woodwind.ensemble.boosting.early_stopping import (
 )
 from woodwind.ensemble.boosting.exact_learner import ExactLearner, summed_by_leaf
 from woodwind.ensemble.boosting.histogram_learner import HistogramLearner
-from woodwind.losses.base import LeafRows, Loss
+from woodwind.losses.base import Loss, RowsByLeaf
 from woodwind.losses.integers import is_uneven
 from woodwind.tree.forest import Forest, tree_of
 from woodwind.tree.grown_tree import ValuedTree, covers_below, newton_values, rows_by_leaf
@@ -449,7 +449,7 @@ def refit_leaves(
                 found[:, place] = newton_values(total[0], leaf_hessian(loss, total[1]), plan.l1, plan.l2)
         else:
             full = end > begin
-            leaves = LeafRows(order, begin[full], end[full])
+            leaves = RowsByLeaf(order, begin[full], end[full])
             found[full] = now.refitted(output, leaves, y, raw, weight, plan.threads).reshape(-1, len(columns))
         # Values of the forest are parts of the mean of all members.
         old = values[nodes] * plan.members

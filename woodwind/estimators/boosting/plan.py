@@ -124,7 +124,7 @@ def one_per_class(values: Values) -> bool:
 def boost_plan(values: Values, loss: Loss, schema: Schema, n_rows: int, is_class: bool, seed: int, threads: int, owner: str) -> BoostPlan:
     """How to boost a table of so many rows."""
     rate, share = values["learning_rate"], values["subsample"]
-    tree = tree_settings(values, schema, n_rows, is_class, owner)
+    tree = tree_settings(values, schema, n_rows, is_class, owner, loss.tail)
     symmetric = tree.growth == "symmetric"
     if tree.monotonic is not None and tree.monotonic.any():
         if loss.width > 1:
@@ -168,19 +168,19 @@ def check_dropout(values: Values, owner: str) -> None:
         )
 
 
-def tree_settings(values: Values, schema: Schema, n_rows: int, is_class: bool, owner: str) -> TreeSettings:
+def tree_settings(values: Values, schema: Schema, n_rows: int, is_class: bool, owner: str, tail: float = 0.5) -> TreeSettings:
     """How to grow a tree on a table of so many rows."""
     leaves, rows, depth = values["max_leaf_nodes"], values["min_samples_leaf"], values["max_depth"]
     if leaves is None:
         leaves = n_rows if depth is None else min(n_rows, 1 << min(depth, 30))
     elif leaves == "auto":
-        leaves = auto_defaults.max_leaves(is_class, n_rows, values["growth"], depth)
+        leaves = auto_defaults.max_leaves(is_class, n_rows, values["growth"], depth, tail)
     per_tree, per_level, per_node = feature_counts(values, len(schema.feature_names), owner)
     return TreeSettings(
         growth=values["growth"],
         max_leaves=max(leaves, 2),
         max_depth=depth,
-        min_rows=float(auto_defaults.min_rows(is_class, n_rows) if rows == "auto" else rows),
+        min_rows=float(auto_defaults.min_rows(is_class, n_rows, tail) if rows == "auto" else rows),
         min_hessian=values["min_hessian_leaf"],
         min_gain=values["min_gain"],
         prune=values["prune"],
