@@ -56,10 +56,14 @@ class BoostParams:
         Any, spelled("None or starting scores"), "Scores to start from, before the first tree. None starts from the best constant."
     ] = None
     boosting: Annotated[
-        Literal["plain", "dart"],
+        Literal["plain", "dart", "ordered"],
         "How trees are added: 'plain' adds each to all that are there; 'dart' leaves some of those out while it is trained, and shrinks "
-        "both. There is no early stopping with it: later rounds change earlier ones.",
+        "both. There is no early stopping with it: later rounds change earlier ones. 'ordered', for few rows, chooses each tree by "
+        "gradients that rows have from models that have not seen them.",
     ] = "plain"
+    n_permutations: Annotated[
+        int, at_least(1), "With boosting='ordered', drawn orders of the rows; each costs four scores for every row."
+    ] = 4
     drop_rate: Annotated[float, between(0, 1), "With boosting='dart', the chance of every earlier round to be left out."] = 0.1
     skip_drop: Annotated[float, between(0, 1), "With boosting='dart', the chance of a round to leave none out."] = 0.5
     max_drop: Annotated[

@@ -198,11 +198,11 @@ def early_stopping(ours: str, value: Any, library: str) -> Answer:
 def boosting(ours: str, value: Any, _: str) -> Answer:
     """Plain boosting has many names, DART one."""
     plain = str(value).lower()
-    if plain == "dart":
-        return {ours: "dart"}
+    if plain in ("dart", "ordered"):
+        return {ours: plain}
     if plain == "goss":
         return {"sampling": "goss"}
-    return {} if plain in ("gbtree", "gbdt", "gbrt", "plain", "bagging") else "Boosting is 'plain' or 'dart' here."
+    return {} if plain in ("gbtree", "gbdt", "gbrt", "plain", "bagging") else "Boosting is 'plain', 'dart' or 'ordered' here."
 
 
 def fraction(ours: str, value: Any, _: str) -> Answer:
@@ -283,7 +283,7 @@ RULES: dict[str, tuple[str, Rule]] = {
     "categorical": ("text is a list; types are recognised", categorical),
     "patience": ("a number also means `early_stopping=True`; `None` means `early_stopping=False`", patience),
     "early_stopping": ("`Iter` needs no setting", early_stopping),
-    "boosting": ("`dart`, or nothing", boosting),
+    "boosting": ("`dart`, `Ordered`, or nothing", boosting),
     "fraction": ("a share above 0 and below 1", fraction),
     "verbosity": ("what tells of progress is 1, less is 0", verbosity),
     "silent": ("the opposite", silent),

@@ -59,6 +59,7 @@ CASES = [
     ("lightgbm", {"interaction_constraints": "[0,1],[2]"}, {"interaction_cst": [[0, 1], [2]]}),
     ("lightgbm", {"categorical_feature": "name:a,b"}, {"categorical_features": ["a", "b"]}),
     ("lightgbm", {"verbosity": -1, "n_jobs": 0}, {"verbose": 0, "n_jobs": None}),
+    ("catboost", {"boosting_type": "Ordered"}, {"boosting": "ordered"}),
     ("xgboost", {"verbosity": 1, "nthread": 2}, {"verbose": 0, "n_jobs": 2}),
 ]
 
@@ -75,7 +76,7 @@ def test_values_are_translated(library, theirs, ours):
 @pytest.mark.parametrize(
     ("library", "theirs", "words"),
     [
-        ("catboost", {"boosting_type": "Ordered"}, "'plain' or 'dart' here"),
+        ("xgboost", {"booster": "gblinear"}, "'plain', 'dart' or 'ordered' here"),
         ("xgboost", {"device": "cuda"}, "works on the CPU"),
         ("lightgbm", {"bagging_fraction": 0.5}, "Without bagging_freq LightGBM draws no rows"),
         ("catboost", {"random_strength": 1}, "gradient_noise"),

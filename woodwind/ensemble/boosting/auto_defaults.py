@@ -131,8 +131,8 @@ def reads_means(n_categories: int, n_rows: float) -> bool:
     return n_categories > MOST_CATEGORIES_IN_SETS or (n_categories >= LEAST_CATEGORIES_FOR_MEANS and few_rows)
 
 
-def split_patience(settings: TreeSettings, subsample: float, bootstrap: bool = False) -> int:
+def split_patience(settings: TreeSettings, subsample: float, bootstrap: bool = False, permutations: int = 0) -> int:
     """Rounds in a row without any split that end a training: one where nothing is random, since the next would be the same."""
     drawn = (settings.features_per_tree, settings.features_per_level, settings.features_per_node)
-    rows_differ = subsample < 1.0 or bootstrap
+    rows_differ = subsample < 1.0 or bootstrap or permutations > 0
     return 10 if rows_differ or settings.gradient_noise > 0.0 or any(count is not None for count in drawn) else 1

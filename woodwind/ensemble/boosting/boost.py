@@ -107,6 +107,7 @@ class BoostPlan:
     seed: int = 0
     threads: int = 1
     dropout: DropoutPlan | None = None
+    permutations: int = 0  # orders of the rows for ordered boosting (ordered_boosting.py); none for plain boosting
 
 
 @dataclass(frozen=True, eq=False)
@@ -210,14 +211,14 @@ class Booster:
 
     def _trees(self, loss: Loss, number: int) -> list[ValuedTree]:
         """The trees of one round: one, or one for each score of a row."""
-        rows, weight = self._drawn(loss, number)
+        rows, weight = self._drawn(loss, number, self.raw, self.rows)
         self.learner.set_derivatives(loss, self.raw, weight)
         workers, every = self.learner.n_workers, self._outputs
 
         def tree(worker: int | None, output: int) -> TreeWithLeaves:
-            tree_key = key(self.plan.seed, "tree", number, *([output] if len(every) > 1 else []))
             threads = self.plan.threads if worker is None else 1
-            return self._valued(loss, self.learner.grow(tree_key, rows, output, worker), output, rows, weight, threads)
+            grown = self.learner.grow(self._tree_key(number, output), rows, output, worker)
+            return self._valued(loss, grown, output, rows, weight, threads)
 
         # What would leave a worker idle is grown by all threads together.
         beside = len(every) // workers * workers if workers > 1 else 0
@@ -225,30 +226,34 @@ class Booster:
         add_leaf_scores(self.raw, positioned, self.plan.threads)
         return [finished for finished, _leaf in positioned]
 
-    def _drawn(self, loss: Loss, number: int) -> tuple[Rows | None, Floats | None]:
-        """Rows for one round, None for all, once each; and how much every row of the table counts in it."""
+    def _tree_key(self, number: int, output: int) -> int:
+        """The key of all that is drawn for a tree."""
+        return key(self.plan.seed, "tree", number, *([output] if len(self._outputs) > 1 else []))
+
+    def _drawn(self, loss: Loss, number: int, raw: Floats, rows: Rows | None) -> tuple[Rows | None, Floats | None]:
+        """Rows for one round, of some or all rows, None for all, once each; and how much every row of the table counts in it."""
         sampling = self.plan.sampling
         if sampling is None:
-            return self._drawn_alike(number), self.weight
+            return self._drawn_alike(number, rows), self.weight
         if not sampling.begins(number, self.plan.learning_rate):
-            return self.rows, self.weight
-        gradient, hessian = loss.derivatives(self.y, self.raw, self.weight, self.plan.threads)
-        if self.rows is not None:
-            gradient, hessian = gradient[self.rows], hessian[self.rows]
+            return rows, self.weight
+        gradient, hessian = loss.derivatives(self.y, raw, self.weight, self.plan.threads)
+        if rows is not None:
+            gradient, hessian = gradient[rows], hessian[rows]
         drawn, factor = sampling.draw(key(self.plan.seed, "rows", number), gradient, hessian, self.plan.threads)
         if len(drawn) in (0, len(factor)):
-            return self.rows, self.weight
-        if self.rows is None:
+            return rows, self.weight
+        if rows is None:
             return drawn, factor if self.weight is None else factor * self.weight
         weight = np.ones(self.learner.n_rows) if self.weight is None else self.weight.copy()
-        rows = self.rows[drawn]
-        weight[rows] = factor[drawn] if self.weight is None else factor[drawn] * self.weight[rows]
-        return rows, weight
+        chosen = rows[drawn]
+        weight[chosen] = factor[drawn] if self.weight is None else factor[drawn] * self.weight[chosen]
+        return chosen, weight
 
-    def _drawn_alike(self, number: int) -> Rows | None:
+    def _drawn_alike(self, number: int, rows: Rows | None = None) -> Rows | None:
         """Rows for one round, all of them as likely; None for all, once each."""
         plan = self.plan
-        pool = self.learner.n_rows if self.rows is None else len(self.rows)
+        pool = self.learner.n_rows if rows is None else len(rows)
         if plan.bootstrap:
             drawn = np.empty(max(1, round(pool * plan.subsample)), np.int32)
             draw_bootstrap(key(plan.seed, "rows", number), pool, len(drawn), drawn)
@@ -256,10 +261,10 @@ class Booster:
             drawn = np.empty(pool, np.int32)
             drawn = drawn[: draw_share(key(plan.seed, "rows", number), pool, share_threshold(plan.subsample), drawn)]
             if len(drawn) == 0:
-                return self.rows
+                return rows
         else:
-            return self.rows
-        return drawn if self.rows is None else self.rows[drawn]
+            return rows
+        return drawn if rows is None else rows[drawn]
 
     # Values and scores.
 
