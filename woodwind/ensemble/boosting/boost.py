@@ -20,6 +20,7 @@ from woodwind.base.random_streams import key, share_threshold, uniform
 from woodwind.ensemble.boosting.gradient_sampling import GradientSampling
 from woodwind.kernels.runtime.keys import draw_bootstrap, draw_share
 from woodwind.losses.base import Loss
+from woodwind.losses.first_order import FirstOrder
 from woodwind.tree.grown_tree import (
     GrownTree,
     TreeWithLeaves,
@@ -30,6 +31,7 @@ from woodwind.tree.grown_tree import (
     newton_values,
     pruned,
     rows_by_leaf,
+    smoothed_steps,
     with_means,
     within_bounds,
 )
@@ -129,7 +131,8 @@ class BoostingRound:
 
 def leaf_hessian(loss: Loss, hessian: Floats) -> Floats:
     """Hessian of a leaf. Scores of classes move together, so that one class alone takes K / (K - 1) of its own (Friedman 2001)."""
-    return hessian * (loss.width / (loss.width - 1.0)) if loss.width > 1 else hessian
+    alone = loss.width == 1 or isinstance(loss, FirstOrder)
+    return hessian if alone else hessian * (loss.width / (loss.width - 1.0))
 
 
 class Booster:
@@ -272,7 +275,7 @@ class Booster:
             sums = self.learner.sums(tree.leaf_of_row, tree.n_nodes, rows, output)
             values = fill_empty(tree, self._newton(loss, *sums) * self._rate)
         elif loss.refit is None:
-            values = newton_tree(tree, leaf_hessian(loss, tree.hessian), plan.tree.l1, plan.tree.l2, self._rate)
+            values = newton_tree(tree, leaf_hessian(loss, tree.hessian), plan.tree.penalties, self._rate)
         else:
             values, leaves = np.zeros(tree.n_nodes), tree.leaves
             values[leaves] = loss.refit.values(
@@ -290,7 +293,11 @@ class Booster:
         n_nodes = len(tree.feature)
         counts = np.bincount(leaf if self.rows is None else leaf[self.rows], minlength=n_nodes)
         if loss.refit is None:
-            values = self._newton(loss, *self.learner.sums(leaf, n_nodes, self.rows, tree.output))
+            gradient, hessian = self.learner.sums(leaf, n_nodes, self.rows, tree.output)
+            values = self._newton(loss, gradient, hessian)
+            if self.plan.tree.path_smooth > 0.0:
+                sums = gradient, leaf_hessian(loss, hessian)
+                values = smoothed_steps(tree.feature, tree.child, counts, sums, self.plan.tree.penalties, self.plan.tree.longest_step)
         else:
             order, begins, ends = rows_by_leaf(leaf, self.rows, n_nodes)
             values = np.zeros(n_nodes)
