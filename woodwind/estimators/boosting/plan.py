@@ -144,7 +144,7 @@ def check_leaves(values: Values, loss: Loss, owner: str) -> None:
                 f"{owner}: min_samples_split={values['min_samples_split']} is not for growth='symmetric', where all nodes of a level are "
                 f"split. {other}"
             )
-    has_steps = values["leaf_estimation"] == "gradient" or (loss.is_resolved and loss.refit is None)
+    has_steps = values["leaf_estimation"] == "gradient" or (loss.is_resolved and not loss.refits)
     if not has_steps and values["path_smooth"] > 0.0:
         raise ParameterError(
             f"{owner}: path_smooth={values['path_smooth']} needs leaf values that are steps, and with loss={loss.name!r} they are found "
