@@ -30,6 +30,7 @@ from woodwind.tree.grown_tree import (
     newton_values,
     pruned,
     rows_by_leaf,
+    smoothed_steps,
     with_means,
     within_bounds,
 )
@@ -283,7 +284,7 @@ class Booster:
             sums = self.learner.sums(tree.leaf_of_row, tree.n_nodes, rows, output)
             values = fill_empty(tree, self._newton(loss, *sums) * self._rate)
         else:
-            values = newton_tree(tree, leaf_hessian(loss, tree.hessian), plan.tree.l1, plan.tree.l2, self._rate)
+            values = newton_tree(tree, leaf_hessian(loss, tree.hessian), plan.tree.penalties, self._rate)
         finished = with_means(ValuedTree.of(tree, values, output, self._rate, self.learner.thresholds(tree)))
         leaf = tree.leaf_of_row
         if rows is not None or self.learner.has_unseen:
@@ -302,7 +303,11 @@ class Booster:
             values = np.zeros((n_nodes, *found.shape[1:]))
             values[full] = found
         else:
-            values = self._newton(loss, *self.learner.sums(leaf, n_nodes, self.rows, tree.output))
+            gradient, hessian = self.learner.sums(leaf, n_nodes, self.rows, tree.output)
+            values = self._newton(loss, gradient, hessian)
+            if self.plan.tree.path_smooth > 0.0:
+                sums = gradient, leaf_hessian(loss, hessian)
+                values = smoothed_steps(tree.feature, tree.child, counts, sums, self.plan.tree.penalties, self.plan.tree.longest_step)
         values = (values * self.plan.learning_rate).reshape(n_nodes, -1)
         # A leaf that none of these rows reaches keeps what it had.
         values = np.where(counts[:, None] > 0, values, tree.value)

@@ -39,7 +39,7 @@ from woodwind.ensemble.boosting.ordered_boosting import OrderedBooster, OrderedO
 from woodwind.losses.base import Loss, RowsByLeaf
 from woodwind.losses.integers import is_uneven
 from woodwind.tree.forest import Forest, tree_of
-from woodwind.tree.grown_tree import ValuedTree, covers_below, newton_values, rows_by_leaf
+from woodwind.tree.grown_tree import ValuedTree, covers_below, newton_values, rows_by_leaf, smoothed_steps
 
 # ----------------------------------------------------------------------------------------------------
 # Boosting in folds: several boosters in step, each blind to its own fold, so that every row is scored by one that never saw it.
@@ -428,8 +428,8 @@ class RefitPlan:
     """How the leaves of a boosted forest are learned once more, from other rows."""
 
     loss: Loss
-    l1: float
-    l2: float
+    penalties: tuple[float, float, float]  # L1, L2 and path smoothing
+    longest_step: float  # largest size of a leaf value before the learning rate
     learning_rate: float
     members: int  # models whose mean the forest is
     trees_per_round: int  # of one of them
@@ -465,11 +465,17 @@ def refit_leaves(
         if not now.refits:
             for place, column in enumerate(columns):
                 total = summed_by_leaf(gradient[order, column], hessian[order, column], begin, end)
-                found[:, place] = newton_values(total[0], leaf_hessian(loss, total[1]), plan.l1, plan.l2)
+                total = total[0], leaf_hessian(loss, total[1])
+                if plan.penalties[2] > 0.0:
+                    splits = forest.feature[nodes], forest.child[nodes]
+                    found[:, place] = smoothed_steps(*splits, end - begin, total, plan.penalties, plan.longest_step)
+                else:
+                    found[:, place] = newton_values(*total, *plan.penalties[:2])
         else:
             full = end > begin
             leaves = RowsByLeaf(order, begin[full], end[full])
             found[full] = now.refitted(output, leaves, y, raw, weight, plan.threads).reshape(-1, len(columns))
+        found = np.clip(found, -plan.longest_step, plan.longest_step)
         # Values of the forest are parts of the mean of all members.
         old = values[nodes] * plan.members
         new = np.where((end > begin)[:, None], plan.decay * old + (1.0 - plan.decay) * found * plan.learning_rate, old)
