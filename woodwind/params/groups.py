@@ -233,6 +233,11 @@ class CartParams:
     max_leaf_nodes: Annotated[int | None, at_least(2), "Most leaves; the best splits come first. None for no limit."] = None
     min_gain: Annotated[float, at_least(0), "Smallest gain of a split."] = 0.0
     max_features: Annotated[Features, count_or_share(), "Features drawn for each node: a count or a share. None for all."] = None
+    splitter: Annotated[
+        Literal["best", "random"],
+        "'best' considers every threshold of a feature; 'random' one, drawn between the least and the largest number of the node (Geurts, "
+        "Ernst & Wehenkel 2006), and for categories one random set of them.",
+    ] = "best"
     ccp_alpha: Annotated[float, at_least(0), "Price of a leaf in minimal cost-complexity pruning; 0 for none."] = 0.0
     max_bins: MaxBins = None
     categorical_features: Categorical = None
@@ -252,4 +257,8 @@ class CartClassifierParams:
 class CartRegressorParams:
     """What a regression tree is scored by."""
 
-    criterion: Annotated[Literal["squared_error"], "How good a split is: by the squared error that it removes."] = "squared_error"
+    criterion: Annotated[
+        Literal["squared_error", "absolute_error", "poisson"],
+        "How good a split is: by the squared error, the absolute error or the Poisson deviance that it removes. "
+        "Leaves predict the mean, with 'absolute_error' the weighted median. 'poisson' is for counts and amounts, none of them negative.",
+    ] = "squared_error"
