@@ -446,7 +446,7 @@ def refit_leaves(
         if not now.refits:
             for place, column in enumerate(columns):
                 total = summed_by_leaf(gradient[order, column], hessian[order, column], begin, end)
-                found[:, place] = newton_values(total[0], leaf_hessian(loss, total[1]), plan.l1, plan.l2)
+                found[:, place] = now.in_scores(newton_values(total[0], leaf_hessian(loss, total[1]), plan.l1, plan.l2), column)
         else:
             full = end > begin
             leaves = LeafRows(order, begin[full], end[full])
