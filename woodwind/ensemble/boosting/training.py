@@ -468,9 +468,10 @@ def refit_leaves(
                 total = total[0], leaf_hessian(loss, total[1])
                 if plan.penalties[2] > 0.0:
                     splits = forest.feature[nodes], forest.child[nodes]
-                    found[:, place] = smoothed_steps(*splits, end - begin, total, plan.penalties, plan.longest_step)
+                    steps = smoothed_steps(*splits, end - begin, total, plan.penalties, plan.longest_step)
                 else:
-                    found[:, place] = newton_values(*total, *plan.penalties[:2])
+                    steps = newton_values(*total, *plan.penalties[:2])
+                found[:, place] = now.in_scores(steps, column)
         else:
             full = end > begin
             leaves = RowsByLeaf(order, begin[full], end[full])
