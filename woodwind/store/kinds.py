@@ -94,6 +94,7 @@ _LISTED: dict[str, Kind] = {
     **_kinds("woodwind.ensemble.resampling", "Resampling"),
     **_kinds("woodwind.ensemble.additive", "AdditiveMember"),
     **_kinds("woodwind.ensemble.blend", "LogPool", "LinearPool"),
+    **_kinds("woodwind.ensemble.conformal", "ConformityScores"),
     **_kinds("woodwind.ensemble.mixture_of_experts", "SoftmaxGate"),
     **_kinds("woodwind.ensemble.subsets", "SubsetModels"),
     **_kinds("woodwind.selection.facts", "SelectionFacts", "RegressionFacts"),
