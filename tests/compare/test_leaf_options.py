@@ -80,6 +80,15 @@ def test_path_smoothing_is_that_of_lightgbm(seed, smooth):
 
 
 @pytest.mark.parametrize("seed", [0, 1, 2])
+def test_parallel_trees_are_those_of_xgboost(seed):
+    """Of all rows and features, where the trees of a round are alike; what is drawn differs by library."""
+    x, y = table(seed)
+    ours = GradientBoostingRegressor(n_parallel_trees=3, max_bins=None, **PLAIN).fit(x, y)
+    theirs = xgboost_scores(x, y, num_parallel_tree=3, objective="reg:squarederror", base_score=float(y.mean()))
+    assert_allclose(ours.predict(x), theirs, atol=SINGLE)
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2])
 def test_the_rows_of_a_split_are_those_of_scikit_learn(seed):
     ensemble = pytest.importorskip("sklearn.ensemble")
     x, y = table(seed)

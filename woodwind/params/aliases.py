@@ -20,6 +20,7 @@ TREES = (
     Row("growth", "grow_policy", "", "grow_policy", rule="growth"),
     Row("min_samples_leaf", "", "min_data_in_leaf min_data_per_leaf min_data min_child_samples min_samples_leaf",
         "min_data_in_leaf min_child_samples", "min_samples_leaf", "min_node_size nodesize"),
+    Row("n_parallel_trees", "num_parallel_tree"),
     Row("min_samples_split", sklearn="min_samples_split"),
     Row("leaf_estimation", catboost="leaf_estimation_method", rule="leaf_estimation"),
     Row("max_delta_step", "max_delta_step", "max_delta_step max_tree_output max_leaf_output", rule="limit"),

@@ -56,6 +56,11 @@ class BoostParams:
     init: Annotated[
         Any, spelled("None or starting scores"), "Scores to start from, before the first tree. None starts from the best constant."
     ] = None
+    n_parallel_trees: Annotated[
+        int,
+        at_least(1),
+        "Trees of a round for the same scores, whose mean is added: a boosted random forest, where rows or features are drawn for each.",
+    ] = 1
     boosting: Annotated[
         Literal["plain", "dart"],
         "How trees are added: 'plain' adds each to all that are there; 'dart' leaves some of those out while it is trained, and shrinks "

@@ -74,7 +74,6 @@ NOTHING = (
         catboost="bagging_temperature mvs_reg sampling_unit sampling_frequency",
         note="Rows are drawn by subsample, bootstrap and sampling here.",
     ),
-    Row(xgboost="num_parallel_tree", note="One tree is added in a round. A forest is RandomForestClassifier or RandomForestRegressor."),
     Row(
         xgboost="feature_weights",
         lightgbm="feature_contri feature_contrib fc fp feature_penalty",

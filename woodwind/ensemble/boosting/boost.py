@@ -105,6 +105,7 @@ class BoostPlan:
     bootstrap: bool = False
     sampling: GradientSampling | None = None  # rows are drawn by their gradients; None: all alike, by `subsample`
     one_per_class: bool = False
+    parallel_trees: int = 1  # trees of a round for the same scores, each with rows and features of its own; their mean is added
     seed: int = 0
     threads: int = 1
     dropout: DropoutPlan | None = None
@@ -152,8 +153,13 @@ class Booster:
     ) -> None:
         """`done` are earlier rounds, whose trees are in `raw` and shrink where they are left out."""
         self.learner, self.y, self.plan, self.raw, self.weight, self.rows = learner, y, plan, raw, weight, rows
-        self._rate, self._done = plan.learning_rate, list(done)
+        self._rate, self._done = plan.learning_rate / plan.parallel_trees, list(done)
         self._outputs = (-1,) if learner.outputs > 1 else tuple(range(plan.loss.width))
+
+    @property
+    def trees_per_round(self) -> int:
+        """One, or one for each score of a row, times the parallel ones."""
+        return len(self._outputs) * self.plan.parallel_trees
 
     @cached_property
     def _row_counts(self) -> Floats | None:
@@ -179,7 +185,7 @@ class Booster:
     def _round_with_dropout(self, dropout: DropoutPlan, number: int) -> BoostingRound:
         """A round that is trained as if k earlier ones were not there; then it is 1 / (k + 1) of itself, and each of those k / (k + 1)."""
         dropped = [tree for position in dropout.dropped(self.plan.seed, number) for tree in self._done[position]]
-        k = len(dropped) // len(self._outputs)
+        k = len(dropped) // self.trees_per_round
         leaves = [self.leaf_of(tree) for tree in dropped]
 
         def add(share: float) -> None:
@@ -188,7 +194,7 @@ class Booster:
                 add_leaf_scores(self.raw, [one], self.plan.threads)
 
         add(-1.0)
-        self._rate = self.plan.learning_rate / (k + 1)
+        self._rate = self.plan.learning_rate / self.plan.parallel_trees / (k + 1)
         trees = tuple(self._trees(self._resolved(), number))
         add(k / (k + 1))
         lost = tuple(replace(tree, value=-tree.value / (k + 1)) for tree in dropped)
@@ -202,41 +208,50 @@ class Booster:
 
         As accurate as training anew on these rows, at a fraction of the time.
         """
-        together = len(self._outputs)
+        together = self.trees_per_round
         for position in range(0, len(trees), together):
             loss = self._resolved()
             self.learner.set_derivatives(loss, self.raw, self.weight)
+            before = self.raw if self.plan.parallel_trees == 1 else self.raw.copy()
             for tree in trees[position : position + together]:
-                yield self._revalued(loss, tree, self.leaf_of(tree))
+                yield self._revalued(loss, tree, self.leaf_of(tree), before)
 
     def _trees(self, loss: Loss, number: int) -> list[ValuedTree]:
-        """The trees of one round: one, or one for each score of a row."""
-        rows, weight = self._drawn(loss, number)
+        """The trees of one round: one, or one for each score of a row, times the parallel ones."""
+        if self.plan.parallel_trees == 1:
+            positioned = self._grown(loss, number, ())
+        else:  # the next trees take the memory in which these have the leaves of rows
+            every = range(self.plan.parallel_trees)
+            positioned = [(tree, leaf.copy()) for parallel in every for tree, leaf in self._grown(loss, number, (parallel,))]
+        add_leaf_scores(self.raw, positioned, self.plan.threads)
+        return [finished for finished, _leaf in positioned]
+
+    def _grown(self, loss: Loss, number: int, parallel: tuple[int, ...]) -> list[TreeWithLeaves]:
+        """A tree for each score of a row, or for all; `parallel` names what is drawn for it beside the number of the round."""
+        rows, weight = self._drawn(loss, number, parallel)
         self.learner.set_derivatives(loss, self.raw, weight)
         workers, every = self.learner.n_workers, self._outputs
 
         def tree(worker: int | None, output: int) -> TreeWithLeaves:
-            tree_key = key(self.plan.seed, "tree", number, *([output] if len(every) > 1 else []))
+            tree_key = key(self.plan.seed, "tree", number, *([output] if len(every) > 1 else []), *parallel)
             threads = self.plan.threads if worker is None else 1
             return self._valued(loss, self.learner.grow(tree_key, rows, output, worker), output, rows, weight, threads)
 
         # What would leave a worker idle is grown by all threads together.
         beside = len(every) // workers * workers if workers > 1 else 0
-        positioned = [*side_by_side(tree, every[:beside], workers), *(tree(None, output) for output in every[beside:])]
-        add_leaf_scores(self.raw, positioned, self.plan.threads)
-        return [finished for finished, _leaf in positioned]
+        return [*side_by_side(tree, every[:beside], workers), *(tree(None, output) for output in every[beside:])]
 
-    def _drawn(self, loss: Loss, number: int) -> tuple[Rows | None, Floats | None]:
+    def _drawn(self, loss: Loss, number: int, parallel: tuple[int, ...] = ()) -> tuple[Rows | None, Floats | None]:
         """Rows for one round, None for all, once each; and how much every row of the table counts in it."""
         sampling = self.plan.sampling
         if sampling is None:
-            return self._drawn_alike(number), self.weight
+            return self._drawn_alike(number, parallel), self.weight
         if not sampling.begins(number, self.plan.learning_rate):
             return self.rows, self.weight
         gradient, hessian = loss.derivatives(self.y, self.raw, self.weight, self.plan.threads)
         if self.rows is not None:
             gradient, hessian = gradient[self.rows], hessian[self.rows]
-        drawn, factor = sampling.draw(key(self.plan.seed, "rows", number), gradient, hessian, self.plan.threads)
+        drawn, factor = sampling.draw(key(self.plan.seed, "rows", number, *parallel), gradient, hessian, self.plan.threads)
         if len(drawn) in (0, len(factor)):
             return self.rows, self.weight
         if self.rows is None:
@@ -246,16 +261,16 @@ class Booster:
         weight[rows] = factor[drawn] if self.weight is None else factor[drawn] * self.weight[rows]
         return rows, weight
 
-    def _drawn_alike(self, number: int) -> Rows | None:
+    def _drawn_alike(self, number: int, parallel: tuple[int, ...] = ()) -> Rows | None:
         """Rows for one round, all of them as likely; None for all, once each."""
-        plan = self.plan
+        plan, rows_key = self.plan, key(self.plan.seed, "rows", number, *parallel)
         pool = self.learner.n_rows if self.rows is None else len(self.rows)
         if plan.bootstrap:
             drawn = np.empty(max(1, round(pool * plan.subsample)), np.int32)
-            draw_bootstrap(key(plan.seed, "rows", number), pool, len(drawn), drawn)
+            draw_bootstrap(rows_key, pool, len(drawn), drawn)
         elif plan.subsample < 1.0:
             drawn = np.empty(pool, np.int32)
-            drawn = drawn[: draw_share(key(plan.seed, "rows", number), pool, share_threshold(plan.subsample), drawn)]
+            drawn = drawn[: draw_share(rows_key, pool, share_threshold(plan.subsample), drawn)]
             if len(drawn) == 0:
                 return self.rows
         else:
@@ -286,15 +301,15 @@ class Booster:
             self.learner.walk(finished, leaf, threads)
         return finished, leaf
 
-    def _revalued(self, loss: Loss, tree: ValuedTree, leaf: NDArray[np.int32]) -> ValuedTree:
-        """A tree whose leaf values are trained on the rows that end in them."""
+    def _revalued(self, loss: Loss, tree: ValuedTree, leaf: NDArray[np.int32], raw: Floats) -> ValuedTree:
+        """A tree whose leaf values are trained on the rows that end in them, and their scores before the round."""
         n_nodes = len(tree.feature)
         counts = np.bincount(leaf if self.rows is None else leaf[self.rows], minlength=n_nodes)
         if loss.refits:
             order, begins, ends = rows_by_leaf(leaf, self.rows, n_nodes)
             full = ends > begins
             leaves = LeafRows(order, begins[full], ends[full])
-            found = loss.refitted(tree.output, leaves, self.y, self.raw, self.weight, self.plan.threads)
+            found = loss.refitted(tree.output, leaves, self.y, raw, self.weight, self.plan.threads)
             values = np.zeros((n_nodes, *found.shape[1:]))
             values[full] = found
         else:
@@ -303,7 +318,7 @@ class Booster:
             if self.plan.tree.path_smooth > 0.0:
                 sums = gradient, leaf_hessian(loss, hessian)
                 values = smoothed_steps(tree.feature, tree.child, counts, sums, self.plan.tree.penalties, self.plan.tree.longest_step)
-        values = (values * self.plan.learning_rate).reshape(n_nodes, -1)
+        values = (values * self._rate).reshape(n_nodes, -1)
         # A leaf that none of these rows reaches keeps what it had.
         values = np.where(counts[:, None] > 0, values, tree.value)
         values = np.clip(values, tree.low[:, None], tree.high[:, None])

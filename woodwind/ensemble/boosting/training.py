@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from woodwind.base.errors import InterruptWarning, PrecisionWarning
+from woodwind.base.errors import InterruptWarning, ParameterError, PrecisionWarning
 from woodwind.base.fixed import exact_mean, largest_of
 from woodwind.base.notice import notice
 from woodwind.base.pool import side_by_side
@@ -214,6 +214,8 @@ def train(
     if plan.loss.width > 1 and not plan.one_per_class and is_uneven(rows.weight):
         notice(f"{owner}: {UNEVEN}", PrecisionWarning)
         plan = replace(plan, one_per_class=True)
+    if earlier is not None and earlier.rounds:
+        check_trees_per_round(len(earlier.rounds[0]), rows, plan, owner)
     if watched is not None and watched.folds is not None:
         folds = BoostingFolds.of(rows, plan, watched.folds)
         if stop.average is not None and earlier is None:
@@ -250,6 +252,16 @@ def train(
         return result
     del booster, seen, raw, steps
     return refitted(rows, plan, result, owner)
+
+
+def check_trees_per_round(there: int, rows: TrainingRows, plan: BoostPlan, owner: str) -> None:
+    """Refuse to go on from rounds that have another number of trees."""
+    of_each = plan.loss.width if plan.one_per_class or not isinstance(rows.codes, Codes) else 1
+    if there != of_each * plan.parallel_trees:
+        raise ParameterError(
+            f"{owner}: a round would have {of_each * plan.parallel_trees} trees, but warm_start=True goes on from rounds of {there}. Set "
+            "n_parallel_trees, and with several classes multiclass and what holds leaf values back, as they were, or warm_start=False."
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -414,6 +426,7 @@ class RefitPlan:
     learning_rate: float
     members: int  # models whose mean the forest is
     trees_per_round: int  # of one of them
+    parallel_trees: int  # of these, for the same scores
     decay: float = 0.0  # share of the old value of a leaf that stays
     threads: int = 1
 
@@ -431,13 +444,15 @@ def refit_leaves(
     first = np.full(len(y), start[0]) if loss.width == 1 else np.tile(start, (len(y), 1))
     raws = [first + (0.0 if offset is None else offset) for _ in range(plan.members)]
     values, covers = np.array(forest.value), np.array(forest.cover)
-    gradient, hessian, now = np.zeros((0, 0)), np.zeros((0, 0)), loss
+    gradient, hessian, now, before = np.zeros((0, 0)), np.zeros((0, 0)), loss, first
+    rate = plan.learning_rate / plan.parallel_trees
     table, rows = x
     for tree, ends in forest.staged_leaves(table, plan.threads):
         leaf = ends[rows]
         nodes, output = slice(forest.roots[tree], forest.roots[tree + 1]), int(forest.output[tree])
         raw = raws[tree // plan.trees_per_round % plan.members]
         if tree % plan.trees_per_round == 0:
+            before = raw if plan.parallel_trees == 1 else raw.copy()
             now = loss if loss.is_resolved else loss.resolved(y, raw, weight)
             gradient, hessian = (part.reshape(len(y), -1) for part in now.derivatives(y, raw, weight, plan.threads))
         order, begin, end = rows_by_leaf(leaf, None, nodes.stop - nodes.start)
@@ -455,11 +470,11 @@ def refit_leaves(
         else:
             full = end > begin
             leaves = LeafRows(order, begin[full], end[full])
-            found[full] = now.refitted(output, leaves, y, raw, weight, plan.threads).reshape(-1, len(columns))
+            found[full] = now.refitted(output, leaves, y, before, weight, plan.threads).reshape(-1, len(columns))
         found = np.clip(found, -plan.longest_step, plan.longest_step)
         # Values of the forest are parts of the mean of all members.
         old = values[nodes] * plan.members
-        new = np.where((end > begin)[:, None], plan.decay * old + (1.0 - plan.decay) * found * plan.learning_rate, old)
+        new = np.where((end > begin)[:, None], plan.decay * old + (1.0 - plan.decay) * found * rate, old)
         cover = np.bincount(leaf, weight, minlength=len(new)).astype(np.float64)
         finished = replace(
             tree_of(forest, tree), value=new, cover=covers_below(forest.feature[nodes], forest.child[nodes], cover)

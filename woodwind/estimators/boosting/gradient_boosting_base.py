@@ -116,7 +116,7 @@ MODEL = """
 n_iter_ : int
     Rounds of the model.
 n_trees_per_iteration_ : int
-    Trees of a round: one, or one for each class, times the folds whose models are averaged.
+    Trees of a round: one, or one for each class, times `n_parallel_trees`, times the folds whose models are averaged.
 learning_rate_ : float
     The learning rate that was trained with, where 'auto' stands for one.
 best_iteration_ : int
@@ -441,6 +441,7 @@ class BaseGradientBoosting(BaseTreeModel):
             width = self.loss_.width
             offset = self._with_init(np.zeros(table.n_rows if width == 1 else (table.n_rows, width)), X, init)[rows]
         size = 1 if self.forest_.n_trees == 0 or self.forest_.output[0] < 0 else self.loss_.width
+        size *= values["n_parallel_trees"]
         plan = RefitPlan(
             loss=trained_loss(values, self.loss_),
             penalties=(values["l1_regularization"], values["l2_regularization"], float(values["path_smooth"])),
@@ -448,6 +449,7 @@ class BaseGradientBoosting(BaseTreeModel):
             learning_rate=self._trained_rate(values),
             members=self.n_trees_per_iteration_ // size,
             trees_per_round=size,
+            parallel_trees=values["n_parallel_trees"],
             decay=float(decay_rate),
             threads=self._threads,
         )

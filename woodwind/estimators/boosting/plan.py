@@ -165,6 +165,7 @@ def boost_plan(values: Values, loss: Loss, schema: Schema, n_rows: int, is_class
         bootstrap=values["bootstrap"],
         sampling=gradient_sampling(values, owner),
         one_per_class=one_per_class(values),
+        parallel_trees=values["n_parallel_trees"],
         seed=seed,
         threads=threads,
         dropout=DropoutPlan(values["drop_rate"], values["skip_drop"], values["max_drop"]) if values["boosting"] == "dart" else None,
