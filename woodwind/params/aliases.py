@@ -25,6 +25,8 @@ TREES = (
     Row("leaf_estimation", catboost="leaf_estimation_method", rule="leaf_estimation"),
     Row("max_delta_step", "max_delta_step", "max_delta_step max_tree_output max_leaf_output", rule="limit"),
     Row("path_smooth", "", "path_smooth"),
+    Row("linear_leaves", "", "linear_tree linear_trees"),
+    Row("linear_l2", "", "linear_lambda", note="Here it is for numbers of unit variance."),
     Row(
         "min_hessian_leaf",
         "min_child_weight",

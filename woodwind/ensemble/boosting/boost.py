@@ -8,7 +8,7 @@ The page is docs/algorithms/gradient-boosting.md.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Protocol
 
@@ -34,6 +34,7 @@ from woodwind.tree.grown_tree import (
     with_means,
     within_bounds,
 )
+from woodwind.tree.linear_leaves import LinearInputs, LinearLeaves, LinearPlan, fitted_terms, path_terms
 from woodwind.tree.settings import TreeSettings
 
 Floats = NDArray[np.float64]
@@ -109,6 +110,7 @@ class BoostPlan:
     seed: int = 0
     threads: int = 1
     dropout: DropoutPlan | None = None
+    linear_l2: float | None = None  # leaves are linear, and what the square of a slope costs; None: leaves are constant
 
 
 @dataclass(frozen=True, eq=False)
@@ -150,9 +152,12 @@ class Booster:
         weight: Floats | None = None,
         rows: Rows | None = None,
         done: Sequence[tuple[ValuedTree, ...]] = (),
+        inputs: LinearInputs | None = None,
     ) -> None:
-        """`done` are earlier rounds, whose trees are in `raw` and shrink where they are left out."""
+        """`done` are earlier rounds, whose trees are in `raw` and shrink where they are left out; `inputs` are for linear leaves."""
         self.learner, self.y, self.plan, self.raw, self.weight, self.rows = learner, y, plan, raw, weight, rows
+        self.inputs = inputs
+        self._derivatives = (np.empty((0, 1)), np.empty((0, 1)))  # of all rows (n, K), where leaves are linear
         self._rate, self._done = plan.learning_rate / plan.parallel_trees, list(done)
         self._outputs = (-1,) if learner.outputs > 1 else tuple(range(plan.loss.width))
 
@@ -189,16 +194,16 @@ class Booster:
         leaves = [self.leaf_of(tree) for tree in dropped]
 
         def add(share: float) -> None:
-            changed = [(replace(tree, value=share * tree.value), leaf) for tree, leaf in zip(dropped, leaves, strict=True)]
-            for one in changed:
-                add_leaf_scores(self.raw, [one], self.plan.threads)
+            for tree, leaf in zip(dropped, leaves, strict=True):
+                self._add([(tree.scaled(share), leaf)])
 
         add(-1.0)
         self._rate = self.plan.learning_rate / self.plan.parallel_trees / (k + 1)
         trees = tuple(self._trees(self._resolved(), number))
         add(k / (k + 1))
-        lost = tuple(replace(tree, value=-tree.value / (k + 1)) for tree in dropped)
+        lost = tuple(tree.scaled(-1.0 / (k + 1)) for tree in dropped)
         for tree in dropped:
+            tree.linear = None if tree.linear is None else tree.linear.scaled(k / (k + 1))
             tree.value, tree.low, tree.high = (part * (k / (k + 1)) for part in (tree.value, tree.low, tree.high))
         self._done.append(trees)
         return BoostingRound(number, trees, self.raw, lost=lost)
@@ -211,7 +216,7 @@ class Booster:
         together = self.trees_per_round
         for position in range(0, len(trees), together):
             loss = self._resolved()
-            self.learner.set_derivatives(loss, self.raw, self.weight)
+            self._set_derivatives(loss, self.weight)
             before = self.raw if self.plan.parallel_trees == 1 else self.raw.copy()
             for tree in trees[position : position + together]:
                 yield self._revalued(loss, tree, self.leaf_of(tree), before)
@@ -223,13 +228,13 @@ class Booster:
         else:  # the next trees take the memory in which these have the leaves of rows
             every = range(self.plan.parallel_trees)
             positioned = [(tree, leaf.copy()) for parallel in every for tree, leaf in self._grown(loss, number, (parallel,))]
-        add_leaf_scores(self.raw, positioned, self.plan.threads)
+        self._add(positioned)
         return [finished for finished, _leaf in positioned]
 
     def _grown(self, loss: Loss, number: int, parallel: tuple[int, ...]) -> list[TreeWithLeaves]:
         """A tree for each score of a row, or for all; `parallel` names what is drawn for it beside the number of the round."""
         rows, weight = self._drawn(loss, number, parallel)
-        self.learner.set_derivatives(loss, self.raw, weight)
+        self._set_derivatives(loss, weight)
         workers, every = self.learner.n_workers, self._outputs
 
         def tree(worker: int | None, output: int) -> TreeWithLeaves:
@@ -299,7 +304,31 @@ class Booster:
         leaf = tree.leaf_of_row
         if rows is not None or self.learner.has_unseen:
             self.learner.walk(finished, leaf, threads)
+        if self.plan.linear_l2 is not None:
+            assert self.inputs is not None
+            terms = path_terms(finished.feature, finished.child, finished.value[:, 0], self.inputs.scale)
+            finished.linear = self._linear(finished, terms, leaf, rows, threads)
         return finished, leaf
+
+    def _set_derivatives(self, loss: Loss, weight: Floats | None) -> None:
+        """Derivatives of all rows for the trees that follow."""
+        self.learner.set_derivatives(loss, self.raw, weight)
+        if self.plan.linear_l2 is not None:
+            gradient, hessian = loss.derivatives(self.y, self.raw, weight, self.plan.threads)
+            self._derivatives = gradient.reshape(len(self.raw), -1), leaf_hessian(loss, hessian.reshape(len(self.raw), -1))
+
+    def _linear(self, tree: ValuedTree, terms: LinearLeaves, leaf: NDArray[np.int32], rows: Rows | None, threads: int) -> LinearLeaves:
+        """The linear parts of the leaves of a tree, from the rows given, a row as often as it is given."""
+        assert self.inputs is not None
+        assert self.plan.linear_l2 is not None
+        gradient, hessian = (np.ascontiguousarray(part[:, tree.output]) for part in self._derivatives)
+        plan = LinearPlan(self.plan.linear_l2, (self.plan.tree.l1, self.plan.tree.l2, self._rate))
+        by_leaf = rows_by_leaf(leaf, rows, len(tree.feature))
+        return fitted_terms(terms, self.inputs.values, (gradient, hessian), by_leaf, tree.value[:, 0], plan, threads)
+
+    def _add(self, positioned: Sequence[TreeWithLeaves]) -> None:
+        """Add trees to the scores of all rows."""
+        add_leaf_scores(self.raw, positioned, self.plan.threads, None if self.inputs is None else self.inputs.values)
 
     def _revalued(self, loss: Loss, tree: ValuedTree, leaf: NDArray[np.int32], raw: Floats) -> ValuedTree:
         """A tree whose leaf values are trained on the rows that end in them, and their scores before the round."""
@@ -323,7 +352,9 @@ class Booster:
         values = np.where(counts[:, None] > 0, values, tree.value)
         values = np.clip(values, tree.low[:, None], tree.high[:, None])
         finished = with_means(tree.with_values(values, counts.astype(np.float64)))
-        add_leaf_scores(self.raw, [(finished, leaf)], self.plan.threads)
+        if tree.linear is not None:
+            finished.linear = self._linear(finished, tree.linear, leaf, self.rows, self.plan.threads)
+        self._add([(finished, leaf)])
         return finished
 
     def _newton(self, loss: Loss, gradient: Floats, hessian: Floats) -> Floats:

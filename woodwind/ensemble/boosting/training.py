@@ -39,6 +39,7 @@ from woodwind.losses.base import LeafRows, Loss
 from woodwind.losses.integers import is_uneven
 from woodwind.tree.forest import Forest, tree_of
 from woodwind.tree.grown_tree import ValuedTree, covers_below, newton_values, rows_by_leaf, smoothed_steps
+from woodwind.tree.linear_leaves import LinearInputs, LinearLeaves, LinearPlan, fitted_terms, joined_linear, number_matrix
 
 # ----------------------------------------------------------------------------------------------------
 # Boosting in folds: several boosters in step, each blind to its own fold, so that every row is scored by one that never saw it.
@@ -77,7 +78,9 @@ def in_step(
 
 def trees_of_mean(trees: Iterable[ValuedTree], members: int) -> tuple[ValuedTree, ...]:
     """Trees of one of several models whose scores are averaged: each adds its part of the mean."""
-    return tuple(replace(tree, value=tree.value / members, low=tree.low / members, high=tree.high / members) for tree in trees)
+    # A tree without linear leaves is divided, not multiplied by the inverse: models have the bits that they always had.
+    parts = (replace(tree, value=tree.value / members, low=tree.low / members, high=tree.high / members) for tree in trees)
+    return tuple(part if part.linear is None else replace(part, linear=part.linear.scaled(1.0 / members)) for part in parts)
 
 
 Floats = NDArray[np.float64]
@@ -120,6 +123,12 @@ class TrainingRows:
     offset: Floats | None
     # Codes for a training on some of the rows, with a number of its own, where codes know something of targets.
     codes_for: Callable[[NDArray[np.int32], int], Codes | Ranks] | None = None
+    inputs: LinearInputs | None = None  # the numbers of the rows, where leaves are linear
+
+    @property
+    def numbers(self) -> Floats | None:
+        """The numbers of the rows (n, F), where leaves are linear."""
+        return None if self.inputs is None else self.inputs.values
 
     def learned_from(self, rows: NDArray[np.int32] | None, number: int = 0) -> "TrainingRows":
         """The same rows as a booster sees them that is trained on some of them."""
@@ -139,12 +148,12 @@ class TrainingRows:
         """Boosting from these scores, with the learner that the rows are coded for; `learn` as `rows` of `Booster`."""
         weight, width = in_rows(self.weight), plan.loss.width
         if not isinstance(self.codes, Codes):
-            return Booster(ExactLearner(self.codes, self.y, plan), self.y, plan, raw, weight, learn, done)
+            return Booster(ExactLearner(self.codes, self.y, plan), self.y, plan, raw, weight, learn, done, self.inputs)
         # The lanes of a tree for all classes have no room for weights of very different sizes.
         outputs = width if not plan.one_per_class and not is_uneven(weight) else 1
         capacity = self.codes.n_rows if learn is None else len(learn)
         learner = HistogramLearner(self.codes, self.y, weight, plan, capacity, outputs, precompile.wait)
-        return Booster(learner, self.y, plan, raw, weight, learn, done)
+        return Booster(learner, self.y, plan, raw, weight, learn, done, self.inputs)
 
     def raw(self, start: Floats) -> Floats:
         """Scores of all rows before the first tree: (n,), or (n, K) for K scores per row."""
@@ -235,7 +244,7 @@ def train(
     raw = rows.raw(start)
     loss = resolved(plan.loss, rows, raw, learn)
     seen = rows.learned_from(learn)
-    add_trees(raw, (tree for trees in done for tree in trees), seen.codes, plan.threads)
+    add_trees(raw, (tree for trees in done for tree in trees), seen.codes, plan.threads, rows.numbers)
     watcher = None if watched is None else make_watcher(watched, rows, plan, loss, start, done)
     before = (None, None) if watcher is None else watcher(BoostingRound(len(done) - 1, (), raw))
 
@@ -388,8 +397,8 @@ def make_watcher(
 
     def outside(others: TrainingRows, evaluate: Callable[[Loss], Evaluator]) -> WatchedOutside:
         raw = others.raw(start)
-        add_trees(raw, (tree for trees in done for tree in trees), others.codes, plan.threads)
-        return WatchedOutside(others.codes, raw, evaluate(loss), plan.threads)
+        add_trees(raw, (tree for trees in done for tree in trees), others.codes, plan.threads, others.numbers)
+        return WatchedOutside(others.codes, raw, evaluate(loss), plan.threads, others.numbers)
 
     *also, last = [outside(*others) for others in watched.outside]
     return RoundWatcher(inside, last, also)
@@ -427,6 +436,7 @@ class RefitPlan:
     members: int  # models whose mean the forest is
     trees_per_round: int  # of one of them
     parallel_trees: int  # of these, for the same scores
+    linear_l2: float = 0.0  # of the slopes of linear leaves
     decay: float = 0.0  # share of the old value of a leaf that stays
     threads: int = 1
 
@@ -447,6 +457,8 @@ def refit_leaves(
     gradient, hessian, now, before = np.zeros((0, 0)), np.zeros((0, 0)), loss, first
     rate = plan.learning_rate / plan.parallel_trees
     table, rows = x
+    numbers = np.zeros((len(rows), 0)) if forest.linear is None else number_matrix(table)[rows]
+    linear: list[LinearLeaves] = []
     for tree, ends in forest.staged_leaves(table, plan.threads):
         leaf = ends[rows]
         nodes, output = slice(forest.roots[tree], forest.roots[tree + 1]), int(forest.output[tree])
@@ -456,36 +468,56 @@ def refit_leaves(
             now = loss if loss.is_resolved else loss.resolved(y, raw, weight)
             gradient, hessian = (part.reshape(len(y), -1) for part in now.derivatives(y, raw, weight, plan.threads))
         order, begin, end = rows_by_leaf(leaf, None, nodes.stop - nodes.start)
-        columns = range(loss.width) if output < 0 else (output,)
-        found = np.zeros((nodes.stop - nodes.start, len(columns)))
-        if not now.refits:
-            for place, column in enumerate(columns):
-                total = summed_by_leaf(gradient[order, column], hessian[order, column], begin, end)
-                total = total[0], leaf_hessian(loss, total[1])
-                if plan.penalties[2] > 0.0:
-                    splits = forest.feature[nodes], forest.child[nodes]
-                    found[:, place] = smoothed_steps(*splits, end - begin, total, plan.penalties, plan.longest_step)
-                else:
-                    found[:, place] = newton_values(*total, *plan.penalties[:2])
-        else:
-            full = end > begin
+        splits = forest.feature[nodes], forest.child[nodes]
+        if now.refits:
+            found, full = np.zeros((len(begin), values.shape[1])), end > begin
             leaves = LeafRows(order, begin[full], end[full])
-            found[full] = now.refitted(output, leaves, y, before, weight, plan.threads).reshape(-1, len(columns))
+            found[full] = now.refitted(output, leaves, y, before, weight, plan.threads).reshape(-1, found.shape[1])
+        else:
+            columns = range(loss.width) if output < 0 else range(output, output + 1)
+            found = new_steps((gradient[:, columns], hessian[:, columns]), (order, begin, end), splits, plan)
         found = np.clip(found, -plan.longest_step, plan.longest_step)
         # Values of the forest are parts of the mean of all members.
         old = values[nodes] * plan.members
         new = np.where((end > begin)[:, None], plan.decay * old + (1.0 - plan.decay) * found * rate, old)
         cover = np.bincount(leaf, weight, minlength=len(new)).astype(np.float64)
-        finished = replace(
-            tree_of(forest, tree), value=new, cover=covers_below(forest.feature[nodes], forest.child[nodes], cover)
-        ).with_node_values()
+        finished = replace(tree_of(forest, tree), value=new, cover=covers_below(*splits, cover)).with_node_values()
         values[nodes], covers[nodes] = finished.value / plan.members, finished.cover
-        step = finished.value[leaf]
-        if output < 0:
-            raw += step
+        if finished.linear is not None:
+            parts = gradient[:, output], leaf_hessian(loss, hessian[:, output])
+            terms = new_terms(finished.linear, numbers, parts, (order, begin, end), found[:, 0] * rate, plan)
+            finished = replace(finished, linear=terms)
+            linear.append(terms)
+        finished.add_leaves(numbers, (0, 1), leaf[:, None], raw.reshape(len(raw), -1), plan.threads)
+    joined = joined_linear([(part, part.first.size - 1) for part in linear])
+    return replace(
+        forest, value=values, cover=covers, start=start, linear=None if joined is None else joined.scaled(1.0 / plan.members)
+    )
+
+
+def new_steps(derivatives: tuple[Floats, Floats], by_leaf: Any, splits: tuple[Any, Any], plan: RefitPlan) -> Floats:
+    """Steps of the nodes of a tree (N, L) from the derivatives (n, L) of rows."""
+    (gradient, hessian), (order, begin, end) = derivatives, by_leaf
+    found = np.zeros((len(begin), gradient.shape[1]))
+    for column in range(found.shape[1]):
+        total = summed_by_leaf(gradient[order, column], hessian[order, column], begin, end)
+        total = total[0], leaf_hessian(plan.loss, total[1])
+        if plan.penalties[2] > 0.0:
+            found[:, column] = smoothed_steps(*splits, end - begin, total, plan.penalties, plan.longest_step)
         else:
-            (raw if raw.ndim == 1 else raw[:, output])[:] += step[:, 0]
-    return replace(forest, value=values, cover=covers, start=start)
+            found[:, column] = newton_values(*total, *plan.penalties[:2])
+    return found
+
+
+def new_terms(
+    linear: LinearLeaves, numbers: Floats, derivatives: tuple[Floats, Floats], by_leaf: Any, value: Floats, plan: RefitPlan
+) -> LinearLeaves:
+    """The linear parts of a tree of a forest, learned once more from rows; `value` (N,) are the new constant values."""
+    old = linear.scaled(plan.members)
+    how = LinearPlan(plan.linear_l2, (*plan.penalties[:2], plan.learning_rate / plan.parallel_trees))
+    gradient, hessian = (np.ascontiguousarray(part) for part in derivatives)
+    new = fitted_terms(old, numbers, (gradient, hessian), by_leaf, value, how, plan.threads)
+    return new if plan.decay == 0.0 else old.mixed(plan.decay, new)
 
 
 def _history(earlier: tuple[float, ...], first: float | None, steps: Sequence[TrainingStep], name: str) -> tuple[float, ...]:
