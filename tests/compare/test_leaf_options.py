@@ -92,9 +92,7 @@ def test_parallel_trees_are_those_of_xgboost(seed):
 def test_the_rows_of_a_split_are_those_of_scikit_learn(seed):
     ensemble = pytest.importorskip("sklearn.ensemble")
     x, y = table(seed)
-    theirs = ensemble.GradientBoostingRegressor(
-        n_estimators=ROUNDS, learning_rate=RATE, max_depth=5, min_samples_split=40, random_state=0
-    )
+    theirs = ensemble.GradientBoostingRegressor(n_estimators=ROUNDS, learning_rate=RATE, max_depth=5, min_samples_split=40, random_state=0)
     ours = GradientBoostingRegressor(min_samples_split=40, **{**PLAIN, "max_depth": 5, "l2_regularization": 0.0, "max_bins": None})
     assert_allclose(ours.fit(x, y).predict(x), theirs.fit(x, y).predict(x), atol=1e-9)
 

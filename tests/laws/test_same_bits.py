@@ -11,12 +11,12 @@ import pytest
 
 from reference.boosted import boosted
 from woodwind.base import pool
-from woodwind.ensemble.boosting import histogram_learner
+from woodwind.ensemble.boosting import histogram_learner, ordered_boosting
 from woodwind.ensemble.boosting.boost import BoostPlan
 from woodwind.ensemble.boosting.gradient_sampling import GradientSampling
 from woodwind.losses.classification import Exponential, LogLoss, Multinomial
 from woodwind.losses.first_order import FirstOrder
-from woodwind.losses.regression import Absolute, Huber, Poisson, Quantile, Squared
+from woodwind.losses.regression import Absolute, Huber, Poisson, Quantile, Quantiles, Squared
 from woodwind.tree import exact_grower, histogram_grower, workspace
 from woodwind.tree.settings import TreeSettings
 
@@ -78,6 +78,8 @@ CASES = {
     "exponential": (numbers(700), BoostPlan(Exponential(), TREE), {}),
     "absolute": (words(700), BoostPlan(Absolute(), TREE), {}),
     "quantile": (words(700), BoostPlan(Quantile(0.9), TREE), {"weight": uneven(700)}),
+    "several quantiles": (words(700), BoostPlan(Quantiles((0.1, 0.9)), TREE), {"weight": uneven(700)}),
+    "several quantiles, many rows": (numbers(9000), BoostPlan(Quantiles(), DEEP, subsample=0.5), {}),
     "huber": (words(700), BoostPlan(Huber(), TREE), {"rows": repeated(700)}),
     "categories": (words(700), BoostPlan(LogLoss(), TREE), {}),
     "categories, many rows": (words(9000), BoostPlan(LogLoss(), DEEP), {}),
@@ -149,6 +151,23 @@ CASES = {
     "many trees side by side, lists": (counts(3000), BoostPlan(Multinomial(16), TREE, one_per_class=True), {"rows": some(3000, 0.8)}),
 }  # fmt: skip
 
+# Ordered boosting: supporting models are side by side.
+ORDERED = (
+    "squared",
+    "few rows",
+    "quantile",
+    "huber",
+    "categories",
+    "symmetric",
+    "pruned",
+    "monotonic",
+    "noise, drawn",
+    "bootstrap",
+    "goss",
+)
+ORDERED += ("mvs", "rows held out", "large nodes", "classes together", "one tree per class", "many trees side by side")
+CASES |= {f"{name}, ordered": (CASES[name][0], replace(CASES[name][1], permutations=3), CASES[name][2]) for name in ORDERED}
+
 # Exact trees have thresholds of their own in every node, one output, and gradients as they are.
 CASES |= {
     f"{name}, exact": (x, plan, {**given, "max_bins": None})
@@ -175,6 +194,7 @@ def all_threads_take_part(monkeypatch):
     monkeypatch.setattr(histogram_grower, "LEAST_WORK", 0)
     monkeypatch.setattr(exact_grower, "LEAST_WORK", 0)
     monkeypatch.setattr(histogram_learner, "LEAST_WORK", 0)
+    monkeypatch.setattr(ordered_boosting, "LEAST_WORK", 0)
 
 
 def digests(x, plan, given, rounds=3):

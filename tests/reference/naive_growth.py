@@ -302,9 +302,7 @@ class Growth:
         settings, n = self.settings, self.codes.n_rows
         given: Ints = np.arange(n) if rows is None else np.asarray(rows, np.int64)
         groups = None if settings.groups is None else set().union(*self.group_of)
-        tree = [
-            Node(given, 0, self.tree_key, self.layout(len(given), None), groups, -settings.longest_step, settings.longest_step)
-        ]
+        tree = [Node(given, 0, self.tree_key, self.layout(len(given), None), groups, -settings.longest_step, settings.longest_step)]
         self.open(tree[0])
         leaves = 1
         while leaves < settings.max_leaves:

@@ -54,8 +54,8 @@ TREES = (
     Row("max_features", sklearn="max_features", other="mtry"),
     Row("boosting", "booster", "boosting boosting_type boost", "boosting_type", "", "algo", rule="boosting",
         note=(
-            "Trees are boosted plainly or by 'dart': no GOSS, linear boosters or ordered boosting. A random forest is "
-            "RandomForestClassifier or RandomForestRegressor."
+            "Trees are boosted plainly, by 'dart' or 'ordered': there are no linear boosters. A random forest is RandomForestClassifier "
+            "or RandomForestRegressor."
         )),
     Row("drop_rate", "rate_drop", "drop_rate rate_drop"),
     Row("skip_drop", "skip_drop", "skip_drop"),

@@ -62,10 +62,14 @@ class BoostParams:
         "Trees of a round for the same scores, whose mean is added: a boosted random forest, where rows or features are drawn for each.",
     ] = 1
     boosting: Annotated[
-        Literal["plain", "dart"],
+        Literal["plain", "dart", "ordered"],
         "How trees are added: 'plain' adds each to all that are there; 'dart' leaves some of those out while it is trained, and shrinks "
-        "both. There is no early stopping with it: later rounds change earlier ones.",
+        "both. There is no early stopping with it: later rounds change earlier ones. 'ordered', for few rows, chooses each tree by "
+        "gradients that rows have from models that have not seen them.",
     ] = "plain"
+    n_permutations: Annotated[
+        int, at_least(1), "With boosting='ordered', drawn orders of the rows; each costs four scores for every row."
+    ] = 4
     drop_rate: Annotated[float, between(0, 1), "With boosting='dart', the chance of every earlier round to be left out."] = 0.1
     skip_drop: Annotated[float, between(0, 1), "With boosting='dart', the chance of a round to leave none out."] = 0.5
     max_drop: Annotated[
@@ -242,6 +246,11 @@ class CartParams:
     max_leaf_nodes: Annotated[int | None, at_least(2), "Most leaves; the best splits come first. None for no limit."] = None
     min_gain: Annotated[float, at_least(0), "Smallest gain of a split."] = 0.0
     max_features: Annotated[Features, count_or_share(), "Features drawn for each node: a count or a share. None for all."] = None
+    splitter: Annotated[
+        Literal["best", "random"],
+        "'best' considers every threshold of a feature; 'random' one, drawn between the least and the largest number of the node (Geurts, "
+        "Ernst & Wehenkel 2006), and for categories one random set of them.",
+    ] = "best"
     ccp_alpha: Annotated[float, at_least(0), "Price of a leaf in minimal cost-complexity pruning; 0 for none."] = 0.0
     max_bins: MaxBins = None
     categorical_features: Categorical = None
@@ -261,4 +270,8 @@ class CartClassifierParams:
 class CartRegressorParams:
     """What a regression tree is scored by."""
 
-    criterion: Annotated[Literal["squared_error"], "How good a split is: by the squared error that it removes."] = "squared_error"
+    criterion: Annotated[
+        Literal["squared_error", "absolute_error", "poisson"],
+        "How good a split is: by the squared error, the absolute error or the Poisson deviance that it removes. "
+        "Leaves predict the mean, with 'absolute_error' the weighted median. 'poisson' is for counts and amounts, none of them negative.",
+    ] = "squared_error"

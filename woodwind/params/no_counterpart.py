@@ -204,10 +204,13 @@ NOTHING = (
     ),
     Row(
         catboost=(
-            "leaf_estimation_iterations leaf_estimation_backtracking score_function approx_on_full_history "
-            "fold_permutation_block fold_len_multiplier has_time"
+            "leaf_estimation_iterations leaf_estimation_backtracking score_function has_time"
         ),
         note="A leaf is one step, by leaf_estimation, and splits are scored by it.",
+    ),
+    Row(
+        catboost="approx_on_full_history fold_permutation_block fold_len_multiplier",
+        note="With boosting='ordered' rows are put in order one by one, n_permutations times, and prefixes double in length.",
     ),
     Row(
         catboost=(

@@ -18,8 +18,9 @@ from numpy.typing import NDArray
 from woodwind.base.pool import side_by_side
 from woodwind.base.random_streams import key, share_threshold, uniform
 from woodwind.ensemble.boosting.gradient_sampling import GradientSampling
+from woodwind.ensemble.boosting.line_search import search_line
 from woodwind.kernels.runtime.keys import draw_bootstrap, draw_share
-from woodwind.losses.base import LeafRows, Loss
+from woodwind.losses.base import Loss, RowsByLeaf
 from woodwind.tree.grown_tree import (
     GrownTree,
     TreeWithLeaves,
@@ -111,6 +112,8 @@ class BoostPlan:
     threads: int = 1
     dropout: DropoutPlan | None = None
     linear_l2: float | None = None  # leaves are linear, and what the square of a slope costs; None: leaves are constant
+    permutations: int = 0  # orders of the rows for ordered boosting (ordered_boosting.py); none for plain boosting
+    line_search: bool = False  # the trees of a round are stretched together, as far as the loss of the training rows falls
 
 
 @dataclass(frozen=True, eq=False)
@@ -224,52 +227,60 @@ class Booster:
     def _trees(self, loss: Loss, number: int) -> list[ValuedTree]:
         """The trees of one round: one, or one for each score of a row, times the parallel ones."""
         if self.plan.parallel_trees == 1:
-            positioned = self._grown(loss, number, ())
+            positioned = self._parallel(loss, number, ())
         else:  # the next trees take the memory in which these have the leaves of rows
             every = range(self.plan.parallel_trees)
-            positioned = [(tree, leaf.copy()) for parallel in every for tree, leaf in self._grown(loss, number, (parallel,))]
+            positioned = [(tree, leaf.copy()) for parallel in every for tree, leaf in self._parallel(loss, number, (parallel,))]
+        if self.plan.line_search:
+            search_line(loss, self.y, self.raw, self._row_counts, positioned, self._rate * self.plan.parallel_trees)
         self._add(positioned)
         return [finished for finished, _leaf in positioned]
 
-    def _grown(self, loss: Loss, number: int, parallel: tuple[int, ...]) -> list[TreeWithLeaves]:
+    def _parallel(self, loss: Loss, number: int, parallel: tuple[int, ...]) -> list[TreeWithLeaves]:
         """A tree for each score of a row, or for all; `parallel` names what is drawn for it beside the number of the round."""
-        rows, weight = self._drawn(loss, number, parallel)
+        rows, weight = self._drawn(loss, number, self.raw, self.rows, parallel)
         self._set_derivatives(loss, weight)
         workers, every = self.learner.n_workers, self._outputs
 
         def tree(worker: int | None, output: int) -> TreeWithLeaves:
-            tree_key = key(self.plan.seed, "tree", number, *([output] if len(every) > 1 else []), *parallel)
             threads = self.plan.threads if worker is None else 1
-            return self._valued(loss, self.learner.grow(tree_key, rows, output, worker), output, rows, weight, threads)
+            grown = self.learner.grow(self._tree_key(number, output, parallel), rows, output, worker)
+            return self._valued(loss, grown, output, rows, weight, threads)
 
         # What would leave a worker idle is grown by all threads together.
         beside = len(every) // workers * workers if workers > 1 else 0
         return [*side_by_side(tree, every[:beside], workers), *(tree(None, output) for output in every[beside:])]
 
-    def _drawn(self, loss: Loss, number: int, parallel: tuple[int, ...] = ()) -> tuple[Rows | None, Floats | None]:
-        """Rows for one round, None for all, once each; and how much every row of the table counts in it."""
+    def _tree_key(self, number: int, output: int, parallel: tuple[int, ...] = ()) -> int:
+        """The key of all that is drawn for a tree."""
+        return key(self.plan.seed, "tree", number, *([output] if len(self._outputs) > 1 else []), *parallel)
+
+    def _drawn(
+        self, loss: Loss, number: int, raw: Floats, rows: Rows | None, parallel: tuple[int, ...] = ()
+    ) -> tuple[Rows | None, Floats | None]:
+        """Rows for one round, of some or all rows, None for all, once each; and how much every row of the table counts in it."""
         sampling = self.plan.sampling
         if sampling is None:
-            return self._drawn_alike(number, parallel), self.weight
+            return self._drawn_alike(number, rows, parallel), self.weight
         if not sampling.begins(number, self.plan.learning_rate):
-            return self.rows, self.weight
-        gradient, hessian = loss.derivatives(self.y, self.raw, self.weight, self.plan.threads)
-        if self.rows is not None:
-            gradient, hessian = gradient[self.rows], hessian[self.rows]
+            return rows, self.weight
+        gradient, hessian = loss.derivatives(self.y, raw, self.weight, self.plan.threads)
+        if rows is not None:
+            gradient, hessian = gradient[rows], hessian[rows]
         drawn, factor = sampling.draw(key(self.plan.seed, "rows", number, *parallel), gradient, hessian, self.plan.threads)
         if len(drawn) in (0, len(factor)):
-            return self.rows, self.weight
-        if self.rows is None:
+            return rows, self.weight
+        if rows is None:
             return drawn, factor if self.weight is None else factor * self.weight
         weight = np.ones(self.learner.n_rows) if self.weight is None else self.weight.copy()
-        rows = self.rows[drawn]
-        weight[rows] = factor[drawn] if self.weight is None else factor[drawn] * self.weight[rows]
-        return rows, weight
+        chosen = rows[drawn]
+        weight[chosen] = factor[drawn] if self.weight is None else factor[drawn] * self.weight[chosen]
+        return chosen, weight
 
-    def _drawn_alike(self, number: int, parallel: tuple[int, ...] = ()) -> Rows | None:
+    def _drawn_alike(self, number: int, rows: Rows | None = None, parallel: tuple[int, ...] = ()) -> Rows | None:
         """Rows for one round, all of them as likely; None for all, once each."""
         plan, rows_key = self.plan, key(self.plan.seed, "rows", number, *parallel)
-        pool = self.learner.n_rows if self.rows is None else len(self.rows)
+        pool = self.learner.n_rows if rows is None else len(rows)
         if plan.bootstrap:
             drawn = np.empty(max(1, round(pool * plan.subsample)), np.int32)
             draw_bootstrap(rows_key, pool, len(drawn), drawn)
@@ -277,10 +288,10 @@ class Booster:
             drawn = np.empty(pool, np.int32)
             drawn = drawn[: draw_share(rows_key, pool, share_threshold(plan.subsample), drawn)]
             if len(drawn) == 0:
-                return self.rows
+                return rows
         else:
-            return self.rows
-        return drawn if self.rows is None else self.rows[drawn]
+            return rows
+        return drawn if rows is None else rows[drawn]
 
     # Values and scores.
 
@@ -290,14 +301,16 @@ class Booster:
         if plan.tree.prune:
             tree = pruned(tree, plan.tree.min_gain)
         if loss.refits:
-            leaves = LeafRows(tree.rows.astype(np.int32), tree.begin[tree.leaves], tree.end[tree.leaves])
+            leaves = RowsByLeaf(tree.rows.astype(np.int32), tree.begin[tree.leaves], tree.end[tree.leaves])
             found = loss.refitted(output, leaves, self.y, self.raw, weight, threads)
             values = np.zeros((tree.n_nodes, *found.shape[1:]))
             values[tree.leaves] = found
             values = fill_empty(tree, (values if output < 0 else within_bounds(tree, values)) * self._rate)
         elif output < 0:
             sums = self.learner.sums(tree.leaf_of_row, tree.n_nodes, rows, output)
-            values = fill_empty(tree, self._newton(loss, *sums) * self._rate)
+            values = fill_empty(tree, self._newton(loss, output, *sums) * self._rate)
+        elif loss.has_units:
+            values = fill_empty(tree, self._newton(loss, output, tree.gradient, tree.hessian) * self._rate)
         else:
             values = newton_tree(tree, leaf_hessian(loss, tree.hessian), plan.tree.penalties, self._rate)
         finished = with_means(ValuedTree.of(tree, values, output, self._rate, self.learner.thresholds(tree)))
@@ -337,16 +350,17 @@ class Booster:
         if loss.refits:
             order, begins, ends = rows_by_leaf(leaf, self.rows, n_nodes)
             full = ends > begins
-            leaves = LeafRows(order, begins[full], ends[full])
+            leaves = RowsByLeaf(order, begins[full], ends[full])
             found = loss.refitted(tree.output, leaves, self.y, raw, self.weight, self.plan.threads)
             values = np.zeros((n_nodes, *found.shape[1:]))
             values[full] = found
         else:
             gradient, hessian = self.learner.sums(leaf, n_nodes, self.rows, tree.output)
-            values = self._newton(loss, gradient, hessian)
+            values = self._newton(loss, tree.output, gradient, hessian)
             if self.plan.tree.path_smooth > 0.0:
                 sums = gradient, leaf_hessian(loss, hessian)
-                values = smoothed_steps(tree.feature, tree.child, counts, sums, self.plan.tree.penalties, self.plan.tree.longest_step)
+                steps = smoothed_steps(tree.feature, tree.child, counts, sums, self.plan.tree.penalties, self.plan.tree.longest_step)
+                values = loss.in_scores(steps, tree.output)
         values = (values * self._rate).reshape(n_nodes, -1)
         # A leaf that none of these rows reaches keeps what it had.
         values = np.where(counts[:, None] > 0, values, tree.value)
@@ -357,9 +371,9 @@ class Booster:
         self._add([(finished, leaf)])
         return finished
 
-    def _newton(self, loss: Loss, gradient: Floats, hessian: Floats) -> Floats:
+    def _newton(self, loss: Loss, output: int, gradient: Floats, hessian: Floats) -> Floats:
         """Newton steps of leaves."""
-        return newton_values(gradient, leaf_hessian(loss, hessian), self.plan.tree.l1, self.plan.tree.l2)
+        return loss.in_scores(newton_values(gradient, leaf_hessian(loss, hessian), self.plan.tree.l1, self.plan.tree.l2), output)
 
     def leaf_of(self, tree: ValuedTree) -> NDArray[np.int32]:
         """The node where each row of the table ends."""

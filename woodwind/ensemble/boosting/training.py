@@ -15,7 +15,7 @@ from woodwind.base.random_streams import choose, key
 from woodwind.data.binning.codes import Codes
 from woodwind.data.binning.ranks import Ranks
 from woodwind.ensemble.boosting import precompile
-from woodwind.ensemble.boosting.boost import Booster, BoostingRound, BoostPlan, leaf_hessian
+from woodwind.ensemble.boosting.boost import Booster, BoostingRound, BoostPlan, TreeLearner, leaf_hessian
 from woodwind.ensemble.boosting.early_stopping import (
     Callback,
     Evaluator,
@@ -35,7 +35,8 @@ from woodwind.ensemble.boosting.early_stopping import (
 )
 from woodwind.ensemble.boosting.exact_learner import ExactLearner, summed_by_leaf
 from woodwind.ensemble.boosting.histogram_learner import HistogramLearner
-from woodwind.losses.base import LeafRows, Loss
+from woodwind.ensemble.boosting.ordered_boosting import OrderedBooster, OrderedOrigin
+from woodwind.losses.base import Loss, RowsByLeaf
 from woodwind.losses.integers import is_uneven
 from woodwind.tree.forest import Forest, tree_of
 from woodwind.tree.grown_tree import ValuedTree, covers_below, newton_values, rows_by_leaf, smoothed_steps
@@ -123,6 +124,8 @@ class TrainingRows:
     offset: Floats | None
     # Codes for a training on some of the rows, with a number of its own, where codes know something of targets.
     codes_for: Callable[[NDArray[np.int32], int], Codes | Ranks] | None = None
+    # Codes for a training on some of the rows in a given order, where a row knows the targets of those before it.
+    codes_in: Callable[[NDArray[np.int32]], Codes | Ranks] | None = None
     inputs: LinearInputs | None = None  # the numbers of the rows, where leaves are linear
 
     @property
@@ -143,17 +146,33 @@ class TrainingRows:
         return loss.start(self.y[rows], None if self.weight is None else self.weight[rows])
 
     def booster(
-        self, plan: BoostPlan, raw: Floats, learn: NDArray[np.int32] | None = None, done: Sequence[tuple[ValuedTree, ...]] = ()
+        self,
+        plan: BoostPlan,
+        raw: Floats,
+        learn: NDArray[np.int32] | None = None,
+        done: Sequence[tuple[ValuedTree, ...]] = (),
+        start: Floats | None = None,
     ) -> Booster:
-        """Boosting from these scores, with the learner that the rows are coded for; `learn` as `rows` of `Booster`."""
-        weight, width = in_rows(self.weight), plan.loss.width
-        if not isinstance(self.codes, Codes):
-            return Booster(ExactLearner(self.codes, self.y, plan), self.y, plan, raw, weight, learn, done, self.inputs)
+        """Boosting from these scores, with the learner that the rows are coded for; `learn` as `rows` of `Booster`.
+
+        `start` is the score before the rounds that are done.
+        """
+        weight = in_rows(self.weight)
+        learner = self._learner(self.codes, plan, weight, learn)
+        if not plan.permutations:
+            return Booster(learner, self.y, plan, raw, weight, learn, done, self.inputs)
+        codes_in = self.codes_in
+        learner_in = None if codes_in is None else lambda order: self._learner(codes_in(order), plan, weight, learn)
+        origin = OrderedOrigin(raw if start is None else self.raw(start), self.offset, learner_in)
+        return OrderedBooster(learner, self.y, plan, raw, weight, learn, done, origin)
+
+    def _learner(self, codes: Codes | Ranks, plan: BoostPlan, weight: Floats | None, learn: NDArray[np.int32] | None) -> TreeLearner:
+        if not isinstance(codes, Codes):
+            return ExactLearner(codes, self.y, plan)
         # The lanes of a tree for all classes have no room for weights of very different sizes.
-        outputs = width if not plan.one_per_class and not is_uneven(weight) else 1
-        capacity = self.codes.n_rows if learn is None else len(learn)
-        learner = HistogramLearner(self.codes, self.y, weight, plan, capacity, outputs, precompile.wait)
-        return Booster(learner, self.y, plan, raw, weight, learn, done, self.inputs)
+        outputs = plan.loss.width if not plan.one_per_class and not is_uneven(weight) else 1
+        capacity = codes.n_rows if learn is None else len(learn)
+        return HistogramLearner(codes, self.y, weight, plan, capacity, outputs, precompile.wait)
 
     def raw(self, start: Floats) -> Floats:
         """Scores of all rows before the first tree: (n,), or (n, K) for K scores per row."""
@@ -248,7 +267,7 @@ def train(
     watcher = None if watched is None else make_watcher(watched, rows, plan, loss, start, done)
     before = (None, None) if watcher is None else watcher(BoostingRound(len(done) - 1, (), raw))
 
-    booster = seen.booster(plan, raw, learn, done)
+    booster = seen.booster(plan, raw, learn, done, start)
     steps, interrupted = run(booster, stop, watcher, done, owner)
     rounds = done + tuple(step.round.trees for step in steps)
     losses = _history(() if earlier is None else earlier.train, before[0], steps, "train")
@@ -471,11 +490,11 @@ def refit_leaves(
         splits = forest.feature[nodes], forest.child[nodes]
         if now.refits:
             found, full = np.zeros((len(begin), values.shape[1])), end > begin
-            leaves = LeafRows(order, begin[full], end[full])
+            leaves = RowsByLeaf(order, begin[full], end[full])
             found[full] = now.refitted(output, leaves, y, before, weight, plan.threads).reshape(-1, found.shape[1])
         else:
             columns = range(loss.width) if output < 0 else range(output, output + 1)
-            found = new_steps((gradient[:, columns], hessian[:, columns]), (order, begin, end), splits, plan)
+            found = new_steps((gradient, hessian), columns, (order, begin, end), splits, plan, now)
         found = np.clip(found, -plan.longest_step, plan.longest_step)
         # Values of the forest are parts of the mean of all members.
         old = values[nodes] * plan.members
@@ -495,17 +514,20 @@ def refit_leaves(
     )
 
 
-def new_steps(derivatives: tuple[Floats, Floats], by_leaf: Any, splits: tuple[Any, Any], plan: RefitPlan) -> Floats:
-    """Steps of the nodes of a tree (N, L) from the derivatives (n, L) of rows."""
+def new_steps(
+    derivatives: tuple[Floats, Floats], columns: range, by_leaf: Any, splits: tuple[Any, Any], plan: RefitPlan, loss: Loss
+) -> Floats:
+    """Values of the nodes of a tree (N, L), before the learning rate, from the derivatives (n, K) of rows, for some of the K scores."""
     (gradient, hessian), (order, begin, end) = derivatives, by_leaf
-    found = np.zeros((len(begin), gradient.shape[1]))
-    for column in range(found.shape[1]):
+    found = np.zeros((len(begin), len(columns)))
+    for position, column in enumerate(columns):
         total = summed_by_leaf(gradient[order, column], hessian[order, column], begin, end)
         total = total[0], leaf_hessian(plan.loss, total[1])
         if plan.penalties[2] > 0.0:
-            found[:, column] = smoothed_steps(*splits, end - begin, total, plan.penalties, plan.longest_step)
+            steps = smoothed_steps(*splits, end - begin, total, plan.penalties, plan.longest_step)
         else:
-            found[:, column] = newton_values(*total, *plan.penalties[:2])
+            steps = newton_values(*total, *plan.penalties[:2])
+        found[:, position] = loss.in_scores(steps, column)
     return found
 
 

@@ -235,7 +235,8 @@ class BaseGradientBoosting(BaseTreeModel):
         split = self._split(given, eval_set, values, seed)
         offset = self._offset(given, split.held, values)
         inputs = encoded.inputs if encoded.inputs is None or take is None else encoded.inputs.take(take)
-        rows = TrainingRows(codes, self.loss_.as_target(training.y), given.weighing.weight, offset, encoded.codes_for(take), inputs)
+        made_for = encoded.codes_for(take), encoded.codes_in(take)
+        rows = TrainingRows(codes, self.loss_.as_target(training.y), given.weighing.weight, offset, *made_for, inputs=inputs)
         outside = [] if eval_set is None else self._outside(eval_set, cuts, given.target, values)
         curves = EvaluationCurves(read_metrics(values["scoring"], self, self.loss_, self._owner))
         watched = self._watched(given, rows, split, outside, curves)
@@ -384,7 +385,7 @@ class BaseGradientBoosting(BaseTreeModel):
                 raise ParameterError(f"{self._owner}: callbacks must be functions that take a finished round, but {call!r} is none.")
         return StoppingRule(
             count=values["n_estimators"],
-            split_patience=auto_defaults.split_patience(plan.tree, plan.subsample, plan.bootstrap),
+            split_patience=auto_defaults.split_patience(plan.tree, plan.subsample, plan.bootstrap, plan.permutations),
             early=watched.has_validation and values["early_stopping"] is not False and plan.dropout is None,
             patience=auto_defaults.patience(plan.learning_rate) if patience == "auto" else patience,
             tol=values["tol"],

@@ -129,8 +129,19 @@ def is_constrained(given: Any) -> bool:
     return any(sign in (-1, 1) for sign in signs)
 
 
+def given_options(values: Values) -> dict[str, Any]:
+    """Options of leaves and of rounds that are not what they are by default, with the default."""
+    defaults = {"max_delta_step": None, "path_smooth": 0.0, "leaf_estimation": "newton", "linear_leaves": False, "n_parallel_trees": 1}
+    return {name: default for name, default in defaults.items() if values[name] != default}
+
+
 def check_leaves(values: Values, loss: Loss, owner: str) -> None:
     """Refuse what makes no sense together, before any work is done."""
+    for name, default in given_options(values).items():
+        if values["boosting"] == "ordered" and name in ("path_smooth", "linear_leaves", "n_parallel_trees"):
+            raise ParameterError(f"{owner}: {name}={values[name]} is not for boosting='ordered'. Set {name}={default} or boosting='plain'.")
+        if loss.has_units and name != "n_parallel_trees":
+            raise ParameterError(f"{owner}: {name}={values[name]!r} is not for parameters of distributions. Set {name}={default!r}.")
     if values["growth"] == "symmetric":
         other = "Set growth='best_first' or growth='level'."
         if is_constrained(values["monotonic_cst"]):
@@ -173,7 +184,7 @@ def check_linear_leaves(values: Values, loss: Loss, has_steps: bool, owner: str)
 def boost_plan(values: Values, loss: Loss, schema: Schema, n_rows: int, is_class: bool, seed: int, threads: int, owner: str) -> BoostPlan:
     """How to boost a table of so many rows."""
     rate, share = values["learning_rate"], values["subsample"]
-    tree = tree_settings(values, schema, n_rows, is_class, owner)
+    tree = tree_settings(values, schema, n_rows, is_class, owner, loss.tail)
     check_leaves(values, loss, owner)
     return BoostPlan(
         loss=trained_loss(values, loss),
@@ -188,6 +199,7 @@ def boost_plan(values: Values, loss: Loss, schema: Schema, n_rows: int, is_class
         threads=threads,
         linear_l2=float(values["linear_l2"]) if values["linear_leaves"] else None,
         dropout=DropoutPlan(values["drop_rate"], values["skip_drop"], values["max_drop"]) if values["boosting"] == "dart" else None,
+        permutations=values["n_permutations"] if values["boosting"] == "ordered" else 0,
     )
 
 
@@ -219,20 +231,20 @@ def check_dropout(values: Values, owner: str) -> None:
         )
 
 
-def tree_settings(values: Values, schema: Schema, n_rows: int, is_class: bool, owner: str) -> TreeSettings:
+def tree_settings(values: Values, schema: Schema, n_rows: int, is_class: bool, owner: str, tail: float = 0.5) -> TreeSettings:
     """How to grow a tree on a table of so many rows."""
     leaves, rows, depth = values["max_leaf_nodes"], values["min_samples_leaf"], values["max_depth"]
     if leaves is None:
         leaves = n_rows if depth is None else min(n_rows, 1 << min(depth, 30))
     elif leaves == "auto":
-        leaves = auto_defaults.max_leaves(is_class, n_rows, values["growth"], depth)
+        leaves = auto_defaults.max_leaves(is_class, n_rows, values["growth"], depth, tail)
     per_tree, per_level, per_node = feature_counts(values, len(schema.feature_names), owner)
     return TreeSettings(
         growth=values["growth"],
         max_leaves=max(leaves, 2),
         max_depth=depth,
         min_split=values["min_samples_split"],
-        min_rows=float(auto_defaults.min_rows(is_class, n_rows) if rows == "auto" else rows),
+        min_rows=float(auto_defaults.min_rows(is_class, n_rows, tail) if rows == "auto" else rows),
         min_hessian=values["min_hessian_leaf"],
         min_gain=values["min_gain"],
         prune=values["prune"],
