@@ -141,7 +141,7 @@ def test_linear_leaves_are_those_of_lightgbm(seed, penalty):
 
 
 def test_missing_numbers_have_the_constant_value_as_in_lightgbm():
-    x, y = table(5, 400)
+    x, y = table(5)
     x = x / x.astype(np.float64).std(axis=0)
     x[np.random.default_rng(0).random(x.shape) < 0.1] = np.nan
     ours = linear_boosting(x, y, 2, min_samples_leaf=25, linear_l2=0.0)

@@ -15,6 +15,8 @@ from woodwind.kernels.tree.leaves import leaf_value
 LARGEST = 1e100
 # A number that others of the leaf explain but for this share of its variance is left out.
 DEPENDENT = 1e-10
+# A number whose variance in the leaf is this share of its square has but one value there.
+CONSTANT = 1e-24
 
 
 class Terms(NamedTuple):
@@ -134,7 +136,12 @@ def fit_leaf(data: Any, rows: Any, features: Any, spread: Any, scratch: Any) -> 
                 for i in range(j + 1):
                     A[j, i] += hessian[row] * x * (numbers[row, features[i]] - mean[i])
     for j in range(k):
+        if A[j, j] <= CONSTANT * H * mean[j] * mean[j]:  # only rounding is left
+            b[j] = 0.0
+            for i in range(k):
+                A[max(i, j), min(i, j)] = 0.0
         A[j, j] += spread[features[j]]
+    for j in range(k):
         size[j] = math.sqrt(A[j, j])
     for j in range(k):
         for i in range(j + 1):
