@@ -136,6 +136,7 @@ def of_trees() -> dict[str, Any]:
         "boosting, classes, warm": boosting(warm_start=True, **FEW),
         "boosting, one tree per class": boosting(multiclass="one_per_class", **FEW),
         "boosting, from a model": boosting(init=table_model(LogisticRegression()), **FEW),
+        "boosting, linear leaves, warm": numbers(warm_start=True, linear_leaves=True, **FEW),
         "boosting, exact, warm": numbers(warm_start=True, max_bins=None, **FEW),
         "boosting, numbers, from a model": numbers(init=table_model(Ridge()), **FEW),
         **{f"boosting, {loss}": numbers(loss=loss, **FEW) for loss in losses},

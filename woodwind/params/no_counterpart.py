@@ -74,7 +74,6 @@ NOTHING = (
         catboost="bagging_temperature mvs_reg sampling_unit sampling_frequency",
         note="Rows are drawn by subsample, bootstrap and sampling here.",
     ),
-    Row(xgboost="num_parallel_tree", note="One tree is added in a round. A forest is RandomForestClassifier or RandomForestRegressor."),
     Row(
         xgboost="feature_weights",
         lightgbm="feature_contri feature_contrib fc fp feature_penalty",
@@ -112,8 +111,7 @@ NOTHING = (
     ),
     Row(
         xgboost="lambda_bias feature_selector top_k",
-        lightgbm="linear_tree linear_trees linear_lambda",
-        note="Leaves and boosters are not linear here. Linear members: StackingClassifier, VotingClassifier, AutoEnsembleClassifier.",
+        note="Boosters are not linear here; linear_leaves makes leaves so. StackingClassifier and VotingClassifier take linear members.",
     ),
     Row(
         xgboost="updater process_type refresh_leaf max_cached_hist_node sketch_eps single_precision_histogram extmem_single_page use_rmm",

@@ -73,6 +73,7 @@ _LISTED: dict[str, Kind] = {
     **_kinds("woodwind.tree.compact_forest", "CompactForest"),
     **_kinds("woodwind.tree.leaf_targets", "LeafRows"),
     **_kinds("woodwind.tree.grown_tree", "ValuedTree"),
+    **_kinds("woodwind.tree.linear_leaves", "LinearLeaves"),
     **_kinds("woodwind.data.tables.schema", "Schema"),
     **_kinds("woodwind.data.tables.fields", "NumberField", "EmptyField", "CategoryField", "StatisticsField", "TimeField"),
     **_kinds("woodwind.data.tables.categories", "Categories", persister="woodwind.data.tables.categories:CategoriesPersister"),

@@ -10,7 +10,9 @@ from numpy.typing import NDArray
 from woodwind.data.binning.codes import Codes
 from woodwind.data.binning.cuts import Cuts
 from woodwind.data.binning.ranks import Ranking, Ranks
+from woodwind.data.tables.fields import StatisticsField
 from woodwind.data.tables.schema import Schema
+from woodwind.data.tables.table import Table
 from woodwind.estimators.base.model import check_lengths
 from woodwind.estimators.boosting.category_statistics import (
     KnownTarget,
@@ -20,8 +22,21 @@ from woodwind.estimators.boosting.category_statistics import (
     with_statistics,
 )
 from woodwind.estimators.boosting.plan import Values
+from woodwind.tree.linear_leaves import LinearInputs
 
 Floats = NDArray[np.float64]
+
+
+def linear_inputs(table: Table, schema: Schema, weight: Floats | None, values: Values) -> LinearInputs | None:
+    """The numbers of a table for linear leaves; None where leaves are constant.
+
+    Statistics of the target are no terms: those of a row differ from one training to another.
+    """
+    if not values["linear_leaves"]:
+        return None
+    statistic = np.array([isinstance(field, StatisticsField) for field in schema.fields])[schema.source]
+    category = np.array([column.category for column in table.columns], bool)
+    return LinearInputs.of(table, ~(statistic | category), weight)
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,6 +47,7 @@ class EncodedTable:
     cuts: Cuts | Ranking
     codes: Codes | Ranks
     statistics: StatisticsTable | None = None  # where some columns are read as statistics of the target
+    inputs: LinearInputs | None = None  # the numbers of the table, where leaves are to be linear
 
     @classmethod
     def of(
@@ -53,17 +69,20 @@ class EncodedTable:
         schema.warn_merged(owner)
         bins = values["max_bins"]
         cuts = Ranking.fit(table) if bins is None else Cuts.fit(table, bins, weight, threads)
-        return cls(schema, cuts, cuts.encode(table, threads), statistics)
+        return cls(schema, cuts, cuts.encode(table, threads), statistics, linear_inputs(table, schema, weight, values))
 
     @classmethod
-    def read_by(cls, X: Any, schema: Schema, cuts: Cuts | Ranking, threads: int, owner: str, known: KnownTarget) -> "EncodedTable":
+    def read_by(
+        cls, X: Any, by: tuple[Schema, Cuts | Ranking], values: Values, weight: Floats | None, threads: int, owner: str, known: KnownTarget
+    ) -> "EncodedTable":
         """Read another table by a schema and cuts that are there."""
+        schema, cuts = by
         table, statistics = schema.read(X, owner=owner), None
         check_lengths(owner, table.n_rows, len(known.target.y))
         if has_statistics(schema):
             statistics = StatisticsTable(schema, table, known)
             table = statistics.for_training()
-        return cls(schema, cuts, cuts.encode(table, threads), statistics)
+        return cls(schema, cuts, cuts.encode(table, threads), statistics, linear_inputs(table, schema, weight, values))
 
     def codes_for(self, take: NDArray[np.int64] | None) -> Callable[[NDArray[np.int32], int], Codes | Ranks] | None:
         """Codes of the rows that are trained on, for a training on some of them; None where they are the same for all trainings."""
