@@ -10,7 +10,8 @@ from woodwind.base.errors import (
     WoodwindError as WoodwindError,
     WoodwindWarning as WoodwindWarning,
 )
-from woodwind.estimators.adaptive.adaboost import AdaBoostClassifier as AdaBoostClassifier, AdaBoostRegressor as AdaBoostRegressor
+from woodwind.estimators.adaptive.adaboost import AdaBoostClassifier as AdaBoostClassifier
+from woodwind.estimators.adaptive.adaboost_regressor import AdaBoostRegressor as AdaBoostRegressor
 from woodwind.estimators.adaptive.additive import AdditiveClassifier as AdditiveClassifier, AdditiveRegressor as AdditiveRegressor
 from woodwind.estimators.adaptive.additive import (
     GentleAdaBoostClassifier as GentleAdaBoostClassifier,
