@@ -6,14 +6,16 @@ from numpy.typing import NDArray
 from woodwind.base.pool import LEAST_WORK, on_threads, run_ranges
 from woodwind.base.random_streams import choose, key
 from woodwind.data.binning.codes import Codes
+from woodwind.data.binning.sparse_codes import SparseCodes
 from woodwind.kernels.histogram.build_histograms import fill_rows
 from woodwind.kernels.histogram.layout import GRADIENT_SHIFT, HESSIAN_SHIFT, ROW_BITS, Rule
 from woodwind.kernels.histogram.loop import copy_tree, take_part, take_part_lanes
 from woodwind.kernels.histogram.memory import COMMITTED
 from woodwind.kernels.histogram.multi_output import fill_lanes
 from woodwind.kernels.predict import walk_codes as kernels
+from woodwind.kernels.predict.walk_stored import walk_stored_codes
 from woodwind.kernels.runtime.team import begin_call
-from woodwind.tree.code_layouts import BYTE, ColumnCache, SharedBytes, row_lists, sharing
+from woodwind.tree.code_layouts import BYTE, ColumnCache, SharedBytes, no_codes, row_lists, sharing
 from woodwind.tree.gradient_noise import GradientNoise
 from woodwind.tree.grown_tree import GrownTree, ValuedTree
 from woodwind.tree.settings import DEEPEST, ORDERS, TreeSettings, group_bits
@@ -35,7 +37,7 @@ class HistogramGrower:
 
     def __init__(
         self,
-        codes: Codes,
+        codes: Codes | SparseCodes,
         settings: TreeSettings,
         threads: int = 1,
         capacity: int | None = None,
@@ -89,7 +91,7 @@ class HistogramGrower:
         """Room for the statistics of rows."""
         # The second buffer of rows is empty when a tree begins. Only where rows may come twice, or have other names outside, or carry
         # something else, have statistics to be kept while they are moved.
-        n_rows, other_order = self.codes.n_rows, self._table.lists is not None
+        n_rows, other_order = self.codes.n_rows, self._order is not None
         self._spent = False
         self._kept_apart = other_order or self.outputs > 1 or self._noise is not None or self.unrounded
         spare = self._space["rows"][self.capacity : self.capacity + n_rows]
@@ -103,9 +105,12 @@ class HistogramGrower:
     def _share_bytes(self, beside: "HistogramGrower | None", rewritten: bool) -> None:
         """Let columns of few values share bytes, where trees have one output."""
         if beside is None:
+            codes = self.codes
+            if isinstance(codes, SparseCodes):
+                codes = no_codes()  # rows are lists
             whole_rows = self._table.lists is None and self.outputs == 1 and not rewritten
-            found = sharing(self.codes, self.threads) if whole_rows else []
-            self._shared = SharedBytes(self.codes, self._table.starts, found, self.threads)
+            found = sharing(codes, self.threads) if whole_rows else []
+            self._shared = SharedBytes(codes, self._table.starts[: codes.n_features + 1], found, self.threads)
         else:
             self._shared = beside._shared
         for name in ("steps", "steps_at", "sharers", "sharer_codes"):
@@ -175,7 +180,7 @@ class HistogramGrower:
         if rows is not None and lists is not None:
             rows = lists.positions(rows)
         # A root of all rows takes them in as it is summed; others are put in order first, and so are rows that are to be disturbed.
-        in_order = once = rows is None and lists is None and self.outputs == 1 and self._noise is None and not self.unrounded
+        in_order = once = rows is None and self._order is None and self.outputs == 1 and self._noise is None and not self.unrounded
         if self.unrounded:
             self._fill_unrounded(rows, n_rows, tree_key)
         elif not in_order:
@@ -266,7 +271,7 @@ class HistogramGrower:
         return Rule(
             capacity=self.capacity,
             n_features=every,
-            n_words=codes.by_row.shape[1] // 8,
+            n_words=self._table.by_row.shape[1] // 8,
             in_order=False,
             once=False,
             keep_rows=True,
@@ -293,6 +298,8 @@ class HistogramGrower:
             level_candidates=settings.features_per_level or every,
             seed=0,
             sparse=self._table.lists is not None,
+            reordered=self._order is not None,
+            stored=isinstance(codes, SparseCodes),
             lanes=self._lanes,
             outputs=self.outputs,
             bounded=settings.monotonic is not None and bool(np.any(settings.monotonic)),
@@ -333,10 +340,11 @@ class HistogramGrower:
         )
 
 
-def walk_codes(tree: ValuedTree, codes: Codes, out: NDArray[np.int32], threads: int) -> None:
+def walk_codes(tree: ValuedTree, codes: Codes | SparseCodes, out: NDArray[np.int32], threads: int) -> None:
     """Write the node where each row ends to `out`."""
+    places = np.arange(codes.n_features) if isinstance(codes, SparseCodes) else codes.places
     code_tree = kernels.CodeTree(
-        np.where(tree.feature < 0, -1, codes.places[tree.feature]).astype(np.int32),
+        np.where(tree.feature < 0, -1, places[tree.feature]).astype(np.int32),
         tree.bin.astype(np.uint8),
         tree.child,
         tree.missing,
@@ -344,5 +352,10 @@ def walk_codes(tree: ValuedTree, codes: Codes, out: NDArray[np.int32], threads: 
         tree.sets,
         codes.missing,
     )
+    if isinstance(codes, SparseCodes):
+        by_row, absent = codes.by_row, codes.absent
+        per_row = 8 + len(by_row.at) // max(codes.n_rows, 1)
+        run_ranges(lambda begin, end: walk_stored_codes(*by_row, absent, begin, end, code_tree, out), codes.n_rows, threads, per_row)
+        return
     flat, steps = codes.by_row.reshape(-1), (codes.by_row.shape[1], 1)
     run_ranges(lambda begin, end: kernels.walk_codes(flat, steps, None, begin, end, code_tree, out), codes.n_rows, threads, 8)

@@ -27,7 +27,7 @@ from woodwind.data.tables.fields import (
 )
 from woodwind.data.tables.frames import open_table
 from woodwind.data.tables.raw import RawTable, are_beyond_doubles, warn_of_precision
-from woodwind.data.tables.table import Table
+from woodwind.data.tables.table import SparseColumns, Table
 from woodwind.data.tables.table_errors import listed, table_error
 
 # ----------------------------------------------------------------------------------------------------
@@ -152,7 +152,12 @@ class Schema:
         marked = _marked(raw, categorical_features, owner)
         integers = None if weight is None else integer_weights(weight)
         names = raw.names or tuple(f"x{position}" for position in range(raw.n_columns))
-        fields = []
+        if raw.sparse is not None and not marked.any():  # of ten thousand columns, nothing need be asked one by one
+            schema = cls(raw.names, tuple(NumberField(name) for name in names))
+            if raw.sparse.given.dtype.kind != "f":
+                _warn_of_precision(raw, schema.fields)
+            return schema, schema._table(raw, list(range(raw.n_columns)))[0]
+        fields: list[Field] = []
         open_columns(raw)
         for position, name in enumerate(names):
             column = coded_if_category(raw.column(position), bool(marked[position]))
@@ -179,6 +184,9 @@ class Schema:
 
     def _table(self, raw: RawTable, positions: list[int]) -> tuple[Table, list[str]]:
         """The features of the columns at these positions of the input, and what the user should be told of each column."""
+        if raw.sparse is not None and all(isinstance(field, NumberField) for field in self.fields):
+            thin = SparseColumns(self.feature_names, raw.sparse)  # it has no names, and so positions are its own
+            return Table(thin, raw.n_rows, None, np.full(len(thin), -1, np.int64), raw.sparse), [""] * len(thin)
         made = [field.read(raw.column(position)) for field, position in zip(self.fields, positions, strict=True)]
         columns = tuple(column for features in made for column in features.columns)
         inside = [
@@ -315,7 +323,7 @@ def _bad_choice(owner: str, what: str, raw: RawTable) -> Exception:
     )
 
 
-def _warn_of_precision(raw: RawTable, fields: list[Field]) -> None:
+def _warn_of_precision(raw: RawTable, fields: Sequence[Field]) -> None:
     """Warn of whole numbers that no double can tell apart."""
     columns = [raw.column(position) for position, field in enumerate(fields) if isinstance(field, NumberField)]
     large = [column.label for column in columns if are_beyond_doubles(unwrapped(column))]

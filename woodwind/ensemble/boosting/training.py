@@ -14,6 +14,7 @@ from woodwind.base.pool import side_by_side
 from woodwind.base.random_streams import choose, key
 from woodwind.data.binning.codes import Codes
 from woodwind.data.binning.ranks import Ranks
+from woodwind.data.binning.sparse_codes import SparseCodes
 from woodwind.ensemble.boosting import precompile
 from woodwind.ensemble.boosting.boost import Booster, BoostingRound, BoostPlan, leaf_hessian
 from woodwind.ensemble.boosting.early_stopping import (
@@ -114,12 +115,12 @@ def in_rows(weight: Floats | None) -> Floats | None:
 class TrainingRows:
     """The rows of a training: codes, target, weights, and scores to start from (None: the best constant)."""
 
-    codes: Codes | Ranks
+    codes: Codes | SparseCodes | Ranks
     y: NDArray[Any]
     weight: Floats | None
     offset: Floats | None
     # Codes for a training on some of the rows, with a number of its own, where codes know something of targets.
-    codes_for: Callable[[NDArray[np.int32], int], Codes | Ranks] | None = None
+    codes_for: Callable[[NDArray[np.int32], int], Codes | SparseCodes | Ranks] | None = None
 
     def learned_from(self, rows: NDArray[np.int32] | None, number: int = 0) -> "TrainingRows":
         """The same rows as a booster sees them that is trained on some of them."""
@@ -138,7 +139,7 @@ class TrainingRows:
     ) -> Booster:
         """Boosting from these scores, with the learner that the rows are coded for; `learn` as `rows` of `Booster`."""
         weight, width = in_rows(self.weight), plan.loss.width
-        if not isinstance(self.codes, Codes):
+        if isinstance(self.codes, Ranks):
             return Booster(ExactLearner(self.codes, self.y, plan), self.y, plan, raw, weight, learn, done)
         # The lanes of a tree for all classes have no room for weights of very different sizes.
         outputs = width if not plan.one_per_class and not is_uneven(weight) else 1

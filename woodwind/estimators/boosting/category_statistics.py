@@ -16,6 +16,7 @@ from woodwind.base.random_streams import key
 from woodwind.data.binning.codes import Codes
 from woodwind.data.binning.cuts import Cuts
 from woodwind.data.binning.ranks import Ranking, Ranks
+from woodwind.data.binning.sparse_codes import SparseCodes
 from woodwind.data.tables.fields import CategoryField, Field, StatisticsField
 from woodwind.data.tables.schema import Schema
 from woodwind.data.tables.table import CachedReader, Column, Table
@@ -133,7 +134,7 @@ class StatisticsTable:
             columns[position] = Column(columns[position].name, CachedReader(values))
         return replace(self.table, columns=tuple(columns))
 
-    def codes_for(self, cuts: Cuts | Ranking, codes: Codes | Ranks, rows: Integers, number: int) -> Codes | Ranks:
+    def codes_for(self, cuts: Cuts | Ranking, codes: Codes | SparseCodes | Ranks, rows: Integers, number: int) -> Codes | Ranks:
         """Codes for a training on some rows; `codes` are those of a training on all."""
         if not isinstance(cuts, Cuts) or not isinstance(codes, Codes):
             return cuts.encode(self.for_training(rows, number), self.known.threads)

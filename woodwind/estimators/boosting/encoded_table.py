@@ -10,7 +10,9 @@ from numpy.typing import NDArray
 from woodwind.data.binning.codes import Codes
 from woodwind.data.binning.cuts import Cuts
 from woodwind.data.binning.ranks import Ranking, Ranks
+from woodwind.data.binning.sparse_codes import SparseCodes
 from woodwind.data.tables.schema import Schema
+from woodwind.data.tables.table import Table
 from woodwind.estimators.base.model import check_lengths
 from woodwind.estimators.boosting.category_statistics import (
     KnownTarget,
@@ -30,7 +32,7 @@ class EncodedTable:
 
     schema: Schema
     cuts: Cuts | Ranking
-    codes: Codes | Ranks
+    codes: Codes | SparseCodes | Ranks
     statistics: StatisticsTable | None = None  # where some columns are read as statistics of the target
 
     @classmethod
@@ -53,7 +55,7 @@ class EncodedTable:
         schema.warn_merged(owner)
         bins = values["max_bins"]
         cuts = Ranking.fit(table) if bins is None else Cuts.fit(table, bins, weight, threads)
-        return cls(schema, cuts, cuts.encode(table, threads), statistics)
+        return cls(schema, cuts, coded(cuts, table, threads), statistics)
 
     @classmethod
     def read_by(cls, X: Any, schema: Schema, cuts: Cuts | Ranking, threads: int, owner: str, known: KnownTarget) -> "EncodedTable":
@@ -63,17 +65,22 @@ class EncodedTable:
         if has_statistics(schema):
             statistics = StatisticsTable(schema, table, known)
             table = statistics.for_training()
-        return cls(schema, cuts, cuts.encode(table, threads), statistics)
+        return cls(schema, cuts, coded(cuts, table, threads), statistics)
 
-    def codes_for(self, take: NDArray[np.int64] | None) -> Callable[[NDArray[np.int32], int], Codes | Ranks] | None:
+    def codes_for(self, take: NDArray[np.int64] | None) -> Callable[[NDArray[np.int32], int], Codes | SparseCodes | Ranks] | None:
         """Codes of the rows that are trained on, for a training on some of them; None where they are the same for all trainings."""
         statistics = self.statistics
         if statistics is None:
             return None
 
-        def codes_for(learn: NDArray[np.int32], number: int) -> Codes | Ranks:
+        def codes_for(learn: NDArray[np.int32], number: int) -> Codes | SparseCodes | Ranks:
             rows = learn.astype(np.int64) if take is None else np.unique(take[learn])
             codes = statistics.codes_for(self.cuts, self.codes, rows, number)
             return codes if take is None else codes.take(take)
 
         return codes_for
+
+
+def coded(cuts: Cuts | Ranking, table: Table, threads: int) -> Codes | SparseCodes | Ranks:
+    """The codes of a table as boosting takes them."""
+    return cuts.encode(table, threads) if isinstance(cuts, Ranking) else cuts.encode_stored(table, threads)

@@ -30,7 +30,7 @@ from woodwind.estimators.base.target import Target
 from woodwind.estimators.base.tree_base import BaseTreeModel, scale_of
 from woodwind.estimators.base.weights import Weighing, class_factors, read_weight
 from woodwind.estimators.boosting.category_statistics import KnownTarget, has_statistics
-from woodwind.estimators.boosting.encoded_table import EncodedTable
+from woodwind.estimators.boosting.encoded_table import EncodedTable, coded
 from woodwind.estimators.boosting.init_scores import fitted_init, is_model, model_scores, read_scores
 from woodwind.estimators.boosting.plan import Values, boost_plan, check_dropout, check_exact, one_per_class
 from woodwind.losses.base import Loss
@@ -333,7 +333,7 @@ class BaseGradientBoosting(BaseTreeModel):
         if values["init"] is not None and self.init_ is None:
             raise DataError(f"{owner}: init has scores for the rows of X only. Give an estimator or a function as init.")
         offset = None if self.init_ is None else model_scores(self.init_, X, other.n_rows, self.loss_, target.classes, self._owner)
-        rows = TrainingRows(cuts.encode(table, self._threads), self.loss_.as_target(other.y), weight, offset)
+        rows = TrainingRows(coded(cuts, table, self._threads), self.loss_.as_target(other.y), weight, offset)
         return ValidationSet(name, X, other.labels(), rows)
 
     def _watched(

@@ -2,5 +2,6 @@
 
 encode             cuts, and numbers to codes
 counting_sketch    how often each number occurs, without sorting
+sparse_columns     columns of stored cells to cuts, to codes, and from columns to rows
 target_statistics  sums of the target by category, of earlier rows and of all
 """

@@ -62,6 +62,8 @@ class Rule(NamedTuple):
     level_candidates: int  # features drawn per level before that
     seed: int
     sparse: bool  # rows are lists of their uncommon cells
+    reordered: bool  # rows stand in an order of their own
+    stored: bool  # the cells of columns are stored apart, but for those of their absent code
     lanes: int  # statistics of a row where a tree has several outputs, 0 where it has one
     outputs: int
     bounded: bool  # some feature has a monotonic constraint

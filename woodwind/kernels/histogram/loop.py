@@ -282,7 +282,7 @@ def grow(tree: Tree, rule: Rule, n_rows: int, thread: int, threads: int, symmetr
             return
         kind = kind_of(common.control(tree))
         if kind == PARTITION or kind == PLACE:
-            do_partition(tree, rule, task, kind == PLACE)
+            do_partition(tree, rule, task, thread, kind == PLACE)
         elif kind == BUILD:
             if several is None:
                 do_build(tree, rule, task, thread)
