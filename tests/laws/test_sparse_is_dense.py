@@ -1,6 +1,7 @@
 """Training and predicting from the stored cells of a sparse matrix: the same bits as from the whole table."""
 
 import tracemalloc
+from contextlib import contextmanager
 
 import numpy as np
 import pytest
@@ -8,11 +9,12 @@ import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from woodwind import GradientBoostingClassifier, GradientBoostingRegressor
+import woodwind
+from woodwind import GradientBoostingClassifier, GradientBoostingRegressor, ParameterError
 from woodwind.data.binning import sparse_codes
 from woodwind.kernels.histogram import partition_rows
 from woodwind.kernels.runtime.jit import kernel
-from woodwind.tree import code_layouts
+from woodwind.tree import code_layouts, histogram_grower
 
 SETTINGS = {
     "best first": {},
@@ -27,6 +29,7 @@ SETTINGS = {
     "constraints": {"monotonic_cst": [1, -1] + [0] * 28},
     "L1": {"l1_regularization": 0.5},
     "dropout": {"boosting": "dart"},
+    "ordered": {"boosting": "ordered"},
 }
 
 
@@ -141,3 +144,114 @@ def test_training_and_predicting_take_memory_for_stored_cells_not_for_the_table(
     tracemalloc.stop()
     assert model.forest_.n_nodes > 3
     assert peak < n * n_columns / 4  # codes of one byte would take four times that, and numbers 32 times
+
+
+def one_hot(seed, n, sizes):
+    """Columns of one stored row in each group, with a number that says something; and a target."""
+    rng = np.random.default_rng(seed)
+    groups = [np.eye(size)[rng.integers(0, size, n)] * rng.integers(1, 4, (n, 1)) for size in sizes]
+    dense = np.concatenate(groups, axis=1)
+    return dense, dense @ rng.normal(size=dense.shape[1]) + 0.3 * rng.normal(size=n)
+
+
+def trained_both_ways(estimator, X, y, **given):
+    """Trained with columns in bundles, and without."""
+    return [estimator(random_state=0, feature_bundling=on, **given).fit(X, y) for on in (True, False)]
+
+
+@pytest.mark.parametrize("name", ["best first", "level", "symmetric", "drawn rows", "held out", "L1"])
+def test_bundling_changes_no_bit_of_a_model_of_one_hot_columns(always_thin, name):
+    dense, score = one_hot(0, 500, [10, 10, 10])
+    X = sp.csr_array(dense)
+    with spied_bundles() as found:
+        for estimator, y in ((GradientBoostingClassifier, score > 0), (GradientBoostingRegressor, score)):
+            given = {"n_estimators": 8, "early_stopping": False, **SETTINGS[name]}
+            on, off = trained_both_ways(estimator, X, y, **given)
+            assert_same_model(on, off, X, X)
+            assert_same_model(on, estimator(random_state=0, **given).fit(dense, y), X, dense)
+    assert {codes.bundles.n_bundles for codes in found} == {3}
+
+
+@contextmanager
+def spied_bundles():
+    """The codes whose rows have been turned into bytes of bundles."""
+    found, made = [], code_layouts.bundled_rows
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(histogram_grower, "bundled_rows", lambda codes: found.append(codes) or made(codes))
+        yield found
+
+
+@given(st.integers(0, 2**32), st.integers(20, 300), st.lists(st.integers(1, 40), min_size=1, max_size=5), st.integers(1, 2))
+@settings(max_examples=15)
+def test_bundling_changes_nothing_whatever_the_groups_of_columns(seed, n, sizes, threads):
+    dense, score = one_hot(seed, n, sizes)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sparse_codes, "LEAST_CELLS", 0)
+        patch.setattr(sparse_codes, "MOST_STORED", 1.0)
+        X = sp.csc_array(dense)
+        given = {"n_estimators": 3, "early_stopping": False, "min_samples_leaf": 1, "max_leaf_nodes": 12, "n_jobs": threads}
+        on, off = trained_both_ways(GradientBoostingRegressor, X, score, **given)
+        assert_same_model(on, off, dense, X)
+
+
+def test_bundles_of_nodes_of_many_rows_and_of_few_are_added_alike(always_thin):
+    """More than 65,535 rows are summed in two words; 5,000 in one without counts, which are made again where a side has too few rows."""
+    for n, least in ((70_000, 20), (9_000, 700)):
+        dense, score = one_hot(1, n, [12, 9])
+        X = sp.csr_array(dense)
+        on, off = trained_both_ways(GradientBoostingClassifier, X, score > 0, n_estimators=2, early_stopping=False, min_samples_leaf=least)
+        assert_same_model(on, off, X[:100], X[:100])
+
+
+def test_a_conflict_rate_above_zero_trains_on_a_table_that_has_lost_cells(always_thin):
+    rng = np.random.default_rng(0)
+    dense, score = one_hot(2, 1000, [3, 3])
+    dense[rng.random(dense.shape) < 0.003] = 1.0  # a few rows have two cells of a group
+    X = sp.csr_array(dense)
+    given = {"n_estimators": 5, "early_stopping": False, "random_state": 0}
+    strict = GradientBoostingRegressor(**given).fit(X, score)
+    assert strict.forest_.digest() == GradientBoostingRegressor(**given).fit(dense, score).forest_.digest()
+    with spied_bundles() as found:
+        loose = GradientBoostingRegressor(max_conflict_rate=0.05, **given).fit(X, score)
+    assert found[0].bundles.n_bundles == 2
+    assert loose.forest_.digest() != strict.forest_.digest()
+    assert np.corrcoef(loose.predict(X), strict.predict(X))[0, 1] > 0.99
+    for rate in (-0.1, 1.1, "a"):
+        with pytest.raises(ParameterError, match="max_conflict_rate"):
+            GradientBoostingRegressor(max_conflict_rate=rate).fit(X, score)
+
+
+@pytest.mark.parametrize("thin", [True, False])
+def test_absent_cells_are_zeros_or_missing_values_as_asked(monkeypatch, thin, tmp_path):
+    monkeypatch.setattr(sparse_codes, "LEAST_CELLS", 0 if thin else 1 << 60)
+    monkeypatch.setattr(sparse_codes, "MOST_STORED", 1.0)
+    rng = np.random.default_rng(0)
+    stored = rng.random((800, 12)) < 0.2
+    numbers = rng.normal(size=(800, 12))
+    X = sp.csr_array((numbers[stored], np.nonzero(stored)), (800, 12))
+    score = np.where(stored[:, 0], numbers[:, 0], 3.0) + 0.1 * rng.normal(size=800)
+    given = {"n_estimators": 6, "early_stopping": False, "random_state": 0, "min_samples_leaf": 5}
+    for absent, fill in (("zero", 0.0), ("missing", np.nan)):
+        model = GradientBoostingRegressor(sparse_absent=absent, **given).fit(X, score)
+        dense = np.where(stored, numbers, fill)
+        whole = GradientBoostingRegressor(**given).fit(dense, score)
+        assert_same_model(whole, model, dense, X)
+        assert np.array_equal(whole.explain(dense[:20]).values, model.explain(X[:20]).values)
+        model.save(tmp_path / "model.ww")
+        again = woodwind.load(tmp_path / "model.ww")
+        assert again.schema_.sparse_absent == absent
+        assert np.array_equal(again.predict(X), model.predict(X))
+    assert np.array_equal(model.predict(dense), model.predict(X))  # an array has its own missing values
+    with pytest.raises(ParameterError, match="sparse_absent"):
+        GradientBoostingRegressor(sparse_absent="nan").fit(X, score)
+
+
+def test_stored_zeros_are_zeros_even_where_absent_cells_are_missing(always_thin):
+    dense = np.zeros((300, 4))
+    dense[:150, 0] = 1.0
+    X = sp.csr_array(np.ones((300, 4)))
+    X.data[:] = dense.reshape(-1)
+    given = {"n_estimators": 2, "early_stopping": False, "random_state": 0}
+    y = dense[:, 0]
+    model = GradientBoostingRegressor(sparse_absent="missing", **given).fit(X, y)
+    assert model.forest_.digest() == GradientBoostingRegressor(**given).fit(dense, y).forest_.digest()

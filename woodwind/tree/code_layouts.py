@@ -10,8 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from woodwind.base.pool import run_ranges
-from woodwind.data.binning.codes import FEW_BINS, WORD, Codes, byte_groups
-from woodwind.data.binning.sparse_codes import SparseCodes
+from woodwind.data.binning.bundles import BundledCodes
+from woodwind.data.binning.codes import FEW_BINS, WORD, Codes, aligned_rows, byte_groups, row_stride
+from woodwind.data.binning.sparse_codes import SparseCodes, within
+from woodwind.kernels.binning.bundles import write_bundles
 from woodwind.kernels.histogram.build_histograms import S_COLUMNS, note_codes, write_shared
 from woodwind.kernels.histogram.memory import STEP_CELL, STEP_COUNT, STEP_SHARED, STEP_SHIFT, STEP_WIDTH
 from woodwind.kernels.histogram.sparse_rows import (
@@ -87,6 +89,46 @@ def _stored_lists(codes: SparseCodes) -> RowLists:
     cells = np.empty(4 * int(fours.sum()) + 4, np.uint16 if starts[-1] < SHORT_CELLS else np.int32)
     write_stored(*by_row, starts, at, cells)
     return RowLists(at, cells, None, None, np.minimum(starts[:-1] + codes.absent, starts[1:] - 1), starts)
+
+
+class BundledRows(NamedTuple):
+    """Rows as the bytes of their bundles."""
+
+    by_row: NDArray[np.uint8]  # (n, stride)
+    cells: NDArray[np.int64]  # (256 * bundles,) the cell of a histogram that each value of each bundle stands for; -1 for none
+    lists: RowLists  # no lists, but where cells begin and which are the commonest
+
+
+_bundled: "WeakKeyDictionary[BundledCodes, BundledRows]" = WeakKeyDictionary()
+
+
+def bundled_rows(codes: BundledCodes) -> BundledRows:
+    """The bytes of all rows; the same ones for whoever asks again."""
+    if codes not in _bundled:
+        own, starts = codes.bundles, first_cells(codes.n_bins)
+        by_row = aligned_rows(codes.n_rows, row_stride(own.n_bundles))
+        by_row[:] = 0
+        write_bundles(tuple(codes.by_column), own.bundle, own.offset, own.firsts, own.sizes, own.values, by_row)
+        feature, nth = np.repeat(np.arange(codes.n_features), own.sizes), within(own.sizes)
+        cells: NDArray[np.int64] = np.full(BYTE * own.n_bundles, -1, np.int64)
+        value = BYTE * own.bundle[feature] + own.offset[feature] + nth
+        cells[value] = np.minimum(starts[feature] + own.values[own.firsts[feature] + nth], starts[feature + 1] - 1)
+        none, commonest = np.zeros(1, np.int64), np.minimum(starts[:-1] + codes.absent, starts[1:] - 1)
+        _bundled[codes] = BundledRows(by_row, cells, RowLists(none, np.zeros(1, np.int32), None, None, commonest, starts))
+    return _bundled[codes]
+
+
+class BundleBytes:
+    """What kernels need to add the bytes of bundles, in the words of `SharedBytes`: all bytes of a row are shared."""
+
+    def __init__(self, rows: BundledRows) -> None:
+        self.n_bytes = len(rows.cells) // BYTE
+        bytes_ = np.arange(self.n_bytes)
+        self.sharers: NDArray[np.int64] = np.zeros((0, S_COLUMNS), np.int64)
+        self.sharer_codes = np.zeros((1, BYTE), np.uint8)
+        self.rows = 0  # any number of rows is added so
+        self.steps, ends = _steps(bytes_, np.ones_like(bytes_), BYTE * bytes_, rows.by_row.shape[1] // WORD)
+        self.steps_at: NDArray[np.int64] = np.stack([ends, ends])
 
 
 def first_cells(n_bins: NDArray[np.int32]) -> NDArray[np.int64]:

@@ -16,7 +16,7 @@ from woodwind.kernels.histogram.schedule import SPLIT_ROWS
 from woodwind.kernels.runtime.records import Memory
 from woodwind.kernels.tree import constraints
 from woodwind.kernels.tree import memory as common
-from woodwind.tree.code_layouts import RowLists
+from woodwind.tree.code_layouts import BundledRows, RowLists
 
 MOST_HISTOGRAM_BYTES = 256 << 20  # beyond this, histograms of unpromising nodes are dropped and summed again if needed
 LEVEL_BATCH = 64  # nodes of a level that are prepared together, at most
@@ -27,10 +27,13 @@ class ListedCodes(NamedTuple):
 
     codes: Codes | SparseCodes
     lists: RowLists | None
+    bundles: BundledRows | None = None
 
     @property
     def by_row(self) -> NDArray[np.uint8]:
-        """Rows of codes, (n, stride); one that nobody reads where cells are stored apart."""
+        """Rows of codes, (n, stride), or of bundles; one that nobody reads where cells are stored apart."""
+        if self.bundles is not None:
+            return self.bundles.by_row
         return np.zeros((1, WORD), np.uint8) if isinstance(self.codes, SparseCodes) else self.codes.by_row
 
     @property
@@ -66,6 +69,7 @@ def table_memory(table: ListedCodes, n_groups: int) -> dict[str, NDArray[Any]]:
         "stored_rows": stored.at,
         "stored_codes": stored.codes,
         "absent_codes": absent,
+        "bundle_cells": none if table.bundles is None else table.bundles.cells,
         "n_bins": codes.n_bins.astype(np.int64),
         "is_category": codes.is_category.astype(np.int64),
         "allowed": np.ones(n_features, np.int64),

@@ -2,6 +2,7 @@
 
 Inside:
 
+    bundles          Bundles: columns of stored cells that share a byte, because they are never stored in the same row, or hardly ever
     codes            Codes: a table as small integers, one byte each, row after row
     counting_sketch  Columns of many rows are summarised by counting: bit for bit what `Sketch.of` and `merge` give, without a sort
     cuts             Cuts: where the numbers of each feature are divided into bins, and the encoding of a table by them

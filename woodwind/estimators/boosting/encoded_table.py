@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from woodwind.data.binning.bundles import bundled
 from woodwind.data.binning.codes import Codes
 from woodwind.data.binning.cuts import Cuts
 from woodwind.data.binning.ranks import Ranking, Ranks
@@ -43,7 +44,8 @@ class EncodedTable:
 
         None where some columns are to be read as statistics of a target that is not given: then each model needs codes of its own.
         """
-        schema, table = Schema.learn(X, values["categorical_features"], weight=weight, owner=owner)
+        absent = values["sparse_absent"]
+        schema, table = Schema.learn(X, values["categorical_features"], weight=weight, owner=owner, sparse_absent=absent)
         statistics, columns = None, statistics_columns(schema, values["categorical_encoding"], table.n_rows)
         if columns:
             if known is None:
@@ -55,7 +57,10 @@ class EncodedTable:
         schema.warn_merged(owner)
         bins = values["max_bins"]
         cuts = Ranking.fit(table) if bins is None else Cuts.fit(table, bins, weight, threads)
-        return cls(schema, cuts, coded(cuts, table, threads), statistics)
+        codes = coded(cuts, table, threads)
+        if isinstance(codes, SparseCodes) and values["feature_bundling"]:
+            codes = bundled(codes, values["max_conflict_rate"])
+        return cls(schema, cuts, codes, statistics)
 
     @classmethod
     def read_by(cls, X: Any, schema: Schema, cuts: Cuts | Ranking, threads: int, owner: str, known: KnownTarget) -> "EncodedTable":
@@ -79,6 +84,20 @@ class EncodedTable:
             return codes if take is None else codes.take(take)
 
         return codes_for
+
+    def codes_in(self, take: NDArray[np.int64] | None) -> Callable[[NDArray[np.int32]], Codes | SparseCodes | Ranks] | None:
+        """Codes of the rows that are trained on, for a training on some of them in this order; None where no row knows those before it."""
+        statistics = self.statistics
+        if statistics is None or statistics.known.encoding != "ordered":
+            return None
+
+        def codes_in(order: NDArray[np.int32]) -> Codes | SparseCodes | Ranks:
+            rows = order.astype(np.int64) if take is None else take[order]
+            rows = rows[np.sort(np.unique(rows, return_index=True)[1])]  # of copies of a row the first
+            codes = statistics.codes_for(self.cuts, self.codes, np.sort(rows), 0, rows)
+            return codes if take is None else codes.take(take)
+
+        return codes_in
 
 
 def coded(cuts: Cuts | Ranking, table: Table, threads: int) -> Codes | SparseCodes | Ranks:

@@ -87,6 +87,7 @@ steps_at = LAYOUT.matrix("steps_at", np.int64)[
 ]  # int64[2, words + 1]: the steps of each word, column by column, and where bytes are shared
 _, shared_sums = LAYOUT.matrix("shared", np.int64)  # int64[threads, shared bytes * 256]: their sums
 sharers = LAYOUT.matrix("sharers", np.int64)[0]  # int64[columns, 3]: see `shared_bytes`
+bundle_cells = LAYOUT.array("bundle_cells", np.int64)  # int64[256 * bundles]: the cell that each value of a bundle stands for, or -1
 sharer_codes = LAYOUT.matrix("sharer_codes", np.uint8)[0]  # uint8[columns, 256]: the code that a column has for each value of its byte
 
 # Scratch, for each thread.
