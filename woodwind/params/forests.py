@@ -95,7 +95,7 @@ class ForestRegressorParams:
 
 
 @knobs
-class Quantiles:
+class QuantileParams:
     """What is kept beside the trees."""
 
     quantiles: Annotated[bool, "Keep which training rows are in which leaf, for `predict_quantiles`."] = False

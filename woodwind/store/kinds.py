@@ -73,6 +73,7 @@ _LISTED: dict[str, Kind] = {
     **_kinds("woodwind.tree.compact_forest", "CompactForest"),
     **_kinds("woodwind.tree.leaf_targets", "LeafRows"),
     **_kinds("woodwind.tree.grown_tree", "ValuedTree"),
+    **_kinds("woodwind.tree.linear_leaves", "LinearLeaves"),
     **_kinds("woodwind.data.tables.schema", "Schema"),
     **_kinds("woodwind.data.tables.fields", "NumberField", "EmptyField", "CategoryField", "StatisticsField", "TimeField"),
     **_kinds("woodwind.data.tables.categories", "Categories", persister="woodwind.data.tables.categories:CategoriesPersister"),
@@ -81,6 +82,7 @@ _LISTED: dict[str, Kind] = {
     **_kinds("woodwind.data.tables.matrix_form", "MatrixForm", "NumberPart", "CategoryPart"),
     **_kinds("woodwind.data.binning.cuts", "Cuts"),
     **_kinds("woodwind.data.binning.ranks", "Ranking"),
+    **_kinds("woodwind.losses.distribution_score", "DistributionScore"),
     **_kinds("woodwind.auto.model", "AutoModel"),
     **_kinds("woodwind.auto.members.tree_members", "ForestMember", "CompactForestMember", "MeanMember"),
     **_kinds("woodwind.auto.members.target_encoding", "EncodedMember", "Encoding"),
@@ -93,6 +95,7 @@ _LISTED: dict[str, Kind] = {
     **_kinds("woodwind.ensemble.resampling", "Resampling"),
     **_kinds("woodwind.ensemble.additive", "AdditiveMember"),
     **_kinds("woodwind.ensemble.blend", "LogPool", "LinearPool"),
+    **_kinds("woodwind.ensemble.conformal", "ConformityScores"),
     **_kinds("woodwind.ensemble.mixture_of_experts", "SoftmaxGate", "GateTree"),
     **_kinds("woodwind.ensemble.subsets", "SubsetModels"),
     **_kinds("woodwind.selection.facts", "SelectionFacts", "RegressionFacts"),
@@ -144,7 +147,13 @@ _LISTED: dict[str, Kind] = {
 }
 
 # Modules of which every class in `__all__` is a kind. They are imported when a name is asked for that is not listed above.
-_DECLARING = ("woodwind.losses.regression", "woodwind.losses.classification")
+_DECLARING = (
+    "woodwind.losses.regression",
+    "woodwind.losses.classification",
+    "woodwind.distributions.location_scale",
+    "woodwind.distributions.positive",
+    "woodwind.distributions.counts",
+)
 
 
 class _Kinds(Mapping[str, Kind]):

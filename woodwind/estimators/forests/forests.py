@@ -14,7 +14,7 @@ from woodwind.estimators.base.target import Target, check_poisson, read_labels, 
 from woodwind.estimators.base.weights import Weighing, weighed_classes
 from woodwind.estimators.forests.forest_base import BaseForestModel
 from woodwind.kernels.forest.score import CLASS_CRITERIA
-from woodwind.params.forests import ForestBins, ForestClassifierParams, ForestParams, ForestRegressorParams, Quantiles
+from woodwind.params.forests import ForestBins, ForestClassifierParams, ForestParams, ForestRegressorParams, QuantileParams
 from woodwind.params.groups import BY_IMPURITY
 from woodwind.params.knobs import knobs
 from woodwind.tree.cart import TargetUnit
@@ -193,7 +193,7 @@ class RandomForestClassifier(ForestClassifierParams, ForestBins, ForestParams, B
 
 
 @knobs
-class RandomForestRegressor(ForestRegressorParams, ForestBins, ForestParams, Quantiles, BaseForestRegressor):
+class RandomForestRegressor(ForestRegressorParams, ForestBins, ForestParams, QuantileParams, BaseForestRegressor):
     """A random forest for regression (Breiman 2001).
 
     {forest}
@@ -247,7 +247,7 @@ class ExtraTreesClassifier(ForestClassifierParams, ForestParams, BaseForestClass
 
 
 @knobs
-class ExtraTreesRegressor(ForestRegressorParams, ForestParams, Quantiles, BaseForestRegressor):
+class ExtraTreesRegressor(ForestRegressorParams, ForestParams, QuantileParams, BaseForestRegressor):
     """Extremely randomised trees for regression (Geurts, Ernst & Wehenkel 2006).
 
     {extra}
