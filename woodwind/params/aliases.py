@@ -64,6 +64,8 @@ TREES = (
     Row("sampling", "sampling_method", "data_sample_strategy", rule="sampling"),
     Row("top_rate", "", "top_rate"),
     Row("other_rate", "", "other_rate"),
+    Row("feature_bundling", "", "enable_bundle is_enable_bundle bundle"),
+    Row("max_conflict_rate", "", "max_conflict_rate", "sparse_features_conflict_fraction"),
     Row("multiclass", "multi_strategy", rule="multi_strategy"),
     Row("init", "base_margin", "init_score", "baseline", "init", rule="starting_scores"),
 )  # fmt: skip

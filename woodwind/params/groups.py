@@ -151,6 +151,20 @@ class BinParams:
         "categories: means of earlier rows in a drawn 'ordered' sequence, or 'out_of_fold'. 'auto' takes sets of few categories, and means "
         "out of fold of many.",
     ] = "auto"
+    sparse_absent: Annotated[
+        Literal["zero", "missing"],
+        "What a cell is that a sparse matrix does not store: 'zero', as in scikit-learn and SciPy, or 'missing', as in XGBoost.",
+    ] = "zero"
+    feature_bundling: Annotated[
+        bool,
+        "Put columns of a sparse matrix that are hardly ever stored in the same row together while trees are grown, where that is "
+        "quicker. The model is the same, unless max_conflict_rate is above 0.",
+    ] = True
+    max_conflict_rate: Annotated[
+        float,
+        between(0, 1),
+        "Largest share of the rows that may lose a cell to another one of its bundle. 0 loses nothing.",
+    ] = 0.0
 
 
 @knobs

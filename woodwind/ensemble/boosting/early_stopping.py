@@ -22,6 +22,7 @@ from woodwind.base.errors import InterruptWarning
 from woodwind.base.notice import notice
 from woodwind.data.binning.codes import Codes
 from woodwind.data.binning.ranks import Ranks
+from woodwind.data.binning.sparse_codes import SparseCodes
 from woodwind.ensemble.boosting.boost import BoostingRound
 from woodwind.kernels.tree.leaves import largest_size
 from woodwind.tree.exact_grower import walk_ranks
@@ -193,7 +194,7 @@ class WatchedInside:
 class WatchedOutside:
     """Rows of another table: trees are added to their scores as they come."""
 
-    codes: Codes | Ranks
+    codes: Codes | SparseCodes | Ranks
     raw: Floats
     evaluate: Evaluator
     threads: int = 1
@@ -221,15 +222,15 @@ class RoundWatcher:
 
 
 def add_trees(
-    raw: Floats, trees: Iterable[ValuedTree], codes: Codes | Ranks, threads: int = 1, numbers: Floats | None = None
+    raw: Floats, trees: Iterable[ValuedTree], codes: Codes | SparseCodes | Ranks, threads: int = 1, numbers: Floats | None = None
 ) -> None:
     """Add what trees say about the rows of `codes` to their scores, in the order of the trees."""
     leaf: NDArray[np.int32] = np.empty(codes.n_rows, np.int32)
     for tree in trees:
-        if isinstance(codes, Codes):
-            walk_codes(tree, codes, leaf, threads)
-        else:
+        if isinstance(codes, Ranks):
             walk_ranks(tree, codes, leaf, threads)
+        else:
+            walk_codes(tree, codes, leaf, threads)
         add_tree_scores(raw, tree, leaf, threads, numbers)
 
 

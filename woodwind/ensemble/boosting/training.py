@@ -14,6 +14,7 @@ from woodwind.base.pool import side_by_side
 from woodwind.base.random_streams import choose, key
 from woodwind.data.binning.codes import Codes
 from woodwind.data.binning.ranks import Ranks
+from woodwind.data.binning.sparse_codes import SparseCodes
 from woodwind.ensemble.boosting import precompile
 from woodwind.ensemble.boosting.boost import Booster, BoostingRound, BoostPlan, TreeLearner, leaf_hessian
 from woodwind.ensemble.boosting.early_stopping import (
@@ -118,14 +119,14 @@ def in_rows(weight: Floats | None) -> Floats | None:
 class TrainingRows:
     """The rows of a training: codes, target, weights, and scores to start from (None: the best constant)."""
 
-    codes: Codes | Ranks
+    codes: Codes | SparseCodes | Ranks
     y: NDArray[Any]
     weight: Floats | None
     offset: Floats | None
     # Codes for a training on some of the rows, with a number of its own, where codes know something of targets.
-    codes_for: Callable[[NDArray[np.int32], int], Codes | Ranks] | None = None
+    codes_for: Callable[[NDArray[np.int32], int], Codes | SparseCodes | Ranks] | None = None
     # Codes for a training on some of the rows in a given order, where a row knows the targets of those before it.
-    codes_in: Callable[[NDArray[np.int32]], Codes | Ranks] | None = None
+    codes_in: Callable[[NDArray[np.int32]], Codes | SparseCodes | Ranks] | None = None
     inputs: LinearInputs | None = None  # the numbers of the rows, where leaves are linear
 
     @property
@@ -166,8 +167,10 @@ class TrainingRows:
         origin = OrderedOrigin(raw if start is None else self.raw(start), self.offset, learner_in)
         return OrderedBooster(learner, self.y, plan, raw, weight, learn, done, origin)
 
-    def _learner(self, codes: Codes | Ranks, plan: BoostPlan, weight: Floats | None, learn: NDArray[np.int32] | None) -> TreeLearner:
-        if not isinstance(codes, Codes):
+    def _learner(
+        self, codes: Codes | SparseCodes | Ranks, plan: BoostPlan, weight: Floats | None, learn: NDArray[np.int32] | None
+    ) -> TreeLearner:
+        if isinstance(codes, Ranks):
             return ExactLearner(codes, self.y, plan)
         # The lanes of a tree for all classes have no room for weights of very different sizes.
         outputs = plan.loss.width if not plan.one_per_class and not is_uneven(weight) else 1
@@ -509,9 +512,7 @@ def refit_leaves(
             linear.append(terms)
         finished.add_leaves(numbers, (0, 1), leaf[:, None], raw.reshape(len(raw), -1), plan.threads)
     joined = joined_linear([(part, part.first.size - 1) for part in linear])
-    return replace(
-        forest, value=values, cover=covers, start=start, linear=None if joined is None else joined.scaled(1.0 / plan.members)
-    )
+    return replace(forest, value=values, cover=covers, start=start, linear=None if joined is None else joined.scaled(1.0 / plan.members))
 
 
 def new_steps(

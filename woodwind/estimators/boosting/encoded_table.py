@@ -7,9 +7,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from woodwind.data.binning.bundles import bundled
 from woodwind.data.binning.codes import Codes
 from woodwind.data.binning.cuts import Cuts
 from woodwind.data.binning.ranks import Ranking, Ranks
+from woodwind.data.binning.sparse_codes import SparseCodes
 from woodwind.data.tables.fields import StatisticsField
 from woodwind.data.tables.schema import Schema
 from woodwind.data.tables.table import Table
@@ -45,7 +47,7 @@ class EncodedTable:
 
     schema: Schema
     cuts: Cuts | Ranking
-    codes: Codes | Ranks
+    codes: Codes | SparseCodes | Ranks
     statistics: StatisticsTable | None = None  # where some columns are read as statistics of the target
     inputs: LinearInputs | None = None  # the numbers of the table, where leaves are to be linear
 
@@ -57,7 +59,8 @@ class EncodedTable:
 
         None where some columns are to be read as statistics of a target that is not given: then each model needs codes of its own.
         """
-        schema, table = Schema.learn(X, values["categorical_features"], weight=weight, owner=owner)
+        absent = values["sparse_absent"]
+        schema, table = Schema.learn(X, values["categorical_features"], weight=weight, owner=owner, sparse_absent=absent)
         statistics, columns = None, statistics_columns(schema, values["categorical_encoding"], table.n_rows)
         if columns:
             if known is None:
@@ -69,7 +72,10 @@ class EncodedTable:
         schema.warn_merged(owner)
         bins = values["max_bins"]
         cuts = Ranking.fit(table) if bins is None else Cuts.fit(table, bins, weight, threads)
-        return cls(schema, cuts, cuts.encode(table, threads), statistics, linear_inputs(table, schema, weight, values))
+        codes = coded(cuts, table, threads)
+        if isinstance(codes, SparseCodes) and values["feature_bundling"]:
+            codes = bundled(codes, values["max_conflict_rate"])
+        return cls(schema, cuts, codes, statistics, linear_inputs(table, schema, weight, values))
 
     @classmethod
     def read_by(
@@ -82,31 +88,36 @@ class EncodedTable:
         if has_statistics(schema):
             statistics = StatisticsTable(schema, table, known)
             table = statistics.for_training()
-        return cls(schema, cuts, cuts.encode(table, threads), statistics, linear_inputs(table, schema, weight, values))
+        return cls(schema, cuts, coded(cuts, table, threads), statistics, linear_inputs(table, schema, weight, values))
 
-    def codes_for(self, take: NDArray[np.int64] | None) -> Callable[[NDArray[np.int32], int], Codes | Ranks] | None:
+    def codes_for(self, take: NDArray[np.int64] | None) -> Callable[[NDArray[np.int32], int], Codes | SparseCodes | Ranks] | None:
         """Codes of the rows that are trained on, for a training on some of them; None where they are the same for all trainings."""
         statistics = self.statistics
         if statistics is None:
             return None
 
-        def codes_for(learn: NDArray[np.int32], number: int) -> Codes | Ranks:
+        def codes_for(learn: NDArray[np.int32], number: int) -> Codes | SparseCodes | Ranks:
             rows = learn.astype(np.int64) if take is None else np.unique(take[learn])
             codes = statistics.codes_for(self.cuts, self.codes, rows, number)
             return codes if take is None else codes.take(take)
 
         return codes_for
 
-    def codes_in(self, take: NDArray[np.int64] | None) -> Callable[[NDArray[np.int32]], Codes | Ranks] | None:
+    def codes_in(self, take: NDArray[np.int64] | None) -> Callable[[NDArray[np.int32]], Codes | SparseCodes | Ranks] | None:
         """Codes of the rows that are trained on, for a training on some of them in this order; None where no row knows those before it."""
         statistics = self.statistics
         if statistics is None or statistics.known.encoding != "ordered":
             return None
 
-        def codes_in(order: NDArray[np.int32]) -> Codes | Ranks:
+        def codes_in(order: NDArray[np.int32]) -> Codes | SparseCodes | Ranks:
             rows = order.astype(np.int64) if take is None else take[order]
             rows = rows[np.sort(np.unique(rows, return_index=True)[1])]  # of copies of a row the first
             codes = statistics.codes_for(self.cuts, self.codes, np.sort(rows), 0, rows)
             return codes if take is None else codes.take(take)
 
         return codes_in
+
+
+def coded(cuts: Cuts | Ranking, table: Table, threads: int) -> Codes | SparseCodes | Ranks:
+    """The codes of a table as boosting takes them."""
+    return cuts.encode(table, threads) if isinstance(cuts, Ranking) else cuts.encode_stored(table, threads)

@@ -30,7 +30,7 @@ from woodwind.estimators.base.target import Target
 from woodwind.estimators.base.tree_base import BaseTreeModel, scale_of
 from woodwind.estimators.base.weights import Weighing, class_factors, read_weight
 from woodwind.estimators.boosting.category_statistics import KnownTarget, has_statistics
-from woodwind.estimators.boosting.encoded_table import EncodedTable, linear_inputs
+from woodwind.estimators.boosting.encoded_table import EncodedTable, coded, linear_inputs
 from woodwind.estimators.boosting.init_scores import fitted_init, is_model, model_scores, read_scores
 from woodwind.estimators.boosting.plan import Values, boost_plan, check_dropout, check_exact, one_per_class, trained_loss
 from woodwind.losses.base import Loss
@@ -74,9 +74,7 @@ class WarmStartState:
             linear = None if tree.linear is None or forest.linear is None else forest.linear.part(at.start, at.stop)
             return replace(tree, value=np.array(forest.value[at]), cover=np.array(forest.cover[at]), linear=linear)
 
-        rounds = tuple(
-            tuple(renewed(tree, at) for tree, at in zip(trees, nodes, strict=False)) for trees in self.trained.rounds
-        )
+        rounds = tuple(tuple(renewed(tree, at) for tree, at in zip(trees, nodes, strict=False)) for trees in self.trained.rounds)
         return replace(self, trained=replace(self.trained, rounds=rounds, first=np.array(forest.start)))
 
 
@@ -338,7 +336,7 @@ class BaseGradientBoosting(BaseTreeModel):
             raise DataError(f"{owner}: init has scores for the rows of X only. Give an estimator or a function as init.")
         offset = None if self.init_ is None else model_scores(self.init_, X, other.n_rows, self.loss_, target.classes, self._owner)
         inputs = linear_inputs(table, self.schema_, weight, values)
-        rows = TrainingRows(cuts.encode(table, self._threads), self.loss_.as_target(other.y), weight, offset, inputs=inputs)
+        rows = TrainingRows(coded(cuts, table, self._threads), self.loss_.as_target(other.y), weight, offset, inputs=inputs)
         return ValidationSet(name, X, other.labels(), rows)
 
     def _watched(
