@@ -128,7 +128,7 @@ class PredictedDistribution:
         values = np.asarray(given, np.float64)
         if values.ndim and values.shape[-1] not in (1, len(self)):
             raise ParameterError(
-                f"{name} has the shape {values.shape}, and there are {len(self)} rows: give one number, one for each row, or several for all "
-                f"rows as a column, numpy.array({name})[:, None]."
+                f"{name} has the shape {values.shape}, and there are {len(self)} rows: give one number, one for each row, or several for "
+                f"all rows as a column, numpy.array({name})[:, None]."
             )
         return values
