@@ -239,10 +239,16 @@ class BaseGradientBoosting(BaseTreeModel):
         curves = EvaluationCurves(read_metrics(values["scoring"], self, self.loss_, self._owner))
         watched = self._watched(given, rows, split, outside, curves)
         stop = self._stop(values, plan, watched)
-        trained = train(rows, plan, stop, watched, None if earlier is None else earlier.trained, self._owner)
+        trained = self._train(rows, plan, stop, watched, None if earlier is None else earlier.trained, values)
         self._set_fitted(trained, cuts, 1.0 if curves.metrics[0].scorer is None else -1.0)
         self._set_curves(curves, earlier, split)
         self._earlier = WarmStartState(schema, cuts, seed, replace(trained, trees=())) if values["warm_start"] else None
+
+    def _train(
+        self, rows: TrainingRows, plan: BoostPlan, stop: StoppingRule, watched: WatchedRows, earlier: TrainedBoosting | None, values: Values
+    ) -> TrainedBoosting:
+        """The rounds of a training, going on from an earlier one if there is one."""
+        return train(rows, plan, stop, watched, earlier, self._owner)
 
     def _precompile(self, values: Values, n_classes: int) -> None:
         """The first training on a machine compiles on two processors."""
@@ -291,9 +297,7 @@ class BaseGradientBoosting(BaseTreeModel):
         target, weight, early = given.target, given.weighing.given, values["early_stopping"]
         how = "share" if early else "none"
         if early == "auto":
-            how = auto_defaults.early_stopping(
-                given.n_rows, len(self.schema_.feature_names), self.loss_.width, has_statistics(self.schema_)
-            )
+            how = self._how_held_out(given.n_rows, values)
         if eval_set is not None or how == "none" or values["boosting"] == "dart":
             return ValidationSplit()
         present = np.arange(target.n_rows) if weight is None else np.flatnonzero(weight)
@@ -301,11 +305,19 @@ class BaseGradientBoosting(BaseTreeModel):
         groups = None if given.groups is None else given.groups[present]
         if how == "folds" and not is_model(values["init"]):
             folds = np.full(target.n_rows, -1)
-            folds[present] = fold_numbers(seed, len(present), auto_defaults.FOLDS, classes, groups)
+            folds[present] = fold_numbers(seed, len(present), self._n_folds(given.n_rows), classes, groups)
             return ValidationSplit(folds=folds) if (folds >= 0).any() else ValidationSplit()
         held = np.zeros(target.n_rows, np.bool_)
         held[present] = hold_out(seed, len(present), values["validation_fraction"], classes, groups, self._owner)
         return ValidationSplit(held=held)
+
+    def _how_held_out(self, n_rows: int, values: Values) -> str:
+        """What early_stopping='auto' holds out of so many rows: a 'share', every row in its turn in 'folds', or 'none'."""
+        return auto_defaults.early_stopping(n_rows, len(self.schema_.feature_names), self.loss_.width, has_statistics(self.schema_))
+
+    def _n_folds(self, n_rows: int) -> int:
+        """Folds of a table of so many rows."""
+        return auto_defaults.FOLDS
 
     def _offset(self, given: BoostingInput, held: NDArray[np.bool_] | None, values: Values) -> Floats | None:
         """Starting scores of the rows trained on, where `init` says so."""
