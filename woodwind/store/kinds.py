@@ -61,7 +61,7 @@ _AUTO = "woodwind.estimators.persistence.persistence:AutoEnsemblePersister"
 
 def _public_estimators() -> dict[str, Kind]:
     """The classes of `woodwind.estimators` that are public: names with a task at their end, blenders and encoders."""
-    endings = ("Classifier", "Regressor", "Blender", "Encoder")
+    endings = ("Classifier", "Regressor", "Ranker", "Blender", "Encoder")
     public = importlib.import_module("woodwind").PUBLIC_HOMES
     homes = {name: home for name, home in public.items() if home.startswith("woodwind.estimators.") and name.endswith(endings)}
     return {name: Kind(f"{home}:{name}", _ESTIMATOR) for name, home in homes.items()}
@@ -142,7 +142,7 @@ _LISTED: dict[str, Kind] = {
 }
 
 # Modules of which every class in `__all__` is a kind. They are imported when a name is asked for that is not listed above.
-_DECLARING = ("woodwind.losses.regression", "woodwind.losses.classification")
+_DECLARING = ("woodwind.losses.regression", "woodwind.losses.classification", "woodwind.losses.ranking")
 
 
 class _Kinds(Mapping[str, Kind]):

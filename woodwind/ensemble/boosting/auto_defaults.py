@@ -19,6 +19,8 @@ CLASSES_STEP = 0.1
 # by which every row is held out once, at the cost of so many trainings. Of very few rows not even that says much.
 LEAST_ROWS_TO_STOP, LEAST_ROWS_TO_HOLD_OUT = 50, 5_000
 FOLDS = 5
+# Of rankings, what is held out is whole queries.
+LEAST_QUERIES_TO_STOP = 10
 # Between the first and the last of these numbers of rows it is a matter of time: folds where one training has few values to look at,
 # rows times features times scores.
 LEAST_ROWS_TO_MIND_TIME, MOST_VALUES_IN_FOLDS = 1_000, 400_000
