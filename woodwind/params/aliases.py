@@ -20,6 +20,10 @@ TREES = (
     Row("growth", "grow_policy", "", "grow_policy", rule="growth"),
     Row("min_samples_leaf", "", "min_data_in_leaf min_data_per_leaf min_data min_child_samples min_samples_leaf",
         "min_data_in_leaf min_child_samples", "min_samples_leaf", "min_node_size nodesize"),
+    Row("min_samples_split", sklearn="min_samples_split"),
+    Row("leaf_estimation", catboost="leaf_estimation_method", rule="leaf_estimation"),
+    Row("max_delta_step", "max_delta_step", "max_delta_step max_tree_output max_leaf_output", rule="limit"),
+    Row("path_smooth", "", "path_smooth"),
     Row(
         "min_hessian_leaf",
         "min_child_weight",
@@ -47,8 +51,8 @@ TREES = (
     Row("max_features", sklearn="max_features", other="mtry"),
     Row("boosting", "booster", "boosting boosting_type boost", "boosting_type", "", "algo", rule="boosting",
         note=(
-            "Trees are boosted plainly or by 'dart': no GOSS, linear boosters or ordered boosting. A random forest is "
-            "RandomForestClassifier or RandomForestRegressor."
+            "Trees are boosted plainly, by 'dart' or 'ordered': there are no linear boosters. A random forest is RandomForestClassifier "
+            "or RandomForestRegressor."
         )),
     Row("drop_rate", "rate_drop", "drop_rate rate_drop"),
     Row("skip_drop", "skip_drop", "skip_drop"),

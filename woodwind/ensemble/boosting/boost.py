@@ -19,7 +19,7 @@ from woodwind.base.pool import side_by_side
 from woodwind.base.random_streams import key, share_threshold, uniform
 from woodwind.ensemble.boosting.gradient_sampling import GradientSampling
 from woodwind.kernels.runtime.keys import draw_bootstrap, draw_share
-from woodwind.losses.base import Loss
+from woodwind.losses.base import Loss, RowsByLeaf
 from woodwind.tree.grown_tree import (
     GrownTree,
     TreeWithLeaves,
@@ -30,6 +30,7 @@ from woodwind.tree.grown_tree import (
     newton_values,
     pruned,
     rows_by_leaf,
+    smoothed_steps,
     with_means,
     within_bounds,
 )
@@ -107,6 +108,7 @@ class BoostPlan:
     seed: int = 0
     threads: int = 1
     dropout: DropoutPlan | None = None
+    permutations: int = 0  # orders of the rows for ordered boosting (ordered_boosting.py); none for plain boosting
 
 
 @dataclass(frozen=True, eq=False)
@@ -129,7 +131,7 @@ class BoostingRound:
 
 def leaf_hessian(loss: Loss, hessian: Floats) -> Floats:
     """Hessian of a leaf. Scores of classes move together, so that one class alone takes K / (K - 1) of its own (Friedman 2001)."""
-    return hessian * (loss.width / (loss.width - 1.0)) if loss.width > 1 else hessian
+    return hessian * (loss.width / (loss.width - 1.0)) if loss.redundant_scores else hessian
 
 
 class Booster:
@@ -210,14 +212,14 @@ class Booster:
 
     def _trees(self, loss: Loss, number: int) -> list[ValuedTree]:
         """The trees of one round: one, or one for each score of a row."""
-        rows, weight = self._drawn(loss, number)
+        rows, weight = self._drawn(loss, number, self.raw, self.rows)
         self.learner.set_derivatives(loss, self.raw, weight)
         workers, every = self.learner.n_workers, self._outputs
 
         def tree(worker: int | None, output: int) -> TreeWithLeaves:
-            tree_key = key(self.plan.seed, "tree", number, *([output] if len(every) > 1 else []))
             threads = self.plan.threads if worker is None else 1
-            return self._valued(loss, self.learner.grow(tree_key, rows, output, worker), output, rows, weight, threads)
+            grown = self.learner.grow(self._tree_key(number, output), rows, output, worker)
+            return self._valued(loss, grown, output, rows, weight, threads)
 
         # What would leave a worker idle is grown by all threads together.
         beside = len(every) // workers * workers if workers > 1 else 0
@@ -225,30 +227,34 @@ class Booster:
         add_leaf_scores(self.raw, positioned, self.plan.threads)
         return [finished for finished, _leaf in positioned]
 
-    def _drawn(self, loss: Loss, number: int) -> tuple[Rows | None, Floats | None]:
-        """Rows for one round, None for all, once each; and how much every row of the table counts in it."""
+    def _tree_key(self, number: int, output: int) -> int:
+        """The key of all that is drawn for a tree."""
+        return key(self.plan.seed, "tree", number, *([output] if len(self._outputs) > 1 else []))
+
+    def _drawn(self, loss: Loss, number: int, raw: Floats, rows: Rows | None) -> tuple[Rows | None, Floats | None]:
+        """Rows for one round, of some or all rows, None for all, once each; and how much every row of the table counts in it."""
         sampling = self.plan.sampling
         if sampling is None:
-            return self._drawn_alike(number), self.weight
+            return self._drawn_alike(number, rows), self.weight
         if not sampling.begins(number, self.plan.learning_rate):
-            return self.rows, self.weight
-        gradient, hessian = loss.derivatives(self.y, self.raw, self.weight, self.plan.threads)
-        if self.rows is not None:
-            gradient, hessian = gradient[self.rows], hessian[self.rows]
+            return rows, self.weight
+        gradient, hessian = loss.derivatives(self.y, raw, self.weight, self.plan.threads)
+        if rows is not None:
+            gradient, hessian = gradient[rows], hessian[rows]
         drawn, factor = sampling.draw(key(self.plan.seed, "rows", number), gradient, hessian, self.plan.threads)
         if len(drawn) in (0, len(factor)):
-            return self.rows, self.weight
-        if self.rows is None:
+            return rows, self.weight
+        if rows is None:
             return drawn, factor if self.weight is None else factor * self.weight
         weight = np.ones(self.learner.n_rows) if self.weight is None else self.weight.copy()
-        rows = self.rows[drawn]
-        weight[rows] = factor[drawn] if self.weight is None else factor[drawn] * self.weight[rows]
-        return rows, weight
+        chosen = rows[drawn]
+        weight[chosen] = factor[drawn] if self.weight is None else factor[drawn] * self.weight[chosen]
+        return chosen, weight
 
-    def _drawn_alike(self, number: int) -> Rows | None:
+    def _drawn_alike(self, number: int, rows: Rows | None = None) -> Rows | None:
         """Rows for one round, all of them as likely; None for all, once each."""
         plan = self.plan
-        pool = self.learner.n_rows if self.rows is None else len(self.rows)
+        pool = self.learner.n_rows if rows is None else len(rows)
         if plan.bootstrap:
             drawn = np.empty(max(1, round(pool * plan.subsample)), np.int32)
             draw_bootstrap(key(plan.seed, "rows", number), pool, len(drawn), drawn)
@@ -256,10 +262,10 @@ class Booster:
             drawn = np.empty(pool, np.int32)
             drawn = drawn[: draw_share(key(plan.seed, "rows", number), pool, share_threshold(plan.subsample), drawn)]
             if len(drawn) == 0:
-                return self.rows
+                return rows
         else:
-            return self.rows
-        return drawn if self.rows is None else self.rows[drawn]
+            return rows
+        return drawn if rows is None else rows[drawn]
 
     # Values and scores.
 
@@ -268,17 +274,17 @@ class Booster:
         plan = self.plan
         if plan.tree.prune:
             tree = pruned(tree, plan.tree.min_gain)
-        if output < 0:
+        if loss.refits:
+            leaves = RowsByLeaf(tree.rows.astype(np.int32), tree.begin[tree.leaves], tree.end[tree.leaves])
+            found = loss.refitted(output, leaves, self.y, self.raw, weight, threads)
+            values = np.zeros((tree.n_nodes, *found.shape[1:]))
+            values[tree.leaves] = found
+            values = fill_empty(tree, (values if output < 0 else within_bounds(tree, values)) * self._rate)
+        elif output < 0:
             sums = self.learner.sums(tree.leaf_of_row, tree.n_nodes, rows, output)
             values = fill_empty(tree, self._newton(loss, *sums) * self._rate)
-        elif loss.refit is None:
-            values = newton_tree(tree, leaf_hessian(loss, tree.hessian), plan.tree.l1, plan.tree.l2, self._rate)
         else:
-            values, leaves = np.zeros(tree.n_nodes), tree.leaves
-            values[leaves] = loss.refit.values(
-                tree.rows.astype(np.int32), tree.begin[leaves], tree.end[leaves], self.y - self.raw, weight, threads
-            )
-            values = fill_empty(tree, within_bounds(tree, values) * self._rate)
+            values = newton_tree(tree, leaf_hessian(loss, tree.hessian), plan.tree.penalties, self._rate)
         finished = with_means(ValuedTree.of(tree, values, output, self._rate, self.learner.thresholds(tree)))
         leaf = tree.leaf_of_row
         if rows is not None or self.learner.has_unseen:
@@ -289,13 +295,19 @@ class Booster:
         """A tree whose leaf values are trained on the rows that end in them."""
         n_nodes = len(tree.feature)
         counts = np.bincount(leaf if self.rows is None else leaf[self.rows], minlength=n_nodes)
-        if loss.refit is None:
-            values = self._newton(loss, *self.learner.sums(leaf, n_nodes, self.rows, tree.output))
-        else:
+        if loss.refits:
             order, begins, ends = rows_by_leaf(leaf, self.rows, n_nodes)
-            values = np.zeros(n_nodes)
             full = ends > begins
-            values[full] = loss.refit.values(order, begins[full], ends[full], self.y - self.raw, self.weight, self.plan.threads)
+            leaves = RowsByLeaf(order, begins[full], ends[full])
+            found = loss.refitted(tree.output, leaves, self.y, self.raw, self.weight, self.plan.threads)
+            values = np.zeros((n_nodes, *found.shape[1:]))
+            values[full] = found
+        else:
+            gradient, hessian = self.learner.sums(leaf, n_nodes, self.rows, tree.output)
+            values = self._newton(loss, gradient, hessian)
+            if self.plan.tree.path_smooth > 0.0:
+                sums = gradient, leaf_hessian(loss, hessian)
+                values = smoothed_steps(tree.feature, tree.child, counts, sums, self.plan.tree.penalties, self.plan.tree.longest_step)
         values = (values * self.plan.learning_rate).reshape(n_nodes, -1)
         # A leaf that none of these rows reaches keeps what it had.
         values = np.where(counts[:, None] > 0, values, tree.value)

@@ -15,7 +15,7 @@ from woodwind.base.random_streams import choose, hashes, key
 from woodwind.data.binning.codes import Codes
 from woodwind.data.binning.ranks import Ranks
 from woodwind.ensemble.boosting import precompile
-from woodwind.ensemble.boosting.boost import Booster, BoostingRound, BoostPlan, leaf_hessian
+from woodwind.ensemble.boosting.boost import Booster, BoostingRound, BoostPlan, TreeLearner, leaf_hessian
 from woodwind.ensemble.boosting.early_stopping import (
     Callback,
     Evaluator,
@@ -35,10 +35,11 @@ from woodwind.ensemble.boosting.early_stopping import (
 )
 from woodwind.ensemble.boosting.exact_learner import ExactLearner, summed_by_leaf
 from woodwind.ensemble.boosting.histogram_learner import HistogramLearner
-from woodwind.losses.base import Loss
+from woodwind.ensemble.boosting.ordered_boosting import OrderedBooster, OrderedOrigin
+from woodwind.losses.base import Loss, RowsByLeaf
 from woodwind.losses.integers import is_uneven
 from woodwind.tree.forest import Forest, tree_of
-from woodwind.tree.grown_tree import ValuedTree, covers_below, newton_values, rows_by_leaf
+from woodwind.tree.grown_tree import ValuedTree, covers_below, newton_values, rows_by_leaf, smoothed_steps
 
 # ----------------------------------------------------------------------------------------------------
 # Boosting in folds: several boosters in step, each blind to its own fold, so that every row is scored by one that never saw it.
@@ -120,6 +121,8 @@ class TrainingRows:
     offset: Floats | None
     # Codes for a training on some of the rows, with a number of its own, where codes know something of targets.
     codes_for: Callable[[NDArray[np.int32], int], Codes | Ranks] | None = None
+    # Codes for a training on some of the rows in a given order, where a row knows the targets of those before it.
+    codes_in: Callable[[NDArray[np.int32]], Codes | Ranks] | None = None
 
     def learned_from(self, rows: NDArray[np.int32] | None, number: int = 0) -> "TrainingRows":
         """The same rows as a booster sees them that is trained on some of them."""
@@ -134,17 +137,33 @@ class TrainingRows:
         return loss.start(self.y[rows], None if self.weight is None else self.weight[rows])
 
     def booster(
-        self, plan: BoostPlan, raw: Floats, learn: NDArray[np.int32] | None = None, done: Sequence[tuple[ValuedTree, ...]] = ()
+        self,
+        plan: BoostPlan,
+        raw: Floats,
+        learn: NDArray[np.int32] | None = None,
+        done: Sequence[tuple[ValuedTree, ...]] = (),
+        start: Floats | None = None,
     ) -> Booster:
-        """Boosting from these scores, with the learner that the rows are coded for; `learn` as `rows` of `Booster`."""
-        weight, width = in_rows(self.weight), plan.loss.width
-        if not isinstance(self.codes, Codes):
-            return Booster(ExactLearner(self.codes, self.y, plan), self.y, plan, raw, weight, learn, done)
+        """Boosting from these scores, with the learner that the rows are coded for; `learn` as `rows` of `Booster`.
+
+        `start` is the score before the rounds that are done.
+        """
+        weight = in_rows(self.weight)
+        learner = self._learner(self.codes, plan, weight, learn)
+        if not plan.permutations:
+            return Booster(learner, self.y, plan, raw, weight, learn, done)
+        codes_in = self.codes_in
+        learner_in = None if codes_in is None else lambda order: self._learner(codes_in(order), plan, weight, learn)
+        origin = OrderedOrigin(raw if start is None else self.raw(start), self.offset, learner_in)
+        return OrderedBooster(learner, self.y, plan, raw, weight, learn, done, origin)
+
+    def _learner(self, codes: Codes | Ranks, plan: BoostPlan, weight: Floats | None, learn: NDArray[np.int32] | None) -> TreeLearner:
+        if not isinstance(codes, Codes):
+            return ExactLearner(codes, self.y, plan)
         # The lanes of a tree for all classes have no room for weights of very different sizes.
-        outputs = width if not plan.one_per_class and not is_uneven(weight) else 1
-        capacity = self.codes.n_rows if learn is None else len(learn)
-        learner = HistogramLearner(self.codes, self.y, weight, plan, capacity, outputs, precompile.wait)
-        return Booster(learner, self.y, plan, raw, weight, learn, done)
+        outputs = plan.loss.width if not plan.one_per_class and not is_uneven(weight) else 1
+        capacity = codes.n_rows if learn is None else len(learn)
+        return HistogramLearner(codes, self.y, weight, plan, capacity, outputs, precompile.wait)
 
     def raw(self, start: Floats) -> Floats:
         """Scores of all rows before the first tree: (n,), or (n, K) for K scores per row."""
@@ -238,7 +257,7 @@ def train(
     watcher = None if watched is None else make_watcher(watched, rows, plan, loss, start, done)
     before = (None, None) if watcher is None else watcher(BoostingRound(len(done) - 1, (), raw))
 
-    booster = seen.booster(plan, raw, learn, done)
+    booster = seen.booster(plan, raw, learn, done, start)
     steps, interrupted = run(booster, stop, watcher, done, owner)
     rounds = done + tuple(step.round.trees for step in steps)
     losses = _history(() if earlier is None else earlier.train, before[0], steps, "train")
@@ -415,8 +434,8 @@ class RefitPlan:
     """How the leaves of a boosted forest are learned once more, from other rows."""
 
     loss: Loss
-    l1: float
-    l2: float
+    penalties: tuple[float, float, float]  # L1, L2 and path smoothing
+    longest_step: float  # largest size of a leaf value before the learning rate
     learning_rate: float
     members: int  # models whose mean the forest is
     trees_per_round: int  # of one of them
@@ -449,13 +468,20 @@ def refit_leaves(
         order, begin, end = rows_by_leaf(leaf, None, nodes.stop - nodes.start)
         columns = range(loss.width) if output < 0 else (output,)
         found = np.zeros((nodes.stop - nodes.start, len(columns)))
-        if now.refit is None:
+        if not now.refits:
             for place, column in enumerate(columns):
                 total = summed_by_leaf(gradient[order, column], hessian[order, column], begin, end)
-                found[:, place] = newton_values(total[0], leaf_hessian(loss, total[1]), plan.l1, plan.l2)
+                total = total[0], leaf_hessian(loss, total[1])
+                if plan.penalties[2] > 0.0:
+                    splits = forest.feature[nodes], forest.child[nodes]
+                    found[:, place] = smoothed_steps(*splits, end - begin, total, plan.penalties, plan.longest_step)
+                else:
+                    found[:, place] = newton_values(*total, *plan.penalties[:2])
         else:
             full = end > begin
-            found[full, 0] = now.refit.values(order, begin[full], end[full], y - raw, weight, plan.threads)
+            leaves = RowsByLeaf(order, begin[full], end[full])
+            found[full] = now.refitted(output, leaves, y, raw, weight, plan.threads).reshape(-1, len(columns))
+        found = np.clip(found, -plan.longest_step, plan.longest_step)
         # Values of the forest are parts of the mean of all members.
         old = values[nodes] * plan.members
         new = np.where((end > begin)[:, None], plan.decay * old + (1.0 - plan.decay) * found * plan.learning_rate, old)

@@ -69,16 +69,19 @@ class KnownTarget:
             labels = labels if len(set(labels)) == len(labels) else tuple(map(str, classes))
         return cls(StatisticsTarget(target.y, rows, weight, classes), labels, groups, encoding, seed, threads)
 
-    def known(self, rows: Integers, number: int, columns: list[tuple[NDArray[np.int32], int]]) -> list[Floats]:
+    def known(
+        self, rows: Integers, number: int, columns: list[tuple[NDArray[np.int32], int]], order: Integers | None = None
+    ) -> list[Floats]:
         """What every row may know in a training on some rows: means (width, n) of each column, given its categories and how many there are.
 
-        `number` names what is drawn. Of other rows nothing is looked at, not even for the prior.
+        `number` names what is drawn. Of other rows nothing is looked at, not even for the prior. `order` is the sequence of these rows in
+        which each knows those before it, where it is given and not drawn.
         """
         target = replace(self.target, rows=rows)
         _ = target.amounts, target.weights, target.moments  # once, before threads share them
         name = key(self.seed, "statistics", number)
         if self.encoding == "ordered":
-            drawn = target.order(name)
+            drawn = target.order(name) if order is None else order
         else:
             drawn = np.full(len(target.y), -1)
             groups = None if self.groups is None else self.groups[rows]
@@ -126,23 +129,25 @@ class StatisticsTable:
     table: Table  # with the statistics of all rows
     known: KnownTarget
 
-    def for_training(self, rows: Integers | None = None, number: int = 0) -> Table:
+    def for_training(self, rows: Integers | None = None, number: int = 0, order: Integers | None = None) -> Table:
         """The table as a training on some rows, or on all, sees it."""
         columns = list(self.table.columns)
-        for position, values in self._values(rows, number):
+        for position, values in self._values(rows, number, order):
             columns[position] = Column(columns[position].name, CachedReader(values))
         return replace(self.table, columns=tuple(columns))
 
-    def codes_for(self, cuts: Cuts | Ranking, codes: Codes | Ranks, rows: Integers, number: int) -> Codes | Ranks:
+    def codes_for(
+        self, cuts: Cuts | Ranking, codes: Codes | Ranks, rows: Integers, number: int, order: Integers | None = None
+    ) -> Codes | Ranks:
         """Codes for a training on some rows; `codes` are those of a training on all."""
         if not isinstance(cuts, Cuts) or not isinstance(codes, Codes):
-            return cuts.encode(self.for_training(rows, number), self.known.threads)
+            return cuts.encode(self.for_training(rows, number, order), self.known.threads)
         own = codes.take(np.arange(codes.n_rows))
-        for position, values in self._values(rows, number):
+        for position, values in self._values(rows, number, order):
             own.by_row[:, own.places[position]] = np.searchsorted(cuts.edges[position], values)
         return own
 
-    def _values(self, rows: Integers | None, number: int) -> Iterator[tuple[int, Floats]]:
+    def _values(self, rows: Integers | None, number: int, order: Integers | None = None) -> Iterator[tuple[int, Floats]]:
         """The statistics of every row, by feature."""
         fields = [(column, field) for column, field in enumerate(self.schema.fields) if isinstance(field, StatisticsField)]
         first = [self.schema.features_of(column).start for column, _ in fields]
@@ -150,6 +155,6 @@ class StatisticsTable:
         for position, (_, field) in zip(first, fields, strict=True):
             read: Any = self.table.columns[position].category_numbers
             given.append((np.asarray(read(0, self.table.n_rows), np.int32), len(field.categories.values)))
-        found = self.known.known(self.known.target.rows if rows is None else rows, number, given)
+        found = self.known.known(self.known.target.rows if rows is None else rows, number, given, order)
         for position, means in zip(first, found, strict=True):
             yield from enumerate(means, position)

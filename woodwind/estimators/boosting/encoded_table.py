@@ -77,3 +77,17 @@ class EncodedTable:
             return codes if take is None else codes.take(take)
 
         return codes_for
+
+    def codes_in(self, take: NDArray[np.int64] | None) -> Callable[[NDArray[np.int32]], Codes | Ranks] | None:
+        """Codes of the rows that are trained on, for a training on some of them in this order; None where no row knows those before it."""
+        statistics = self.statistics
+        if statistics is None or statistics.known.encoding != "ordered":
+            return None
+
+        def codes_in(order: NDArray[np.int32]) -> Codes | Ranks:
+            rows = order.astype(np.int64) if take is None else take[order]
+            rows = rows[np.sort(np.unique(rows, return_index=True)[1])]  # of copies of a row the first
+            codes = statistics.codes_for(self.cuts, self.codes, np.sort(rows), 0, rows)
+            return codes if take is None else codes.take(take)
+
+        return codes_in

@@ -32,7 +32,7 @@ from woodwind.estimators.base.weights import Weighing, class_factors, read_weigh
 from woodwind.estimators.boosting.category_statistics import KnownTarget, has_statistics
 from woodwind.estimators.boosting.encoded_table import EncodedTable
 from woodwind.estimators.boosting.init_scores import fitted_init, is_model, model_scores, read_scores
-from woodwind.estimators.boosting.plan import Values, boost_plan, check_dropout, check_exact, one_per_class
+from woodwind.estimators.boosting.plan import Values, boost_plan, check_dropout, check_exact, one_per_class, trained_loss
 from woodwind.losses.base import Loss
 from woodwind.params.check import check
 from woodwind.params.unknown import known_arguments
@@ -260,7 +260,8 @@ class BaseGradientBoosting(BaseTreeModel):
         self.learning_rate_ = plan.learning_rate
         split = self._split(given, eval_set, values, seed)
         offset = self._offset(given, split.held, values)
-        rows = TrainingRows(codes, self.loss_.as_target(training.y), given.weighing.weight, offset, encoded.codes_for(take))
+        made_for = encoded.codes_for(take), encoded.codes_in(take)
+        rows = TrainingRows(codes, self.loss_.as_target(training.y), given.weighing.weight, offset, *made_for)
         outside = [] if eval_set is None else self._outside(eval_set, cuts, given.target, values)
         curves = EvaluationCurves(self._metrics(values))
         watched = self._watched(given, rows, split, outside, curves)
@@ -404,7 +405,7 @@ class BaseGradientBoosting(BaseTreeModel):
                 raise ParameterError(f"{self._owner}: callbacks must be functions that take a finished round, but {call!r} is none.")
         return StoppingRule(
             count=values["n_estimators"],
-            split_patience=auto_defaults.split_patience(plan.tree, plan.subsample, plan.bootstrap),
+            split_patience=auto_defaults.split_patience(plan.tree, plan.subsample, plan.bootstrap, plan.permutations),
             early=watched.has_validation and values["early_stopping"] is not False and plan.dropout is None,
             patience=auto_defaults.patience(plan.learning_rate) if patience == "auto" else patience,
             tol=values["tol"],
@@ -466,9 +467,9 @@ class BaseGradientBoosting(BaseTreeModel):
             offset = self._with_init(np.zeros(table.n_rows if width == 1 else (table.n_rows, width)), X, init)[rows]
         size = 1 if self.forest_.n_trees == 0 or self.forest_.output[0] < 0 else self.loss_.width
         plan = RefitPlan(
-            loss=self.loss_,
-            l1=values["l1_regularization"],
-            l2=values["l2_regularization"],
+            loss=trained_loss(values, self.loss_),
+            penalties=(values["l1_regularization"], values["l2_regularization"], float(values["path_smooth"])),
+            longest_step=np.inf if values["max_delta_step"] is None else values["max_delta_step"],
             learning_rate=self._trained_rate(values),
             members=self.n_trees_per_iteration_ // size,
             trees_per_round=size,
