@@ -64,6 +64,7 @@ from woodwind.estimators.mixture.mixture_of_experts import (
 )
 from woodwind.estimators.pools.out_of_fold import out_of_fold_predictions as out_of_fold_predictions
 from woodwind.estimators.pools.voting import VotingClassifier as VotingClassifier, VotingRegressor as VotingRegressor
+from woodwind.estimators.pools.voting_ranker import VotingRanker as VotingRanker
 from woodwind.estimators.selection.ensemble_selection import (
     EnsembleSelection as EnsembleSelection,
     EnsembleSelectionClassifier as EnsembleSelectionClassifier,

@@ -22,7 +22,7 @@ def test_ndcg_is_that_of_scikit_learn_with_equal_scores_and_without(k):
 
 @pytest.mark.parametrize("norm", [False, True])
 def test_leaf_values_of_documents_in_leaves_of_their_own_are_those_of_lightgbm(norm):
-    """One round, a leaf for each document: -g / h. LightGBM looks sigmoids up in a table of a million entries, so it is right to five digits.
+    """One round, a leaf for one document or few: -g / h. LightGBM looks sigmoids up in a table, so it is right to some five digits.
 
     Scores to start from are all different: of equal ones LightGBM takes the order of the rows.
     """
@@ -37,7 +37,6 @@ def test_leaf_values_of_documents_in_leaves_of_their_own_are_those_of_lightgbm(n
     }  # fmt: skip
     theirs = lightgbm.train(settings, data, 1).predict(np.arange(n)[:, None].astype(float))
     gradient, hessian = LambdaMART(normalize=norm).derivatives(relevance.astype(float), start)
-    own = np.unique(theirs, return_counts=True)[1]
-    assert (own == 1).sum() >= n - 3  # documents that LightGBM leaves together are where no split gains anything
-    alone = np.isin(theirs, np.unique(theirs)[own == 1])
-    assert_allclose(theirs[alone], (-gradient / hessian)[alone], rtol=1e-4)
+    values, leaf = np.unique(theirs, return_inverse=True)
+    assert len(values) >= n // 2  # documents that LightGBM leaves together are where no split gains anything
+    assert_allclose(values, -np.bincount(leaf, gradient) / np.bincount(leaf, hessian), rtol=1e-4)

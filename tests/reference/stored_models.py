@@ -142,6 +142,7 @@ def of_trees() -> dict[str, Any]:
         **{f"boosting, {loss}": numbers(loss=loss, **FEW) for loss in losses},
         **{f"ranker, {loss}": woodwind.GradientBoostingRanker(loss=loss, **FEW) for loss in RANKING},
         "boosting, several quantiles": numbers(loss="quantile", quantile=[0.9, 0.1], **FEW),
+        "rankers": woodwind.VotingRanker([woodwind.GradientBoostingRanker(loss=loss, **FEW) for loss in RANKING], fusion="borda"),
         "tree, classes": woodwind.DecisionTreeClassifier(),
         "tree, numbers": woodwind.DecisionTreeRegressor(max_leaf_nodes=9),
         "forest, classes": woodwind.RandomForestClassifier(voting="hard", **FEW),

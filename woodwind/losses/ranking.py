@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from woodwind.base.did_you_mean import did_you_mean, spelling
-from woodwind.base.errors import ParameterError
+from woodwind.base.errors import DataError, ParameterError
 from woodwind.base.pool import run_ranges
 from woodwind.data.tables.queries import QueryRows, gains
 from woodwind.kernels.losses import ranking as kernels
@@ -106,6 +106,8 @@ class BoundRankingLoss(Loss):
     def derivatives(self, y: NDArray[Any], raw: Floats, weight: Floats | None = None, threads: int = 1) -> tuple[Floats, Floats]:
         """Gradient and hessian of every row, times its weight. Each query is the work of one thread, in one order."""
         raw = one_score(raw)
+        if len(raw) != self.queries.n_rows:
+            raise DataError(f"A ranking loss of {self.queries.n_rows:,} documents was asked about {len(raw):,}: queries are whole.")
         gradient, hessian = np.empty_like(raw), np.empty_like(raw)
 
         def part(begin: int, end: int) -> None:
@@ -140,7 +142,7 @@ class LambdaMART(RankingLoss):
 
     metric: str = "ndcg"
     truncation: int = 30
-    normalize: bool = True
+    normalize: bool = False
 
     @property
     def rule(self) -> PairRule:

@@ -1,8 +1,8 @@
 """The parameters of rankers."""
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
-from woodwind.params.knobs import at_least, knobs
+from woodwind.params.knobs import at_least, first, knobs, spelled
 
 
 @knobs
@@ -22,5 +22,28 @@ class RankParams:
     ] = 30
     normalize: Annotated[
         bool,
-        "With loss='lambdamart', bring queries to one size, and count pairs by one over the distance of their scores.",
-    ] = True
+        "With loss='lambdamart', bring queries to one size, and count pairs by one over the distance of their scores, as LightGBM does.",
+    ] = False
+
+
+@knobs
+class FusionParams:
+    """How rankings become one."""
+
+    estimators: Annotated[
+        Any,
+        first(),
+        spelled("None, or a list of rankers or of (name, ranker)"),
+        "The members: rankers, or regressors of the relevance. None is a GradientBoostingRanker for each of its losses.",
+    ] = None
+    fusion: Annotated[
+        Literal["blend", "borda", "reciprocal_rank"],
+        "How scores become one: 'blend' adds them up, each over its spread within queries; 'borda' and 'reciprocal_rank' add up places, "
+        "and need to know the queries of rows that are predicted.",
+    ] = "blend"
+    weights: Annotated[
+        Any,
+        spelled("None, one number for each member, or 'optimal'"),
+        "How much each member counts; None for all alike. 'optimal' makes the mean NDCG of queries that members have not learned largest.",
+    ] = None
+    cv: Annotated[int, at_least(2), "Folds of whole queries for weights='optimal'."] = 5

@@ -290,6 +290,36 @@ def test_more_rounds_go_on_from_those_that_are_there():
     assert_array_equal(part.set_params(n_estimators=12).fit(X, y, group=group).predict(X), whole.predict(X))
 
 
+def test_leaves_learned_again_from_the_same_rows_are_the_same():
+    X, y, group = queries()
+    model = GradientBoostingRanker(**FIXED).fit(X, y, group=group)
+    assert_allclose(model.refit_leaves(X, y, group=group).predict(X), model.predict(X), atol=1e-6)
+    with pytest.raises(DataError, match="sizes of group add up to 3"):
+        model.refit_leaves(X, y, group=[1, 2])
+
+
+def test_ordered_boosting_is_refused():
+    X, y, group = queries()
+    with pytest.raises(ParameterError, match="whole queries"):
+        GradientBoostingRanker(boosting="ordered", **SMALL).fit(X, y, group=group)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"boosting": "dart"},
+        {"sampling": "goss"},
+        {"sampling": "mvs"},
+        {"growth": "symmetric"},
+        {"monotonic_cst": [1, 0, 0, 0]},
+        {"max_bins": None},
+    ],
+)
+def test_options_of_boosting_are_those_of_rankers(options):
+    X, y, group = queries()
+    assert GradientBoostingRanker(**SMALL | {"max_leaf_nodes": "auto"}, **options).fit(X, y, group=group).score(X, y, group=group) > 0.8
+
+
 def test_a_fit_that_fails_leaves_the_model_as_it_was():
     X, y, group = queries()
     model = GradientBoostingRanker(**SMALL).fit(X, y, group=group)

@@ -449,6 +449,12 @@ class BaseGradientBoosting(BaseTreeModel):
         estimator
             A new one of the same class. Its scores of rounds are those of the training of this one.
         """
+        return self._with_new_leaves(X, y, sample_weight, decay_rate, init, lambda loss, *_: loss)
+
+    def _with_new_leaves(
+        self, X: Any, y: Any, sample_weight: Any, decay_rate: float, init: Any, bound: Callable[[Loss, Target, NDArray[np.int64]], Loss]
+    ) -> Self:
+        """See `refit_leaves`; `bound` makes of a loss, a target and the rows of it that count the loss of those rows."""
         check_is_fitted(self)
         values = check(self)
         self._check_refit(values, decay_rate, init)
@@ -467,7 +473,7 @@ class BaseGradientBoosting(BaseTreeModel):
             offset = self._with_init(np.zeros(table.n_rows if width == 1 else (table.n_rows, width)), X, init)[rows]
         size = 1 if self.forest_.n_trees == 0 or self.forest_.output[0] < 0 else self.loss_.width
         plan = RefitPlan(
-            loss=trained_loss(values, self.loss_),
+            loss=bound(trained_loss(values, self.loss_), target, rows),
             penalties=(values["l1_regularization"], values["l2_regularization"], float(values["path_smooth"])),
             longest_step=np.inf if values["max_delta_step"] is None else values["max_delta_step"],
             learning_rate=self._trained_rate(values),

@@ -110,6 +110,11 @@ class GradientBoostingRanker(
         "counts all pairs alike, 'listwise_softmax' compares whole lists. Other libraries' names for it, such as 'rank:ndcg', are "
         "understood. An object carries its own numbers, as in loss=woodwind.losses.LambdaMART(metric='map').",
     ] = "lambdamart"
+    scoring: Annotated[
+        str | list | tuple | None,
+        "What is watched, and what `score` gives: 'ndcg', 'map' or 'mrr', with the places that count as in 'ndcg@10'; None for 'ndcg'. Of "
+        "several in a list, the first is stopped by, and `evals_result_` has the curves of all.",
+    ] = None
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -161,8 +166,49 @@ class GradientBoostingRanker(
     def _make_loss(self, target: Target) -> Loss:
         return ranking_loss(self.loss, self.gain, self.metric, self.truncation_level, self.normalize)
 
+    def refit_leaves(self, X: Any, y: Any, sample_weight: Any = None, decay_rate: float = 0.0, init: Any = None, group: Any = None) -> Self:
+        """A model with the same splits, whose leaf values are learned from other rows, such as those of a new month.
+
+        A leaf that none of these rows reaches keeps its value. This model stays as it is.
+
+        Parameters
+        ----------
+        X : table
+            Rows of the columns that the model was trained with; columns are matched by name.
+        y : sequence of numbers, one for each row
+            The relevance of each document.
+        sample_weight : sequence of numbers, one for each row, default=None
+            Factors of the derivatives of rows; rows of weight zero are absent.
+        decay_rate : float from 0 to 1, default=0.0
+            Share of the old leaf values that stays: 0 takes the new ones, 0.9 goes a tenth of the way.
+        init : scores, default=None
+            Scores of these rows to start from, for a model that was trained with an array as `init`.
+        group : sequence, default=None
+            Which rows are of one query, as in `fit`.
+
+        Returns
+        -------
+        estimator
+            A new one of the same class. Its scores of rounds are those of the training of this one.
+        """
+
+        def bound(loss: Loss, target: Target, rows: NDArray[np.int64]) -> Loss:
+            assert isinstance(loss, RankingLoss)
+            return loss.bound(QueryRows.of(read_queries(group, target.n_rows, self._owner).number[rows]), target.y[rows])
+
+        return self._with_new_leaves(X, y, sample_weight, decay_rate, init, bound)
+
     def _given(self, X: Any, y: Any, sample_weight: Any, groups: Any, values: Values, earlier: WarmStartState | None) -> BoostingInput:
+        if values["boosting"] == "ordered":
+            raise ParameterError(
+                f"{self._owner}: boosting='ordered' takes gradients of some of the rows, and those of a ranking are of whole queries. "
+                "Set boosting='plain' or boosting='dart'."
+            )
         target = self._read_target(y)
+        if values["max_leaf_nodes"] == "auto" and values["growth"] == "best_first":
+            values["max_leaf_nodes"] = auto_defaults.max_leaves_of_rankings(target.n_rows)
+        if values["min_samples_leaf"] == "auto":
+            values["min_samples_leaf"] = auto_defaults.min_rows(True, target.n_rows)
         weight = read_weight(sample_weight, target.n_rows, self._owner)
         queries = read_queries(groups.group, target.n_rows, self._owner)
         with named_owner(self._owner):
@@ -193,8 +239,6 @@ class GradientBoostingRanker(
     def _metric(self, scoring: Any) -> QueryMetric:
         if scoring is None or isinstance(scoring, str):
             return query_metric(scoring or "ndcg", self.gain)
-        if isinstance(scoring, QueryMetric):
-            return scoring
         raise ParameterError(f"scoring must be the name of a metric of rankings, such as 'ndcg@10', 'map' or 'mrr', not {scoring!r}.")
 
     def _evaluator(self, metric: WatchedMetric, loss: Loss, rows: EvaluatedRows) -> Evaluator:
