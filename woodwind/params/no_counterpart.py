@@ -97,11 +97,11 @@ NOTHING = (
     Row(xgboost="aft_loss_distribution aft_loss_distribution_scale", note="Survival times are not done here."),
     Row(
         xgboost=(
-            "lambdarank_pair_method lambdarank_num_pair_per_sample lambdarank_normalization lambdarank_score_normalization "
+            "lambdarank_pair_method lambdarank_score_normalization "
             "lambdarank_unbiased lambdarank_bias_norm ndcg_exp_gain"
         ),
         lightgbm=(
-            "lambdarank_truncation_level lambdarank_norm label_gain lambdarank_position_bias_regularization objective_seed eval_at "
+            "label_gain lambdarank_position_bias_regularization objective_seed eval_at "
             "ndcg_eval_at ndcg_at map_eval_at map_at"
         ),
         note=RANKING,
@@ -260,7 +260,6 @@ FIT_NOTHING = (
         catboost="column_description",
         note="Columns have the names that the table gives them.",
     ),
-    Row(xgboost="qid", note="Rankings are learned by GradientBoostingRanker, whose fit takes the query of each row as group."),
     Row(catboost="plot plot_file log_cout log_cerr", note="verbose shows a progress line; woodwind.plots has pictures."),
     Row(sklearn="monitor", note="Functions that are called with each round are the parameter callbacks of the constructor."),
 )  # fmt: skip
