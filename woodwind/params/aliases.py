@@ -20,10 +20,13 @@ TREES = (
     Row("growth", "grow_policy", "", "grow_policy", rule="growth"),
     Row("min_samples_leaf", "", "min_data_in_leaf min_data_per_leaf min_data min_child_samples min_samples_leaf",
         "min_data_in_leaf min_child_samples", "min_samples_leaf", "min_node_size nodesize"),
+    Row("n_parallel_trees", "num_parallel_tree"),
     Row("min_samples_split", sklearn="min_samples_split"),
     Row("leaf_estimation", catboost="leaf_estimation_method", rule="leaf_estimation"),
     Row("max_delta_step", "max_delta_step", "max_delta_step max_tree_output max_leaf_output", rule="limit"),
     Row("path_smooth", "", "path_smooth"),
+    Row("linear_leaves", "", "linear_tree linear_trees"),
+    Row("linear_l2", "", "linear_lambda", note="Here it is for numbers of unit variance."),
     Row(
         "min_hessian_leaf",
         "min_child_weight",
@@ -61,6 +64,8 @@ TREES = (
     Row("sampling", "sampling_method", "data_sample_strategy", rule="sampling"),
     Row("top_rate", "", "top_rate"),
     Row("other_rate", "", "other_rate"),
+    Row("feature_bundling", "", "enable_bundle is_enable_bundle bundle"),
+    Row("max_conflict_rate", "", "max_conflict_rate", "sparse_features_conflict_fraction"),
     Row("multiclass", "multi_strategy", rule="multi_strategy"),
     Row("init", "base_margin", "init_score", "baseline", "init", rule="starting_scores"),
 )  # fmt: skip
