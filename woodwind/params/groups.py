@@ -133,7 +133,7 @@ class TreeParams:
     ] = False
     linear_l2: Annotated[
         float, at_least(0), "With linear_leaves, shrinks slopes, by as much as so many rows of unit variance would; 0 for not at all."
-    ] = 1.0
+    ] = 10.0
     min_gain: Annotated[float, at_least(0), "Smallest gain of a split."] = 0.0
     prune: Annotated[bool, "Grow fully and remove splits below min_gain afterwards, instead of stopping at the first such split."] = False
     # Scales leave room for noise. Ten times the gradients drown them, and more would take bits from the values of leaves.
