@@ -23,6 +23,12 @@ Categorical = Annotated[
     spelled("None, or names, positions or a mask of columns"),
     "Columns of numbers to take as categories. Strings and category types are recognised without it.",
 ]
+TreeEncoding = Annotated[
+    Literal["auto", "sets", "ordered", "out_of_fold"],
+    "What trees see of categories: 'sets' of them, of which at most 253 are told apart, or statistics of the target, of any number of "
+    "categories: means of earlier rows in a drawn 'ordered' sequence, or 'out_of_fold'. 'auto' takes sets of up to 253 categories, and "
+    "means out of fold of more.",
+]
 Monotonic = Annotated[
     Any,
     spelled("None, a dict from column to -1, 0 or 1, or one such number for each column"),
@@ -56,6 +62,11 @@ class BoostParams:
     init: Annotated[
         Any, spelled("None or starting scores"), "Scores to start from, before the first tree. None starts from the best constant."
     ] = None
+    n_parallel_trees: Annotated[
+        int,
+        at_least(1),
+        "Trees of a round for the same scores, whose mean is added: a boosted random forest, where rows or features are drawn for each.",
+    ] = 1
     boosting: Annotated[
         Literal["plain", "dart", "ordered"],
         "How trees are added: 'plain' adds each to all that are there; 'dart' leaves some of those out while it is trained, and shrinks "
@@ -79,8 +90,8 @@ class ClassParams:
     multiclass: Annotated[
         Literal["vector", "one_per_class"],
         "With three classes or more: 'vector' grows one tree in each round, whose leaves hold a score for every class; "
-        "'one_per_class' grows one tree for each class. Symmetric trees, and those with monotonic_cst, max_delta_step or path_smooth, are "
-        "always of one class.",
+        "'one_per_class' grows one tree for each class. Symmetric trees, and those with monotonic_cst, max_delta_step, path_smooth "
+        "or linear_leaves, are always of one class.",
     ] = "vector"
     class_weight: ClassWeight = None
 
@@ -115,6 +126,14 @@ class TreeParams:
         at_least(0),
         "Draws the value of each node towards that of the node above, by as much as so many rows would; small leaves most. 0 for none.",
     ] = 0.0
+    linear_leaves: Annotated[
+        bool,
+        "Leaves are linear in the numbers of their path, by ridge regression on the derivatives, instead of constant. A row with a missing "
+        "one among these numbers gets the constant.",
+    ] = False
+    linear_l2: Annotated[
+        float, at_least(0), "With linear_leaves, shrinks slopes, by as much as so many rows of unit variance would; 0 for not at all."
+    ] = 10.0
     min_gain: Annotated[float, at_least(0), "Smallest gain of a split."] = 0.0
     prune: Annotated[bool, "Grow fully and remove splits below min_gain afterwards, instead of stopping at the first such split."] = False
     # Scales leave room for noise. Ten times the gradients drown them, and more would take bits from the values of leaves.
@@ -255,6 +274,7 @@ class CartParams:
     ccp_alpha: Annotated[float, at_least(0), "Price of a leaf in minimal cost-complexity pruning; 0 for none."] = 0.0
     max_bins: MaxBins = None
     categorical_features: Categorical = None
+    categorical_encoding: TreeEncoding = "auto"
     monotonic_cst: Monotonic = None
     random_state: RandomState = None
 

@@ -123,6 +123,10 @@ class BaseTreeModel(BaseModel):
         values, base = explain(self.forest_, table, self._threads)
         return values, base, self.forest_.raw(table, self._threads)
 
+    def _score_names(self, width: int) -> tuple[str, ...]:
+        """What each of the scores that are explained is for."""
+        return output_names(getattr(self, "classes_", None), width)
+
     @property
     def _scale(self) -> str:
         """What is explained, in words."""
@@ -254,10 +258,6 @@ class BaseTreeModel(BaseModel):
         """What the scores are called in a drawing; None for one score, and for scores that have no names."""
         names = self._score_names(self.forest_.n_outputs)
         return list(names) if len(names) > 1 and any(names) else None
-
-    def _score_names(self, width: int) -> tuple[str, ...]:
-        """What each of the scores of a row is for: see `output_names`."""
-        return output_names(getattr(self, "classes_", None), width)
 
 
 # ----------------------------------------------------------------------------------------------------

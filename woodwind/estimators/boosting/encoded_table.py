@@ -12,6 +12,7 @@ from woodwind.data.binning.codes import Codes
 from woodwind.data.binning.cuts import Cuts
 from woodwind.data.binning.ranks import Ranking, Ranks
 from woodwind.data.binning.sparse_codes import SparseCodes
+from woodwind.data.tables.fields import StatisticsField
 from woodwind.data.tables.schema import Schema
 from woodwind.data.tables.table import Table
 from woodwind.estimators.base.model import check_lengths
@@ -23,8 +24,21 @@ from woodwind.estimators.boosting.category_statistics import (
     with_statistics,
 )
 from woodwind.estimators.boosting.plan import Values
+from woodwind.tree.linear_leaves import LinearInputs
 
 Floats = NDArray[np.float64]
+
+
+def linear_inputs(table: Table, schema: Schema, weight: Floats | None, values: Values) -> LinearInputs | None:
+    """The numbers of a table for linear leaves; None where leaves are constant.
+
+    Statistics of the target are no terms: those of a row differ from one training to another.
+    """
+    if not values["linear_leaves"]:
+        return None
+    statistic = np.array([isinstance(field, StatisticsField) for field in schema.fields])[schema.source]
+    category = np.array([column.category for column in table.columns], bool)
+    return LinearInputs.of(table, ~(statistic | category), weight)
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,6 +49,7 @@ class EncodedTable:
     cuts: Cuts | Ranking
     codes: Codes | SparseCodes | Ranks
     statistics: StatisticsTable | None = None  # where some columns are read as statistics of the target
+    inputs: LinearInputs | None = None  # the numbers of the table, where leaves are to be linear
 
     @classmethod
     def of(
@@ -60,17 +75,20 @@ class EncodedTable:
         codes = coded(cuts, table, threads)
         if isinstance(codes, SparseCodes) and values["feature_bundling"]:
             codes = bundled(codes, values["max_conflict_rate"])
-        return cls(schema, cuts, codes, statistics)
+        return cls(schema, cuts, codes, statistics, linear_inputs(table, schema, weight, values))
 
     @classmethod
-    def read_by(cls, X: Any, schema: Schema, cuts: Cuts | Ranking, threads: int, owner: str, known: KnownTarget) -> "EncodedTable":
+    def read_by(
+        cls, X: Any, by: tuple[Schema, Cuts | Ranking], values: Values, weight: Floats | None, threads: int, owner: str, known: KnownTarget
+    ) -> "EncodedTable":
         """Read another table by a schema and cuts that are there."""
+        schema, cuts = by
         table, statistics = schema.read(X, owner=owner), None
         check_lengths(owner, table.n_rows, len(known.target.y))
         if has_statistics(schema):
             statistics = StatisticsTable(schema, table, known)
             table = statistics.for_training()
-        return cls(schema, cuts, coded(cuts, table, threads), statistics)
+        return cls(schema, cuts, coded(cuts, table, threads), statistics, linear_inputs(table, schema, weight, values))
 
     def codes_for(self, take: NDArray[np.int64] | None) -> Callable[[NDArray[np.int32], int], Codes | SparseCodes | Ranks] | None:
         """Codes of the rows that are trained on, for a training on some of them; None where they are the same for all trainings."""
