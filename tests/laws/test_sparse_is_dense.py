@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 import woodwind
 from woodwind import GradientBoostingClassifier, GradientBoostingRegressor, ParameterError
+from woodwind.base import pool
 from woodwind.data.binning import sparse_codes
 from woodwind.kernels.histogram import partition_rows
 from woodwind.kernels.runtime.jit import kernel
@@ -201,6 +202,21 @@ def test_bundles_of_nodes_of_many_rows_and_of_few_are_added_alike(always_thin):
         X = sp.csr_array(dense)
         on, off = trained_both_ways(GradientBoostingClassifier, X, score > 0, n_estimators=2, early_stopping=False, min_samples_leaf=least)
         assert_same_model(on, off, X[:100], X[:100])
+
+
+@pytest.mark.parametrize("name", ["best first", "level", "symmetric", "drawn rows"])
+def test_neither_lists_nor_bundles_depend_on_the_number_of_threads(always_thin, monkeypatch, name):
+    monkeypatch.setattr(pool, "LEAST_WORK", 1)
+    monkeypatch.setattr(histogram_grower, "LEAST_WORK", 0)
+    n = 70_000 if name == "best first" else 3_000  # nodes of more than 32,768 rows are partitioned in blocks
+    dense, score = one_hot(3, n, [12, 9, 5])
+    X = sp.csr_array(dense)
+    given = {"n_estimators": 2, "early_stopping": False, "random_state": 0, **SETTINGS[name]}
+    found = {GradientBoostingRegressor(n_jobs=1, **given).fit(dense, score).forest_.digest()}
+    for threads in (1, 2, 3, 8):
+        for on in (True, False):
+            found.add(GradientBoostingRegressor(n_jobs=threads, feature_bundling=on, **given).fit(X, score).forest_.digest())
+    assert len(found) == 1
 
 
 def test_a_conflict_rate_above_zero_trains_on_a_table_that_has_lost_cells(always_thin):
