@@ -38,6 +38,7 @@ from woodwind.auto.training.training_set import TrainingSet
 from woodwind.data.tables.matrix_form import MatrixForm
 from woodwind.estimators.auto.linear_training import train_linear
 from woodwind.estimators.base.matrix import TableToMatrix
+from woodwind.losses.ranking import RANKING
 
 Frame = Callable[[dict[str, Any]], Any]  # makes a table of columns, such as pandas.DataFrame
 
@@ -136,9 +137,13 @@ def of_trees() -> dict[str, Any]:
         "boosting, classes, warm": boosting(warm_start=True, **FEW),
         "boosting, one tree per class": boosting(multiclass="one_per_class", **FEW),
         "boosting, from a model": boosting(init=table_model(LogisticRegression()), **FEW),
+        "boosting, linear leaves, warm": numbers(warm_start=True, linear_leaves=True, **FEW),
         "boosting, exact, warm": numbers(warm_start=True, max_bins=None, **FEW),
         "boosting, numbers, from a model": numbers(init=table_model(Ridge()), **FEW),
         **{f"boosting, {loss}": numbers(loss=loss, **FEW) for loss in losses},
+        **{f"ranker, {loss}": woodwind.GradientBoostingRanker(loss=loss, **FEW) for loss in RANKING},
+        "boosting, several quantiles": numbers(loss="quantile", quantile=[0.9, 0.1], **FEW),
+        "rankers": woodwind.VotingRanker([woodwind.GradientBoostingRanker(loss=loss, **FEW) for loss in RANKING], fusion="borda"),
         "tree, classes": woodwind.DecisionTreeClassifier(),
         "tree, numbers": woodwind.DecisionTreeRegressor(max_leaf_nodes=9),
         "forest, classes": woodwind.RandomForestClassifier(voting="hard", **FEW),
@@ -166,6 +171,14 @@ def of_members() -> dict[str, Any]:
         "bagging, trees": woodwind.BaggingClassifier(max_features=0.7, oob_score=True, warm_start=True, **FEW),
         "bagging, numbers": woodwind.BaggingRegressor(param_distributions={"max_depth": [3, 4, None]}, **FEW),
         "bagging of boosting": woodwind.BaggingClassifier(woodwind.GradientBoostingClassifier(**FEW), n_estimators=2, voting="hard"),
+        "conformal, quantiles": woodwind.ConformalRegressor(cv=2, random_state=0),
+        "conformal, normalized": woodwind.ConformalRegressor(
+            table_model(Ridge()), method="split", conformity_score="normalized", random_state=0
+        ),
+        "conformal, forest": woodwind.ConformalRegressor(
+            woodwind.RandomForestRegressor(n_estimators=3, random_state=0), method="jackknife_plus_after_bootstrap", random_state=0
+        ),
+        "conformal, classes": woodwind.ConformalClassifier(table_model(LogisticRegression()), cv=2, random_state=0),
         "mixture of experts, classes": woodwind.MixtureOfExpertsClassifier(n_init=1, max_iter=3, random_state=0),
         "mixture of experts, numbers": woodwind.MixtureOfExpertsRegressor(n_init=1, max_iter=3, random_state=0),
         "linear averaging": woodwind.BayesianLinearAveragingRegressor(n_steps=100, random_state=0),

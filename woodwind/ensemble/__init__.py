@@ -10,12 +10,14 @@ Inside:
     boosting            Gradient boosting: rounds, early stopping, what "auto" means, and the learners of exact and of histogram trees
     codewords           Error-correcting output codes: words of bits for classes (Dietterich & Bakiri 1995)
     combine             How what members predict becomes one answer: votes are counted, probabilities and numbers averaged
+    conformal           Conformal prediction: intervals and sets of labels that hold the truth as often as they say
     forest              Forests: independent trees on drawn rows, and what the rows that a tree has not seen say about it
     held_out            Which rows are held out: a share of them to stop by, or each once, in folds
     layers              What one layer of a stack passes on to the next: columns made of what its members predict
     member_weights      Weights of members: from how good each is alone, or such that all together lose least
     mixture_of_experts  Mixture of experts: rows belong to experts in parts, which a gate foresees; fitted by expectation and maximisation
     random_structure    Forests of random structure: complete trees whose questions are drawn before a row is seen
+    rank_fusion         Rank fusion: the scores of several rankers as one, query by query
     resampling          What is drawn for each member of a bag or a forest: rows and columns by bootstrap, pasting, subspaces; targets
     simplex             The smallest value of a convex function of weights that are not negative and sum to one
     subsets             Linear regression over all subsets of columns: how probable each subset is, and the coefficients averaged over them

@@ -49,7 +49,7 @@ class LeafRefit(Protocol):
         """Value of each leaf; leaf j has the rows `rows[begins[j]:ends[j]]`."""
 
 
-class LeafRows(NamedTuple):
+class RowsByLeaf(NamedTuple):
     """The rows of leaves: leaf j has the rows `rows[begins[j]:ends[j]]`."""
 
     rows: Rows
@@ -76,6 +76,8 @@ class Loss(ABC):
     has_units: ClassVar[bool] = False
     # Newton's step of one row, gradient over hessian, is held to this where the weights of rows differ by thousands; None for no limit.
     longest_step: ClassVar[float | None] = None
+    # True where small derivatives are those of rows that are fitted well, though the largest are not known beforehand.
+    small_is_fitted: ClassVar[bool] = False
 
     @classmethod
     def examples(cls) -> tuple["Loss", ...]:
@@ -93,6 +95,11 @@ class Loss(ABC):
         return False
 
     @property
+    def tail(self) -> float:
+        """Share of the rows of a leaf that its value depends on: 0.5, unless a quantile is looked for that lies further out."""
+        return 0.5
+
+    @property
     def formula(self) -> Formula | None:
         """What the kernels of one score per row need to know; None for several scores and for a user's own loss."""
         return None
@@ -102,7 +109,7 @@ class Loss(ABC):
         """How leaves are refitted, for each score of a row; empty where they are Newton steps."""
         return ()
 
-    def refitted(self, output: int, leaves: LeafRows, y: NDArray[Any], raw: Floats, weight: Floats | None, threads: int = 1) -> Floats:
+    def refitted(self, output: int, leaves: RowsByLeaf, y: NDArray[Any], raw: Floats, weight: Floats | None, threads: int = 1) -> Floats:
         """Values of leaves from the residuals of their rows: (L,) of one score, or (L, width) of all of them where `output` is -1."""
         if output >= 0:
             residual = y - (raw if self.width == 1 else raw[:, output])

@@ -9,10 +9,12 @@ from woodwind.losses import classification, regression
 from woodwind.losses.base import Loss
 from woodwind.losses.classification import LogLoss, Multinomial
 from woodwind.losses.own import OwnLoss
+from woodwind.losses.regression import Quantiles
 
 BUILT_IN: tuple[type[Loss], ...] = tuple(getattr(home, name) for home in (regression, classification) for name in home.__all__)
 
-REGRESSION: dict[str, type[Loss]] = {kind.name: kind for kind in BUILT_IN if kind.task == "regression"}
+# Quantiles go by one name as well; several levels make it the loss for several.
+REGRESSION: dict[str, type[Loss]] = {kind.name: kind for kind in BUILT_IN if kind.task == "regression" and kind is not Quantiles}
 # Log loss goes by one name; `classification_loss` takes its form for several classes where there are several.
 CLASSIFICATION: dict[str, type[Loss]] = {kind.name: kind for kind in BUILT_IN if kind.task == "classification" and kind is not Multinomial}
 TWO_CLASSES_ONLY = tuple(name for name in CLASSIFICATION if name != LogLoss.name)
@@ -42,7 +44,8 @@ NONE_OF_OURS: dict[str, str] = {
     "friedman_mse": "It is a way to choose splits. Use loss='squared_error'.",
 }
 # Tasks that are none of ours, by how the names of their losses begin.
-NO_TASK_OF_OURS = ("rank:", "rank_", "lambdarank", "yetirank", "query", "pairlogit", "stochasticrank", "survival:", "cox")
+NO_TASK_OF_OURS = ("survival:", "cox")
+OF_RANKINGS = ("rank:", "rank_", "lambdarank", "lambdamart", "yetirank", "query", "pairlogit", "stochasticrank")
 
 
 def loss_named(name: str) -> tuple[str, str] | None:
@@ -97,6 +100,8 @@ def loss_from(description: dict[str, Any]) -> Loss:
     numbers = {key: value for key, value in description.items() if key != "name"}
     if "n_classes" in numbers:
         return Multinomial(**numbers)
+    if "levels" in numbers:
+        return Quantiles(**numbers)
     return _make(REGRESSION | CLASSIFICATION, description["name"], numbers)
 
 
@@ -111,7 +116,9 @@ def _own_name(name: str, task: str) -> str:
     elif spelling(name) in NONE_OF_OURS:
         hint = f" There is none like it here. {NONE_OF_OURS[spelling(name)]}"
     elif spelling(name).startswith(NO_TASK_OF_OURS):
-        hint = " It is for ranking or survival times, which are not done here."
+        hint = " It is for survival times, which are not done here."
+    elif spelling(name).startswith(OF_RANKINGS):
+        hint = " It is for rankings, which GradientBoostingRanker learns."
     else:
         hint = f" {did_you_mean(name, known, alike=0.6)}".rstrip()
     raise ParameterError(f"loss must be one of {', '.join(map(repr, known))}, or an object of your own, not {name!r}.{hint}")

@@ -20,6 +20,13 @@ TREES = (
     Row("growth", "grow_policy", "", "grow_policy", rule="growth"),
     Row("min_samples_leaf", "", "min_data_in_leaf min_data_per_leaf min_data min_child_samples min_samples_leaf",
         "min_data_in_leaf min_child_samples", "min_samples_leaf", "min_node_size nodesize"),
+    Row("n_parallel_trees", "num_parallel_tree"),
+    Row("min_samples_split", sklearn="min_samples_split"),
+    Row("leaf_estimation", catboost="leaf_estimation_method", rule="leaf_estimation"),
+    Row("max_delta_step", "max_delta_step", "max_delta_step max_tree_output max_leaf_output", rule="limit"),
+    Row("path_smooth", "", "path_smooth"),
+    Row("linear_leaves", "", "linear_tree linear_trees"),
+    Row("linear_l2", "", "linear_lambda", note="Here it is for numbers of unit variance."),
     Row(
         "min_hessian_leaf",
         "min_child_weight",
@@ -47,8 +54,8 @@ TREES = (
     Row("max_features", sklearn="max_features", other="mtry"),
     Row("boosting", "booster", "boosting boosting_type boost", "boosting_type", "", "algo", rule="boosting",
         note=(
-            "Trees are boosted plainly or by 'dart': no GOSS, linear boosters or ordered boosting. A random forest is "
-            "RandomForestClassifier or RandomForestRegressor."
+            "Trees are boosted plainly, by 'dart' or 'ordered': there are no linear boosters. A random forest is RandomForestClassifier "
+            "or RandomForestRegressor."
         )),
     Row("drop_rate", "rate_drop", "drop_rate rate_drop"),
     Row("skip_drop", "skip_drop", "skip_drop"),
@@ -57,6 +64,8 @@ TREES = (
     Row("sampling", "sampling_method", "data_sample_strategy", rule="sampling"),
     Row("top_rate", "", "top_rate"),
     Row("other_rate", "", "other_rate"),
+    Row("feature_bundling", "", "enable_bundle is_enable_bundle bundle"),
+    Row("max_conflict_rate", "", "max_conflict_rate", "sparse_features_conflict_fraction"),
     Row("multiclass", "multi_strategy", rule="multi_strategy"),
     Row("init", "base_margin", "init_score", "baseline", "init", rule="starting_scores"),
 )  # fmt: skip
@@ -132,6 +141,8 @@ FAMILIES = (
     Row("n_experts", other="n_components"),
     Row("max_iter", other="n_iter n_epochs"),
     Row("criterion", other="split_criterion splitrule"),
+    Row("truncation_level", "lambdarank_num_pair_per_sample", "lambdarank_truncation_level"),
+    Row("normalize", "lambdarank_normalization", "lambdarank_norm", having="truncation_level"),
     Row("min_gain", sklearn="min_impurity_decrease", rule="impurity_decrease", having="ccp_alpha"),
 )  # fmt: skip
 
@@ -146,6 +157,9 @@ FIT = (
         "sample_weights weights sampleWeight",
     ),
     Row("groups", other="group group_id", note="One label for each row."),
+    Row("group", "qid", "", "group_id", "", "groups query query_id", note="One label for each row, or the number of rows of each query."),
+    Row("query_weight", "", "", "group_weight", note="One weight for each query, or a dict from query to weight."),
+    Row("eval_group", "eval_qid"),
     Row("eval_set", "eval_set evals", "eval_set valid_sets eval_X eval_y", "eval_set", "X_val y_val",
         "validation_data validation_set eval_data X_valid y_valid valid_data tuning_data", rule="eval_set"),
     Row("eval_set", "sample_weight_eval_set", "eval_sample_weight", "", "sample_weight_val", rule="eval_weight"),

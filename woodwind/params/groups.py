@@ -16,11 +16,18 @@ Features = int | float | Literal["sqrt", "log2"] | None
 
 # Parameters of more than one group, declared once.
 MaxDepth = Annotated[int | None, at_least(1), "Deepest level; None for no limit."]
+MinSplit = Annotated[int, at_least(2), "Fewest rows in a node that may be split."]
 MaxBins = Annotated[int | None, between(2, 255), "Most bins of a column. None is exact: every threshold between two values is considered."]
 Categorical = Annotated[
     Any,
     spelled("None, or names, positions or a mask of columns"),
     "Columns of numbers to take as categories. Strings and category types are recognised without it.",
+]
+TreeEncoding = Annotated[
+    Literal["auto", "sets", "ordered", "out_of_fold"],
+    "What trees see of categories: 'sets' of them, of which at most 253 are told apart, or statistics of the target, of any number of "
+    "categories: means of earlier rows in a drawn 'ordered' sequence, or 'out_of_fold'. 'auto' takes sets of up to 253 categories, and "
+    "means out of fold of more.",
 ]
 Monotonic = Annotated[
     Any,
@@ -55,11 +62,20 @@ class BoostParams:
     init: Annotated[
         Any, spelled("None or starting scores"), "Scores to start from, before the first tree. None starts from the best constant."
     ] = None
+    n_parallel_trees: Annotated[
+        int,
+        at_least(1),
+        "Trees of a round for the same scores, whose mean is added: a boosted random forest, where rows or features are drawn for each.",
+    ] = 1
     boosting: Annotated[
-        Literal["plain", "dart"],
+        Literal["plain", "dart", "ordered"],
         "How trees are added: 'plain' adds each to all that are there; 'dart' leaves some of those out while it is trained, and shrinks "
-        "both. There is no early stopping with it: later rounds change earlier ones.",
+        "both. There is no early stopping with it: later rounds change earlier ones. 'ordered', for few rows, chooses each tree by "
+        "gradients that rows have from models that have not seen them.",
     ] = "plain"
+    n_permutations: Annotated[
+        int, at_least(1), "With boosting='ordered', drawn orders of the rows; each costs four scores for every row."
+    ] = 4
     drop_rate: Annotated[float, between(0, 1), "With boosting='dart', the chance of every earlier round to be left out."] = 0.1
     skip_drop: Annotated[float, between(0, 1), "With boosting='dart', the chance of a round to leave none out."] = 0.5
     max_drop: Annotated[
@@ -74,7 +90,8 @@ class ClassParams:
     multiclass: Annotated[
         Literal["vector", "one_per_class"],
         "With three classes or more: 'vector' grows one tree in each round, whose leaves hold a score for every class; "
-        "'one_per_class' grows one tree for each class.",
+        "'one_per_class' grows one tree for each class. Symmetric trees, and those with monotonic_cst, max_delta_step, path_smooth "
+        "or linear_leaves, are always of one class.",
     ] = "vector"
     class_weight: ClassWeight = None
 
@@ -91,10 +108,32 @@ class TreeParams:
         int | Auto | None, at_least(2), "Most leaves of a tree; None for no limit. 'auto' depends on the task and on the rows."
     ] = "auto"
     max_depth: MaxDepth = None
+    min_samples_split: MinSplit = 2
     min_samples_leaf: Annotated[int | Auto, at_least(1), "Fewest rows in a leaf. 'auto' depends on the task and on the rows."] = "auto"
     min_hessian_leaf: Annotated[float, at_least(0), "Smallest sum of second derivatives in a leaf."] = 1e-3
     l1_regularization: Annotated[float, at_least(0), "Pulls leaf values to exactly zero; 0 for none."] = 0.0
     l2_regularization: Annotated[float, at_least(0), "Shrinks leaf values, those of small leaves most; 0 for none."] = 1.0
+    leaf_estimation: Annotated[
+        Literal["newton", "gradient"],
+        "How leaf values are found: 'newton' by first and second derivatives, or, where the loss has no useful second ones, as the best "
+        "constant; 'gradient' by the mean of first derivatives, and splits by the squares of their sums.",
+    ] = "newton"
+    max_delta_step: Annotated[
+        float | None, above(0), "Largest size of a leaf value before the learning rate, which gains of splits know of. None for no limit."
+    ] = None
+    path_smooth: Annotated[
+        float,
+        at_least(0),
+        "Draws the value of each node towards that of the node above, by as much as so many rows would; small leaves most. 0 for none.",
+    ] = 0.0
+    linear_leaves: Annotated[
+        bool,
+        "Leaves are linear in the numbers of their path, by ridge regression on the derivatives, instead of constant. A row with a missing "
+        "one among these numbers gets the constant.",
+    ] = False
+    linear_l2: Annotated[
+        float, at_least(0), "With linear_leaves, shrinks slopes, by as much as so many rows of unit variance would; 0 for not at all."
+    ] = 10.0
     min_gain: Annotated[float, at_least(0), "Smallest gain of a split."] = 0.0
     prune: Annotated[bool, "Grow fully and remove splits below min_gain afterwards, instead of stopping at the first such split."] = False
     # Scales leave room for noise. Ten times the gradients drown them, and more would take bits from the values of leaves.
@@ -118,6 +157,20 @@ class BinParams:
         "categories: means of earlier rows in a drawn 'ordered' sequence, or 'out_of_fold'. 'auto' takes sets of few categories, and means "
         "out of fold of many.",
     ] = "auto"
+    sparse_absent: Annotated[
+        Literal["zero", "missing"],
+        "What a cell is that a sparse matrix does not store: 'zero', as in scikit-learn and SciPy, or 'missing', as in XGBoost.",
+    ] = "zero"
+    feature_bundling: Annotated[
+        bool,
+        "Put columns of a sparse matrix that are hardly ever stored in the same row together while trees are grown, where that is "
+        "quicker. The model is the same, unless max_conflict_rate is above 0.",
+    ] = True
+    max_conflict_rate: Annotated[
+        float,
+        between(0, 1),
+        "Largest share of the rows that may lose a cell to another one of its bundle. 0 loses nothing.",
+    ] = 0.0
 
 
 @knobs
@@ -207,15 +260,21 @@ class CartParams:
     """How a single decision tree is grown."""
 
     max_depth: MaxDepth = None
-    min_samples_split: Annotated[int, at_least(2), "Fewest rows in a node that may be split."] = 2
+    min_samples_split: MinSplit = 2
     min_samples_leaf: Annotated[int, at_least(1), "Fewest rows in a leaf."] = 1
     min_weight_fraction_leaf: LeastShare = 0.0
     max_leaf_nodes: Annotated[int | None, at_least(2), "Most leaves; the best splits come first. None for no limit."] = None
     min_gain: Annotated[float, at_least(0), "Smallest gain of a split."] = 0.0
     max_features: Annotated[Features, count_or_share(), "Features drawn for each node: a count or a share. None for all."] = None
+    splitter: Annotated[
+        Literal["best", "random"],
+        "'best' considers every threshold of a feature; 'random' one, drawn between the least and the largest number of the node (Geurts, "
+        "Ernst & Wehenkel 2006), and for categories one random set of them.",
+    ] = "best"
     ccp_alpha: Annotated[float, at_least(0), "Price of a leaf in minimal cost-complexity pruning; 0 for none."] = 0.0
     max_bins: MaxBins = None
     categorical_features: Categorical = None
+    categorical_encoding: TreeEncoding = "auto"
     monotonic_cst: Monotonic = None
     random_state: RandomState = None
 
@@ -232,4 +291,8 @@ class CartClassifierParams:
 class CartRegressorParams:
     """What a regression tree is scored by."""
 
-    criterion: Annotated[Literal["squared_error"], "How good a split is: by the squared error that it removes."] = "squared_error"
+    criterion: Annotated[
+        Literal["squared_error", "absolute_error", "poisson"],
+        "How good a split is: by the squared error, the absolute error or the Poisson deviance that it removes. "
+        "Leaves predict the mean, with 'absolute_error' the weighted median. 'poisson' is for counts and amounts, none of them negative.",
+    ] = "squared_error"

@@ -40,7 +40,8 @@ STORAGE = "Memory and storage need no setting."
 DART = "With boosting='dart' every earlier round is as likely to be left out, and what is trained is shrunk as in the paper."
 CATEGORIES = "Few categories are sorted by their means and cut like numbers, many are means of the target; categorical_encoding decides."
 TARGET_MEANS = "Means of the target are of single columns, with a prior of estimated strength: see categorical_encoding."
-RANKING = "Ranking is not done here."
+RANKING = "GradientBoostingRanker learns rankings: see its metric, gain, truncation_level and normalize; scoring='ndcg@10' has places."
+
 CLUSTER = "Training is on one machine."
 FILES = "Files belong to other calls here: woodwind.fit reads tables, and save writes models."
 OF_PREDICTION = "It belongs to prediction: see predict and its n_rounds, decision_function, apply and explain."
@@ -62,11 +63,10 @@ NOTHING = (
         note=AUTOMATIC + "text and category types are recognised; categorical_features marks columns of numbers.",
     ),
     Row(xgboost="missing", lightgbm="use_missing zero_as_missing", catboost="nan_mode",
-        note=AUTOMATIC + "NaN and None are missing, and learned from. Replace another mark by NaN first."),
+        note=AUTOMATIC + "NaN and None are missing, and learned from. Replace other marks by NaN; sparse_absent is for sparse matrices."),
     Row(xgboost="base_score", lightgbm="boost_from_average", catboost="boost_from_average",
         note=AUTOMATIC + "boosting begins at the best constant; init gives a score for each row."),
-    Row(xgboost="max_delta_step", lightgbm="max_delta_step max_tree_output max_leaf_output poisson_max_delta_step",
-        note="Steps are not cut off here; l2_regularization shrinks them."),
+    Row(lightgbm="poisson_max_delta_step", note="Newton steps of Poisson loss need no help here; max_delta_step cuts them off."),
     Row(
         lightgbm=(
             "pos_bagging_fraction pos_sub_row pos_subsample pos_bagging neg_bagging_fraction neg_sub_row "
@@ -75,7 +75,6 @@ NOTHING = (
         catboost="bagging_temperature mvs_reg sampling_unit sampling_frequency",
         note="Rows are drawn by subsample, bootstrap and sampling here.",
     ),
-    Row(xgboost="num_parallel_tree", note="One tree is added in a round. A forest is RandomForestClassifier or RandomForestRegressor."),
     Row(
         xgboost="feature_weights",
         lightgbm="feature_contri feature_contrib fc fp feature_penalty",
@@ -97,11 +96,11 @@ NOTHING = (
     Row(xgboost="aft_loss_distribution aft_loss_distribution_scale", note="Survival times are not done here."),
     Row(
         xgboost=(
-            "lambdarank_pair_method lambdarank_num_pair_per_sample lambdarank_normalization lambdarank_score_normalization "
+            "lambdarank_pair_method lambdarank_score_normalization "
             "lambdarank_unbiased lambdarank_bias_norm ndcg_exp_gain"
         ),
         lightgbm=(
-            "lambdarank_truncation_level lambdarank_norm label_gain lambdarank_position_bias_regularization objective_seed eval_at "
+            "label_gain lambdarank_position_bias_regularization objective_seed eval_at "
             "ndcg_eval_at ndcg_at map_eval_at map_at"
         ),
         note=RANKING,
@@ -113,19 +112,18 @@ NOTHING = (
     ),
     Row(
         xgboost="lambda_bias feature_selector top_k",
-        lightgbm="linear_tree linear_trees linear_lambda",
-        note="Leaves and boosters are not linear here. Linear members: StackingClassifier, VotingClassifier, AutoEnsembleClassifier.",
+        note="Boosters are not linear here; linear_leaves makes leaves so. StackingClassifier and VotingClassifier take linear members.",
     ),
     Row(
         xgboost="updater process_type refresh_leaf max_cached_hist_node sketch_eps single_precision_histogram extmem_single_page use_rmm",
         lightgbm=(
             "force_col_wise force_row_wise histogram_pool_size hist_pool_size tree_learner tree tree_type tree_learner_type top_k "
-            "topk enable_bundle is_enable_bundle bundle is_enable_sparse is_sparse enable_sparse sparse min_data_in_bin "
+            "topk is_enable_sparse is_sparse enable_sparse sparse min_data_in_bin "
             "bin_construct_sample_cnt subsample_for_bin feature_pre_filter max_bin_by_feature forcedbins_filename use_quantized_grad "
             "num_grad_quant_bins quant_train_renew_leaf stochastic_rounding"
         ),
         catboost=(
-            "used_ram_limit dev_score_calc_obj_block_size dev_efb_max_buckets sparse_features_conflict_fraction feature_border_type "
+            "used_ram_limit dev_score_calc_obj_block_size dev_efb_max_buckets feature_border_type "
             "per_float_feature_quantization fixed_binary_splits"
         ),
         note=STORAGE,
@@ -157,7 +155,6 @@ NOTHING = (
         lightgbm="extra_trees extra_tree",
         note="Boosting looks at all thresholds. ExtraTreesClassifier and ExtraTreesRegressor draw them.",
     ),
-    Row(lightgbm="path_smooth", note="Leaves are not smoothed along their path here; l2_regularization shrinks small leaves."),
     Row(
         lightgbm=(
             "monotone_constraints_method monotone_constraining_method mc_method monotone_penalty monotone_splits_penalty ms_penalty "
@@ -208,10 +205,13 @@ NOTHING = (
     ),
     Row(
         catboost=(
-            "leaf_estimation_iterations leaf_estimation_method leaf_estimation_backtracking score_function approx_on_full_history "
-            "fold_permutation_block fold_len_multiplier has_time"
+            "leaf_estimation_iterations leaf_estimation_backtracking score_function has_time"
         ),
-        note="A leaf is one Newton step, and splits are scored by it.",
+        note="A leaf is one step, by leaf_estimation, and splits are scored by it.",
+    ),
+    Row(
+        catboost="approx_on_full_history fold_permutation_block fold_len_multiplier",
+        note="With boosting='ordered' rows are put in order one by one, n_permutations times, and prefixes double in length.",
     ),
     Row(
         catboost=(
@@ -230,7 +230,6 @@ NOTHING = (
     ),
     Row(sklearn="splitter", note="All thresholds are looked at here. ExtraTreesClassifier and ExtraTreesRegressor draw them."),
     Row(sklearn="criterion", note="Boosting scores splits by the gain of a Newton step, whatever the loss is."),
-    Row(sklearn="min_samples_split", note="min_samples_leaf and min_gain limit splits here."),
     Row(sklearn="min_weight_fraction_leaf", note="min_samples_leaf and min_hessian_leaf limit leaves here."),
     Row(
         sklearn="min_impurity_decrease",
@@ -259,7 +258,6 @@ FIT_NOTHING = (
         catboost="column_description",
         note="Columns have the names that the table gives them.",
     ),
-    Row(xgboost="qid", note=RANKING),
     Row(catboost="plot plot_file log_cout log_cerr", note="verbose shows a progress line; woodwind.plots has pictures."),
     Row(sklearn="monitor", note="Functions that are called with each round are the parameter callbacks of the constructor."),
 )  # fmt: skip

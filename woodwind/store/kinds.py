@@ -61,7 +61,7 @@ _AUTO = "woodwind.estimators.persistence.persistence:AutoEnsemblePersister"
 
 def _public_estimators() -> dict[str, Kind]:
     """The classes of `woodwind.estimators` that are public: names with a task at their end, blenders and encoders."""
-    endings = ("Classifier", "Regressor", "Blender", "Encoder")
+    endings = ("Classifier", "Regressor", "Ranker", "Blender", "Encoder")
     public = importlib.import_module("woodwind").PUBLIC_HOMES
     homes = {name: home for name, home in public.items() if home.startswith("woodwind.estimators.") and name.endswith(endings)}
     return {name: Kind(f"{home}:{name}", _ESTIMATOR) for name, home in homes.items()}
@@ -73,6 +73,7 @@ _LISTED: dict[str, Kind] = {
     **_kinds("woodwind.tree.compact_forest", "CompactForest"),
     **_kinds("woodwind.tree.leaf_targets", "LeafRows"),
     **_kinds("woodwind.tree.grown_tree", "ValuedTree"),
+    **_kinds("woodwind.tree.linear_leaves", "LinearLeaves"),
     **_kinds("woodwind.data.tables.schema", "Schema"),
     **_kinds("woodwind.data.tables.fields", "NumberField", "EmptyField", "CategoryField", "StatisticsField", "TimeField"),
     **_kinds("woodwind.data.tables.categories", "Categories", persister="woodwind.data.tables.categories:CategoriesPersister"),
@@ -94,7 +95,8 @@ _LISTED: dict[str, Kind] = {
     **_kinds("woodwind.ensemble.resampling", "Resampling"),
     **_kinds("woodwind.ensemble.additive", "AdditiveMember"),
     **_kinds("woodwind.ensemble.blend", "LogPool", "LinearPool"),
-    **_kinds("woodwind.ensemble.mixture_of_experts", "SoftmaxGate"),
+    **_kinds("woodwind.ensemble.conformal", "ConformityScores"),
+    **_kinds("woodwind.ensemble.mixture_of_experts", "SoftmaxGate", "GateTree"),
     **_kinds("woodwind.ensemble.subsets", "SubsetModels"),
     **_kinds("woodwind.selection.facts", "SelectionFacts", "RegressionFacts"),
     **_kinds("woodwind.selection.neighbours", "Search"),
@@ -111,6 +113,8 @@ _LISTED: dict[str, Kind] = {
     **_kinds("woodwind.estimators.bagging.tree_members", "TreeMembers"),
     **_kinds("woodwind.estimators.adaptive.adaboost_base", "AdaptiveModel"),
     **_kinds("woodwind.estimators.adaptive.second_level", "SecondLevel"),
+    **_kinds("woodwind.estimators.adaptive.adaboost_stopping", "BoostingRecord"),
+    **_kinds("woodwind.ensemble.adaboost", "AdaptiveState"),
     **_kinds("woodwind.estimators.pools.pool", "Pool"),
     **_kinds("woodwind.estimators.selection.pruned", "TreePool"),
     **_kinds("woodwind.estimators.stacking.layers", "StackingLayer", "Passthrough"),
@@ -146,6 +150,7 @@ _LISTED: dict[str, Kind] = {
 _DECLARING = (
     "woodwind.losses.regression",
     "woodwind.losses.classification",
+    "woodwind.losses.ranking",
     "woodwind.distributions.location_scale",
     "woodwind.distributions.positive",
     "woodwind.distributions.counts",

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,6 +11,7 @@ from woodwind.base.pool import run_ranges
 from woodwind.base.validate import require, require_array
 from woodwind.kernels.tree.layout import SET_WORDS, STOP
 from woodwind.kernels.tree.leaves import add_leaf_column, add_leaf_values, add_leaf_vectors, newton_steps, node_means
+from woodwind.tree.linear_leaves import LinearLeaves, add_linear
 
 
 @dataclass(eq=False, slots=True)  # not frozen: that triples the time of making one
@@ -121,14 +123,30 @@ def newton_values(gradient: Floats, hessian: Floats, l1: float, l2: float) -> Fl
     return np.divide(0.0 - pull, below, out=np.zeros_like(below), where=below > 0.0)
 
 
-def newton_tree(tree: GrownTree, hessian: Floats, l1: float, l2: float, rate: float) -> Floats:
+def newton_tree(tree: GrownTree, hessian: Floats, penalties: tuple[float, float, float], rate: float) -> Floats:
     """Values of all nodes of a grown tree with one output, within their bounds, times the learning rate.
 
-    The same as `fill_empty(tree, within_bounds(tree, newton_values(...)) * rate)`, in one compiled call: a tree on a small
-    table is grown in less time than those three take.
+    penalties = (L1, L2, path smoothing). Without smoothing the same as `fill_empty(tree, within_bounds(tree, newton_values(...)) * rate)`,
+    in one compiled call: a tree on a small table is grown in less time than those three take.
     """
     out = np.empty(tree.n_nodes)
-    newton_steps((tree.feature, tree.child, tree.count), (tree.gradient, hessian), (tree.low, tree.high), l1, l2, rate, out)
+    newton_steps((tree.feature, tree.child, tree.count), (tree.gradient, hessian), (tree.low, tree.high), penalties, rate, out)
+    return out
+
+
+def smoothed_steps(
+    feature: NDArray[np.int32],
+    child: NDArray[np.int32],
+    counts: NDArray[Any],
+    sums: tuple[Floats, Floats],
+    penalties: tuple[float, float, float],
+    longest: float,
+) -> Floats:
+    """Newton steps of all nodes, each drawn towards that of the node above; counts and sums are of the rows that end at each."""
+    count, gradient, hessian = (covers_below(feature, child, part) for part in (counts, *sums))
+    bound = np.full(len(feature), longest)
+    out = np.empty(len(feature))
+    newton_steps((feature, child, count.astype(np.int64)), (gradient, hessian), (-bound, bound), penalties, 1.0, out)
     return out
 
 
@@ -184,6 +202,9 @@ class ValuedTree:
     value: NDArray[np.float64]
     output: int  # column of the score that it adds to; -1 for all
     threshold: NDArray[np.float64] | None = None  # (N,) where number splits cut; None: at the edge of their `bin`
+    linear: LinearLeaves | None = None  # what leaves add to their value; None where all are constant
+
+    YOUNGER: ClassVar[tuple[str, ...]] = ("linear",)
 
     @classmethod
     def of(
@@ -227,15 +248,22 @@ class ValuedTree:
         require((self.set >= -1) & (self.set < len(self.sets)) & (self.missing <= STOP), "a set is not there, or missing values go nowhere")
         goes_left, goes_right = self.sets[:, :SET_WORDS], self.sets[:, SET_WORDS:]
         require((goes_left & goes_right) == 0, "a category goes left and right")  # a walk would go back
+        if self.linear is not None:
+            self.linear.check_for(self.feature, self.linear.scale.size)
+            require(self.output >= 0 and self.value.shape[1] == 1, "a tree with linear leaves adds to all outputs")
         return self
+
+    def scaled(self, share: float) -> "ValuedTree":
+        """The tree with a multiple of its values; bounds stay."""
+        return replace(self, value=share * self.value, linear=None if self.linear is None else self.linear.scaled(share))
 
     def with_values(self, value: NDArray[np.float64], cover: NDArray[np.float64]) -> "ValuedTree":
         """The same splits with other leaf values."""
         return replace(self, value=value.reshape(len(self.feature), -1), cover=covers_below(self.feature, self.child, cover))
 
 
-def covers_below(feature: NDArray[np.int32], child: NDArray[np.int32], cover: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Covers of the nodes of a tree, from those of the rows that end at each."""
+def covers_below(feature: NDArray[np.int32], child: NDArray[np.int32], cover: NDArray[Any]) -> NDArray[Any]:
+    """Covers of the nodes of a tree, or other sums, from those of the rows that end at each."""
     covers = cover.copy()
     for node in range(len(covers) - 1, -1, -1):
         if feature[node] >= 0:
@@ -253,8 +281,12 @@ def with_means(tree: ValuedTree) -> ValuedTree:
     return tree
 
 
-def add_leaf_scores(raw: NDArray[np.float64], positioned: Sequence[TreeWithLeaves], threads: int) -> None:
-    """Add the values of trees to the scores of all rows."""
+def add_leaf_scores(raw: NDArray[np.float64], positioned: Sequence[TreeWithLeaves], threads: int, numbers: Floats | None = None) -> None:
+    """Add the values of trees to the scores of all rows; `numbers` (n, F) are those of the rows, where leaves are linear."""
+    if any(tree.linear is not None for tree, _leaf in positioned):
+        for tree, leaf in positioned:
+            add_tree_scores(raw, tree, leaf, threads, numbers)
+        return
 
     def part(begin: int, end: int) -> None:
         step = end - begin if len(positioned) == 1 else ADD_ROWS
@@ -269,3 +301,17 @@ def add_leaf_scores(raw: NDArray[np.float64], positioned: Sequence[TreeWithLeave
                     add_leaf_column(raw, tree.output, leaf, values[:, 0], first, past)
 
     run_ranges(part, len(raw), threads, len(positioned))
+
+
+def add_tree_scores(raw: NDArray[np.float64], tree: ValuedTree, leaf: NDArray[np.int32], threads: int, numbers: Floats | None) -> None:
+    """Add the values of one tree to the scores of all rows."""
+    if tree.linear is not None:
+        assert numbers is not None  # whoever trains linear leaves has them
+        out = raw.reshape(len(raw), -1)
+        add_linear(out, [tree.output], leaf[:, None], [0], tree.value[:, 0], tree.linear, numbers, threads)
+    elif raw.ndim == 1:
+        raw += tree.value[leaf, 0]
+    elif tree.output >= 0:
+        raw[:, tree.output] += tree.value[leaf, 0]
+    else:
+        raw += tree.value[leaf]

@@ -43,6 +43,8 @@ CASES = [
     ("catboost", {"loss_function": "Quantile:alpha=0.3"}, {"loss": losses.Quantile(0.3)}),
     ("catboost", {"loss_function": "Tweedie:variance_power=1.2"}, {"loss": losses.Tweedie(1.2)}),
     ("xgboost", {"objective": "reg:quantileerror", "quantile_alpha": 0.7}, {"loss": losses.Quantile(0.7)}),
+    ("xgboost", {"objective": "reg:quantileerror", "quantile_alpha": [0.1, 0.9]}, {"loss": losses.Quantiles((0.1, 0.9))}),
+    ("catboost", {"loss_function": "MultiQuantile:alpha=0.1,0.9"}, {"loss": losses.Quantiles((0.1, 0.9))}),
     ("xgboost", {"objective": "reg:tweedie", "tweedie_variance_power": 1.3}, {"loss": losses.Tweedie(1.3)}),
     ("sklearn", {"loss": "huber", "alpha": 0.8}, {"loss": losses.Huber(quantile=0.8)}),
     (
@@ -57,6 +59,7 @@ CASES = [
     ("lightgbm", {"interaction_constraints": "[0,1],[2]"}, {"interaction_cst": [[0, 1], [2]]}),
     ("lightgbm", {"categorical_feature": "name:a,b"}, {"categorical_features": ["a", "b"]}),
     ("lightgbm", {"verbosity": -1, "n_jobs": 0}, {"verbose": 0, "n_jobs": None}),
+    ("catboost", {"boosting_type": "Ordered"}, {"boosting": "ordered"}),
     ("xgboost", {"verbosity": 1, "nthread": 2}, {"verbose": 0, "n_jobs": 2}),
 ]
 
@@ -73,7 +76,7 @@ def test_values_are_translated(library, theirs, ours):
 @pytest.mark.parametrize(
     ("library", "theirs", "words"),
     [
-        ("catboost", {"boosting_type": "Ordered"}, "'plain' or 'dart' here"),
+        ("xgboost", {"booster": "gblinear"}, "'plain', 'dart' or 'ordered' here"),
         ("xgboost", {"device": "cuda"}, "works on the CPU"),
         ("lightgbm", {"bagging_fraction": 0.5}, "Without bagging_freq LightGBM draws no rows"),
         ("catboost", {"random_strength": 1}, "gradient_noise"),

@@ -10,6 +10,7 @@ Inside:
     held_out_spread    Spread by rows held out: in two stages, locations first and then the spread around them; or a shift
     histogram_learner  The histogram learner: rows as codes of bins, derivatives as packed integers, trees grown from histograms
     line_search        The line search of natural-gradient boosting: how far the trees of a round are followed
+    ordered_boosting   Ordered boosting: the gradient of a row is taken where a model stands that has never seen it
     precompile         Precompile: the kernel that grows trees takes as long to compile as all others together
     training           One training: boost, stop where it is best, and learn the leaves once more from all rows
 """

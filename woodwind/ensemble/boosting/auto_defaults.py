@@ -19,6 +19,8 @@ CLASSES_STEP = 0.1
 # by which every row is held out once, at the cost of so many trainings. Of very few rows not even that says much.
 LEAST_ROWS_TO_STOP, LEAST_ROWS_TO_HOLD_OUT = 50, 5_000
 FOLDS = 5
+# Of rankings, what is held out is whole queries.
+LEAST_QUERIES_TO_STOP = 10
 # Between the first and the last of these numbers of rows it is a matter of time: folds where one training has few values to look at,
 # rows times features times scores.
 LEAST_ROWS_TO_MIND_TIME, MOST_VALUES_IN_FOLDS = 1_000, 400_000
@@ -38,11 +40,14 @@ DRAWN_SHARE = 0.75
 
 # What can be told about a leaf depends on how many rows there are to share: half the square root of the rows is the number of leaves,
 # 8 of 250 rows and 63 of 16,000. Classes stop at fewer, and at larger leaves: a leaf must hold enough rows of every class to say something
-# about their odds.
+# about their odds. A quantile far out depends on few of the rows of a leaf, and its leaves are larger and fewer by that share
+# (benchmarks/results/quantiles.md).
 LEAVES_PER_ROOT = 0.5
 LEAST_LEAVES, CLASS_LEAVES, REGRESSION_LEAVES = 8, 31, 63
 CLASS_LEAF_ROWS, REGRESSION_LEAF_ROWS = 20, 5
-ROWS_PER_LEAF_ROW = 10
+ROWS_PER_LEAF_ROW, ROWS_PER_TAIL_ROW = 10, 40
+# Of 8, 16, 31 and 63 leaves, 16 were best for the NDCG of all three tables that were tried, of 3,000 to 45,000 documents.
+RANKING_LEAVES = 16
 
 # Categories of a category are put in order by what their rows say, and the more rows, the more categories there are to find chance among:
 # the penalty of such a split is the square root of the rows, and a third of it draws rare categories to the middle.
@@ -98,17 +103,24 @@ def feature_share(n_features: int) -> float:
     return round(math.cbrt(min(1.0, FEATURES_SEEN / n_features)), 4)
 
 
-def max_leaves(is_class: bool, n_rows: float, growth: str, max_depth: int | None) -> int:
-    """Most leaves of a tree; one grown by whole levels has as many as its depth allows."""
+def max_leaves(is_class: bool, n_rows: float, growth: str, max_depth: int | None, tail: float = 0.5) -> int:
+    """Most leaves of a tree; one grown by whole levels has as many as its depth allows. `tail`: see `Loss.tail`."""
     if growth != "best_first":
         return 1 << min(max_depth or LEVELS, 16)
     most = CLASS_LEAVES if is_class else REGRESSION_LEAVES
-    return min(max(round(LEAVES_PER_ROOT * math.sqrt(n_rows)), LEAST_LEAVES), most)
+    return min(max(round(LEAVES_PER_ROOT * math.sqrt(n_rows * 4.0 * tail * (1.0 - tail))), LEAST_LEAVES), most)
 
 
-def min_rows(is_class: bool, n_rows: float) -> int:
-    """Fewest rows of a leaf: less for small tables, which could hardly be split otherwise."""
+def max_leaves_of_rankings(n_rows: float) -> int:
+    """Most leaves of a tree that ranks."""
+    return min(max(round(LEAVES_PER_ROOT * math.sqrt(n_rows)), LEAST_LEAVES), RANKING_LEAVES)
+
+
+def min_rows(is_class: bool, n_rows: float, tail: float = 0.5) -> int:
+    """Fewest rows of a leaf: less for small tables, which could hardly be split otherwise. `tail`: see `Loss.tail`."""
     usual = CLASS_LEAF_ROWS if is_class else REGRESSION_LEAF_ROWS
+    if tail < 0.5:
+        usual = max(usual, min(math.ceil(usual * (1.0 - tail) / tail), int(n_rows // ROWS_PER_TAIL_ROW)))
     return max(1, min(usual, int(n_rows // ROWS_PER_LEAF_ROW)))
 
 
@@ -128,8 +140,8 @@ def reads_means(n_categories: int, n_rows: float) -> bool:
     return n_categories > MOST_CATEGORIES_IN_SETS or (n_categories >= LEAST_CATEGORIES_FOR_MEANS and few_rows)
 
 
-def split_patience(settings: TreeSettings, subsample: float, bootstrap: bool = False) -> int:
+def split_patience(settings: TreeSettings, subsample: float, bootstrap: bool = False, permutations: int = 0) -> int:
     """Rounds in a row without any split that end a training: one where nothing is random, since the next would be the same."""
     drawn = (settings.features_per_tree, settings.features_per_level, settings.features_per_node)
-    rows_differ = subsample < 1.0 or bootstrap
+    rows_differ = subsample < 1.0 or bootstrap or permutations > 0
     return 10 if rows_differ or settings.gradient_noise > 0.0 or any(count is not None for count in drawn) else 1

@@ -9,6 +9,7 @@ from woodwind.base.errors import PrecisionWarning
 from woodwind.base.notice import notice
 from woodwind.base.pool import LEAST_WORK
 from woodwind.data.binning.codes import Codes
+from woodwind.data.binning.sparse_codes import SparseCodes
 from woodwind.ensemble.boosting.boost import BoostPlan, Floats, Rows, Targets
 from woodwind.kernels.histogram.multi_output import sum_leaves
 from woodwind.kernels.tree.leaves import leaf_sums, unrounded_leaf_sums
@@ -33,7 +34,7 @@ class HistogramLearner:
 
     def __init__(
         self,
-        codes: Codes,
+        codes: Codes | SparseCodes,
         y: Targets,
         weight: Floats | None,
         plan: BoostPlan,
@@ -93,7 +94,7 @@ class HistogramLearner:
         elif not self._unrounded:
             self._scales, resolved = quantise_rows(loss, self.y, raw, weight, self.grower.stats, self.threads, room)
             # Where derivatives have bounds, a small one is of a row that is fitted well.
-            self._unrounded = not resolved and loss.bounds() is None
+            self._unrounded = not resolved and loss.bounds() is None and not loss.small_is_fitted
         if self._unrounded:
             stats = self._stats if self.width > 1 else self.grower.stats
             out = stats.reshape(self.width, 2, -1)

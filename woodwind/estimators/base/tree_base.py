@@ -255,9 +255,9 @@ class BaseTreeModel(BaseModel):
         )
 
     def _output_names(self) -> list[str] | None:
-        """What the scores are called in a drawing; None for one score."""
-        classes = getattr(self, "classes_", None)
-        return None if classes is None or self.forest_.n_outputs == 1 else [str(label) for label in classes]
+        """What the scores are called in a drawing; None for one score, and for scores that have no names."""
+        names = self._score_names(self.forest_.n_outputs)
+        return list(names) if len(names) > 1 and any(names) else None
 
 
 # ----------------------------------------------------------------------------------------------------

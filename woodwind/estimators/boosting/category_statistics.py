@@ -1,10 +1,10 @@
-"""Columns of many categories in boosting: read as statistics of the target, of which a training row never finds its own.
+"""Columns of many categories in boosting, forests and trees: read as statistics of the target, of which a training row never finds its own.
 
 Rows that are trained on know the rows of other folds, or earlier rows; rows that are held out, and rows to come, know all rows that are
 trained on. The page is docs/algorithms/ordered-target-statistics.md.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -16,6 +16,8 @@ from woodwind.base.random_streams import key
 from woodwind.data.binning.codes import Codes
 from woodwind.data.binning.cuts import Cuts
 from woodwind.data.binning.ranks import Ranking, Ranks
+from woodwind.data.binning.sparse_codes import SparseCodes
+from woodwind.data.tables.categories import MOST_CODES
 from woodwind.data.tables.fields import CategoryField, Field, StatisticsField
 from woodwind.data.tables.schema import Schema
 from woodwind.data.tables.table import CachedReader, Column, Table
@@ -23,6 +25,7 @@ from woodwind.data.tables.target_statistics import StatisticsReader, StatisticsT
 from woodwind.ensemble.boosting import auto_defaults
 from woodwind.ensemble.boosting.training import in_rows
 from woodwind.ensemble.held_out import fold_numbers
+from woodwind.estimators.base.model import check_lengths, row_count
 from woodwind.estimators.base.target import Target
 from woodwind.estimators.base.weights import Weighing
 
@@ -36,6 +39,47 @@ def statistics_columns(schema: Schema, encoding: str, n_rows: int) -> list[int]:
         return []
     sizes = {column: len(field.categories.values) for column, field in enumerate(schema.fields) if isinstance(field, CategoryField)}
     return [column for column, size in sizes.items() if encoding != "auto" or auto_defaults.reads_means(size, n_rows)]
+
+
+def columns_of_many(schema: Schema, encoding: str) -> list[int]:
+    """The same for forests and single trees, where 'auto' is sets as long as all categories are told apart, and statistics beyond."""
+    if encoding != "auto":
+        return statistics_columns(schema, encoding, 0)
+    fields = enumerate(schema.fields)
+    return [column for column, field in fields if isinstance(field, CategoryField) and len(field.categories.values) > MOST_CODES]
+
+
+def read_with_statistics(
+    X: Any,
+    values: dict[str, Any],
+    target: Target,
+    weighing: Weighing,
+    seed: Callable[[], int],
+    threads: int,
+    owner: str,
+    known: Schema | None = None,
+) -> tuple[Schema, Table]:
+    """A table to train a forest or a tree on, and how it is read: as `read_training`, with statistics for columns of many categories.
+
+    `seed` is asked only where something is drawn; `known` is how an earlier training has read its own table.
+    """
+    encoding = values["categorical_encoding"]
+    if known is None:
+        if weighing.given is not None:
+            check_lengths(owner, row_count(X), target.n_rows)
+        schema, table = Schema.learn(X, values["categorical_features"], weight=weighing.given, owner=owner)
+    else:
+        schema, table = known, known.read(X, owner=owner)
+    check_lengths(owner, table.n_rows, target.n_rows)
+    columns = columns_of_many(schema, encoding) if known is None else []
+    if columns or has_statistics(schema):
+        told = KnownTarget.of(target, weighing, None, encoding, seed(), threads)
+        if columns:
+            schema, table = with_statistics(schema, table, columns, told)
+        table = StatisticsTable(schema, table, told).for_training()
+    if known is None:
+        schema.warn_merged(owner)
+    return schema, table
 
 
 def has_statistics(schema: Schema) -> bool:
@@ -69,16 +113,19 @@ class KnownTarget:
             labels = labels if len(set(labels)) == len(labels) else tuple(map(str, classes))
         return cls(StatisticsTarget(target.y, rows, weight, classes), labels, groups, encoding, seed, threads)
 
-    def known(self, rows: Integers, number: int, columns: list[tuple[NDArray[np.int32], int]]) -> list[Floats]:
+    def known(
+        self, rows: Integers, number: int, columns: list[tuple[NDArray[np.int32], int]], order: Integers | None = None
+    ) -> list[Floats]:
         """What every row may know in a training on some rows: means (width, n) of each column, given its categories and how many there are.
 
-        `number` names what is drawn. Of other rows nothing is looked at, not even for the prior.
+        `number` names what is drawn. Of other rows nothing is looked at, not even for the prior. `order` is the sequence of these rows in
+        which each knows those before it, where it is given and not drawn.
         """
         target = replace(self.target, rows=rows)
         _ = target.amounts, target.weights, target.moments  # once, before threads share them
         name = key(self.seed, "statistics", number)
         if self.encoding == "ordered":
-            drawn = target.order(name)
+            drawn = target.order(name) if order is None else order
         else:
             drawn = np.full(len(target.y), -1)
             groups = None if self.groups is None else self.groups[rows]
@@ -115,7 +162,9 @@ def with_statistics(schema: Schema, table: Table, columns: list[int], known: Kno
         own = zip(made.features, statistics.means, strict=True)
         features += [Column(name, StatisticsReader(numbers, means), None, numbers) for name, means in own]
         positions += [-1] * len(made.features)
-    return Schema(schema.names, tuple(fields)), Table(tuple(features), table.n_rows, table.source, np.array(positions, np.int64))
+    return Schema(schema.names, tuple(fields), schema.sparse_absent), Table(
+        tuple(features), table.n_rows, table.source, np.array(positions, np.int64)
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,23 +175,25 @@ class StatisticsTable:
     table: Table  # with the statistics of all rows
     known: KnownTarget
 
-    def for_training(self, rows: Integers | None = None, number: int = 0) -> Table:
+    def for_training(self, rows: Integers | None = None, number: int = 0, order: Integers | None = None) -> Table:
         """The table as a training on some rows, or on all, sees it."""
         columns = list(self.table.columns)
-        for position, values in self._values(rows, number):
+        for position, values in self._values(rows, number, order):
             columns[position] = Column(columns[position].name, CachedReader(values))
         return replace(self.table, columns=tuple(columns))
 
-    def codes_for(self, cuts: Cuts | Ranking, codes: Codes | Ranks, rows: Integers, number: int) -> Codes | Ranks:
+    def codes_for(
+        self, cuts: Cuts | Ranking, codes: Codes | SparseCodes | Ranks, rows: Integers, number: int, order: Integers | None = None
+    ) -> Codes | Ranks:
         """Codes for a training on some rows; `codes` are those of a training on all."""
         if not isinstance(cuts, Cuts) or not isinstance(codes, Codes):
-            return cuts.encode(self.for_training(rows, number), self.known.threads)
+            return cuts.encode(self.for_training(rows, number, order), self.known.threads)
         own = codes.take(np.arange(codes.n_rows))
-        for position, values in self._values(rows, number):
+        for position, values in self._values(rows, number, order):
             own.by_row[:, own.places[position]] = np.searchsorted(cuts.edges[position], values)
         return own
 
-    def _values(self, rows: Integers | None, number: int) -> Iterator[tuple[int, Floats]]:
+    def _values(self, rows: Integers | None, number: int, order: Integers | None = None) -> Iterator[tuple[int, Floats]]:
         """The statistics of every row, by feature."""
         fields = [(column, field) for column, field in enumerate(self.schema.fields) if isinstance(field, StatisticsField)]
         first = [self.schema.features_of(column).start for column, _ in fields]
@@ -150,6 +201,6 @@ class StatisticsTable:
         for position, (_, field) in zip(first, fields, strict=True):
             read: Any = self.table.columns[position].category_numbers
             given.append((np.asarray(read(0, self.table.n_rows), np.int32), len(field.categories.values)))
-        found = self.known.known(self.known.target.rows if rows is None else rows, number, given)
+        found = self.known.known(self.known.target.rows if rows is None else rows, number, given, order)
         for position, means in zip(first, found, strict=True):
             yield from enumerate(means, position)

@@ -30,14 +30,15 @@ from woodwind.estimators.base.target import Target
 from woodwind.estimators.base.tree_base import BaseTreeModel, scale_of
 from woodwind.estimators.base.weights import Weighing, class_factors, read_weight
 from woodwind.estimators.boosting.category_statistics import KnownTarget, has_statistics
-from woodwind.estimators.boosting.encoded_table import EncodedTable
+from woodwind.estimators.boosting.encoded_table import EncodedTable, coded, linear_inputs
 from woodwind.estimators.boosting.init_scores import fitted_init, is_model, model_scores, read_scores
-from woodwind.estimators.boosting.plan import Values, boost_plan, check_dropout, check_exact, one_per_class
+from woodwind.estimators.boosting.plan import Values, boost_plan, check_dropout, check_exact, one_per_class, trained_loss
 from woodwind.losses.base import Loss
 from woodwind.params.check import check
 from woodwind.params.unknown import known_arguments
 from woodwind.tree.assemble import assemble, check_tree_for
 from woodwind.tree.forest import Forest
+from woodwind.tree.grown_tree import ValuedTree
 
 Floats = NDArray[np.float64]
 
@@ -68,13 +69,12 @@ class WarmStartState:
     def with_values(self, forest: Forest) -> "WarmStartState":
         """The same rounds with the values and the start of a forest that has their trees."""
         nodes = (slice(*forest.roots[tree : tree + 2]) for tree in range(forest.n_trees))
-        rounds = tuple(
-            tuple(
-                replace(tree, value=np.array(forest.value[at]), cover=np.array(forest.cover[at]))
-                for tree, at in zip(trees, nodes, strict=False)
-            )
-            for trees in self.trained.rounds
-        )
+
+        def renewed(tree: ValuedTree, at: slice) -> ValuedTree:
+            linear = None if tree.linear is None or forest.linear is None else forest.linear.part(at.start, at.stop)
+            return replace(tree, value=np.array(forest.value[at]), cover=np.array(forest.cover[at]), linear=linear)
+
+        rounds = tuple(tuple(renewed(tree, at) for tree, at in zip(trees, nodes, strict=False)) for trees in self.trained.rounds)
         return replace(self, trained=replace(self.trained, rounds=rounds, first=np.array(forest.start)))
 
 
@@ -109,6 +109,18 @@ class ValidationSet:
     X: Any
     labels: NDArray[Any]
     rows: TrainingRows
+    groups: NDArray[np.int64] | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class EvaluatedRows:
+    """Rows that are watched: as losses take them, and as scorers do, made when one asks."""
+
+    y: NDArray[Any]
+    weight: Floats | None
+    table: Callable[[], Any]
+    labels: Callable[[], NDArray[Any]]
+    groups: NDArray[np.int64] | None
 
 
 # For the docstrings of the estimators.
@@ -116,7 +128,7 @@ MODEL = """
 n_iter_ : int
     Rounds of the model.
 n_trees_per_iteration_ : int
-    Trees of a round: one, or one for each class, times the folds whose models are averaged.
+    Trees of a round: one, or one for each class, times `n_parallel_trees`, times the folds whose models are averaged.
 learning_rate_ : float
     The learning rate that was trained with, where 'auto' stands for one.
 best_iteration_ : int
@@ -164,6 +176,7 @@ class BaseGradientBoosting(BaseTreeModel):
     }
 
     _docstring_parts: ClassVar[dict[str, str]] = {"model": MODEL, "columns": COLUMNS, "auto": AUTO}
+    _scores_queries: ClassVar[bool] = False  # groups are queries, and rows of a part of one say nothing
     loss_: Loss
     init_: Any
     _earlier: WarmStartState | None
@@ -185,6 +198,20 @@ class BaseGradientBoosting(BaseTreeModel):
     def _predicted(self, raw: Floats) -> NDArray[Any]:
         """Predictions from scores."""
         raise NotImplementedError
+
+    def _bound_loss(self, given: BoostingInput, training: Target) -> Loss:
+        """The loss as boosting minimises it on the rows that are trained on."""
+        return self.loss_
+
+    def _metrics(self, values: Values) -> list[WatchedMetric]:
+        """What is watched; the first is stopped by."""
+        return read_metrics(values["scoring"], self, self.loss_, self._owner)
+
+    def _evaluator(self, metric: WatchedMetric, loss: Loss, rows: EvaluatedRows) -> Evaluator:
+        """How some rows are scored by one of the metrics."""
+        if metric.scorer is None:
+            return loss_evaluator(loss, rows.y, rows.weight, self._threads)
+        return scorer_evaluator(metric.scorer, self, rows.table(), rows.labels(), rows.weight)
 
     # Training.
 
@@ -227,14 +254,17 @@ class BaseGradientBoosting(BaseTreeModel):
         with named_owner(self._owner):
             self.loss_, self.init_ = self._make_loss(training), None
             self.loss_.check_target(training.y)
-        plan = boost_plan(values, self.loss_, schema, codes.n_rows, training.classes is not None, seed, self._threads, self._owner)
+        loss = self._bound_loss(given, training)
+        plan = boost_plan(values, loss, schema, codes.n_rows, training.classes is not None, seed, self._threads, self._owner)
 
         self.learning_rate_ = plan.learning_rate
         split = self._split(given, eval_set, values, seed)
         offset = self._offset(given, split.held, values)
-        rows = TrainingRows(codes, self.loss_.as_target(training.y), given.weighing.weight, offset, encoded.codes_for(take))
+        inputs = encoded.inputs if encoded.inputs is None or take is None else encoded.inputs.take(take)
+        made_for = encoded.codes_for(take), encoded.codes_in(take)
+        rows = TrainingRows(codes, self.loss_.as_target(training.y), given.weighing.weight, offset, *made_for, inputs=inputs)
         outside = [] if eval_set is None else self._outside(eval_set, cuts, given.target, values)
-        curves = EvaluationCurves(read_metrics(values["scoring"], self, self.loss_, self._owner))
+        curves = EvaluationCurves(self._metrics(values))
         watched = self._watched(given, rows, split, outside, curves)
         stop = self._stop(values, plan, watched)
         trained = self._train(rows, plan, stop, watched, None if earlier is None else earlier.trained, values)
@@ -285,7 +315,7 @@ class BaseGradientBoosting(BaseTreeModel):
                     f"{self._owner}: max_bins={values['max_bins']}, but warm_start=True goes on from trees that were grown {how}. "
                     "Set max_bins as it was, or warm_start=False."
                 )
-            encoded = EncodedTable.read_by(X, schema, cuts, threads, self._owner, known)
+            encoded = EncodedTable.read_by(X, (schema, cuts), values, weight, threads, self._owner, known)
         assert encoded is not None  # the target is known
         check_lengths(self._owner, encoded.codes.n_rows, given.target.n_rows)
         return encoded
@@ -345,7 +375,8 @@ class BaseGradientBoosting(BaseTreeModel):
         if values["init"] is not None and self.init_ is None:
             raise DataError(f"{owner}: init has scores for the rows of X only. Give an estimator or a function as init.")
         offset = None if self.init_ is None else model_scores(self.init_, X, other.n_rows, self.loss_, target.classes, self._owner)
-        rows = TrainingRows(cuts.encode(table, self._threads), self.loss_.as_target(other.y), weight, offset)
+        inputs = linear_inputs(table, self.schema_, weight, values)
+        rows = TrainingRows(coded(cuts, table, self._threads), self.loss_.as_target(other.y), weight, offset, inputs=inputs)
         return ValidationSet(name, X, other.labels(), rows)
 
     def _watched(
@@ -353,30 +384,26 @@ class BaseGradientBoosting(BaseTreeModel):
     ) -> WatchedRows:
         """Which rows are watched, and how they are scored: some of those trained on always."""
 
-        def evaluator(metric: WatchedMetric, loss: Loss, y: NDArray[Any], weight: Floats | None, table: Any, labels: Any) -> Evaluator:
-            if metric.scorer is None:
-                return loss_evaluator(loss, y, weight, self._threads)
-            return scorer_evaluator(metric.scorer, self, table(), labels(), weight)
-
         def evaluate_inside(positions: NDArray[np.int64], loss: Loss, is_held: bool) -> Evaluator:
-            weight = None if rows.weight is None else rows.weight[positions]
             in_table = positions if given.weighing.take is None else given.weighing.take[positions]
-            parts = (
+            some = EvaluatedRows(
                 rows.y[positions],
-                weight,
+                None if rows.weight is None else rows.weight[positions],
                 lambda: rows_of_table(given.X, in_table),
                 lambda: given.target.at(in_table).labels(),
+                None if given.groups is None else given.groups[in_table],
             )
             name = f"{VALIDATION}_0" if is_held else TRAINING
-            return curves.evaluator(name, [evaluator(metric, loss, *parts) for metric in curves.metrics])
+            return curves.evaluator(name, [self._evaluator(metric, loss, some) for metric in curves.metrics])
 
         def evaluate_outside(one: ValidationSet) -> Callable[[Loss], Evaluator]:
-            parts = (one.rows.y, one.rows.weight, lambda: one.X, lambda: one.labels)
-            return lambda loss: curves.evaluator(one.name, [evaluator(metric, loss, *parts) for metric in curves.metrics])
+            some = EvaluatedRows(one.rows.y, one.rows.weight, lambda: one.X, lambda: one.labels, one.groups)
+            return lambda loss: curves.evaluator(one.name, [self._evaluator(metric, loss, some) for metric in curves.metrics])
 
         held = None if split.held is None else given.weighing.at(split.held)
         folds = None if split.folds is None else given.weighing.at(split.folds)
-        return WatchedRows(evaluate_inside, held, folds, [(one.rows, evaluate_outside(one)) for one in outside])
+        queries = None if given.groups is None or not self._scores_queries else given.weighing.at(given.groups)
+        return WatchedRows(evaluate_inside, held, folds, [(one.rows, evaluate_outside(one)) for one in outside], queries)
 
     def _set_curves(self, curves: EvaluationCurves, earlier: WarmStartState | None, split: ValidationSplit) -> None:
         """The values of all metrics after every round; of earlier rounds too, if they were watched alike."""
@@ -392,7 +419,7 @@ class BaseGradientBoosting(BaseTreeModel):
                 raise ParameterError(f"{self._owner}: callbacks must be functions that take a finished round, but {call!r} is none.")
         return StoppingRule(
             count=values["n_estimators"],
-            split_patience=auto_defaults.split_patience(plan.tree, plan.subsample, plan.bootstrap),
+            split_patience=auto_defaults.split_patience(plan.tree, plan.subsample, plan.bootstrap, plan.permutations),
             early=watched.has_validation and values["early_stopping"] is not False and plan.dropout is None,
             patience=auto_defaults.patience(plan.learning_rate) if patience == "auto" else patience,
             tol=values["tol"],
@@ -436,6 +463,12 @@ class BaseGradientBoosting(BaseTreeModel):
         estimator
             A new one of the same class. Its scores of rounds are those of the training of this one.
         """
+        return self._with_new_leaves(X, y, sample_weight, decay_rate, init, lambda loss, *_: loss)
+
+    def _with_new_leaves(
+        self, X: Any, y: Any, sample_weight: Any, decay_rate: float, init: Any, bound: Callable[[Loss, Target, NDArray[np.int64]], Loss]
+    ) -> Self:
+        """See `refit_leaves`; `bound` makes of a loss, a target and the rows of it that count the loss of those rows."""
         check_is_fitted(self)
         values = check(self)
         self._check_refit(values, decay_rate, init)
@@ -453,13 +486,16 @@ class BaseGradientBoosting(BaseTreeModel):
             width = self.loss_.width
             offset = self._with_init(np.zeros(table.n_rows if width == 1 else (table.n_rows, width)), X, init)[rows]
         size = 1 if self.forest_.n_trees == 0 or self.forest_.output[0] < 0 else self.loss_.width
+        size *= values["n_parallel_trees"]
         plan = RefitPlan(
-            loss=self.loss_,
-            l1=values["l1_regularization"],
-            l2=values["l2_regularization"],
+            loss=bound(trained_loss(values, self.loss_), target, rows),
+            penalties=(values["l1_regularization"], values["l2_regularization"], float(values["path_smooth"])),
+            longest_step=np.inf if values["max_delta_step"] is None else values["max_delta_step"],
             learning_rate=self._trained_rate(values),
             members=self.n_trees_per_iteration_ // size,
             trees_per_round=size,
+            parallel_trees=values["n_parallel_trees"],
+            linear_l2=float(values["linear_l2"]),
             decay=float(decay_rate),
             threads=self._threads,
         )

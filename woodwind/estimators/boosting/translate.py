@@ -3,11 +3,13 @@
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from woodwind.base.did_you_mean import did_you_mean, spelling
 from woodwind.base.errors import ParameterError
 from woodwind.estimators.boosting.gradient_boosting import GradientBoostingClassifier, GradientBoostingRegressor
 from woodwind.losses.named import NONE_OF_OURS, loss_named
-from woodwind.losses.regression import Huber, Quantile, Tweedie
+from woodwind.losses.regression import Huber, Quantile, Quantiles, Tweedie
 from woodwind.metrics.named import find_metric, nearest_metric
 from woodwind.params.aliases import index
 from woodwind.params.describe import declared
@@ -185,7 +187,8 @@ def _catboost_numbers(text: str) -> dict[str, Any]:
     """What CatBoost writes behind the name of a loss, as in Quantile:alpha=0.9."""
     pairs = (part.partition("=") for part in text.split(";") if "=" in part)
     names = {"alpha": "alpha", "delta": "alpha", "variance_power": "power"}
-    return {names[name.strip()]: float(value) for name, _, value in pairs if name.strip() in names}
+    numbers = {names[name.strip()]: tuple(float(one) for one in value.split(",")) for name, _, value in pairs if name.strip() in names}
+    return {name: several if len(several) > 1 else several[0] for name, several in numbers.items()}
 
 
 def _with_numbers(library: str, name: str, numbers: dict[str, Any]) -> Any:
@@ -193,8 +196,10 @@ def _with_numbers(library: str, name: str, numbers: dict[str, Any]) -> Any:
     category = numbers.get("alpha")
     if name == Quantile.name:
         category = LEVELS[library] if category is None else category
+        if isinstance(category, list | tuple | np.ndarray):
+            return Quantiles(tuple(category))
         if not isinstance(category, int | float):
-            return "Give one level between 0 and 1, as in loss=woodwind.losses.Quantile(0.9)."
+            return "Give one level between 0 and 1, as in loss=woodwind.losses.Quantile(0.9), or several."
         return Quantile(float(category))
     if name == Huber.name and library in DELTAS:
         delta = DELTAS[library] if category is None else category

@@ -11,7 +11,7 @@ from woodwind.kernels.histogram import memory
 from woodwind.kernels.histogram.build_histograms import accumulate, count_rows, fill_in_order, subtract
 from woodwind.kernels.histogram.find_splits import draw_features, left_categories, scan_feature
 from woodwind.kernels.histogram.layout import WIDE2, Rule, whole_gradient, whole_hessian
-from woodwind.kernels.histogram.partition_rows import AHEAD, count_left, place_rows, split_rows
+from woodwind.kernels.histogram.partition_rows import AHEAD, count_left, fill_codes, place_rows, split_rows
 from woodwind.kernels.histogram.scan import least_fields
 from woodwind.kernels.runtime.intrinsics import prefetch_far
 from woodwind.kernels.runtime.jit import inlined, inner
@@ -24,7 +24,8 @@ from woodwind.kernels.tree.layout import NO_SPLIT, NOTHING, SYMMETRIC
 @inner
 def can_split(tree: Tree, rule: Rule, node: int) -> Any:
     """Whether a node is large and shallow enough to be split at all."""
-    enough = rule.order == SYMMETRIC or nodes.n_rows(tree, node) >= 2.0 * rule.min_rows
+    n_rows = nodes.n_rows(tree, node)
+    enough = rule.order == SYMMETRIC or (n_rows >= 2.0 * rule.min_rows and n_rows >= rule.min_split)
     return nodes.depth(tree, node) < rule.max_depth and enough
 
 
@@ -35,7 +36,7 @@ def pair_node(tree: Tree, pair: int, which: int) -> Any:
 
 
 @inner
-def do_partition(tree: Tree, rule: Rule, task: int, placing: Any) -> None:
+def do_partition(tree: Tree, rule: Rule, task: int, thread: int, placing: Any) -> None:
     """PARTITION: partition the rows of a small node, or count those of one block of a large one. PLACE: bring those where they belong."""
     node = memory.batch_node(tree, memory.task_what(tree, task))
     begin = memory.task_begin(tree, task)
@@ -48,8 +49,14 @@ def do_partition(tree: Tree, rule: Rule, task: int, placing: Any) -> None:
         return
     feature = nodes.feature(tree, node)
     position = memory.column_position(tree, feature)
-    column = memory.column(tree, position) if position >= 0 else memory.row_codes(tree)[memory.code_position(tree, feature) :]
-    codes = (column, np.uint64(1 if position >= 0 else 8 * rule.n_words))
+    column = memory.row_codes(tree)[memory.code_position(tree, feature) :]
+    if position >= 0:
+        column = memory.column(tree, position)
+    elif rule.stored:
+        column = memory.column_room(tree, thread)
+        cells = (memory.stored_rows(tree), memory.stored_codes(tree), memory.stored_at(tree, feature), memory.stored_at(tree, feature + 1))
+        fill_codes(cells, memory.absent_code(tree, feature), source, begin, end, column)
+    codes = (column, np.uint64(1 if position >= 0 or rule.stored else 8 * rule.n_words))
     goes_left = memory.all_goes_left(tree)[memory.task_what(tree, task)]
     seen = memory.all_seen(tree)[task]
     seen[:] = 0
@@ -111,11 +118,13 @@ def find_split(tree: Tree, rule: Rule, node: int, first: Any, past: int, counts:
     drawn = memory.all_drawn(tree)[thread]
     low = constraints.low(tree, node)
     high = constraints.high(tree, node)
+    value = constraints.value(tree, node)
+    n_rows = np.float64(nodes.n_rows(tree, node))
     common.set_split_gain(tree, out, NO_SPLIT)
     for k in range(draw_features(tree, rule, node, drawn)):
         f = memory.drawn(tree, thread, k)
         if first <= f < past:
-            bounds = (low, high, np.float64(common.direction_of(tree, f)))
+            bounds = (low, high, np.float64(common.direction_of(tree, f)), value, n_rows)
             best = common.split_gain(tree, out)
             gain, where, side, left, right = scan_feature(tree, rule, f, histogram, bounds, thread, best)
             if gain > best:
@@ -203,7 +212,7 @@ def collect(tree: Tree, rule: Rule, rows: Any, numbers: Any, stats: Any, task: i
 def do_collect(tree: Tree, rule: Rule, task: int) -> None:
     """COLLECT: the rows of a leaf, or of a part of it, by the numbers that callers know them by."""
     rows = memory.rows_of_buffer(tree, memory.buffer(tree, memory.task_what(tree, task)), rule.capacity)
-    if rule.sparse:
+    if rule.reordered:
         collect(tree, rule, rows, memory.row_numbers(tree), memory.row_stats(tree), task)
     elif rule.once:
         collect(tree, rule, rows, None, None, task)
