@@ -156,6 +156,8 @@ class DistributionBoostingRegressor(
                 f"{owner}: monotonic_cst is for distributions of one parameter, and {family.title} has {family.width}. "
                 "Set monotonic_cst=None."
             )
+        if values["boosting"] == "ordered":
+            raise ParameterError(f"{owner}: boosting='ordered' is not for distributions. Set boosting='plain'.")
         if is_model(values["init"]):
             raise ParameterError(
                 f"{owner}: init must be an array of scores, (n_rows, {family.width}), or None; a model predicts means alone."
