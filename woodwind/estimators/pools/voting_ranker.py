@@ -114,7 +114,7 @@ class VotingRanker(FusionParams, WorkParams, BaseModel, BaseEstimator):
         queries = QueryRows.of(number)
         if isinstance(values["weights"], str):
             out_of_fold = self._out_of_fold(members, X, target.y, weight, number, values)
-            self._spreads = np.array([spread_within(one, queries) for one in out_of_fold])
+            self._spreads = np.array([spread_within(one, queries, weight) for one in out_of_fold])
             evaluate = QueryMetric().prepared(target.y, queries, self._threads)
             by_query = None if weight is None else queries.means(weight)
             points = self._points(out_of_fold, queries)
@@ -125,7 +125,7 @@ class VotingRanker(FusionParams, WorkParams, BaseModel, BaseEstimator):
         self.names_ = names
         self.rankers_ = [self._trained(member, X, every, target.y, weight, number) for member in members]
         if not isinstance(values["weights"], str):
-            self._spreads = np.array([spread_within(self._scores(member, X), queries) for member in self.rankers_])
+            self._spreads = np.array([spread_within(self._scores(member, X), queries, weight) for member in self.rankers_])
 
     def _members(self, values: Values) -> tuple[list[str], list[Any]]:
         given = values["estimators"]
