@@ -88,7 +88,7 @@ def test_boosting_with_refitted_leaves_equals_scikit_learn(seed, loss, name, opt
 
     def leaf_of(y, raw, here):
         rows = np.flatnonzero(here).astype(np.int32)
-        return loss.resolved(y, raw, weight).refit.values(rows, np.array([0]), np.array([len(rows)]), y - raw, weight)[0]
+        return loss.resolved(y, raw, weight).refits[0].values(rows, np.array([0]), np.array([len(rows)]), y - raw, weight)[0]
 
     ours = boosted(X, y, loss.start(y, weight)[0], residual_of, leaf_of, weight, max_depth=2)
     other = theirs(X, y, name, weight=weight, max_depth=2, **options)

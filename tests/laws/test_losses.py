@@ -62,7 +62,7 @@ def test_hessian_is_the_slope_of_the_gradient_or_says_that_it_is_not(loss):
     _, hessian = loss.derivatives(y, raw)
     if not loss.exact_hessian:
         np.testing.assert_array_equal(hessian, 1.0)
-        assert loss.refit is not None
+        assert loss.refits
         return
     for k in range(loss.width):
         up, down = (loss.derivatives(y, moved(raw, k, step))[0] for step in (1e-5, -1e-5))

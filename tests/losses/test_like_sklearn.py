@@ -139,7 +139,7 @@ def test_refitted_leaves_equal_those_of_their_boosting_over_ten_rounds(loss, nam
     for tree in model.estimators_[:, 0]:
         resolved = loss.resolved(y, raw, our_weight)
         names, rows, begins, ends = leaf_rows(tree.apply(X))
-        values = resolved.refit.values(rows, begins, ends, y - raw, our_weight, threads=2)
+        values = resolved.refits[0].values(rows, begins, ends, y - raw, our_weight, threads=2)
         np.testing.assert_allclose(values, tree.tree_.value[names, 0, 0], rtol=1e-12, atol=1e-12)
         raw += 0.1 * tree.tree_.value[:, 0, 0][tree.apply(X)]
 

@@ -121,7 +121,8 @@ def test_what_a_loss_leaves_out_has_defaults():
     loss = adopt(LogCosh())
     raw = np.array([[1.0], [2.0]])
     assert loss.width == 1
-    assert loss.formula is loss.refit is loss.bounds() is None
+    assert loss.formula is loss.bounds() is None
+    assert loss.refits == ()
     assert loss.resolved(raw, raw) is loss
     assert loss.predict(raw).tolist() == [1.0, 2.0]
     assert loss.value(np.zeros(2), np.ones(2), np.array([1.0, 3.0])) == pytest.approx(np.log(np.cosh(1)))

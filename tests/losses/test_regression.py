@@ -42,7 +42,7 @@ def test_huber_survives_residuals_that_are_all_zero():
     assert resolved.delta == 0.0
     assert resolved.value(y, y) == 0.0
     rows = np.arange(5, dtype=np.int32)
-    assert resolved.refit.values(rows, np.array([0]), np.array([5]), y - y, None).tolist() == [0.0]
+    assert resolved.refits[0].values(rows, np.array([0]), np.array([5]), y - y, None).tolist() == [0.0]
 
 
 @pytest.mark.parametrize(
@@ -110,5 +110,5 @@ def test_refit_is_the_same_for_any_number_of_threads(loss):
     rows = rng.permutation(n).astype(np.int32)
     edges = np.linspace(0, n, n_leaves + 1).astype(np.int64)
     residual, weight = rng.normal(size=n), rng.exponential(size=n)
-    one, three = (loss.refit.values(rows, edges[:-1], edges[1:], residual, weight, threads=threads) for threads in (1, 3))
+    one, three = (loss.refits[0].values(rows, edges[:-1], edges[1:], residual, weight, threads=threads) for threads in (1, 3))
     np.testing.assert_array_equal(one, three)

@@ -16,7 +16,7 @@ from woodwind.base.fixed import exact_sum
 from woodwind.base.random_streams import choose, key
 from woodwind.ensemble.boosting.boost import BoostingRound
 from woodwind.ensemble.weak_learner import Floats, Integers
-from woodwind.losses.base import Loss
+from woodwind.losses.base import LeafRows, Loss
 from woodwind.tree.grown_tree import newton_values, rows_by_leaf
 
 # A line search ends where the slope has fallen to this share of what it was, or the step is known to so many digits.
@@ -222,16 +222,15 @@ def leaf_steps(
     for k, one in enumerate(trained):
         leaf = np.asarray(learner.leaf_numbers(one)).astype(np.int32)
         n_leaves = int(leaf.max()) + 1
-        if loss.refit is not None:
+        if loss.refits:
             order, begins, ends = rows_by_leaf(leaf, drawn.astype(np.int32), n_leaves)
             values, full = np.zeros(n_leaves), ends > begins
-            residual = rows.y - raw
-            values[full] = loss.refit.values(order, begins[full], ends[full], residual, total)
+            values[full] = loss.refitted(k, LeafRows(order, begins[full], ends[full]), rows.y, raw, total)
         else:
             often = np.ones(len(drawn)) if times is None else times[drawn].astype(np.float64)
             sums = [np.bincount(leaf[drawn], part[drawn, k] * often, n_leaves).astype(np.float64) for part in (gradient, hessian)]
             # Scores of classes move together, so that one class alone takes K / (K - 1) of its own.
-            curvature = sums[1] * (loss.width / (loss.width - 1.0)) if loss.width > 1 else sums[1]
+            curvature = sums[1] * (loss.width / (loss.width - 1.0)) if loss.redundant_scores else sums[1]
             values = newton_values(sums[0], curvature, 0.0, 0.0)
         values = values * plan.learning_rate
         members.append(AdditiveMember(one, 0.0, values))

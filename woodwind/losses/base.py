@@ -8,7 +8,7 @@ The life of a loss, in the order of a training:
 3. Each round, `resolved(y, raw, weight)` fixes what the loss takes from the residuals (Huber's delta), and gives itself else.
 4. `derivatives`, or in the fast path the kernels that read `formula`, give the gradient and hessian of every row.
    `bounds()` tells how large they can be, where that is known beforehand.
-5. Where a leaf is not a Newton step, `refit` says how its value is found from the residuals.
+5. Where a leaf is not a Newton step, `refits` say how its value is found from the residuals.
 6. `total` gives the sum of the losses and the sum of the weights. Both add over parts; `value` is their ratio.
 7. `predict(raw)` turns scores into what users see, through `link`.
 
@@ -21,7 +21,7 @@ tests/laws/test_losses.py.
 import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Any, ClassVar, Protocol, Self
+from typing import Any, ClassVar, NamedTuple, Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -47,6 +47,14 @@ class LeafRefit(Protocol):
 
     def values(self, rows: Rows, begins: Positions, ends: Positions, residual: Floats, weight: Floats | None, threads: int = 1) -> Floats:
         """Value of each leaf; leaf j has the rows `rows[begins[j]:ends[j]]`."""
+
+
+class LeafRows(NamedTuple):
+    """The rows of leaves: leaf j has the rows `rows[begins[j]:ends[j]]`."""
+
+    rows: Rows
+    begins: Positions
+    ends: Positions
 
 
 @dataclass(frozen=True)
@@ -78,14 +86,27 @@ class Loss(ABC):
         return 1
 
     @property
+    def redundant_scores(self) -> bool:
+        """Whether the scores of a row say the same where one number is added to all of them, as those of classes do."""
+        return False
+
+    @property
     def formula(self) -> Formula | None:
         """What the kernels of one score per row need to know; None for several scores and for a user's own loss."""
         return None
 
     @property
-    def refit(self) -> LeafRefit | None:
-        """How leaves are refitted; None where they are Newton steps."""
-        return None
+    def refits(self) -> tuple[LeafRefit, ...]:
+        """How leaves are refitted, for each score of a row; empty where they are Newton steps."""
+        return ()
+
+    def refitted(self, output: int, leaves: LeafRows, y: NDArray[Any], raw: Floats, weight: Floats | None, threads: int = 1) -> Floats:
+        """Values of leaves from the residuals of their rows: (L,) of one score, or (L, width) of all of them where `output` is -1."""
+        if output >= 0:
+            residual = y - (raw if self.width == 1 else raw[:, output])
+            return self.refits[output].values(*leaves, residual, weight, threads)
+        found = [refit.values(*leaves, y - raw[:, k], weight, threads) for k, refit in enumerate(self.refits)]
+        return np.stack(found, axis=1)
 
     def bounds(self) -> tuple[float, float] | None:
         """Largest |gradient| and largest hessian of a row of weight one, where they are known beforehand."""

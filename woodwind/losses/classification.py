@@ -152,6 +152,11 @@ class Multinomial(Loss):
         """One score per class."""
         return self.n_classes
 
+    @property
+    def redundant_scores(self) -> bool:
+        """Probabilities stay the same where one number is added to all scores."""
+        return True
+
     def bounds(self) -> tuple[float, float]:
         """|p - [y = k]| <= 1, and half of the sum of p (1 - p) is below 1/2."""
         return 1.0, 0.5

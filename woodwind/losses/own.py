@@ -53,6 +53,11 @@ class OwnLoss(Loss):
         """Scores per row: the loss's own `width`, else 1."""
         return int(getattr(self.given, "width", 1))
 
+    @property
+    def redundant_scores(self) -> bool:
+        """Several scores are taken for those of classes."""
+        return self.width > 1
+
     def check_target(self, y: NDArray[Any]) -> None:
         """Call the loss's own check, where it has one."""
         check = getattr(self.given, "check_target", None)

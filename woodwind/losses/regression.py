@@ -77,9 +77,9 @@ class Quantile(RowLoss):
         return self.level
 
     @property
-    def refit(self) -> QuantileRefit:
+    def refits(self) -> tuple[QuantileRefit, ...]:
         """Leaves are quantiles of residuals."""
-        return QuantileRefit(self.level)
+        return (QuantileRefit(self.level),)
 
     def bounds(self) -> tuple[float, float]:
         """The steeper slope, and 1."""
@@ -110,9 +110,9 @@ class Absolute(RowLoss):
     exact_hessian: ClassVar[bool] = False
 
     @property
-    def refit(self) -> QuantileRefit:
+    def refits(self) -> tuple[QuantileRefit, ...]:
         """Leaves are medians of residuals."""
-        return QuantileRefit(0.5)
+        return (QuantileRefit(0.5),)
 
     def bounds(self) -> tuple[float, float]:
         """Both derivatives are 1."""
@@ -161,9 +161,9 @@ class Huber(RowLoss):
         return self.delta
 
     @property
-    def refit(self) -> HuberRefit:
+    def refits(self) -> tuple[HuberRefit, ...]:
         """Leaves are Huber steps."""
-        return HuberRefit(self.number)
+        return (HuberRefit(self.number),)
 
     def bounds(self) -> tuple[float, float] | None:
         """Delta and 1, once delta is known."""

@@ -19,7 +19,7 @@ from woodwind.base.pool import side_by_side
 from woodwind.base.random_streams import key, share_threshold, uniform
 from woodwind.ensemble.boosting.gradient_sampling import GradientSampling
 from woodwind.kernels.runtime.keys import draw_bootstrap, draw_share
-from woodwind.losses.base import Loss
+from woodwind.losses.base import LeafRows, Loss
 from woodwind.tree.grown_tree import (
     GrownTree,
     TreeWithLeaves,
@@ -130,7 +130,7 @@ class BoostingRound:
 
 def leaf_hessian(loss: Loss, hessian: Floats) -> Floats:
     """Hessian of a leaf. Scores of classes move together, so that one class alone takes K / (K - 1) of its own (Friedman 2001)."""
-    return hessian * (loss.width / (loss.width - 1.0)) if loss.width > 1 else hessian
+    return hessian * (loss.width / (loss.width - 1.0)) if loss.redundant_scores else hessian
 
 
 class Booster:
@@ -273,17 +273,17 @@ class Booster:
         plan = self.plan
         if plan.tree.prune:
             tree = pruned(tree, plan.tree.min_gain)
-        if output < 0:
+        if loss.refits:
+            leaves = LeafRows(tree.rows.astype(np.int32), tree.begin[tree.leaves], tree.end[tree.leaves])
+            found = loss.refitted(output, leaves, self.y, self.raw, weight, threads)
+            values = np.zeros((tree.n_nodes, *found.shape[1:]))
+            values[tree.leaves] = found
+            values = fill_empty(tree, (values if output < 0 else within_bounds(tree, values)) * self._rate)
+        elif output < 0:
             sums = self.learner.sums(tree.leaf_of_row, tree.n_nodes, rows, output)
             values = fill_empty(tree, self._newton(loss, *sums) * self._rate)
-        elif loss.refit is None:
-            values = newton_tree(tree, leaf_hessian(loss, tree.hessian), plan.tree.l1, plan.tree.l2, self._rate)
         else:
-            values, leaves = np.zeros(tree.n_nodes), tree.leaves
-            values[leaves] = loss.refit.values(
-                tree.rows.astype(np.int32), tree.begin[leaves], tree.end[leaves], self.y - self.raw, weight, threads
-            )
-            values = fill_empty(tree, within_bounds(tree, values) * self._rate)
+            values = newton_tree(tree, leaf_hessian(loss, tree.hessian), plan.tree.l1, plan.tree.l2, self._rate)
         finished = with_means(ValuedTree.of(tree, values, output, self._rate, self.learner.thresholds(tree)))
         leaf = tree.leaf_of_row
         if rows is not None or self.learner.has_unseen:
@@ -294,13 +294,15 @@ class Booster:
         """A tree whose leaf values are trained on the rows that end in them."""
         n_nodes = len(tree.feature)
         counts = np.bincount(leaf if self.rows is None else leaf[self.rows], minlength=n_nodes)
-        if loss.refit is None:
-            values = self._newton(loss, *self.learner.sums(leaf, n_nodes, self.rows, tree.output))
-        else:
+        if loss.refits:
             order, begins, ends = rows_by_leaf(leaf, self.rows, n_nodes)
-            values = np.zeros(n_nodes)
             full = ends > begins
-            values[full] = loss.refit.values(order, begins[full], ends[full], self.y - self.raw, self.weight, self.plan.threads)
+            leaves = LeafRows(order, begins[full], ends[full])
+            found = loss.refitted(tree.output, leaves, self.y, self.raw, self.weight, self.plan.threads)
+            values = np.zeros((n_nodes, *found.shape[1:]))
+            values[full] = found
+        else:
+            values = self._newton(loss, *self.learner.sums(leaf, n_nodes, self.rows, tree.output))
         values = (values * self.plan.learning_rate).reshape(n_nodes, -1)
         # A leaf that none of these rows reaches keeps what it had.
         values = np.where(counts[:, None] > 0, values, tree.value)

@@ -83,7 +83,7 @@ class HistogramLearner:
         """Turn the derivatives of all rows into integers."""
         self._unrounded = self._uneven and self.outputs == 1
         self.growers[0].renew_columns()
-        self._keep_rows = loss.refit is not None or self.settings.prune
+        self._keep_rows = bool(loss.refits) or self.settings.prune
         self._constant = loss.constant_hessian and weight is None
         room = room_for(self.settings.gradient_noise)
         if self.outputs > 1:

@@ -18,7 +18,7 @@ from woodwind.base.errors import ParameterError, TargetError
 from woodwind.base.pool import LEAST_WORK, side_by_side
 from woodwind.base.random_streams import integers, key, permutation
 from woodwind.ensemble.boosting.boost import Booster, BoostPlan, Floats, Rows, Targets, TreeLearner, leaf_hessian
-from woodwind.losses.base import Loss
+from woodwind.losses.base import LeafRows, Loss
 from woodwind.tree.grown_tree import (
     GrownTree,
     TreeWithLeaves,
@@ -105,16 +105,17 @@ class SupportingModels:
         """Give every model the trees of a round, with values of the leaves from its own prefix; a leaf without any of its rows has zero."""
         gradient, hessian = (part.reshape(len(self._row), -1) for part in loss.derivatives(self._y, self._raw, self._weight))
         raw = self._raw.reshape(len(self._row), -1)  # a view: what is added stays
-        residual = self._y - self._raw if loss.refit is not None else None
         for tree, leaf in trees:
             n_nodes = len(tree.feature)
             node = self._model * n_nodes + leaf[self._row]  # the nodes of all models, one behind the other
             low, high = np.tile(tree.low, self.n_models), np.tile(tree.high, self.n_models)
-            for column in range(raw.shape[1]) if tree.output < 0 else (tree.output,):
-                if residual is None:
+            columns = range(raw.shape[1]) if tree.output < 0 else (tree.output,)
+            found = self._refitted(loss, tree.output, node, n_nodes) if loss.refits else None
+            for position, column in enumerate(columns):
+                if found is None:
                     values = self._newton(loss, gradient[:, column], hessian[:, column], node, n_nodes, plan)
                 else:
-                    values = self._refitted(loss, residual, node, n_nodes)
+                    values = found[:, position]
                 raw[:, column] += np.clip(values * rate, low, high)[node]
 
     def _newton(self, loss: Loss, gradient: Floats, hessian: Floats, node: NDArray[np.int64], n_nodes: int, plan: BoostPlan) -> Floats:
@@ -123,13 +124,14 @@ class SupportingModels:
         sums = [np.bincount(at, part[self._seen], minlength=size).astype(np.float64, copy=False) for part in (gradient, hessian)]
         return newton_values(sums[0], leaf_hessian(loss, sums[1]), plan.tree.l1, plan.tree.l2)
 
-    def _refitted(self, loss: Loss, residual: Floats, node: NDArray[np.int64], n_nodes: int) -> Floats:
-        """Values of all nodes of all models where a leaf is no Newton step."""
-        assert loss.refit is not None  # asked for only then
-        values = np.zeros(self.n_models * n_nodes)
-        order, begin, end = rows_by_leaf(node.astype(np.int32), self._seen, len(values))
+    def _refitted(self, loss: Loss, output: int, node: NDArray[np.int64], n_nodes: int) -> Floats:
+        """Values of all nodes of all models where a leaf is no Newton step, a column for each score of the tree."""
+        size = self.n_models * n_nodes
+        order, begin, end = rows_by_leaf(node.astype(np.int32), self._seen, size)
         full = end > begin
-        values[full] = loss.refit.values(order, begin[full], end[full], residual, self._weight)
+        found = loss.refitted(output, LeafRows(order, begin[full], end[full]), self._y, self._raw, self._weight)
+        values = np.zeros((size, 1 if output >= 0 else loss.width))
+        values[full] = found.reshape(-1, values.shape[1])
         return values
 
 
@@ -218,11 +220,11 @@ class OrderedBooster(Booster):
         ends = leaf if self.rows is None else leaf[self.rows]
         count = covers_below(tree.feature, tree.child, np.bincount(ends, minlength=tree.n_nodes).astype(np.float64)).astype(np.int64)
         tree = replace(tree, leaf_of_row=leaf, count=count)
-        if output < 0:
-            return tree
-        if loss.refit is not None:
+        if loss.refits:
             rows, begin, end = rows_by_leaf(leaf, self.rows, tree.n_nodes)
             return replace(tree, rows=rows.astype(np.int64), begin=begin, end=end)
+        if output < 0:
+            return tree
         sums = self.learner.sums(leaf, tree.n_nodes, self.rows, output)
         gradient, hessian = (covers_below(tree.feature, tree.child, part) for part in sums)
         return replace(tree, gradient=gradient, hessian=hessian)

@@ -36,7 +36,7 @@ from woodwind.ensemble.boosting.early_stopping import (
 from woodwind.ensemble.boosting.exact_learner import ExactLearner, summed_by_leaf
 from woodwind.ensemble.boosting.histogram_learner import HistogramLearner
 from woodwind.ensemble.boosting.ordered_boosting import OrderedBooster, OrderedOrigin
-from woodwind.losses.base import Loss
+from woodwind.losses.base import LeafRows, Loss
 from woodwind.losses.integers import is_uneven
 from woodwind.tree.forest import Forest, tree_of
 from woodwind.tree.grown_tree import ValuedTree, covers_below, newton_values, rows_by_leaf
@@ -462,13 +462,14 @@ def refit_leaves(
         order, begin, end = rows_by_leaf(leaf, None, nodes.stop - nodes.start)
         columns = range(loss.width) if output < 0 else (output,)
         found = np.zeros((nodes.stop - nodes.start, len(columns)))
-        if now.refit is None:
+        if not now.refits:
             for place, column in enumerate(columns):
                 total = summed_by_leaf(gradient[order, column], hessian[order, column], begin, end)
                 found[:, place] = newton_values(total[0], leaf_hessian(loss, total[1]), plan.l1, plan.l2)
         else:
             full = end > begin
-            found[full, 0] = now.refit.values(order, begin[full], end[full], y - raw, weight, plan.threads)
+            leaves = LeafRows(order, begin[full], end[full])
+            found[full] = now.refitted(output, leaves, y, raw, weight, plan.threads).reshape(-1, len(columns))
         # Values of the forest are parts of the mean of all members.
         old = values[nodes] * plan.members
         new = np.where((end > begin)[:, None], plan.decay * old + (1.0 - plan.decay) * found * plan.learning_rate, old)
