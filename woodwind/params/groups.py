@@ -53,7 +53,9 @@ class BoostParams:
         float | Auto, above(0), "Share of each tree that is added. 'auto' grows with the number of rows: few rows want small steps."
     ] = "auto"
     init: Annotated[
-        Any, spelled("None or starting scores"), "Scores to start from, before the first tree. None starts from the best constant."
+        Any,
+        spelled("None, a number or starting scores"),
+        "Scores to start from, before the first tree: one for all rows, or one for each. None starts from the best constant.",
     ] = None
     boosting: Annotated[
         Literal["plain", "dart", "ordered"],
@@ -80,6 +82,11 @@ class ClassParams:
         "With three classes or more: 'vector' grows one tree in each round, whose leaves hold a score for every class; "
         "'one_per_class' grows one tree for each class.",
     ] = "vector"
+    softmax_hessian: Annotated[
+        Literal["friedman", "xgboost", "lightgbm", "sklearn"],
+        "With K classes, three or more, what their second derivatives p (1 - p) are multiplied by: 'friedman', K / (K - 1) in leaves and 1 "
+        "in gains; 'xgboost', 2 in both; 'lightgbm', K / (K - 1) in both; 'sklearn', 1 in both, as its histogram boosting.",
+    ] = "friedman"
     class_weight: ClassWeight = None
 
 

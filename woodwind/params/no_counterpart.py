@@ -63,8 +63,6 @@ NOTHING = (
     ),
     Row(xgboost="missing", lightgbm="use_missing zero_as_missing", catboost="nan_mode",
         note=AUTOMATIC + "NaN and None are missing, and learned from. Replace another mark by NaN first."),
-    Row(xgboost="base_score", lightgbm="boost_from_average", catboost="boost_from_average",
-        note=AUTOMATIC + "boosting begins at the best constant; init gives a score for each row."),
     Row(xgboost="max_delta_step", lightgbm="max_delta_step max_tree_output max_leaf_output poisson_max_delta_step",
         note="Steps are not cut off here; l2_regularization shrinks them."),
     Row(

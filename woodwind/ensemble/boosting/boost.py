@@ -55,7 +55,10 @@ class TreeLearner(Protocol):
     has_unseen: bool  # whether some row has a category that no split can name, so that it ends higher up than growth took it for
 
     def set_derivatives(self, loss: Loss, raw: Floats, weight: Floats | None) -> None:
-        """Take the derivatives of all rows at these scores, times their weights; trees and sums are made from them until the next call."""
+        """Take the derivatives of all rows at these scores, times their weights; trees and sums are made from them until the next call.
+
+        Hessians of classes have their factor in gains: see `hessian_factors`.
+        """
 
     def grow(self, tree_key: int, rows: Rows | None, output: int, worker: int | None = None) -> GrownTree:
         """Grow a tree from the rows given, a row as often as it is given, or from all; `tree_key` is the key of all that is drawn.
@@ -107,6 +110,7 @@ class BoostPlan:
     seed: int = 0
     threads: int = 1
     dropout: DropoutPlan | None = None
+    softmax_hessian: str = "friedman"  # see `hessian_factors`
     permutations: int = 0  # orders of the rows for ordered boosting (ordered_boosting.py); none for plain boosting
 
 
@@ -128,9 +132,21 @@ class BoostingRound:
         return self.lost + self.trees
 
 
-def leaf_hessian(loss: Loss, hessian: Floats) -> Floats:
-    """Hessian of a leaf. Scores of classes move together, so that one class alone takes K / (K - 1) of its own (Friedman 2001)."""
-    return hessian * (loss.width / (loss.width - 1.0)) if loss.redundant_scores else hessian
+def hessian_factors(loss: Loss, convention: str) -> tuple[float, float]:
+    """What the hessians p (1 - p) of several classes are multiplied by in gains, and in values of leaves; one for other losses.
+
+    Scores of classes move together, so that one class alone takes K / (K - 1) of its own (Friedman 2001). Libraries differ.
+    """
+    if not loss.redundant_scores:
+        return 1.0, 1.0
+    alone = loss.width / (loss.width - 1.0)
+    return {"friedman": (1.0, alone), "xgboost": (2.0, 2.0), "lightgbm": (alone, alone), "sklearn": (1.0, 1.0)}[convention]
+
+
+def leaf_hessian(plan: BoostPlan, hessian: Floats) -> Floats:
+    """Hessian of a leaf, from one that has its factor in gains already."""
+    in_gains, in_leaves = hessian_factors(plan.loss, plan.softmax_hessian)
+    return hessian if in_leaves == in_gains else hessian * (in_leaves / in_gains)
 
 
 class Booster:
@@ -281,9 +297,9 @@ class Booster:
             values = fill_empty(tree, (values if output < 0 else within_bounds(tree, values)) * self._rate)
         elif output < 0:
             sums = self.learner.sums(tree.leaf_of_row, tree.n_nodes, rows, output)
-            values = fill_empty(tree, self._newton(loss, *sums) * self._rate)
+            values = fill_empty(tree, self._newton(*sums) * self._rate)
         else:
-            values = newton_tree(tree, leaf_hessian(loss, tree.hessian), plan.tree.l1, plan.tree.l2, self._rate)
+            values = newton_tree(tree, leaf_hessian(plan, tree.hessian), plan.tree.l1, plan.tree.l2, self._rate)
         finished = with_means(ValuedTree.of(tree, values, output, self._rate, self.learner.thresholds(tree)))
         leaf = tree.leaf_of_row
         if rows is not None or self.learner.has_unseen:
@@ -302,7 +318,7 @@ class Booster:
             values = np.zeros((n_nodes, *found.shape[1:]))
             values[full] = found
         else:
-            values = self._newton(loss, *self.learner.sums(leaf, n_nodes, self.rows, tree.output))
+            values = self._newton(*self.learner.sums(leaf, n_nodes, self.rows, tree.output))
         values = (values * self.plan.learning_rate).reshape(n_nodes, -1)
         # A leaf that none of these rows reaches keeps what it had.
         values = np.where(counts[:, None] > 0, values, tree.value)
@@ -311,9 +327,9 @@ class Booster:
         add_leaf_scores(self.raw, [(finished, leaf)], self.plan.threads)
         return finished
 
-    def _newton(self, loss: Loss, gradient: Floats, hessian: Floats) -> Floats:
+    def _newton(self, gradient: Floats, hessian: Floats) -> Floats:
         """Newton steps of leaves."""
-        return newton_values(gradient, leaf_hessian(loss, hessian), self.plan.tree.l1, self.plan.tree.l2)
+        return newton_values(gradient, leaf_hessian(self.plan, hessian), self.plan.tree.l1, self.plan.tree.l2)
 
     def leaf_of(self, tree: ValuedTree) -> NDArray[np.int32]:
         """The node where each row of the table ends."""

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from woodwind.base.errors import ParameterError, TargetError
 from woodwind.base.pool import LEAST_WORK, side_by_side
 from woodwind.base.random_streams import integers, key, permutation
-from woodwind.ensemble.boosting.boost import Booster, BoostPlan, Floats, Rows, Targets, TreeLearner, leaf_hessian
+from woodwind.ensemble.boosting.boost import Booster, BoostPlan, Floats, Rows, Targets, TreeLearner, hessian_factors
 from woodwind.losses.base import LeafRows, Loss
 from woodwind.tree.grown_tree import (
     GrownTree,
@@ -122,7 +122,7 @@ class SupportingModels:
         """Newton steps of all nodes of all models; sums are in the order of the rows, whatever the number of threads."""
         at, size = node[self._seen], self.n_models * n_nodes
         sums = [np.bincount(at, part[self._seen], minlength=size).astype(np.float64, copy=False) for part in (gradient, hessian)]
-        return newton_values(sums[0], leaf_hessian(loss, sums[1]), plan.tree.l1, plan.tree.l2)
+        return newton_values(sums[0], sums[1] * hessian_factors(loss, plan.softmax_hessian)[1], plan.tree.l1, plan.tree.l2)
 
     def _refitted(self, loss: Loss, output: int, node: NDArray[np.int64], n_nodes: int) -> Floats:
         """Values of all nodes of all models where a leaf is no Newton step, a column for each score of the tree."""

@@ -15,7 +15,7 @@ from woodwind.base.random_streams import choose, key
 from woodwind.data.binning.codes import Codes
 from woodwind.data.binning.ranks import Ranks
 from woodwind.ensemble.boosting import precompile
-from woodwind.ensemble.boosting.boost import Booster, BoostingRound, BoostPlan, TreeLearner, leaf_hessian
+from woodwind.ensemble.boosting.boost import Booster, BoostingRound, BoostPlan, TreeLearner, hessian_factors
 from woodwind.ensemble.boosting.early_stopping import (
     Callback,
     Evaluator,
@@ -123,6 +123,7 @@ class TrainingRows:
     codes_for: Callable[[NDArray[np.int32], int], Codes | Ranks] | None = None
     # Codes for a training on some of the rows in a given order, where a row knows the targets of those before it.
     codes_in: Callable[[NDArray[np.int32]], Codes | Ranks] | None = None
+    constant: float | None = None  # the score to start from, where it is given and the same for all rows
 
     def learned_from(self, rows: NDArray[np.int32] | None, number: int = 0) -> "TrainingRows":
         """The same rows as a booster sees them that is trained on some of them."""
@@ -130,8 +131,8 @@ class TrainingRows:
 
     def start(self, loss: Loss, rows: NDArray[np.int32] | None) -> Floats:
         """Score before the first tree, from some of the rows."""
-        if self.offset is not None:
-            return np.zeros(loss.width)
+        if self.offset is not None or self.constant is not None:
+            return np.full(loss.width, self.constant or 0.0)
         if rows is None:
             return loss.start(self.y, self.weight)
         return loss.start(self.y[rows], None if self.weight is None else self.weight[rows])
@@ -154,7 +155,8 @@ class TrainingRows:
             return Booster(learner, self.y, plan, raw, weight, learn, done)
         codes_in = self.codes_in
         learner_in = None if codes_in is None else lambda order: self._learner(codes_in(order), plan, weight, learn)
-        origin = OrderedOrigin(raw if start is None else self.raw(start), self.offset, learner_in)
+        given = None if self.constant is None else self.raw(np.full(plan.loss.width, self.constant))
+        origin = OrderedOrigin(raw if start is None else self.raw(start), given if self.offset is None else self.offset, learner_in)
         return OrderedBooster(learner, self.y, plan, raw, weight, learn, done, origin)
 
     def _learner(self, codes: Codes | Ranks, plan: BoostPlan, weight: Floats | None, learn: NDArray[np.int32] | None) -> TreeLearner:
@@ -433,6 +435,8 @@ class RefitPlan:
     learning_rate: float
     members: int  # models whose mean the forest is
     trees_per_round: int  # of one of them
+    constant: float | None = None  # the score to start from; None for the best one
+    softmax_hessian: str = "friedman"
     decay: float = 0.0  # share of the old value of a leaf that stays
     threads: int = 1
 
@@ -446,7 +450,9 @@ def refit_leaves(
     from; without them it is the best constant.
     """
     loss, weight = plan.loss, in_rows(weight)
-    start = np.zeros(loss.width) if offset is not None else loss.start(y, weight)
+    factor = hessian_factors(loss, plan.softmax_hessian)[1]
+    is_given = offset is not None or plan.constant is not None
+    start = np.full(loss.width, plan.constant or 0.0) if is_given else loss.start(y, weight)
     first = np.full(len(y), start[0]) if loss.width == 1 else np.tile(start, (len(y), 1))
     raws = [first + (0.0 if offset is None else offset) for _ in range(plan.members)]
     values, covers = np.array(forest.value), np.array(forest.cover)
@@ -465,7 +471,7 @@ def refit_leaves(
         if not now.refits:
             for place, column in enumerate(columns):
                 total = summed_by_leaf(gradient[order, column], hessian[order, column], begin, end)
-                found[:, place] = newton_values(total[0], leaf_hessian(loss, total[1]), plan.l1, plan.l2)
+                found[:, place] = newton_values(total[0], total[1] * factor, plan.l1, plan.l2)
         else:
             full = end > begin
             leaves = LeafRows(order, begin[full], end[full])
