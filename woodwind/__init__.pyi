@@ -2,7 +2,7 @@
 # is used (SPEC 1 of Scientific Python), and the table of the model file, of which every estimator here is a kind.
 # isort: skip_file
 
-from woodwind import diversity as diversity, losses as losses, plots as plots
+from woodwind import distributions as distributions, diversity as diversity, losses as losses, plots as plots
 from woodwind.base.errors import (
     DataError as DataError,
     ModelFileError as ModelFileError,
@@ -33,6 +33,7 @@ from woodwind.estimators.averaging.model_combination import (
 )
 from woodwind.estimators.base.target_encoder import OrderedTargetEncoder as OrderedTargetEncoder
 from woodwind.estimators.bagging.bagging import BaggingClassifier as BaggingClassifier, BaggingRegressor as BaggingRegressor
+from woodwind.estimators.boosting.distribution_boosting import DistributionBoostingRegressor as DistributionBoostingRegressor
 from woodwind.estimators.boosting.gradient_boosting import (
     GradientBoostingClassifier as GradientBoostingClassifier,
     GradientBoostingRegressor as GradientBoostingRegressor,

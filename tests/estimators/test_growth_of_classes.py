@@ -20,11 +20,11 @@ def test_symmetric_trees_are_grown_for_each_class():
     assert model.score(x, y) > 0.7
 
 
-def test_monotonic_constraints_are_for_two_classes():
+def test_trees_with_monotonic_constraints_are_grown_for_each_class():
     x, y = three_classes()
-    with pytest.raises(ParameterError, match="monotonic_cst is for two classes, but y has 3"):
-        GradientBoostingClassifier(monotonic_cst=[1, 0, 0]).fit(x, y)
-    GradientBoostingClassifier(n_estimators=2, monotonic_cst=[1, 0, 0], early_stopping=False).fit(x, y > 0)
+    model = GradientBoostingClassifier(n_estimators=8, monotonic_cst=[1, 0, 0], early_stopping=False).fit(x, y)
+    assert set(model.forest_.output.tolist()) == {0, 1, 2}
+    assert GradientBoostingClassifier(n_estimators=2, monotonic_cst=[1, 0, 0], early_stopping=False).fit(x, y > 0).forest_.n_trees == 2
 
 
 def test_monotonic_constraints_are_not_for_symmetric_trees():

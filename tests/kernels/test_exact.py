@@ -32,6 +32,8 @@ def grown(columns, is_category, stats, labels, limits, n_classes=0):
         l2=limits.l2,
         category_l2=limits.category_l2,
         category_smooth=limits.category_smooth,
+        max_step=None if math.isinf(limits.max_step) else limits.max_step,
+        path_smooth=limits.path_smooth,
         monotonic=None if limits.monotonic is None else np.array(limits.monotonic, np.int64),
         groups=limits.groups,
         growing_gain=1e-9,
@@ -110,7 +112,8 @@ def test_a_tree_of_gradients_equals_the_twin(table, limits, data):
     monotonic = data.draw(st.sampled_from([None, None, 1, -1]))
     if monotonic is not None:
         penalties["monotonic"] = [0 if category else monotonic for category in is_category]
-    limits = Limits(**{**limits.__dict__, **penalties})
+    held = data.draw(st.sampled_from([{}, {}, {"max_step": 0.3}, {"path_smooth": 2.5}, {"max_step": 0.7, "path_smooth": 0.9}]))
+    limits = Limits(**{**limits.__dict__, **penalties, **held})
     labels = [g / h for g, h, _ in stats]
     label_codes = [sorted(set(labels)).index(label) for label in labels]
     tree, ranks = grown(columns, is_category, stats, label_codes, limits)

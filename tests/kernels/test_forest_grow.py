@@ -81,6 +81,48 @@ def test_a_tree_is_that_of_the_twin(case, random_cuts, n_candidates, min_rows, m
     assert nested(compact_forest, 0, tree.rows, tree.span) == twin.grow(12345)
 
 
+def other_rows(target, criterion):
+    """Whole targets as the criterion wants them, one unit for each."""
+    if criterion == "poisson":
+        return rows_of(target, 0)
+    distinct, rank = np.unique(np.array(target), return_inverse=True)
+    return replace(rows_of(target, 0), target=rank.astype(np.int64), ranked=distinct.astype(np.int64))
+
+
+@given(cases(), st.booleans(), st.integers(1, 4), st.integers(1, 3), st.sampled_from([None, 2]), st.booleans())
+@settings(max_examples=60, deadline=None)
+def test_a_tree_by_absolute_error_or_deviance_is_that_of_the_twin(case, random_cuts, n_candidates, min_rows, max_depth, poisson):
+    columns, is_category, target, times, _ = case
+    criterion = "poisson" if poisson else "absolute_error"
+    target = [abs(one) for one in target] if poisson else target
+    n_candidates = min(n_candidates, len(columns))
+    wanted = CompactForestSettings(criterion, random_cuts, max_depth=max_depth, min_rows=min_rows, n_candidates=n_candidates)
+    forest_codes = ForestCodes.of(table_of(columns, is_category))
+    tree = CompactForestGrower(forest_codes, other_rows(target, criterion), wanted).grow(np.array(times, np.int32), 12345, keep_rows=True)
+    compact_forest = CompactForest.of([tree], forest_codes.n_categories, 0)
+    twin = NaiveForest(
+        columns, is_category, target, times, 0, criterion, random_cuts, n_candidates, max_depth or math.inf, min_rows=min_rows
+    )
+    assert nested(compact_forest, 0, tree.rows, tree.span) == twin.grow(12345)
+    for leaf in range(len(tree.cover) if not poisson else 0):
+        rows = np.repeat(
+            tree.rows[tree.span[leaf] : tree.span[leaf + 1]], np.array(times)[tree.rows[tree.span[leaf] : tree.span[leaf + 1]]]
+        )
+        assert tree.value[leaf, 0] == np.median(np.array(target)[rows])
+
+
+@pytest.mark.parametrize("criterion", ["absolute_error", "poisson"])
+def test_many_rows_by_absolute_error_or_deviance(criterion):
+    rng = np.random.default_rng(3)
+    columns = [rng.normal(size=300).round(1).tolist() for _ in range(3)]
+    target, times = rng.integers(0, 40, 300).tolist(), rng.integers(0, 3, 300).tolist()
+    forest_codes = ForestCodes.of(table_of(columns, [False] * 3))
+    wanted = CompactForestSettings(criterion, n_candidates=2, max_depth=4, exact=True)
+    tree = CompactForestGrower(forest_codes, other_rows(target, criterion), wanted).grow(np.array(times, np.int32), 99, keep_rows=True)
+    twin = NaiveForest(columns, [False] * 3, target, times, 0, criterion, n_candidates=2, max_depth=4)
+    assert nested(CompactForest.of([tree], forest_codes.n_categories, 0), 0, tree.rows, tree.span) == twin.grow(99)
+
+
 @pytest.mark.parametrize("n_classes", [0, 2, 3])
 @pytest.mark.parametrize("n", [40, 600])
 def test_more_rows_than_an_insertion_sorts(n, n_classes):

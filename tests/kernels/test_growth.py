@@ -37,6 +37,11 @@ CASES = {
     "l1": (MIXED, {"l1": 0.7}),
     "monotonic": (NUMBERS, {"monotonic": np.array([1, -1, 0]), "max_leaves": 15}),
     "monotonic, l1": (NUMBERS, {"monotonic": np.array([1, 1, 1]), "l1": 0.3}),
+    "a largest step": (MIXED, {"max_step": 0.2}),
+    "a largest step, monotonic, l1": (NUMBERS, {"max_step": 0.2, "monotonic": np.array([1, -1, 0]), "l1": 0.3}),
+    "smoothed": (MIXED, {"path_smooth": 3.0, "max_leaves": 15}),
+    "smoothed, monotonic, a largest step": (NUMBERS, {"path_smooth": 0.7, "monotonic": np.array([1, -1, 0]), "max_step": 0.3}),
+    "ten rows to be split": (MIXED, {"min_split": 10, "min_rows": 1, "max_leaves": 40}),
     "features of the tree": ((0,) * 6, {"features_per_tree": 3}),
     "features of the level": ((0,) * 6, {"features_per_level": 2}),
     "features of the node": ((0,) * 6, {"features_per_node": 2}),
@@ -102,7 +107,9 @@ def test_hessians_that_are_all_equal_count_rows():
 def test_large_nodes_equal_the_twin(monkeypatch, threads):
     """Above 4,095 rows no cell holds a count, above 65,535 cells are wide, and below both the layout changes on the way."""
     monkeypatch.setattr("woodwind.tree.histogram_grower.LEAST_WORK", 0)
-    for n, options in ((4095, {}), (4096, {}), (9000, {}), (70_000, {}), (140_000, {"l1": 0.5}), (9000, {"growth": "level"})):
+    plain = [(4095, {}), (4096, {}), (9000, {}), (70_000, {})]
+    held = [(140_000, {"l1": 0.5}), (9000, {"path_smooth": 50.0}), (70_000, {"path_smooth": 9.0, "max_step": 0.3})]
+    for n, options in (*plain, *held, (9000, {"growth": "level"})):
         tree = both(random_codes(n, n, (0, 5, 0), bins=20), TreeSettings(max_leaves=24, **options), threads=threads)[0]
         assert tree.n_nodes == 47
 
@@ -203,6 +210,7 @@ SYMMETRIC = {
     "plain": (MIXED, {}),
     "depth 1": (MIXED, {"max_depth": 1}),
     "l1": (NUMBERS, {"l1": 0.5}),
+    "a largest step": (MIXED, {"max_step": 0.2, "l1": 0.1}),
     "categories": ((5, 8), {}),
     "features": ((0,) * 6, {"features_per_tree": 4, "features_per_level": 2}),
     "groups": ((0,) * 4, {"groups": ((0, 1), (2, 3))}),

@@ -8,7 +8,7 @@ import pytest
 
 from reference import naive_derivatives, naive_multinomial
 from woodwind.kernels.losses.derivatives import Formula
-from woodwind.losses import ALL, Exponential, Huber, LogLoss, Loss, Multinomial, check_loss, describe, loss_from
+from woodwind.losses import ALL, Exponential, Huber, LogLoss, Loss, Multinomial, Quantiles, check_loss, describe, loss_from
 from woodwind.losses.integers import largest_derivatives, pack_classes, quantise_classes, quantise_rows
 
 every_loss = pytest.mark.parametrize("loss", ALL, ids=repr)
@@ -207,6 +207,9 @@ def test_derivatives_equal_their_twins(loss, weighted):
     gradient, hessian = loss.derivatives(y, raw, weight if weighted else None)
     if isinstance(loss.formula, Formula):
         twin = naive_derivatives.derivatives(loss.formula, y, raw, weight if weighted else None)
+    elif isinstance(loss, Quantiles):
+        each = [naive_derivatives.derivatives(one.formula, y, raw[:, k], weight if weighted else None) for k, one in enumerate(loss.each)]
+        twin = [np.stack(part, axis=1) for part in zip(*each, strict=True)]
     else:
         factor = weight[:, None] if weighted else 1.0
         twin = [np.array(part) * factor for part in naive_multinomial.derivatives(y, raw)]

@@ -15,7 +15,8 @@ from woodwind.ensemble.boosting import histogram_learner, ordered_boosting
 from woodwind.ensemble.boosting.boost import BoostPlan
 from woodwind.ensemble.boosting.gradient_sampling import GradientSampling
 from woodwind.losses.classification import Exponential, LogLoss, Multinomial
-from woodwind.losses.regression import Absolute, Huber, Poisson, Quantile, Squared
+from woodwind.losses.first_order import FirstOrder
+from woodwind.losses.regression import Absolute, Huber, Poisson, Quantile, Quantiles, Squared
 from woodwind.tree import exact_grower, histogram_grower, workspace
 from woodwind.tree.settings import TreeSettings
 
@@ -77,6 +78,8 @@ CASES = {
     "exponential": (numbers(700), BoostPlan(Exponential(), TREE), {}),
     "absolute": (words(700), BoostPlan(Absolute(), TREE), {}),
     "quantile": (words(700), BoostPlan(Quantile(0.9), TREE), {"weight": uneven(700)}),
+    "several quantiles": (words(700), BoostPlan(Quantiles((0.1, 0.9)), TREE), {"weight": uneven(700)}),
+    "several quantiles, many rows": (numbers(9000), BoostPlan(Quantiles(), DEEP, subsample=0.5), {}),
     "huber": (words(700), BoostPlan(Huber(), TREE), {"rows": repeated(700)}),
     "categories": (words(700), BoostPlan(LogLoss(), TREE), {}),
     "categories, many rows": (words(9000), BoostPlan(LogLoss(), DEEP), {}),
@@ -106,6 +109,13 @@ CASES = {
     "noise, classes together": (words(700), BoostPlan(Multinomial(4), tree(gradient_noise=0.5), subsample=0.5), {}),
     "noise, classes together, lists": (counts(3000), BoostPlan(Multinomial(3), tree(gradient_noise=0.5)), {}),
     "noise, one tree per class": (words(700), BoostPlan(Multinomial(4), tree(gradient_noise=0.5), one_per_class=True), {}),
+    "a largest step": (words(700), BoostPlan(LogLoss(), tree(max_step=0.3)), {}),
+    "a largest step, symmetric": (words(9000), BoostPlan(LogLoss(), tree(max_step=0.3, growth="symmetric", max_depth=5)), {}),
+    "smoothed": (words(700), BoostPlan(LogLoss(), tree(path_smooth=4.0, min_split=30), subsample=0.7), {"weight": uneven(700)}),
+    "smoothed, larger nodes": (numbers(70_000, 4), BoostPlan(LogLoss(), tree(path_smooth=40.0, max_step=0.5)), {}),
+    "first order": (words(700), BoostPlan(FirstOrder(LogLoss()), TREE), {"weight": uneven(700)}),
+    "first order, classes together": (words(700), BoostPlan(FirstOrder(Multinomial(4)), TREE, subsample=0.5), {}),
+    "classes, monotonic": (numbers(700), BoostPlan(Multinomial(3), tree(monotonic=np.array([1, -1, 0] * 3)), one_per_class=True), {}),
     "subsample": (words(700), BoostPlan(LogLoss(), TREE, subsample=0.4), {}),
     "bootstrap": (words(700), BoostPlan(LogLoss(), TREE, bootstrap=True), {}),
     "bootstrap of a share": (words(700), BoostPlan(Squared(), TREE, bootstrap=True, subsample=0.3), {}),
@@ -164,7 +174,7 @@ CASES |= {
 
 def target(loss, x):
     """A target that some numbers explain in part; a missing number counts as zero."""
-    rng = np.random.default_rng(len(x) + 9)
+    rng, loss = np.random.default_rng(len(x) + 9), loss.of if isinstance(loss, FirstOrder) else loss
     columns = np.nan_to_num((x.iloc[:, :4] if isinstance(x, pd.DataFrame) else pd.DataFrame(x)).to_numpy())
     score = columns[:, 0] + columns[:, -1] * columns[:, columns.shape[1] // 2] + 0.5 * rng.normal(size=len(x))
     if isinstance(loss, Multinomial):

@@ -13,6 +13,7 @@ from woodwind.losses import (
     Multinomial,
     Poisson,
     Quantile,
+    Quantiles,
     Squared,
     Tweedie,
     adopt,
@@ -25,7 +26,7 @@ from woodwind.losses.named import CLASSIFICATION, NONE_OF_OURS, REGRESSION
 
 
 def test_every_named_loss_is_in_the_list_of_all():
-    assert {type(loss) for loss in ALL} == {*REGRESSION.values(), *CLASSIFICATION.values(), Multinomial}
+    assert {type(loss) for loss in ALL} == {*REGRESSION.values(), *CLASSIFICATION.values(), Multinomial, Quantiles}
     assert set(REGRESSION) == {"squared_error", "absolute_error", "huber", "quantile", "poisson", "gamma", "tweedie"}
     assert set(CLASSIFICATION) == {"log_loss", "exponential"}
 

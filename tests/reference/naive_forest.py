@@ -129,7 +129,8 @@ class NaiveForest:
             several = self.n_classes > 2
             for turn in range(self.n_classes if several else 1):
                 wanted = (turn if several else 1) if self.n_classes else None
-                order = sorted(categories, key=lambda level: self._mean(of_category[level], wanted))
+                middle_of = self._median if self.criterion == "absolute_error" else lambda rows: self._mean(rows, wanted)  # noqa: B023
+                order = sorted(categories, key=lambda level: middle_of(of_category[level]))
                 orders += [(order[:k], order[k:]) for k in range(1, len(order))]
         return [(frozenset(left) - {255}, (LEFT if 255 in left else RIGHT) if lost else STOP) for left, _ in orders]
 
@@ -138,9 +139,20 @@ class NaiveForest:
         value = sum(self.times[row] * (self.target[row] if wanted is None else int(self.target[row] == wanted)) for row in rows)
         return value / weight
 
+    def _median(self, rows: list[int]) -> float:
+        """The lower one of two."""
+        targets = sorted(self.target[row] for row in rows for _ in range(self.times[row]))
+        return targets[(len(targets) - 1) // 2]
+
     def _score(self, rows: list[int]) -> float:
         """The larger, the purer."""
         weight = sum(self.times[row] for row in rows)
+        if self.criterion == "absolute_error":
+            # From a number that is larger than any error of these cases.
+            return 1e6 * weight - sum(self.times[row] * abs(self.target[row] - self._median(rows)) for row in rows)
+        if self.criterion == "poisson":
+            total = sum(self.times[row] * self.target[row] for row in rows)
+            return total * math.log(total / weight) + 64.0 * weight if total > 0 else -math.inf
         if not self.n_classes:
             return sum(self.times[row] * self.target[row] for row in rows) ** 2 / weight
         of_class = [sum(self.times[row] for row in rows if self.target[row] == k) for k in range(self.n_classes)]

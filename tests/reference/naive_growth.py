@@ -15,6 +15,8 @@ Which kernel each of them is the twin of; files are those of `kernels/histogram`
     Growth.score                    exact_score, gains_in_float64                 scan
     Growth.plain                    is_free                                       find_splits
     Growth.own_score                leaf_value, score_of                          kernels/tree/leaves
+    Growth.values                   search_cuts, smoothed_value                   find_splits, kernels/tree/leaves
+    Growth.own_value                search_cuts                                   find_splits
     Growth.gain                     search_packed, search_cuts                    find_splits
     Growth.scan                     scan_feature, node_bins, code_of_cut          find_splits
     Growth.find_split               find_split, accept                            verbs, schedule
@@ -41,7 +43,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from reference.naive_histograms import Ints, coarse, hashed, keep_some, leaf_value, score_of, shrunk
+from reference.naive_histograms import Ints, coarse, hashed, keep_some, leaf_value, score_of, shrunk, smoothed_value
 from woodwind.base.random_streams import choose, key
 from woodwind.data.binning.codes import Codes
 from woodwind.kernels.histogram.layout import PACKED2, PACKED3, ROWS_PACKED2, ROWS_PACKED3, WIDE2
@@ -76,6 +78,7 @@ class Node:
     groups: set[int] | None = None  # interaction groups still possible; None: everything is
     low: float = -math.inf
     high: float = math.inf
+    value: float = math.nan  # if it were a leaf, as its parent's split has it; the root has none
     split: Split | None = None
     child: int = 0
     missing: int = STOP
@@ -96,7 +99,7 @@ class Growth:
         largest_g, largest_h = (2.0**30 / scale for scale in self.scales)
         noise = settings.growing_gain * (largest_g * largest_g / largest_h)
         self.min_gain = noise if settings.prune else max(settings.min_gain, noise)
-        self.bounded = settings.monotonic is not None and bool(np.any(settings.monotonic))
+        self.bounded = settings.holds_values
         every = range(codes.n_features)
         self.group_of: list[set[int]] = [set() for _ in every]
         if settings.groups is not None:
@@ -166,12 +169,33 @@ class Growth:
             return -1.0
         if self.plain(node, counted):
             return (a * a * (q + l2) + b * b * (p + l2)) / ((p + l2) * (q + l2))
-        values = [leaf_value(g, h, settings.l1, l2, node.low, node.high) for g, h in ((a, p), (b, q))]
+        values = self.values(node, left, total, l2, counted)
         if direction * (values[1] - values[0]) < 0.0:
             return -1.0
         both = score_of(a, p, values[0], settings.l1, l2) + score_of(b, q, values[1], settings.l1, l2)
         gain = both - self.own_score(node, total)
         return gain if gain > 0.0 else -1.0
+
+    def values(self, node: Node, left: Cell, total: Cell, l2: float, counted: bool) -> tuple[float, float]:
+        """Values of both sides, drawn towards that of the node. Rows that are not counted are as many as their share of the hessian."""
+        one_g, one_h = self.units(node)
+        settings, G, H = self.settings, total[0] * one_g, total[-2] * one_h
+        a, p = left[0] * one_g, left[-2] * one_h
+        known = node.layout == PACKED3 or counted or self.constant or H <= 0.0
+        density = 0.0 if known else len(node.rows) / H
+        found = []
+        for g, h, rows in ((a, p, left[-1]), (G - a, H - p, total[-1] - left[-1])):
+            value = leaf_value(g, h, settings.l1, l2, node.low, node.high)
+            above = self.own_value(node, total)
+            found.append(smoothed_value(value, rows if known else h * density, settings.path_smooth, above, node.low, node.high))
+        return found[0], found[1]
+
+    def own_value(self, node: Node, total: Cell) -> float:
+        """Value of the node as a leaf: as its parent's split has it where values are smoothed."""
+        one_g, one_h = self.units(node)
+        if self.settings.path_smooth > 0.0 and not math.isnan(node.value):
+            return node.value
+        return leaf_value(total[0] * one_g, total[-2] * one_h, self.settings.l1, self.settings.l2, node.low, node.high)
 
     def plain(self, node: Node, counted: bool) -> bool:
         """Whether scores are computed in the short way."""
@@ -181,7 +205,7 @@ class Growth:
         """Score of the node as a leaf."""
         one_g, one_h = self.units(node)
         g, h, settings = total[0] * one_g, total[1] * one_h, self.settings
-        return score_of(g, h, leaf_value(g, h, settings.l1, settings.l2, node.low, node.high), settings.l1, settings.l2)
+        return score_of(g, h, self.own_value(node, total), settings.l1, settings.l2)
 
     def gain(self, node: Node, best: float, total: Cell, counted: bool) -> float:
         """The gain over no split from the best score."""
@@ -208,9 +232,7 @@ class Growth:
         if found is None:
             return None
         side, codes, left = found
-        one_g, one_h = self.units(node)
-        rest = [t - part for t, part in zip(total, left, strict=True)]
-        values = [leaf_value(c[0] * one_g, c[-2] * one_h, self.settings.l1, l2, node.low, node.high) for c in (left, rest)]
+        values = self.values(node, left, total, l2, counted)
         where = 0
         if category:
             side = LEFT if missing in codes else RIGHT
@@ -219,7 +241,7 @@ class Growth:
             # Halfway to the next number; all numbers left if only missing values go right.
             where = (numbers[last - 1] + numbers[last] - 1) // 2 if last < len(numbers) else int(self.codes.n_bins[f]) - 1
         gain = self.gain(node, best, total, counted)
-        return Split(gain, f, where, side, codes if category else None, (values[0], values[1]))
+        return Split(gain, f, where, side, codes if category else None, values)
 
     def find_split(self, node: Node, counted: bool = False) -> Split | None:
         """Best split of a node by any feature, lower features first; None if the gain is not enough."""
@@ -243,7 +265,7 @@ class Growth:
         """Find the split of a node. Large ones are not counted at first, and scored again if too few rows are on one side."""
         settings = self.settings
         deep = settings.max_depth is not None and node.depth >= settings.max_depth
-        if deep or len(node.rows) < 2.0 * settings.min_rows:
+        if deep or len(node.rows) < max(2.0 * settings.min_rows, settings.min_split):
             return
         node.split = self.find_split(node)
         if node.split is not None:
@@ -265,7 +287,8 @@ class Growth:
         children = []
         for side, rows in enumerate((node.rows[left], node.rows[~left])):
             groups = None if node.groups is None else node.groups & self.group_of[split.feature]
-            new = Node(rows, node.depth + 1, hashed(node.key, side), self.layout(len(rows), node), groups, node.low, node.high)
+            bounds = node.low, node.high, split.values[side]
+            new = Node(rows, node.depth + 1, hashed(node.key, side), self.layout(len(rows), node), groups, *bounds)
             children.append(new)
         direction = 0 if self.settings.monotonic is None else int(self.settings.monotonic[split.feature])
         if direction != 0:
@@ -279,7 +302,7 @@ class Growth:
         settings, n = self.settings, self.codes.n_rows
         given: Ints = np.arange(n) if rows is None else np.asarray(rows, np.int64)
         groups = None if settings.groups is None else set().union(*self.group_of)
-        tree = [Node(given, 0, self.tree_key, self.layout(len(given), None), groups)]
+        tree = [Node(given, 0, self.tree_key, self.layout(len(given), None), groups, -settings.longest_step, settings.longest_step)]
         self.open(tree[0])
         leaves = 1
         while leaves < settings.max_leaves:
@@ -362,7 +385,9 @@ class SymmetricGrowth(Growth):
 
     def score_alone(self, g: float, h: float, l2: float) -> float:
         """Score of a leaf with these sums."""
-        pull = shrunk(g, self.settings.l1)
+        pull, longest = shrunk(g, self.settings.l1), self.settings.longest_step
+        if h + l2 > 0.0 and math.isfinite(longest):
+            return score_of(g, h, leaf_value(g, h, self.settings.l1, l2, -longest, longest), self.settings.l1, l2)
         return pull * pull / (h + l2) if h + l2 > 0.0 else 0.0
 
     def gain_of_level(self, level: Sequence[Node], f: int, codes: Sequence[int], l2: float) -> float:
@@ -408,7 +433,8 @@ class SymmetricGrowth(Growth):
         """The nodes of the finished tree, level by level."""
         given: Ints = np.arange(self.codes.n_rows) if rows is None else np.asarray(rows, np.int64)
         groups = None if self.settings.groups is None else set().union(*self.group_of)
-        tree = [Node(given, 0, self.tree_key, self.layout(len(given), None), groups)]
+        longest = self.settings.longest_step
+        tree = [Node(given, 0, self.tree_key, self.layout(len(given), None), groups, -longest, longest)]
         level = [tree[0]]
         for _depth in range(self.settings.max_depth or DEEPEST_SYMMETRIC):
             split = self.split_of_level(level)

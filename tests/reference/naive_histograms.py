@@ -72,6 +72,11 @@ def leaf_value(g: float, h: float, l1: float, l2: float, low: float = -math.inf,
     return min(max(-shrunk(g, l1) / (h + l2), low), high)
 
 
+def smoothed_value(value: float, rows: float, smooth: float, above: float, low: float, high: float) -> float:
+    """A value drawn towards that of the node above."""
+    return value if smooth == 0.0 else min(max((rows * value + smooth * above) / (rows + smooth), low), high)
+
+
 def score_of(g: float, h: float, value: float, l1: float, l2: float) -> float:
     """Twice the drop in loss that a leaf of this value brings."""
     return -(2.0 * g * value + (h + l2) * value * value + 2.0 * l1 * abs(value))

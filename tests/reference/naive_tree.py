@@ -30,6 +30,8 @@ class Limits:
     l2: float = 0.0
     category_l2: float = 0.0
     category_smooth: float = 0.0
+    max_step: float = math.inf
+    path_smooth: float = 0.0
     monotonic: Sequence[int] | None = None
     groups: Sequence[Sequence[int]] | None = None
 
@@ -57,6 +59,7 @@ class Node:
     depth: int = 0
     low: float = -math.inf
     high: float = math.inf
+    own: float | None = None  # its value as a leaf, where values are drawn towards that of the node above; the root has none
     groups: list[frozenset[int]] | None = None
     found: Split | None = None
     child: int = 0  # the left child; 0 at a leaf
@@ -79,7 +82,8 @@ class NaiveTree:
     def grow(self) -> list[Node]:
         """All nodes in order of birth; children are neighbours."""
         limits = self.limits
-        root = Node([row for row in range(len(self.stats)) if self.stats[row][2] > 0])
+        rows = [row for row in range(len(self.stats)) if self.stats[row][2] > 0]
+        root = Node(rows, 0, -self.limits.max_step, self.limits.max_step)
         if limits.groups is not None:
             named = {feature for group in limits.groups for feature in group}
             alone = [frozenset({feature}) for feature in range(len(self.columns)) if feature not in named]
@@ -114,7 +118,9 @@ class NaiveTree:
             return
         node.child = len(self.nodes)
         groups = None if node.groups is None else [group for group in node.groups if found.feature in group]
-        left, right = (Node(rows, node.depth + 1, node.low, node.high, groups) for rows in (found.left, found.right))
+        sides = found.left, found.right
+        own = [self.value(rows, node, 0.0) if self.limits.path_smooth > 0.0 else None for rows in sides]
+        left, right = (Node(rows, node.depth + 1, node.low, node.high, of, groups) for rows, of in zip(sides, own, strict=True))
         direction = self.direction(found.feature)
         if direction:
             middle = (self.value(found.left, node, 0.0) + self.value(found.right, node, 0.0)) / 2
@@ -141,7 +147,8 @@ class NaiveTree:
                     best = split
             elif best is None or split.gain > best.gain + SAME * max(1.0, best.gain):
                 best = split
-        free = limits.thorough and limits.min_gain == 0.0 and limits.l1 == 0.0 and not any(limits.monotonic or ())
+        held = any(limits.monotonic or ()) or limits.max_step < math.inf or limits.path_smooth > 0.0
+        free = limits.thorough and limits.min_gain == 0.0 and limits.l1 == 0.0 and not held
         if best is not None and (free or best.gain > limits.min_gain + (-SAME if limits.thorough and limits.min_gain > 0 else SAME)):
             node.found = best
 
@@ -227,7 +234,12 @@ class NaiveTree:
             return self.weights(rows)[1] / sum(self.weights(rows))
         G, H = self.total(rows, 0), self.total(rows, 1) + self.limits.l2 + extra
         pull = math.copysign(max(abs(G) - self.limits.l1, 0.0), G)
-        return min(max(-pull / H if H > 0 else 0.0, node.low), node.high)
+        value = min(max(-pull / H if H > 0 else 0.0, node.low), node.high)
+        smooth, count = self.limits.path_smooth, self.total(rows, 2)
+        if smooth == 0.0 or rows is node.rows:
+            return value if smooth == 0.0 or node.own is None else node.own
+        above = self.value(node.rows, node, 0.0)
+        return min(max((count * value + smooth * above) / (count + smooth), node.low), node.high)
 
     def score(self, rows: list[int], node: Node, extra: float) -> float:
         """How well one leaf fits these rows."""

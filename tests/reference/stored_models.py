@@ -139,6 +139,7 @@ def of_trees() -> dict[str, Any]:
         "boosting, exact, warm": numbers(warm_start=True, max_bins=None, **FEW),
         "boosting, numbers, from a model": numbers(init=table_model(Ridge()), **FEW),
         **{f"boosting, {loss}": numbers(loss=loss, **FEW) for loss in losses},
+        "boosting, several quantiles": numbers(loss="quantile", quantile=[0.9, 0.1], **FEW),
         "tree, classes": woodwind.DecisionTreeClassifier(),
         "tree, numbers": woodwind.DecisionTreeRegressor(max_leaf_nodes=9),
         "forest, classes": woodwind.RandomForestClassifier(voting="hard", **FEW),

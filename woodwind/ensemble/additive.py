@@ -16,7 +16,7 @@ from woodwind.base.fixed import exact_sum
 from woodwind.base.random_streams import choose, key
 from woodwind.ensemble.boosting.boost import BoostingRound
 from woodwind.ensemble.weak_learner import Floats, Integers
-from woodwind.losses.base import LeafRows, Loss
+from woodwind.losses.base import Loss, RowsByLeaf
 from woodwind.tree.grown_tree import newton_values, rows_by_leaf
 
 # A line search ends where the slope has fallen to this share of what it was, or the step is known to so many digits.
@@ -225,7 +225,7 @@ def leaf_steps(
         if loss.refits:
             order, begins, ends = rows_by_leaf(leaf, drawn.astype(np.int32), n_leaves)
             values, full = np.zeros(n_leaves), ends > begins
-            values[full] = loss.refitted(k, LeafRows(order, begins[full], ends[full]), rows.y, raw, total)
+            values[full] = loss.refitted(k, RowsByLeaf(order, begins[full], ends[full]), rows.y, raw, total)
         else:
             often = np.ones(len(drawn)) if times is None else times[drawn].astype(np.float64)
             sums = [np.bincount(leaf[drawn], part[drawn, k] * often, n_leaves).astype(np.float64) for part in (gradient, hessian)]

@@ -5,7 +5,7 @@ docs/algorithms/extra-trees.md. Everything that is drawn is named by a key of (s
 of threads, and growing it in several parts changes nothing.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -19,7 +19,7 @@ from woodwind.data.tables.table import Table
 from woodwind.ensemble.resampling import OutOfBag, Resampling
 from woodwind.kernels.forest.layout import FEATURE_MASK, FEATURE_SHIFT
 from woodwind.kernels.predict.forest_walk import find_leaves
-from woodwind.tree.cart import TargetUnit
+from woodwind.tree.cart import TargetUnit, weighted_median
 from woodwind.tree.compact_forest import WORK_PER_TREE, CompactForest
 from woodwind.tree.compact_forest_grower import (
     SUM_BITS,
@@ -29,6 +29,7 @@ from woodwind.tree.compact_forest_grower import (
     CompactForestSettings,
     CompactTree,
 )
+from woodwind.tree.forest import Forest
 from woodwind.tree.predictor import column_block, read_only
 
 Floats = NDArray[np.float64]
@@ -45,13 +46,16 @@ def classification_rows(classes: NDArray[np.integer], n_classes: int, weight: Fl
     return CompactForestRows(classes.astype(np.int64), whole, real, n_classes, 1.0, unit)
 
 
-def regression_rows(y: Floats, weight: Floats | None) -> CompactForestRows:
-    """Numbers as trees learn them: their distance from a centre, in fixed point, times their weight."""
+def regression_rows(y: Floats, weight: Floats | None, criterion: str = "squared_error") -> CompactForestRows:
+    """Numbers as trees learn them: their distance from a centre, in fixed point, times their weight; for medians, their ranks."""
     whole, unit = whole_weights(weight, len(y))
-    scaled = TargetUnit.of(y).scaled(y)
     scale = sum_scale(1.0, MOST_TIMES * len(y), SUM_BITS) if weight is None else scale_for(1.0, SUM_BITS - WEIGHT_BITS - 1)
-    target = np.rint(scaled * scale).astype(np.int64) * whole
-    return CompactForestRows(target, whole, np.stack([y, np.ones(len(y)) if weight is None else weight]), 0, unit / scale, unit)
+    real = np.stack([y, np.ones(len(y)) if weight is None else weight])
+    distinct, rank = np.unique(y, return_inverse=True) if criterion == "absolute_error" else (y, None)
+    fixed = np.rint(TargetUnit.by(criterion, y).scaled(distinct) * scale).astype(np.int64)
+    if rank is not None:
+        return CompactForestRows(rank.astype(np.int64), whole, real, 0, unit / scale, unit, fixed)
+    return CompactForestRows(fixed * whole, whole, real, 0, unit / scale, unit)
 
 
 def whole_weights(weight: Floats | None, n: int) -> tuple[Rows, float]:
@@ -83,6 +87,38 @@ class ForestGrowth:
         tree = grower.grow(self.resampling.counts(number), key(self.resampling.seed, "tree", number), self.keep_rows)
         self._idle.append(grower)
         return tree
+
+
+def single_tree(forest_codes: ForestCodes, rows: CompactForestRows, settings: CompactForestSettings, times: Rows, name: int) -> Forest:
+    """One tree as a general model, with the gains of its splits by the criterion, in units of the target that it was grown from.
+
+    Its inner nodes know what their own rows say: under absolute error the median of these, not the mean of the medians of its leaves.
+    """
+    tree = CompactForestGrower(forest_codes, rows, settings).grow(times.astype(np.int32), name, keep_rows=True)
+    compact = CompactForest.of([tree], forest_codes.n_categories, rows.n_classes)
+    (forest,) = compact.separate()
+    order = compact.level_order(0)
+    gain = np.zeros(forest.n_nodes)
+    split = forest.feature >= 0
+    gain[split] = tree.gain[order[split]]
+    value = forest.value
+    if rows.ranked is not None:
+        value = value.copy()
+        value[split, 0] = inner_medians(compact, tree, rows, times)[order[split]]
+    return replace(forest, gain=gain, value=value)
+
+
+def inner_medians(compact: CompactForest, tree: CompactTree, rows: CompactForestRows, times: Rows) -> Floats:
+    """Weighted median of the targets of each inner node: its leaves stand side by side, and so do their rows."""
+    assert tree.rows is not None
+    assert tree.span is not None
+    left, right = compact.children(0)
+    size = len(left)
+    begin, end = (np.concatenate([np.zeros(size, np.int64), tree.span[side : side + size + 1]]) for side in (0, 1))
+    for node in range(size - 1, -1, -1):  # children come after their parents
+        begin[node], end[node] = begin[left[node]], end[right[node]]
+    y, weight = rows.real[0, tree.rows], rows.real[1, tree.rows] * times[tree.rows]
+    return np.array([weighted_median(y[begin[node] : end[node]], weight[begin[node] : end[node]]) for node in range(size)])
 
 
 def matrix_of(table: Table) -> NDArray[Any]:

@@ -5,6 +5,8 @@ Inside:
     base            Loss: what a booster needs to know about its goal
     check           check_loss: does the gradient belong to the loss, and the hessian to the gradient?
     classification  Losses for classification: log loss of two or of many, exponential loss
+    distribution_score  The score of a predictive distribution as a loss: natural gradients in the place of gradients
+    first_order     A loss whose second derivatives are not used: gradient boosting of the first order (Friedman 2001, algorithm 1)
     integers        Derivatives as integers: scales from global numbers, then the rows, on the threads that the work is worth
     links           Links: from the raw score, which trees add up, to the mean that users see, and back
     named           Name -> loss, and one list of all losses, over which the laws are tested

@@ -49,7 +49,7 @@ class LeafRefit(Protocol):
         """Value of each leaf; leaf j has the rows `rows[begins[j]:ends[j]]`."""
 
 
-class LeafRows(NamedTuple):
+class RowsByLeaf(NamedTuple):
     """The rows of leaves: leaf j has the rows `rows[begins[j]:ends[j]]`."""
 
     rows: Rows
@@ -72,6 +72,8 @@ class Loss(ABC):
     exact_hessian: ClassVar[bool] = True
     # True where a row has a score for each class, and kernels/losses/multinomial.py computes the derivatives.
     softmax: ClassVar[bool] = False
+    # True where `in_scores` does something.
+    has_units: ClassVar[bool] = False
     # Newton's step of one row, gradient over hessian, is held to this where the weights of rows differ by thousands; None for no limit.
     longest_step: ClassVar[float | None] = None
 
@@ -91,6 +93,11 @@ class Loss(ABC):
         return False
 
     @property
+    def tail(self) -> float:
+        """Share of the rows of a leaf that its value depends on: 0.5, unless a quantile is looked for that lies further out."""
+        return 0.5
+
+    @property
     def formula(self) -> Formula | None:
         """What the kernels of one score per row need to know; None for several scores and for a user's own loss."""
         return None
@@ -100,13 +107,19 @@ class Loss(ABC):
         """How leaves are refitted, for each score of a row; empty where they are Newton steps."""
         return ()
 
-    def refitted(self, output: int, leaves: LeafRows, y: NDArray[Any], raw: Floats, weight: Floats | None, threads: int = 1) -> Floats:
+    def refitted(self, output: int, leaves: RowsByLeaf, y: NDArray[Any], raw: Floats, weight: Floats | None, threads: int = 1) -> Floats:
         """Values of leaves from the residuals of their rows: (L,) of one score, or (L, width) of all of them where `output` is -1."""
         if output >= 0:
             residual = y - (raw if self.width == 1 else raw[:, output])
             return self.refits[output].values(*leaves, residual, weight, threads)
         found = [refit.values(*leaves, y - raw[:, k], weight, threads) for k, refit in enumerate(self.refits)]
         return np.stack(found, axis=1)
+
+    def in_scores(self, steps: Floats, output: int) -> Floats:
+        """Newton steps of leaves, (L,) of one score or (L, width) of all where `output` is -1, in the units of scores: as they are, unless
+        the derivatives of each score are in units of its own.
+        """
+        return steps
 
     def bounds(self) -> tuple[float, float] | None:
         """Largest |gradient| and largest hessian of a row of weight one, where they are known beforehand."""

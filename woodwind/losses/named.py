@@ -9,10 +9,12 @@ from woodwind.losses import classification, regression
 from woodwind.losses.base import Loss
 from woodwind.losses.classification import LogLoss, Multinomial
 from woodwind.losses.own import OwnLoss
+from woodwind.losses.regression import Quantiles
 
 BUILT_IN: tuple[type[Loss], ...] = tuple(getattr(home, name) for home in (regression, classification) for name in home.__all__)
 
-REGRESSION: dict[str, type[Loss]] = {kind.name: kind for kind in BUILT_IN if kind.task == "regression"}
+# Quantiles go by one name as well; several levels make it the loss for several.
+REGRESSION: dict[str, type[Loss]] = {kind.name: kind for kind in BUILT_IN if kind.task == "regression" and kind is not Quantiles}
 # Log loss goes by one name; `classification_loss` takes its form for several classes where there are several.
 CLASSIFICATION: dict[str, type[Loss]] = {kind.name: kind for kind in BUILT_IN if kind.task == "classification" and kind is not Multinomial}
 TWO_CLASSES_ONLY = tuple(name for name in CLASSIFICATION if name != LogLoss.name)
@@ -97,6 +99,8 @@ def loss_from(description: dict[str, Any]) -> Loss:
     numbers = {key: value for key, value in description.items() if key != "name"}
     if "n_classes" in numbers:
         return Multinomial(**numbers)
+    if "levels" in numbers:
+        return Quantiles(**numbers)
     return _make(REGRESSION | CLASSIFICATION, description["name"], numbers)
 
 

@@ -10,12 +10,12 @@ from numpy.typing import NDArray
 from woodwind.base.errors import ParameterError, TargetError
 from woodwind.base.fixed import exact_mean
 from woodwind.kernels.losses import derivatives as switches
-from woodwind.losses.base import Loss, RowLoss, check_finite, one_score, plain_weight, refuse_rows
+from woodwind.losses.base import Loss, RowLoss, check_finite, one_score, one_target, plain_weight, refuse_rows
 from woodwind.losses.links import Floats, Link, Log
 from woodwind.losses.refit import HuberRefit, QuantileRefit, middle_quantile, weighted_quantile
 
 # The losses of this file, in the order in which texts name them. To be in this list is to be public, and a kind of the model file.
-__all__ = ["Squared", "Absolute", "Huber", "Quantile", "Poisson", "Gamma", "Tweedie"]  # noqa: RUF022
+__all__ = ["Squared", "Absolute", "Huber", "Quantile", "Quantiles", "Poisson", "Gamma", "Tweedie"]  # noqa: RUF022
 
 
 @dataclass(frozen=True)
@@ -77,6 +77,11 @@ class Quantile(RowLoss):
         return self.level
 
     @property
+    def tail(self) -> float:
+        """The smaller of the two sides of the level."""
+        return min(self.level, 1.0 - self.level)
+
+    @property
     def refits(self) -> tuple[QuantileRefit, ...]:
         """Leaves are quantiles of residuals."""
         return (QuantileRefit(self.level),)
@@ -88,6 +93,87 @@ class Quantile(RowLoss):
     def start(self, y: NDArray[Any], weight: Floats | None = None) -> Floats:
         """Quantile of the target."""
         return np.array([middle_quantile(one_score(y), weight, self.level)])
+
+
+@dataclass(frozen=True)
+class Quantiles(Loss):
+    """Several quantiles at once: the sum of their pinball losses, with a score for each level.
+
+    Domain: y any number; levels between 0 and 1, each once, in any order.
+    Link: prediction = the scores of a row, put in the order of the levels. So no quantile is above one of a higher level, and the sum of
+    the pinball losses is never larger than that of the scores as they are: Chernozhukov, Fernandez-Val & Galichon 2010.
+    Formula: the sum over all levels of that of `Quantile`.
+    Remarks: one tree serves all levels, and every leaf has for each the quantile of the residuals of its rows.
+    """
+
+    levels: tuple[float, ...] = (0.05, 0.5, 0.95)
+
+    name: ClassVar[str] = "quantile"
+    aliases: ClassVar[tuple[str, ...]] = ("multiquantile",)
+    exact_hessian: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        if not self.levels:
+            raise ParameterError("Quantiles needs at least one level between 0 and 1.")
+        object.__setattr__(self, "levels", tuple(float(level) for level in self.levels))
+        for level in self.levels:
+            check_between("Quantiles", "level", level, 0.0, 1.0)
+        if len(set(self.levels)) < len(self.levels):
+            raise ParameterError(f"The levels of Quantiles must differ, not {self.levels}.")
+
+    @property
+    def width(self) -> int:
+        """One score per level."""
+        return len(self.levels)
+
+    @property
+    def each(self) -> tuple[Quantile, ...]:
+        """The loss of each level."""
+        return tuple(Quantile(level) for level in self.levels)
+
+    @property
+    def tail(self) -> float:
+        """That of the outermost level."""
+        return min(one.tail for one in self.each)
+
+    @property
+    def refits(self) -> tuple[QuantileRefit, ...]:
+        """Leaves are quantiles of residuals."""
+        return tuple(QuantileRefit(level) for level in self.levels)
+
+    def as_target(self, y: NDArray[Any]) -> NDArray[Any]:
+        """Bytes as they are, and anything else as float64."""
+        return one_target(y)
+
+    def bounds(self) -> tuple[float, float]:
+        """The steepest slope, and half of the sum of the hessians, which a tree for all levels has."""
+        return max(one.bounds()[0] for one in self.each), max(1.0, 0.5 * self.width)
+
+    def start(self, y: NDArray[Any], weight: Floats | None = None) -> Floats:
+        """Quantiles of the target."""
+        return np.concatenate([one.start(y, weight) for one in self.each])
+
+    def derivatives(self, y: NDArray[Any], raw: Floats, weight: Floats | None = None, threads: int = 1) -> tuple[Floats, Floats]:
+        """Gradient and hessian of every row and level, times the weight of the row, in the shape of raw."""
+        pairs = [one.derivatives(y, scores, weight, threads) for one, scores in zip(self.each, self._by_level(raw), strict=True)]
+        gradient, hessian = (np.stack(part, axis=1).reshape(np.shape(raw)) for part in zip(*pairs, strict=True))
+        return gradient, hessian
+
+    def total(self, y: NDArray[Any], raw: Floats, weight: Floats | None = None, threads: int = 1) -> tuple[float, float]:
+        """Sum of the losses of all levels by weight, and sum of the weights."""
+        totals = [one.total(y, scores, weight, threads) for one, scores in zip(self.each, self._by_level(raw), strict=True)]
+        return math.fsum(loss for loss, _ in totals), totals[0][1]
+
+    def predict(self, raw: Floats, threads: int = 1) -> Floats:
+        """The quantiles of each row, (n, width), in the order in which the levels were given; none crosses another."""
+        scores = self._by_level(raw).T
+        found = np.empty(scores.shape)
+        found[:, np.argsort(self.levels)] = np.sort(scores, axis=1)
+        return found
+
+    def _by_level(self, raw: Floats) -> Floats:
+        """Scores (width, n); those of one level may come as (n,)."""
+        return np.asarray(raw).reshape(-1, self.width).T
 
 
 @dataclass(frozen=True)

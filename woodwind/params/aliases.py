@@ -20,6 +20,10 @@ TREES = (
     Row("growth", "grow_policy", "", "grow_policy", rule="growth"),
     Row("min_samples_leaf", "", "min_data_in_leaf min_data_per_leaf min_data min_child_samples min_samples_leaf",
         "min_data_in_leaf min_child_samples", "min_samples_leaf", "min_node_size nodesize", rule="at_least_one"),
+    Row("min_samples_split", sklearn="min_samples_split"),
+    Row("leaf_estimation", catboost="leaf_estimation_method", rule="leaf_estimation"),
+    Row("max_delta_step", "max_delta_step", "max_delta_step max_tree_output max_leaf_output", rule="limit"),
+    Row("path_smooth", "", "path_smooth"),
     Row(
         "min_hessian_leaf",
         "min_child_weight",

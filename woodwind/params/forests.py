@@ -84,11 +84,16 @@ class ForestClassifierParams:
 class ForestRegressorParams:
     """What the trees of a regressor are scored by."""
 
-    criterion: Annotated[Literal["squared_error"], "How good a split is: by the squared error that it removes."] = "squared_error"
+    criterion: Annotated[
+        Literal["squared_error", "absolute_error", "poisson"],
+        "How good a split is: by the squared error, the absolute error or the Poisson deviance that it removes. "
+        "Leaves predict the mean, with 'absolute_error' the weighted median. 'poisson' is for counts and amounts, none of them negative. "
+        "'absolute_error' considers every threshold in all nodes, whatever `max_bins` says, and takes several times as long.",
+    ] = "squared_error"
 
 
 @knobs
-class Quantiles:
+class QuantileParams:
     """What is kept beside the trees."""
 
     quantiles: Annotated[bool, "Keep which training rows are in which leaf, for `predict_quantiles`."] = False

@@ -16,6 +16,7 @@ Features = int | float | Literal["sqrt", "log2"] | None
 
 # Parameters of more than one group, declared once.
 MaxDepth = Annotated[int | None, at_least(1), "Deepest level; None for no limit."]
+MinSplit = Annotated[int, at_least(2), "Fewest rows in a node that may be split."]
 MaxBins = Annotated[int | None, between(2, 255), "Most bins of a column. None is exact: every threshold between two values is considered."]
 Categorical = Annotated[
     Any,
@@ -80,7 +81,8 @@ class ClassParams:
     multiclass: Annotated[
         Literal["vector", "one_per_class"],
         "With three classes or more: 'vector' grows one tree in each round, whose leaves hold a score for every class; "
-        "'one_per_class' grows one tree for each class.",
+        "'one_per_class' grows one tree for each class. Symmetric trees, and those with monotonic_cst, max_delta_step or path_smooth, are "
+        "always of one class.",
     ] = "vector"
     softmax_hessian: Annotated[
         Literal["friedman", "xgboost", "lightgbm", "sklearn"],
@@ -102,10 +104,24 @@ class TreeParams:
         int | Auto | None, at_least(2), "Most leaves of a tree; None for no limit. 'auto' depends on the task and on the rows."
     ] = "auto"
     max_depth: MaxDepth = None
+    min_samples_split: MinSplit = 2
     min_samples_leaf: Annotated[int | Auto, at_least(1), "Fewest rows in a leaf. 'auto' depends on the task and on the rows."] = "auto"
     min_hessian_leaf: Annotated[float, at_least(0), "Smallest sum of second derivatives in a leaf."] = 1e-3
     l1_regularization: Annotated[float, at_least(0), "Pulls leaf values to exactly zero; 0 for none."] = 0.0
     l2_regularization: Annotated[float, at_least(0), "Shrinks leaf values, those of small leaves most; 0 for none."] = 1.0
+    leaf_estimation: Annotated[
+        Literal["newton", "gradient"],
+        "How leaf values are found: 'newton' by first and second derivatives, or, where the loss has no useful second ones, as the best "
+        "constant; 'gradient' by the mean of first derivatives, and splits by the squares of their sums.",
+    ] = "newton"
+    max_delta_step: Annotated[
+        float | None, above(0), "Largest size of a leaf value before the learning rate, which gains of splits know of. None for no limit."
+    ] = None
+    path_smooth: Annotated[
+        float,
+        at_least(0),
+        "Draws the value of each node towards that of the node above, by as much as so many rows would; small leaves most. 0 for none.",
+    ] = 0.0
     min_gain: Annotated[float, at_least(0), "Smallest gain of a split."] = 0.0
     prune: Annotated[bool, "Grow fully and remove splits below min_gain afterwards, instead of stopping at the first such split."] = False
     # Scales leave room for noise. Ten times the gradients drown them, and more would take bits from the values of leaves.
@@ -218,12 +234,17 @@ class CartParams:
     """How a single decision tree is grown."""
 
     max_depth: MaxDepth = None
-    min_samples_split: Annotated[int, at_least(2), "Fewest rows in a node that may be split."] = 2
+    min_samples_split: MinSplit = 2
     min_samples_leaf: Annotated[int, at_least(1), "Fewest rows in a leaf."] = 1
     min_weight_fraction_leaf: LeastShare = 0.0
     max_leaf_nodes: Annotated[int | None, at_least(2), "Most leaves; the best splits come first. None for no limit."] = None
     min_gain: Annotated[float, at_least(0), "Smallest gain of a split."] = 0.0
     max_features: Annotated[Features, count_or_share(), "Features drawn for each node: a count or a share. None for all."] = None
+    splitter: Annotated[
+        Literal["best", "random"],
+        "'best' considers every threshold of a feature; 'random' one, drawn between the least and the largest number of the node (Geurts, "
+        "Ernst & Wehenkel 2006), and for categories one random set of them.",
+    ] = "best"
     ccp_alpha: Annotated[float, at_least(0), "Price of a leaf in minimal cost-complexity pruning; 0 for none."] = 0.0
     max_bins: MaxBins = None
     categorical_features: Categorical = None
@@ -243,4 +264,8 @@ class CartClassifierParams:
 class CartRegressorParams:
     """What a regression tree is scored by."""
 
-    criterion: Annotated[Literal["squared_error"], "How good a split is: by the squared error that it removes."] = "squared_error"
+    criterion: Annotated[
+        Literal["squared_error", "absolute_error", "poisson"],
+        "How good a split is: by the squared error, the absolute error or the Poisson deviance that it removes. "
+        "Leaves predict the mean, with 'absolute_error' the weighted median. 'poisson' is for counts and amounts, none of them negative.",
+    ] = "squared_error"

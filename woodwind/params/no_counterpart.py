@@ -63,8 +63,7 @@ NOTHING = (
     ),
     Row(xgboost="missing", lightgbm="use_missing zero_as_missing", catboost="nan_mode",
         note=AUTOMATIC + "NaN and None are missing, and learned from. Replace another mark by NaN first."),
-    Row(xgboost="max_delta_step", lightgbm="max_delta_step max_tree_output max_leaf_output poisson_max_delta_step",
-        note="Steps are not cut off here; l2_regularization shrinks them."),
+    Row(lightgbm="poisson_max_delta_step", note="Newton steps of Poisson loss need no help here; max_delta_step cuts them off."),
     Row(
         lightgbm=(
             "pos_bagging_fraction pos_sub_row pos_subsample pos_bagging neg_bagging_fraction neg_sub_row "
@@ -155,7 +154,6 @@ NOTHING = (
         lightgbm="extra_trees extra_tree",
         note="Boosting looks at all thresholds. ExtraTreesClassifier and ExtraTreesRegressor draw them.",
     ),
-    Row(lightgbm="path_smooth", note="Leaves are not smoothed along their path here; l2_regularization shrinks small leaves."),
     Row(
         lightgbm=(
             "monotone_constraints_method monotone_constraining_method mc_method monotone_penalty monotone_splits_penalty ms_penalty "
@@ -206,9 +204,9 @@ NOTHING = (
     ),
     Row(
         catboost=(
-            "leaf_estimation_iterations leaf_estimation_method leaf_estimation_backtracking score_function has_time"
+            "leaf_estimation_iterations leaf_estimation_backtracking score_function has_time"
         ),
-        note="A leaf is one Newton step, and splits are scored by it.",
+        note="A leaf is one step, by leaf_estimation, and splits are scored by it.",
     ),
     Row(
         catboost="approx_on_full_history fold_permutation_block fold_len_multiplier",
@@ -231,7 +229,6 @@ NOTHING = (
     ),
     Row(sklearn="splitter", note="All thresholds are looked at here. ExtraTreesClassifier and ExtraTreesRegressor draw them."),
     Row(sklearn="criterion", note="Boosting scores splits by the gain of a Newton step, whatever the loss is."),
-    Row(sklearn="min_samples_split", note="min_samples_leaf and min_gain limit splits here."),
     Row(sklearn="min_weight_fraction_leaf", note="min_samples_leaf and min_hessian_leaf limit leaves here."),
     Row(
         sklearn="min_impurity_decrease",

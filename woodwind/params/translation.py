@@ -93,6 +93,13 @@ def sampling(ours: str, value: Any, _: str) -> Answer:
     return known.get(str(value).lower(), "Rows are drawn all alike, or by sampling='goss' or 'mvs' here.")
 
 
+def leaf_estimation(ours: str, value: Any, _: str) -> Answer:
+    """The two methods by their names; what CatBoost calls exact is done wherever it is better than a step."""
+    if str(value).lower() == "exact":
+        return "Leaves of absolute error and of quantiles are exact here without a setting."
+    return {ours: str(value).lower()}
+
+
 def multi_strategy(ours: str, value: Any, _: str) -> Answer:
     """One tree for all classes, or one for each."""
     return {ours: "vector" if value == "multi_output_tree" else "one_per_class"}
@@ -279,11 +286,12 @@ RULES: dict[str, tuple[str, Rule]] = {
     "bagging_freq": ("0 is `subsample=1.0`; 1 needs no setting", bagging_freq),
     "bootstrap_type": ("`Bernoulli` and `No` are `False`; `MVS` is `sampling='mvs'`", bootstrap_type),
     "sampling": ("`gradient_based` is `'mvs'`", sampling),
+    "leaf_estimation": ("`Newton` and `Gradient` in small letters", leaf_estimation),
     "multi_strategy": ("`multi_output_tree` is `'vector'`, `one_output_per_tree` is `'one_per_class'`", multi_strategy),
     "starting_scores": ("an array of scores", starting_scores),
     "boost_from_average": ("`False` is 0.0; `True` is `None`", boost_from_average),
     "loss": ("names as below", loss),
-    "alpha": ("`losses.Quantile(alpha)`, or of Huber's loss its own number", alpha),
+    "alpha": ("`losses.Quantile(alpha)`, for several `losses.Quantiles(alpha)`, or of Huber's loss its own number", alpha),
     "power": ("`losses.Tweedie(power)`", power),
     "metric": ("names as below; of several, the first is stopped by, which is the last in XGBoost", metric),
     "pos_weight": ("3 is `{0: 1, 1: 3}`", pos_weight),

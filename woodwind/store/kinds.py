@@ -81,6 +81,7 @@ _LISTED: dict[str, Kind] = {
     **_kinds("woodwind.data.tables.matrix_form", "MatrixForm", "NumberPart", "CategoryPart"),
     **_kinds("woodwind.data.binning.cuts", "Cuts"),
     **_kinds("woodwind.data.binning.ranks", "Ranking"),
+    **_kinds("woodwind.losses.distribution_score", "DistributionScore"),
     **_kinds("woodwind.auto.model", "AutoModel"),
     **_kinds("woodwind.auto.members.tree_members", "ForestMember", "CompactForestMember", "MeanMember"),
     **_kinds("woodwind.auto.members.target_encoding", "EncodedMember", "Encoding"),
@@ -142,7 +143,13 @@ _LISTED: dict[str, Kind] = {
 }
 
 # Modules of which every class in `__all__` is a kind. They are imported when a name is asked for that is not listed above.
-_DECLARING = ("woodwind.losses.regression", "woodwind.losses.classification")
+_DECLARING = (
+    "woodwind.losses.regression",
+    "woodwind.losses.classification",
+    "woodwind.distributions.location_scale",
+    "woodwind.distributions.positive",
+    "woodwind.distributions.counts",
+)
 
 
 class _Kinds(Mapping[str, Kind]):

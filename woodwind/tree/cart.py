@@ -6,6 +6,7 @@ The page is docs/algorithms/decision-tree.md.
 
 import math
 from dataclasses import dataclass, replace
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,6 +29,18 @@ Integers = NDArray[np.int64]
 MOST_DOUBLINGS = 16
 # Sums of whole weights up to this leave 40 bits to the values that they multiply.
 MOST_WHOLE = 1 << 22
+
+
+class WeighedRows(Protocol):
+    """Rows of a table, and how much each counts."""
+
+    @property
+    def count(self) -> Integers:
+        """(n,) how many rows each stands for; 0: absent."""
+
+    @property
+    def total(self) -> Floats:
+        """(n,) weight of each row of the table."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,6 +68,7 @@ class CartPlan:
     name: int  # key of all that is drawn
     threads: int
     features: Integers | None = None  # those that the tree may use, ascending; None for all
+    random_splits: bool = False  # one random threshold of each feature, instead of the best
 
 
 @dataclass(frozen=True)
@@ -63,6 +77,7 @@ class TargetUnit:
 
     centre: float = 0.0
     exponent: int = 0
+    power: int = 2  # gains are in units of the target to this power
 
     @classmethod
     def of(cls, y: Floats) -> "TargetUnit":
@@ -75,6 +90,13 @@ class TargetUnit:
         centre = round((low / 2 + high / 2) / step) * step
         return cls(centre, math.frexp(max(high - centre, centre - low))[1])
 
+    @classmethod
+    def by(cls, criterion: str, y: Floats) -> "TargetUnit":
+        """The unit for a criterion of regression: Poisson deviance keeps its zero, and only squared errors are squared."""
+        if criterion == "poisson":
+            return cls(0.0, math.frexp(float(y.max()))[1], 1)
+        return replace(cls.of(y), power=2 if criterion == "squared_error" else 1)
+
     def scaled(self, y: Floats) -> Floats:
         """Targets as they are grown from: between -1 and 1."""
         return np.ldexp(y - self.centre, -self.exponent)
@@ -84,13 +106,13 @@ class TargetUnit:
         return np.ldexp(values, self.exponent) + self.centre
 
     def back_gain(self, gain: Floats) -> Floats:
-        """Gains, in squared units of the targets."""
+        """Gains, in squared units of the targets, or in whatever the power says."""
         with np.errstate(over="ignore"):
-            return np.minimum(np.ldexp(gain, 2 * self.exponent), np.finfo(np.float64).max)
+            return np.minimum(np.ldexp(gain, self.power * self.exponent), np.finfo(np.float64).max)
 
     def away_gain(self, gain: float) -> float:
         """A gain in the units that the tree is grown in."""
-        return float(np.ldexp(np.float64(gain), -2 * self.exponent))
+        return float(np.ldexp(np.float64(gain), -self.power * self.exponent))
 
 
 def whole_weights(data: CartData) -> tuple[Integers, float] | None:
@@ -170,6 +192,15 @@ def regression_tree(data: CartData, y: Floats, plan: CartPlan) -> Forest:
     return as_forest(replace(tree, gain=unit.back_gain(tree.gain)), values[:, None], data)
 
 
+def weighted_median(y: Floats, weight: Floats) -> float:
+    """The number with half of the weight on either side; midway between two where each has just half."""
+    order = np.argsort(y, kind="stable")
+    y, running = y[order], np.cumsum(weight[order])
+    at = int(np.searchsorted(2.0 * running, running[-1]))
+    midway = at + 1 < len(y) and 2.0 * running[at] == running[-1]
+    return float(y[at] / 2.0 + y[at + 1] / 2.0 if midway else y[at])
+
+
 def pure_leaves(tree: GrownTree, y: Floats) -> Integers:
     """Leaves whose rows have one target, within the bounds of the leaf: they say just that, without any rounding."""
     leaves = tree.leaves[np.argsort(tree.begin[tree.leaves])]
@@ -187,7 +218,7 @@ def as_forest(tree: GrownTree, value: Floats, data: CartData) -> Forest:
     return assemble([replace(valued, cover=tree.hessian)], data.ranks.ranking, np.zeros(value.shape[1]), value.shape[1])
 
 
-def class_impurity(data: CartData, classes: NDArray[np.integer], n_classes: int, criterion: str) -> float:
+def class_impurity(data: WeighedRows, classes: NDArray[np.integer], n_classes: int, criterion: str) -> float:
     """Impurity of all rows, such as the Gini index, or the entropy in bits."""
     weights = np.array([exact_sum(data.total[classes == k]) for k in range(n_classes)])
     probabilities = weights / weights.sum()
@@ -196,11 +227,17 @@ def class_impurity(data: CartData, classes: NDArray[np.integer], n_classes: int,
     return impurity(probabilities)
 
 
-def squared_impurity(data: CartData, y: Floats) -> float:
-    """Mean squared distance from the mean, by weight."""
+def regression_impurity(data: WeighedRows, y: Floats, criterion: str) -> float:
+    """Mean error by weight: squared distance from the mean, absolute distance from the median, or half of the Poisson deviance."""
     present = data.count > 0
     y, total = y[present], data.total[present]
-    unit = TargetUnit.of(y)
+    unit = TargetUnit.by(criterion, y)
     scaled = unit.scaled(y)
     mean = exact_sum(scaled, total) / exact_sum(total)
+    if criterion == "poisson":
+        some = scaled > 0.0
+        return float(unit.back_gain(np.array([exact_sum(scaled[some] * np.log(scaled[some] / mean), total[some]) / exact_sum(total)]))[0])
+    if criterion == "absolute_error":
+        error = np.abs(scaled - weighted_median(scaled, total))
+        return float(unit.back_gain(np.array([exact_sum(error, total) / exact_sum(total)]))[0])
     return float(unit.back_gain(np.array([exact_sum((scaled - mean) ** 2, total) / exact_sum(total)]))[0])

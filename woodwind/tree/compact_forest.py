@@ -37,6 +37,7 @@ from woodwind.tree.predictor import read_only, rows_of
 U = np.uint64
 # Levels that a set of a category split has room for; states of a walk have so many bits for a number.
 SET_CATEGORIES, MOST_NODES = 64 * SET_WORDS, 1 << 30
+LARGEST_SQUARED = 2.0**480
 # What adding up weights may lose.
 NEARLY = 1e-6
 
@@ -351,6 +352,14 @@ class CompactForest:
         right = np.where(right_leaf, size + refers + left_leaf, np.where(left_leaf, after, refers))
         return left, right
 
+    def level_order(self, tree: int) -> Integers:
+        """The nodes of a tree level by level, a right child just after the left one; leaves are numbered behind inner nodes."""
+        left, right = self.children(tree)
+        order = [np.zeros(1, np.int64)]
+        while (level := order[-1][order[-1] < len(left)]).size:
+            order.append(np.stack([left[level], right[level]], axis=1).reshape(-1))
+        return np.concatenate(order)
+
     def leaf_values(self) -> Floats:
         """Class probabilities, or the mean, of every leaf (L, K or 1)."""
         if self.leaf is None:
@@ -417,14 +426,13 @@ def forest_of(compact: CompactForest, inner: Floats, inner_cover: Floats, diviso
     words: list[NDArray[np.uint64]] = []
     n_words = 0
     leaf_values = compact.leaf_values()
+    # The square of a larger number would not be one; gains of such trees are in units of theirs.
+    unit = 1.0 if np.abs(leaf_values).max(initial=0.0) < LARGEST_SQUARED else LARGEST_SQUARED
     for tree in range(compact.n_trees):
         (begin, first), (end, last) = compact.roots[tree], compact.roots[tree + 1]
         size = int(end - begin)
         left, right = compact.children(tree)
-        order = [np.zeros(1, np.int64)]
-        while (level := order[-1][order[-1] < size]).size:
-            order.append(np.stack([left[level], right[level]], axis=1).reshape(-1))
-        sequence = np.concatenate(order)
+        sequence = compact.level_order(tree)
         number = np.empty(len(sequence), np.int64)
         number[sequence] = np.arange(len(sequence))
         split = sequence < size
@@ -432,7 +440,7 @@ def forest_of(compact: CompactForest, inner: Floats, inner_cover: Floats, diviso
         word, second = compact.nodes[2 * begin : 2 * end : 2][own], compact.nodes[2 * begin + 1 : 2 * end : 2][own]
         value = np.concatenate([inner[begin:end], leaf_values[first:last]])
         cover = np.concatenate([inner_cover[begin:end], compact.cover[first:last]]).astype(np.float64)
-        purity = cover * (value * value).sum(axis=1)
+        purity = cover * (value / unit * (value / unit)).sum(axis=1)
         category = (word >> U(CATEGORY_SHIFT)) & U(1) == 1
         feature = ((word >> U(FEATURE_SHIFT)) & U(FEATURE_MASK)).astype(np.int64)
         sets = np.full(len(own), -1)

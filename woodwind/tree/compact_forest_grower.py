@@ -53,6 +53,7 @@ class CompactForestRows:
     n_classes: int  # 0 for numbers
     target_unit: float = 1.0  # what one unit of a target is worth
     weight_unit: float = 1.0
+    ranked: Integers | None = None  # (D,) for medians: fixed point of the distinct targets, ascending; `target` is then a rank
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,8 +82,10 @@ class CompactForestGrower:
         n, n_features = codes.n_rows, codes.n_features
         self._criterion = CRITERIA[settings.criterion]
         of_moments = settings.criterion == "squared_error" or (settings.criterion == "gini" and rows.n_classes == 2)
-        self._scored_by = at.MOMENTS if of_moments else at.CLASSES
-        self._whole = settings.exact or settings.max_leaves is not None or n <= SMALL_TABLE
+        self._poisson = settings.criterion == "poisson"
+        self._scored_by = at.MEDIANS if rows.ranked is not None else at.MOMENTS if of_moments or self._poisson else at.CLASSES
+        # Medians need the rows of a node in the order of targets: all nodes are in an arena.
+        self._whole = rows.ranked is not None or settings.exact or settings.max_leaves is not None or n <= SMALL_TABLE
         self._room = max(n if self._whole else min(n, ARENA), 1)
         self._levels = bool((codes.n_categories > 0).any())
         one_each = bool((rows.weight == 1).all() and (rows.real[1] == 1.0).all())
@@ -93,7 +96,7 @@ class CompactForestGrower:
         self._exact = 0 if settings.random_cuts else n if self._whole else min(n, few)
         self._free = settings.min_rows <= 1 and settings.min_weight_share == 0.0
         all_numbers = settings.n_candidates >= n_features and not self._levels
-        self._together = self._scored_by == at.MOMENTS and not settings.random_cuts and self._free and all_numbers
+        self._together = self._scored_by == at.MOMENTS and not self._poisson and not settings.random_cuts and self._free and all_numbers
         most = 2 * n if settings.max_leaves is None else min(2 * settings.max_leaves, 2 * n)
         room, k = self._room, max(rows.n_classes, 2)
         values = np.concatenate([*codes.values, np.zeros(1)])
@@ -109,6 +112,7 @@ class CompactForestGrower:
         coarse_rows = np.zeros(n * stride, np.uint8)
         coarse_rows.reshape(n, stride)[:, :n_features] = codes.coarse.T
         n_sets = most if self._levels else 1
+        ranked, by_target = (np.zeros(1, np.int64), 1) if rows.ranked is None else (rows.ranked, room + 2)
         self._space = Memory(
             LAYOUT,
             coarse=codes.coarse, fine=codes.fine.reshape(-1), is_category=(codes.n_categories > 0).astype(np.int64), span=codes.span,
@@ -123,7 +127,9 @@ class CompactForestGrower:
             coarse_rows=coarse_rows, a_coarse=np.empty(copied, np.uint8),
             lane_rows=np.empty(3 * LANES, np.int32), cells=np.empty(256 * k, np.int64), level_order=np.empty(256, np.int64),
             level_keys=np.empty(256),
-            class_weights=np.empty((2, k), np.int64), drawn=np.empty(3 * n_features, np.int32), best=np.empty(8, np.int64),
+            target_values=ranked, target_position=np.empty(ranked.size, np.int32), target_sums=np.empty((8, by_target), np.int64),
+            target_order=np.empty(by_target, np.int32), class_weights=np.empty((2, k), np.int64),
+            drawn=np.empty(3 * n_features, np.int32), best=np.empty(8, np.int64),
             best_f=np.empty(3), best_set=np.empty((2, 8), np.uint64), control=np.zeros(64, np.int64),
             node_i=np.empty((most + 2, NODE_INTEGERS), np.int64), node_f=np.empty((most + 2, NODE_VALUES)),
             sets=np.empty((n_sets, 8), np.uint64), heap=np.empty(2 * most + 8, np.int64),
@@ -150,7 +156,7 @@ class CompactForestGrower:
         along, across = (1, self._room + APART) if self._whole else (self.codes.fine.shape[1], 1)
         self._space.set_numbers(
             n_rows=self.codes.n_rows, n_features=self.codes.n_features, stride=self.codes.fine.shape[1], room=self._room + APART,
-            most_items=self._most, arena_limit=self._room, criterion=self._scored_by, n_classes=rows.n_classes,
+            most_items=self._most, arena_limit=self._room, criterion=self._scored_by, is_poisson=self._poisson, n_classes=rows.n_classes,
             random_splits=settings.random_cuts, best_first=settings.max_leaves is not None, max_leaves=settings.max_leaves or DEEPEST,
             max_depth=settings.max_depth or DEEPEST, min_split=settings.min_split, min_rows=settings.min_rows,
             min_weight=math.ceil(settings.min_weight_share * total), no_limits=self._free, n_candidates=settings.n_candidates, key=key,
@@ -168,6 +174,8 @@ class CompactForestGrower:
             return rows.weight_unit / scale
         if rows.n_classes == 2:
             return 2.0 * rows.weight_unit  # the Gini index is twice the squared error of a class that is 0 or 1
+        if self._poisson or self._scored_by == at.MEDIANS:
+            return rows.target_unit
         return rows.target_unit**2 / rows.weight_unit
 
     def _finished(self, unit: float, keep_rows: bool) -> CompactTree:

@@ -197,7 +197,7 @@ class ExactGrower:
     def _rule(self, stats: RowStats, tree_key: int) -> ExactRule:
         settings, split_criterion, every = self.settings, self.split_criterion, self.ranks.n_features
         thorough = split_criterion.thorough
-        bounded = settings.monotonic is not None and bool(np.any(settings.monotonic))
+        bounded = settings.holds_values
         weight = int(stats.rows[:, at.X_HESSIAN].sum()) if split_criterion.n_classes else 0
         # x log2 x of the whole weight takes at most 60 bits.
         log_bits = 60 - math.ceil(math.log2(max(weight, 2) * math.log2(max(weight, 2))))
@@ -209,7 +209,7 @@ class ExactGrower:
             order=self._order,
             max_leaves=self.max_leaves,
             max_depth=DEEPEST if settings.max_depth is None else settings.max_depth,
-            min_split=int(split_criterion.min_split),
+            min_split=max(int(split_criterion.min_split), int(settings.min_split)),
             min_rows=max(1, math.ceil(settings.min_rows)),
             min_hessian=float(settings.min_hessian),
             min_gain=0.0 if settings.prune else float(settings.min_gain),
@@ -222,6 +222,7 @@ class ExactGrower:
             l2=float(settings.l2),
             category_l2=float(settings.category_l2),
             category_smooth=float(settings.category_smooth),
+            path_smooth=float(settings.path_smooth),
             gradient_unit=stats.gradient_unit,
             hessian_unit=stats.hessian_unit,
             n_candidates=settings.features_per_node or every,
@@ -244,7 +245,7 @@ class ExactGrower:
         for column, value in (("depth", 0), ("begin", 0), ("end", len(rows)), ("missing", STOP), ("key", rule.seed), ("number", 0)):
             root[COLUMN[column]] = value
         real[:] = 0.0
-        real[VALUE["low"]], real[VALUE["high"]] = -np.inf, np.inf
+        real[VALUE["low"]], real[VALUE["high"]], real[VALUE["value"]] = -self.settings.longest_step, self.settings.longest_step, np.nan
         space["groups"][0] = ~np.uint64(0)
         weight = int(stats.rows[:, at.X_HESSIAN].sum()) if CRITERIA[self.split_criterion.criterion].uses_logs else 0
         space.put("logs", np.zeros(weight + 1 if weight <= MOST_LOGS else 1, np.int64))

@@ -23,12 +23,15 @@ class TreeSettings:
     growth: str = "best_first"
     max_leaves: int = 31
     max_depth: int | None = None
+    min_split: int = 2  # rows of a node that may be split
     min_rows: float = 20.0
     min_hessian: float = 1e-3
     min_gain: float = 0.0
     prune: bool = False
     l1: float = 0.0
     l2: float = 1.0
+    max_step: float | None = None  # largest size of a leaf value before the learning rate; None for no limit
+    path_smooth: float = 0.0  # rows by which a value is drawn towards that of the node above
     gradient_noise: float = 0.0  # while splits are looked for, as a multiple of the root mean square
     category_smooth: float = CATEGORY_SMOOTH
     category_l2: float = CATEGORY_L2
@@ -39,6 +42,26 @@ class TreeSettings:
     groups: tuple[tuple[int, ...], ...] | None = None  # features that may stand together on a path
     # Smallest gain of a split while growing, where splits are pruned afterwards: rounding noise is no gain.
     growing_gain: float = field(default=1e-9, repr=False)
+
+    @property
+    def penalties(self) -> tuple[float, float, float]:
+        """L1, L2 and path smoothing."""
+        return self.l1, self.l2, self.path_smooth
+
+    @property
+    def is_monotonic(self) -> bool:
+        """Whether some feature has a monotonic constraint."""
+        return self.monotonic is not None and bool(np.any(self.monotonic))
+
+    @property
+    def holds_values(self) -> bool:
+        """Whether something other than penalties holds leaf values back, so that the gain of a split follows from the values."""
+        return self.is_monotonic or self.max_step is not None or self.path_smooth > 0.0
+
+    @property
+    def longest_step(self) -> float:
+        """Largest size of a leaf value; infinite for no limit."""
+        return np.inf if self.max_step is None else float(self.max_step)
 
 
 def group_bits(groups: tuple[tuple[int, ...], ...] | None, n_features: int) -> NDArray[np.uint64]:

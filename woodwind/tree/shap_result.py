@@ -17,6 +17,7 @@ Floats = NDArray[np.float64]
 
 LOG_ODDS = "log-odds"  # the scale on which a score has a probability
 SCORE = "score"  # the scale on which the scores of all classes have probabilities together, by softmax
+PARAMETER = "value"  # the scale of a parameter of a distribution: its scores are of different things, the first of them the location
 # Columns that a text names at most; the others are added up.
 MOST_NAMED = 10
 
@@ -55,8 +56,8 @@ class Explanation:
         return np.abs(self.values).mean(axis=0) if len(self) else np.zeros(self.values.shape[1:])
 
     def highest(self, row: int) -> int:
-        """The place of the highest score of a row: the class that is predicted."""
-        return int(self.scores[row].argmax())
+        """The place of the highest score of a row: the class that is predicted; of a distribution, the location."""
+        return 0 if self.scale == PARAMETER else int(self.scores[row].argmax())
 
     def contributions(self, row: int, output: int | None = None) -> list[Contribution]:
         """What each column brings to one score of a row, the largest first; to the highest score, unless another is asked for."""

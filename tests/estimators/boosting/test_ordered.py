@@ -7,7 +7,7 @@ from numpy.testing import assert_array_equal
 from sklearn.datasets import make_classification, make_friedman1
 
 import woodwind
-from woodwind import GradientBoostingClassifier, GradientBoostingRegressor, ParameterError
+from woodwind import DistributionBoostingRegressor, GradientBoostingClassifier, GradientBoostingRegressor, ParameterError
 from woodwind.ensemble.boosting.ordered_boosting import OrderedBooster, drawn_order
 
 ORDERED = {"boosting": "ordered", "random_state": 0}
@@ -171,6 +171,30 @@ def test_every_encoding_of_categories_learns():
     for encoding in ("sets", "out_of_fold", "ordered"):
         model = GradientBoostingRegressor(**{**QUICK, "categorical_encoding": encoding}).fit(X, y)
         assert model.score(X, y) > 0.2
+
+
+def test_several_quantiles_have_scores_of_their_own():
+    X, y = numbers(300)
+    model = GradientBoostingRegressor(**{**QUICK, "loss": "quantile", "quantile": [0.1, 0.5, 0.9], "n_estimators": 40}).fit(X, y)
+    low, middle, high = model.predict(X).T
+    assert (low <= middle).all()
+    assert (middle <= high).all()
+    assert 0.05 < (y < low).mean() < 0.2
+    assert 0.8 < (y < high).mean() < 0.97
+
+
+@pytest.mark.parametrize("options", [{"path_smooth": 5.0}, {"max_delta_step": 0.3}, {"leaf_estimation": "gradient"}], ids=str)
+def test_leaves_are_held_back_in_supporting_models_too(options):
+    X, y = numbers(300)
+    model = GradientBoostingRegressor(**{**QUICK, **options}).fit(X, y)
+    plain = GradientBoostingRegressor(**{**QUICK, **options, "boosting": "plain"}).fit(X, y)
+    assert 0.8 * plain.score(X, y) < model.score(X, y)
+
+
+def test_distributions_are_refused():
+    X, y = numbers(50)
+    with pytest.raises(ParameterError, match="'ordered' is not for distributions"):
+        DistributionBoostingRegressor(boosting="ordered").fit(X, y)
 
 
 @pytest.mark.parametrize("value", [0, -1, 1.5])

@@ -43,6 +43,8 @@ CASES = [
     ("catboost", {"loss_function": "Quantile:alpha=0.3"}, {"loss": losses.Quantile(0.3)}),
     ("catboost", {"loss_function": "Tweedie:variance_power=1.2"}, {"loss": losses.Tweedie(1.2)}),
     ("xgboost", {"objective": "reg:quantileerror", "quantile_alpha": 0.7}, {"loss": losses.Quantile(0.7)}),
+    ("xgboost", {"objective": "reg:quantileerror", "quantile_alpha": [0.1, 0.9]}, {"loss": losses.Quantiles((0.1, 0.9))}),
+    ("catboost", {"loss_function": "MultiQuantile:alpha=0.1,0.9"}, {"loss": losses.Quantiles((0.1, 0.9))}),
     ("xgboost", {"objective": "reg:tweedie", "tweedie_variance_power": 1.3}, {"loss": losses.Tweedie(1.3)}),
     ("sklearn", {"loss": "huber", "alpha": 0.8}, {"loss": losses.Huber(quantile=0.8)}),
     (

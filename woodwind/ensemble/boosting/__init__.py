@@ -8,6 +8,7 @@ Inside:
     exact_learner      The exact learner: rows as ranks, derivatives as wide integers, trees that consider every threshold
     gradient_sampling  Gradient-based sampling: rows with large derivatives are drawn always or more often, and others count for more
     histogram_learner  The histogram learner: rows as codes of bins, derivatives as packed integers, trees grown from histograms
+    line_search        The line search of natural-gradient boosting: how far the trees of a round are followed
     ordered_boosting   Ordered boosting: the gradient of a row is taken where a model stands that has never seen it
     precompile         Precompile: the kernel that grows trees takes as long to compile as all others together
     training           One training: boost, stop where it is best, and learn the leaves once more from all rows

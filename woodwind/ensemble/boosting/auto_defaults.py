@@ -38,11 +38,12 @@ DRAWN_SHARE = 0.75
 
 # What can be told about a leaf depends on how many rows there are to share: half the square root of the rows is the number of leaves,
 # 8 of 250 rows and 63 of 16,000. Classes stop at fewer, and at larger leaves: a leaf must hold enough rows of every class to say something
-# about their odds.
+# about their odds. A quantile far out depends on few of the rows of a leaf, and its leaves are larger and fewer by that share
+# (benchmarks/results/quantiles.md).
 LEAVES_PER_ROOT = 0.5
 LEAST_LEAVES, CLASS_LEAVES, REGRESSION_LEAVES = 8, 31, 63
 CLASS_LEAF_ROWS, REGRESSION_LEAF_ROWS = 20, 5
-ROWS_PER_LEAF_ROW = 10
+ROWS_PER_LEAF_ROW, ROWS_PER_TAIL_ROW = 10, 40
 
 # Categories of a category are put in order by what their rows say, and the more rows, the more categories there are to find chance among:
 # the penalty of such a split is the square root of the rows, and a third of it draws rare categories to the middle.
@@ -98,17 +99,19 @@ def feature_share(n_features: int) -> float:
     return round(math.cbrt(min(1.0, FEATURES_SEEN / n_features)), 4)
 
 
-def max_leaves(is_class: bool, n_rows: float, growth: str, max_depth: int | None) -> int:
-    """Most leaves of a tree; one grown by whole levels has as many as its depth allows."""
+def max_leaves(is_class: bool, n_rows: float, growth: str, max_depth: int | None, tail: float = 0.5) -> int:
+    """Most leaves of a tree; one grown by whole levels has as many as its depth allows. `tail`: see `Loss.tail`."""
     if growth != "best_first":
         return 1 << min(max_depth or LEVELS, 16)
     most = CLASS_LEAVES if is_class else REGRESSION_LEAVES
-    return min(max(round(LEAVES_PER_ROOT * math.sqrt(n_rows)), LEAST_LEAVES), most)
+    return min(max(round(LEAVES_PER_ROOT * math.sqrt(n_rows * 4.0 * tail * (1.0 - tail))), LEAST_LEAVES), most)
 
 
-def min_rows(is_class: bool, n_rows: float) -> int:
-    """Fewest rows of a leaf: less for small tables, which could hardly be split otherwise."""
+def min_rows(is_class: bool, n_rows: float, tail: float = 0.5) -> int:
+    """Fewest rows of a leaf: less for small tables, which could hardly be split otherwise. `tail`: see `Loss.tail`."""
     usual = CLASS_LEAF_ROWS if is_class else REGRESSION_LEAF_ROWS
+    if tail < 0.5:
+        usual = max(usual, min(math.ceil(usual * (1.0 - tail) / tail), int(n_rows // ROWS_PER_TAIL_ROW)))
     return max(1, min(usual, int(n_rows // ROWS_PER_LEAF_ROW)))
 
 

@@ -18,8 +18,9 @@ from numpy.typing import NDArray
 from woodwind.base.pool import side_by_side
 from woodwind.base.random_streams import key, share_threshold, uniform
 from woodwind.ensemble.boosting.gradient_sampling import GradientSampling
+from woodwind.ensemble.boosting.line_search import search_line
 from woodwind.kernels.runtime.keys import draw_bootstrap, draw_share
-from woodwind.losses.base import LeafRows, Loss
+from woodwind.losses.base import Loss, RowsByLeaf
 from woodwind.tree.grown_tree import (
     GrownTree,
     TreeWithLeaves,
@@ -30,6 +31,7 @@ from woodwind.tree.grown_tree import (
     newton_values,
     pruned,
     rows_by_leaf,
+    smoothed_steps,
     with_means,
     within_bounds,
 )
@@ -112,6 +114,7 @@ class BoostPlan:
     dropout: DropoutPlan | None = None
     softmax_hessian: str = "friedman"  # see `hessian_factors`
     permutations: int = 0  # orders of the rows for ordered boosting (ordered_boosting.py); none for plain boosting
+    line_search: bool = False  # the trees of a round are stretched together, as far as the loss of the training rows falls
 
 
 @dataclass(frozen=True, eq=False)
@@ -239,6 +242,8 @@ class Booster:
         # What would leave a worker idle is grown by all threads together.
         beside = len(every) // workers * workers if workers > 1 else 0
         positioned = [*side_by_side(tree, every[:beside], workers), *(tree(None, output) for output in every[beside:])]
+        if self.plan.line_search:
+            search_line(loss, self.y, self.raw, self._row_counts, positioned, self._rate)
         add_leaf_scores(self.raw, positioned, self.plan.threads)
         return [finished for finished, _leaf in positioned]
 
@@ -290,16 +295,18 @@ class Booster:
         if plan.tree.prune:
             tree = pruned(tree, plan.tree.min_gain)
         if loss.refits:
-            leaves = LeafRows(tree.rows.astype(np.int32), tree.begin[tree.leaves], tree.end[tree.leaves])
+            leaves = RowsByLeaf(tree.rows.astype(np.int32), tree.begin[tree.leaves], tree.end[tree.leaves])
             found = loss.refitted(output, leaves, self.y, self.raw, weight, threads)
             values = np.zeros((tree.n_nodes, *found.shape[1:]))
             values[tree.leaves] = found
             values = fill_empty(tree, (values if output < 0 else within_bounds(tree, values)) * self._rate)
         elif output < 0:
             sums = self.learner.sums(tree.leaf_of_row, tree.n_nodes, rows, output)
-            values = fill_empty(tree, self._newton(*sums) * self._rate)
+            values = fill_empty(tree, self._newton(loss, output, *sums) * self._rate)
+        elif loss.has_units:
+            values = fill_empty(tree, self._newton(loss, output, tree.gradient, tree.hessian) * self._rate)
         else:
-            values = newton_tree(tree, leaf_hessian(plan, tree.hessian), plan.tree.l1, plan.tree.l2, self._rate)
+            values = newton_tree(tree, leaf_hessian(plan, tree.hessian), plan.tree.penalties, self._rate)
         finished = with_means(ValuedTree.of(tree, values, output, self._rate, self.learner.thresholds(tree)))
         leaf = tree.leaf_of_row
         if rows is not None or self.learner.has_unseen:
@@ -313,12 +320,17 @@ class Booster:
         if loss.refits:
             order, begins, ends = rows_by_leaf(leaf, self.rows, n_nodes)
             full = ends > begins
-            leaves = LeafRows(order, begins[full], ends[full])
+            leaves = RowsByLeaf(order, begins[full], ends[full])
             found = loss.refitted(tree.output, leaves, self.y, self.raw, self.weight, self.plan.threads)
             values = np.zeros((n_nodes, *found.shape[1:]))
             values[full] = found
         else:
-            values = self._newton(*self.learner.sums(leaf, n_nodes, self.rows, tree.output))
+            gradient, hessian = self.learner.sums(leaf, n_nodes, self.rows, tree.output)
+            values = self._newton(loss, tree.output, gradient, hessian)
+            if self.plan.tree.path_smooth > 0.0:
+                sums = gradient, leaf_hessian(self.plan, hessian)
+                steps = smoothed_steps(tree.feature, tree.child, counts, sums, self.plan.tree.penalties, self.plan.tree.longest_step)
+                values = loss.in_scores(steps, tree.output)
         values = (values * self.plan.learning_rate).reshape(n_nodes, -1)
         # A leaf that none of these rows reaches keeps what it had.
         values = np.where(counts[:, None] > 0, values, tree.value)
@@ -327,9 +339,9 @@ class Booster:
         add_leaf_scores(self.raw, [(finished, leaf)], self.plan.threads)
         return finished
 
-    def _newton(self, gradient: Floats, hessian: Floats) -> Floats:
+    def _newton(self, loss: Loss, output: int, gradient: Floats, hessian: Floats) -> Floats:
         """Newton steps of leaves."""
-        return newton_values(gradient, leaf_hessian(self.plan, hessian), self.plan.tree.l1, self.plan.tree.l2)
+        return loss.in_scores(newton_values(gradient, leaf_hessian(self.plan, hessian), self.plan.tree.l1, self.plan.tree.l2), output)
 
     def leaf_of(self, tree: ValuedTree) -> NDArray[np.int32]:
         """The node where each row of the table ends."""

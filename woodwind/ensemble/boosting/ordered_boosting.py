@@ -18,7 +18,7 @@ from woodwind.base.errors import ParameterError, TargetError
 from woodwind.base.pool import LEAST_WORK, side_by_side
 from woodwind.base.random_streams import integers, key, permutation
 from woodwind.ensemble.boosting.boost import Booster, BoostPlan, Floats, Rows, Targets, TreeLearner, hessian_factors
-from woodwind.losses.base import LeafRows, Loss
+from woodwind.losses.base import Loss, RowsByLeaf
 from woodwind.tree.grown_tree import (
     GrownTree,
     TreeWithLeaves,
@@ -28,6 +28,7 @@ from woodwind.tree.grown_tree import (
     newton_values,
     pruned,
     rows_by_leaf,
+    smoothed_steps,
 )
 
 # The shortest prefix has at most this part of the rows, and so many: of fewer, gradients far from all others come out. Rows of it have no
@@ -109,29 +110,33 @@ class SupportingModels:
             n_nodes = len(tree.feature)
             node = self._model * n_nodes + leaf[self._row]  # the nodes of all models, one behind the other
             low, high = np.tile(tree.low, self.n_models), np.tile(tree.high, self.n_models)
-            columns = range(raw.shape[1]) if tree.output < 0 else (tree.output,)
-            found = self._refitted(loss, tree.output, node, n_nodes) if loss.refits else None
-            for position, column in enumerate(columns):
-                if found is None:
-                    values = self._newton(loss, gradient[:, column], hessian[:, column], node, n_nodes, plan)
+            for column in range(raw.shape[1]) if tree.output < 0 else (tree.output,):
+                if loss.refits:
+                    values = self._refitted(loss, column, node, n_nodes)
                 else:
-                    values = found[:, position]
+                    steps = self._newton(loss, tree, gradient[:, column], hessian[:, column], node, plan)
+                    values = loss.in_scores(steps, column)
                 raw[:, column] += np.clip(values * rate, low, high)[node]
 
-    def _newton(self, loss: Loss, gradient: Floats, hessian: Floats, node: NDArray[np.int64], n_nodes: int, plan: BoostPlan) -> Floats:
+    def _newton(self, loss: Loss, tree: ValuedTree, gradient: Floats, hessian: Floats, node: NDArray[np.int64], plan: BoostPlan) -> Floats:
         """Newton steps of all nodes of all models; sums are in the order of the rows, whatever the number of threads."""
-        at, size = node[self._seen], self.n_models * n_nodes
-        sums = [np.bincount(at, part[self._seen], minlength=size).astype(np.float64, copy=False) for part in (gradient, hessian)]
-        return newton_values(sums[0], sums[1] * hessian_factors(loss, plan.softmax_hessian)[1], plan.tree.l1, plan.tree.l2)
+        at, n_nodes = node[self._seen], len(tree.feature)
+        counts = np.bincount(at, minlength=self.n_models * n_nodes)
+        sums = [np.bincount(at, part[self._seen], minlength=len(counts)).astype(np.float64, copy=False) for part in (gradient, hessian)]
+        sums[1] = sums[1] * hessian_factors(loss, plan.softmax_hessian)[1]
+        if plan.tree.path_smooth == 0.0:
+            return newton_values(sums[0], sums[1], plan.tree.l1, plan.tree.l2)
+        of_models = zip(*(part.reshape(self.n_models, n_nodes) for part in (counts, *sums)), strict=True)
+        penalties, longest = plan.tree.penalties, plan.tree.longest_step
+        steps = [smoothed_steps(tree.feature, tree.child, count, (g, h), penalties, longest) for count, g, h in of_models]
+        return np.where(counts > 0, np.concatenate(steps), 0.0)
 
-    def _refitted(self, loss: Loss, output: int, node: NDArray[np.int64], n_nodes: int) -> Floats:
-        """Values of all nodes of all models where a leaf is no Newton step, a column for each score of the tree."""
-        size = self.n_models * n_nodes
-        order, begin, end = rows_by_leaf(node.astype(np.int32), self._seen, size)
+    def _refitted(self, loss: Loss, column: int, node: NDArray[np.int64], n_nodes: int) -> Floats:
+        """Values of all nodes of all models where a leaf is no Newton step."""
+        values = np.zeros(self.n_models * n_nodes)
+        order, begin, end = rows_by_leaf(node.astype(np.int32), self._seen, len(values))
         full = end > begin
-        found = loss.refitted(output, LeafRows(order, begin[full], end[full]), self._y, self._raw, self._weight)
-        values = np.zeros((size, 1 if output >= 0 else loss.width))
-        values[full] = found.reshape(-1, values.shape[1])
+        values[full] = loss.refitted(column, RowsByLeaf(order, begin[full], end[full]), self._y, self._raw, self._weight)
         return values
 
 

@@ -36,10 +36,10 @@ from woodwind.ensemble.boosting.early_stopping import (
 from woodwind.ensemble.boosting.exact_learner import ExactLearner, summed_by_leaf
 from woodwind.ensemble.boosting.histogram_learner import HistogramLearner
 from woodwind.ensemble.boosting.ordered_boosting import OrderedBooster, OrderedOrigin
-from woodwind.losses.base import LeafRows, Loss
+from woodwind.losses.base import Loss, RowsByLeaf
 from woodwind.losses.integers import is_uneven
 from woodwind.tree.forest import Forest, tree_of
-from woodwind.tree.grown_tree import ValuedTree, covers_below, newton_values, rows_by_leaf
+from woodwind.tree.grown_tree import ValuedTree, covers_below, newton_values, rows_by_leaf, smoothed_steps
 
 # ----------------------------------------------------------------------------------------------------
 # Boosting in folds: several boosters in step, each blind to its own fold, so that every row is scored by one that never saw it.
@@ -430,8 +430,8 @@ class RefitPlan:
     """How the leaves of a boosted forest are learned once more, from other rows."""
 
     loss: Loss
-    l1: float
-    l2: float
+    penalties: tuple[float, float, float]  # L1, L2 and path smoothing
+    longest_step: float  # largest size of a leaf value before the learning rate
     learning_rate: float
     members: int  # models whose mean the forest is
     trees_per_round: int  # of one of them
@@ -471,11 +471,18 @@ def refit_leaves(
         if not now.refits:
             for place, column in enumerate(columns):
                 total = summed_by_leaf(gradient[order, column], hessian[order, column], begin, end)
-                found[:, place] = newton_values(total[0], total[1] * factor, plan.l1, plan.l2)
+                total = total[0], total[1] * factor
+                if plan.penalties[2] > 0.0:
+                    splits = forest.feature[nodes], forest.child[nodes]
+                    steps = smoothed_steps(*splits, end - begin, total, plan.penalties, plan.longest_step)
+                else:
+                    steps = newton_values(*total, *plan.penalties[:2])
+                found[:, place] = now.in_scores(steps, column)
         else:
             full = end > begin
-            leaves = LeafRows(order, begin[full], end[full])
+            leaves = RowsByLeaf(order, begin[full], end[full])
             found[full] = now.refitted(output, leaves, y, raw, weight, plan.threads).reshape(-1, len(columns))
+        found = np.clip(found, -plan.longest_step, plan.longest_step)
         # Values of the forest are parts of the mean of all members.
         old = values[nodes] * plan.members
         new = np.where((end > begin)[:, None], plan.decay * old + (1.0 - plan.decay) * found * plan.learning_rate, old)

@@ -17,7 +17,13 @@ from woodwind.ensemble.bag import in_order
 from woodwind.ensemble.combine import ballots, tie_keys
 from woodwind.ensemble.resampling import Resampling
 from woodwind.estimators.base.bootstrap_checks import check_distributions
-from woodwind.estimators.forests.decision_tree import CodedTable, DecisionTreeClassifier, DecisionTreeRegressor, TreeSample
+from woodwind.estimators.forests.decision_tree import (
+    CodedTable,
+    DecisionTreeClassifier,
+    DecisionTreeRegressor,
+    TreeSample,
+    needs_forest_engine,
+)
 from woodwind.estimators.pools.members import BagTask, Kind
 from woodwind.params.check import check
 from woodwind.tree.forest import Forest, check_probabilities, joined, on_features, tree_of
@@ -27,8 +33,10 @@ Integers = NDArray[np.int64]
 
 
 def can_share(base: Any, distributions: Any) -> bool:
-    """Whether members can be grown from one coded table: trees of ours that agree on what is a category."""
-    return type(base) in (DecisionTreeClassifier, DecisionTreeRegressor) and "categorical_features" not in distributions
+    """Whether members can be grown from one coded table: trees of ours, of the exact engine, that agree on what is a category."""
+    if type(base) not in (DecisionTreeClassifier, DecisionTreeRegressor) or needs_forest_engine(base.get_params()):
+        return False
+    return not {"categorical_features", "splitter", "criterion"} & set(distributions)
 
 
 class SharedTable:

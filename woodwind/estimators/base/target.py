@@ -88,6 +88,16 @@ def read_regression_target(y: Any, owner: str, largest: float = LARGEST) -> Targ
     return Target(values)
 
 
+def check_poisson(target: Target, criterion: str, owner: str) -> Target:
+    """The target, if the criterion can be asked of it: Poisson deviance needs numbers that are not negative, and some above zero."""
+    if criterion == "poisson":
+        advice = "Use criterion='squared_error' or 'absolute_error' for such a target."
+        _refuse(target.y < 0.0, target.y, owner, "criterion='poisson' needs counts or amounts, but y contains negative numbers", advice)
+        if not (target.y > 0.0).any():
+            raise TargetError(f"{owner}: criterion='poisson' needs a target above zero in some row, but y is all zeros. {advice}")
+    return target
+
+
 def read_labels(y: Any, owner: str, known: NDArray[Any] | None = None) -> Target:
     """A target of labels of any kind that can be put in order; with `known` classes, no others are allowed."""
     array = one_dimension(y, owner)

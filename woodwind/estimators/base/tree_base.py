@@ -115,13 +115,17 @@ class BaseTreeModel(BaseModel):
         values, base, scores = self._shapley(table)
         require_finite(values, self._owner), require_finite(scores, self._owner)
         names = tuple(field.name for field in self.schema_.fields)
-        outputs = output_names(getattr(self, "classes_", None), scores.shape[1])
+        outputs = self._score_names(scores.shape[1])
         return Explanation(by_column(values, self.schema_), base, scores, names, outputs, self._scale, Cells(self.schema_, table))
 
     def _shapley(self, table: Table) -> tuple[Floats, Floats, Floats]:
         """Values of the features (n, F, width), the base (width,) and the scores (n, width) that are explained."""
         values, base = explain(self.forest_, table, self._threads)
         return values, base, self.forest_.raw(table, self._threads)
+
+    def _score_names(self, width: int) -> tuple[str, ...]:
+        """What each of the scores that are explained is for."""
+        return output_names(getattr(self, "classes_", None), width)
 
     @property
     def _scale(self) -> str:
@@ -251,9 +255,9 @@ class BaseTreeModel(BaseModel):
         )
 
     def _output_names(self) -> list[str] | None:
-        """What the scores are called in a drawing; None for one score."""
-        classes = getattr(self, "classes_", None)
-        return None if classes is None or self.forest_.n_outputs == 1 else [str(label) for label in classes]
+        """What the scores are called in a drawing; None for one score, and for scores that have no names."""
+        names = self._score_names(self.forest_.n_outputs)
+        return list(names) if len(names) > 1 and any(names) else None
 
 
 # ----------------------------------------------------------------------------------------------------

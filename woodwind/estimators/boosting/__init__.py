@@ -3,6 +3,7 @@
 Inside:
 
     category_statistics     Columns of many categories in boosting: read as statistics of the target
+    distribution_boosting   Natural-gradient boosting: a predictive distribution for every row (NGBoost)
     encoded_table           A table as boosting trains on it: read, coded in bins or ranks, with statistics of the target for some
     gradient_boosting       Gradient boosting for classification and regression
     gradient_boosting_base  Gradient boosting for both tasks: from a table and a target to a forest, and from a forest to scores

@@ -1,7 +1,7 @@
 """Gradient boosting for classification and regression."""
 
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Iterator, Sequence
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,20 +9,23 @@ from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 
 from woodwind.base.validate import require_finite
 from woodwind.estimators.base.target import Target, read_labels, read_regression_target
-from woodwind.estimators.base.weights import Weighing, weighed_classes
+from woodwind.estimators.base.weights import Weighing, read_weight, weighed_classes
 from woodwind.estimators.boosting.gradient_boosting_base import BaseGradientBoosting, Floats
+from woodwind.estimators.boosting.like import ByLibrary
 from woodwind.estimators.boosting.loss_choice import (
     ClassLoss,
     RegressionLoss,
     classification_loss_for,
     likeliest,
     probabilities,
+    quantile_loss_for,
     regression_loss_for,
 )
 from woodwind.estimators.boosting.plan import Values
 from woodwind.losses.base import Loss
 from woodwind.losses.links import log_of
 from woodwind.losses.named import takes_several_classes
+from woodwind.losses.regression import Quantiles
 from woodwind.params.groups import (
     BinParams,
     BoostParams,
@@ -33,7 +36,7 @@ from woodwind.params.groups import (
     StopParams,
     TreeParams,
 )
-from woodwind.params.knobs import knobs
+from woodwind.params.knobs import knobs, spelled
 
 
 @knobs
@@ -46,6 +49,7 @@ class GradientBoostingClassifier(
     ConstraintParams,
     StopParams,
     RunParams,
+    ByLibrary,
     BaseGradientBoosting,
     ClassifierMixin,
     BaseEstimator,
@@ -153,6 +157,7 @@ class GradientBoostingRegressor(
     ConstraintParams,
     StopParams,
     RunParams,
+    ByLibrary,
     BaseGradientBoosting,
     RegressorMixin,
     BaseEstimator,
@@ -184,15 +189,21 @@ class GradientBoostingRegressor(
     """
 
     loss: RegressionLoss = "squared_error"
+    quantile: Annotated[
+        float | Sequence[float] | None,
+        spelled("None, a number between 0 and 1, or several"),
+        "Level of loss='quantile'; None for the median. With several levels one model predicts them all, a column for each, and no "
+        "quantile is above one of a higher level.",
+    ] = None
 
     def _read_target(self, y: Any, known: NDArray[Any] | None = None) -> Target:
         return read_regression_target(y, self._owner)
 
     def _make_loss(self, target: Target) -> Loss:
-        return regression_loss_for(self.loss, target, self._owner)
+        return quantile_loss_for(self.quantile, regression_loss_for(self.loss, target, self._owner, several=True))
 
     def predict(self, X: Any, init: Any = None, n_rounds: int | None = None) -> Floats:
-        """The predicted number of each row.
+        """The predicted number of each row; with several quantiles (n_rows, n_quantiles), in the order of their levels.
 
         Parameters
         ----------
@@ -209,6 +220,20 @@ class GradientBoostingRegressor(
         """The predictions after every round."""
         for raw in self._staged(X, init):
             yield self._predicted(raw)
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """R2 of the predictions; with several quantiles D2, the share of the pinball loss of the best constants that they remove."""
+        if not isinstance(self.loss_, Quantiles):
+            return float(super().score(X, y, sample_weight))
+        target = self._read_target(y).y
+        weight = read_weight(sample_weight, len(target), self._owner)
+        constants = np.broadcast_to(self.loss_.start(target, weight), (len(target), self.loss_.width))
+        return 1.0 - self.loss_.value(target, self.predict(X), weight) / self.loss_.value(target, constants, weight)
+
+    def _score_names(self, width: int) -> tuple[str, ...]:
+        if isinstance(self.loss_, Quantiles):
+            return tuple(f"quantile {level:g}" for level in self.loss_.levels)
+        return super()._score_names(width)
 
     def _predicted(self, raw: Floats) -> Floats:
         return require_finite(self.loss_.predict(raw, self._threads), self._owner)

@@ -32,8 +32,7 @@ from woodwind.estimators.base.weights import Weighing, class_factors, read_weigh
 from woodwind.estimators.boosting.category_statistics import KnownTarget, has_statistics
 from woodwind.estimators.boosting.encoded_table import EncodedTable
 from woodwind.estimators.boosting.init_scores import constant_of, fitted_init, is_model, model_scores, read_scores
-from woodwind.estimators.boosting.like import parameters_like
-from woodwind.estimators.boosting.plan import Values, boost_plan, check_dropout, check_exact, one_per_class
+from woodwind.estimators.boosting.plan import Values, boost_plan, check_dropout, check_exact, one_per_class, trained_loss
 from woodwind.losses.base import Loss
 from woodwind.params.check import check
 from woodwind.params.unknown import known_arguments
@@ -186,28 +185,6 @@ class BaseGradientBoosting(BaseTreeModel):
     def _predicted(self, raw: Floats) -> NDArray[Any]:
         """Predictions from scores."""
         raise NotImplementedError
-
-    @classmethod
-    def like(cls, library: str, /, **parameters: Any) -> Self:
-        """An estimator with the defaults and the conventions of another library.
-
-        Where both can do the same (splits that all are seen, nothing drawn), its predictions are those of the other library. The page
-        docs/guide/coming-from-other-libraries.md says for which settings that is so, and what remains different.
-
-        Parameters
-        ----------
-        library : {'xgboost', 'lightgbm', 'catboost', 'scikit-learn'}
-            Of scikit-learn, its histogram boosting; its classic boosting where a parameter is given that only this one has, such as
-            `n_estimators`, `subsample` or `init`.
-        **parameters
-            Values by their names there, aliases included. One that has no counterpart is refused, by name.
-
-        Returns
-        -------
-        estimator
-            Not trained yet.
-        """
-        return cls(**parameters_like(library, parameters, "classification" if hasattr(cls, "predict_proba") else "regression"))
 
     # Training.
 
@@ -468,9 +445,9 @@ class BaseGradientBoosting(BaseTreeModel):
             offset = self._with_init(np.zeros(table.n_rows if width == 1 else (table.n_rows, width)), X, init)[rows]
         size = 1 if self.forest_.n_trees == 0 or self.forest_.output[0] < 0 else self.loss_.width
         plan = RefitPlan(
-            loss=self.loss_,
-            l1=values["l1_regularization"],
-            l2=values["l2_regularization"],
+            loss=trained_loss(values, self.loss_),
+            penalties=(values["l1_regularization"], values["l2_regularization"], float(values["path_smooth"])),
+            longest_step=np.inf if values["max_delta_step"] is None else values["max_delta_step"],
             learning_rate=self._trained_rate(values),
             members=self.n_trees_per_iteration_ // size,
             trees_per_round=size,

@@ -5,7 +5,7 @@ are held out. Versions are those of tests/compare: XGBoost 3, LightGBM 4, CatBoo
 """
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Self
 
 from woodwind.base.errors import ParameterNameError
 from woodwind.estimators.boosting.translate import NAMES, known_library, names_of, translation_of
@@ -84,6 +84,32 @@ ONLY_CLASSIC = {
     "n_estimators", "subsample", "criterion", "min_samples_split", "min_weight_fraction_leaf", "min_impurity_decrease", "init", "alpha",
     "ccp_alpha",
 }  # fmt: skip
+
+
+class ByLibrary:
+    """Estimators that can be made by the name of another library."""
+
+    @classmethod
+    def like(cls, library: str, /, **parameters: Any) -> Self:
+        """An estimator with the defaults and the conventions of another library.
+
+        Where both can do the same (splits that all are seen, nothing drawn), its predictions are those of the other library. The page
+        docs/guide/coming-from-other-libraries.md says for which settings that is so, and what remains different.
+
+        Parameters
+        ----------
+        library : {'xgboost', 'lightgbm', 'catboost', 'scikit-learn'}
+            Of scikit-learn, its histogram boosting; its classic boosting where a parameter is given that only this one has, such as
+            `n_estimators`, `subsample` or `init`.
+        **parameters
+            Values by their names there, aliases included. One that has no counterpart is refused, by name.
+
+        Returns
+        -------
+        estimator
+            Not trained yet.
+        """
+        return cls(**parameters_like(library, parameters, "classification" if hasattr(cls, "predict_proba") else "regression"))
 
 
 def parameters_like(library: str, given: Mapping[str, Any], task: str) -> dict[str, Any]:

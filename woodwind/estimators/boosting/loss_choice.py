@@ -21,6 +21,7 @@ from woodwind.losses.named import (
     takes_several_classes,
 )
 from woodwind.losses.own import OwnLoss, adopt
+from woodwind.losses.regression import Quantile, Quantiles
 from woodwind.params.knobs import spelled
 
 Floats = NDArray[np.float64]
@@ -71,15 +72,31 @@ def classification_loss_for(given: Any, n_classes: int) -> Loss:
     return loss
 
 
-def regression_loss_for(given: Any, target: Target, owner: str) -> Loss:
-    """The loss of numbers; a target that is the same in every row is told of."""
+def regression_loss_for(given: Any, target: Target, owner: str, several: bool = False) -> Loss:
+    """The loss of numbers, one for each row or also `several`; a target that is the same in every row is told of."""
     warn_constant(target.y, owner)
     if isinstance(given, str):
         return regression_loss(given)
     loss = adopt(given)
-    if loss.width != 1 or isinstance(loss, TwoClasses):
+    if isinstance(loss, TwoClasses) or not (loss.width == 1 or (several and isinstance(loss, Quantiles))):
         raise ParameterError(f"loss={loss!r} is not for numbers. Use one of woodwind.losses that is for regression.")
     return loss
+
+
+def quantile_loss_for(level: Any, loss: Loss) -> Loss:
+    """The loss with the level, or the levels, that `quantile` gives."""
+    if level is None:
+        return loss
+    if loss != Quantile():
+        raise ParameterError(f"quantile={level!r} is for loss='quantile', and the loss is {loss.name or loss!r}. Set quantile=None.")
+    several = isinstance(level, Iterable) and not isinstance(level, str)
+    levels = tuple(level) if several else (level,)
+    for one in levels:
+        if isinstance(one, bool) or not isinstance(one, int | float | np.number) or not 0.0 < one < 1.0:
+            raise ParameterError(f"quantile must be a number between 0 and 1, or several such numbers, not {level!r}.")
+    if several and len(set(levels)) < max(len(levels), 1):
+        raise ParameterError(f"quantile must name at least one level, and each once, not {level!r}.")
+    return Quantiles(levels) if several else Quantile(float(level))
 
 
 def probabilities(loss: Loss, raw: Floats, threads: int) -> Floats:

@@ -14,6 +14,7 @@ from woodwind.ensemble.boosting import auto_defaults
 from woodwind.ensemble.boosting.boost import BoostPlan, DropoutPlan
 from woodwind.ensemble.boosting.gradient_sampling import GradientSampling
 from woodwind.losses.base import Loss
+from woodwind.losses.first_order import FirstOrder
 from woodwind.tree.settings import TreeSettings
 
 # ----------------------------------------------------------------------------------------------------
@@ -117,22 +118,47 @@ def check_exact(values: Values, n_classes: int, owner: str) -> None:
 
 
 def one_per_class(values: Values) -> bool:
-    """Whether each of several classes has trees of its own: a symmetric tree has one output."""
-    return values["growth"] == "symmetric" or values.get("multiclass") == "one_per_class"
+    """Whether each of several classes has trees of its own: a symmetric tree has one output, and so has one whose values are held back."""
+    held = is_constrained(values["monotonic_cst"]) or values["max_delta_step"] is not None or values["path_smooth"] > 0.0
+    return values["growth"] == "symmetric" or values.get("multiclass") == "one_per_class" or held
+
+
+def is_constrained(given: Any) -> bool:
+    """Whether monotonic constraints, as they were given, name a direction."""
+    signs = given.values() if isinstance(given, dict) else given if isinstance(given, Sequence | np.ndarray) else ()
+    return any(sign in (-1, 1) for sign in signs)
+
+
+def check_leaves(values: Values, loss: Loss, owner: str) -> None:
+    """Refuse what makes no sense together, before any work is done."""
+    if values["growth"] == "symmetric":
+        other = "Set growth='best_first' or growth='level'."
+        if is_constrained(values["monotonic_cst"]):
+            raise ParameterError(f"{owner}: monotonic_cst is not for growth='symmetric'. {other}")
+        if values["path_smooth"] > 0.0:
+            raise ParameterError(
+                f"{owner}: path_smooth={values['path_smooth']} is not for growth='symmetric', whose nodes share a split. {other}"
+            )
+        if values["min_samples_split"] > 2:
+            raise ParameterError(
+                f"{owner}: min_samples_split={values['min_samples_split']} is not for growth='symmetric', where all nodes of a level are "
+                f"split. {other}"
+            )
+    has_steps = values["leaf_estimation"] == "gradient" or (loss.is_resolved and not loss.refits)
+    if not has_steps and values["path_smooth"] > 0.0:
+        raise ParameterError(
+            f"{owner}: path_smooth={values['path_smooth']} needs leaf values that are steps, and with loss={loss.name!r} they are found "
+            "from medians or quantiles. Set leaf_estimation='gradient' or path_smooth=0."
+        )
 
 
 def boost_plan(values: Values, loss: Loss, schema: Schema, n_rows: int, is_class: bool, seed: int, threads: int, owner: str) -> BoostPlan:
     """How to boost a table of so many rows."""
     rate, share = values["learning_rate"], values["subsample"]
-    tree = tree_settings(values, schema, n_rows, is_class, owner)
-    symmetric = tree.growth == "symmetric"
-    if tree.monotonic is not None and tree.monotonic.any():
-        if loss.width > 1:
-            raise ParameterError(f"{owner}: monotonic_cst is for two classes, but y has {loss.width}. Set monotonic_cst=None.")
-        if symmetric:
-            raise ParameterError(f"{owner}: monotonic_cst is not for growth='symmetric'. Set growth='best_first' or growth='level'.")
+    tree = tree_settings(values, schema, n_rows, is_class, owner, loss.tail)
+    check_leaves(values, loss, owner)
     return BoostPlan(
-        loss=loss,
+        loss=trained_loss(values, loss),
         tree=tree,
         learning_rate=auto_defaults.learning_rate(n_rows, loss.width) if rate == "auto" else rate,
         subsample=auto_defaults.subsample(n_rows) if share == "auto" else share,
@@ -145,6 +171,11 @@ def boost_plan(values: Values, loss: Loss, schema: Schema, n_rows: int, is_class
         softmax_hessian=values.get("softmax_hessian", "friedman"),
         permutations=values["n_permutations"] if values["boosting"] == "ordered" else 0,
     )
+
+
+def trained_loss(values: Values, loss: Loss) -> Loss:
+    """The loss as trees see it."""
+    return FirstOrder(loss) if values["leaf_estimation"] == "gradient" else loss
 
 
 def gradient_sampling(values: Values, owner: str) -> GradientSampling | None:
@@ -170,24 +201,27 @@ def check_dropout(values: Values, owner: str) -> None:
         )
 
 
-def tree_settings(values: Values, schema: Schema, n_rows: int, is_class: bool, owner: str) -> TreeSettings:
+def tree_settings(values: Values, schema: Schema, n_rows: int, is_class: bool, owner: str, tail: float = 0.5) -> TreeSettings:
     """How to grow a tree on a table of so many rows."""
     leaves, rows, depth = values["max_leaf_nodes"], values["min_samples_leaf"], values["max_depth"]
     if leaves is None:
         leaves = n_rows if depth is None else min(n_rows, 1 << min(depth, 30))
     elif leaves == "auto":
-        leaves = auto_defaults.max_leaves(is_class, n_rows, values["growth"], depth)
+        leaves = auto_defaults.max_leaves(is_class, n_rows, values["growth"], depth, tail)
     per_tree, per_level, per_node = feature_counts(values, len(schema.feature_names), owner)
     return TreeSettings(
         growth=values["growth"],
         max_leaves=max(leaves, 2),
         max_depth=depth,
-        min_rows=float(auto_defaults.min_rows(is_class, n_rows) if rows == "auto" else rows),
+        min_split=values["min_samples_split"],
+        min_rows=float(auto_defaults.min_rows(is_class, n_rows, tail) if rows == "auto" else rows),
         min_hessian=values["min_hessian_leaf"],
         min_gain=values["min_gain"],
         prune=values["prune"],
         l1=values["l1_regularization"],
         l2=values["l2_regularization"],
+        max_step=values["max_delta_step"],
+        path_smooth=float(values["path_smooth"]),
         gradient_noise=float(values["gradient_noise"]),
         category_l2=auto_defaults.category_l2(n_rows),
         category_smooth=auto_defaults.category_smooth(n_rows),

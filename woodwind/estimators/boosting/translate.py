@@ -9,7 +9,7 @@ from woodwind.base.did_you_mean import did_you_mean, spelling
 from woodwind.base.errors import ParameterError
 from woodwind.losses.base import Loss
 from woodwind.losses.named import NONE_OF_OURS, classification_loss, loss_named, regression_loss
-from woodwind.losses.regression import Huber, Quantile, Tweedie
+from woodwind.losses.regression import Huber, Quantile, Quantiles, Tweedie
 from woodwind.metrics.named import find_metric, nearest_metric
 from woodwind.params.aliases import index
 from woodwind.params.describe import declared
@@ -147,7 +147,8 @@ def _valid() -> list[str]:
 def names_of(task: str) -> list[str]:
     """The parameters of the estimator of a task."""
     groups = (*GROUPS, ClassParams) if task == "classification" else GROUPS
-    return ["loss", *(knob.name for group in groups for knob in declared(group))]
+    own = ["loss"] if task == "classification" else ["loss", "quantile"]
+    return [*own, *(knob.name for group in groups for knob in declared(group))]
 
 
 def _theirs(ours: str, given: Mapping[str, Any]) -> str:
@@ -207,7 +208,8 @@ def _catboost_numbers(text: str) -> dict[str, Any]:
     """What CatBoost writes behind the name of a loss, as in Quantile:alpha=0.9."""
     pairs = (part.partition("=") for part in text.split(";") if "=" in part)
     names = {"alpha": "alpha", "delta": "alpha", "variance_power": "power"}
-    return {names[name.strip()]: float(value) for name, _, value in pairs if name.strip() in names}
+    numbers = {names[name.strip()]: tuple(float(one) for one in value.split(",")) for name, _, value in pairs if name.strip() in names}
+    return {name: several if len(several) > 1 else several[0] for name, several in numbers.items()}
 
 
 def _with_numbers(library: str, name: str, numbers: dict[str, Any]) -> Any:
@@ -215,8 +217,10 @@ def _with_numbers(library: str, name: str, numbers: dict[str, Any]) -> Any:
     category = numbers.get("alpha")
     if name == Quantile.name:
         category = LEVELS[library] if category is None else category
+        if isinstance(category, list | tuple | np.ndarray):
+            return Quantiles(tuple(category))
         if not isinstance(category, int | float):
-            return "Give one level between 0 and 1, as in loss=woodwind.losses.Quantile(0.9)."
+            return "Give one level between 0 and 1, as in loss=woodwind.losses.Quantile(0.9), or several."
         return Quantile(float(category))
     if name == Huber.name and library in DELTAS:
         delta = DELTAS[library] if category is None else category

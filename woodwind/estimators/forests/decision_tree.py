@@ -14,11 +14,13 @@ from woodwind.base.fixed import exact_sum
 from woodwind.base.random_streams import key, seed_of
 from woodwind.base.validate import require_finite
 from woodwind.data.binning.cuts import Cuts
+from woodwind.data.binning.forest_codes import ForestCodes
 from woodwind.data.binning.ranks import Ranks
 from woodwind.data.tables.schema import Schema
 from woodwind.data.tables.table import Table
+from woodwind.ensemble.forest import classification_rows, regression_rows, single_tree
 from woodwind.estimators.base.model import COLUMNS, LogProbabilityMixin, read_training
-from woodwind.estimators.base.target import Target, read_labels, read_regression_target, warn_constant
+from woodwind.estimators.base.target import LARGEST, Target, check_poisson, read_labels, read_regression_target, warn_constant
 from woodwind.estimators.base.tree_base import BaseTreeModel, path_matrix
 from woodwind.estimators.base.weights import Weighing, class_factors, read_weight, weighed_classes
 from woodwind.estimators.boosting.plan import feature_count, monotonic
@@ -26,7 +28,8 @@ from woodwind.kernels.exact.score import CLASS_CRITERIA
 from woodwind.params.check import check
 from woodwind.params.groups import BY_IMPURITY, CartClassifierParams, CartParams, CartRegressorParams
 from woodwind.params.knobs import knobs
-from woodwind.tree.cart import CartData, CartPlan, class_impurity, classification_tree, regression_tree, squared_impurity
+from woodwind.tree.cart import CartData, CartPlan, TargetUnit, class_impurity, classification_tree, regression_impurity, regression_tree
+from woodwind.tree.compact_forest_grower import CompactForestRows, CompactForestSettings
 from woodwind.tree.exact_grower import ranks_of_codes
 from woodwind.tree.forest import Forest
 from woodwind.tree.prune import pruned, pruning_path
@@ -57,6 +60,48 @@ class CodedTable:
 
 
 @dataclass(frozen=True, eq=False)
+class ForestEngineData:
+    """What a tree is grown from that the forest engine grows: random splits, and criteria that the exact engine does not have."""
+
+    forest_codes: ForestCodes
+    count: Integers  # (n,) how many rows each stands for; 0: absent
+    weight: Floats | None  # (n,) of each of these; None for one
+
+    @property
+    def total(self) -> Floats:
+        """Weight of each row of the table."""
+        return self.count.astype(np.float64) if self.weight is None else self.count * self.weight
+
+    def tree(self, rows: CompactForestRows, plan: CartPlan, unit: TargetUnit) -> Forest:
+        """Grow it: the first tree of extremely randomised trees with the same seed, where splits are random."""
+        settings, weight = plan.settings, exact_sum(self.total)
+        grown = single_tree(
+            self.forest_codes,
+            rows,
+            CompactForestSettings(
+                criterion=plan.criterion,
+                random_cuts=plan.random_splits,
+                exact=True,
+                max_depth=settings.max_depth,
+                max_leaves=None if settings.max_leaves == NO_LIMIT else settings.max_leaves,
+                min_split=plan.min_split,
+                min_rows=int(settings.min_rows),
+                min_weight_share=settings.min_hessian / weight,
+                min_decrease=unit.away_gain(settings.min_gain) / weight,
+                n_candidates=settings.features_per_node or self.forest_codes.n_features,
+            ),
+            self.count,
+            plan.name,
+        )
+        return replace(grown, gain=unit.back_gain(grown.gain))
+
+
+def needs_forest_engine(values: Values) -> bool:
+    """Whether parameters ask for a tree that the exact engine does not grow."""
+    return values["splitter"] == "random" or values["criterion"] in ("absolute_error", "poisson")
+
+
+@dataclass(frozen=True, eq=False)
 class TreeSample:
     """What one tree of an ensemble sees of a table."""
 
@@ -67,8 +112,8 @@ class TreeSample:
 
 # For the docstrings of the estimators.
 SPLITS = """
-Every threshold is considered, unless `max_bins` says otherwise; categories are split into sets of categories, and missing values go where
-they fit best. What training never saw stops at the split and takes what is known there.
+Every threshold is considered, unless `max_bins` or `splitter` says otherwise; categories are split into sets of categories, and missing
+values go where they fit best. What training never saw stops at the split and takes what is known there.
 """
 
 
@@ -89,10 +134,10 @@ class BaseDecisionTree(BaseTreeModel):
         """The target and the weights as they are trained on."""
         return target, Weighing.of(weight)
 
-    def _grow(self, data: CartData, target: Target, plan: CartPlan) -> Forest:
+    def _grow(self, data: CartData | ForestEngineData, target: Target, plan: CartPlan) -> Forest:
         raise NotImplementedError
 
-    def _impurity(self, data: CartData, target: Target, plan: CartPlan) -> float:
+    def _impurity(self, data: CartData | ForestEngineData, target: Target, plan: CartPlan) -> float:
         raise NotImplementedError
 
     # Training.
@@ -127,15 +172,35 @@ class BaseDecisionTree(BaseTreeModel):
         elif hasattr(self, "classes_"):
             del self.classes_
 
-    def _given(self, values: Values, X: Any, y: Any, sample_weight: Any) -> tuple[Schema, CartData, Target, CartPlan]:
+    def _given(self, values: Values, X: Any, y: Any, sample_weight: Any) -> tuple[Schema, CartData | ForestEngineData, Target, CartPlan]:
         """What fit was given, read and checked."""
+        self._check_engine(values)
         target = self._read_target(y)
         weight = read_weight(sample_weight, target.n_rows, self._owner)
         target, weighing = self._weighed(target, weight, values)
         schema, table = read_training(X, values["categorical_features"], weighing.given, target.n_rows, self._owner)
-        coded = CodedTable.of(schema, table, values["max_bins"], weighing.given, self._threads)
-        data = self._data(coded, weighing)
+        data: CartData | ForestEngineData
+        if needs_forest_engine(values):
+            count, own = weighing.of_rows(table.n_rows)
+            forest_codes = ForestCodes.of(table, 255, weighing.given, self._threads)
+            data = ForestEngineData(forest_codes, np.ones(table.n_rows, np.int64) if count is None else count, own)
+        else:
+            data = self._data(CodedTable.of(schema, table, values["max_bins"], weighing.given, self._threads), weighing)
         return schema, data, target, self._plan(schema, exact_sum(data.total), values)
+
+    def _check_engine(self, values: Values) -> None:
+        """Combinations that no engine grows."""
+        if not needs_forest_engine(values):
+            return
+        what = "splitter='random'" if values["splitter"] == "random" else f"criterion={values['criterion']!r}"
+        for name in ("monotonic_cst", "max_bins"):
+            if values[name] is not None:
+                raise ParameterError(f"{self._owner}: {name} cannot be had with {what}. Set {name}=None.")
+        if values["criterion"] == "gain_ratio":
+            raise ParameterError(
+                f"{self._owner}: criterion='gain_ratio' compares the best splits of all features, and splitter='random' looks for none. "
+                "Give criterion='entropy', or splitter='best'."
+            )
 
     def _data(self, coded: CodedTable, weighing: Weighing) -> CartData:
         """The coded table, and how much each row counts."""
@@ -160,8 +225,12 @@ class BaseDecisionTree(BaseTreeModel):
             features_per_node=per_node,
             monotonic=monotonic(values["monotonic_cst"], schema, self._owner),
         )
-        name = key(seed_of(values["random_state"]), "tree") if per_node < n_features else 0
-        return CartPlan(settings, values["criterion"], values["min_samples_split"], name, self._threads, features)
+        at_random, name = values["splitter"] == "random", 0
+        if needs_forest_engine(values) and (at_random or per_node < n_features):
+            name = key(seed_of(values["random_state"]), "tree", 0)  # that of the first tree of a forest
+        elif per_node < n_features:
+            name = key(seed_of(values["random_state"]), "tree")
+        return CartPlan(settings, values["criterion"], values["min_samples_split"], name, self._threads, features, at_random)
 
     # Trees of an ensemble, which share one coded table.
 
@@ -262,10 +331,12 @@ class DecisionTreeClassifier(CartClassifierParams, CartParams, BaseDecisionTree,
         factor = class_factors(values["class_weight"], total.astype(np.float64), target, self._owner)
         return drawn.weight if factor is None else factor if drawn.weight is None else factor * drawn.weight
 
-    def _grow(self, data: CartData, target: Target, plan: CartPlan) -> Forest:
+    def _grow(self, data: CartData | ForestEngineData, target: Target, plan: CartPlan) -> Forest:
+        if isinstance(data, ForestEngineData):
+            return data.tree(classification_rows(target.y, target.n_classes, data.weight), plan, TargetUnit())
         return classification_tree(data, target.y, target.n_classes, plan)
 
-    def _impurity(self, data: CartData, target: Target, plan: CartPlan) -> float:
+    def _impurity(self, data: CartData | ForestEngineData, target: Target, plan: CartPlan) -> float:
         return class_impurity(data, target.y, target.n_classes, plan.criterion)
 
     def predict(self, X: Any) -> NDArray[Any]:
@@ -297,9 +368,9 @@ class DecisionTreeRegressor(CartRegressorParams, CartParams, BaseDecisionTree, R
     Attributes
     ----------
     feature_importances_ : array of shape (n_features_in_,)
-        The share of the squared error removed that each column brought.
+        The share of the error removed that each column brought.
     forest_ : Forest
-        The tree, as arrays; its values are the means of the targets.
+        The tree, as arrays; its values are the means, or medians, of the targets.
     {columns}
 
     Examples
@@ -311,21 +382,26 @@ class DecisionTreeRegressor(CartRegressorParams, CartParams, BaseDecisionTree, R
     """
 
     def _read_target(self, y: Any) -> Target:
-        return read_regression_target(y, self._owner, np.inf)  # one tree adds whole numbers of units, and nothing overflows
+        # The exact engine adds whole numbers of units, and nothing overflows.
+        largest = LARGEST if needs_forest_engine(check(self)) else np.inf
+        return check_poisson(read_regression_target(y, self._owner, largest), self.criterion, self._owner)
 
     def _weighed(self, target: Target, weight: Floats | None, values: Values) -> tuple[Target, Weighing]:
         target, weighing = super()._weighed(target, weight, values)
         warn_constant(weighing.at(target.y), self._owner)
         return target, weighing
 
-    def _grow(self, data: CartData, target: Target, plan: CartPlan) -> Forest:
+    def _grow(self, data: CartData | ForestEngineData, target: Target, plan: CartPlan) -> Forest:
+        if isinstance(data, ForestEngineData):
+            y = np.where(data.count > 0, target.y, target.y[data.count > 0][0])  # an absent row has no say in units either
+            return data.tree(regression_rows(y, data.weight, plan.criterion), plan, TargetUnit.by(plan.criterion, y))
         return regression_tree(data, target.y, plan)
 
-    def _impurity(self, data: CartData, target: Target, plan: CartPlan) -> float:
-        return squared_impurity(data, target.y)
+    def _impurity(self, data: CartData | ForestEngineData, target: Target, plan: CartPlan) -> float:
+        return regression_impurity(data, target.y, plan.criterion)
 
     def predict(self, X: Any) -> Floats:
-        """The mean target where each row ends.
+        """The mean target where each row ends; with `criterion="absolute_error"` the median.
 
         Parameters
         ----------

@@ -10,11 +10,11 @@ from woodwind.base.errors import ParameterError
 from woodwind.data.tables.table import Table
 from woodwind.ensemble.forest import ForestGrowth, classification_rows, regression_rows
 from woodwind.estimators.base.model import LogProbabilityMixin
-from woodwind.estimators.base.target import Target, read_labels, read_regression_target, warn_constant
+from woodwind.estimators.base.target import Target, check_poisson, read_labels, read_regression_target, warn_constant
 from woodwind.estimators.base.weights import Weighing, weighed_classes
 from woodwind.estimators.forests.forest_base import BaseForestModel
 from woodwind.kernels.forest.score import CLASS_CRITERIA
-from woodwind.params.forests import ForestBins, ForestClassifierParams, ForestParams, ForestRegressorParams, Quantiles
+from woodwind.params.forests import ForestBins, ForestClassifierParams, ForestParams, ForestRegressorParams, QuantileParams
 from woodwind.params.groups import BY_IMPURITY
 from woodwind.params.knobs import knobs
 from woodwind.tree.cart import TargetUnit
@@ -78,8 +78,13 @@ class BaseForestRegressor(BaseForestModel, RegressorMixin, BaseEstimator):
     quantiles: bool
     leaf_rows_: LeafRows
 
+    @property
+    def _criterion(self) -> str:
+        """What splits are scored by; trees of random structure have none."""
+        return str(getattr(self, "criterion", "squared_error"))
+
     def _read_target(self, y: Any) -> Target:
-        return read_regression_target(y, self._owner)
+        return check_poisson(read_regression_target(y, self._owner), self._criterion, self._owner)
 
     def _weighed(self, target: Target, weight: Floats | None, values: Values) -> tuple[Target, Weighing]:
         target, weighing = super()._weighed(target, weight, values)
@@ -87,10 +92,10 @@ class BaseForestRegressor(BaseForestModel, RegressorMixin, BaseEstimator):
         return target, weighing
 
     def _rows(self, target: Target, weight: Floats | None) -> CompactForestRows:
-        return regression_rows(target.y, weight)
+        return regression_rows(target.y, weight, self._criterion)
 
     def _least_decrease(self, values: Values, target: Target) -> float:
-        return TargetUnit.of(target.y).away_gain(values["min_impurity_decrease"])
+        return TargetUnit.by(self._criterion, target.y).away_gain(values["min_impurity_decrease"])
 
     def _set_rows(self, trees: list[CompactTree], growing: ForestGrowth, there: int) -> None:
         if not self.quantiles:
@@ -188,7 +193,7 @@ class RandomForestClassifier(ForestClassifierParams, ForestBins, ForestParams, B
 
 
 @knobs
-class RandomForestRegressor(ForestRegressorParams, ForestBins, ForestParams, Quantiles, BaseForestRegressor):
+class RandomForestRegressor(ForestRegressorParams, ForestBins, ForestParams, QuantileParams, BaseForestRegressor):
     """A random forest for regression (Breiman 2001).
 
     {forest}
@@ -242,7 +247,7 @@ class ExtraTreesClassifier(ForestClassifierParams, ForestParams, BaseForestClass
 
 
 @knobs
-class ExtraTreesRegressor(ForestRegressorParams, ForestParams, Quantiles, BaseForestRegressor):
+class ExtraTreesRegressor(ForestRegressorParams, ForestParams, QuantileParams, BaseForestRegressor):
     """Extremely randomised trees for regression (Geurts, Ernst & Wehenkel 2006).
 
     {extra}

@@ -32,7 +32,7 @@ from woodwind.kernels.tree import constraints, nodes
 from woodwind.kernels.tree import memory as common
 from woodwind.kernels.tree.category_sets import argsort
 from woodwind.kernels.tree.layout import LEFT, NO_SPLIT, NOTHING, RIGHT, STOP
-from woodwind.kernels.tree.leaves import leaf_value
+from woodwind.kernels.tree.leaves import leaf_value, smoothed_value
 
 U = np.uint64
 NOWHERE = np.int64(-1)
@@ -304,15 +304,18 @@ def goes_left(pair: int, here: Any, side: int, sets: Words) -> Any:
 @inner
 def note_sides(tree: Tree, rule: ExactRule, which: int, left: Ints, total: Ints, bounds: Any) -> None:
     """Values of the two sides, and the gain in relation to the bits that name the sides (Quinlan 1993)."""
-    low, high, _direction = bounds
+    low, high, _direction, value = bounds
     logs = memory.logs(tree)
     p = left[T_HESSIAN]
     q = total[T_HESSIAN] - p
     if rule.criterion == NEWTON:
         a = np.float64(left[T_GRADIENT]) * rule.gradient_unit
         b = np.float64(total[T_GRADIENT] - left[T_GRADIENT]) * rule.gradient_unit
-        common.set_split_left_value(tree, which, leaf_value(a, np.float64(p) * rule.hessian_unit, rule.l1, rule.l2, low, high))
-        common.set_split_right_value(tree, which, leaf_value(b, np.float64(q) * rule.hessian_unit, rule.l1, rule.l2, low, high))
+        below = leaf_value(a, np.float64(p) * rule.hessian_unit, rule.l1, rule.l2, low, high)
+        above = leaf_value(b, np.float64(q) * rule.hessian_unit, rule.l1, rule.l2, low, high)
+        rows = left[T_COUNT]
+        common.set_split_left_value(tree, which, smoothed_value(below, rows, rule.path_smooth, value, low, high))
+        common.set_split_right_value(tree, which, smoothed_value(above, total[T_COUNT] - rows, rule.path_smooth, value, low, high))
         return
     common.set_split_left_value(tree, which, np.float64(left[T_CLASSES + 1]) / np.float64(p))
     common.set_split_right_value(tree, which, np.float64(total[T_CLASSES + 1] - left[T_CLASSES + 1]) / np.float64(q))
@@ -334,7 +337,8 @@ def find_split(tree: Tree, rule: ExactRule, node: int, side: Any, slot: int, thr
     if pairs[begin] >> 32 == pairs[end - 1] >> 32:
         return
     feature = memory.feature_of(tree, slot)
-    bounds = (constraints.low(tree, node), constraints.high(tree, node), np.float64(common.direction_of(tree, feature)))
+    direction = np.float64(common.direction_of(tree, feature))
+    bounds = (constraints.low(tree, node), constraints.high(tree, node), direction, constraints.value(tree, node))
     sets = common.split_sets(tree)[which]
     if common.is_category_of(tree, feature):
         size = gather_categories(tree, rule, pairs, begin, end, memory.levels(tree)[256 * thread : 256 * thread + 256])

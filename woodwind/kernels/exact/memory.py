@@ -101,18 +101,19 @@ class ExactRule(NamedTuple):
     min_gain: float
     thorough: bool  # a gain of min_gain is enough; otherwise it must be more
     any_gain: bool  # rows of different labels are split even where nothing is gained by it
-    plain: bool  # no L1 penalty and no bounds
+    plain: bool  # no L1 penalty, and nothing holds values back
     narrow: bool  # classes: `scan_classes` follows the criterion, and what it adds up fits into 64 bits
     log_scale: float  # of the fixed point of x log2 x: a power of two
     l1: float
     l2: float
     category_l2: float
     category_smooth: float
+    path_smooth: float  # rows by which a value is drawn towards that of the node above; 0 for none
     gradient_unit: float  # real gradient of one unit
     hessian_unit: float  # real hessian, or weight, of one unit
     n_candidates: int  # features drawn per node
     level_candidates: int  # features drawn per level before that
     patient: bool  # go on drawing until a split is found
     seed: int
-    bounded: bool  # some feature has a monotonic constraint
+    bounded: bool  # values are held back: by monotonic constraints, by a largest size, or by the node above
     grouped: bool  # interaction constraints are given

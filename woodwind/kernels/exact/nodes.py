@@ -6,7 +6,7 @@ import numpy as np
 
 from woodwind.kernels.exact import memory
 from woodwind.kernels.exact.memory import T_CLASSES, T_COUNT, T_GRADIENT, T_HESSIAN, ExactRule
-from woodwind.kernels.exact.score import GAIN_RATIO, NEWTON, bits_of, has_bits, own_score
+from woodwind.kernels.exact.score import GAIN_RATIO, NEWTON, bits_of, has_bits, own_score, own_value
 from woodwind.kernels.runtime.jit import inner
 from woodwind.kernels.runtime.keys import keep_some
 from woodwind.kernels.runtime.records import Tree
@@ -56,7 +56,9 @@ def take_total(tree: Tree, rule: ExactRule, node: int, side: int) -> Any:
     total[T_COUNT] = count
     if has_bits(rule):
         total[T_GRADIENT] = bits_of(total, rule, memory.logs(tree))
-    memory.set_own_score(tree, node, own_score(total, rule, constraints.low(tree, node), constraints.high(tree, node)))
+    if rule.path_smooth == 0.0 or np.isnan(constraints.value(tree, node)):
+        constraints.set_value(tree, node, own_value(total, rule, constraints.low(tree, node), constraints.high(tree, node)))
+    memory.set_own_score(tree, node, own_score(total, rule, constraints.value(tree, node)))
     if mixed == 0:
         return False
     return nodes.depth(tree, node) < rule.max_depth and count >= rule.min_split and count >= 2 * rule.min_rows

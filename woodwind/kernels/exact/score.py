@@ -17,7 +17,7 @@ from woodwind.kernels.exact.memory import T_CLASSES, T_COUNT, T_GRADIENT, T_HESS
 from woodwind.kernels.runtime.jit import inner
 from woodwind.kernels.runtime.records import Ints
 from woodwind.kernels.tree.layout import NO_SPLIT
-from woodwind.kernels.tree.leaves import leaf_value, score_of
+from woodwind.kernels.tree.leaves import leaf_value, score_of, smoothed_value
 
 U = np.uint64
 
@@ -117,12 +117,12 @@ def class_score(left: Ints, total: Ints, rule: ExactRule, logs: Ints) -> Any:
 
 @inner
 def cut_score(left: Ints, total: Ints, rule: ExactRule, l2: Any, bounds: Any, logs: Ints) -> Any:
-    """The score of a cut, or NO_SPLIT where it breaks a limit; bounds = (low, high, direction).
+    """The score of a cut, or NO_SPLIT where it breaks a limit; bounds = (low, high, direction, value of the node).
 
     Gradients: twice the drop in loss by two leaves (Chen & Guestrin 2016, Eq. 7), whose values keep bounds and direction.
     Classes: how pure the two sides are; by a feature with a monotonic constraint, the share of the second class keeps both.
     """
-    low, high, direction = bounds
+    low, high, direction, value = bounds
     if left[T_COUNT] < rule.min_rows or total[T_COUNT] - left[T_COUNT] < rule.min_rows:
         return NO_SPLIT
     p = np.float64(left[T_HESSIAN]) * rule.hessian_unit
@@ -146,20 +146,32 @@ def cut_score(left: Ints, total: Ints, rule: ExactRule, l2: Any, bounds: Any, lo
     b *= rule.gradient_unit
     below = leaf_value(a, p, rule.l1, l2, low, high)
     above = leaf_value(b, q, rule.l1, l2, low, high)
+    if rule.path_smooth > 0.0:
+        rows = left[T_COUNT]
+        below = smoothed_value(below, rows, rule.path_smooth, value, low, high)
+        above = smoothed_value(above, total[T_COUNT] - rows, rule.path_smooth, value, low, high)
     if direction * (above - below) < 0.0:
         return NO_SPLIT
     return score_of(a, p, below, rule.l1, l2) + score_of(b, q, above, rule.l1, l2)
 
 
 @inner
-def own_score(total: Ints, rule: ExactRule, low: Any, high: Any) -> Any:
-    """The score of a node as one leaf; entropy is counted from there, so that nothing is left of it here."""
+def own_value(total: Ints, rule: ExactRule, low: Any, high: Any) -> Any:
+    """The value of a node as one leaf that no other node draws to itself."""
+    G = np.float64(total[T_GRADIENT]) * rule.gradient_unit
+    H = np.float64(total[T_HESSIAN]) * rule.hessian_unit
+    return leaf_value(G, H, rule.l1, rule.l2, low, high)
+
+
+@inner
+def own_score(total: Ints, rule: ExactRule, value: Any) -> Any:
+    """The score of a node as one leaf of this value; entropy is counted from there, so that nothing is left of it here."""
     if rule.criterion == NEWTON:
         G = np.float64(total[T_GRADIENT]) * rule.gradient_unit
         H = np.float64(total[T_HESSIAN]) * rule.hessian_unit
         if rule.plain:
             return G * G / (H + rule.l2) if H + rule.l2 > 0.0 else 0.0
-        return score_of(G, H, leaf_value(G, H, rule.l1, rule.l2, low, high), rule.l1, rule.l2)
+        return score_of(G, H, value, rule.l1, rule.l2)
     A = 0.0
     if rule.criterion == GINI:
         for k in range(T_CLASSES, T_CLASSES + rule.n_classes):

@@ -8,6 +8,7 @@ Start with the slow twin, `tests/reference/naive_forest.py`; then `loop`.
     order           the rows of a node in the order of a feature;   sort   how they are sorted
     find_splits     the best split by one feature;   score   how good a split is;   best   the best so far
     random_splits   one random threshold (extra-trees)
+    medians         absolute error about the weighted median
     split_few_rows, split_64_rows   small nodes, without sorting
     emit            the finished tree
 """

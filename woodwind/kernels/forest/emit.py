@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 
 from woodwind.kernels.forest import memory
-from woodwind.kernels.forest.layout import CATEGORY_SHIFT, FEATURE_SHIFT, LEFT_LEAF_SHIFT, MISSING_SHIFT, RIGHT_LEAF_SHIFT
+from woodwind.kernels.forest.layout import CATEGORY_SHIFT, FEATURE_SHIFT, LEFT_LEAF_SHIFT, MEDIANS, MISSING_SHIFT, RIGHT_LEAF_SHIFT
+from woodwind.kernels.forest.medians import median_of_rows
 from woodwind.kernels.runtime.intrinsics import prefetch
 from woodwind.kernels.runtime.jit import inner
 from woodwind.kernels.runtime.records import Tree
@@ -26,7 +27,7 @@ AHEAD = 12
 
 @inner
 def value_leaf(tree: Tree, leaf: Any, begin: Any, end: Any) -> None:
-    """Weight of each class among the rows of a leaf, or the mean of their targets: summed in the order of rows."""
+    """Weight of each class among the rows of a leaf, or the mean of their targets, or the median: summed in the order of rows."""
     rows = memory.rows(tree)
     times = memory.times(tree)
     real = memory.real_rows(tree)
@@ -55,6 +56,8 @@ def value_leaf(tree: Tree, leaf: Any, begin: Any, end: Any) -> None:
     if n_classes == 0:
         # Rows of one target say just that, without any rounding.
         value[0] = y if same else value[0] / cover
+    if memory.criterion(tree) == MEDIANS:
+        value[0] = median_of_rows(tree, begin, end)
     memory.out_cover(tree)[leaf] = cover
     memory.out_span(tree)[leaf] = begin
 

@@ -6,8 +6,9 @@ import numpy as np
 
 from woodwind.kernels.forest import best, memory
 from woodwind.kernels.forest.best import note
-from woodwind.kernels.forest.layout import COARSE_MISSING, LOW_HALF, MISSING_CODE, MOMENTS
-from woodwind.kernels.forest.order import fill_cells, gather_bins, gather_sorted
+from woodwind.kernels.forest.layout import COARSE_MISSING, LOW_HALF, MEDIANS, MISSING_CODE, MOMENTS
+from woodwind.kernels.forest.medians import rows_by_category, scan_medians, set_median_keys
+from woodwind.kernels.forest.order import columns_of, fetch, fill_cells, gather_bins, gather_sorted
 from woodwind.kernels.forest.random_splits import by_random_threshold
 from woodwind.kernels.forest.score import scan_items
 from woodwind.kernels.forest.split_64_rows import by_threshold_in_lanes
@@ -33,6 +34,14 @@ def sum_items(tree: Tree, begin: Any, end: Any, start: Any) -> Any:
 
 
 @inlined
+def scan(tree: Tree, last: Any, from_item: Any, to_item: Any, total: Any) -> Any:
+    """Best cut after one of the items 0..last, if the items from_item..to_item go left in any case: score and item; total = (sum, both)."""
+    if memory.criterion(tree) == MEDIANS:
+        return scan_medians(tree, last, from_item, to_item, total[1])
+    return scan_items(tree, last, from_item, to_item, total)
+
+
+@inlined
 def by_threshold(tree: Tree, feature: Any, begin: Any, end: Any, total: Any, in_lanes: Any) -> None:
     """The best threshold of a feature, missing values tried on both sides; `in_lanes`: rows are few, and `note_words` has noted them."""
     if in_lanes and by_threshold_in_lanes(tree, feature, begin, end, total):
@@ -45,10 +54,10 @@ def by_threshold(tree: Tree, feature: Any, begin: Any, end: Any, total: Any, in_
     stop = n
     while codes[stop - 1] == MISSING_CODE:
         stop -= 1
-    score, where = scan_items(tree, n - 1 if stop == n else stop, 0, 0, total)
+    score, where = scan(tree, n - 1 if stop == n else stop, 0, 0, total)
     missing = STOP if stop == n else RIGHT
     if stop < n:
-        other, place = scan_items(tree, stop - 1, stop, n, total)
+        other, place = scan(tree, stop - 1, stop, n, total)
         if other > score:
             score = other
             where = place
@@ -93,13 +102,10 @@ def set_category_keys(tree: Tree, n: Any, turn: Any, key: Any) -> None:
 
 
 @inner
-def items_of_categories(tree: Tree, n: Any) -> Any:
-    """Put n levels in the order of their keys, and their sums into items; returns how many."""
+def sort_categories(tree: Tree, n: Any) -> None:
+    """Put n levels in the order of their keys, of equals the lower one first."""
     levels = memory.category_order(tree)
     keys = memory.category_keys(tree)
-    cells = memory.cells(tree)
-    items = memory.items(tree)
-    width = max(memory.n_classes(tree), 2)
     for j in range(1, n):
         moved = keys[j]
         level = levels[j]
@@ -110,6 +116,17 @@ def items_of_categories(tree: Tree, n: Any) -> Any:
             i -= 1
         keys[i] = moved
         levels[i] = level
+
+
+@inner
+def items_of_categories(tree: Tree, n: Any) -> Any:
+    """Put n levels in the order of their keys, and their sums into items; returns how many."""
+    levels = memory.category_order(tree)
+    keys = memory.category_keys(tree)
+    cells = memory.cells(tree)
+    items = memory.items(tree)
+    width = max(memory.n_classes(tree), 2)
+    sort_categories(tree, n)
     found = np.int64(0)
     for j in range(n):
         cell = levels[j] * width
@@ -164,18 +181,57 @@ def by_categories(tree: Tree, feature: Any, begin: Any, end: Any, total: Any, ke
         if n < 2:
             return
         set_category_keys(tree, n, turn, key)
-        size = items_of_categories(tree, n)
-        score, where = scan_items(tree, size - 1, 0, 0, total)
-        if where >= 0 and score > best.score(tree):
-            missing = keep_set(tree, n, memory.items(tree)[where])
-            note(tree, score, feature, missing, sum_items(tree, 0, where + 1, (np.int64(0), np.int64(0))))
-            best.set_is_set(tree, 1)
+        keep_categories(tree, feature, n, items_of_categories(tree, n), total)
+
+
+@inner
+def by_medians_of_categories(tree: Tree, feature: Any, begin: Any, end: Any, total: Any, key: Any) -> None:
+    """The same by absolute error: levels in the order of their medians, of which no prefix is sure to be the best set; items are rows.
+
+    All nodes are in arenas.
+    """
+    fetch(tree, feature, 1, memory.bins_by_row(tree), memory.arena_bins(tree), columns_of(tree))
+    codes = memory.arena_bins(tree)
+    start = U(feature * memory.room(tree))
+    places = memory.places(tree)
+    boths = memory.node_sums_row(tree, 1)
+    cells = memory.cells(tree)
+    levels = memory.category_order(tree)
+    for j in range(2 * 256):
+        cells[j] = 0
+    for j in range(U(end - begin)):
+        cells[U(2) * U(codes[start + U(places[U(begin) + j])]) + U(1)] += boths[j]
+    n = np.int64(0)
+    for code in range(256):
+        levels[n] = code
+        n += np.int64(cells[2 * code + 1] > 0)
+    if n < 2:
+        return
+    if memory.random_splits(tree) != 0:
+        set_category_keys(tree, n, 0, key)
+    else:
+        set_median_keys(tree, n, codes, start, begin, end)
+    sort_categories(tree, n)
+    rows_by_category(tree, n, codes, start, begin, end)
+    keep_categories(tree, feature, n, end - begin, total)
+
+
+@inner
+def keep_categories(tree: Tree, feature: Any, n: Any, size: Any, total: Any) -> None:
+    """Note the best cut through the items of n levels in their order, if it is the best split so far."""
+    score, where = scan(tree, size - 1, 0, 0, total)
+    if where >= 0 and score > best.score(tree):
+        missing = keep_set(tree, n, memory.items(tree)[where])
+        note(tree, score, feature, missing, sum_items(tree, 0, where + 1, (np.int64(0), np.int64(0))))
+        best.set_is_set(tree, 1)
 
 
 @inlined
 def find_best_split(tree: Tree, feature: Any, begin: Any, end: Any, total: Any, key: Any, in_lanes: Any) -> None:
     """The best split of the rows begin..end by a feature, noted if it is better than what is there."""
-    if common.is_category_of(tree, feature) != 0:
+    if common.is_category_of(tree, feature) != 0 and memory.criterion(tree) == MEDIANS:
+        by_medians_of_categories(tree, feature, begin, end, total, hashed(key, feature))
+    elif common.is_category_of(tree, feature) != 0:
         by_categories(tree, feature, begin, end, total, hashed(key, feature))
     elif memory.random_splits(tree) != 0:
         by_random_threshold(tree, feature, begin, end, total, hashed(key, feature))

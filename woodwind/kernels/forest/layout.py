@@ -6,6 +6,7 @@ Numbers here are baked into compiled code and into files: append, never renumber
 # How a split is scored.
 MOMENTS = 0  # squared error of a number; the Gini index of two classes orders splits the same way
 CLASSES = 1  # by a criterion of classes, see `score.CRITERIA`
+MEDIANS = 2  # absolute error of a number, see `medians`
 
 # Codes of a missing value: the largest of its kind, so that it comes last.
 COARSE_MISSING = 255

@@ -57,6 +57,10 @@ category_order = LAYOUT.array("level_order", np.int64)  # int64[256]
 category_keys = LAYOUT.array("level_keys", np.float64)  # float64[256]
 class_weights, class_weights_of = LAYOUT.matrix("class_weights", np.int64)  # int64[2, K]: of the node and of the left side
 logs = LAYOUT.array("logs", np.int64)  # int64[m]: the table of the criterion, see `score.worth`; empty for Gini
+target_values = LAYOUT.array("target_values", np.int64)  # int64[D]: fixed point of the distinct targets, ascending; for medians only
+target_position = LAYOUT.array("target_position", np.int32)  # int32[D]: which of the distinct targets of the node
+target_sums, target_sums_of = LAYOUT.matrix("target_sums", np.int64)  # int64[8, A + 2]: see `medians`
+target_order = LAYOUT.array("target_order", np.int32)  # int32[A]: rows of the node by target, numbered from 0
 drawn = LAYOUT.array("drawn", np.int32)  # int32[3 F]: features, what was swapped, and the features of the node, ascending
 BEST = LAYOUT.counters("best")  # int64[8]: see `best`
 BEST_VALUES = LAYOUT.counters("best_f", dtype=np.float64)  # float64[3]
@@ -91,6 +95,8 @@ arena, set_arena = COUNTERS.counter("arena")  # number of the present arena
 arena_begin, set_arena_begin = COUNTERS.counter("arena_begin")  # its first and last place in `rows`
 arena_end, set_arena_end = COUNTERS.counter("arena_end")
 n_inner, set_n_inner = COUNTERS.counter("n_inner")  # inner nodes of the finished tree
+n_targets, set_n_targets = COUNTERS.counter("n_targets")  # distinct targets of the node, and the sum of all; for medians
+target_total, set_target_total = COUNTERS.counter("target_total")
 n_tree_rows, set_n_tree_rows = COUNTERS.counter("n_tree_rows")  # different rows of the tree
 
 # The rule: numbers that score a split and end the growth. They are read from memory where they are needed, because a tuple of so many would
@@ -102,6 +108,7 @@ room = LAYOUT.number("room")  # A: rows of the largest arena, and what keeps col
 most_items = LAYOUT.number("most_items")  # room for items
 arena_limit = LAYOUT.number("arena_limit")  # nodes of at most so many rows go to an arena
 criterion = LAYOUT.number("criterion")
+is_poisson = LAYOUT.number("is_poisson")  # sums of numbers are scored by their Poisson deviance
 n_classes = LAYOUT.number("n_classes")  # 0 for regression
 random_splits = LAYOUT.number("random_splits")  # one random threshold for each feature, instead of the best
 best_first = LAYOUT.number("best_first")

@@ -6,9 +6,10 @@ import numpy as np
 
 from woodwind.kernels.forest import best, memory
 from woodwind.kernels.forest.best import note
-from woodwind.kernels.forest.layout import LOW_HALF, MISSING_CODE, MOMENTS
+from woodwind.kernels.forest.layout import LOW_HALF, MEDIANS, MISSING_CODE, MOMENTS
+from woodwind.kernels.forest.medians import LEFT_SIDE, clear_left, score_of_sides
 from woodwind.kernels.forest.order import columns_of, fetch, is_inside, pack, unpack
-from woodwind.kernels.forest.score import allowed, class_score, moment_score, worth
+from woodwind.kernels.forest.score import allowed, class_score, sum_score, worth
 from woodwind.kernels.runtime.jit import inlined, inner
 from woodwind.kernels.runtime.keys import hashed
 from woodwind.kernels.runtime.records import Tree
@@ -25,7 +26,9 @@ def score_sides(tree: Tree, left: Any, total: Any) -> Any:
     if not allowed(both, total_both, memory.min_rows(tree), memory.min_weight(tree)):
         return NO_SPLIT
     if memory.criterion(tree) == MOMENTS:
-        return moment_score(s, both, total_s, total_both)
+        return sum_score(tree, s, both, total_s, total_both)
+    if memory.criterion(tree) == MEDIANS:
+        return score_of_sides(tree, both & LOW_HALF, total_both & LOW_HALF)
     sides = memory.class_weights(tree)
     A = np.int64(0)
     B = np.int64(0)
@@ -55,6 +58,14 @@ def add_side(tree: Tree, found: Any, size: Any, limit: Any, beyond: Any, start: 
             s += sums[j] if here else np.int64(0)
             both += boths[j] if here else np.int64(0)
         return s, both
+    if memory.criterion(tree) == MEDIANS:
+        by_target = memory.target_sums_of(tree, LEFT_SIDE)
+        position = memory.target_position(tree)
+        for j in range(U(size)):
+            if (found[j] <= limit) != beyond:
+                both += boths[j]
+                by_target[position[U(sums[j])]] += boths[j] & LOW_HALF
+        return s, both
     left = memory.class_weights_of(tree, 1)
     for j in range(U(size)):
         if (found[j] <= limit) != beyond:
@@ -72,6 +83,8 @@ def keep_better(tree: Tree, found: Any, size: Any, feature: Any, limits: Any, lo
     left = memory.class_weights_of(tree, 1)
     for k in range(memory.n_classes(tree)):
         left[k] = 0
+    if memory.criterion(tree) == MEDIANS:
+        clear_left(tree)
     sums = add_side(tree, found, size, limits[0], False, (np.int64(0), np.int64(0)))
     score = score_sides(tree, sums, total)
     missing = STOP if lost == 0 else RIGHT

@@ -68,11 +68,15 @@ def log_scale(table: Any) -> float:
 ENTROPY = ForestCriterion(sums_of_logs, log_table, log_scale)
 CRITERIA = {
     "squared_error": ForestCriterion(sums_of_squares, no_table, unit_scale),
+    # Medians do not tell the absolute error of their rows: the squared error that they remove stands for it.
+    "absolute_error": ForestCriterion(sums_of_squares, no_table, unit_scale),
+    "poisson": ForestCriterion(sums_of_logs, no_table, unit_scale),
     "gini": ForestCriterion(sums_of_squares, no_table, unit_scale),
     "entropy": ENTROPY,
     "log_loss": ENTROPY,
 }
-CLASS_CRITERIA = tuple(name for name in CRITERIA if name != "squared_error")
+REGRESSION_CRITERIA = ("squared_error", "absolute_error", "poisson")
+CLASS_CRITERIA = tuple(name for name in CRITERIA if name not in REGRESSION_CRITERIA)
 
 
 @inlined
@@ -106,6 +110,28 @@ def moment_score(s: Any, both: Any, total_s: Any, total: Any) -> Any:
 
 
 @inlined
+def deviance_score(a: Any, p: Any, b: Any, q: Any) -> Any:
+    """Half of the Poisson deviance that a cut removes: sum of y log(mean of its side / mean of both). A side of zeros has no logarithm.
+
+    Bits that rounding of a logarithm shows in count for nothing, so that cuts which remove as much tie.
+    """
+    if not (a > 0.0 and b > 0.0):
+        return NO_SPLIT
+    mean = (a + b) / (p + q)
+    unit = (a + b) * 2.0**-42
+    return np.rint((a * math.log(a / p / mean) + b * math.log(b / q / mean)) / unit) * unit
+
+
+@inlined
+def sum_score(tree: Tree, s: Any, both: Any, total_s: Any, total: Any) -> Any:
+    """The score of two sides whose targets are summed, by the criterion."""
+    if memory.is_poisson(tree) != 0:
+        p = np.float64(both & LOW_HALF)
+        return deviance_score(np.float64(s), p, np.float64(total_s - s), np.float64(total & LOW_HALF) - p)
+    return moment_score(s, both, total_s, total)
+
+
+@inlined
 def scan_moments(tree: Tree, last: Any, start: Any, total: Any) -> Any:
     """Best cut after one of the items 0..last: score and item, start = (sum, both) that are left from the beginning.
 
@@ -133,6 +159,10 @@ def scan_moments(tree: Tree, last: Any, start: Any, total: Any) -> Any:
         b = S - a
         score = (a * a * q + b * b * p) / (p * q)
         curve[j] = score if items[j] != items[j + U(1)] else NO_SPLIT
+    if memory.is_poisson(tree) != 0:
+        for j in range(U(last)):
+            if curve[j] != NO_SPLIT:
+                curve[j] = deviance_score(left[j], weight[j], S - left[j], W - weight[j])
     if memory.no_limits(tree) == 0:
         min_rows = memory.min_rows(tree)
         min_weight = memory.min_weight(tree)

@@ -13,7 +13,7 @@ from woodwind.kernels.tree import category_sets, nodes
 from woodwind.kernels.tree import memory as common
 from woodwind.kernels.tree.constraints import keep_candidates
 from woodwind.kernels.tree.layout import LEFT, NO_SPLIT, RIGHT
-from woodwind.kernels.tree.leaves import leaf_value, score_of
+from woodwind.kernels.tree.leaves import leaf_value, score_of, smoothed_value
 
 ALMOST = 1.0 - 1e-12  # a score is found from a gain but for rounding
 
@@ -130,33 +130,35 @@ def search_packed(tree: Tree, rule: Rule, histogram: Any, occupied: Any, l2: Any
     own = score_of(total[0], total[1], leaf_value(total[0], total[1], 0.0, rule.l2, -np.inf, np.inf), 0.0, rule.l2)
     best, best_j = scan.best_cut(tree, thread, layout, size - 1, (whole, 0, total), limits, l2, (least + own) * ALMOST)
     side = RIGHT
-    extra = np.int64(0)
     if size != present and present >= 2:
         missing = whole - runs[size - 2]
         best, j = scan.best_cut(tree, thread, layout, present - 1, (whole, missing, total), limits, l2, best)
         if j >= 0:
-            best_j, side, extra = j, LEFT, missing
+            best_j, side = j, LEFT
     if best_j < 0:
         return NO_SPLIT, -1, RIGHT, 0.0, 0.0
-    run = runs[best_j] + extra
-    return best - own, best_j, side, scan.gradient_of(run, layout) * total[3], scan.hessian_of(run, layout) * total[4]
+    return best - own, best_j, side, 0.0, 0.0  # values of the sides matter only where something holds them back
 
 
 @inner
 def search_cuts(histogram: Any, rule: Rule, occupied: Any, bounds: Any, l2: Any, bins: Ints, curves: Floats, bits: Any) -> Any:
     """Best cut of a feature, with missing values to the right and, once more, to the left; occupied = (size, present, total).
 
-    Returns the gain, the position of the cut, the side of missing values, and the sums to its left.
+    Returns the gain, the position of the cut, the side of missing values, the sums to its left, and the values of both sides.
     """
     size, present, total = occupied
     layout = histogram[1]
     counted = len(histogram[2]) > 0
-    low, high, direction = bounds
-    own = score_of(total[0], total[1], leaf_value(total[0], total[1], rule.l1, rule.l2, low, high), rule.l1, rule.l2)
+    low, high, direction, value, n_rows = bounds
+    if rule.path_smooth == 0.0 or np.isnan(value):
+        value = leaf_value(total[0], total[1], rule.l1, rule.l2, low, high)
     curve = curves[scan.S_GAIN]
     float_sums(rule, layout, counted, size, bins[scan.B_RUN], curves)
     if layout != PACKED3 and not counted and rule.constant_hessian:
         total = (total[0], total[1], total[1] / total[4] / rule.row_hessian, total[3], total[4])
+    # Rows that are not counted are as many as their share of the hessian, which is what LightGBM takes in all nodes.
+    known = layout == PACKED3 or counted or rule.constant_hessian or total[1] <= 0.0
+    density = 0.0 if known else n_rows / total[1]
     best = scan.NO_SCORE
     best_j = -1
     side = RIGHT
@@ -170,7 +172,7 @@ def search_cuts(histogram: Any, rule: Rule, occupied: Any, bounds: Any, l2: Any,
                 curves[scan.S_HESSIAN, size - 1] - curves[scan.S_HESSIAN, size - 2],
                 curves[scan.S_COUNT, size - 1] - curves[scan.S_COUNT, size - 2],
             )
-        scan.gains_in_float64(curve, last, curves, total, extra, rule, l2, (low, high, direction, own))
+        scan.gains_in_float64(curve, last, curves, total, extra, rule, l2, (low, high, direction, value, density))
         j = scan.argmax(bits, last)
         if j >= 0 and curve[j] > best:
             best = curve[j]
@@ -178,9 +180,15 @@ def search_cuts(histogram: Any, rule: Rule, occupied: Any, bounds: Any, l2: Any,
             side = RIGHT if turn == 0 else LEFT
     if best_j < 0:
         return NO_SPLIT, -1, RIGHT, 0.0, 0.0
-    a = curves[scan.S_GRADIENT, best_j] + (extra[0] if side == LEFT else 0.0)
-    p = curves[scan.S_HESSIAN, best_j] + (extra[1] if side == LEFT else 0.0)
-    return best, best_j, side, a * total[3], p * total[4]
+    a = (curves[scan.S_GRADIENT, best_j] + (extra[0] if side == LEFT else 0.0)) * total[3]
+    p = (curves[scan.S_HESSIAN, best_j] + (extra[1] if side == LEFT else 0.0)) * total[4]
+    n = curves[scan.S_COUNT, best_j] + (extra[2] if side == LEFT else 0.0)
+    left = leaf_value(a, p, rule.l1, l2, low, high)
+    right = leaf_value(total[0] - a, total[1] - p, rule.l1, l2, low, high)
+    if rule.path_smooth > 0.0:
+        left = smoothed_value(left, n if known else p * density, rule.path_smooth, value, low, high)
+        right = smoothed_value(right, total[2] - n if known else (total[1] - p) * density, rule.path_smooth, value, low, high)
+    return best, best_j, side, left, right
 
 
 @inlined
@@ -218,13 +226,11 @@ def scan_feature(tree: Tree, rule: Rule, feature: int, histogram: Any, bounds: A
     # A missing category is a level like any other: there is no other side to try.
     occupied = (size, size if category else present, total)
     if is_free(rule, histogram[1], histogram[2]):
-        gain, j, side, a, p = search_packed(tree, rule, histogram, occupied, l2, thread, least)
+        gain, j, side, left, right = search_packed(tree, rule, histogram, occupied, l2, thread, least)
     else:
-        gain, j, side, a, p = search_cuts(histogram, rule, occupied, bounds, l2, bins, curves, bits)
+        gain, j, side, left, right = search_cuts(histogram, rule, occupied, bounds, l2, bins, curves, bits)
     if not gain > least:
         return NO_SPLIT, -1, RIGHT, 0.0, 0.0
-    left = leaf_value(a, p, rule.l1, l2, bounds[0], bounds[1])
-    right = leaf_value(total[0] - a, total[1] - p, rule.l1, l2, bounds[0], bounds[1])
     where = j if category else code_of_cut(tree, rule, feature, histogram, j, present, bins[scan.B_CODE])
     return gain, where, side, left, right
 

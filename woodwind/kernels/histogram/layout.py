@@ -47,6 +47,7 @@ class Rule(NamedTuple):
     order: int
     max_leaves: int
     max_depth: int
+    min_split: int  # rows of a node that may be split
     min_rows: float
     min_hessian: float
     min_gain: float
@@ -54,6 +55,8 @@ class Rule(NamedTuple):
     l2: float
     category_l2: float
     category_smooth: float
+    path_smooth: float  # rows by which a value is drawn towards that of the node above; 0 for none
+    max_step: float  # largest size of a value
     gradient_unit: float  # real gradient of one unit of a row's fixed-point gradient
     hessian_unit: float
     constant_hessian: bool  # every row has the same hessian: it counts rows
@@ -64,7 +67,7 @@ class Rule(NamedTuple):
     sparse: bool  # rows are lists of their uncommon cells
     lanes: int  # statistics of a row where a tree has several outputs, 0 where it has one
     outputs: int
-    bounded: bool  # some feature has a monotonic constraint
+    bounded: bool  # values are held back: by monotonic constraints, by a largest size, or by the node above
     grouped: bool  # interaction constraints are given
 
 

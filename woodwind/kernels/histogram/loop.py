@@ -72,7 +72,7 @@ def begin_tree(tree: Tree, rule: Rule, n_rows: int) -> None:
     memory.set_parent(tree, root, NOTHING)
     memory.set_buffer(tree, root, 0)
     memory.set_slot(tree, root, NOTHING)
-    constraints.free_root(tree)
+    constraints.free_root(tree, rule.max_step)
 
 
 @inner

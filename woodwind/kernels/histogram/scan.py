@@ -14,7 +14,7 @@ from woodwind.kernels.histogram.layout import GRADIENT_SHIFT, HESSIAN_SHIFT, HES
 from woodwind.kernels.runtime.jit import inlined, inner
 from woodwind.kernels.runtime.records import Floats, Ints, Tree
 from woodwind.kernels.tree.category_sets import argsort
-from woodwind.kernels.tree.leaves import leaf_value, score_of
+from woodwind.kernels.tree.leaves import leaf_value, score_of, smoothed_value
 
 U = np.uint64
 
@@ -99,19 +99,23 @@ def unpack_sums(runs: Any, k: Any, layout: Any, curves: Floats) -> None:
 def gains_in_float64(out: Any, k: Any, curves: Floats, total: Any, extra: Any, rule: Rule, l2: Any, bounds: Any) -> None:
     """The gain of a cut after each of the first k bins, for sums as floats.
 
-    Used for nodes of more than 65,535 rows, where rows were counted, with an L1 penalty, and where values are held within bounds.
+    Used for nodes of more than 65,535 rows, where rows were counted, with an L1 penalty, and where values are held back.
 
-    bounds = (low, high, direction, score of the node as a leaf). Scores may be negative where values are held back from what
-    the rows want, so that only the gain tells whether a split is worth anything.
+    bounds = (low, high, direction, value of the node as a leaf, rows for a hessian of one where they were not counted, else 0). Scores may
+    be negative where values are held back from what the rows want, so that only the gain tells whether a split is worth anything.
     """
     G, H, C, gradient_unit, hessian_unit = total
-    low, high, direction, own = bounds
+    low, high, direction, value, density = bounds
+    own = score_of(G, H, value, rule.l1, rule.l2)
     for j in range(k):
         a = (curves[S_GRADIENT, j] + extra[0]) * gradient_unit
         p = (curves[S_HESSIAN, j] + extra[1]) * hessian_unit
         n = curves[S_COUNT, j] + extra[2]
         left = leaf_value(a, p, rule.l1, l2, low, high)
         right = leaf_value(G - a, H - p, rule.l1, l2, low, high)
+        if rule.path_smooth > 0.0:
+            left = smoothed_value(left, n if density == 0.0 else p * density, rule.path_smooth, value, low, high)
+            right = smoothed_value(right, C - n if density == 0.0 else (H - p) * density, rule.path_smooth, value, low, high)
         fits = (n >= rule.min_rows) & (C - n >= rule.min_rows) & (p >= rule.min_hessian) & (H - p >= rule.min_hessian)
         fits &= (p + l2 > 0.0) & (H - p + l2 > 0.0) & (direction * (right - left) >= 0.0)
         gain = score_of(a, p, left, rule.l1, l2) + score_of(G - a, H - p, right, rule.l1, l2) - own

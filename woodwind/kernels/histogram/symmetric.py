@@ -15,7 +15,7 @@ from woodwind.kernels.runtime.records import Ints, Tree
 from woodwind.kernels.tree import category_sets, nodes
 from woodwind.kernels.tree import memory as common
 from woodwind.kernels.tree.layout import LEFT, NO_SPLIT, NOTHING, RIGHT
-from woodwind.kernels.tree.leaves import shrunk
+from woodwind.kernels.tree.leaves import leaf_value, score_of, shrunk
 
 S_MISSING_RIGHT = 2  # rows of the float scratch: gains with missing values to the right ...
 S_MISSING_LEFT = 3  # ... and to the left
@@ -46,11 +46,13 @@ def cell_sums(rule: Rule, table: Ints, layout: int, cell: Any) -> Any:
 
 
 @inner
-def score(G: Any, H: Any, l1: Any, l2: Any) -> Any:
+def score(G: Any, H: Any, rule: Rule, l2: Any) -> Any:
     """Twice the drop in loss that a leaf with these sums brings."""
     if H + l2 <= 0.0:
         return 0.0
-    kept = shrunk(G, l1)
+    if rule.bounded:
+        return score_of(G, H, leaf_value(G, H, rule.l1, l2, -rule.max_step, rule.max_step), rule.l1, l2)
+    kept = shrunk(G, rule.l1)
     return kept * kept / (H + l2)
 
 
@@ -105,14 +107,14 @@ def add_gains(tree: Tree, rule: Rule, feature: int, node: int, size: Any, l2: An
         lost_g, lost_h = cell_sums(rule, table, layout, cell_of(tree, feature, rule.n_codes - 1))
     g += lost_g
     h += lost_h
-    own = score(g, h, rule.l1, rule.l2)
+    own = score(g, h, rule, rule.l2)
     for b in range(size):
         a = curves[scan.S_GRADIENT, b]
         p = curves[scan.S_HESSIAN, b]
-        curves[S_MISSING_RIGHT, b] += score(a, p, rule.l1, l2) + score(g - a, h - p, rule.l1, l2) - own
+        curves[S_MISSING_RIGHT, b] += score(a, p, rule, l2) + score(g - a, h - p, rule, l2) - own
         a += lost_g
         p += lost_h
-        curves[S_MISSING_LEFT, b] += score(a, p, rule.l1, l2) + score(g - a, h - p, rule.l1, l2) - own
+        curves[S_MISSING_LEFT, b] += score(a, p, rule, l2) + score(g - a, h - p, rule, l2) - own
 
 
 @inner

@@ -24,7 +24,8 @@ from woodwind.kernels.tree.layout import NO_SPLIT, NOTHING, SYMMETRIC
 @inner
 def can_split(tree: Tree, rule: Rule, node: int) -> Any:
     """Whether a node is large and shallow enough to be split at all."""
-    enough = rule.order == SYMMETRIC or nodes.n_rows(tree, node) >= 2.0 * rule.min_rows
+    n_rows = nodes.n_rows(tree, node)
+    enough = rule.order == SYMMETRIC or (n_rows >= 2.0 * rule.min_rows and n_rows >= rule.min_split)
     return nodes.depth(tree, node) < rule.max_depth and enough
 
 
@@ -111,11 +112,13 @@ def find_split(tree: Tree, rule: Rule, node: int, first: Any, past: int, counts:
     drawn = memory.all_drawn(tree)[thread]
     low = constraints.low(tree, node)
     high = constraints.high(tree, node)
+    value = constraints.value(tree, node)
+    n_rows = np.float64(nodes.n_rows(tree, node))
     common.set_split_gain(tree, out, NO_SPLIT)
     for k in range(draw_features(tree, rule, node, drawn)):
         f = memory.drawn(tree, thread, k)
         if first <= f < past:
-            bounds = (low, high, np.float64(common.direction_of(tree, f)))
+            bounds = (low, high, np.float64(common.direction_of(tree, f)), value, n_rows)
             best = common.split_gain(tree, out)
             gain, where, side, left, right = scan_feature(tree, rule, f, histogram, bounds, thread, best)
             if gain > best:

@@ -15,21 +15,25 @@ low, set_low = VALUES.column("low")  # bounds of the value of a node ...
 high, set_high = VALUES.column("high")
 left_value, set_left_value = VALUES.column("left_value")  # ... and the values of its children if they were leaves
 right_value, set_right_value = VALUES.column("right_value")
+value, set_value = VALUES.column("value")  # of a node if it were a leaf, as it was when its parent was split; not a number at the root
 
 
 @inner
-def free_root(tree: Tree) -> None:
-    """A root may have any value, and be split by any feature."""
-    set_low(tree, 0, -np.inf)
-    set_high(tree, 0, np.inf)
+def free_root(tree: Tree, max_step: Any) -> None:
+    """A root may have any value of at most that size, and be split by any feature."""
+    set_low(tree, 0, -max_step)
+    set_high(tree, 0, max_step)
+    set_value(tree, 0, np.nan)
     for g in range(memory.node_groups(tree).shape[1]):
         memory.put_node_group_word(tree, 0, g, ~np.uint64(0))
 
 
 @inner
 def hand_down(tree: Tree, node: int) -> None:
-    """Give the children of a node its bounds and its interaction groups, as far as its split leaves them."""
+    """Give the children of a node their values, and its bounds and its interaction groups, as far as its split leaves them."""
     left = nodes.child(tree, node)
+    set_value(tree, left, left_value(tree, node))
+    set_value(tree, left + 1, right_value(tree, node))
     feature = nodes.feature(tree, node)
     for child in range(left, left + 2):
         set_low(tree, child, low(tree, node))

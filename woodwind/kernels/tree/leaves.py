@@ -30,6 +30,14 @@ def score_of(G: Any, H: Any, value: Any, l1: Any, l2: Any) -> Any:
     return -(2.0 * G * value + (H + l2) * value * value + 2.0 * l1 * abs(value))
 
 
+@inlined
+def smoothed_value(value: Any, rows: Any, smooth: Any, above: Any, low: Any, high: Any) -> Any:
+    """A value drawn towards that of the node above, by as much as `smooth` rows would: path smoothing of LightGBM; within its bounds."""
+    if smooth == 0.0:
+        return value
+    return min(max((rows * value + smooth * above) / (rows + smooth), low), high)
+
+
 @kernel
 def leaf_sums(leaf: Any, stats: Any, rows: Any, out: Any) -> None:
     """Add gradient, hessian and count of each row to its node in out int64[N, 3]; rows None: all, once each."""
@@ -55,15 +63,24 @@ def unrounded_leaf_sums(leaf: Any, stats: Any, rows: Any, out: Any) -> None:
 
 
 @kernel
-def newton_steps(tree: Any, sums: Any, bounds: Any, l1: Any, l2: Any, rate: Any, out: Any) -> None:
+def newton_steps(tree: Any, sums: Any, bounds: Any, penalties: Any, rate: Any, out: Any) -> None:
     """Newton's step of every node within its bounds, times the learning rate, to out float64[N].
 
-    tree = (feature, child, count), sums = (gradient, hessian), bounds = (low, high). A leaf without rows, as a symmetric tree
-    may have some, takes the value of the node above it.
+    tree = (feature, child, count), sums = (gradient, hessian), bounds = (low, high), penalties = (l1, l2, path smoothing). A leaf without
+    rows, as a symmetric tree may have some, takes the value of the node above it.
     """
     feature, child, count = tree
+    l1, l2, smooth = penalties
+    low, high = bounds
     for node in range(len(out)):
-        out[node] = leaf_value(sums[0][node], sums[1][node], l1, l2, bounds[0][node], bounds[1][node]) * rate
+        out[node] = leaf_value(sums[0][node], sums[1][node], l1, l2, low[node], high[node])
+    if smooth > 0.0:
+        for node in range(len(out)):  # parents come before children
+            if feature[node] >= 0:
+                for side in range(child[node], child[node] + 2):
+                    out[side] = smoothed_value(out[side], count[side], smooth, out[node], low[side], high[side])
+    for node in range(len(out)):
+        out[node] *= rate
     for node in range(len(out)):
         if feature[node] >= 0:
             for side in range(child[node], child[node] + 2):

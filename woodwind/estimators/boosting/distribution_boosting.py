@@ -1,0 +1,216 @@
+"""Natural-gradient boosting: a predictive distribution for every row (NGBoost, Duan et al. 2020)."""
+
+from collections.abc import Iterator
+from typing import Annotated, Any, Literal
+
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, RegressorMixin
+
+from woodwind.base.errors import ParameterError
+from woodwind.base.validate import require, require_finite
+from woodwind.distributions.base import Distribution
+from woodwind.distributions.named import NAMED, distribution_for
+from woodwind.distributions.predicted import PredictedDistribution
+from woodwind.ensemble.boosting import auto_defaults, precompile
+from woodwind.estimators.base.model import row_count
+from woodwind.estimators.base.target import Target, read_regression_target, warn_constant
+from woodwind.estimators.boosting.gradient_boosting_base import BaseGradientBoosting, Floats
+from woodwind.estimators.boosting.init_scores import constant_of, is_model
+from woodwind.estimators.boosting.plan import Values
+from woodwind.losses.base import Loss
+from woodwind.losses.distribution_score import DistributionScore
+from woodwind.params.groups import BinParams, BoostParams, ConstraintParams, RunParams, SampleParams, StopParams, TreeParams
+from woodwind.params.knobs import knobs, spelled
+from woodwind.tree.shap_result import PARAMETER
+
+
+@knobs
+class DistributionParams:
+    """Which distribution is learned, and how."""
+
+    distribution: Annotated[
+        Any,
+        spelled(f"{', '.join(map(repr, NAMED))} or a distribution object"),
+        "What every row is given: a distribution of this family. An object carries its own numbers, as in "
+        "distribution=woodwind.distributions.StudentTDistribution(df=4); your own is derived from woodwind.distributions.Distribution.",
+    ] = "normal"
+    scoring_rule: Annotated[
+        Literal["log_score", "crps"],
+        "What is minimised: minus the log density, or the continuous ranked probability score, which outliers move less.",
+    ] = "log_score"
+    natural_gradient: Annotated[
+        bool,
+        "Trees are fitted to natural gradients, for which it does not matter how the distribution is parametrised; False: to gradients.",
+    ] = True
+    multi_output: Annotated[
+        Literal["vector", "one_per_parameter"],
+        "'vector' grows one tree in each round, whose leaves hold a value for every parameter; 'one_per_parameter' grows one for each.",
+    ] = "vector"
+    line_search: Annotated[
+        bool,
+        "Stretch or shorten the trees of a round as long as the score of the training rows improves, before the learning rate, as the "
+        "paper does. Leaves are not fitted once more then.",
+    ] = False
+
+
+@knobs
+class DistributionBoostingRegressor(
+    DistributionParams,
+    BoostParams,
+    TreeParams,
+    BinParams,
+    SampleParams,
+    ConstraintParams,
+    StopParams,
+    RunParams,
+    BaseGradientBoosting,
+    RegressorMixin,
+    BaseEstimator,
+):
+    """Natural-gradient boosting: a predictive distribution for every row.
+
+    `predict` gives means; `predict_distribution` gives distributions, with quantiles, intervals, densities and samples.
+
+    {parameters}
+
+    Attributes
+    ----------
+    distribution_ : Distribution
+        The family that was learned.
+    {model}
+    {columns}
+
+    Notes
+    -----
+    {auto}
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from woodwind import DistributionBoostingRegressor
+    >>> X, y = load_diabetes(return_X_y=True)
+    >>> model = DistributionBoostingRegressor(n_estimators=100, random_state=0).fit(X, y)
+    >>> low, high = model.predict_distribution(X).interval(0.9)
+    >>> bool(((low <= y) & (y <= high)).mean() > 0.8)
+    True
+    """
+
+    @property
+    def distribution_(self) -> Distribution:
+        """The family that was learned."""
+        family: Distribution = self.loss_.distribution  # type: ignore[attr-defined]
+        return family
+
+    def _read_target(self, y: Any, known: NDArray[Any] | None = None) -> Target:
+        return read_regression_target(y, self._owner)
+
+    def _make_loss(self, target: Target) -> Loss:
+        warn_constant(target.y, self._owner)
+        loss = DistributionScore(distribution_for(self.distribution), self.scoring_rule, self.natural_gradient)
+        loss.check_target(target.y)
+        return loss.for_target(target.y, None)
+
+    def _fit(self, values: Values, X: Any, y: Any, sample_weight: Any, groups: Any = None, eval_set: Any = None) -> None:
+        self._check_options(values)
+        if values["learning_rate"] == "auto":
+            values = values | {"learning_rate": auto_defaults.learning_rate(row_count(X) or 1)}
+        one_each = values["multi_output"] == "one_per_parameter"
+        values = values | {"multiclass": "one_per_class" if one_each else "vector"}
+        super()._fit(values, X, y, sample_weight, groups, eval_set)
+
+    def _check_options(self, values: Values) -> None:
+        """Refuse what does not go together, before any work is done."""
+        family, owner = distribution_for(values["distribution"]), self._owner
+        if values["scoring_rule"] == "crps" and not family.has_crps:
+            having = ", ".join(repr(name) for name, kind in NAMED.items() if kind.has_crps)
+            raise ParameterError(
+                f"{owner}: scoring_rule='crps' is not for {family.title}, whose CRPS has no formula here. Set "
+                f"scoring_rule='log_score', or one of the distributions {having}."
+            )
+        if values["max_bins"] is None and values["multi_output"] == "vector" and family.width > 1:
+            raise ParameterError(
+                f"{owner}: multi_output='vector' needs bins: with max_bins=None a tree is for one parameter, and {family.title} has "
+                f"{family.width}. Set multi_output='one_per_parameter' or max_bins=255."
+            )
+        if values["monotonic_cst"] is not None and family.width > 1:
+            raise ParameterError(
+                f"{owner}: monotonic_cst is for distributions of one parameter, and {family.title} has {family.width}. "
+                "Set monotonic_cst=None."
+            )
+        if is_model(values["init"]) or constant_of(values["init"], owner) is not None:
+            raise ParameterError(
+                f"{owner}: init must be an array of scores, (n_rows, {family.width}), or None; a model predicts means alone, and one "
+                "number is not a start for all parameters."
+            )
+        if values["boosting"] == "ordered":
+            raise ParameterError(
+                f"{owner}: boosting='ordered' is not for distributions: models of one or two rows have no spread to start from. "
+                "Set boosting='plain'."
+            )
+        if values["line_search"] and values["boosting"] == "dart":
+            raise ParameterError(f"{owner}: line_search=True is not for boosting='dart', which shrinks trees again. Set line_search=False.")
+
+    def _precompile(self, values: Values, n_classes: int) -> None:
+        if values["max_bins"] is not None:
+            width = distribution_for(values["distribution"]).width
+            together = values["multi_output"] == "vector" and values["growth"] != "symmetric"
+            precompile.start(width if together else 1, values["growth"])
+
+    def predict(self, X: Any, init: Any = None, n_rounds: int | None = None) -> Floats:
+        """The mean of the distribution of each row.
+
+        Parameters
+        ----------
+        X : table
+            Rows of the columns that the model was trained with; columns are matched by name.
+        init : scores, default=None
+            Scores to add to those of the model, for a model that was trained with an array as `init`.
+        n_rounds : int, default=None
+            Predict with the first so many rounds; None for all `n_iter_` of them.
+        """
+        return self._predicted(self._raw(X, init, n_rounds))
+
+    def predict_distribution(self, X: Any, init: Any = None, n_rounds: int | None = None) -> PredictedDistribution:
+        """The distribution of each row.
+
+        Parameters
+        ----------
+        X : table
+            Rows of the columns that the model was trained with; columns are matched by name.
+        init : scores, default=None
+            Scores to add to those of the model, for a model that was trained with an array as `init`.
+        n_rounds : int, default=None
+            Predict with the first so many rounds; None for all `n_iter_` of them.
+
+        Returns
+        -------
+        PredictedDistribution
+            With `mean`, `std`, `median`, `quantile`, `interval`, `cdf`, `pdf`, `logpdf`, `crps` and `sample`, in the shapes of SciPy.
+        """
+        raw = self._raw(X, init, n_rounds)
+        return PredictedDistribution(self.distribution_, raw.reshape(len(raw), -1))
+
+    def staged_predict(self, X: Any, init: Any = None) -> Iterator[Floats]:
+        """The means after every round."""
+        for raw in self._staged(X, init):
+            yield self._predicted(raw)
+
+    def staged_predict_distribution(self, X: Any, init: Any = None) -> Iterator[PredictedDistribution]:
+        """The distributions after every round."""
+        for raw in self._staged(X, init):
+            yield PredictedDistribution(self.distribution_, raw.reshape(len(raw), -1).copy())
+
+    def _predicted(self, raw: Floats) -> Floats:
+        return require_finite(self.loss_.predict(raw, self._threads), self._owner)
+
+    @property
+    def _scale(self) -> str:
+        return PARAMETER
+
+    def _score_names(self, width: int) -> tuple[str, ...]:
+        return tuple(self.distribution_.parameters)
+
+    def _check_state(self) -> None:
+        """There is a score for each parameter of the distribution."""
+        require(isinstance(self.loss_, DistributionScore), "the loss is of another task")
+        require(self.forest_.n_outputs == self.loss_.width, "there are other scores than parameters of the distribution")

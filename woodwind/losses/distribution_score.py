@@ -1,0 +1,143 @@
+"""The score of a predictive distribution as a loss: K scores per row, and the natural gradient in the place of the gradient.
+
+Trees are fitted to natural gradients by least squares (Duan et al. 2020, algorithm 1): the hessian of every row is its weight, so that the
+value of a leaf is the mean of the natural gradients of its rows. One tree that serves all parameters has to weigh them against each other;
+and all of them are turned into integers by one scale. So each is measured in units of its own, in which its information is 1 on average,
+and the values of leaves are given back in the units of the scores (`in_scores`).
+"""
+
+import math
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Literal, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from woodwind.base.fixed import exact_mean
+from woodwind.distributions.base import Distribution
+from woodwind.distributions.natural import diagonal, natural_gradient
+from woodwind.losses.base import Loss, check_finite, finish_blocks, one_score, plain_weight, refuse_rows, weight_sum
+from woodwind.losses.links import Floats
+
+# The longest natural gradient of a row, in the units in which its information is 1: an outlier at fourteen standard deviations. What is
+# beyond is learned in the rounds that follow, and would take the bits of all other rows.
+LONGEST = 100.0
+# Rows whose losses are added up at once.
+BLOCK = 4096
+
+ScoringRule = Literal["log_score", "crps"]
+
+
+@dataclass(frozen=True)
+class DistributionScore(Loss):
+    """Minus the log density, or the CRPS, of a distribution whose parameters are the scores of a row.
+
+    Domain: the support of the distribution.
+    Link: of the distribution; predictions are means.
+    Formula: of the distribution.
+    Remarks: `derivatives` gives natural gradients, with weights as hessians; gradients where `natural` is False.
+    """
+
+    distribution: Distribution
+    rule: ScoringRule = "log_score"
+    natural: bool = True
+    # For training alone: the units of the scores, and scores that it does not go below.
+    _units: tuple[float, ...] = ()
+    _lowest: tuple[float, ...] = ()
+
+    name: ClassVar[str] = "distribution_score"
+    exact_hessian: ClassVar[bool] = False
+    has_units: ClassVar[bool] = True
+
+    @property
+    def width(self) -> int:
+        """Parameters of the distribution."""
+        return self.distribution.width
+
+    def in_scores(self, steps: Floats, output: int) -> Floats:
+        """Steps of leaves in the units of scores, and no longer than the distribution allows."""
+        if not self._units:
+            return steps
+        at = slice(None) if output < 0 else output
+        longest = np.array(self.distribution.longest_steps)[at]
+        return np.asarray(np.clip(steps / np.array(self._units)[at], -longest, longest))
+
+    def as_target(self, y: NDArray[Any]) -> NDArray[Any]:
+        """As float64."""
+        return one_score(y)
+
+    def check_target(self, y: NDArray[Any]) -> None:
+        """Every target must be in the support."""
+        check_finite(y)
+        wrong = self.distribution.outside(one_score(y))
+        advice = f"{self.distribution.title} gives others no probability: take those rows out, or choose another distribution."
+        refuse_rows(wrong, y, f"must be {self.distribution.support}", advice)
+
+    def for_target(self, y: NDArray[Any], weight: Floats | None) -> Self:
+        """The loss with the bounds that training on these rows stays within."""
+        return replace(self, _lowest=tuple(self.distribution.lowest(one_score(y), plain_weight(weight)).tolist()))
+
+    def start(self, y: NDArray[Any], weight: Floats | None = None) -> Floats:
+        """The distribution that fits all rows best."""
+        y, weight = self._present(y, weight)
+        return self.distribution.start(y, weight)
+
+    @staticmethod
+    def _present(y: NDArray[Any], weight: Floats | None) -> tuple[Floats, Floats | None]:
+        y, weight = one_score(y), plain_weight(weight)
+        if weight is not None and not weight.all():
+            y, weight = y[weight > 0.0], weight[weight > 0.0]
+        return y, weight
+
+    def resolved(self, y: NDArray[Any], raw: Floats, weight: Floats | None = None) -> Self:
+        """The loss with the units of a round that begins with these scores: roots of the mean information about each."""
+        if not self.natural:
+            return self
+        found = diagonal(self._metric(self._scores(raw)))
+        means = [exact_mean(np.ascontiguousarray(column), plain_weight(weight)) for column in found.T]
+        return replace(self, _units=tuple(math.sqrt(mean) if mean > 0.0 else 1.0 for mean in means))
+
+    def derivatives(self, y: NDArray[Any], raw: Floats, weight: Floats | None = None, threads: int = 1) -> tuple[Floats, Floats]:
+        """Natural gradients in units of the scores, or gradients, times the weight; and the weight, for every score."""
+        scores, y = self._scores(raw), one_score(y)
+        slope = self.gradient(y, scores)
+        if self.natural:
+            slope = natural_gradient(slope, self._metric(scores))
+        if self._lowest:
+            slope = np.where(scores <= np.array(self._lowest), np.minimum(slope, 0.0), slope)
+        if self._units:
+            slope = np.clip(slope * np.array(self._units), -LONGEST, LONGEST)
+        hessian = np.ones_like(slope)
+        if weight is not None:
+            slope, hessian = slope * weight[:, None], hessian * weight[:, None]
+        return slope.reshape(raw.shape), hessian.reshape(raw.shape)
+
+    def gradient(self, y: Floats, scores: Floats) -> Floats:
+        """Gradients of the score by the parameters' scores, (n, K)."""
+        family = self.distribution
+        return family.gradient(y, scores) if self.rule == "log_score" else family.crps_gradient(y, scores)
+
+    def _metric(self, scores: Floats) -> Floats:
+        family = self.distribution
+        return family.information(scores) if self.rule == "log_score" else family.crps_metric(scores)
+
+    def losses(self, y: Floats, scores: Floats) -> Floats:
+        """The score of every row: less is better."""
+        family = self.distribution
+        return -family.log_density(y, scores) if self.rule == "log_score" else family.crps(y, scores)
+
+    def total(self, y: NDArray[Any], raw: Floats, weight: Floats | None = None, threads: int = 1) -> tuple[float, float]:
+        """Sum of the scores by weight, through fixed blocks of rows, and sum of the weights."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            found = self.losses(one_score(y), self._scores(raw))
+        if weight is not None:
+            found = np.where(weight > 0.0, found * weight, 0.0)
+        sums = np.array([found[first : first + BLOCK].sum() for first in range(0, len(found), BLOCK)])
+        return finish_blocks(sums), weight_sum(plain_weight(weight), len(found))
+
+    def predict(self, raw: Floats, threads: int = 1) -> Floats:
+        """Means, (n,)."""
+        return self.distribution.mean(self._scores(raw))
+
+    def _scores(self, raw: Floats) -> Floats:
+        return np.asarray(raw, np.float64).reshape(-1, self.width)
