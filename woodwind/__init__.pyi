@@ -10,7 +10,8 @@ from woodwind.base.errors import (
     WoodwindError as WoodwindError,
     WoodwindWarning as WoodwindWarning,
 )
-from woodwind.estimators.adaptive.adaboost import AdaBoostClassifier as AdaBoostClassifier, AdaBoostRegressor as AdaBoostRegressor
+from woodwind.estimators.adaptive.adaboost import AdaBoostClassifier as AdaBoostClassifier
+from woodwind.estimators.adaptive.adaboost_regressor import AdaBoostRegressor as AdaBoostRegressor
 from woodwind.estimators.adaptive.additive import AdditiveClassifier as AdditiveClassifier, AdditiveRegressor as AdditiveRegressor
 from woodwind.estimators.adaptive.additive import (
     GentleAdaBoostClassifier as GentleAdaBoostClassifier,
@@ -40,6 +41,8 @@ from woodwind.estimators.boosting.gradient_boosting import (
 )
 from woodwind.estimators.boosting.translate import translate as translate
 from woodwind.estimators.diagnostics.diversity_tools import bias_variance as bias_variance, measure_diversity as measure_diversity
+from woodwind.estimators.conformal.conformal import ConformalClassifier as ConformalClassifier
+from woodwind.estimators.conformal.conformal import ConformalRegressor as ConformalRegressor
 from woodwind.estimators.dynamic.dynamic_selection import (
     DynamicSelectionClassifier as DynamicSelectionClassifier,
     DynamicSelectionRegressor as DynamicSelectionRegressor,

@@ -80,6 +80,15 @@ def test_path_smoothing_is_that_of_lightgbm(seed, smooth):
 
 
 @pytest.mark.parametrize("seed", [0, 1, 2])
+def test_parallel_trees_are_those_of_xgboost(seed):
+    """Of all rows and features, where the trees of a round are alike; what is drawn differs by library."""
+    x, y = table(seed)
+    ours = GradientBoostingRegressor(n_parallel_trees=3, max_bins=None, **PLAIN).fit(x, y)
+    theirs = xgboost_scores(x, y, num_parallel_tree=3, objective="reg:squarederror", base_score=float(y.mean()))
+    assert_allclose(ours.predict(x), theirs, atol=SINGLE)
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2])
 def test_the_rows_of_a_split_are_those_of_scikit_learn(seed):
     ensemble = pytest.importorskip("sklearn.ensemble")
     x, y = table(seed)
@@ -107,3 +116,34 @@ def test_leaves_of_symmetric_trees_are_those_of_catboost(seed):
     ours = GradientBoostingClassifier(leaf_estimation="gradient", **symmetric).fit(x, of_class)
     theirs = catboost_scores(x, of_class, "CatBoostClassifier", leaf_estimation_method="Gradient")
     assert_allclose(ours.decision_function(x), theirs, atol=1e-7)
+
+
+# -------------------------------------------------------------------------------------------------------------------- linear leaves
+
+
+def linear_boosting(x, y, rounds, **options):
+    """The first round has constant leaves, as in LightGBM, and the others linear ones."""
+    model = GradientBoostingRegressor(warm_start=True, l2_regularization=0.0, **{**PLAIN, "n_estimators": 1, **options}).fit(x, y)
+    return model.set_params(n_estimators=rounds, linear_leaves=True).fit(x, y)
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2])
+@pytest.mark.parametrize("penalty", [0.0, 3.0])
+def test_linear_leaves_are_those_of_lightgbm(seed, penalty):
+    """Numbers have unit variance, so that the penalty of slopes is the same; predictions are those of the training rows."""
+    x, y = table(seed)
+    x = x.astype(np.float64)
+    x = ((x - x.mean(axis=0)) / x.std(axis=0)).astype(np.float32)
+    x /= x.astype(np.float64).std(axis=0)
+    ours = linear_boosting(x, y, 8, min_samples_leaf=12, linear_l2=penalty)
+    theirs = lightgbm_model(x, y, 8, linear_tree=True, linear_lambda=penalty, lambda_l2=0.0, min_data_in_leaf=12)
+    assert_allclose(ours.predict(x), theirs.predict(x), atol=2e-6)  # LightGBM has numbers and derivatives in float32
+
+
+def test_missing_numbers_have_the_constant_value_as_in_lightgbm():
+    x, y = table(5)
+    x = x / x.astype(np.float64).std(axis=0)
+    x[np.random.default_rng(0).random(x.shape) < 0.1] = np.nan
+    ours = linear_boosting(x, y, 2, min_samples_leaf=25, linear_l2=0.0)
+    theirs = lightgbm_model(x, y, 2, linear_tree=True, linear_lambda=0.0, lambda_l2=0.0, min_data_in_leaf=25)
+    assert_allclose(ours.predict(x), theirs.predict(x), atol=2e-6)

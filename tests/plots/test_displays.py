@@ -11,6 +11,7 @@ from woodwind import BaggingClassifier, DataError, ParameterError, diversity
 from woodwind.plots import (
     BiasVarianceDisplay,
     KappaErrorDisplay,
+    MajorityVoteDisplay,
     MarginDisplay,
     MemberCorrelationDisplay,
     StrengthDiversityDisplay,
@@ -197,3 +198,47 @@ def test_pictures_of_labels_refuse_regressors_and_name_the_picture_for_them():
         with pytest.raises(ParameterError, match="StrengthDiversityDisplay is for numbers"):
             MarginDisplay.from_estimator(model, X, X[:, 0])
     plt.close("all")
+
+
+def test_the_correlation_of_probabilities_may_be_drawn():
+    X, y = rows()
+    forest = BaggingClassifier(DecisionTreeClassifier(max_depth=2), n_estimators=4, random_state=0).fit(X, y)
+    display = StrengthDiversityDisplay.from_estimator(forest, X, y, measure="probability_correlation")
+    given = np.stack([one.predict_proba(X) for one in forest.estimators_], axis=1)
+    matrix = diversity.probability_correlation(given)
+    assert np.allclose(display.scatter_.get_offsets()[:, 0], (matrix.sum(axis=1) - 1) / 3)
+    with pytest.raises(ParameterError, match="from_estimator"):
+        StrengthDiversityDisplay.from_predictions(y, np.column_stack([y, y]), measure="probability_correlation")
+
+
+# The majority vote.
+
+
+def test_the_curve_of_the_majority_is_that_of_condorcet():
+    display = MajorityVoteDisplay.from_accuracies([0.6, 0.5, 0.4], max_members=21)
+    assert [text.get_text() for text in display.texts_] == ["each right in 60 %", "each right in 50 %", "each right in 40 %"]
+    sizes, errors = display.lines_[0].get_data()
+    assert sizes.tolist() == list(range(1, 22, 2))
+    assert np.allclose(errors, [1 - diversity.majority_probability(0.6, m) for m in sizes])
+    assert np.allclose(display.lines_[1].get_ydata(), 0.5)
+    assert (np.diff(errors) < 0).all()
+    assert (np.diff(display.lines_[2].get_ydata()) > 0).all()
+
+
+def test_voters_may_differ_or_err_together():
+    each = [0.9, 0.6, 0.6, 0.55]
+    display = MajorityVoteDisplay.from_accuracies({"four": each, "alike": 0.6}, max_members=9)
+    assert np.allclose(display.curves["four"][1], [1 - diversity.majority_probability(each[:m]) for m in (1, 2, 3, 4)])
+    together = MajorityVoteDisplay.from_accuracies(0.6, max_members=9, correlation=0.3, ax=display.ax_)
+    assert np.allclose(
+        together.lines_[0].get_ydata(), [1 - diversity.correlated_majority_probability(0.6, m, 0.3) for m in (1, 3, 5, 7, 9)]
+    )
+    assert together.lines_[0].get_color() not in [line.get_color() for line in display.lines_]
+
+
+def test_a_vote_of_nobody_is_refused():
+    for wrong in ({"accuracies": 0.6, "max_members": 0}, {"accuracies": {"a": [0.6, 0.7]}, "correlation": 0.2}, {"accuracies": 1.5}):
+        with pytest.raises(ParameterError):
+            MajorityVoteDisplay.from_accuracies(**wrong)
+    with pytest.raises(DataError):
+        MajorityVoteDisplay({})

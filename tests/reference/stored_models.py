@@ -136,6 +136,7 @@ def of_trees() -> dict[str, Any]:
         "boosting, classes, warm": boosting(warm_start=True, **FEW),
         "boosting, one tree per class": boosting(multiclass="one_per_class", **FEW),
         "boosting, from a model": boosting(init=table_model(LogisticRegression()), **FEW),
+        "boosting, linear leaves, warm": numbers(warm_start=True, linear_leaves=True, **FEW),
         "boosting, exact, warm": numbers(warm_start=True, max_bins=None, **FEW),
         "boosting, numbers, from a model": numbers(init=table_model(Ridge()), **FEW),
         **{f"boosting, {loss}": numbers(loss=loss, **FEW) for loss in losses},
@@ -167,6 +168,14 @@ def of_members() -> dict[str, Any]:
         "bagging, trees": woodwind.BaggingClassifier(max_features=0.7, oob_score=True, warm_start=True, **FEW),
         "bagging, numbers": woodwind.BaggingRegressor(param_distributions={"max_depth": [3, 4, None]}, **FEW),
         "bagging of boosting": woodwind.BaggingClassifier(woodwind.GradientBoostingClassifier(**FEW), n_estimators=2, voting="hard"),
+        "conformal, quantiles": woodwind.ConformalRegressor(cv=2, random_state=0),
+        "conformal, normalized": woodwind.ConformalRegressor(
+            table_model(Ridge()), method="split", conformity_score="normalized", random_state=0
+        ),
+        "conformal, forest": woodwind.ConformalRegressor(
+            woodwind.RandomForestRegressor(n_estimators=3, random_state=0), method="jackknife_plus_after_bootstrap", random_state=0
+        ),
+        "conformal, classes": woodwind.ConformalClassifier(table_model(LogisticRegression()), cv=2, random_state=0),
         "mixture of experts, classes": woodwind.MixtureOfExpertsClassifier(n_init=1, max_iter=3, random_state=0),
         "mixture of experts, numbers": woodwind.MixtureOfExpertsRegressor(n_init=1, max_iter=3, random_state=0),
         "linear averaging": woodwind.BayesianLinearAveragingRegressor(n_steps=100, random_state=0),

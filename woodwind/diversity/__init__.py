@@ -12,6 +12,7 @@ Inside:
     margins        How clearly an ensemble decides: margins of rows, their distribution, and what they promise for new rows
     matrices       Validation of arguments: what may be given to the functions of this package, and what is wrong with what was given
     pairwise       How much two members differ: measures for every pair of a pool, as (m, m) matrices
+    probabilities  How the class probabilities of classifiers differ: their correlation, that of their errors, what averaging makes of it
     regression     How regressors differ: covariance of their errors, and what averaging makes of it
     report         All measures of diversity of one ensemble, as a table that can be read
     strength       Strength and correlation of a forest, and what they predict for its error: Breiman (2001), "Random forests"
@@ -74,6 +75,7 @@ from woodwind.diversity.pairwise import (
     q_statistic,
     ratio_of_errors,
 )
+from woodwind.diversity.probabilities import brier_decomposition, probability_correlation, probability_error_correlation
 from woodwind.diversity.regression import (
     AmbiguityDecomposition,
     BiasVarianceCovariance,
@@ -109,6 +111,7 @@ __all__ = [
     "ambiguity",
     "ambiguity_decomposition",
     "bias_variance_covariance",
+    "brier_decomposition",
     "class_indices",
     "coincident_failure_diversity",
     "correlated_majority_bound",
@@ -141,6 +144,8 @@ __all__ = [
     "pairwise",
     "poisson_binomial",
     "prediction_correlation",
+    "probability_correlation",
+    "probability_error_correlation",
     "probability_margins",
     "q_statistic",
     "ratio_of_errors",

@@ -231,14 +231,26 @@ def _weighted_products(values: Floats, weight: Floats) -> Floats:
     return np.asarray(0.5 * (products + products.T))  # sums in two orders: the same to the last bit
 
 
+def pooled_correlation(values: Floats, weight: Floats, owner: str) -> Floats:
+    """Correlation (m, m) of what members say of K things at once, (n, m, K): products are added up over these, each about its mean."""
+    n, m, n_things = values.shape
+    away = values - np.einsum("n,nmk->mk", weight, values)
+    rows = away.transpose(0, 2, 1).reshape(n * n_things, m)
+    # A spread that is none but for rounding, such as of probabilities that add up to one, is none.
+    constant: NDArray[np.bool_] = np.ptp(values[weight > 0.0], axis=0).max(axis=1) == 0.0
+    return _of_products(_weighted_products(rows, np.repeat(weight, n_things)), constant, owner)
+
+
 def _correlation(values: Floats, weight: Floats, owner: str) -> Floats:
-    there = weight > 0.0
-    constant: NDArray[np.bool_] = np.ptp(values[there], axis=0) == 0.0
+    constant: NDArray[np.bool_] = np.ptp(values[weight > 0.0], axis=0) == 0.0
+    return _of_products(_weighted_products(values - weight @ values, weight), constant, owner)
+
+
+def _of_products(products: Floats, constant: NDArray[np.bool_], owner: str) -> Floats:
+    """Correlations from mean products, and which members do not vary."""
     if constant.any():
         who = ", ".join(str(position) for position in np.flatnonzero(constant)[:5])
         notice(f"{owner}: members {who} do not vary over rows: 0 / 0 is taken as 0. Give more rows.", UndefinedMeasureWarning)
-    away = values - weight @ values
-    products = _weighted_products(away, weight)
     spread = np.where(constant, 1.0, np.sqrt(np.diagonal(products)))
     out = np.clip(np.where(constant[:, None] | constant, 0.0, products / np.outer(spread, spread)), -1.0, 1.0)
     np.fill_diagonal(out, 1.0)

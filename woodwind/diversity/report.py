@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from woodwind.base.docstrings import fill_docstring
 from woodwind.base.errors import DataError
@@ -20,6 +21,7 @@ from woodwind.diversity.groups import (
 )
 from woodwind.diversity.matrices import Floats, numbered, read_weight
 from woodwind.diversity.pairwise import PairwiseDiversity, mean_of_pairs, pairwise
+from woodwind.diversity.probabilities import brier_decomposition, probability_correlation, probability_error_correlation
 from woodwind.diversity.regression import ambiguity_decomposition, error_correlation, error_covariance, prediction_correlation
 from woodwind.diversity.words import WEIGHT
 
@@ -82,6 +84,7 @@ class DiversityReport(_Report):
 
     accuracies: Floats
     pairs: PairwiseDiversity
+    probability_correlation: Floats | None = None  # (m, m), where members give probabilities
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -93,7 +96,9 @@ class RegressionDiversityReport(_Report):
 
 
 @fill_docstring(weight=WEIGHT)
-def diversity_report(truth: Any, labels: Any, *, sample_weight: Any = None, names: Any = None) -> DiversityReport:
+def diversity_report(
+    truth: Any, labels: Any, *, probabilities: Any = None, classes: Any = None, sample_weight: Any = None, names: Any = None
+) -> DiversityReport:
     """Everything that this package measures of an ensemble of classifiers.
 
     Parameters
@@ -101,6 +106,10 @@ def diversity_report(truth: Any, labels: Any, *, sample_weight: Any = None, name
     truth : sequence of labels, (n,)
     labels : sequence of labels, (n, m)
         What members predict, of any kind. Rows should not be those that they were trained on.
+    probabilities : array (n, m, K), default=None
+        The class probabilities of members, for the measures of these.
+    classes : sequence of labels, (K,), default=None
+        The labels that probabilities are of, in order; needed with them.
     {weight}
     names : sequence of str, (m,), default=None
         Names of members.
@@ -143,7 +152,36 @@ def diversity_report(truth: Any, labels: Any, *, sample_weight: Any = None, name
         Measure("bad_diversity", parts.bad, "", "right votes that were wasted"),
     ]
     n, m = votes.shape
-    return DiversityReport(n, m, _called(names, m), tuple(found), np.asarray(accuracies), pairs)
+    correlation = None
+    if probabilities is not None:
+        numbers = _class_numbers(truth, classes)
+        correlation = probability_correlation(probabilities, sample_weight=sample_weight)
+        found += _of_probabilities(numbers, probabilities, correlation, sample_weight)
+    return DiversityReport(n, m, _called(names, m), tuple(found), np.asarray(accuracies), pairs, correlation)
+
+
+def _class_numbers(truth: Any, classes: Any) -> NDArray[np.int64]:
+    """Labels as numbers of given classes."""
+    if classes is None:
+        raise DataError("diversity_report: probabilities need classes, the labels that they are of, in order.")
+    position = {label: number for number, label in enumerate(np.asarray(classes).tolist())}
+    unknown = [label for label in np.asarray(truth).tolist() if label not in position]
+    if unknown:
+        raise DataError(f"diversity_report: truth has the label {unknown[0]!r}, which is none of classes. Give all labels.")
+    return np.array([position[label] for label in np.asarray(truth).tolist()], np.int64)
+
+
+def _of_probabilities(truth: NDArray[np.int64], probabilities: Any, correlation: Floats, sample_weight: Any) -> list[Measure]:
+    """The measures of class probabilities."""
+    parts = brier_decomposition(truth, probabilities, sample_weight=sample_weight)
+    errors = probability_error_correlation(truth, probabilities, sample_weight=sample_weight)
+    return [
+        Measure("mean_brier_score", parts.mean_error, "", "of members: squared error of their probabilities"),
+        Measure("brier_score_of_mean", parts.ensemble_error, "", "of the mean of their probabilities"),
+        Measure("probability_ambiguity", parts.ambiguity, "higher", "by which the mean is better than members are"),
+        Measure("probability_correlation", mean_of_pairs(correlation), "lower", "pairs: of probabilities"),
+        Measure("probability_error_correlation", mean_of_pairs(errors), "lower", "pairs: of errors of probabilities"),
+    ]
 
 
 @fill_docstring(weight=WEIGHT)

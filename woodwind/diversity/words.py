@@ -12,6 +12,10 @@ VOTES = """
 votes : sequence of labels, (n, m)
     What members predict: labels of any kind.
 """
+PROBABILITIES = """
+probabilities : array (n, m, K)
+    The probability of each class that members predict.
+"""
 PREDICTIONS = """
 numbers : array (n, m)
     What members predict.

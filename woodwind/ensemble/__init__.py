@@ -10,6 +10,7 @@ Inside:
     boosting            Gradient boosting: rounds, early stopping, what "auto" means, and the learners of exact and of histogram trees
     codewords           Error-correcting output codes: words of bits for classes (Dietterich & Bakiri 1995)
     combine             How what members predict becomes one answer: votes are counted, probabilities and numbers averaged
+    conformal           Conformal prediction: intervals and sets of labels that hold the truth as often as they say
     forest              Forests: independent trees on drawn rows, and what the rows that a tree has not seen say about it
     held_out            Which rows are held out: a share of them to stop by, or each once, in folds
     layers              What one layer of a stack passes on to the next: columns made of what its members predict

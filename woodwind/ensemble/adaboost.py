@@ -7,7 +7,7 @@ Weights of rows add up to one before every round. Weights of learners are withou
 
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 import numpy as np
@@ -17,6 +17,7 @@ from woodwind.base.errors import WoodwindWarning
 from woodwind.base.fixed import exact_sum
 from woodwind.base.notice import notice
 from woodwind.base.random_streams import key
+from woodwind.base.validate import require
 from woodwind.ensemble.boosting.boost import BoostingRound
 from woodwind.ensemble.weak_learner import (
     Floats,
@@ -89,11 +90,47 @@ class AdaptiveRows:
         return exact_sum(values, None if self.count is None else self.count.astype(np.float64))
 
 
-def adaptive_rounds(rows: AdaptiveRows, learner: WeakClassifier, plan: AdaptivePlan, count: int) -> Iterator[AdaptiveRound]:
-    """Boost for at most `count` rounds; it ends sooner where a learner is perfect, or no better than chance."""
+@dataclass(eq=False)
+class AdaptiveState:
+    """Where a run is, from which another one can go on: after so many rounds, the weights of rows, or of pairs of a row and a label."""
+
+    number: int = 0
+    weight: Floats | None = None  # None: those to begin with
+    bound: float = math.nan
+    ended: bool = False  # a learner was perfect, or no better than chance: there is nothing to go on with
+    scores: Floats | None = None  # SAMME.R: of all learners together
+    first: float = 1.0  # and the error of the first one
+
+    def note(self, number: int, weight: Floats, bound: float = math.nan, ended: bool = False) -> None:
+        """A round is finished."""
+        self.number, self.weight, self.bound, self.ended = number + 1, weight, bound, ended
+
+    def check(self) -> "AdaptiveState":
+        """Weights are weights; returns self, or raises DataError."""
+        require(self.number >= 0, "there are fewer rounds than none")
+        for values in (self.weight, self.scores):
+            require(values is None or (values.ndim in (1, 2) and bool(np.isfinite(values).all())), "weights of rows are not numbers")
+        require(self.weight is None or (self.weight >= 0.0).all(), "a row has a weight below zero")
+        return self
+
+    def copy(self) -> "AdaptiveState":
+        """The same in arrays of its own."""
+        return replace(
+            self, weight=None if self.weight is None else self.weight.copy(), scores=None if self.scores is None else self.scores.copy()
+        )
+
+
+def adaptive_rounds(
+    rows: AdaptiveRows, learner: WeakClassifier, plan: AdaptivePlan, count: int, state: AdaptiveState | None = None
+) -> Iterator[AdaptiveRound]:
+    """Boost until there are `count` rounds; it ends sooner where a learner is perfect, or no better than chance.
+
+    Goes on from `state`, which is that after the last round whenever one is finished.
+    """
+    state = AdaptiveState() if state is None else state
     if plan.algorithm in ("discrete", "samme"):
-        return vote_rounds(rows, learner, plan, count)
-    return {"samme.r": real_rounds, "m2": pseudo_rounds, "mh": label_rounds}[plan.algorithm](rows, learner, plan, count)
+        return vote_rounds(rows, learner, plan, count, state)
+    return {"samme.r": real_rounds, "m2": pseudo_rounds, "mh": label_rounds}[plan.algorithm](rows, learner, plan, count, state)
 
 
 def chance_error(algorithm: str, n_labels: int) -> float:
@@ -119,6 +156,8 @@ def learner_weight(error: float, algorithm: str, n_labels: int, rate: float) -> 
 
 class Votes(Protocol):
     """Rows with weights that adapt to the votes of learners."""
+
+    weight: Floats
 
     def learn(self, name: int) -> tuple[TrainedClassifier, float]:
         """What a learner has been trained on the present weights, and its error."""
@@ -169,17 +208,23 @@ class StumpVotes:
         self.learner.stumps.reweigh(self._stump, self.rows.label, (if_right, if_wrong), LEAST_WEIGHT, self.weight, self._whole)
 
 
-def vote_rounds(rows: AdaptiveRows, learner: WeakClassifier, plan: AdaptivePlan, count: int) -> Iterator[AdaptiveRound]:
+def vote_rounds(
+    rows: AdaptiveRows, learner: WeakClassifier, plan: AdaptivePlan, count: int, state: AdaptiveState
+) -> Iterator[AdaptiveRound]:
     """AdaBoost.M1 and SAMME: learners vote, and rows that they get wrong weigh exp(weight of the learner) times more."""
+    bound = 1.0
+    if state.weight is not None:
+        rows, bound = replace(rows, weight=state.weight), state.bound
     votes: Votes
     if isinstance(learner, WeakStumpLearner):
         votes = StumpVotes(rows, learner, plan.n_labels)
     else:
         votes = LearnerVotes(rows, learner, plan.n_labels)
-    guess, bound = chance_error(plan.algorithm, plan.n_labels), 1.0
-    for number in range(count):
+    guess = chance_error(plan.algorithm, plan.n_labels)
+    for number in range(state.number, count):
         tried = better_than_chance(votes.learn, learner.draws, plan.seed, number, guess, plan.negative_weights)
         if tried is None:
+            state.ended = True
             return
         trained, error = tried
         weight = learner_weight(error, plan.algorithm, plan.n_labels, plan.learning_rate)
@@ -187,10 +232,13 @@ def vote_rounds(rows: AdaptiveRows, learner: WeakClassifier, plan: AdaptivePlan,
         # Whoever the vote gets wrong was wrong by at least half of all weights: it weighs at least exp(weight / 2) times more. A learner of
         # two labels with a negative weight is its opposite with a positive one; of more labels, a vote against one is for no other.
         bound *= total * math.exp(-0.5 * weight) if weight >= 0.0 or plan.n_labels == 2 else math.nan
+        ended = error <= 0.0 or error >= 1.0
+        if not ended:
+            votes.reweigh(1.0 / total, math.exp(weight) / total)
+        state.note(number, votes.weight, bound, ended)
         yield AdaptiveRound(number, NO_TREES, NO_SCORES, (trained,), weight, error, guess - error, bound)
-        if error <= 0.0 or error >= 1.0:
+        if ended:
             return
-        votes.reweigh(1.0 / total, math.exp(weight) / total)
 
 
 def better_than_chance(
@@ -226,30 +274,38 @@ def centred_logs(probabilities: Floats) -> Floats:
     return np.asarray((probabilities.shape[1] - 1.0) * (logs - logs.mean(axis=1, keepdims=True)))
 
 
-def real_rounds(rows: AdaptiveRows, learner: WeakClassifier, plan: AdaptivePlan, count: int) -> Iterator[AdaptiveRound]:
+def real_rounds(
+    rows: AdaptiveRows, learner: WeakClassifier, plan: AdaptivePlan, count: int, state: AdaptiveState
+) -> Iterator[AdaptiveRound]:
     """SAMME.R: learners give class probabilities, and all have the weight one. A vote that is worse than its first learner is told of."""
     weight, n_labels = rows.weight, plan.n_labels
-    position, scores = np.arange(len(weight)), np.zeros((len(weight), n_labels))
-    guess, bound, first = chance_error(plan.algorithm, n_labels), 1.0 if n_labels == 2 else math.nan, 1.0
-    for number in range(count):
+    position = np.arange(len(weight))
+    if state.scores is None:
+        state.scores = np.zeros((len(weight), n_labels))
+    guess, bound = chance_error(plan.algorithm, n_labels), 1.0 if n_labels == 2 else math.nan
+    if state.weight is not None:
+        weight, bound = state.weight, state.bound
+    for number in range(state.number, count):
         trained = learner.learn(rows.label, n_labels, weight, key(plan.seed, "learner", number, 0))
         error = rows.total(weight * (trained.votes != rows.label)) / rows.total(weight)
         # (K - 1) / K times the sum over classes of y_k log p_k, with y_k = 1 for the class and -1 / (K - 1) for others, is this:
         logs = centred_logs(trained.probabilities)
-        scores += logs
-        first = error if number == 0 else first
+        state.scores += logs
+        state.first = error if number == 0 else state.first
         fit = logs[position, rows.label] / (n_labels - 1.0)
         with np.errstate(over="ignore"):
             new = np.minimum(weight * np.exp(-plan.learning_rate * fit), MOST_WEIGHT)
         total = rows.total(new)
         if total <= 0.0:
+            state.ended = True
             return
         bound *= total
+        weight = within(new / total)
+        state.note(number, weight, bound, error <= 0.0)
         yield AdaptiveRound(number, NO_TREES, NO_SCORES, (trained,), 1.0, error, guess - error, bound)
         if error <= 0.0:
             return
-        weight = within(new / total)
-    last = rows.total(rows.weight * (scores.argmax(axis=1) != rows.label))
+    last, first = rows.total(rows.weight * (state.scores.argmax(axis=1) != rows.label)), state.first
     if last > first:
         notice(
             f"SAMME.R has gone astray: together its learners err on {last:.1%} of the training rows, the first one alone on {first:.1%}. "
@@ -261,14 +317,18 @@ def real_rounds(rows: AdaptiveRows, learner: WeakClassifier, plan: AdaptivePlan,
 # Pairs of a row and a wrong label: AdaBoost.M2.
 
 
-def pseudo_rounds(rows: AdaptiveRows, learner: WeakClassifier, plan: AdaptivePlan, count: int) -> Iterator[AdaptiveRound]:
+def pseudo_rounds(
+    rows: AdaptiveRows, learner: WeakClassifier, plan: AdaptivePlan, count: int, state: AdaptiveState
+) -> Iterator[AdaptiveRound]:
     """AdaBoost.M2, Freund & Schapire 1997, figure 5: weights of pairs of a row and a wrong label."""
     label, n_labels = rows.label, plan.n_labels
     position = np.arange(len(label))
     pairs = np.repeat(rows.weight[:, None] / (n_labels - 1.0), n_labels, axis=1)
     pairs[position, label] = 0.0
     bound = n_labels - 1.0
-    for number in range(count):
+    if state.weight is not None:
+        pairs, bound = state.weight, state.bound
+    for number in range(state.number, count):
         weight = pairs.sum(axis=1)
 
         def learn(name: int, pairs: Floats = pairs, weight: Floats = weight) -> tuple[TrainedClassifier, float]:
@@ -277,16 +337,18 @@ def pseudo_rounds(rows: AdaptiveRows, learner: WeakClassifier, plan: AdaptivePla
 
         tried = better_than_chance(learn, learner.draws, plan.seed, number, 0.5)
         if tried is None:
+            state.ended = True
             return
         trained, loss = tried
         alpha = learner_weight(loss, plan.algorithm, n_labels, plan.learning_rate)
         new = pairs * np.exp(-0.5 * alpha * (1.0 + lead(trained.probabilities, label)))
         total = rows.total(new.sum(axis=1))
         bound *= total * math.exp(0.5 * alpha)
+        pairs = np.where(pairs > 0.0, within(new / total, n_labels), 0.0)
+        state.note(number, pairs, bound, loss <= 0.0)
         yield AdaptiveRound(number, NO_TREES, NO_SCORES, (trained,), alpha, loss, 0.5 - loss, bound)
         if loss <= 0.0:
             return
-        pairs = np.where(pairs > 0.0, within(new / total, n_labels), 0.0)
 
 
 def lead(probabilities: Floats, label: Labels) -> Floats:
@@ -318,26 +380,32 @@ def with_plausible_labels(trained: TrainedClassifier, rows: AdaptiveRows, pairs:
 # Pairs of a row and any label: AdaBoost.MH.
 
 
-def label_rounds(rows: AdaptiveRows, learner: WeakClassifier, plan: AdaptivePlan, count: int) -> Iterator[AdaptiveRound]:
+def label_rounds(
+    rows: AdaptiveRows, learner: WeakClassifier, plan: AdaptivePlan, count: int, state: AdaptiveState
+) -> Iterator[AdaptiveRound]:
     """AdaBoost.MH, Schapire & Singer 1999: a learner for each label says whether a row has it, and all share one table of weights."""
     n_labels = plan.n_labels
     has = (rows.label[:, None] == np.arange(n_labels)).astype(np.int32)
     pairs = np.repeat(rows.weight[:, None] / n_labels, n_labels, axis=1)
     bound = 0.5 * n_labels
-    for number in range(count):
+    if state.weight is not None:
+        pairs, bound = state.weight, state.bound
+    for number in range(state.number, count):
         tried = label_learners(rows, learner, has, pairs, key(plan.seed, "labels", number))
         if tried is None:
+            state.ended = True
             return
         trained, wrong = tried
         error = rows.total((pairs * wrong).sum(axis=1)) / rows.total(pairs.sum(axis=1))
         alpha = learner_weight(error, plan.algorithm, n_labels, plan.learning_rate)
         total = (1.0 - error) * math.exp(-0.5 * alpha) + error * math.exp(0.5 * alpha)
         bound *= total
+        new = pairs * np.where(wrong, math.exp(0.5 * alpha) / total, math.exp(-0.5 * alpha) / total)
+        pairs = within(new, n_labels)
+        state.note(number, pairs, bound, error <= 0.0)
         yield AdaptiveRound(number, NO_TREES, NO_SCORES, trained, alpha, error, 0.5 - error, bound)
         if error <= 0.0:
             return
-        new = pairs * np.where(wrong, math.exp(0.5 * alpha) / total, math.exp(-0.5 * alpha) / total)
-        pairs = within(new, n_labels)
 
 
 def label_learners(
@@ -396,13 +464,16 @@ class RegressionPlan:
     draws: bool  # whether the learner itself draws
 
 
-def regression_rounds(y: Floats, rows: AdaptiveRows, learner: WeakRegressor, plan: RegressionPlan, count: int) -> Iterator[RegressionRound]:
-    """Boost for at most `count` rounds; it ends sooner at a perfect learner, or where the mean loss is one half or more.
+def regression_rounds(
+    y: Floats, rows: AdaptiveRows, learner: WeakRegressor, plan: RegressionPlan, count: int, state: AdaptiveState | None = None
+) -> Iterator[RegressionRound]:
+    """Boost until there are `count` rounds; it ends sooner at a perfect learner, or where the mean loss is one half or more.
 
-    The first learner is kept whatever its loss: a model must say something.
+    The first learner is kept whatever its loss: a model must say something. Goes on from `state`, as `adaptive_rounds` does.
     """
-    weight = rows.weight
-    for number in range(count):
+    state = AdaptiveState() if state is None else state
+    weight = rows.weight if state.weight is None else state.weight
+    for number in range(state.number, count):
         for trial in range(TRIES if plan.draws or plan.bootstrap else 1):
             member, predicted = _trained(y, rows, weight, learner, plan, key(plan.seed, "learner", number, trial))
             losses = row_losses(np.abs(predicted - y), rows.count, plan.loss)
@@ -410,16 +481,20 @@ def regression_rounds(y: Floats, rows: AdaptiveRows, learner: WeakRegressor, pla
             if error < 0.5:
                 break
         else:
+            state.ended = True
             if number == 0:
+                state.note(number, weight, ended=True)
                 yield RegressionRound(number, NO_TREES, NO_SCORES, member, WEIGHT_OF_PERFECT, error)
             return
         if error <= 0.0:
+            state.note(number, weight, ended=True)
             yield RegressionRound(number, NO_TREES, NO_SCORES, member, WEIGHT_OF_PERFECT, 0.0)
             return
         beta = error / (1.0 - error)
-        yield RegressionRound(number, NO_TREES, NO_SCORES, member, plan.learning_rate * math.log(1.0 / beta), error)
         new = weight * beta ** ((1.0 - losses) * plan.learning_rate)
         weight = within(new / rows.total(new))
+        state.note(number, weight)
+        yield RegressionRound(number, NO_TREES, NO_SCORES, member, plan.learning_rate * math.log(1.0 / beta), error)
 
 
 def _trained(y: Floats, rows: AdaptiveRows, weight: Floats, learner: WeakRegressor, plan: RegressionPlan, name: int) -> tuple[Any, Floats]:

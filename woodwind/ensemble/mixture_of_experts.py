@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from scipy.special import ndtr, ndtri
 
 from woodwind.base.random_streams import key, uniform
-from woodwind.base.validate import require_array
+from woodwind.base.validate import require, require_array
 from woodwind.ensemble.bayesian_averaging import LEAST_SHARE
 
 Floats = NDArray[np.float64]
@@ -219,6 +219,103 @@ class SoftmaxGate(NamedTuple):
     def penalty(self, ridge: float) -> float:
         """What the ridge takes from the log-likelihood."""
         return 0.5 * ridge * float(np.sum(self.coef**2))
+
+    @property
+    def n_experts(self) -> int:
+        """Experts that it chooses among."""
+        return len(self.intercept)
+
+    @property
+    def n_columns(self) -> int:
+        """Columns that it reads."""
+        return int(self.coef.shape[1])
+
+    @property
+    def n_parameters(self) -> int:
+        """Free parameters: those of one expert follow from the others."""
+        return (self.n_experts - 1) * (self.n_columns + 1)
+
+
+@dataclass(frozen=True, eq=False)
+class GateTree:
+    """Gates in a tree: each foresees which of its branches is right, and the last ones which expert (Jordan & Jacobs 1994).
+
+    Gates stand level by level, the root first; experts below one gate stand side by side. With one level it is a `SoftmaxGate`.
+    """
+
+    gates: tuple[SoftmaxGate, ...]
+    branching: int  # branches of each gate
+    depth: int  # levels of gates
+
+    def check(self) -> "GateTree":
+        """Gates are as many as the tree has, and alike; returns self, or raises DataError."""
+        require(self.branching >= 1 and 1 <= self.depth <= MOST_LEVELS, "a tree of gates has no branches, or no levels")
+        require(len(self.gates) == n_gates(self.branching, self.depth), "a tree of gates has other gates than its levels ask for")
+        for gate in self.gates:
+            gate.check()
+            require(gate.n_experts == self.branching and gate.n_columns == self.n_columns, "gates of a tree are not alike")
+        return self
+
+    def log_shares(self, X: Floats) -> Floats:
+        """The logarithms (n, K) of the probabilities of experts: the sums along the paths to them."""
+        out, first = np.zeros((len(X), 1)), 0
+        for level in range(self.depth):
+            many = self.branching**level
+            own = np.concatenate([gate.log_shares(X) for gate in self.gates[first : first + many]], axis=1)
+            out, first = np.repeat(out, self.branching, axis=1) + own, first + many
+        return out
+
+    def penalty(self, ridge: float) -> float:
+        """What the ridge takes from the log-likelihood."""
+        return sum(gate.penalty(ridge) for gate in self.gates)
+
+    @property
+    def n_experts(self) -> int:
+        """Experts that it chooses among."""
+        return int(self.branching**self.depth)
+
+    @property
+    def n_columns(self) -> int:
+        """Columns that its gates read."""
+        return self.gates[0].n_columns
+
+    @property
+    def n_parameters(self) -> int:
+        """Free parameters of all gates."""
+        return sum(gate.n_parameters for gate in self.gates)
+
+
+LinearGate = SoftmaxGate | GateTree
+# A tree of more levels would have more gates than anybody waits for.
+MOST_LEVELS = 16
+
+
+def n_gates(branching: int, depth: int) -> int:
+    """Gates of a tree of so many levels."""
+    return sum(int(branching**level) for level in range(depth))
+
+
+def fit_gate_tree(
+    X: Floats, responsibilities: Floats, weight: Floats, ridge: float, branching: int, depth: int, start: GateTree | None = None
+) -> GateTree:
+    """The gates of a tree from the shares of experts (n, K): each learns how the rows that reach it are shared among its branches.
+
+    Jordan & Jacobs (1994): a row weighs what of it belongs to all experts below the gate.
+    """
+    gates: list[SoftmaxGate] = []
+    for level in range(depth):
+        # Shares of the branches of this level, gate by gate.
+        branches = responsibilities.reshape(len(X), branching ** (level + 1), -1).sum(axis=2)
+        for number in range(branching**level):
+            own = branches[:, number * branching : (number + 1) * branching]
+            reached = own.sum(axis=1)
+            before = None if start is None else start.gates[len(gates)]
+            if before is not None and weight @ reached < STARVED * weight.sum():
+                gates.append(before)  # nobody comes here
+                continue
+            shares = own / np.maximum(reached, np.finfo(np.float64).tiny)[:, None]
+            gates.append(fit_softmax(X, shares, weight * reached, ridge, before))
+    return GateTree(tuple(gates), branching, depth)
 
 
 def fit_softmax(

@@ -195,8 +195,9 @@ class OutOfBagError(NamedTuple):
 
 
 def out_of_bag_error(answers: Iterable[tuple[Integers, Floats]], truth: Floats, weight: Floats | None, n_members: int) -> OutOfBagError:
-    """The squared error of the mean of all members, estimated by the members that have not seen a row (Wolpert & Macready 1999).
+    """The squared error of the mean of all members, estimated by the members that have not seen a row.
 
+    The idea is that of Wolpert & Macready (1999); docs/algorithms/bagging.md says what of it is theirs, and derives the correction.
     For a row of which m of the M members are asked, the squared error of their mean has the variance of a member over m where that of all
     has it over M. The variance is estimated from the m answers, and s² (1/m - 1/M) is taken away. Rows that fewer than two members have
     not seen do not count. `truth` is (n, width): numbers, or indicators of the classes.

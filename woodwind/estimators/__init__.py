@@ -8,6 +8,7 @@ Inside:
     bagging      Bagging of any estimator
     base         What all estimators share: base classes, targets, weights, splits, scoring
     boosting     Gradient boosting
+    conformal    Conformal prediction: intervals and sets of labels with a guarantee
     diagnostics  Questions to trained ensembles: diversity, bias and variance, predictions by stage
     dynamic      Dynamic selection: for each row the members that are competent near it
     forests      Single decision trees, random forests, extremely randomised trees, forests of random structure

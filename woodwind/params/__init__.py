@@ -9,6 +9,7 @@ Inside:
     bagging         The parameters of bagging
     bounds          What a value may be, and how to say so in words
     check           One validator, one wording: owner, parameter, what is allowed, what came, what to do
+    conformal       The parameters of conformal prediction
     describe        The declared parameters of a class as records, as a section of its docstring, and as a table
     dynamic         The parameters of dynamic selection
     experts         The parameters of mixtures of experts

@@ -1,5 +1,6 @@
 """The parameters of adaptive boosting and of additive models, in groups."""
 
+from collections.abc import Callable
 from typing import Annotated, Any, Literal
 
 from woodwind.params.groups import Categorical, MaxBins, MaxDepth, Tol, WarmStart
@@ -69,6 +70,23 @@ class AdaptiveRegressorParams:
     bootstrap: Annotated[
         bool, "True draws the rows of every round by weight, as the paper has it; False gives the weights to the learner."
     ] = True
+
+
+@knobs
+class AdaptiveStopParams:
+    """When to stop, and whether to go on."""
+
+    early_stopping: Annotated[bool, "Stop when the score on rows held out, or on `eval_set` of fit, no longer improves."] = False
+    validation_fraction: Annotated[float, inside(0, 1), "Share of rows to hold out, unless validation data are given to fit."] = 0.1
+    n_iter_no_change: Annotated[int, at_least(1), "Rounds without improvement before stopping, at the best round."] = 10
+    tol: Tol = 1e-7
+    scoring: Annotated[
+        str | Callable | list | tuple | None,
+        spelled("None, the name of a metric, a scorer, or a list of them"),
+        "What is watched: the name of a metric, such as 'log_loss' or 'mae', or a scorer. None means the accuracy, or the root mean "
+        "squared error. Of several in a list, the first is stopped by, and `evals_result_` has the curves of all.",
+    ] = None
+    warm_start: WarmStart = False
 
 
 @knobs

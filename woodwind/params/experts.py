@@ -3,7 +3,7 @@
 from typing import Annotated, Any
 
 from woodwind.params.groups import Auto, Categorical, Jobs, RandomState
-from woodwind.params.knobs import at_least, knobs, spelled
+from woodwind.params.knobs import at_least, between, knobs, spelled
 
 
 @knobs
@@ -21,6 +21,12 @@ class ExpertParams:
         at_least(1),
         "Number of experts. None: two, or as many as the list of experts has. 'auto': the number up to max_experts with the best BIC.",
     ] = None
+    gate_depth: Annotated[
+        int,
+        between(1, 16),
+        "Levels of gates. 1: one gate chooses among all experts. More: gates in a tree, each with n_experts branches, and "
+        "n_experts ** gate_depth experts.",
+    ] = 1
     max_experts: Annotated[int, at_least(1), "Most experts that 'auto' tries."] = 5
     gate: Annotated[
         Any,

@@ -58,6 +58,11 @@ class BoostParams:
         spelled("None, a number or starting scores"),
         "Scores to start from, before the first tree: one for all rows, or one for each. None starts from the best constant.",
     ] = None
+    n_parallel_trees: Annotated[
+        int,
+        at_least(1),
+        "Trees of a round for the same scores, whose mean is added: a boosted random forest, where rows or features are drawn for each.",
+    ] = 1
     boosting: Annotated[
         Literal["plain", "dart", "ordered"],
         "How trees are added: 'plain' adds each to all that are there; 'dart' leaves some of those out while it is trained, and shrinks "
@@ -81,8 +86,8 @@ class ClassParams:
     multiclass: Annotated[
         Literal["vector", "one_per_class"],
         "With three classes or more: 'vector' grows one tree in each round, whose leaves hold a score for every class; "
-        "'one_per_class' grows one tree for each class. Symmetric trees, and those with monotonic_cst, max_delta_step or path_smooth, are "
-        "always of one class.",
+        "'one_per_class' grows one tree for each class. Symmetric trees, and those with monotonic_cst, max_delta_step, path_smooth "
+        "or linear_leaves, are always of one class.",
     ] = "vector"
     softmax_hessian: Annotated[
         Literal["friedman", "xgboost", "lightgbm", "sklearn"],
@@ -122,6 +127,14 @@ class TreeParams:
         at_least(0),
         "Draws the value of each node towards that of the node above, by as much as so many rows would; small leaves most. 0 for none.",
     ] = 0.0
+    linear_leaves: Annotated[
+        bool,
+        "Leaves are linear in the numbers of their path, by ridge regression on the derivatives, instead of constant. A row with a missing "
+        "one among these numbers gets the constant.",
+    ] = False
+    linear_l2: Annotated[
+        float, at_least(0), "With linear_leaves, shrinks slopes, by as much as so many rows of unit variance would; 0 for not at all."
+    ] = 1.0
     min_gain: Annotated[float, at_least(0), "Smallest gain of a split."] = 0.0
     prune: Annotated[bool, "Grow fully and remove splits below min_gain afterwards, instead of stopping at the first such split."] = False
     # Scales leave room for noise. Ten times the gradients drown them, and more would take bits from the values of leaves.
@@ -145,6 +158,20 @@ class BinParams:
         "categories: means of earlier rows in a drawn 'ordered' sequence, or 'out_of_fold'. 'auto' takes sets of few categories, and means "
         "out of fold of many.",
     ] = "auto"
+    sparse_absent: Annotated[
+        Literal["zero", "missing"],
+        "What a cell is that a sparse matrix does not store: 'zero', as in scikit-learn and SciPy, or 'missing', as in XGBoost.",
+    ] = "zero"
+    feature_bundling: Annotated[
+        bool,
+        "Put columns of a sparse matrix that are hardly ever stored in the same row together while trees are grown, where that is "
+        "quicker. The model is the same, unless max_conflict_rate is above 0.",
+    ] = True
+    max_conflict_rate: Annotated[
+        float,
+        between(0, 1),
+        "Largest share of the rows that may lose a cell to another one of its bundle. 0 loses nothing.",
+    ] = 0.0
 
 
 @knobs

@@ -62,7 +62,7 @@ NOTHING = (
         note=AUTOMATIC + "text and category types are recognised; categorical_features marks columns of numbers.",
     ),
     Row(xgboost="missing", lightgbm="use_missing zero_as_missing", catboost="nan_mode",
-        note=AUTOMATIC + "NaN and None are missing, and learned from. Replace another mark by NaN first."),
+        note=AUTOMATIC + "NaN and None are missing, and learned from. Replace other marks by NaN; sparse_absent is for sparse matrices."),
     Row(lightgbm="poisson_max_delta_step", note="Newton steps of Poisson loss need no help here; max_delta_step cuts them off."),
     Row(
         lightgbm=(
@@ -72,7 +72,6 @@ NOTHING = (
         catboost="bagging_temperature mvs_reg sampling_unit sampling_frequency",
         note="Rows are drawn by subsample, bootstrap and sampling here.",
     ),
-    Row(xgboost="num_parallel_tree", note="One tree is added in a round. A forest is RandomForestClassifier or RandomForestRegressor."),
     Row(
         xgboost="feature_weights",
         lightgbm="feature_contri feature_contrib fc fp feature_penalty",
@@ -110,19 +109,18 @@ NOTHING = (
     ),
     Row(
         xgboost="lambda_bias feature_selector top_k",
-        lightgbm="linear_tree linear_trees linear_lambda",
-        note="Leaves and boosters are not linear here. Linear members: StackingClassifier, VotingClassifier, AutoEnsembleClassifier.",
+        note="Boosters are not linear here; linear_leaves makes leaves so. StackingClassifier and VotingClassifier take linear members.",
     ),
     Row(
         xgboost="updater process_type refresh_leaf max_cached_hist_node sketch_eps single_precision_histogram extmem_single_page use_rmm",
         lightgbm=(
             "force_col_wise force_row_wise histogram_pool_size hist_pool_size tree_learner tree tree_type tree_learner_type top_k "
-            "topk enable_bundle is_enable_bundle bundle is_enable_sparse is_sparse enable_sparse sparse min_data_in_bin "
+            "topk is_enable_sparse is_sparse enable_sparse sparse min_data_in_bin "
             "bin_construct_sample_cnt subsample_for_bin feature_pre_filter max_bin_by_feature forcedbins_filename use_quantized_grad "
             "num_grad_quant_bins quant_train_renew_leaf stochastic_rounding"
         ),
         catboost=(
-            "used_ram_limit dev_score_calc_obj_block_size dev_efb_max_buckets sparse_features_conflict_fraction feature_border_type "
+            "used_ram_limit dev_score_calc_obj_block_size dev_efb_max_buckets feature_border_type "
             "per_float_feature_quantization fixed_binary_splits"
         ),
         note=STORAGE,

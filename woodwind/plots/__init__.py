@@ -8,6 +8,7 @@ Inside:
     ensemble_size       The error of an ensemble by the number of its members
     kappa_error         The kappa-error diagram: how alike two members are, and how good (Margineantu & Dietterich 1997)
     labels              Names beside what they name: where they stand, so that none covers another, and what is done with long ones
+    majority_vote       The curve of the majority vote: its error by the number of voters (Condorcet 1785)
     margins             The distribution of margins: how sure ensembles are of what is true (Schapire, Freund, Bartlett & Lee 1998)
     member_correlation  The map of members: which are alike, in an order that puts those side by side
     members             What the members of an ensemble predict for some rows, with their names
@@ -26,6 +27,7 @@ from woodwind.plots.boosting_regions import BoostingRegionsDisplay
 from woodwind.plots.boosting_stages import BoostingStagesDisplay
 from woodwind.plots.ensemble_size import EnsembleSizeDisplay
 from woodwind.plots.kappa_error import KappaErrorDisplay
+from woodwind.plots.majority_vote import MajorityVoteDisplay
 from woodwind.plots.margins import MarginDisplay
 from woodwind.plots.member_correlation import MemberCorrelationDisplay
 from woodwind.plots.strength_diversity import StrengthDiversityDisplay
@@ -36,6 +38,7 @@ __all__ = [
     "BoostingStagesDisplay",
     "EnsembleSizeDisplay",
     "KappaErrorDisplay",
+    "MajorityVoteDisplay",
     "MarginDisplay",
     "MemberCorrelationDisplay",
     "StrengthDiversityDisplay",

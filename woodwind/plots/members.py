@@ -1,7 +1,7 @@
 """What the members of an ensemble predict for some rows, with their names: the door of the pictures that compare members."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -21,6 +21,7 @@ class MemberPredictions:
     truth: NDArray[Any]
     predicted: NDArray[Any]
     names: tuple[str, ...]
+    probabilities: Floats | None = None  # (n, m, K), where they were asked for
 
     @classmethod
     def of(cls, y_true: Any, y_pred: Any, names: Sequence[Any] | None, owner: str) -> "MemberPredictions":
@@ -40,13 +41,14 @@ class MemberPredictions:
         return cls(truth, predicted, told)
 
     @classmethod
-    def by(cls, estimators: Any, X: Any, y: Any, owner: str) -> "MemberPredictions":
-        """Ask the members of a trained ensemble, or those of a list or dict of trained models."""
+    def by(cls, estimators: Any, X: Any, y: Any, owner: str, soft: bool = False) -> "MemberPredictions":
+        """Ask the members of a trained ensemble, or those of a list or dict of trained models; if `soft`, classifiers for probabilities."""
         classifies = holds_classifiers(estimators)
         named = named_members(estimators, owner, classifies)
         pool = Pool.of_fitted(named, None, joint_classes(named, np.unique(np.asarray(y))) if classifies else None, owner)
         predicted = np.asarray(pool.classes)[pool.votes(X, owner)] if classifies else pool.numbers(X, owner)
-        return cls.of(y if classifies else np.asarray(y, np.float64), predicted, pool.names, owner)
+        found = cls.of(y if classifies else np.asarray(y, np.float64), predicted, pool.names, owner)
+        return replace(found, probabilities=pool.probabilities(X, owner)) if soft and classifies else found
 
     @property
     def are_numbers(self) -> bool:

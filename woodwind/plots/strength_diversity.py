@@ -8,7 +8,7 @@ import numpy as np
 from matplotlib.axes import Axes
 
 from woodwind.base.errors import DataError, ParameterError
-from woodwind.diversity import ambiguity_decomposition, error_correlation, good_and_bad_diversity, pairwise
+from woodwind.diversity import ambiguity_decomposition, error_correlation, good_and_bad_diversity, pairwise, probability_correlation
 from woodwind.plots.labels import name_points, outstanding
 from woodwind.plots.members import Floats, MemberPredictions
 from woodwind.plots.style import SMALL, Look, adjust_layout, axes_for, finish, point_style, write_axes
@@ -19,6 +19,7 @@ MEASURES = {
     "correlation": "Mean correlation with the others (less is more diverse)",
     "double_fault": "Mean share of rows wrong together with another",
     "kappa": "Mean kappa with the others (less is more diverse)",
+    "probability_correlation": "Mean correlation of class probabilities with the others (less is more diverse)",
 }
 
 
@@ -86,12 +87,13 @@ class StrengthDiversityDisplay:
         estimators : fitted ensemble with `estimators_`, list of models, list of (name, model), or dict
         X, y : table and target
             Rows that the members have not seen.
-        measure : {'disagreement', 'q_statistic', 'correlation', 'double_fault', 'kappa'}, default='disagreement'
-            Of classifiers, what is averaged over the other members. Of regressors it is the correlation of errors.
+        measure : {'disagreement', 'q_statistic', 'correlation', 'double_fault', 'kappa', 'probability_correlation'}, default='disagreement'
+            Of classifiers, what is averaged over the other members; the last one is of the probabilities that they predict, not of their
+            votes. Of regressors it is the correlation of errors.
         ax : matplotlib axes, default=None
             Where to draw; None for a new figure.
         """
-        return cls._of(MemberPredictions.by(estimators, X, y, cls.__name__), measure, ax)
+        return cls._of(MemberPredictions.by(estimators, X, y, cls.__name__, soft=measure == "probability_correlation"), measure, ax)
 
     @classmethod
     def from_predictions(
@@ -111,7 +113,14 @@ class StrengthDiversityDisplay:
             return cls(others, np.sqrt(parts.member_errors), together=parts.ensemble_error**0.5, names=predicted.names, axis=axis).plot(
                 ax=ax
             )
-        matrix = getattr(pairwise(predicted.hits, predicted.predicted if measure == "kappa" else None), measure)
+        if measure == "probability_correlation":
+            if predicted.probabilities is None:
+                raise ParameterError(
+                    f"{cls.__name__}: measure='probability_correlation' is of probabilities, which from_estimator asks for."
+                )
+            matrix = probability_correlation(predicted.probabilities)
+        else:
+            matrix = getattr(pairwise(predicted.hits, predicted.predicted if measure == "kappa" else None), measure)
         vote = 1.0 - good_and_bad_diversity(predicted.truth, predicted.predicted).vote_error
         axis = AxisLabels(MEASURES[measure])
         return cls(mean_of_others(matrix), predicted.hits.mean(axis=0), together=vote, names=predicted.names, axis=axis).plot(ax=ax)

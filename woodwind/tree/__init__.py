@@ -14,6 +14,7 @@ Inside:
     grown_tree             A tree as it was grown, what remains when some of its splits go, and the tree with the values of its leaves
     histogram_grower       Grow one tree from coded rows and their integer statistics
     leaf_targets           The training targets of the leaves of a forest, for quantiles of its predictions
+    linear_leaves          Leaves that are linear in the numbers of their path: docs/algorithms/linear-leaves.md
     predict_plan           The plan of questions: which nodes of a forest are asked, by which codes, and what stands at each place
     predictor              Scores from a forest: which kernel gets which rows, and the forest in the form that each of them wants
     prune                  Minimal cost-complexity pruning: Breiman, Friedman, Olshen & Stone 1984, chapter 3

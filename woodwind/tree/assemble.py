@@ -10,6 +10,7 @@ from woodwind.data.binning.cuts import Cuts
 from woodwind.data.binning.ranks import Ranking
 from woodwind.tree.forest import Forest
 from woodwind.tree.grown_tree import ValuedTree
+from woodwind.tree.linear_leaves import joined_linear
 
 
 def check_tree_for(tree: ValuedTree, cuts: Cuts | Ranking) -> None:
@@ -20,6 +21,9 @@ def check_tree_for(tree: ValuedTree, cuts: Cuts | Ranking) -> None:
     require((tree.set[split] >= 0) == (categories[tree.feature[split]] > 0), "a number is split by levels, or levels by a number")
     require(tree.bin[split] >= 0, "a bin is not there")
     require(tree.threshold is not None or isinstance(cuts, Cuts), "a tree without bins has no thresholds")
+    if tree.linear is not None:
+        tree.linear.check_for(tree.feature, categories.size)
+        require(categories[tree.linear.feature] == 0, "a linear leaf uses a category")
 
 
 def thresholds(trees: Sequence[ValuedTree], cuts: Cuts | Ranking) -> NDArray[np.float64]:
@@ -68,5 +72,6 @@ def assemble(trees: Sequence[ValuedTree], cuts: Cuts | Ranking, start: NDArray[n
         output=np.array([tree.output for tree in trees]),
         n_outputs=len(start),
         start=start,
+        linear=joined_linear([(tree.linear, len(tree.feature)) for tree in trees]),
     )
     return forest.with_node_values()

@@ -8,7 +8,7 @@ import hashlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 from woodwind.base.errors import DataError
 from woodwind.kernels.tree.layout import LEFT, RIGHT, STOP
 from woodwind.kernels.tree.leaves import node_means
-from woodwind.tree.predictor import Arrays, BatchPredictor, Predictor
+from woodwind.tree.linear_leaves import LinearLeaves, add_linear, joined_linear, linear_digest
+from woodwind.tree.predictor import Arrays, BatchPredictor, Predictor, rows_of
 
 __all__ = ["LEFT", "RIGHT", "STOP", "Forest"]
 
@@ -54,6 +55,9 @@ class Forest:
     output: NDArray[np.int32]  # (T,) column of the score that a tree adds to; -1: its value is the whole row of scores
     n_outputs: int
     start: NDArray[np.float64]  # (n_outputs,) score before the first tree
+    linear: LinearLeaves | None = None  # what leaves add to their value; None where all are constant
+
+    YOUNGER: ClassVar[tuple[str, ...]] = ("linear",)
 
     def __post_init__(self) -> None:
         for name, dtype in DTYPES.items():
@@ -108,7 +112,8 @@ class Forest:
         """What no score is above or below, with either sign (n_outputs,): infinite where sums could leave the numbers that there are."""
         out = np.abs(self.start)
         if self.n_trees:
-            most = np.maximum.reduceat(np.abs(self.value), self.roots[:-1], axis=0)
+            sizes = np.abs(self.value) if self.linear is None else np.maximum(np.abs(self.value), self.linear.largest[:, None])
+            most = np.maximum.reduceat(sizes, self.roots[:-1], axis=0)
             whole = self.output == -1
             with np.errstate(over="ignore"):
                 out = out + most[whole].sum(axis=0) if whole.any() else out
@@ -122,6 +127,8 @@ class Forest:
             array = getattr(self, name)
             total.update(f"{name}{array.shape}".encode())
             total.update(array.astype(np.dtype(dtype).newbyteorder("<")).tobytes())
+        if self.linear is not None:
+            total.update(linear_digest(self.linear))
         return total.hexdigest()
 
     def check(self) -> "Forest":
@@ -130,6 +137,7 @@ class Forest:
         check_trees(self)
         check_nodes(self)
         check_sets(self)
+        check_linear(self)
         return self
 
     # -------------------------------------------------------------------------------------------------- prediction
@@ -151,12 +159,7 @@ class Forest:
         """The scores after every tree, or after every so many; each array is new. The last equals `raw`."""
         out = self._add(x, (0, 0), threads)
         for tree, leaf in self.staged_leaves(x, threads):
-            step = self.value[self.roots[tree] + leaf]
-            column = self.output[tree]
-            if column >= 0:
-                out[:, column] += step[:, 0]
-            else:
-                out += step
+            self.add_leaves(x, (tree, tree + 1), leaf[:, None], out, threads)
             if (tree + 1) % every == 0 or tree + 1 == self.n_trees:
                 yield out.copy()
 
@@ -171,14 +174,35 @@ class Forest:
         """The node where each row ends in each tree (n, T), counted from the tree's root."""
         return self._leaves(x, (0, self.n_trees), threads)
 
-    def predictor(self) -> Predictor:
+    def predictor(self) -> "Predictor | LinearPredictor":
         """A callable that scores one row or a block of rows with as little overhead as possible."""
-        return Predictor(self.batch_predictor, self.start)
+        return Predictor(self.batch_predictor, self.start) if self.linear is None else LinearPredictor(self)
 
     def _add(self, x: Any, trees: tuple[int, int], threads: int) -> NDArray[np.float64]:
         out = np.tile(self.start, (n_rows(x), 1))
-        self.batch_predictor.run(x, trees, out, None, threads)
+        if self.linear is None:
+            self.batch_predictor.run(x, trees, out, None, threads)
+            return out
+        for first in range(*trees, STAGES_TOGETHER):
+            together = (first, min(first + STAGES_TOGETHER, trees[1]))
+            self.add_leaves(x, together, self._leaves(x, together, threads), out, threads)
         return out
+
+    def add_leaves(self, x: Any, trees: tuple[int, int], leaf: NDArray[np.int32], out: NDArray[np.float64], threads: int) -> None:
+        """Add what some trees predict to out (n, n_outputs), where leaf (n, trees) has the nodes where rows end."""
+        if self.linear is not None:
+            columns, roots = self.output[slice(*trees)], self.roots[slice(*trees)]
+            n, blocks = rows_of(x, self.n_features)
+            for first, block in blocks(0, n):
+                at = slice(first, first + len(block))
+                add_linear(out[at], columns, leaf[at], roots, self.value[:, 0], self.linear, block, threads)
+            return
+        for tree, ends in zip(range(*trees), leaf.T, strict=True):
+            step = self.value[self.roots[tree] + ends]
+            if self.output[tree] >= 0:
+                out[:, self.output[tree]] += step[:, 0]
+            else:
+                out += step
 
     def _leaves(self, x: Any, trees: tuple[int, int], threads: int) -> NDArray[np.int32]:
         leaf = np.zeros((n_rows(x), trees[1] - trees[0]), np.int32)
@@ -207,7 +231,7 @@ class Forest:
         per_node: dict[str, Any] = {name: getattr(self, name)[nodes] for name in names}
         return replace(
             self, **per_node, roots=self.roots[begin : end + 1] - self.roots[begin], sets=np.where(used, sets - low, -1), words=words,
-            output=self.output[begin:end], start=start,
+            output=self.output[begin:end], start=start, linear=None if self.linear is None else self.linear.part(nodes.start, nodes.stop),
         )  # fmt: skip
 
     def join(self, other: "Forest") -> "Forest":
@@ -220,7 +244,7 @@ class Forest:
         return replace(
             self, **both, roots=np.concatenate([self.roots, self.roots[-1] + other.roots[1:]]),
             sets=np.concatenate([self.sets, np.where(other.sets >= 0, other.sets + self.words.size, -1)]),
-            start=self.start + other.start,
+            start=self.start + other.start, linear=joined_linear([(self.linear, self.n_nodes), (other.linear, other.n_nodes)]),
         )  # fmt: skip
 
     def with_node_values(self) -> "Forest":
@@ -232,6 +256,20 @@ class Forest:
     def _tree_begin(self) -> NDArray[np.int64]:
         """The first node of its tree, for each node."""
         return np.repeat(self.roots[:-1], np.diff(self.roots))
+
+
+@dataclass(frozen=True, eq=False)
+class LinearPredictor:
+    """What `Predictor` is to other forests: raw scores of one row or of a block of rows, given as numbers."""
+
+    forest: Forest
+
+    def __call__(self, rows: Any) -> NDArray[np.float64]:
+        """The raw score of each row."""
+        x = np.asarray(rows)
+        x = x if x.dtype == np.float32 else x.astype(np.float64)
+        out = self.forest.raw(np.atleast_2d(x))
+        return out if x.ndim > 1 else np.asarray(out[0])
 
 
 def n_rows(x: Any) -> int:
@@ -327,6 +365,15 @@ def check_sets(forest: Forest) -> None:
         demand((forest.words[at + k] & forest.words[at + size[size > k] + k]) == 0, "a level goes both ways")
 
 
+def check_linear(forest: Forest) -> None:
+    """Linear parts are of leaves of trees for one output, and of numbers."""
+    linear = forest.linear
+    if linear is not None:
+        linear.check_for(forest.feature, forest.n_features)
+        demand(forest.output >= 0, "a tree with linear leaves adds to all outputs")
+        demand(forest.set_words[linear.feature] == 0, "a linear leaf uses a category")
+
+
 # ----------------------------------------------------------------------------------------------------
 # How much a forest relies on each feature, read from its arrays alone.
 
@@ -375,6 +422,7 @@ def joined(forests: Sequence[Forest]) -> Forest:
         roots=np.concatenate([[0], *(forest.roots[1:] + at for forest, at in zip(forests, nodes, strict=False))]),
         sets=np.concatenate([np.where(forest.sets >= 0, forest.sets + at, -1) for forest, at in zip(forests, words, strict=False)]),
         start=np.sum([forest.start for forest in forests], axis=0),
+        linear=joined_linear([(forest.linear, forest.n_nodes) for forest in forests]),
     )
 
 
@@ -384,7 +432,7 @@ def with_scores(forest: Forest, values: Sequence[NDArray[np.float64]], output: S
     Inner nodes take the mean of the leaves below them.
     """
     return replace(
-        forest, value=np.concatenate(values), output=np.array(output), n_outputs=n_outputs, start=np.zeros(n_outputs)
+        forest, value=np.concatenate(values), output=np.array(output), n_outputs=n_outputs, start=np.zeros(n_outputs), linear=None
     ).with_node_values()
 
 
@@ -397,4 +445,5 @@ def on_features(forest: Forest, features: NDArray[np.int64]) -> Forest:
     """The same trees on a table that has only these features; no tree may use another."""
     position = np.full(forest.n_features + 1, -1, np.int32)  # the last for leaves, whose feature is -1
     position[features] = np.arange(len(features))
-    return replace(forest, feature=position[forest.feature], set_words=forest.set_words[features])
+    linear = None if forest.linear is None else forest.linear.on_features(position, features)
+    return replace(forest, feature=position[forest.feature], set_words=forest.set_words[features], linear=linear)

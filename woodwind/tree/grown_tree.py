@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +11,7 @@ from woodwind.base.pool import run_ranges
 from woodwind.base.validate import require, require_array
 from woodwind.kernels.tree.layout import SET_WORDS, STOP
 from woodwind.kernels.tree.leaves import add_leaf_column, add_leaf_values, add_leaf_vectors, newton_steps, node_means
+from woodwind.tree.linear_leaves import LinearLeaves, add_linear
 
 
 @dataclass(eq=False, slots=True)  # not frozen: that triples the time of making one
@@ -201,6 +202,9 @@ class ValuedTree:
     value: NDArray[np.float64]
     output: int  # column of the score that it adds to; -1 for all
     threshold: NDArray[np.float64] | None = None  # (N,) where number splits cut; None: at the edge of their `bin`
+    linear: LinearLeaves | None = None  # what leaves add to their value; None where all are constant
+
+    YOUNGER: ClassVar[tuple[str, ...]] = ("linear",)
 
     @classmethod
     def of(
@@ -244,7 +248,14 @@ class ValuedTree:
         require((self.set >= -1) & (self.set < len(self.sets)) & (self.missing <= STOP), "a set is not there, or missing values go nowhere")
         goes_left, goes_right = self.sets[:, :SET_WORDS], self.sets[:, SET_WORDS:]
         require((goes_left & goes_right) == 0, "a category goes left and right")  # a walk would go back
+        if self.linear is not None:
+            self.linear.check_for(self.feature, self.linear.scale.size)
+            require(self.output >= 0 and self.value.shape[1] == 1, "a tree with linear leaves adds to all outputs")
         return self
+
+    def scaled(self, share: float) -> "ValuedTree":
+        """The tree with a multiple of its values; bounds stay."""
+        return replace(self, value=share * self.value, linear=None if self.linear is None else self.linear.scaled(share))
 
     def with_values(self, value: NDArray[np.float64], cover: NDArray[np.float64]) -> "ValuedTree":
         """The same splits with other leaf values."""
@@ -270,8 +281,12 @@ def with_means(tree: ValuedTree) -> ValuedTree:
     return tree
 
 
-def add_leaf_scores(raw: NDArray[np.float64], positioned: Sequence[TreeWithLeaves], threads: int) -> None:
-    """Add the values of trees to the scores of all rows."""
+def add_leaf_scores(raw: NDArray[np.float64], positioned: Sequence[TreeWithLeaves], threads: int, numbers: Floats | None = None) -> None:
+    """Add the values of trees to the scores of all rows; `numbers` (n, F) are those of the rows, where leaves are linear."""
+    if any(tree.linear is not None for tree, _leaf in positioned):
+        for tree, leaf in positioned:
+            add_tree_scores(raw, tree, leaf, threads, numbers)
+        return
 
     def part(begin: int, end: int) -> None:
         step = end - begin if len(positioned) == 1 else ADD_ROWS
@@ -286,3 +301,17 @@ def add_leaf_scores(raw: NDArray[np.float64], positioned: Sequence[TreeWithLeave
                     add_leaf_column(raw, tree.output, leaf, values[:, 0], first, past)
 
     run_ranges(part, len(raw), threads, len(positioned))
+
+
+def add_tree_scores(raw: NDArray[np.float64], tree: ValuedTree, leaf: NDArray[np.int32], threads: int, numbers: Floats | None) -> None:
+    """Add the values of one tree to the scores of all rows."""
+    if tree.linear is not None:
+        assert numbers is not None  # whoever trains linear leaves has them
+        out = raw.reshape(len(raw), -1)
+        add_linear(out, [tree.output], leaf[:, None], [0], tree.value[:, 0], tree.linear, numbers, threads)
+    elif raw.ndim == 1:
+        raw += tree.value[leaf, 0]
+    elif tree.output >= 0:
+        raw[:, tree.output] += tree.value[leaf, 0]
+    else:
+        raw += tree.value[leaf]

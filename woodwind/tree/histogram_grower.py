@@ -5,15 +5,19 @@ from numpy.typing import NDArray
 
 from woodwind.base.pool import LEAST_WORK, on_threads, run_ranges
 from woodwind.base.random_streams import choose, key
+from woodwind.data.binning.bundles import BundledCodes
 from woodwind.data.binning.codes import Codes
+from woodwind.data.binning.sparse_codes import SparseCodes
 from woodwind.kernels.histogram.build_histograms import fill_rows
 from woodwind.kernels.histogram.layout import GRADIENT_SHIFT, HESSIAN_SHIFT, ROW_BITS, Rule
 from woodwind.kernels.histogram.loop import copy_tree, take_part, take_part_lanes
 from woodwind.kernels.histogram.memory import COMMITTED
 from woodwind.kernels.histogram.multi_output import fill_lanes
+from woodwind.kernels.histogram.schedule import LEAST_PIECE
 from woodwind.kernels.predict import walk_codes as kernels
+from woodwind.kernels.predict.walk_stored import walk_stored_codes
 from woodwind.kernels.runtime.team import begin_call
-from woodwind.tree.code_layouts import BYTE, ColumnCache, SharedBytes, row_lists, sharing
+from woodwind.tree.code_layouts import BYTE, BundleBytes, ColumnCache, SharedBytes, bundled_rows, no_codes, row_lists, sharing
 from woodwind.tree.gradient_noise import GradientNoise
 from woodwind.tree.grown_tree import GrownTree, ValuedTree
 from woodwind.tree.settings import DEEPEST, ORDERS, TreeSettings, group_bits
@@ -35,7 +39,7 @@ class HistogramGrower:
 
     def __init__(
         self,
-        codes: Codes,
+        codes: Codes | SparseCodes,
         settings: TreeSettings,
         threads: int = 1,
         capacity: int | None = None,
@@ -70,7 +74,7 @@ class HistogramGrower:
         # A sum of so many rows must fit into 31 bits.
         self._lane_shift = ROW_BITS - min(GRADIENT_BITS, 30 - self.capacity.bit_length() + 1)
         bits = group_bits(settings.groups, n_features)
-        self._table: ListedCodes = ListedCodes(codes, None if rewritten else row_lists(codes)) if beside is None else beside._table
+        self._table: ListedCodes = laid_out(codes, outputs, rewritten) if beside is None else beside._table
         self._space = workspace(
             self._table, self.max_leaves, self.threads, bits.shape[1], self.capacity, self._lanes, settings.growth, unrounded
         )
@@ -90,7 +94,7 @@ class HistogramGrower:
         """Room for the statistics of rows."""
         # The second buffer of rows is empty when a tree begins. Only where rows may come twice, or have other names outside, or carry
         # something else, have statistics to be kept while they are moved.
-        n_rows, other_order = self.codes.n_rows, self._table.lists is not None
+        n_rows, other_order = self.codes.n_rows, self._order is not None
         self._spent = False
         self._kept_apart = other_order or self.outputs > 1 or self._noise is not None or self.unrounded
         spare = self._space["rows"][self.capacity : self.capacity + n_rows]
@@ -104,14 +108,30 @@ class HistogramGrower:
     def _share_bytes(self, beside: "HistogramGrower | None", rewritten: bool) -> None:
         """Let columns of few values share bytes, where trees have one output."""
         if beside is None:
-            whole_rows = self._table.lists is None and self.outputs == 1 and not rewritten
-            found = sharing(self.codes, self.threads) if whole_rows else []
-            self._shared = SharedBytes(self.codes, self._table.starts, found, self.threads)
+            self._shared = self._bytes(rewritten)
         else:
             self._shared = beside._shared
         for name in ("steps", "steps_at", "sharers", "sharer_codes"):
             self._space.put(name, getattr(self._shared, name))
         self._space.put("shared", np.empty((self.threads, BYTE * max(self._shared.n_bytes, 1)), np.int64))
+
+    def _bytes(self, rewritten: bool) -> SharedBytes | BundleBytes:
+        """The bytes of rows that several columns share."""
+        if self._table.bundles is not None:
+            return BundleBytes(self._table.bundles)
+        if isinstance(self.codes, SparseCodes):
+            return SharedBytes(no_codes(), self._table.starts[:1], [], self.threads)  # rows are lists
+        whole_rows = self._table.lists is None and self.outputs == 1 and not rewritten
+        found = sharing(self.codes, self.threads) if whole_rows else []
+        return SharedBytes(self.codes, self._table.starts, found, self.threads)
+
+    @property
+    def _least_piece(self) -> int:
+        """Rows that are worth a task of their own when summing: a histogram of their own is cleared and added to that of the node."""
+        if not isinstance(self.codes, SparseCodes):
+            return LEAST_PIECE
+        per_row = max(len(self.codes.by_column.at) / max(self.codes.n_rows, 1), 1.0)
+        return max(LEAST_PIECE, int(4 * self._table.n_cells / per_row))
 
     @property
     def stats(self) -> NDArray[np.int64]:
@@ -176,7 +196,7 @@ class HistogramGrower:
         if rows is not None and lists is not None:
             rows = lists.positions(rows)
         # A root of all rows takes them in as it is summed; others are put in order first, and so are rows that are to be disturbed.
-        in_order = once = rows is None and lists is None and self.outputs == 1 and self._noise is None and not self.unrounded
+        in_order = once = rows is None and self._order is None and self.outputs == 1 and self._noise is None and not self.unrounded
         if self.unrounded:
             self._fill_unrounded(rows, n_rows, tree_key)
         elif not in_order:
@@ -267,7 +287,7 @@ class HistogramGrower:
         return Rule(
             capacity=self.capacity,
             n_features=every,
-            n_words=codes.by_row.shape[1] // 8,
+            n_words=self._table.by_row.shape[1] // 8,
             in_order=False,
             once=False,
             keep_rows=True,
@@ -296,7 +316,11 @@ class HistogramGrower:
             n_candidates=settings.features_per_node or every,
             level_candidates=settings.features_per_level or every,
             seed=0,
-            sparse=self._table.lists is not None,
+            sparse=self._table.lists is not None and self._table.bundles is None,
+            least_piece=self._least_piece,
+            bundled=self._table.bundles is not None,
+            reordered=self._order is not None,
+            stored=isinstance(codes, SparseCodes),
             lanes=self._lanes,
             outputs=self.outputs,
             bounded=settings.holds_values,
@@ -337,10 +361,19 @@ class HistogramGrower:
         )
 
 
-def walk_codes(tree: ValuedTree, codes: Codes, out: NDArray[np.int32], threads: int) -> None:
+def laid_out(codes: Codes | SparseCodes, outputs: int, rewritten: bool) -> ListedCodes:
+    """The table in the form in which trees of so many outputs are grown from it."""
+    if isinstance(codes, BundledCodes) and outputs == 1:
+        rows = bundled_rows(codes)
+        return ListedCodes(codes, rows.lists, rows)
+    return ListedCodes(codes, None if rewritten else row_lists(codes))
+
+
+def walk_codes(tree: ValuedTree, codes: Codes | SparseCodes, out: NDArray[np.int32], threads: int) -> None:
     """Write the node where each row ends to `out`."""
+    places = np.arange(codes.n_features) if isinstance(codes, SparseCodes) else codes.places
     code_tree = kernels.CodeTree(
-        np.where(tree.feature < 0, -1, codes.places[tree.feature]).astype(np.int32),
+        np.where(tree.feature < 0, -1, places[tree.feature]).astype(np.int32),
         tree.bin.astype(np.uint8),
         tree.child,
         tree.missing,
@@ -348,5 +381,10 @@ def walk_codes(tree: ValuedTree, codes: Codes, out: NDArray[np.int32], threads: 
         tree.sets,
         codes.missing,
     )
+    if isinstance(codes, SparseCodes):
+        by_row, absent = codes.by_row, codes.absent
+        per_row = 8 + len(by_row.at) // max(codes.n_rows, 1)
+        run_ranges(lambda begin, end: walk_stored_codes(*by_row, absent, begin, end, code_tree, out), codes.n_rows, threads, per_row)
+        return
     flat, steps = codes.by_row.reshape(-1), (codes.by_row.shape[1], 1)
     run_ranges(lambda begin, end: kernels.walk_codes(flat, steps, None, begin, end, code_tree, out), codes.n_rows, threads, 8)

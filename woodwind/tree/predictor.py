@@ -13,8 +13,11 @@ from numpy.typing import NDArray
 
 from woodwind.base.errors import TableError
 from woodwind.base.pool import run_ranges
+from woodwind.data.binning.sparse_codes import is_thin
+from woodwind.data.tables.table import SparseMatrix, Table
 from woodwind.kernels.predict.questions import predict_by_questions
 from woodwind.kernels.predict.walk import CATEGORY_SHIFT, FEATURE_MASK, FEATURE_SHIFT, MISSING_SHIFT, SET_SHIFT, Walk, direct, walk_rows
+from woodwind.kernels.predict.walk_stored import walk_stored_rows
 from woodwind.tree.predict_plan import PredictPlan, make_plan
 
 # Asking a block of rows costs the same for one row as for 512: below this number of rows a walk is faster.
@@ -26,6 +29,7 @@ LEAST_PLANNED = 4096
 FLOATS = (np.dtype(np.float32), np.dtype(np.float64))
 # Rows that are copied together where the input is not one array in C order.
 CHUNK = 4096
+CHUNK_BYTES = 1 << 22
 # What a row costs in one tree, in the units of the pool.
 WORK_PER_TREE = 8
 
@@ -105,6 +109,9 @@ class BatchPredictor:
         if n == 0 or trees[0] >= trees[1]:
             return
         self._seen += n
+        if isinstance(x, Table) and x.sparse is not None and is_thin(x):
+            self._run_stored(x.sparse, trees, out, leaf, threads)
+            return
 
         def work(begin: int, end: int) -> None:
             for first, block in blocks(begin, end):
@@ -112,6 +119,22 @@ class BatchPredictor:
                 self.block(block, trees, None if out is None else out[first:last], None if leaf is None else leaf[first:last])
 
         run_ranges(work, n, threads, work_per_row=WORK_PER_TREE * (trees[1] - trees[0]))
+
+    def _run_stored(
+        self, x: SparseMatrix, trees: tuple[int, int], out: NDArray[np.float64] | None, leaf: NDArray[np.int32] | None, threads: int
+    ) -> None:
+        """The same for rows of stored cells, each by itself: no more is made of them than one row has."""
+        stored, n = x.by_row, x.shape[0]
+        absent = stored.values.dtype.type(x.absent)
+
+        def work(begin: int, end: int) -> None:
+            line = np.full(self.n_features, absent, stored.values.dtype)
+            for first in range(begin, end, CHUNK):
+                last = min(first + CHUNK, end)
+                parts = (None if out is None else out[first:last], None if leaf is None else leaf[first:last])
+                walk_stored_rows(stored, (first, last), line, absent, trees, self.walk, *parts)
+
+        run_ranges(work, n, threads, work_per_row=WORK_PER_TREE * (trees[1] - trees[0]) + 2 * len(stored.at) // n)
 
     def block(self, x: NDArray[Any], trees: tuple[int, int], out: NDArray[np.float64] | None, leaf: NDArray[np.int32] | None) -> None:
         """The same for a float32 or float64 array in C order, on this thread."""
@@ -188,9 +211,14 @@ def rows_of(x: Any, n_features: int) -> tuple[int, Blocks]:
     if len(x.columns) != n_features:
         raise TableError(f"the forest has {n_features} features, the table has {len(x.columns)} columns")
 
+    # Of a sparse matrix, a row may be long.
+    sparse = x.sparse if isinstance(x, Table) else None
+    step = CHUNK if sparse is None else max(min(CHUNK_BYTES // (8 * n_features), CHUNK), 1)
+
     def blocks(begin: int, end: int) -> Iterator[tuple[int, NDArray[Any]]]:
-        for first in range(begin, end, CHUNK):
-            yield first, column_block(x.columns, first, min(first + CHUNK, end))
+        for first in range(begin, end, step):
+            last = min(first + step, end)
+            yield first, column_block(x.columns, first, last) if sparse is None else sparse.block(first, last)
 
     return x.n_rows, blocks
 

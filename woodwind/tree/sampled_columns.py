@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from woodwind.base.random_streams import choose, key
 from woodwind.data.binning.codes import Codes, aligned_rows, row_stride
+from woodwind.data.binning.sparse_codes import SparseCodes
 from woodwind.tree.code_layouts import row_lists
 from woodwind.tree.grown_tree import GrownTree
 from woodwind.tree.histogram_grower import HistogramGrower
@@ -25,13 +26,19 @@ LEAST_COLUMNS = 256
 
 
 def grower_for(
-    codes: Codes, settings: TreeSettings, threads: int, capacity: int, outputs: int, beside: HistogramGrower | None, unrounded: bool = False
+    codes: Codes | SparseCodes,
+    settings: TreeSettings,
+    threads: int,
+    capacity: int,
+    outputs: int,
+    beside: HistogramGrower | None,
+    unrounded: bool = False,
 ) -> HistogramGrower:
     """A grower of the kind that is quicker; `beside` is one for the same, with which it may share."""
     seen = settings.features_per_tree
     share = MOST_SEEN_OF_WIDE if codes.n_features > codes.n_rows else MOST_SEEN
     few = seen is not None and codes.n_features >= LEAST_COLUMNS and seen <= share * codes.n_features
-    if few and settings.groups is None and row_lists(codes) is None:
+    if few and settings.groups is None and isinstance(codes, Codes) and row_lists(codes) is None:
         return SampledColumnsGrower(codes, settings, threads, capacity, outputs, unrounded)
     return HistogramGrower(codes, settings, threads, capacity, outputs, beside, unrounded)
 
@@ -48,13 +55,14 @@ class SampledColumnsGrower(HistogramGrower):
             is_category=np.full(seen, codes.is_category.any()), places=self._features,
         )  # fmt: skip
         few = replace(settings, features_per_tree=None, monotonic=None if settings.monotonic is None else settings.monotonic[:seen])
+        self._narrow = narrow
         super().__init__(narrow, few, threads, capacity, outputs, None, unrounded, rewritten=True)
 
     def _draw_features(self, tree_key: int) -> None:
         """Copy the columns of the next tree together."""
         whole, space = self._whole, self._space
         features = self._features = choose(key(tree_key, "tree features"), whole.n_features, len(self._features))
-        np.take(whole.by_row, whole.places[features], axis=1, out=self.codes.by_row[:, : len(features)])
+        np.take(whole.by_row, whole.places[features], axis=1, out=self._narrow.by_row[:, : len(features)])
         self._columns.bring_all(self.threads)
         space["n_bins"][:] = whole.n_bins[features]
         space["is_category"][:] = whole.is_category[features]

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from woodwind.base.errors import ParameterError
 from woodwind.base.pool import run_ranges
 from woodwind.kernels.predict.shap import Desk, Paths, Points, explain_lanes, find_paths
 from woodwind.kernels.tree.leaves import node_means
@@ -44,6 +45,11 @@ def explain(model: Forest | CompactForest, x: Any, threads: int = 1) -> tuple[Fl
     """
     if isinstance(model, CompactForest):
         return explain_compact_forest(model, x, threads)
+    if model.linear is not None:
+        raise ParameterError(
+            "explain() divides the values of leaves among the splits that lead to them, and a linear leaf has another value for every row. "
+            "Train with linear_leaves=False to use it, or ask scikit-learn's permutation_importance."
+        )
     values = np.zeros((n_rows(x), model.n_features, model.n_outputs))
     return values, model.start + ShapExplainer.of(model).add(x, values, threads)
 

@@ -149,7 +149,17 @@ class _Drawing:
             text = ", ".join(numbers)
         else:
             text = ", ".join(f"{name} {number}" for name, number in zip(self.outputs, numbers, strict=True))
+        text += self.terms(node)
         return f"value: {text}" + (f" (cover {self.number(forest.cover[node])})" if cover else "")
+
+    def terms(self, node: int) -> str:
+        """The linear part of a leaf, behind its constant value; nothing where it has none."""
+        found = linear_part(self.forest, node)
+        if found is None:
+            return ""
+        slopes = "".join(f" {'-' if slope < 0 else '+'} {self.number(abs(slope))} * {self.names[f]}" for f, slope in found["terms"])
+        constant, low, high = (self.number(found[name]) for name in ("constant", "low", "high"))
+        return f"; with all numbers: {constant}{slopes}, within {low} and {high}"
 
     def number(self, x: float) -> str:
         """A number with the digits that were asked for."""
@@ -217,6 +227,12 @@ def node_columns(forest: Forest, names: ForestNames, trees_per_round: int = 1) -
         "split_gain": np.where(split, forest.gain, np.nan),
         "cover": forest.cover.copy(),
     }
+    if forest.linear is not None:
+        parts = [linear_part(forest, node) for node in range(forest.n_nodes)]
+        columns["linear_features"] = [None if part is None else [names.features[f] for f, _ in part["terms"]] for part in parts]
+        columns["linear_coefficients"] = [None if part is None else [slope for _, slope in part["terms"]] for part in parts]
+        for name in ("constant", "low", "high"):
+            columns[f"linear_{name}"] = np.array([np.nan if part is None else part[name] for part in parts])
     if forest.n_outputs == 1:
         columns["value"] = forest.value[:, 0].copy()
     elif (forest.output < 0).all():
@@ -251,6 +267,9 @@ def _node(forest: Forest, node: int, names: ForestNames) -> dict[str, Any]:
     """One node; children are named by their place in the list of the tree."""
     made: dict[str, Any] = {"value": forest.value[node].tolist(), "cover": float(forest.cover[node])}
     if forest.feature[node] < 0:
+        part = linear_part(forest, node)
+        if part is not None:
+            made["linear"] = part | {"terms": [{"feature": f, "coefficient": slope} for f, slope in part["terms"]]}
         return made
     child = int(forest.child[node])
     asked: dict[str, Any] = {"feature": int(forest.feature[node])}
@@ -260,6 +279,17 @@ def _node(forest: Forest, node: int, names: ForestNames) -> dict[str, Any]:
         asked["left_categories"], asked["right_categories"] = categories_of(forest, node, names)
     missing = WAYS[int(forest.missing[node])]
     return asked | {"left": child, "right": child + 1, "missing": missing, "gain": _number(float(forest.gain[node]))} | made
+
+
+def linear_part(forest: Forest, node: int) -> dict[str, Any] | None:
+    """The linear part of a leaf: its constant, its terms as (feature, coefficient), and what it is held within; None where it has none."""
+    linear = forest.linear
+    if linear is None or linear.first[node] == linear.first[node + 1]:
+        return None
+    at = slice(linear.first[node], linear.first[node + 1])
+    terms = list(zip(linear.feature[at].tolist(), linear.coefficient[at].tolist(), strict=True))
+    bounds = {name: float(getattr(linear, name)[node]) for name in ("constant", "low", "high")}
+    return {"constant": bounds["constant"], "terms": terms, "low": bounds["low"], "high": bounds["high"]}
 
 
 def _number(x: float) -> float | str:

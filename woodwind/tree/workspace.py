@@ -5,7 +5,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from woodwind.data.binning.codes import Codes
+from woodwind.data.binning.codes import WORD, Codes
+from woodwind.data.binning.sparse_codes import CodedCells, SparseCodes
 from woodwind.kernels.histogram.build_histograms import BLOCK_ROWS, BLOCK_WORDS
 from woodwind.kernels.histogram.layout import ROWS_PACKED2
 from woodwind.kernels.histogram.loop import COLLECT_ROWS
@@ -15,7 +16,7 @@ from woodwind.kernels.histogram.schedule import SPLIT_ROWS
 from woodwind.kernels.runtime.records import Memory
 from woodwind.kernels.tree import constraints
 from woodwind.kernels.tree import memory as common
-from woodwind.tree.code_layouts import RowLists
+from woodwind.tree.code_layouts import BundledRows, RowLists
 
 MOST_HISTOGRAM_BYTES = 256 << 20  # beyond this, histograms of unpromising nodes are dropped and summed again if needed
 LEVEL_BATCH = 64  # nodes of a level that are prepared together, at most
@@ -24,8 +25,16 @@ LEVEL_BATCH = 64  # nodes of a level that are prepared together, at most
 class ListedCodes(NamedTuple):
     """A coded table, and its rows as lists where those are shorter."""
 
-    codes: Codes
+    codes: Codes | SparseCodes
     lists: RowLists | None
+    bundles: BundledRows | None = None
+
+    @property
+    def by_row(self) -> NDArray[np.uint8]:
+        """Rows of codes, (n, stride), or of bundles; one that nobody reads where cells are stored apart."""
+        if self.bundles is not None:
+            return self.bundles.by_row
+        return np.zeros((1, WORD), np.uint8) if isinstance(self.codes, SparseCodes) else self.codes.by_row
 
     @property
     def starts(self) -> NDArray[np.int64]:
@@ -42,14 +51,25 @@ class ListedCodes(NamedTuple):
 
 def table_memory(table: ListedCodes, n_groups: int) -> dict[str, NDArray[Any]]:
     """The coded table, as rows of words, as rows of bytes and as lists, and what its features may do."""
-    codes = table.codes
+    codes, by_row = table.codes, table.by_row.reshape(-1)
     n_features = codes.n_features
     none: NDArray[np.int64] = np.zeros(1, np.int64)
     short: NDArray[np.int32] = np.zeros(1, np.int32)
-    lists = table.lists or RowLists(none, short, short, np.zeros((1, 1), np.uint8), none, none)
+    lists = table.lists or RowLists(none, short, None, None, none, none)
+    stored, absent = CodedCells(none, short, np.zeros(1, np.uint8)), np.zeros(1, np.uint8)
+    places = none
+    if isinstance(codes, SparseCodes):
+        stored, absent, places = codes.by_column, codes.absent, np.zeros(n_features, np.int64)
+    else:
+        places = codes.places
     return {
-        "by_row": codes.by_row.reshape(-1).view(np.uint64),
-        "row_codes": codes.by_row.reshape(-1),
+        "by_row": by_row.view(np.uint64),
+        "row_codes": by_row,
+        "stored_at": stored.starts,
+        "stored_rows": stored.at,
+        "stored_codes": stored.codes,
+        "absent_codes": absent,
+        "bundle_cells": none if table.bundles is None else table.bundles.cells,
         "n_bins": codes.n_bins.astype(np.int64),
         "is_category": codes.is_category.astype(np.int64),
         "allowed": np.ones(n_features, np.int64),
@@ -58,9 +78,9 @@ def table_memory(table: ListedCodes, n_groups: int) -> dict[str, NDArray[Any]]:
         "entries_at": lists.at,
         "entry_cells": lists.cells,
         "commonest": lists.commonest,
-        "row_numbers": lists.order,
+        "row_numbers": short if lists.order is None else lists.order,
         "starts": table.starts,
-        "code_positions": codes.places,
+        "code_positions": places,
         "leaf_of_row": np.empty(codes.n_rows, np.int32),
     }
 
@@ -97,8 +117,8 @@ def work_memory(n_tasks: int, blocks: int, batch: int) -> dict[str, NDArray[Any]
     }
 
 
-def thread_memory(threads: int, n_words: int, n_features: int, lanes: int) -> dict[str, NDArray[Any]]:
-    """Scratch of each thread."""
+def thread_memory(threads: int, n_words: int, n_features: int, lanes: int, column: int) -> dict[str, NDArray[Any]]:
+    """Scratch of each thread; `column` is how many codes of one column it has room for."""
     curves = np.empty((threads * CURVE_ROWS, 260), np.float64)
     quick = np.zeros((threads * QUICK_ROWS, 320), np.int32)
     return {
@@ -111,6 +131,7 @@ def thread_memory(threads: int, n_words: int, n_features: int, lanes: int) -> di
         "quick_i": quick,
         "quick_f": quick.view(np.float32),
         "drawn": np.empty((threads, 2 * n_features), np.int64),
+        "column_room": np.empty((threads, column), np.uint8),
     }
 
 
@@ -153,7 +174,7 @@ def workspace(
 
     Statistics and columns are put in by the grower; `unrounded` as there.
     """
-    n, codes = capacity, table.codes
+    n, codes, stored = capacity, table.codes, isinstance(table.codes, SparseCodes)
     cells = table.n_cells * max(lanes, 1)
     nodes = 4 * max_leaves + 2 * LEVEL_BATCH + 16
     slots, batch = histograms_cached(growth, max_leaves, threads, (4 if lanes else 16 if unrounded else 8) * cells)
@@ -168,6 +189,6 @@ def workspace(
         **table_memory(table, n_groups),
         **node_memory(nodes, n_groups, 2 * nodes if codes.is_category.any() else 1),
         **work_memory(blocks + nodes + 8 * LEVEL_BATCH * threads, blocks, batch),
-        **thread_memory(threads, codes.by_row.shape[1] // 8, codes.n_features, lanes),
+        **thread_memory(threads, table.by_row.shape[1] // 8, codes.n_features, lanes, codes.n_rows if stored else 1),
         **histogram_memory(slots, cells, n, threads, lanes, unrounded),
     )

@@ -1,5 +1,7 @@
 """Members on disjoint fragments of the rows, and the corrected error out of the bag."""
 
+import itertools
+
 import numpy as np
 import pytest
 from sklearn.datasets import load_iris, make_friedman1
@@ -106,6 +108,18 @@ def test_the_plain_part_is_the_brier_score_of_the_out_of_bag_probabilities(votin
     assert found.corrected < found.error
     doubled = model.oob_error(X, y, sample_weight=np.full(150, 2.0))
     assert doubled.corrected == pytest.approx(found.corrected)
+
+
+@pytest.mark.parametrize("asked", [2, 3])
+def test_the_correction_is_exact_over_all_draws_of_members(asked):
+    """Every member says one of three numbers, each as likely: all ways to draw those asked, and all ways to draw the whole bag."""
+    said, truth, n_members = (0.0, 1.0, 5.0), 2.0, 4
+    found = [
+        out_of_bag_error(((np.array([0]), np.array([[one]])) for one in drawn), np.array([[truth]]), None, n_members).corrected
+        for drawn in itertools.product(said, repeat=asked)
+    ]
+    errors = [(np.mean(drawn) - truth) ** 2 for drawn in itertools.product(said, repeat=n_members)]
+    assert np.mean(found) == pytest.approx(np.mean(errors), rel=1e-12)
 
 
 def test_other_rows_are_refused():

@@ -15,6 +15,7 @@ from woodwind.base.validate import require, require_array
 from woodwind.data.binning.codes import Codes, aligned_rows, positions_in_row, shared_stride, width_for
 from woodwind.data.binning.counting_sketch import counted
 from woodwind.data.binning.sketch import Sketch
+from woodwind.data.binning.sparse_codes import SparseCodes, encode_sparse, is_thin, sparse_edges
 from woodwind.data.tables.table import Column, Table, brought, for_kernel
 from woodwind.kernels.binning.encode import BORDERS, EncodeLayout, encode_numbers, rows_from_columns
 
@@ -70,10 +71,11 @@ class Cuts:
         """
         if not 2 <= max_bins <= MOST_BINS:
             raise ValueError(f"max_bins must be from 2 to {MOST_BINS}, got {max_bins!r}")
+        integers = None if weight is None else integer_weights(weight)
+        if table.sparse is not None and is_thin(table):
+            return cls.of(sparse_edges(table.sparse, max_bins, integers, threads), table.columns)
         is_category = np.array([column.category for column in table.columns], np.bool_)
         edges = [np.empty(0, np.float64) for _ in table.columns]
-        integers = None if weight is None else integer_weights(weight)
-
         groups = _groups(np.flatnonzero(~is_category), threads)
 
         def fit_groups(begin: int, end: int) -> None:
@@ -123,8 +125,14 @@ class Cuts:
             steps[feature] = (1 << edge.size.bit_length()) // 2
         return {np.dtype(np.float64): wide.reshape(-1), np.dtype(np.float32): round_down(wide).reshape(-1)}, steps
 
+    def encode_stored(self, table: Table, threads: int = 1) -> Codes | SparseCodes:
+        """The codes of a table with the same features, for who takes those of stored cells alone where few are stored."""
+        if table.sparse is None or not is_thin(table):
+            return self.encode(table, threads)
+        return encode_sparse(table.sparse, self.edges, self.n_bins, self.width, threads)
+
     def encode(self, table: Table, threads: int = 1) -> Codes:
-        """The codes of a table with the same features."""
+        """The codes of a table with the same features, each cell in a byte."""
         n, n_features = table.n_rows, len(self.edges)
         stride = shared_stride(self.n_bins)
         by_row = aligned_rows(n, stride)

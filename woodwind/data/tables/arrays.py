@@ -11,6 +11,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from woodwind.data.tables.raw import EXACT, RawTable, SparseColumn, Values, are_beyond_doubles, warn_of_precision
+from woodwind.data.tables.table import SparseMatrix
 from woodwind.data.tables.table_errors import LEAVE_OUT, NO_FEATURE, listed, table_error
 
 # ----------------------------------------------------------------------------------------------------
@@ -291,8 +292,8 @@ def is_sparse(X: Any) -> bool:
     return hasattr(X, "tocsc") and hasattr(X, "nnz") and hasattr(X, "shape")
 
 
-def open_sparse(X: Any) -> RawTable:
-    """A sparse matrix as columns; what is not stored is zero, as everywhere in SciPy."""
+def open_sparse(X: Any, absent: float = 0.0) -> RawTable:
+    """A sparse matrix as columns; what is not stored is zero, as everywhere in SciPy, unless it is said to be missing (NaN)."""
     if len(X.shape) != 2:
         what = f"Expected 2D array, got 1D array instead: a sparse array of shape {X.shape}."
         raise table_error("D002", what, "A table has rows and columns.", _RESHAPE)
@@ -300,14 +301,6 @@ def open_sparse(X: Any) -> RawTable:
         code, word = ("D007", "Complex data not supported") if X.dtype.kind == "c" else ("D011", "not numbers")
         what = f"{word}: the sparse matrix is of type {X.dtype}."
         raise table_error(code, what, "A sparse matrix must hold real numbers.", "convert it with .astype(float).")
-    by_column = X.tocsc()
-    if not by_column.has_canonical_format:
-        by_column = by_column.copy() if by_column is X else by_column
-        by_column.sum_duplicates()
-    n_rows, n_columns = X.shape
-
-    def open_column(position: int, _: str) -> SparseColumn:
-        stored = slice(by_column.indptr[position], by_column.indptr[position + 1])
-        return SparseColumn(by_column.indices[stored], by_column.data[stored], n_rows)
-
-    return RawTable(n_rows, n_columns, open_column)
+    matrix = SparseMatrix(X, absent)
+    n_rows, n_columns = matrix.shape
+    return RawTable(n_rows, n_columns, lambda position, _: SparseColumn(matrix, position), sparse=matrix)

@@ -11,7 +11,7 @@ from woodwind.base.errors import ColumnTypeError
 from woodwind.data.tables.categories import code_numbers, code_text, take
 from woodwind.data.tables.dates import is_moment
 from woodwind.data.tables.raw import Coded, LazyColumn, RawColumn, RawTable, SparseColumn, Values, are_beyond_doubles, label_of
-from woodwind.data.tables.table import ArrayReader, Reader, as_numbers
+from woodwind.data.tables.table import ArrayReader, Reader, SparseReader, as_numbers
 from woodwind.data.tables.table_errors import LEAVE_OUT, NO_FEATURE, listed, table_error
 from woodwind.data.tables.text_types import written_moments
 
@@ -129,22 +129,6 @@ class ArrowReader:
 
 
 @dataclass(frozen=True, eq=False)
-class SparseReader:
-    """A sparse column, filled up with zeros block by block."""
-
-    column: SparseColumn
-
-    def __call__(self, begin: int, end: int) -> NDArray[Any]:
-        """Rows begin to end."""
-        rows = self.column.rows
-        first, last = np.searchsorted(rows, (begin, end))
-        values = as_numbers(self.column.values[first:last])
-        out = np.zeros(end - begin, values.dtype)
-        out[rows[first:last] - begin] = values
-        return out
-
-
-@dataclass(frozen=True, eq=False)
 class LazyReader:
     """A column of a frame that becomes an array as it is read."""
 
@@ -181,7 +165,7 @@ def number_reader(column: RawColumn) -> Reader:
     if isinstance(values, np.ndarray):
         return ArrayReader(values)
     if isinstance(values, SparseColumn):
-        return SparseReader(values)
+        return SparseReader(values.matrix, values.position)
     if isinstance(values, LazyColumn):
         return LazyReader(values)
     if isinstance(values, pa.ChunkedArray):

@@ -21,9 +21,12 @@ from woodwind.data.tables.table_errors import listed, repeated_names, table_erro
 BACKENDS = ("pandas", "polars", "pyarrow")
 
 
-def open_table(X: Any) -> RawTable:
-    """Any input as columns. Raises when there are no rows or no columns, or when names are repeated."""
-    raw = _open(X)
+def open_table(X: Any, absent: float = 0.0) -> RawTable:
+    """Any input as columns. Raises when there are no rows or no columns, or when names are repeated.
+
+    `absent` is what cells are that a sparse matrix does not store.
+    """
+    raw = open_sparse(X, absent) if is_sparse(X) else _open(X)
     if raw.n_rows == 0:
         raise table_error(
             "D004",
@@ -45,8 +48,6 @@ def _open(X: Any) -> RawTable:
     """Send the input to those who know its type."""
     if isinstance(X, (np.ndarray, list, tuple)):
         return open_array(X)
-    if is_sparse(X):
-        return open_sparse(X)
     if isinstance(X, pa.RecordBatch):
         X = pa.table(X)
     if is_into_series(X) or isinstance(X, (pa.Array, pa.ChunkedArray)):

@@ -11,19 +11,43 @@ from numpy.typing import NDArray
 
 from woodwind.base.errors import PrecisionWarning
 from woodwind.base.notice import notice
+from woodwind.data.tables.table import SparseMatrix
 
 
 @dataclass(frozen=True, eq=False)
 class SparseColumn:
-    """One column of a sparse matrix: the rows that are stored, ascending, and their values; all others are zero."""
+    """One column of a sparse matrix."""
 
-    rows: NDArray[Any]
-    values: NDArray[Any]
-    n_rows: int
+    matrix: SparseMatrix
+    position: int
+
+    @property
+    def n_rows(self) -> int:
+        """Rows of the matrix."""
+        return self.matrix.shape[0]
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """The type of the values as they are stored."""
+        dtype: np.dtype[Any] = self.matrix.given.dtype
+        return dtype
+
+    @property
+    def rows(self) -> NDArray[Any]:
+        """The rows that are stored, ascending."""
+        columns = self.matrix.columns
+        return np.asarray(columns.indices[columns.indptr[self.position] : columns.indptr[self.position + 1]])
+
+    @property
+    def values(self) -> NDArray[Any]:
+        """Their values, in the type in which they are stored."""
+        columns = self.matrix.columns
+        return np.asarray(columns.data[columns.indptr[self.position] : columns.indptr[self.position + 1]])
 
     def dense(self) -> NDArray[Any]:
-        """All values, in the type of those that are stored."""
-        filled = np.zeros(self.n_rows, self.values.dtype)
+        """All values, in the type of those that are stored; in doubles where absent ones are missing."""
+        absent = self.matrix.absent
+        filled = np.full(self.n_rows, absent, self.dtype if absent == 0.0 or self.dtype.kind == "f" else np.float64)
         filled[self.rows] = self.values
         return filled
 
@@ -71,6 +95,7 @@ class RawTable:
     open: Callable[[int, str], Values]  # from place and label
     names: tuple[str, ...] | None = None
     matrix: NDArray[Any] | None = None  # the two-dimensional array that all the columns are views of
+    sparse: SparseMatrix | None = None  # or the sparse matrix
     opened: dict[int, RawColumn] = field(default_factory=dict)
 
     def column(self, position: int) -> RawColumn:
@@ -102,6 +127,8 @@ SUBTRACT = "if they are quantities, subtract what they have in common."
 def are_beyond_doubles(values: Any) -> bool:
     """Whether values of any kind are whole numbers by their type, and some of them have no double of their own."""
     if isinstance(values, SparseColumn):
+        if values.dtype.kind == "f":
+            return False
         values = values.values
     if isinstance(values, LazyColumn):
         values = np.array([values.native.min(), values.native.max()], getattr(values.native.dtype, "subtype", np.float64))

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,7 +27,7 @@ from woodwind.data.tables.fields import (
 )
 from woodwind.data.tables.frames import open_table
 from woodwind.data.tables.raw import RawTable, are_beyond_doubles, warn_of_precision
-from woodwind.data.tables.table import Table
+from woodwind.data.tables.table import SparseColumns, Table
 from woodwind.data.tables.table_errors import listed, table_error
 
 # ----------------------------------------------------------------------------------------------------
@@ -123,14 +123,19 @@ def _one_letter_off(name: str, others: list[str]) -> str | None:
 STOPS = "Each such row stops at the split and takes the mean of that node."
 # And where categories are read as means of the target.
 PRIOR = "Nothing is known of them, and each such row counts as one of all."
+# What a cell may be that a sparse matrix does not store, and the number that it is read as.
+ABSENT = {"zero": 0.0, "missing": float("nan")}
 
 
 @dataclass(frozen=True, eq=False)
 class Schema:
     """The columns of the training table, in its order."""
 
+    YOUNGER: ClassVar[tuple[str, ...]] = ("sparse_absent",)  # files of earlier versions have none
+
     names: tuple[str, ...] | None  # of the input columns; None when they had none
     fields: tuple[Field, ...]  # one for each input column
+    sparse_absent: str = "zero"  # what a cell is that a sparse matrix does not store: zero or missing
 
     @classmethod
     def learn(
@@ -140,26 +145,33 @@ class Schema:
         *,
         weight: NDArray[np.float64] | None = None,
         owner: str = "Woodwind",
+        sparse_absent: str = "zero",
         watch: Callable[[], None] = lambda: None,
     ) -> "tuple[Schema, Table]":
         """Look at a training table of any type, and read it.
 
         `categorical_features` names further columns that are to be taken as categories: by name, by position, or as
-        one truth value for each column. `weight` matters only to columns of more categories than there are codes for. `watch` is called
-        after every column: whoever has no time left raises an exception there.
+        one truth value for each column. `weight` matters only to columns of more categories than there are codes for. `sparse_absent` is
+        what a cell is that a sparse matrix does not store. `watch` is called after every column: whoever has no time left raises an
+        exception there.
         """
-        raw = open_table(X)
+        raw = open_table(X, ABSENT[sparse_absent])
         marked = _marked(raw, categorical_features, owner)
         integers = None if weight is None else integer_weights(weight)
         names = raw.names or tuple(f"x{position}" for position in range(raw.n_columns))
-        fields = []
+        if raw.sparse is not None and not marked.any():  # of ten thousand columns, nothing need be asked one by one
+            schema = cls(raw.names, tuple(NumberField(name) for name in names), sparse_absent)
+            if raw.sparse.given.dtype.kind != "f":
+                _warn_of_precision(raw, schema.fields)
+            return schema, schema._table(raw, list(range(raw.n_columns)))[0]
+        fields: list[Field] = []
         open_columns(raw)
         for position, name in enumerate(names):
             column = coded_if_category(raw.column(position), bool(marked[position]))
             raw.opened[position] = column  # text is turned into positions once, not again when it is read
             fields.append(learn_field(name, column, integers))
             watch()
-        schema = cls(raw.names, tuple(fields))
+        schema = cls(raw.names, tuple(fields), sparse_absent)
         _warn_of_precision(raw, fields)
         return schema, schema._table(raw, list(range(len(fields))))[0]
 
@@ -168,7 +180,7 @@ class Schema:
 
         `unseen` is what the user is told becomes of categories that training never saw. Columns `beside` those of the model are expected.
         """
-        raw = open_table(X)
+        raw = open_table(X, ABSENT[self.sparse_absent])
         table, notes = self._table(raw, self.header.positions(raw, owner, beside))
         read_as_means = [isinstance(field, StatisticsField) for field in self.fields]
         for said, of_means in ((unseen, False), (PRIOR, True)):
@@ -179,6 +191,9 @@ class Schema:
 
     def _table(self, raw: RawTable, positions: list[int]) -> tuple[Table, list[str]]:
         """The features of the columns at these positions of the input, and what the user should be told of each column."""
+        if raw.sparse is not None and all(isinstance(field, NumberField) for field in self.fields):
+            thin = SparseColumns(self.feature_names, raw.sparse)  # it has no names, and so positions are its own
+            return Table(thin, raw.n_rows, None, np.full(len(thin), -1, np.int64), raw.sparse), [""] * len(thin)
         made = [field.read(raw.column(position)) for field, position in zip(self.fields, positions, strict=True)]
         columns = tuple(column for features in made for column in features.columns)
         inside = [
@@ -205,6 +220,7 @@ class Schema:
     def check(self) -> "Schema":
         """There is a field for each column, of its name; returns self, or raises DataError."""
         self.header.check()
+        require(self.sparse_absent in ABSENT, "cells that are not stored are neither zero nor missing")
         # A table whose columns are found already may have been stripped of their names; fields keep theirs.
         names = tuple(field.name for field in self.fields)
         require(self.names is None or names == self.names, "fields have other names than their columns")
@@ -272,13 +288,14 @@ class Schema:
     def to_dict(self) -> dict[str, Any]:
         """A description that JSON can hold."""
         names = None if self.names is None else list(self.names)
-        return {"names": names, "fields": [field.to_dict() for field in self.fields]}
+        absent = {} if self.sparse_absent == "zero" else {"sparse_absent": self.sparse_absent}
+        return {"names": names, "fields": [field.to_dict() for field in self.fields], **absent}
 
     @classmethod
     def from_dict(cls, given: dict[str, Any]) -> "Schema":
         """The inverse of `to_dict`."""
         names = None if given["names"] is None else tuple(given["names"])
-        return cls(names, tuple(field_from_dict(field) for field in given["fields"]))
+        return cls(names, tuple(field_from_dict(field) for field in given["fields"]), given.get("sparse_absent", "zero"))
 
 
 def _marked(raw: RawTable, given: Sequence[Any] | str | None, owner: str) -> NDArray[np.bool_]:
@@ -315,7 +332,7 @@ def _bad_choice(owner: str, what: str, raw: RawTable) -> Exception:
     )
 
 
-def _warn_of_precision(raw: RawTable, fields: list[Field]) -> None:
+def _warn_of_precision(raw: RawTable, fields: Sequence[Field]) -> None:
     """Warn of whole numbers that no double can tell apart."""
     columns = [raw.column(position) for position, field in enumerate(fields) if isinstance(field, NumberField)]
     large = [column.label for column in columns if are_beyond_doubles(unwrapped(column))]

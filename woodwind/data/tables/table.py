@@ -1,9 +1,9 @@
 """A table as columns of numbers and of category codes, read in blocks of rows and never copied as a whole."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -55,12 +55,14 @@ class Table:
     `source` is the caller's two-dimensional array of numbers, if it came as one, and `matrix_column` says which of its
     columns each feature is (-1 for those that are not): work on many columns then goes by blocks of rows, because
     gathering one column of an array in C order costs as much memory traffic as reading all of them.
+    `sparse` is the caller's sparse matrix where all columns are its columns, in its order, as numbers.
     """
 
-    columns: tuple[Column, ...]
+    columns: Sequence[Column]
     n_rows: int
     source: NDArray[Any] | None
     matrix_column: NDArray[np.int64]
+    sparse: "SparseMatrix | None" = None
 
     @cached_property
     def matrix(self) -> NDArray[Any] | None:
@@ -73,6 +75,9 @@ class Table:
 
     def take(self, rows: NDArray[np.int64]) -> "Table":
         """Some of the rows, as a table of its own."""
+        if self.sparse is not None:
+            some = self.sparse.take(rows)
+            return Table(SparseColumns(tuple(column.name for column in self.columns), some), len(rows), None, self.matrix_column, some)
         columns = tuple(column.take(rows, self.n_rows) for column in self.columns)
         return Table(columns, len(rows), None, np.full(len(columns), -1, np.int64))
 
@@ -143,3 +148,118 @@ def number_type(dtype: np.dtype[Any]) -> type[np.float32] | type[np.float64]:
     kind, size = dtype.kind, dtype.itemsize
     small = (kind == "f" and size <= 4) or (kind in "iu" and size <= 2) or kind == "b"
     return np.float32 if small else np.float64
+
+
+# ----------------------------------------------------------------------------------------------------
+# Sparse matrices: the cells that they store, by column and by row, and what all others are.
+
+
+class StoredCells(NamedTuple):
+    """Cells line after line, where lines are columns or rows; those of a line ascend."""
+
+    starts: NDArray[np.int64]  # (lines + 1,) where the cells of each line begin
+    at: NDArray[np.int32]  # (m,) row of each cell where lines are columns, else its column
+    values: NDArray[Any]  # (m,) float32 or float64
+
+
+@dataclass(frozen=True, eq=False)
+class SparseMatrix:
+    """SciPy's sparse matrix or array of any format. A cell that is not stored is `absent`: 0.0, or NaN where it counts as missing.
+
+    Either form of it is made when it is first asked for: training asks for columns, prediction for rows.
+    """
+
+    given: Any
+    absent: float = 0.0
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows and columns."""
+        return int(self.given.shape[0]), int(self.given.shape[1])
+
+    @property
+    def n_stored(self) -> int:
+        """Cells that are stored."""
+        return int(self.given.nnz)
+
+    @cached_property
+    def columns(self) -> Any:
+        """SciPy's matrix by column: every cell once, in the order of rows."""
+        return _canonical(self.given.tocsc(), self.given)
+
+    @cached_property
+    def by_column(self) -> StoredCells:
+        """The cells of each column."""
+        return _stored(self.columns)
+
+    @cached_property
+    def by_row(self) -> StoredCells:
+        """The cells of each row."""
+        return _stored(_canonical(self.given.tocsr(), self.given))
+
+    def take(self, rows: NDArray[np.int64]) -> "SparseMatrix":
+        """Some of the rows, each as often as it is named."""
+        return SparseMatrix(self.given.tocsr()[rows], self.absent)
+
+    def block(self, begin: int, end: int) -> NDArray[Any]:
+        """Rows begin to end as an array (end - begin, columns), absent cells filled in."""
+        starts, at, values = self.by_row
+        first, last = int(starts[begin]), int(starts[end])
+        out = np.full((end - begin, self.shape[1]), self.absent, values.dtype)
+        out[np.repeat(np.arange(end - begin), np.diff(starts[begin : end + 1])), at[first:last]] = values[first:last]
+        return out
+
+
+def _canonical(matrix: Any, given: Any) -> Any:
+    """The matrix with every cell once, in order; the caller's own is not changed."""
+    if not matrix.has_canonical_format:
+        matrix = matrix.copy() if matrix is given else matrix
+        matrix.sum_duplicates()
+    return matrix
+
+
+def _stored(matrix: Any) -> StoredCells:
+    """The cells of a matrix by column or by row, as kernels take them."""
+    at, values = matrix.indices.astype(np.int32, copy=False), as_numbers(matrix.data)
+    return StoredCells(matrix.indptr.astype(np.int64), for_kernel(at), for_kernel(values))
+
+
+@dataclass(frozen=True, eq=False)
+class SparseReader:
+    """A column of a sparse matrix, filled up with what is absent block by block."""
+
+    matrix: SparseMatrix
+    position: int
+
+    def __call__(self, begin: int, end: int) -> NDArray[Any]:
+        """Rows begin to end."""
+        starts, at, values = self.matrix.by_column
+        stored = slice(int(starts[self.position]), int(starts[self.position + 1]))
+        rows = at[stored]
+        first, last = np.searchsorted(rows, (begin, end))
+        out = np.full(end - begin, self.matrix.absent, values.dtype)
+        out[rows[first:last] - begin] = values[stored][first:last]
+        return out
+
+
+@dataclass(frozen=True, eq=False)
+class SparseColumns(Sequence[Column]):
+    """The columns of a sparse matrix as numbers, each made when it is asked for: tens of thousands would be a burden to the interpreter."""
+
+    names: Sequence[str]
+    matrix: SparseMatrix
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    @overload
+    def __getitem__(self, position: int) -> Column: ...
+
+    @overload
+    def __getitem__(self, position: slice) -> Sequence[Column]: ...
+
+    def __getitem__(self, position: int | slice) -> Column | Sequence[Column]:
+        if isinstance(position, slice):
+            return [self[one] for one in range(*position.indices(len(self)))]
+        at = range(len(self))[position]
+        return Column(self.names[at], SparseReader(self.matrix, at))

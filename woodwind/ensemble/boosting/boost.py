@@ -8,7 +8,7 @@ The page is docs/algorithms/gradient-boosting.md.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Protocol
 
@@ -35,6 +35,7 @@ from woodwind.tree.grown_tree import (
     with_means,
     within_bounds,
 )
+from woodwind.tree.linear_leaves import LinearInputs, LinearLeaves, LinearPlan, fitted_terms, path_terms
 from woodwind.tree.settings import TreeSettings
 
 Floats = NDArray[np.float64]
@@ -109,10 +110,12 @@ class BoostPlan:
     bootstrap: bool = False
     sampling: GradientSampling | None = None  # rows are drawn by their gradients; None: all alike, by `subsample`
     one_per_class: bool = False
+    parallel_trees: int = 1  # trees of a round for the same scores, each with rows and features of its own; their mean is added
     seed: int = 0
     threads: int = 1
     dropout: DropoutPlan | None = None
     softmax_hessian: str = "friedman"  # see `hessian_factors`
+    linear_l2: float | None = None  # leaves are linear, and what the square of a slope costs; None: leaves are constant
     permutations: int = 0  # orders of the rows for ordered boosting (ordered_boosting.py); none for plain boosting
     line_search: bool = False  # the trees of a round are stretched together, as far as the loss of the training rows falls
 
@@ -168,11 +171,19 @@ class Booster:
         weight: Floats | None = None,
         rows: Rows | None = None,
         done: Sequence[tuple[ValuedTree, ...]] = (),
+        inputs: LinearInputs | None = None,
     ) -> None:
-        """`done` are earlier rounds, whose trees are in `raw` and shrink where they are left out."""
+        """`done` are earlier rounds, whose trees are in `raw` and shrink where they are left out; `inputs` are for linear leaves."""
         self.learner, self.y, self.plan, self.raw, self.weight, self.rows = learner, y, plan, raw, weight, rows
-        self._rate, self._done = plan.learning_rate, list(done)
+        self.inputs = inputs
+        self._derivatives = (np.empty((0, 1)), np.empty((0, 1)))  # of all rows (n, K), where leaves are linear
+        self._rate, self._done = plan.learning_rate / plan.parallel_trees, list(done)
         self._outputs = (-1,) if learner.outputs > 1 else tuple(range(plan.loss.width))
+
+    @property
+    def trees_per_round(self) -> int:
+        """One, or one for each score of a row, times the parallel ones."""
+        return len(self._outputs) * self.plan.parallel_trees
 
     @cached_property
     def _row_counts(self) -> Floats | None:
@@ -198,20 +209,20 @@ class Booster:
     def _round_with_dropout(self, dropout: DropoutPlan, number: int) -> BoostingRound:
         """A round that is trained as if k earlier ones were not there; then it is 1 / (k + 1) of itself, and each of those k / (k + 1)."""
         dropped = [tree for position in dropout.dropped(self.plan.seed, number) for tree in self._done[position]]
-        k = len(dropped) // len(self._outputs)
+        k = len(dropped) // self.trees_per_round
         leaves = [self.leaf_of(tree) for tree in dropped]
 
         def add(share: float) -> None:
-            changed = [(replace(tree, value=share * tree.value), leaf) for tree, leaf in zip(dropped, leaves, strict=True)]
-            for one in changed:
-                add_leaf_scores(self.raw, [one], self.plan.threads)
+            for tree, leaf in zip(dropped, leaves, strict=True):
+                self._add([(tree.scaled(share), leaf)])
 
         add(-1.0)
-        self._rate = self.plan.learning_rate / (k + 1)
+        self._rate = self.plan.learning_rate / self.plan.parallel_trees / (k + 1)
         trees = tuple(self._trees(self._resolved(), number))
         add(k / (k + 1))
-        lost = tuple(replace(tree, value=-tree.value / (k + 1)) for tree in dropped)
+        lost = tuple(tree.scaled(-1.0 / (k + 1)) for tree in dropped)
         for tree in dropped:
+            tree.linear = None if tree.linear is None else tree.linear.scaled(k / (k + 1))
             tree.value, tree.low, tree.high = (part * (k / (k + 1)) for part in (tree.value, tree.low, tree.high))
         self._done.append(trees)
         return BoostingRound(number, trees, self.raw, lost=lost)
@@ -221,47 +232,58 @@ class Booster:
 
         As accurate as training anew on these rows, at a fraction of the time.
         """
-        together = len(self._outputs)
+        together = self.trees_per_round
         for position in range(0, len(trees), together):
             loss = self._resolved()
-            self.learner.set_derivatives(loss, self.raw, self.weight)
+            self._set_derivatives(loss, self.weight)
+            before = self.raw if self.plan.parallel_trees == 1 else self.raw.copy()
             for tree in trees[position : position + together]:
-                yield self._revalued(loss, tree, self.leaf_of(tree))
+                yield self._revalued(loss, tree, self.leaf_of(tree), before)
 
     def _trees(self, loss: Loss, number: int) -> list[ValuedTree]:
-        """The trees of one round: one, or one for each score of a row."""
-        rows, weight = self._drawn(loss, number, self.raw, self.rows)
-        self.learner.set_derivatives(loss, self.raw, weight)
+        """The trees of one round: one, or one for each score of a row, times the parallel ones."""
+        if self.plan.parallel_trees == 1:
+            positioned = self._parallel(loss, number, ())
+        else:  # the next trees take the memory in which these have the leaves of rows
+            every = range(self.plan.parallel_trees)
+            positioned = [(tree, leaf.copy()) for parallel in every for tree, leaf in self._parallel(loss, number, (parallel,))]
+        if self.plan.line_search:
+            search_line(loss, self.y, self.raw, self._row_counts, positioned, self._rate * self.plan.parallel_trees)
+        self._add(positioned)
+        return [finished for finished, _leaf in positioned]
+
+    def _parallel(self, loss: Loss, number: int, parallel: tuple[int, ...]) -> list[TreeWithLeaves]:
+        """A tree for each score of a row, or for all; `parallel` names what is drawn for it beside the number of the round."""
+        rows, weight = self._drawn(loss, number, self.raw, self.rows, parallel)
+        self._set_derivatives(loss, weight)
         workers, every = self.learner.n_workers, self._outputs
 
         def tree(worker: int | None, output: int) -> TreeWithLeaves:
             threads = self.plan.threads if worker is None else 1
-            grown = self.learner.grow(self._tree_key(number, output), rows, output, worker)
+            grown = self.learner.grow(self._tree_key(number, output, parallel), rows, output, worker)
             return self._valued(loss, grown, output, rows, weight, threads)
 
         # What would leave a worker idle is grown by all threads together.
         beside = len(every) // workers * workers if workers > 1 else 0
-        positioned = [*side_by_side(tree, every[:beside], workers), *(tree(None, output) for output in every[beside:])]
-        if self.plan.line_search:
-            search_line(loss, self.y, self.raw, self._row_counts, positioned, self._rate)
-        add_leaf_scores(self.raw, positioned, self.plan.threads)
-        return [finished for finished, _leaf in positioned]
+        return [*side_by_side(tree, every[:beside], workers), *(tree(None, output) for output in every[beside:])]
 
-    def _tree_key(self, number: int, output: int) -> int:
+    def _tree_key(self, number: int, output: int, parallel: tuple[int, ...] = ()) -> int:
         """The key of all that is drawn for a tree."""
-        return key(self.plan.seed, "tree", number, *([output] if len(self._outputs) > 1 else []))
+        return key(self.plan.seed, "tree", number, *([output] if len(self._outputs) > 1 else []), *parallel)
 
-    def _drawn(self, loss: Loss, number: int, raw: Floats, rows: Rows | None) -> tuple[Rows | None, Floats | None]:
+    def _drawn(
+        self, loss: Loss, number: int, raw: Floats, rows: Rows | None, parallel: tuple[int, ...] = ()
+    ) -> tuple[Rows | None, Floats | None]:
         """Rows for one round, of some or all rows, None for all, once each; and how much every row of the table counts in it."""
         sampling = self.plan.sampling
         if sampling is None:
-            return self._drawn_alike(number, rows), self.weight
+            return self._drawn_alike(number, rows, parallel), self.weight
         if not sampling.begins(number, self.plan.learning_rate):
             return rows, self.weight
         gradient, hessian = loss.derivatives(self.y, raw, self.weight, self.plan.threads)
         if rows is not None:
             gradient, hessian = gradient[rows], hessian[rows]
-        drawn, factor = sampling.draw(key(self.plan.seed, "rows", number), gradient, hessian, self.plan.threads)
+        drawn, factor = sampling.draw(key(self.plan.seed, "rows", number, *parallel), gradient, hessian, self.plan.threads)
         if len(drawn) in (0, len(factor)):
             return rows, self.weight
         if rows is None:
@@ -271,16 +293,16 @@ class Booster:
         weight[chosen] = factor[drawn] if self.weight is None else factor[drawn] * self.weight[chosen]
         return chosen, weight
 
-    def _drawn_alike(self, number: int, rows: Rows | None = None) -> Rows | None:
+    def _drawn_alike(self, number: int, rows: Rows | None = None, parallel: tuple[int, ...] = ()) -> Rows | None:
         """Rows for one round, all of them as likely; None for all, once each."""
-        plan = self.plan
+        plan, rows_key = self.plan, key(self.plan.seed, "rows", number, *parallel)
         pool = self.learner.n_rows if rows is None else len(rows)
         if plan.bootstrap:
             drawn = np.empty(max(1, round(pool * plan.subsample)), np.int32)
-            draw_bootstrap(key(plan.seed, "rows", number), pool, len(drawn), drawn)
+            draw_bootstrap(rows_key, pool, len(drawn), drawn)
         elif plan.subsample < 1.0:
             drawn = np.empty(pool, np.int32)
-            drawn = drawn[: draw_share(key(plan.seed, "rows", number), pool, share_threshold(plan.subsample), drawn)]
+            drawn = drawn[: draw_share(rows_key, pool, share_threshold(plan.subsample), drawn)]
             if len(drawn) == 0:
                 return rows
         else:
@@ -311,17 +333,42 @@ class Booster:
         leaf = tree.leaf_of_row
         if rows is not None or self.learner.has_unseen:
             self.learner.walk(finished, leaf, threads)
+        if self.plan.linear_l2 is not None:
+            assert self.inputs is not None
+            terms = path_terms(finished.feature, finished.child, finished.value[:, 0], self.inputs.scale)
+            finished.linear = self._linear(finished, terms, leaf, rows, threads)
         return finished, leaf
 
-    def _revalued(self, loss: Loss, tree: ValuedTree, leaf: NDArray[np.int32]) -> ValuedTree:
-        """A tree whose leaf values are trained on the rows that end in them."""
+    def _set_derivatives(self, loss: Loss, weight: Floats | None) -> None:
+        """Derivatives of all rows for the trees that follow."""
+        self.learner.set_derivatives(loss, self.raw, weight)
+        if self.plan.linear_l2 is not None:
+            gradient, hessian = loss.derivatives(self.y, self.raw, weight, self.plan.threads)
+            factor = hessian_factors(loss, self.plan.softmax_hessian)[1]
+            self._derivatives = gradient.reshape(len(self.raw), -1), hessian.reshape(len(self.raw), -1) * factor
+
+    def _linear(self, tree: ValuedTree, terms: LinearLeaves, leaf: NDArray[np.int32], rows: Rows | None, threads: int) -> LinearLeaves:
+        """The linear parts of the leaves of a tree, from the rows given, a row as often as it is given."""
+        assert self.inputs is not None
+        assert self.plan.linear_l2 is not None
+        gradient, hessian = (np.ascontiguousarray(part[:, tree.output]) for part in self._derivatives)
+        plan = LinearPlan(self.plan.linear_l2, (self.plan.tree.l1, self.plan.tree.l2, self._rate))
+        by_leaf = rows_by_leaf(leaf, rows, len(tree.feature))
+        return fitted_terms(terms, self.inputs.values, (gradient, hessian), by_leaf, tree.value[:, 0], plan, threads)
+
+    def _add(self, positioned: Sequence[TreeWithLeaves]) -> None:
+        """Add trees to the scores of all rows."""
+        add_leaf_scores(self.raw, positioned, self.plan.threads, None if self.inputs is None else self.inputs.values)
+
+    def _revalued(self, loss: Loss, tree: ValuedTree, leaf: NDArray[np.int32], raw: Floats) -> ValuedTree:
+        """A tree whose leaf values are trained on the rows that end in them, and their scores before the round."""
         n_nodes = len(tree.feature)
         counts = np.bincount(leaf if self.rows is None else leaf[self.rows], minlength=n_nodes)
         if loss.refits:
             order, begins, ends = rows_by_leaf(leaf, self.rows, n_nodes)
             full = ends > begins
             leaves = RowsByLeaf(order, begins[full], ends[full])
-            found = loss.refitted(tree.output, leaves, self.y, self.raw, self.weight, self.plan.threads)
+            found = loss.refitted(tree.output, leaves, self.y, raw, self.weight, self.plan.threads)
             values = np.zeros((n_nodes, *found.shape[1:]))
             values[full] = found
         else:
@@ -331,12 +378,14 @@ class Booster:
                 sums = gradient, leaf_hessian(self.plan, hessian)
                 steps = smoothed_steps(tree.feature, tree.child, counts, sums, self.plan.tree.penalties, self.plan.tree.longest_step)
                 values = loss.in_scores(steps, tree.output)
-        values = (values * self.plan.learning_rate).reshape(n_nodes, -1)
+        values = (values * self._rate).reshape(n_nodes, -1)
         # A leaf that none of these rows reaches keeps what it had.
         values = np.where(counts[:, None] > 0, values, tree.value)
         values = np.clip(values, tree.low[:, None], tree.high[:, None])
         finished = with_means(tree.with_values(values, counts.astype(np.float64)))
-        add_leaf_scores(self.raw, [(finished, leaf)], self.plan.threads)
+        if tree.linear is not None:
+            finished.linear = self._linear(finished, tree.linear, leaf, self.rows, self.plan.threads)
+        self._add([(finished, leaf)])
         return finished
 
     def _newton(self, loss: Loss, output: int, gradient: Floats, hessian: Floats) -> Floats:

@@ -22,10 +22,11 @@ from woodwind.base.errors import InterruptWarning
 from woodwind.base.notice import notice
 from woodwind.data.binning.codes import Codes
 from woodwind.data.binning.ranks import Ranks
+from woodwind.data.binning.sparse_codes import SparseCodes
 from woodwind.ensemble.boosting.boost import BoostingRound
 from woodwind.kernels.tree.leaves import largest_size
 from woodwind.tree.exact_grower import walk_ranks
-from woodwind.tree.grown_tree import ValuedTree
+from woodwind.tree.grown_tree import ValuedTree, add_tree_scores
 from woodwind.tree.histogram_grower import walk_codes
 
 # A step this much smaller than the largest one so far is what rounding leaves: a training that fits its rows perfectly goes
@@ -100,9 +101,11 @@ def until_no_split(rounds: Iterable[BoostingRound], patience: int = 1, largest: 
         yield finished
 
 
-def largest_step(trees: Iterable[ValuedTree]) -> float:
+def largest_step(trees: Sequence[ValuedTree]) -> float:
     """The largest value of some trees, in size."""
-    return max((largest_size(tree.value) for tree in trees), default=0.0)
+    sizes = (largest_size(tree.value) for tree in trees)
+    linear = (float(tree.linear.largest.max()) for tree in trees if tree.linear is not None)
+    return max((*sizes, *linear), default=0.0)
 
 
 def scored(
@@ -191,14 +194,15 @@ class WatchedInside:
 class WatchedOutside:
     """Rows of another table: trees are added to their scores as they come."""
 
-    codes: Codes | Ranks
+    codes: Codes | SparseCodes | Ranks
     raw: Floats
     evaluate: Evaluator
     threads: int = 1
+    numbers: Floats | None = None  # (n, F) of the rows, where leaves are linear
 
     def __call__(self, finished: BoostingRound) -> float:
         """Loss of the rows, with the trees of the round."""
-        add_trees(self.raw, finished.added, self.codes, self.threads)
+        add_trees(self.raw, finished.added, self.codes, self.threads, self.numbers)
         return self.evaluate(self.raw)
 
 
@@ -217,20 +221,17 @@ class RoundWatcher:
         return self.train and self.train(finished), self.valid and self.valid(finished)
 
 
-def add_trees(raw: Floats, trees: Iterable[ValuedTree], codes: Codes | Ranks, threads: int = 1) -> None:
+def add_trees(
+    raw: Floats, trees: Iterable[ValuedTree], codes: Codes | SparseCodes | Ranks, threads: int = 1, numbers: Floats | None = None
+) -> None:
     """Add what trees say about the rows of `codes` to their scores, in the order of the trees."""
     leaf: NDArray[np.int32] = np.empty(codes.n_rows, np.int32)
     for tree in trees:
-        if isinstance(codes, Codes):
-            walk_codes(tree, codes, leaf, threads)
-        else:
+        if isinstance(codes, Ranks):
             walk_ranks(tree, codes, leaf, threads)
-        if raw.ndim == 1:
-            raw += tree.value[leaf, 0]
-        elif tree.output >= 0:
-            raw[:, tree.output] += tree.value[leaf, 0]
         else:
-            raw += tree.value[leaf]
+            walk_codes(tree, codes, leaf, threads)
+        add_tree_scores(raw, tree, leaf, threads, numbers)
 
 
 # ----------------------------------------------------------------------------------------------------

@@ -9,6 +9,7 @@ from woodwind.base.errors import PrecisionWarning
 from woodwind.base.notice import notice
 from woodwind.base.pool import LEAST_WORK
 from woodwind.data.binning.codes import Codes
+from woodwind.data.binning.sparse_codes import SparseCodes
 from woodwind.ensemble.boosting.boost import BoostPlan, Floats, Rows, Targets, hessian_factors
 from woodwind.kernels.histogram.multi_output import sum_leaves
 from woodwind.kernels.tree.leaves import leaf_sums, unrounded_leaf_sums
@@ -33,7 +34,7 @@ class HistogramLearner:
 
     def __init__(
         self,
-        codes: Codes,
+        codes: Codes | SparseCodes,
         y: Targets,
         weight: Floats | None,
         plan: BoostPlan,

@@ -28,7 +28,6 @@ from woodwind.tree.grown_tree import (
     newton_values,
     pruned,
     rows_by_leaf,
-    smoothed_steps,
 )
 
 # The shortest prefix has at most this part of the rows, and so many: of fewer, gradients far from all others come out. Rows of it have no
@@ -114,22 +113,15 @@ class SupportingModels:
                 if loss.refits:
                     values = self._refitted(loss, column, node, n_nodes)
                 else:
-                    steps = self._newton(loss, tree, gradient[:, column], hessian[:, column], node, plan)
+                    steps = self._newton(loss, gradient[:, column], hessian[:, column], node, self.n_models * n_nodes, plan)
                     values = loss.in_scores(steps, column)
                 raw[:, column] += np.clip(values * rate, low, high)[node]
 
-    def _newton(self, loss: Loss, tree: ValuedTree, gradient: Floats, hessian: Floats, node: NDArray[np.int64], plan: BoostPlan) -> Floats:
+    def _newton(self, loss: Loss, gradient: Floats, hessian: Floats, node: NDArray[np.int64], size: int, plan: BoostPlan) -> Floats:
         """Newton steps of all nodes of all models; sums are in the order of the rows, whatever the number of threads."""
-        at, n_nodes = node[self._seen], len(tree.feature)
-        counts = np.bincount(at, minlength=self.n_models * n_nodes)
-        sums = [np.bincount(at, part[self._seen], minlength=len(counts)).astype(np.float64, copy=False) for part in (gradient, hessian)]
-        sums[1] = sums[1] * hessian_factors(loss, plan.softmax_hessian)[1]
-        if plan.tree.path_smooth == 0.0:
-            return newton_values(sums[0], sums[1], plan.tree.l1, plan.tree.l2)
-        of_models = zip(*(part.reshape(self.n_models, n_nodes) for part in (counts, *sums)), strict=True)
-        penalties, longest = plan.tree.penalties, plan.tree.longest_step
-        steps = [smoothed_steps(tree.feature, tree.child, count, (g, h), penalties, longest) for count, g, h in of_models]
-        return np.where(counts > 0, np.concatenate(steps), 0.0)
+        at = node[self._seen]
+        sums = [np.bincount(at, part[self._seen], minlength=size).astype(np.float64, copy=False) for part in (gradient, hessian)]
+        return newton_values(sums[0], sums[1] * hessian_factors(loss, plan.softmax_hessian)[1], plan.tree.l1, plan.tree.l2)
 
     def _refitted(self, loss: Loss, column: int, node: NDArray[np.int64], n_nodes: int) -> Floats:
         """Values of all nodes of all models where a leaf is no Newton step."""

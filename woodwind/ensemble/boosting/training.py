@@ -7,13 +7,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from woodwind.base.errors import InterruptWarning, PrecisionWarning
+from woodwind.base.errors import InterruptWarning, ParameterError, PrecisionWarning
 from woodwind.base.fixed import exact_mean, largest_of
 from woodwind.base.notice import notice
 from woodwind.base.pool import side_by_side
 from woodwind.base.random_streams import choose, key
 from woodwind.data.binning.codes import Codes
 from woodwind.data.binning.ranks import Ranks
+from woodwind.data.binning.sparse_codes import SparseCodes
 from woodwind.ensemble.boosting import precompile
 from woodwind.ensemble.boosting.boost import Booster, BoostingRound, BoostPlan, TreeLearner, hessian_factors
 from woodwind.ensemble.boosting.early_stopping import (
@@ -40,6 +41,7 @@ from woodwind.losses.base import Loss, RowsByLeaf
 from woodwind.losses.integers import is_uneven
 from woodwind.tree.forest import Forest, tree_of
 from woodwind.tree.grown_tree import ValuedTree, covers_below, newton_values, rows_by_leaf, smoothed_steps
+from woodwind.tree.linear_leaves import LinearInputs, LinearLeaves, LinearPlan, fitted_terms, joined_linear, number_matrix
 
 # ----------------------------------------------------------------------------------------------------
 # Boosting in folds: several boosters in step, each blind to its own fold, so that every row is scored by one that never saw it.
@@ -78,7 +80,9 @@ def in_step(
 
 def trees_of_mean(trees: Iterable[ValuedTree], members: int) -> tuple[ValuedTree, ...]:
     """Trees of one of several models whose scores are averaged: each adds its part of the mean."""
-    return tuple(replace(tree, value=tree.value / members, low=tree.low / members, high=tree.high / members) for tree in trees)
+    # A tree without linear leaves is divided, not multiplied by the inverse: models have the bits that they always had.
+    parts = (replace(tree, value=tree.value / members, low=tree.low / members, high=tree.high / members) for tree in trees)
+    return tuple(part if part.linear is None else replace(part, linear=part.linear.scaled(1.0 / members)) for part in parts)
 
 
 Floats = NDArray[np.float64]
@@ -115,15 +119,21 @@ def in_rows(weight: Floats | None) -> Floats | None:
 class TrainingRows:
     """The rows of a training: codes, target, weights, and scores to start from (None: the best constant)."""
 
-    codes: Codes | Ranks
+    codes: Codes | SparseCodes | Ranks
     y: NDArray[Any]
     weight: Floats | None
     offset: Floats | None
     # Codes for a training on some of the rows, with a number of its own, where codes know something of targets.
-    codes_for: Callable[[NDArray[np.int32], int], Codes | Ranks] | None = None
+    codes_for: Callable[[NDArray[np.int32], int], Codes | SparseCodes | Ranks] | None = None
     # Codes for a training on some of the rows in a given order, where a row knows the targets of those before it.
-    codes_in: Callable[[NDArray[np.int32]], Codes | Ranks] | None = None
+    codes_in: Callable[[NDArray[np.int32]], Codes | SparseCodes | Ranks] | None = None
     constant: float | None = None  # the score to start from, where it is given and the same for all rows
+    inputs: LinearInputs | None = None  # the numbers of the rows, where leaves are linear
+
+    @property
+    def numbers(self) -> Floats | None:
+        """The numbers of the rows (n, F), where leaves are linear."""
+        return None if self.inputs is None else self.inputs.values
 
     def learned_from(self, rows: NDArray[np.int32] | None, number: int = 0) -> "TrainingRows":
         """The same rows as a booster sees them that is trained on some of them."""
@@ -152,15 +162,17 @@ class TrainingRows:
         weight = in_rows(self.weight)
         learner = self._learner(self.codes, plan, weight, learn)
         if not plan.permutations:
-            return Booster(learner, self.y, plan, raw, weight, learn, done)
+            return Booster(learner, self.y, plan, raw, weight, learn, done, self.inputs)
         codes_in = self.codes_in
         learner_in = None if codes_in is None else lambda order: self._learner(codes_in(order), plan, weight, learn)
         given = None if self.constant is None else self.raw(np.full(plan.loss.width, self.constant))
         origin = OrderedOrigin(raw if start is None else self.raw(start), given if self.offset is None else self.offset, learner_in)
         return OrderedBooster(learner, self.y, plan, raw, weight, learn, done, origin)
 
-    def _learner(self, codes: Codes | Ranks, plan: BoostPlan, weight: Floats | None, learn: NDArray[np.int32] | None) -> TreeLearner:
-        if not isinstance(codes, Codes):
+    def _learner(
+        self, codes: Codes | SparseCodes | Ranks, plan: BoostPlan, weight: Floats | None, learn: NDArray[np.int32] | None
+    ) -> TreeLearner:
+        if isinstance(codes, Ranks):
             return ExactLearner(codes, self.y, plan)
         # The lanes of a tree for all classes have no room for weights of very different sizes.
         outputs = plan.loss.width if not plan.one_per_class and not is_uneven(weight) else 1
@@ -235,6 +247,8 @@ def train(
     if plan.loss.width > 1 and not plan.one_per_class and is_uneven(rows.weight):
         notice(f"{owner}: {UNEVEN}", PrecisionWarning)
         plan = replace(plan, one_per_class=True)
+    if earlier is not None and earlier.rounds:
+        check_trees_per_round(len(earlier.rounds[0]), rows, plan, owner)
     if watched is not None and watched.folds is not None:
         folds = BoostingFolds.of(rows, plan, watched.folds)
         if stop.average is not None and earlier is None:
@@ -254,7 +268,7 @@ def train(
     raw = rows.raw(start)
     loss = resolved(plan.loss, rows, raw, learn)
     seen = rows.learned_from(learn)
-    add_trees(raw, (tree for trees in done for tree in trees), seen.codes, plan.threads)
+    add_trees(raw, (tree for trees in done for tree in trees), seen.codes, plan.threads, rows.numbers)
     watcher = None if watched is None else make_watcher(watched, rows, plan, loss, start, done)
     before = (None, None) if watcher is None else watcher(BoostingRound(len(done) - 1, (), raw))
 
@@ -271,6 +285,16 @@ def train(
         return result
     del booster, seen, raw, steps
     return refitted(rows, plan, result, owner)
+
+
+def check_trees_per_round(there: int, rows: TrainingRows, plan: BoostPlan, owner: str) -> None:
+    """Refuse to go on from rounds that have another number of trees."""
+    of_each = plan.loss.width if plan.one_per_class or not isinstance(rows.codes, Codes) else 1
+    if there != of_each * plan.parallel_trees:
+        raise ParameterError(
+            f"{owner}: a round would have {of_each * plan.parallel_trees} trees, but warm_start=True goes on from rounds of {there}. Set "
+            "n_parallel_trees, and with several classes multiclass and what holds leaf values back, as they were, or warm_start=False."
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -397,8 +421,8 @@ def make_watcher(
 
     def outside(others: TrainingRows, evaluate: Callable[[Loss], Evaluator]) -> WatchedOutside:
         raw = others.raw(start)
-        add_trees(raw, (tree for trees in done for tree in trees), others.codes, plan.threads)
-        return WatchedOutside(others.codes, raw, evaluate(loss), plan.threads)
+        add_trees(raw, (tree for trees in done for tree in trees), others.codes, plan.threads, others.numbers)
+        return WatchedOutside(others.codes, raw, evaluate(loss), plan.threads, others.numbers)
 
     *also, last = [outside(*others) for others in watched.outside]
     return RoundWatcher(inside, last, also)
@@ -435,8 +459,10 @@ class RefitPlan:
     learning_rate: float
     members: int  # models whose mean the forest is
     trees_per_round: int  # of one of them
+    parallel_trees: int  # of these, for the same scores
     constant: float | None = None  # the score to start from; None for the best one
     softmax_hessian: str = "friedman"
+    linear_l2: float = 0.0  # of the slopes of linear leaves
     decay: float = 0.0  # share of the old value of a leaf that stays
     threads: int = 1
 
@@ -450,53 +476,76 @@ def refit_leaves(
     from; without them it is the best constant.
     """
     loss, weight = plan.loss, in_rows(weight)
-    factor = hessian_factors(loss, plan.softmax_hessian)[1]
     is_given = offset is not None or plan.constant is not None
     start = np.full(loss.width, plan.constant or 0.0) if is_given else loss.start(y, weight)
     first = np.full(len(y), start[0]) if loss.width == 1 else np.tile(start, (len(y), 1))
     raws = [first + (0.0 if offset is None else offset) for _ in range(plan.members)]
     values, covers = np.array(forest.value), np.array(forest.cover)
-    gradient, hessian, now = np.zeros((0, 0)), np.zeros((0, 0)), loss
+    gradient, hessian, now, before = np.zeros((0, 0)), np.zeros((0, 0)), loss, first
+    rate = plan.learning_rate / plan.parallel_trees
     table, rows = x
+    numbers = np.zeros((len(rows), 0)) if forest.linear is None else number_matrix(table)[rows]
+    linear: list[LinearLeaves] = []
     for tree, ends in forest.staged_leaves(table, plan.threads):
         leaf = ends[rows]
         nodes, output = slice(forest.roots[tree], forest.roots[tree + 1]), int(forest.output[tree])
         raw = raws[tree // plan.trees_per_round % plan.members]
         if tree % plan.trees_per_round == 0:
+            before = raw if plan.parallel_trees == 1 else raw.copy()
             now = loss if loss.is_resolved else loss.resolved(y, raw, weight)
             gradient, hessian = (part.reshape(len(y), -1) for part in now.derivatives(y, raw, weight, plan.threads))
         order, begin, end = rows_by_leaf(leaf, None, nodes.stop - nodes.start)
-        columns = range(loss.width) if output < 0 else (output,)
-        found = np.zeros((nodes.stop - nodes.start, len(columns)))
-        if not now.refits:
-            for place, column in enumerate(columns):
-                total = summed_by_leaf(gradient[order, column], hessian[order, column], begin, end)
-                total = total[0], total[1] * factor
-                if plan.penalties[2] > 0.0:
-                    splits = forest.feature[nodes], forest.child[nodes]
-                    steps = smoothed_steps(*splits, end - begin, total, plan.penalties, plan.longest_step)
-                else:
-                    steps = newton_values(*total, *plan.penalties[:2])
-                found[:, place] = now.in_scores(steps, column)
-        else:
-            full = end > begin
+        splits = forest.feature[nodes], forest.child[nodes]
+        if now.refits:
+            found, full = np.zeros((len(begin), values.shape[1])), end > begin
             leaves = RowsByLeaf(order, begin[full], end[full])
-            found[full] = now.refitted(output, leaves, y, raw, weight, plan.threads).reshape(-1, len(columns))
+            found[full] = now.refitted(output, leaves, y, before, weight, plan.threads).reshape(-1, found.shape[1])
+        else:
+            columns = range(loss.width) if output < 0 else range(output, output + 1)
+            found = new_steps((gradient, hessian), columns, (order, begin, end), splits, plan, now)
         found = np.clip(found, -plan.longest_step, plan.longest_step)
         # Values of the forest are parts of the mean of all members.
         old = values[nodes] * plan.members
-        new = np.where((end > begin)[:, None], plan.decay * old + (1.0 - plan.decay) * found * plan.learning_rate, old)
+        new = np.where((end > begin)[:, None], plan.decay * old + (1.0 - plan.decay) * found * rate, old)
         cover = np.bincount(leaf, weight, minlength=len(new)).astype(np.float64)
-        finished = replace(
-            tree_of(forest, tree), value=new, cover=covers_below(forest.feature[nodes], forest.child[nodes], cover)
-        ).with_node_values()
+        finished = replace(tree_of(forest, tree), value=new, cover=covers_below(*splits, cover)).with_node_values()
         values[nodes], covers[nodes] = finished.value / plan.members, finished.cover
-        step = finished.value[leaf]
-        if output < 0:
-            raw += step
+        if finished.linear is not None:
+            parts = gradient[:, output], hessian[:, output] * hessian_factors(loss, plan.softmax_hessian)[1]
+            terms = new_terms(finished.linear, numbers, parts, (order, begin, end), found[:, 0] * rate, plan)
+            finished = replace(finished, linear=terms)
+            linear.append(terms)
+        finished.add_leaves(numbers, (0, 1), leaf[:, None], raw.reshape(len(raw), -1), plan.threads)
+    joined = joined_linear([(part, part.first.size - 1) for part in linear])
+    return replace(forest, value=values, cover=covers, start=start, linear=None if joined is None else joined.scaled(1.0 / plan.members))
+
+
+def new_steps(
+    derivatives: tuple[Floats, Floats], columns: range, by_leaf: Any, splits: tuple[Any, Any], plan: RefitPlan, loss: Loss
+) -> Floats:
+    """Values of the nodes of a tree (N, L), before the learning rate, from the derivatives (n, K) of rows, for some of the K scores."""
+    (gradient, hessian), (order, begin, end) = derivatives, by_leaf
+    found = np.zeros((len(begin), len(columns)))
+    for position, column in enumerate(columns):
+        total = summed_by_leaf(gradient[order, column], hessian[order, column], begin, end)
+        total = total[0], total[1] * hessian_factors(plan.loss, plan.softmax_hessian)[1]
+        if plan.penalties[2] > 0.0:
+            steps = smoothed_steps(*splits, end - begin, total, plan.penalties, plan.longest_step)
         else:
-            (raw if raw.ndim == 1 else raw[:, output])[:] += step[:, 0]
-    return replace(forest, value=values, cover=covers, start=start)
+            steps = newton_values(*total, *plan.penalties[:2])
+        found[:, position] = loss.in_scores(steps, column)
+    return found
+
+
+def new_terms(
+    linear: LinearLeaves, numbers: Floats, derivatives: tuple[Floats, Floats], by_leaf: Any, value: Floats, plan: RefitPlan
+) -> LinearLeaves:
+    """The linear parts of a tree of a forest, learned once more from rows; `value` (N,) are the new constant values."""
+    old = linear.scaled(plan.members)
+    how = LinearPlan(plan.linear_l2, (*plan.penalties[:2], plan.learning_rate / plan.parallel_trees))
+    gradient, hessian = (np.ascontiguousarray(part) for part in derivatives)
+    new = fitted_terms(old, numbers, (gradient, hessian), by_leaf, value, how, plan.threads)
+    return new if plan.decay == 0.0 else old.mixed(plan.decay, new)
 
 
 def _history(earlier: tuple[float, ...], first: float | None, steps: Sequence[TrainingStep], name: str) -> tuple[float, ...]:

@@ -5,22 +5,19 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from woodwind.base.errors import DataError, ParameterError
-from woodwind.base.random_streams import key, seed_of
+from woodwind.base.random_streams import key
 from woodwind.base.validate import require_finite
 from woodwind.data.tables.schema import Schema
 from woodwind.data.tables.table import Table
 from woodwind.ensemble.adaboost import (
     AdaptivePlan,
     AdaptiveRows,
-    RegressionPlan,
     chance_error,
     exponential_bound,
-    regression_rounds,
-    weighted_median,
 )
 from woodwind.ensemble.codewords import code_for, decode
 from woodwind.estimators.adaptive.adaboost_base import (
@@ -28,23 +25,28 @@ from woodwind.estimators.adaptive.adaboost_base import (
     SOFT,
     VOTES,
     AdaptiveModel,
-    BaseAdaBoost,
     LearnerSource,
-    gathered,
+    Rounds,
     one_margin,
     train_model,
 )
+from woodwind.estimators.adaptive.adaboost_stopping import (
+    BaseStoppableAdaBoost,
+    BoostingRecord,
+    EvaluationResult,
+    WatchedVotes,
+    digest_of,
+)
 from woodwind.estimators.adaptive.second_level import SecondLevel, check_final, train_second_level
-from woodwind.estimators.base.base_learner import check_estimator, draws_anything, regression_answers
+from woodwind.estimators.base.base_learner import check_estimator
 from woodwind.estimators.base.model import COLUMNS
-from woodwind.estimators.base.target import Target, read_labels, read_regression_target
-from woodwind.estimators.base.weights import Weighing, read_weight, weighed_classes
-from woodwind.estimators.forests.decision_tree import DecisionTreeRegressor
+from woodwind.estimators.base.target import Target, read_labels
+from woodwind.estimators.base.weights import read_weight, weighed_classes
 from woodwind.losses.links import Softmax, log_of
-from woodwind.params.adaptive import AdaptiveClassifierParams, AdaptiveParams, AdaptiveRegressorParams, OwnTreeParams
+from woodwind.params.adaptive import AdaptiveClassifierParams, AdaptiveParams, AdaptiveStopParams, OwnTreeParams
 from woodwind.params.groups import WorkParams
 from woodwind.params.knobs import knobs
-from woodwind.tree.forest import Forest, joined, with_scores
+from woodwind.tree.forest import Forest
 
 Floats = NDArray[np.float64]
 Values = dict[str, Any]
@@ -56,7 +58,16 @@ def has_zeros_and_ones(table: Table) -> bool:
 
 
 @knobs
-class AdaBoostClassifier(AdaptiveParams, AdaptiveClassifierParams, OwnTreeParams, WorkParams, BaseAdaBoost, ClassifierMixin, BaseEstimator):
+class AdaBoostClassifier(
+    AdaptiveParams,
+    AdaptiveClassifierParams,
+    OwnTreeParams,
+    AdaptiveStopParams,
+    WorkParams,
+    BaseStoppableAdaBoost,
+    ClassifierMixin,
+    BaseEstimator,
+):
     """AdaBoost for classification: learners that vote, each trained on rows that those before it got wrong.
 
     {learners}
@@ -80,6 +91,10 @@ class AdaBoostClassifier(AdaptiveParams, AdaptiveClassifierParams, OwnTreeParams
         The linear classifier that stumps on columns of zeros and ones add up to, for two classes.
     estimators_ : list of classifiers
         The learners; with 'mh' one for each class in every round.
+    evals_result_ : dict
+        What was watched in every round, with `early_stopping` or `eval_set`: by table ('validation_0' for the rows held out; tables of
+        `eval_set` by their names, or 'validation_0', 'validation_1' and so on), then by metric, the value after each round that was
+        trained, those after the best one included.
     code_ : array of shape (n_classes, n_bits)
         With multiclass='output_code', the words of the classes. This and 'second_level' have lists of the above, one entry for each
         model of two classes.
@@ -107,12 +122,19 @@ class AdaBoostClassifier(AdaptiveParams, AdaptiveClassifierParams, OwnTreeParams
     }
     _optional_state: ClassVar[dict[str, Any]] = {"code_": NDArray[np.int8], "final_estimator_": Any, "forest_": Forest, "schema_": Schema}
     _optional_state["_zeros_and_ones"] = bool  # files of earlier versions have none
+    _optional_state |= {"evals_result_": EvaluationResult, "_training_record": BoostingRecord}
 
     _docstring_parts: ClassVar[dict[str, str]] = {"learners": LEARNERS, "columns": COLUMNS}
 
     # Training.
 
-    def _fit(self, values: Values, X: Any, y: Any, sample_weight: Any) -> None:
+    default_metric = "accuracy"
+
+    def _read_watched_target(self, y: Any) -> Target:
+        return read_labels(y, f"{self._owner}, eval_set", self.classes_)
+
+    def _check(self, values: Values) -> None:
+        """Refuse what cannot be trained, before any work."""
         if values["estimator"] is not None:
             check_estimator(values["estimator"], self._owner, classifies=True, soft=values["algorithm"] in SOFT)
         if values["negative_weights"] and values["algorithm"] not in VOTES:
@@ -122,20 +144,38 @@ class AdaBoostClassifier(AdaptiveParams, AdaptiveClassifierParams, OwnTreeParams
             )
         if values["final_estimator"] is not None:
             check_final(values["final_estimator"], self._owner)
-        self._forget(("forest_", "schema_", "code_", "final_estimator_"))
-        target = read_labels(y, self._owner)
+
+    def _check_native(self, how: str, values: Values, eval_set: Any) -> None:
+        """Several models have no rounds in common to stop by or to go on from."""
+        asked = [name for name in ("early_stopping", "warm_start") if values[name]] + (["eval_set"] if eval_set is not None else [])
+        if how != "native" and asked:
+            raise ParameterError(
+                f"{self._owner}: {' and '.join(asked)} is for one model, and multiclass={how!r} has one for each part of "
+                f"{self.n_classes_} classes. Set multiclass='native', or leave it out."
+            )
+
+    def _fit(self, values: Values, X: Any, y: Any, sample_weight: Any, eval_set: Any = None) -> None:
+        self._check(values)
+        record = self._record(values, len(self._models[0].weights) if getattr(self, "_models", None) else None)
+        earlier = None if record is None else self._models[0]
+        known = getattr(self, "schema_", None) if record is not None else None
+        if record is None:
+            self._forget(("forest_", "schema_"))
+        self._forget(("code_", "final_estimator_"))
+        target = read_labels(y, self._owner, None if record is None else self.classes_)
         weight = read_weight(sample_weight, target.n_rows, self._owner)
         target, weighing = weighed_classes(target, weight, None, self._owner)
         self.classes_: NDArray[Any] = np.asarray(target.classes)
         self.n_classes_ = len(self.classes_)
-        source, kept = self._opened(X, target.n_rows, weighing, values)
+        how = values["multiclass"] if self.n_classes_ > 2 else "native"
+        self._check_native(how, values, eval_set)
+        source, kept = self._opened(X, target.n_rows, weighing, values, known)
         self._zeros_and_ones = source.trees is not None and has_zeros_and_ones(source.X)
         target = target.at(kept)
-        seed = seed_of(values["random_state"])
-        how = values["multiclass"] if self.n_classes_ > 2 else "native"
+        seed = self._seed_of(values, record)
         self._second: SecondLevel | None = None
         if how == "native":
-            self._models = [self._model(source, target.y, self.n_classes_, seed, values)]
+            self._models = [self._boosted(source, target, seed, values, eval_set, record, earlier)]
             if self._models[0].forest is not None:
                 self.forest_ = self._models[0].forest
         elif how == "output_code":
@@ -147,6 +187,39 @@ class AdaBoostClassifier(AdaptiveParams, AdaptiveClassifierParams, OwnTreeParams
         else:
             self._train_second(source, target, seed, values)
         self._set_fitted(how == "native")
+
+    def _boosted(
+        self,
+        source: LearnerSource,
+        target: Target,
+        seed: int,
+        values: Values,
+        eval_set: Any,
+        record: BoostingRecord | None,
+        earlier: AdaptiveModel | None,
+    ) -> AdaptiveModel:
+        """One model of all classes: stopped by rows that are watched, and added to an earlier one, if that is asked for."""
+        digest = digest_of(target.y, AdaptiveRows.of(target.y, source.weight, source.count))
+        if record is not None:
+            self._check_rows(record, digest)
+        held = self._held(values, source, target, eval_set, seed)
+        tables, curves = self._tables(values, source, target, held, eval_set)
+        part, rows = (source, np.arange(source.n_rows)) if held is None else source.part(np.setdiff1d(np.arange(source.n_rows), held))
+        labels = self._labels(values, self.n_classes_)
+        watch = WatchedVotes(tables, values["algorithm"], labels, self._decided, earlier, self._threads) if tables else None
+        shape = (len(rows),) if values["algorithm"] not in ("m2", "mh") else (len(rows), self.n_classes_)
+        rounds = self._rounds_plan(values, self._state_at_start(record, shape), watch)
+        goes_on = earlier is not None and (rounds.state.ended or rounds.state.number >= rounds.count)
+        made = None if goes_on else self._model(part, target.y[rows], self.n_classes_, seed, values, rounds, needed=earlier is None)
+        self._set_curves(curves, earlier is not None, 0 if earlier is None else len(earlier.weights))
+        self._keep_record(values, digest, seed, rounds.state)
+        if earlier is None or made is None:
+            return made if made is not None else earlier  # type: ignore[return-value]
+        return earlier.join(made)
+
+    def _labels(self, values: Values, n_labels: int) -> NDArray[Any]:
+        """Learners know the labels as the user gave them, but for MH and for models of two classes among more: those say no or yes."""
+        return self.classes_ if n_labels == self.n_classes_ and values["algorithm"] != "mh" else np.arange(2)
 
     def _train_second(self, source: LearnerSource, target: Target, seed: int, values: Values) -> None:
         """One model for each class against the rest, and one of what they predict."""
@@ -160,15 +233,24 @@ class AdaBoostClassifier(AdaptiveParams, AdaptiveClassifierParams, OwnTreeParams
         self._models, self._second = train_second_level(source, target, models, values["final_estimator"], seed, self._threads)
         self.final_estimator_ = self._second.final
 
-    def _model(self, source: LearnerSource, label: NDArray[np.int32], n_labels: int, seed: int, values: Values) -> AdaptiveModel:
-        """Boost learners of so many labels."""
+    def _model(
+        self,
+        source: LearnerSource,
+        label: NDArray[Any],
+        n_labels: int,
+        seed: int,
+        values: Values,
+        rounds: Rounds | None = None,
+        needed: bool = True,
+    ) -> Any:
+        """Boost learners of so many labels: an AdaptiveModel; None, unless it is needed, where there is no learner better than chance."""
         plan = AdaptivePlan(values["algorithm"], n_labels, values["learning_rate"], seed, values["negative_weights"])
-        # Learners know the labels as the user gave them, but for MH and for models of two classes among more: those say no or yes.
-        labels = self.classes_ if n_labels == self.n_classes_ and plan.algorithm != "mh" else np.arange(2)
+        labels = self._labels(values, n_labels)
         learner = source.learner(values, labels, values["algorithm"] in SOFT)
         rows = AdaptiveRows.of(label, source.weight, source.count)
-        model = train_model(rows, learner, plan, values["n_estimators"], labels, (self._owner, bool(values["verbose"])))
-        if model is None:
+        how = Rounds(self._owner, values["n_estimators"], bool(values["verbose"])) if rounds is None else rounds
+        model = train_model(rows, learner, plan, labels, how)
+        if model is None and needed:
             raise DataError(
                 f"{self._owner}: the first learner is no better than chance: its error is not below "
                 f"{chance_error(plan.algorithm, n_labels):.3g}, and there is nothing to boost. Give it more to say (max_depth, another "
@@ -248,7 +330,7 @@ class AdaBoostClassifier(AdaptiveParams, AdaptiveClassifierParams, OwnTreeParams
 
     @property
     def _is_native(self) -> bool:
-        return len(self._models) == 1
+        return self._second is None and not hasattr(self, "code_")
 
     # Prediction.
 
@@ -349,122 +431,3 @@ class AdaBoostClassifier(AdaptiveParams, AdaptiveClassifierParams, OwnTreeParams
             # Each bit is a vote for or against, with the odds of its own model.
             scores = scores * self.code_.shape[1]
         return Softmax().to_mean(scores)
-
-
-# ----------------------------------------------------------------------------------------------------
-# Adaptive boosting of regressors: AdaBoost.R2, by trees of the engine or by any estimator.
-
-
-@knobs
-class AdaBoostRegressor(AdaptiveParams, AdaptiveRegressorParams, OwnTreeParams, WorkParams, BaseAdaBoost, RegressorMixin, BaseEstimator):
-    """AdaBoost.R2 for regression: learners that draw rows which those before them got wrong; the prediction is their weighted median.
-
-    {learners}
-
-    Boosting ends at a learner whose mean loss, by the weights of the rows, is one half or more: it is discarded, after ten tries where
-    rows or numbers are drawn. The first learner is kept whatever its loss.
-
-    {parameters}
-
-    Attributes
-    ----------
-    estimator_weights_, estimator_errors_ : arrays of shape (n_rounds,)
-        Of every round, the weight of its learner, and its mean loss by the weights of the rows.
-    estimators_ : list of regressors
-        The learners.
-    {columns}
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_diabetes
-    >>> from woodwind import AdaBoostRegressor
-    >>> X, y = load_diabetes(return_X_y=True)
-    >>> model = AdaBoostRegressor(random_state=0).fit(X, y)
-    >>> bool(model.score(X, y) > 0.5)
-    True
-    """
-
-    _state: ClassVar[dict[str, Any]] = {
-        "_estimators": list[Any],
-        "estimator_errors_": Floats | list[Floats],
-        "estimator_weights_": Floats | list[Floats],
-    }
-    _optional_state: ClassVar[dict[str, Any]] = {"forest_": Forest, "schema_": Schema}
-
-    _docstring_parts: ClassVar[dict[str, str]] = {"learners": LEARNERS, "columns": COLUMNS}
-
-    max_depth = 3
-
-    def _fit(self, values: Values, X: Any, y: Any, sample_weight: Any) -> None:
-        if values["estimator"] is not None:
-            check_estimator(values["estimator"], self._owner, classifies=False)
-        self._forget(("forest_", "schema_"))
-        target = read_regression_target(y, self._owner)
-        weighing = Weighing.of(read_weight(sample_weight, target.n_rows, self._owner))
-        source, kept = self._opened(X, target.n_rows, weighing, values)
-        numbers = target.at(kept).y
-        draws = values["estimator"] is not None and draws_anything(values["estimator"])
-        plan = RegressionPlan(values["loss"], values["learning_rate"], values["bootstrap"], seed_of(values["random_state"]), draws)
-        rows = AdaptiveRows.of(np.zeros(len(numbers), np.int32), source.weight, source.count)
-        rounds = regression_rounds(numbers, rows, source.weak_regressor(values), plan, values["n_estimators"])
-        done = gathered(rounds, values["n_estimators"], self._owner, bool(values["verbose"]))
-        self.estimator_weights_ = np.array([one.weight for one in done])
-        self.estimator_errors_ = np.array([one.error for one in done])
-        members = [one.member for one in done]
-        self._estimators: list[Any] = []
-        if isinstance(members[0], Forest):
-            self.forest_ = with_scores(joined(members), [one.value for one in members], [0] * len(members), 1)
-        else:
-            self._estimators = members
-
-    @property
-    def estimators_(self) -> list[Any]:
-        """The learners of all rounds."""
-        check_is_fitted(self)
-        if self._estimators:
-            return list(self._estimators)
-        trees = []
-        for number in range(self.forest_.n_trees):
-            tree = DecisionTreeRegressor(max_depth=self.max_depth, max_bins=self.max_bins)
-            tree._set_schema(self.schema_)
-            tree.forest_ = self.forest_.first(number + 1).rest(number)
-            trees.append(tree)
-        return trees
-
-    @property
-    def feature_importances_(self) -> Floats:
-        """The share that each column has in the gains of the learners, by their weights."""
-        check_is_fitted(self)
-        if self._estimators:
-            return self._shares_of_columns(self._estimators, self.estimator_weights_)
-        return self._shares_in_forest(self.forest_, self.estimator_weights_)
-
-    def _shapley(self, table: Table) -> tuple[Floats, Floats, Floats]:
-        raise ParameterError(
-            f"{self._owner}: explain() adds up what trees bring, and the weighted median of trees is no sum of them. "
-            "Explain a GradientBoostingRegressor or a forest instead."
-        )
-
-    def predict(self, X: Any) -> Floats:
-        """The weighted median of what the learners say.
-
-        Parameters
-        ----------
-        X : table
-            Rows of the columns that the model was trained with; columns are matched by name.
-        """
-        return weighted_median(self._predicted(X), self.estimator_weights_)
-
-    def staged_predict(self, X: Any) -> Iterator[Floats]:
-        """The predictions after every round."""
-        predicted = self._predicted(X)
-        for number in range(1, predicted.shape[1] + 1):
-            yield weighted_median(predicted[:, :number], self.estimator_weights_[:number])
-
-    def _predicted(self, X: Any) -> Floats:
-        """What every learner says about every row, (n, T)."""
-        table = self._opened_for_prediction(X)
-        if self._estimators:
-            return require_finite(np.stack([regression_answers(one, table) for one in self._estimators], axis=1), self._owner)
-        leaves = self.forest_.leaves(table, self._threads)
-        return np.asarray(self.forest_.value[self.forest_.roots[:-1] + leaves, 0])

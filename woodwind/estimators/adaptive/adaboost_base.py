@@ -1,9 +1,10 @@
 """What adaptive boosting for classification and regression share: where the rows come from, and what can be asked of the learners."""
 
+import math
 import time
 from collections import deque
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
 import numpy as np
@@ -15,8 +16,16 @@ from woodwind.base.notice import notice
 from woodwind.base.validate import require, require_array, require_labels
 from woodwind.data.tables.schema import Schema
 from woodwind.data.tables.table import Table
-from woodwind.ensemble.adaboost import AdaptivePlan, AdaptiveRound, AdaptiveRows, RegressionRound, adaptive_rounds, scores_of
-from woodwind.ensemble.boosting.early_stopping import TrainingStep, with_progress
+from woodwind.ensemble.adaboost import (
+    AdaptivePlan,
+    AdaptiveRound,
+    AdaptiveRows,
+    AdaptiveState,
+    RegressionRound,
+    adaptive_rounds,
+    scores_of,
+)
+from woodwind.ensemble.boosting.early_stopping import TrainingStep, until_no_better, with_progress
 from woodwind.ensemble.weak_learner import (
     DrawnTreeLearner,
     Floats,
@@ -83,6 +92,16 @@ class AdaptiveModel:
             require(all(hasattr(one, "predict") for one in self.estimators), "a learner is no model")
         return self
 
+    def join(self, other: "AdaptiveModel") -> "AdaptiveModel":
+        """The rounds of both, this one's first."""
+        both: dict[str, Any] = {
+            name: np.concatenate([getattr(self, name), getattr(other, name)]) for name in ("weights", "errors", "edges", "bounds")
+        }
+        if self.forest is None or other.forest is None or self.probabilities is None or other.probabilities is None:
+            return replace(self, **both, estimators=self.estimators + other.estimators)
+        shares = np.concatenate([self.probabilities, other.probabilities])
+        return replace(self, **both, forest=joined([self.forest, other.forest]), probabilities=shares)
+
     @property
     def total_weight(self) -> float:
         """The weight of all learners, whether their votes count for or against what they say."""
@@ -130,32 +149,56 @@ def one_margin(scores: Floats) -> Floats:
     return np.asarray(scores[:, 1] - scores[:, 0])
 
 
-def train_model(
-    rows: AdaptiveRows, learner: WeakClassifier, plan: AdaptivePlan, count: int, labels: NDArray[Any], progress: tuple[str, bool]
-) -> AdaptiveModel | None:
-    """Boost; None where not even the first learner is better than chance. `progress` is the owner, and whether to show a line."""
-    owner, verbose = progress
-    rounds = adaptive_rounds(rows, learner, plan, count)
-    done = gathered(rounds, count, owner, verbose)
+@dataclass(eq=False)
+class Rounds:
+    """How rounds are gathered: how many, who shows them, what is watched while they are made, and when that ends them."""
+
+    owner: str
+    count: int
+    verbose: bool
+    state: AdaptiveState = field(default_factory=AdaptiveState)  # where to begin; afterwards that of the last round which is kept
+    watch: Callable[[Any], float] | None = None  # the loss on rows to stop by, after a round
+    patience: int | None = None  # None: watched, but not stopped by
+    tol: float = 0.0
+
+    def gathered(self, rounds: Iterable[R]) -> list[R]:
+        """All rounds; an interrupt ends them with a warning, unless it comes before the end of the first."""
+        began, before = time.perf_counter(), self.state.number
+        best = self.state.copy()  # of the rounds so far, where some may be taken back
+
+        def watched() -> Iterator[TrainingStep]:
+            nonlocal best
+            lowest = math.inf
+            for one in rounds:
+                loss = None if self.watch is None else self.watch(one)
+                if loss is not None and self.patience is not None and loss < lowest:
+                    lowest, best = loss, self.state.copy()
+                yield TrainingStep(one, one.error, loss, time.perf_counter() - began)
+
+        steps: Iterable[TrainingStep] = watched()
+        if self.patience is not None:
+            steps = until_no_better(steps, self.patience, self.tol)
+        done: list[Any] = []
+        try:
+            for step in with_progress(steps, self.count, self.owner) if self.verbose else steps:
+                done.append(step.round)  # noqa: PERF401  (an interrupt must not lose those before it)
+        except KeyboardInterrupt:
+            if not done:
+                raise
+            notice(
+                f"{self.owner} was interrupted after {before + len(done):,} of {self.count:,} rounds: the model of the rounds that were "
+                "finished is kept.",
+                InterruptWarning,
+            )
+        if self.patience is not None and done and best.number > before:
+            done, self.state = done[: best.number - before], best
+        return done
+
+
+def train_model(rows: AdaptiveRows, learner: WeakClassifier, plan: AdaptivePlan, labels: NDArray[Any], how: Rounds) -> AdaptiveModel | None:
+    """Boost; None where no learner is better than chance."""
+    done = how.gathered(adaptive_rounds(rows, learner, plan, how.count, how.state))
     return None if not done else model_of(done, plan, labels)
-
-
-def gathered(rounds: Iterable[R], count: int, owner: str, verbose: bool) -> list[R]:
-    """All rounds; an interrupt ends them with a warning, unless it comes before the end of the first."""
-    began = time.perf_counter()
-    steps: Iterable[TrainingStep] = (TrainingStep(one, one.error, None, time.perf_counter() - began) for one in rounds)
-    done: list[Any] = []
-    try:
-        for step in with_progress(steps, count, owner) if verbose else steps:
-            done.append(step.round)  # noqa: PERF401  (an interrupt must not lose those before it)
-    except KeyboardInterrupt:
-        if not done:
-            raise
-        notice(
-            f"{owner} was interrupted after {len(done):,} of {count:,} rounds: the model of the rounds that were finished is kept.",
-            InterruptWarning,
-        )
-    return done
 
 
 def model_of(rounds: list[AdaptiveRound], plan: AdaptivePlan, labels: NDArray[Any]) -> AdaptiveModel:

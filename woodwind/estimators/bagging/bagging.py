@@ -287,8 +287,9 @@ class BaseBagging(BaseModel):
         """The squared error that the bag will have on new rows, with its standard error: give the rows of the training once more.
 
         A row is scored by the members that have not seen it, about a third of a bootstrap bag, whose mean is noisier than that of all. That
-        part is estimated from how much these members differ, and taken away (Wolpert & Macready 1999). For classes it is the squared error
-        of the probabilities, or of the votes where those are counted, summed over the classes (Brier).
+        part is estimated from how much these members differ, and taken away (after an idea of Wolpert & Macready 1999; the formula is
+        derived in docs/algorithms/bagging.md). For classes it is the squared error of the probabilities, or of the votes where those are
+        counted, summed over the classes (Brier).
 
         Parameters
         ----------

@@ -125,7 +125,7 @@ class TreeMembers:
             columns = columns if schema.names is None else np.unique(columns)
             forest = on_features(forest, np.concatenate([schema.features_of(column) for column in columns]))
             names = None if schema.names is None else tuple(schema.names[column] for column in columns)
-            schema = Schema(names, tuple(schema.fields[column] for column in columns))
+            schema = Schema(names, tuple(schema.fields[column] for column in columns), schema.sparse_absent)
         tree._set_schema(schema)
         tree.forest_ = forest
         if self.task.target.classes is not None:

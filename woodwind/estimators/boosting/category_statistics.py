@@ -16,6 +16,7 @@ from woodwind.base.random_streams import key
 from woodwind.data.binning.codes import Codes
 from woodwind.data.binning.cuts import Cuts
 from woodwind.data.binning.ranks import Ranking, Ranks
+from woodwind.data.binning.sparse_codes import SparseCodes
 from woodwind.data.tables.fields import CategoryField, Field, StatisticsField
 from woodwind.data.tables.schema import Schema
 from woodwind.data.tables.table import CachedReader, Column, Table
@@ -118,7 +119,9 @@ def with_statistics(schema: Schema, table: Table, columns: list[int], known: Kno
         own = zip(made.features, statistics.means, strict=True)
         features += [Column(name, StatisticsReader(numbers, means), None, numbers) for name, means in own]
         positions += [-1] * len(made.features)
-    return Schema(schema.names, tuple(fields)), Table(tuple(features), table.n_rows, table.source, np.array(positions, np.int64))
+    return Schema(schema.names, tuple(fields), schema.sparse_absent), Table(
+        tuple(features), table.n_rows, table.source, np.array(positions, np.int64)
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -137,7 +140,7 @@ class StatisticsTable:
         return replace(self.table, columns=tuple(columns))
 
     def codes_for(
-        self, cuts: Cuts | Ranking, codes: Codes | Ranks, rows: Integers, number: int, order: Integers | None = None
+        self, cuts: Cuts | Ranking, codes: Codes | SparseCodes | Ranks, rows: Integers, number: int, order: Integers | None = None
     ) -> Codes | Ranks:
         """Codes for a training on some rows; `codes` are those of a training on all."""
         if not isinstance(cuts, Cuts) or not isinstance(codes, Codes):

@@ -7,10 +7,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from woodwind.data.binning.bundles import bundled
 from woodwind.data.binning.codes import Codes
 from woodwind.data.binning.cuts import Cuts
 from woodwind.data.binning.ranks import Ranking, Ranks
+from woodwind.data.binning.sparse_codes import SparseCodes
+from woodwind.data.tables.fields import StatisticsField
 from woodwind.data.tables.schema import Schema
+from woodwind.data.tables.table import Table
 from woodwind.estimators.base.model import check_lengths
 from woodwind.estimators.boosting.category_statistics import (
     KnownTarget,
@@ -20,8 +24,21 @@ from woodwind.estimators.boosting.category_statistics import (
     with_statistics,
 )
 from woodwind.estimators.boosting.plan import Values
+from woodwind.tree.linear_leaves import LinearInputs
 
 Floats = NDArray[np.float64]
+
+
+def linear_inputs(table: Table, schema: Schema, weight: Floats | None, values: Values) -> LinearInputs | None:
+    """The numbers of a table for linear leaves; None where leaves are constant.
+
+    Statistics of the target are no terms: those of a row differ from one training to another.
+    """
+    if not values["linear_leaves"]:
+        return None
+    statistic = np.array([isinstance(field, StatisticsField) for field in schema.fields])[schema.source]
+    category = np.array([column.category for column in table.columns], bool)
+    return LinearInputs.of(table, ~(statistic | category), weight)
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,8 +47,9 @@ class EncodedTable:
 
     schema: Schema
     cuts: Cuts | Ranking
-    codes: Codes | Ranks
+    codes: Codes | SparseCodes | Ranks
     statistics: StatisticsTable | None = None  # where some columns are read as statistics of the target
+    inputs: LinearInputs | None = None  # the numbers of the table, where leaves are to be linear
 
     @classmethod
     def of(
@@ -41,7 +59,8 @@ class EncodedTable:
 
         None where some columns are to be read as statistics of a target that is not given: then each model needs codes of its own.
         """
-        schema, table = Schema.learn(X, values["categorical_features"], weight=weight, owner=owner)
+        absent = values["sparse_absent"]
+        schema, table = Schema.learn(X, values["categorical_features"], weight=weight, owner=owner, sparse_absent=absent)
         statistics, columns = None, statistics_columns(schema, values["categorical_encoding"], table.n_rows)
         if columns:
             if known is None:
@@ -53,41 +72,52 @@ class EncodedTable:
         schema.warn_merged(owner)
         bins = values["max_bins"]
         cuts = Ranking.fit(table) if bins is None else Cuts.fit(table, bins, weight, threads)
-        return cls(schema, cuts, cuts.encode(table, threads), statistics)
+        codes = coded(cuts, table, threads)
+        if isinstance(codes, SparseCodes) and values["feature_bundling"]:
+            codes = bundled(codes, values["max_conflict_rate"])
+        return cls(schema, cuts, codes, statistics, linear_inputs(table, schema, weight, values))
 
     @classmethod
-    def read_by(cls, X: Any, schema: Schema, cuts: Cuts | Ranking, threads: int, owner: str, known: KnownTarget) -> "EncodedTable":
+    def read_by(
+        cls, X: Any, by: tuple[Schema, Cuts | Ranking], values: Values, weight: Floats | None, threads: int, owner: str, known: KnownTarget
+    ) -> "EncodedTable":
         """Read another table by a schema and cuts that are there."""
+        schema, cuts = by
         table, statistics = schema.read(X, owner=owner), None
         check_lengths(owner, table.n_rows, len(known.target.y))
         if has_statistics(schema):
             statistics = StatisticsTable(schema, table, known)
             table = statistics.for_training()
-        return cls(schema, cuts, cuts.encode(table, threads), statistics)
+        return cls(schema, cuts, coded(cuts, table, threads), statistics, linear_inputs(table, schema, weight, values))
 
-    def codes_for(self, take: NDArray[np.int64] | None) -> Callable[[NDArray[np.int32], int], Codes | Ranks] | None:
+    def codes_for(self, take: NDArray[np.int64] | None) -> Callable[[NDArray[np.int32], int], Codes | SparseCodes | Ranks] | None:
         """Codes of the rows that are trained on, for a training on some of them; None where they are the same for all trainings."""
         statistics = self.statistics
         if statistics is None:
             return None
 
-        def codes_for(learn: NDArray[np.int32], number: int) -> Codes | Ranks:
+        def codes_for(learn: NDArray[np.int32], number: int) -> Codes | SparseCodes | Ranks:
             rows = learn.astype(np.int64) if take is None else np.unique(take[learn])
             codes = statistics.codes_for(self.cuts, self.codes, rows, number)
             return codes if take is None else codes.take(take)
 
         return codes_for
 
-    def codes_in(self, take: NDArray[np.int64] | None) -> Callable[[NDArray[np.int32]], Codes | Ranks] | None:
+    def codes_in(self, take: NDArray[np.int64] | None) -> Callable[[NDArray[np.int32]], Codes | SparseCodes | Ranks] | None:
         """Codes of the rows that are trained on, for a training on some of them in this order; None where no row knows those before it."""
         statistics = self.statistics
         if statistics is None or statistics.known.encoding != "ordered":
             return None
 
-        def codes_in(order: NDArray[np.int32]) -> Codes | Ranks:
+        def codes_in(order: NDArray[np.int32]) -> Codes | SparseCodes | Ranks:
             rows = order.astype(np.int64) if take is None else take[order]
             rows = rows[np.sort(np.unique(rows, return_index=True)[1])]  # of copies of a row the first
             codes = statistics.codes_for(self.cuts, self.codes, np.sort(rows), 0, rows)
             return codes if take is None else codes.take(take)
 
         return codes_in
+
+
+def coded(cuts: Cuts | Ranking, table: Table, threads: int) -> Codes | SparseCodes | Ranks:
+    """The codes of a table as boosting takes them."""
+    return cuts.encode(table, threads) if isinstance(cuts, Ranking) else cuts.encode_stored(table, threads)

@@ -30,7 +30,7 @@ from woodwind.estimators.base.target import Target
 from woodwind.estimators.base.tree_base import BaseTreeModel, scale_of
 from woodwind.estimators.base.weights import Weighing, class_factors, read_weight
 from woodwind.estimators.boosting.category_statistics import KnownTarget, has_statistics
-from woodwind.estimators.boosting.encoded_table import EncodedTable
+from woodwind.estimators.boosting.encoded_table import EncodedTable, coded, linear_inputs
 from woodwind.estimators.boosting.init_scores import constant_of, fitted_init, is_model, model_scores, read_scores
 from woodwind.estimators.boosting.plan import Values, boost_plan, check_dropout, check_exact, one_per_class, trained_loss
 from woodwind.losses.base import Loss
@@ -38,6 +38,7 @@ from woodwind.params.check import check
 from woodwind.params.unknown import known_arguments
 from woodwind.tree.assemble import assemble, check_tree_for
 from woodwind.tree.forest import Forest
+from woodwind.tree.grown_tree import ValuedTree
 
 Floats = NDArray[np.float64]
 
@@ -68,13 +69,12 @@ class WarmStartState:
     def with_values(self, forest: Forest) -> "WarmStartState":
         """The same rounds with the values and the start of a forest that has their trees."""
         nodes = (slice(*forest.roots[tree : tree + 2]) for tree in range(forest.n_trees))
-        rounds = tuple(
-            tuple(
-                replace(tree, value=np.array(forest.value[at]), cover=np.array(forest.cover[at]))
-                for tree, at in zip(trees, nodes, strict=False)
-            )
-            for trees in self.trained.rounds
-        )
+
+        def renewed(tree: ValuedTree, at: slice) -> ValuedTree:
+            linear = None if tree.linear is None or forest.linear is None else forest.linear.part(at.start, at.stop)
+            return replace(tree, value=np.array(forest.value[at]), cover=np.array(forest.cover[at]), linear=linear)
+
+        rounds = tuple(tuple(renewed(tree, at) for tree, at in zip(trees, nodes, strict=False)) for trees in self.trained.rounds)
         return replace(self, trained=replace(self.trained, rounds=rounds, first=np.array(forest.start)))
 
 
@@ -116,7 +116,7 @@ MODEL = """
 n_iter_ : int
     Rounds of the model.
 n_trees_per_iteration_ : int
-    Trees of a round: one, or one for each class, times the folds whose models are averaged.
+    Trees of a round: one, or one for each class, times `n_parallel_trees`, times the folds whose models are averaged.
 learning_rate_ : float
     The learning rate that was trained with, where 'auto' stands for one.
 best_iteration_ : int
@@ -232,10 +232,10 @@ class BaseGradientBoosting(BaseTreeModel):
         self.learning_rate_ = plan.learning_rate
         split = self._split(given, eval_set, values, seed)
         offset = self._offset(given, split.held, values)
+        inputs = encoded.inputs if encoded.inputs is None or take is None else encoded.inputs.take(take)
         made_for = encoded.codes_for(take), encoded.codes_in(take)
-        rows = TrainingRows(
-            codes, self.loss_.as_target(training.y), given.weighing.weight, offset, *made_for, constant_of(values["init"], self._owner)
-        )
+        constant = constant_of(values["init"], self._owner)
+        rows = TrainingRows(codes, self.loss_.as_target(training.y), given.weighing.weight, offset, *made_for, constant, inputs)
         outside = [] if eval_set is None else self._outside(eval_set, cuts, given.target, values)
         curves = EvaluationCurves(read_metrics(values["scoring"], self, self.loss_, self._owner))
         watched = self._watched(given, rows, split, outside, curves)
@@ -282,7 +282,7 @@ class BaseGradientBoosting(BaseTreeModel):
                     f"{self._owner}: max_bins={values['max_bins']}, but warm_start=True goes on from trees that were grown {how}. "
                     "Set max_bins as it was, or warm_start=False."
                 )
-            encoded = EncodedTable.read_by(X, schema, cuts, threads, self._owner, known)
+            encoded = EncodedTable.read_by(X, (schema, cuts), values, weight, threads, self._owner, known)
         assert encoded is not None  # the target is known
         check_lengths(self._owner, encoded.codes.n_rows, given.target.n_rows)
         return encoded
@@ -336,7 +336,8 @@ class BaseGradientBoosting(BaseTreeModel):
         if values["init"] is not None and self.init_ is None and constant_of(values["init"], owner) is None:
             raise DataError(f"{owner}: init has scores for the rows of X only. Give an estimator or a function as init.")
         offset = None if self.init_ is None else model_scores(self.init_, X, other.n_rows, self.loss_, target.classes, self._owner)
-        rows = TrainingRows(cuts.encode(table, self._threads), self.loss_.as_target(other.y), weight, offset)
+        inputs = linear_inputs(table, self.schema_, weight, values)
+        rows = TrainingRows(coded(cuts, table, self._threads), self.loss_.as_target(other.y), weight, offset, inputs=inputs)
         return ValidationSet(name, X, other.labels(), rows)
 
     def _watched(
@@ -444,6 +445,7 @@ class BaseGradientBoosting(BaseTreeModel):
             width = self.loss_.width
             offset = self._with_init(np.zeros(table.n_rows if width == 1 else (table.n_rows, width)), X, init)[rows]
         size = 1 if self.forest_.n_trees == 0 or self.forest_.output[0] < 0 else self.loss_.width
+        size *= values["n_parallel_trees"]
         plan = RefitPlan(
             loss=trained_loss(values, self.loss_),
             penalties=(values["l1_regularization"], values["l2_regularization"], float(values["path_smooth"])),
@@ -453,6 +455,8 @@ class BaseGradientBoosting(BaseTreeModel):
             trees_per_round=size,
             constant=constant_of(values["init"], self._owner),
             softmax_hessian=values.get("softmax_hessian", "friedman"),
+            parallel_trees=values["n_parallel_trees"],
+            linear_l2=float(values["linear_l2"]),
             decay=float(decay_rate),
             threads=self._threads,
         )

@@ -120,7 +120,7 @@ def check_exact(values: Values, n_classes: int, owner: str) -> None:
 def one_per_class(values: Values) -> bool:
     """Whether each of several classes has trees of its own: a symmetric tree has one output, and so has one whose values are held back."""
     held = is_constrained(values["monotonic_cst"]) or values["max_delta_step"] is not None or values["path_smooth"] > 0.0
-    return values["growth"] == "symmetric" or values.get("multiclass") == "one_per_class" or held
+    return values["growth"] == "symmetric" or values.get("multiclass") == "one_per_class" or held or values["linear_leaves"]
 
 
 def is_constrained(given: Any) -> bool:
@@ -129,8 +129,19 @@ def is_constrained(given: Any) -> bool:
     return any(sign in (-1, 1) for sign in signs)
 
 
+def given_options(values: Values) -> dict[str, Any]:
+    """Options of leaves and of rounds that are not what they are by default, with the default."""
+    defaults = {"max_delta_step": None, "path_smooth": 0.0, "leaf_estimation": "newton", "linear_leaves": False, "n_parallel_trees": 1}
+    return {name: default for name, default in defaults.items() if values[name] != default}
+
+
 def check_leaves(values: Values, loss: Loss, owner: str) -> None:
     """Refuse what makes no sense together, before any work is done."""
+    for name, default in given_options(values).items():
+        if values["boosting"] == "ordered" and name in ("path_smooth", "linear_leaves", "n_parallel_trees"):
+            raise ParameterError(f"{owner}: {name}={values[name]} is not for boosting='ordered'. Set {name}={default} or boosting='plain'.")
+        if loss.has_units and name != "n_parallel_trees":
+            raise ParameterError(f"{owner}: {name}={values[name]!r} is not for parameters of distributions. Set {name}={default!r}.")
     if values["growth"] == "symmetric":
         other = "Set growth='best_first' or growth='level'."
         if is_constrained(values["monotonic_cst"]):
@@ -145,10 +156,28 @@ def check_leaves(values: Values, loss: Loss, owner: str) -> None:
                 f"split. {other}"
             )
     has_steps = values["leaf_estimation"] == "gradient" or (loss.is_resolved and not loss.refits)
+    if values["linear_leaves"]:
+        check_linear_leaves(values, loss, has_steps, owner)
     if not has_steps and values["path_smooth"] > 0.0:
         raise ParameterError(
             f"{owner}: path_smooth={values['path_smooth']} needs leaf values that are steps, and with loss={loss.name!r} they are found "
             "from medians or quantiles. Set leaf_estimation='gradient' or path_smooth=0."
+        )
+
+
+def check_linear_leaves(values: Values, loss: Loss, has_steps: bool, owner: str) -> None:
+    """Refuse what holds the value of a leaf, which here differs from row to row."""
+    holders = {
+        "monotonic_cst": is_constrained(values["monotonic_cst"]),
+        "max_delta_step": values["max_delta_step"] is not None,
+        "path_smooth": values["path_smooth"] > 0.0,
+    }
+    for name in (name for name, holds in holders.items() if holds):
+        raise ParameterError(f"{owner}: {name} holds the values of leaves, and linear leaves have no one value. Set linear_leaves=False.")
+    if not has_steps:
+        raise ParameterError(
+            f"{owner}: linear_leaves=True needs leaves that are steps by derivatives, and with loss={loss.name!r} they are found from "
+            "medians or quantiles. Set leaf_estimation='gradient' or linear_leaves=False."
         )
 
 
@@ -165,8 +194,10 @@ def boost_plan(values: Values, loss: Loss, schema: Schema, n_rows: int, is_class
         bootstrap=values["bootstrap"],
         sampling=gradient_sampling(values, owner),
         one_per_class=one_per_class(values),
+        parallel_trees=values["n_parallel_trees"],
         seed=seed,
         threads=threads,
+        linear_l2=float(values["linear_l2"]) if values["linear_leaves"] else None,
         dropout=DropoutPlan(values["drop_rate"], values["skip_drop"], values["max_drop"]) if values["boosting"] == "dart" else None,
         softmax_hessian=values.get("softmax_hessian", "friedman"),
         permutations=values["n_permutations"] if values["boosting"] == "ordered" else 0,

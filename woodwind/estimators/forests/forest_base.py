@@ -336,6 +336,12 @@ class BaseForestModel(BaseTreeModel):
         return made
 
     @property
+    def estimators_samples_(self) -> list[NDArray[np.int64]]:
+        """The rows that each tree was trained on, ascending, a row as often as it was drawn. Drawn again whenever they are asked for."""
+        check_is_fitted(self)
+        return [self._resampling.rows(tree) for tree in range(self.compact_forest_.n_trees)]
+
+    @property
     def feature_importances_(self) -> Floats:
         """The share of the impurity removed that each column of the training table brought, averaged over the trees."""
         check_is_fitted(self)

@@ -15,6 +15,8 @@ from woodwind.base.random_streams import key, seed_of
 from woodwind.base.validate import require_finite
 from woodwind.ensemble.bayesian_averaging import as_counts, information_criterion
 from woodwind.ensemble.mixture_of_experts import (
+    GateTree,
+    LinearGate,
     MixtureHistory,
     SoftmaxGate,
     categorical_log_density,
@@ -30,7 +32,15 @@ from woodwind.estimators.base.base_learner import check_estimator
 from woodwind.estimators.base.model import COLUMNS, BaseModel, LogProbabilityMixin, check_lengths, row_count
 from woodwind.estimators.base.target import Target, read_labels, read_regression_target, warn_constant
 from woodwind.estimators.base.weights import read_weight, weighed_classes
-from woodwind.estimators.mixture.training import MixtureParts, MixtureTask, MixtureTrainer, MixtureView, StandardizedColumns, dense
+from woodwind.estimators.mixture.training import (
+    MixtureParts,
+    MixtureTask,
+    MixtureTrainer,
+    MixtureView,
+    StandardizedColumns,
+    branching_of,
+    dense,
+)
 from woodwind.estimators.pools.fitting import weight_name
 from woodwind.estimators.pools.members import AnyTable, in_parallel
 from woodwind.estimators.pools.pool_base import narrow_tags
@@ -44,6 +54,8 @@ from woodwind.params.knobs import knobs
 Floats = NDArray[np.float64]
 Values = dict[str, Any]
 
+# Experts of a tree of gates.
+MOST_EXPERTS = 4096
 # Seconds of work that is left from which starts of experts that were given are made side by side.
 WORTH_THREADS = 5.0
 
@@ -53,6 +65,9 @@ Several experts share the rows, and a gate foresees from the columns of a row wh
 and maximisation: how much of each row belongs to each expert, given what the experts predict for it, is the weight with which they and the
 gate are trained in the next round. Training begins from several cuts of the table, and the best result is kept. A row of weight two is a
 row given twice.
+
+With `gate_depth` above 1 gates stand in a tree (hierarchical mixtures of experts, Jordan & Jacobs 1994): the first one foresees which of
+its branches is right, the next ones which of theirs, and the last ones which expert; n_experts is then the number of branches of each gate.
 
 Without `experts`, experts and gate are linear and take any table: levels become columns of zeros and ones, missing numbers their mean and
 a column that marks them. Their training is exact, so that the likelihood never falls. Experts that are given see the table as it comes.
@@ -65,7 +80,8 @@ n_experts_ : int
 gate_ : estimator or None
     The classifier that was given as gate, trained on the numbers of the experts; None for a gate of ours.
 gate_coef_, gate_intercept_ : arrays of shape (n_experts_, n_terms) and (n_experts_,)
-    Of a gate of ours: the log-odds of the experts are linear in the columns.
+    Of a gate of ours: the log-odds of the experts are linear in the columns. With gate_depth above 1 of shape (n_gates, n_branches,
+    n_terms) and (n_gates, n_branches): the gates of the tree, level by level, the root first.
 terms_ : list of str
     What these columns are; the columns of the table, if these are numbers without gaps.
 log_likelihood_ : array of shape (n_iter_,)
@@ -129,6 +145,7 @@ class BaseMixtureOfExperts(BaseModel):
     def _fit(self, values: Values, X: Any, y: Any, sample_weight: Any) -> None:
         numbers = self._numbers_of_experts(values)
         self._check_gate(values["gate"])
+        self._check_depth(numbers, values)
         target, weight = self._read(y, sample_weight)
         check_lengths(self._owner, row_count(X), target.n_rows)
         columns, plain = StandardizedColumns.learn(X, weight, values["categorical_features"], self._owner)
@@ -144,7 +161,8 @@ class BaseMixtureOfExperts(BaseModel):
         seed = seed_of(values["random_state"])
         self.bic_: dict[int, float] = {}
         found = []
-        for n_experts in numbers:
+        for number in numbers:
+            n_experts = number if isinstance(values["experts"], list | tuple) else number ** values["gate_depth"]
             task = self._task(values, sight, target.at(present), counts, n_experts, seed)
             course, parts = self._best_start(task, values, seed)
             criterion = self._bic(course, parts, task)
@@ -201,6 +219,24 @@ class BaseMixtureOfExperts(BaseModel):
         check_estimator(gate, self._owner, True, name="gate")
         self._check_weighable(gate, "gate", soft=True)
 
+    def _check_depth(self, numbers: list[int], values: Values) -> None:
+        """A tree of gates has gates of ours, and as many experts as branches to the power of its levels."""
+        depth, most = values["gate_depth"], max(numbers)
+        if depth == 1:
+            return
+        if values["gate"] != "softmax":
+            raise ParameterError(f"{self._owner}: gate_depth={depth} is for gate='softmax', not {values['gate']!r}. Set gate_depth=1.")
+        if isinstance(values["experts"], list | tuple) and branching_of(most, depth) ** depth != most:
+            raise ParameterError(
+                f"{self._owner}: experts is a list of {most}, and {depth} levels of gates have branches ** {depth} experts. Give "
+                f"{branching_of(most, depth) ** depth} or {(branching_of(most, depth) + 1) ** depth}, or one estimator to be copied."
+            )
+        if not isinstance(values["experts"], list | tuple) and most**depth > MOST_EXPERTS:
+            raise ParameterError(
+                f"{self._owner}: {most} branches and gate_depth={depth} make {most**depth:,} experts, and {MOST_EXPERTS:,} are the most. "
+                "Lower n_experts or gate_depth."
+            )
+
     def _task(self, values: Values, sight: MixtureView, target: Target, weight: Floats, n_experts: int, seed: int) -> MixtureTask:
         experts = _listed(values["experts"])
         given = experts * n_experts if len(experts) == 1 else experts
@@ -214,6 +250,7 @@ class BaseMixtureOfExperts(BaseModel):
             target=target,
             weight=weight,
             n_experts=n_experts,
+            gate_depth=values["gate_depth"],
             experts=given or None,
             gate=values["gate"],
             ridge=values["l2_regularization"],
@@ -246,17 +283,14 @@ class BaseMixtureOfExperts(BaseModel):
         """The Bayesian information criterion of a mixture; None where parameters cannot be counted."""
         counts = [free_parameters(expert) for expert in parts.experts.members]
         n_experts = len(counts)
-        width = 0 if task.gate == "constant" else task.sight.scaled.shape[1]
-        of_gate = (
-            free_parameters(parts.gate.members[0]) if not isinstance(parts.gate, SoftmaxGate) else float((n_experts - 1) * (width + 1))
-        )
+        of_gate = free_parameters(parts.gate.members[0]) if not isinstance(parts.gate, LinearGate) else float(parts.gate.n_parameters)
         if of_gate is None or any(count is None for count in counts):
             return None
         total = of_gate + sum(count for count in counts if count is not None) + (n_experts if parts.variance is not None else 0)
         return float(information_criterion(np.array([course.best]), np.array([total]), float(task.weight.sum()))[0])
 
     def _nameless(self, parts: MixtureParts) -> str:
-        models = [*parts.experts.members, *([] if isinstance(parts.gate, SoftmaxGate) else parts.gate.members)]
+        models = [*parts.experts.members, *([] if isinstance(parts.gate, LinearGate) else parts.gate.members)]
         return next(type(model).__name__ for model in models if free_parameters(model) is None)
 
     def _set_parts(self, parts: MixtureParts, course: MixtureHistory, present: NDArray[np.int64], n_rows: int, values: Values) -> None:
@@ -264,12 +298,16 @@ class BaseMixtureOfExperts(BaseModel):
         self.experts_ = list(parts.experts.members)
         self.n_experts_ = len(self.experts_)
         self.terms_ = list(self._columns.form.names)
-        self.gate_ = None if isinstance(parts.gate, SoftmaxGate) else parts.gate.members[0]
-        if isinstance(parts.gate, SoftmaxGate):
-            coef = np.zeros((self.n_experts_, len(self.terms_)))
-            coef[:, : parts.gate.coef.shape[1]] = parts.gate.coef
-            self.gate_coef_ = coef / self._columns.scale
-            self.gate_intercept_ = parts.gate.intercept - self.gate_coef_ @ self._columns.center
+        self.gate_ = None if isinstance(parts.gate, LinearGate) else parts.gate.members[0]
+        if isinstance(parts.gate, LinearGate):
+            gates = parts.gate.gates if isinstance(parts.gate, GateTree) else (parts.gate,)
+            coef = np.zeros((len(gates), gates[0].n_experts, len(self.terms_)))
+            coef[:, :, : parts.gate.n_columns] = [gate.coef for gate in gates]
+            coef /= self._columns.scale
+            intercept = np.array([gate.intercept for gate in gates]) - coef @ self._columns.center
+            alone = isinstance(parts.gate, SoftmaxGate)
+            self.gate_coef_: Floats = coef[0] if alone else coef
+            self.gate_intercept_: Floats = intercept[0] if alone else intercept
         self.log_likelihood_ = course.log_likelihood
         self.n_iter_, self.converged_ = len(course.log_likelihood), course.converged
         self.responsibilities_ = np.full((n_rows, self.n_experts_), np.nan)
@@ -292,11 +330,11 @@ class BaseMixtureOfExperts(BaseModel):
         plain = self._columns.form.of(X, self._owner)
         scaled = self._columns.scaled(plain)
         given = None
-        if not own or not isinstance(parts.gate, SoftmaxGate):
+        if not own or not isinstance(parts.gate, LinearGate):
             given = AnyTable.of(X, self._columns.form.schema.header, self._owner)
         table = given if not own else dense(scaled if self._classifies else plain)
-        if isinstance(parts.gate, SoftmaxGate):
-            gate = np.exp(parts.gate.log_shares(scaled[:, : parts.gate.coef.shape[1]]))
+        if isinstance(parts.gate, LinearGate):
+            gate = np.exp(parts.gate.log_shares(scaled[:, : parts.gate.n_columns]))
         else:
             gate = parts.gate.probabilities(given, self._owner, self._threads)[:, 0]
         ask = parts.experts.probabilities if self._classifies else parts.experts.numbers

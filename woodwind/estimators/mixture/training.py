@@ -15,9 +15,12 @@ from woodwind.data.tables.matrix_form import MatrixForm
 from woodwind.data.tables.schema import Header
 from woodwind.ensemble.mixture_of_experts import (
     STARVED,
+    GateTree,
+    LinearGate,
     SoftmaxGate,
     categorical_log_density,
     error_variances,
+    fit_gate_tree,
     fit_softmax,
     gaussian_log_density,
 )
@@ -126,6 +129,7 @@ class MixtureTask:
     target: Target
     weight: Floats  # (n,)
     n_experts: int
+    gate_depth: int  # levels of gates
     experts: Sequence[Any] | None  # not trained, one for each; None for ours
     gate: Any  # 'softmax', 'constant' or a classifier
     ridge: float
@@ -139,17 +143,23 @@ class MixtureTask:
         return self.sight.scaled if self.gate == "softmax" else self.sight.scaled[:, :0]
 
 
+def branching_of(n_experts: int, depth: int) -> int:
+    """The number whose power is the number of experts; the nearest below where there is none."""
+    branching: int = round(n_experts ** (1.0 / depth))
+    return branching if branching**depth <= n_experts else branching - 1
+
+
 @dataclass(frozen=True, eq=False)
 class MixtureParts:
     """A trained gate and trained experts."""
 
     experts: Pool
-    gate: SoftmaxGate | Pool
+    gate: SoftmaxGate | GateTree | Pool
     variance: Floats | None  # (K,) of the errors of experts of numbers
 
     def check(self) -> "MixtureParts":
         """The gate knows all experts; returns self, or raises DataError."""
-        known = len(self.gate.intercept) if isinstance(self.gate, SoftmaxGate) else self.gate.n_classes
+        known = self.gate.n_experts if isinstance(self.gate, LinearGate) else self.gate.n_classes
         require(known == len(self.experts), "the gate knows other experts than there are")
         require((self.variance is None) == (self.experts.classes is not None), "experts of classes have variances, or of numbers none")
         if self.variance is not None:
@@ -280,7 +290,7 @@ class MixtureTrainer:
         self.task = task
         kind = EstimatorExperts if task.experts is not None else LinearExperts if task.target.classes is None else SoftmaxExperts
         self.crew: ExpertGroup = kind(task)
-        self.gate: SoftmaxGate | Pool | None = None
+        self.gate: SoftmaxGate | GateTree | Pool | None = None
         self.best: MixtureParts | None = None
         n_rows, n_experts = task.target.n_rows, task.n_experts
         if not isinstance(task.gate, str):
@@ -306,8 +316,13 @@ class MixtureTrainer:
     def _train_gate(self, responsibilities: Floats) -> None:
         task = self.task
         if isinstance(task.gate, str):
-            before = self.gate if isinstance(self.gate, SoftmaxGate) else None
-            self.gate = fit_softmax(task.gate_matrix, responsibilities, task.weight, task.ridge, before)
+            seen, ridge, depth = task.gate_matrix, task.ridge, task.gate_depth
+            if depth > 1:
+                branching, above = branching_of(task.n_experts, depth), self.gate if isinstance(self.gate, GateTree) else None
+                self.gate = fit_gate_tree(seen, responsibilities, task.weight, ridge, branching, depth, above)
+            else:
+                before = self.gate if isinstance(self.gate, SoftmaxGate) else None
+                self.gate = fit_softmax(seen, responsibilities, task.weight, ridge, before)
             self.log_gate = self.gate.log_shares(task.gate_matrix)
             return
         weight = (task.weight[:, None] * np.maximum(responsibilities, LEAST_PART)).T.reshape(-1)
@@ -324,7 +339,7 @@ class MixtureTrainer:
 
     def penalty(self) -> float:
         """What the ridges take: those of our gate and of our experts."""
-        of_gate = self.gate.penalty(self.task.ridge) if isinstance(self.gate, SoftmaxGate) else 0.0
+        of_gate = self.gate.penalty(self.task.ridge) if isinstance(self.gate, LinearGate) else 0.0
         return of_gate + self.crew.penalty()
 
     def keep(self) -> None:

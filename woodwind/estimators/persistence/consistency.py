@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from woodwind.base.validate import require, require_labels, require_shapes
 from woodwind.data.tables.schema import Schema
-from woodwind.ensemble.mixture_of_experts import SoftmaxGate
+from woodwind.ensemble.mixture_of_experts import LinearGate
 from woodwind.estimators.adaptive.adaboost_base import AdaptiveModel
 from woodwind.estimators.bagging.tree_members import TreeMembers
 from woodwind.estimators.base.model_checks import require_model
@@ -303,11 +303,11 @@ def check_experts(model: Any) -> None:
     require(form.schema.n_inputs == model.n_features_in_, "the model has another number of columns than its form")
     own = model.experts is None
     check_shown(model, parts.experts.members)
-    gate = None if isinstance(parts.gate, SoftmaxGate) else parts.gate.members[0]
+    gate = None if isinstance(parts.gate, LinearGate) else parts.gate.members[0]
     require(model.gate_ is gate, "the gate is another one than is shown")
     count = check_pool(parts.experts, classes_of(model), form.width if own else model.n_features_in_)
-    if isinstance(parts.gate, SoftmaxGate):
-        require(parts.gate.coef.shape[1] in (0, form.width), "the gate reads other columns than there are")
+    if isinstance(parts.gate, LinearGate):
+        require(parts.gate.n_columns in (0, form.width), "the gate reads other columns than there are")
     else:
         require(check_pool(parts.gate, np.arange(count), model.n_features_in_) == 1, "there are several gates")
     if classes_of(model) is None:

@@ -332,9 +332,9 @@ def shared_codes(task: BagTask, X: Any, given: Floats | None, threads: int) -> E
     base = task.base
     if type(base) not in (GradientBoostingClassifier, GradientBoostingRegressor) or not task.resampling.all_columns:
         return None
-    # A model to start from and a scorer look at the table; bins and categories that are drawn differ from member to member.
-    drawn = {"init", "scoring", "max_bins", "categorical_features", "categorical_encoding"} & set(task.distributions)
-    if drawn or base.init is not None or base.scoring is not None:
+    # A model to start from, a scorer and linear leaves look at the table; bins and categories that are drawn differ by member.
+    drawn = {"init", "scoring", "max_bins", "categorical_features", "categorical_encoding", "linear_leaves"} & set(task.distributions)
+    if drawn or base.init is not None or base.scoring is not None or base.linear_leaves:
         return None
     return EncodedTable.of(X, check(base), given, threads, task.owner)
 

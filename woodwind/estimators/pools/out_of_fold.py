@@ -201,12 +201,13 @@ def _codes_of(named: Sequence[NamedMember], table: AnyTable, weight: Floats | No
     for member in named:
         one = member.estimator
         boosts = type(one) in (GradientBoostingClassifier, GradientBoostingRegressor) and member.columns is None
-        # A model to start from and a scorer look at the table.
-        if not boosts or one.init is not None or one.scoring is not None:
+        # A model to start from, a scorer and linear leaves look at the table.
+        if not boosts or one.init is not None or one.scoring is not None or one.linear_leaves:
             out.append(None)
             continue
         values = named_error(owner, member, partial(check, one))
-        name = (values["max_bins"], repr(values["categorical_features"]), values["categorical_encoding"])
+        coding = ("max_bins", "categorical_encoding", "sparse_absent", "feature_bundling", "max_conflict_rate")
+        name = (repr(values["categorical_features"]), *(values[own] for own in coding))
         if name not in known:
             known[name] = EncodedTable.of(table.X, values, weight, threads, owner)
         out.append(known[name])

@@ -36,7 +36,7 @@ from woodwind.kernels.histogram.layout import (
     with_stats,
 )
 from woodwind.kernels.histogram.memory import STEP_CELL, STEP_COUNT, STEP_SHARED, STEP_SHIFT
-from woodwind.kernels.histogram.sparse_rows import accumulate_lists, count_lists
+from woodwind.kernels.histogram.sparse_rows import accumulate_lists, count_lists, fill_commonest
 from woodwind.kernels.runtime.intrinsics import prefetch_far
 from woodwind.kernels.runtime.jit import inlined, inner, kernel
 from woodwind.kernels.runtime.records import Ints, Tree, Words
@@ -269,6 +269,19 @@ def spread(tree: Tree, shared: Any, table: Ints) -> None:
 
 
 @inner
+def spread_bundles(tree: Tree, rule: Rule, shared: Any, table: Ints) -> None:
+    """Give the cells of columns in bundles the sums of the values that stand for them, and the commonest of each column what is left."""
+    cells = memory.bundle_cells(tree)
+    total = np.int64(0)
+    for value in range(256):  # every row has one value of the first bundle
+        total += shared[value]
+    for value in range(len(cells)):
+        if cells[value] >= 0:
+            table[cells[value]] += shared[value]
+    fill_commonest(tree, rule, total, table)
+
+
+@inner
 def accumulate_words(tree: Tree, rule: Rule, begin: Any, end: Any, rows: Any, layout: int, table: Ints, thread: int) -> None:
     """Add rows[begin:end] to a table of one word to a cell."""
     if rule.sparse:
@@ -290,7 +303,9 @@ def accumulate_words(tree: Tree, rule: Rule, begin: Any, end: Any, rows: Any, la
         bring_together(tree, rule, first, past, rows, layout, words, values)
         ahead = (by_row, rows, U(past), U(min(past + step, end)))
         add_block(tree, rule, words, values, U(past - first), (table, shared), shares, ahead)
-    if shares:
+    if rule.bundled:
+        spread_bundles(tree, rule, shared, table)
+    elif shares:
         spread(tree, shared, table)
 
 
@@ -321,6 +336,16 @@ def count_rows(tree: Tree, rule: Rule, begin: Any, end: Any, rows: Any, out: Any
         count_lists(tree, rule, begin, end, rows, out)
         return
     codes = memory.row_codes(tree)
+    if rule.bundled:
+        cells = memory.bundle_cells(tree)
+        for i in range(begin, end):
+            first = (rows[i] >> 32) * 8 * rule.n_words
+            for b in range(len(cells) // 256):
+                cell = cells[256 * b + np.int64(codes[first + b])]
+                if cell >= 0:
+                    out[cell] += 1
+        fill_commonest(tree, rule, end - begin, out)
+        return
     positions = memory.code_positions(tree)
     for i in range(begin, end):
         first = (rows[i] >> 32) * 8 * rule.n_words

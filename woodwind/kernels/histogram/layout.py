@@ -65,6 +65,10 @@ class Rule(NamedTuple):
     level_candidates: int  # features drawn per level before that
     seed: int
     sparse: bool  # rows are lists of their uncommon cells
+    least_piece: int  # rows that are worth a task of their own when summing
+    bundled: bool  # rows are bytes of bundles of columns
+    reordered: bool  # rows stand in an order of their own
+    stored: bool  # the cells of columns are stored apart, but for those of their absent code
     lanes: int  # statistics of a row where a tree has several outputs, 0 where it has one
     outputs: int
     bounded: bool  # values are held back: by monotonic constraints, by a largest size, or by the node above

@@ -212,7 +212,7 @@ def next_phase(tree: Tree, rule: Rule, n_rows: int, threads: int, symmetric: Any
             elif rule.in_order:
                 fill_in_order(tree, 0, n_rows)  # what would have been done when it is summed
             kind = BUILD
-            n_tasks = schedule_building(tree, threads)
+            n_tasks = schedule_building(tree, rule, threads)
             memory.set_state(tree, BUILT)
         elif state == BUILT:
             kind = FIND
@@ -242,7 +242,7 @@ def next_phase(tree: Tree, rule: Rule, n_rows: int, threads: int, symmetric: Any
             if memory.n_recounted(tree) > 0:
                 queue.rebuild(tree)
             kind = BUILD
-            n_tasks = schedule_building(tree, threads)
+            n_tasks = schedule_building(tree, rule, threads)
             memory.set_state(tree, BUILT)
         else:
             write_finished(tree, memory.n_tasks(tree))
@@ -282,7 +282,7 @@ def grow(tree: Tree, rule: Rule, n_rows: int, thread: int, threads: int, symmetr
             return
         kind = kind_of(common.control(tree))
         if kind == PARTITION or kind == PLACE:
-            do_partition(tree, rule, task, kind == PLACE)
+            do_partition(tree, rule, task, thread, kind == PLACE)
         elif kind == BUILD:
             if several is None:
                 do_build(tree, rule, task, thread)

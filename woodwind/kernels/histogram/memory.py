@@ -42,6 +42,13 @@ short_entry_cells = LAYOUT.seen_as("entry_cells", np.uint16)[0]
 commonest_cells = LAYOUT.array("commonest", np.int64)  # int64[F]: the cell of the commonest code of each column
 row_numbers = LAYOUT.array("row_numbers", np.int32)  # int32[n]: the number that callers know each row by
 
+# The stored cells of a sparse table by column: see `partition_rows`.
+_, stored_at = LAYOUT.list("stored_at", np.int64)  # int64[F + 1]: where the cells of each column begin
+stored_rows = LAYOUT.array("stored_rows", np.int32)  # int32[m]: their rows, ascending
+stored_codes = LAYOUT.array("stored_codes", np.uint8)  # uint8[m]: and their codes
+_, absent_code = LAYOUT.list("absent_codes", np.uint8)  # uint8[F]: the code of all other cells of a column
+_, column_room = LAYOUT.matrix("column_room", np.uint8)  # uint8[threads, n]: the codes of the rows of one node in one column
+
 # Several outputs: see `multi_output`.
 lane_rows = LAYOUT.matrix("lanes", np.int32)[0]  # int32[n, lanes]: statistics of every row
 flat_lanes = LAYOUT.array("lane_list", np.int32)  # int32[n * lanes]: the same memory
@@ -80,6 +87,7 @@ steps_at = LAYOUT.matrix("steps_at", np.int64)[
 ]  # int64[2, words + 1]: the steps of each word, column by column, and where bytes are shared
 _, shared_sums = LAYOUT.matrix("shared", np.int64)  # int64[threads, shared bytes * 256]: their sums
 sharers = LAYOUT.matrix("sharers", np.int64)[0]  # int64[columns, 3]: see `shared_bytes`
+bundle_cells = LAYOUT.array("bundle_cells", np.int64)  # int64[256 * bundles]: the cell that each value of a bundle stands for, or -1
 sharer_codes = LAYOUT.matrix("sharer_codes", np.uint8)[0]  # uint8[columns, 256]: the code that a column has for each value of its byte
 
 # Scratch, for each thread.

@@ -13,18 +13,56 @@ from typing import Any
 import numpy as np
 
 from woodwind.kernels.runtime.intrinsics import prefetch_far
-from woodwind.kernels.runtime.jit import inner
+from woodwind.kernels.runtime.jit import inlined, inner
 from woodwind.kernels.runtime.records import Bytes, Ints
 
 U = np.uint64
 SCATTERED = 32  # bytes between the codes of neighbours from which on codes are asked for ahead: 3.5 ns a row instead of 11 at 256
 AHEAD = 128  # rows between asking and looking
+MANY_STORED = 16  # stored cells for each row of a node: with more of them, each row is looked up
 
 
 @inner
 def are_scattered(source: Ints, begin: Any, end: Any, step: Any) -> Any:
     """Whether nearly every one of source[begin:end] has its code on a line of its own; rows ascend or descend."""
     return abs((source[end - 1] >> 32) - (source[begin] >> 32)) * np.int64(step) > SCATTERED * (end - begin)
+
+
+@inlined
+def first_at_least(rows: Any, low: Any, high: Any, row: Any) -> Any:
+    """The first position in ascending rows[low:high] of a row that is not below the one given; `high` if there is none."""
+    while low < high:
+        middle = (low + high) >> 1
+        if rows[middle] < row:
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+@inner
+def fill_codes(stored: Any, absent: Any, source: Ints, begin: Any, end: Any, out_column: Bytes) -> None:
+    """Write the codes of source[begin:end] in one column of stored cells to where their rows stand in out_column.
+
+    stored = (rows, codes, first, past): the cells of the column, rows ascending. The rows of the node ascend or descend. What stands at
+    other rows afterwards means nothing. Takes time for each row of the node, and for each stored cell between the first and the last of
+    them, or for looking it up where there are many more of those.
+    """
+    rows, codes, first, past = stored
+    one = source[begin] >> 32
+    other = source[end - 1] >> 32
+    low = first_at_least(rows, first, past, min(one, other))
+    high = first_at_least(rows, low, past, max(one, other) + 1)
+    if high - low > MANY_STORED * (end - begin):
+        for i in range(begin, end):
+            row = source[i] >> 32
+            k = first_at_least(rows, low, high, row)
+            out_column[row] = codes[k] if k < high and rows[k] == row else absent
+        return
+    for i in range(U(begin), U(end)):
+        out_column[U(source[i] >> 32)] = absent
+    for k in range(low, high):
+        out_column[rows[k]] = codes[k]
 
 
 @inner

@@ -17,7 +17,7 @@ from woodwind.kernels.tree import memory as common
 from woodwind.kernels.tree.layout import LEFT, NOTHING, STOP, SYMMETRIC
 
 SPLIT_ROWS = 16384  # rows of one task of splitting, where a node has so many that it is split in blocks
-LEAST_PIECE = 2048  # rows that are worth a task of their own when summing
+LEAST_PIECE = 2048  # rows that are worth a task of their own when summing, where histograms are small beside them
 
 
 @inner
@@ -114,13 +114,13 @@ def schedule_pair(tree: Tree, rule: Rule, node: int) -> None:
 
 
 @inner
-def schedule_building(tree: Tree, threads: int) -> Any:
+def schedule_building(tree: Tree, rule: Rule, threads: int) -> Any:
     """Tasks that build the histogram of the smaller node of every pair; one of many rows is built in parts by several threads."""
     n_items = memory.n_pairs(tree)
     total = 0
     for k in range(n_items):
         total += nodes.n_rows(tree, memory.pair_small(tree, k))
-    piece = max(total // (3 * threads) + 1, LEAST_PIECE)
+    piece = max(total // (3 * threads) + 1, rule.least_piece)
     n_tasks = 0
     part = 0
     for k in range(n_items):

@@ -78,6 +78,24 @@ def write_entries(by_row: Any, positions: Any, order: Any, fours: Any, commonest
 
 
 @kernel
+def write_stored(row_starts: Any, features: Any, codes: Any, starts: Any, at: Any, out_cells: Any) -> None:
+    """As `write_entries`, of stored cells in the order of the rows: row_starts int64[n + 1], features int32[m], codes uint8[m].
+
+    `at` int64[n] has been made of the lengths of the rows.
+    """
+    for i in range(len(at)):
+        next_cell = at[i] >> LENGTH_BITS
+        end = next_cell + 4 * (at[i] & ((1 << LENGTH_BITS) - 1))
+        for k in range(row_starts[i], row_starts[i + 1]):
+            f = features[k]
+            out_cells[next_cell] = min(starts[f] + np.int64(codes[k]), starts[f + 1] - 1)
+            next_cell += 1
+        while next_cell < end:
+            out_cells[next_cell] = starts[len(starts) - 1]
+            next_cell += 1
+
+
+@kernel
 def reorder(by_row: Any, positions: Any, order: Any, out: Any) -> None:
     """Columns with their rows in another order: by_row uint8[n, stride], positions as above; out uint8[F, n]."""
     for i in range(len(order)):

@@ -11,7 +11,7 @@ from woodwind.kernels.histogram import memory
 from woodwind.kernels.histogram.build_histograms import accumulate, count_rows, fill_in_order, subtract
 from woodwind.kernels.histogram.find_splits import draw_features, left_categories, scan_feature
 from woodwind.kernels.histogram.layout import WIDE2, Rule, whole_gradient, whole_hessian
-from woodwind.kernels.histogram.partition_rows import AHEAD, count_left, place_rows, split_rows
+from woodwind.kernels.histogram.partition_rows import AHEAD, count_left, fill_codes, place_rows, split_rows
 from woodwind.kernels.histogram.scan import least_fields
 from woodwind.kernels.runtime.intrinsics import prefetch_far
 from woodwind.kernels.runtime.jit import inlined, inner
@@ -36,7 +36,7 @@ def pair_node(tree: Tree, pair: int, which: int) -> Any:
 
 
 @inner
-def do_partition(tree: Tree, rule: Rule, task: int, placing: Any) -> None:
+def do_partition(tree: Tree, rule: Rule, task: int, thread: int, placing: Any) -> None:
     """PARTITION: partition the rows of a small node, or count those of one block of a large one. PLACE: bring those where they belong."""
     node = memory.batch_node(tree, memory.task_what(tree, task))
     begin = memory.task_begin(tree, task)
@@ -49,8 +49,14 @@ def do_partition(tree: Tree, rule: Rule, task: int, placing: Any) -> None:
         return
     feature = nodes.feature(tree, node)
     position = memory.column_position(tree, feature)
-    column = memory.column(tree, position) if position >= 0 else memory.row_codes(tree)[memory.code_position(tree, feature) :]
-    codes = (column, np.uint64(1 if position >= 0 else 8 * rule.n_words))
+    column = memory.row_codes(tree)[memory.code_position(tree, feature) :]
+    if position >= 0:
+        column = memory.column(tree, position)
+    elif rule.stored:
+        column = memory.column_room(tree, thread)
+        cells = (memory.stored_rows(tree), memory.stored_codes(tree), memory.stored_at(tree, feature), memory.stored_at(tree, feature + 1))
+        fill_codes(cells, memory.absent_code(tree, feature), source, begin, end, column)
+    codes = (column, np.uint64(1 if position >= 0 or rule.stored else 8 * rule.n_words))
     goes_left = memory.all_goes_left(tree)[memory.task_what(tree, task)]
     seen = memory.all_seen(tree)[task]
     seen[:] = 0
@@ -206,7 +212,7 @@ def collect(tree: Tree, rule: Rule, rows: Any, numbers: Any, stats: Any, task: i
 def do_collect(tree: Tree, rule: Rule, task: int) -> None:
     """COLLECT: the rows of a leaf, or of a part of it, by the numbers that callers know them by."""
     rows = memory.rows_of_buffer(tree, memory.buffer(tree, memory.task_what(tree, task)), rule.capacity)
-    if rule.sparse:
+    if rule.reordered:
         collect(tree, rule, rows, memory.row_numbers(tree), memory.row_stats(tree), task)
     elif rule.once:
         collect(tree, rule, rows, None, None, task)

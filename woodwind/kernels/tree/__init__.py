@@ -5,5 +5,6 @@ nodes           the nodes, and how children come to be
 queue           which node next
 constraints     monotonic and interaction constraints, and which features they leave to a node
 category_sets   sets of categories
+linear          linear leaves: ridge regression on the numbers of the path
 leaves          values and scores of leaves, sums of their rows, values added to scores
 """

@@ -1,0 +1,540 @@
+"""Conformal prediction, for regression and classification."""
+
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.utils.validation import check_is_fitted
+
+from woodwind.base.docstrings import fill_docstring
+from woodwind.base.errors import DataError, FoldWarning, ParameterError
+from woodwind.base.notice import notice
+from woodwind.base.random_streams import key, seed_of
+from woodwind.base.validate import require, require_finite
+from woodwind.ensemble.conformal import ConformityScores, adaptive, interval, jackknife_after_bootstrap, label_sets, least_ambiguous
+from woodwind.ensemble.held_out import hold_out
+from woodwind.estimators.base.model import COLUMNS, TRAINING_DATA, BaseModel, LogProbabilityMixin, all_or_nothing, check_lengths
+from woodwind.estimators.base.model_checks import ask_model
+from woodwind.estimators.base.splits import SplitRequest, read_folds, read_groups, warn_absent_classes, warn_unscored
+from woodwind.estimators.base.target import Target, read_labels, read_regression_target
+from woodwind.estimators.base.weights import read_weight
+from woodwind.estimators.boosting.gradient_boosting import GradientBoostingClassifier, GradientBoostingRegressor
+from woodwind.estimators.forests.forests import RandomForestRegressor
+from woodwind.estimators.pools.fitting import MemberTask, check_weights_are_taken, fit_member
+from woodwind.estimators.pools.member_list import NamedMember, is_fitted, named_members
+from woodwind.estimators.pools.members import AnyTable
+from woodwind.estimators.pools.out_of_fold import out_of_fold
+from woodwind.estimators.pools.pool import Pool, pool_of
+from woodwind.estimators.pools.pool_base import narrow_tags
+from woodwind.params.check import check
+from woodwind.params.conformal import ConformalClassifierParams, ConformalRegressorParams
+from woodwind.params.knobs import knobs
+from woodwind.params.unknown import known_arguments
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+Values = dict[str, Any]
+Rows = Integers | None
+
+# The smallest spread that counts, as a share of the mean spread: a row of none would have to be hit exactly.
+LEAST_SPREAD = 1e-3
+
+MODEL = """
+estimators_ : list
+    The trained models, one for each fold; one where there are no folds.
+conformity_scores_ : array of shape (n_rows_held_out,)
+    How far each row that was held out is off, ascending in each fold.
+"""
+
+
+def member_named(estimator: Any, owner: str, classifies: bool) -> NamedMember:
+    """An estimator as a member that can be trained, checked."""
+    return named_members([("estimator", estimator)], owner, classifies)[0]
+
+
+class BaseConformal(BaseModel):
+    """What both kinds share: models of folds, and the conformity scores of the rows that each has not seen."""
+
+    _state: ClassVar[dict[str, Any]] = {"_pool": Pool, "_known": ConformityScores}
+    _docstring_parts: ClassVar[dict[str, str]] = {"model": MODEL, "columns": COLUMNS}
+    estimator: Any
+    method: Any
+    coverage: float
+    _spreads: Pool | None
+    _out_of_bag: NDArray[np.bool_] | None
+    _pool: Pool
+    _known: ConformityScores
+    _classifies: ClassVar[bool]
+
+    # What each task does in its own way.
+
+    def _read_target(self, y: Any) -> Target:
+        raise NotImplementedError
+
+    def _base(self) -> Any:
+        """The estimator that is trained."""
+        raise NotImplementedError
+
+    def _scores(self, table: AnyTable, rows: Integers, fold: int, target: Target) -> Floats:
+        """Conformity scores of held-out rows by the model of a fold."""
+        raise NotImplementedError
+
+    # Base class.
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        narrow_tags(tags, [self._base()])
+        return tags
+
+    def __sklearn_clone__(self) -> Any:
+        copy = super().__sklearn_clone__()  # type: ignore[misc]
+        if self.method == "prefit":
+            copy.estimator = self.estimator  # a clone must not forget what it has learned
+        return copy
+
+    @known_arguments
+    @fill_docstring(data=TRAINING_DATA)
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
+        """Train the models, and score the rows that each has not seen.
+
+        Parameters
+        ----------
+        {data}
+        groups : sequence of labels, one for each row, default=None
+            Rows of one group are held out together.
+
+        Returns
+        -------
+        self
+        """
+        values = check(self)
+        with all_or_nothing(self):
+            self._fit(values, X, y, sample_weight, groups)
+        return self
+
+    def _fit(self, values: Values, X: Any, y: Any, sample_weight: Any, groups: Any = None) -> None:
+        target = self._read_target(y)
+        weight = read_weight(sample_weight, target.n_rows, self._owner)
+        rows_by_group = read_groups(groups, target.n_rows, self._owner)
+        table = AnyTable.of(X, None, self._owner)
+        check_lengths(self._owner, table.n_rows, target.n_rows)
+        self._set_header(table.header)
+        if values["method"] == "prefit":
+            self._take(values, table, target, weight)
+        else:
+            self._train(values, table, target, weight, rows_by_group)
+
+    def _take(self, values: Values, table: AnyTable, target: Target, weight: Floats | None) -> None:
+        """A model that was trained elsewhere, and rows that it has not seen."""
+        estimator = values["estimator"]
+        if estimator is None or not is_fitted(estimator):
+            what = "None" if estimator is None else f"a {type(estimator).__name__} that is not fitted yet"
+            raise ParameterError(f"{self._owner}: method='prefit' takes the estimator as it is, and it is {what}. Give a trained one.")
+        member = member_named(estimator, self._owner, self._classifies)
+        self._pool = Pool.of_fitted([member], table.header, target.classes, self._owner)
+        every = np.arange(target.n_rows)
+        self._after_training(values, table, target, weight, [every[:0]])
+        self._set_scores(table, target, weight, [every])
+
+    def _train(self, values: Values, table: AnyTable, target: Target, weight: Floats | None, groups: Integers | None) -> None:
+        seed = seed_of(values["random_state"])
+        member = member_named(self._base(), self._owner, self._classifies)
+        check_weights_are_taken([member], weight, self._owner)
+        folds = self._folds(values, table, target, groups, seed)
+        fitted = []
+        for number, (learned, _) in enumerate(folds):
+            task = MemberTask(table, target, weight, self._owner, learned)
+            fitted.append(fit_member(member, task, key(seed, "fold", number), self._threads))
+        models = [NamedMember(f"fold {number}", member.estimator, None, None) for number in range(len(folds))]
+        self._pool = pool_of(models, fitted, table.header, target.classes)
+        self._after_training(values, table, target, weight, [learned for learned, _ in folds])
+        self._set_scores(table, target, weight, [held for _, held in folds])
+
+    def _folds(
+        self, values: Values, table: AnyTable, target: Target, groups: Integers | None, seed: int
+    ) -> tuple[tuple[Integers, Integers], ...]:
+        """(training rows, held-out rows) of every model."""
+        if values["method"] == "split":
+            if target.n_rows < 2:
+                raise DataError(f"{self._owner}: of one row none can be held out. Give more rows, or set method='prefit'.")
+            classes = target.y if target.classes is not None else None
+            held = hold_out(seed, target.n_rows, values["validation_fraction"], classes, groups, self._owner)
+            return ((np.flatnonzero(~held), np.flatnonzero(held)),)
+        if target.n_rows < 2:
+            raise DataError(f"{self._owner}: folds need at least two rows, and there is 1 sample. Give more rows.")
+        cv = min(values["cv"], target.n_rows) if isinstance(values["cv"], int) and values["cv"] >= 2 else values["cv"]
+        folds = read_folds(cv, table.X, SplitRequest(self._owner, target, groups, seed))
+        warn_absent_classes(folds, target, None, self._owner)
+        scored = np.zeros(target.n_rows, np.bool_)
+        for _, rows in folds:
+            scored[rows] = True
+        warn_unscored(scored, self._owner)
+        return folds
+
+    def _after_training(self, values: Values, table: AnyTable, target: Target, weight: Floats | None, learned: list[Integers]) -> None:
+        """What else is learned, from the rows that each model has learned."""
+
+    def _set_scores(self, table: AnyTable, target: Target, weight: Floats | None, held: list[Integers]) -> None:
+        parts = []
+        for fold, rows in enumerate(held):
+            present = rows if weight is None else rows[weight[rows] > 0.0]
+            counts = np.ones(len(present)) if weight is None else weight[present]
+            scores = self._scores(table, present, fold, target) if len(present) else np.empty(0)
+            parts.append((require_finite(scores, self._owner), counts))
+        self._known = ConformityScores.of(parts)
+        if len(self._known.scores) == 0:
+            raise DataError(f"{self._owner}: every row that is held out has a weight of zero. Give rows that count.")
+
+    # What there is to ask.
+
+    @property
+    def estimators_(self) -> list[Any]:
+        """The trained models."""
+        check_is_fitted(self)
+        return list(self._pool.members)
+
+    @property
+    def conformity_scores_(self) -> Floats:
+        """How far each row that was held out is off."""
+        check_is_fitted(self)
+        return self._known.scores
+
+    def _asked_coverage(self, coverage: float | None) -> float:
+        asked = self.coverage if coverage is None else coverage
+        if isinstance(asked, bool) or not isinstance(asked, int | float | np.number) or not 0.0 < asked < 1.0:
+            raise ParameterError(f"{self._owner}: coverage must be a number between 0 and 1, but it is {asked!r}.")
+        if not np.isfinite(self._known.needed(float(asked))):
+            least = int(np.ceil(asked / (1.0 - asked) - 1e-9))
+            notice(
+                f"{self._owner}: a coverage of {asked:g} needs at least {least:,} rows that are held out, and there are "
+                f"{len(self._known.scores):,}. Everything is inside.",
+                FoldWarning,
+            )
+        return float(asked)
+
+    def _table(self, X: Any) -> AnyTable:
+        check_is_fitted(self)
+        return AnyTable.of(X, self._pool.header, self._owner)
+
+    def _check_state(self) -> None:
+        """There are scores for each model."""
+        self._known.check()
+        require(self._pool.header is not None and self._pool.header.n_columns == self.n_features_in_, "models have other columns")
+        require(len(self._pool) == self._known.n_folds, "there are scores of other folds than there are models")
+
+
+@knobs
+class ConformalRegressor(ConformalRegressorParams, BaseConformal, RegressorMixin, BaseEstimator):
+    """Prediction intervals with a guarantee, around any regressor.
+
+    Of new rows that come from where the training rows come from, at least the share `coverage` lies inside of their intervals on average,
+    however good the model is: exactly so with `method='split'`; with 'cv_plus' the proof is for 1 - 2 (1 - coverage), and what is seen is
+    about `coverage`.
+
+    {parameters}
+
+    Attributes
+    ----------
+    {model}
+    {columns}
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from sklearn.linear_model import Ridge
+    >>> from woodwind import ConformalRegressor
+    >>> X, y = load_diabetes(return_X_y=True)
+    >>> model = ConformalRegressor(Ridge(), random_state=0).fit(X[:300], y[:300])
+    >>> low, high = model.predict_interval(X[300:], coverage=0.8)
+    >>> round(float(((low <= y[300:]) & (y[300:] <= high)).mean()), 1)
+    0.8
+    """
+
+    _state: ClassVar[dict[str, Any]] = {
+        "_spreads": Pool | None,
+        "_out_of_bag": NDArray[np.bool_] | None,
+        "conformity_score_": str,
+    }
+    _classifies: ClassVar[bool] = False
+
+    def _read_target(self, y: Any) -> Target:
+        return read_regression_target(y, self._owner)
+
+    def _base(self) -> Any:
+        if self.estimator is not None:
+            return self.estimator
+        if self.method == "jackknife_plus_after_bootstrap":
+            return RandomForestRegressor()
+        if self.conformity_score not in ("auto", "quantile"):
+            return GradientBoostingRegressor()
+        rest = 0.5 * (1.0 - self.coverage) if isinstance(self.coverage, int | float) else 0.05
+        return GradientBoostingRegressor(loss="quantile", quantile=(rest, 0.5, 1.0 - rest))
+
+    # Training.
+
+    def _train(self, values: Values, table: AnyTable, target: Target, weight: Floats | None, groups: Integers | None) -> None:
+        if values["method"] != "jackknife_plus_after_bootstrap":
+            super()._train(values, table, target, weight, groups)
+            return
+        if groups is not None:
+            raise ParameterError(f"{self._owner}: groups are for methods that hold rows out by folds. Set method='cv_plus'.")
+        if values["conformity_score"] not in ("auto", "absolute"):
+            raise ParameterError(
+                f"{self._owner}: method='jackknife_plus_after_bootstrap' has conformity_score='absolute', not "
+                f"{values['conformity_score']!r}. Set it to 'auto', or method='cv_plus'."
+            )
+        member = member_named(self._base(), self._owner, classifies=False)
+        check_weights_are_taken([member], weight, self._owner)
+        present = np.arange(target.n_rows) if weight is None else np.flatnonzero(weight > 0.0)
+        bag = fit_member(member, MemberTask(table, target, weight, self._owner, present), seed_of(values["random_state"]), self._threads)
+        self._pool = pool_of([member], [bag], table.header, None)
+        self._spreads, self.conformity_score_ = None, "absolute"
+        out = ~rows_seen(bag.estimator, len(present), self._owner)
+        left = out.any(axis=1)
+        if not left.any():
+            raise ParameterError(f"{self._owner}: every member has seen every row. Give a bag or a forest with bootstrap=True.")
+        share = out[left] / out[left].sum(axis=1, keepdims=True)
+        predicted = self._each(table, present[left])
+        residuals = np.abs(target.y[present[left]] - (share * predicted.T).sum(axis=1))
+        counts = np.ones(left.sum()) if weight is None else weight[present[left]]
+        order = np.argsort(residuals, kind="stable")
+        self._known = ConformityScores.of([(residuals, counts)])
+        self._out_of_bag = out[left][order]
+
+    def _each(self, table: AnyTable, rows: Rows = None) -> Floats:
+        """What every member of the bag predicts, (m, n)."""
+        bag, X = self._pool.members[0], table.take(None, rows)
+        columns = getattr(bag, "estimators_features_", None)
+        members = list(np.ravel(bag.estimators_))
+
+        def ask(number: int) -> Floats:
+            part = X if columns is None else AnyTable.of(X, None, self._owner).take(columns[number])
+            return np.asarray(ask_model(members[number], lambda: members[number].predict(part)), np.float64).reshape(-1)
+
+        return np.stack([ask(number) for number in range(len(members))])
+
+    def _after_training(self, values: Values, table: AnyTable, target: Target, weight: Floats | None, learned: list[Integers]) -> None:
+        asked = values["conformity_score"]
+        model, first = self._pool.members[0], np.arange(1)
+        n_columns = self._asked(0, table, first).shape[1]
+        speaks = callable(getattr(model, "predict_distribution", None))
+        if asked == "auto":
+            asked = "quantile" if n_columns > 1 else "normalized" if speaks else "absolute"
+        if (asked == "quantile") != (n_columns > 1):
+            has = f"predicts {n_columns} numbers for a row" if n_columns > 1 else "predicts one number for a row"
+            raise ParameterError(
+                f"{self._owner}: conformity_score={asked!r} does not go with {type(model).__name__}, which {has}. For quantiles give "
+                "GradientBoostingRegressor(loss='quantile', quantile=[0.05, 0.95]) or leave the estimator out."
+            )
+        self.conformity_score_, self._spreads, self._out_of_bag = asked, None, None
+        if asked == "normalized" and not speaks:
+            self._spreads = self._trained_spreads(values, table, target, weight, learned)
+
+    def _trained_spreads(self, values: Values, table: AnyTable, target: Target, weight: Floats | None, learned: list[Integers]) -> Pool:
+        """Of each fold a model of the distances at which rows lie from predictions by models that have not seen them."""
+        if values["method"] == "prefit":
+            raise ParameterError(
+                f"{self._owner}: with method='prefit', conformity_score='normalized' needs an estimator that predicts distributions, "
+                "such as DistributionBoostingRegressor. Set conformity_score='absolute', or method='split'."
+            )
+        seed, named, fitted = seed_of(values["random_state"]), [], []
+        member = member_named(self._base(), self._owner, classifies=False)
+        for number, rows in enumerate(learned):
+            part, y = AnyTable.of(table.take(None, rows), None, self._owner), target.at(rows)
+            counts = None if weight is None else weight[rows]
+            how: dict[str, Any] = {"cv": min(5, len(rows)), "groups": None, "weight": counts, "kind": "numbers"}
+            name = key(seed, "spread", number)
+            found = out_of_fold([member], part, y, seed=name, threads=self._threads, owner=self._owner, **how)
+            distance = np.abs(y.y - found.predicted[:, 0, 0])
+            spread = NamedMember(f"spread {number}", GradientBoostingRegressor(loss="poisson"), None, None)
+            task = MemberTask(part, read_regression_target(distance, self._owner), counts, self._owner)
+            fitted.append(fit_member(spread, task, name, self._threads))
+            named.append(spread)
+        return pool_of(named, fitted, table.header, None)
+
+    def _asked(self, fold: int, table: AnyTable, rows: Rows = None) -> Floats:
+        """What the model of a fold predicts, (n, width)."""
+        model = self._pool.members[fold]
+        n_rows = table.n_rows if rows is None else len(rows)
+        found = ask_model(model, lambda: np.asarray(model.predict(table.take(None, rows)), np.float64))
+        if found.ndim not in (1, 2) or len(found) != n_rows:
+            raise DataError(f"{self._owner}: {type(model).__name__} predicts an array of shape {found.shape} for {n_rows} rows.")
+        return require_finite(found.reshape(n_rows, -1), self._owner)
+
+    def _bounds(self, fold: int, table: AnyTable, rows: Rows = None) -> tuple[Floats, Floats, Floats]:
+        """Lower and upper bounds by the model of a fold, before they are widened, and the unit in which they will be: (n,) each."""
+        found = self._asked(fold, table, rows)
+        low, high = found.min(axis=1), found.max(axis=1)
+        if self.conformity_score_ != "normalized":
+            return low, high, np.ones(len(low))
+        model = self._pool.members[fold]
+        if self._spreads is not None:
+            spread = self._spreads.answer(fold, table, "numbers", self._owner, rows)[:, 0]
+        else:
+            spread = np.asarray(ask_model(model, lambda: model.predict_distribution(table.take(None, rows)).std()), np.float64)
+        return low, high, np.maximum(spread, max(LEAST_SPREAD * float(np.mean(spread)), np.finfo(np.float64).tiny))
+
+    def _scores(self, table: AnyTable, rows: Integers, fold: int, target: Target) -> Floats:
+        low, high, scale = self._bounds(fold, table, rows)
+        y = target.y[rows]
+        return np.asarray(np.maximum((low - y) / scale, (y - high) / scale))
+
+    # What there is to ask.
+
+    def predict(self, X: Any) -> Floats:
+        """The predicted number of each row: the mean over the models of the folds; of quantiles the middle one.
+
+        Parameters
+        ----------
+        X : table
+            Rows of the columns that the model was trained with; columns are matched by name.
+        """
+        table = self._table(X)
+        found = [np.median(self._asked(fold, table), axis=1) for fold in range(len(self._pool))]
+        return require_finite(np.mean(found, axis=0), self._owner)
+
+    def predict_interval(self, X: Any, coverage: float | None = None) -> tuple[Floats, Floats]:
+        """Bounds between which the truth lies for a share `coverage` of new rows.
+
+        Parameters
+        ----------
+        X : table
+            Rows of the columns that the model was trained with; columns are matched by name.
+        coverage : float between 0 and 1, default=None
+            The share; None for that of the model.
+
+        Returns
+        -------
+        low, high : arrays of shape (n_rows,)
+            Infinite where too few rows were held out for such a share, which a warning says.
+        """
+        table = self._table(X)
+        asked = self._asked_coverage(coverage)
+        if self._out_of_bag is not None:
+            return jackknife_after_bootstrap(self._each(table), self._out_of_bag, self._known.scores, self._known.weights, asked)
+        low, high, scale = (np.stack(part) for part in zip(*(self._bounds(fold, table) for fold in range(len(self._pool))), strict=True))
+        return interval(low, high, scale, self._known, asked)
+
+    def _check_state(self) -> None:
+        super()._check_state()
+        require(self.conformity_score_ in ("absolute", "normalized", "quantile"), "there is no such conformity score")
+        speaks = all(callable(getattr(model, "predict_distribution", None)) for model in self._pool.members)
+        if self._spreads is not None:
+            require(len(self._spreads) == len(self._pool) and self._spreads.classes is None, "there are other spreads than models")
+            header = self._spreads.header
+            require(header is not None and header.n_columns == self.n_features_in_, "spreads have other columns")
+        require(self.conformity_score_ != "normalized" or self._spreads is not None or speaks, "nothing says how far rows are spread")
+        if self._out_of_bag is not None:
+            members = getattr(self._pool.members[0], "estimators_", [])
+            require(len(self._pool) == 1 and self._out_of_bag.shape == (len(self._known.scores), len(members)), "rows are of another bag")
+            require(bool(self._out_of_bag.any(axis=1).all()), "a row is in every bag")
+
+
+def rows_seen(bag: Any, n_rows: int, owner: str) -> NDArray[np.bool_]:
+    """Which row each member of a bag or a forest has been trained on, (n, m)."""
+    samples = getattr(bag, "estimators_samples_", None)
+    if samples is None or not hasattr(bag, "estimators_"):
+        raise ParameterError(
+            f"{owner}: method='jackknife_plus_after_bootstrap' needs a bag or a forest that tells which rows its members have seen "
+            f"(estimators_samples_), and {type(bag).__name__} does not. Set method='cv_plus'."
+        )
+    seen = np.zeros((n_rows, len(samples)), np.bool_)
+    for member, rows in enumerate(samples):
+        seen[rows, member] = True
+    return seen
+
+
+@knobs
+class ConformalClassifier(ConformalClassifierParams, BaseConformal, LogProbabilityMixin, ClassifierMixin, BaseEstimator):
+    """Sets of labels with a guarantee, around any classifier with probabilities.
+
+    Of new rows that come from where the training rows come from, at least the share `coverage` has its label in its set on average, however
+    good the model is: exactly so with `method='split'`; with 'cv_plus' the proof is for 1 - 2 (1 - coverage), and what is seen is about
+    `coverage`.
+
+    {parameters}
+
+    Attributes
+    ----------
+    classes_ : array of shape (n_classes,)
+        The labels, in order.
+    {model}
+    {columns}
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> from woodwind import ConformalClassifier
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = ConformalClassifier(GaussianNB(), coverage=0.98, random_state=0).fit(X, y)
+    >>> model.predict_set(X[[0, 70]])
+    array([[ True, False, False],
+           [False,  True,  True]])
+    """
+
+    _classifies: ClassVar[bool] = True
+
+    def _read_target(self, y: Any) -> Target:
+        target = read_labels(y, self._owner)
+        if self.method == "prefit" and hasattr(self.estimator, "classes_"):
+            target = read_labels(y, self._owner, np.asarray(self.estimator.classes_))
+        self.classes_: NDArray[Any] = np.asarray(target.classes)
+        return target
+
+    def _base(self) -> Any:
+        return GradientBoostingClassifier() if self.estimator is None else self.estimator
+
+    def _after_training(self, values: Values, table: AnyTable, target: Target, weight: Floats | None, learned: list[Integers]) -> None:
+        self._pool.check_soft(self._owner)
+
+    def _scores_of(self, probabilities: Floats) -> Floats:
+        return adaptive(probabilities) if self.conformity_score == "adaptive" else least_ambiguous(probabilities)
+
+    def _scores(self, table: AnyTable, rows: Integers, fold: int, target: Target) -> Floats:
+        scores = self._scores_of(self._pool.answer(fold, table, "probabilities", self._owner, rows))
+        return np.asarray(scores[np.arange(len(rows)), target.y[rows]])
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """The most probable class of each row.
+
+        Parameters
+        ----------
+        X : table
+            Rows of the columns that the model was trained with; columns are matched by name.
+        """
+        probabilities = self.predict_proba(X)
+        return np.asarray(self.classes_[probabilities.argmax(axis=1)])
+
+    def predict_proba(self, X: Any) -> Floats:
+        """Probabilities of the classes, (n_rows, n_classes): the mean over the models of the folds."""
+        table = self._table(X)
+        return np.asarray(self._pool.probabilities(table, self._owner, self._threads).mean(axis=1))
+
+    def predict_set(self, X: Any, coverage: float | None = None) -> NDArray[np.bool_]:
+        """Labels among which the truth is for a share `coverage` of new rows.
+
+        Parameters
+        ----------
+        X : table
+            Rows of the columns that the model was trained with; columns are matched by name.
+        coverage : float between 0 and 1, default=None
+            The share; None for that of the model.
+
+        Returns
+        -------
+        array of shape (n_rows, n_classes)
+            True where a label of `classes_` is in the set. The most probable one always is.
+        """
+        table = self._table(X)
+        asked = self._asked_coverage(coverage)
+        probabilities = self._pool.probabilities(table, self._owner, self._threads)  # (n, m, K)
+        scores = np.stack([self._scores_of(probabilities[:, fold]) for fold in range(len(self._pool))])
+        sets = label_sets(scores, self._known, asked)
+        sets[np.arange(len(sets)), probabilities.mean(axis=1).argmax(axis=1)] = True
+        return sets
+
+    def _check_state(self) -> None:
+        super()._check_state()
+        require(self._pool.classes is not None and np.array_equal(self._pool.classes, self.classes_), "models have other classes")
