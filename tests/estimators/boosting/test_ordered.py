@@ -98,6 +98,24 @@ def test_rows_of_weight_zero_are_absent_and_whole_weights_are_repetitions():
     assert digest(GradientBoostingRegressor(**QUICK), X[repeated], y[repeated]) == model
 
 
+def test_in_another_order_of_the_rows_they_are_repetitions_in_distribution():
+    """Orders are drawn by the positions of rows: this stands for the common checks that compare shuffled rows bit for bit."""
+    X, y = numbers(60)
+    weight = np.random.default_rng(2).integers(0, 4, len(y))
+    rows = np.random.default_rng(3).permutation(np.repeat(np.arange(len(y)), weight))
+
+    def predicted(first, X_given, y_given, weights=None):
+        models = (GradientBoostingRegressor(**{**QUICK, "n_estimators": 5, "random_state": seed}) for seed in range(first, first + 80))
+        return np.array([model.fit(X_given, y_given, sample_weight=weights).predict(X[:8]) for model in models])
+
+    one, other, without = predicted(0, X, y, weight), predicted(1000, X[rows], y[rows]), predicted(1000, X, y)
+
+    def distance(first, second):
+        return (np.abs(first.mean(axis=0) - second.mean(axis=0)) / np.sqrt((first.var(axis=0) + second.var(axis=0)) / 80 + 1e-12)).max()
+
+    assert distance(one, other) < 3.5 < distance(one, without)
+
+
 def test_weights_that_are_no_counts_weigh_in_supporting_models_too():
     X, y = numbers()
     weight = np.random.default_rng(1).uniform(0.5, 2.0, len(y))
