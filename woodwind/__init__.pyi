@@ -39,6 +39,7 @@ from woodwind.estimators.boosting.gradient_boosting import (
     GradientBoostingClassifier as GradientBoostingClassifier,
     GradientBoostingRegressor as GradientBoostingRegressor,
 )
+from woodwind.estimators.boosting.gradient_boosting_ranker import GradientBoostingRanker as GradientBoostingRanker
 from woodwind.estimators.boosting.translate import translate as translate
 from woodwind.estimators.diagnostics.diversity_tools import bias_variance as bias_variance, measure_diversity as measure_diversity
 from woodwind.estimators.conformal.conformal import ConformalClassifier as ConformalClassifier
@@ -67,6 +68,7 @@ from woodwind.estimators.mixture.mixture_of_experts import (
 )
 from woodwind.estimators.pools.out_of_fold import out_of_fold_predictions as out_of_fold_predictions
 from woodwind.estimators.pools.voting import VotingClassifier as VotingClassifier, VotingRegressor as VotingRegressor
+from woodwind.estimators.pools.voting_ranker import VotingRanker as VotingRanker
 from woodwind.estimators.selection.ensemble_selection import (
     EnsembleSelection as EnsembleSelection,
     EnsembleSelectionClassifier as EnsembleSelectionClassifier,

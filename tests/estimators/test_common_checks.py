@@ -37,6 +37,7 @@ from woodwind import (
     EnsembleSelectionRegressor,
     ExtraTreesRegressor,
     GradientBoostingClassifier,
+    GradientBoostingRanker,
     GradientBoostingRegressor,
     MixtureOfExpertsClassifier,
     MixtureOfExpertsRegressor,
@@ -45,6 +46,7 @@ from woodwind import (
     StackingClassifier,
     StackingRegressor,
     VotingClassifier,
+    VotingRanker,
     VotingRegressor,
 )
 from woodwind.estimators.base.matrix import TableToMatrix
@@ -75,11 +77,13 @@ SMALL = {
     "StackingClassifier": StackingClassifier(estimators=CLASSIFIERS, cv=3),
     "StackingRegressor": StackingRegressor(estimators=REGRESSORS, cv=3),
     "VotingClassifier": VotingClassifier(estimators=CLASSIFIERS),
+    "VotingRanker": VotingRanker([GradientBoostingRanker(n_estimators=5), GradientBoostingRanker(n_estimators=5, loss="listwise_softmax")]),
     "VotingRegressor": VotingRegressor(estimators=REGRESSORS),
 }
 
 # As they come, those have a pool of their own, of which the fixture below makes a small one.
-AS_THEY_COME = [named() for named in PUBLIC if "estimators" in inspect.signature(named).parameters and named.__name__ in SMALL]
+POOLS = [named for named in PUBLIC if "estimators" in inspect.signature(named).parameters and not named.__name__.endswith("Ranker")]
+AS_THEY_COME = [named() for named in POOLS if named.__name__ in SMALL]
 
 # Other ways through the engines.
 VARIANTS = [
@@ -89,6 +93,7 @@ VARIANTS = [
     GradientBoostingRegressor(n_estimators=20, max_bins=None),
     GradientBoostingClassifier(n_estimators=20, boosting="ordered", growth="symmetric", early_stopping=False),
     GradientBoostingRegressor(n_estimators=20, boosting="ordered", early_stopping=False),
+    GradientBoostingRanker(n_estimators=10, loss="pairwise_logistic", growth="level"),
     DecisionTreeClassifier(criterion="gain_ratio", max_leaf_nodes=9, max_bins=32),
     DecisionTreeRegressor(max_depth=6, max_features=0.8, ccp_alpha=1e-4, random_state=0),
     AdaBoostClassifier(n_estimators=5, algorithm="samme.r", max_depth=2),

@@ -81,7 +81,7 @@ def test_every_name_of_ours_is_a_parameter_or_an_argument_of_fit():
     of_table = {"target", "task", "weight", "group", "ignore"}
     assert {name for row in OF_CONSTRUCTORS for name in row.ours.split()} <= parameters | of_table
     assert {row.having for row in OF_CONSTRUCTORS} <= parameters | {"", "drop_missing_target"}
-    assert {row.ours for row in FIT} == {"sample_weight", "groups", "eval_set"}
+    assert {row.ours for row in FIT} == {"sample_weight", "groups", "eval_set", "group", "query_weight", "eval_group"}
 
 
 def test_every_rule_of_the_table_is_there_and_none_is_idle():

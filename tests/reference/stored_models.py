@@ -38,6 +38,7 @@ from woodwind.auto.training.training_set import TrainingSet
 from woodwind.data.tables.matrix_form import MatrixForm
 from woodwind.estimators.auto.linear_training import train_linear
 from woodwind.estimators.base.matrix import TableToMatrix
+from woodwind.losses.ranking import RANKING
 
 Frame = Callable[[dict[str, Any]], Any]  # makes a table of columns, such as pandas.DataFrame
 
@@ -140,7 +141,9 @@ def of_trees() -> dict[str, Any]:
         "boosting, exact, warm": numbers(warm_start=True, max_bins=None, **FEW),
         "boosting, numbers, from a model": numbers(init=table_model(Ridge()), **FEW),
         **{f"boosting, {loss}": numbers(loss=loss, **FEW) for loss in losses},
+        **{f"ranker, {loss}": woodwind.GradientBoostingRanker(loss=loss, **FEW) for loss in RANKING},
         "boosting, several quantiles": numbers(loss="quantile", quantile=[0.9, 0.1], **FEW),
+        "rankers": woodwind.VotingRanker([woodwind.GradientBoostingRanker(loss=loss, **FEW) for loss in RANKING], fusion="borda"),
         "tree, classes": woodwind.DecisionTreeClassifier(),
         "tree, numbers": woodwind.DecisionTreeRegressor(max_leaf_nodes=9),
         "forest, classes": woodwind.RandomForestClassifier(voting="hard", **FEW),

@@ -24,6 +24,7 @@ WoodwindWarning(UserWarning)
 ├── OutOfBagWarning                rows that no member can score, because all have seen them
 ├── UndefinedMeasureWarning        a measure is nought divided by nought, and was given a value
 ├── FoldWarning                    rows that no fold holds out, or classes that are absent from what a fold learns
+├── QueryWarning                   rows are ranked without being told which of them are of one query
 ├── SeenRowsWarning                members seem to have learned the rows that they are scored by
 ├── ReadingWarning                 a file was read in a way that its owner should know of
 ├── FormulaWarning                 a text cell of a written file is a formula to a spreadsheet
@@ -127,6 +128,10 @@ class ManyCategoriesWarning(WoodwindWarning):
 
 class FoldWarning(WoodwindWarning):
     """Some rows are held out by no fold, or some class is absent from the rows that a fold learns."""
+
+
+class QueryWarning(WoodwindWarning):
+    """Rows are ranked without being told which of them are of one query."""
 
 
 class SeenRowsWarning(WoodwindWarning):

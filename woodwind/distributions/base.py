@@ -46,6 +46,8 @@ class Distribution(ABC):
     # Whether later scores are the spread around the first one, so that they may be learned when it is there.
     has_spread: ClassVar[bool] = False
     has_crps: ClassVar[bool] = False
+    # True where the natural gradient of the location is its distance from `location_target(y)`, whatever the spread is.
+    squared_location: ClassVar[bool] = False
 
     @property
     def width(self) -> int:
@@ -120,6 +122,14 @@ class Distribution(ABC):
     def sample(self, shape: tuple[int, ...], raw: Floats, rng: np.random.Generator) -> Floats:
         """Draws, of the shape given with (n,) after it."""
         return self.quantile(rng.random((*shape, len(raw))), raw)
+
+    def spread_around(self, y: Floats, location: Floats, weight: Floats | None = None) -> Floats:
+        """All scores but the first, (K - 1,), that fit rows of these locations (n,) about best; for distributions that have a spread."""
+        raise NotImplementedError(f"{type(self).__name__} has no spread around a location")
+
+    def location_target(self, y: Floats) -> Floats:
+        """What the location is the mean of: the target, or its logarithm."""
+        return y
 
     def lowest(self, y: Floats, weight: Floats | None = None) -> Floats:
         """Scores that training does not go below, (K,): -inf for none."""

@@ -128,6 +128,13 @@ class NegativeBinomialDistribution(Count):
         first = np.array([math.log(mean), min(max(math.log(mean * mean / more), SMALLEST_SIZE), LARGEST_SIZE)])
         return fitted_constant(self, y, weight, first)
 
+    def spread_around(self, y: Floats, location: Floats, weight: Floats | None = None) -> Floats:
+        """The size that belongs to the mean square distance."""
+        mean = exp(location)
+        more = mean_of((y - mean) ** 2 - mean, weight)
+        size = mean_of(mean * mean, weight) / more if more > 0.0 else math.inf
+        return np.array([min(max(math.log(size), SMALLEST_SIZE), LARGEST_SIZE)])
+
     def lowest(self, y: Floats, weight: Floats | None = None) -> Floats:
         """Sizes within their bounds."""
         return np.array([-np.inf, SMALLEST_SIZE])

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from scipy import special
 
 from woodwind.base.errors import ParameterError
+from woodwind.base.fixed import largest_of
 from woodwind.distributions.base import (
     LONGEST_STEP,
     Distribution,
@@ -28,6 +29,7 @@ HALF_LOG_TWO_PI = 0.5 * math.log(2.0 * math.pi)
 ROOT_PI = math.sqrt(math.pi)
 # Degrees of freedom that are learned stay between these: below 2 there is no variance, and beyond 200 it is a normal distribution.
 LEAST_FREEDOM, MOST_FREEDOM = 2.0, 200.0
+STARTING_FREEDOM = 6.0
 
 
 def normal_density(z: Floats) -> Floats:
@@ -56,6 +58,15 @@ class LocationScale(Distribution):
         scale = exp(raw[:, 1])
         return (y - raw[:, 0]) / scale, scale
 
+    def spread_around(self, y: Floats, location: Floats, weight: Floats | None = None) -> Floats:
+        """The scale of which this is the mean distance from the location."""
+        return np.array([math.log(max(mean_of(np.abs(y - location), weight) / self.mean_distance, least_spread(y)))])
+
+    @property
+    def mean_distance(self) -> float:
+        """Mean distance from the location, in scales."""
+        raise NotImplementedError
+
     def lowest(self, y: Floats, weight: Floats | None = None) -> Floats:
         """No scale that is a millionth of the target's own."""
         spread = std_of(y, weight)
@@ -72,11 +83,19 @@ class NormalDistribution(LocationScale):
 
     name: ClassVar[str] = "normal"
     aliases: ClassVar[tuple[str, ...]] = ("gaussian", "gauss", "norm", "rmsewithuncertainty")
+    squared_location: ClassVar[bool] = True
     has_crps: ClassVar[bool] = True
 
     def start(self, y: Floats, weight: Floats | None = None) -> Floats:
         """Mean and standard deviation."""
         return np.array([mean_of(y, weight), math.log(std_of(y, weight))])
+
+    def spread_around(self, y: Floats, location: Floats, weight: Floats | None = None) -> Floats:
+        """The root mean square distance."""
+        away = y - location
+        unit = largest_of(away)
+        spread = unit * math.sqrt(mean_of((away / unit) ** 2, weight)) if unit > 0.0 else 0.0
+        return np.array([math.log(max(spread, least_spread(y)))])
 
     def log_density(self, y: Floats, raw: Floats) -> Floats:
         """Minus half the squared distance, less the logarithm of the scale."""
@@ -130,6 +149,7 @@ class LogNormalDistribution(Distribution):
     aliases: ClassVar[tuple[str, ...]] = ("log_normal",)
     parameters: ClassVar[tuple[str, ...]] = ("mean of the logarithm", "log scale")
     support: ClassVar[str] = "above zero"
+    squared_location: ClassVar[bool] = True
     has_spread: ClassVar[bool] = True
     has_crps: ClassVar[bool] = True
 
@@ -145,6 +165,14 @@ class LogNormalDistribution(Distribution):
     def start(self, y: Floats, weight: Floats | None = None) -> Floats:
         """Mean and standard deviation of the logarithm."""
         return NormalDistribution().start(np.log(y), weight)
+
+    def spread_around(self, y: Floats, location: Floats, weight: Floats | None = None) -> Floats:
+        """The root mean square distance of the logarithm."""
+        return NormalDistribution().spread_around(np.log(y), location, weight)
+
+    def location_target(self, y: Floats) -> Floats:
+        """The logarithm."""
+        return np.log(y)
 
     def lowest(self, y: Floats, weight: Floats | None = None) -> Floats:
         """As for the normal distribution of the logarithm."""
@@ -219,6 +247,11 @@ class LaplaceDistribution(LocationScale):
     name: ClassVar[str] = "laplace"
     has_crps: ClassVar[bool] = True
 
+    @property
+    def mean_distance(self) -> float:
+        """The scale itself."""
+        return 1.0
+
     def start(self, y: Floats, weight: Floats | None = None) -> Floats:
         """Median, and mean distance from it."""
         middle = median_of(y, weight)
@@ -277,6 +310,11 @@ class LogisticDistribution(LocationScale):
 
     name: ClassVar[str] = "logistic"
     has_crps: ClassVar[bool] = True
+
+    @property
+    def mean_distance(self) -> float:
+        """2 log 2."""
+        return 2.0 * math.log(2.0)
 
     def start(self, y: Floats, weight: Floats | None = None) -> Floats:
         """The best fit, from mean and standard deviation."""
@@ -348,6 +386,19 @@ class StudentTDistribution(LocationScale):
         both = ("location", "log scale")
         return both if self.df is not None else (*both, "log (degrees of freedom - 2)")
 
+    @property
+    def mean_distance(self) -> float:
+        """By the degrees of freedom, six where they are learned; without a mean, the median distance, about."""
+        v = STARTING_FREEDOM if self.df is None else self.df
+        if v <= 1.0:
+            return 1.0
+        return float(2.0 * math.sqrt(v / math.pi) * math.exp(special.gammaln(0.5 * (v + 1.0)) - special.gammaln(0.5 * v)) / (v - 1.0))
+
+    def spread_around(self, y: Floats, location: Floats, weight: Floats | None = None) -> Floats:
+        """The scale by the mean distance; six degrees of freedom where they are learned."""
+        found = super().spread_around(y, location, weight)
+        return found if self.df is not None else np.append(found, math.log(STARTING_FREEDOM - LEAST_FREEDOM))
+
     def freedom(self, raw: Floats) -> Floats:
         """Degrees of freedom of each row: from 2 to 202 where they are learned."""
         if self.df is not None:
@@ -357,7 +408,7 @@ class StudentTDistribution(LocationScale):
     def start(self, y: Floats, weight: Floats | None = None) -> Floats:
         """The best location and scale, with six degrees of freedom where they are learned."""
         if self.df is None:
-            return np.append(StudentTDistribution(6.0).start(y, weight), math.log(4.0))
+            return np.append(StudentTDistribution(STARTING_FREEDOM).start(y, weight), math.log(STARTING_FREEDOM - LEAST_FREEDOM))
         middle = median_of(y, weight)
         first = np.array([middle, math.log(max(mean_of(np.abs(y - middle), weight), least_spread(y)))])
         return fitted_constant(self, y, weight, first) if np.ptp(y) > 0.0 else first

@@ -116,6 +116,13 @@ class GammaDistribution(Positive):
         shape = min(max((mean / std_of(y, weight)) ** 2, 1e-2), 1e7)
         return fitted_constant(self, y, weight, np.array([math.log(mean), math.log(shape)]))
 
+    def spread_around(self, y: Floats, location: Floats, weight: Floats | None = None) -> Floats:
+        """The shape that belongs to the mean deviance, in the approximation of Minka 2002."""
+        share = y * exp(-location)
+        deviance = max(mean_of(share - 1.0 - np.log(share), weight), 1e-8)
+        shape = (3.0 - deviance + math.sqrt((deviance - 3.0) ** 2 + 24.0 * deviance)) / (12.0 * deviance)
+        return np.array([math.log(min(max(shape, 1e-2), 1e7))])
+
     def log_density(self, y: Floats, raw: Floats) -> Floats:
         """k log(k / m) + (k - 1) log y - k y / m - log gamma(k)."""
         m, k = self.parts(raw)
@@ -220,6 +227,10 @@ class WeibullDistribution(Positive):
         shape = min(math.pi / math.sqrt(6.0) / std_of(log, weight), 1e5)
         return fitted_constant(self, y, weight, np.array([mean_of(log, weight) + EULER / shape, math.log(shape)]))
 
+    def spread_around(self, y: Floats, location: Floats, weight: Floats | None = None) -> Floats:
+        """The shape that belongs to the standard deviation of the logarithm."""
+        return np.array([math.log(min(math.pi / math.sqrt(6.0) / std_of(np.log(y) - location, weight), 1e5))])
+
     def log_density(self, y: Floats, raw: Floats) -> Floats:
         """log k + log z - log y - z, where z = (y / scale)**k."""
         _, k = self.parts(raw)
@@ -295,6 +306,13 @@ class BetaDistribution(Distribution):
         mean = min(max(mean_of(y, weight), 1e-9), 1.0 - 1e-9)
         precision = min(max(mean * (1.0 - mean) / std_of(y, weight) ** 2 - 1.0, 1e-2), 1e6)
         return fitted_constant(self, y, weight, np.array([math.log(mean / (1.0 - mean)), math.log(precision)]))
+
+    def spread_around(self, y: Floats, location: Floats, weight: Floats | None = None) -> Floats:
+        """The precision that belongs to the mean square distance."""
+        mean = special.expit(np.clip(location, -30.0, 30.0))
+        square = max(mean_of((y - mean) ** 2, weight), 1e-300)
+        precision = mean_of(mean * (1.0 - mean), weight) / square - 1.0
+        return np.array([math.log(min(max(precision, 1e-2), 1e6))])
 
     def log_density(self, y: Floats, raw: Floats) -> Floats:
         """(a - 1) log y + (b - 1) log(1 - y) - log beta(a, b)."""

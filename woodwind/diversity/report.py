@@ -151,12 +151,10 @@ def diversity_report(
         Measure("good_diversity", parts.good, "", "wrong votes that were outvoted"),
         Measure("bad_diversity", parts.bad, "", "right votes that were wasted"),
     ]
-    n, m = votes.shape
-    correlation = None
+    (n, m), correlation = votes.shape, None
     if probabilities is not None:
-        numbers = _class_numbers(truth, classes)
         correlation = probability_correlation(probabilities, sample_weight=sample_weight)
-        found += _of_probabilities(numbers, probabilities, correlation, sample_weight)
+        found += _of_probabilities(_class_numbers(truth, classes), probabilities, correlation, sample_weight)
     return DiversityReport(n, m, _called(names, m), tuple(found), np.asarray(accuracies), pairs, correlation)
 
 

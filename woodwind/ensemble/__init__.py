@@ -17,6 +17,7 @@ Inside:
     member_weights      Weights of members: from how good each is alone, or such that all together lose least
     mixture_of_experts  Mixture of experts: rows belong to experts in parts, which a gate foresees; fitted by expectation and maximisation
     random_structure    Forests of random structure: complete trees whose questions are drawn before a row is seen
+    rank_fusion         Rank fusion: the scores of several rankers as one, query by query
     resampling          What is drawn for each member of a bag or a forest: rows and columns by bootstrap, pasting, subspaces; targets
     simplex             The smallest value of a convex function of weights that are not negative and sum to one
     subsets             Linear regression over all subsets of columns: how probable each subset is, and the coefficients averaged over them

@@ -76,6 +76,8 @@ class Loss(ABC):
     has_units: ClassVar[bool] = False
     # Newton's step of one row, gradient over hessian, is held to this where the weights of rows differ by thousands; None for no limit.
     longest_step: ClassVar[float | None] = None
+    # True where small derivatives are those of rows that are fitted well, though the largest are not known beforehand.
+    small_is_fitted: ClassVar[bool] = False
 
     @classmethod
     def examples(cls) -> tuple["Loss", ...]:

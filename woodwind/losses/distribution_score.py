@@ -41,9 +41,9 @@ class DistributionScore(Loss):
     distribution: Distribution
     rule: ScoringRule = "log_score"
     natural: bool = True
-    # For training alone: the units of the scores, and scores that it does not go below.
-    _units: tuple[float, ...] = ()
+    # For training alone: scores that it does not go below, and the units of the scores in a round.
     _lowest: tuple[float, ...] = ()
+    _units: tuple[float, ...] = ()
 
     name: ClassVar[str] = "distribution_score"
     exact_hessian: ClassVar[bool] = False
@@ -59,8 +59,20 @@ class DistributionScore(Loss):
         if not self._units:
             return steps
         at = slice(None) if output < 0 else output
-        longest = np.array(self.distribution.longest_steps)[at]
-        return np.asarray(np.clip(steps / np.array(self._units)[at], -longest, longest))
+        steps = steps / np.array(self._units)[at]
+        return self.shortened(steps, self.distribution.longest_steps, at)
+
+    def shortened(self, steps: Floats, longest: tuple[float, ...], at: slice | int) -> Floats:
+        """Steps that are no longer than these; as they are where a line search finds their lengths."""
+        if not self._lowest:
+            return steps
+        most = np.array(longest)[at]
+        return np.asarray(np.clip(steps, -most, most))
+
+    @property
+    def lowest(self) -> tuple[float, ...]:
+        """Scores that training does not go below; empty for no bounds."""
+        return self._lowest
 
     def as_target(self, y: NDArray[Any]) -> NDArray[Any]:
         """As float64."""
@@ -93,7 +105,7 @@ class DistributionScore(Loss):
         """The loss with the units of a round that begins with these scores: roots of the mean information about each."""
         if not self.natural:
             return self
-        found = diagonal(self._metric(self._scores(raw)))
+        found = diagonal(self.metric(self._scores(raw)))
         means = [exact_mean(np.ascontiguousarray(column), plain_weight(weight)) for column in found.T]
         return replace(self, _units=tuple(math.sqrt(mean) if mean > 0.0 else 1.0 for mean in means))
 
@@ -102,9 +114,8 @@ class DistributionScore(Loss):
         scores, y = self._scores(raw), one_score(y)
         slope = self.gradient(y, scores)
         if self.natural:
-            slope = natural_gradient(slope, self._metric(scores))
-        if self._lowest:
-            slope = np.where(scores <= np.array(self._lowest), np.minimum(slope, 0.0), slope)
+            slope = natural_gradient(slope, self.metric(scores))
+        slope = self.held_up(slope, scores, slice(None))
         if self._units:
             slope = np.clip(slope * np.array(self._units), -LONGEST, LONGEST)
         hessian = np.ones_like(slope)
@@ -112,12 +123,19 @@ class DistributionScore(Loss):
             slope, hessian = slope * weight[:, None], hessian * weight[:, None]
         return slope.reshape(raw.shape), hessian.reshape(raw.shape)
 
+    def held_up(self, slope: Floats, scores: Floats, learned: slice) -> Floats:
+        """Gradients by some of the scores that lead none of them below the lowest one."""
+        if not self.lowest:
+            return slope
+        return np.where(scores[:, learned] <= np.array(self.lowest)[learned], np.minimum(slope, 0.0), slope)
+
     def gradient(self, y: Floats, scores: Floats) -> Floats:
         """Gradients of the score by the parameters' scores, (n, K)."""
         family = self.distribution
         return family.gradient(y, scores) if self.rule == "log_score" else family.crps_gradient(y, scores)
 
-    def _metric(self, scores: Floats) -> Floats:
+    def metric(self, scores: Floats) -> Floats:
+        """Fisher information by the scores, or the metric of the CRPS."""
         family = self.distribution
         return family.information(scores) if self.rule == "log_score" else family.crps_metric(scores)
 

@@ -100,8 +100,8 @@ def quantise_rows(
             counts.append(quantise(formula, y, raw, weight, scales, begin, end, out_q))
 
     else:
-        # A user's own loss has multiplied by the weight already.
-        gradient, hessian = loss.derivatives(y, raw, weight)
+        # A user's own loss, or one of whole queries, has multiplied by the weight already.
+        gradient, hessian = loss.derivatives(y, raw, weight, threads)
         scales = scales_for(with_room((largest_of(gradient), largest_of(hessian)), room), len(raw))
 
         def part(begin: int, end: int) -> None:

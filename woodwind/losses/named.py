@@ -44,7 +44,8 @@ NONE_OF_OURS: dict[str, str] = {
     "friedman_mse": "It is a way to choose splits. Use loss='squared_error'.",
 }
 # Tasks that are none of ours, by how the names of their losses begin.
-NO_TASK_OF_OURS = ("rank:", "rank_", "lambdarank", "yetirank", "query", "pairlogit", "stochasticrank", "survival:", "cox")
+NO_TASK_OF_OURS = ("survival:", "cox")
+OF_RANKINGS = ("rank:", "rank_", "lambdarank", "lambdamart", "yetirank", "query", "pairlogit", "stochasticrank")
 
 
 def loss_named(name: str) -> tuple[str, str] | None:
@@ -115,7 +116,9 @@ def _own_name(name: str, task: str) -> str:
     elif spelling(name) in NONE_OF_OURS:
         hint = f" There is none like it here. {NONE_OF_OURS[spelling(name)]}"
     elif spelling(name).startswith(NO_TASK_OF_OURS):
-        hint = " It is for ranking or survival times, which are not done here."
+        hint = " It is for survival times, which are not done here."
+    elif spelling(name).startswith(OF_RANKINGS):
+        hint = " It is for rankings, which GradientBoostingRanker learns."
     else:
         hint = f" {did_you_mean(name, known, alike=0.6)}".rstrip()
     raise ParameterError(f"loss must be one of {', '.join(map(repr, known))}, or an object of your own, not {name!r}.{hint}")

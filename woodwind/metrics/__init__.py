@@ -7,6 +7,7 @@ Inside:
     metric         A metric: what it is called, what it needs, its value, how far chance may have moved the value
     named          Metrics by name
     probabilities  Metrics of probabilities (n, K) that are means over rows
+    queries        Metrics of rankings: NDCG, mean average precision and mean reciprocal rank, of each query and as a mean over queries
     ranking        Metrics of the order in which probabilities put the rows
     regression     Metrics of regression
 """

@@ -19,6 +19,7 @@ Inside:
     no_counterpart  Names of other libraries that need no setting here, or have no counterpart
     pools           The parameters of ensembles whose members are different models
     pruning         The parameters of pruning: which members are kept, and how they are looked for
+    ranking         The parameters of rankers
     stacking        The parameters of stacks and of blenders
     translation     How the value of another library's parameter becomes values of ours: one function for each rule that `aliases.py` names
     unknown         What is predicted for a name that is not a parameter, or not an argument of `fit`: ours, the nearest, or which there are

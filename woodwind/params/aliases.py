@@ -143,6 +143,8 @@ FAMILIES = (
     Row("n_experts", other="n_components"),
     Row("max_iter", other="n_iter n_epochs"),
     Row("criterion", other="split_criterion splitrule"),
+    Row("truncation_level", "lambdarank_num_pair_per_sample", "lambdarank_truncation_level"),
+    Row("normalize", "lambdarank_normalization", "lambdarank_norm", having="truncation_level"),
     Row("min_gain", sklearn="min_impurity_decrease", rule="impurity_decrease", having="ccp_alpha"),
 )  # fmt: skip
 
@@ -157,6 +159,9 @@ FIT = (
         "sample_weights weights sampleWeight",
     ),
     Row("groups", other="group group_id", note="One label for each row."),
+    Row("group", "qid", "", "group_id", "", "groups query query_id", note="One label for each row, or the number of rows of each query."),
+    Row("query_weight", "", "", "group_weight", note="One weight for each query, or a dict from query to weight."),
+    Row("eval_group", "eval_qid"),
     Row("eval_set", "eval_set evals", "eval_set valid_sets eval_X eval_y", "eval_set", "X_val y_val",
         "validation_data validation_set eval_data X_valid y_valid valid_data tuning_data", rule="eval_set"),
     Row("eval_set", "sample_weight_eval_set", "eval_sample_weight", "", "sample_weight_val", rule="eval_weight"),

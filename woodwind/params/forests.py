@@ -13,6 +13,7 @@ from woodwind.params.groups import (
     LeastShare,
     MaxDepth,
     RandomState,
+    TreeEncoding,
     Verbose,
     WarmStart,
 )
@@ -49,6 +50,7 @@ class ForestParams:
         "of (truth, prediction).",
     ] = False
     categorical_features: Categorical = None
+    categorical_encoding: TreeEncoding = "auto"
     n_jobs: Jobs = None
     random_state: RandomState = None
     verbose: Verbose = 0

@@ -23,6 +23,12 @@ Categorical = Annotated[
     spelled("None, or names, positions or a mask of columns"),
     "Columns of numbers to take as categories. Strings and category types are recognised without it.",
 ]
+TreeEncoding = Annotated[
+    Literal["auto", "sets", "ordered", "out_of_fold"],
+    "What trees see of categories: 'sets' of them, of which at most 253 are told apart, or statistics of the target, of any number of "
+    "categories: means of earlier rows in a drawn 'ordered' sequence, or 'out_of_fold'. 'auto' takes sets of up to 253 categories, and "
+    "means out of fold of more.",
+]
 Monotonic = Annotated[
     Any,
     spelled("None, a dict from column to -1, 0 or 1, or one such number for each column"),
@@ -134,7 +140,7 @@ class TreeParams:
     ] = False
     linear_l2: Annotated[
         float, at_least(0), "With linear_leaves, shrinks slopes, by as much as so many rows of unit variance would; 0 for not at all."
-    ] = 1.0
+    ] = 10.0
     min_gain: Annotated[float, at_least(0), "Smallest gain of a split."] = 0.0
     prune: Annotated[bool, "Grow fully and remove splits below min_gain afterwards, instead of stopping at the first such split."] = False
     # Scales leave room for noise. Ten times the gradients drown them, and more would take bits from the values of leaves.
@@ -275,6 +281,7 @@ class CartParams:
     ccp_alpha: Annotated[float, at_least(0), "Price of a leaf in minimal cost-complexity pruning; 0 for none."] = 0.0
     max_bins: MaxBins = None
     categorical_features: Categorical = None
+    categorical_encoding: TreeEncoding = "auto"
     monotonic_cst: Monotonic = None
     random_state: RandomState = None
 

@@ -40,7 +40,8 @@ STORAGE = "Memory and storage need no setting."
 DART = "With boosting='dart' every earlier round is as likely to be left out, and what is trained is shrunk as in the paper."
 CATEGORIES = "Few categories are sorted by their means and cut like numbers, many are means of the target; categorical_encoding decides."
 TARGET_MEANS = "Means of the target are of single columns, with a prior of estimated strength: see categorical_encoding."
-RANKING = "Ranking is not done here."
+RANKING = "GradientBoostingRanker learns rankings: see its metric, gain, truncation_level and normalize; scoring='ndcg@10' has places."
+
 CLUSTER = "Training is on one machine."
 FILES = "Files belong to other calls here: woodwind.fit reads tables, and save writes models."
 OF_PREDICTION = "It belongs to prediction: see predict and its n_rounds, decision_function, apply and explain."
@@ -93,11 +94,11 @@ NOTHING = (
     Row(xgboost="aft_loss_distribution aft_loss_distribution_scale", note="Survival times are not done here."),
     Row(
         xgboost=(
-            "lambdarank_pair_method lambdarank_num_pair_per_sample lambdarank_normalization lambdarank_score_normalization "
+            "lambdarank_pair_method lambdarank_score_normalization "
             "lambdarank_unbiased lambdarank_bias_norm ndcg_exp_gain"
         ),
         lightgbm=(
-            "lambdarank_truncation_level lambdarank_norm label_gain lambdarank_position_bias_regularization objective_seed eval_at "
+            "label_gain lambdarank_position_bias_regularization objective_seed eval_at "
             "ndcg_eval_at ndcg_at map_eval_at map_at"
         ),
         note=RANKING,
@@ -255,7 +256,6 @@ FIT_NOTHING = (
         catboost="column_description",
         note="Columns have the names that the table gives them.",
     ),
-    Row(xgboost="qid", note=RANKING),
     Row(catboost="plot plot_file log_cout log_cerr", note="verbose shows a progress line; woodwind.plots has pictures."),
     Row(sklearn="monitor", note="Functions that are called with each round are the parameter callbacks of the constructor."),
 )  # fmt: skip

@@ -16,7 +16,7 @@ from woodwind.base.errors import NotStorableError, UnseenCategoryWarning
 from woodwind.tree import histogram_grower
 
 PLAIN = {"n_estimators": 8, "learning_rate": 0.4, "max_leaf_nodes": 6, "min_samples_leaf": 8, "early_stopping": False, "random_state": 0}
-LINEAR = {**PLAIN, "linear_leaves": True}
+LINEAR = {**PLAIN, "linear_leaves": True, "linear_l2": 1.0}
 WAYS = ({}, {"growth": "level"}, {"growth": "symmetric", "max_depth": 3}, {"max_bins": None}, {"subsample": 0.6}, {"n_parallel_trees": 2})
 
 
@@ -54,7 +54,7 @@ def test_scores_of_the_training_are_those_of_the_model(way):
 def test_much_penalty_leaves_constants(way):
     X, y = numbers()
     constant = GradientBoostingRegressor(**{**PLAIN, **way}).fit(X, y)
-    stiff = GradientBoostingRegressor(linear_l2=1e15, **{**LINEAR, **way}).fit(X, y)
+    stiff = GradientBoostingRegressor(**{**LINEAR, **way, "linear_l2": 1e15}).fit(X, y)
     assert_allclose(stiff.predict(X), constant.predict(X), rtol=1e-7)
 
 
@@ -245,7 +245,7 @@ def test_a_line_needs_few_leaves():
     y = np.where(X[:, 0] > 0, 3 * X[:, 1], -2 * X[:, 1]) + 0.05 * rng.normal(size=2000)
     errors = {}
     for linear in (False, True):
-        options = {**PLAIN, "n_estimators": 30, "linear_leaves": linear}
+        options = {**LINEAR, "n_estimators": 30, "linear_leaves": linear}
         model = GradientBoostingRegressor(**options).fit(X[:1000], y[:1000])
         errors[linear] = np.sqrt(np.mean((model.predict(X[1000:]) - y[1000:]) ** 2))
     assert errors[True] < 0.7 * errors[False]

@@ -10,6 +10,7 @@ Inside:
     fields             Fields: what training learned about each input column, and the features that are made of it
     frames             Frames of pandas, polars and Arrow as raw columns, and the one door for every input
     matrix_form        Any table as a matrix of numbers without gaps, for whoever measures distances or adds up columns
+    queries            Queries: which rows are the documents of one query, for whoever ranks them
     raw                What any input is first turned into: columns as they came, not yet features
     roles              Roles: a table with everything, divided into what is trained on, what is predicted, and what rows belong together
     schema             Schema: the columns that a model was trained on, and how any later table is read as those

@@ -213,7 +213,7 @@ class Schema:
                     f"{owner}: column {field.name!r} has {size:,} categories, and trees tell at most {MOST_CODES} apart: the "
                     f"{MOST_CODES - 1} most frequent are kept, and the other {size - MOST_CODES + 1:,} are taken as one. Give means of the "
                     "target instead, as woodwind.OrderedTargetEncoder makes them, or numbers that say what the categories are like; "
-                    "GradientBoostingClassifier, GradientBoostingRegressor and some members of woodwind.fit take such means by themselves.",
+                    "gradient boosting, forests and decision trees take such means by themselves with categorical_encoding='auto'.",
                     ManyCategoriesWarning,
                 )
 

@@ -95,7 +95,7 @@ class HistogramLearner:
         elif not self._unrounded:
             self._scales, resolved = quantise_rows(loss, self.y, raw, weight, self.grower.stats, self.threads, room)
             # Where derivatives have bounds, a small one is of a row that is fitted well.
-            self._unrounded = not resolved and loss.bounds() is None
+            self._unrounded = not resolved and loss.bounds() is None and not loss.small_is_fitted
         if self._unrounded:
             stats = self._stats if self.width > 1 else self.grower.stats
             out = stats.reshape(self.width, 2, -1)

@@ -11,7 +11,7 @@ from woodwind.base.errors import InterruptWarning, ParameterError, PrecisionWarn
 from woodwind.base.fixed import exact_mean, largest_of
 from woodwind.base.notice import notice
 from woodwind.base.pool import side_by_side
-from woodwind.base.random_streams import choose, key
+from woodwind.base.random_streams import choose, hashes, key
 from woodwind.data.binning.codes import Codes
 from woodwind.data.binning.ranks import Ranks
 from woodwind.data.binning.sparse_codes import SparseCodes
@@ -197,6 +197,7 @@ class WatchedRows:
     held: NDArray[np.bool_] | None = None  # rows of the training that are held out
     folds: NDArray[np.int64] | None = None  # in which fold each row of the training is held out; -1 for none
     outside: Sequence[tuple[TrainingRows, Callable[[Loss], Evaluator]]] = ()  # tables from outside, the last of which decides
+    queries: NDArray[np.int64] | None = None  # number of the query of each row of the training, where rows are scored by whole queries
 
     @property
     def has_validation(self) -> bool:
@@ -341,7 +342,7 @@ def rounds_by_folds(
     for some, booster in zip(folds.held, folds.boosters, strict=True):
         pooled[some] = booster.raw[some]
     loss = resolved(plan.loss, rows, rows.raw(start), None)
-    seen = watched_rows(np.arange(rows.codes.n_rows), plan)
+    seen = watched_rows(np.arange(rows.codes.n_rows), plan, watched.queries)
     evaluate_seen = watched.evaluate_inside(seen, loss, False)
     watcher = RoundWatcher(lambda _: evaluate_seen(folds.mean(seen)), WatchedInside(scored, watched.evaluate_inside(scored, loss, True)))
     before = watcher(BoostingRound(-1, (), pooled))
@@ -411,7 +412,7 @@ def make_watcher(
 ) -> RoundWatcher:
     """Watches the validation rows, and some of those that are trained on."""
     learn = np.arange(rows.codes.n_rows) if watched.held is None else np.flatnonzero(~watched.held)
-    learn = watched_rows(learn, plan)
+    learn = watched_rows(learn, plan, watched.queries)
     inside = WatchedInside(learn, watched.evaluate_inside(learn, loss, False))
     if watched.held is not None:
         held = np.flatnonzero(watched.held)
@@ -428,10 +429,15 @@ def make_watcher(
     return RoundWatcher(inside, last, also)
 
 
-def watched_rows(learn: NDArray[np.int64], plan: BoostPlan) -> NDArray[np.int64]:
-    """Those training rows that are looked at in every round."""
+def watched_rows(learn: NDArray[np.int64], plan: BoostPlan, queries: NDArray[np.int64] | None = None) -> NDArray[np.int64]:
+    """Those training rows that are looked at in every round: whole queries, where there are any."""
     if len(learn) <= TRAIN_ROWS_WATCHED:
         return learn
+    if queries is not None:
+        sizes = np.bincount(queries[learn])
+        drawn = np.argsort(hashes(key(plan.seed, "watched"), len(sizes)))
+        chosen = drawn[np.cumsum(sizes[drawn]) <= max(TRAIN_ROWS_WATCHED, sizes[drawn[sizes[drawn] > 0][0]])]
+        return learn[np.isin(queries[learn], chosen)]
     return learn[choose(key(plan.seed, "watched"), len(learn), TRAIN_ROWS_WATCHED)]
 
 

@@ -39,6 +39,7 @@ from woodwind.estimators.base.bootstrap_checks import (
 from woodwind.estimators.base.model import COLUMNS, BaseModel, LogProbabilityMixin, check_lengths, read_training
 from woodwind.estimators.base.target import Target, read_labels, read_regression_target, warn_constant
 from woodwind.estimators.base.weights import Weighing, class_factors, read_weight, weighed_classes
+from woodwind.estimators.boosting.category_statistics import columns_of_many
 from woodwind.estimators.boosting.plan import feature_count
 from woodwind.estimators.forests.decision_tree import DecisionTreeClassifier, DecisionTreeRegressor
 from woodwind.estimators.pools.members import AnyTable, BaggedMembers, BagTask, EstimatorMembers, Kind, shared_codes, takes_weight, trained
@@ -148,7 +149,8 @@ class BaseBagging(BaseModel):
         for name in ("oob_score_", "oob_prediction_", "oob_decision_function_"):
             vars(self).pop(name, None)
         self.estimator_ = clone(base)  # whatever becomes of the one that was given
-        fit = self._fit_trees if can_share(base, distributions) else self._fit_others
+        shares = can_share(base, distributions) and (earlier is None or isinstance(earlier, TreeMembers))
+        fit = self._fit_trees if shares else self._fit_others
         found = fit(values, given, earlier, distributions)
         if score is not None and found is not None:
             warn_without_out_of_bag(found, given.weighing.given, self._owner)
@@ -158,7 +160,10 @@ class BaseBagging(BaseModel):
         """Members that share one coded table."""
         marked, weight = self.estimator_.categorical_features, given.weighing.given
         known = None if earlier is None else earlier.schema
-        schema, table = read_training(given.X, marked, weight, given.target.n_rows, self._owner, known)
+        schema, table = read_training(given.X, marked, weight, given.target.n_rows, self._owner, known, told=False)
+        if columns_of_many(schema, self.estimator_.categorical_encoding):
+            return self._fit_others(values, given, earlier, distributions)  # statistics of the target are of the rows of each member
+        schema.warn_merged(self._owner)
         self._set_header(schema.header)
         task = self._task(values, given, distributions, earlier)
         shared = SharedTable(task, schema, table, weight, self._threads)

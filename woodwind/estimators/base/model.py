@@ -170,14 +170,18 @@ def check_lengths(owner: str, X_rows: int | None, y_rows: int, names: tuple[str,
 
 
 def read_training(
-    X: Any, marked: Any, weight: NDArray[np.float64] | None, n_rows: int, owner: str, known: Schema | None = None
+    X: Any, marked: Any, weight: NDArray[np.float64] | None, n_rows: int, owner: str, known: Schema | None = None, told: bool = True
 ) -> tuple[Schema, Table]:
-    """A table to train on, of so many rows, and how it is read; `known` is how an earlier training has read its own."""
+    """A table to train on, of so many rows, and how it is read; `known` is how an earlier training has read its own.
+
+    `told`: warn of categories that are taken as one.
+    """
     if weight is not None:
         check_lengths(owner, row_count(X), n_rows)
     if known is None:
         schema, table = Schema.learn(X, marked, weight=weight, owner=owner)
-        schema.warn_merged(owner)
+        if told:
+            schema.warn_merged(owner)
     else:
         schema, table = known, known.read(X, owner=owner)
     check_lengths(owner, table.n_rows, n_rows)

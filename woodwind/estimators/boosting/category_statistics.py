@@ -1,10 +1,10 @@
-"""Columns of many categories in boosting: read as statistics of the target, of which a training row never finds its own.
+"""Columns of many categories in boosting, forests and trees: read as statistics of the target, of which a training row never finds its own.
 
 Rows that are trained on know the rows of other folds, or earlier rows; rows that are held out, and rows to come, know all rows that are
 trained on. The page is docs/algorithms/ordered-target-statistics.md.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -17,6 +17,7 @@ from woodwind.data.binning.codes import Codes
 from woodwind.data.binning.cuts import Cuts
 from woodwind.data.binning.ranks import Ranking, Ranks
 from woodwind.data.binning.sparse_codes import SparseCodes
+from woodwind.data.tables.categories import MOST_CODES
 from woodwind.data.tables.fields import CategoryField, Field, StatisticsField
 from woodwind.data.tables.schema import Schema
 from woodwind.data.tables.table import CachedReader, Column, Table
@@ -24,6 +25,7 @@ from woodwind.data.tables.target_statistics import StatisticsReader, StatisticsT
 from woodwind.ensemble.boosting import auto_defaults
 from woodwind.ensemble.boosting.training import in_rows
 from woodwind.ensemble.held_out import fold_numbers
+from woodwind.estimators.base.model import check_lengths, row_count
 from woodwind.estimators.base.target import Target
 from woodwind.estimators.base.weights import Weighing
 
@@ -37,6 +39,47 @@ def statistics_columns(schema: Schema, encoding: str, n_rows: int) -> list[int]:
         return []
     sizes = {column: len(field.categories.values) for column, field in enumerate(schema.fields) if isinstance(field, CategoryField)}
     return [column for column, size in sizes.items() if encoding != "auto" or auto_defaults.reads_means(size, n_rows)]
+
+
+def columns_of_many(schema: Schema, encoding: str) -> list[int]:
+    """The same for forests and single trees, where 'auto' is sets as long as all categories are told apart, and statistics beyond."""
+    if encoding != "auto":
+        return statistics_columns(schema, encoding, 0)
+    fields = enumerate(schema.fields)
+    return [column for column, field in fields if isinstance(field, CategoryField) and len(field.categories.values) > MOST_CODES]
+
+
+def read_with_statistics(
+    X: Any,
+    values: dict[str, Any],
+    target: Target,
+    weighing: Weighing,
+    seed: Callable[[], int],
+    threads: int,
+    owner: str,
+    known: Schema | None = None,
+) -> tuple[Schema, Table]:
+    """A table to train a forest or a tree on, and how it is read: as `read_training`, with statistics for columns of many categories.
+
+    `seed` is asked only where something is drawn; `known` is how an earlier training has read its own table.
+    """
+    encoding = values["categorical_encoding"]
+    if known is None:
+        if weighing.given is not None:
+            check_lengths(owner, row_count(X), target.n_rows)
+        schema, table = Schema.learn(X, values["categorical_features"], weight=weighing.given, owner=owner)
+    else:
+        schema, table = known, known.read(X, owner=owner)
+    check_lengths(owner, table.n_rows, target.n_rows)
+    columns = columns_of_many(schema, encoding) if known is None else []
+    if columns or has_statistics(schema):
+        told = KnownTarget.of(target, weighing, None, encoding, seed(), threads)
+        if columns:
+            schema, table = with_statistics(schema, table, columns, told)
+        table = StatisticsTable(schema, table, told).for_training()
+    if known is None:
+        schema.warn_merged(owner)
+    return schema, table
 
 
 def has_statistics(schema: Schema) -> bool:

@@ -1,6 +1,7 @@
 """Natural-gradient boosting: a predictive distribution for every row (NGBoost, Duan et al. 2020)."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Annotated, Any, Literal
 
 from numpy.typing import NDArray
@@ -12,6 +13,9 @@ from woodwind.distributions.base import Distribution
 from woodwind.distributions.named import NAMED, distribution_for
 from woodwind.distributions.predicted import PredictedDistribution
 from woodwind.ensemble.boosting import auto_defaults, precompile
+from woodwind.ensemble.boosting.boost import BoostPlan
+from woodwind.ensemble.boosting.held_out_spread import spread_trees, train_calibrated, train_in_stages
+from woodwind.ensemble.boosting.training import StoppingRule, TrainedBoosting, TrainingRows, WatchedRows
 from woodwind.estimators.base.model import row_count
 from woodwind.estimators.base.target import Target, read_regression_target, warn_constant
 from woodwind.estimators.boosting.gradient_boosting_base import BaseGradientBoosting, Floats
@@ -22,6 +26,12 @@ from woodwind.losses.distribution_score import DistributionScore
 from woodwind.params.groups import BinParams, BoostParams, ConstraintParams, RunParams, SampleParams, StopParams, TreeParams
 from woodwind.params.knobs import knobs, spelled
 from woodwind.tree.shap_result import PARAMETER
+
+# Larger tables are not boosted in folds: there a share of the rows tells enough, and time counts.
+MOST_ROWS_IN_FOLDS, MOST_VALUES_IN_FOLDS = 20_000, 400_000
+# Of very few rows, a fifth less makes locations so much worse that the spread around them would be too large for the model of all rows.
+FEW_ROWS, MORE_FOLDS = 500, 10
+LEAST_ROWS_IN_FOLDS = 20
 
 
 @knobs
@@ -46,6 +56,12 @@ class DistributionParams:
         Literal["vector", "one_per_parameter"],
         "'vector' grows one tree in each round, whose leaves hold a value for every parameter; 'one_per_parameter' grows one for each.",
     ] = "vector"
+    spread: Annotated[
+        Literal["auto", "joint", "held_out"],
+        "How parameters beyond the location are learned: 'joint', in the same rounds; 'held_out', after it, from rows whose location was "
+        "predicted by a model that did not see them, in folds. 'auto' is 'held_out' for small tables, which are boosted in folds; in "
+        "larger ones the spread that was learned with the location is shifted by what suits the rows held out.",
+    ] = "auto"
     line_search: Annotated[
         bool,
         "Stretch or shorten the trees of a round as long as the score of the training rows improves, before the learning rate, as the "
@@ -108,10 +124,13 @@ class DistributionBoostingRegressor(
         warn_constant(target.y, self._owner)
         loss = DistributionScore(distribution_for(self.distribution), self.scoring_rule, self.natural_gradient)
         loss.check_target(target.y)
-        return loss.for_target(target.y, None)
+        return loss if self.line_search else loss.for_target(target.y, None)
 
     def _fit(self, values: Values, X: Any, y: Any, sample_weight: Any, groups: Any = None, eval_set: Any = None) -> None:
         self._check_options(values)
+        if values["spread"] == "held_out":
+            self._check_held_out(values, distribution_for(values["distribution"]), row_count(X) or 0, eval_set is not None)
+            values = values | {"early_stopping": "auto"}
         if values["learning_rate"] == "auto":
             values = values | {"learning_rate": auto_defaults.learning_rate(row_count(X) or 1)}
         one_each = values["multi_output"] == "one_per_parameter"
@@ -149,6 +168,50 @@ class DistributionBoostingRegressor(
             )
         if values["line_search"] and values["boosting"] == "dart":
             raise ParameterError(f"{owner}: line_search=True is not for boosting='dart', which shrinks trees again. Set line_search=False.")
+
+    def _check_held_out(self, values: Values, family: Distribution, n_rows: int, has_eval_set: bool) -> None:
+        """Refuse spread='held_out' where nothing can be held out, or nothing be learned after the location."""
+        needs = {
+            "warm_start=False": not values["warm_start"],
+            "line_search=False": not values["line_search"],
+            "natural_gradient=True": values["natural_gradient"],
+            "boosting='plain'": values["boosting"] == "plain",
+            "early_stopping='auto' or True": values["early_stopping"] is not False,
+            "a distribution with a location and a spread around it": family.has_spread,
+            "folds, and no eval_set": not has_eval_set,
+            f"{LEAST_ROWS_IN_FOLDS} rows": n_rows >= LEAST_ROWS_IN_FOLDS,
+        }
+        lacking = [need for need, met in needs.items() if not met]
+        if lacking:
+            raise ParameterError(f"{self._owner}: spread='held_out' needs {lacking[0]}. Set that, or spread='joint'.")
+
+    def _train(
+        self, rows: TrainingRows, plan: BoostPlan, stop: StoppingRule, watched: WatchedRows, earlier: TrainedBoosting | None, values: Values
+    ) -> TrainedBoosting:
+        if watched.folds is not None and self._may_be_staged(values):
+            leaves, least = (values[name] == "auto" for name in ("max_leaf_nodes", "min_samples_leaf"))
+            return train_in_stages(rows, plan, spread_trees(plan.tree, leaves, least, rows.codes.n_rows), stop, watched, self._owner)
+        if values["spread"] == "auto" and watched.held is not None and stop.early and self._may_be_staged(values):
+            return train_calibrated(rows, plan, stop, watched, self._owner)
+        if values["line_search"]:
+            # How far a round goes was found with its own leaves.
+            plan, stop = replace(plan, line_search=True), replace(stop, refit=False)
+        return super()._train(rows, plan, stop, watched, earlier, values)
+
+    def _may_be_staged(self, values: Values) -> bool:
+        """Whether the spread can be learned after the location."""
+        alone = values["warm_start"] or values["line_search"] or not values["natural_gradient"] or values["spread"] == "joint"
+        return self.distribution_.has_spread and not alone
+
+    def _how_held_out(self, n_rows: int, values: Values) -> str:
+        if values["spread"] == "held_out":
+            return "folds"
+        found = super()._how_held_out(n_rows, values)
+        few = n_rows * len(self.schema_.feature_names) <= MOST_VALUES_IN_FOLDS and n_rows <= MOST_ROWS_IN_FOLDS
+        return "folds" if found == "share" and few and self._may_be_staged(values) else found
+
+    def _n_folds(self, n_rows: int) -> int:
+        return MORE_FOLDS if n_rows < FEW_ROWS else super()._n_folds(n_rows)
 
     def _precompile(self, values: Values, n_classes: int) -> None:
         if values["max_bins"] is not None:

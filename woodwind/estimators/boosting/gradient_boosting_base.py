@@ -109,6 +109,18 @@ class ValidationSet:
     X: Any
     labels: NDArray[Any]
     rows: TrainingRows
+    groups: NDArray[np.int64] | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class EvaluatedRows:
+    """Rows that are watched: as losses take them, and as scorers do, made when one asks."""
+
+    y: NDArray[Any]
+    weight: Floats | None
+    table: Callable[[], Any]
+    labels: Callable[[], NDArray[Any]]
+    groups: NDArray[np.int64] | None
 
 
 # For the docstrings of the estimators.
@@ -164,6 +176,7 @@ class BaseGradientBoosting(BaseTreeModel):
     }
 
     _docstring_parts: ClassVar[dict[str, str]] = {"model": MODEL, "columns": COLUMNS, "auto": AUTO}
+    _scores_queries: ClassVar[bool] = False  # groups are queries, and rows of a part of one say nothing
     loss_: Loss
     init_: Any
     _earlier: WarmStartState | None
@@ -185,6 +198,20 @@ class BaseGradientBoosting(BaseTreeModel):
     def _predicted(self, raw: Floats) -> NDArray[Any]:
         """Predictions from scores."""
         raise NotImplementedError
+
+    def _bound_loss(self, given: BoostingInput, training: Target) -> Loss:
+        """The loss as boosting minimises it on the rows that are trained on."""
+        return self.loss_
+
+    def _metrics(self, values: Values) -> list[WatchedMetric]:
+        """What is watched; the first is stopped by."""
+        return read_metrics(values["scoring"], self, self.loss_, self._owner)
+
+    def _evaluator(self, metric: WatchedMetric, loss: Loss, rows: EvaluatedRows) -> Evaluator:
+        """How some rows are scored by one of the metrics."""
+        if metric.scorer is None:
+            return loss_evaluator(loss, rows.y, rows.weight, self._threads)
+        return scorer_evaluator(metric.scorer, self, rows.table(), rows.labels(), rows.weight)
 
     # Training.
 
@@ -227,7 +254,8 @@ class BaseGradientBoosting(BaseTreeModel):
         with named_owner(self._owner):
             self.loss_, self.init_ = self._make_loss(training), None
             self.loss_.check_target(training.y)
-        plan = boost_plan(values, self.loss_, schema, codes.n_rows, training.classes is not None, seed, self._threads, self._owner)
+        loss = self._bound_loss(given, training)
+        plan = boost_plan(values, loss, schema, codes.n_rows, training.classes is not None, seed, self._threads, self._owner)
 
         self.learning_rate_ = plan.learning_rate
         split = self._split(given, eval_set, values, seed)
@@ -237,13 +265,19 @@ class BaseGradientBoosting(BaseTreeModel):
         constant = constant_of(values["init"], self._owner)
         rows = TrainingRows(codes, self.loss_.as_target(training.y), given.weighing.weight, offset, *made_for, constant, inputs)
         outside = [] if eval_set is None else self._outside(eval_set, cuts, given.target, values)
-        curves = EvaluationCurves(read_metrics(values["scoring"], self, self.loss_, self._owner))
+        curves = EvaluationCurves(self._metrics(values))
         watched = self._watched(given, rows, split, outside, curves)
         stop = self._stop(values, plan, watched)
-        trained = train(rows, plan, stop, watched, None if earlier is None else earlier.trained, self._owner)
+        trained = self._train(rows, plan, stop, watched, None if earlier is None else earlier.trained, values)
         self._set_fitted(trained, cuts, 1.0 if curves.metrics[0].scorer is None else -1.0)
         self._set_curves(curves, earlier, split)
         self._earlier = WarmStartState(schema, cuts, seed, replace(trained, trees=())) if values["warm_start"] else None
+
+    def _train(
+        self, rows: TrainingRows, plan: BoostPlan, stop: StoppingRule, watched: WatchedRows, earlier: TrainedBoosting | None, values: Values
+    ) -> TrainedBoosting:
+        """The rounds of a training, going on from an earlier one if there is one."""
+        return train(rows, plan, stop, watched, earlier, self._owner)
 
     def _precompile(self, values: Values, n_classes: int) -> None:
         """The first training on a machine compiles on two processors."""
@@ -292,9 +326,7 @@ class BaseGradientBoosting(BaseTreeModel):
         target, weight, early = given.target, given.weighing.given, values["early_stopping"]
         how = "share" if early else "none"
         if early == "auto":
-            how = auto_defaults.early_stopping(
-                given.n_rows, len(self.schema_.feature_names), self.loss_.width, has_statistics(self.schema_)
-            )
+            how = self._how_held_out(given.n_rows, values)
         if eval_set is not None or how == "none" or values["boosting"] == "dart":
             return ValidationSplit()
         present = np.arange(target.n_rows) if weight is None else np.flatnonzero(weight)
@@ -302,11 +334,19 @@ class BaseGradientBoosting(BaseTreeModel):
         groups = None if given.groups is None else given.groups[present]
         if how == "folds" and not is_model(values["init"]):
             folds = np.full(target.n_rows, -1)
-            folds[present] = fold_numbers(seed, len(present), auto_defaults.FOLDS, classes, groups)
+            folds[present] = fold_numbers(seed, len(present), self._n_folds(given.n_rows), classes, groups)
             return ValidationSplit(folds=folds) if (folds >= 0).any() else ValidationSplit()
         held = np.zeros(target.n_rows, np.bool_)
         held[present] = hold_out(seed, len(present), values["validation_fraction"], classes, groups, self._owner)
         return ValidationSplit(held=held)
+
+    def _how_held_out(self, n_rows: int, values: Values) -> str:
+        """What early_stopping='auto' holds out of so many rows: a 'share', every row in its turn in 'folds', or 'none'."""
+        return auto_defaults.early_stopping(n_rows, len(self.schema_.feature_names), self.loss_.width, has_statistics(self.schema_))
+
+    def _n_folds(self, n_rows: int) -> int:
+        """Folds of a table of so many rows."""
+        return auto_defaults.FOLDS
 
     def _offset(self, given: BoostingInput, held: NDArray[np.bool_] | None, values: Values) -> Floats | None:
         """Starting scores of the rows trained on, where `init` says so."""
@@ -345,30 +385,26 @@ class BaseGradientBoosting(BaseTreeModel):
     ) -> WatchedRows:
         """Which rows are watched, and how they are scored: some of those trained on always."""
 
-        def evaluator(metric: WatchedMetric, loss: Loss, y: NDArray[Any], weight: Floats | None, table: Any, labels: Any) -> Evaluator:
-            if metric.scorer is None:
-                return loss_evaluator(loss, y, weight, self._threads)
-            return scorer_evaluator(metric.scorer, self, table(), labels(), weight)
-
         def evaluate_inside(positions: NDArray[np.int64], loss: Loss, is_held: bool) -> Evaluator:
-            weight = None if rows.weight is None else rows.weight[positions]
             in_table = positions if given.weighing.take is None else given.weighing.take[positions]
-            parts = (
+            some = EvaluatedRows(
                 rows.y[positions],
-                weight,
+                None if rows.weight is None else rows.weight[positions],
                 lambda: rows_of_table(given.X, in_table),
                 lambda: given.target.at(in_table).labels(),
+                None if given.groups is None else given.groups[in_table],
             )
             name = f"{VALIDATION}_0" if is_held else TRAINING
-            return curves.evaluator(name, [evaluator(metric, loss, *parts) for metric in curves.metrics])
+            return curves.evaluator(name, [self._evaluator(metric, loss, some) for metric in curves.metrics])
 
         def evaluate_outside(one: ValidationSet) -> Callable[[Loss], Evaluator]:
-            parts = (one.rows.y, one.rows.weight, lambda: one.X, lambda: one.labels)
-            return lambda loss: curves.evaluator(one.name, [evaluator(metric, loss, *parts) for metric in curves.metrics])
+            some = EvaluatedRows(one.rows.y, one.rows.weight, lambda: one.X, lambda: one.labels, one.groups)
+            return lambda loss: curves.evaluator(one.name, [self._evaluator(metric, loss, some) for metric in curves.metrics])
 
         held = None if split.held is None else given.weighing.at(split.held)
         folds = None if split.folds is None else given.weighing.at(split.folds)
-        return WatchedRows(evaluate_inside, held, folds, [(one.rows, evaluate_outside(one)) for one in outside])
+        queries = None if given.groups is None or not self._scores_queries else given.weighing.at(given.groups)
+        return WatchedRows(evaluate_inside, held, folds, [(one.rows, evaluate_outside(one)) for one in outside], queries)
 
     def _set_curves(self, curves: EvaluationCurves, earlier: WarmStartState | None, split: ValidationSplit) -> None:
         """The values of all metrics after every round; of earlier rounds too, if they were watched alike."""
@@ -428,6 +464,12 @@ class BaseGradientBoosting(BaseTreeModel):
         estimator
             A new one of the same class. Its scores of rounds are those of the training of this one.
         """
+        return self._with_new_leaves(X, y, sample_weight, decay_rate, init, lambda loss, *_: loss)
+
+    def _with_new_leaves(
+        self, X: Any, y: Any, sample_weight: Any, decay_rate: float, init: Any, bound: Callable[[Loss, Target, NDArray[np.int64]], Loss]
+    ) -> Self:
+        """See `refit_leaves`; `bound` makes of a loss, a target and the rows of it that count the loss of those rows."""
         check_is_fitted(self)
         values = check(self)
         self._check_refit(values, decay_rate, init)
@@ -447,7 +489,7 @@ class BaseGradientBoosting(BaseTreeModel):
         size = 1 if self.forest_.n_trees == 0 or self.forest_.output[0] < 0 else self.loss_.width
         size *= values["n_parallel_trees"]
         plan = RefitPlan(
-            loss=trained_loss(values, self.loss_),
+            loss=bound(trained_loss(values, self.loss_), target, rows),
             penalties=(values["l1_regularization"], values["l2_regularization"], float(values["path_smooth"])),
             longest_step=np.inf if values["max_delta_step"] is None else values["max_delta_step"],
             learning_rate=self._trained_rate(values),

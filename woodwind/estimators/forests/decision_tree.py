@@ -19,10 +19,11 @@ from woodwind.data.binning.ranks import Ranks
 from woodwind.data.tables.schema import Schema
 from woodwind.data.tables.table import Table
 from woodwind.ensemble.forest import classification_rows, regression_rows, single_tree
-from woodwind.estimators.base.model import COLUMNS, LogProbabilityMixin, read_training
+from woodwind.estimators.base.model import COLUMNS, LogProbabilityMixin
 from woodwind.estimators.base.target import LARGEST, Target, check_poisson, read_labels, read_regression_target, warn_constant
 from woodwind.estimators.base.tree_base import BaseTreeModel, path_matrix
 from woodwind.estimators.base.weights import Weighing, class_factors, read_weight, weighed_classes
+from woodwind.estimators.boosting.category_statistics import read_with_statistics
 from woodwind.estimators.boosting.plan import feature_count, monotonic
 from woodwind.kernels.exact.score import CLASS_CRITERIA
 from woodwind.params.check import check
@@ -178,7 +179,10 @@ class BaseDecisionTree(BaseTreeModel):
         target = self._read_target(y)
         weight = read_weight(sample_weight, target.n_rows, self._owner)
         target, weighing = self._weighed(target, weight, values)
-        schema, table = read_training(X, values["categorical_features"], weighing.given, target.n_rows, self._owner)
+        state = values["random_state"]
+        # A tree that draws nothing else is the same every time.
+        seed = (lambda: 0) if state is None else (lambda: seed_of(state))
+        schema, table = read_with_statistics(X, values, target, weighing, seed, self._threads, self._owner)
         data: CartData | ForestEngineData
         if needs_forest_engine(values):
             count, own = weighing.of_rows(table.n_rows)

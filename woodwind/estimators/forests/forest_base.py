@@ -25,11 +25,12 @@ from woodwind.estimators.base.bootstrap_checks import (
     rows_drawn,
     warn_without_out_of_bag,
 )
-from woodwind.estimators.base.model import COLUMNS, check_lengths, read_training
+from woodwind.estimators.base.model import COLUMNS, check_lengths
 from woodwind.estimators.base.row_predictor import CompactForestPredictor
 from woodwind.estimators.base.target import Target
 from woodwind.estimators.base.tree_base import BaseTreeModel, path_matrix
 from woodwind.estimators.base.weights import Weighing, read_weight
+from woodwind.estimators.boosting.category_statistics import KnownTarget, StatisticsTable, has_statistics, read_with_statistics
 from woodwind.estimators.boosting.plan import feature_count
 from woodwind.estimators.forests.decision_tree import DecisionTreeClassifier, DecisionTreeRegressor
 from woodwind.tree.compact_forest import CompactForest
@@ -136,7 +137,7 @@ class BaseForestModel(BaseTreeModel):
         weight = read_weight(sample_weight, target.n_rows, self._owner)
         target, weighing = self._weighed(target, weight, values)
         known = self.schema_ if there else None
-        schema, table = read_training(X, values["categorical_features"], weighing.given, target.n_rows, self._owner, known)
+        schema, table = read_with_statistics(X, values, target, weighing, lambda: self._seed, self._threads, self._owner, known)
         growing = self._growing(table, target, weighing, values)
         if there and (asks_unseen(values) or values.get("quantiles")):
             check_same_draws(growing.resampling, self._resampling, self._owner)
@@ -380,4 +381,8 @@ class BaseForestModel(BaseTreeModel):
                 f"{self._owner}: importance out of the bag needs the {self._resampling.n_rows:,} rows of the training, and trees that have "
                 f"not seen all of them; given are {table.n_rows:,} rows. Train with bootstrap=True or max_samples, and give the same table."
             )
+        if has_statistics(self.schema_):
+            # A row knows the rows of other folds, as in training: means of all rows would tell its own target.
+            told = KnownTarget.of(target, Weighing.of(None), None, vars(self)["categorical_encoding"], self._seed, self._threads)
+            table = StatisticsTable(self.schema_, table, told).for_training()
         return OutOfBagForest.of(table, self._resampling, max(target.n_classes, 1)), target.y.astype(np.float64)

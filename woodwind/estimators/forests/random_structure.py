@@ -9,11 +9,11 @@ from woodwind.base.random_streams import seed_of
 from woodwind.ensemble.forest import matrix_of
 from woodwind.ensemble.random_structure import structure_forest
 from woodwind.ensemble.resampling import Resampling
-from woodwind.estimators.base.model import read_training
 from woodwind.estimators.base.weights import read_weight
+from woodwind.estimators.boosting.category_statistics import read_with_statistics
 from woodwind.estimators.forests.forest_base import BaseForestModel
 from woodwind.estimators.forests.forests import BaseForestClassifier, BaseForestRegressor
-from woodwind.params.groups import Categorical, ClassWeight, Jobs, RandomState
+from woodwind.params.groups import Categorical, ClassWeight, Jobs, RandomState, TreeEncoding
 from woodwind.params.knobs import at_least, between, knobs
 
 Floats = NDArray[np.float64]
@@ -26,6 +26,7 @@ class StructureParams:
     n_estimators: Annotated[int, at_least(1), "Number of trees."] = 100
     max_depth: Annotated[int, between(1, 16), "Depth of every tree: each has 2 ** max_depth leaves."] = 8
     categorical_features: Categorical = None
+    categorical_encoding: TreeEncoding = "auto"
     n_jobs: Jobs = None
     random_state: RandomState = None
 
@@ -40,7 +41,7 @@ class BaseRandomStructureForest(BaseForestModel):
         target = self._read_target(y)
         given = read_weight(sample_weight, target.n_rows, self._owner)
         target, weighing = self._weighed(target, given, values)
-        schema, table = read_training(X, values["categorical_features"], weighing.given, target.n_rows, self._owner)
+        schema, table = read_with_statistics(X, values, target, weighing, lambda: self._seed, self._threads, self._owner)
         weight = np.ones(table.n_rows) if weighing.given is None else weighing.given
         if weighing.weight is not None and weighing.take is not None:
             weight = np.bincount(weighing.take, weights=weighing.weight, minlength=table.n_rows).astype(np.float64)

@@ -9,4 +9,5 @@ Inside:
     pool         A pool: trained members of any kind that are asked together
     pool_base    What all ensembles of different models have in common: how they are trained, and which tables they take
     voting       Voting: models of any kind answer together, with equal weights, given ones
+    voting_ranker  Several rankers as one: blended scores, Borda counts or reciprocal ranks
 """

@@ -4,4 +4,5 @@ derivatives     of losses of one score;   multinomial   of one score per class
 exponential     exp and log, the same on every machine
 quantiles       quantiles within leaves
 ensemble_sums   losses of an ensemble as members are added
+ranking         lambdas and listwise gradients of queries, and how well scores rank their documents
 """
