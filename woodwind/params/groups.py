@@ -60,7 +60,9 @@ class BoostParams:
         float | Auto, above(0), "Share of each tree that is added. 'auto' grows with the number of rows: few rows want small steps."
     ] = "auto"
     init: Annotated[
-        Any, spelled("None or starting scores"), "Scores to start from, before the first tree. None starts from the best constant."
+        Any,
+        spelled("None, a number or starting scores"),
+        "Scores to start from, before the first tree: one for all rows, or one for each. None starts from the best constant.",
     ] = None
     n_parallel_trees: Annotated[
         int,
@@ -93,6 +95,11 @@ class ClassParams:
         "'one_per_class' grows one tree for each class. Symmetric trees, and those with monotonic_cst, max_delta_step, path_smooth "
         "or linear_leaves, are always of one class.",
     ] = "vector"
+    softmax_hessian: Annotated[
+        Literal["friedman", "xgboost", "lightgbm", "sklearn"],
+        "With K classes, three or more, what their second derivatives p (1 - p) are multiplied by: 'friedman', K / (K - 1) in leaves and 1 "
+        "in gains; 'xgboost', 2 in both; 'lightgbm', K / (K - 1) in both; 'sklearn', 1 in both, as its histogram boosting.",
+    ] = "friedman"
     class_weight: ClassWeight = None
 
 

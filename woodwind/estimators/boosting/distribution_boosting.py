@@ -19,7 +19,7 @@ from woodwind.ensemble.boosting.training import StoppingRule, TrainedBoosting, T
 from woodwind.estimators.base.model import row_count
 from woodwind.estimators.base.target import Target, read_regression_target, warn_constant
 from woodwind.estimators.boosting.gradient_boosting_base import BaseGradientBoosting, Floats
-from woodwind.estimators.boosting.init_scores import is_model
+from woodwind.estimators.boosting.init_scores import constant_of, is_model
 from woodwind.estimators.boosting.plan import Values
 from woodwind.losses.base import Loss
 from woodwind.losses.distribution_score import DistributionScore
@@ -156,11 +156,15 @@ class DistributionBoostingRegressor(
                 f"{owner}: monotonic_cst is for distributions of one parameter, and {family.title} has {family.width}. "
                 "Set monotonic_cst=None."
             )
-        if values["boosting"] == "ordered":
-            raise ParameterError(f"{owner}: boosting='ordered' is not for distributions. Set boosting='plain'.")
-        if is_model(values["init"]):
+        if is_model(values["init"]) or constant_of(values["init"], owner) is not None:
             raise ParameterError(
-                f"{owner}: init must be an array of scores, (n_rows, {family.width}), or None; a model predicts means alone."
+                f"{owner}: init must be an array of scores, (n_rows, {family.width}), or None; a model predicts means alone, and one "
+                "number is not a start for all parameters."
+            )
+        if values["boosting"] == "ordered":
+            raise ParameterError(
+                f"{owner}: boosting='ordered' is not for distributions: models of one or two rows have no spread to start from. "
+                "Set boosting='plain'."
             )
         if values["line_search"] and values["boosting"] == "dart":
             raise ParameterError(f"{owner}: line_search=True is not for boosting='dart', which shrinks trees again. Set line_search=False.")
