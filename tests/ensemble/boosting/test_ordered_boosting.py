@@ -88,12 +88,12 @@ class SlowModel:
                     rows = [row for row in self.prefix if leaf[row] == node]
                     if not rows:
                         continue
-                    if loss.refit is None:
+                    if not loss.refits:
                         scale = width / (width - 1.0) if width > 1 else 1.0
                         value = -sum(gradient[rows, k]) / (scale * sum(hessian[rows, k]) + l2)
                     else:
                         begin, end = np.array([0]), np.array([len(rows)])
-                        value = loss.refit.values(np.array(rows, np.int32), begin, end, residual, None)[0]
+                        value = loss.refits[0].values(np.array(rows, np.int32), begin, end, residual, None)[0]
                     self.raw[leaf == node, k] += rate * value
 
 
