@@ -31,6 +31,8 @@ SETTINGS = {
     "L1": {"l1_regularization": 0.5},
     "dropout": {"boosting": "dart"},
     "ordered": {"boosting": "ordered"},
+    "linear leaves": {"linear_leaves": True},
+    "parallel trees": {"n_parallel_trees": 3, "subsample": 0.6},
 }
 
 
@@ -235,6 +237,17 @@ def test_a_conflict_rate_above_zero_trains_on_a_table_that_has_lost_cells(always
     for rate in (-0.1, 1.1, "a"):
         with pytest.raises(ParameterError, match="max_conflict_rate"):
             GradientBoostingRegressor(max_conflict_rate=rate).fit(X, score)
+
+
+def test_a_training_goes_on_from_stored_cells(always_thin):
+    dense, score = one_hot(4, 600, [5, 4])
+    dense[::50, 0] = 1.0
+    X, y = sp.csr_array(dense), np.digitize(score, [-0.5, 0.5])
+    given = {"early_stopping": False, "random_state": 0, "learning_rate": 0.1, "max_conflict_rate": 0.02}
+    for estimator, target in ((GradientBoostingRegressor, score), (GradientBoostingClassifier, y)):
+        model = estimator(n_estimators=3, warm_start=True, **given).fit(X, target)
+        model.set_params(n_estimators=6).fit(X, target)
+        assert model.forest_.digest() == estimator(n_estimators=6, **given).fit(X, target).forest_.digest()
 
 
 @pytest.mark.parametrize("thin", [True, False])
