@@ -49,9 +49,9 @@ def things(table, target):
     with pytest.warns(ManyCategoriesWarning, match="column 'many'"):
         boosted = GradientBoostingClassifier(n_estimators=5, random_state=0, categorical_encoding="sets").fit(table, labels)
     with pytest.warns(ManyCategoriesWarning, match="column 'many'"):
-        classes = RandomForestClassifier(n_estimators=5, random_state=0, min_samples_leaf=5).fit(table, labels)
+        classes = RandomForestClassifier(n_estimators=5, random_state=0, min_samples_leaf=5, categorical_encoding="sets").fit(table, labels)
     with pytest.warns(ManyCategoriesWarning, match="column 'many'"):
-        numbers = RandomForestRegressor(n_estimators=5, random_state=0, quantiles=True).fit(table, target)
+        numbers = RandomForestRegressor(n_estimators=5, random_state=0, quantiles=True, categorical_encoding="sets").fit(table, target)
     schema, read = Schema.learn(table)
     return {
         "Forest": boosted.forest_,
