@@ -91,6 +91,8 @@ VARIANTS = [
     GradientBoostingRegressor(n_estimators=20, loss="huber", growth="level", early_stopping=False),
     GradientBoostingClassifier(n_estimators=20, max_bins=None, multiclass="one_per_class"),
     GradientBoostingRegressor(n_estimators=20, max_bins=None),
+    GradientBoostingClassifier(n_estimators=20, boosting="ordered", growth="symmetric", early_stopping=False),
+    GradientBoostingRegressor(n_estimators=20, boosting="ordered", early_stopping=False),
     GradientBoostingRanker(n_estimators=10, loss="pairwise_logistic", growth="level"),
     DecisionTreeClassifier(criterion="gain_ratio", max_leaf_nodes=9, max_bins=32),
     DecisionTreeRegressor(max_depth=6, max_features=0.8, ccp_alpha=1e-4, random_state=0),
@@ -159,6 +161,8 @@ DRAWN = {
     "AdaBoostRegressor": "tests/estimators/adaptive/test_adaboost_regression.py",
     "BaggingClassifier": "tests/laws/test_bagging_weights.py",
     "BaggingRegressor": "tests/laws/test_bagging_weights.py",
+    "GradientBoostingClassifier": "tests/estimators/boosting/test_ordered.py",
+    "GradientBoostingRegressor": "tests/estimators/boosting/test_ordered.py",
     "RandomForestClassifier": "tests/estimators/forests/test_forests.py",
     "RandomForestRegressor": "tests/estimators/forests/test_forests.py",
 }
@@ -178,7 +182,8 @@ def small_default_pool(monkeypatch):
 
 
 def draws_rows(estimator):
-    return getattr(estimator, "bootstrap", True) or getattr(estimator, "max_samples", None) not in (None, 1.0)
+    drawn = getattr(estimator, "bootstrap", True) or getattr(estimator, "max_samples", None) not in (None, 1.0)
+    return drawn or getattr(estimator, "boosting", "plain") == "ordered"
 
 
 # Checks feed tables on which warnings are due: constant targets, many classes, columns without names.

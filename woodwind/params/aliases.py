@@ -19,7 +19,7 @@ TREES = (
     Row("max_depth", "max_depth", "max_depth", "depth max_depth", "max_depth", "tree_depth", rule="limit"),
     Row("growth", "grow_policy", "", "grow_policy", rule="growth"),
     Row("min_samples_leaf", "", "min_data_in_leaf min_data_per_leaf min_data min_child_samples min_samples_leaf",
-        "min_data_in_leaf min_child_samples", "min_samples_leaf", "min_node_size nodesize"),
+        "min_data_in_leaf min_child_samples", "min_samples_leaf", "min_node_size nodesize", rule="at_least_one"),
     Row("n_parallel_trees", "num_parallel_tree"),
     Row("min_samples_split", sklearn="min_samples_split"),
     Row("leaf_estimation", catboost="leaf_estimation_method", rule="leaf_estimation"),
@@ -68,6 +68,8 @@ TREES = (
     Row("max_conflict_rate", "", "max_conflict_rate", "sparse_features_conflict_fraction"),
     Row("multiclass", "multi_strategy", rule="multi_strategy"),
     Row("init", "base_margin", "init_score", "baseline", "init", rule="starting_scores"),
+    Row("init", "base_score", rule="same", note="It is a score here: the logit of a probability, the logarithm of a mean of counts."),
+    Row("init", "", "boost_from_average", "boost_from_average", rule="boost_from_average"),
 )  # fmt: skip
 
 # What is minimised, watched and respected.

@@ -64,8 +64,6 @@ NOTHING = (
     ),
     Row(xgboost="missing", lightgbm="use_missing zero_as_missing", catboost="nan_mode",
         note=AUTOMATIC + "NaN and None are missing, and learned from. Replace other marks by NaN; sparse_absent is for sparse matrices."),
-    Row(xgboost="base_score", lightgbm="boost_from_average", catboost="boost_from_average",
-        note=AUTOMATIC + "boosting begins at the best constant; init gives a score for each row."),
     Row(lightgbm="poisson_max_delta_step", note="Newton steps of Poisson loss need no help here; max_delta_step cuts them off."),
     Row(
         lightgbm=(

@@ -46,6 +46,11 @@ def share(ours: str, value: Any, _: str) -> Answer:
     return {ours: float(value) if _is_number(value) else value}
 
 
+def at_least_one(ours: str, value: Any, _: str) -> Answer:
+    """Zero says no more than one."""
+    return {ours: 1 if _is_number(value) and value == 0 else value}
+
+
 def threads(ours: str, value: Any, _: str) -> Answer:
     """Zero means all."""
     return {ours: None if value == 0 else value}
@@ -105,6 +110,11 @@ def starting_scores(ours: str, value: Any, library: str) -> Answer:
     if library == "sklearn" and value is not None:
         return "Starting scores are an array here, one score for each row and, with several classes, each class."
     return {ours: value}
+
+
+def boost_from_average(ours: str, value: Any, _: str) -> Answer:
+    """From the best constant, or from zero."""
+    return {ours: None if value else 0.0}
 
 
 def loss(ours: str, value: Any, _: str) -> Answer:
@@ -268,6 +278,7 @@ RULES: dict[str, tuple[str, Rule]] = {
     "same": ("", same),
     "limit": ("0 or less is `None`", limit),
     "share": ("a fraction, of which 1.0 is all", share),
+    "at_least_one": ("0 is 1", at_least_one),
     "threads": ("0 is `None`", threads),
     "growth": ("`depthwise` is `'level'`, `lossguide` is `'best_first'`, `SymmetricTree` is `'symmetric'`", growth),
     "bins": ("at most 255; of CatBoost one more than its borders", bins),
@@ -278,6 +289,7 @@ RULES: dict[str, tuple[str, Rule]] = {
     "leaf_estimation": ("`Newton` and `Gradient` in small letters", leaf_estimation),
     "multi_strategy": ("`multi_output_tree` is `'vector'`, `one_output_per_tree` is `'one_per_class'`", multi_strategy),
     "starting_scores": ("an array of scores", starting_scores),
+    "boost_from_average": ("`False` is 0.0; `True` is `None`", boost_from_average),
     "loss": ("names as below", loss),
     "alpha": ("`losses.Quantile(alpha)`, for several `losses.Quantiles(alpha)`, or of Huber's loss its own number", alpha),
     "power": ("`losses.Tweedie(power)`", power),

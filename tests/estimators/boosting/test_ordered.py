@@ -7,7 +7,7 @@ from numpy.testing import assert_array_equal
 from sklearn.datasets import make_classification, make_friedman1
 
 import woodwind
-from woodwind import GradientBoostingClassifier, GradientBoostingRegressor, ParameterError
+from woodwind import DistributionBoostingRegressor, GradientBoostingClassifier, GradientBoostingRegressor, ParameterError
 from woodwind.ensemble.boosting.ordered_boosting import OrderedBooster, drawn_order
 
 ORDERED = {"boosting": "ordered", "random_state": 0}
@@ -98,6 +98,24 @@ def test_rows_of_weight_zero_are_absent_and_whole_weights_are_repetitions():
     assert digest(GradientBoostingRegressor(**QUICK), X[repeated], y[repeated]) == model
 
 
+def test_in_another_order_of_the_rows_they_are_repetitions_in_distribution():
+    """Orders are drawn by the positions of rows: this stands for the common checks that compare shuffled rows bit for bit."""
+    X, y = numbers(60)
+    weight = np.random.default_rng(2).integers(0, 4, len(y))
+    rows = np.random.default_rng(3).permutation(np.repeat(np.arange(len(y)), weight))
+
+    def predicted(first, X_given, y_given, weights=None):
+        models = (GradientBoostingRegressor(**{**QUICK, "n_estimators": 5, "random_state": seed}) for seed in range(first, first + 80))
+        return np.array([model.fit(X_given, y_given, sample_weight=weights).predict(X[:8]) for model in models])
+
+    one, other, without = predicted(0, X, y, weight), predicted(1000, X[rows], y[rows]), predicted(1000, X, y)
+
+    def distance(first, second):
+        return (np.abs(first.mean(axis=0) - second.mean(axis=0)) / np.sqrt((first.var(axis=0) + second.var(axis=0)) / 80 + 1e-12)).max()
+
+    assert distance(one, other) < 3.5 < distance(one, without)
+
+
 def test_weights_that_are_no_counts_weigh_in_supporting_models_too():
     X, y = numbers()
     weight = np.random.default_rng(1).uniform(0.5, 2.0, len(y))
@@ -171,6 +189,30 @@ def test_every_encoding_of_categories_learns():
     for encoding in ("sets", "out_of_fold", "ordered"):
         model = GradientBoostingRegressor(**{**QUICK, "categorical_encoding": encoding}).fit(X, y)
         assert model.score(X, y) > 0.2
+
+
+def test_several_quantiles_have_scores_of_their_own():
+    X, y = numbers(300)
+    model = GradientBoostingRegressor(**{**QUICK, "loss": "quantile", "quantile": [0.1, 0.5, 0.9], "n_estimators": 40}).fit(X, y)
+    low, middle, high = model.predict(X).T
+    assert (low <= middle).all()
+    assert (middle <= high).all()
+    assert 0.05 < (y < low).mean() < 0.2
+    assert 0.8 < (y < high).mean() < 0.97
+
+
+@pytest.mark.parametrize("options", [{"max_delta_step": 0.3}, {"min_samples_split": 30}, {"leaf_estimation": "gradient"}], ids=str)
+def test_leaves_are_held_back_in_supporting_models_too(options):
+    X, y = numbers(300)
+    model = GradientBoostingRegressor(**{**QUICK, **options}).fit(X, y)
+    plain = GradientBoostingRegressor(**{**QUICK, **options, "boosting": "plain"}).fit(X, y)
+    assert 0.8 * plain.score(X, y) < model.score(X, y)
+
+
+def test_distributions_are_refused():
+    X, y = numbers(50)
+    with pytest.raises(ParameterError, match="'ordered' is not for distributions"):
+        DistributionBoostingRegressor(boosting="ordered").fit(X, y)
 
 
 @pytest.mark.parametrize("value", [0, -1, 1.5])

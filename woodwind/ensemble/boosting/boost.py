@@ -58,7 +58,10 @@ class TreeLearner(Protocol):
     has_unseen: bool  # whether some row has a category that no split can name, so that it ends higher up than growth took it for
 
     def set_derivatives(self, loss: Loss, raw: Floats, weight: Floats | None) -> None:
-        """Take the derivatives of all rows at these scores, times their weights; trees and sums are made from them until the next call."""
+        """Take the derivatives of all rows at these scores, times their weights; trees and sums are made from them until the next call.
+
+        Hessians of classes have their factor in gains: see `hessian_factors`.
+        """
 
     def grow(self, tree_key: int, rows: Rows | None, output: int, worker: int | None = None) -> GrownTree:
         """Grow a tree from the rows given, a row as often as it is given, or from all; `tree_key` is the key of all that is drawn.
@@ -111,6 +114,7 @@ class BoostPlan:
     seed: int = 0
     threads: int = 1
     dropout: DropoutPlan | None = None
+    softmax_hessian: str = "friedman"  # see `hessian_factors`
     linear_l2: float | None = None  # leaves are linear, and what the square of a slope costs; None: leaves are constant
     permutations: int = 0  # orders of the rows for ordered boosting (ordered_boosting.py); none for plain boosting
     line_search: bool = False  # the trees of a round are stretched together, as far as the loss of the training rows falls
@@ -134,9 +138,21 @@ class BoostingRound:
         return self.lost + self.trees
 
 
-def leaf_hessian(loss: Loss, hessian: Floats) -> Floats:
-    """Hessian of a leaf. Scores of classes move together, so that one class alone takes K / (K - 1) of its own (Friedman 2001)."""
-    return hessian * (loss.width / (loss.width - 1.0)) if loss.redundant_scores else hessian
+def hessian_factors(loss: Loss, convention: str) -> tuple[float, float]:
+    """What the hessians p (1 - p) of several classes are multiplied by in gains, and in values of leaves; one for other losses.
+
+    Scores of classes move together, so that one class alone takes K / (K - 1) of its own (Friedman 2001). Libraries differ.
+    """
+    if not loss.redundant_scores:
+        return 1.0, 1.0
+    alone = loss.width / (loss.width - 1.0)
+    return {"friedman": (1.0, alone), "xgboost": (2.0, 2.0), "lightgbm": (alone, alone), "sklearn": (1.0, 1.0)}[convention]
+
+
+def leaf_hessian(plan: BoostPlan, hessian: Floats) -> Floats:
+    """Hessian of a leaf, from one that has its factor in gains already."""
+    in_gains, in_leaves = hessian_factors(plan.loss, plan.softmax_hessian)
+    return hessian if in_leaves == in_gains else hessian * (in_leaves / in_gains)
 
 
 class Booster:
@@ -312,7 +328,7 @@ class Booster:
         elif loss.has_units:
             values = fill_empty(tree, self._newton(loss, output, tree.gradient, tree.hessian) * self._rate)
         else:
-            values = newton_tree(tree, leaf_hessian(loss, tree.hessian), plan.tree.penalties, self._rate)
+            values = newton_tree(tree, leaf_hessian(plan, tree.hessian), plan.tree.penalties, self._rate)
         finished = with_means(ValuedTree.of(tree, values, output, self._rate, self.learner.thresholds(tree)))
         leaf = tree.leaf_of_row
         if rows is not None or self.learner.has_unseen:
@@ -328,7 +344,8 @@ class Booster:
         self.learner.set_derivatives(loss, self.raw, weight)
         if self.plan.linear_l2 is not None:
             gradient, hessian = loss.derivatives(self.y, self.raw, weight, self.plan.threads)
-            self._derivatives = gradient.reshape(len(self.raw), -1), leaf_hessian(loss, hessian.reshape(len(self.raw), -1))
+            factor = hessian_factors(loss, self.plan.softmax_hessian)[1]
+            self._derivatives = gradient.reshape(len(self.raw), -1), hessian.reshape(len(self.raw), -1) * factor
 
     def _linear(self, tree: ValuedTree, terms: LinearLeaves, leaf: NDArray[np.int32], rows: Rows | None, threads: int) -> LinearLeaves:
         """The linear parts of the leaves of a tree, from the rows given, a row as often as it is given."""
@@ -358,7 +375,7 @@ class Booster:
             gradient, hessian = self.learner.sums(leaf, n_nodes, self.rows, tree.output)
             values = self._newton(loss, tree.output, gradient, hessian)
             if self.plan.tree.path_smooth > 0.0:
-                sums = gradient, leaf_hessian(loss, hessian)
+                sums = gradient, leaf_hessian(self.plan, hessian)
                 steps = smoothed_steps(tree.feature, tree.child, counts, sums, self.plan.tree.penalties, self.plan.tree.longest_step)
                 values = loss.in_scores(steps, tree.output)
         values = (values * self._rate).reshape(n_nodes, -1)
@@ -373,7 +390,7 @@ class Booster:
 
     def _newton(self, loss: Loss, output: int, gradient: Floats, hessian: Floats) -> Floats:
         """Newton steps of leaves."""
-        return loss.in_scores(newton_values(gradient, leaf_hessian(loss, hessian), self.plan.tree.l1, self.plan.tree.l2), output)
+        return loss.in_scores(newton_values(gradient, leaf_hessian(self.plan, hessian), self.plan.tree.l1, self.plan.tree.l2), output)
 
     def leaf_of(self, tree: ValuedTree) -> NDArray[np.int32]:
         """The node where each row of the table ends."""

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from woodwind.base.fixed import largest_of
 from woodwind.data.binning.ranks import UNSEEN_RANK, Ranks
-from woodwind.ensemble.boosting.boost import BoostPlan, Floats, Rows, Targets
+from woodwind.ensemble.boosting.boost import BoostPlan, Floats, Rows, Targets, hessian_factors
 from woodwind.losses.base import Loss
 from woodwind.losses.integers import refuse_runaway
 from woodwind.tree.exact_grower import ExactGrower, RowStats, node_sums, real_of, thresholds, walk_ranks
@@ -26,6 +26,7 @@ class ExactLearner:
         self.ranks, self.y, self.settings, self.threads = ranks, y, plan.tree, plan.threads
         self.n_rows, self.has_unseen = ranks.n_rows, ranks.has_unseen
         self.outputs = self.n_workers = 1
+        self._factor = hessian_factors(plan.loss, plan.softmax_hessian)[0]
         self._grower: ExactGrower | None = None
         self._gradient = self._hessian = np.empty((0, 1))
 
@@ -39,6 +40,7 @@ class ExactLearner:
     def set_derivatives(self, loss: Loss, raw: Floats, weight: Floats | None) -> None:
         """Keep the derivatives of all rows, one column for each output."""
         gradient, hessian = loss.derivatives(self.y, raw, weight, self.threads)
+        hessian = hessian if self._factor == 1.0 else hessian * self._factor
         refuse_runaway((largest_of(gradient), largest_of(hessian)), len(raw))
         self._gradient, self._hessian = gradient.reshape(len(raw), -1), hessian.reshape(len(raw), -1)
 

@@ -10,7 +10,7 @@ from woodwind.base.notice import notice
 from woodwind.base.pool import LEAST_WORK
 from woodwind.data.binning.codes import Codes
 from woodwind.data.binning.sparse_codes import SparseCodes
-from woodwind.ensemble.boosting.boost import BoostPlan, Floats, Rows, Targets
+from woodwind.ensemble.boosting.boost import BoostPlan, Floats, Rows, Targets, hessian_factors
 from woodwind.kernels.histogram.multi_output import sum_leaves
 from woodwind.kernels.tree.leaves import leaf_sums, unrounded_leaf_sums
 from woodwind.losses.base import Loss
@@ -48,6 +48,7 @@ class HistogramLearner:
         self._growers: list[HistogramGrower] = []
         self._unrounded_growers: list[HistogramGrower] = []
         self._scales = np.ones(2)
+        self._factor = hessian_factors(plan.loss, plan.softmax_hessian)[0]
         self._constant = False
         self._keep_rows = True
         # Rows of very different sizes are not rounded: by their weights in all rounds, by their derivatives in some.
@@ -102,6 +103,8 @@ class HistogramLearner:
             if not self._warned and ((self._uneven and not resolved) or (loss.bounds() is None and is_vast(self.y))):
                 notice(UNRESOLVED, PrecisionWarning)
             self._warned = True
+        if self._factor != 1.0:
+            self._scales = self._scales / np.array([1.0, self._factor])
 
     def grow(self, tree_key: int, rows: Rows | None, output: int, worker: int | None = None) -> GrownTree:
         """Grow a tree for one output, or for all."""

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from woodwind.base.errors import ParameterError, TargetError
 from woodwind.base.pool import LEAST_WORK, side_by_side
 from woodwind.base.random_streams import integers, key, permutation
-from woodwind.ensemble.boosting.boost import Booster, BoostPlan, Floats, Rows, Targets, TreeLearner, leaf_hessian
+from woodwind.ensemble.boosting.boost import Booster, BoostPlan, Floats, Rows, Targets, TreeLearner, hessian_factors
 from woodwind.losses.base import Loss, RowsByLeaf
 from woodwind.tree.grown_tree import (
     GrownTree,
@@ -113,14 +113,15 @@ class SupportingModels:
                 if loss.refits:
                     values = self._refitted(loss, column, node, n_nodes)
                 else:
-                    values = self._newton(loss, gradient[:, column], hessian[:, column], node, n_nodes, plan)
+                    steps = self._newton(loss, gradient[:, column], hessian[:, column], node, self.n_models * n_nodes, plan)
+                    values = loss.in_scores(steps, column)
                 raw[:, column] += np.clip(values * rate, low, high)[node]
 
-    def _newton(self, loss: Loss, gradient: Floats, hessian: Floats, node: NDArray[np.int64], n_nodes: int, plan: BoostPlan) -> Floats:
+    def _newton(self, loss: Loss, gradient: Floats, hessian: Floats, node: NDArray[np.int64], size: int, plan: BoostPlan) -> Floats:
         """Newton steps of all nodes of all models; sums are in the order of the rows, whatever the number of threads."""
-        at, size = node[self._seen], self.n_models * n_nodes
+        at = node[self._seen]
         sums = [np.bincount(at, part[self._seen], minlength=size).astype(np.float64, copy=False) for part in (gradient, hessian)]
-        return newton_values(sums[0], leaf_hessian(loss, sums[1]), plan.tree.l1, plan.tree.l2)
+        return newton_values(sums[0], sums[1] * hessian_factors(loss, plan.softmax_hessian)[1], plan.tree.l1, plan.tree.l2)
 
     def _refitted(self, loss: Loss, column: int, node: NDArray[np.int64], n_nodes: int) -> Floats:
         """Values of all nodes of all models where a leaf is no Newton step."""

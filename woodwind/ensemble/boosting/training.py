@@ -16,7 +16,7 @@ from woodwind.data.binning.codes import Codes
 from woodwind.data.binning.ranks import Ranks
 from woodwind.data.binning.sparse_codes import SparseCodes
 from woodwind.ensemble.boosting import precompile
-from woodwind.ensemble.boosting.boost import Booster, BoostingRound, BoostPlan, TreeLearner, leaf_hessian
+from woodwind.ensemble.boosting.boost import Booster, BoostingRound, BoostPlan, TreeLearner, hessian_factors
 from woodwind.ensemble.boosting.early_stopping import (
     Callback,
     Evaluator,
@@ -127,6 +127,7 @@ class TrainingRows:
     codes_for: Callable[[NDArray[np.int32], int], Codes | SparseCodes | Ranks] | None = None
     # Codes for a training on some of the rows in a given order, where a row knows the targets of those before it.
     codes_in: Callable[[NDArray[np.int32]], Codes | SparseCodes | Ranks] | None = None
+    constant: float | None = None  # the score to start from, where it is given and the same for all rows
     inputs: LinearInputs | None = None  # the numbers of the rows, where leaves are linear
 
     @property
@@ -140,8 +141,8 @@ class TrainingRows:
 
     def start(self, loss: Loss, rows: NDArray[np.int32] | None) -> Floats:
         """Score before the first tree, from some of the rows."""
-        if self.offset is not None:
-            return np.zeros(loss.width)
+        if self.offset is not None or self.constant is not None:
+            return np.full(loss.width, self.constant or 0.0)
         if rows is None:
             return loss.start(self.y, self.weight)
         return loss.start(self.y[rows], None if self.weight is None else self.weight[rows])
@@ -164,7 +165,8 @@ class TrainingRows:
             return Booster(learner, self.y, plan, raw, weight, learn, done, self.inputs)
         codes_in = self.codes_in
         learner_in = None if codes_in is None else lambda order: self._learner(codes_in(order), plan, weight, learn)
-        origin = OrderedOrigin(raw if start is None else self.raw(start), self.offset, learner_in)
+        given = None if self.constant is None else self.raw(np.full(plan.loss.width, self.constant))
+        origin = OrderedOrigin(raw if start is None else self.raw(start), given if self.offset is None else self.offset, learner_in)
         return OrderedBooster(learner, self.y, plan, raw, weight, learn, done, origin)
 
     def _learner(
@@ -288,7 +290,7 @@ def train(
 
 def check_trees_per_round(there: int, rows: TrainingRows, plan: BoostPlan, owner: str) -> None:
     """Refuse to go on from rounds that have another number of trees."""
-    of_each = plan.loss.width if plan.one_per_class or not isinstance(rows.codes, Codes) else 1
+    of_each = plan.loss.width if plan.one_per_class or isinstance(rows.codes, Ranks) else 1
     if there != of_each * plan.parallel_trees:
         raise ParameterError(
             f"{owner}: a round would have {of_each * plan.parallel_trees} trees, but warm_start=True goes on from rounds of {there}. Set "
@@ -464,6 +466,8 @@ class RefitPlan:
     members: int  # models whose mean the forest is
     trees_per_round: int  # of one of them
     parallel_trees: int  # of these, for the same scores
+    constant: float | None = None  # the score to start from; None for the best one
+    softmax_hessian: str = "friedman"
     linear_l2: float = 0.0  # of the slopes of linear leaves
     decay: float = 0.0  # share of the old value of a leaf that stays
     threads: int = 1
@@ -478,7 +482,8 @@ def refit_leaves(
     from; without them it is the best constant.
     """
     loss, weight = plan.loss, in_rows(weight)
-    start = np.zeros(loss.width) if offset is not None else loss.start(y, weight)
+    is_given = offset is not None or plan.constant is not None
+    start = np.full(loss.width, plan.constant or 0.0) if is_given else loss.start(y, weight)
     first = np.full(len(y), start[0]) if loss.width == 1 else np.tile(start, (len(y), 1))
     raws = [first + (0.0 if offset is None else offset) for _ in range(plan.members)]
     values, covers = np.array(forest.value), np.array(forest.cover)
@@ -512,7 +517,7 @@ def refit_leaves(
         finished = replace(tree_of(forest, tree), value=new, cover=covers_below(*splits, cover)).with_node_values()
         values[nodes], covers[nodes] = finished.value / plan.members, finished.cover
         if finished.linear is not None:
-            parts = gradient[:, output], leaf_hessian(loss, hessian[:, output])
+            parts = gradient[:, output], hessian[:, output] * hessian_factors(loss, plan.softmax_hessian)[1]
             terms = new_terms(finished.linear, numbers, parts, (order, begin, end), found[:, 0] * rate, plan)
             finished = replace(finished, linear=terms)
             linear.append(terms)
@@ -529,7 +534,7 @@ def new_steps(
     found = np.zeros((len(begin), len(columns)))
     for position, column in enumerate(columns):
         total = summed_by_leaf(gradient[order, column], hessian[order, column], begin, end)
-        total = total[0], leaf_hessian(plan.loss, total[1])
+        total = total[0], total[1] * hessian_factors(plan.loss, plan.softmax_hessian)[1]
         if plan.penalties[2] > 0.0:
             steps = smoothed_steps(*splits, end - begin, total, plan.penalties, plan.longest_step)
         else:

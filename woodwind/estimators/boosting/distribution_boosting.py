@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, RegressorMixin
@@ -19,7 +19,7 @@ from woodwind.ensemble.boosting.training import StoppingRule, TrainedBoosting, T
 from woodwind.estimators.base.model import row_count
 from woodwind.estimators.base.target import Target, read_regression_target, warn_constant
 from woodwind.estimators.boosting.gradient_boosting_base import BaseGradientBoosting, Floats
-from woodwind.estimators.boosting.init_scores import is_model
+from woodwind.estimators.boosting.init_scores import constant_of, is_model
 from woodwind.estimators.boosting.plan import Values
 from woodwind.losses.base import Loss
 from woodwind.losses.distribution_score import DistributionScore
@@ -93,6 +93,8 @@ class DistributionBoostingRegressor(
     ----------
     distribution_ : Distribution
         The family that was learned.
+    spread_ : str
+        How its spread was learned: 'joint', 'held_out', or 'shifted', which is joint and then shifted by what suits the rows held out.
     {model}
     {columns}
 
@@ -110,6 +112,8 @@ class DistributionBoostingRegressor(
     >>> bool(((low <= y) & (y <= high)).mean() > 0.8)
     True
     """
+
+    _state: ClassVar[dict[str, Any]] = {"spread_": str}
 
     @property
     def distribution_(self) -> Distribution:
@@ -156,9 +160,15 @@ class DistributionBoostingRegressor(
                 f"{owner}: monotonic_cst is for distributions of one parameter, and {family.title} has {family.width}. "
                 "Set monotonic_cst=None."
             )
-        if is_model(values["init"]):
+        if is_model(values["init"]) or constant_of(values["init"], owner) is not None:
             raise ParameterError(
-                f"{owner}: init must be an array of scores, (n_rows, {family.width}), or None; a model predicts means alone."
+                f"{owner}: init must be an array of scores, (n_rows, {family.width}), or None; a model predicts means alone, and one "
+                "number is not a start for all parameters."
+            )
+        if values["boosting"] == "ordered":
+            raise ParameterError(
+                f"{owner}: boosting='ordered' is not for distributions: models of one or two rows have no spread to start from. "
+                "Set boosting='plain'."
             )
         if values["line_search"] and values["boosting"] == "dart":
             raise ParameterError(f"{owner}: line_search=True is not for boosting='dart', which shrinks trees again. Set line_search=False.")
@@ -183,10 +193,13 @@ class DistributionBoostingRegressor(
         self, rows: TrainingRows, plan: BoostPlan, stop: StoppingRule, watched: WatchedRows, earlier: TrainedBoosting | None, values: Values
     ) -> TrainedBoosting:
         if watched.folds is not None and self._may_be_staged(values):
+            self.spread_ = "held_out"
             leaves, least = (values[name] == "auto" for name in ("max_leaf_nodes", "min_samples_leaf"))
             return train_in_stages(rows, plan, spread_trees(plan.tree, leaves, least, rows.codes.n_rows), stop, watched, self._owner)
         if values["spread"] == "auto" and watched.held is not None and stop.early and self._may_be_staged(values):
+            self.spread_ = "shifted"
             return train_calibrated(rows, plan, stop, watched, self._owner)
+        self.spread_ = "joint"
         if values["line_search"]:
             # How far a round goes was found with its own leaves.
             plan, stop = replace(plan, line_search=True), replace(stop, refit=False)
@@ -196,6 +209,14 @@ class DistributionBoostingRegressor(
         """Whether the spread can be learned after the location."""
         alone = values["warm_start"] or values["line_search"] or not values["natural_gradient"] or values["spread"] == "joint"
         return self.distribution_.has_spread and not alone
+
+    def _check_refit(self, values: Values, decay_rate: Any, init: Any) -> None:
+        super()._check_refit(values, decay_rate, init)
+        if self.spread_ != "joint":
+            raise ParameterError(
+                f"{self._owner}: refit_leaves goes through the rounds one by one, and the spread of this model is of rows held out. "
+                "Train anew, or with spread='joint'."
+            )
 
     def _how_held_out(self, n_rows: int, values: Values) -> str:
         if values["spread"] == "held_out":
@@ -269,5 +290,6 @@ class DistributionBoostingRegressor(
 
     def _check_state(self) -> None:
         """There is a score for each parameter of the distribution."""
+        require(self.spread_ in ("joint", "held_out", "shifted"), "the spread was learned in no known way")
         require(isinstance(self.loss_, DistributionScore), "the loss is of another task")
         require(self.forest_.n_outputs == self.loss_.width, "there are other scores than parameters of the distribution")

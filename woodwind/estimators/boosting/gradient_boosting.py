@@ -11,6 +11,7 @@ from woodwind.base.validate import require_finite
 from woodwind.estimators.base.target import Target, read_labels, read_regression_target
 from woodwind.estimators.base.weights import Weighing, read_weight, weighed_classes
 from woodwind.estimators.boosting.gradient_boosting_base import BaseGradientBoosting, Floats
+from woodwind.estimators.boosting.like import ByLibrary
 from woodwind.estimators.boosting.loss_choice import (
     ClassLoss,
     RegressionLoss,
@@ -48,6 +49,7 @@ class GradientBoostingClassifier(
     ConstraintParams,
     StopParams,
     RunParams,
+    ByLibrary,
     BaseGradientBoosting,
     ClassifierMixin,
     BaseEstimator,
@@ -155,6 +157,7 @@ class GradientBoostingRegressor(
     ConstraintParams,
     StopParams,
     RunParams,
+    ByLibrary,
     BaseGradientBoosting,
     RegressorMixin,
     BaseEstimator,

@@ -31,7 +31,7 @@ from woodwind.estimators.base.tree_base import BaseTreeModel, scale_of
 from woodwind.estimators.base.weights import Weighing, class_factors, read_weight
 from woodwind.estimators.boosting.category_statistics import KnownTarget, has_statistics
 from woodwind.estimators.boosting.encoded_table import EncodedTable, coded, linear_inputs
-from woodwind.estimators.boosting.init_scores import fitted_init, is_model, model_scores, read_scores
+from woodwind.estimators.boosting.init_scores import constant_of, fitted_init, is_model, model_scores, read_scores
 from woodwind.estimators.boosting.plan import Values, boost_plan, check_dropout, check_exact, one_per_class, trained_loss
 from woodwind.losses.base import Loss
 from woodwind.params.check import check
@@ -262,7 +262,8 @@ class BaseGradientBoosting(BaseTreeModel):
         offset = self._offset(given, split.held, values)
         inputs = encoded.inputs if encoded.inputs is None or take is None else encoded.inputs.take(take)
         made_for = encoded.codes_for(take), encoded.codes_in(take)
-        rows = TrainingRows(codes, self.loss_.as_target(training.y), given.weighing.weight, offset, *made_for, inputs=inputs)
+        constant = constant_of(values["init"], self._owner)
+        rows = TrainingRows(codes, self.loss_.as_target(training.y), given.weighing.weight, offset, *made_for, constant, inputs)
         outside = [] if eval_set is None else self._outside(eval_set, cuts, given.target, values)
         curves = EvaluationCurves(self._metrics(values))
         watched = self._watched(given, rows, split, outside, curves)
@@ -350,7 +351,7 @@ class BaseGradientBoosting(BaseTreeModel):
     def _offset(self, given: BoostingInput, held: NDArray[np.bool_] | None, values: Values) -> Floats | None:
         """Starting scores of the rows trained on, where `init` says so."""
         init, target, weight = values["init"], given.target, given.weighing.given
-        if init is None:
+        if init is None or constant_of(init, self._owner) is not None:
             return None
         if not is_model(init):
             return given.weighing.at(read_scores(init, target.n_rows, self.loss_.width, self._owner))
@@ -372,7 +373,7 @@ class BaseGradientBoosting(BaseTreeModel):
         weight = read_weight(sample_weight, other.n_rows, owner)
         table = self.schema_.read(X, owner=owner)
         check_lengths(owner, table.n_rows, other.n_rows)
-        if values["init"] is not None and self.init_ is None:
+        if values["init"] is not None and self.init_ is None and constant_of(values["init"], owner) is None:
             raise DataError(f"{owner}: init has scores for the rows of X only. Give an estimator or a function as init.")
         offset = None if self.init_ is None else model_scores(self.init_, X, other.n_rows, self.loss_, target.classes, self._owner)
         inputs = linear_inputs(table, self.schema_, weight, values)
@@ -494,6 +495,8 @@ class BaseGradientBoosting(BaseTreeModel):
             learning_rate=self._trained_rate(values),
             members=self.n_trees_per_iteration_ // size,
             trees_per_round=size,
+            constant=constant_of(values["init"], self._owner),
+            softmax_hessian=values.get("softmax_hessian", "friedman"),
             parallel_trees=values["n_parallel_trees"],
             linear_l2=float(values["linear_l2"]),
             decay=float(decay_rate),
@@ -518,7 +521,7 @@ class BaseGradientBoosting(BaseTreeModel):
                 f"{self._owner}: refit_leaves goes through the rounds one by one, and with boosting='dart' each was trained without some "
                 "of those before it. Train anew."
             )
-        if values["init"] is not None and self.init_ is None and init is None:
+        if values["init"] is not None and self.init_ is None and init is None and constant_of(values["init"], self._owner) is None:
             raise DataError(
                 f"{self._owner}: init had scores for the rows of the training. Give those of these rows to refit_leaves as init."
             )

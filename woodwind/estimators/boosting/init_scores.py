@@ -23,6 +23,15 @@ def is_model(init: Any) -> bool:
     return not isinstance(init, type) and (hasattr(init, "predict") or callable(init))
 
 
+def constant_of(init: Any, owner: str) -> float | None:
+    """The score that all rows start from, where one number is given; None where it is something else."""
+    if isinstance(init, bool) or not isinstance(init, int | float | np.number):
+        return None
+    if not np.isfinite(init):
+        raise ParameterError(f"{owner}: init must be finite, but it is {init!r}. Set init=None to start from the best constant.")
+    return float(init)
+
+
 def fitted_init(init: Any, X: Any, y: NDArray[Any], weight: Floats | None, owner: str) -> Any:
     """The estimator or function that gives starting scores: as it is if it is fitted, else a fitted clone."""
     if not hasattr(init, "fit"):

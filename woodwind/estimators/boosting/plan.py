@@ -199,6 +199,7 @@ def boost_plan(values: Values, loss: Loss, schema: Schema, n_rows: int, is_class
         threads=threads,
         linear_l2=float(values["linear_l2"]) if values["linear_leaves"] else None,
         dropout=DropoutPlan(values["drop_rate"], values["skip_drop"], values["max_drop"]) if values["boosting"] == "dart" else None,
+        softmax_hessian=values.get("softmax_hessian", "friedman"),
         permutations=values["n_permutations"] if values["boosting"] == "ordered" else 0,
     )
 

@@ -7,18 +7,21 @@ import numpy as np
 
 from woodwind.base.did_you_mean import did_you_mean, spelling
 from woodwind.base.errors import ParameterError
-from woodwind.estimators.boosting.gradient_boosting import GradientBoostingClassifier, GradientBoostingRegressor
-from woodwind.losses.named import NONE_OF_OURS, loss_named
+from woodwind.losses.base import Loss
+from woodwind.losses.named import NONE_OF_OURS, classification_loss, loss_named, regression_loss
 from woodwind.losses.regression import Huber, Quantile, Quantiles, Tweedie
 from woodwind.metrics.named import find_metric, nearest_metric
 from woodwind.params.aliases import index
 from woodwind.params.describe import declared
+from woodwind.params.groups import BinParams, BoostParams, ClassParams, ConstraintParams, RunParams, SampleParams, StopParams, TreeParams
 from woodwind.params.no_counterpart import LIBRARIES, Row
 from woodwind.params.translation import translated
 
 NICKNAMES = {"xgb": "xgboost", "lgbm": "lightgbm", "lgb": "lightgbm", "cat": "catboost", "cb": "catboost", "scikit_learn": "sklearn"}
 TASKS = {"classification": "classification", "binary": "classification", "multiclass": "classification", "regression": "regression"}
-OF_TASK = {"classification": GradientBoostingClassifier, "regression": GradientBoostingRegressor}
+# The estimators by name, and the groups of their parameters: they are made of both, and know this file.
+NAMES = {"classification": "GradientBoostingClassifier", "regression": "GradientBoostingRegressor"}
+GROUPS = (BoostParams, TreeParams, BinParams, SampleParams, ConstraintParams, StopParams, RunParams)
 # The number of a loss where none is given; None where the library asks for one.
 LEVELS = {"xgboost": None, "lightgbm": 0.9, "catboost": 0.5, "sklearn": 0.9}
 DELTAS = {"lightgbm": 0.9, "catboost": None}
@@ -65,18 +68,25 @@ def translate(library: str, parameters: Mapping[str, Any], task: str | None = No
     n_iter_no_change=50
     # device: Woodwind works on the CPU.
     """
-    library = _known_library(library)
+    library = known_library(library)
     if task is not None and task not in TASKS:
         raise ParameterError(f"translate: task must be None or one of {', '.join(map(repr, TASKS))}, but it is {task!r}.")
     if not isinstance(parameters, Mapping):
         raise ParameterError(f"translate: parameters must be a dict of names and values, but {type(parameters).__name__} came.")
+    return translation_of(library, parameters, task)[0]
+
+
+def translation_of(library: str, parameters: Mapping[str, Any], task: str | None) -> tuple[Translation, list[str]]:
+    """The same for a library that is known; also the names of those that have no counterpart, in part or at all."""
     params: dict[str, Any] = {}
     notes: dict[str, str] = {}
     predicted: set[str] = set()
+    missing: list[str] = []
     for name, value in parameters.items():
         answer = _one(library, str(name), value)
         if isinstance(answer, str):
             notes[str(name)] = answer
+            missing.append(str(name))
             continue
         ours, note, direct = answer
         # What is said outright counts more than what follows from something else.
@@ -85,20 +95,24 @@ def translate(library: str, parameters: Mapping[str, Any], task: str | None = No
         if note:
             notes[str(name)] = note
     _unsaid(library, parameters, params, notes)
+    before = dict(notes)
     found = _loss(library, parameters, params, notes)
     if task is not None and found not in (None, TASKS[task]):
         notes[_theirs("loss", parameters)] = f"{params.pop('loss', None)!r} is for {found}, and the task is {task!r}: it was left out."
     _metric(library, parameters, params, notes)
     _fitting(found if task is None else TASKS[task], parameters, params, notes)
-    return Translation(params, notes)
+    _start(library, parameters, params, notes, found if task is None else TASKS[task])
+    missing += [name for name, note in notes.items() if before.get(name) != note]
+    return Translation(params, notes), missing
 
 
-def _known_library(library: str) -> str:
-    plain = NICKNAMES.get(spelling(library), spelling(library))
+def known_library(library: str, owner: str = "translate") -> str:
+    """The name of a library as the table of aliases has it; raises ParameterError where it is none."""
+    plain = NICKNAMES.get(spelling(library), spelling(library)) if isinstance(library, str) else ""
     if plain not in LIBRARIES:
         raise ParameterError(
-            f"translate: library must be one of {', '.join(map(repr, LIBRARIES))}, but it is {library!r}. "
-            f"{did_you_mean(library, LIBRARIES)}".rstrip()
+            f"{owner}: library must be one of {', '.join(map(repr, LIBRARIES))}, but it is {library!r}. "
+            f"{did_you_mean(str(library), LIBRARIES)}".rstrip()
         )
     return plain
 
@@ -127,7 +141,14 @@ def _answer(row: Row, value: Any, library: str) -> dict[str, Any] | str:
 
 
 def _valid() -> list[str]:
-    return list(dict.fromkeys(knob.name for kind in OF_TASK.values() for knob in declared(kind)))
+    return list(dict.fromkeys(name for task in NAMES for name in names_of(task)))
+
+
+def names_of(task: str) -> list[str]:
+    """The parameters of the estimator of a task."""
+    groups = (*GROUPS, ClassParams) if task == "classification" else GROUPS
+    own = ["loss"] if task == "classification" else ["loss", "quantile"]
+    return [*own, *(knob.name for group in groups for knob in declared(group))]
 
 
 def _theirs(ours: str, given: Mapping[str, Any]) -> str:
@@ -238,7 +259,7 @@ def _fitting(task: str | None, given: Mapping[str, Any], params: dict[str, Any],
     """Leave out what only the other task has, and say so."""
     if task is None:
         return
-    owner, valid = OF_TASK[task].__name__, {knob.name for knob in declared(OF_TASK[task])}
+    owner, valid = NAMES[task], set(names_of(task))
     for name in [name for name in params if name not in valid]:
         notes[_theirs(name, given)] = f"{owner} has no {name}: {params.pop(name)!r} was left out."
     named = params.get("scoring")
@@ -247,3 +268,21 @@ def _fitting(task: str | None, given: Mapping[str, Any], params: dict[str, Any],
     if wrong:
         _set_metrics(params, [name for name in watched if name not in wrong])
         notes[_theirs("scoring", given)] = f"{', '.join(map(repr, wrong))} is not for {task}: it was left out."
+
+
+def _start(library: str, given: Mapping[str, Any], params: dict[str, Any], notes: dict[str, str], task: str | None) -> None:
+    """XGBoost's base_score is a prediction, and `init` a score. With several classes any number for all of them is the same as none."""
+    if library != "xgboost" or not isinstance(params.get("init"), int | float) or "base_score" not in given:
+        return
+    named = params.get("loss", "log_loss" if task == "classification" else "squared_error")
+    loss = named if isinstance(named, Loss) else None
+    if isinstance(named, str) and (found := loss_named(named)) is not None:
+        loss = classification_loss(found[0], 2) if found[1] == "classification" else regression_loss(found[0])
+    if loss is not None:
+        with np.errstate(divide="ignore", invalid="ignore"):
+            score = loss.link.to_score(np.array([float(params["init"])]))
+        # A link takes what is outside of its domain to the edge, and back to that.
+        if np.allclose(loss.link.to_mean(score), params["init"], rtol=1e-6, atol=1e-12):
+            params["init"] = float(score[0])
+            return
+    notes["base_score"] = f"{params.pop('init')!r} is no prediction of this loss. Give init as a score."
