@@ -258,9 +258,7 @@ def test_options_of_leaves_go_through_a_file(tmp_path):
 # ------------------------------------------------------------------------------------------------------------- rankers, distributions
 
 
-@pytest.mark.parametrize(
-    "option", [{"leaf_estimation": "gradient"}, {"linear_leaves": True}, {"n_parallel_trees": 2}, {"path_smooth": 4.0}]
-)
+@pytest.mark.parametrize("option", [{"leaf_estimation": "gradient"}, {"linear_leaves": True}, {"n_parallel_trees": 2}, {"path_smooth": 4}])
 def test_rankers_have_the_options_too_and_their_leaves_are_learned_again(option):
     X, _ = numbers(200)
     relevance = np.clip(np.round(4 * X[:, 0] + 2 * X[:, 1] - 1), 0, 4)
@@ -269,9 +267,7 @@ def test_rankers_have_the_options_too_and_their_leaves_are_learned_again(option)
     assert_allclose(model.refit_leaves(X, relevance, group=group).predict(X), model.predict(X), atol=1e-6)
 
 
-@pytest.mark.parametrize(
-    "option", [{"leaf_estimation": "gradient"}, {"linear_leaves": True}, {"max_delta_step": 1.0}, {"path_smooth": 4.0}]
-)
+@pytest.mark.parametrize("option", [{"leaf_estimation": "gradient"}, {"linear_leaves": True}, {"max_delta_step": 1.0}, {"path_smooth": 4}])
 def test_parameters_of_distributions_have_leaves_of_their_own(option):
     X, y = numbers(60)
     with pytest.raises(ParameterError, match="is not for parameters of distributions"):
