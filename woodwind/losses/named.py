@@ -39,7 +39,7 @@ NONE_OF_OURS: dict[str, str] = {
     "logcosh": "The nearest is loss='huber'.",
     "lq": "Use loss='squared_error' for the power 2, loss='absolute_error' for 1.",
     "expectile": "The nearest is loss=woodwind.losses.Quantile(level).",
-    "rmsewithuncertainty": "Use loss='squared_error'.",
+    "rmsewithuncertainty": "Use DistributionBoostingRegressor, whose default is the normal distribution.",
     "multirmse": "Train a model for each target.",
     "friedman_mse": "It is a way to choose splits. Use loss='squared_error'.",
 }
