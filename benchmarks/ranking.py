@@ -102,13 +102,13 @@ def lightgbm(X: Any, y: Any, query: Any, threads: int, equal: bool) -> Any:
 def xgboost(X: Any, y: Any, query: Any, threads: int, equal: bool) -> Any:
     import xgboost as library
 
-    settings: dict[str, Any] = {"objective": "rank:ndcg", "nthread": threads, "tree_method": "hist"}
+    settings: dict[str, Any] = {"objective": "rank:ndcg", "nthread": threads, "tree_method": "hist", "max_bin": 255}
     if (y != np.floor(y)).any():
         settings["ndcg_exp_gain"] = False
     if equal:
         settings |= {
             "eta": EQUAL["rate"], "max_leaves": EQUAL["leaves"], "grow_policy": "lossguide", "max_depth": 0, "lambda": 0.0,
-            "min_child_weight": 1e-3, "max_bin": 255, "lambdarank_pair_method": "topk",
+            "min_child_weight": 1e-3, "lambdarank_pair_method": "topk",
             "lambdarank_num_pair_per_sample": EQUAL["truncation"],
         }  # fmt: skip
     return library.train(settings, library.QuantileDMatrix(X, y, qid=query, enable_categorical=True, max_bin=255), 100)

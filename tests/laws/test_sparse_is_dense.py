@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 import woodwind
 from woodwind import GradientBoostingClassifier, GradientBoostingRegressor, ParameterError
+from woodwind.base import pool
 from woodwind.data.binning import sparse_codes
 from woodwind.kernels.histogram import partition_rows
 from woodwind.kernels.runtime.jit import kernel
@@ -30,6 +31,8 @@ SETTINGS = {
     "L1": {"l1_regularization": 0.5},
     "dropout": {"boosting": "dart"},
     "ordered": {"boosting": "ordered"},
+    "linear leaves": {"linear_leaves": True},
+    "parallel trees": {"n_parallel_trees": 3, "subsample": 0.6},
 }
 
 
@@ -203,6 +206,21 @@ def test_bundles_of_nodes_of_many_rows_and_of_few_are_added_alike(always_thin):
         assert_same_model(on, off, X[:100], X[:100])
 
 
+@pytest.mark.parametrize("name", ["best first", "level", "symmetric", "drawn rows"])
+def test_neither_lists_nor_bundles_depend_on_the_number_of_threads(always_thin, monkeypatch, name):
+    monkeypatch.setattr(pool, "LEAST_WORK", 1)
+    monkeypatch.setattr(histogram_grower, "LEAST_WORK", 0)
+    n = 70_000 if name == "best first" else 3_000  # nodes of more than 32,768 rows are partitioned in blocks
+    dense, score = one_hot(3, n, [12, 9, 5])
+    X = sp.csr_array(dense)
+    given = {"n_estimators": 2, "early_stopping": False, "random_state": 0, **SETTINGS[name]}
+    found = {GradientBoostingRegressor(n_jobs=1, **given).fit(dense, score).forest_.digest()}
+    for threads in (1, 2, 3, 8):
+        for on in (True, False):
+            found.add(GradientBoostingRegressor(n_jobs=threads, feature_bundling=on, **given).fit(X, score).forest_.digest())
+    assert len(found) == 1
+
+
 def test_a_conflict_rate_above_zero_trains_on_a_table_that_has_lost_cells(always_thin):
     rng = np.random.default_rng(0)
     dense, score = one_hot(2, 1000, [3, 3])
@@ -219,6 +237,17 @@ def test_a_conflict_rate_above_zero_trains_on_a_table_that_has_lost_cells(always
     for rate in (-0.1, 1.1, "a"):
         with pytest.raises(ParameterError, match="max_conflict_rate"):
             GradientBoostingRegressor(max_conflict_rate=rate).fit(X, score)
+
+
+def test_a_training_goes_on_from_stored_cells(always_thin):
+    dense, score = one_hot(4, 600, [5, 4])
+    dense[::50, 0] = 1.0
+    X, y = sp.csr_array(dense), np.digitize(score, [-0.5, 0.5])
+    given = {"early_stopping": False, "random_state": 0, "learning_rate": 0.1, "max_conflict_rate": 0.02}
+    for estimator, target in ((GradientBoostingRegressor, score), (GradientBoostingClassifier, y)):
+        model = estimator(n_estimators=3, warm_start=True, **given).fit(X, target)
+        model.set_params(n_estimators=6).fit(X, target)
+        assert model.forest_.digest() == estimator(n_estimators=6, **given).fit(X, target).forest_.digest()
 
 
 @pytest.mark.parametrize("thin", [True, False])

@@ -1,16 +1,20 @@
 """Predictive distributions: what boosting by natural gradients learns the parameters of. NumPy and SciPy only.
 
-base            Distribution: scores of a row to parameters; log density, gradient, Fisher information, CRPS, moments, quantiles
-location_scale  normal, log-normal, Laplace, logistic, Student's t
-positive        exponential, gamma, Weibull, beta
-counts          Poisson, negative binomial, zero-inflated Poisson
-natural         the natural gradient: a gradient by the metric of the score
-predicted       PredictedDistribution: one distribution for each row, as predict_distribution gives it
-named           name -> distribution
+Inside:
+
+    base            Distribution: scores of a row to parameters; log density, gradient, Fisher information, CRPS, moments, quantiles
+    counts          Distributions of counts: Poisson, negative binomial, zero-inflated Poisson
+    empirical       An empirical distribution by 200 of its quantiles, for forests
+    location_scale  Distributions of a location and a scale: normal, log-normal, Laplace, logistic, Student's t
+    named           Name -> distribution
+    natural         The natural gradient: the gradient of a score by the metric that belongs to it
+    positive        Distributions of positive numbers: exponential, gamma, Weibull; and of numbers between zero and one: beta
+    predicted       PredictedDistribution: one distribution for each row, as predict_distribution gives it
 """
 
 from woodwind.distributions.base import Distribution
 from woodwind.distributions.counts import NegativeBinomialDistribution, PoissonDistribution, ZeroInflatedPoissonDistribution
+from woodwind.distributions.empirical import EmpiricalDistribution
 from woodwind.distributions.location_scale import (
     LaplaceDistribution,
     LogisticDistribution,
@@ -24,6 +28,7 @@ from woodwind.distributions.predicted import PredictedDistribution
 __all__ = [
     "BetaDistribution",
     "Distribution",
+    "EmpiricalDistribution",
     "ExponentialDistribution",
     "GammaDistribution",
     "LaplaceDistribution",

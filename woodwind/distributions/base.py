@@ -45,6 +45,8 @@ class Distribution(ABC):
     discrete: ClassVar[bool] = False
     # Whether later scores are the spread around the first one, so that they may be learned when it is there.
     has_spread: ClassVar[bool] = False
+    # Whether the second score is the logarithm of a scale.
+    has_scale: ClassVar[bool] = False
     has_crps: ClassVar[bool] = False
     # True where the natural gradient of the location is its distance from `location_target(y)`, whatever the spread is.
     squared_location: ClassVar[bool] = False

@@ -43,6 +43,7 @@ class LocationScale(Distribution):
 
     parameters: ClassVar[tuple[str, ...]] = ("location", "log scale")
     has_spread: ClassVar[bool] = True
+    has_scale: ClassVar[bool] = True
 
     def outside(self, y: Floats) -> NDArray[np.bool_]:
         """None: any number will do."""
@@ -151,6 +152,7 @@ class LogNormalDistribution(Distribution):
     support: ClassVar[str] = "above zero"
     squared_location: ClassVar[bool] = True
     has_spread: ClassVar[bool] = True
+    has_scale: ClassVar[bool] = True
     has_crps: ClassVar[bool] = True
 
     @property

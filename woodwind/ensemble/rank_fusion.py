@@ -40,10 +40,12 @@ def reciprocal_points(scores: Floats, queries: QueryRows, constant: float = 60.0
     return np.asarray(1.0 / (constant + places(scores, queries)))
 
 
-def spread_within(scores: Floats, queries: QueryRows) -> float:
-    """The standard deviation of scores around the means of their queries; 1 where they are all the same."""
-    off = scores - queries.means(scores)[queries.number]
-    spread = float(np.sqrt(np.mean(off * off)))
+def spread_within(scores: Floats, queries: QueryRows, weight: Floats | None = None) -> float:
+    """The standard deviation of scores around the means of their queries, by the weights of rows; 1 where they are all the same."""
+    heavy = np.ones(len(scores)) if weight is None else weight
+    total = np.maximum(queries.means(heavy), np.finfo(np.float64).tiny)
+    off = scores - (queries.means(scores * heavy) / total)[queries.number]
+    spread = float(np.sqrt((heavy * off * off).sum() / heavy.sum()))
     # What rounding leaves of scores that are all the same is no spread.
     return spread if spread > ROUNDING * float(np.abs(scores).max(initial=0.0)) else 1.0
 

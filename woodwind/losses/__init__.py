@@ -6,6 +6,7 @@ Inside:
     check           check_loss: does the gradient belong to the loss, and the hessian to the gradient?
     classification  Losses for classification: log loss of two or of many, exponential loss
     distribution_score  The score of a predictive distribution as a loss: natural gradients in the place of gradients
+    distribution_stages  The score of a distribution in two stages: first its location, then the spread around given locations
     first_order     A loss whose second derivatives are not used: gradient boosting of the first order (Friedman 2001, algorithm 1)
     integers        Derivatives as integers: scales from global numbers, then the rows, on the threads that the work is worth
     links           Links: from the raw score, which trees add up, to the mean that users see, and back

@@ -165,7 +165,7 @@ def class_scales(
     """Scales float64[2] for several scores per row, and their derivatives where no kernel computes them as integers at once."""
     if loss.softmax:
         return scales_for(with_room(largest_derivatives(loss, y, raw, weight, threads), room), len(raw)), None
-    gradient, hessian = loss.derivatives(y, raw, weight)
+    gradient, hessian = loss.derivatives(y, raw, weight, threads)
     # The shared hessian is half the sum of all K, which may be larger than any of them.
     tops = largest_of(gradient), max(largest_of(hessian), 0.5 * largest_of(hessian.sum(axis=1)))
     return scales_for(with_room(tops, room), len(raw)), (gradient, hessian)

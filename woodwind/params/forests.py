@@ -7,13 +7,13 @@ from woodwind.params.groups import (
     BY_IMPURITY,
     Auto,
     Categorical,
+    CategoryEncoding,
     ClassWeight,
     Features,
     Jobs,
     LeastShare,
     MaxDepth,
     RandomState,
-    TreeEncoding,
     Verbose,
     WarmStart,
 )
@@ -50,7 +50,7 @@ class ForestParams:
         "of (truth, prediction).",
     ] = False
     categorical_features: Categorical = None
-    categorical_encoding: TreeEncoding = "auto"
+    categorical_encoding: CategoryEncoding = "auto"
     n_jobs: Jobs = None
     random_state: RandomState = None
     verbose: Verbose = 0

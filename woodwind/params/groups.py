@@ -23,11 +23,11 @@ Categorical = Annotated[
     spelled("None, or names, positions or a mask of columns"),
     "Columns of numbers to take as categories. Strings and category types are recognised without it.",
 ]
-TreeEncoding = Annotated[
+CategoryEncoding = Annotated[
     Literal["auto", "sets", "ordered", "out_of_fold"],
     "What trees see of categories: 'sets' of them, of which at most 253 are told apart, or statistics of the target, of any number of "
-    "categories: means of earlier rows in a drawn 'ordered' sequence, or 'out_of_fold'. 'auto' takes sets of up to 253 categories, and "
-    "means out of fold of more.",
+    "categories: means of earlier rows in a drawn 'ordered' sequence, or 'out_of_fold'. 'auto' takes sets of few categories, and means "
+    "out of fold of many; in forests and single trees of more than 253.",
 ]
 Monotonic = Annotated[
     Any,
@@ -158,12 +158,7 @@ class BinParams:
 
     max_bins: MaxBins = 255
     categorical_features: Categorical = None
-    categorical_encoding: Annotated[
-        Literal["auto", "sets", "ordered", "out_of_fold"],
-        "What trees see of categories: 'sets' of them, of which at most 253 are told apart, or statistics of the target, of any number of "
-        "categories: means of earlier rows in a drawn 'ordered' sequence, or 'out_of_fold'. 'auto' takes sets of few categories, and means "
-        "out of fold of many.",
-    ] = "auto"
+    categorical_encoding: CategoryEncoding = "auto"
     sparse_absent: Annotated[
         Literal["zero", "missing"],
         "What a cell is that a sparse matrix does not store: 'zero', as in scikit-learn and SciPy, or 'missing', as in XGBoost.",
@@ -275,13 +270,13 @@ class CartParams:
     max_features: Annotated[Features, count_or_share(), "Features drawn for each node: a count or a share. None for all."] = None
     splitter: Annotated[
         Literal["best", "random"],
-        "'best' considers every threshold of a feature; 'random' one, drawn between the least and the largest number of the node (Geurts, "
-        "Ernst & Wehenkel 2006), and for categories one random set of them.",
+        "Which thresholds of a feature are considered: 'best' every one; 'random' one, drawn between the least and the largest number of "
+        "the node (Geurts, Ernst & Wehenkel 2006), and for categories one random set of them.",
     ] = "best"
     ccp_alpha: Annotated[float, at_least(0), "Price of a leaf in minimal cost-complexity pruning; 0 for none."] = 0.0
     max_bins: MaxBins = None
     categorical_features: Categorical = None
-    categorical_encoding: TreeEncoding = "auto"
+    categorical_encoding: CategoryEncoding = "auto"
     monotonic_cst: Monotonic = None
     random_state: RandomState = None
 

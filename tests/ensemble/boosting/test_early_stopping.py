@@ -20,7 +20,7 @@ INF, NAN = float("inf"), float("nan")
 
 
 def rounds(count, leaves=2, value=1.0):
-    tree = SimpleNamespace(feature=np.zeros(2 * leaves - 1), value=np.full((2 * leaves - 1, 1), value))
+    tree = SimpleNamespace(feature=np.zeros(2 * leaves - 1), value=np.full((2 * leaves - 1, 1), value), linear=None)
     return [BoostingRound(number, (tree,), np.zeros(3)) for number in range(count)]
 
 

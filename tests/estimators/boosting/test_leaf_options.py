@@ -253,3 +253,33 @@ def test_options_of_leaves_go_through_a_file(tmp_path):
     assert_array_equal(loaded.decision_function(X), model.decision_function(X))
     more = [one.set_params(n_estimators=12).fit(X, y).decision_function(X) for one in (loaded, model)]
     assert_array_equal(*more)
+
+
+# ------------------------------------------------------------------------------------------------------------- rankers, distributions
+
+
+@pytest.mark.parametrize(
+    "option", [{"leaf_estimation": "gradient"}, {"linear_leaves": True}, {"n_parallel_trees": 2}, {"path_smooth": 4.0}]
+)
+def test_rankers_have_the_options_too_and_their_leaves_are_learned_again(option):
+    X, _ = numbers(200)
+    relevance = np.clip(np.round(4 * X[:, 0] + 2 * X[:, 1] - 1), 0, 4)
+    group = np.repeat(np.arange(20), 10)
+    model = woodwind.GradientBoostingRanker(random_state=0, **{**PLAIN, "min_samples_leaf": 5}, **option).fit(X, relevance, group=group)
+    assert_allclose(model.refit_leaves(X, relevance, group=group).predict(X), model.predict(X), atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    "option", [{"leaf_estimation": "gradient"}, {"linear_leaves": True}, {"max_delta_step": 1.0}, {"path_smooth": 4.0}]
+)
+def test_parameters_of_distributions_have_leaves_of_their_own(option):
+    X, y = numbers(60)
+    with pytest.raises(ParameterError, match="is not for parameters of distributions"):
+        woodwind.DistributionBoostingRegressor(**option).fit(X, y)
+
+
+@pytest.mark.parametrize("option", [{"linear_leaves": True}, {"n_parallel_trees": 2}, {"path_smooth": 4.0}])
+def test_ordered_boosting_refuses_what_it_cannot_do(option):
+    X, y = numbers(60)
+    with pytest.raises(ParameterError, match=r"is not for boosting='ordered'. Set \w+="):
+        GradientBoostingRegressor(boosting="ordered", **option).fit(X, y)

@@ -102,5 +102,5 @@ def test_members_that_are_none_are_refused():
     for estimators in ([], 3, [("a", 3)]):
         with pytest.raises(ParameterError):
             VotingRanker(estimators).fit(X, y, group=group)
-    with pytest.raises(DataError, match="needs at least two queries"):
+    with pytest.raises(DataError, match="more than there are groups: 1"):
         VotingRanker(MEMBERS, weights="optimal").fit(X, y, group=[len(y)])

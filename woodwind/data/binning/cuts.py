@@ -73,7 +73,9 @@ class Cuts:
             raise ValueError(f"max_bins must be from 2 to {MOST_BINS}, got {max_bins!r}")
         integers = None if weight is None else integer_weights(weight)
         if table.sparse is not None and is_thin(table):
-            return cls.of(sparse_edges(table.sparse, max_bins, integers, threads), table.columns)
+            thin = tuple(sparse_edges(table.sparse, max_bins, integers, threads))
+            n_bins, none = np.array([len(edge) + 1 for edge in thin], np.int32), np.zeros(len(thin), np.bool_)
+            return cls(thin, none, n_bins, width_for(n_bins, none))
         is_category = np.array([column.category for column in table.columns], np.bool_)
         edges = [np.empty(0, np.float64) for _ in table.columns]
         groups = _groups(np.flatnonzero(~is_category), threads)

@@ -131,7 +131,8 @@ def sparse_edges(matrix: SparseMatrix, max_bins: int, weight: Integers | None, t
             border_keys(stored, (first, past), weight, (whole, ZERO), max_bins, (below, above, sizes))
             at = np.repeat(stored.starts[first:past] - base, sizes[first:past]) + within(sizes[first:past])
             borders = midpoints(values_of(below[at]), values_of(above[at]))
-            edges[first:past] = np.split(borders, np.cumsum(sizes[first : past - 1]))
+            ends = np.append(0, np.cumsum(sizes[first:past])).tolist()
+            edges[first:past] = [borders[low:high] for low, high in pairwise(ends)]
 
     run_ranges(fit, len(groups), threads, WORK_PER_CELL * CALL_CELLS)
     for column in large.tolist():

@@ -7,6 +7,7 @@ Inside:
     early_stopping     When to stop: consumers of the rounds of a training, composed as iterators are
     exact_learner      The exact learner: rows as ranks, derivatives as wide integers, trees that consider every threshold
     gradient_sampling  Gradient-based sampling: rows with large derivatives are drawn always or more often, and others count for more
+    held_out_spread    Spread by rows held out: in two stages, locations first and then the spread around them; or a shift
     histogram_learner  The histogram learner: rows as codes of bins, derivatives as packed integers, trees grown from histograms
     line_search        The line search of natural-gradient boosting: how far the trees of a round are followed
     ordered_boosting   Ordered boosting: the gradient of a row is taken where a model stands that has never seen it

@@ -28,6 +28,9 @@ Floats = NDArray[np.float64]
 # On tables of 300 to 1,000 rows, rows held out were scored alike by 2 to 13 leaves of 5 to 30 rows; but one row far off, which a small leaf
 # had not met, cost that leaf hundreds.
 LEAVES_DIVIDED, LEAST_LEAVES, LEAF_ROWS, L2_FACTOR = 4, 4, 30, 10.0
+# The mean of the models of all folds, with leaves from all rows, is closer to new targets than the one model that a row held out was
+# predicted by: its root mean squared error was less by 2 to 15 % on five tables and by half on a sixth. Scales are less by so much.
+NARROWER = 0.03
 # Steps of Fisher scoring to the spread that suits rows held out, and a step that is none.
 SHIFT_STEPS, SHORTEST_SHIFT = 50, 1e-6
 
@@ -95,6 +98,8 @@ def train_in_stages(
     around = SpreadScore(score)
     spread = train(second, replace(plan, loss=around, tree=trees), stop, watched_stage(watched, around, target, BestScores()), None, owner)
     start = np.concatenate([located.start, spread.start])
+    if score.distribution.has_scale and stop.average is not None and stop.refit:
+        start[1] -= NARROWER
     rounds = tuple(tuple(_placed(tree, score.width, 0) for tree in trees) for trees in located.rounds)
     rounds += tuple(tuple(_placed(tree, score.width, 1) for tree in trees) for trees in spread.rounds)
     return TrainedBoosting(

@@ -290,7 +290,7 @@ def train(
 
 def check_trees_per_round(there: int, rows: TrainingRows, plan: BoostPlan, owner: str) -> None:
     """Refuse to go on from rounds that have another number of trees."""
-    of_each = plan.loss.width if plan.one_per_class or not isinstance(rows.codes, Codes) else 1
+    of_each = plan.loss.width if plan.one_per_class or isinstance(rows.codes, Ranks) else 1
     if there != of_each * plan.parallel_trees:
         raise ParameterError(
             f"{owner}: a round would have {of_each * plan.parallel_trees} trees, but warm_start=True goes on from rounds of {there}. Set "

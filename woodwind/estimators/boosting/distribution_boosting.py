@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, RegressorMixin
@@ -93,6 +93,8 @@ class DistributionBoostingRegressor(
     ----------
     distribution_ : Distribution
         The family that was learned.
+    spread_ : str
+        How its spread was learned: 'joint', 'held_out', or 'shifted', which is joint and then shifted by what suits the rows held out.
     {model}
     {columns}
 
@@ -110,6 +112,8 @@ class DistributionBoostingRegressor(
     >>> bool(((low <= y) & (y <= high)).mean() > 0.8)
     True
     """
+
+    _state: ClassVar[dict[str, Any]] = {"spread_": str}
 
     @property
     def distribution_(self) -> Distribution:
@@ -189,10 +193,13 @@ class DistributionBoostingRegressor(
         self, rows: TrainingRows, plan: BoostPlan, stop: StoppingRule, watched: WatchedRows, earlier: TrainedBoosting | None, values: Values
     ) -> TrainedBoosting:
         if watched.folds is not None and self._may_be_staged(values):
+            self.spread_ = "held_out"
             leaves, least = (values[name] == "auto" for name in ("max_leaf_nodes", "min_samples_leaf"))
             return train_in_stages(rows, plan, spread_trees(plan.tree, leaves, least, rows.codes.n_rows), stop, watched, self._owner)
         if values["spread"] == "auto" and watched.held is not None and stop.early and self._may_be_staged(values):
+            self.spread_ = "shifted"
             return train_calibrated(rows, plan, stop, watched, self._owner)
+        self.spread_ = "joint"
         if values["line_search"]:
             # How far a round goes was found with its own leaves.
             plan, stop = replace(plan, line_search=True), replace(stop, refit=False)
@@ -202,6 +209,14 @@ class DistributionBoostingRegressor(
         """Whether the spread can be learned after the location."""
         alone = values["warm_start"] or values["line_search"] or not values["natural_gradient"] or values["spread"] == "joint"
         return self.distribution_.has_spread and not alone
+
+    def _check_refit(self, values: Values, decay_rate: Any, init: Any) -> None:
+        super()._check_refit(values, decay_rate, init)
+        if self.spread_ != "joint":
+            raise ParameterError(
+                f"{self._owner}: refit_leaves goes through the rounds one by one, and the spread of this model is of rows held out. "
+                "Train anew, or with spread='joint'."
+            )
 
     def _how_held_out(self, n_rows: int, values: Values) -> str:
         if values["spread"] == "held_out":
@@ -275,5 +290,6 @@ class DistributionBoostingRegressor(
 
     def _check_state(self) -> None:
         """There is a score for each parameter of the distribution."""
+        require(self.spread_ in ("joint", "held_out", "shifted"), "the spread was learned in no known way")
         require(isinstance(self.loss_, DistributionScore), "the loss is of another task")
         require(self.forest_.n_outputs == self.loss_.width, "there are other scores than parameters of the distribution")

@@ -72,10 +72,7 @@ class EncodedTable:
         schema.warn_merged(owner)
         bins = values["max_bins"]
         cuts = Ranking.fit(table) if bins is None else Cuts.fit(table, bins, weight, threads)
-        codes = coded(cuts, table, threads)
-        if isinstance(codes, SparseCodes) and values["feature_bundling"]:
-            codes = bundled(codes, values["max_conflict_rate"])
-        return cls(schema, cuts, codes, statistics, linear_inputs(table, schema, weight, values))
+        return cls(schema, cuts, coded(cuts, table, threads, values), statistics, linear_inputs(table, schema, weight, values))
 
     @classmethod
     def read_by(
@@ -88,7 +85,7 @@ class EncodedTable:
         if has_statistics(schema):
             statistics = StatisticsTable(schema, table, known)
             table = statistics.for_training()
-        return cls(schema, cuts, coded(cuts, table, threads), statistics, linear_inputs(table, schema, weight, values))
+        return cls(schema, cuts, coded(cuts, table, threads, values), statistics, linear_inputs(table, schema, weight, values))
 
     def codes_for(self, take: NDArray[np.int64] | None) -> Callable[[NDArray[np.int32], int], Codes | SparseCodes | Ranks] | None:
         """Codes of the rows that are trained on, for a training on some of them; None where they are the same for all trainings."""
@@ -118,6 +115,11 @@ class EncodedTable:
         return codes_in
 
 
-def coded(cuts: Cuts | Ranking, table: Table, threads: int) -> Codes | SparseCodes | Ranks:
-    """The codes of a table as boosting takes them."""
-    return cuts.encode(table, threads) if isinstance(cuts, Ranking) else cuts.encode_stored(table, threads)
+def coded(cuts: Cuts | Ranking, table: Table, threads: int, values: Values | None = None) -> Codes | SparseCodes | Ranks:
+    """The codes of a table as boosting takes them; with parameters in bundles, if these say so, to be trained on."""
+    if isinstance(cuts, Ranking):
+        return cuts.encode(table, threads)
+    codes = cuts.encode_stored(table, threads)
+    if values is None or not values["feature_bundling"] or not isinstance(codes, SparseCodes):
+        return codes
+    return bundled(codes, values["max_conflict_rate"])

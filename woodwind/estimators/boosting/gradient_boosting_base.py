@@ -489,7 +489,7 @@ class BaseGradientBoosting(BaseTreeModel):
         size = 1 if self.forest_.n_trees == 0 or self.forest_.output[0] < 0 else self.loss_.width
         size *= values["n_parallel_trees"]
         plan = RefitPlan(
-            loss=bound(trained_loss(values, self.loss_), target, rows),
+            loss=trained_loss(values, bound(self.loss_, target, rows)),
             penalties=(values["l1_regularization"], values["l2_regularization"], float(values["path_smooth"])),
             longest_step=np.inf if values["max_delta_step"] is None else values["max_delta_step"],
             learning_rate=self._trained_rate(values),

@@ -205,15 +205,16 @@ class GradientBoostingRanker(
                 "Set boosting='plain' or boosting='dart'."
             )
         target = self._read_target(y)
-        if values["max_leaf_nodes"] == "auto" and values["growth"] == "best_first":
-            values["max_leaf_nodes"] = auto_defaults.max_leaves_of_rankings(target.n_rows)
-        if values["min_samples_leaf"] == "auto":
-            values["min_samples_leaf"] = auto_defaults.min_rows(True, target.n_rows)
         weight = read_weight(sample_weight, target.n_rows, self._owner)
         queries = read_queries(groups.group, target.n_rows, self._owner)
         with named_owner(self._owner):
             weighing = weighed_queries(queries, weight, queries.weights(groups.query_weight, self._owner))
-        return BoostingInput(X, target, weighing, queries.number)
+        given = BoostingInput(X, target, weighing, queries.number)
+        if values["max_leaf_nodes"] == "auto" and values["growth"] == "best_first":
+            values["max_leaf_nodes"] = auto_defaults.max_leaves_of_rankings(given.n_rows)
+        if values["min_samples_leaf"] == "auto":
+            values["min_samples_leaf"] = auto_defaults.min_rows(True, given.n_rows)
+        return given
 
     def _bound_loss(self, given: BoostingInput, training: Target) -> Loss:
         assert isinstance(self.loss_, RankingLoss)

@@ -8,6 +8,8 @@ from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 
 from woodwind.base.errors import ParameterError
 from woodwind.data.tables.table import Table
+from woodwind.distributions.empirical import QUANTILE_LEVELS, EmpiricalDistribution
+from woodwind.distributions.predicted import PredictedDistribution
 from woodwind.ensemble.forest import ForestGrowth, classification_rows, regression_rows
 from woodwind.estimators.base.model import LogProbabilityMixin
 from woodwind.estimators.base.target import Target, check_poisson, read_labels, read_regression_target, warn_constant
@@ -161,6 +163,24 @@ class BaseForestRegressor(BaseForestModel, RegressorMixin, BaseEstimator):
         if levels is not None:
             wanted = np.interp(wanted, np.linspace(0.0, 1.0, len(levels)), levels)
         return self.leaf_rows_.quantiles(self.compact_forest_, table, wanted, self._threads)
+
+    def predict_distribution(self, X: Any, calibrated: bool = True) -> PredictedDistribution:
+        """The distribution of the training targets in the leaves where each row ends, by 200 of its quantiles. Needs `quantiles=True`.
+
+        Parameters
+        ----------
+        X : table
+            Rows of the columns that the model was trained with.
+        calibrated : bool, default=True
+            As in `predict_quantiles`: quantiles of new targets, as rows out of the bag tell; False for those that stand in the leaves.
+
+        Returns
+        -------
+        PredictedDistribution
+            With `mean`, `std`, `median`, `quantile`, `interval`, `cdf`, `crps` and `sample`, in the shapes of SciPy; there is no density.
+            The mean is that of the quantiles, not quite that of `predict`.
+        """
+        return PredictedDistribution(EmpiricalDistribution(), self.predict_quantiles(X, QUANTILE_LEVELS, calibrated))
 
     def _predicted(self, mean: Floats) -> Floats:
         return mean[:, 0]

@@ -13,7 +13,7 @@ from woodwind.estimators.base.weights import read_weight
 from woodwind.estimators.boosting.category_statistics import read_with_statistics
 from woodwind.estimators.forests.forest_base import BaseForestModel
 from woodwind.estimators.forests.forests import BaseForestClassifier, BaseForestRegressor
-from woodwind.params.groups import Categorical, ClassWeight, Jobs, RandomState, TreeEncoding
+from woodwind.params.groups import Categorical, CategoryEncoding, ClassWeight, Jobs, RandomState
 from woodwind.params.knobs import at_least, between, knobs
 
 Floats = NDArray[np.float64]
@@ -26,7 +26,7 @@ class StructureParams:
     n_estimators: Annotated[int, at_least(1), "Number of trees."] = 100
     max_depth: Annotated[int, between(1, 16), "Depth of every tree: each has 2 ** max_depth leaves."] = 8
     categorical_features: Categorical = None
-    categorical_encoding: TreeEncoding = "auto"
+    categorical_encoding: CategoryEncoding = "auto"
     n_jobs: Jobs = None
     random_state: RandomState = None
 

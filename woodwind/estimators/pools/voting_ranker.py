@@ -10,16 +10,16 @@ from sklearn.utils.validation import check_is_fitted
 
 from woodwind.base.docstrings import fill_docstring
 from woodwind.base.errors import DataError, ParameterError
-from woodwind.base.random_streams import seed_of
+from woodwind.base.random_streams import key, seed_of
 from woodwind.base.validate import require, require_finite
 from woodwind.data.tables.queries import QueryRows
 from woodwind.data.tables.schema import Schema
-from woodwind.ensemble.held_out import fold_numbers
 from woodwind.ensemble.rank_fusion import borda_points, greedy_weights, reciprocal_points, spread_within
 from woodwind.estimators.base.model import COLUMNS, BaseModel, all_or_nothing, check_lengths, row_count
 from woodwind.estimators.base.model_checks import require_model
 from woodwind.estimators.base.scoring import rows_of_table
-from woodwind.estimators.base.target import read_regression_target
+from woodwind.estimators.base.splits import SplitRequest, read_folds
+from woodwind.estimators.base.target import Target, read_regression_target
 from woodwind.estimators.base.weights import read_weight
 from woodwind.estimators.boosting.gradient_boosting_ranker import GROUP, RANKING_DATA, GradientBoostingRanker
 from woodwind.estimators.boosting.queries import read_queries
@@ -102,6 +102,8 @@ class VotingRanker(FusionParams, WorkParams, BaseModel, BaseEstimator):
 
     def _fit_members(self, values: Values, X: Any, y: Any, sample_weight: Any, group: Any) -> None:
         names, members = self._members(values)
+        seed = seed_of(values["random_state"])
+        members = [_with_seed(member, key(seed, "member", position) % (1 << 31)) for position, member in enumerate(members)]
         target = read_regression_target(y, self._owner)
         weight = read_weight(sample_weight, target.n_rows, self._owner)
         check_lengths(self._owner, row_count(X), target.n_rows)
@@ -113,19 +115,14 @@ class VotingRanker(FusionParams, WorkParams, BaseModel, BaseEstimator):
         every = np.arange(target.n_rows)
         queries = QueryRows.of(number)
         if isinstance(values["weights"], str):
-            out_of_fold = self._out_of_fold(members, X, target.y, weight, number, values)
-            self._spreads = np.array([spread_within(one, queries) for one in out_of_fold])
-            evaluate = QueryMetric().prepared(target.y, queries, self._threads)
-            by_query = None if weight is None else queries.means(weight)
-            points = self._points(out_of_fold, queries)
-            self.weights_ = greedy_weights(points, lambda scores: mean_over_queries(evaluate(scores), by_query)[0])
+            self.weights_ = self._found_weights(members, X, target, weight, number, values["cv"], seed)
         else:
             given = np.ones(len(members)) if values["weights"] is None else np.asarray(values["weights"], np.float64)
             self.weights_ = given / given.sum()
         self.names_ = names
         self.rankers_ = [self._trained(member, X, every, target.y, weight, number) for member in members]
         if not isinstance(values["weights"], str):
-            self._spreads = np.array([spread_within(self._scores(member, X), queries) for member in self.rankers_])
+            self._spreads = np.array([spread_within(self._scores(member, X), queries, weight) for member in self.rankers_])
 
     def _members(self, values: Values) -> tuple[list[str], list[Any]]:
         given = values["estimators"]
@@ -167,23 +164,24 @@ class VotingRanker(FusionParams, WorkParams, BaseModel, BaseEstimator):
             more["sample_weight"] = weight[rows]
         return clone(member).fit(X if whole else rows_of_table(X, rows), y[rows], **more)
 
-    def _out_of_fold(
-        self, members: list[Any], X: Any, y: Floats, weight: Floats | None, number: NDArray[np.int64], values: Values
-    ) -> list[Floats]:
-        """Scores of each row by copies of the members that have not learned its query."""
-        seed = seed_of(values["random_state"])
-        present = np.ones(len(y), np.bool_) if weight is None else weight > 0.0
-        folds = fold_numbers(seed, len(y), values["cv"], groups=number)
-        if len(np.unique(folds[present])) < 2:
-            raise DataError(f"{self._owner}: weights='optimal' needs at least two queries. Set weights=None.")
-        found = [np.zeros(len(y)) for _ in members]
-        for fold in np.unique(folds):
-            learned, held = np.flatnonzero(folds != fold), np.flatnonzero(folds == fold)
+    def _found_weights(
+        self, members: list[Any], X: Any, target: Target, weight: Floats | None, number: NDArray[np.int64], cv: Any, seed: int
+    ) -> Floats:
+        """Weights for which the mean NDCG of queries that members have not learned is largest."""
+        folds = read_folds(cv, X, SplitRequest(self._owner, target, number, seed))
+        rows = np.sort(np.concatenate([held for _, held in folds]))
+        scores = np.zeros((len(members), target.n_rows))
+        for learned, held in folds:
             part = rows_of_table(X, held)
-            for scores, member in zip(found, members, strict=True):
+            for own, member in zip(scores, members, strict=True):
                 # Each fold has a level of its own, which means nothing between queries.
-                scores[held] = self._scores(self._trained(member, X, learned, y, weight, number), part)
-        return found
+                own[held] = self._scores(self._trained(member, X, learned, target.y, weight, number), part)
+        queries, some = QueryRows.of(number[rows]), None if weight is None else weight[rows]
+        out_of_fold = [np.ascontiguousarray(own[rows]) for own in scores]
+        self._spreads = np.array([spread_within(own, queries, some) for own in out_of_fold])
+        evaluate = QueryMetric().prepared(target.y[rows], queries, self._threads)
+        by_query = None if some is None else queries.means(some)
+        return greedy_weights(self._points(out_of_fold, queries), lambda one: mean_over_queries(evaluate(one), by_query)[0])
 
     def _scores(self, member: Any, X: Any) -> Floats:
         return np.ascontiguousarray(member.predict(X), np.float64).reshape(-1)
@@ -246,3 +244,11 @@ class VotingRanker(FusionParams, WorkParams, BaseModel, BaseEstimator):
         require(self.schema_.n_inputs == self.n_features_in_, "the model has another number of columns than its schema")
         for name, member in zip(self.names_, self.rankers_, strict=True):
             require_model(member, f"the member {name!r}", classes=None, n_columns=self.n_features_in_)
+
+
+def _with_seed(member: Any, seed: int) -> Any:
+    """A copy of a member; where it draws and nothing was said, by a seed of its own."""
+    copy = clone(member)
+    if copy.get_params(deep=False).get("random_state", seed) is None:
+        copy.set_params(random_state=seed)
+    return copy

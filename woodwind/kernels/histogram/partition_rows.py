@@ -19,6 +19,7 @@ from woodwind.kernels.runtime.records import Bytes, Ints
 U = np.uint64
 SCATTERED = 32  # bytes between the codes of neighbours from which on codes are asked for ahead: 3.5 ns a row instead of 11 at 256
 AHEAD = 128  # rows between asking and looking
+NEIGHBOURS = 16  # rows of the table for each row of a node: up to so many, all between its first and its last are cleared
 MANY_STORED = 16  # stored cells for each row of a node: with more of them, each row is looked up
 
 
@@ -59,8 +60,14 @@ def fill_codes(stored: Any, absent: Any, source: Ints, begin: Any, end: Any, out
             k = first_at_least(rows, low, high, row)
             out_column[row] = codes[k] if k < high and rows[k] == row else absent
         return
-    for i in range(U(begin), U(end)):
-        out_column[U(source[i] >> 32)] = absent
+    lowest = U(min(one, other))
+    highest = U(max(one, other))
+    if highest - lowest < U(NEIGHBOURS * (end - begin)):
+        for row in range(lowest, highest + U(1)):  # many bytes at a time
+            out_column[row] = absent
+    else:
+        for i in range(U(begin), U(end)):
+            out_column[U(source[i] >> 32)] = absent
     for k in range(low, high):
         out_column[rows[k]] = codes[k]
 
