@@ -160,6 +160,7 @@ def of_members() -> dict[str, Any]:
     linear = table_model(LogisticRegression())
     return {
         "AdaBoost, trees": woodwind.AdaBoostClassifier(**FEW),
+        "AdaBoost, to go on with": woodwind.AdaBoostClassifier(**FEW, warm_start=True),
         "AdaBoost, MH": woodwind.AdaBoostClassifier(algorithm="mh", **FEW),
         "AdaBoost, estimators": woodwind.AdaBoostClassifier(estimator=linear, algorithm="samme.r", **FEW),
         "AdaBoost, second level": woodwind.AdaBoostClassifier(multiclass="second_level", n_estimators=2, random_state=0),
@@ -181,6 +182,7 @@ def of_members() -> dict[str, Any]:
         "conformal, classes": woodwind.ConformalClassifier(table_model(LogisticRegression()), cv=2, random_state=0),
         "mixture of experts, classes": woodwind.MixtureOfExpertsClassifier(n_init=1, max_iter=3, random_state=0),
         "mixture of experts, numbers": woodwind.MixtureOfExpertsRegressor(n_init=1, max_iter=3, random_state=0),
+        "mixture of experts, gates in a tree": woodwind.MixtureOfExpertsRegressor(gate_depth=2, n_init=1, max_iter=3, random_state=0),
         "linear averaging": woodwind.BayesianLinearAveragingRegressor(n_steps=100, random_state=0),
     }
 
