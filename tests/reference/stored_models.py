@@ -36,6 +36,7 @@ from woodwind.auto.training.mlp_training import train_mlp
 from woodwind.auto.training.recipe import Recipe
 from woodwind.auto.training.training_set import TrainingSet
 from woodwind.data.tables.matrix_form import MatrixForm
+from woodwind.distributions.named import NAMED
 from woodwind.estimators.auto.linear_training import train_linear
 from woodwind.estimators.base.matrix import TableToMatrix
 from woodwind.losses.ranking import RANKING
@@ -51,6 +52,10 @@ class Stored(NamedTuple):
 
     model: Any
     X: Any  # a matrix, or columns by name
+
+
+# Distributions of whole numbers.
+COUNTS = ("poisson", "negative_binomial", "zero_inflated_poisson")
 
 
 class Given(NamedTuple):
@@ -102,6 +107,9 @@ def stored_models(frame: Frame, wanted: Callable[[str], bool] = lambda _: True) 
         makers[name] = partial(stored, model, given.table, given, given.asked)
     for name, model in of_numbers().items():
         makers[name] = partial(stored, model, given.numbers, given, given.asked_numbers)
+    for name, model in of_distributions().items():
+        suited = given._replace(amount=np.floor(3.0 * given.amount) if model.distribution in COUNTS else given.amount / 3.0)
+        makers[name] = partial(stored, model, given.table, suited, given.asked)
     for name, model in of_two_classes().items():
         makers[name] = partial(stored, model, given.table, two, given.asked)
     for name, make in of_wholes().items():
@@ -253,6 +261,14 @@ def of_numbers() -> dict[str, Any]:
         "members of others": woodwind.VotingClassifier(theirs),
         "bagging of neighbours": woodwind.BaggingRegressor(KNeighborsRegressor(2, algorithm="brute"), n_estimators=2),
     }
+
+
+def of_distributions() -> dict[str, Any]:
+    """Natural-gradient boosting, for every distribution."""
+    boosting = woodwind.DistributionBoostingRegressor
+    few = {"n_estimators": 2, "random_state": 0}
+    models: dict[str, Any] = {f"distribution, {name}": boosting(distribution=name, spread="joint", **few) for name in NAMED}
+    return models | {"distribution, held out": boosting(spread="held_out", **few)}
 
 
 def of_two_classes() -> dict[str, Any]:
