@@ -9,6 +9,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy.typing import NDArray
 
+from woodwind.base.errors import TableError
 from woodwind.base.pool import run_ranges
 from woodwind.data.binning.bundles import BundledCodes
 from woodwind.data.binning.codes import FEW_BINS, WORD, Codes, aligned_rows, byte_groups, row_stride
@@ -85,6 +86,12 @@ def _stored_lists(codes: SparseCodes) -> RowLists:
     """The lists of stored cells, in the order of the rows: what is not stored is the commonest."""
     by_row, starts = codes.by_row, first_cells(codes.n_bins)
     fours = (np.diff(by_row.starts) + 3) >> 2
+    longest = int(fours.argmax())
+    if fours[longest] >> LENGTH_BITS:
+        raise TableError(
+            f"Row {longest} of the sparse table stores {int(np.diff(by_row.starts)[longest]):,} cells that differ from an absent one, and at "
+            f"most {4 * ((1 << LENGTH_BITS) - 1):,} of a row can be trained on. Leave columns out, such as those of few rows."
+        )
     at = (np.cumsum(4 * fours) - 4 * fours) << LENGTH_BITS | fours
     cells = np.empty(4 * int(fours.sum()) + 4, np.uint16 if starts[-1] < SHORT_CELLS else np.int32)
     write_stored(*by_row, starts, at, cells)
