@@ -89,8 +89,8 @@ def _stored_lists(codes: SparseCodes) -> RowLists:
     longest = int(fours.argmax())
     if fours[longest] >> LENGTH_BITS:
         raise TableError(
-            f"Row {longest} of the sparse table stores {int(np.diff(by_row.starts)[longest]):,} cells that differ from an absent one, and at "
-            f"most {4 * ((1 << LENGTH_BITS) - 1):,} of a row can be trained on. Leave columns out, such as those of few rows."
+            f"Row {longest} of the sparse table stores {int(np.diff(by_row.starts)[longest]):,} cells that differ from an absent one, and "
+            f"at most {4 * ((1 << LENGTH_BITS) - 1):,} of a row can be trained on. Leave columns out, such as those of few rows."
         )
     at = (np.cumsum(4 * fours) - 4 * fours) << LENGTH_BITS | fours
     cells = np.empty(4 * int(fours.sum()) + 4, np.uint16 if starts[-1] < SHORT_CELLS else np.int32)
