@@ -1,7 +1,7 @@
 """Do intervals of 90 % cover 90 % of the rows held out, on every regression table, and how wide are they?
 
-`ConformalRegressor` as it comes (quantiles, CV+), around gradient boosting by absolute distances (CV+ and split), and around a random forest
-(jackknife+ after bootstrap). The error of a coverage is that of the rows held out and of the rows that the scores are of. Groups are the
+`ConformalRegressor` as it comes (quantiles, CV+), around gradient boosting by absolute distances (CV+ and split), and around a random
+forest (jackknife+ after bootstrap). The error of a coverage is that of the rows held out and of the rows that the scores are of. Groups are the
 quarters of the first column of numbers, which promises nothing: what is promised holds for all rows together.
 """
 
@@ -69,8 +69,8 @@ def main() -> None:
         rows.append([name, f"{len(train):,}", f"{len(test):,}", *cells])
         print(*rows[-1], sep=" | ", flush=True)
     report.say(
-        f"Coverage of {COVERAGE} (and how many standard errors it is off), the least and most of four groups, and the mean width in standard "
-        "deviations of the target.\n"
+        f"Coverage of {COVERAGE} (and how many standard errors it is off), the least and most of four groups, and the mean width in "
+        "standard deviations of the target.\n"
     )
     report.table(["table", "rows", "held out", *everybody], rows)
     report.table(["", "seconds"], [[who, seconds(spent[who])] for who in everybody])
