@@ -1,8 +1,8 @@
 """Do intervals of 90 % cover 90 % of the rows held out, on every regression table, and how wide are they?
 
 `ConformalRegressor` as it comes (quantiles, CV+), around gradient boosting by absolute distances (CV+ and split), and around a random
-forest (jackknife+ after bootstrap). The error of a coverage is that of the rows held out and of the rows that the scores are of. Groups are the
-quarters of the first column of numbers, which promises nothing: what is promised holds for all rows together.
+forest (jackknife+ after bootstrap). The error of a coverage is that of the rows held out and of the rows that the scores are of. Groups
+are the quarters of the first column of numbers, which promises nothing: what is promised holds for all rows together.
 """
 
 import time
