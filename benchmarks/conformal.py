@@ -5,6 +5,7 @@ forest (jackknife+ after bootstrap). The error of a coverage is that of the rows
 are the quarters of the first column of numbers, which promises nothing: what is promised holds for all rows together.
 """
 
+import dataclasses
 import time
 from typing import Any
 
@@ -49,7 +50,8 @@ def main() -> None:
         table = tables.read(name, options.data)
         if table is None:
             continue
-        train, test = table.splits(1)[0]
+        # Rows in the order of time do not come from one place: there nothing is promised, so rows are drawn in all tables.
+        train, test = dataclasses.replace(table, by_time=False, given=[]).splits(1)[0]
         train = np.random.default_rng(1).permutation(train)[:MOST_ROWS]
         X, y, new, truth = table.X.iloc[train], table.y[train], table.X.iloc[test], table.y[test]
         group = quarters(new)
@@ -75,8 +77,8 @@ def main() -> None:
     report.table(["table", "rows", "held out", *everybody], rows)
     report.table(["", "seconds"], [[who, seconds(spent[who])] for who in everybody])
     for who in everybody:
-        below = -min(distance for one, distance in off if one == who)
-        report.goal(f"{who}: most standard errors below {COVERAGE}", below, 2.0, "", at_most=True)
+        least, most = (find(distance for one, distance in off if one == who) for find in (min, max))
+        report.goal(f"{who}: most standard errors below {COVERAGE}, and above {max(most, 0.0):.1f}", -least, 2.0, "", at_most=True)
     report.save()
 
 
