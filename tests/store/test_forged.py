@@ -385,3 +385,11 @@ def test_numbers_near_the_largest_never_become_predictions_that_are_none(tmp_pat
     command = [sys.executable, "-c", SCALED, json.dumps(NUMBERS[:4].tolist()), *paths]
     found = json.loads(subprocess.check_output(command, timeout=100))
     assert [path for path, finite in found.items() if not finite] == []
+
+
+@pytest.mark.parametrize("kind", [woodwind.GradientBoostingRegressor, woodwind.AdaBoostRegressor])
+def test_curves_that_a_training_could_not_go_on_with_are_refused(kind, tmp_path):
+    model = kind(warm_start=True, n_estimators=2, random_state=0).fit(NUMBERS, TARGET, eval_set=(NUMBERS, TARGET))
+    model.evals_result_ = {table: {name: curve[:, None] for name, curve in curves.items()} for table, curves in model.evals_result_.items()}
+    with pytest.raises(woodwind.WoodwindError, match="the curve of a metric is none"):
+        model.save(tmp_path / "model.ww")

@@ -29,6 +29,7 @@ NEARLY = 1e-6
 def check_fit(model: Any) -> None:
     """Parts of a fitted estimator fit each other; or DataError."""
     check_columns(model)
+    check_curves(model)
     for cls in type(model).__mro__:
         if cls.__name__ in CHECKS:
             CHECKS[cls.__name__](model)
@@ -123,6 +124,12 @@ def check_loss(model: Any) -> None:
         require(wanted == len(classes), "the loss is of other classes than the model")
     if "forest_" in vars(model):
         require(model.forest_.n_outputs == loss.width, "the trees have other scores than the loss")
+
+
+def check_curves(model: Any) -> None:
+    """A curve has a number for each round, so that a training can go on with it."""
+    curves = [values for table in vars(model).get("evals_result_", {}).values() for values in table.values()]
+    require(all(values.ndim == 1 for values in curves), "the curve of a metric is none")
 
 
 def check_boosting(model: Any) -> None:
