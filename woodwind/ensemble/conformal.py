@@ -105,24 +105,24 @@ def in_order(low: Floats, high: Floats) -> tuple[Floats, Floats]:
 
 
 def jackknife_after_bootstrap(
-    predicted: Floats, out_of_bag: NDArray[np.bool_], residuals: Floats, weights: Floats, coverage: float
+    predicted: Floats, out_of_bag: NDArray[np.bool_], residuals: ConformityScores, coverage: float
 ) -> tuple[Floats, Floats]:
     """Bounds of each new row, (n,) each: jackknife+ after bootstrap (Kim, Xu & Barber 2020).
 
     `predicted` (m, n_new) of the members, `out_of_bag` (n, m) which member has not seen which row; each row has such a member.
     """
-    wanted = ConformityScores.of([(residuals, weights)]).needed(coverage)
+    wanted, distance = residuals.needed(coverage), residuals.scores[:, None]
     n_new = predicted.shape[1]
     if not np.isfinite(wanted):
         return np.full(n_new, -np.inf), np.full(n_new, np.inf)
     share = out_of_bag / out_of_bag.sum(axis=1, keepdims=True)
     low, high = np.empty(n_new), np.empty(n_new)
-    step = max(1, MOST_AT_ONCE // len(residuals))
+    step = max(1, MOST_AT_ONCE // len(distance))
     for begin in range(0, n_new, step):
         part = slice(begin, begin + step)
         without = share @ predicted[:, part]  # (n, rows): the means of the members that have not seen each row
-        high[part] = _reached(without + residuals[:, None], weights, wanted)
-        low[part] = -_reached(residuals[:, None] - without, weights, wanted)
+        high[part] = _reached(without + distance, residuals.weights, wanted)
+        low[part] = -_reached(distance - without, residuals.weights, wanted)
     return in_order(low, high)
 
 
