@@ -12,9 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from woodwind.distributions.natural import diagonal
-from woodwind.ensemble.boosting.boost import BoostPlan
+from woodwind.ensemble.boosting.boost_plan import BoostPlan
 from woodwind.ensemble.boosting.early_stopping import Evaluator
-from woodwind.ensemble.boosting.training import StoppingRule, TrainedBoosting, TrainingRows, WatchedRows, train
+from woodwind.ensemble.boosting.training import StoppingRule, TrainedBoosting, WatchedRows, train
+from woodwind.ensemble.boosting.training_rows import TrainingRows
 from woodwind.losses.base import Loss
 from woodwind.losses.distribution_score import DistributionScore
 from woodwind.losses.distribution_stages import LocationScore, ScoreStage, SpreadScore

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from woodwind.base.errors import ParameterError
 from woodwind.data.tables.schema import Schema
 from woodwind.ensemble.boosting import auto_defaults
-from woodwind.ensemble.boosting.boost import BoostPlan, DropoutPlan
+from woodwind.ensemble.boosting.boost_plan import BoostPlan, DropoutPlan
 from woodwind.ensemble.boosting.gradient_sampling import GradientSampling
 from woodwind.losses.base import Loss
 from woodwind.losses.first_order import FirstOrder
