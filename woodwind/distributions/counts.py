@@ -24,7 +24,7 @@ SUMMED = 64
 
 
 @dataclass(frozen=True)
-class Count(Distribution):
+class CountDistribution(Distribution):
     """A distribution of whole numbers from zero on."""
 
     support: ClassVar[str] = "whole numbers from zero on"
@@ -48,7 +48,7 @@ class Count(Distribution):
 
 
 @dataclass(frozen=True)
-class PoissonDistribution(Count):
+class PoissonDistribution(CountDistribution):
     """The Poisson distribution, by the logarithm of its mean."""
 
     name: ClassVar[str] = "poisson"
@@ -109,7 +109,7 @@ class PoissonDistribution(Count):
 
 
 @dataclass(frozen=True)
-class NegativeBinomialDistribution(Count):
+class NegativeBinomialDistribution(CountDistribution):
     """The negative binomial distribution, by the logarithms of its mean and of its size: its variance is mean + mean**2 / size."""
 
     name: ClassVar[str] = "negative_binomial"
@@ -228,7 +228,7 @@ def size_information(m: float, r: float) -> float:
 
 
 @dataclass(frozen=True)
-class ZeroInflatedPoissonDistribution(Count):
+class ZeroInflatedPoissonDistribution(CountDistribution):
     """A Poisson distribution of this logarithm of the mean, or a zero with these log-odds."""
 
     name: ClassVar[str] = "zero_inflated_poisson"

@@ -72,8 +72,6 @@ class Loss(ABC):
     exact_hessian: ClassVar[bool] = True
     # True where a row has a score for each class, and kernels/losses/multinomial.py computes the derivatives.
     softmax: ClassVar[bool] = False
-    # True where `in_scores` does something.
-    has_units: ClassVar[bool] = False
     # Newton's step of one row, gradient over hessian, is held to this where the weights of rows differ by thousands; None for no limit.
     longest_step: ClassVar[float | None] = None
     # True where small derivatives are those of rows that are fitted well, though the largest are not known beforehand.
@@ -117,9 +115,9 @@ class Loss(ABC):
         found = [refit.values(*leaves, y - raw[:, k], weight, threads) for k, refit in enumerate(self.refits)]
         return np.stack(found, axis=1)
 
-    def in_scores(self, steps: Floats, output: int) -> Floats:
-        """Newton steps of leaves, (L,) of one score or (L, width) of all where `output` is -1, in the units of scores: as they are, unless
-        the derivatives of each score are in units of its own.
+    def rescaled_steps(self, steps: Floats, output: int) -> Floats:
+        """Newton steps of leaves, (L,) of one score or (L, width) of all where `output` is -1, in the units of raw scores: as they are,
+        unless the derivatives of each score are in units of its own.
         """
         return steps
 

@@ -26,7 +26,6 @@ class ScoreStage(Loss):
     _units: tuple[float, ...] = ()
 
     exact_hessian: ClassVar[bool] = False
-    has_units: ClassVar[bool] = True
 
     @property
     def learned(self) -> slice:
@@ -47,17 +46,17 @@ class ScoreStage(Loss):
         """Natural gradients in units of the scores, times the weight; and the weight."""
         target, scores = self.full(y, raw)
         learned = self.learned
-        slope, metric = self.score.gradient(target, scores)[:, learned], self.score.metric(scores)
-        slope = natural_gradient(slope, metric[:, learned] if metric.ndim == 2 else metric[:, learned, learned])
-        slope = self.score.held_up(slope, scores, learned)
+        gradient, metric = self.score.gradient(target, scores)[:, learned], self.score.metric(scores)
+        gradient = natural_gradient(gradient, metric[:, learned] if metric.ndim == 2 else metric[:, learned, learned])
+        gradient = self.score.held_up(gradient, scores, learned)
         if self._units:
-            slope = np.clip(slope * np.array(self._units), -LONGEST, LONGEST)
-        hessian = np.ones_like(slope)
+            gradient = np.clip(gradient * np.array(self._units), -LONGEST, LONGEST)
+        hessian = np.ones_like(gradient)
         if weight is not None:
-            slope, hessian = slope * weight[:, None], hessian * weight[:, None]
-        return slope.reshape(raw.shape), hessian.reshape(raw.shape)
+            gradient, hessian = gradient * weight[:, None], hessian * weight[:, None]
+        return gradient.reshape(raw.shape), hessian.reshape(raw.shape)
 
-    def in_scores(self, steps: Floats, output: int) -> Floats:
+    def rescaled_steps(self, steps: Floats, output: int) -> Floats:
         """Steps of leaves in the units of scores, and no longer than the distribution allows."""
         at = slice(None) if output < 0 else output
         units = np.array(self._units)[at] if self._units else 1.0
@@ -78,7 +77,7 @@ class LocationScore(ScoreStage):
     name: ClassVar[str] = "location_score"
 
     @classmethod
-    def at_start(cls, score: DistributionScore, y: NDArray[Any], weight: Floats | None) -> "LocationScore":
+    def initial(cls, score: DistributionScore, y: NDArray[Any], weight: Floats | None) -> "LocationScore":
         """With the spread before the first round."""
         return cls(score, (), tuple(score.start(y, weight)[1:].tolist()))
 

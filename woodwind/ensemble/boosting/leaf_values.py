@@ -39,7 +39,7 @@ class LeafValues:
             steps = fill_empty(tree, newton_values(gradient, leaf_hessian(self.plan, hessian), settings.l1, settings.l2))
         else:
             steps = newton_tree(tree, leaf_hessian(self.plan, tree.hessian), settings.penalties)
-        return self.loss.in_scores(steps, output)
+        return self.loss.rescaled_steps(steps, output)
 
     def of_rows(self, tree: ValuedTree, leaf: NDArray[np.int32], rows: Rows | None, counts: NDArray[np.int64]) -> Floats:
         """Values of the nodes of a tree from the rows that end in them, and so many do; nodes without any have no meaning."""
@@ -50,7 +50,7 @@ class LeafValues:
         gradient, hessian = self.learner.sums(leaf, n_nodes, rows, tree.output)
         sums, settings = (gradient, leaf_hessian(self.plan, hessian)), self.plan.tree
         steps = leaf_steps(tree.feature, tree.child, counts, sums, settings.penalties, settings.longest_step)
-        return self.loss.in_scores(steps, tree.output)
+        return self.loss.rescaled_steps(steps, tree.output)
 
 
 def refitted_nodes(

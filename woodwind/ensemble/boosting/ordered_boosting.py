@@ -116,7 +116,7 @@ class SupportingModels:
                     values = self._refitted(loss, column, node, n_nodes)
                 else:
                     steps = self._newton(loss, gradient[:, column], hessian[:, column], node, self.n_models * n_nodes, plan)
-                    values = loss.in_scores(steps, column)
+                    values = loss.rescaled_steps(steps, column)
                 raw[:, column] += np.clip(values * rate, low, high)[node]
 
     def _newton(self, loss: Loss, gradient: Floats, hessian: Floats, node: NDArray[np.int64], size: int, plan: BoostPlan) -> Floats:

@@ -188,10 +188,8 @@ class StatisticsTable:
         """Codes for a training on some rows; `codes` are those of a training on all."""
         if not isinstance(cuts, Cuts) or not isinstance(codes, Codes):
             return cuts.encode(self.for_training(rows, number, order), self.known.threads)
-        own = codes.take(np.arange(codes.n_rows))
-        for position, values in self._values(rows, number, order):
-            own.by_row[:, own.places[position]] = np.searchsorted(cuts.edges[position], values)
-        return own
+        found = self._values(rows, number, order)
+        return codes.with_columns((position, np.searchsorted(cuts.edges[position], values)) for position, values in found)
 
     def _values(self, rows: Integers | None, number: int, order: Integers | None = None) -> Iterator[tuple[int, Floats]]:
         """The statistics of every row, by feature."""

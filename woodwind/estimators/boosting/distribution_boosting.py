@@ -21,7 +21,7 @@ from woodwind.estimators.base.model import row_count
 from woodwind.estimators.base.target import Target, read_regression_target, warn_constant
 from woodwind.estimators.boosting.gradient_boosting_base import BaseGradientBoosting
 from woodwind.estimators.boosting.init_scores import constant_of, is_model
-from woodwind.estimators.boosting.plan import Values
+from woodwind.estimators.boosting.plan import Values, given_options
 from woodwind.losses.base import Loss
 from woodwind.losses.distribution_score import DistributionScore
 from woodwind.params.groups import BinParams, BoostParams, ConstraintParams, RunParams, SampleParams, StopParams, TreeParams
@@ -171,6 +171,9 @@ class DistributionBoostingRegressor(
                 f"{owner}: boosting='ordered' is not for distributions: models of one or two rows have no spread to start from. "
                 "Set boosting='plain'."
             )
+        for name, default in given_options(values).items():
+            if name != "n_parallel_trees":
+                raise ParameterError(f"{owner}: {name}={values[name]!r} is not for parameters of distributions. Set {name}={default!r}.")
         if values["line_search"] and values["boosting"] == "dart":
             raise ParameterError(f"{owner}: line_search=True is not for boosting='dart', which shrinks trees again. Set line_search=False.")
 

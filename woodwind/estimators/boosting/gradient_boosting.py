@@ -11,7 +11,7 @@ from woodwind.estimators.base.target import Target, read_labels, read_regression
 from woodwind.estimators.base.weights import Weighing, read_weight, weighed_classes
 from woodwind.estimators.boosting.boosted_model import Floats
 from woodwind.estimators.boosting.gradient_boosting_base import BaseGradientBoosting
-from woodwind.estimators.boosting.like import ByLibrary
+from woodwind.estimators.boosting.like import LikeLibraryMixin
 from woodwind.estimators.boosting.loss_choice import (
     ClassLoss,
     RegressionLoss,
@@ -49,7 +49,7 @@ class GradientBoostingClassifier(
     ConstraintParams,
     StopParams,
     RunParams,
-    ByLibrary,
+    LikeLibraryMixin,
     BaseGradientBoosting,
     ClassifierMixin,
     BaseEstimator,
@@ -138,7 +138,7 @@ class GradientBoostingRegressor(
     ConstraintParams,
     StopParams,
     RunParams,
-    ByLibrary,
+    LikeLibraryMixin,
     BaseGradientBoosting,
     RegressorMixin,
     BaseEstimator,
