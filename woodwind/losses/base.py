@@ -33,6 +33,7 @@ from woodwind.kernels.losses.derivatives import SUM_BLOCK, Formula, derivatives,
 from woodwind.losses.links import Floats, Identity, Link
 
 Rows = NDArray[np.int32]
+Derivatives = tuple[Floats, Floats]  # gradient and hessian of every row: (n,), or (n, K) for K scores
 Positions = NDArray[np.int64]
 
 # A derivative is worth about this many histogram updates, by which `run_ranges` counts.
@@ -134,6 +135,10 @@ class Loss(ABC):
         """The loss as it stands in a round that begins with these scores."""
         return self
 
+    def with_known(self, y: NDArray[Any], raw: Floats, threads: int = 1) -> "Loss":
+        """The loss with its derivatives at these scores in memory, so that other weights are a product; itself where they are quick."""
+        return self
+
     def as_target(self, y: NDArray[Any]) -> NDArray[Any]:
         """The target in the type that the loss works with, without a copy where it is that already: class numbers where a row has
         several scores, else numbers that can be added and multiplied.
@@ -214,6 +219,15 @@ class RowLoss(Loss):
 
         run_ranges(part, sums.shape[0], threads, WORK * SUM_BLOCK)
         return finish_blocks(sums), weight_sum(weight, n_rows)
+
+
+def times_weight(derivatives: Derivatives, weight: Floats | None) -> Derivatives:
+    """Gradient and hessian of every row, times its weight."""
+    if weight is None:
+        return derivatives
+    gradient, hessian = derivatives
+    weight = weight if gradient.ndim == 1 else weight[:, None]
+    return gradient * weight, hessian * weight
 
 
 def finish_blocks(sums: Floats) -> float:

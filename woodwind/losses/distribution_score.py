@@ -7,7 +7,7 @@ and the values of leaves are given back in the units of the scores (`rescaled_st
 """
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
@@ -17,7 +17,18 @@ from woodwind.base.fixed import exact_mean
 from woodwind.base.pool import run_ranges
 from woodwind.distributions.base import Distribution
 from woodwind.distributions.natural import diagonal, natural_gradient
-from woodwind.losses.base import WORK, Loss, check_finite, finish_blocks, one_score, plain_weight, refuse_rows, weight_sum
+from woodwind.losses.base import (
+    WORK,
+    Derivatives,
+    Loss,
+    check_finite,
+    finish_blocks,
+    one_score,
+    plain_weight,
+    refuse_rows,
+    times_weight,
+    weight_sum,
+)
 from woodwind.losses.links import Floats
 
 # The longest natural gradient of a row, in the units in which its information is 1: an outlier at fourteen standard deviations. What is
@@ -45,6 +56,7 @@ class DistributionScore(Loss):
     # For training alone: scores that it does not go below, and the units of the scores in a round.
     _lowest: tuple[float, ...] = ()
     _units: tuple[float, ...] = ()
+    _known: Derivatives | None = field(default=None, compare=False, repr=False)  # see `with_known`
 
     name: ClassVar[str] = "distribution_score"
     exact_hessian: ClassVar[bool] = False
@@ -53,6 +65,10 @@ class DistributionScore(Loss):
     def width(self) -> int:
         """Parameters of the distribution."""
         return self.distribution.width
+
+    def with_known(self, y: NDArray[Any], raw: Floats, threads: int = 1) -> Self:
+        """With its derivatives at these scores in memory: densities take long."""
+        return replace(self, _known=self.derivatives(y, raw, None, threads))
 
     def rescaled_steps(self, steps: Floats, output: int) -> Floats:
         """Steps of leaves in the units of scores, and no longer than the distribution allows."""
@@ -111,6 +127,8 @@ class DistributionScore(Loss):
 
     def derivatives(self, y: NDArray[Any], raw: Floats, weight: Floats | None = None, threads: int = 1) -> tuple[Floats, Floats]:
         """Natural gradients in units of the scores, or gradients, times the weight; and the weight, for every score."""
+        if self._known is not None:
+            return times_weight(self._known, weight)
         scores, y = self._scores(raw), one_score(y)
         gradient, hessian = np.empty_like(scores), np.ones_like(scores)
 
@@ -121,9 +139,7 @@ class DistributionScore(Loss):
                 gradient[rows] = self._directions(y[rows], scores[rows])
 
         run_ranges(part, len(scores), threads, WORK * WORK * self.width)
-        if weight is not None:
-            gradient, hessian = gradient * weight[:, None], hessian * weight[:, None]
-        return gradient.reshape(raw.shape), hessian.reshape(raw.shape)
+        return times_weight((gradient.reshape(raw.shape), hessian.reshape(raw.shape)), weight)
 
     def _directions(self, y: Floats, scores: Floats) -> Floats:
         """Natural gradients in units of the scores, or gradients, (n, K)."""

@@ -5,8 +5,8 @@ what boosting minimises, and the loss itself is what a model file holds. The pag
 """
 
 from abc import abstractmethod
-from dataclasses import dataclass
-from typing import Any, ClassVar
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +17,7 @@ from woodwind.base.pool import run_ranges
 from woodwind.data.tables.queries import QueryRows, gains
 from woodwind.kernels.losses import ranking as kernels
 from woodwind.kernels.losses.ranking import PairRule, QueryDocuments
-from woodwind.losses.base import Loss, check_finite, finish_blocks, one_score, plain_numbers, refuse_rows
+from woodwind.losses.base import Derivatives, Loss, check_finite, finish_blocks, one_score, plain_numbers, refuse_rows, times_weight
 from woodwind.losses.links import Floats
 
 # The losses of this file, in the order in which texts name them. To be in this list is to be a kind of the model file.
@@ -98,6 +98,11 @@ class BoundRankingLoss(Loss):
     loss: RankingLoss
     queries: QueryRows
     documents: QueryDocuments
+    _known: Derivatives | None = None  # see `with_known`
+
+    def with_known(self, y: NDArray[Any], raw: Floats, threads: int = 1) -> Self:
+        """With its derivatives at these scores in memory: pairs of documents take long."""
+        return replace(self, _known=self.derivatives(y, raw, None, threads))
 
     def start(self, y: NDArray[Any], weight: Floats | None = None) -> Floats:
         """Zero."""
@@ -105,6 +110,8 @@ class BoundRankingLoss(Loss):
 
     def derivatives(self, y: NDArray[Any], raw: Floats, weight: Floats | None = None, threads: int = 1) -> tuple[Floats, Floats]:
         """Gradient and hessian of every row, times its weight. Each query is the work of one thread, in one order."""
+        if self._known is not None:
+            return times_weight(self._known, weight)
         raw = one_score(raw)
         if len(raw) != self.queries.n_rows:
             raise DataError(f"A ranking loss of {self.queries.n_rows:,} documents was asked about {len(raw):,}: queries are whole.")
@@ -114,7 +121,7 @@ class BoundRankingLoss(Loss):
             self.loss.fill(self.documents, raw, begin, end, gradient, hessian)
 
         self._over_queries(part, threads)
-        return (gradient, hessian) if weight is None else (gradient * weight, hessian * weight)
+        return times_weight((gradient, hessian), weight)
 
     def total(self, y: NDArray[Any], raw: Floats, weight: Floats | None = None, threads: int = 1) -> tuple[float, float]:
         """Sum of the losses of the queries, each by the mean weight of its rows, and sum of those weights."""

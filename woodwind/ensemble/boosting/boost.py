@@ -131,8 +131,8 @@ class Booster:
 
     def _parallel(self, loss: Loss, number: int, parallel: tuple[int, ...]) -> list[TreeWithLeaves]:
         """A tree for each score of a row, or for all; `parallel` names what is drawn for it beside the number of the round."""
-        rows, weight = self._drawn(loss, number, self.raw, self.rows, parallel)
-        self._set_derivatives(loss, weight)
+        rows, weight, known = self._drawn(loss, number, self.raw, self.rows, parallel)
+        self._set_derivatives(known, weight)
         values = LeafValues(loss, self.plan, self.learner, self.y, self.raw, weight)
 
         def tree(worker: int | None, output: int) -> TreeWithLeaves:
@@ -165,25 +165,29 @@ class Booster:
 
     def _drawn(
         self, loss: Loss, number: int, raw: Floats, rows: Rows | None, parallel: tuple[int, ...] = ()
-    ) -> tuple[Rows | None, Floats | None]:
-        """Rows for one round, of some or all rows, None for all, once each; and how much every row of the table counts in it."""
+    ) -> tuple[Rows | None, Floats | None, Loss]:
+        """Rows for one round, of some or all rows, None for all, once each; how much every row of the table counts in it; and the loss.
+
+        What drawing has computed, the loss knows afterwards.
+        """
         sampling = self.plan.sampling
         if sampling is None:
-            return self._drawn_alike(number, rows, parallel), self.weight
+            return self._drawn_alike(number, rows, parallel), self.weight, loss
         if not sampling.begins(number, self.plan.learning_rate):
-            return rows, self.weight
+            return rows, self.weight, loss
+        loss = loss.with_known(self.y, raw, self.plan.threads)
         gradient, hessian = loss.derivatives(self.y, raw, self.weight, self.plan.threads)
         if rows is not None:
             gradient, hessian = gradient[rows], hessian[rows]
         drawn, factor = sampling.draw(key(self.plan.seed, "rows", number, *parallel), gradient, hessian, self.plan.threads)
         if len(drawn) in (0, len(factor)):
-            return rows, self.weight
+            return rows, self.weight, loss
         if rows is None:
-            return drawn, factor if self.weight is None else factor * self.weight
+            return drawn, factor if self.weight is None else factor * self.weight, loss
         weight = np.ones(self.learner.n_rows) if self.weight is None else self.weight.copy()
         chosen = rows[drawn]
         weight[chosen] = factor[drawn] if self.weight is None else factor[drawn] * self.weight[chosen]
-        return chosen, weight
+        return chosen, weight, loss
 
     def _drawn_alike(self, number: int, rows: Rows | None = None, parallel: tuple[int, ...] = ()) -> Rows | None:
         """Rows for one round, all of them as likely; None for all, once each."""

@@ -185,8 +185,8 @@ class OrderedBooster(Booster):
         if models.n_models == 0:  # one row
             return super()._trees(loss, number)
         ordered = models.scores(self.raw)
-        rows, weight = self._drawn(loss, number, ordered, models.scored)
-        learner.set_derivatives(loss, ordered, weight)
+        rows, weight, known = self._drawn(loss, number, ordered, models.scored)
+        learner.set_derivatives(known, ordered, weight)
         grown = self._for_outputs(
             learner, lambda worker, output: self._grown(learner, self._tree_key(number, output), rows, output, worker)
         )
