@@ -102,22 +102,29 @@ class TrainedBoosting:
 def train(
     rows: TrainingRows, plan: BoostPlan, stop: StoppingRule, watched: WatchedRows | None, earlier: TrainedBoosting | None, owner: str
 ) -> TrainedBoosting:
-    """Boost, going on from an earlier training if there is one."""
+    """Boost, going on from an earlier training if there is one: one model, or one for each fold."""
     if plan.loss.width > 1 and not plan.one_per_class and is_uneven(rows.weight):
         notice(f"{owner}: {UNEVEN}", PrecisionWarning)
         plan = replace(plan, one_per_class=True)
     if earlier is not None and earlier.rounds:
         check_trees_per_round(len(earlier.rounds[0]), rows, plan, owner)
-    if watched is not None and watched.folds is not None:
-        folds = BoostingFolds.of(rows, plan, watched.folds)
-        if stop.average is not None and earlier is None:
-            return averaged(rows, plan, stop, stop.average, watched, folds, owner)
-        before, steps, _ = rounds_by_folds(rows, plan, stop, watched, folds, owner)
-        losses = _history((), before[1], steps, "valid")
-        there = 0 if earlier is None else len(earlier.rounds)
-        count = max(best_of(losses[1:]) + 1, there) if len(losses) > 1 else there
-        quiet = replace(stop, count=count, early=False, callbacks=(), verbose=False)
-        return replace(train(rows, plan, quiet, replace(watched, folds=None), earlier, owner), valid=losses)
+    if watched is None or watched.folds is None:
+        return train_once(rows, plan, stop, watched, earlier, owner)
+    folds = BoostingFolds.of(rows, plan, watched.folds)
+    if stop.average is not None and earlier is None:
+        return averaged(rows, plan, stop, stop.average, watched, folds, owner)
+    before, steps, _ = rounds_by_folds(rows, plan, stop, watched, folds, owner)
+    losses = _history((), before[1], steps, "valid")
+    there = 0 if earlier is None else len(earlier.rounds)
+    count = max(best_of(losses[1:]) + 1, there) if len(losses) > 1 else there
+    quiet = replace(stop, count=count, early=False, callbacks=(), verbose=False)
+    return replace(train_once(rows, plan, quiet, replace(watched, folds=None), earlier, owner), valid=losses)
+
+
+def train_once(
+    rows: TrainingRows, plan: BoostPlan, stop: StoppingRule, watched: WatchedRows | None, earlier: TrainedBoosting | None, owner: str
+) -> TrainedBoosting:
+    """Boost one model; what is held out to stop by is given back in the end."""
     held = None if watched is None else watched.held
     learn = None if held is None else np.flatnonzero(~held).astype(np.int32)
     start = rows.start(plan.loss, learn) if earlier is None else earlier.first

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from woodwind.base.docstrings import fill_docstring
 from woodwind.base.errors import DataError, ParameterError, TargetError
 from woodwind.base.validate import require_finite
 from woodwind.data.tables.schema import Schema
@@ -57,6 +58,15 @@ small one is boosted in folds, in which every row is held out once, and the mode
 has a tree of each; a table of very few rows is boosted for all `n_estimators`. With `warm_start` the folds only tell the number of rounds.
 """
 
+PREDICTED_ROWS = """
+X : table
+    Rows of the columns that the model was trained with; columns are matched by name.
+init : scores, default=None
+    Scores to add to those of the model, for a model that was trained with an array as `init`.
+n_rounds : int, default=None
+    Predict with the first so many rounds; None for all `n_iter_` of them.
+"""
+
 
 class BaseBoostedModel(BaseTreeModel):
     """What the estimators of gradient boosting can do once they are trained."""
@@ -99,17 +109,13 @@ class BaseBoostedModel(BaseTreeModel):
 
     # Prediction.
 
+    @fill_docstring(rows=PREDICTED_ROWS)
     def predict(self, X: Any, init: Any = None, n_rounds: int | None = None) -> NDArray[Any]:
         """The prediction for each row.
 
         Parameters
         ----------
-        X : table
-            Rows of the columns that the model was trained with; columns are matched by name.
-        init : scores, default=None
-            Scores to add to those of the model, for a model that was trained with an array as `init`.
-        n_rounds : int, default=None
-            Predict with the first so many rounds; None for all `n_iter_` of them.
+        {rows}
 
         Returns
         -------

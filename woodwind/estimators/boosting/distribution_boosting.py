@@ -7,6 +7,7 @@ from typing import Annotated, Any, ClassVar, Literal
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, RegressorMixin
 
+from woodwind.base.docstrings import fill_docstring
 from woodwind.base.errors import ParameterError
 from woodwind.base.validate import require
 from woodwind.distributions.base import Distribution
@@ -19,6 +20,7 @@ from woodwind.ensemble.boosting.training import StoppingRule, TrainedBoosting, W
 from woodwind.ensemble.boosting.training_rows import TrainingRows
 from woodwind.estimators.base.model import row_count
 from woodwind.estimators.base.target import Target, read_regression_target, warn_constant
+from woodwind.estimators.boosting.boosted_model import PREDICTED_ROWS
 from woodwind.estimators.boosting.gradient_boosting_base import BaseGradientBoosting
 from woodwind.estimators.boosting.init_scores import constant_of, is_model
 from woodwind.estimators.boosting.plan import Values, given_options
@@ -234,17 +236,13 @@ class DistributionBoostingRegressor(
             together = values["multi_output"] == "vector" and values["growth"] != "symmetric"
             precompile.start(width if together else 1, values["growth"])
 
+    @fill_docstring(rows=PREDICTED_ROWS)
     def predict_distribution(self, X: Any, init: Any = None, n_rounds: int | None = None) -> PredictedDistribution:
         """The distribution of each row.
 
         Parameters
         ----------
-        X : table
-            Rows of the columns that the model was trained with; columns are matched by name.
-        init : scores, default=None
-            Scores to add to those of the model, for a model that was trained with an array as `init`.
-        n_rounds : int, default=None
-            Predict with the first so many rounds; None for all `n_iter_` of them.
+        {rows}
 
         Returns
         -------
