@@ -25,10 +25,11 @@ from woodwind.kernels.forest.layout import (
 )
 from woodwind.kernels.predict.forest_partitioned import predict_partitioned
 from woodwind.kernels.predict.forest_walk import CompactLeaves, CompactWalk, find_leaves, inner_means, predict_compact_forest
+from woodwind.kernels.runtime.jit import read_only
 from woodwind.kernels.tree.layout import SET_WORDS, STOP
 from woodwind.tree.compact_forest_grower import CompactTree
 from woodwind.tree.forest import Forest, tree_of
-from woodwind.tree.predictor import read_only, rows_of
+from woodwind.tree.predictor import rows_of
 
 # ----------------------------------------------------------------------------------------------------
 # Is a CompactForest sound? No walk can leave its arrays or go on for ever, and what it finds at the end are shares or finite numbers.
