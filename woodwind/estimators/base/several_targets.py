@@ -239,6 +239,32 @@ class SeveralTargetsMixin:
             tags.classifier_tags.multi_label = self._takes_several
         return tags
 
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """R2 of a regressor, the mean over the targets; of a classifier the share of rows that are right.
+
+        With several columns of labels a row is right if all of its labels are.
+
+        Parameters
+        ----------
+        X : table
+            Rows of the columns that the model was trained with.
+        y : sequence of values, one for each row, or (n_rows, n_targets)
+            The truth.
+        sample_weight : sequence of numbers, one for each row, default=None
+            How much each row counts.
+
+        Returns
+        -------
+        float
+        """
+        if self._has_several and "classes_" in vars(self):
+            truth = side_by_side_labels([np.asarray(column) for column in named_columns(y, type(self).__name__)[1]])
+            predicted = self.predict(X)  # type: ignore[attr-defined]
+            if truth.shape != predicted.shape:
+                raise TargetError(f"{type(self).__name__}: y has the shape {truth.shape}, but {predicted.shape} is predicted.")
+            return float(np.average((predicted == truth).all(axis=1), weights=sample_weight))
+        return float(super().score(X, y, sample_weight))  # type: ignore[misc]
+
     @property
     def n_outputs_(self) -> int:
         """Number of targets."""
