@@ -20,6 +20,7 @@ from woodwind.data.tables.table import Table
 from woodwind.ensemble.resampling import OutOfBag, Resampling
 from woodwind.kernels.forest.layout import FEATURE_MASK, FEATURE_SHIFT
 from woodwind.kernels.predict.forest_walk import find_leaves
+from woodwind.kernels.runtime.jit import read_only
 from woodwind.tree.cart import TargetUnit, weighted_median
 from woodwind.tree.compact_forest import WORK_PER_TREE, CompactForest
 from woodwind.tree.compact_forest_grower import (
@@ -32,7 +33,7 @@ from woodwind.tree.compact_forest_grower import (
     SeveralColumns,
 )
 from woodwind.tree.forest import Forest
-from woodwind.tree.predictor import column_block, read_only
+from woodwind.tree.predictor import column_block
 
 Floats = NDArray[np.float64]
 Rows = NDArray[np.int64]

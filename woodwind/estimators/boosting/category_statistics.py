@@ -23,7 +23,7 @@ from woodwind.data.tables.schema import Schema
 from woodwind.data.tables.table import CachedReader, Column, Table
 from woodwind.data.tables.target_statistics import StatisticsReader, StatisticsTarget, TargetStatistics
 from woodwind.ensemble.boosting import auto_defaults
-from woodwind.ensemble.boosting.training import in_rows
+from woodwind.ensemble.boosting.training_rows import in_rows
 from woodwind.ensemble.held_out import fold_numbers
 from woodwind.estimators.base.model import check_lengths, row_count
 from woodwind.estimators.base.several_targets import SeveralTargets
@@ -195,10 +195,8 @@ class StatisticsTable:
         """Codes for a training on some rows; `codes` are those of a training on all."""
         if not isinstance(cuts, Cuts) or not isinstance(codes, Codes):
             return cuts.encode(self.for_training(rows, number, order), self.known.threads)
-        own = codes.take(np.arange(codes.n_rows))
-        for position, values in self._values(rows, number, order):
-            own.by_row[:, own.places[position]] = np.searchsorted(cuts.edges[position], values)
-        return own
+        found = self._values(rows, number, order)
+        return codes.with_columns((position, np.searchsorted(cuts.edges[position], values)) for position, values in found)
 
     def _values(self, rows: Integers | None, number: int, order: Integers | None = None) -> Iterator[tuple[int, Floats]]:
         """The statistics of every row, by feature."""
