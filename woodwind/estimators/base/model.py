@@ -260,7 +260,8 @@ class LogProbabilityMixin:
 
     predict_proba: Any
 
-    def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
+    def predict_log_proba(self, X: Any) -> Any:
         """Logarithms of the probabilities; minus infinity for a class that has none."""
+        probabilities = self.predict_proba(X)
         with np.errstate(divide="ignore"):
-            return np.asarray(np.log(self.predict_proba(X)))
+            return [np.log(part) for part in probabilities] if isinstance(probabilities, list) else np.asarray(np.log(probabilities))
