@@ -33,6 +33,7 @@ from woodwind.kernels.losses.derivatives import SUM_BLOCK, Formula, derivatives,
 from woodwind.losses.links import Floats, Identity, Link
 
 Rows = NDArray[np.int32]
+Derivatives = tuple[Floats, Floats]  # gradient and hessian of every row: (n,), or (n, K) for K scores
 Positions = NDArray[np.int64]
 
 # A derivative is worth about this many histogram updates, by which `run_ranges` counts.
@@ -72,8 +73,6 @@ class Loss(ABC):
     exact_hessian: ClassVar[bool] = True
     # True where a row has a score for each class, and kernels/losses/multinomial.py computes the derivatives.
     softmax: ClassVar[bool] = False
-    # True where `in_scores` does something.
-    has_units: ClassVar[bool] = False
     # Newton's step of one row, gradient over hessian, is held to this where the weights of rows differ by thousands; None for no limit.
     longest_step: ClassVar[float | None] = None
     # True where small derivatives are those of rows that are fitted well, though the largest are not known beforehand.
@@ -117,9 +116,9 @@ class Loss(ABC):
         found = [refit.values(*leaves, y - raw[:, k], weight, threads) for k, refit in enumerate(self.refits)]
         return np.stack(found, axis=1)
 
-    def in_scores(self, steps: Floats, output: int) -> Floats:
-        """Newton steps of leaves, (L,) of one score or (L, width) of all where `output` is -1, in the units of scores: as they are, unless
-        the derivatives of each score are in units of its own.
+    def rescaled_steps(self, steps: Floats, output: int) -> Floats:
+        """Newton steps of leaves, (L,) of one score or (L, width) of all where `output` is -1, in the units of raw scores: as they are,
+        unless the derivatives of each score are in units of its own.
         """
         return steps
 
@@ -134,6 +133,10 @@ class Loss(ABC):
 
     def resolved(self, y: NDArray[Any], raw: Floats, weight: Floats | None = None) -> Self:
         """The loss as it stands in a round that begins with these scores."""
+        return self
+
+    def with_known(self, y: NDArray[Any], raw: Floats, threads: int = 1) -> "Loss":
+        """The loss with its derivatives at these scores in memory, so that other weights are a product; itself where they are quick."""
         return self
 
     def as_target(self, y: NDArray[Any]) -> NDArray[Any]:
@@ -216,6 +219,15 @@ class RowLoss(Loss):
 
         run_ranges(part, sums.shape[0], threads, WORK * SUM_BLOCK)
         return finish_blocks(sums), weight_sum(weight, n_rows)
+
+
+def times_weight(derivatives: Derivatives, weight: Floats | None) -> Derivatives:
+    """Gradient and hessian of every row, times its weight."""
+    if weight is None:
+        return derivatives
+    gradient, hessian = derivatives
+    weight = weight if gradient.ndim == 1 else weight[:, None]
+    return gradient * weight, hessian * weight
 
 
 def finish_blocks(sums: Floats) -> float:

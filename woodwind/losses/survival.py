@@ -22,7 +22,7 @@ from woodwind.distributions.survival_functions import AFT_DISTRIBUTIONS, aft_dis
 from woodwind.kernels.losses import cox, failure_times
 from woodwind.kernels.losses.cox import RiskSets, RiskSums
 from woodwind.kernels.losses.failure_times import FailureRule
-from woodwind.losses.base import Loss, one_score, plain_weight, weight_sum
+from woodwind.losses.base import Derivatives, Loss, one_score, plain_weight, times_weight, weight_sum
 from woodwind.losses.links import Floats
 
 # The losses of this file, in the order in which texts name them. To be in this list is to be a kind of the model file.
@@ -73,6 +73,7 @@ class CoxPartialLikelihood(SurvivalLoss):
     # For training alone: how much each row counts in the sets at risk, 0 for one that is held out, None for one each; () is not said.
     _counts: Any = field(default=(), compare=False, repr=False)
     _sets: Any = field(default=None, compare=False, repr=False)
+    _known: Derivatives | None = field(default=None, compare=False, repr=False)  # see `with_known`
 
     name: ClassVar[str] = "cox"
     aliases: ClassVar[tuple[str, ...]] = ("survival:cox", "coxph", "cox_ph", "cox_nloglik")
@@ -106,8 +107,14 @@ class CoxPartialLikelihood(SurvivalLoss):
         """The loss of rows that count as much as these weights say, in the sets at risk."""
         return replace(self, _counts=plain_weight(weight))
 
+    def with_known(self, y: NDArray[Any], raw: Floats, threads: int = 1) -> Self:
+        """With its derivatives at these scores in memory."""
+        return replace(self, _known=self.derivatives(y, raw, None, threads))
+
     def derivatives(self, y: NDArray[Any], raw: Floats, weight: Floats | None = None, threads: int = 1) -> tuple[Floats, Floats]:
         """Gradient and hessian of every row, times its weight."""
+        if self._known is not None:
+            return times_weight(self._known, weight)
         raw, weight = one_score(raw), plain_weight(weight)
         sets = risk_sets(y) if self._sets is None else self._sets
         if len(raw) != len(sets.group):
@@ -124,7 +131,7 @@ class CoxPartialLikelihood(SurvivalLoss):
         run_ranges(part, len(raw), threads, COX_WORK)
         if counts is not weight and counts is not None:  # a row that is held out has no part in the scale of the integers either
             gradient[counts == 0.0] = hessian[counts == 0.0] = 0.0
-        return (gradient, hessian) if weight is None else (gradient * weight, hessian * weight)
+        return times_weight((gradient, hessian), weight)
 
     def total(self, y: NDArray[Any], raw: Floats, weight: Floats | None = None, threads: int = 1) -> tuple[float, float]:
         """Sum over the events among these rows, with these rows at risk, and the weight of the events; (0, 1) where there is none."""

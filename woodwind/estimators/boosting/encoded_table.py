@@ -38,7 +38,7 @@ def linear_inputs(table: Table, schema: Schema, weight: Floats | None, values: V
         return None
     statistic = np.array([isinstance(field, StatisticsField) for field in schema.fields])[schema.source]
     category = np.array([column.category for column in table.columns], bool)
-    return LinearInputs.of(table, ~(statistic | category), weight)
+    return LinearInputs.of(table.float_matrix(), ~(statistic | category), weight)
 
 
 @dataclass(frozen=True, eq=False)

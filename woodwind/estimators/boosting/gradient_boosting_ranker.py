@@ -1,7 +1,7 @@
 """Gradient boosting for rankings."""
 
-from collections.abc import Iterator
-from typing import Annotated, Any, ClassVar, Self
+from dataclasses import replace
+from typing import Annotated, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,27 +9,22 @@ from sklearn.base import BaseEstimator
 
 from woodwind.base.docstrings import fill_docstring
 from woodwind.base.errors import DataError, ParameterError
-from woodwind.base.validate import require_finite
 from woodwind.data.binning.cuts import Cuts
 from woodwind.data.binning.ranks import Ranking
 from woodwind.data.tables.queries import QueryRows
 from woodwind.ensemble.boosting import auto_defaults
 from woodwind.ensemble.boosting.early_stopping import Evaluator
+from woodwind.ensemble.boosting.training import WatchedRows
+from woodwind.ensemble.boosting.training_rows import TrainingRows
 from woodwind.estimators.base.model import all_or_nothing, check_lengths, named_owner
-from woodwind.estimators.base.scoring import WatchedMetric
+from woodwind.estimators.base.scoring import EvaluationCurves, WatchedMetric
 from woodwind.estimators.base.target import Target, read_regression_target
 from woodwind.estimators.base.weights import read_weight
-from woodwind.estimators.boosting.gradient_boosting_base import (
-    BaseGradientBoosting,
-    BoostingInput,
-    EvaluatedRows,
-    Floats,
-    ValidationSet,
-    ValidationSplit,
-    WarmStartState,
-)
+from woodwind.estimators.boosting.gradient_boosting_base import BaseGradientBoosting
 from woodwind.estimators.boosting.plan import Values
 from woodwind.estimators.boosting.queries import GivenEvalSets, GivenGroups, read_queries, weighed_queries
+from woodwind.estimators.boosting.training_input import BoostingInput, EvaluatedRows, ValidationSet, ValidationSplit
+from woodwind.estimators.boosting.warm_start import WarmStartState
 from woodwind.losses.base import Loss
 from woodwind.losses.ranking import RANKING, RankingLoss, ranking_loss
 from woodwind.metrics.queries import QueryMetric, mean_over_queries, query_metric
@@ -100,8 +95,6 @@ class GradientBoostingRanker(
     >>> bool(model.score(X, relevance, group=query) > 0.9)
     True
     """
-
-    _scores_queries: ClassVar[bool] = True
 
     loss: Annotated[
         Any,
@@ -227,6 +220,12 @@ class GradientBoostingRanker(
             return ValidationSplit()
         return super()._split(given, eval_set, values, seed)
 
+    def _watched(
+        self, given: BoostingInput, rows: TrainingRows, split: ValidationSplit, outside: list[ValidationSet], curves: EvaluationCurves
+    ) -> WatchedRows:
+        assert given.groups is not None
+        return replace(super()._watched(given, rows, split, outside, curves), queries=given.weighing.at(given.groups))
+
     def _metrics(self, values: Values) -> list[WatchedMetric]:
         scoring = values["scoring"]
         listed = list(scoring) if isinstance(scoring, list | tuple) else [scoring]
@@ -259,30 +258,6 @@ class GradientBoostingRanker(
         with named_owner(owner):
             self.loss_.check_target(one.rows.y)
         return ValidationSet(name, one.X, one.labels, one.rows, read_queries(group, len(one.rows.y), owner, "eval_group").number)
-
-    # Prediction.
-
-    def predict(self, X: Any, init: Any = None, n_rounds: int | None = None) -> Floats:
-        """The score of each row: within a query, the higher the better; between queries it says nothing.
-
-        Parameters
-        ----------
-        X : table
-            Rows of the columns that the model was trained with; columns are matched by name.
-        init : scores, default=None
-            Scores to add to those of the model, for a model that was trained with an array as `init`.
-        n_rounds : int, default=None
-            Predict with the first so many rounds; None for all `n_iter_` of them.
-        """
-        return self._predicted(self._raw(X, init, n_rounds))
-
-    def staged_predict(self, X: Any, init: Any = None) -> Iterator[Floats]:
-        """The scores after every round."""
-        for raw in self._staged(X, init):
-            yield self._predicted(raw)
-
-    def _predicted(self, raw: Floats) -> Floats:
-        return require_finite(raw, self._owner)
 
     @fill_docstring(group=GROUP)
     def score(self, X: Any, y: Any, sample_weight: Any = None, group: Any = None) -> float:

@@ -1,6 +1,6 @@
 """Gradient boosting for survival times."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Annotated, Any, ClassVar, Self
 
@@ -12,7 +12,7 @@ from woodwind.base.did_you_mean import did_you_mean, spelling
 from woodwind.base.docstrings import fill_docstring
 from woodwind.base.errors import CensoringWarning, DataError, ParameterError
 from woodwind.base.notice import notice
-from woodwind.base.validate import require, require_finite
+from woodwind.base.validate import require
 from woodwind.data.binning.cuts import Cuts
 from woodwind.data.binning.ranks import Ranking
 from woodwind.data.tables.survival_times import at_times, is_event, nelson_aalen, read_survival_times
@@ -24,27 +24,23 @@ from woodwind.distributions.survival_functions import (
     SurvivalFunctions,
     aft_distribution,
 )
-from woodwind.ensemble.boosting.boost import BoostPlan
+from woodwind.ensemble.boosting.boost_plan import BoostPlan
 from woodwind.ensemble.boosting.early_stopping import Evaluator, add_trees
 from woodwind.ensemble.boosting.held_out_spread import BestScores
-from woodwind.ensemble.boosting.training import StoppingRule, TrainedBoosting, TrainingRows, WatchedRows
+from woodwind.ensemble.boosting.training import StoppingRule, TrainedBoosting, WatchedRows
+from woodwind.ensemble.boosting.training_rows import TrainingRows
 from woodwind.estimators.base.model import all_or_nothing, check_lengths, named_owner
 from woodwind.estimators.base.scoring import WatchedMetric
 from woodwind.estimators.base.target import Target
 from woodwind.estimators.base.weights import read_weight
+from woodwind.estimators.boosting.boosted_model import Floats
 from woodwind.estimators.boosting.encoded_table import EncodedTable
-from woodwind.estimators.boosting.gradient_boosting_base import (
-    BaseGradientBoosting,
-    BoostingInput,
-    EvaluatedRows,
-    Floats,
-    ValidationSet,
-    ValidationSplit,
-    WarmStartState,
-)
+from woodwind.estimators.boosting.gradient_boosting_base import BaseGradientBoosting
 from woodwind.estimators.boosting.init_scores import is_model
 from woodwind.estimators.boosting.like import parameters_like
 from woodwind.estimators.boosting.plan import Values
+from woodwind.estimators.boosting.training_input import BoostingInput, EvaluatedRows, ValidationSet, ValidationSplit
+from woodwind.estimators.boosting.warm_start import WarmStartState
 from woodwind.losses.base import Loss
 from woodwind.losses.survival import AcceleratedFailureTime, CoxPartialLikelihood, SurvivalLoss, survival_loss
 from woodwind.metrics.survival import NAME, SYNONYMS, Concordance
@@ -349,14 +345,6 @@ class GradientBoostingSurvivalAnalysis(
             Predict with the first so many rounds; None for all `n_iter_` of them.
         """
         return self._predicted(self._raw(X, init, n_rounds))
-
-    def staged_predict(self, X: Any, init: Any = None) -> Iterator[Floats]:
-        """The predictions after every round."""
-        for raw in self._staged(X, init):
-            yield self._predicted(raw)
-
-    def _predicted(self, raw: Floats) -> Floats:
-        return require_finite(self.loss_.predict(raw, self._threads), self._owner)
 
     def predict_survival_function(self, X: Any, init: Any = None, n_rounds: int | None = None) -> SurvivalFunctions:
         """Survival functions of the rows: to be called with times, for the probability of no event up to each.

@@ -24,7 +24,7 @@ FEW = 16
 INVERSE_LN2 = 1.4426950408889634
 
 
-class Documents(NamedTuple):
+class QueryDocuments(NamedTuple):
     """The documents of all queries, side by side: see `QueryRows` in data/tables/queries.py."""
 
     order: Any  # int32[n], row of each document
