@@ -8,7 +8,7 @@ from sklearn.linear_model import LinearRegression
 import woodwind
 from woodwind import DataError, GradientBoostingRanker, ParameterError, VotingRanker
 from woodwind.data.tables.queries import QueryRows
-from woodwind.ensemble.rank_fusion import borda_points, greedy_weights, places, reciprocal_points, spread_within
+from woodwind.ensemble.rank_fusion import borda_points, greedy_weights, ranks, reciprocal_points, spread_within
 
 FEW = {"n_estimators": 6, "max_leaf_nodes": 6, "random_state": 0, "n_jobs": 1}
 MEMBERS = [GradientBoostingRanker(**FEW), GradientBoostingRanker(loss="listwise_softmax", **FEW), ("linear", LinearRegression())]
@@ -24,7 +24,7 @@ def queries(seed=0):
 def test_places_are_counted_within_queries_and_shared_by_equal_scores():
     rows = QueryRows.of(np.array([7, 5, 7, 7, 5, 9]))
     scores = np.array([1.0, 3.0, 2.0, 1.0, 4.0, 0.0])
-    assert places(scores, rows).tolist() == [2.5, 2.0, 1.0, 2.5, 1.0, 1.0]
+    assert ranks(scores, rows).tolist() == [2.5, 2.0, 1.0, 2.5, 1.0, 1.0]
     assert borda_points(scores, rows).tolist() == [0.25, 0.0, 1.0, 0.25, 1.0, 0.5]
     assert_allclose(reciprocal_points(scores, rows), 1 / (60 + np.array([2.5, 2.0, 1.0, 2.5, 1.0, 1.0])))
 
