@@ -11,7 +11,6 @@ Inside:
     scoring           What is watched in every round: the loss, or one of scikit-learn's scorers
     splits            Splits of rows into those that are learned and those that are held out: read from anything that scikit-learn takes
     target            Targets of any kind: labels become numbers of classes, numbers are checked
-    target_encoder    Categories as means of the target, as a step of a pipeline
     tree_base         What every estimator that keeps trees has in common: how tables are read, and what can be asked of the trees
     weights           Sample weights and class weights: what they mean for the rows that are trained on
 """
