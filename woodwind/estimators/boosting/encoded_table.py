@@ -15,14 +15,14 @@ from woodwind.data.binning.sparse_codes import SparseCodes
 from woodwind.data.tables.fields import StatisticsField
 from woodwind.data.tables.schema import Schema
 from woodwind.data.tables.table import Table
-from woodwind.estimators.base.model import check_lengths
-from woodwind.estimators.boosting.category_statistics import (
+from woodwind.estimators.base.category_statistics import (
     KnownTarget,
     StatisticsTable,
     has_statistics,
     statistics_columns,
     with_statistics,
 )
+from woodwind.estimators.base.model import check_lengths
 from woodwind.estimators.boosting.plan import Values
 from woodwind.tree.linear_leaves import LinearInputs
 

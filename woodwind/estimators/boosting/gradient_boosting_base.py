@@ -18,13 +18,13 @@ from woodwind.ensemble.boosting.early_stopping import Evaluator
 from woodwind.ensemble.boosting.training import StoppingRule, TrainedBoosting, WatchedRows, train
 from woodwind.ensemble.boosting.training_rows import TrainingRows
 from woodwind.ensemble.held_out import fold_numbers, hold_out
+from woodwind.estimators.base.category_statistics import KnownTarget, has_statistics
 from woodwind.estimators.base.model import TRAINING_DATA, all_or_nothing, check_lengths, named_owner, row_count
 from woodwind.estimators.base.scoring import EvaluationCurves, WatchedMetric, loss_evaluator, read_metrics, rows_of_table, scorer_evaluator
 from woodwind.estimators.base.splits import TRAINING, VALIDATION, read_eval_sets, read_groups
 from woodwind.estimators.base.target import Target
 from woodwind.estimators.base.weights import Weighing, read_weight
 from woodwind.estimators.boosting.boosted_model import BaseBoostedModel, Floats
-from woodwind.estimators.boosting.category_statistics import KnownTarget, has_statistics
 from woodwind.estimators.boosting.encoded_table import EncodedTable, coded, linear_inputs
 from woodwind.estimators.boosting.init_scores import constant_of, fitted_init, is_model, model_scores, read_scores
 from woodwind.estimators.boosting.plan import Values, boost_plan, check_dropout, check_exact, one_per_class

@@ -19,11 +19,11 @@ from woodwind.data.binning.ranks import Ranks
 from woodwind.data.tables.schema import Schema
 from woodwind.data.tables.table import Table
 from woodwind.ensemble.forest import classification_rows, regression_rows, single_tree
+from woodwind.estimators.base.category_statistics import read_with_statistics
 from woodwind.estimators.base.model import COLUMNS, LogProbabilityMixin
 from woodwind.estimators.base.target import LARGEST, Target, check_poisson, read_labels, read_regression_target, warn_constant
 from woodwind.estimators.base.tree_base import BaseTreeModel, path_matrix
 from woodwind.estimators.base.weights import Weighing, class_factors, read_weight, weighed_classes
-from woodwind.estimators.boosting.category_statistics import read_with_statistics
 from woodwind.estimators.boosting.plan import feature_count, monotonic
 from woodwind.kernels.exact.score import CLASS_CRITERIA
 from woodwind.params.check import check
