@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from woodwind.base.pool import run_ranges
 from woodwind.base.random_streams import hashes, key
-from woodwind.base.validate import require, require_array
+from woodwind.base.validate import require, require_array, require_children
 from woodwind.kernels.forest.layout import (
     CATEGORY_SHIFT,
     FEATURE_MASK,
@@ -95,28 +95,20 @@ def check_nodes(compact: Any) -> None:
 def check_children(compact: Any) -> None:
     """Children come after their parents in the same tree, and every node but the root and every leaf has one parent."""
     word = compact.nodes[::2]
-    if word.size == 0:
-        return
-    sizes = np.diff(compact.roots[:, 0])
-    own_size = np.repeat(sizes, sizes)
-    first_node, first_leaf = (np.repeat(compact.roots[:-1, side], sizes) for side in (0, 1))
-    here = np.arange(word.size) - first_node
+    # As if the leaves of a tree stood behind its inner nodes.
+    n_inner, begins = np.diff(compact.roots[:, 0]), compact.roots.sum(axis=1)
+    begin, own_size = np.repeat(begins[:-1], n_inner), np.repeat(n_inner, n_inner)
+    here = np.arange(word.size) - np.repeat(compact.roots[:-1, 0], n_inner)
     left_leaf, right_leaf = ((word >> U(shift)) & U(1) == 1 for shift in (LEFT_LEAF_SHIFT, RIGHT_LEAF_SHIFT))
     refers = (word & U(LOW_HALF)).astype(np.int64)
     left = np.where(left_leaf, refers, here + 1)
     right = np.where(right_leaf, refers + left_leaf, np.where(left_leaf, here + 1, refers))
-    nodes, leaves = [], []
     for child, is_leaf in ((left, left_leaf), (right, right_leaf)):
-        inside = np.where(is_leaf, child <= own_size, (child > here) & (child < own_size))
-        require(inside, "a child is not behind its parent in the same tree")
-        nodes.append((first_node + child)[~is_leaf])
-        leaves.append((first_leaf + child)[is_leaf])
-    parents = np.bincount(np.concatenate(nodes), minlength=word.size)
-    require(parents == (here > 0), "a node has no parent, or two")
-    parents = np.bincount(np.concatenate(leaves), minlength=compact.cover.size)
-    alone = np.zeros(compact.cover.size, np.bool_)
-    alone[compact.roots[:-1, 1][sizes == 0]] = True
-    require(parents == ~alone, "a leaf has no parent, or two")
+        require(is_leaf | (child < own_size), "a child is not behind its parent in the same tree")
+        child += begin + own_size * is_leaf
+    split = np.zeros(begins[-1], np.bool_)
+    split[begin + here] = True
+    require_children(split, left, right, begin + 2 * own_size + 1, begins[:-1])
 
 
 def check_leaves(compact: Any) -> None:

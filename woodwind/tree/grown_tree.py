@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from woodwind.base.pool import run_ranges
-from woodwind.base.validate import require, require_array
+from woodwind.base.validate import require, require_array, require_children
 from woodwind.kernels.tree.layout import SET_WORDS, STOP
 from woodwind.kernels.tree.leaves import add_leaf_column, add_leaf_values, add_leaf_vectors, newton_steps, node_means
 from woodwind.tree.linear_leaves import LinearLeaves, add_linear
@@ -248,9 +248,8 @@ class ValuedTree:
         require(right, "a threshold is not a number")
         split, child = self.feature >= 0, self.child.astype(np.int64)
         require(self.feature >= -1, "a split uses a feature that does not exist")
-        require(np.where(split, (child > np.arange(n_nodes)) & (child + 1 < n_nodes), child == 0), "a child is not behind its parent")
-        parents = np.bincount(np.concatenate([child[split], child[split] + 1]), minlength=n_nodes)
-        require(parents == (np.arange(n_nodes) > 0), "a node has no parent, or two")
+        require(split | (child == 0), "a leaf has children")
+        require_children(split, child[split], child[split] + 1, np.full(int(split.sum()), n_nodes), np.array([0]))
         require((self.set >= -1) & (self.set < len(self.sets)) & (self.missing <= STOP), "a set is not there, or missing values go nowhere")
         goes_left, goes_right = self.sets[:, :SET_WORDS], self.sets[:, SET_WORDS:]
         require((goes_left & goes_right) == 0, "a category goes left and right")  # a walk would go back
