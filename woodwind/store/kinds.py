@@ -107,7 +107,7 @@ _LISTED: dict[str, Kind] = {
     **_kinds("woodwind.selection.choice_diverse", "Clusters"),
     **_kinds("woodwind.selection.methods", "Method", persister="woodwind.selection.methods:MethodPersister"),
     **_kinds("woodwind.estimators.base.target", "Target"),
-    **_kinds("woodwind.estimators.boosting.gradient_boosting_base", "WarmStartState"),
+    **_kinds("woodwind.estimators.boosting.warm_start", "WarmStartState"),
     **_kinds("woodwind.estimators.pools.members", "EstimatorMembers"),
     **_kinds("woodwind.estimators.pools.members", "BagTask"),
     **_kinds("woodwind.estimators.bagging.tree_members", "TreeMembers"),
@@ -154,6 +154,7 @@ _DECLARING = (
     "woodwind.distributions.location_scale",
     "woodwind.distributions.positive",
     "woodwind.distributions.counts",
+    "woodwind.distributions.classes",
 )
 
 

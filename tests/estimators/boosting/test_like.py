@@ -7,7 +7,7 @@ from sklearn.base import clone
 
 import woodwind
 from woodwind import GradientBoostingClassifier, GradientBoostingRegressor, ParameterError
-from woodwind.ensemble.boosting.boost import hessian_factors
+from woodwind.ensemble.boosting.boost_plan import hessian_factors
 from woodwind.estimators.boosting.like import CLASSIC, DEFAULTS
 from woodwind.estimators.boosting.translate import names_of
 from woodwind.losses.classification import LogLoss, Multinomial

@@ -1,4 +1,4 @@
-"""Several rankers as one: places, weights, files, and what is refused."""
+"""Several rankers as one: ranks, weights, files, and what is refused."""
 
 import numpy as np
 import pytest
@@ -21,7 +21,7 @@ def queries(seed=0):
     return X, np.clip(np.round(X[:, 0] + 0.4 * rng.normal(size=len(group)) + 1), 0, 4), group
 
 
-def test_places_are_counted_within_queries_and_shared_by_equal_scores():
+def test_ranks_are_counted_within_queries_and_shared_by_equal_scores():
     rows = QueryRows.of(np.array([7, 5, 7, 7, 5, 9]))
     scores = np.array([1.0, 3.0, 2.0, 1.0, 4.0, 0.0])
     assert ranks(scores, rows).tolist() == [2.5, 2.0, 1.0, 2.5, 1.0, 1.0]

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from woodwind.kernels.losses.ranking import Documents
+from woodwind.kernels.losses.ranking import QueryDocuments
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -53,9 +53,9 @@ class QueryRows:
         """Whether all rows of each query have the same value."""
         return bool((values == values[self.order[self.begin[:-1]]][self.number]).all())
 
-    def documents(self, gain: Floats, scale: Floats) -> Documents:
+    def documents(self, gain: Floats, scale: Floats) -> QueryDocuments:
         """The rows as kernels take them, with the gain of each row (n_rows,) and a factor of each query (n_queries,)."""
-        return Documents(self.order, self.begin, gain[self.order], discounts(int(self.sizes.max(initial=1))), scale)
+        return QueryDocuments(self.order, self.begin, gain[self.order], discounts(int(self.sizes.max(initial=1))), scale)
 
 
 def discounts(count: int) -> Floats:

@@ -166,7 +166,7 @@ def gather_until_interrupted(steps: Iterable[S], count: int, owner: str = "Woodw
 
 
 def best_of(losses: Sequence[float]) -> int:
-    """Place of the smallest loss, the first of equals; a loss that is no number is never the best."""
+    """Position of the smallest loss, the first of equals; a loss that is no number is never the best."""
     return min(range(len(losses)), key=lambda position: (losses[position] != losses[position], losses[position]))
 
 

@@ -7,20 +7,23 @@ from typing import Annotated, Any, ClassVar, Literal
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, RegressorMixin
 
+from woodwind.base.docstrings import fill_docstring
 from woodwind.base.errors import ParameterError
-from woodwind.base.validate import require, require_finite
+from woodwind.base.validate import require
 from woodwind.distributions.base import Distribution
 from woodwind.distributions.named import NAMED, distribution_for
 from woodwind.distributions.predicted import PredictedDistribution
 from woodwind.ensemble.boosting import auto_defaults, precompile
-from woodwind.ensemble.boosting.boost import BoostPlan
+from woodwind.ensemble.boosting.boost_plan import BoostPlan
 from woodwind.ensemble.boosting.held_out_spread import spread_trees, train_calibrated, train_in_stages
-from woodwind.ensemble.boosting.training import StoppingRule, TrainedBoosting, TrainingRows, WatchedRows
+from woodwind.ensemble.boosting.training import StoppingRule, TrainedBoosting, WatchedRows
+from woodwind.ensemble.boosting.training_rows import TrainingRows
 from woodwind.estimators.base.model import row_count
 from woodwind.estimators.base.target import Target, read_regression_target, warn_constant
-from woodwind.estimators.boosting.gradient_boosting_base import BaseGradientBoosting, Floats
+from woodwind.estimators.boosting.boosted_model import PREDICTED_ROWS
+from woodwind.estimators.boosting.gradient_boosting_base import BaseGradientBoosting
 from woodwind.estimators.boosting.init_scores import constant_of, is_model
-from woodwind.estimators.boosting.plan import Values
+from woodwind.estimators.boosting.plan import Values, given_options
 from woodwind.losses.base import Loss
 from woodwind.losses.distribution_score import DistributionScore
 from woodwind.params.groups import BinParams, BoostParams, ConstraintParams, RunParams, SampleParams, StopParams, TreeParams
@@ -145,11 +148,7 @@ class DistributionBoostingRegressor(
         """Refuse what does not go together, before any work is done."""
         family, owner = distribution_for(values["distribution"]), self._owner
         if values["scoring_rule"] == "crps" and not family.has_crps:
-            having = ", ".join(repr(name) for name, kind in NAMED.items() if kind.has_crps)
-            raise ParameterError(
-                f"{owner}: scoring_rule='crps' is not for {family.title}, whose CRPS has no formula here. Set "
-                f"scoring_rule='log_score', or one of the distributions {having}."
-            )
+            raise ParameterError(f"{owner}: scoring_rule='crps' is not for {family}, whose CRPS is infinite. Set scoring_rule='log_score'.")
         if values["max_bins"] is None and values["multi_output"] == "vector" and family.width > 1:
             raise ParameterError(
                 f"{owner}: multi_output='vector' needs bins: with max_bins=None a tree is for one parameter, and {family.title} has "
@@ -170,6 +169,9 @@ class DistributionBoostingRegressor(
                 f"{owner}: boosting='ordered' is not for distributions: models of one or two rows have no spread to start from. "
                 "Set boosting='plain'."
             )
+        for name, default in given_options(values).items():
+            if name != "n_parallel_trees":
+                raise ParameterError(f"{owner}: {name}={values[name]!r} is not for parameters of distributions. Set {name}={default!r}.")
         if values["line_search"] and values["boosting"] == "dart":
             raise ParameterError(f"{owner}: line_search=True is not for boosting='dart', which shrinks trees again. Set line_search=False.")
 
@@ -234,31 +236,13 @@ class DistributionBoostingRegressor(
             together = values["multi_output"] == "vector" and values["growth"] != "symmetric"
             precompile.start(width if together else 1, values["growth"])
 
-    def predict(self, X: Any, init: Any = None, n_rounds: int | None = None) -> Floats:
-        """The mean of the distribution of each row.
-
-        Parameters
-        ----------
-        X : table
-            Rows of the columns that the model was trained with; columns are matched by name.
-        init : scores, default=None
-            Scores to add to those of the model, for a model that was trained with an array as `init`.
-        n_rounds : int, default=None
-            Predict with the first so many rounds; None for all `n_iter_` of them.
-        """
-        return self._predicted(self._raw(X, init, n_rounds))
-
+    @fill_docstring(rows=PREDICTED_ROWS)
     def predict_distribution(self, X: Any, init: Any = None, n_rounds: int | None = None) -> PredictedDistribution:
         """The distribution of each row.
 
         Parameters
         ----------
-        X : table
-            Rows of the columns that the model was trained with; columns are matched by name.
-        init : scores, default=None
-            Scores to add to those of the model, for a model that was trained with an array as `init`.
-        n_rounds : int, default=None
-            Predict with the first so many rounds; None for all `n_iter_` of them.
+        {rows}
 
         Returns
         -------
@@ -268,18 +252,10 @@ class DistributionBoostingRegressor(
         raw = self._raw(X, init, n_rounds)
         return PredictedDistribution(self.distribution_, raw.reshape(len(raw), -1))
 
-    def staged_predict(self, X: Any, init: Any = None) -> Iterator[Floats]:
-        """The means after every round."""
-        for raw in self._staged(X, init):
-            yield self._predicted(raw)
-
     def staged_predict_distribution(self, X: Any, init: Any = None) -> Iterator[PredictedDistribution]:
         """The distributions after every round."""
         for raw in self._staged(X, init):
             yield PredictedDistribution(self.distribution_, raw.reshape(len(raw), -1).copy())
-
-    def _predicted(self, raw: Floats) -> Floats:
-        return require_finite(self.loss_.predict(raw, self._threads), self._owner)
 
     @property
     def _scale(self) -> str:

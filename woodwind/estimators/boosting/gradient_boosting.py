@@ -7,11 +7,11 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 
-from woodwind.base.validate import require_finite
 from woodwind.estimators.base.target import Target, read_labels, read_regression_target
 from woodwind.estimators.base.weights import Weighing, read_weight, weighed_classes
-from woodwind.estimators.boosting.gradient_boosting_base import BaseGradientBoosting, Floats
-from woodwind.estimators.boosting.like import ByLibrary
+from woodwind.estimators.boosting.boosted_model import Floats
+from woodwind.estimators.boosting.gradient_boosting_base import BaseGradientBoosting
+from woodwind.estimators.boosting.like import LikeLibraryMixin
 from woodwind.estimators.boosting.loss_choice import (
     ClassLoss,
     RegressionLoss,
@@ -49,7 +49,7 @@ class GradientBoostingClassifier(
     ConstraintParams,
     StopParams,
     RunParams,
-    ByLibrary,
+    LikeLibraryMixin,
     BaseGradientBoosting,
     ClassifierMixin,
     BaseEstimator,
@@ -100,20 +100,6 @@ class GradientBoostingClassifier(
     def _make_loss(self, target: Target) -> Loss:
         return classification_loss_for(self.loss, target.n_classes)
 
-    def predict(self, X: Any, init: Any = None, n_rounds: int | None = None) -> NDArray[Any]:
-        """The most probable class of each row.
-
-        Parameters
-        ----------
-        X : table
-            Rows of the columns that the model was trained with; columns are matched by name.
-        init : scores, default=None
-            Scores to add to those of the model, for a model that was trained with an array as `init`.
-        n_rounds : int, default=None
-            Predict with the first so many rounds; None for all `n_iter_` of them.
-        """
-        return self._predicted(self._raw(X, init, n_rounds))
-
     def predict_proba(self, X: Any, init: Any = None, n_rounds: int | None = None) -> Floats:
         """Probabilities of the classes, (n_rows, n_classes), in the order of `classes_`; by the first `n_rounds`, or by all."""
         return self._probabilities(self._raw(X, init, n_rounds))
@@ -125,11 +111,6 @@ class GradientBoostingClassifier(
     def decision_function(self, X: Any, init: Any = None, n_rounds: int | None = None) -> Floats:
         """Raw scores: (n_rows,) for two classes, where positive means the second, and (n_rows, n_classes) for more."""
         return self._raw(X, init, n_rounds)
-
-    def staged_predict(self, X: Any, init: Any = None) -> Iterator[NDArray[Any]]:
-        """The predictions after every round."""
-        for raw in self._staged(X, init):
-            yield self._predicted(raw)
 
     def staged_predict_proba(self, X: Any, init: Any = None) -> Iterator[Floats]:
         """The probabilities after every round."""
@@ -157,7 +138,7 @@ class GradientBoostingRegressor(
     ConstraintParams,
     StopParams,
     RunParams,
-    ByLibrary,
+    LikeLibraryMixin,
     BaseGradientBoosting,
     RegressorMixin,
     BaseEstimator,
@@ -202,25 +183,6 @@ class GradientBoostingRegressor(
     def _make_loss(self, target: Target) -> Loss:
         return quantile_loss_for(self.quantile, regression_loss_for(self.loss, target, self._owner, several=True))
 
-    def predict(self, X: Any, init: Any = None, n_rounds: int | None = None) -> Floats:
-        """The predicted number of each row; with several quantiles (n_rows, n_quantiles), in the order of their levels.
-
-        Parameters
-        ----------
-        X : table
-            Rows of the columns that the model was trained with; columns are matched by name.
-        init : scores, default=None
-            Scores to add to those of the model, for a model that was trained with an array as `init`.
-        n_rounds : int, default=None
-            Predict with the first so many rounds; None for all `n_iter_` of them.
-        """
-        return self._predicted(self._raw(X, init, n_rounds))
-
-    def staged_predict(self, X: Any, init: Any = None) -> Iterator[Floats]:
-        """The predictions after every round."""
-        for raw in self._staged(X, init):
-            yield self._predicted(raw)
-
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """R2 of the predictions; with several quantiles D2, the share of the pinball loss of the best constants that they remove."""
         if not isinstance(self.loss_, Quantiles):
@@ -234,6 +196,3 @@ class GradientBoostingRegressor(
         if isinstance(self.loss_, Quantiles):
             return tuple(f"quantile {level:g}" for level in self.loss_.levels)
         return super()._score_names(width)
-
-    def _predicted(self, raw: Floats) -> Floats:
-        return require_finite(self.loss_.predict(raw, self._threads), self._owner)
