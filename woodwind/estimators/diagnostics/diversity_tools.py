@@ -57,7 +57,7 @@ def measure_diversity(
 
     Returns
     -------
-    DiversityReport, or NumbersReport for regressors
+    DiversityReport, or RegressionDiversityReport for regressors
         `print` shows it, `report["disagreement"]` is a value, `report.pairs` has the matrices. Where all classifiers have predict_proba,
         it has the measures of their probabilities as well: `report["probability_correlation"]` and others.
 
