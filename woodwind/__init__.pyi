@@ -35,6 +35,9 @@ from woodwind.estimators.averaging.model_combination import (
 from woodwind.estimators.base.target_encoder import OrderedTargetEncoder as OrderedTargetEncoder
 from woodwind.estimators.bagging.bagging import BaggingClassifier as BaggingClassifier, BaggingRegressor as BaggingRegressor
 from woodwind.estimators.boosting.distribution_boosting import DistributionBoostingRegressor as DistributionBoostingRegressor
+from woodwind.estimators.boosting.distribution_boosting_classifier import (
+    DistributionBoostingClassifier as DistributionBoostingClassifier,
+)
 from woodwind.estimators.boosting.gradient_boosting import (
     GradientBoostingClassifier as GradientBoostingClassifier,
     GradientBoostingRegressor as GradientBoostingRegressor,
