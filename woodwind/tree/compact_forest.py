@@ -119,7 +119,8 @@ def check_leaves(compact: Any) -> None:
     require(compact.importance >= 0.0, "an importance is below zero")
     require((compact.leaf is None) == (compact.n_classes == 0), "leaves for classification and regression are mixed up")
     if compact.leaf is None:
-        require_array(compact.mixed, (cover.size, 1), "values of the leaves")
+        require_array(compact.mixed, (cover.size, None), "values of the leaves")
+        require(compact.mixed.shape[1] >= 1, "leaves have no values")
         return
     require(compact.leaf.dtype == np.int32, "leaf of the trees has the wrong type")
     require_array(compact.leaf, (cover.size,), "classes of the leaves")
@@ -149,7 +150,7 @@ class CompactForest:
     words: NDArray[np.uint64]  # (W,) sets of categories, 8 words each: left, then right
     roots: Integers  # (T + 1, 2) first inner node and first leaf of each tree
     leaf: NDArray[np.int32] | None  # (L,) the class of all rows, or -1 - row of `mixed`; None for numbers
-    mixed: Floats  # (D, K - 1) weight of every class but the first, where rows do not agree; numbers: (L, 1) their mean
+    mixed: Floats  # (D, K - 1) weight of every class but the first, where rows do not agree; numbers: (L, 1) their mean, or (L, s)
     cover: NDArray[Any]  # (L,) weight of the training rows; float32 where that is exact
     importance: Floats  # (F,) shares of the impurity removed, added up over trees
     n_categories: NDArray[np.int32]  # (F,) 0 for numbers
@@ -214,7 +215,7 @@ class CompactForest:
     @property
     def n_outputs(self) -> int:
         """Numbers that a row gets."""
-        return max(self.n_classes, 1)
+        return self.n_classes or self.mixed.shape[1]
 
     @property
     def nbytes(self) -> int:
