@@ -43,6 +43,7 @@ from woodwind.estimators.boosting.gradient_boosting import (
     GradientBoostingRegressor as GradientBoostingRegressor,
 )
 from woodwind.estimators.boosting.gradient_boosting_ranker import GradientBoostingRanker as GradientBoostingRanker
+from woodwind.estimators.boosting.gradient_boosting_survival import GradientBoostingSurvivalAnalysis as GradientBoostingSurvivalAnalysis
 from woodwind.estimators.boosting.translate import translate as translate
 from woodwind.estimators.diagnostics.diversity_tools import bias_variance as bias_variance, measure_diversity as measure_diversity
 from woodwind.estimators.conformal.conformal_classifier import ConformalClassifier as ConformalClassifier
