@@ -37,7 +37,7 @@ class OrderedMap(Generic[M]):
         self._changed = Condition()
 
     def outcome(self, position: int) -> M:
-        """What comes of the number at a place, raised if it is an error. The caller works as well until it is there."""
+        """What comes of the number at a position, raised if it is an error. The caller works as well until it is there."""
         while True:
             with self._changed:
                 if self._asked < position:

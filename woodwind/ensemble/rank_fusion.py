@@ -21,11 +21,11 @@ def ranks(scores: Floats, queries: QueryRows) -> Floats:
     """The rank of each row in its query, from 1 for the highest score on; equal scores share the mean of their ranks: (n_rows,)."""
     order = np.lexsort((-scores, queries.number))
     number, sorted_scores = queries.number[order], scores[order]
-    place = np.arange(len(order)) - queries.begin[number] + 1.0
+    rank = np.arange(len(order)) - queries.begin[number] + 1.0
     begins = np.flatnonzero(np.concatenate([[True], (np.diff(number) != 0) | (np.diff(sorted_scores) != 0.0)]))
     sizes = np.diff(begins, append=len(order))
     out = np.empty(len(order))
-    out[order] = np.repeat(np.add.reduceat(place, begins) / sizes, sizes)
+    out[order] = np.repeat(np.add.reduceat(rank, begins) / sizes, sizes)
     return out
 
 
@@ -36,7 +36,7 @@ def borda_points(scores: Floats, queries: QueryRows) -> Floats:
 
 
 def reciprocal_points(scores: Floats, queries: QueryRows, constant: float = 60.0) -> Floats:
-    """1 / (constant + place): Cormack et al. have 60."""
+    """1 / (constant + rank): Cormack et al. have 60."""
     return np.asarray(1.0 / (constant + ranks(scores, queries)))
 
 

@@ -13,7 +13,6 @@ Inside:
     several_targets      Several targets at once: y of shape (n, k), for regression and for several columns of labels
     splits               Splits of rows into those that are learned and those that are held out: from anything that scikit-learn takes
     target               Targets of any kind: labels become numbers of classes, numbers are checked
-    target_encoder       Categories as means of the target, as a step of a pipeline
     tree_base            What every estimator that keeps trees has in common: how tables are read, and what can be asked of the trees
     weights              Sample weights and class weights: what they mean for the rows that are trained on
 """
