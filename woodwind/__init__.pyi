@@ -34,11 +34,15 @@ from woodwind.estimators.averaging.model_combination import (
 )
 from woodwind.estimators.bagging.bagging import BaggingClassifier as BaggingClassifier, BaggingRegressor as BaggingRegressor
 from woodwind.estimators.boosting.distribution_boosting import DistributionBoostingRegressor as DistributionBoostingRegressor
+from woodwind.estimators.boosting.distribution_boosting_classifier import (
+    DistributionBoostingClassifier as DistributionBoostingClassifier,
+)
 from woodwind.estimators.boosting.gradient_boosting import (
     GradientBoostingClassifier as GradientBoostingClassifier,
     GradientBoostingRegressor as GradientBoostingRegressor,
 )
 from woodwind.estimators.boosting.gradient_boosting_ranker import GradientBoostingRanker as GradientBoostingRanker
+from woodwind.estimators.boosting.gradient_boosting_survival import GradientBoostingSurvivalAnalysis as GradientBoostingSurvivalAnalysis
 from woodwind.estimators.boosting.translate import translate as translate
 from woodwind.estimators.diagnostics.diversity_tools import bias_variance as bias_variance, measure_diversity as measure_diversity
 from woodwind.estimators.conformal.conformal_classifier import ConformalClassifier as ConformalClassifier

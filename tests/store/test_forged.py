@@ -214,6 +214,9 @@ def test_a_parameter_that_breaks_whoever_asks_what_a_model_takes_is_refused(mode
         graph = graph_of(woodwind.StackingClassifier([("a", model)]), tmp_path)
         of_kind(graph, f"sklearn.{type(model).__name__}").parts["parameters"]["dict"][name] = value
         assert type(model).__name__ in refusal(graph, tmp_path)
+        graph = graph_of(woodwind.ConformalRegressor(), tmp_path)
+        of_kind(graph, "ConformalRegressor").parts["method"] = value
+        assert "ConformalRegressor" in refusal(graph, tmp_path)
 
 
 # Parts that may be anything.

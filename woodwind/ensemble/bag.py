@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from woodwind.base.pool import submit
-from woodwind.ensemble.boosting.early_stopping import gather_until_interrupted, until_requested, with_progress
+from woodwind.ensemble.progress import gather_until_interrupted, until_requested, with_progress
 
 # ----------------------------------------------------------------------------------------------------
 # Ordered map: work of many pieces that threads share, whose outcomes are asked for in order.

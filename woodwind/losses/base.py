@@ -7,8 +7,9 @@ The life of a loss, in the order of a training:
 2. `start(y, weight)` is the constant score that fits best. Its sums are exact, so it is the same for any split into parts.
 3. Each round, `resolved(y, raw, weight)` fixes what the loss takes from the residuals (Huber's delta), and gives itself else.
 4. `derivatives`, or in the fast path the kernels that read `formula`, give the gradient and hessian of every row.
-   `bounds()` tells how large they can be, where that is known beforehand.
-5. Where a leaf is not a Newton step, `refits` say how its value is found from the residuals.
+   `bounds()` tells how large they can be, where that is known beforehand; `with_known` remembers those that take long.
+5. Where a leaf is not a Newton step, `refits` say how its value is found from the residuals; `rescaled_steps` are Newton steps where
+   derivatives have units of their own.
 6. `total` gives the sum of the losses and the sum of the weights. Both add over parts; `value` is their ratio.
 7. `predict(raw)` turns scores into what users see, through `link`.
 
