@@ -227,6 +227,7 @@ class ExactGrower:
             hessian_unit=stats.hessian_unit,
             n_candidates=settings.features_per_node or every,
             level_candidates=settings.features_per_level or every,
+            candidate_bins=settings.candidate_bins if settings.candidates == "local" else 0,
             patient=thorough,
             seed=tree_key,
             bounded=bounded,

@@ -16,6 +16,7 @@ from woodwind.data.binning.codes import Codes
 from woodwind.data.binning.ranks import Ranks
 from woodwind.data.binning.sparse_codes import SparseCodes
 from woodwind.ensemble.boosting import precompile
+from woodwind.ensemble.boosting.approximate_learner import ApproximateLearner
 from woodwind.ensemble.boosting.boost import Booster, BoostingRound, BoostPlan, TreeLearner, hessian_factors
 from woodwind.ensemble.boosting.early_stopping import (
     Callback,
@@ -172,11 +173,13 @@ class TrainingRows:
     def _learner(
         self, codes: Codes | SparseCodes | Ranks, plan: BoostPlan, weight: Floats | None, learn: NDArray[np.int32] | None
     ) -> TreeLearner:
-        if isinstance(codes, Ranks):
-            return ExactLearner(codes, self.y, plan)
         # The lanes of a tree for all classes have no room for weights of very different sizes.
         outputs = plan.loss.width if not plan.one_per_class and not is_uneven(weight) else 1
         capacity = codes.n_rows if learn is None else len(learn)
+        if isinstance(codes, Ranks):
+            if plan.tree.candidates == "global":
+                return ApproximateLearner(codes, self.y, weight, plan, capacity, outputs, precompile.wait)
+            return ExactLearner(codes, self.y, plan)
         return HistogramLearner(codes, self.y, weight, plan, capacity, outputs, precompile.wait)
 
     def raw(self, start: Floats) -> Floats:
@@ -290,7 +293,8 @@ def train(
 
 def check_trees_per_round(there: int, rows: TrainingRows, plan: BoostPlan, owner: str) -> None:
     """Refuse to go on from rounds that have another number of trees."""
-    of_each = plan.loss.width if plan.one_per_class or isinstance(rows.codes, Ranks) else 1
+    exact = isinstance(rows.codes, Ranks) and plan.tree.candidates != "global"
+    of_each = plan.loss.width if plan.one_per_class or exact else 1
     if there != of_each * plan.parallel_trees:
         raise ParameterError(
             f"{owner}: a round would have {of_each * plan.parallel_trees} trees, but warm_start=True goes on from rounds of {there}. Set "

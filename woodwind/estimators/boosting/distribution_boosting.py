@@ -150,10 +150,12 @@ class DistributionBoostingRegressor(
                 f"{owner}: scoring_rule='crps' is not for {family.title}, whose CRPS has no formula here. Set "
                 f"scoring_rule='log_score', or one of the distributions {having}."
             )
-        if values["max_bins"] is None and values["multi_output"] == "vector" and family.width > 1:
+        exact = values["max_bins"] is None
+        if (exact or values["candidates"] == "local") and values["multi_output"] == "vector" and family.width > 1:
+            given, other = ("max_bins=None", "max_bins=255") if exact else ("candidates='local'", "candidates='global'")
             raise ParameterError(
-                f"{owner}: multi_output='vector' needs bins: with max_bins=None a tree is for one parameter, and {family.title} has "
-                f"{family.width}. Set multi_output='one_per_parameter' or max_bins=255."
+                f"{owner}: multi_output='vector' needs bins: with {given} a tree is for one parameter, and {family.title} has "
+                f"{family.width}. Set multi_output='one_per_parameter' or {other}."
             )
         if values["monotonic_cst"] is not None and family.width > 1:
             raise ParameterError(
@@ -229,7 +231,7 @@ class DistributionBoostingRegressor(
         return MORE_FOLDS if n_rows < FEW_ROWS else super()._n_folds(n_rows)
 
     def _precompile(self, values: Values, n_classes: int) -> None:
-        if values["max_bins"] is not None:
+        if values["max_bins"] is not None and values["candidates"] != "local":
             width = distribution_for(values["distribution"]).width
             together = values["multi_output"] == "vector" and values["growth"] != "symmetric"
             precompile.start(width if together else 1, values["growth"])

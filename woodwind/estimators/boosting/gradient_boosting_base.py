@@ -32,7 +32,7 @@ from woodwind.estimators.base.weights import Weighing, class_factors, read_weigh
 from woodwind.estimators.boosting.category_statistics import KnownTarget, has_statistics
 from woodwind.estimators.boosting.encoded_table import EncodedTable, coded, linear_inputs
 from woodwind.estimators.boosting.init_scores import constant_of, fitted_init, is_model, model_scores, read_scores
-from woodwind.estimators.boosting.plan import Values, boost_plan, check_dropout, check_exact, one_per_class, trained_loss
+from woodwind.estimators.boosting.plan import Values, boost_plan, check_dropout, check_exact, one_per_class, trained_loss, uses_ranks
 from woodwind.losses.base import Loss
 from woodwind.params.check import check
 from woodwind.params.unknown import known_arguments
@@ -281,7 +281,7 @@ class BaseGradientBoosting(BaseTreeModel):
 
     def _precompile(self, values: Values, n_classes: int) -> None:
         """The first training on a machine compiles on two processors."""
-        if values["max_bins"] is not None:
+        if values["max_bins"] is not None and values["candidates"] != "local":
             together = n_classes > 2 and not one_per_class(values)
             precompile.start(n_classes if together else 1, values["growth"])
 
@@ -310,11 +310,12 @@ class BaseGradientBoosting(BaseTreeModel):
             encoded = X if isinstance(X, EncodedTable) else EncodedTable.of(X, values, weight, threads, self._owner, known)
         else:
             schema, cuts = earlier.schema, earlier.cuts
-            if (values["max_bins"] is None) != isinstance(cuts, Ranking):
+            if uses_ranks(values) != isinstance(cuts, Ranking):
                 how = "without bins" if isinstance(cuts, Ranking) else "on bins"
+                bins = f"max_bins={values['max_bins']}" + (f", candidates={values['candidates']!r}" if values["candidates"] else "")
                 raise ParameterError(
-                    f"{self._owner}: max_bins={values['max_bins']}, but warm_start=True goes on from trees that were grown {how}. "
-                    "Set max_bins as it was, or warm_start=False."
+                    f"{self._owner}: {bins}, but warm_start=True goes on from trees that were grown {how}. "
+                    "Set max_bins and candidates as they were, or warm_start=False."
                 )
             encoded = EncodedTable.read_by(X, (schema, cuts), values, weight, threads, self._owner, known)
         assert encoded is not None  # the target is known

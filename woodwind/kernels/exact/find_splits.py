@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from woodwind.kernels.binning.candidates import bin_of_middle
 from woodwind.kernels.exact import memory
 from woodwind.kernels.exact.memory import (
     BLOCK,
@@ -216,6 +217,43 @@ def scan_numbers(tree: Tree, rule: ExactRule, thread: int, pairs: Ints, span: An
     return best, where, side
 
 
+@inner
+def propose_candidates(tree: Tree, rule: ExactRule, pairs: Ints, span: Any, total: Ints, out: Any) -> Any:
+    """Write the places of a node to out with bins in place of ranks: quantiles of its hessians, as in `kernels/binning/candidates.py`.
+
+    Says whether it did: values that are no more than bins keep their ranks, and nothing is written.
+    """
+    begin, end = span
+    stats = memory.row_stats(tree)
+    stop = begin
+    n_values = np.int64(0)
+    before = NOWHERE
+    while stop < end and pairs[stop] >> 32 != MISSING_RANK:
+        n_values += np.int64(pairs[stop] >> 32 != before)
+        before = pairs[stop] >> 32
+        stop += 1
+    if n_values <= rule.candidate_bins:
+        return False
+    whole = total[T_HESSIAN]
+    for j in range(stop, end):
+        whole -= stats[((pairs[j] & ROW_MASK) << 2) + 1]
+        out[j] = pairs[j]
+    weight = np.int64(0)
+    first = begin
+    while first < stop:
+        own = np.int64(0)
+        past = first
+        while past < stop and pairs[past] >> 32 == pairs[first] >> 32:
+            own += stats[((pairs[past] & ROW_MASK) << 2) + 1]
+            past += 1
+        of_bin = bin_of_middle(weight, own, whole, rule.candidate_bins) << 32
+        for j in range(first, past):
+            out[j] = of_bin + (pairs[j] & ROW_MASK)
+        weight += own
+        first = past
+    return True
+
+
 # Sets of levels.
 
 
@@ -346,7 +384,10 @@ def find_split(tree: Tree, rule: ExactRule, node: int, side: Any, slot: int, thr
         common.set_split_bin(tree, which, 0)
     else:
         sets = sets[:0]
-        score, place, missing = scan_numbers(tree, rule, thread, pairs, (begin, end), total, left, bounds)
+        grouped = memory.spare(tree, thread)
+        if rule.candidate_bins == 0 or not propose_candidates(tree, rule, pairs, (begin, end), total, grouped):
+            grouped = pairs
+        score, place, missing = scan_numbers(tree, rule, thread, grouped, (begin, end), total, left, bounds)
         if place >= 0:
             common.set_split_bin(tree, which, (pairs[place + 1] >> 32 << 32) + (pairs[place] >> 32))
     if place < 0:

@@ -113,6 +113,7 @@ class ExactRule(NamedTuple):
     hessian_unit: float  # real hessian, or weight, of one unit
     n_candidates: int  # features drawn per node
     level_candidates: int  # features drawn per level before that
+    candidate_bins: int  # thresholds of a node are between so many quantiles of its hessians at most; 0: every threshold
     patient: bool  # go on drawing until a split is found
     seed: int
     bounded: bool  # values are held back: by monotonic constraints, by a largest size, or by the node above
