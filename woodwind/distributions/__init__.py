@@ -3,6 +3,7 @@
 Inside:
 
     base            Distribution: scores of a row to parameters; log density, gradient, Fisher information, CRPS, moments, quantiles
+    classes         The distribution of a class: categorical, which is Bernoulli's for two classes
     counts          Distributions of counts: Poisson, negative binomial, zero-inflated Poisson
     empirical       An empirical distribution by 200 of its quantiles, for forests
     location_scale  Distributions of a location and a scale: normal, log-normal, Laplace, logistic, Student's t
@@ -13,6 +14,7 @@ Inside:
 """
 
 from woodwind.distributions.base import Distribution
+from woodwind.distributions.classes import CategoricalDistribution
 from woodwind.distributions.counts import NegativeBinomialDistribution, PoissonDistribution, ZeroInflatedPoissonDistribution
 from woodwind.distributions.empirical import EmpiricalDistribution
 from woodwind.distributions.location_scale import (
@@ -27,6 +29,7 @@ from woodwind.distributions.predicted import PredictedDistribution
 
 __all__ = [
     "BetaDistribution",
+    "CategoricalDistribution",
     "Distribution",
     "EmpiricalDistribution",
     "ExponentialDistribution",

@@ -154,6 +154,7 @@ _DECLARING = (
     "woodwind.distributions.location_scale",
     "woodwind.distributions.positive",
     "woodwind.distributions.counts",
+    "woodwind.distributions.classes",
 )
 
 
