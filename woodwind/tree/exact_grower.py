@@ -121,6 +121,9 @@ class ExactGrower:
         self._stats: Integers | None = None
         # Where no limit can be met, the order of growth changes nothing; going deep first keeps the rows in the cache.
         self._order = DEEP_FIRST if settings.max_leaves >= most else ORDERS[settings.growth]
+        # No node has more values than there are.
+        most_values = int(ranks.n_codes.max(initial=1)) + 1
+        self._candidate_bins = min(settings.candidate_bins, most_values) if settings.candidates == "local" else 0
         self._space = self._room(2 * self.max_leaves + 2)
 
     @property
@@ -191,6 +194,8 @@ class ExactGrower:
             curves=np.empty((threads, at.BLOCK), np.float64),
             places=np.empty((threads * at.PLACE_ROWS, at.BLOCK), np.int64),
             levels=np.empty((threads * 256 if ranks.is_category.any() else 1, at.T_CLASSES + classes), np.int64),
+            bin_places=np.empty((2 * threads, self._candidate_bins + 1), np.int64),
+            bin_stats=np.empty((threads, (self._candidate_bins + 1) * at.STATS_WIDTH), np.int64),
             logs=np.zeros(1, np.int64),
         )
 
@@ -227,7 +232,7 @@ class ExactGrower:
             hessian_unit=stats.hessian_unit,
             n_candidates=settings.features_per_node or every,
             level_candidates=settings.features_per_level or every,
-            candidate_bins=settings.candidate_bins if settings.candidates == "local" else 0,
+            candidate_bins=self._candidate_bins,
             patient=thorough,
             seed=tree_key,
             bounded=bounded,

@@ -15,16 +15,23 @@ from woodwind.kernels.runtime.jit import inlined, kernel
 
 U = np.uint64
 ABSENT = np.int64(-1)  # weight of a row that is not there, and of a value that no row has
+ALMOST = 1.0 - 1e-12  # a border is found but for rounding
 AHEAD = 16  # rows whose weights are asked for before they are added: they stand anywhere
 
 
 @inlined
-def bin_of_middle(before: Any, own: Any, whole: Any, n_bins: Any) -> Any:
-    """Which of n_bins equal parts of the whole weight the middle of a value is in.
+def part_of(middle: Any, whole: Any, n_parts: Any) -> Any:
+    """Which of equal parts of the whole weight the middle of a value is in.
 
     Divided last: a middle that lies on a border is then found there, not before it.
     """
-    return min(np.int64((np.float64(before) + 0.5 * np.float64(own)) * n_bins / max(np.float64(whole), 1.0)), n_bins - 1)
+    return min(np.int64(middle * n_parts / max(np.float64(whole), 1.0)), n_parts - 1)
+
+
+@inlined
+def end_of_part(part: Any, whole: Any, n_parts: Any) -> Any:
+    """What is before this is certainly not behind the part, so that nothing has to be divided."""
+    return np.float64(part + 1) * np.float64(whole) / n_parts * ALMOST
 
 
 @kernel
@@ -60,17 +67,23 @@ def bins_of_values(weight: Any, n_bins: int, out_bin: Any, out_ends: Any) -> int
             whole += weight[value]
             n_values += 1
     before = np.int64(0)
-    last = np.int64(-1)
+    here = np.int64(-1)
+    end = 0.0
     used = 0
     for value in range(len(weight)):
         own = weight[value]
         if own >= 0:
-            here = np.int64(used) if n_values <= n_bins else bin_of_middle(before, own, whole, n_bins)
-            if here != last or used == 0:
+            last = here
+            middle = np.float64(before) + 0.5 * np.float64(own)
+            if n_values <= n_bins:
+                here += 1
+            elif middle >= end:
+                here = part_of(middle, whole, n_bins)
+                end = end_of_part(here, whole, n_bins)
+            if here != last:
                 out_ends[0, used] = value
                 used += 1
             out_ends[1, used - 1] = value
-            last = here
             before += own
         out_bin[value + 1] = max(used - 1, 0)
     return used

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from woodwind.kernels.binning.candidates import bin_of_middle
+from woodwind.kernels.binning.candidates import end_of_part, part_of
 from woodwind.kernels.exact import memory
 from woodwind.kernels.exact.memory import (
     BLOCK,
@@ -27,6 +27,7 @@ from woodwind.kernels.exact.memory import (
     ExactRule,
 )
 from woodwind.kernels.exact.score import GAIN_RATIO, GINI, NEWTON, cut_score, real_bits, two_sides, x_log_x
+from woodwind.kernels.runtime.intrinsics import prefetch_far
 from woodwind.kernels.runtime.jit import inner
 from woodwind.kernels.runtime.records import Ints, Tree, Words
 from woodwind.kernels.tree import constraints, nodes
@@ -37,19 +38,20 @@ from woodwind.kernels.tree.leaves import leaf_value, smoothed_value
 
 U = np.uint64
 NOWHERE = np.int64(-1)
+AHEAD = 24  # places whose statistics are asked for before they are summed: rows stand anywhere
 
 
 # Cuts behind one of the places `first` to `last` of a list: score and place of the best. Each scan begins with the sums that
-# `left` has already, those of the missing values or none, and leaves others behind.
+# `left` has already, those of the missing values or none, and leaves others behind. listed = (the list, statistics of its rows).
 
 
 @inner
-def scan_sums(tree: Tree, rule: ExactRule, thread: int, pairs: Ints, first: int, last: Any, total: Ints, left: Ints) -> Any:
+def scan_sums(tree: Tree, rule: ExactRule, thread: int, listed: Any, first: int, last: Any, total: Ints, left: Ints) -> Any:
     """Cuts by gradients, without bounds and L1 penalty.
 
     By blocks: the sums at the cuts, then their scores, then the best, because LLVM makes vector code of the second loop.
     """
-    stats = memory.row_stats(tree)
+    pairs, stats = listed
     place = memory.block_places(tree, PLACE_ROWS * thread)
     sum_g = memory.block_places(tree, PLACE_ROWS * thread + 1)
     sum_h = memory.block_places(tree, PLACE_ROWS * thread + 2)
@@ -70,6 +72,7 @@ def scan_sums(tree: Tree, rule: ExactRule, thread: int, pairs: Ints, first: int,
         for j in range(U(first), U(stop)):
             at = U((pair & ROW_MASK) << 2)
             following = pairs[j + U(1)]
+            prefetch_far(stats, U((pairs[min(j + U(AHEAD), U(last))] & ROW_MASK) << 2))
             g += stats[at]
             h += stats[at + U(1)]
             c += stats[at + U(2)]
@@ -98,9 +101,9 @@ def scan_sums(tree: Tree, rule: ExactRule, thread: int, pairs: Ints, first: int,
 
 
 @inner
-def scan_classes(tree: Tree, rule: ExactRule, pairs: Ints, first: int, last: Any, total: Ints, left: Ints) -> Any:
+def scan_classes(tree: Tree, rule: ExactRule, listed: Any, first: int, last: Any, total: Ints, left: Ints) -> Any:
     """Cuts by classes: a row changes one class only, so the sums of squares or of logarithms, A and B, follow it in integers."""
-    stats = memory.row_stats(tree)
+    pairs, stats = listed
     logs = memory.logs(tree)
     gini = rule.criterion == GINI
     least = np.int64(math.ceil(rule.min_hessian / rule.hessian_unit))
@@ -160,9 +163,9 @@ def add_place(rule: ExactRule, stats: Ints, pair: int, sums: Any) -> None:
 
 
 @inner
-def scan_any(tree: Tree, rule: ExactRule, pairs: Ints, first: int, last: Any, total: Ints, left: Ints, bounds: Any) -> Any:
+def scan_any(tree: Tree, rule: ExactRule, listed: Any, first: int, last: Any, total: Ints, left: Ints, bounds: Any) -> Any:
     """Cuts by any criterion, with any limits."""
-    stats = memory.row_stats(tree)
+    pairs, stats = listed
     logs = memory.logs(tree)
     best = NO_SPLIT
     where = NOWHERE
@@ -177,19 +180,26 @@ def scan_any(tree: Tree, rule: ExactRule, pairs: Ints, first: int, last: Any, to
 
 
 @inner
-def scan_numbers(tree: Tree, rule: ExactRule, thread: int, pairs: Ints, span: Any, total: Ints, left: Ints, bounds: Any) -> Any:
+def first_missing(pairs: Ints, begin: Any, end: Any) -> Any:
+    """Where the missing values of a node begin in a list: its end, if there are none."""
+    if pairs[end - 1] >> 32 != MISSING_RANK:
+        return end
+    high = end - 1
+    while begin < high:
+        middle = (begin + high) // 2
+        if pairs[middle] >> 32 == MISSING_RANK:
+            high = middle
+        else:
+            begin = middle + 1
+    return begin
+
+
+@inner
+def scan_numbers(tree: Tree, rule: ExactRule, thread: int, listed: Any, span: Any, total: Ints, left: Ints, bounds: Any) -> Any:
     """Best cut between the places of a node, span = (begin, end): score, place, and where missing values go."""
     begin, end = span
-    stop = end
-    if pairs[end - 1] >> 32 == MISSING_RANK:
-        stop = begin
-        high = end - 1
-        while stop < high:
-            middle = (stop + high) // 2
-            if pairs[middle] >> 32 == MISSING_RANK:
-                high = middle
-            else:
-                stop = middle + 1
+    pairs, stats = listed
+    stop = first_missing(pairs, begin, end)
     best = NO_SPLIT
     where = NOWHERE
     side = STOP if stop == end else RIGHT
@@ -202,13 +212,13 @@ def scan_numbers(tree: Tree, rule: ExactRule, thread: int, pairs: Ints, span: An
             left[k] = 0
         if turn == 1:
             for j in range(stop, end):
-                add_place(rule, memory.row_stats(tree), pairs[j], left)
+                add_place(rule, stats, pairs[j], left)
         if rule.criterion == NEWTON and rule.plain:
-            score, place = scan_sums(tree, rule, thread, pairs, begin, last, total, left)
+            score, place = scan_sums(tree, rule, thread, listed, begin, last, total, left)
         elif rule.criterion != NEWTON and rule.narrow and not rule.bounded:
-            score, place = scan_classes(tree, rule, pairs, begin, last, total, left)
+            score, place = scan_classes(tree, rule, listed, begin, last, total, left)
         else:
-            score, place = scan_any(tree, rule, pairs, begin, last, total, left, bounds)
+            score, place = scan_any(tree, rule, listed, begin, last, total, left, bounds)
         if score > best:
             best = score
             where = place
@@ -218,40 +228,65 @@ def scan_numbers(tree: Tree, rule: ExactRule, thread: int, pairs: Ints, span: An
 
 
 @inner
-def propose_candidates(tree: Tree, rule: ExactRule, pairs: Ints, span: Any, total: Ints, out: Any) -> Any:
-    """Write the places of a node to out with bins in place of ranks: quantiles of its hessians, as in `kernels/binning/candidates.py`.
+def propose_candidates(tree: Tree, rule: ExactRule, thread: int, pairs: Ints, span: Any, total: Ints) -> Any:
+    """Sum the rows of a node by bins, quantiles of its hessians as in `kernels/binning/candidates.py`: a list with a place for each bin.
 
-    Says whether it did: values that are no more than bins keep their ranks, and nothing is written.
+    Missing values are the last of them. Returns how many there are; none, where the node has no more values than bins may be.
     """
     begin, end = span
     stats = memory.row_stats(tree)
-    stop = begin
+    stop = first_missing(pairs, begin, end)
     n_values = np.int64(0)
-    before = NOWHERE
-    while stop < end and pairs[stop] >> 32 != MISSING_RANK:
-        n_values += np.int64(pairs[stop] >> 32 != before)
-        before = pairs[stop] >> 32
-        stop += 1
+    for j in range(begin, stop):
+        n_values += np.int64(j == begin or (pairs[j] ^ pairs[j - 1]) > ROW_MASK)
+        if n_values > rule.candidate_bins:
+            break
     if n_values <= rule.candidate_bins:
-        return False
+        return 0
+    bins = memory.bin_places(tree, 2 * thread)
+    last_places = memory.bin_places(tree, 2 * thread + 1)
+    sums = memory.bin_stats(tree, thread)
     whole = total[T_HESSIAN]
     for j in range(stop, end):
         whole -= stats[((pairs[j] & ROW_MASK) << 2) + 1]
-        out[j] = pairs[j]
     weight = np.int64(0)
+    size = 0
+    here = NOWHERE
+    border = 0.0
     first = begin
-    while first < stop:
-        own = np.int64(0)
+    while first < end:
+        g = np.int64(0)
+        h = np.int64(0)
+        c = np.int64(0)
         past = first
-        while past < stop and pairs[past] >> 32 == pairs[first] >> 32:
-            own += stats[((pairs[past] & ROW_MASK) << 2) + 1]
+        more = True
+        while more:
+            prefetch_far(stats, U((pairs[min(past + AHEAD, end - 1)] & ROW_MASK) << 2))
+            at = U((pairs[past] & ROW_MASK) << 2)
+            g += stats[at]
+            h += stats[at + U(1)]
+            c += stats[at + U(2)]
             past += 1
-        of_bin = bin_of_middle(weight, own, whole, rule.candidate_bins) << 32
-        for j in range(first, past):
-            out[j] = of_bin + (pairs[j] & ROW_MASK)
-        weight += own
+            more = past < end and (pairs[past] ^ pairs[first]) <= ROW_MASK
+        middle = np.float64(weight) + 0.5 * np.float64(h)
+        last = here
+        if first >= stop:
+            here = np.int64(MISSING_RANK)
+        elif middle >= border:
+            here = part_of(middle, whole, rule.candidate_bins)
+            border = end_of_part(here, whole, rule.candidate_bins)
+        if here != last:
+            bins[size] = (here << 32) + size
+            for k in range(4):
+                sums[4 * size + k] = 0
+            size += 1
+        sums[4 * size - 4] += g
+        sums[4 * size - 3] += h
+        sums[4 * size - 2] += c
+        last_places[size - 1] = past - 1
+        weight += h
         first = past
-    return True
+    return size
 
 
 # Sets of levels.
@@ -384,10 +419,15 @@ def find_split(tree: Tree, rule: ExactRule, node: int, side: Any, slot: int, thr
         common.set_split_bin(tree, which, 0)
     else:
         sets = sets[:0]
-        grouped = memory.spare(tree, thread)
-        if rule.candidate_bins == 0 or not propose_candidates(tree, rule, pairs, (begin, end), total, grouped):
-            grouped = pairs
-        score, place, missing = scan_numbers(tree, rule, thread, grouped, (begin, end), total, left, bounds)
+        n_bins = propose_candidates(tree, rule, thread, pairs, (begin, end), total) if rule.candidate_bins > 0 else 0
+        if n_bins > 0:
+            listed = (memory.bin_places(tree, 2 * thread), memory.bin_stats(tree, thread))
+            score, place, missing = scan_numbers(tree, rule, thread, listed, (0, n_bins), total, left, bounds)
+            if place >= 0:
+                place = memory.bin_places(tree, 2 * thread + 1)[place]
+        else:
+            listed = (pairs, memory.row_stats(tree))
+            score, place, missing = scan_numbers(tree, rule, thread, listed, (begin, end), total, left, bounds)
         if place >= 0:
             common.set_split_bin(tree, which, (pairs[place + 1] >> 32 << 32) + (pairs[place] >> 32))
     if place < 0:

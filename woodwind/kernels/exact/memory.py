@@ -67,6 +67,8 @@ SPLIT_VALUES_WIDTH = _SPLIT_VALUES.width
 _, scores = LAYOUT.matrix("curves", np.float64)  # float64[threads, BLOCK]
 _, block_places = LAYOUT.matrix("places", np.int64)  # int64[threads * PLACE_ROWS, BLOCK]
 levels = LAYOUT.matrix("levels", np.int64)[0]  # int64[threads * 256, 4 + K]: statistics of each category
+_, bin_places = LAYOUT.matrix("bin_places", np.int64)  # int64[threads * 2, bins + 1]: a list of bins, and the last place of each
+_, bin_stats = LAYOUT.matrix("bin_stats", np.int64)  # int64[threads, (bins + 1) * 4]: statistics of bins, as of rows
 logs = LAYOUT.array("logs", np.int64)  # int64[m]: x log2 x in fixed point, for whole x below m
 
 # Counters behind those of all engines.
