@@ -439,18 +439,6 @@ PARAMETERS = {
         "gradient_noise=0.5 needs bins: with candidates='local'",
         "Set candidates='global'",
     ),
-    "leaves of several classes with candidates of nodes": (
-        classify(y=np.resize(["a", "b", "c"], len(X)), candidates="local"),
-        ParameterError,
-        "multiclass='vector' needs bins: with candidates='local' a tree is for one class, and y has 3",
-        "Set multiclass='one_per_class'",
-    ),
-    "leaves of several classes without bins": (
-        classify(y=np.resize(["a", "b", "c"], len(X)), max_bins=None),
-        ParameterError,
-        "multiclass='vector' needs bins.*y has 3",
-        "Set multiclass='one_per_class'",
-    ),
 }
 
 PREDICTION = {

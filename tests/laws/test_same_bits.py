@@ -168,11 +168,11 @@ ORDERED = (
 ORDERED += ("mvs", "rows held out", "large nodes", "classes together", "one tree per class", "many trees side by side")
 CASES |= {f"{name}, ordered": (CASES[name][0], replace(CASES[name][1], permutations=3), CASES[name][2]) for name in ORDERED}
 
-# Exact trees have thresholds of their own in every node, one output, and gradients as they are.
+# Exact trees have thresholds of their own in every node, and gradients as they are.
 CASES |= {
     f"{name}, exact": (x, plan, {**given, "max_bins": None})
     for name, (x, plan, given) in CASES.items()
-    if len(x) < 5000 and plan.tree.growth != "symmetric" and (plan.loss.width == 1 or plan.one_per_class) and not plan.tree.gradient_noise
+    if len(x) < (5000 if plan.loss.width == 1 else 1000) and plan.tree.growth != "symmetric" and not plan.tree.gradient_noise
 }
 
 # Thresholds that are proposed for each tree, and for each node.

@@ -114,9 +114,11 @@ def scores(x, y, loss, candidates, n_bins, depth, **given):
 
 
 @pytest.mark.parametrize("n_bins", [4, 33, 255])
-@pytest.mark.parametrize("loss", [LogLoss(), Squared(), Poisson(), Absolute()], ids=lambda loss: loss.name)
+@pytest.mark.parametrize("loss", [LogLoss(), Squared(), Poisson(), Absolute(), Multinomial(3)], ids=lambda loss: loss.name)
 def test_local_equals_global_at_depth_one(loss, n_bins):
     x, y = words()
+    if isinstance(loss, Multinomial):
+        y = np.digitize(y, [-0.5, 1.0]).astype(np.int32)
     y = (y > 0).astype(float) if isinstance(loss, LogLoss) else np.floor(np.abs(y)) if isinstance(loss, Poisson) else y
     once, anew = (scores(x, y, loss, candidates, n_bins, 1) for candidates in ("global", "local"))
     assert once.forest.feature.tolist() == anew.forest.feature.tolist()
@@ -216,8 +218,10 @@ def test_several_classes(multiclass):
     model = GradientBoostingClassifier(**settings).fit(x, labels)
     assert model.score(x, labels) > 0.7
     assert model.n_trees_per_iteration_ == (1 if multiclass == "vector" else 3)
-    if multiclass == "one_per_class":
-        assert GradientBoostingClassifier(**settings | {"candidates": "local"}).fit(x, labels).score(x, labels) > 0.7
+    for more in ({"candidates": "local"}, {"candidates": None, "sketch_eps": None, "max_bins": None}):
+        other = GradientBoostingClassifier(**settings | more).fit(x, labels)
+        assert other.score(x, labels) > 0.7
+        assert other.n_trees_per_iteration_ == model.n_trees_per_iteration_
 
 
 def test_one_tree_for_all_classes_takes_the_hessian_that_they_share():

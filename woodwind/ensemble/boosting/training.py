@@ -179,7 +179,7 @@ class TrainingRows:
         if isinstance(codes, Ranks):
             if plan.tree.candidates == "global":
                 return ApproximateLearner(codes, self.y, weight, plan, capacity, outputs, precompile.wait)
-            return ExactLearner(codes, self.y, plan)
+            return ExactLearner(codes, self.y, plan, outputs)
         return HistogramLearner(codes, self.y, weight, plan, capacity, outputs, precompile.wait)
 
     def raw(self, start: Floats) -> Floats:
@@ -252,7 +252,7 @@ def train(
         notice(f"{owner}: {UNEVEN}", PrecisionWarning)
         plan = replace(plan, one_per_class=True)
     if earlier is not None and earlier.rounds:
-        check_trees_per_round(len(earlier.rounds[0]), rows, plan, owner)
+        check_trees_per_round(len(earlier.rounds[0]), plan, owner)
     if watched is not None and watched.folds is not None:
         folds = BoostingFolds.of(rows, plan, watched.folds)
         if stop.average is not None and earlier is None:
@@ -291,10 +291,9 @@ def train(
     return refitted(rows, plan, result, owner)
 
 
-def check_trees_per_round(there: int, rows: TrainingRows, plan: BoostPlan, owner: str) -> None:
+def check_trees_per_round(there: int, plan: BoostPlan, owner: str) -> None:
     """Refuse to go on from rounds that have another number of trees."""
-    exact = isinstance(rows.codes, Ranks) and plan.tree.candidates != "global"
-    of_each = plan.loss.width if plan.one_per_class or exact else 1
+    of_each = plan.loss.width if plan.one_per_class else 1
     if there != of_each * plan.parallel_trees:
         raise ParameterError(
             f"{owner}: a round would have {of_each * plan.parallel_trees} trees, but warm_start=True goes on from rounds of {there}. Set "

@@ -20,7 +20,7 @@ from woodwind.estimators.base.model import row_count
 from woodwind.estimators.base.target import Target, read_regression_target, warn_constant
 from woodwind.estimators.boosting.gradient_boosting_base import BaseGradientBoosting, Floats
 from woodwind.estimators.boosting.init_scores import constant_of, is_model
-from woodwind.estimators.boosting.plan import Values
+from woodwind.estimators.boosting.plan import Values, has_own_thresholds
 from woodwind.losses.base import Loss
 from woodwind.losses.distribution_score import DistributionScore
 from woodwind.params.groups import BinParams, BoostParams, ConstraintParams, RunParams, SampleParams, StopParams, TreeParams
@@ -146,13 +146,6 @@ class DistributionBoostingRegressor(
         family, owner = distribution_for(values["distribution"]), self._owner
         if values["scoring_rule"] == "crps" and not family.has_crps:
             raise ParameterError(f"{owner}: scoring_rule='crps' is not for {family}, whose CRPS is infinite. Set scoring_rule='log_score'.")
-        exact = values["max_bins"] is None
-        if (exact or values["candidates"] == "local") and values["multi_output"] == "vector" and family.width > 1:
-            given, other = ("max_bins=None", "max_bins=255") if exact else ("candidates='local'", "candidates='global'")
-            raise ParameterError(
-                f"{owner}: multi_output='vector' needs bins: with {given} a tree is for one parameter, and {family.title} has "
-                f"{family.width}. Set multi_output='one_per_parameter' or {other}."
-            )
         if values["monotonic_cst"] is not None and family.width > 1:
             raise ParameterError(
                 f"{owner}: monotonic_cst is for distributions of one parameter, and {family.title} has {family.width}. "
@@ -227,7 +220,7 @@ class DistributionBoostingRegressor(
         return MORE_FOLDS if n_rows < FEW_ROWS else super()._n_folds(n_rows)
 
     def _precompile(self, values: Values, n_classes: int) -> None:
-        if values["max_bins"] is not None and values["candidates"] != "local":
+        if not has_own_thresholds(values):
             width = distribution_for(values["distribution"]).width
             together = values["multi_output"] == "vector" and values["growth"] != "symmetric"
             precompile.start(width if together else 1, values["growth"])

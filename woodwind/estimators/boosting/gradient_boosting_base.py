@@ -32,7 +32,16 @@ from woodwind.estimators.base.weights import Weighing, class_factors, read_weigh
 from woodwind.estimators.boosting.category_statistics import KnownTarget, has_statistics
 from woodwind.estimators.boosting.encoded_table import EncodedTable, coded, linear_inputs
 from woodwind.estimators.boosting.init_scores import constant_of, fitted_init, is_model, model_scores, read_scores
-from woodwind.estimators.boosting.plan import Values, boost_plan, check_dropout, check_exact, one_per_class, trained_loss, uses_ranks
+from woodwind.estimators.boosting.plan import (
+    Values,
+    boost_plan,
+    check_dropout,
+    check_exact,
+    has_own_thresholds,
+    one_per_class,
+    trained_loss,
+    uses_ranks,
+)
 from woodwind.losses.base import Loss
 from woodwind.params.check import check
 from woodwind.params.unknown import known_arguments
@@ -242,7 +251,7 @@ class BaseGradientBoosting(BaseTreeModel):
         earlier: WarmStartState | None = getattr(self, "_earlier", None) if values["warm_start"] else None
         self._check_rounds(earlier, values)
         given = self._given(X, y, sample_weight, groups, values, earlier)
-        check_exact(values, given.target.n_classes, self._owner)
+        check_exact(values, self._owner)
         check_dropout(values, self._owner)
         self._precompile(values, given.target.n_classes)
         seed = seed_of(values["random_state"]) if earlier is None else earlier.seed
@@ -281,7 +290,7 @@ class BaseGradientBoosting(BaseTreeModel):
 
     def _precompile(self, values: Values, n_classes: int) -> None:
         """The first training on a machine compiles on two processors."""
-        if values["max_bins"] is not None and values["candidates"] != "local":
+        if not has_own_thresholds(values):
             together = n_classes > 2 and not one_per_class(values)
             precompile.start(n_classes if together else 1, values["growth"])
 

@@ -102,6 +102,11 @@ def uses_ranks(values: Values) -> bool:
     return values["max_bins"] is None or values["candidates"] is not None
 
 
+def has_own_thresholds(values: Values) -> bool:
+    """Whether every node has thresholds of its own."""
+    return values["max_bins"] is None or values["candidates"] == "local"
+
+
 def candidate_bins(values: Values) -> int:
     """Most bins of a column, where candidates are proposed: so many that no more than sketch_eps is between two of them."""
     eps = values["sketch_eps"]
@@ -126,10 +131,10 @@ def check_candidates(values: Values, owner: str) -> None:
         )
 
 
-def check_exact(values: Values, n_classes: int, owner: str) -> None:
+def check_exact(values: Values, owner: str) -> None:
     """Refuse what trees whose nodes have thresholds of their own cannot do, before any work is done."""
     check_candidates(values, owner)
-    if values["max_bins"] is not None and values["candidates"] != "local":
+    if not has_own_thresholds(values):
         return
     exact = values["max_bins"] is None
     given, other = ("max_bins=None", "max_bins=255") if exact else ("candidates='local'", "candidates='global'")
@@ -137,11 +142,6 @@ def check_exact(values: Values, n_classes: int, owner: str) -> None:
         raise ParameterError(
             f"{owner}: growth='symmetric' needs bins: with {given} every node has thresholds of its own. "
             f"Set {other}, growth='best_first' or growth='level'."
-        )
-    if n_classes > 2 and values["multiclass"] == "vector":
-        raise ParameterError(
-            f"{owner}: multiclass='vector' needs bins: with {given} a tree is for one class, and y has {n_classes}. "
-            f"Set multiclass='one_per_class' or {other}."
         )
     if values["gradient_noise"] > 0.0:
         raise ParameterError(
@@ -151,7 +151,12 @@ def check_exact(values: Values, n_classes: int, owner: str) -> None:
 
 
 def one_per_class(values: Values) -> bool:
-    """Whether each of several classes has trees of its own: a symmetric tree has one output, and so has one whose values are held back."""
+    """Whether each of several classes has trees of its own: a symmetric tree has one output, and so has one whose values are held back.
+
+    Where nothing says which, as for several quantiles, trees without bins are of one.
+    """
+    if "multiclass" not in values and has_own_thresholds(values):
+        return True
     held = is_constrained(values["monotonic_cst"]) or values["max_delta_step"] is not None or values["path_smooth"] > 0.0
     return values["growth"] == "symmetric" or values.get("multiclass") == "one_per_class" or held or values["linear_leaves"]
 
