@@ -13,7 +13,7 @@ from woodwind import GradientBoostingClassifier, GradientBoostingRegressor, Para
 from woodwind.data.binning.ranks import Ranks
 from woodwind.data.tables.schema import Schema
 from woodwind.ensemble.boosting.approximate_learner import ApproximateLearner
-from woodwind.ensemble.boosting.boost import BoostPlan
+from woodwind.ensemble.boosting.boost_plan import BoostPlan
 from woodwind.losses.classification import LogLoss, Multinomial
 from woodwind.losses.regression import Absolute, Poisson, Quantile, Squared
 from woodwind.tree.exact_grower import ExactGrower, thresholds

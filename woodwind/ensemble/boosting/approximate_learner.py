@@ -15,8 +15,9 @@ from woodwind.base.pool import run_ranges
 from woodwind.base.random_streams import choose, key
 from woodwind.data.binning.codes import Codes, aligned_rows, row_stride, width_for
 from woodwind.data.binning.ranks import UNSEEN_RANK, Ranks
-from woodwind.ensemble.boosting.boost import BoostPlan, Floats, Rows, Targets
+from woodwind.ensemble.boosting.boost_plan import BoostPlan
 from woodwind.ensemble.boosting.histogram_learner import HistogramLearner
+from woodwind.ensemble.boosting.tree_learner import Floats, Rows, Targets
 from woodwind.kernels.binning.candidates import ABSENT, bins_of_values, codes_of_ranks, weigh_values
 from woodwind.kernels.binning.encode import rows_from_columns
 from woodwind.kernels.exact.memory import MISSING_RANK
@@ -28,7 +29,7 @@ Integers = NDArray[np.int64]
 
 
 class ApproximateLearner(HistogramLearner):
-    """See `TreeLearner` in boost.py: `HistogramLearner` on ranks, with codes of its own for every tree."""
+    """See `TreeLearner`: `HistogramLearner` on ranks, with codes of its own for every tree."""
 
     def __init__(
         self,
