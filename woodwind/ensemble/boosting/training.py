@@ -39,6 +39,7 @@ from woodwind.ensemble.boosting.histogram_learner import HistogramLearner
 from woodwind.ensemble.boosting.ordered_boosting import OrderedBooster, OrderedOrigin
 from woodwind.losses.base import Loss, RowsByLeaf
 from woodwind.losses.integers import is_uneven
+from woodwind.shards.shards import Shards
 from woodwind.tree.forest import Forest, tree_of
 from woodwind.tree.grown_tree import ValuedTree, covers_below, newton_values, rows_by_leaf, smoothed_steps
 from woodwind.tree.linear_leaves import LinearInputs, LinearLeaves, LinearPlan, fitted_terms, joined_linear, number_matrix
@@ -119,7 +120,7 @@ def in_rows(weight: Floats | None) -> Floats | None:
 class TrainingRows:
     """The rows of a training: codes, target, weights, and scores to start from (None: the best constant)."""
 
-    codes: Codes | SparseCodes | Ranks
+    codes: Codes | SparseCodes | Ranks | Shards
     y: NDArray[Any]
     weight: Floats | None
     offset: Floats | None
@@ -170,7 +171,7 @@ class TrainingRows:
         return OrderedBooster(learner, self.y, plan, raw, weight, learn, done, origin)
 
     def _learner(
-        self, codes: Codes | SparseCodes | Ranks, plan: BoostPlan, weight: Floats | None, learn: NDArray[np.int32] | None
+        self, codes: Codes | SparseCodes | Ranks | Shards, plan: BoostPlan, weight: Floats | None, learn: NDArray[np.int32] | None
     ) -> TreeLearner:
         if isinstance(codes, Ranks):
             return ExactLearner(codes, self.y, plan)

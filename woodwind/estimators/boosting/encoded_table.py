@@ -24,6 +24,7 @@ from woodwind.estimators.boosting.category_statistics import (
     with_statistics,
 )
 from woodwind.estimators.boosting.plan import Values
+from woodwind.shards.shards import Shards
 from woodwind.tree.linear_leaves import LinearInputs
 
 Floats = NDArray[np.float64]
@@ -47,7 +48,7 @@ class EncodedTable:
 
     schema: Schema
     cuts: Cuts | Ranking
-    codes: Codes | SparseCodes | Ranks
+    codes: Codes | SparseCodes | Ranks | Shards
     statistics: StatisticsTable | None = None  # where some columns are read as statistics of the target
     inputs: LinearInputs | None = None  # the numbers of the table, where leaves are to be linear
 

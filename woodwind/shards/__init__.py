@@ -1,0 +1,9 @@
+"""Rows that are not in one piece of memory: what a driver that grows trees may ask of them, and who answers.
+
+Inside:
+
+    block_worker   What one thread does with the blocks of a pass: apply splits, then sum statistics
+    memory_shards  A coded table in memory, divided into blocks of rows
+    shard_grower   The driver: grows one tree after another over any shards, bit for bit as the engine in memory
+    shards         The seam: where the rows are, what is asked of them, and what they answer
+"""
