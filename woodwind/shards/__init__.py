@@ -4,6 +4,7 @@ Inside:
 
     block_worker   What one thread does with the blocks of a pass: apply splits, then sum statistics
     memory_shards  A coded table in memory, divided into blocks of rows
+    questions      What is asked of rows that are in shards, and what they answer
     shard_grower   The driver: grows one tree after another over any shards, bit for bit as the engine in memory
-    shards         The seam: where the rows are, what is asked of them, and what they answer
+    shards         The seam: where the rows are
 """

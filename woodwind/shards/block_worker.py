@@ -5,22 +5,21 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from woodwind.data.binning.codes import Codes
 from woodwind.kernels.histogram.build_histograms import BLOCK_ROWS, BLOCK_WORDS
 from woodwind.kernels.histogram.memory import LAYOUT
 from woodwind.kernels.histogram.multi_output import fill_lanes
 from woodwind.kernels.histogram.shards import COARSE, add_sorted, add_sorted_lanes, apply_splits, finish_sums, sort_rows
 from woodwind.kernels.runtime.records import Memory
-from woodwind.shards.shards import Answer, Question, Shards, TreeRows
+from woodwind.shards.questions import Answer, Question, TreeRows
 from woodwind.tree.code_layouts import SharedBytes
-
-EMPTY = np.zeros((1, 256), np.uint8)
 
 
 class BlockWorker:
     """Memory of one thread, used again for every block."""
 
-    def __init__(self, shards: Shards, starts: NDArray[np.int64], lanes: int) -> None:
-        layout = shards.layout
+    def __init__(self, layout: Codes, starts: NDArray[np.int64], lanes: int) -> None:
+        """`layout` has the columns of the codes and no rows; `starts` is where the cells of each begin in a histogram."""
         n_words = layout.by_row.shape[1] // 8
         steps = SharedBytes(layout, starts, [], 1)
         none: NDArray[np.int64] = np.zeros(1, np.int64)

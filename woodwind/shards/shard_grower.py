@@ -41,11 +41,12 @@ from woodwind.kernels.runtime.records import Memory
 from woodwind.kernels.runtime.team import begin_call
 from woodwind.kernels.tree.leaves import leaf_sums, unrounded_leaf_sums
 from woodwind.shards.block_worker import BlockWorker
-from woodwind.shards.shards import Answer, Question, Shards, Sums, TreeRows
+from woodwind.shards.questions import Answer, Question, Sums, TreeRows
+from woodwind.shards.shards import Shards
 from woodwind.tree.code_layouts import SharedBytes
 from woodwind.tree.gradient_noise import GradientNoise
 from woodwind.tree.grown_tree import GrownTree
-from woodwind.tree.histogram_grower import GRADIENT_BITS, SYMMETRIC_DEPTH, HistogramGrower
+from woodwind.tree.histogram_grower import GRADIENT_BITS, HistogramGrower
 from woodwind.tree.settings import TreeSettings, group_bits
 from woodwind.tree.workspace import (
     LEVEL_BATCH,
@@ -86,7 +87,7 @@ class ShardGrower(HistogramGrower):
         self._lane_shift = ROW_BITS - min(GRADIENT_BITS, 30 - self.capacity.bit_length() + 1)
         self._table = ListedCodes(self.codes, None)
         self._shared = SharedBytes(self.codes, self._table.starts, [], 1)
-        self._workers = [BlockWorker(shards, self._table.starts, self._lanes) for _ in range(self.threads)]
+        self._workers = [BlockWorker(self.codes, self._table.starts, self._lanes) for _ in range(self.threads)]
         cells = self._table.n_cells
         each = cells * (4 * self._lanes if self._lanes else 24)
         most = max(2, PASS_BYTES // (each * self.threads))  # sums of one pass
@@ -375,17 +376,4 @@ class ShardGrowth:
 
     def _ask(self, question: Question) -> Answer:
         """Ask all rows, on all threads."""
-        grower = self._grower
-        sides = max(1, min(self._threads, len(grower.shards.ends) - 1))
-        workers = grower._workers[:sides]
-        for worker in workers:
-            worker.begin(question)
-
-        def block(side: int, begin: int, end: int, codes: NDArray[np.uint8]) -> None:
-            workers[side].block(codes, self._rows.part(begin, end))
-
-        grower.shards.on_blocks(block, sides)
-        first, *others = [worker.answer() for worker in workers]
-        for other in others:
-            first.add(other)
-        return first
+        return self._grower.shards.ask(question, self._rows, self._grower._workers[: self._threads])

@@ -24,7 +24,6 @@ from woodwind.estimators.boosting.category_statistics import (
     with_statistics,
 )
 from woodwind.estimators.boosting.plan import Values
-from woodwind.shards.shards import Shards
 from woodwind.tree.linear_leaves import LinearInputs
 
 Floats = NDArray[np.float64]
@@ -48,7 +47,7 @@ class EncodedTable:
 
     schema: Schema
     cuts: Cuts | Ranking
-    codes: Codes | SparseCodes | Ranks | Shards
+    codes: Any  # Codes, SparseCodes or Ranks; Shards where rows are in blocks
     statistics: StatisticsTable | None = None  # where some columns are read as statistics of the target
     inputs: LinearInputs | None = None  # the numbers of the table, where leaves are to be linear
 

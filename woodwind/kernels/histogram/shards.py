@@ -5,8 +5,8 @@ apply and which nodes to sum (`plan_batch`), asks its shards, and puts in what t
 exist as numbers only: how many there are, not which.
 
 Where a row is, is a *place*: the driver gives numbers to the two sides of every split that it tries, before it knows whether the split will
-stand. So one pass over the rows applies the splits of a batch and sums one child of each: the one that seems smaller by the histogram of the
-node. If it was not, the other is the node minus it: sums are integers, so that either way gives the same bits.
+stand. So one pass over the rows applies the splits of a batch and sums one child of each: the one that seems smaller by the histogram of
+the node. If it was not, the other is the node minus it: sums are integers, so that either way gives the same bits.
 """
 
 from typing import Any, NamedTuple
@@ -58,8 +58,8 @@ def next_step(tree: Tree, rule: Rule, n_rows: int, ahead: int, symmetric: Any) -
 
 
 @inner
-def left_share(tree: Tree, rule: Rule, node: int, position: int) -> Any:
-    """What part of a node goes left, by its histogram: of its rows, where those are counted, else of its hessian."""
+def left_seems_smaller(tree: Tree, rule: Rule, node: int, position: int) -> Any:
+    """Whether no more than half of a node goes left, by its histogram: of its rows, where those are counted, else of its hessian."""
     feature = nodes.feature(tree, node)
     layout = memory.layout(tree, node)
     slot = memory.slot(tree, node)
@@ -78,7 +78,7 @@ def left_share(tree: Tree, rule: Rule, node: int, position: int) -> Any:
             size = memory.histogram_in(tree, False, slot)[cell] & 0xFFF
         total += size
         left += size * memory.goes_left(tree, position, code)
-    return np.float64(left) / np.float64(max(total, 1))
+    return 2 * left <= total
 
 
 @kernel
@@ -103,7 +103,7 @@ def plan_batch(tree: Tree, rule: Rule, out_nodes: Any, out_at: Any, out_forms: A
         if alone:
             out_forms[position, :] = form
         else:
-            out_forms[position, 0 if left_share(tree, rule, node, position) <= 0.5 else 1] = form
+            out_forms[position, 0 if left_seems_smaller(tree, rule, node, position) else 1] = form
     return size
 
 
@@ -257,7 +257,7 @@ class Splits(NamedTuple):
 
 @kernel
 def apply_splits(codes: Any, places: Any, times: Any, splits: Any, left: Any, met: Any) -> None:
-    """Send the rows of a block to the sides of their splits: codes uint8[n, stride]; places int32[n] is overwritten, -1 for rows of no tree.
+    """Send the rows of a block to the sides of their splits: codes uint8[n, stride]; places int32[n] is overwritten, -1 for no tree.
 
     times: how often each row is there, None for once. Adds to left int64[m] how many go left, and marks codes in met uint8[m, 256].
     """
@@ -277,7 +277,7 @@ def apply_splits(codes: Any, places: Any, times: Any, splits: Any, left: Any, me
 
 @kernel
 def sort_rows(places: Any, times: Any, stats: Any, slot_of: Any, ends: Any, out: Any) -> None:
-    """Bring the rows of a block that are summed together, slot by slot: out int64[rows of all], each with what it carries of its statistics.
+    """Bring the rows of a block that are summed together, slot by slot: out int64[rows], each with what it carries of its statistics.
 
     slot_of int32[places]: where the rows of a place are summed, -1 for nowhere; ends int64[slots + 1]: where those of each slot begin and
     end. stats int64[n], None where rows carry their number only.
@@ -380,7 +380,7 @@ def places_to_leaves(places: Any, leaf_of: Any, begin: int, end: int) -> None:
 
 @kernel
 def rows_in_leaves(leaf: Any, rows: Any, begins: Any, out: Any) -> None:
-    """Write the rows of a tree, leaf by leaf, to out int64[rows]: those of leaf j from begins[j] on, which is overwritten. None: all rows."""
+    """Write the rows of a tree, leaf by leaf, to out int64[rows]: those of leaf j from begins[j] on, which moves on. None: all rows."""
     for i in range(len(leaf) if rows is None else len(rows)):
         row = i if rows is None else rows[i]
         out[begins[leaf[row]]] = row
