@@ -42,8 +42,8 @@ from woodwind.estimators.boosting.gradient_boosting import (
 from woodwind.estimators.boosting.gradient_boosting_ranker import GradientBoostingRanker as GradientBoostingRanker
 from woodwind.estimators.boosting.translate import translate as translate
 from woodwind.estimators.diagnostics.diversity_tools import bias_variance as bias_variance, measure_diversity as measure_diversity
-from woodwind.estimators.conformal.conformal import ConformalClassifier as ConformalClassifier
-from woodwind.estimators.conformal.conformal import ConformalRegressor as ConformalRegressor
+from woodwind.estimators.conformal.conformal_classifier import ConformalClassifier as ConformalClassifier
+from woodwind.estimators.conformal.conformal_regressor import ConformalRegressor as ConformalRegressor
 from woodwind.estimators.dynamic.dynamic_selection import (
     DynamicSelectionClassifier as DynamicSelectionClassifier,
     DynamicSelectionRegressor as DynamicSelectionRegressor,

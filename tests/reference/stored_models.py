@@ -331,12 +331,12 @@ def by_hand(given: Given) -> AutoModel:
 
 
 def encoded(given: Given) -> AutoModel:
-    """A model of the main job whose members read levels as means of the target."""
+    """A model of the main job whose members read categories as means of the target."""
     simple = woodwind.GradientBoostingRegressor(early_stopping=False, categorical_encoding="sets", **FEW).fit(given.table, given.amount)
-    lesson = TrainingSet(simple.schema_, simple.schema_.read(given.table), given.amount, None, 0, np.arange(ROWS) % 2, 0, 1)
+    training_set = TrainingSet(simple.schema_, simple.schema_.read(given.table), given.amount, None, 0, np.arange(ROWS) % 2, 0, 1)
     recipe, family = Recipe("encoded", "boosting", {"encode_from": 2, "rate": 10.0}), BoostingFamily()
-    member = family.finish(lesson, recipe, list(family.fits(lesson, recipe, Clock(), []))).member
+    member = family.finish(training_set, recipe, list(family.fits(training_set, recipe, Clock(), []))).member
     return AutoModel(
-        task="regression", target="y", classes=(), schema=simple.schema_, form=lesson.form, names=("encoded",), members=(member,),
+        task="regression", target="y", classes=(), schema=simple.schema_, form=training_set.form, names=("encoded",), members=(member,),
         weights=np.ones(1), shift=np.zeros(1), metric="rmse", facts={},
     )  # fmt: skip

@@ -1,4 +1,4 @@
-"""Boosting of classes on two features, stage by stage: who is said to be where, and which rows weigh most."""
+"""Boosting of classes on two features, stage by stage: which class is predicted where, and which rows weigh most."""
 
 from collections.abc import Sequence
 from itertools import islice
@@ -27,7 +27,7 @@ SMALLEST, LARGEST = 0.15, 20.0  # times that
 
 
 class Regions(NamedTuple):
-    """What is said at each point of a grid, as numbers of classes (n_stages, s, s): the second feature goes upwards."""
+    """What is predicted at each point of a grid, as numbers of classes (n_stages, s, s): the second feature goes upwards."""
 
     stages: Sequence[int]  # which stages these are, counted from one
     predicted: NDArray[Any]  # after each of them

@@ -99,8 +99,8 @@ class AdaptiveModel:
         }
         if self.forest is None or other.forest is None or self.probabilities is None or other.probabilities is None:
             return replace(self, **both, estimators=self.estimators + other.estimators)
-        shares = np.concatenate([self.probabilities, other.probabilities])
-        return replace(self, **both, forest=joined([self.forest, other.forest]), probabilities=shares)
+        probabilities = np.concatenate([self.probabilities, other.probabilities])
+        return replace(self, **both, forest=joined([self.forest, other.forest]), probabilities=probabilities)
 
     @property
     def total_weight(self) -> float:

@@ -78,10 +78,10 @@ class WatchedVotes:
         parts = []
         for one in finished.trained:
             if isinstance(one.member, Forest):
-                shares = one.nodes[one.member.leaves(X, self.threads)[:, 0]]
+                probabilities = one.nodes[one.member.leaves(X, self.threads)[:, 0]]
             else:
-                shares = class_answers(one.member, X, self.labels, self.algorithm in SOFT)
-            parts.append(scores_of(self.algorithm, shares, finished.weight))
+                probabilities = class_answers(one.member, X, self.labels, self.algorithm in SOFT)
+            parts.append(scores_of(self.algorithm, probabilities, finished.weight))
         return np.concatenate(parts, axis=1)
 
 

@@ -131,6 +131,33 @@ class BaseModel(StorableMixin):
             del self.feature_names_in_
 
 
+class BaseGroupedModel(BaseModel):
+    """An estimator that holds rows out while it is trained, those of one group together."""
+
+    @known_arguments
+    @fill_docstring(data=TRAINING_DATA)
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
+        """Train.
+
+        Parameters
+        ----------
+        {data}
+        groups : sequence of labels, one for each row, default=None
+            Rows of one group are held out together, where rows are held out.
+
+        Returns
+        -------
+        self
+        """
+        values = check(self)
+        with all_or_nothing(self):
+            self._fit(values, X, y, sample_weight, groups)
+        return self
+
+    def _fit(self, values: dict[str, Any], X: Any, y: Any, sample_weight: Any, groups: Any = None) -> None:
+        raise NotImplementedError
+
+
 @contextmanager
 def named_owner(owner: str) -> Iterator[None]:
     """Errors from inside begin with the name of the estimator."""

@@ -1,6 +1,6 @@
 """Categories as means of the target, as a step of a pipeline: statistics that training rows take from earlier rows, or from other folds."""
 
-from typing import Annotated, Any, ClassVar, Literal, Self
+from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -100,23 +100,8 @@ class OrderedTargetEncoder(BaseModel, TransformerMixin, BaseEstimator):
         tags.non_deterministic = self.mode == "ordered"
         return tags
 
-    @known_arguments
-    @fill_docstring(data=TRAINING_DATA)
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Learn the statistics of all rows.
-
-        Parameters
-        ----------
-        {data}
-
-        Returns
-        -------
-        self
-        """
-        values = check(self)
-        with all_or_nothing(self):
-            self._learn(values, X, y, sample_weight)
-        return self
+    def _fit(self, values: dict[str, Any], X: Any, y: Any, sample_weight: Any) -> None:
+        self._learn(values, X, y, sample_weight)
 
     @known_arguments
     @fill_docstring(data=TRAINING_DATA)

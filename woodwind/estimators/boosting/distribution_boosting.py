@@ -145,11 +145,7 @@ class DistributionBoostingRegressor(
         """Refuse what does not go together, before any work is done."""
         family, owner = distribution_for(values["distribution"]), self._owner
         if values["scoring_rule"] == "crps" and not family.has_crps:
-            having = ", ".join(repr(name) for name, kind in NAMED.items() if kind.has_crps)
-            raise ParameterError(
-                f"{owner}: scoring_rule='crps' is not for {family.title}, whose CRPS has no formula here. Set "
-                f"scoring_rule='log_score', or one of the distributions {having}."
-            )
+            raise ParameterError(f"{owner}: scoring_rule='crps' is not for {family}, whose CRPS is infinite. Set scoring_rule='log_score'.")
         if values["max_bins"] is None and values["multi_output"] == "vector" and family.width > 1:
             raise ParameterError(
                 f"{owner}: multi_output='vector' needs bins: with max_bins=None a tree is for one parameter, and {family.title} has "
