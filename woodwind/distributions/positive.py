@@ -187,7 +187,6 @@ class GammaDistribution(Positive):
         return np.asarray((function(raw + step) - function(raw - step)) / 2e-5)
 
 
-
 @dataclass(frozen=True)
 class WeibullDistribution(Positive):
     """The Weibull distribution, by the logarithms of its scale and of its shape: (y / scale)**shape is exponential."""

@@ -20,11 +20,6 @@ class MemoryShards(Shards):
         self.layout = replace(codes, by_row=codes.by_row[:0])
         self.has_unseen = codes.has_unseen
 
-    def take(self, rows: NDArray[np.int64]) -> "MemoryShards":
-        """Some of the rows, each as often as it is named, in as many blocks."""
-        blocks = len(self.ends) - 1
-        return MemoryShards(self.codes.take(rows), [len(rows) * block // blocks for block in range(blocks + 1)])
-
     def blocks(self, ahead: int) -> Iterator[tuple[int, Callable[[], NDArray[np.uint8]]]]:
         """Every block that has rows."""
         del ahead

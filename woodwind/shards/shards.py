@@ -6,6 +6,7 @@ every question (docs/decisions/0037-shards.md has the figures).
 """
 
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from threading import Lock
 
 import numpy as np
@@ -48,8 +49,8 @@ class Shards:
         return self.layout.unseen
 
     def take(self, rows: NDArray[np.int64]) -> "Shards":
-        """Some of the rows."""
-        raise NotImplementedError
+        """Some of the rows, ascending, each as often as it is named."""
+        return TakenShards(self, rows)
 
     def blocks(self, ahead: int) -> Iterator[tuple[int, Callable[[], NDArray[np.uint8]]]]:
         """The number of each block that has rows, and what gives its codes (n, stride), to be called once, by any thread.
@@ -102,6 +103,27 @@ class Shards:
             walk_codes(tree, block, out[begin:end], 1)
 
         self.on_blocks(part, threads)
+
+
+class TakenShards(Shards):
+    """Some rows of other shards, ascending, each as often as it is named: rows of weight zero are absent, whole weights repetitions."""
+
+    def __init__(self, of: Shards, rows: NDArray[np.int64]) -> None:
+        if len(rows) == 0 or bool((rows[1:] < rows[:-1]).any()) or rows[0] < 0 or rows[-1] >= of.n_rows:
+            raise IndexError(f"there are {of.n_rows} rows, and some were asked for that are not there, or not in order")
+        self._of, self._rows = of, rows
+        self.layout, self.has_unseen = of.layout, of.has_unseen
+        self.ends = np.searchsorted(rows, of.ends).tolist()
+
+    def blocks(self, ahead: int) -> Iterator[tuple[int, Callable[[], NDArray[np.uint8]]]]:
+        """Those that have rows."""
+        for number, load in self._of.blocks(ahead):
+            if self.ends[number] < self.ends[number + 1]:
+                yield number, partial(self._taken, number, load)
+
+    def _taken(self, number: int, load: Callable[[], NDArray[np.uint8]]) -> NDArray[np.uint8]:
+        some = self._rows[self.ends[number] : self.ends[number + 1]] - self._of.ends[number]
+        return np.take(load(), some, axis=0)
 
 
 def walk_rows(tree: ValuedTree, codes: Codes | SparseCodes | Shards, out: NDArray[np.int32], threads: int) -> None:
