@@ -37,6 +37,7 @@ class DiskShards(Shards):
         """Every block, in order: its bytes have been asked for when it is given, and who takes it unpacks it."""
         waiting: deque[tuple[int, Future[bytes]]] = deque()
         readers = ThreadPoolExecutor(len(self.table.folders), thread_name_prefix="woodwind-reader")
+        is_done = False
         try:
             for number in range(len(self.table.blocks)):
                 waiting.append((number, readers.submit(self._raw, number)))
@@ -44,8 +45,9 @@ class DiskShards(Shards):
                     yield self._given(*waiting.popleft())
             while waiting:
                 yield self._given(*waiting.popleft())
+            is_done = True  # those that were given last may still wait for their bytes
         finally:
-            readers.shutdown(wait=True, cancel_futures=True)
+            readers.shutdown(wait=not is_done, cancel_futures=not is_done)
 
     def _given(self, number: int, reading: "Future[bytes]") -> tuple[int, Callable[[], NDArray[np.uint8]]]:
         return number, partial(self._codes, number, reading)

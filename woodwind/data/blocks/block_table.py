@@ -73,7 +73,7 @@ class BlockTable:
         self.folders = [self.path / str(folder) for folder in manifest["folders"]]
         files = [StoredFile.from_dict(one, len(self.folders)) for one in manifest["files"]]
         self.blocks = [one for one in files if one.name.startswith("block-")]
-        self._rows_file = next(one for one in files if one.name.startswith("rows-"))
+        (self._rows_file,) = [one for one in files if one.name.startswith("rows-")]
         self.schema = Schema.from_dict(manifest["schema"]).check()
         edges = tuple(np.array([float.fromhex(number) for number in of_one]) for of_one in manifest["edges"])
         counts = self.schema.code_counts

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from woodwind.base.errors import DataError, ParameterError
+from woodwind.base.errors import ParameterError
 from woodwind.data.blocks.block_table import BlockTable
 from woodwind.estimators.boosting.category_statistics import statistics_columns
 from woodwind.estimators.boosting.encoded_table import EncodedTable
@@ -49,9 +49,3 @@ def check_blocks(X: BlockTable, values: Values, owner: str) -> None:
             "which blocks have no room for. Set categorical_encoding='sets', or leave the column out: BlockTable.write(..., ignore=[...])."
         )
     X.schema.warn_merged(owner)
-
-
-def refuse_blocks(X: Any, owner: str) -> None:
-    """Raise where a table in blocks is given for something else than training."""
-    if isinstance(X, BlockTable):
-        raise DataError(f"{owner}: a table in blocks is to be trained on. Give the rows themselves, some at a time where they are many.")
