@@ -55,7 +55,10 @@ class BlockWorker:
         self._packed = np.zeros((size, self._cells * max(self._lanes, 1)), np.int32 if self._lanes else np.int64)
         self._wide = np.zeros((size if coarse else 0, 2 * self._cells), np.int64)
         self._waiting = np.zeros(size, np.int64)
-        self._ends = np.zeros(size + 1, np.int64)
+        self._ends = np.zeros(size + 2, np.int64)  # rows that are not summed have the last slot
+        if question.sums is not None:
+            slots = np.where(question.sums.slot_of < 0, np.int32(size), question.sums.slot_of)
+            self._slot_of = np.concatenate([np.array([size], np.int32), slots])
 
     def block(self, codes: NDArray[np.uint8], rows: TreeRows) -> None:
         """One block: its codes (n, stride), and what belongs to its rows."""
@@ -69,8 +72,8 @@ class BlockWorker:
             self._rows = np.empty(size, np.int64)
             self._space.put("rows", self._rows)
         carried = None if self._lanes or rows.rule.unrounded else rows.statistics
-        sort_rows(rows.places, rows.times, carried, question.sums.slot_of, self._ends, self._rows)
-        if self._ends[-1] == 0:
+        sort_rows(rows.places, rows.times, carried, self._slot_of, self._ends, self._rows)
+        if self._ends[-2] == 0:
             return
         flat = codes.reshape(-1)
         self._space.put("row_codes", flat)

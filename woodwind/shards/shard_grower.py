@@ -50,6 +50,7 @@ from woodwind.tree.histogram_grower import GRADIENT_BITS, HistogramGrower
 from woodwind.tree.settings import TreeSettings, group_bits
 from woodwind.tree.workspace import (
     LEVEL_BATCH,
+    MOST_HISTOGRAM_BYTES,
     ListedCodes,
     histogram_memory,
     histograms_cached,
@@ -60,6 +61,7 @@ from woodwind.tree.workspace import (
 )
 
 AHEAD = 16  # best first, as many nodes are prepared in one pass as so many threads would prepare
+LARGEST_LEVEL = 256  # by levels, as many nodes at most
 PASS_BYTES = 128 << 20  # sums of all threads of a pass: wide tables are summed fewer nodes at a time
 
 
@@ -78,7 +80,7 @@ class ShardGrower(HistogramGrower):
         self.check_settings(settings, outputs, unrounded)
         self.shards, self.codes, self.settings, self.outputs, self.unrounded = shards, shards.layout, settings, outputs, unrounded
         self.capacity = max(capacity or 0, shards.n_rows)
-        n_features, symmetric = shards.n_features, settings.growth == "symmetric"
+        n_features = shards.n_features
         self.threads = threads if self.capacity * n_features * outputs >= 2 * LEAST_WORK else 1
         self.max_leaves = self._most_leaves()
         self._known = None
@@ -90,9 +92,9 @@ class ShardGrower(HistogramGrower):
         self._workers = [BlockWorker(self.codes, self._table.starts, self._lanes) for _ in range(self.threads)]
         cells = self._table.n_cells
         each = cells * (4 * self._lanes if self._lanes else 24)
-        most = max(2, PASS_BYTES // (each * self.threads))  # sums of one pass
-        self._ahead = max(1, min(AHEAD, most // 4))
-        self._space = self._workspace(group_bits(settings.groups, n_features), cells, 1 if symmetric else most // 2)
+        self._most_sums = max(2, PASS_BYTES // (each * self.threads))
+        self._ahead = max(1, min(AHEAD, self._most_sums // 4))
+        self._space = self._workspace(group_bits(settings.groups, n_features), cells, self._most_sums // 2)
         self._leaf_of_row: NDArray[np.int32] = np.empty(shards.n_rows, np.int32)
         self._stats: NDArray[np.int64] = np.empty(0, np.int64)
         self._gradients: NDArray[np.int32] | None = None
@@ -101,12 +103,15 @@ class ShardGrower(HistogramGrower):
     def _workspace(self, bits: NDArray[np.uint64], cells: int, most: int) -> Memory:
         """The memory of the leader: that of the engine, without rows."""
         settings, n, leaves, lanes = self.settings, self.capacity, self.max_leaves, self._lanes
-        nodes = 4 * leaves + 2 * LEVEL_BATCH + 16
+        # A level is prepared in one pass where there is room for its sums.
+        most = max(LEVEL_BATCH, min(LARGEST_LEVEL, most))
+        nodes = 4 * leaves + 2 * most + 16
         bytes_each = 4 * cells * lanes if lanes else 16 * cells if self.unrounded else 8 * cells
         slots, batch = histograms_cached(settings.growth, leaves, self._ahead, bytes_each)
         if settings.growth == "level":
-            batch = max(1, min(batch, most))
-        blocks = 2 * (n // min(loop.COLLECT_ROWS, SPLIT_ROWS)) + LEVEL_BATCH + 2
+            batch = max(1, min(self._most_sums // 2, most))
+            slots = min(leaves + 2 * batch + 2, max(2 * batch + 8, MOST_HISTOGRAM_BYTES // bytes_each))
+        blocks = 2 * (n // min(loop.COLLECT_ROWS, SPLIT_ROWS)) + most + 2
         none: NDArray[np.int64] = np.zeros(1, np.int64)
         histograms = histogram_memory(slots, cells * max(lanes, 1), n, self.threads, lanes, self.unrounded)
         space = Memory(
@@ -118,7 +123,7 @@ class ShardGrower(HistogramGrower):
             column_at=np.full(self.codes.n_features, -1, np.int64),
             **table_memory(self._table, bits.shape[1]),
             **node_memory(nodes, bits.shape[1], 2 * nodes if self._has_categories else 1),
-            **work_memory(blocks + nodes + 8 * LEVEL_BATCH * max(self.threads, self._ahead), blocks, batch),
+            **work_memory(blocks + nodes + 8 * most * max(self.threads, self._ahead), blocks, batch, most),
             **thread_memory(self.threads, self._table.by_row.shape[1] // 8, self.codes.n_features, lanes, 1),
             **histograms,
         )

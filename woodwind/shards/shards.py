@@ -59,6 +59,9 @@ class Shards:
         """
         raise NotImplementedError
 
+    def release(self, codes: NDArray[np.uint8]) -> None:
+        """Nobody works on the codes of a block any more."""
+
     def on_blocks(self, call: Callable[[int, int, int, NDArray[np.uint8]], None], threads: int) -> None:
         """`call(side, begin, end, codes)` for every block, on so many threads; each takes the next block when it is done with one."""
         lock, upcoming = Lock(), self.blocks(threads)
@@ -70,7 +73,9 @@ class Shards:
                 if following is None:
                     return
                 number, load = following
-                call(side, int(self.ends[number]), int(self.ends[number + 1]), load())
+                codes = load()
+                call(side, int(self.ends[number]), int(self.ends[number + 1]), codes)
+                self.release(codes)
 
         try:
             on_threads(part, max(1, min(threads, len(self.ends) - 1)))
@@ -123,7 +128,10 @@ class TakenShards(Shards):
 
     def _taken(self, number: int, load: Callable[[], NDArray[np.uint8]]) -> NDArray[np.uint8]:
         some = self._rows[self.ends[number] : self.ends[number + 1]] - self._of.ends[number]
-        return np.take(load(), some, axis=0)
+        codes = load()
+        taken = np.take(codes, some, axis=0)
+        self._of.release(codes)
+        return taken
 
 
 def walk_rows(tree: ValuedTree, codes: Codes | SparseCodes | Shards, out: NDArray[np.int32], threads: int) -> None:

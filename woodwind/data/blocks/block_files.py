@@ -70,28 +70,40 @@ def wrong_file(path: Path, what: str) -> DataError:
     return DataError(f"BlockTable: {str(path)!r} {what}. Write the table anew with BlockTable.write(..., overwrite=True).")
 
 
-def read_stored(folders: Sequence[Path], stored: StoredFile, check: bool) -> bytes:
-    """The bytes of a file as they are on disk; of another size, or with `check` of another checksum, DataError."""
+def read_stored(folders: Sequence[Path], stored: StoredFile, check: bool, room: NDArray[np.uint8] | None = None) -> NDArray[np.uint8]:
+    """The bytes of a file as they are on disk; of another size, or with `check` of another checksum, DataError.
+
+    With a room that is large enough they stand at its beginning: new memory costs more than reading from the system's cache.
+    """
     path = folders[stored.folder] / stored.name
+    raw: Any = np.empty(stored.size, np.uint8) if room is None or len(room) < stored.size else room[: stored.size]
     try:
-        raw = path.read_bytes()
+        with open(path, "rb", buffering=0) as file:
+            there = os.fstat(file.fileno()).st_size
+            filled = 0
+            while there == stored.size and filled < stored.size:
+                some = file.readinto(memoryview(raw)[filled:])
+                if not some:
+                    break
+                filled += some
     except OSError as error:
         raise wrong_file(path, f"cannot be read: {error.strerror or error}") from error
-    if len(raw) != stored.size:
-        raise wrong_file(path, f"is damaged: it has {len(raw):,} bytes, and {stored.size:,} were written")
+    if there != stored.size or filled != stored.size:
+        raise wrong_file(path, f"is damaged: it has {min(there, filled) or there:,} bytes, and {stored.size:,} were written")
     if check and zlib.crc32(raw) != stored.crc:
         raise wrong_file(path, "is damaged: its checksum is not that of what was written")
-    return raw
+    found: NDArray[np.uint8] = raw
+    return found
 
 
-def unpacked(raw: bytes, stored: StoredFile, stride: int, folders: Sequence[Path]) -> NDArray[np.uint8]:
-    """The codes of a block (rows, stride), writable, as kernels take them."""
+def unpacked(raw: NDArray[np.uint8], stored: StoredFile, stride: int, folders: Sequence[Path]) -> NDArray[np.uint8]:
+    """The codes of a block (rows, stride), writable, as kernels take them; those of one that is not compressed are `raw` itself."""
     size = stored.rows * stride
     path = folders[stored.folder] / stored.name
     if not stored.packed:
         if len(raw) != size:
             raise wrong_file(path, f"has {len(raw):,} bytes in the place of {size:,}")
-        return np.frombuffer(bytearray(raw), np.uint8).reshape(stored.rows, stride)
+        return raw.reshape(stored.rows, stride)
     try:
         buffer = pa.Codec(CODEC).decompress(raw, decompressed_size=size)
     except (pa.ArrowException, OSError, ValueError) as error:

@@ -135,7 +135,7 @@ class BlockTable:
         column = self._column("group")
         return None if column is None else as_array(column)
 
-    def codes(self, number: int, raw: bytes | None = None) -> NDArray[np.uint8]:
+    def codes(self, number: int, raw: NDArray[np.uint8] | None = None) -> NDArray[np.uint8]:
         """The codes of a block (rows, stride); `raw` are its bytes on disk, if they have been read already."""
         one = self.blocks[number]
         return unpacked(read_stored(self.folders, one, check=True) if raw is None else raw, one, self.layout.by_row.shape[1], self.folders)

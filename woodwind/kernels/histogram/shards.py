@@ -279,27 +279,28 @@ def apply_splits(codes: Any, places: Any, times: Any, splits: Any, left: Any, me
 def sort_rows(places: Any, times: Any, stats: Any, slot_of: Any, ends: Any, out: Any) -> None:
     """Bring the rows of a block that are summed together, slot by slot: out int64[rows], each with what it carries of its statistics.
 
-    slot_of int32[places]: where the rows of a place are summed, -1 for nowhere; ends int64[slots + 1]: where those of each slot begin and
-    end. stats int64[n], None where rows carry their number only.
+    slot_of int32[1 + places]: where rows of no tree and those of each place are summed; the last slot is for those that are not. That is
+    half of them, and no branch would foresee which. ends int64[slots + 1]: where the rows of each slot begin and end.
+    stats int64[n], None where rows carry their number only.
     """
     ends[:] = 0
     for row in range(len(places)):
-        slot = -1 if places[row] < 0 else slot_of[places[row]]
-        if slot >= 0:
-            ends[slot] += 1 if times is None else times[row]
+        ends[slot_of[places[row] + 1]] += 1 if times is None else times[row]
     total = np.int64(0)
     for slot in range(len(ends)):
         size = ends[slot]
         ends[slot] = total
         total += size
     for row in range(len(places)):
-        slot = -1 if places[row] < 0 else slot_of[places[row]]
-        if slot < 0:
-            continue
+        slot = slot_of[places[row] + 1]
         word = np.int64(row) << 32 if stats is None else with_stats(row, stats[row])
-        for _time in range(1 if times is None else times[row]):
+        if times is None:
             out[ends[slot]] = word
             ends[slot] += 1
+        else:
+            for _time in range(times[row]):
+                out[ends[slot]] = word
+                ends[slot] += 1
     # Each stands now where the next one begins.
     for slot in range(len(ends) - 1, 0, -1):
         ends[slot] = ends[slot - 1]
