@@ -7,6 +7,7 @@ from scipy import stats
 from woodwind.base.errors import ParameterError
 from woodwind.distributions import (
     BetaDistribution,
+    CategoricalDistribution,
     Distribution,
     ExponentialDistribution,
     GammaDistribution,
@@ -40,6 +41,8 @@ MEMBERS = {
     PoissonDistribution(): [[0.0], [2.5], [-1.5]],
     NegativeBinomialDistribution(): [[1.0, 0.5], [3.0, 1.5], [0.0, -1.0]],
     ZeroInflatedPoissonDistribution(): [[1.0, 0.0], [2.0, -1.0], [0.3, 1.0]],
+    CategoricalDistribution(): [[0.0], [2.0], [-1.0]],
+    CategoricalDistribution(4): [[0.0, 0.5, -1.0], [2.0, 1.0, 0.0], [-1.0, -1.0, -0.5]],
 }
 CASES = [pytest.param(family, np.array(raw), id=repr(family).replace("Distribution", "")) for family, raw in MEMBERS.items()]
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from woodwind.auto.averaging import Estimate
+from woodwind.auto.averaging import ScoreEstimate
 from woodwind.auto.leaderboard import stored_entries
 from woodwind.auto.members.link import probabilities
 from woodwind.auto.model import AutoModel
@@ -39,7 +39,7 @@ class Evaluation:
     rows: int
     measured: tuple[MeasuredMetric, ...]  # the metric of the model first, then the others of its task
     positive: Any = None  # the label of the positive one of two classes
-    estimate: Estimate | None = None  # what the model claims where it is the mean of several
+    estimate: ScoreEstimate | None = None  # what the model claims where it is the mean of several
 
     @property
     def claimed(self) -> float:
@@ -104,7 +104,7 @@ def evaluated(
         metric = METRICS[name].for_positive(position)
         found = _measured(metric, y, labels if metric.needs == "label" else predicted, weight, max(len(model.classes), 2), clusters)
         measured.append(replace(found, claimed=claims.get(name, (nan, nan))[0], claimed_error=claims.get(name, (nan, nan))[1]))
-    return Evaluation(n_rows, tuple(measured), label, Estimate.of(model.facts))
+    return Evaluation(n_rows, tuple(measured), label, ScoreEstimate.of(model.facts))
 
 
 def claims_of(model: AutoModel) -> dict[str, tuple[float, float]]:

@@ -26,7 +26,7 @@ SUMMED = 64
 
 
 @dataclass(frozen=True)
-class Count(Distribution):
+class CountDistribution(Distribution):
     """A distribution of whole numbers from zero on."""
 
     support: ClassVar[str] = "whole numbers from zero on"
@@ -61,7 +61,7 @@ class Count(Distribution):
 
 
 @dataclass(frozen=True)
-class PoissonDistribution(Count):
+class PoissonDistribution(CountDistribution):
     """The Poisson distribution, by the logarithm of its mean."""
 
     name: ClassVar[str] = "poisson"
@@ -121,7 +121,7 @@ class PoissonDistribution(Count):
 
 
 @dataclass(frozen=True)
-class NegativeBinomialDistribution(Count):
+class NegativeBinomialDistribution(CountDistribution):
     """The negative binomial distribution, by the logarithms of its mean and of its size: its variance is mean + mean**2 / size."""
 
     name: ClassVar[str] = "negative_binomial"
@@ -249,7 +249,7 @@ def size_information(m: float, r: float) -> float:
 
 
 @dataclass(frozen=True)
-class ZeroInflatedPoissonDistribution(Count):
+class ZeroInflatedPoissonDistribution(CountDistribution):
     """A Poisson distribution of this logarithm of the mean, or a zero with these log-odds."""
 
     name: ClassVar[str] = "zero_inflated_poisson"

@@ -25,7 +25,7 @@ def log_of(y: Floats) -> Floats:
 
 
 @dataclass(frozen=True)
-class Positive(Distribution):
+class PositiveDistribution(Distribution):
     """A distribution of numbers above zero."""
 
     support: ClassVar[str] = "above zero"
@@ -36,7 +36,7 @@ class Positive(Distribution):
 
 
 @dataclass(frozen=True)
-class ExponentialDistribution(Positive):
+class ExponentialDistribution(PositiveDistribution):
     """The exponential distribution, by the logarithm of its mean."""
 
     name: ClassVar[str] = "exponential"
@@ -97,7 +97,7 @@ class ExponentialDistribution(Positive):
 
 
 @dataclass(frozen=True)
-class GammaDistribution(Positive):
+class GammaDistribution(PositiveDistribution):
     """The gamma distribution, by the logarithms of its mean and of its shape, which are independent: its variance is mean**2 / shape."""
 
     name: ClassVar[str] = "gamma"
@@ -188,7 +188,7 @@ class GammaDistribution(Positive):
 
 
 @dataclass(frozen=True)
-class WeibullDistribution(Positive):
+class WeibullDistribution(PositiveDistribution):
     """The Weibull distribution, by the logarithms of its scale and of its shape: (y / scale)**shape is exponential."""
 
     name: ClassVar[str] = "weibull"

@@ -111,7 +111,7 @@ def number_answers(member: Any, X: Any, threads: int) -> Floats:
     return regression_answers(member, X)
 
 
-class NumbersAsTheyAre:
+class IdentityModel:
     """A model whose scores are its predictions, for `scorer_evaluator`."""
 
     def _predicted(self, raw: Floats) -> Floats:
@@ -239,7 +239,7 @@ class BaseStoppableAdaBoost(BaseAdaBoost):
             return [], None
         given = list(values["scoring"]) if isinstance(values["scoring"], list | tuple) else [values["scoring"]]
         named = [self.default_metric if one is None else one for one in given]
-        stand_in: Any = self if target.classes is not None else NumbersAsTheyAre()
+        stand_in: Any = self if target.classes is not None else IdentityModel()
         curves = EvaluationCurves(read_metrics(named, stand_in, None, self._owner))  # type: ignore[arg-type]
 
         def watched(name: str, X: Any, rows: Integers | None, y: NDArray[Any], weight: Floats | None) -> WatchedTable:

@@ -4,7 +4,7 @@ from typing import Any
 
 from woodwind.base.errors import ParameterError
 from woodwind.data.blocks.block_table import BlockTable
-from woodwind.estimators.boosting.category_statistics import statistics_columns
+from woodwind.estimators.base.category_statistics import statistics_columns
 from woodwind.estimators.boosting.encoded_table import EncodedTable
 from woodwind.estimators.boosting.init_scores import is_model
 from woodwind.estimators.boosting.plan import Values
