@@ -10,6 +10,7 @@ from woodwind.base.errors import (
     WoodwindError as WoodwindError,
     WoodwindWarning as WoodwindWarning,
 )
+from woodwind.data.blocks.block_table import BlockTable as BlockTable
 from woodwind.estimators.adaptive.adaboost import AdaBoostClassifier as AdaBoostClassifier
 from woodwind.estimators.adaptive.adaboost_regressor import AdaBoostRegressor as AdaBoostRegressor
 from woodwind.estimators.adaptive.additive import AdditiveClassifier as AdditiveClassifier, AdditiveRegressor as AdditiveRegressor
@@ -32,9 +33,11 @@ from woodwind.estimators.averaging.model_combination import (
     BayesianModelCombinationClassifier as BayesianModelCombinationClassifier,
     BayesianModelCombinationRegressor as BayesianModelCombinationRegressor,
 )
-from woodwind.estimators.base.target_encoder import OrderedTargetEncoder as OrderedTargetEncoder
 from woodwind.estimators.bagging.bagging import BaggingClassifier as BaggingClassifier, BaggingRegressor as BaggingRegressor
 from woodwind.estimators.boosting.distribution_boosting import DistributionBoostingRegressor as DistributionBoostingRegressor
+from woodwind.estimators.boosting.distribution_boosting_classifier import (
+    DistributionBoostingClassifier as DistributionBoostingClassifier,
+)
 from woodwind.estimators.boosting.gradient_boosting import (
     GradientBoostingClassifier as GradientBoostingClassifier,
     GradientBoostingRegressor as GradientBoostingRegressor,
@@ -70,6 +73,7 @@ from woodwind.estimators.mixture.mixture_of_experts import (
 from woodwind.estimators.pools.out_of_fold import out_of_fold_predictions as out_of_fold_predictions
 from woodwind.estimators.pools.voting import VotingClassifier as VotingClassifier, VotingRegressor as VotingRegressor
 from woodwind.estimators.pools.voting_ranker import VotingRanker as VotingRanker
+from woodwind.estimators.preprocessing.target_encoder import OrderedTargetEncoder as OrderedTargetEncoder
 from woodwind.estimators.selection.ensemble_selection import (
     EnsembleSelection as EnsembleSelection,
     EnsembleSelectionClassifier as EnsembleSelectionClassifier,

@@ -183,10 +183,10 @@ class Schema:
         raw = open_table(X, ABSENT[self.sparse_absent])
         table, notes = self._table(raw, self.header.positions(raw, owner, beside))
         read_as_means = [isinstance(field, StatisticsField) for field in self.fields]
-        for said, of_means in ((unseen, False), (PRIOR, True)):
+        for words, of_means in ((unseen, False), (PRIOR, True)):
             own = [note for note, means in zip(notes, read_as_means, strict=True) if note and means == of_means]
             if own:
-                notice(f"{'; '.join(own)}. {said}", UnseenCategoryWarning)
+                notice(f"{'; '.join(own)}. {words}", UnseenCategoryWarning)
         return table
 
     def _table(self, raw: RawTable, positions: list[int]) -> tuple[Table, list[str]]:
@@ -238,7 +238,7 @@ class Schema:
 
     @cached_property
     def position_of(self) -> dict[str, int]:
-        """The place of each input column by its name; of none where they have no names."""
+        """The position of each input column by its name; of none where they have no names."""
         return {name: position for position, name in enumerate(self.names or ())}
 
     def features_of(self, column: int) -> range:
@@ -317,7 +317,7 @@ def _marked(raw: RawTable, given: Sequence[Any] | str | None, owner: str) -> NDA
         elif isinstance(item, (int, np.integer)) and 0 <= item < marked.size:
             marked[item] = True
         else:
-            raise _bad_choice(owner, f"{item!r} is neither a name nor a place from 0 to {marked.size - 1}", raw)
+            raise _bad_choice(owner, f"{item!r} is neither a name nor a position from 0 to {marked.size - 1}", raw)
     return marked
 
 

@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 from woodwind.base.errors import InterruptWarning, ParameterError, PrecisionWarning
 from woodwind.base.notice import notice
 from woodwind.base.random_streams import choose, hashes, key
-from woodwind.data.binning.ranks import Ranks
 from woodwind.ensemble.boosting.boost import Booster, BoostingRound
 from woodwind.ensemble.boosting.boost_plan import BoostPlan
 from woodwind.ensemble.boosting.early_stopping import (
@@ -21,16 +20,14 @@ from woodwind.ensemble.boosting.early_stopping import (
     WatchedOutside,
     add_trees,
     best_of,
-    gather_until_interrupted,
     largest_step,
     scored,
     until_no_better,
     until_no_split,
-    until_requested,
-    with_progress,
 )
 from woodwind.ensemble.boosting.folds import BoostingFolds, rounds_in_step, trees_of_mean
 from woodwind.ensemble.boosting.training_rows import TrainingRows
+from woodwind.ensemble.progress import gather_until_interrupted, until_requested, with_progress
 from woodwind.losses.base import Loss
 from woodwind.losses.integers import is_uneven
 from woodwind.tree.grown_tree import ValuedTree
@@ -107,7 +104,7 @@ def train(
         notice(f"{owner}: {UNEVEN}", PrecisionWarning)
         plan = replace(plan, one_per_class=True)
     if earlier is not None and earlier.rounds:
-        check_trees_per_round(len(earlier.rounds[0]), rows, plan, owner)
+        check_trees_per_round(len(earlier.rounds[0]), plan, owner)
     if watched is None or watched.folds is None:
         return train_once(rows, plan, stop, watched, earlier, owner)
     folds = BoostingFolds.of(rows, plan, watched.folds)
@@ -153,9 +150,9 @@ def train_once(
     return refitted(rows, plan, result, owner)
 
 
-def check_trees_per_round(there: int, rows: TrainingRows, plan: BoostPlan, owner: str) -> None:
+def check_trees_per_round(there: int, plan: BoostPlan, owner: str) -> None:
     """Refuse to go on from rounds that have another number of trees."""
-    of_each = plan.loss.width if plan.one_per_class or isinstance(rows.codes, Ranks) else 1
+    of_each = plan.loss.width if plan.one_per_class else 1
     if there != of_each * plan.parallel_trees:
         raise ParameterError(
             f"{owner}: a round would have {of_each * plan.parallel_trees} trees, but warm_start=True goes on from rounds of {there}. Set "

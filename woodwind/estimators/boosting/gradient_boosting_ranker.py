@@ -20,6 +20,7 @@ from woodwind.estimators.base.model import all_or_nothing, check_lengths, named_
 from woodwind.estimators.base.scoring import EvaluationCurves, WatchedMetric
 from woodwind.estimators.base.target import Target, read_regression_target
 from woodwind.estimators.base.weights import read_weight
+from woodwind.estimators.boosting.block_input import opened_input
 from woodwind.estimators.boosting.gradient_boosting_base import BaseGradientBoosting
 from woodwind.estimators.boosting.plan import Values
 from woodwind.estimators.boosting.queries import GivenEvalSets, GivenGroups, read_queries, weighed_queries
@@ -99,13 +100,13 @@ class GradientBoostingRanker(
     loss: Annotated[
         Any,
         spelled(f"{', '.join(map(repr, RANKING))} or a loss object"),
-        "What is minimised: 'lambdamart' weighs pairs of documents by what a metric gains where they change places, 'pairwise_logistic' "
+        "What is minimised: 'lambdamart' weighs pairs of documents by what a metric gains where they are swapped, 'pairwise_logistic' "
         "counts all pairs alike, 'listwise_softmax' compares whole lists. Other libraries' names for it, such as 'rank:ndcg', are "
         "understood. An object carries its own numbers, as in loss=woodwind.losses.LambdaMART(metric='map').",
     ] = "lambdamart"
     scoring: Annotated[
         str | list | tuple | None,
-        "What is watched, and what `score` gives: 'ndcg', 'map' or 'mrr', with the places that count as in 'ndcg@10'; None for 'ndcg'. Of "
+        "What is watched, and what `score` gives: 'ndcg', 'map' or 'mrr', with the ranks that count as in 'ndcg@10'; None for 'ndcg'. Of "
         "several in a list, the first is stopped by, and `evals_result_` has the curves of all.",
     ] = None
 
@@ -120,7 +121,7 @@ class GradientBoostingRanker(
     def fit(  # type: ignore[override]
         self,
         X: Any,
-        y: Any,
+        y: Any = None,
         sample_weight: Any = None,
         group: Any = None,
         query_weight: Any = None,
@@ -148,6 +149,7 @@ class GradientBoostingRanker(
             raise DataError(f"{self._owner}: eval_group came without eval_set. Give the tables that it is of.")
         sets = None if eval_set is None else GivenEvalSets(eval_set, eval_group)
         with all_or_nothing(self):
+            X, y, sample_weight, group = opened_input(X, y, sample_weight, group, values, self._owner)
             self._fit(values, X, y, sample_weight, GivenGroups(group, query_weight), sets)
         return self
 

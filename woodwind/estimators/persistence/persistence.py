@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from woodwind.auto.leaderboard import Leaderboard
 from woodwind.base.errors import NotStorableError
 from woodwind.base.validate import require
+from woodwind.estimators.base.model_checks import check_tags
 from woodwind.estimators.persistence.consistency import check_fit
 from woodwind.params.check import check
 from woodwind.store.kinds import check_parts
@@ -77,6 +78,8 @@ class EstimatorPersister:
             if is_dataclass(kind):
                 check(model)
             check_fit(model)
+        else:
+            check_tags(model)
         return model
 
 
