@@ -317,6 +317,9 @@ def of_wholes() -> dict[str, Callable[[Given], Any]]:
     return {
         "not fitted": not_fitted,
         "selection of trees": selected_trees,
+        "distribution, within bounds": lambda given: woodwind.DistributionBoostingRegressor(n_jobs=1, **FEW).fit(
+            given.table, np.column_stack([given.amount, given.amount + 0.1])
+        ),
         "main job, three classes": lambda given: classes(**options).fit(given.table, given.labels),
         "main job, two classes": lambda given: classes(**options).fit(given.table, given.labels == "no"),
         "main job, numbers": lambda given: numbers(**options).fit(given.table, given.amount),
