@@ -31,7 +31,9 @@ def test_a_row_of_two_classes_worked_by_hand():
     np.testing.assert_allclose(family.natural_gradient(gradient, raw), [[-4.0]], rtol=1e-14)
 
 
-@pytest.mark.parametrize("options", [{}, {"natural_gradient": False}, {"multi_output": "one_per_parameter"}, {"line_search": True}, {"max_bins": None}])
+@pytest.mark.parametrize(
+    "options", [{}, {"natural_gradient": False}, {"multi_output": "one_per_parameter"}, {"line_search": True}, {"max_bins": None}]
+)
 def test_classes_are_learned(options):
     X, y = load_iris(return_X_y=True)
     names = np.array(["setosa", "versicolor", "virginica"])[y]
