@@ -30,6 +30,8 @@ Integers = NDArray[np.int64]
 class ApproximateLearner(HistogramLearner):
     """See `TreeLearner`: `HistogramLearner` on ranks, with codes of its own for every tree."""
 
+    codes: Codes
+
     def __init__(
         self,
         ranks: Ranks,
@@ -64,7 +66,6 @@ class ApproximateLearner(HistogramLearner):
 
     def _new_grower(self, threads: int, beside: HistogramGrower | None) -> HistogramGrower:
         """A grower whose codes are others for every tree."""
-        assert isinstance(self.codes, Codes)
         made = HistogramGrower(
             self.codes, self.settings, threads, self.capacity, self.outputs, beside, self._unrounded, rewritten=True
         )  # fmt: skip

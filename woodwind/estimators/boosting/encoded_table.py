@@ -48,7 +48,7 @@ class EncodedTable:
 
     schema: Schema
     cuts: Cuts | Ranking
-    codes: Codes | SparseCodes | Ranks
+    codes: Any  # Codes, SparseCodes or Ranks; Shards where rows are in blocks
     statistics: StatisticsTable | None = None  # where some columns are read as statistics of the target
     inputs: LinearInputs | None = None  # the numbers of the table, where leaves are to be linear
 

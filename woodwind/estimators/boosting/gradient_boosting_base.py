@@ -24,6 +24,7 @@ from woodwind.estimators.base.scoring import EvaluationCurves, WatchedMetric, lo
 from woodwind.estimators.base.splits import TRAINING, VALIDATION, read_eval_sets, read_groups
 from woodwind.estimators.base.target import Target
 from woodwind.estimators.base.weights import Weighing, read_weight
+from woodwind.estimators.boosting.block_input import opened_input
 from woodwind.estimators.boosting.boosted_model import BaseBoostedModel, Floats
 from woodwind.estimators.boosting.encoded_table import EncodedTable, coded, linear_inputs
 from woodwind.estimators.boosting.init_scores import constant_of, fitted_init, is_model, model_scores, read_scores
@@ -66,7 +67,7 @@ class BaseGradientBoosting(BaseBoostedModel):
 
     @known_arguments
     @fill_docstring(data=TRAINING_DATA)
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None, eval_set: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, groups: Any = None, eval_set: Any = None) -> Self:
         """Train.
 
         Parameters
@@ -84,7 +85,7 @@ class BaseGradientBoosting(BaseBoostedModel):
         """
         values = check(self)
         with all_or_nothing(self):
-            self._fit(values, X, y, sample_weight, groups, eval_set)
+            self._fit(values, *opened_input(X, y, sample_weight, groups, values, self._owner), eval_set)
         return self
 
     def _fit(self, values: Values, X: Any, y: Any, sample_weight: Any, groups: Any = None, eval_set: Any = None) -> None:
