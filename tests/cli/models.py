@@ -21,7 +21,7 @@ def table(rows=120):
     return pa.table({"age": pa.array(age, from_pandas=True), "plan": plans[position % 3], "paid": position * 13 % 90})
 
 
-def model(task="binary"):
+def model(task="binary", intervals=None):
     X = table()
     number = X["paid"].to_numpy() + 30.0 * (X["plan"].to_numpy(zero_copy_only=False) == "gold")
     settings = {"n_estimators": 5, "early_stopping": False, "random_state": 0, "n_jobs": 1}
@@ -41,5 +41,5 @@ def model(task="binary"):
     return AutoModel(
         task=task, target="late", classes=classes, schema=schema, form=MatrixForm.of_table(schema, read), names=("boosting",),
         members=(ForestMember(forest),), weights=np.ones(1), shift=np.zeros(len(classes) if task == "multiclass" else 1),
-        metric=metric, facts=facts,
+        metric=metric, facts=facts, intervals=intervals,
     )  # fmt: skip

@@ -28,6 +28,7 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 import woodwind
 from woodwind.auto.clock import Clock
+from woodwind.auto.intervals import PredictionIntervals
 from woodwind.auto.members.tree_members import CompactForestMember, ForestMember, MeanMember
 from woodwind.auto.model import AutoModel
 from woodwind.auto.training.boosting import BoostingFamily
@@ -37,6 +38,7 @@ from woodwind.auto.training.recipe import Recipe
 from woodwind.auto.training.training_set import TrainingSet
 from woodwind.data.tables.matrix_form import MatrixForm
 from woodwind.distributions.named import NAMED
+from woodwind.ensemble.conformal import ConformityScores
 from woodwind.estimators.auto.linear_training import train_linear
 from woodwind.estimators.base.matrix import TableToMatrix
 from woodwind.losses.ranking import RANKING
@@ -327,7 +329,13 @@ def by_hand(given: Given) -> AutoModel:
     return AutoModel(
         task="multiclass", target="y", classes=tuple(boosted.classes_.tolist()), schema=boosted.schema_, form=form,
         names=tuple("abcde"), members=members, weights=np.full(5, 0.2), shift=np.zeros(3), metric="log_loss", facts={},
+        intervals=PredictionIntervals(scores_of(np.linspace(0.0, 1.0, 40)), np.empty(0), np.empty(0), "random"),
     )  # fmt: skip
+
+
+def scores_of(values: np.ndarray) -> ConformityScores:
+    """Conformity scores of one fold, of rows of weight one."""
+    return ConformityScores.of([(values, np.ones(len(values)))])
 
 
 def encoded(given: Given) -> AutoModel:
@@ -339,4 +347,5 @@ def encoded(given: Given) -> AutoModel:
     return AutoModel(
         task="regression", target="y", classes=(), schema=simple.schema_, form=lesson.form, names=("encoded",), members=(member,),
         weights=np.ones(1), shift=np.zeros(1), metric="rmse", facts={},
+        intervals=PredictionIntervals(scores_of(np.linspace(0.0, 3.0, 40)), np.array([-1.0, 0.0, 2.0]), np.array([1.0, 2.0, 4.0]), "time"),
     )  # fmt: skip

@@ -21,11 +21,13 @@ from numpy.typing import NDArray
 from woodwind.auto import averaging
 from woodwind.auto.averaging import AveragedMember
 from woodwind.auto.blend import GUESSING, Blend, BlendEvidence, BlendWeights, blend, by_loss, estimated, nested_scores
+from woodwind.auto.calibration import IntervalEvidence, conformal_intervals, held_out_by
 from woodwind.auto.checkpoint import Checkpoint
 from woodwind.auto.clock import Clock
 from woodwind.auto.decision import DecisionRule, cross_fitted
 from woodwind.auto.events import Blended, Event, FactsBegan, FoldDone, JobBegan, JobEnded, MemberBegan, MemberDone, Message
 from woodwind.auto.facts.collection import collect
+from woodwind.auto.intervals import PredictionIntervals
 from woodwind.auto.members.link import probabilities
 from woodwind.auto.members.tree_members import Member
 from woodwind.auto.model import AutoModel
@@ -315,7 +317,7 @@ def _outcome(
         task=spec.task, target=spec.target, classes=spec.classes, schema=training_set.schema, form=training_set.form,
         names=tuple(done[position].recipe.name for position in kept), members=members, weights=found.final.weights[kept],
         shift=found.final.shift, metric=spec.metric.name, facts=background_facts(members, training_set.view, spec.seed),
-        beside=spec.beside, positive=spec.positive, threshold=threshold,
+        beside=spec.beside, positive=spec.positive, threshold=threshold, intervals=_intervals(spec, seen, found),
     )  # fmt: skip
     nested = np.full((training_set.n_rows, training_set.width), np.nan)
     nested[training_set.scored] = found.nested
@@ -325,7 +327,7 @@ def _outcome(
         X=spec.X, y=spec.y, weight=spec.weight, groups=spec.groups, clusters=spec.clusters,
         names=tuple(one.recipe.name for one in done),
         out_of_fold=np.stack([one.scores for one in done], axis=1),
-        blend_out_of_fold=nested, scored=training_set.scored,
+        blend_out_of_fold=nested, scored=training_set.scored, fold=spec.fold,
         curves={one.recipe.name: one.like.curve for one in done if one.like.curve},
         suspicions=spec.suspicions,
         notes=(*spec.notes, _weighed(found), *left_out, *_first_block(training_set), *_decision(spec, threshold)),
@@ -358,6 +360,13 @@ def _threshold(spec: JobSpec, seen: BlendEvidence, found: Blend) -> float | None
     rows = np.flatnonzero(seen.estimated)
     scorer = seen.scorer.at(rows)
     return spec.rule.choose(scorer.y == spec.positive, probabilities(found.nested[rows])[:, spec.positive], scorer.weight)
+
+
+def _intervals(spec: JobSpec, seen: BlendEvidence, found: Blend) -> PredictionIntervals | None:
+    """What the model knows of its errors, from rows that neither members nor their weights have seen."""
+    rows, held_out = np.flatnonzero(seen.estimated), held_out_by(spec.ordered, spec.groups is not None)
+    scorer = seen.scorer.at(rows)
+    return conformal_intervals(IntervalEvidence(scorer.y, found.nested[rows], scorer.weight, seen.fold[rows], scorer.classifies, held_out))
 
 
 def _decision(spec: JobSpec, threshold: float | None) -> tuple[str, ...]:

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from woodwind.auto.decision import decided
+from woodwind.auto.intervals import PredictionIntervals, no_intervals
 from woodwind.auto.members.link import probabilities
 from woodwind.auto.members.tree_members import Member
 from woodwind.auto.members.view import View
@@ -39,8 +40,9 @@ class AutoModel:
     beside: tuple[str, ...] = ()  # columns of the training table that were not trained on: a table may have them, or not
     positive: int = 1  # of two classes the one that metrics such as F1 are of, and that the threshold is for
     threshold: float | None = None  # the probability from which on the positive class is predicted; None: the likelier class
+    intervals: PredictionIntervals | None = None  # what it knows of its errors out of fold; None where it knows nothing
 
-    YOUNGER: ClassVar[tuple[str, ...]] = ("positive", "threshold")  # files from before them have their defaults
+    YOUNGER: ClassVar[tuple[str, ...]] = ("positive", "threshold", "intervals")  # files from before them have their defaults
 
     @property
     def width(self) -> int:
@@ -85,6 +87,12 @@ class AutoModel:
         """The class number (n,) that is predicted where classes have these probabilities (n, classes)."""
         return decided(proba, self.positive, self.threshold)
 
+    def require_intervals(self) -> PredictionIntervals:
+        """What it knows of its errors. Raises DataError where that is nothing."""
+        if self.intervals is None:
+            raise no_intervals()
+        return self.intervals
+
     def check(self) -> "AutoModel":
         """Raise DataError where parts do not fit together."""
         n_classes = {"binary": len(self.classes) == 2, "multiclass": len(self.classes) > 2, "regression": not self.classes}
@@ -99,6 +107,9 @@ class AutoModel:
         require(self.metric in METRICS, "the metric of a model is not known")
         require(self.positive in (0, 1), "the positive class of a model is none")
         require(self.threshold is None or 0.0 < self.threshold < 1.0, "the threshold of a model is not between 0 and 1")
+        if self.intervals is not None and self.task != "regression":
+            require(not len(self.intervals.knots), "sets of labels have knots")
+            require(self.intervals.known.scores <= 1.0, "a conformity score of a label is above one")
         self.form.check_for(self.schema)
         for member in self.members:
             require(member.width == self.width, "a member has other scores than the model")

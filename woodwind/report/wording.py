@@ -19,6 +19,7 @@ PARTS = {
     "metrics": "further metrics",
     "comparison": "the comparison with guessing",
     "quality": "how good it is",
+    "intervals": "how sure it is",
     "data": "the columns of the data",
     "members": "what each member is worth",
     "margins": "margins",

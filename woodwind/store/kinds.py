@@ -84,6 +84,7 @@ _LISTED: dict[str, Kind] = {
     **_kinds("woodwind.data.binning.ranks", "Ranking"),
     **_kinds("woodwind.losses.distribution_score", "DistributionScore"),
     **_kinds("woodwind.auto.model", "AutoModel"),
+    **_kinds("woodwind.auto.intervals", "PredictionIntervals"),
     **_kinds("woodwind.auto.members.tree_members", "ForestMember", "CompactForestMember", "MeanMember"),
     **_kinds("woodwind.auto.members.target_encoding", "EncodedMember", "Encoding"),
     **_kinds("woodwind.auto.members.linear_member", "LinearMember"),

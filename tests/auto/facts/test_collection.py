@@ -26,7 +26,7 @@ from woodwind.report.sections import mistakes
 from woodwind.report.wording import PARTS as PART_NAMES
 
 TASKS = ("binary", "multiclass", "regression")
-COSTLY = {"metrics", "comparison", "quality", "data", "members", "diversity", "importance", "dependence"}
+COSTLY = {"intervals", "metrics", "comparison", "quality", "intervals", "data", "members", "diversity", "importance", "dependence"}
 PARTS = COSTLY | {"leaderboard", "suspicions", "made", "use", "curves", "mistakes"}
 
 

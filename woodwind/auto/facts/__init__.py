@@ -3,6 +3,7 @@
 Inside:
 
     collection   Facts of a job: everything that the report shows, as a dictionary that JSON can hold
+    coverage     How often intervals of a model, or its sets of labels, hold the truth: of rows that did not help to find them
     data         What the data is: kinds, gaps and distributions of columns, and of the target
     dependence   Partial dependence: what the ensemble predicts on average if a column is set to one value in all rows; Friedman (2001)
     importance   Importance of columns for the whole ensemble: how much worse it gets when a column is shuffled among rows

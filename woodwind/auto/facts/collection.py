@@ -12,6 +12,7 @@ from collections.abc import Callable
 from typing import Any
 
 from woodwind.auto.clock import Countdown, OutOfTimeError
+from woodwind.auto.facts.coverage import coverage_facts
 from woodwind.auto.facts.data import data_facts
 from woodwind.auto.facts.dependence import dependence_facts
 from woodwind.auto.facts.importance import importance_facts
@@ -75,6 +76,7 @@ def collect(outcome: Outcome, seconds: float, threads: int = 1) -> dict[str, Any
         "metrics": lambda: all_metric_facts(outcome, scored),
         "comparison": lambda: comparison_facts(outcome, scored),
         "quality": lambda: regression_facts(outcome, scored) if model.task == "regression" else classification_facts(outcome, scored),
+        "intervals": lambda: coverage_facts(outcome, scored),
         "data": lambda: data_facts(outcome, clock),
         "members": lambda: member_facts(outcome, scored),
         "curves": lambda: curve_facts(outcome),

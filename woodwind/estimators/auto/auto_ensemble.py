@@ -393,6 +393,25 @@ class AutoEnsembleClassifier(AutoParams, BaseAutoEnsemble, ClassifierMixin, Base
         labels: NDArray[Any] = np.asarray(self.classes_)[self.model_.decide(proba)]
         return labels
 
+    def predict_set(self, X: Any, coverage: float = 0.9) -> NDArray[np.bool_]:
+        """Labels among which the truth is for a share `coverage` of new rows, from errors on rows held out.
+
+        Parameters
+        ----------
+        X : table
+            Rows of the columns that the model was trained with; columns are matched by name. A file, or a dictionary of columns, will do.
+        coverage : float between 0 and 1, default=0.9
+            The share. `model_.intervals.promise` says what is promised of it, and `woodwind evaluate` tries it on new rows.
+
+        Returns
+        -------
+        array of shape (n_rows, n_classes)
+            True where a label of `classes_` is in the set. The one that is predicted always is.
+        """
+        proba = self.predict_proba(X)
+        known = self.model_.require_intervals()
+        return known.sets(proba, known.coverage(coverage, self._owner), self.model_.decide(proba))
+
     @property
     def positive_(self) -> Any:
         """The label of the positive one of two classes; None where there are more."""
@@ -444,3 +463,22 @@ class AutoEnsembleRegressor(AutoParams, BaseAutoEnsemble, RegressorMixin, BaseEs
             Rows of the columns that the model was trained with; columns are matched by name. A file, or a dictionary of columns, will do.
         """
         return np.asarray(self._scores(X)[:, 0])
+
+    def predict_interval(self, X: Any, coverage: float = 0.9) -> tuple[Floats, Floats]:
+        """Bounds between which the truth lies for a share `coverage` of new rows, from errors on rows held out.
+
+        Parameters
+        ----------
+        X : table
+            Rows of the columns that the model was trained with; columns are matched by name. A file, or a dictionary of columns, will do.
+        coverage : float between 0 and 1, default=0.9
+            The share. `model_.intervals.promise` says what is promised of it, and `woodwind evaluate` tries it on new rows.
+
+        Returns
+        -------
+        low, high : arrays of shape (n_rows,)
+            Infinite where too few rows were held out for such a share, which a warning says.
+        """
+        predicted = self.predict(X)
+        known = self.model_.require_intervals()
+        return known.bounds(predicted, known.coverage(coverage, self._owner))
