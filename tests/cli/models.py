@@ -1,5 +1,7 @@
 """A small model as the job makes them, with facts that commands show."""
 
+from dataclasses import replace
+
 import numpy as np
 import pyarrow as pa
 from fakes import LEADERBOARD
@@ -22,6 +24,11 @@ def table(rows=120):
 
 
 def model(task="binary", intervals=None):
+    """A model of a task; one of a ranking is that of a regression, with "plan" as its query."""
+    if task == "ranking":
+        ranks = model("regression")
+        facts = {**ranks.facts, "task": task, "metric": metric_facts("ndcg@10")}
+        return replace(ranks, task=task, metric="ndcg@10", facts=facts, query="who")
     X = table()
     number = X["paid"].to_numpy() + 30.0 * (X["plan"].to_numpy(zero_copy_only=False) == "gold")
     settings = {"n_estimators": 5, "early_stopping": False, "random_state": 0, "n_jobs": 1}

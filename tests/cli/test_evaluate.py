@@ -10,7 +10,7 @@ import pyarrow.csv
 import pyarrow.parquet
 import pytest
 from models import model, table
-from sklearn.metrics import average_precision_score, f1_score, log_loss, mean_squared_error, roc_auc_score
+from sklearn.metrics import average_precision_score, f1_score, log_loss, mean_squared_error, ndcg_score, roc_auc_score
 
 from woodwind import store
 from woodwind.auto.intervals import PredictionIntervals
@@ -24,7 +24,7 @@ def test(folder, stored):
     """A table with the truth in it."""
     X = table()
     rng = np.random.default_rng(0)
-    if stored.task == "regression":
+    if not stored.classifies:
         truth = stored.predict(X) + rng.normal(size=X.num_rows)
     else:
         truth = np.where(rng.random(X.num_rows) < 0.2, stored.classes[0], stored.predict(X))
@@ -267,3 +267,34 @@ def test_a_model_without_scores_is_evaluated_without_intervals(test, stored, run
     done = run("evaluate", "model.ww", "test.csv", "--interval", "0.9")
     assert done.code != 0
     assert "no conformity scores" in done.err
+
+
+@pytest.mark.parametrize("stored", ["ranking"], indirect=True)
+def test_a_ranking_is_scored_by_query(folder, stored, run):
+    """As scikit-learn reckons it, query by query."""
+    X = table()
+    who, late = np.arange(120) % 12, np.arange(120) * 5 % 4
+    pa.csv.write_csv(X.append_column("late", pa.array(late)).append_column("who", pa.array(who)), folder / "test.csv")
+    scores = stored.predict(X)
+    values = [ndcg_score([2.0 ** late[who == one] - 1.0], [scores[who == one]], k=10) for one in range(12)]
+    done = run("evaluate", "model.ww", "test.csv")
+    assert done.code == 0, done.err
+    lines = done.out.splitlines()
+    assert [line.split()[0] for line in lines[1:10]] == list(names_for("ranking"))
+    assert float(lines[1].split()[1]) == pytest.approx(np.mean(values), abs=1e-4)
+    assert float(lines[1].split()[2]) == pytest.approx(np.std(values, ddof=1) / np.sqrt(12), abs=1e-4)
+    assert "12 queries of 120 rows; ndcg@10" in done.out
+    found = json.loads(run("evaluate", "model.ww", "test.csv", "--json", "--query", "plan").out)
+    assert found["queries"] == 3
+    assert set(found["metrics"]) == set(names_for("ranking"))
+
+
+@pytest.mark.parametrize("stored", ["ranking"], indirect=True)
+def test_a_ranking_without_its_query_column_is_refused(test, stored, run):
+    done = run("evaluate", "model.ww", "test.csv")
+    assert done.code != 0
+    assert "no column 'who'" in done.err
+
+
+def test_a_query_is_for_models_that_rank(test, stored, run):
+    assert "--query is for models that rank" in run("evaluate", "model.ww", "test.csv", "--query", "plan").err

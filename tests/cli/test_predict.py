@@ -257,3 +257,36 @@ def test_predicting_imports_nothing_that_it_does_not_need(new, stored, writer):
     command = [sys.executable, "-c", code, "predict", "model.ww", "new.csv", "-o", "out.csv"]
     done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True, env=environment())
     assert done.stdout == "[]\n"
+
+
+@pytest.mark.parametrize("stored", ["ranking"], indirect=True)
+def test_scores_rank_the_rows_of_a_query(new, stored, run):
+    rows = table().append_column("who", pa.array(np.arange(120) % 7))
+    pa.csv.write_csv(rows, new / "new.csv")
+    found = read(run("predict", "model.ww", "new.csv", "--rank", "--keep", "who").out).to_pandas()
+    assert list(found) == ["who", "prediction", "rank"]
+    np.testing.assert_array_equal(found["prediction"], stored.predict(table()))
+    by_query = found.groupby("who")["prediction"].rank(ascending=False, method="first").astype(int)
+    np.testing.assert_array_equal(found["rank"], by_query)
+    plain = run("predict", "model.ww", "new.csv")
+    assert read(plain.out).column_names == ["prediction"]
+    other = read(run("predict", "model.ww", "new.csv", "--rank", "--query", "plan").out)
+    assert other["rank"].to_pylist().count(1) == 3
+
+
+@pytest.mark.parametrize("stored", ["ranking"], indirect=True)
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        (["--rank"], "no column 'who'"), (["--query", "plan"], "--query is for --rank"), (["--proba"], "ranks the rows of queries"),
+        (["--interval", "0.9"], "intervals are for numbers and classes"),
+    ],
+)  # fmt: skip
+def test_what_a_ranking_cannot_tell_is_refused(new, stored, run, given, words):
+    done = run("predict", "model.ww", "new.csv", *given)
+    assert done.code != 0
+    assert words in done.err
+
+
+def test_ranks_are_for_models_that_rank(new, stored, run):
+    assert "--rank is for models that rank" in run("predict", "model.ww", "new.csv", "--rank").err

@@ -299,6 +299,7 @@ def of_wholes() -> dict[str, Callable[[Given], Any]]:
         "main job, three classes": lambda given: classes(**options).fit(given.table, given.labels),
         "main job, two classes": lambda given: classes(**options).fit(given.table, given.labels == "no"),
         "main job, numbers": lambda given: numbers(**options).fit(given.table, given.amount),
+        "main job, ranking": ranked,
         "main job, by hand": by_hand,
         "main job, levels as numbers": encoded,
     }
@@ -331,6 +332,12 @@ def by_hand(given: Given) -> AutoModel:
         names=tuple("abcde"), members=members, weights=np.full(5, 0.2), shift=np.zeros(3), metric="log_loss", facts={},
         intervals=PredictionIntervals(scores_of(np.linspace(0.0, 1.0, 40)), np.empty(0), np.empty(0), "random"),
     )  # fmt: skip
+
+
+def ranked(given: Given) -> Any:
+    """What the main job makes of queries, with one member."""
+    model = woodwind.AutoEnsembleRanker(models=1, exclude=["boosting", "forest", "net", "neighbours"], random_state=0, n_jobs=1)
+    return model.fit(given.table, np.arange(ROWS) % 3, group=np.arange(ROWS) // 6)
 
 
 def scores_of(values: np.ndarray) -> ConformityScores:

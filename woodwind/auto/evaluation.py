@@ -13,6 +13,7 @@ from woodwind.auto.intervals import MeasuredCoverage, answers, measured_coverage
 from woodwind.auto.leaderboard import stored_entries
 from woodwind.auto.members.link import probabilities
 from woodwind.auto.model import AutoModel
+from woodwind.auto.scorer import metric_of_rows
 from woodwind.metrics.metric import Metric
 from woodwind.metrics.named import METRICS, names_for
 
@@ -43,6 +44,7 @@ class Evaluation:
     positive: Any = None  # the label of the positive one of two classes
     estimate: Estimate | None = None  # what the model claims where it is the mean of several
     intervals: tuple[MeasuredCoverage, ...] = ()  # how often its intervals or sets of labels hold the truth, and how large they are
+    queries: int = 0  # where rows were ranked
 
     @property
     def claimed(self) -> float:
@@ -75,22 +77,25 @@ class Evaluation:
         return "The model keeps what it claimed: the difference may be chance."
 
 
-def evaluated(
+def evaluated(  # noqa: PLR0913  what may be known of rows
     model: AutoModel,
     X: Any,
     y: NDArray[Any],
     weight: Floats | None = None,
     threads: int = 1,
     positive: int | None = None,
+    *,
     clusters: NDArray[np.int64] | None = None,
     levels: Sequence[float] = (),
+    queries: NDArray[np.int64] | None = None,
 ) -> Evaluation:
     """Ask a model about rows, and score it by what is known of them; another class than that of the model may be the positive one.
 
-    Rows of one cluster are not independent of each other. `levels` are coverages of intervals.
+    Rows of one cluster are not independent of each other. `levels` are coverages of intervals, `queries` the numbers of the queries of
+    rows where these are ranked.
     """
     scores = model.scores(X, threads)
-    predicted = scores[:, 0] if model.task == "regression" else probabilities(scores)
+    predicted = probabilities(scores) if model.classifies else scores[:, 0]
     names = (model.metric, *(name for name in names_for(model.task) if name != model.metric))
     position = model.positive if positive is None else positive
     label = model.classes[position] if model.task == "binary" else None
@@ -100,15 +105,15 @@ def evaluated(
     n_rows = len(y)
     if weight is not None:
         there = weight > 0.0
-        clusters = None if clusters is None else clusters[there]
+        clusters, queries = (None if one is None else one[there] for one in (clusters, queries))
         y, scores, predicted, weight = y[there], scores[there], predicted[there], weight[there]
-    labels = predicted if model.task == "regression" else model.decide(predicted)
+    labels = model.decide(predicted) if model.classifies else predicted
     measured = []
     for name in names:
-        metric = METRICS[name].for_positive(position)
+        metric = metric_of_rows(name, y, position, queries)
         found = _measured(metric, y, labels if metric.needs == "label" else predicted, weight, max(len(model.classes), 2), clusters)
         measured.append(replace(found, claimed=claims.get(name, (nan, nan))[0], claimed_error=claims.get(name, (nan, nan))[1]))
-    classifies = model.task != "regression"
+    classifies = model.classifies
     intervals = []
     for level in levels:
         known = model.require_intervals()
@@ -116,7 +121,8 @@ def evaluated(
             known, y, scores, classifies, known.coverage(level, "evaluate"), np.asarray(labels, np.int64) if classifies else None
         )
         intervals.append(measured_coverage(level, inside, sizes, weight, clusters))
-    return Evaluation(n_rows, tuple(measured), label, Estimate.of(model.facts), tuple(intervals))
+    n_queries = 0 if queries is None else len(np.unique(queries))
+    return Evaluation(n_rows, tuple(measured), label, Estimate.of(model.facts), tuple(intervals), n_queries)
 
 
 def claimed_coverage(model: AutoModel) -> dict[float, MeasuredCoverage]:

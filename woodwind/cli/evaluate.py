@@ -19,7 +19,7 @@ from woodwind.base.formatting import counted, figure
 from woodwind.base.pool import usable_threads
 from woodwind.cli.command import BAD_DATA, BAD_MODEL, FINE, UNEXPECTED, WRONG_CALL, command, wrong
 from woodwind.cli.console import plain, say, show, show_json
-from woodwind.cli.model_files import decision_words, metric_words, open_model
+from woodwind.cli.model_files import decision_words, metric_words, open_model, queries_in
 from woodwind.cli.options import interval_option, json_option, model_argument, tables_argument, threads_option
 from woodwind.cli.outputs import check_inputs
 from woodwind.cli.terminal import TextColumn, can_show, show_grid
@@ -44,6 +44,7 @@ USUAL_LEVEL = 0.9
 @click.option("--target", metavar="COLUMN", help="The column with the truth; the one that was learned unless given.")
 @click.option("--weight", metavar="COLUMN", help="A column of numbers that says how much each row counts.")
 @click.option("--positive", metavar="LABEL", help="Which of two classes F1 and average precision are of; that of the model unless given.")
+@click.option("--query", metavar="COLUMN", help="Of a ranking the column of the query; the one that was learned unless given.")
 @interval_option("Shares of new rows whose intervals or sets of labels are tried.  [default: 0.9, where the model has them]")
 @click.option("--drop-missing-target", is_flag=True, help="Leave out rows without a target, instead of refusing them.")
 @json_option("the metrics")
@@ -63,12 +64,16 @@ def run(model: Path, tables: tuple[str, ...], as_json: bool, threads: int | None
     position = None if positive is None else position_of(opened, positive)
     if levels:
         opened.require_intervals()
+    if given["query"] is not None and opened.task != "ranking":
+        wrong("--query is for models that rank, made by woodwind fit --query. Leave it out.")
     levels = levels or ((USUAL_LEVEL,) if opened.intervals is not None else ())
     rows = rows_with_truth(opened, tables, name, weight, given["drop_missing_target"])
     truth = read_truth(rows.column(name), opened.classes, name)
     weights = None if weight is None else read_weights(rows.column(weight), weight)
     clusters = clusters_in(opened, rows)
-    trial = evaluated(opened, inputs_of(opened, rows), truth, weights, usable_threads(threads), position, clusters, levels)
+    queries = queries_in(opened, rows, given["query"]) if opened.task == "ranking" else None
+    known: dict[str, Any] = {"clusters": clusters, "levels": levels, "queries": queries}
+    trial = evaluated(opened, inputs_of(opened, rows), truth, weights, usable_threads(threads), position, **known)
     if as_json:
         show_json(record(trial, name, opened))
     else:
@@ -126,7 +131,8 @@ def show_trial(trial: Evaluation, model: AutoModel) -> None:
     columns = (TextColumn("metric", left=True), TextColumn("here"), error, TextColumn("out of fold"), error)
     show_grid(columns, cells, ["bold"])
     show()
-    show(f"{counted(trial.rows, 'row')}; {metric_words(trial.measured[0].metric)}")
+    queries = f"{trial.queries:,} {'query' if trial.queries == 1 else 'queries'} of " if trial.queries else ""
+    show(f"{queries}{counted(trial.rows, 'row')}; {metric_words(trial.measured[0].metric)}")
     if trial.positive is not None:
         show(decision_words(model.classes[model.positive], model.threshold))
         if trial.positive != model.classes[model.positive]:
@@ -164,7 +170,7 @@ def record(trial: Evaluation, target: str, model: AutoModel) -> dict[str, Any]:
     claimed = claimed_coverage(model)
     first = trial.measured[0]
     found: dict[str, Any] = plain({
-        "rows": trial.rows, "target": target, "positive": trial.positive,
+        "rows": trial.rows, **({"queries": trial.queries} if trial.queries else {}), "target": target, "positive": trial.positive,
         "metric": first.metric, "score": first.value, "standard_error": first.standard_error,
         "out_of_fold": {"score": first.claimed, "standard_error": first.claimed_error},
         "estimate": None if trial.estimate is None else {"score": trial.claimed, "standard_error": trial.claimed_error},

@@ -15,7 +15,7 @@ from woodwind.base.formatting import counted
 from woodwind.base.pool import usable_threads
 from woodwind.cli.command import BAD_DATA, BAD_MODEL, FINE, UNEXPECTED, WRONG_CALL, command, nearest, wrong
 from woodwind.cli.console import json_line, plain, say
-from woodwind.cli.model_files import open_model
+from woodwind.cli.model_files import open_model, queries_in
 from woodwind.cli.options import files_of, force_option, interval_option, json_option, model_argument, tables_argument, threads_option
 from woodwind.cli.outputs import check_inputs, check_meaning, check_new, check_not_a_model, check_not_an_input
 from woodwind.cli.streams import data_stream, is_closed
@@ -25,11 +25,13 @@ EXAMPLES = (
     "woodwind predict model.ww new.csv -o predictions.csv",
     "woodwind predict model.ww new.parquet --proba --keep id -o predictions.parquet",
     "woodwind predict model.ww new.csv --interval 0.9 -o predictions.csv",
+    "woodwind predict ranking.ww new.csv --rank --keep query_id -o ranked.csv",
     "woodwind predict model.ww 'parts/*.parquet' -o predictions.csv --force",
     "woodwind predict model.ww new.csv | head",
 )
 ENDINGS = (".csv", ".tsv", ".csv.gz", ".tsv.gz", ".parquet", ".feather", ".arrow")
 PREDICTION, PROBABILITY = "prediction", "probability_{}"
+RANK = "rank"
 LOWER, UPPER, SET = "lower_{}", "upper_{}", "set_{}"
 
 
@@ -39,6 +41,8 @@ LOWER, UPPER, SET = "lower_{}", "upper_{}", "set_{}"
 @click.option("-o", "--output", default="-", help="A file to write, .csv or .parquet; - for standard output.  [default: -]")
 @click.option("--proba", is_flag=True, help="The probability of each class, beside the one that is predicted.")
 @interval_option("Bounds, or the set of labels, that hold the truth of such a share of new rows, such as 0.9; several with commas.")
+@click.option("--rank", is_flag=True, help="Of a ranking the place of each row in its query, 1 for the first, beside the score.")
+@click.option("--query", metavar="COLUMN", help="With --rank, the column of the query; the one that was learned unless given.")
 @click.option("--keep", multiple=True, metavar="COLUMN,...", help="Columns of the table to copy beside the predictions.")
 @json_option("one object in a line for each row")
 @threads_option()
@@ -60,12 +64,20 @@ def run(model: Path, tables: tuple[str, ...], output: str, as_json: bool, force:
         check_new(Path(output), force)
     opened = open_model(model)
     proba, levels = given["proba"], given["levels"]
-    if proba and opened.task == "regression":
-        wrong(f"--proba is for classes, but the model predicts the number {opened.target!r}. Leave it out.")
+    if proba and not opened.classifies:
+        what = f"predicts the number {opened.target!r}" if opened.task == "regression" else "ranks the rows of queries"
+        wrong(f"--proba is for classes, but the model {what}. Leave it out.")
+    if given["rank"] and opened.task != "ranking":
+        wrong("--rank is for models that rank, made by woodwind fit --query. Leave it out.")
+    if given["query"] is not None and not given["rank"]:
+        wrong("--query is for --rank: scores need no query. Add --rank, or leave it out.")
     if levels:
         opened.require_intervals()
     rows = read_rows(opened, tables)
+    queries = queries_in(opened, rows, given["query"]) if given["rank"] else None
     found = predicted(opened, inputs_of(opened, rows), proba, usable_threads(given["threads"]), levels, as_lists=as_json)
+    if queries is not None:
+        found[RANK] = ranks(found[PREDICTION], queries)
     columns = kept(rows, given["keep"], list(found)) | found
     if as_json:
         write_lines(output, columns)
@@ -90,7 +102,7 @@ def predicted(
 ) -> dict[str, Any]:
     """Columns of predictions. Sets of labels are lists, or lists as JSON writes them."""
     asked = [model.require_intervals().coverage(level, "predict") for level in levels]
-    if model.task == "regression":
+    if not model.classifies:
         numbers = model.predict(rows, threads)
         bounds = [model.require_intervals().bounds(numbers, level) for level in asked]
         named = ((LOWER.format(level), UPPER.format(level)) for level in asked)
@@ -105,6 +117,15 @@ def predicted(
         sets = [[model.classes[position] for position in np.flatnonzero(row)] for row in inside]
         columns[SET.format(level)] = sets if as_lists else [json_line(plain(labels)) for labels in sets]
     return columns
+
+
+def ranks(scores: Any, queries: Any) -> Any:
+    """The place of each row in its query, from 1 on; of equal scores the first row comes first."""
+    order = np.lexsort((np.arange(len(scores)), -scores, queries))
+    first = np.concatenate([[0], np.flatnonzero(np.diff(queries[order])) + 1])
+    out = np.empty(len(order), np.int64)
+    out[order] = np.arange(len(order)) - np.repeat(first, np.diff(first, append=len(order))) + 1
+    return out
 
 
 def kept(rows: Any, keep: tuple[str, ...], taken: list[str]) -> dict[str, Any]:

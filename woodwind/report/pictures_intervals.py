@@ -19,7 +19,7 @@ def intervals(facts: Facts) -> Facts | None:
     found = facts.get("intervals")
     if not found or not found.get("levels"):
         return None
-    classifies = facts["task"] != "regression"
+    classifies = bool(facts["classes"])
     figures = [coverage_figure(found["levels"], classifies)]
     if found.get("deciles"):
         figures.append(decile_figure(found["deciles"], found["shown"]))

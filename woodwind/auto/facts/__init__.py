@@ -10,6 +10,7 @@ Inside:
     json_values  Facts as JSON can hold them: plain numbers, short text, and nothing for what is not a number
     members      Members: the leaderboard, what each of them is worth to the ensemble, and what guessing would give
     quality      How good a classification ensemble is, from rows that it had not been trained on: ranking, calibration, confusion
+    ranking      How good a ranking is, from queries that it had not been trained on: NDCG by cut-off, and from query to query
     scored_rows  Scored rows: a sample of those that were held out, with what the ensemble and its members predicted for them
     usage        How the model is used, and how it was made
 """

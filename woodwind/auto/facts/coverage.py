@@ -21,7 +21,7 @@ def coverage_facts(outcome: Outcome, scored: ScoredRows) -> dict[str, Any] | Non
     """Coverage and size by level; of one level by size of the prediction or by class, and by group where rows have groups."""
     if outcome.fold is None or outcome.model.intervals is None or not len(scored.rows):
         return None
-    classifies, held_out = scored.task != "regression", held_out_by(outcome.ordered, outcome.groups is not None)
+    classifies, held_out = scored.classifies, held_out_by(outcome.ordered, outcome.groups is not None)
     weight = None if outcome.weight is None else scored.weight
     seen = IntervalEvidence(scored.y, scored.scores, weight, outcome.fold[scored.rows], classifies, held_out)
     nested = nested_intervals(seen)
@@ -60,7 +60,7 @@ def coverage_facts(outcome: Outcome, scored: ScoredRows) -> dict[str, Any] | Non
 
 def _decided(scored: ScoredRows, part: NDArray[np.int64]) -> NDArray[np.int64] | None:
     """The classes that are predicted for some of the rows; None for numbers."""
-    return None if scored.task == "regression" else np.asarray(scored.predicted[part], np.int64)
+    return None if not scored.classifies else np.asarray(scored.predicted[part], np.int64)
 
 
 def _by_prediction(predicted: NDArray[np.float64], inside: NDArray[np.bool_], sizes: NDArray[np.float64]) -> list[dict[str, Any]]:

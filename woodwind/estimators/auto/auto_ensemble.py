@@ -141,7 +141,8 @@ class BaseAutoEnsemble(BaseModel):
         """Do the job by checked parameters, for rows that all count. `asked` is more of the question."""
         families = _families(values["exclude"], self._owner)
         seed = seed_of(values["random_state"])
-        task = "regression" if truth.classes is None else "binary" if truth.n_classes == 2 else "multiclass"
+        ranks = asked.get("queries") is not None
+        task = _task(truth, ranks)
         labels = None if truth.classes is None else truth.y.astype(np.int64)
         positive = _positive(values["positive"], truth, self._owner)
         asked["notes"] = (*asked.get("notes", ()), *_positive_note(values["positive"], positive, truth))
@@ -150,14 +151,14 @@ class BaseAutoEnsemble(BaseModel):
             X=X, y=truth.y if labels is None else labels.astype(np.int32), task=task,
             classes=() if truth.classes is None else tuple(truth.classes.tolist()),
             metric=metric_named(values["metric"], task).for_positive(positive), ordered=moments is not None,
-            fold=fold, clusters=_clusters(asked.get("groups"), moments, fold),
+            fold=fold, clusters=None if ranks else _clusters(asked.get("groups"), moments, fold),
             categorical_features=values["categorical_features"], seed=seed, threads=self._threads, models=values["models"],
             max_size=values["max_size"],
             positive=positive, rule=_rule(values["threshold"], task, self._owner), also=_also(values["also"], task, positive), **asked,
         )  # fmt: skip
         self._set_classes(truth)
         with _checkpoint(values, spec, clock) as checkpoint, ending_on_interrupt(clock):
-            for event in run(spec, FAMILY, Portfolio(truth.n_classes, families), clock, checkpoint):
+            for event in run(spec, FAMILY, Portfolio(truth.n_classes, families, ranks=ranks), clock, checkpoint):
                 self._warn(event, values)
                 if isinstance(event, JobBegan) and spec.suspicions:
                     self._warn(SuspicionsFound(seconds=event.seconds, suspicions=spec.suspicions), values)
@@ -226,6 +227,13 @@ class BaseAutoEnsemble(BaseModel):
 def clock_of(values: dict[str, Any]) -> Clock:
     """A clock that begins now: with a number of models there is always time."""
     return Clock(values["time"] if values["models"] is None else None)
+
+
+def _task(truth: Target, ranks: bool) -> str:
+    """What is asked."""
+    if truth.classes is None:
+        return "ranking" if ranks else "regression"
+    return "binary" if truth.n_classes == 2 else "multiclass"
 
 
 def _clusters(groups: NDArray[np.int64] | None, moments: Floats | None, fold: NDArray[np.int64]) -> NDArray[np.int64] | None:
@@ -327,6 +335,7 @@ def _job(values: dict[str, Any], spec: JobSpec) -> dict[str, Any]:
         "what is taken as categories": repr(np.asarray(spec.categorical_features).tolist()),
         "the data": digest_of(fingerprint(spec.X).encode(), truth, repr(spec.classes).encode()),
         "how rows are held out": digest_of(folds, repr(spec.ordered).encode()),
+        "the queries": None if spec.queries is None else digest_of(np.ascontiguousarray(spec.queries).tobytes()),
         "the weights of rows": None if weight is None else digest_of(np.ascontiguousarray(weight).tobytes()),
         "the version of Woodwind": importlib.import_module("woodwind").__version__,
     }
