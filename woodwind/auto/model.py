@@ -115,7 +115,7 @@ class AutoModel:
         if self.classes:
             require_labels(as_labels(self.classes), "a model")
         require(self.metric in METRICS, "the metric of a model is not known")
-        require(self.task in METRICS[self.metric].tasks, "the metric of a model is of another task")
+        require((self.task == "ranking") == (METRICS[self.metric].needs == "rank"), "the metric of a model is of another task")
         require(self.positive in (0, 1), "the positive class of a model is none")
         require(self.threshold is None or 0.0 < self.threshold < 1.0, "the threshold of a model is not between 0 and 1")
         if self.intervals is not None and self.task != "regression":

@@ -250,7 +250,7 @@ def use(facts: Facts) -> Facts | None:
     row = [f"    {literal(name)}: [{literal(value)}]," for name, value in pairs[:12]]
     if found["n_columns"] > len(row):
         row.append(f"    # and so on: {count(found['n_columns'])} columns in all")
-    ask = ["model.predict(table)", *(["model.predict_proba(table)"] if facts["classes"] else [])]
+    ask = ["model.predict(table)", *(["model.predict_proba(table)"] if facts.get("classes") else [])]
     opened = ["import pandas as pd", "import woodwind", "", f"model = woodwind.load({literal(file)})"]
     code = [*opened, "table = pd.DataFrame({", *row, "})", *ask]
     names = [shown(name) for name in found["columns"]]
