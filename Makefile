@@ -58,7 +58,7 @@ demo: $(WARM)
 	@$(call SHOWN,fit demo/loans.csv --target credit --time 60 -o demo/loans.ww$(ARGS:%= %))
 	@$(call SHOWN,predict demo/loans.ww demo/new.csv --proba --keep purpose$(comma)amount$(comma)credit)
 	@$(call SHOWN,explain demo/loans.ww demo/new.csv --row 2 -o demo/why.html --force)
-	@echo; echo "Open demo/loans.html in a browser: it is the report. Why the second loan got its chance is drawn in demo/why.html."
+	@echo; echo "Open demo/loans.html in a browser: it is the report. Why the second loan got its probability is drawn in demo/why.html."
 
 test: $(STAMP)
 	@$(BIN)/python -m pytest -q -n 2 --dist worksteal $(ARGS)

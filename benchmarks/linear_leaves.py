@@ -7,15 +7,14 @@ constant leaves, and its standard error.
 
 from __future__ import annotations
 
-import argparse
 import warnings
 from typing import Any
 
 import numpy as np
 
 import tables
-from common import Report, arguments, chosen, seconds, short, timed
-from many_categories import error
+from common import Report, arguments, chosen
+from paired import compare, table_option
 
 TABLES = (
     "abalone", "ames_house", "bike", "california_housing", "diamonds", "insurance", "loans_openintro", "resale_price_SYNTHETIC",
@@ -55,49 +54,26 @@ def model_of(name: str, threads: int, seed: int) -> Any:
     return woodwind.GradientBoostingRegressor(n_jobs=threads, random_state=seed, **more)
 
 
-def main() -> None:
-    def more(parser: argparse.ArgumentParser) -> None:
-        parser.add_argument("--tables", default="", help="tables by name, separated by commas")
+def splits(table: tables.Table, count: int) -> list[tables.Split]:
+    """Those of the table, with some of the rows to train on."""
+    return [
+        (np.sort(np.random.default_rng([seed, 44]).permutation(train)[:MOST_ROWS]), test)
+        for seed, (train, test) in enumerate(table.splits(count))
+    ]
 
-    options = arguments(__doc__ or "", more)
+
+def main() -> None:
+    options = arguments(__doc__ or "", table_option)
     warnings.simplefilter("ignore")
     report = Report("linear_leaves", "Linear leaves on regression tables", options)
     names, count = chosen(options, NAMES), 1 if options.quick else 3
     pairs = [(name.split()[0], name) for name in names if "linear" in name and name.split()[0] in names]
-    columns = ["table", *names, *(f"{linear} - constant, %" for _, linear in pairs)]
-    report.say(f"| {' | '.join(columns)} |\n|---{'|---:' * (len(columns) - 1)}|")
-    figures: dict[str, Any] = {}
-    report.figures["tables"] = figures
-    every: dict[str, list[float]] = {linear: [] for _, linear in pairs}
-    for name in [one for one in options.tables.split(",") if one] or (TABLES[5:6] if options.quick else TABLES):
-        table = tables.read(name, options.data)
-        if table is None:
-            continue
-        errors: dict[str, list[float]] = {one: [] for one in names}
-        times: dict[str, list[float]] = {one: [] for one in names}
-        for seed, (train, test) in enumerate(table.splits(count)):
-            some = np.sort(np.random.default_rng([seed, 44]).permutation(train)[:MOST_ROWS])
-            for one in names:
-                model = model_of(one, options.threads, seed)
-                wall, _, _ = timed(lambda model=model, rows=some, table=table: model.fit(table.X.iloc[rows], table.y[rows]))
-                errors[one].append(error("regression", model, table.X.iloc[test], table.y[test]))
-                times[one].append(wall)
-        row = [name, *(short(float(np.mean(errors[one])), 4) for one in names)]
-        for constant, linear in pairs:
-            change = 100.0 * (np.array(errors[linear]) - errors[constant]) / np.mean(errors[constant])
-            every[linear].append(float(change.mean()))
-            noise = float(change.std(ddof=1) / np.sqrt(count)) if count > 1 else float("nan")
-            row.append(f"{change.mean():+.2f} ± {noise:.2f}")
-        report.say(f"| {' | '.join(row)} |")
-        figures[name] = {one: {"errors": errors[one], "seconds": float(np.median(times[one]))} for one in names}
-        report.save()
-    report.say()
-    for linear, changes in every.items():
-        better = sum(change < 0 for change in changes)
-        report.say(f"- {linear} - constant: {np.mean(changes):+.2f} % on average over {len(changes)} tables, better on {better}")
-    for one in names:
-        report.say(f"- {one}: {seconds(float(np.median([figures[name][one]['seconds'] for name in figures])))} per fit, median over tables")
-    report.save()
+    wanted = [one for one in options.tables.split(",") if one] or (TABLES[5:6] if options.quick else TABLES)
+
+    def contestant(name: str, table: tables.Table, seed: int) -> tuple[Any, Any]:
+        return model_of(name, options.threads, seed), table.X
+
+    compare(report, options.data, names, pairs, "constant", wanted, lambda table, _: splits(table, count), contestant)
 
 
 if __name__ == "__main__":

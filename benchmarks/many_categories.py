@@ -9,7 +9,6 @@ the noise is the standard error of the mean difference to CatBoost.
 
 from __future__ import annotations
 
-import argparse
 import warnings
 from typing import Any
 
@@ -17,6 +16,7 @@ import numpy as np
 
 import tables
 from common import Report, arguments, chosen, seconds, short, timed
+from paired import as_text, error, table_option
 
 SYNTHETIC = {
     "1,000 x 50 rows": (1000, 50, "regression"),
@@ -62,21 +62,6 @@ def model_of(name: str, task: str, categories: list[str], threads: int, seed: in
     return (xgboost.XGBRegressor if regression else xgboost.XGBClassifier)(n_jobs=threads, random_state=seed, enable_categorical=True)
 
 
-def error(task: str, model: Any, X: Any, y: Any) -> float:
-    if task == "regression":
-        return float(np.sqrt(np.mean((model.predict(X) - y) ** 2)))
-    chance = np.clip(np.asarray(model.predict_proba(X), np.float64), 1e-15, 1.0)
-    return float(-np.log(chance[np.arange(len(y)), y]).mean())
-
-
-def as_text(X: Any, categories: list[str]) -> Any:
-    """CatBoost takes no missing categories."""
-    X = X.copy()
-    for name in categories:
-        X[name] = X[name].astype(object).where(X[name].notna(), "missing").astype(str)
-    return X
-
-
 def measured(names: list[str], task: str, given: tuple[Any, Any, Any, Any], threads: int, seed: int) -> dict[str, tuple[float, float]]:
     """Error and seconds of each."""
     X, y, train, test = given
@@ -92,10 +77,7 @@ def measured(names: list[str], task: str, given: tuple[Any, Any, Any, Any], thre
 
 
 def main() -> None:
-    def more(parser: argparse.ArgumentParser) -> None:
-        parser.add_argument("--tables", default="", help="real tables by name, separated by commas")
-
-    options = arguments(__doc__ or "", more)
+    options = arguments(__doc__ or "", table_option)
     warnings.simplefilter("ignore")
     report = Report("many_categories", "Columns of many categories, default models", options)
     names, draws = chosen(options, NAMES), 1 if options.quick else 3

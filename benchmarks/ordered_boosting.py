@@ -7,15 +7,14 @@ the splits, in shares of the error of plain, and its standard error.
 
 from __future__ import annotations
 
-import argparse
 import warnings
 from typing import Any
 
 import numpy as np
 
 import tables
-from common import Report, arguments, chosen, seconds, short, timed
-from many_categories import as_text, error
+from common import Report, arguments, chosen
+from paired import as_text, compare, table_option
 
 SMALL = ("ames_house", "insurance", "loan_bads", "uci_boston", "uci_concrete", "uci_energy", "uci_yacht")
 DRAWN = ("abalone", "adult", "hmeq", "phoneme", "spambase", "mammography", "california_housing", "dna")
@@ -46,63 +45,34 @@ def model_of(name: str, task: str, categories: list[str], threads: int, seed: in
 
 
 def splits(table: tables.Table, name: str, count: int) -> list[tables.Split]:
-    """Those of the table; of a larger one, so many rows to train on and at most 20,000 others."""
-    if name in SMALL:
-        return table.splits(count)
-    made = []
-    for seed in range(count):
-        order = np.random.default_rng([seed, 33]).permutation(len(table.y))
-        made.append((np.sort(order[:ROWS]), np.sort(order[ROWS : ROWS + 20_000])))
-    return made
+    """Those of the table; of a larger one, so many rows to train on and at most 20,000 others. All classes are trained on."""
+    made = table.splits(count) if name in SMALL else [drawn(len(table.y), seed) for seed in range(count)]
+    if table.task == "regression":
+        return made
+    return [(train, test[np.isin(table.y[test], table.y[train])]) for train, test in made]
+
+
+def drawn(n_rows: int, seed: int) -> tables.Split:
+    order = np.random.default_rng([seed, 33]).permutation(n_rows)
+    return np.sort(order[:ROWS]), np.sort(order[ROWS : ROWS + 20_000])
 
 
 def main() -> None:
-    def more(parser: argparse.ArgumentParser) -> None:
-        parser.add_argument("--tables", default="", help="tables by name, separated by commas")
-
-    options = arguments(__doc__ or "", more)
+    options = arguments(__doc__ or "", table_option)
     warnings.simplefilter("ignore")
     report = Report("ordered_boosting", "Ordered boosting on small tables", options)
     names, count = chosen(options, NAMES), 1 if options.quick else 5
     pairs = [
         (name, name.replace("plain", "ordered")) for name in names if name.endswith("plain") and name.replace("plain", "ordered") in names
     ]
-    columns = ["table", *names, *(f"{ordered} - plain, %" for _, ordered in pairs)]
-    report.say(f"| {' | '.join(columns)} |\n|---{'|---:' * (len(columns) - 1)}|")
-    figures: dict[str, Any] = {}
-    report.figures["tables"] = figures
-    every: dict[str, list[float]] = {ordered: [] for _, ordered in pairs}
-    for name in [one for one in options.tables.split(",") if one] or (SMALL[1:2] if options.quick else SMALL + DRAWN):
-        table = tables.read(name, options.data)
-        if table is None:
-            continue
+    wanted = [one for one in options.tables.split(",") if one] or (SMALL[1:2] if options.quick else SMALL + DRAWN)
+
+    def contestant(name: str, table: tables.Table, seed: int) -> tuple[Any, Any]:
         categories = [column for column in table.X.columns if table.X[column].dtype.name == "category"]
-        errors: dict[str, list[float]] = {one: [] for one in names}
-        times: dict[str, list[float]] = {one: [] for one in names}
-        for seed, (train, test) in enumerate(splits(table, name, count)):
-            test = test[np.isin(table.y[test], table.y[train])] if table.task != "regression" else test
-            for one in names:
-                X = as_text(table.X, categories) if one.startswith("catboost") else table.X
-                model = model_of(one, table.task, categories, options.threads, seed)
-                wall, _, _ = timed(lambda model=model, X=X, train=train, y=table.y[train]: model.fit(X.iloc[train], y))
-                errors[one].append(error(table.task, model, X.iloc[test], table.y[test]))
-                times[one].append(wall)
-        row = [name, *(short(float(np.mean(errors[one])), 4) for one in names)]
-        for plain, ordered in pairs:
-            change = 100.0 * (np.array(errors[ordered]) - errors[plain]) / np.mean(errors[plain])
-            every[ordered].append(float(change.mean()))
-            noise = float(change.std(ddof=1) / np.sqrt(count)) if count > 1 else float("nan")
-            row.append(f"{change.mean():+.2f} ± {noise:.2f}")
-        report.say(f"| {' | '.join(row)} |")
-        figures[name] = {one: {"errors": errors[one], "seconds": float(np.median(times[one]))} for one in names}
-        report.save()
-    report.say()
-    for ordered, changes in every.items():
-        better = sum(change < 0 for change in changes)
-        report.say(f"- {ordered} - plain: {np.mean(changes):+.2f} % on average over {len(changes)} tables, better on {better}")
-    for one in names:
-        report.say(f"- {one}: {seconds(float(np.median([figures[name][one]['seconds'] for name in figures])))} per fit, median over tables")
-    report.save()
+        X = as_text(table.X, categories) if name.startswith("catboost") else table.X
+        return model_of(name, table.task, categories, options.threads, seed), X
+
+    compare(report, options.data, names, pairs, "plain", wanted, lambda table, name: splits(table, name, count), contestant)
 
 
 if __name__ == "__main__":

@@ -25,8 +25,8 @@ def main() -> None:
         print(f"\nThe model file has {file.stat().st_size / 1e6:.1f} MB.")
 
     loans = csv.read_csv(FILE).slice(0, 5).drop_columns(["credit"])
-    print("\nThe chance that it is paid back, for five loans:")
-    print("  ".join(f"{chance:.3f}" for chance in again.predict_proba(loans)[:, 1]))
+    print("\nThe probability that it is paid back, for five loans:")
+    print("  ".join(f"{one:.3f}" for one in again.predict_proba(loans)[:, 1]))
 
     print("\nWhy, for the second of them:")
     print(model.explain(loans).to_text(1, most=5))

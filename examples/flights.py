@@ -38,21 +38,21 @@ def show_table(table, y_train, y_test):
     print(f"{len(y_train):,} flights to learn from; {len(y_test):,} flights of other days are held out.")
 
 
-def show_scores(chances, late, notes):
+def show_scores(probabilities, late, notes):
     heading("How good it is, on the flights held out")
     print("                     log loss    AUC   (a smaller loss is better, a larger AUC)")
-    for name, chance in chances.items():
-        print(f"{name:<19}  {log_loss(late, chance):8.4f}  {roc_auc_score(late, chance):5.3f}")
+    for name, probability in probabilities.items():
+        print(f"{name:<19}  {log_loss(late, probability):8.4f}  {roc_auc_score(late, probability):5.3f}")
     for note in notes:
         print(f"\n{textwrap.fill(f'Good to know: {note}', 100)}")
 
 
-def show_chances(chance, late):
+def show_calibration(probability, late):
     heading("Whether it can be believed")
-    print("chance of late   flights  were late")
+    print("probability      flights  were late")
     steps = [0.0, 0.1, 0.2, 0.3, 0.4, 0.6, 1.0]
     for low, high in pairwise(steps):
-        here = (chance >= low) & (chance < high if high < 1.0 else chance <= high)
+        here = (probability >= low) & (probability < high if high < 1.0 else probability <= high)
         if here.any():
             print(f"{low:4.0%} to {high:4.0%}     {here.sum():7,}  {late[here].mean():9.0%}")
 
@@ -82,15 +82,15 @@ def main() -> None:
     # The library warns about what it meets for the first time here; the demo tells it in a sentence of its own.
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", WoodwindWarning)
-        chance = model.predict_proba(X_test)[:, 0]  # classes are sorted: "late" comes first
+        probability = model.predict_proba(X_test)[:, 0]  # classes are sorted: "late" comes first
         _, predicted = clock(lambda: model.predict_proba(X_test))
         of_tree = tree.predict_proba(X_test)[:, 0]
     notes = dict.fromkeys(str(warning.message) for warning in caught)
 
     late, share = y_test == "late", np.mean(y_train == "late")
-    chances = {f"always {share:.0%} late": np.full(len(late), share), "one small tree": of_tree, "gradient boosting": chance}
-    show_scores(chances, late, notes)
-    show_chances(chance, late)
+    probabilities = {f"always {share:.0%} late": np.full(len(late), share), "one small tree": of_tree, "gradient boosting": probability}
+    show_scores(probabilities, late, notes)
+    show_calibration(probability, late)
 
     heading("How fast it is")
     print(f"Training   {again:.2f} s for {model.n_iter_} trees; their number was found on rows held out inside fit.")

@@ -16,7 +16,14 @@ import pytest
 ROOT = Path(__file__).parent.parent
 PAGES = ROOT / "docs" / "contributing"
 # How many files of the package a recipe may touch.
-MOST_FILES = {"add-a-loss": 2, "add-a-metric": 1, "add-a-split-criterion": 2, "add-an-estimator": 5}
+MOST_FILES = {
+    "add-a-class-metric": 1,
+    "add-a-classifier": 5,
+    "add-a-loss": 2,
+    "add-a-metric": 1,
+    "add-a-split-criterion": 2,
+    "add-an-estimator": 5,
+}
 
 BLOCK = re.compile(r"^([^\n]+):\n\n?```python\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 EDIT = re.compile(r"In `(?P<path>[\w/.]+)`, (?P<where>above|below|in place of) the line `(?P<line>[^`]+)`$")

@@ -8,7 +8,7 @@ import pytest
 from tests.auto.fakes import ALL_ROWS, ConstantColumn, Line, Time
 from tests.auto.test_families import BOOSTED, training_set
 from tests.auto.test_job import RNG, events_of, outcome_of, recipes
-from woodwind.auto.averaging import AveragedMember, Estimate, averaging_gain, estimate, improved
+from woodwind.auto.averaging import AveragedMember, ScoreEstimate, averaging_gain, estimate, improved
 from woodwind.auto.blend import BlendWeights
 from woodwind.auto.clock import Clock
 from woodwind.auto.evaluation import evaluated
@@ -96,7 +96,7 @@ def test_a_job_estimates_its_mean_of_folds_and_says_so():
     # Two lines with noise of variance 1 each: of eight such the mean has an eighth of it.
     assert first.score**2 - found["score"] ** 2 == pytest.approx(7.0 / 8.0, rel=0.5)
     assert outcome.notes[-1].startswith("Estimated with what the mean of the models of 8 folds gains in 1 of 1 members: rmse ")
-    assert Estimate.of(outcome.model.facts).words("rmse") == outcome.notes[-1]
+    assert ScoreEstimate.of(outcome.model.facts).words("rmse") == outcome.notes[-1]
 
 
 def test_evaluation_holds_a_model_to_its_estimate():
@@ -125,7 +125,7 @@ def test_a_metric_that_two_models_do_not_tell_has_no_estimate_and_says_so(metric
     outcome = outcome_of({"line": Line()}, recipes("line"), metric=metric_named(metric))
     assert outcome.notes[-1].endswith(f"which are better as a rule; by how much is not measured for {metric}.")
     assert "score" not in outcome.model.facts["estimate"]
-    assert Estimate.of(outcome.model.facts) is None
+    assert ScoreEstimate.of(outcome.model.facts) is None
 
 
 def test_where_there_was_no_time_that_is_said():
@@ -145,9 +145,9 @@ def test_a_failure_is_called_one_and_loses_nothing():
 def test_what_is_no_estimate_is_none():
     model = outcome_of({"line": Line()}, recipes("line")).model
     good = model.facts["estimate"]
-    assert Estimate.of(model.facts) is not None
+    assert ScoreEstimate.of(model.facts) is not None
     for odd in (None, 3, [], {}, {**good, "score": "0.1"}, {**good, "folds": None}, {**good, "means": "2"}, {**good, "members": 5}):
-        assert Estimate.of({"estimate": odd}) is None
+        assert ScoreEstimate.of({"estimate": odd}) is None
 
 
 LINEAR = Recipe("linear", "linear")
@@ -180,7 +180,7 @@ def test_the_estimate_is_the_same_for_any_number_of_threads(family, recipe, n_cl
         scorer = BlendScorer(metric_named("auto", "binary" if n_classes else "regression"), given.y, None, n_classes > 0)
         weights = BlendWeights(np.array([0.6, 0.4]), np.zeros(1))
         found.append(estimate(given, [member, again], weights, scorer, (0.5, 0.1), Clock(), np.inf))
-    assert isinstance(found[0], Estimate)
+    assert isinstance(found[0], ScoreEstimate)
     assert found[0] == found[1]
     assert found[0].score < 0.5
 

@@ -15,7 +15,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from reference.boosted import boosted
-from woodwind.ensemble.boosting.boost import BoostPlan
+from woodwind.ensemble.boosting.boost_plan import BoostPlan
 from woodwind.kernels.tree.layout import STOP
 from woodwind.losses.classification import LogLoss, Multinomial
 from woodwind.losses.regression import Poisson, Squared

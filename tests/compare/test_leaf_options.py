@@ -130,7 +130,7 @@ def linear_boosting(x, y, rounds, **options):
 @pytest.mark.parametrize("seed", [0, 1, 2])
 @pytest.mark.parametrize("penalty", [0.0, 3.0])
 def test_linear_leaves_are_those_of_lightgbm(seed, penalty):
-    """Numbers have unit variance, so that the penalty of slopes is the same; predictions are those of the training rows."""
+    """Numbers have unit variance, so that the penalty of coefficients is the same; predictions are those of the training rows."""
     x, y = table(seed)
     x = x.astype(np.float64)
     x = ((x - x.mean(axis=0)) / x.std(axis=0)).astype(np.float32)

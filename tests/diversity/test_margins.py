@@ -99,9 +99,9 @@ def test_margins_of_probabilities():
     assert probability_margins([0, 2], probabilities) == pytest.approx([0.3 - 0.55, 0.0])
     assert probability_margins([0, 2], probabilities, [3, 1]) == pytest.approx([0.4 - 0.425, -0.5])
     assert probability_margins(["x", "z"], probabilities.mean(axis=1), classes=["x", "y", "z"]) == pytest.approx([-0.25, 0.0])
-    with pytest.raises(DataError, match=r"truth has .*'w'.* in row 1, which is none of the classes \['x', 'y', 'z'\]"):
+    with pytest.raises(DataError, match=r"probability_margins: truth has .*'w'.* in row 1, which is none of the classes \['x', 'y', 'z'\]"):
         probability_margins(["x", "w"], probabilities, classes=["x", "y", "z"])
-    with pytest.raises(ParameterError, match="weights are for members"):
+    with pytest.raises(ParameterError, match="probability_margins: weights are for members"):
         probability_margins([0, 2], probabilities.mean(axis=1), [1, 1])
     with pytest.raises(WeightError, match="weights must be finite, none negative"):
         probability_margins([0, 2], probabilities, [1, -1])

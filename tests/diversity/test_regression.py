@@ -94,9 +94,9 @@ def test_a_member_that_never_varies_has_no_correlation_and_a_warning_says_so():
 
 
 def test_what_is_wrong_is_named():
-    with pytest.raises(DataError, match="ambiguity_decomposition: numbers must be finite, but at"):
+    with pytest.raises(DataError, match="ambiguity_decomposition: predictions must be finite, but at"):
         ambiguity_decomposition([0.0], [[np.nan, 1.0]])
-    with pytest.raises(DataError, match="truth has 2 rows and numbers has 1"):
+    with pytest.raises(DataError, match="truth has 2 rows and predictions has 1"):
         error_products([0.0, 1.0], [[1.0, 2.0]])
     with pytest.raises(DataError, match="has 1 member"):
         error_covariance([0.0], [[1.0]])

@@ -71,7 +71,7 @@ def test_jackknife_after_bootstrap_is_its_definition(seed, coverage):
     out = rng.random((8, 5)) < 0.4
     out[np.arange(8), rng.integers(0, 5, 8)] = True
     predicted, residuals = rng.normal(size=(5, 3)), np.sort(rng.exponential(size=8))
-    low, high = jackknife_after_bootstrap(predicted, out, residuals, np.ones(8), coverage)
+    low, high = jackknife_after_bootstrap(predicted, out, ConformityScores.of([(residuals, np.ones(8))]), coverage)
     place = math.ceil(coverage * 9 - 1e-9)
     for row in range(3):
         without = np.array([predicted[out[i], row].mean() for i in range(8)])

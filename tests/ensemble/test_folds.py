@@ -5,9 +5,10 @@ import pytest
 
 from woodwind.data.binning.cuts import Cuts
 from woodwind.data.tables.schema import Schema
-from woodwind.ensemble.boosting.boost import BoostPlan
+from woodwind.ensemble.boosting.boost_plan import BoostPlan
 from woodwind.ensemble.boosting.early_stopping import RoundWatcher, WatchedInside, WatchedOutside, add_trees
-from woodwind.ensemble.boosting.training import TrainingRows, in_step, rounds_in_step, trees_of_mean
+from woodwind.ensemble.boosting.folds import in_step, rounds_in_step, trees_of_mean
+from woodwind.ensemble.boosting.training_rows import TrainingRows
 from woodwind.losses import Multinomial, Squared
 from woodwind.tree.settings import TreeSettings
 

@@ -23,12 +23,12 @@ def example(seed, n=60):
     return rng.normal(size=(n, 3)), rng.normal(size=n), rng.uniform(0.5, 2.0, n), leaf
 
 
-def fitted(x, gradient, hessian, leaf, l2=0.0, slopes=0.0, rate=1.0, scale=(1.0, 1.0, 1.0)):
+def fitted(x, gradient, hessian, leaf, l2=0.0, linear_l2=0.0, rate=1.0, scale=(1.0, 1.0, 1.0)):
     sums = [np.bincount(leaf, part, minlength=5) for part in (gradient, hessian)]
     with np.errstate(invalid="ignore"):
         value = np.nan_to_num(-sums[0] / (sums[1] + l2)) * rate
     terms = path_terms(FEATURE, CHILD, value, np.array(scale))
-    return fitted_terms(terms, x, (gradient, hessian), rows_of(leaf), value, LinearPlan(slopes, (0.0, l2, rate)), 1), value
+    return fitted_terms(terms, x, (gradient, hessian), rows_of(leaf), value, LinearPlan(linear_l2, (0.0, l2, rate)), 1), value
 
 
 def scores(linear, value, x, leaf):
@@ -44,19 +44,19 @@ def test_a_leaf_has_the_numbers_of_its_path():
     assert [without.feature[without.first[node] : without.first[node + 1]].tolist() for node in range(5)] == [[], [], [], [0], [0]]
 
 
-@pytest.mark.parametrize(("l2", "slopes", "rate"), [(0.0, 0.0, 1.0), (0.0, 2.5, 0.3), (3.0, 0.0, 1.0), (1.0, 4.0, 0.1)])
-def test_slopes_are_those_of_a_general_solver(l2, slopes, rate):
+@pytest.mark.parametrize(("l2", "linear_l2", "rate"), [(0.0, 0.0, 1.0), (0.0, 2.5, 0.3), (3.0, 0.0, 1.0), (1.0, 4.0, 0.1)])
+def test_coefficients_are_those_of_a_general_solver(l2, linear_l2, rate):
     for seed in range(5):
         x, gradient, hessian, leaf = example(seed)
-        linear, _value = fitted(x, gradient, hessian, leaf, l2, slopes, rate, (1.0, 0.5, 2.0))
+        linear, _value = fitted(x, gradient, hessian, leaf, l2, linear_l2, rate, (1.0, 0.5, 2.0))
         for node, features in ((2, [1]), (3, [0, 1]), (4, [0, 1])):
             rows, at = leaf == node, slice(linear.first[node], linear.first[node + 1])
-            spread = slopes * np.array([1.0, 0.5, 2.0])[features] ** 2
+            spread = linear_l2 * np.array([1.0, 0.5, 2.0])[features] ** 2
             constant, found = ridge_leaf(x[rows][:, features], gradient[rows], hessian[rows], spread, l2)
             assert_allclose(linear.coefficient[at], rate * found, rtol=1e-9, atol=1e-12)
             assert_allclose(linear.constant[node], rate * constant, rtol=1e-9, atol=1e-12)
-            said = linear.constant[node] + x[rows][:, features] @ linear.coefficient[at]
-            assert_allclose([linear.low[node], linear.high[node]], [said.min(), said.max()])
+            predicted = linear.constant[node] + x[rows][:, features] @ linear.coefficient[at]
+            assert_allclose([linear.low[node], linear.high[node]], [predicted.min(), predicted.max()])
 
 
 def test_a_row_with_a_missing_number_has_the_constant_and_teaches_no_slope():

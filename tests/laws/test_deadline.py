@@ -64,7 +64,7 @@ def job(monkeypatch, tmp_path):
 
 PHASES = {
     "woodwind.data.reading.csv_file", "woodwind.data.quality.view", "woodwind.data.tables.schema", "woodwind.auto.training.boosting",
-    "woodwind.ensemble.boosting.training",
+    "woodwind.ensemble.boosting.folds",
     "woodwind.auto.training.forests", "woodwind.auto.training.matrix_family", "woodwind.auto.training.knn_training",
     "woodwind.auto.training.mlp_training",
     "woodwind.estimators.auto.linear_training", "woodwind.auto.blend", "woodwind.auto.job",

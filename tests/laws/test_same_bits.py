@@ -12,7 +12,7 @@ import pytest
 from reference.boosted import boosted
 from woodwind.base import pool
 from woodwind.ensemble.boosting import histogram_learner, ordered_boosting
-from woodwind.ensemble.boosting.boost import BoostPlan
+from woodwind.ensemble.boosting.boost_plan import BoostPlan
 from woodwind.ensemble.boosting.gradient_sampling import GradientSampling
 from woodwind.losses.classification import Exponential, LogLoss, Multinomial
 from woodwind.losses.first_order import FirstOrder

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import woodwind
 from woodwind import GradientBoostingClassifier, GradientBoostingRegressor, ParameterError
 from woodwind.base import pool
-from woodwind.data.binning import sparse_codes
+from woodwind.data.binning import sparse_cuts
 from woodwind.kernels.histogram import partition_rows
 from woodwind.kernels.runtime.jit import kernel
 from woodwind.tree import code_layouts, histogram_grower
@@ -38,8 +38,8 @@ SETTINGS = {
 
 @pytest.fixture
 def always_thin(monkeypatch):
-    monkeypatch.setattr(sparse_codes, "LEAST_CELLS", 0)
-    monkeypatch.setattr(sparse_codes, "MOST_STORED", 1.0)
+    monkeypatch.setattr(sparse_cuts, "LEAST_CELLS", 0)
+    monkeypatch.setattr(sparse_cuts, "MOST_STORED", 1.0)
 
 
 def thin_table(seed, n=1500, n_columns=30, share=0.1):
@@ -97,8 +97,8 @@ def test_any_sparse_table_trains_as_the_dense_one(seed, n, n_columns, share):
     dense, score = thin_table(seed, n, max(n_columns, 3), share)
     given = {"n_estimators": 3, "early_stopping": False, "min_samples_leaf": 1, "max_leaf_nodes": 12, "random_state": 0, "n_jobs": 1}
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(sparse_codes, "LEAST_CELLS", 0)
-        patch.setattr(sparse_codes, "MOST_STORED", 1.0)
+        patch.setattr(sparse_cuts, "LEAST_CELLS", 0)
+        patch.setattr(sparse_cuts, "MOST_STORED", 1.0)
         patch.setattr(code_layouts, "MANY_STORED", 1.0)  # no column stands in one piece
         X = sp.csc_array(dense)
         assert_same_model(GradientBoostingRegressor(**given).fit(dense, score), GradientBoostingRegressor(**given).fit(X, score), dense, X)
@@ -189,8 +189,8 @@ def spied_bundles():
 def test_bundling_changes_nothing_whatever_the_groups_of_columns(seed, n, sizes, threads):
     dense, score = one_hot(seed, n, sizes)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(sparse_codes, "LEAST_CELLS", 0)
-        patch.setattr(sparse_codes, "MOST_STORED", 1.0)
+        patch.setattr(sparse_cuts, "LEAST_CELLS", 0)
+        patch.setattr(sparse_cuts, "MOST_STORED", 1.0)
         X = sp.csc_array(dense)
         given = {"n_estimators": 3, "early_stopping": False, "min_samples_leaf": 1, "max_leaf_nodes": 12, "n_jobs": threads}
         on, off = trained_both_ways(GradientBoostingRegressor, X, score, **given)
@@ -252,8 +252,8 @@ def test_a_training_goes_on_from_stored_cells(always_thin):
 
 @pytest.mark.parametrize("thin", [True, False])
 def test_absent_cells_are_zeros_or_missing_values_as_asked(monkeypatch, thin, tmp_path):
-    monkeypatch.setattr(sparse_codes, "LEAST_CELLS", 0 if thin else 1 << 60)
-    monkeypatch.setattr(sparse_codes, "MOST_STORED", 1.0)
+    monkeypatch.setattr(sparse_cuts, "LEAST_CELLS", 0 if thin else 1 << 60)
+    monkeypatch.setattr(sparse_cuts, "MOST_STORED", 1.0)
     rng = np.random.default_rng(0)
     stored = rng.random((800, 12)) < 0.2
     numbers = rng.normal(size=(800, 12))

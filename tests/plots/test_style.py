@@ -7,18 +7,18 @@ from matplotlib.colors import to_rgb
 
 from woodwind.plots import EnsembleSizeDisplay, MemberCorrelationDisplay, StrengthDiversityDisplay
 from woodwind.plots.labels import apart, shortened
-from woodwind.plots.style import ON_DARK, ON_LIGHT, Look, lightness
+from woodwind.plots.style import ON_DARK, ON_LIGHT, PlotStyle, lightness
 
 
 def test_colours_follow_the_axes_and_not_the_settings():
     with plt.style.context("dark_background"):
         dark = plt.subplots()[1]
     light = plt.subplots()[1]
-    assert Look.of(dark).colours == ON_DARK
-    assert Look.of(light).colours == ON_LIGHT
+    assert PlotStyle.of(dark).colours == ON_DARK
+    assert PlotStyle.of(light).colours == ON_LIGHT
     light.set_facecolor("none")
     light.figure.set_facecolor("none")
-    assert Look.of(light).paper == (1.0, 1.0, 1.0)  # black ink stands on something light
+    assert PlotStyle.of(light).paper == (1.0, 1.0, 1.0)  # black ink stands on something light
 
 
 @pytest.mark.parametrize(("colours", "paper"), [(ON_LIGHT, "white"), (ON_DARK, "black")])

@@ -10,8 +10,9 @@ from woodwind.data.binning.cuts import Cuts
 from woodwind.data.binning.ranks import Ranking, Ranks
 from woodwind.data.tables.schema import Schema
 from woodwind.data.tables.table import Table
-from woodwind.ensemble.boosting.boost import Booster, BoostPlan
-from woodwind.ensemble.boosting.training import TrainingRows
+from woodwind.ensemble.boosting.boost import Booster
+from woodwind.ensemble.boosting.boost_plan import BoostPlan
+from woodwind.ensemble.boosting.training_rows import TrainingRows
 from woodwind.tree.assemble import assemble
 from woodwind.tree.forest import Forest
 from woodwind.tree.grown_tree import ValuedTree

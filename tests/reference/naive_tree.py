@@ -89,7 +89,7 @@ class NaiveTree:
             alone = [frozenset({feature}) for feature in range(len(self.columns)) if feature not in named]
             root.groups = [*map(frozenset, limits.groups), *alone]
         self.nodes = [root]
-        self.judge(root)
+        self.find_split(root)
         while self.n_leaves() < limits.max_leaves:
             waiting = [n for n, node in enumerate(self.nodes) if node.found and not node.child]
             if not waiting:
@@ -128,9 +128,9 @@ class NaiveTree:
             lower.high = upper.low = middle
         self.nodes += [left, right]
         for child in (left, right):
-            self.judge(child)
+            self.find_split(child)
 
-    def judge(self, node: Node) -> None:
+    def find_split(self, node: Node) -> None:
         """Find the best split of a node, if it may have one."""
         limits = self.limits
         count = sum(self.stats[row][2] for row in node.rows)

@@ -38,11 +38,11 @@ def descended_weights(value: Callable[[Floats], float], gradient: Callable[[Floa
     """Weights with the smallest value of any smooth function, by steps down the gradient that are brought back to the simplex."""
     weights, step = np.full(members, 1.0 / members), 1.0
     for _ in range(steps):
-        now, slopes = value(weights), gradient(weights)
+        now, downhill = value(weights), gradient(weights)
         step *= 2.0
         while step > 1e-18:
-            there = nearest_on_simplex(weights - step * slopes)
-            if value(there) <= now + slopes @ (there - weights) + ((there - weights) ** 2).sum() / (2.0 * step):
+            there = nearest_on_simplex(weights - step * downhill)
+            if value(there) <= now + downhill @ (there - weights) + ((there - weights) ** 2).sum() / (2.0 * step):
                 break
             step /= 2.0
         weights = there

@@ -114,6 +114,8 @@ def stored_models(frame: Frame, wanted: Callable[[str], bool] = lambda _: True) 
         makers[name] = partial(stored, model, given.table, suited, given.asked)
     for name, model in of_two_classes().items():
         makers[name] = partial(stored, model, given.table, two, given.asked)
+    for name, model in of_several_targets().items():
+        makers[name] = partial(several, model, given)
     for name, make in of_wholes().items():
         makers[name] = partial(whole, make, given)
     with warnings.catch_warnings():
@@ -124,6 +126,13 @@ def stored_models(frame: Frame, wanted: Callable[[str], bool] = lambda _: True) 
 def stored(model: Any, X: Any, given: Given, asked: Any) -> Stored:
     """The model, trained."""
     return Stored(trained(model, X, given), asked)
+
+
+def several(model: Any, given: Given) -> Stored:
+    """The same for several targets."""
+    numbers = np.column_stack([given.amount, given.amount**2])
+    target = np.column_stack([given.labels, given.labels == "no"]) if is_classifier(model) else numbers
+    return Stored(model.fit(given.table, target), given.asked)
 
 
 def whole(make: Callable[[Given], Any], given: Given) -> Stored:
@@ -162,6 +171,16 @@ def of_trees() -> dict[str, Any]:
         "extra-trees, numbers": woodwind.ExtraTreesRegressor(**FEW),
         "random structure, classes": woodwind.RandomStructureForestClassifier(max_depth=4, **FEW),
         "random structure, numbers": woodwind.RandomStructureForestRegressor(max_depth=4, **FEW),
+    }
+
+
+def of_several_targets() -> dict[str, Any]:
+    """Two targets, of numbers or of labels."""
+    return {
+        "tree, several numbers": woodwind.DecisionTreeRegressor(max_leaf_nodes=9),
+        "tree, several labels": woodwind.DecisionTreeClassifier(),
+        "forest, several numbers": woodwind.RandomForestRegressor(oob_score=True, n_jobs=1, **FEW),
+        "forest, several labels": woodwind.ExtraTreesClassifier(n_jobs=1, **FEW),
     }
 
 
@@ -256,6 +275,7 @@ def of_numbers() -> dict[str, Any]:
     theirs = [("tree", DecisionTreeClassifier(max_depth=3)), ("near", KNeighborsClassifier(3, algorithm="ball_tree"))]
     return {
         "blender of classes": woodwind.LogisticBlender(cv=2),
+        "distribution, classes": woodwind.DistributionBoostingClassifier(**FEW),
         "blender of numbers": woodwind.NonNegativeBlender(cv=2),
         "encoder": woodwind.OrderedTargetEncoder(counts=True),
         "bagging of Bayes": woodwind.BaggingClassifier(GaussianNB(), max_features=0.7, **FEW),
@@ -279,6 +299,7 @@ def of_two_classes() -> dict[str, Any]:
     return {
         "boosting, two classes": woodwind.GradientBoostingClassifier(**FEW),
         "boosting, exponential": woodwind.GradientBoostingClassifier(loss="exponential", **FEW),
+        "distribution, two classes": woodwind.DistributionBoostingClassifier(**FEW),
         "additive, two classes": woodwind.AdditiveClassifier(loss="exponential", **FEW),
         "LogitBoost": woodwind.LogitBoostClassifier(**FEW),
         "Gentle AdaBoost": woodwind.GentleAdaBoostClassifier(**FEW),
@@ -346,13 +367,13 @@ def scores_of(values: np.ndarray) -> ConformityScores:
 
 
 def encoded(given: Given) -> AutoModel:
-    """A model of the main job whose members read levels as means of the target."""
+    """A model of the main job whose members read categories as means of the target."""
     simple = woodwind.GradientBoostingRegressor(early_stopping=False, categorical_encoding="sets", **FEW).fit(given.table, given.amount)
-    lesson = TrainingSet(simple.schema_, simple.schema_.read(given.table), given.amount, None, 0, np.arange(ROWS) % 2, 0, 1)
+    training_set = TrainingSet(simple.schema_, simple.schema_.read(given.table), given.amount, None, 0, np.arange(ROWS) % 2, 0, 1)
     recipe, family = Recipe("encoded", "boosting", {"encode_from": 2, "rate": 10.0}), BoostingFamily()
-    member = family.finish(lesson, recipe, list(family.fits(lesson, recipe, Clock(), []))).member
+    member = family.finish(training_set, recipe, list(family.fits(training_set, recipe, Clock(), []))).member
     return AutoModel(
-        task="regression", target="y", classes=(), schema=simple.schema_, form=lesson.form, names=("encoded",), members=(member,),
+        task="regression", target="y", classes=(), schema=simple.schema_, form=training_set.form, names=("encoded",), members=(member,),
         weights=np.ones(1), shift=np.zeros(1), metric="rmse", facts={},
         intervals=PredictionIntervals(scores_of(np.linspace(0.0, 3.0, 40)), np.array([-1.0, 0.0, 2.0]), np.array([1.0, 2.0, 4.0]), "time"),
     )  # fmt: skip

@@ -134,7 +134,7 @@ def test_columns_are_as_high_as_their_values():
 
 
 def test_shades_of_a_heat_map_are_the_shares():
-    root = read(heat("t", "d", (["a", "b"], ["a", "b"]), [[1.0, 0.0], [0.25, 0.75]], [["4", "0"], ["1", "3"]], ("Truth", "Said")))
+    root = read(heat("t", "d", (["a", "b"], ["a", "b"]), [[1.0, 0.0], [0.25, 0.75]], [["4", "0"], ["1", "3"]], ("Truth", "Predicted")))
     cells = [one for one in root.iter("rect") if one.get("class") == "heat"]
     assert [float(one.get("fill-opacity")) for one in cells] == [1.0, 0.0, 0.25, 0.75]
     assert [one.text for one in root.iter("text") if "ink" in one.get("class")] == ["4", "0", "1", "3"]

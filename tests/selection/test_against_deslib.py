@@ -199,7 +199,7 @@ STATIC = ("SingleBest", "StaticSelection", "Oracle", "StackedClassifier")
 DYNAMIC = [name for name, case in cases().items() if case.kind not in STATIC]
 LOTS = ("diff", "random")
 DRAWN = [name for name in DYNAMIC if cases()[name].params.get("selection_method") in LOTS and cases()[name].chance.any()]
-JUDGED = [name for name in DYNAMIC if cases()[name].competence is not None]
+SCORED = [name for name in DYNAMIC if cases()[name].competence is not None]
 
 
 @pytest.mark.parametrize("name", ["two", "three"])
@@ -210,7 +210,7 @@ def test_regions_are_those_of_deslib(name):
     assert (nearest(table, far, 7, True).neighbours == table.neighbours_knne).all()
 
 
-@pytest.mark.parametrize("name", JUDGED)
+@pytest.mark.parametrize("name", SCORED)
 def test_competences_are_those_of_deslib(name):
     case = cases()[name]
     _, facts, queries, options, scores = scored(case)

@@ -6,8 +6,8 @@ from sklearn.cluster import KMeans
 from sklearn.metrics import silhouette_score
 
 from woodwind.base.errors import ParameterError
-from woodwind.selection.chosen import single_scores
-from woodwind.selection.clusters import Parting, clustered, k_means, numbers_to_try, silhouette
+from woodwind.selection.clusters import MemberClusters, clustered, k_means, numbers_to_try, silhouette
+from woodwind.selection.member_selection import single_scores
 from woodwind.selection.objectives import objective_of, squared_distances
 
 
@@ -24,7 +24,7 @@ def three_kinds(seed=0, n=60):
 def test_members_of_a_kind_are_found(linkage, how_many):
     predicted, truth, labels = three_kinds()
     squared = squared_distances(predicted)
-    parting = Parting(squared, linkage)
+    parting = MemberClusters(squared, linkage)
     assert (parting.into(3) if how_many == 3 else parting.by_silhouette()).tolist() == labels.tolist()
     objective = objective_of(predicted, truth, "squared_error")
     found = clustered(objective, squared, how_many, linkage=linkage)
@@ -39,7 +39,7 @@ def test_by_hand():
     """Of 0, 1, 10 and 12 the closest two are 0 and 1, then 10 and 12. Silhouettes are 1 - 1/11, 1 - 1/10, 1 - 2/9.5 and 1 - 2/11.5."""
     squared = squared_distances(np.array([[0.0, 1.0, 10.0, 12.0]]))
     assert np.sqrt(squared[0]).tolist() == pytest.approx([0, 1, 10, 12])
-    labels = Parting(squared).into(2)
+    labels = MemberClusters(squared).into(2)
     assert labels.tolist() == [0, 0, 1, 1]
     assert silhouette(np.sqrt(squared), labels) == pytest.approx(1 - (1 / 11 + 1 / 10 + 2 / 9.5 + 2 / 11.5) / 4)
     assert k_means(squared, 2, 0)[0] == k_means(squared, 2, 0)[1]
@@ -74,7 +74,7 @@ def test_any_number_of_clusters_can_be_asked_for(linkage):
     assert clustered(objective, squared, 1).order.tolist() == [single_scores(objective).argmax()]
     assert sorted(clustered(objective, squared, 8).order.tolist()) == list(range(8))
     with pytest.raises(ParameterError, match="1 to 8 clusters, not into 9"):
-        Parting(squared).into(9)
+        MemberClusters(squared).into(9)
 
 
 @pytest.mark.parametrize("linkage", ["average", "kmeans"])
@@ -98,8 +98,8 @@ def test_not_all_numbers_of_many_clusters_are_tried():
 
 @pytest.mark.parametrize("linkage", ["average", "kmeans"])
 def test_copies_are_one_cluster(linkage):
-    assert Parting(np.zeros((4, 4)), linkage).by_silhouette().tolist() == [0, 0, 0, 0]
-    assert Parting(np.zeros((1, 1)), linkage).by_silhouette().tolist() == [0]
-    assert Parting(1.0 - np.eye(2), linkage).by_silhouette().tolist() == [0, 1]
-    assert Parting(np.zeros((1, 1)), linkage).into(1).tolist() == [0]
-    assert len(set(Parting(np.zeros((4, 4)), linkage).into(3).tolist())) == 3
+    assert MemberClusters(np.zeros((4, 4)), linkage).by_silhouette().tolist() == [0, 0, 0, 0]
+    assert MemberClusters(np.zeros((1, 1)), linkage).by_silhouette().tolist() == [0]
+    assert MemberClusters(1.0 - np.eye(2), linkage).by_silhouette().tolist() == [0, 1]
+    assert MemberClusters(np.zeros((1, 1)), linkage).into(1).tolist() == [0]
+    assert len(set(MemberClusters(np.zeros((4, 4)), linkage).into(3).tolist())) == 3

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from woodwind.base.errors import ParameterError
-from woodwind.selection.chosen import first_of, score_of
 from woodwind.selection.clusters import clustered
 from woodwind.selection.exhaustive import exhaustive
-from woodwind.selection.genetic import Breeding, genetic
+from woodwind.selection.genetic import GeneticSettings, genetic
 from woodwind.selection.greedy import greedy
+from woodwind.selection.member_selection import first_of, score_of
 from woodwind.selection.objectives import objective_of, squared_distances, with_diversity
 from woodwind.selection.ordering import order_names, ordered
 
@@ -77,7 +77,7 @@ def test_no_other_choice_of_members_is_better(metric, case):
         objective = objective_of(predicted, truth, metric)
         bound = exhaustive(objective).score + 1e-12
         assert greedy(objective, 7, replace=False).score <= bound
-        assert genetic(objective, seed, Breeding(generations=10, population=10)).score <= bound
+        assert genetic(objective, seed, GeneticSettings(generations=10, population=10)).score <= bound
         assert clustered(objective, squared_distances(predicted)).score <= bound
         for name in order_names(case is classes):
             assert first_of(objective, ordered(name, predicted, truth, objective)).score <= bound

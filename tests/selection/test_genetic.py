@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 
 from woodwind.base.errors import ParameterError
-from woodwind.selection.chosen import score_of, single_scores
 from woodwind.selection.exhaustive import exhaustive
-from woodwind.selection.genetic import Breeding, _Search, genetic
+from woodwind.selection.genetic import GeneticSettings, _Search, genetic
+from woodwind.selection.member_selection import score_of, single_scores
 from woodwind.selection.objectives import objective_of
 
-SHORT = Breeding(generations=12, population=12)
+SHORT = GeneticSettings(generations=12, population=12)
 
 
 def case(seed=0, n=80, m=10, k=3):
@@ -24,7 +24,7 @@ def case(seed=0, n=80, m=10, k=3):
 def test_never_worse_than_the_best_member_and_never_getting_worse(metric, genes):
     for seed in range(4):
         objective = objective_of(*case(seed), metric)
-        found = genetic(objective, seed, Breeding(generations=6, population=8, genes=genes))
+        found = genetic(objective, seed, GeneticSettings(generations=6, population=8, genes=genes))
         assert found.score >= single_scores(objective).max()
         assert (np.diff(found.path) >= 0.0).all()
         assert len(found.path) == 7
@@ -42,11 +42,13 @@ def test_one_good_member_among_copies_of_a_bad_one_is_found():
 @pytest.mark.parametrize("genes", ["choices", "weights"])
 def test_given_time_it_finds_the_best_of_all(genes):
     objective = objective_of(*case(m=8), "log_loss")
-    assert genetic(objective, 0, Breeding(generations=40, population=30, genes=genes)).score == pytest.approx(exhaustive(objective).score)
+    assert genetic(objective, 0, GeneticSettings(generations=40, population=30, genes=genes)).score == pytest.approx(
+        exhaustive(objective).score
+    )
 
 
 def test_weights_stand_for_the_members_above_their_mean():
-    search = _Search(objective_of(*case(m=4), "log_loss"), 0, Breeding(genes="weights"), None)
+    search = _Search(objective_of(*case(m=4), "log_loss"), 0, GeneticSettings(genes="weights"), None)
     assert search._choice(np.array([0.1, 0.9, 0.6, 0.4])).tolist() == [0, 1, 1, 0]
     assert search._choice(np.zeros(4)).tolist() == search.best.tolist()
 
@@ -63,7 +65,7 @@ def test_the_seed_decides():
 def test_no_more_members_than_asked_for(genes):
     objective = objective_of(*case(), "log_loss")
     for most in (1, 3):
-        assert len(genetic(objective, 0, Breeding(generations=5, population=8, genes=genes), most).members) <= most
+        assert len(genetic(objective, 0, GeneticSettings(generations=5, population=8, genes=genes), most).members) <= most
 
 
 def test_a_pool_of_one():
@@ -72,4 +74,4 @@ def test_a_pool_of_one():
 
 def test_an_elite_as_large_as_the_population_is_refused():
     with pytest.raises(ParameterError, match="an elite of at least 1 and less than the population"):
-        Breeding(population=4, elite=4)
+        GeneticSettings(population=4, elite=4)

@@ -7,8 +7,8 @@ from scipy.optimize import nnls
 from woodwind.base.errors import ParameterError
 from woodwind.base.random_streams import choose, key
 from woodwind.selection import objectives
-from woodwind.selection.chosen import score_of, single_scores
 from woodwind.selection.greedy import bagged, greedy, prefer_chosen
+from woodwind.selection.member_selection import score_of, single_scores
 from woodwind.selection.objectives import ballots_of, objective_of
 
 

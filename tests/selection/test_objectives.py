@@ -6,7 +6,7 @@ from sklearn.metrics import accuracy_score, brier_score_loss, log_loss, roc_auc_
 
 from woodwind.base.errors import DataError, ParameterError, WeightError
 from woodwind.selection import objectives
-from woodwind.selection.chosen import score_of, single_scores
+from woodwind.selection.member_selection import score_of, single_scores
 from woodwind.selection.objectives import MetricObjective, ballots_of, objective_of, squared_distances, with_diversity
 
 

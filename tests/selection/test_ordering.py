@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from woodwind.base.errors import ParameterError
-from woodwind.selection.chosen import first_of, single_scores
+from woodwind.selection.member_selection import first_of, single_scores
 from woodwind.selection.objectives import ballots_of, objective_of
 from woodwind.selection.ordering import (
     boosting_order,

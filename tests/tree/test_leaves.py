@@ -22,7 +22,7 @@ def test_one_call_values_a_tree_as_the_steps_do(options, l1):
     grower.stats[:] = random_stats(3, codes)
     tree = grower.grow(SCALES, 0)
     assert (tree.count == 0).any() == ("growth" in options)
-    steps = fill_empty(tree, within_bounds(tree, newton_values(tree.gradient, tree.hessian, l1, 1.0)) * 0.3)
-    found = newton_tree(tree, tree.hessian, (l1, 1.0, 0.0), 0.3)
+    steps = fill_empty(tree, within_bounds(tree, newton_values(tree.gradient, tree.hessian, l1, 1.0)))
+    found = newton_tree(tree, tree.hessian, (l1, 1.0, 0.0))
     assert_array_equal(found, steps)
     assert not np.signbit(found[found == 0.0]).any()  # one zero, so that models have one digest

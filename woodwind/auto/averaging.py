@@ -49,7 +49,7 @@ class AveragedMember(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Estimate:
+class ScoreEstimate:
     """What is to be expected of the model, where its members are means of the models of folds."""
 
     score: float
@@ -60,7 +60,7 @@ class Estimate:
     members: tuple[str, ...]  # those of them whose gain was measured
 
     @classmethod
-    def of(cls, facts: Mapping[str, Any]) -> "Estimate | None":
+    def of(cls, facts: Mapping[str, Any]) -> "ScoreEstimate | None":
         """That of a model with these facts, which may come from a file; None where it has none."""
         kept = facts.get(ESTIMATE)
         if not isinstance(kept, dict) or not all(
@@ -84,7 +84,7 @@ class Estimate:
 
 def estimate_words(facts: Mapping[str, Any], metric: str) -> str:
     """What a model with these facts says of its estimate, or of why it has none; nothing where it is no mean of the models of folds."""
-    found, kept = Estimate.of(facts), facts.get(ESTIMATE)
+    found, kept = ScoreEstimate.of(facts), facts.get(ESTIMATE)
     if found is not None:
         return found.words(metric)
     return str(kept.get("why", "")) if isinstance(kept, dict) else ""
@@ -108,7 +108,7 @@ def estimate(
     claimed: tuple[float, float],
     clock: Clock,
     until: float,
-) -> Estimate | str:
+) -> ScoreEstimate | str:
     """What to expect of a blend whose score out of fold, with its standard error, is `claimed`; or words on why that is not known.
 
     The heaviest members come first, as long as there is time until then.
@@ -128,7 +128,9 @@ def estimate(
     gain, error = averaging_gain(scorer.at(rows), one, two, training_set.n_folds)
     names = tuple(members[position].recipe.name for position in sorted(further))
     means = sum(is_averaged(training_set, member.family) for member in members)
-    return Estimate(*improved(scorer.metric, claimed, gain, error, training_set.n_folds), claimed[0], training_set.n_folds, means, names)
+    return ScoreEstimate(
+        *improved(scorer.metric, claimed, gain, error, training_set.n_folds), claimed[0], training_set.n_folds, means, names
+    )
 
 
 def _further(training_set: TrainingSet, member: AveragedMember, clock: Clock, until: float) -> Floats | None:

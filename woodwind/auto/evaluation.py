@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from woodwind.auto.averaging import Estimate
+from woodwind.auto.averaging import ScoreEstimate
 from woodwind.auto.intervals import MeasuredCoverage, answers, measured_coverage
 from woodwind.auto.leaderboard import stored_entries
 from woodwind.auto.members.link import probabilities
@@ -42,7 +42,7 @@ class Evaluation:
     rows: int
     measured: tuple[MeasuredMetric, ...]  # the metric of the model first, then the others of its task
     positive: Any = None  # the label of the positive one of two classes
-    estimate: Estimate | None = None  # what the model claims where it is the mean of several
+    estimate: ScoreEstimate | None = None  # what the model claims where it is the mean of several
     intervals: tuple[MeasuredCoverage, ...] = ()  # how often its intervals or sets of labels hold the truth, and how large they are
     queries: int = 0  # where rows were ranked
 
@@ -122,7 +122,7 @@ def evaluated(  # noqa: PLR0913  what may be known of rows
         )
         intervals.append(measured_coverage(level, inside, sizes, weight, clusters))
     n_queries = 0 if queries is None else len(np.unique(queries))
-    return Evaluation(n_rows, tuple(measured), label, Estimate.of(model.facts), tuple(intervals), n_queries)
+    return Evaluation(n_rows, tuple(measured), label, ScoreEstimate.of(model.facts), tuple(intervals), n_queries)
 
 
 def claimed_coverage(model: AutoModel) -> dict[float, MeasuredCoverage]:

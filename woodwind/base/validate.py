@@ -46,6 +46,21 @@ def require_shapes(owner: str, shapes: dict[str, tuple[Any, str]], **lengths: in
     return lengths
 
 
+def require_children(split: NDArray[Any], left: NDArray[Any], right: NDArray[Any], end: NDArray[Any], roots: NDArray[Any]) -> None:
+    """The nodes of some trees, one tree after another, are such that every walk from a root ends at a leaf of its tree.
+
+    `split` (N,) tells which nodes have children; of each of these, `left` and `right` are the positions of the children, and `end` is the
+    position behind the last node of the tree. `roots` (T,) are the first nodes of the trees.
+    """
+    node = np.flatnonzero(split)
+    require(roots < len(split), "a tree has no nodes")
+    for child in (left, right):
+        require((child > node) & (child < end), "a child is not behind its parent in the same tree")
+    parents = np.bincount(np.concatenate([left, right]), minlength=len(split))
+    parents[roots] += 1  # so that all have one
+    require(parents == 1, "a node has no parent, or two")
+
+
 def require_labels(labels: Any, owner: str) -> None:
     """Labels are a list of values, one at least, all different and in order, as training makes them."""
     require(isinstance(labels, np.ndarray) and labels.ndim == 1 and labels.size > 0, f"{owner} has no classes")

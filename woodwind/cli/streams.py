@@ -15,7 +15,7 @@ from typing import Any, TextIO, cast
 from woodwind.base.formatting import printable
 
 
-class Unfailing(io.FileIO):
+class BestEffortFile(io.FileIO):
     """A file that takes all that is written: what the system does not take is dropped, and `failure` says why."""
 
     failure: OSError | None = None
@@ -49,14 +49,14 @@ def prepare_streams() -> None:
 def unfailing(stream: TextIO | None) -> TextIO:
     """The same stream, as one that takes all that is written."""
     if stream is None:
-        nowhere = Unfailing(os.open(os.devnull, os.O_WRONLY), "w")
+        nowhere = BestEffortFile(os.open(os.devnull, os.O_WRONLY), "w")
         nowhere.is_closed = True
         return io.TextIOWrapper(io.BufferedWriter(nowhere), "utf-8", "backslashreplace")
     raw = raw_of(stream)
     if not isinstance(stream, io.TextIOWrapper) or type(raw) is not io.FileIO:  # such as a console of Windows
         return stream
     stream.flush()
-    ours = io.BufferedWriter(Unfailing(raw.fileno(), "w", closefd=False))
+    ours = io.BufferedWriter(BestEffortFile(raw.fileno(), "w", closefd=False))
     return io.TextIOWrapper(
         ours, stream.encoding, "backslashreplace", line_buffering=stream.line_buffering, write_through=stream.write_through
     )

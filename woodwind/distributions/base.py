@@ -15,13 +15,15 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from woodwind.base.errors import ParameterError
 from woodwind.base.fixed import exact_mean, largest_of
+from woodwind.distributions.natural import diagonal, natural_gradient
 
 Floats = NDArray[np.float64]
 
 # Quantiles that an expectation is averaged over, where a distribution has no formula for it.
 LEVELS = (np.arange(400) + 0.5) / 400
+# Quantiles that the metric of a CRPS is averaged over, where it has no formula.
+METRIC_LEVELS = (np.arange(50) + 0.5) / 50
 # Steps of Fisher scoring to the constant that fits best.
 START_STEPS = 100
 # No score of a logarithm leaves these bounds: exp(300) squared is a float64.
@@ -47,7 +49,8 @@ class Distribution(ABC):
     has_spread: ClassVar[bool] = False
     # Whether the second score is the logarithm of a scale.
     has_scale: ClassVar[bool] = False
-    has_crps: ClassVar[bool] = False
+    # False where the CRPS is infinite.
+    has_crps: ClassVar[bool] = True
     # True where the natural gradient of the location is its distance from `location_target(y)`, whatever the spread is.
     squared_location: ClassVar[bool] = False
 
@@ -85,6 +88,14 @@ class Distribution(ABC):
             total += slope[:, :, None] * slope[:, None, :]
         return total / len(LEVELS)
 
+    def information_diagonal(self, raw: Floats) -> Floats:
+        """The diagonal of the Fisher information, (n, K)."""
+        return diagonal(self.information(raw))
+
+    def natural_gradient(self, gradient: Floats, raw: Floats) -> Floats:
+        """Natural gradients of the log score, (n, K), from gradients."""
+        return natural_gradient(gradient, self.information(raw))
+
     def crps(self, y: Floats, raw: Floats) -> Floats:
         """Continuous ranked probability score: the integral of (F(x) - [y <= x])**2; by quantiles where no formula is.
 
@@ -98,11 +109,20 @@ class Distribution(ABC):
 
     def crps_gradient(self, y: Floats, raw: Floats) -> Floats:
         """Derivatives of the CRPS by the scores, (n, K)."""
-        raise ParameterError(f"scoring_rule='crps' is not for {self.title}, whose CRPS has no formula here. Use scoring_rule='log_score'.")
+        return differences(lambda some: self.crps(y, some), raw)
 
     def crps_metric(self, raw: Floats) -> Floats:
-        """The metric of the CRPS, 2 * integral of F' F'^T by the scores: (n, K, K), or (n, K) where it is diagonal."""
-        raise ParameterError(f"scoring_rule='crps' is not for {self.title}, whose CRPS has no formula here. Use scoring_rule='log_score'.")
+        """The metric of the CRPS, 2 * integral of F' F'^T by the scores: (n, K, K), or (n, K) where it is diagonal.
+
+        Twice the mean of F' F'^T / density over quantiles, where no formula is.
+        """
+        out = np.zeros((len(raw), self.width, self.width))
+        for level in METRIC_LEVELS:
+            y = self.quantile(level, raw)
+            density = np.maximum(np.exp(self.log_density(y, raw)), 1e-300)
+            by_score = differences(lambda some, at=y: self.cdf(at, some), raw)
+            out += by_score[:, :, None] * (by_score / density[:, None])[:, None, :]
+        return 2.0 * out / len(METRIC_LEVELS)
 
     @abstractmethod
     def mean(self, raw: Floats) -> Floats:

@@ -15,7 +15,7 @@ from woodwind.base.notice import notice
 from woodwind.diversity.matrices import Floats, Integers, numbered, read_hits, read_member_weights, read_votes, read_weight
 from woodwind.diversity.words import HITS, VOTES, WEIGHT
 
-# Votes that are counted at once: two megabytes of places.
+# Votes that are counted at once: two megabytes of positions.
 BLOCK = 1 << 18
 
 

@@ -124,7 +124,7 @@ def probability_margins(truth: Any, probabilities: Any, weights: Any = None, *, 
     ----------
     truth : sequence of labels, (n,)
         Numbers of classes 0 .. K - 1, or labels among `classes`.
-    shares : array (n, m, K) or (n, K)
+    probabilities : array (n, m, K) or (n, K)
         Probabilities that members, or an ensemble, give to each class.
     weights : array (m,) or (n, m), default=None
         Weights of members, for all rows or for each, none negative; they are divided by their sum.
@@ -142,16 +142,18 @@ def probability_margins(truth: Any, probabilities: Any, weights: Any = None, *, 
     [0.5, -0.25]
     """
     given = np.asarray(probabilities)
-    predicted = read_predictions(given, "probability_margins", "shares", 2 if given.ndim == 2 else 3)
+    predicted = read_predictions(given, "probability_margins", "probabilities", 2 if given.ndim == 2 else 3)
     if predicted.ndim == 3:
         share = read_weights_by_row(weights, predicted.shape[:2], "probability_margins")
         predicted = np.einsum("nmk,m->nk" if share.ndim == 1 else "nmk,nm->nk", predicted, share)
     elif weights is not None:
-        raise ParameterError("share_margins: weights are for members, and shares (n, K) has none. Give shares (n, m, K), or no weights.")
+        raise ParameterError(
+            "probability_margins: weights are for members, and probabilities (n, K) have none. Give them (n, m, K), or no weights."
+        )
     if predicted.shape[1] < 2:
-        raise DataError("share_margins: shares must have a column for each class, at least two.")
+        raise DataError("probability_margins: probabilities must have a column for each class, at least two.")
     true = _positions_among(truth, classes, predicted.shape[1])
-    check_rows(len(true), len(predicted), "probability_margins", "truth", "shares")
+    check_rows(len(true), len(predicted), "probability_margins", "truth", "probabilities")
     return _true_less_best_other(true, predicted)
 
 
@@ -305,11 +307,12 @@ def _positions_among(truth: Any, classes: Any, n_classes: int) -> Integers:
     """Numbers of the classes of the truth, by labels if there are any."""
     labels: NDArray[Any] = np.arange(n_classes) if classes is None else np.asarray(classes)
     if labels.shape != (n_classes,):
-        raise DataError(f"share_margins: shares has {n_classes} classes, but classes has the shape {labels.shape}.")
+        raise DataError(f"probability_margins: probabilities have {n_classes} classes, but classes has the shape {labels.shape}.")
     true, named, found = numbered(truth, np.broadcast_to(labels, (len(np.asarray(truth)), n_classes)), "probability_margins")
     position = np.full(len(found), -1)
     position[named[0]] = np.arange(n_classes)
     if (position[true] < 0).any():
         row = int(np.flatnonzero(position[true] < 0)[0])
-        raise DataError(f"share_margins: truth has {found[true[row]]!r} in row {row}, which is none of the classes {labels.tolist()[:10]}.")
+        what = f"{found[true[row]]!r} in row {row}, which is none of the classes {labels.tolist()[:10]}"
+        raise DataError(f"probability_margins: truth has {what}.")
     return np.asarray(position[true])

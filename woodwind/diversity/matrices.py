@@ -1,7 +1,7 @@
 """Validation of arguments: what may be given to the functions of this package, and what is wrong with what was given.
 
-Rows come first, members second, classes third: labels and votes (n, m), shares (n, m, K), numbers (n, m), hits (n, m). Weights of rows
-are (n,), of members (m,).
+Rows come first, members second, classes third: labels and votes (n, m), probabilities (n, m, K), predictions of regressors (n, m),
+hits (n, m). Weights of rows are (n,), of members (m,).
 """
 
 from typing import Any, NamedTuple
@@ -63,7 +63,7 @@ def class_indices(truth: Any, labels: Any) -> EncodedClasses:
 
     Returns
     -------
-    ClassNumbers
+    EncodedClasses
         truth (n,), votes (n, m) and classes (K,), the labels in order. Whole numbers are counted from the smallest, so there may be
         classes that nobody names.
 
@@ -113,10 +113,10 @@ def read_hits(hits: Any, owner: str, least: int = 2) -> Hits:
     return _two_dimensions(array, "hits", owner, least)
 
 
-def read_predictions(numbers: Any, owner: str, what: str = "numbers", ndim: int = 2) -> Floats:
+def read_predictions(predictions: Any, owner: str, what: str = "predictions", ndim: int = 2) -> Floats:
     """Finite numbers with so many dimensions."""
     try:
-        array = np.asarray(numbers, np.float64)
+        array = np.asarray(predictions, np.float64)
     except (ValueError, TypeError) as error:
         raise DataError(f"{owner}: {what} must be numbers with {ndim} dimensions: {error}.") from error
     if array.ndim != ndim or array.size == 0:

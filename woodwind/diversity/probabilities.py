@@ -1,7 +1,8 @@
 """How the class probabilities of classifiers differ: their correlation, that of their errors, and what averaging them makes of it.
 
-The same measures as of regressors (`regression`), of the probabilities of all classes at once: products of what two members say of a class
-are added up over the classes. With two classes these are the measures of the probability of one of them. See docs/algorithms/diversity.md.
+The same measures as of regressors (`regression`), of the probabilities of all classes at once: products of what two members predict
+for a class are added up over the classes. With two classes these are the measures of the probability of one of them.
+See docs/algorithms/diversity.md.
 """
 
 from typing import Any
@@ -11,7 +12,7 @@ import numpy as np
 from woodwind.base.docstrings import fill_docstring
 from woodwind.base.errors import DataError
 from woodwind.diversity.matrices import Floats, Integers, check_rows, read_member_weights, read_predictions, read_weight
-from woodwind.diversity.regression import AmbiguityDecomposition, pooled_correlation
+from woodwind.diversity.regression import AmbiguityDecomposition, pooled_correlation, pooled_decomposition
 from woodwind.diversity.words import PROBABILITIES, WEIGHT
 
 
@@ -98,17 +99,7 @@ def brier_decomposition(truth: Any, probabilities: Any, weights: Any = None, *, 
     """
     owner = "brier_decomposition"
     errors, weight = _errors(truth, probabilities, sample_weight, owner)
-    share = read_member_weights(weights, errors.shape[1], owner)
-    mean = np.einsum("nmk,m->nk", errors, share)
-    member_errors = weight @ (errors**2).sum(axis=2)
-    member_ambiguities = weight @ ((errors - mean[:, None]) ** 2).sum(axis=2)
-    return AmbiguityDecomposition(
-        float(weight @ (mean**2).sum(axis=1)),
-        float(member_errors @ share),
-        float(member_ambiguities @ share),
-        member_errors,
-        member_ambiguities,
-    )
+    return pooled_decomposition(errors, read_member_weights(weights, errors.shape[1], owner), weight)
 
 
 def read_probabilities(probabilities: Any, owner: str) -> Floats:

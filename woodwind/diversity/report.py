@@ -183,13 +183,13 @@ def _of_probabilities(truth: NDArray[np.int64], probabilities: Any, correlation:
 
 
 @fill_docstring(weight=WEIGHT)
-def regression_report(truth: Any, numbers: Any, *, sample_weight: Any = None, names: Any = None) -> RegressionDiversityReport:
+def regression_report(truth: Any, predictions: Any, *, sample_weight: Any = None, names: Any = None) -> RegressionDiversityReport:
     """Everything that this package measures of an ensemble of regressors.
 
     Parameters
     ----------
     truth : sequence of numbers, (n,)
-    numbers : array (n, m)
+    predictions : array (n, m)
         What members predict. Rows should not be those that they were trained on.
     {weight}
     names : sequence of str, (m,), default=None
@@ -197,7 +197,7 @@ def regression_report(truth: Any, numbers: Any, *, sample_weight: Any = None, na
 
     Returns
     -------
-    NumbersReport
+    RegressionDiversityReport
         Squared errors of members and of their mean, ambiguity, and the correlation of errors.
 
     Examples
@@ -207,11 +207,11 @@ def regression_report(truth: Any, numbers: Any, *, sample_weight: Any = None, na
     >>> report["mean_of_errors"], report["error_of_mean"], report["ambiguity"]
     (3.0, 2.0, 1.0)
     """
-    parts = ambiguity_decomposition(truth, numbers, sample_weight=sample_weight)
-    correlation = error_correlation(truth, numbers, sample_weight=sample_weight)
-    predicted = prediction_correlation(numbers, sample_weight=sample_weight)
-    covariance = error_covariance(truth, numbers, sample_weight=sample_weight)
-    n, m = np.shape(numbers)
+    parts = ambiguity_decomposition(truth, predictions, sample_weight=sample_weight)
+    correlation = error_correlation(truth, predictions, sample_weight=sample_weight)
+    predicted = prediction_correlation(predictions, sample_weight=sample_weight)
+    covariance = error_covariance(truth, predictions, sample_weight=sample_weight)
+    n, m = np.shape(predictions)
     found = (
         Measure("mean_of_errors", parts.mean_error, "", "squared, of members"),
         Measure("best_error", float(parts.member_errors.min()), "", "of the best member"),

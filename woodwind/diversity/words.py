@@ -17,6 +17,6 @@ probabilities : array (n, m, K)
     The probability of each class that members predict.
 """
 PREDICTIONS = """
-numbers : array (n, m)
+predictions : array (n, m)
     What members predict.
 """

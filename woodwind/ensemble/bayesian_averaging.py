@@ -65,7 +65,7 @@ def categorical_log_likelihood(truth: NDArray[np.integer], probabilities: Floats
 
 def probabilities_of_truth(truth: NDArray[np.integer], probabilities: Floats) -> Floats:
     """The probability (n, m) that each member gives to the class that came true."""
-    probabilities = _matrix(probabilities, "shares", 3)
+    probabilities = _matrix(probabilities, "probabilities", 3)
     _same_rows(truth, probabilities)
     return np.asarray(np.take_along_axis(probabilities, np.asarray(truth, np.int64)[:, None, None], axis=2)[:, :, 0])
 

@@ -1,6 +1,7 @@
 """How what members predict becomes one answer: votes are counted, probabilities and numbers averaged, each in several ways.
 
-Rows come first, members second, classes third: votes (n, m) are numbers of classes, shares (n, m, K) probabilities, numbers (n, m).
+Rows come first, members second, classes third: votes (n, m) are numbers of classes; probabilities are (n, m, K),
+predictions of regressors (n, m).
 Weights are of members (m,), or (n, m) where they differ by row. Only their ratios count. Members are added in their order, so that the
 bits do not depend on how the arrays lie in memory.
 The page is docs/algorithms/voting.md.
@@ -113,7 +114,7 @@ def borda_points(probabilities: Floats) -> Floats:
     new[:, 1:] = ordered[:, 1:] != ordered[:, :-1]
     last = np.ones((n_rows, n_classes), np.bool_)
     last[:, :-1] = new[:, 1:]
-    # Of a run of equals, from place a to place b, all get (a + b) / 2.
+    # Of a run of equals, from position a to position b, all get (a + b) / 2.
     begin = np.maximum.accumulate(np.where(new, position, 0.0), axis=1)
     end = np.minimum.accumulate(np.where(last, position, n_classes)[:, ::-1], axis=1)[:, ::-1]
     points = np.empty((n_rows, n_classes))
@@ -263,7 +264,7 @@ def read_probabilities(probabilities: NDArray[Any]) -> Floats:
     """Probabilities (n, m, K), checked."""
     array = np.asarray(probabilities, np.float64)
     if array.ndim != 3 or 0 in array.shape[1:]:
-        raise DataError(f"shares must be an array (rows, members, classes), but its shape is {array.shape}.")
+        raise DataError(f"probabilities must be an array (rows, members, classes), but its shape is {array.shape}.")
     return array
 
 
@@ -271,7 +272,7 @@ def read_predictions(predictions: NDArray[Any]) -> Floats:
     """Numbers (n, m), checked."""
     array = np.asarray(predictions, np.float64)
     if array.ndim != 2 or array.shape[1] == 0:
-        raise DataError(f"numbers must be an array (rows, members) with at least one member, but its shape is {array.shape}.")
+        raise DataError(f"predictions must be an array (rows, members) with at least one member, but its shape is {array.shape}.")
     return array
 
 

@@ -1,6 +1,6 @@
 """Conformal prediction: intervals and sets of labels that hold the truth as often as they say (Vovk, Gammerman & Shafer 2005).
 
-Models of folds have said how far they are off, the conformity scores of rows that they have not seen; a new row is taken to be one of them.
+How far the models of folds are off is known by the conformity scores of rows that they have not seen; a new row is taken to be one of them.
 Split conformal prediction is the case of one fold (Papadopoulos et al. 2002), CV+ that of several (Barber et al. 2021).
 The page is docs/algorithms/conformal-prediction.md.
 """
@@ -111,8 +111,8 @@ def upper_bounds(center: Floats, scale: Floats, known: ConformityScores, coverag
     low = low - np.maximum(np.abs(low), 1.0) * 1e-12
     if known.n_folds == 1:
         scores, below = folds[0]
-        place = int(np.searchsorted(below[1:], wanted * (1.0 - 1e-15)))
-        return np.asarray(center[0] + scale[0] * scores[min(place, len(scores) - 1)])
+        position = int(np.searchsorted(below[1:], wanted * (1.0 - 1e-15)))
+        return np.asarray(center[0] + scale[0] * scores[min(position, len(scores) - 1)])
     for _ in range(HALVINGS):
         middle = 0.5 * low + 0.5 * high
         enough = sum(below[np.searchsorted(scores, (middle - center[k]) / scale[k], "right")] for k, (scores, below) in enumerate(folds))
@@ -136,32 +136,32 @@ def in_order(low: Floats, high: Floats) -> tuple[Floats, Floats]:
 
 
 def jackknife_after_bootstrap(
-    predicted: Floats, out_of_bag: NDArray[np.bool_], residuals: Floats, weights: Floats, coverage: float
+    predicted: Floats, out_of_bag: NDArray[np.bool_], residuals: ConformityScores, coverage: float
 ) -> tuple[Floats, Floats]:
     """Bounds of each new row, (n,) each: jackknife+ after bootstrap (Kim, Xu & Barber 2020).
 
     `predicted` (m, n_new) of the members, `out_of_bag` (n, m) which member has not seen which row; each row has such a member.
     """
-    wanted = ConformityScores.of([(residuals, weights)]).needed(coverage)
+    wanted, distance = residuals.needed(coverage), residuals.scores[:, None]
     n_new = predicted.shape[1]
     if not np.isfinite(wanted):
         return np.full(n_new, -np.inf), np.full(n_new, np.inf)
     share = out_of_bag / out_of_bag.sum(axis=1, keepdims=True)
     low, high = np.empty(n_new), np.empty(n_new)
-    step = max(1, MOST_AT_ONCE // len(residuals))
+    step = max(1, MOST_AT_ONCE // len(distance))
     for begin in range(0, n_new, step):
         part = slice(begin, begin + step)
         without = share @ predicted[:, part]  # (n, rows): the means of the members that have not seen each row
-        high[part] = _reached(without + residuals[:, None], weights, wanted)
-        low[part] = -_reached(residuals[:, None] - without, weights, wanted)
+        high[part] = _reached(without + distance, residuals.weights, wanted)
+        low[part] = -_reached(distance - without, residuals.weights, wanted)
     return in_order(low, high)
 
 
 def _reached(values: Floats, weights: Floats, wanted: float) -> Floats:
     """In each column the smallest value at which the weight of all up to it is enough."""
     order = np.argsort(values, axis=0)
-    place = (np.cumsum(weights[order], axis=0) < wanted * (1.0 - 1e-15)).sum(axis=0)
-    return np.asarray(np.take_along_axis(values, np.take_along_axis(order, place[None], axis=0), axis=0)[0])
+    position = (np.cumsum(weights[order], axis=0) < wanted * (1.0 - 1e-15)).sum(axis=0)
+    return np.asarray(np.take_along_axis(values, np.take_along_axis(order, position[None], axis=0), axis=0)[0])
 
 
 def label_sets(scores: NDArray[np.float64], known: ConformityScores, coverage: float) -> NDArray[np.bool_]:

@@ -5,6 +5,7 @@ docs/algorithms/extra-trees.md. Everything that is drawn is named by a key of (s
 of threads, and growing it in several parts changes nothing.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -13,12 +14,13 @@ from numpy.typing import NDArray
 
 from woodwind.base.fixed import scale_for, sum_scale
 from woodwind.base.pool import run_ranges, side_by_side
-from woodwind.base.random_streams import key, permutation
+from woodwind.base.random_streams import hashes, key, permutation
 from woodwind.data.binning.forest_codes import ForestCodes
 from woodwind.data.tables.table import Table
 from woodwind.ensemble.resampling import OutOfBag, Resampling
 from woodwind.kernels.forest.layout import FEATURE_MASK, FEATURE_SHIFT
 from woodwind.kernels.predict.forest_walk import find_leaves
+from woodwind.kernels.runtime.jit import read_only
 from woodwind.tree.cart import TargetUnit, weighted_median
 from woodwind.tree.compact_forest import WORK_PER_TREE, CompactForest
 from woodwind.tree.compact_forest_grower import (
@@ -28,9 +30,10 @@ from woodwind.tree.compact_forest_grower import (
     CompactForestRows,
     CompactForestSettings,
     CompactTree,
+    SeveralColumns,
 )
 from woodwind.tree.forest import Forest
-from woodwind.tree.predictor import column_block, read_only
+from woodwind.tree.predictor import column_block
 
 Floats = NDArray[np.float64]
 Rows = NDArray[np.int64]
@@ -56,6 +59,59 @@ def regression_rows(y: Floats, weight: Floats | None, criterion: str = "squared_
     if rank is not None:
         return CompactForestRows(rank.astype(np.int64), whole, real, 0, unit / scale, unit, fixed)
     return CompactForestRows(fixed * whole, whole, real, 0, unit / scale, unit)
+
+
+def several_regression_rows(y: Floats, weight: Floats | None) -> CompactForestRows:
+    """Several targets (n, k) as trees learn them: each in fixed point of its own, and the squares of their sums in units of the widest."""
+    rows = regression_rows(y[:, 0], weight)
+    units = [TargetUnit.of(column) for column in y.T]
+    scale = rows.weight_unit / rows.target_unit
+    fixed = np.stack([np.rint(unit.scaled(column) * scale) for unit, column in zip(units, y.T, strict=True)], axis=1)
+    widest = several_unit(y).exponent
+    factors = np.ldexp(1.0, [min(2 * (unit.exponent - widest), 0) for unit in units])
+    several = SeveralColumns(fixed.astype(np.int64) * rows.weight[:, None], np.ascontiguousarray(y), factors)
+    return replace(rows, target=np.arange(len(y)), several=several)
+
+
+def several_unit(y: Floats) -> TargetUnit:
+    """The units of gains for several targets: those of the widest; a target that is the same everywhere has no say."""
+    return TargetUnit(0.0, max((TargetUnit.of(column).exponent for column in y.T if (column != column[0]).any()), default=0))
+
+
+def several_label_rows(classes: NDArray[np.integer], n_classes: tuple[int, ...], weight: Floats | None) -> CompactForestRows:
+    """Several columns of labels (n, k) as trees learn them."""
+    rows = classification_rows(classes[:, 0], 0, weight)
+    begin = np.concatenate([[0], np.cumsum(n_classes)[:-1]]).astype(np.int64)
+    several = SeveralColumns(classes.astype(np.int64) + begin, np.zeros((1, 1)), np.ones(sum(n_classes)), n_classes)
+    return replace(rows, target=np.arange(len(classes)), several=several)
+
+
+def several_votes(compact: CompactForest, n_classes: Sequence[int], seed: int, first: int) -> CompactForest:
+    """The same trees, each of which votes for the most frequent class of each target; of equals one is drawn, as in `voting`."""
+    sizes, width = np.diff(compact.roots[:, 1]), compact.n_outputs
+    drawn = [hashes(key(seed, "votes", first + tree), int(size) * width) for tree, size in enumerate(sizes)]
+    ties = np.concatenate([np.zeros(0, np.uint64), *drawn]).reshape(-1, width) >> np.uint64(12)
+    votes, begin = np.zeros_like(compact.mixed), 0
+    for count in n_classes:
+        part = slice(begin, begin + count)
+        shares = compact.mixed[:, part]
+        best = np.where(shares == shares.max(axis=1, keepdims=True), ties[:, part] + np.uint64(1), np.uint64(0)).argmax(axis=1)
+        votes[np.arange(len(votes)), begin + best] = 1.0
+        begin += count
+    return replace(compact, mixed=votes, _stops=[])
+
+
+def several_error(mean: Floats, several: SeveralColumns, scored: NDArray[np.bool_]) -> float:
+    """Squared error of means of several targets, of those rows: of numbers in units of each, or of the class probabilities."""
+    if len(mean) == 0:
+        return np.inf
+    if several.n_classes:
+        mean = mean.copy()
+        for column in several.columns[scored].T:
+            mean[np.arange(len(mean)), column] -= 1.0
+        return float((mean**2).sum() / len(mean))
+    spread = several.real.std(axis=0)
+    return float((((mean - several.real[scored]) / np.where(spread > 0.0, spread, 1.0)) ** 2).mean())
 
 
 def whole_weights(weight: Floats | None, n: int) -> tuple[Rows, float]:

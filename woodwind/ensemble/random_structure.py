@@ -11,9 +11,9 @@ from woodwind.base.pool import side_by_side
 from woodwind.base.random_streams import hashes, integers, key, uniform
 from woodwind.kernels.forest.layout import CATEGORY_SHIFT, FEATURE_SHIFT, LEFT_LEAF_SHIFT, MISSING_SHIFT, RIGHT_LEAF_SHIFT
 from woodwind.kernels.predict.forest_walk import CompactWalk, find_leaves
+from woodwind.kernels.runtime.jit import read_only
 from woodwind.tree.compact_forest import CompactForest
 from woodwind.tree.compact_forest_grower import CompactTree
-from woodwind.tree.predictor import read_only
 
 Floats = NDArray[np.float64]
 U = np.uint64

@@ -59,7 +59,7 @@ class Resampling:
             require(int(self.units.sum()) < MOST, "there are too many rows to draw from")
         if self.probability is not None:
             require_array(self.probability, (self.n_rows,), "the probabilities of rows")
-            require(self.probability >= 0.0, "a chance is below zero")
+            require(self.probability >= 0.0, "a probability is below zero")
         require(self.replace or self.n_draws <= self.n_units, "more rows are drawn than there are")
         require(0 <= self.n_fragments <= self.n_units, "there are more fragments than rows")
         return self
@@ -124,10 +124,10 @@ class Resampling:
         """The same where each has a probability of its own."""
         if self.replace:
             where = uniform(name, self.n_draws) * self._probability_ends[-1]
-            # Rounding must not lead behind the last row that has a chance.
+            # Rounding must not lead behind the last row that has a probability.
             positions = np.minimum(np.searchsorted(self._probability_ends, where, side="right"), np.flatnonzero(self._unit_probability)[-1])
         else:
-            # Efraimidis & Spirakis 2006: those with the largest u**(1/chance) are a draw in proportion to the probabilities, one after
+            # Efraimidis & Spirakis 2006: those with the largest u**(1/probability) are a draw in proportion to the probabilities, one after
             # another.
             with np.errstate(divide="ignore"):
                 rank = np.log(uniform(name, self.n_units)) / self._unit_probability
@@ -276,7 +276,7 @@ def smeared_classes(classes: Classes, frequencies: Floats, smear: float, seed: i
 
     Each class has a column that is one in its rows and zero in others, of standard deviation sqrt(p (1 - p)). To it comes noise of a
     normal law, of `smear` times that; what is below zero becomes zero, and the columns of a row are divided by their sum. These are
-    the probabilities from which the label is drawn. A row without any chance keeps its label.
+    the probabilities from which the label is drawn. A row without any probability keeps its label.
     """
     spread = np.sqrt(frequencies * (1.0 - frequencies))
     indicator = np.zeros((len(classes), len(frequencies)))
@@ -290,7 +290,7 @@ def smeared_classes(classes: Classes, frequencies: Floats, smear: float, seed: i
 
 
 def picked(ends: Floats, where: Floats) -> Classes:
-    """The first place of each row whose running sum is above a number."""
+    """The first position of each row whose running sum is above a number."""
     last = ends.shape[1] - 1
     return np.asarray(np.minimum((ends <= where[:, None]).sum(axis=1), last), np.int32)
 

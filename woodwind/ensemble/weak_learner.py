@@ -19,7 +19,7 @@ from woodwind.tree.cart import CartData, CartPlan, classification_tree, regressi
 from woodwind.tree.exact_grower import ranks_of_codes
 from woodwind.tree.forest import Forest
 from woodwind.tree.settings import TreeSettings
-from woodwind.tree.small_walk import SmallWalk
+from woodwind.tree.small_table_walk import SmallTableWalk
 from woodwind.tree.stump import Stumps
 
 Floats = NDArray[np.float64]
@@ -35,8 +35,8 @@ MOST_CELLS = 1 << 25
 class TrainedClassifier:
     """What was learned of classes.
 
-    `nodes` are the class probabilities at the places where rows end, (N, K), and `leaf` is the place of every row; where a learner has no
-    such places, every row is one of its own and `leaf` is None.
+    `nodes` are the class probabilities at the nodes where rows end, (N, K), and `leaf` is the node of every row; where a learner has no
+    such nodes, every row is one of its own and `leaf` is None.
     """
 
     member: Any
@@ -106,7 +106,7 @@ class WeakTreeLearner:
 
     def __init__(self, rows: WeakTreeRows, max_depth: int | None, threads: int) -> None:
         self.rows, self.threads = rows, threads
-        self._ranks, self._walk = rows.ranks(threads), SmallWalk(rows.table)
+        self._ranks, self._walk = rows.ranks(threads), SmallTableWalk(rows.table)
         self._count = np.ones(rows.table.n_rows, np.int64) if rows.count is None else rows.count
         settings = TreeSettings(
             growth="level", max_leaves=NO_LIMIT, max_depth=max_depth, min_rows=1.0, min_hessian=0.0, l2=0.0,

@@ -7,8 +7,9 @@ The life of a loss, in the order of a training:
 2. `start(y, weight)` is the constant score that fits best. Its sums are exact, so it is the same for any split into parts.
 3. Each round, `resolved(y, raw, weight)` fixes what the loss takes from the residuals (Huber's delta), and gives itself else.
 4. `derivatives`, or in the fast path the kernels that read `formula`, give the gradient and hessian of every row.
-   `bounds()` tells how large they can be, where that is known beforehand.
-5. Where a leaf is not a Newton step, `refits` say how its value is found from the residuals.
+   `bounds()` tells how large they can be, where that is known beforehand; `with_known` remembers those that take long.
+5. Where a leaf is not a Newton step, `refits` say how its value is found from the residuals; `rescaled_steps` are Newton steps where
+   derivatives have units of their own.
 6. `total` gives the sum of the losses and the sum of the weights. Both add over parts; `value` is their ratio.
 7. `predict(raw)` turns scores into what users see, through `link`.
 
@@ -27,17 +28,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from woodwind.base.errors import TargetError, WeightError
-from woodwind.base.fixed import exact_sum, largest_of
+from woodwind.base.fixed import exact_mean, exact_sum, largest_of
 from woodwind.base.pool import run_ranges
 from woodwind.kernels.losses.derivatives import SUM_BLOCK, Formula, derivatives, loss_sums
 from woodwind.losses.links import Floats, Identity, Link
 
 Rows = NDArray[np.int32]
+Derivatives = tuple[Floats, Floats]  # gradient and hessian of every row: (n,), or (n, K) for K scores
 Positions = NDArray[np.int64]
 
 # A derivative is worth about this many histogram updates, by which `run_ranges` counts.
 WORK = 4
 
+# No larger number of rows is a whole one.
+MOST_COUNTED = 2.0**53
 # Gains are squares of sums of targets, and those of a million rows of this size are still finite.
 LARGEST_TARGET = 1e100
 
@@ -72,8 +76,6 @@ class Loss(ABC):
     exact_hessian: ClassVar[bool] = True
     # True where a row has a score for each class, and kernels/losses/multinomial.py computes the derivatives.
     softmax: ClassVar[bool] = False
-    # True where `in_scores` does something.
-    has_units: ClassVar[bool] = False
     # Newton's step of one row, gradient over hessian, is held to this where the weights of rows differ by thousands; None for no limit.
     longest_step: ClassVar[float | None] = None
     # True where small derivatives are those of rows that are fitted well, though the largest are not known beforehand.
@@ -117,9 +119,9 @@ class Loss(ABC):
         found = [refit.values(*leaves, y - raw[:, k], weight, threads) for k, refit in enumerate(self.refits)]
         return np.stack(found, axis=1)
 
-    def in_scores(self, steps: Floats, output: int) -> Floats:
-        """Newton steps of leaves, (L,) of one score or (L, width) of all where `output` is -1, in the units of scores: as they are, unless
-        the derivatives of each score are in units of its own.
+    def rescaled_steps(self, steps: Floats, output: int) -> Floats:
+        """Newton steps of leaves, (L,) of one score or (L, width) of all where `output` is -1, in the units of raw scores: as they are,
+        unless the derivatives of each score are in units of its own.
         """
         return steps
 
@@ -134,6 +136,10 @@ class Loss(ABC):
 
     def resolved(self, y: NDArray[Any], raw: Floats, weight: Floats | None = None) -> Self:
         """The loss as it stands in a round that begins with these scores."""
+        return self
+
+    def with_known(self, y: NDArray[Any], raw: Floats, threads: int = 1) -> "Loss":
+        """The loss with its derivatives at these scores in memory, so that other weights are a product; itself where they are quick."""
         return self
 
     def as_target(self, y: NDArray[Any]) -> NDArray[Any]:
@@ -218,6 +224,15 @@ class RowLoss(Loss):
         return finish_blocks(sums), weight_sum(weight, n_rows)
 
 
+def times_weight(derivatives: Derivatives, weight: Floats | None) -> Derivatives:
+    """Gradient and hessian of every row, times its weight."""
+    if weight is None:
+        return derivatives
+    gradient, hessian = derivatives
+    weight = weight if gradient.ndim == 1 else weight[:, None]
+    return gradient * weight, hessian * weight
+
+
 def finish_blocks(sums: Floats) -> float:
     """Add up block sums with one rounding, so that their order does not matter."""
     return math.fsum(sums) if np.isfinite(sums).all() else float(sums.sum())
@@ -247,6 +262,21 @@ def class_indices(y: NDArray[Any]) -> NDArray[np.int32]:
 def plain_weight(weight: NDArray[Any] | None) -> Floats | None:
     """Weights as the kernels take them, without a copy where they are that already; None for none."""
     return None if weight is None else np.ascontiguousarray(weight, np.float64)
+
+
+def in_rows(weight: Floats | None) -> Floats | None:
+    """Weights in which a row counts as one row on average, where the given ones are below that, or are no numbers of rows at all.
+
+    Penalties and the smallest leaves are in rows: with a weight of 0.001 for all of them, nothing would be learned. Larger weights stay, so
+    that a weight of 20 is as good as 20 rows.
+    """
+    if weight is None:
+        return None
+    heaviest = largest_of(weight)
+    mean = exact_mean(weight[weight > 0.0] / heaviest)
+    if 1.0 - 1e-9 <= mean * heaviest <= MOST_COUNTED:
+        return weight
+    return np.asarray(weight / heaviest / mean)
 
 
 def check_finite(y: NDArray[Any]) -> None:

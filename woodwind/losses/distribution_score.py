@@ -3,11 +3,11 @@
 Trees are fitted to natural gradients by least squares (Duan et al. 2020, algorithm 1): the hessian of every row is its weight, so that the
 value of a leaf is the mean of the natural gradients of its rows. One tree that serves all parameters has to weigh them against each other;
 and all of them are turned into integers by one scale. So each is measured in units of its own, in which its information is 1 on average,
-and the values of leaves are given back in the units of the scores (`in_scores`).
+and the values of leaves are given back in the units of the scores (`rescaled_steps`).
 """
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
@@ -17,7 +17,18 @@ from woodwind.base.fixed import exact_mean
 from woodwind.base.pool import run_ranges
 from woodwind.distributions.base import Distribution
 from woodwind.distributions.natural import diagonal, natural_gradient
-from woodwind.losses.base import WORK, Loss, check_finite, finish_blocks, one_score, plain_weight, refuse_rows, weight_sum
+from woodwind.losses.base import (
+    WORK,
+    Derivatives,
+    Loss,
+    check_finite,
+    finish_blocks,
+    one_score,
+    plain_weight,
+    refuse_rows,
+    times_weight,
+    weight_sum,
+)
 from woodwind.losses.links import Floats
 
 # The longest natural gradient of a row, in the units in which its information is 1: an outlier at fourteen standard deviations. What is
@@ -45,17 +56,21 @@ class DistributionScore(Loss):
     # For training alone: scores that it does not go below, and the units of the scores in a round.
     _lowest: tuple[float, ...] = ()
     _units: tuple[float, ...] = ()
+    _known: Derivatives | None = field(default=None, compare=False, repr=False)  # see `with_known`
 
     name: ClassVar[str] = "distribution_score"
     exact_hessian: ClassVar[bool] = False
-    has_units: ClassVar[bool] = True
 
     @property
     def width(self) -> int:
         """Parameters of the distribution."""
         return self.distribution.width
 
-    def in_scores(self, steps: Floats, output: int) -> Floats:
+    def with_known(self, y: NDArray[Any], raw: Floats, threads: int = 1) -> Self:
+        """With its derivatives at these scores in memory: densities take long."""
+        return replace(self, _known=self.derivatives(y, raw, None, threads))
+
+    def rescaled_steps(self, steps: Floats, output: int) -> Floats:
         """Steps of leaves in the units of scores, and no longer than the distribution allows."""
         if not self._units:
             return steps
@@ -106,41 +121,46 @@ class DistributionScore(Loss):
         """The loss with the units of a round that begins with these scores: roots of the mean information about each."""
         if not self.natural:
             return self
-        found = diagonal(self.metric(self._scores(raw)))
+        scores, family = self._scores(raw), self.distribution
+        found = family.information_diagonal(scores) if self.rule == "log_score" else diagonal(family.crps_metric(scores))
         means = [exact_mean(np.ascontiguousarray(column), plain_weight(weight)) for column in found.T]
         return replace(self, _units=tuple(math.sqrt(mean) if mean > 0.0 else 1.0 for mean in means))
 
     def derivatives(self, y: NDArray[Any], raw: Floats, weight: Floats | None = None, threads: int = 1) -> tuple[Floats, Floats]:
         """Natural gradients in units of the scores, or gradients, times the weight; and the weight, for every score."""
+        if self._known is not None:
+            return times_weight(self._known, weight)
         scores, y = self._scores(raw), one_score(y)
-        slopes, hessian = np.empty_like(scores), np.ones_like(scores)
+        gradient, hessian = np.empty_like(scores), np.ones_like(scores)
 
         def part(begin: int, end: int) -> None:
             # In blocks whose intermediate results stay in the cache of a processor.
             for first in range(begin, end, BLOCK):
                 rows = slice(first, min(first + BLOCK, end))
-                slopes[rows] = self._slopes(y[rows], scores[rows])
+                gradient[rows] = self._directions(y[rows], scores[rows])
 
         run_ranges(part, len(scores), threads, WORK * WORK * self.width)
-        if weight is not None:
-            slopes, hessian = slopes * weight[:, None], hessian * weight[:, None]
-        return slopes.reshape(raw.shape), hessian.reshape(raw.shape)
+        return times_weight((gradient.reshape(raw.shape), hessian.reshape(raw.shape)), weight)
 
-    def _slopes(self, y: Floats, scores: Floats) -> Floats:
-        slope = self.gradient(y, scores)
+    def _directions(self, y: Floats, scores: Floats) -> Floats:
+        """Natural gradients in units of the scores, or gradients, (n, K)."""
+        gradient = self.gradient(y, scores)
         if self.natural:
-            slope = natural_gradient(slope, self.metric(scores))
-        slope = self.held_up(slope, scores, slice(None))
+            by_log_score = self.rule == "log_score"
+            gradient = (
+                self.distribution.natural_gradient(gradient, scores) if by_log_score else natural_gradient(gradient, self.metric(scores))
+            )
+        gradient = self.held_up(gradient, scores, slice(None))
         if self._units:
-            slope = np.clip(slope * np.array(self._units), -LONGEST, LONGEST)
-        return slope
+            gradient = np.clip(gradient * np.array(self._units), -LONGEST, LONGEST)
+        return gradient
 
-    def held_up(self, slope: Floats, scores: Floats, learned: slice) -> Floats:
+    def held_up(self, gradient: Floats, scores: Floats, learned: slice) -> Floats:
         """Gradients by some of the scores that lead none of them below the lowest one."""
         if not self.lowest:
-            return slope
+            return gradient
         low = scores[:, learned] <= np.array(self.lowest)[learned]
-        return np.where(low, np.minimum(slope, 0.0), slope) if low.any() else slope
+        return np.where(low, np.minimum(gradient, 0.0), gradient) if low.any() else gradient
 
     def gradient(self, y: Floats, scores: Floats) -> Floats:
         """Gradients of the score by the parameters' scores, (n, K)."""

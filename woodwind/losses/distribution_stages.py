@@ -5,7 +5,7 @@ So the second stage is given locations that were predicted for rows held out (en
 """
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from woodwind.base.fixed import exact_mean
 from woodwind.distributions.natural import diagonal, natural_gradient
-from woodwind.losses.base import Loss, one_score, plain_weight
+from woodwind.losses.base import Derivatives, Loss, one_score, plain_weight, times_weight
 from woodwind.losses.distribution_score import LONGEST, DistributionScore
 from woodwind.losses.links import Floats
 
@@ -24,9 +24,9 @@ class ScoreStage(Loss):
 
     score: DistributionScore
     _units: tuple[float, ...] = ()
+    _known: Derivatives | None = field(default=None, compare=False, repr=False)  # see `with_known`
 
     exact_hessian: ClassVar[bool] = False
-    has_units: ClassVar[bool] = True
 
     @property
     def learned(self) -> slice:
@@ -45,19 +45,22 @@ class ScoreStage(Loss):
 
     def derivatives(self, y: NDArray[Any], raw: Floats, weight: Floats | None = None, threads: int = 1) -> tuple[Floats, Floats]:
         """Natural gradients in units of the scores, times the weight; and the weight."""
+        if self._known is not None:
+            return times_weight(self._known, weight)
         target, scores = self.full(y, raw)
         learned = self.learned
-        slope, metric = self.score.gradient(target, scores)[:, learned], self.score.metric(scores)
-        slope = natural_gradient(slope, metric[:, learned] if metric.ndim == 2 else metric[:, learned, learned])
-        slope = self.score.held_up(slope, scores, learned)
+        gradient, metric = self.score.gradient(target, scores)[:, learned], self.score.metric(scores)
+        gradient = natural_gradient(gradient, metric[:, learned] if metric.ndim == 2 else metric[:, learned, learned])
+        gradient = self.score.held_up(gradient, scores, learned)
         if self._units:
-            slope = np.clip(slope * np.array(self._units), -LONGEST, LONGEST)
-        hessian = np.ones_like(slope)
-        if weight is not None:
-            slope, hessian = slope * weight[:, None], hessian * weight[:, None]
-        return slope.reshape(raw.shape), hessian.reshape(raw.shape)
+            gradient = np.clip(gradient * np.array(self._units), -LONGEST, LONGEST)
+        return times_weight((gradient.reshape(raw.shape), np.ones(raw.shape)), weight)
 
-    def in_scores(self, steps: Floats, output: int) -> Floats:
+    def with_known(self, y: NDArray[Any], raw: Floats, threads: int = 1) -> Self:
+        """With its derivatives at these scores in memory: densities take long."""
+        return replace(self, _known=self.derivatives(y, raw, None, threads))
+
+    def rescaled_steps(self, steps: Floats, output: int) -> Floats:
         """Steps of leaves in the units of scores, and no longer than the distribution allows."""
         at = slice(None) if output < 0 else output
         units = np.array(self._units)[at] if self._units else 1.0
@@ -78,7 +81,7 @@ class LocationScore(ScoreStage):
     name: ClassVar[str] = "location_score"
 
     @classmethod
-    def at_start(cls, score: DistributionScore, y: NDArray[Any], weight: Floats | None) -> "LocationScore":
+    def initial(cls, score: DistributionScore, y: NDArray[Any], weight: Floats | None) -> "LocationScore":
         """With the spread before the first round."""
         return cls(score, (), tuple(score.start(y, weight)[1:].tolist()))
 

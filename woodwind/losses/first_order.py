@@ -42,6 +42,10 @@ class FirstOrder(Loss):
         """The loss as it stands in a round that begins with these scores."""
         return FirstOrder(self.of.resolved(y, raw, weight))
 
+    def with_known(self, y: NDArray[Any], raw: Floats, threads: int = 1) -> "FirstOrder":
+        """With what the other has in memory."""
+        return FirstOrder(self.of.with_known(y, raw, threads))
+
     def as_target(self, y: NDArray[Any]) -> NDArray[Any]:
         """The target as the other takes it."""
         return self.of.as_target(y)

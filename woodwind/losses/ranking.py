@@ -5,8 +5,8 @@ what boosting minimises, and the loss itself is what a model file holds. The pag
 """
 
 from abc import abstractmethod
-from dataclasses import dataclass
-from typing import Any, ClassVar
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,8 +16,8 @@ from woodwind.base.errors import DataError, ParameterError
 from woodwind.base.pool import run_ranges
 from woodwind.data.tables.queries import QueryRows, gains
 from woodwind.kernels.losses import ranking as kernels
-from woodwind.kernels.losses.ranking import Documents, PairRule
-from woodwind.losses.base import Loss, check_finite, finish_blocks, one_score, plain_numbers, refuse_rows
+from woodwind.kernels.losses.ranking import PairRule, QueryDocuments
+from woodwind.losses.base import Derivatives, Loss, check_finite, finish_blocks, one_score, plain_numbers, refuse_rows, times_weight
 from woodwind.losses.links import Floats
 
 # The losses of this file, in the order in which texts name them. To be in this list is to be a kind of the model file.
@@ -72,11 +72,11 @@ class RankingLoss(Loss):
         """The factor of each query."""
 
     @abstractmethod
-    def fill(self, documents: Documents, raw: Floats, begin: int, end: int, gradient: Floats, hessian: Floats) -> None:
+    def fill(self, documents: QueryDocuments, raw: Floats, begin: int, end: int, gradient: Floats, hessian: Floats) -> None:
         """Write gradient and hessian of the rows of queries begin .. end."""
 
     @abstractmethod
-    def losses(self, documents: Documents, raw: Floats, begin: int, end: int, out: Floats) -> None:
+    def losses(self, documents: QueryDocuments, raw: Floats, begin: int, end: int, out: Floats) -> None:
         """Write the loss of each of the queries begin .. end."""
 
     def derivatives(self, y: NDArray[Any], raw: Floats, weight: Floats | None = None, threads: int = 1) -> tuple[Floats, Floats]:
@@ -97,7 +97,12 @@ class BoundRankingLoss(Loss):
 
     loss: RankingLoss
     queries: QueryRows
-    documents: Documents
+    documents: QueryDocuments
+    _known: Derivatives | None = None  # see `with_known`
+
+    def with_known(self, y: NDArray[Any], raw: Floats, threads: int = 1) -> Self:
+        """With its derivatives at these scores in memory: pairs of documents take long."""
+        return replace(self, _known=self.derivatives(y, raw, None, threads))
 
     def start(self, y: NDArray[Any], weight: Floats | None = None) -> Floats:
         """Zero."""
@@ -105,6 +110,8 @@ class BoundRankingLoss(Loss):
 
     def derivatives(self, y: NDArray[Any], raw: Floats, weight: Floats | None = None, threads: int = 1) -> tuple[Floats, Floats]:
         """Gradient and hessian of every row, times its weight. Each query is the work of one thread, in one order."""
+        if self._known is not None:
+            return times_weight(self._known, weight)
         raw = one_score(raw)
         if len(raw) != self.queries.n_rows:
             raise DataError(f"A ranking loss of {self.queries.n_rows:,} documents was asked about {len(raw):,}: queries are whole.")
@@ -114,7 +121,7 @@ class BoundRankingLoss(Loss):
             self.loss.fill(self.documents, raw, begin, end, gradient, hessian)
 
         self._over_queries(part, threads)
-        return (gradient, hessian) if weight is None else (gradient * weight, hessian * weight)
+        return times_weight((gradient, hessian), weight)
 
     def total(self, y: NDArray[Any], raw: Floats, weight: Floats | None = None, threads: int = 1) -> tuple[float, float]:
         """Sum of the losses of the queries, each by the mean weight of its rows, and sum of those weights."""
@@ -130,7 +137,7 @@ class BoundRankingLoss(Loss):
 
 @dataclass(frozen=True)
 class LambdaMART(RankingLoss):
-    """Pairs of documents count by how much a metric changes where the two change places: Burges 2010.
+    """Pairs of documents count by how much a metric changes where the two are swapped: Burges 2010.
 
     The metric is 'ndcg', 'map' or 'mrr'; for the last two a document is relevant if its relevance is above zero. Of a pair at least one
     document is among the first `truncation`. With `normalize` queries and distances of scores are brought to one size, as LightGBM does.
@@ -163,11 +170,11 @@ class LambdaMART(RankingLoss):
             best = best if self.metric == "map" else np.minimum(best, 1.0)
         return np.divide(1.0, best, out=np.zeros_like(best), where=best > 0.0)
 
-    def fill(self, documents: Documents, raw: Floats, begin: int, end: int, gradient: Floats, hessian: Floats) -> None:
+    def fill(self, documents: QueryDocuments, raw: Floats, begin: int, end: int, gradient: Floats, hessian: Floats) -> None:
         """Lambdas."""
         kernels.lambdas(self.rule, documents, raw, begin, end, gradient, hessian)
 
-    def losses(self, documents: Documents, raw: Floats, begin: int, end: int, out: Floats) -> None:
+    def losses(self, documents: QueryDocuments, raw: Floats, begin: int, end: int, out: Floats) -> None:
         """What the metric lacks to one: there is no function that lambdas are the gradient of (Donmez, Svore & Burges 2009)."""
         kernels.query_metrics(METRICS[self.metric], documents, raw, self.truncation, begin, end, out)
         out[begin:end] = 1.0 - out[begin:end]
@@ -191,11 +198,11 @@ class PairwiseLogistic(RankingLoss):
         pairs = (queries.sizes.astype(np.float64) ** 2 - same) / 2.0
         return np.divide(1.0, pairs, out=np.zeros_like(pairs), where=pairs > 0.0)
 
-    def fill(self, documents: Documents, raw: Floats, begin: int, end: int, gradient: Floats, hessian: Floats) -> None:
+    def fill(self, documents: QueryDocuments, raw: Floats, begin: int, end: int, gradient: Floats, hessian: Floats) -> None:
         """Of all pairs."""
         kernels.lambdas(PairRule(kernels.EVERY_PAIR, len(raw), False), documents, raw, begin, end, gradient, hessian)
 
-    def losses(self, documents: Documents, raw: Floats, begin: int, end: int, out: Floats) -> None:
+    def losses(self, documents: QueryDocuments, raw: Floats, begin: int, end: int, out: Floats) -> None:
         """Mean over the pairs of each query."""
         kernels.pair_losses(documents, raw, begin, end, out)
 
@@ -222,11 +229,11 @@ class ListwiseSoftmax(RankingLoss):
         differ = np.maximum.reduceat(ordered, queries.begin[:-1]) > np.minimum.reduceat(ordered, queries.begin[:-1])
         return differ.astype(np.float64)
 
-    def fill(self, documents: Documents, raw: Floats, begin: int, end: int, gradient: Floats, hessian: Floats) -> None:
+    def fill(self, documents: QueryDocuments, raw: Floats, begin: int, end: int, gradient: Floats, hessian: Floats) -> None:
         """Of the softmax."""
         kernels.softmax_derivatives(documents, raw, begin, end, gradient, hessian)
 
-    def losses(self, documents: Documents, raw: Floats, begin: int, end: int, out: Floats) -> None:
+    def losses(self, documents: QueryDocuments, raw: Floats, begin: int, end: int, out: Floats) -> None:
         """The cross-entropy of each query."""
         kernels.softmax_losses(documents, raw, begin, end, out)
 

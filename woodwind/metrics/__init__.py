@@ -11,4 +11,5 @@ Inside:
     query_names    Metrics of rankings by name
     ranking        Metrics of the order in which probabilities put the rows
     regression     Metrics of regression
+    survival       Metrics of survival times: concordance, and the Brier score of survival functions
 """

@@ -139,7 +139,7 @@ class TreeParams:
         "one among these numbers gets the constant.",
     ] = False
     linear_l2: Annotated[
-        float, at_least(0), "With linear_leaves, shrinks slopes, by as much as so many rows of unit variance would; 0 for not at all."
+        float, at_least(0), "With linear_leaves, shrinks coefficients, by as much as so many rows of unit variance would; 0 for not at all."
     ] = 10.0
     min_gain: Annotated[float, at_least(0), "Smallest gain of a split."] = 0.0
     prune: Annotated[bool, "Grow fully and remove splits below min_gain afterwards, instead of stopping at the first such split."] = False

@@ -3,7 +3,7 @@
 Inside:
 
     bias_variance       Bars of bias and variance: why learners err
-    boosting_regions    Boosting of classes on two features, stage by stage: who is said to be where, and which rows weigh most
+    boosting_regions    Boosting of classes on two features, stage by stage: which class is predicted where, and which rows weigh most
     boosting_stages     Boosting on one feature, stage by stage: what the model predicts so far, and what the newest learner adds to it
     ensemble_size       The error of an ensemble by the number of its members
     kappa_error         The kappa-error diagram: how alike two members are, and how good (Margineantu & Dietterich 1997)

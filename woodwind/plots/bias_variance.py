@@ -10,7 +10,7 @@ from woodwind.base.errors import DataError
 from woodwind.diversity import BiasVariance, squared_decomposition, zero_one_decomposition
 from woodwind.estimators.diagnostics.diversity_tools import bias_variance
 from woodwind.plots.labels import fit_rows, key_above
-from woodwind.plots.style import SMALL, Look, axes_for, finish, write_axes
+from woodwind.plots.style import SMALL, PlotStyle, axes_for, finish, write_axes
 
 HATCHES = ("", "////", "....", "xxxx")
 
@@ -95,7 +95,7 @@ class BiasVarianceDisplay:
         """Draw the bars, the first learner on top."""
         found, position = list(self.parts.values()), np.arange(len(self.parts))
         self.ax_ = axes_for(ax, (6.4, 1.5 + 0.42 * len(found)))
-        self.figure_, look = self.ax_.figure, Look.of(self.ax_)
+        self.figure_, look = self.ax_.figure, PlotStyle.of(self.ax_)
         columns = {
             "noise": [one.noise for one in found],
             "bias": [one.bias for one in found],
@@ -117,7 +117,7 @@ class BiasVarianceDisplay:
         self._write(look, so_far)
         return self
 
-    def _write(self, look: Look, ends: Any) -> None:
+    def _write(self, look: PlotStyle, ends: Any) -> None:
         fit_rows(self.ax_, list(self.parts))
         self.ax_.set_ylim(len(self.parts) - 0.5, -0.5)
         self.ax_.axvline(0.0, color=look.faint, linewidth=0.9)

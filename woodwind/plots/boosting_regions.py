@@ -1,4 +1,4 @@
-"""Boosting of classes on two features, stage by stage: who is said to be where, and which rows weigh most."""
+"""Boosting of classes on two features, stage by stage: which class is predicted where, and which rows weigh most."""
 
 from collections.abc import Sequence
 from itertools import islice
@@ -13,7 +13,7 @@ from woodwind.estimators.diagnostics.staged import has_row_weights, learners_of,
 from woodwind.plots.boosting_stages import SOME, read_stages
 from woodwind.plots.labels import shortened
 from woodwind.plots.rows import NumericRows
-from woodwind.plots.style import MARKS, SIGNS, SMALL, Look, finish, grid_of_axes
+from woodwind.plots.style import MARKS, SIGNS, SMALL, PlotStyle, finish, grid_of_axes
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -27,7 +27,7 @@ SMALLEST, LARGEST = 0.15, 20.0  # times that
 
 
 class Regions(NamedTuple):
-    """What is said at each point of a grid, as numbers of classes (n_stages, s, s): the second feature goes upwards."""
+    """What is predicted at each point of a grid, as numbers of classes (n_stages, s, s): the second feature goes upwards."""
 
     stages: Sequence[int]  # which stages these are, counted from one
     predicted: NDArray[Any]  # after each of them
@@ -155,7 +155,7 @@ class BoostingRegionsDisplay:
             if position >= len(self.stages):
                 one.set_axis_off()
                 continue
-            look = Look.of(one)
+            look = PlotStyle.of(one)
             self._regions(one, position, look)
             self._rows(one, position, look)
             one.set_xlim(*self.extent[:2])
@@ -170,7 +170,7 @@ class BoostingRegionsDisplay:
         self.texts_ = self._name_classes()
         return self
 
-    def _regions(self, ax: Any, position: int, look: Look) -> None:
+    def _regions(self, ax: Any, position: int, look: PlotStyle) -> None:
         tints = np.array([look.mixed(look.colour(number), 0.28) for number in range(len(self.classes))])
         image = ax.imshow(
             tints[self.regions[position]], extent=self.extent, origin="lower", aspect="auto", interpolation="nearest", zorder=0
@@ -183,7 +183,7 @@ class BoostingRegionsDisplay:
                 if 0.0 < inside.mean() < 1.0:
                     ax.contour(x, y, inside, levels=[0.5], colors=[look.ink], linewidths=0.9, linestyles=[(0, (4, 2))])
 
-    def _rows(self, ax: Any, position: int, look: Look) -> None:
+    def _rows(self, ax: Any, position: int, look: PlotStyle) -> None:
         times = np.ones(len(self.labels)) if self.weights is None else self.weights[position] / self.weights[position].mean()
         # Many rows are drawn smaller.
         area = AREA * np.clip(times, SMALLEST, LARGEST) * min(1.0, np.sqrt(300.0 / len(times)))
@@ -209,7 +209,7 @@ class BoostingRegionsDisplay:
             for position, ax in enumerate(self.axes_.reshape(-1)[: len(self.stages)]):
                 spot = free_spot(self.regions[position] == number, self.points, self.extent)
                 if spot is not None:
-                    look = Look.of(ax)
+                    look = PlotStyle.of(ax)
                     name = f"{SIGNS[number]} {shortened(label, 14)}"
                     text = ax.text(*spot, name, color=look.colour(number), fontsize=SMALL, fontweight="bold", ha="center", va="center")
                     text.set(in_layout=False, path_effects=[withStroke(linewidth=2.5, foreground=look.mixed(look.colour(number), 0.28))])

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from woodwind.base.errors import DataError, ParameterError
 from woodwind.estimators.diagnostics.staged import staged_predictions, start_of
 from woodwind.plots.rows import NumericRows
-from woodwind.plots.style import SMALL, Look, finish, grid_of_axes
+from woodwind.plots.style import SMALL, PlotStyle, finish, grid_of_axes
 
 Floats = NDArray[np.float64]
 
@@ -165,7 +165,7 @@ class BoostingStagesDisplay:
         self.sums_, self.steps_, self.points_ = [], [], []
         for row, stage in enumerate(self.stages):
             left, right = self.axes_[row]
-            look = Look.of(left)
+            look = PlotStyle.of(left)
             dots: dict[str, Any] = {"linestyle": "", "marker": "o", "markersize": 3.2, "markeredgewidth": 0}
             dots |= {"color": look.faint, "alpha": dense(len(self.x))}
             data, left_over = left.plot(self.x, self.y, **dots)[0], right.plot(self.x, self.residuals[row], **dots)[0]
@@ -182,7 +182,7 @@ class BoostingStagesDisplay:
             one.set_ylim(*limits)  # one scale, so that residuals are seen to shrink
         return self
 
-    def _finish(self, row: int, stage: int, look: Look) -> None:
+    def _finish(self, row: int, stage: int, look: PlotStyle) -> None:
         left, right = self.axes_[row]
         for ax, title, colour in (
             (left, f"Model after stage {stage}", look.colour(0)),

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from woodwind.base.errors import DataError, ParameterError
 from woodwind.estimators.diagnostics.staged import leaves_rows_out, staged_out_of_bag, staged_predictions
 from woodwind.plots.labels import name_lines
-from woodwind.plots.style import Look, axes_for, finish, write_axes
+from woodwind.plots.style import PlotStyle, axes_for, finish, write_axes
 
 Floats = NDArray[np.float64]
 Measure = Callable[[NDArray[Any], NDArray[Any]], float]
@@ -142,7 +142,7 @@ class EnsembleSizeDisplay:
         """Draw the curves; on axes that have some already, in the next colours."""
         self.ax_ = axes_for(ax)
         self.figure_ = self.ax_.figure
-        look, before = Look.of(self.ax_), len(self.ax_.lines)
+        look, before = PlotStyle.of(self.ax_), len(self.ax_.lines)
         named = name or self.name
         self.lines_, ends = [], []
         for number, values in enumerate(self.errors.values()):

@@ -10,7 +10,7 @@ from woodwind.base.errors import DataError, ParameterError
 from woodwind.diversity import kappa
 from woodwind.plots.labels import name_over, name_points, outstanding, shortened
 from woodwind.plots.members import Floats, MemberPredictions, holds_classifiers
-from woodwind.plots.style import MARKS, Look, adjust_layout, axes_for, finish, point_style, write_axes
+from woodwind.plots.style import MARKS, PlotStyle, adjust_layout, axes_for, finish, point_style, write_axes
 
 CLOUD = "woodwind: pairs"
 
@@ -95,7 +95,7 @@ class KappaErrorDisplay:
     def plot(self, ax: Axes | None = None, *, name: str | None = None) -> "KappaErrorDisplay":
         """Draw the pairs; on axes that have some already, in the next colour."""
         self.ax_ = axes_for(ax)
-        self.figure_, look = self.ax_.figure, Look.of(self.ax_)
+        self.figure_, look = self.ax_.figure, PlotStyle.of(self.ax_)
         number = sum(one.get_gid() == CLOUD for one in self.ax_.collections)
         points: Floats = np.column_stack([self.kappa, self.error])
         self.scatter_ = self.ax_.scatter(self.kappa, self.error, gid=CLOUD, **point_style(look, number, len(points)))

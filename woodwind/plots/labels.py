@@ -8,7 +8,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.patheffects import withStroke
 
-from woodwind.plots.style import SMALL, TINY, Floats, Look, adjust_layout
+from woodwind.plots.style import SMALL, TINY, Floats, PlotStyle, adjust_layout
 
 # Points between a mark and its name.
 BESIDE = 5.0
@@ -105,7 +105,7 @@ def fit_rows(ax: Axes, names: Sequence[str]) -> None:
     ax.set_yticks(np.arange(len(names)), fitting)
 
 
-def name_over(ax: Axes, point: tuple[float, float], name: str, look: Look) -> Any:
+def name_over(ax: Axes, point: tuple[float, float], name: str, look: PlotStyle) -> Any:
     """Write a name beside a point, over whatever is there."""
     halo = [withStroke(linewidth=3.0, foreground=look.paper)]
     text = ax.annotate(shortened(name), point, (BESIDE + 2.0, 0.0), textcoords="offset points", fontsize=SMALL, color=look.ink, va="center")
@@ -113,7 +113,9 @@ def name_over(ax: Axes, point: tuple[float, float], name: str, look: Look) -> An
     return text
 
 
-def name_points(ax: Axes, points: Floats, names: Sequence[str], which: Sequence[int], look: Look, already: Sequence[Any] = ()) -> list[Any]:
+def name_points(
+    ax: Axes, points: Floats, names: Sequence[str], which: Sequence[int], look: PlotStyle, already: Sequence[Any] = ()
+) -> list[Any]:
     """Write the names of some points beside them, where they cover neither points nor each other; one without such a place is left out.
 
     already : texts that are there.

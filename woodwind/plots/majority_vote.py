@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 from woodwind.base.errors import DataError, ParameterError
 from woodwind.diversity import correlated_majority_probability, majority_probability
 from woodwind.plots.labels import name_lines
-from woodwind.plots.style import Look, axes_for, finish, write_axes
+from woodwind.plots.style import PlotStyle, axes_for, finish, write_axes
 
 
 class MajorityVoteDisplay:
@@ -74,7 +74,7 @@ class MajorityVoteDisplay:
     def plot(self, ax: Axes | None = None) -> "MajorityVoteDisplay":
         """Draw the curves; on axes that have some already, in the next colours."""
         self.ax_ = axes_for(ax)
-        self.figure_, look, before = self.ax_.figure, Look.of(self.ax_), len(self.ax_.lines)
+        self.figure_, look, before = self.ax_.figure, PlotStyle.of(self.ax_), len(self.ax_.lines)
         self.lines_, ends = [], []
         for number, (sizes, errors) in enumerate(self.curves.values(), before):
             alone = {"marker": "o", "markersize": 4} if len(sizes) < 12 else {}

@@ -10,7 +10,7 @@ from woodwind.base.errors import DataError, ParameterError
 from woodwind.diversity import margin_distribution, probability_margins, vote_margins
 from woodwind.estimators.diagnostics.staged import has_row_weights, learners_of
 from woodwind.plots.labels import name_curves
-from woodwind.plots.style import TINY, Look, axes_for, finish, write_axes
+from woodwind.plots.style import TINY, PlotStyle, axes_for, finish, write_axes
 
 CURVE = "woodwind: margins"
 
@@ -71,7 +71,7 @@ class MarginDisplay:
     def plot(self, ax: Axes | None = None) -> "MarginDisplay":
         """Draw the curves; on axes that have some already, in the next colours."""
         self.ax_ = axes_for(ax)
-        self.figure_, look = self.ax_.figure, Look.of(self.ax_)
+        self.figure_, look = self.ax_.figure, PlotStyle.of(self.ax_)
         before = [line for line in self.ax_.lines if line.get_gid() == CURVE]
         if not before:
             self.ax_.axvline(0.0, color=look.faint, linewidth=0.9)

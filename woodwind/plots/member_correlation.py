@@ -13,7 +13,7 @@ from woodwind.base.errors import DataError, ParameterError
 from woodwind.diversity import error_correlation, pairwise
 from woodwind.plots.labels import shortened
 from woodwind.plots.members import Floats, MemberPredictions
-from woodwind.plots.style import SMALL, Look, adjust_layout, axes_for, finish, fold, lightness
+from woodwind.plots.style import SMALL, PlotStyle, adjust_layout, axes_for, finish, fold, lightness
 
 # Measures of pairs, what they are called, and whether more of them is more alike.
 MEASURES = {
@@ -117,7 +117,7 @@ class MemberCorrelationDisplay:
         count = len(self.matrix)
         side = float(np.clip(2.2 + 0.32 * count, 3.6, 6.4))
         self.ax_ = axes_for(ax, (side + 1.4, side))
-        self.figure_, look = self.ax_.figure, Look.of(self.ax_)
+        self.figure_, look = self.ax_.figure, PlotStyle.of(self.ax_)
         shown: Floats = self.matrix[np.ix_(self.order_, self.order_)]
         np.fill_diagonal(shown, np.nan)  # a member with itself says nothing
         low, high = float(np.nanmin(shown)), float(np.nanmax(shown))

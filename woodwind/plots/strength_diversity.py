@@ -11,7 +11,7 @@ from woodwind.base.errors import DataError, ParameterError
 from woodwind.diversity import ambiguity_decomposition, error_correlation, good_and_bad_diversity, pairwise, probability_correlation
 from woodwind.plots.labels import name_points, outstanding
 from woodwind.plots.members import Floats, MemberPredictions
-from woodwind.plots.style import SMALL, Look, adjust_layout, axes_for, finish, point_style, write_axes
+from woodwind.plots.style import SMALL, PlotStyle, adjust_layout, axes_for, finish, point_style, write_axes
 
 MEASURES = {
     "disagreement": "Mean disagreement with the others (share of rows)",
@@ -128,7 +128,7 @@ class StrengthDiversityDisplay:
     def plot(self, ax: Axes | None = None) -> "StrengthDiversityDisplay":
         """Draw the members."""
         self.ax_ = axes_for(ax)
-        self.figure_, look = self.ax_.figure, Look.of(self.ax_)
+        self.figure_, look = self.ax_.figure, PlotStyle.of(self.ax_)
         points: Floats = np.column_stack([self.diversity, self.strength])
         self.scatter_ = self.ax_.scatter(self.diversity, self.strength, **point_style(look, 0, len(points)))
         self.ax_.margins(0.12)

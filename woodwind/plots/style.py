@@ -30,7 +30,7 @@ TINY = "x-small"
 
 
 @dataclass(frozen=True)
-class Look:
+class PlotStyle:
     """What there is to draw with on some axes."""
 
     ink: tuple[float, float, float]  # of text
@@ -38,7 +38,7 @@ class Look:
     colours: tuple[str, ...]
 
     @classmethod
-    def of(cls, ax: Axes) -> "Look":
+    def of(cls, ax: Axes) -> "PlotStyle":
         """Read from the axes."""
         ink = to_rgb(ax.xaxis.label.get_color())
         behind = [to_rgba(ax.get_facecolor()), to_rgba(ax.figure.get_facecolor())]
@@ -111,7 +111,7 @@ def grid_of_axes(ax: Any, rows: int, columns: int, cell: tuple[float, float], **
     return given.reshape(rows, columns)
 
 
-def finish(ax: Axes, look: Look, grid: str = "both") -> None:
+def finish(ax: Axes, look: PlotStyle, grid: str = "both") -> None:
     """A light grid behind everything, and no frame where nothing is to be read; grid: 'both', 'x', 'y' or ''."""
     for side in ("top", "right"):
         ax.spines[side].set_visible(False)
@@ -148,7 +148,7 @@ def adjust_layout(ax: Axes) -> None:
         ax.figure.get_figure(root=True).draw_without_rendering()
 
 
-def point_style(look: Look, number: int, count: int) -> dict[str, Any]:
+def point_style(look: PlotStyle, number: int, count: int) -> dict[str, Any]:
     """How so many points of the so-many-th kind are drawn: the more, the smaller and the more transparent."""
     return {
         "s": float(np.clip(3000.0 / count, 6.0, 42.0)),

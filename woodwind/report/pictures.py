@@ -71,15 +71,15 @@ def roc_figures(found: Facts, target: str) -> list[Facts]:
         reference=ChartLine("", (0.0, 1.0), (found["share"], found["share"])),
     )
     words = f"Area {area} ± {number(roc['standard_error'], 2)}. Guessing is the dashed line."
-    chance = f"Alarms at random would be right in {percent(found['share'])} of the cases: the dashed line."
-    mean = f"Mean precision {number(curve['average'])}. {chance}"
+    at_random = f"Alarms at random would be right in {percent(found['share'])} of the cases: the dashed line."
+    mean = f"Mean precision {number(curve['average'])}. {at_random}"
     return [figure(f"Finding {positive}", words, first), figure("Alarms that are right", mean, second)]
 
 
 def calibration_figure(found: Facts, target: str) -> Facts:
-    """What was said against what happened."""
+    """Predicted probabilities against what happened."""
     bins = found["bins"]
-    tips = [f"said {percent(one['predicted'])}, happened {percent(one['happened'])} of {count(one['count'])} rows" for one in bins]
+    tips = [f"predicted {percent(one['predicted'])}, happened {percent(one['happened'])} of {count(one['count'])} rows" for one in bins]
     line = ChartLine(
         "",
         [one["predicted"] for one in bins],
@@ -92,9 +92,9 @@ def calibration_figure(found: Facts, target: str) -> Facts:
     of = f" of {called(target, found['of'], 20)}" if found["of"] else ""
     drawn = lines(
         "Calibration",
-        f"Share of rows for which it came true over the probability that was said, in {len(bins)} groups of rows. "
+        f"Share of rows for which it came true over the predicted probability, in {len(bins)} groups of rows. "
         f"The mean distance is {percent(found['error'])}.",
-        share_axis(f"Chance{of} that was said" if of else "Chance of its answer that was said"),
+        share_axis(f"Predicted probability{of}" if of else "Probability of the predicted class"),
         share_axis("Came true (share of rows)"),
         [line],
         reference=ChartLine("", (0.0, 1.0), (0.0, 1.0)),
@@ -111,8 +111,8 @@ def separation_figure(found: Facts, target: str) -> Facts:
     names = [called(target, name, 20) for name in found["names"]]
     drawn = histogram(
         "Probabilities by class",
-        f"How often each probability of {names[1]} was said, for rows of {names[0]} and of {names[1]}.",
-        f"Chance of {names[1]} that was said",
+        f"How often each probability of {names[1]} was predicted, for rows of {names[0]} and of {names[1]}.",
+        f"Predicted probability of {names[1]}",
         found["edges"],
         [BinCounts(found["counts"][0], "one", names[0]), BinCounts(found["counts"][1], "two", names[1])],
     )
@@ -126,8 +126,8 @@ def confusion_figure(found: Facts) -> Facts:
     small = len(counts) > 8
     written = [[count(one) if one or not small else "" for one in row] for row in counts]
     names = found["names"], found["names"]
-    words = "Rows of the table by true class and by what was said."
-    drawn = heat("Confusion matrix", words, names, shares, written, ("Truth", "Said"))
+    words = "Rows of the table by true and by predicted class."
+    drawn = heat("Confusion matrix", words, names, shares, written, ("Truth", "Predicted"))
     return figure("What is taken for what?", "Counts of rows; shades are shares of each true class.", drawn)
 
 
@@ -149,9 +149,9 @@ def probabilities_figure(found: list[Facts], facts: Facts) -> Facts:
     """Strips of the probability of the true class."""
     groups = [PointGroup(one["name"], one["values"], one["median"]) for one in found]
     drawn = strips(
-        "Chance of the true class",
+        "Probability of the true class",
         "Each point is a row: the probability that it gave to the class that was right. Marks are medians.",
-        share_axis("Chance that was given to the truth"),
+        share_axis("Predicted probability of the true class"),
         groups,
         seed=facts.get("made", {}).get("seed", 0),
     )

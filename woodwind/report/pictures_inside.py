@@ -35,7 +35,7 @@ def importance(facts: Facts) -> Facts | None:
     if found["screened"]:
         caption += " Columns were shuffled in groups first, and only the groups that matter one by one."
     drawn = [dependence_figure(one, facts) for one in dependence or []]
-    predicted = "chance" if facts["classes"] else "score" if facts["task"] == "ranking" else "predicted number"
+    predicted = "probability" if facts["classes"] else "score" if facts["task"] == "ranking" else "predicted number"
     words = f"The mean {predicted} if the column had this value in every row, all else unchanged (partial dependence). "
     if facts["task"] == "multiclass":
         words += "There is a line for each of the classes that it moves most."
@@ -50,7 +50,7 @@ def importance(facts: Facts) -> Facts | None:
 
 
 def dependence_figure(one: Facts, facts: Facts) -> Facts:
-    """What is said over the values of one column."""
+    """What is predicted over the values of one column."""
     name, shares = shown(one["name"], 40), bool(facts["classes"])
     values = [value for line in one["lines"] for value in line["mean"]] + [value for row in one.get("single", []) for value in row]
     # A few single rows may lie far away: the mean sets the scale, and what is around it.
@@ -61,7 +61,7 @@ def dependence_figure(one: Facts, facts: Facts) -> Facts:
         high = min(1.0, max(max(means) * spare, sorted(values)[int(0.97 * (len(values) - 1))], 0.05))
     low, high = widened(low, high)
     of = f" of {called(facts['target'], one['lines'][0]['name'], 20)}" if len(one["lines"]) == 1 else ""
-    up = in_percent(Axis(f"Chance{of}, mean", low, high)) if shares else Axis("Predicted, mean", low, high)
+    up = in_percent(Axis(f"Probability{of}, mean", low, high)) if shares else Axis("Predicted, mean", low, high)
     description = f"Partial dependence on {name}: from {number(min(means))} to {number(max(means))}."
     ends_of = [percent(value) if shares else number(value) for value in (min(means), max(means))]
     words = f"It moves the mean between {ends_of[0]} and {ends_of[1]}."
@@ -147,7 +147,7 @@ def margin_figure(found: Facts) -> Facts:
     drawn = lines(
         "Margins",
         f"Share of rows up to each margin. {percent(found['wrong'])} of the rows are wrong, the mean margin is {fixed(found['mean'], 2)}.",
-        Axis("Margin: chance of the truth less that of the best other", -1.0, 1.0, at=at, written=("−1", "−0.5", "0", "0.5", "1")),
+        Axis("Margin: probability of the truth less that of the best other", -1.0, 1.0, at=at, written=("−1", "−0.5", "0", "0.5", "1")),
         share_axis("Rows up to this margin"),
         kept,
         reference=ChartLine("", (0.0, 0.0), (0.0, 1.0)),

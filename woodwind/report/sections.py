@@ -359,7 +359,7 @@ def mistakes(facts: Facts) -> Facts | None:
         caption += f" {which} are shown; {hidden} more are not."
     return {
         "numbers": numbers,
-        "how_sure": "Residual" if numbers else "Chance of the truth",
+        "how_sure": "Residual" if numbers else "Probability of the truth",
         "columns": [shown(name, 30) for name in found["columns"]],
         "rows": rows,
         "caption": caption,

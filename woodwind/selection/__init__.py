@@ -5,7 +5,6 @@ Inside:
     choice                    Who is asked, by how good members are near the query: from scores (q, m) to a mask (q
     choice_competent          Choice of members that are competent and diverse near the query
     choice_diverse            Choice of members that are good near the query and, of those, err on different rows
-    chosen                    What a search has found: members and their weights, in which order they were taken, and the score on the way
     clusters                  Clusters of members that predict the same, of which the best of each is kept
     combination               What the chosen members say together
     competence                How good a member is near a query, by what it did on the rows of the region
@@ -18,6 +17,7 @@ Inside:
     facts                     What dynamic selection knows: of the rows that members are scored by, and of the queries that they are asked
     genetic                   A genetic search for a choice of members: populations of choices
     greedy                    Greedy forward selection: again and again the member is added that makes the mean of all chosen so far best
+    member_selection          What a search has found: members and their weights, in which order they were taken, and the score on the way
     methods                   The methods of dynamic selection: a table of compositions
     neighbours                Neighbours: which selection rows are nearest to a query
     objectives                What a choice of members is scored by: the score of their weighted mean

@@ -81,7 +81,7 @@ def _drawn(probability: Floats, tie_keys: Floats) -> Mask:
     """One member of each row, by probabilities and a number in [0, 1)."""
     heap = np.cumsum(probability, axis=1)
     position = (heap <= tie_keys[:, None] * heap[:, -1:]).sum(axis=1)
-    # Rounding must not choose a member without a chance.
+    # Rounding must not choose a member without a probability.
     last = probability.shape[1] - 1 - (probability[:, ::-1] > 0.0).argmax(axis=1)
     return _only(np.minimum(position, last), probability.shape[1])
 

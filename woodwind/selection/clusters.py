@@ -18,7 +18,7 @@ from scipy.spatial.distance import squareform
 
 from woodwind.base.errors import ParameterError
 from woodwind.base.random_streams import key, uniform
-from woodwind.selection.chosen import Chosen, first_best, leaders, score_of, single_scores
+from woodwind.selection.member_selection import MemberSelection, first_best, leaders, score_of, single_scores
 from woodwind.selection.objectives import Objective
 
 Floats = NDArray[np.float64]
@@ -38,24 +38,24 @@ def clustered(
     *,
     linkage: Literal["average", "kmeans"] = "average",
     seed: int = 0,
-) -> Chosen:
+) -> MemberSelection:
     """The best member of each cluster, all with the same weight; the best clusters come first.
 
     squared: mean squared distances of pairs of members (m, m), see `squared_distances`. n_clusters: so many; or by 'score' as many as
     have the best score, of which the path has all that were tried; or by 'silhouette' as many as are told apart best (Rousseeuw 1987).
     linkage: 'average' joins the two closest clusters again and again; 'kmeans' looks for tight ones, from beginnings drawn by key.
     """
-    parting = Parting(squared, linkage, seed)
+    clusterings = MemberClusters(squared, linkage, seed)
     alone = single_scores(objective)
     if n_clusters == "score":
-        tries = [_best_of_each(parting.into(k), alone) for k in numbers_to_try(len(squared))]
+        tries = [_best_of_each(clusterings.into(k), alone) for k in numbers_to_try(len(squared))]
     else:
-        tries = [_best_of_each(parting.by_silhouette() if n_clusters == "silhouette" else parting.into(n_clusters), alone)]
+        tries = [_best_of_each(clusterings.by_silhouette() if n_clusters == "silhouette" else clusterings.into(n_clusters), alone)]
     path = np.array([score_of(objective, np.isin(np.arange(len(squared)), order).astype(np.float64)) for order in tries])
     order = tries[first_best(path)]
     counts = np.zeros(len(squared))
     counts[order] = 1.0
-    return Chosen(counts, order, path, float(path[first_best(path)]))
+    return MemberSelection(counts, order, path, float(path[first_best(path)]))
 
 
 def numbers_to_try(m: int) -> Integers:
@@ -63,7 +63,7 @@ def numbers_to_try(m: int) -> Integers:
     return np.unique(np.round(np.geomspace(1, m, MOST_TRIES)).astype(np.int64)) if m > MOST_TRIES else np.arange(1, m + 1)
 
 
-class Parting:
+class MemberClusters:
     """Ways to part m members into clusters."""
 
     def __init__(self, squared: Floats, linkage: str = "average", seed: int = 0) -> None:

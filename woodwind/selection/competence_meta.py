@@ -103,7 +103,7 @@ def probability_of_being_right(facts: SelectionFacts, region: Region, similar: R
 
 
 def likely_right(scores: Floats, *, selection_threshold: float = 0.5) -> Mask:
-    """Members with a larger chance than the threshold; all where there is none."""
+    """Members with a larger probability than the threshold; all where there is none."""
     mask = scores > selection_threshold
     return np.asarray(mask | ~mask.any(axis=1, keepdims=True))
 
@@ -147,7 +147,7 @@ def bayes_of(facts: SelectionFacts, region: Region, similar: Region, sure: Float
     """Multinomial naive Bayes with one count added to each fact, as odds.
 
     The probability of fact j in a class is its share of all steps in that class; a pair with x_j steps of each has the odds
-    (prior odds) * product of (chance if right / chance if wrong) ** x_j.
+    (prior odds) * product of (probability if right / probability if wrong) ** x_j.
     """
     steps = in_steps(facts.true_class_probabilities)
     near, like = region.rows(), similar.rows()

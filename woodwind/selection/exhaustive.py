@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from woodwind.base.errors import ParameterError
-from woodwind.selection.chosen import EQUAL, Chosen
+from woodwind.selection.member_selection import EQUAL, MemberSelection
 from woodwind.selection.objectives import DiversityObjective, Objective, SquaredErrorObjective
 
 Floats = NDArray[np.float64]
@@ -22,7 +22,7 @@ MOST_MEMBERS = 20
 TOGETHER = 1 << 12
 
 
-def exhaustive(objective: Objective, most: int | None = None) -> Chosen:
+def exhaustive(objective: Objective, most: int | None = None) -> MemberSelection:
     """The subset with the best score, of at most so many members; of equals the smallest, and of these the one that comes first.
 
     The path has the best score of one member, of two, and so on.
@@ -46,7 +46,7 @@ def exhaustive(objective: Objective, most: int | None = None) -> Chosen:
     members = np.array(_members(best[winner][1]), np.int64)
     counts = np.zeros(m)
     counts[members] = 1.0
-    return Chosen(counts, members, path, float(path[winner]))
+    return MemberSelection(counts, members, path, float(path[winner]))
 
 
 def _members(subset: int) -> list[int]:

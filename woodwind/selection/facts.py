@@ -46,7 +46,7 @@ class SelectionFacts:
             probabilities = np.asarray(probabilities, np.float64)
             if probabilities.shape != (*votes.shape, n_classes):
                 raise DataError(
-                    f"shares must be (rows, members, classes) = {(*votes.shape, n_classes)}, but its shape is {probabilities.shape}."
+                    f"probabilities must be (rows, members, classes) = {(*votes.shape, n_classes)}, but its shape is {probabilities.shape}."
                 )
         return cls(votes == truth[:, None], votes, probabilities, truth, n_classes)
 
@@ -54,7 +54,7 @@ class SelectionFacts:
         """As `of` makes them; returns self, or raises DataError."""
         known = SelectionFacts.of(self.votes, self.truth, self.n_classes, self.probabilities)
         require(self.hits.shape == known.hits.shape and (self.hits == known.hits).all(), "hits are not where votes are true")
-        require(self.probabilities is None or np.isfinite(self.probabilities).all(), "shares are not finite")
+        require(self.probabilities is None or np.isfinite(self.probabilities).all(), "probabilities are not finite")
         return self
 
     @property

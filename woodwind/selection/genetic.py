@@ -14,14 +14,14 @@ from numpy.typing import NDArray
 
 from woodwind.base.errors import ParameterError
 from woodwind.base.random_streams import integers, key, uniform
-from woodwind.selection.chosen import EQUAL, Chosen, score_of, single_scores
+from woodwind.selection.member_selection import EQUAL, MemberSelection, score_of, single_scores
 from woodwind.selection.objectives import Objective
 
 Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class Breeding:
+class GeneticSettings:
     """How generations follow each other."""
 
     generations: int = 50
@@ -39,22 +39,22 @@ class Breeding:
             )
 
 
-def genetic(objective: Objective, seed: int, breeding: Breeding | None = None, most: int | None = None) -> Chosen:
+def genetic(objective: Objective, seed: int, breeding: GeneticSettings | None = None, most: int | None = None) -> MemberSelection:
     """The best choice that was met, of at most so many members. The path has the best score before the first generation and after each.
 
     The first population are the best member, all members, the first halves of the members by their own scores, and random choices.
     """
-    search = _Search(objective, seed, breeding or Breeding(), most)
+    search = _Search(objective, seed, breeding or GeneticSettings(), most)
     search.run()
     counts = search.best
     by_score = np.argsort(-search.singles, kind="stable")
-    return Chosen(counts, by_score[counts[by_score] > 0.0].astype(np.int64), np.array(search.path), search.best_score)
+    return MemberSelection(counts, by_score[counts[by_score] > 0.0].astype(np.int64), np.array(search.path), search.best_score)
 
 
 class _Search:
     """A population and the best choice so far."""
 
-    def __init__(self, objective: Objective, seed: int, breeding: Breeding, most: int | None) -> None:
+    def __init__(self, objective: Objective, seed: int, breeding: GeneticSettings, most: int | None) -> None:
         self.objective, self.seed, self.breeding = objective, seed, breeding
         self.m = len(objective.vectors)
         self.most = self.m if most is None else max(1, min(most, self.m))

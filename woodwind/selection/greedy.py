@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from woodwind.base.errors import ParameterError
 from woodwind.base.random_streams import choose, key
-from woodwind.selection.chosen import Chosen, first_best, leaders, prefix_scores, score_of, single_scores
+from woodwind.selection.member_selection import MemberSelection, first_best, leaders, prefix_scores, score_of, single_scores
 from woodwind.selection.objectives import Objective
 
 Floats = NDArray[np.float64]
@@ -39,7 +39,7 @@ def greedy(
     most: int | None = None,
     pick: Pick = prefer_chosen,
     whole: bool = False,
-) -> Chosen:
+) -> MemberSelection:
     """Add one member in each of so many steps, and keep the steps up to the best score, or all of them if `whole`.
 
     replace: a member may come again, and so gets a weight. start: so many of the best members are taken before the first step, in the
@@ -78,7 +78,7 @@ def greedy(
     return _kept(np.array(order, np.int64), np.array(path), m, whole)
 
 
-def bagged(objective: Objective, seed: int, bags: int = 20, share: float = 0.5, steps: int = 50, **options: object) -> Chosen:
+def bagged(objective: Objective, seed: int, bags: int = 20, share: float = 0.5, steps: int = 50, **options: object) -> MemberSelection:
     """The mean of greedy selections from random parts of the pool: a member that is good by luck is missing from some of them.
 
     share: of the pool that each selection may choose from, drawn by key. The path has the score of the first selection, of the first two
@@ -95,7 +95,7 @@ def bagged(objective: Objective, seed: int, bags: int = 20, share: float = 0.5, 
         weights += found.weights
         orders.append(found.order)
         path.append(score_of(objective, weights))
-    return Chosen(weights / bags, np.concatenate(orders), np.array(path), path[-1])
+    return MemberSelection(weights / bags, np.concatenate(orders), np.array(path), path[-1])
 
 
 def _by_own_score(objective: Objective, among: Integers) -> Integers:
@@ -103,9 +103,9 @@ def _by_own_score(objective: Objective, among: Integers) -> Integers:
     return np.asarray(among[np.argsort(-single_scores(objective)[among], kind="stable")])
 
 
-def _kept(order: Integers, path: Floats, m: int, whole: bool) -> Chosen:
+def _kept(order: Integers, path: Floats, m: int, whole: bool) -> MemberSelection:
     size = len(order) if whole else first_best(path) + 1
-    return Chosen(np.bincount(order[:size], minlength=m).astype(np.float64), order[:size], path, float(path[size - 1]))
+    return MemberSelection(np.bincount(order[:size], minlength=m).astype(np.float64), order[:size], path, float(path[size - 1]))
 
 
 def _check(steps: int, start: int | str, most: int | None, among: Integers, m: int) -> None:

@@ -147,24 +147,26 @@ def _known(facts: Facts, queries: Queries, options: Options) -> dict[str, Any]:
 
 
 @dataclass(frozen=True, eq=False)
-class Asked:
+class CompetenceWeights:
     """How good members are near the queries, and how much each one counts."""
 
     scores: Floats  # (q, m)
     weights: NDArray[Any]  # (q, m) floats, or who is chosen where all those count alike
 
 
-def asked(method: Method, mode: Mode, facts: Facts, queries: Queries, options: Options, prune: bool = False) -> Asked:
+def competence_weights(
+    method: Method, mode: Mode, facts: Facts, queries: Queries, options: Options, prune: bool = False
+) -> CompetenceWeights:
     """Score the members, choose among them, and weigh them; `prune` is dynamic frienemy pruning."""
     scores = scores_of(method, facts, queries, options)
     if prune and isinstance(facts, SelectionFacts):
         scores = scores * frienemy_mask(facts, queries.region)
     if mode == "weighting":
-        return Asked(scores, or_alike(scores))
+        return CompetenceWeights(scores, or_alike(scores))
     mask = chosen(method, scores, facts, queries, options)
     if mode == "selection":
-        return Asked(scores, mask)
-    return Asked(scores, np.where((scores * mask != 0.0).any(axis=1, keepdims=True), scores * mask, mask))
+        return CompetenceWeights(scores, mask)
+    return CompetenceWeights(scores, np.where((scores * mask != 0.0).any(axis=1, keepdims=True), scores * mask, mask))
 
 
 def rehearse(method: Method, facts: Facts, options: Options) -> None:
@@ -176,7 +178,7 @@ def rehearse(method: Method, facts: Facts, options: Options) -> None:
     if method.learn is not None and isinstance(facts, SelectionFacts):
         facts = facts.learning(with_known(method.learn, {"facts": facts, "region": region, "similar": region, **clusters, **options}))
     votes = facts.votes if isinstance(facts, SelectionFacts) else facts.predictions
-    asked(method, method.mode, facts, Queries(votes, probabilities, region, region), {**options})
+    competence_weights(method, method.mode, facts, Queries(votes, probabilities, region, region), {**options})
 
 
 def rehearse_small(method: Method, n_members: int, n_classes: int, options: Options) -> None:

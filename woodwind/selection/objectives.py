@@ -252,9 +252,9 @@ class DiversityObjective:
 def objective_of(predicted: Any, truth: Any, metric: str | Metric, weight: Any = None, threads: int = 1) -> Objective:
     """The objective of a metric for what members predict for rows.
 
-    said: probabilities (n, m, K) with truth (n,) of class numbers, or numbers (n, m) with truth (n,) of numbers. Votes are probabilities of
-    zero and one: see `ballots_of`. metric: 'log_loss', 'brier', 'accuracy' or 'roc_auc' (two classes), 'squared_error' or 'absolute_error'
-    for numbers, or a function (truth, mean, weight) -> score; the losses are scored by minus their value.
+    predicted: probabilities (n, m, K) with truth (n,) of class numbers, or numbers (n, m) with truth (n,) of numbers. Votes are
+    probabilities of zero and one: see `ballots_of`. metric: 'log_loss', 'brier', 'accuracy' or 'roc_auc' (two classes), 'squared_error' or
+    'absolute_error' for numbers, or a function (truth, mean, weight) -> score; the losses are scored by minus their value.
     """
     predicted, truth, weight = read_matrix(predicted, truth, weight)
     made = (

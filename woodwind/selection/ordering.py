@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from woodwind.base.errors import ParameterError
-from woodwind.selection.chosen import leaders
 from woodwind.selection.greedy import greedy
+from woodwind.selection.member_selection import leaders
 from woodwind.selection.objectives import Objective, read_matrix
 
 Floats = NDArray[np.float64]

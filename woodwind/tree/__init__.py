@@ -22,7 +22,7 @@ Inside:
     settings               How a tree is to be grown, in the words of the engine: numbers and arrays, all decided
     shap                   What each feature brings to the score of each row: exact Shapley values of forests, docs/algorithms/tree-shap.md
     shap_result            Explanation: what each column of a table brings to the score of each row, to be read, added up and drawn
-    small_walk             Rows to leaves in one tree of a forest, for so few rows that a compiled plan would take longer
+    small_table_walk       Rows to leaves in one tree of a forest, for so few rows that a compiled plan would take longer
     stump                  The best stump of weighted classes, found again and again on one coded table while the weights change
     text                   Trees for readers and for other programs: one tree as text, every node as a row of a table, all trees as JSON
     workspace              The memory that trees are grown in: made once per training, used again for every tree

@@ -31,7 +31,7 @@ MOST_DOUBLINGS = 16
 MOST_WHOLE = 1 << 22
 
 
-class WeighedRows(Protocol):
+class WeightedRows(Protocol):
     """Rows of a table, and how much each counts."""
 
     @property
@@ -218,7 +218,7 @@ def as_forest(tree: GrownTree, value: Floats, data: CartData) -> Forest:
     return assemble([replace(valued, cover=tree.hessian)], data.ranks.ranking, np.zeros(value.shape[1]), value.shape[1])
 
 
-def class_impurity(data: WeighedRows, classes: NDArray[np.integer], n_classes: int, criterion: str) -> float:
+def class_impurity(data: WeightedRows, classes: NDArray[np.integer], n_classes: int, criterion: str) -> float:
     """Impurity of all rows, such as the Gini index, or the entropy in bits."""
     weights = np.array([exact_sum(data.total[classes == k]) for k in range(n_classes)])
     probabilities = weights / weights.sum()
@@ -227,7 +227,7 @@ def class_impurity(data: WeighedRows, classes: NDArray[np.integer], n_classes: i
     return impurity(probabilities)
 
 
-def regression_impurity(data: WeighedRows, y: Floats, criterion: str) -> float:
+def regression_impurity(data: WeightedRows, y: Floats, criterion: str) -> float:
     """Mean error by weight: squared distance from the mean, absolute distance from the median, or half of the Poisson deviance."""
     present = data.count > 0
     y, total = y[present], data.total[present]

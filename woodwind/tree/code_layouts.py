@@ -283,7 +283,7 @@ NEVER = 1 << 62
 Integers = NDArray[np.int64]
 
 
-class Sharer(NamedTuple):
+class SharingColumn(NamedTuple):
     """A column that shares a byte."""
 
     feature: int
@@ -298,7 +298,7 @@ class SharedBytes:
     `steps`, `steps_at`, `sharers` and `sharer_codes` are what kernels need; `rows` is from how many on sharing is worth it.
     """
 
-    def __init__(self, codes: Codes, start: Integers, found: list[Sharer], threads: int) -> None:
+    def __init__(self, codes: Codes, start: Integers, found: list[SharingColumn], threads: int) -> None:
         self.n_bytes = 1 + max((one.byte for one in found), default=-1)
         sizes = np.ones(self.n_bytes, np.int64)
         for one in found:
@@ -311,7 +311,7 @@ class SharedBytes:
             self.sharer_codes[number, : len(values)] = one.codes[values // one.factor % len(one.codes)]
         # Spreading takes some two additions for each value of a byte and each of its columns; a row is spared one for each column less.
         self.rows = 2 * int(self.sharers[:, 1].sum()) // (len(found) - self.n_bytes) if found else NEVER
-        by_byte: list[list[Sharer]] = [[] for _ in range(self.n_bytes)]
+        by_byte: list[list[SharingColumn]] = [[] for _ in range(self.n_bytes)]
         for one in found:
             by_byte[one.byte].append(one)
         for byte, together in enumerate(by_byte):
@@ -333,7 +333,7 @@ def no_codes() -> Codes:
     return Codes(np.zeros((0, WORD), np.uint8), np.zeros(0, np.int32), 4, np.zeros(0, np.bool_), np.zeros(0, np.int64))
 
 
-def sharing(codes: Codes, threads: int) -> list[Sharer]:
+def sharing(codes: Codes, threads: int) -> list[SharingColumn]:
     """The columns that share, those of fewest values first, as many as there is padding for."""
     room = codes.by_row.shape[1] - codes.n_features
     few = np.flatnonzero(codes.n_bins <= FEW_BINS)
@@ -353,12 +353,12 @@ def sharing(codes: Codes, threads: int) -> list[Sharer]:
     for byte, group in enumerate(byte_groups([len(values) for values in occurs])[:room]):
         factor = 1
         for number in group:
-            found.append(Sharer(int(few[number]), byte, occurs[number], factor))
+            found.append(SharingColumn(int(few[number]), byte, occurs[number], factor))
             factor *= len(occurs[number])
     return found
 
 
-def _write(codes: Codes, sharers: list[Sharer], place: int, threads: int) -> None:
+def _write(codes: Codes, sharers: list[SharingColumn], place: int, threads: int) -> None:
     """Write the byte of these columns behind the codes of every row."""
     parts = np.zeros((len(sharers), BYTE), np.uint8)
     for number, one in enumerate(sharers):

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from woodwind.base.pool import run_ranges
 from woodwind.base.random_streams import hashes, key
-from woodwind.base.validate import require, require_array
+from woodwind.base.validate import require, require_array, require_children
 from woodwind.kernels.forest.layout import (
     CATEGORY_SHIFT,
     FEATURE_MASK,
@@ -25,10 +25,11 @@ from woodwind.kernels.forest.layout import (
 )
 from woodwind.kernels.predict.forest_partitioned import predict_partitioned
 from woodwind.kernels.predict.forest_walk import CompactLeaves, CompactWalk, find_leaves, inner_means, predict_compact_forest
+from woodwind.kernels.runtime.jit import read_only
 from woodwind.kernels.tree.layout import SET_WORDS, STOP
 from woodwind.tree.compact_forest_grower import CompactTree
 from woodwind.tree.forest import Forest, tree_of
-from woodwind.tree.predictor import read_only, rows_of
+from woodwind.tree.predictor import rows_of
 
 # ----------------------------------------------------------------------------------------------------
 # Is a CompactForest sound? No walk can leave its arrays or go on for ever, and what it finds at the end are shares or finite numbers.
@@ -94,28 +95,20 @@ def check_nodes(compact: Any) -> None:
 def check_children(compact: Any) -> None:
     """Children come after their parents in the same tree, and every node but the root and every leaf has one parent."""
     word = compact.nodes[::2]
-    if word.size == 0:
-        return
-    sizes = np.diff(compact.roots[:, 0])
-    own_size = np.repeat(sizes, sizes)
-    first_node, first_leaf = (np.repeat(compact.roots[:-1, side], sizes) for side in (0, 1))
-    here = np.arange(word.size) - first_node
+    # As if the leaves of a tree stood behind its inner nodes.
+    n_inner, begins = np.diff(compact.roots[:, 0]), compact.roots.sum(axis=1)
+    begin, own_size = np.repeat(begins[:-1], n_inner), np.repeat(n_inner, n_inner)
+    here = np.arange(word.size) - np.repeat(compact.roots[:-1, 0], n_inner)
     left_leaf, right_leaf = ((word >> U(shift)) & U(1) == 1 for shift in (LEFT_LEAF_SHIFT, RIGHT_LEAF_SHIFT))
     refers = (word & U(LOW_HALF)).astype(np.int64)
     left = np.where(left_leaf, refers, here + 1)
     right = np.where(right_leaf, refers + left_leaf, np.where(left_leaf, here + 1, refers))
-    nodes, leaves = [], []
     for child, is_leaf in ((left, left_leaf), (right, right_leaf)):
-        inside = np.where(is_leaf, child <= own_size, (child > here) & (child < own_size))
-        require(inside, "a child is not behind its parent in the same tree")
-        nodes.append((first_node + child)[~is_leaf])
-        leaves.append((first_leaf + child)[is_leaf])
-    parents = np.bincount(np.concatenate(nodes), minlength=word.size)
-    require(parents == (here > 0), "a node has no parent, or two")
-    parents = np.bincount(np.concatenate(leaves), minlength=compact.cover.size)
-    alone = np.zeros(compact.cover.size, np.bool_)
-    alone[compact.roots[:-1, 1][sizes == 0]] = True
-    require(parents == ~alone, "a leaf has no parent, or two")
+        require(is_leaf | (child < own_size), "a child is not behind its parent in the same tree")
+        child += begin + own_size * is_leaf
+    split = np.zeros(begins[-1], np.bool_)
+    split[begin + here] = True
+    require_children(split, left, right, begin + 2 * own_size + 1, begins[:-1])
 
 
 def check_leaves(compact: Any) -> None:
@@ -126,7 +119,8 @@ def check_leaves(compact: Any) -> None:
     require(compact.importance >= 0.0, "an importance is below zero")
     require((compact.leaf is None) == (compact.n_classes == 0), "leaves for classification and regression are mixed up")
     if compact.leaf is None:
-        require_array(compact.mixed, (cover.size, 1), "values of the leaves")
+        require_array(compact.mixed, (cover.size, None), "values of the leaves")
+        require(compact.mixed.shape[1] >= 1, "leaves have no values")
         return
     require(compact.leaf.dtype == np.int32, "leaf of the trees has the wrong type")
     require_array(compact.leaf, (cover.size,), "classes of the leaves")
@@ -156,7 +150,7 @@ class CompactForest:
     words: NDArray[np.uint64]  # (W,) sets of categories, 8 words each: left, then right
     roots: Integers  # (T + 1, 2) first inner node and first leaf of each tree
     leaf: NDArray[np.int32] | None  # (L,) the class of all rows, or -1 - row of `mixed`; None for numbers
-    mixed: Floats  # (D, K - 1) weight of every class but the first, where rows do not agree; numbers: (L, 1) their mean
+    mixed: Floats  # (D, K - 1) weight of every class but the first, where rows do not agree; numbers: (L, 1) their mean, or (L, s)
     cover: NDArray[Any]  # (L,) weight of the training rows; float32 where that is exact
     importance: Floats  # (F,) shares of the impurity removed, added up over trees
     n_categories: NDArray[np.int32]  # (F,) 0 for numbers
@@ -221,7 +215,7 @@ class CompactForest:
     @property
     def n_outputs(self) -> int:
         """Numbers that a row gets."""
-        return max(self.n_classes, 1)
+        return self.n_classes or self.mixed.shape[1]
 
     @property
     def nbytes(self) -> int:

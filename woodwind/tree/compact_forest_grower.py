@@ -54,6 +54,35 @@ class CompactForestRows:
     target_unit: float = 1.0  # what one unit of a target is worth
     weight_unit: float = 1.0
     ranked: Integers | None = None  # (D,) for medians: fixed point of the distinct targets, ascending; `target` is then a rank
+    several: "SeveralColumns | None" = None  # several targets: `target` is then the number of the row
+
+
+@dataclass(frozen=True, eq=False)
+class SeveralColumns:
+    """Several targets as trees learn them: k columns, of which s sums are made."""
+
+    columns: Integers  # (n, k) fixed point times weight; or which of the sums the class of a row adds to
+    real: Floats  # (n, k) numbers as they came; none for labels
+    factors: Floats  # (s,) what the square of a sum counts, in units of the target; one for labels
+    n_classes: tuple[int, ...] = ()  # of each target; none for numbers
+
+    @property
+    def n_outputs(self) -> int:
+        """Number of targets, k."""
+        return int(self.columns.shape[1])
+
+    @property
+    def n_sums(self) -> int:
+        """Numbers that a leaf says, s: the mean of each target, or the probability of each class of each."""
+        return len(self.factors)
+
+    @property
+    def first_sums(self) -> Integers:
+        """(k + 1,) where the sums of each target begin."""
+        return np.concatenate([[0], np.cumsum(self.n_classes or np.ones(self.n_outputs))]).astype(np.int64)
+
+
+NO_COLUMNS = SeveralColumns(np.zeros((1, 0), np.int64), np.zeros((1, 1)), np.zeros(0))
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,6 +103,16 @@ class CompactTree:
         return len(self.gain)
 
 
+def scored_by(rows: CompactForestRows, criterion: str) -> int:
+    """The switch of the kernels for a criterion."""
+    if rows.several is not None:
+        return at.SEVERAL
+    if rows.ranked is not None:
+        return at.MEDIANS
+    of_moments = criterion in ("squared_error", "poisson") or (criterion == "gini" and rows.n_classes == 2)
+    return at.MOMENTS if of_moments else at.CLASSES
+
+
 class CompactForestGrower:
     """Grows trees on one table, one after another, in the same memory; each thread has one of its own."""
 
@@ -81,9 +120,9 @@ class CompactForestGrower:
         self.codes, self.rows, self.settings = codes, rows, settings
         n, n_features = codes.n_rows, codes.n_features
         self._criterion = CRITERIA[settings.criterion]
-        of_moments = settings.criterion == "squared_error" or (settings.criterion == "gini" and rows.n_classes == 2)
         self._poisson = settings.criterion == "poisson"
-        self._scored_by = at.MEDIANS if rows.ranked is not None else at.MOMENTS if of_moments or self._poisson else at.CLASSES
+        self._scored_by = scored_by(rows, settings.criterion)
+        several = NO_COLUMNS if rows.several is None else rows.several
         # Medians need the rows of a node in the order of targets: all nodes are in an arena.
         self._whole = rows.ranked is not None or settings.exact or settings.max_leaves is not None or n <= SMALL_TABLE
         self._room = max(n if self._whole else min(n, ARENA), 1)
@@ -98,7 +137,7 @@ class CompactForestGrower:
         all_numbers = settings.n_candidates >= n_features and not self._levels
         self._together = self._scored_by == at.MOMENTS and not self._poisson and not settings.random_cuts and self._free and all_numbers
         most = 2 * n if settings.max_leaves is None else min(2 * settings.max_leaves, 2 * n)
-        room, k = self._room, max(rows.n_classes, 2)
+        room, k = self._room, max(rows.n_classes, 2, several.n_sums + 1)
         values = np.concatenate([*codes.values, np.zeros(1)])
         sizes = [part.size for part in codes.values]
         random = settings.random_cuts
@@ -117,7 +156,8 @@ class CompactForestGrower:
             LAYOUT,
             coarse=codes.coarse, fine=codes.fine.reshape(-1), is_category=(codes.n_categories > 0).astype(np.int64), span=codes.span,
             values=values, values_at=np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64),
-            target=target, weight=rows.weight, real=rows.real,
+            target=target, weight=rows.weight, real=rows.real, target_columns=several.columns.reshape(-1),
+            real_columns=several.real.reshape(-1), sum_factors=several.factors, first_sums=several.first_sums,
             pair=np.empty(2 * n, np.int64), code_columns=columns, rows=np.empty(n + 1, np.int32), places=np.empty(n + 1, np.int32),
             spare=np.empty(n + 1, np.int32), a_code=np.empty(1 if random else max(copied, room * stride), np.int32),
             a_raw=np.empty(copied if random else 1), a_pair=np.empty(2 * room, np.int64),
@@ -134,7 +174,7 @@ class CompactForestGrower:
             node_i=np.empty((most + 2, NODE_INTEGERS), np.int64), node_f=np.empty((most + 2, NODE_VALUES)),
             sets=np.empty((n_sets, 8), np.uint64), heap=np.empty(2 * most + 8, np.int64),
             out_nodes=np.empty(most + 2, np.uint64), out_gain=np.empty(most // 2 + 1),
-            out_value=np.empty((most // 2 + 1, max(rows.n_classes, 1))), out_cover=np.empty(most // 2 + 1),
+            out_value=np.empty((most // 2 + 1, max(rows.n_classes, several.n_sums, 1))), out_cover=np.empty(most // 2 + 1),
             out_span=np.empty(most // 2 + 2, np.int64),
         )  # fmt: skip
 
@@ -163,6 +203,9 @@ class CompactForestGrower:
             exact_rows=self._exact, has_categories=self._levels, along=along, across=across, all_at_once=self._together,
             is_counted=self._counted, is_packed=self._packed,
         )  # fmt: skip
+        if rows.several is not None:
+            several = rows.several
+            self._space.set_numbers(n_outputs=several.n_outputs, n_sums=several.n_sums, is_labels=len(several.n_classes) > 0)
         least = settings.min_decrease * total * rows.weight_unit / unit
         # Without a limit a node is split as long as it is impure, even where rounding makes a gain of nothing negative.
         self._space["best_f"][MIN_GAIN] = least if least > 0.0 else -np.inf
@@ -170,6 +213,9 @@ class CompactForestGrower:
     def _gain_unit(self, scale: float) -> float:
         """What one unit of the kernel's gain is worth, in units of impurity times weight."""
         rows = self.rows
+        if rows.several is not None:  # the mean over the targets
+            one = rows.weight_unit / scale if rows.several.n_classes else rows.target_unit**2 / rows.weight_unit
+            return one / rows.several.n_outputs
         if self._scored_by == at.CLASSES:
             return rows.weight_unit / scale
         if rows.n_classes == 2:

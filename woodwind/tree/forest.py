@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from woodwind.base.errors import DataError
+from woodwind.base.validate import require_children
 from woodwind.kernels.tree.layout import LEFT, RIGHT, STOP
 from woodwind.kernels.tree.leaves import node_means
 from woodwind.tree.linear_leaves import LinearLeaves, add_linear, joined_linear, linear_digest
@@ -322,15 +323,11 @@ def check_nodes(forest: Forest) -> None:
         return
     split = forest.feature >= 0
     begin = forest._tree_begin()
-    local = np.arange(forest.n_nodes) - begin
-    size = np.repeat(np.diff(forest.roots), np.diff(forest.roots))
-    child = forest.child.astype(np.int64)
+    end = np.repeat(forest.roots[1:], np.diff(forest.roots))
     demand((forest.feature >= -1) & (forest.feature < forest.n_features), "a split uses a feature that does not exist")
-    demand(split | (child == 0), "a leaf has children")
-    demand(~split | ((child > local) & (child + 1 < size)), "a child is not behind its parent in the same tree")
-    left = (begin + child)[split]
-    parents = np.bincount(np.concatenate([left, left + 1]), minlength=forest.n_nodes)
-    demand(parents == (local > 0), "a node has no parent, or two")
+    demand(split | (forest.child == 0), "a leaf has children")
+    left = (begin + forest.child)[split]
+    require_children(split, left, left + 1, end[split], forest.roots[:-1])
     demand(forest.missing <= STOP, "missing values go nowhere")
     demand(~np.isnan(forest.threshold), "a threshold is not a number")
     demand(np.isfinite(forest.value), "a value is not finite")

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from woodwind.base.pool import run_ranges
-from woodwind.base.validate import require, require_array
+from woodwind.base.validate import require, require_array, require_children
 from woodwind.kernels.tree.layout import SET_WORDS, STOP
 from woodwind.kernels.tree.leaves import add_leaf_column, add_leaf_values, add_leaf_vectors, newton_steps, node_means
 from woodwind.tree.linear_leaves import LinearLeaves, add_linear
@@ -123,18 +123,18 @@ def newton_values(gradient: Floats, hessian: Floats, l1: float, l2: float) -> Fl
     return np.divide(0.0 - pull, below, out=np.zeros_like(below), where=below > 0.0)
 
 
-def newton_tree(tree: GrownTree, hessian: Floats, penalties: tuple[float, float, float], rate: float) -> Floats:
-    """Values of all nodes of a grown tree with one output, within their bounds, times the learning rate.
+def newton_tree(tree: GrownTree, hessian: Floats, penalties: tuple[float, float, float]) -> Floats:
+    """Newton steps of all nodes of a grown tree with one output, within their bounds.
 
-    penalties = (L1, L2, path smoothing). Without smoothing the same as `fill_empty(tree, within_bounds(tree, newton_values(...)) * rate)`,
+    penalties = (L1, L2, path smoothing). Without smoothing the same as `fill_empty(tree, within_bounds(tree, newton_values(...)))`,
     in one compiled call: a tree on a small table is grown in less time than those three take.
     """
     out = np.empty(tree.n_nodes)
-    newton_steps((tree.feature, tree.child, tree.count), (tree.gradient, hessian), (tree.low, tree.high), penalties, rate, out)
+    newton_steps((tree.feature, tree.child, tree.count), (tree.gradient, hessian), (tree.low, tree.high), penalties, out)
     return out
 
 
-def smoothed_steps(
+def leaf_steps(
     feature: NDArray[np.int32],
     child: NDArray[np.int32],
     counts: NDArray[Any],
@@ -142,11 +142,16 @@ def smoothed_steps(
     penalties: tuple[float, float, float],
     longest: float,
 ) -> Floats:
-    """Newton steps of all nodes, each drawn towards that of the node above; counts and sums are of the rows that end at each."""
+    """Newton steps of all nodes, from counts and sums of the rows that end at each.
+
+    penalties = (L1, L2, path smoothing). With smoothing a step is drawn towards that of the node above, and none is longer than `longest`.
+    """
+    if penalties[2] == 0.0:
+        return newton_values(*sums, *penalties[:2])
     count, gradient, hessian = (covers_below(feature, child, part) for part in (counts, *sums))
     bound = np.full(len(feature), longest)
     out = np.empty(len(feature))
-    newton_steps((feature, child, count.astype(np.int64)), (gradient, hessian), (-bound, bound), penalties, 1.0, out)
+    newton_steps((feature, child, count.astype(np.int64)), (gradient, hessian), (-bound, bound), penalties, out)
     return out
 
 
@@ -243,9 +248,8 @@ class ValuedTree:
         require(right, "a threshold is not a number")
         split, child = self.feature >= 0, self.child.astype(np.int64)
         require(self.feature >= -1, "a split uses a feature that does not exist")
-        require(np.where(split, (child > np.arange(n_nodes)) & (child + 1 < n_nodes), child == 0), "a child is not behind its parent")
-        parents = np.bincount(np.concatenate([child[split], child[split] + 1]), minlength=n_nodes)
-        require(parents == (np.arange(n_nodes) > 0), "a node has no parent, or two")
+        require(split | (child == 0), "a leaf has children")
+        require_children(split, child[split], child[split] + 1, np.full(int(split.sum()), n_nodes), np.array([0]))
         require((self.set >= -1) & (self.set < len(self.sets)) & (self.missing <= STOP), "a set is not there, or missing values go nowhere")
         goes_left, goes_right = self.sets[:, :SET_WORDS], self.sets[:, SET_WORDS:]
         require((goes_left & goes_right) == 0, "a category goes left and right")  # a walk would go back
@@ -257,6 +261,11 @@ class ValuedTree:
     def scaled(self, share: float) -> "ValuedTree":
         """The tree with a multiple of its values; bounds stay."""
         return replace(self, value=share * self.value, linear=None if self.linear is None else self.linear.scaled(share))
+
+    def shrink(self, factor: float) -> None:
+        """Multiply values and bounds in place."""
+        self.linear = None if self.linear is None else self.linear.scaled(factor)
+        self.value, self.low, self.high = self.value * factor, self.low * factor, self.high * factor
 
     def with_values(self, value: NDArray[np.float64], cover: NDArray[np.float64]) -> "ValuedTree":
         """The same splits with other leaf values."""

@@ -15,7 +15,6 @@ from woodwind.kernels.histogram.memory import COMMITTED
 from woodwind.kernels.histogram.multi_output import fill_lanes
 from woodwind.kernels.histogram.schedule import LEAST_PIECE
 from woodwind.kernels.predict import walk_codes as kernels
-from woodwind.kernels.predict.walk_stored import walk_stored_codes
 from woodwind.kernels.runtime.team import begin_call
 from woodwind.tree.code_layouts import BYTE, BundleBytes, ColumnCache, SharedBytes, bundled_rows, no_codes, row_lists, sharing
 from woodwind.tree.gradient_noise import GradientNoise
@@ -384,7 +383,9 @@ def walk_codes(tree: ValuedTree, codes: Codes | SparseCodes, out: NDArray[np.int
     if isinstance(codes, SparseCodes):
         by_row, absent = codes.by_row, codes.absent
         per_row = 8 + len(by_row.at) // max(codes.n_rows, 1)
-        run_ranges(lambda begin, end: walk_stored_codes(*by_row, absent, begin, end, code_tree, out), codes.n_rows, threads, per_row)
+        run_ranges(
+            lambda begin, end: kernels.walk_sparse_codes(*by_row, absent, begin, end, code_tree, out), codes.n_rows, threads, per_row
+        )
         return
     flat, steps = codes.by_row.reshape(-1), (codes.by_row.shape[1], 1)
     run_ranges(lambda begin, end: kernels.walk_codes(flat, steps, None, begin, end, code_tree, out), codes.n_rows, threads, 8)

@@ -13,9 +13,8 @@ from numpy.typing import NDArray
 
 from woodwind.base.pool import run_ranges
 from woodwind.base.validate import require, require_array
-from woodwind.data.tables.table import Table
-from woodwind.kernels.tree.linear import LARGEST, Terms, add_linear_leaves, fit_linear_leaves
-from woodwind.tree.predictor import read_only
+from woodwind.kernels.runtime.jit import read_only
+from woodwind.kernels.tree.linear import LARGEST, LinearTerms, add_linear_leaves, fit_linear_leaves
 
 Floats = NDArray[np.float64]
 
@@ -23,8 +22,6 @@ DTYPES = {
     "first": np.int64, "feature": np.int32, "coefficient": np.float64, "constant": np.float64, "low": np.float64, "high": np.float64,
     "scale": np.float64,
 }  # fmt: skip
-# Rows of a block when all numbers of a table are brought together.
-BLOCK_ROWS = 4096
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,9 +47,9 @@ class LinearLeaves:
         return cls(np.zeros(n_nodes + 1, np.int64), np.zeros(0, np.int32), np.zeros(0), zero, zero, zero, scale)
 
     @property
-    def terms(self) -> Terms:
+    def terms(self) -> LinearTerms:
         """As kernels take them."""
-        return Terms(self.first, self.feature, self.coefficient, self.constant, self.low, self.high)
+        return LinearTerms(self.first, self.feature, self.coefficient, self.constant, self.low, self.high)
 
     @property
     def largest(self) -> Floats:
@@ -133,9 +130,8 @@ class LinearInputs:
     scale: Floats  # (F,) standard deviation; 0 for what is no term: a category, a statistic of the target, a constant
 
     @classmethod
-    def of(cls, table: Table, is_term: NDArray[np.bool_], weight: Floats | None) -> "LinearInputs":
-        """From a table; deviations are of the numbers that are there, by weight."""
-        values = number_matrix(table)
+    def of(cls, values: Floats, is_term: NDArray[np.bool_], weight: Floats | None) -> "LinearInputs":
+        """From the numbers of a table; deviations are of those that are there, by weight."""
         scale = np.zeros(len(is_term))
         for feature in np.flatnonzero(is_term):
             column = values[:, feature]
@@ -150,16 +146,6 @@ class LinearInputs:
     def take(self, rows: NDArray[np.int64]) -> "LinearInputs":
         """Some of the rows, each as often as it is named."""
         return replace(self, values=self.values[rows])
-
-
-def number_matrix(table: Table) -> Floats:
-    """All columns of a table as float64 (n, F); codes stand for categories."""
-    out = np.empty((table.n_rows, len(table.columns)))
-    for first in range(0, table.n_rows, BLOCK_ROWS):
-        past = min(first + BLOCK_ROWS, table.n_rows)
-        for feature, column in enumerate(table.columns):
-            out[first:past, feature] = column.block(first, past)
-    return out
 
 
 def path_terms(feature: NDArray[np.int32], child: NDArray[np.int32], value: Floats, scale: Floats) -> LinearLeaves:
@@ -181,7 +167,7 @@ def path_terms(feature: NDArray[np.int32], child: NDArray[np.int32], value: Floa
 class LinearPlan:
     """How the linear parts of leaves are learned."""
 
-    l2: float  # of slopes, for numbers of unit variance
+    l2: float  # of coefficients, for numbers of unit variance
     penalties: tuple[float, float, float]  # L1 and L2 of constant values, and the learning rate
 
 

@@ -13,11 +13,21 @@ from numpy.typing import NDArray
 
 from woodwind.base.errors import TableError
 from woodwind.base.pool import run_ranges
-from woodwind.data.binning.sparse_codes import is_thin
+from woodwind.data.binning.sparse_cuts import is_thin
 from woodwind.data.tables.table import SparseMatrix, Table
 from woodwind.kernels.predict.questions import predict_by_questions
-from woodwind.kernels.predict.walk import CATEGORY_SHIFT, FEATURE_MASK, FEATURE_SHIFT, MISSING_SHIFT, SET_SHIFT, Walk, direct, walk_rows
-from woodwind.kernels.predict.walk_stored import walk_stored_rows
+from woodwind.kernels.predict.walk import (
+    CATEGORY_SHIFT,
+    FEATURE_MASK,
+    FEATURE_SHIFT,
+    MISSING_SHIFT,
+    SET_SHIFT,
+    Walk,
+    direct,
+    walk_rows,
+    walk_sparse_rows,
+)
+from woodwind.kernels.runtime.jit import read_only
 from woodwind.tree.predict_plan import PredictPlan, make_plan
 
 # Asking a block of rows costs the same for one row as for 512: below this number of rows a walk is faster.
@@ -132,7 +142,7 @@ class BatchPredictor:
             for first in range(begin, end, CHUNK):
                 last = min(first + CHUNK, end)
                 parts = (None if out is None else out[first:last], None if leaf is None else leaf[first:last])
-                walk_stored_rows(stored, (first, last), line, absent, trees, self.walk, *parts)
+                walk_sparse_rows(stored, (first, last), line, absent, trees, self.walk, *parts)
 
         run_ranges(work, n, threads, work_per_row=WORK_PER_TREE * (trees[1] - trees[0]) + 2 * len(stored.at) // n)
 
@@ -189,13 +199,6 @@ class Predictor:
         call: Callable[..., None] = direct(walk_rows, x, self._n_features, 1, self._trees, self._walk, out, None)
         self._calls[x.dtype] = call
         return call
-
-
-def read_only(x: NDArray[Any]) -> NDArray[Any]:
-    """The array as kernels get it: they only read, and so one compiled signature serves those that must not be written to."""
-    view = x.view()
-    view.flags.writeable = False
-    return view
 
 
 Blocks = Callable[[int, int], Iterator[tuple[int, NDArray[Any]]]]

@@ -157,9 +157,9 @@ class _Drawing:
         found = linear_part(self.forest, node)
         if found is None:
             return ""
-        slopes = "".join(f" {'-' if slope < 0 else '+'} {self.number(abs(slope))} * {self.names[f]}" for f, slope in found["terms"])
+        signed = "".join(f" {'-' if factor < 0 else '+'} {self.number(abs(factor))} * {self.names[f]}" for f, factor in found["terms"])
         constant, low, high = (self.number(found[name]) for name in ("constant", "low", "high"))
-        return f"; with all numbers: {constant}{slopes}, within {low} and {high}"
+        return f"; with all numbers: {constant}{signed}, within {low} and {high}"
 
     def number(self, x: float) -> str:
         """A number with the digits that were asked for."""

@@ -1,4 +1,4 @@
-"""Slope and shift of shares: against scikit-learn's logistic regression, and at the edges."""
+"""Slope and shift of vote fractions: against scikit-learn's logistic regression, and at the edges."""
 
 import numpy as np
 import pytest

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reference import naive_bundles
-from woodwind.data.binning import sparse_codes
+from woodwind.data.binning import sparse_cuts
 from woodwind.data.binning.bundles import BundledCodes, bundled, find_bundles
 from woodwind.data.binning.cuts import Cuts
 from woodwind.data.tables.schema import Schema
@@ -18,8 +18,8 @@ from woodwind.tree.code_layouts import bundled_rows
 
 @pytest.fixture(autouse=True)
 def _always_thin(monkeypatch):
-    monkeypatch.setattr(sparse_codes, "LEAST_CELLS", 0)
-    monkeypatch.setattr(sparse_codes, "MOST_STORED", 1.0)
+    monkeypatch.setattr(sparse_cuts, "LEAST_CELLS", 0)
+    monkeypatch.setattr(sparse_cuts, "MOST_STORED", 1.0)
 
 
 def codes_of(dense, max_bins=255):

@@ -7,10 +7,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from woodwind.data.binning import sketch, sparse_codes
+from woodwind.data.binning import sketch, sparse_cuts
 from woodwind.data.binning.codes import Codes
 from woodwind.data.binning.cuts import Cuts
-from woodwind.data.binning.sparse_codes import SparseCodes, column_groups, is_thin, sparse_edges
+from woodwind.data.binning.sparse_codes import SparseCodes
+from woodwind.data.binning.sparse_cuts import column_groups, is_thin, sparse_edges
 from woodwind.data.tables.schema import Schema
 from woodwind.data.tables.table import SparseMatrix
 
@@ -20,8 +21,8 @@ tables = hnp.arrays(np.float64, st.tuples(st.integers(1, 40), st.integers(1, 5))
 
 @pytest.fixture(autouse=True)
 def _always_thin(monkeypatch):
-    monkeypatch.setattr(sparse_codes, "LEAST_CELLS", 0)
-    monkeypatch.setattr(sparse_codes, "MOST_STORED", 1.0)
+    monkeypatch.setattr(sparse_cuts, "LEAST_CELLS", 0)
+    monkeypatch.setattr(sparse_cuts, "MOST_STORED", 1.0)
 
 
 def both(dense, max_bins, weight=None, absent=0.0):
@@ -31,7 +32,7 @@ def both(dense, max_bins, weight=None, absent=0.0):
     cuts = Cuts.fit(whole, max_bins, weight)
     integers = None if weight is None else weight.astype(np.int64)
     edges = sparse_edges(matrix, max_bins, integers, 1)
-    thin = sparse_codes.encode_sparse(matrix, tuple(edges), cuts.n_bins, cuts.width, 1)
+    thin = sparse_cuts.encode_sparse(matrix, tuple(edges), cuts.n_bins, cuts.width, 1)
     return cuts, cuts.encode(whole), edges, thin
 
 
@@ -79,7 +80,7 @@ def test_columns_of_more_numbers_than_a_summary_has_cells_are_cut_as_whole_ones_
 
 
 def test_many_columns_are_cut_and_coded_in_groups_on_any_number_of_threads(monkeypatch):
-    monkeypatch.setattr(sparse_codes, "CALL_CELLS", 50)
+    monkeypatch.setattr(sparse_cuts, "CALL_CELLS", 50)
     X = sp.random(300, 90, density=0.03, random_state=0, format="csr")
     X.data[:] = np.round(X.data, 1)
     _, table = Schema.learn(X)
@@ -129,11 +130,11 @@ def test_rows_are_taken_each_as_often_as_it_is_named():
 def test_a_table_that_stores_many_cells_or_has_few_is_coded_as_a_whole(monkeypatch):
     _, table = Schema.learn(sp.csr_array(np.eye(10)))
     assert is_thin(table)
-    monkeypatch.setattr(sparse_codes, "LEAST_CELLS", 101)
+    monkeypatch.setattr(sparse_cuts, "LEAST_CELLS", 101)
     assert not is_thin(table)
     assert isinstance(Cuts.fit(table).encode_stored(table), Codes)
-    monkeypatch.setattr(sparse_codes, "LEAST_CELLS", 100)
-    monkeypatch.setattr(sparse_codes, "MOST_STORED", 0.09)
+    monkeypatch.setattr(sparse_cuts, "LEAST_CELLS", 100)
+    monkeypatch.setattr(sparse_cuts, "MOST_STORED", 0.09)
     assert not is_thin(table)
 
 

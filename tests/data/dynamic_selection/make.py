@@ -313,7 +313,7 @@ def one_by_chance(model, ears, votes):
 
 
 def several_by_chance(model, ears, facts):
-    """Thresholds and weighted votes: chance where a competence is at the threshold to the last digit, or where two classes are category to
+    """Thresholds and weighted votes: chance where a competence is at the threshold to the last digit, or where two classes are equal to
     it.
 
     Second: rows of weighted votes whose weights add up to less than nothing. DESlib divides by the sum there, which turns the order of the
@@ -336,12 +336,12 @@ def several_by_chance(model, ears, facts):
         weight = competence * mask
         turned = (model.voting == "hard") & ((weight[:, :, None] * shares).sum(axis=(1, 2)) < 0)
     total = np.sort((weight[:, :, None] * shares).sum(axis=1), axis=1)
-    category = (total[:, -1] - total[:, -2]) < NEAR
+    tied = (total[:, -1] - total[:, -2]) < NEAR
     if model.mode == "selection" and model.voting == "hard":
-        category[:] = False  # whole numbers: the first class wins, always
+        tied[:] = False  # whole numbers: the first class wins, always
     if type(model) is KNORAU or type(model) is KNOP:
-        category &= model.voting == "soft"
-    return chance | category, turned
+        tied &= model.voting == "soft"
+    return chance | tied, turned
 
 
 def asked(cls, params, facts, pool):

@@ -8,8 +8,8 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from reference.boosted import boosted, fresh_scores
-from woodwind.ensemble.boosting.boost import BoostPlan
-from woodwind.ensemble.boosting.training import TrainingRows
+from woodwind.ensemble.boosting.boost_plan import BoostPlan
+from woodwind.ensemble.boosting.training_rows import TrainingRows
 from woodwind.losses.classification import Exponential, LogLoss, Multinomial
 from woodwind.losses.regression import Absolute, Huber, Poisson, Quantile, Squared
 from woodwind.tree.assemble import assemble

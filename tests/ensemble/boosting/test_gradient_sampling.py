@@ -10,8 +10,14 @@ from reference import naive_gradient_sampling as naive
 from woodwind.base import pool
 from woodwind.base.errors import ParameterError
 from woodwind.base.random_streams import key
+from woodwind.data.tables.queries import QueryRows
+from woodwind.distributions import NormalDistribution
 from woodwind.ensemble.boosting.gradient_sampling import LEAST_PROBABILITY, GradientSampling, size_reached_by, step_ratio
 from woodwind.kernels.runtime.gradient_sampling import draw_by_size, gradient_sizes
+from woodwind.losses.distribution_score import DistributionScore
+from woodwind.losses.distribution_stages import LocationScore, SpreadScore
+from woodwind.losses.first_order import FirstOrder
+from woodwind.losses.ranking import LambdaMART
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(1500, 4))
@@ -191,3 +197,38 @@ def test_the_same_bits_for_any_number_of_threads(monkeypatch, sampling, given):
 def test_settings_that_do_not_fit_are_refused(given, words):
     with pytest.raises(ParameterError, match=words):
         woodwind.GradientBoostingRegressor(**QUICK | given).fit(X, Y)
+
+
+# ---------------------------------------------------------------------------------------------------- derivatives that take long
+
+QUERIES = np.repeat(np.arange(150), 10)
+RELEVANCE = np.digitize(Y, [-1.0, 0.0, 1.0]).astype(float)
+
+
+def losses_that_take_long():
+    bound = LambdaMART().bound(QueryRows.of(QUERIES), RELEVANCE)
+    score = DistributionScore(NormalDistribution())
+    yield "ranking", bound, RELEVANCE, RNG.normal(size=1500)
+    yield "gradients of a ranking", FirstOrder(bound), RELEVANCE, RNG.normal(size=1500)
+    raw = 0.3 * RNG.normal(size=(1500, 2))
+    yield "distribution", score.resolved(Y, raw), Y, raw
+    yield "location", LocationScore(score).resolved(Y, raw[:, 0]), Y, raw[:, 0]
+    target = np.column_stack([Y, X[:, 0]])
+    yield "spread", SpreadScore(score).resolved(target, raw[:, 1]), target, raw[:, 1]
+
+
+@pytest.mark.parametrize(("loss", "y", "raw"), [pytest.param(*case, id=name) for name, *case in losses_that_take_long()])
+def test_known_derivatives_times_a_weight_are_the_derivatives_to_the_bit(loss, y, raw):
+    known = loss.with_known(y, raw)
+    for weight in (None, 3.0 * RNG.random(1500)):
+        for found, wanted in zip(known.derivatives(y, np.zeros_like(raw), weight), loss.derivatives(y, raw, weight), strict=True):
+            np.testing.assert_array_equal(found, wanted)
+            assert found.shape == raw.shape
+
+
+def test_pairs_of_documents_are_compared_once_in_a_round_in_which_rows_are_drawn(monkeypatch):
+    calls, fill = [], LambdaMART.fill
+    monkeypatch.setattr(LambdaMART, "fill", lambda self, *given: calls.append(1) or fill(self, *given))
+    model = woodwind.GradientBoostingRanker(**{**QUICK, "n_estimators": 4}, sampling="mvs", n_jobs=1)
+    model.fit(X, RELEVANCE, group=QUERIES)
+    assert len(calls) == 4

@@ -7,9 +7,10 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from reference.boosted import boosted
-from woodwind.ensemble.boosting.boost import Booster, BoostPlan
+from woodwind.ensemble.boosting.boost import Booster
+from woodwind.ensemble.boosting.boost_plan import BoostPlan
 from woodwind.ensemble.boosting.ordered_boosting import SupportingModels, drawn_order, prefix_lengths, prefix_start
-from woodwind.ensemble.boosting.training import TrainingRows
+from woodwind.ensemble.boosting.training_rows import TrainingRows
 from woodwind.losses.classification import LogLoss, Multinomial
 from woodwind.losses.regression import Absolute, Huber, Poisson, Squared
 from woodwind.tree.grown_tree import ValuedTree

@@ -9,7 +9,7 @@ from sklearn.tree import DecisionTreeRegressor as TheirTree
 import woodwind
 from woodwind import GradientBoostingClassifier, GradientBoostingRegressor, ParameterError
 from woodwind.base.random_streams import seed_of
-from woodwind.ensemble.boosting.boost import DropoutPlan
+from woodwind.ensemble.boosting.boost_plan import DropoutPlan
 
 DART = {"boosting": "dart", "drop_rate": 0.4, "skip_drop": 0.2, "random_state": 0}
 QUICK = {"n_estimators": 15, "learning_rate": 0.5, "max_leaf_nodes": 8, "min_samples_leaf": 5, **DART}

@@ -7,7 +7,7 @@ from sklearn.base import clone
 
 import woodwind
 from woodwind import GradientBoostingClassifier, GradientBoostingRegressor, ParameterError
-from woodwind.ensemble.boosting.boost import hessian_factors
+from woodwind.ensemble.boosting.boost_plan import hessian_factors
 from woodwind.estimators.boosting.like import CLASSIC, DEFAULTS
 from woodwind.estimators.boosting.translate import names_of
 from woodwind.losses.classification import LogLoss, Multinomial
@@ -26,85 +26,35 @@ def test_the_names_that_are_translated_to_are_those_of_the_estimators():
             assert set(defaults) <= set(names_of("classification"))
 
 
+XGBOOST = {"n_estimators": 10, "min_child_weight": 0.2}
+LIGHTGBM = {"n_estimators": 10, "min_child_samples": 0, "min_child_weight": 0.5, "min_data_in_bin": 1, "lambda_l2": 0.5}
+HISTOGRAM = {"max_iter": 10, "min_samples_leaf": 2}
+TARGETS = {"regression": NUMBERS, "two classes": TWO, "three classes": THREE}
+# What the libraries predict for the eight rows: numbers, or the probability of the second class.
 FROZEN = [
-    (
-        "xgboost",
-        {"n_estimators": 10, "min_child_weight": 0.2},
-        "numbers",
-        [1.5687592, 2.0956392, 1.6490614, 3.9984362, 3.0894921, 6.7989316, 6.4034057, 7.2610507],
-    ),
-    (
-        "lightgbm",
-        {"n_estimators": 10, "min_child_samples": 2, "min_child_weight": 0.5, "min_data_in_bin": 1, "lambda_l2": 0.5},
-        "numbers",
-        [2.5678899, 2.6547674, 2.5678899, 3.7764055, 3.689528, 5.9252117, 5.9252117, 5.9252117],
-    ),
-    (
-        "scikit-learn",
-        {"max_iter": 10, "min_samples_leaf": 2},
-        "numbers",
-        [2.4065503, 2.593609, 2.4065503, 3.73102, 3.5439612, 6.1061031, 6.1061031, 6.1061031],
-    ),
-    (
-        "xgboost",
-        {"n_estimators": 10, "min_child_weight": 0.2},
-        "two",
-        [0.133705, 0.133705, 0.866295, 0.133705, 0.866295, 0.866295, 0.133705, 0.866295],
-    ),
-    (
-        "lightgbm",
-        {"n_estimators": 10, "min_child_samples": 0, "min_child_weight": 0.5, "min_data_in_bin": 1, "lambda_l2": 0.5},
-        "two",
-        [0.2584983, 0.2584983, 0.7415017, 0.2584983, 0.7415017, 0.7415017, 0.2584983, 0.7415017],
-    ),
-    (
-        "scikit-learn",
-        {"max_iter": 10, "min_samples_leaf": 2},
-        "two",
-        [0.1792692, 0.1792692, 0.8207308, 0.1792692, 0.8207308, 0.8207308, 0.1792692, 0.8207308],
-    ),
-    (
-        "xgboost",
-        {"n_estimators": 10, "min_child_weight": 0.2},
-        "three",
-        [0.0652791, 0.0652791, 0.7950237, 0.0652791, 0.8057069, 0.0782233, 0.0598322, 0.0782233],
-    ),
-    (
-        "lightgbm",
-        {"n_estimators": 10, "min_child_samples": 0, "min_child_weight": 0.5, "min_data_in_bin": 1, "lambda_l2": 0.5},
-        "three",
-        [0.157048, 0.126943, 0.5396338, 0.1570514, 0.5724568, 0.1919142, 0.1040959, 0.1919142],
-    ),
-    (
-        "scikit-learn",
-        {"max_iter": 10, "min_samples_leaf": 2},
-        "three",
-        [0.0652479, 0.036849, 0.83328, 0.0661162, 0.8893301, 0.0388518, 0.0361416, 0.0388518],
-    ),
-    (
-        "scikit-learn",
-        {"n_estimators": 10},
-        "numbers",
-        [2.1423961, 2.6888105, 2.4146361, 4.0435848, 3.3922632, 5.9975495, 5.6718887, 6.648871],
-    ),
-    (
-        "catboost",
-        {"iterations": 10, "depth": 2, "learning_rate": 0.3, "bootstrap_type": "No"},
-        "numbers",
-        [1.9918225, 2.2667466, 1.9918225, 3.6452294, 3.3703054, 6.5867054, 6.4634041, 6.5867054],
-    ),
-]
+    ("xgboost", "regression", XGBOOST, [1.5687592, 2.0956392, 1.6490614, 3.9984362, 3.0894921, 6.7989316, 6.4034057, 7.2610507]),
+    ("lightgbm", "regression", LIGHTGBM | {"min_child_samples": 2},
+     [2.5678899, 2.6547674, 2.5678899, 3.7764055, 3.689528, 5.9252117, 5.9252117, 5.9252117]),
+    ("scikit-learn", "regression", HISTOGRAM, [2.4065503, 2.593609, 2.4065503, 3.73102, 3.5439612, 6.1061031, 6.1061031, 6.1061031]),
+    ("xgboost", "two classes", XGBOOST, [0.133705, 0.133705, 0.866295, 0.133705, 0.866295, 0.866295, 0.133705, 0.866295]),
+    ("lightgbm", "two classes", LIGHTGBM, [0.2584983, 0.2584983, 0.7415017, 0.2584983, 0.7415017, 0.7415017, 0.2584983, 0.7415017]),
+    ("scikit-learn", "two classes", HISTOGRAM, [0.1792692, 0.1792692, 0.8207308, 0.1792692, 0.8207308, 0.8207308, 0.1792692, 0.8207308]),
+    ("xgboost", "three classes", XGBOOST, [0.0652791, 0.0652791, 0.7950237, 0.0652791, 0.8057069, 0.0782233, 0.0598322, 0.0782233]),
+    ("lightgbm", "three classes", LIGHTGBM, [0.157048, 0.126943, 0.5396338, 0.1570514, 0.5724568, 0.1919142, 0.1040959, 0.1919142]),
+    ("scikit-learn", "three classes", HISTOGRAM, [0.0652479, 0.036849, 0.83328, 0.0661162, 0.8893301, 0.0388518, 0.0361416, 0.0388518]),
+    ("scikit-learn", "regression", {"n_estimators": 10},
+     [2.1423961, 2.6888105, 2.4146361, 4.0435848, 3.3922632, 5.9975495, 5.6718887, 6.648871]),
+    ("catboost", "regression", {"iterations": 10, "depth": 2, "learning_rate": 0.3, "bootstrap_type": "No"},
+     [1.9918225, 2.2667466, 1.9918225, 3.6452294, 3.3703054, 6.5867054, 6.4634041, 6.5867054]),
+]  # fmt: skip
 
 
-@pytest.mark.parametrize(("library", "given", "target", "figures"), FROZEN, ids=[f"{one[0]}-{one[2]}" for one in FROZEN])
-def test_predictions_are_those_that_the_library_gave(library, given, target, figures):
+@pytest.mark.parametrize(("library", "target", "given", "figures"), FROZEN, ids=[f"{one[0]}-{one[1]}" for one in FROZEN])
+def test_predictions_are_those_that_the_library_gave(library, target, given, figures):
     """XGBoost 3.2.0, LightGBM 4.7.0, CatBoost 1.2.10 and scikit-learn 1.9.1 with the same names, on the eight rows above."""
-    if target == "numbers":
-        found = GradientBoostingRegressor.like(library, **given).fit(X, NUMBERS).predict(X)
-    else:
-        y = TWO if target == "two" else THREE
-        found = GradientBoostingClassifier.like(library, **given).fit(X, y).predict_proba(X)[:, 1]
-    assert_allclose(found, figures, atol=2e-6)
+    kind = GradientBoostingRegressor if target == "regression" else GradientBoostingClassifier
+    model = kind.like(library, **given).fit(X, TARGETS[target])
+    assert_allclose(model.predict(X) if target == "regression" else model.predict_proba(X)[:, 1], figures, atol=2e-6)
 
 
 def test_defaults_are_theirs_and_what_is_given_comes_first():

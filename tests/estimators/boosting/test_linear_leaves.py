@@ -29,7 +29,7 @@ def classes(n=400, k=3, seed=0):
 
 
 def test_one_tree_by_hand():
-    """Four rows on each side: y = x on the left and 10 - x on the right of 4.5; slopes 1 and -1, penalised by nothing."""
+    """Four rows on each side: y = x on the left and 10 - x on the right of 4.5; coefficients 1 and -1, penalised by nothing."""
     X, y = [[1], [2], [3], [4], [5], [6], [7], [8]], [1, 2, 3, 4, 25, 24, 23, 22]
     options = {"n_estimators": 1, "learning_rate": 1.0, "max_leaf_nodes": 2, "min_samples_leaf": 2, "l2_regularization": 0.0}
     model = GradientBoostingRegressor(linear_leaves=True, linear_l2=0.0, subsample=1.0, early_stopping=False, **options).fit(X, y)

@@ -1,4 +1,4 @@
-"""Members that are asked, and learners that are trained again and again: what they say is what the functions of the laboratory get."""
+"""Members that are asked, and learners that are trained again and again: the functions of woodwind.diversity get what they predict."""
 
 import numpy as np
 import pytest

@@ -19,7 +19,7 @@ METHODS = {
 }  # fmt: skip
 OPTIONS = ("selection_method", "similarity_threshold", "selection_threshold", "alpha", "pct_accuracy", "pct_diversity", "pct_classifiers")
 # Settings that every method has are tried with one method each.
-SKIN = {
+SHARED = {
     "OLA(selection_method=best, knne=True)", "OLA(selection_method=best, DFP=True)", "KNORAE(with_IH=True, IH_rate=0.35, safe_k=5)",
     "KNORAE(voting=soft)", "KNORAU(k=15)", "KNOP(knne=True)", "METADES(knne=True)", "METADES(mode=hybrid, voting=soft)",
     "METADES(Kp=3, k=9, Hc=0.6, selection_threshold=0.7)", "DESP(mode=weighting, voting=hard)", "RRC(DFP=True, k=7)",
@@ -27,7 +27,7 @@ SKIN = {
     "MCB(selection_method=best, similarity_threshold=0.5)",
 }  # fmt: skip
 DEFAULTS = {f"{kind}({told})" for kind in METHODS for told in ("", "selection_method=best", "pct_accuracy=0.4")}
-NAMES = [name for name in cases() if name.rpartition(" on ")[0] in SKIN | DEFAULTS]
+NAMES = [name for name in cases() if name.rpartition(" on ")[0] in SHARED | DEFAULTS]
 
 
 class Recorded(ClassifierMixin, BaseEstimator):

@@ -79,9 +79,9 @@ def thinned(x: Floats, y: Floats, most: int = CURVE_POINTS) -> tuple[Floats, Flo
 
 
 def calibration(scored: ScoredRows, names: list[str]) -> dict[str, Any]:
-    """Whether what was said to have a probability of 30 % happens in 30 % of the cases: bins of as many rows each, with intervals.
+    """Whether what is predicted with a probability of 30 % happens in 30 % of the cases: bins of as many rows each, with intervals.
 
-    Of two classes the probability is that of the positive one; of more it is that of the class that was said.
+    Of two classes the probability is that of the positive one; of more it is that of the predicted class.
     """
     if scored.task == "binary":
         probability, happened, what = scored.proba[:, scored.positive], scored.y == scored.positive, names[scored.positive]
@@ -100,7 +100,7 @@ def calibration(scored: ScoredRows, names: list[str]) -> dict[str, Any]:
 
 
 def confusion(scored: ScoredRows, names: list[str]) -> dict[str, Any]:
-    """Rows by what is true and by what was said; of many classes the commonest, and the rest together."""
+    """Rows by true and by predicted class; of many classes the commonest, and the rest together."""
     truth, predicted = scored.y.astype(np.int64), scored.predicted
     kept, called = np.arange(len(names)), list(names)
     if len(names) > MOST_CLASSES:
@@ -114,7 +114,7 @@ def confusion(scored: ScoredRows, names: list[str]) -> dict[str, Any]:
 
 
 def mixups(scored: ScoredRows, names: list[str], most: int = 8) -> list[dict[str, Any]]:
-    """The pairs of classes that are mixed up most often: one that is true, and another that was said."""
+    """The pairs of classes that are mixed up most often: the true one, and the predicted one."""
     truth, predicted = scored.y.astype(np.int64), scored.predicted
     wrong = truth != predicted
     pairs, counts = np.unique(truth[wrong] * len(names) + predicted[wrong], return_counts=True)
@@ -127,7 +127,7 @@ def mixups(scored: ScoredRows, names: list[str], most: int = 8) -> list[dict[str
 
 
 def by_class(scored: ScoredRows, names: list[str]) -> list[dict[str, Any]]:
-    """Of each class: rows, the share that is found (recall, with an interval), and the share that is right where it was said."""
+    """Of each class: rows, the share that is found (recall, with an interval), and the share that is right where it was predicted."""
     truth, predicted = scored.y.astype(np.int64), scored.predicted
     rows, told = np.bincount(truth, minlength=len(names)), np.bincount(predicted, minlength=len(names))
     right = np.bincount(truth[truth == predicted], minlength=len(names))

@@ -31,25 +31,26 @@ def log_losses(scores: Floats, truth: NDArray[np.integer]) -> Floats:
 
 
 # ----------------------------------------------------------------------------------------------------
-# How likely a share of trees is: slope and shift that turn the class probabilities into scores, by maximum likelihood (Platt 1999).
+# How likely a class is with such a fraction of the votes: slope and shift that turn fractions into scores, by maximum likelihood
+# (Platt 1999).
 
 
 MOST_STEPS = 50
 # Newton's method ends when a step would change the mean loss by less than this.
 SMALLEST_GAIN = 1e-10
-# A weak pull to slope 5 and no shift: shares that part the classes without error have no best slope.
+# A weak pull to slope 5 and no shift: vote fractions that part the classes without error have no best slope.
 PULL, PULLED_TO = 0.01, 5.0
 
 
 class ScoreCalibration(NamedTuple):
-    """A line from shares to scores."""
+    """A line from vote fractions to scores."""
 
     slope: float
     shift: Floats  # (width,)
 
 
 def calibrate(vote_fractions: Floats, truth: NDArray[np.integer], weight: Floats | None) -> ScoreCalibration:
-    """The best line for rows whose shares (n, width) and classes are known; width 1 means two classes, and their second."""
+    """The best line for rows whose vote fractions (n, width) and classes are known; width 1 means two classes, and their second."""
     n, width = vote_fractions.shape
     weight = np.ones(n) if weight is None else weight
     target = (truth == 1)[:, None] if width == 1 else truth[:, None] == np.arange(width)

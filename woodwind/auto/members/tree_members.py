@@ -68,8 +68,8 @@ class ForestMember:
 class CompactForestMember:
     """A random forest: the mean of its trees, times a slope, plus a shift.
 
-    For numbers slope and shift are 1 and 0. For classes trees give shares, and both are trained on rows out of fold, as Platt 1999 did for
-    support vector machines: a forest knows which row is likelier, but not how likely.
+    In regression slope and shift are 1 and 0. In classification trees give vote fractions, and both are trained on rows out of fold, as
+    Platt 1999 did for support vector machines: a forest knows which row is likelier, but not how likely.
     """
 
     compact_forest: CompactForest
@@ -107,7 +107,7 @@ class CompactForestMember:
 
 
 def calibrated_scores(mean: Floats, slope: float, shift: Floats) -> Floats:
-    """Scores of what a forest gives: of two classes the share of the second counts alone."""
+    """Scores of what a forest gives: of two classes the fraction of the second counts alone."""
     return slope * (mean[:, 1:] if mean.shape[1] == 2 else mean) + shift
 
 

@@ -26,9 +26,11 @@ from woodwind.base.random_streams import key
 from woodwind.data.binning.cuts import Cuts
 from woodwind.data.tables.queries import QueryRows
 from woodwind.ensemble.boosting import auto_defaults
-from woodwind.ensemble.boosting.boost import Booster, BoostingRound, BoostPlan
+from woodwind.ensemble.boosting.boost import Booster, BoostingRound
+from woodwind.ensemble.boosting.boost_plan import BoostPlan
 from woodwind.ensemble.boosting.early_stopping import TrainingStep, scored, until_no_better, until_no_split
-from woodwind.ensemble.boosting.training import BoostingFolds, TrainingRows, rounds_in_step, trees_of_mean
+from woodwind.ensemble.boosting.folds import BoostingFolds, rounds_in_step, trees_of_mean
+from woodwind.ensemble.boosting.training_rows import TrainingRows
 from woodwind.kernels.histogram.loop import take_part
 from woodwind.losses.base import Loss
 from woodwind.losses.named import classification_loss, regression_loss

@@ -10,4 +10,5 @@ Inside:
     ranks            Ranks: exact codes, one for each distinct value, and the rows of every feature in their order
     sketch           A summary of one column from which its cuts are taken: it adds, and it does not depend on how the rows were split
     sparse_codes     Sparse codes: a table of stored cells as small integers. What is not stored takes neither memory nor time
+    sparse_cuts      Sparse cuts: where the stored numbers of each column of a sparse matrix are divided into bins, and their codes
 """

@@ -1,6 +1,6 @@
 """Codes: a table as small integers, one byte each, row after row."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -69,6 +69,13 @@ class Codes:
         by_row = aligned_rows(len(rows), self.by_row.shape[1])
         np.take(self.by_row, rows, axis=0, out=by_row, mode="wrap")  # without the copy that mode="raise" makes
         return replace(self, by_row=by_row)
+
+    def with_columns(self, columns: Iterable[tuple[int, NDArray[np.int64]]]) -> "Codes":
+        """A copy in which some features have other codes (n,)."""
+        own = self.take(np.arange(self.n_rows))
+        for feature, codes in columns:
+            own.column(feature)[:] = codes
+        return own
 
 
 def row_stride(n_features: int) -> int:

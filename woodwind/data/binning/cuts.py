@@ -15,7 +15,8 @@ from woodwind.base.validate import require, require_array
 from woodwind.data.binning.codes import Codes, aligned_rows, positions_in_row, shared_stride, width_for
 from woodwind.data.binning.counting_sketch import counted
 from woodwind.data.binning.sketch import Sketch
-from woodwind.data.binning.sparse_codes import SparseCodes, encode_sparse, is_thin, sparse_edges
+from woodwind.data.binning.sparse_codes import SparseCodes
+from woodwind.data.binning.sparse_cuts import encode_sparse, is_thin, sparse_edges
 from woodwind.data.tables.table import Column, Table, brought, for_kernel
 from woodwind.kernels.binning.encode import BORDERS, EncodeLayout, encode_numbers, rows_from_columns
 

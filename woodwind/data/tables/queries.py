@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from woodwind.kernels.losses.ranking import Documents
+from woodwind.kernels.losses.ranking import QueryDocuments
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -37,7 +37,7 @@ class QueryRows:
 
     @property
     def n_queries(self) -> int:
-        """QueryRows."""
+        """Number of queries."""
         return len(self.begin) - 1
 
     @cached_property
@@ -53,14 +53,14 @@ class QueryRows:
         """Whether all rows of each query have the same value."""
         return bool((values == values[self.order[self.begin[:-1]]][self.number]).all())
 
-    def documents(self, gain: Floats, scale: Floats) -> Documents:
+    def documents(self, gain: Floats, scale: Floats) -> QueryDocuments:
         """The rows as kernels take them, with the gain of each row (n_rows,) and a factor of each query (n_queries,)."""
-        return Documents(self.order, self.begin, gain[self.order], discounts(int(self.sizes.max(initial=1))), scale)
+        return QueryDocuments(self.order, self.begin, gain[self.order], discounts(int(self.sizes.max(initial=1))), scale)
 
 
 def discounts(count: int) -> Floats:
-    """What the first so many places of a ranking are worth: 1 / log2(1 + place), places counted from one."""
-    return np.array([1.0 / math.log2(2.0 + place) for place in range(count)])
+    """What the first so many ranks are worth: 1 / log2(1 + rank), ranks counted from one."""
+    return np.array([1.0 / math.log2(1.0 + rank) for rank in range(1, count + 1)])
 
 
 def gains(relevance: Floats, kind: str) -> Floats:

@@ -20,6 +20,10 @@ class Reader(Protocol):
         """Rows begin to end as a one-dimensional array."""
 
 
+# Rows of a block when all columns are brought together in one matrix.
+MATRIX_ROWS = 4096
+
+
 @dataclass(frozen=True, eq=False)
 class Column:
     """One feature of a table.
@@ -80,6 +84,15 @@ class Table:
             return Table(SparseColumns(tuple(column.name for column in self.columns), some), len(rows), None, self.matrix_column, some)
         columns = tuple(column.take(rows, self.n_rows) for column in self.columns)
         return Table(columns, len(rows), None, np.full(len(columns), -1, np.int64))
+
+    def float_matrix(self) -> NDArray[np.float64]:
+        """All columns as float64 (n_rows, n_columns), a new array; codes stand for categories."""
+        out = np.empty((self.n_rows, len(self.columns)))
+        for first in range(0, self.n_rows, MATRIX_ROWS):
+            past = min(first + MATRIX_ROWS, self.n_rows)
+            for feature, column in enumerate(self.columns):
+                out[first:past, feature] = column.block(first, past)
+        return out
 
     def only(self, features: NDArray[np.int64]) -> "Table":
         """Some of the columns, as a table of its own."""

@@ -37,7 +37,7 @@ SUM_BITS = 62
 class StatisticsTarget:
     """What statistics are taken of: numbers; of two classes whether a row is of the second; of several, whether it is of each."""
 
-    y: NDArray[Any]  # (n,) numbers, or numbers of classes
+    y: NDArray[Any]  # (n,) numbers, or numbers of classes; (n, width) several numbers
     rows: Integers  # those that are learned from; of the others nothing is looked at
     weight: Floats | None = None  # (n,) None for one each
     classes: tuple[int, ...] = ()  # the classes whose shares are taken; none for numbers
@@ -45,10 +45,12 @@ class StatisticsTarget:
     @property
     def width(self) -> int:
         """Statistics of a row."""
-        return max(len(self.classes), 1)
+        return self.y.shape[1] if self.y.ndim == 2 else max(len(self.classes), 1)
 
     def numbers(self, position: int) -> Floats:
         """(n,) what the mean of a statistic is taken of."""
+        if self.y.ndim == 2:
+            return np.array(self.y[:, position], np.float64)
         return np.asarray(self.y == self.classes[position] if self.classes else self.y, np.float64)
 
     @cached_property
@@ -117,6 +119,7 @@ class TargetStatistics:
             require(np.isfinite(numbers), "a statistic of a category is not finite")
         require(self.counts >= 0.0, "a category has an impossible number of rows")
         require(self.strength >= 0.0, "a prior has an impossible strength")
+        require(np.isfinite(self.means), "the mean of a category is not finite")
         require(self.counts[-MORE] == 0.0 and not self.sums[:, -MORE].any(), "categories that were never seen have rows")
         return self
 

@@ -2,122 +2,32 @@
 
 A round is: derivatives of the loss at the present scores, as integers; trees grown from them; values of their leaves;
 scores updated. Progress, early stopping, deadlines and callbacks are consumers of the rounds (ensemble/boosting/early_stopping.py).
-What grows the trees is a `TreeLearner`, which the caller gives: boosting itself does not know how rows are coded or how derivatives become
-integers (`HistogramLearner` in ensemble/boosting/histogram_learner.py, `ExactLearner` in ensemble/boosting/exact_learner.py).
+What grows the trees is a `TreeLearner` (tree_learner.py), which the caller gives: boosting itself does not know how rows are coded or how
+derivatives become integers. How leaves get their values is in leaf_values.py. `DropoutBooster` (dropout.py) and `OrderedBooster`
+(ordered_boosting.py) make their rounds in other ways.
 The page is docs/algorithms/gradient-boosting.md.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Protocol
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from woodwind.base.pool import side_by_side
-from woodwind.base.random_streams import key, share_threshold, uniform
-from woodwind.ensemble.boosting.gradient_sampling import GradientSampling
+from woodwind.base.random_streams import key, share_threshold
+from woodwind.ensemble.boosting.boost_plan import BoostPlan
+from woodwind.ensemble.boosting.leaf_values import LeafValues, LinearLeafFitter
 from woodwind.ensemble.boosting.line_search import search_line
+from woodwind.ensemble.boosting.tree_learner import Floats, Rows, Targets, TreeLearner
 from woodwind.kernels.runtime.keys import draw_bootstrap, draw_share
-from woodwind.losses.base import Loss, RowsByLeaf
-from woodwind.tree.grown_tree import (
-    GrownTree,
-    TreeWithLeaves,
-    ValuedTree,
-    add_leaf_scores,
-    fill_empty,
-    newton_tree,
-    newton_values,
-    pruned,
-    rows_by_leaf,
-    smoothed_steps,
-    with_means,
-    within_bounds,
-)
-from woodwind.tree.linear_leaves import LinearInputs, LinearLeaves, LinearPlan, fitted_terms, path_terms
-from woodwind.tree.settings import TreeSettings
+from woodwind.losses.base import Loss
+from woodwind.tree.grown_tree import GrownTree, TreeWithLeaves, ValuedTree, add_leaf_scores, pruned, with_means
+from woodwind.tree.linear_leaves import LinearInputs
 
-Floats = NDArray[np.float64]
-Rows = NDArray[np.int32]
-# As losses take them: numbers; two classes in bytes, several as int32.
-Targets = NDArray[np.float64] | NDArray[np.uint8] | NDArray[np.int32]
-
-
-class TreeLearner(Protocol):
-    """Rows with a target and weights, ready to grow trees from.
-
-    An `output` is the column of the score that a tree is for; -1 for one tree that serves all of them.
-    As many trees as it has workers may be grown at the same time, each by one thread; a tree that is for no worker (None) is grown by all
-    threads.
-    """
-
-    n_rows: int
-    outputs: int  # scores that one tree serves
-    n_workers: int
-    has_unseen: bool  # whether some row has a category that no split can name, so that it ends higher up than growth took it for
-
-    def set_derivatives(self, loss: Loss, raw: Floats, weight: Floats | None) -> None:
-        """Take the derivatives of all rows at these scores, times their weights; trees and sums are made from them until the next call.
-
-        Hessians of classes have their factor in gains: see `hessian_factors`.
-        """
-
-    def grow(self, tree_key: int, rows: Rows | None, output: int, worker: int | None = None) -> GrownTree:
-        """Grow a tree from the rows given, a row as often as it is given, or from all; `tree_key` is the key of all that is drawn.
-
-        Where each row ended is kept until the next tree for that output.
-        """
-
-    def sums(self, leaf: NDArray[np.int32], n_nodes: int, rows: Rows | None, output: int) -> tuple[Floats, Floats]:
-        """Gradients and hessians of the rows given, summed by the node `leaf` of each: (N,), or (N, K) for all outputs.
-
-        To be asked for before a tree of one output is grown, which may use up what they are summed from.
-        """
-
-    def thresholds(self, tree: GrownTree) -> Floats | None:
-        """Where number splits cut; None where that is at the edges of bins."""
-
-    def walk(self, tree: ValuedTree, out: NDArray[np.int32], threads: int) -> None:
-        """Write the node of the tree where each row ends to `out`."""
-
-
-@dataclass(frozen=True)
-class DropoutPlan:
-    """Which earlier rounds are left out while a round is trained: DART, Rashmi & Gilad-Bachrach 2015."""
-
-    drop_rate: float = 0.1  # chance of every earlier round to be left out
-    skip_drop: float = 0.5  # chance of a round to leave nothing out
-    max_drop: int | None = 50  # most rounds that are left out on average
-
-    def dropped(self, seed: int, number: int) -> list[int]:
-        """The numbers of the rounds that round `number` is trained without."""
-        drawn = uniform(key(seed, "dropout", number), number + 1)
-        if number == 0 or drawn[0] < self.skip_drop:
-            return []
-        rate = self.drop_rate if self.max_drop is None else min(self.drop_rate, self.max_drop / number)
-        return [int(position) for position in np.flatnonzero(drawn[1:] < rate)]
-
-
-@dataclass(frozen=True)
-class BoostPlan:
-    """What a boosting run does, all decided."""
-
-    loss: Loss
-    tree: TreeSettings = field(default_factory=TreeSettings)
-    learning_rate: float = 0.1
-    subsample: float = 1.0
-    bootstrap: bool = False
-    sampling: GradientSampling | None = None  # rows are drawn by their gradients; None: all alike, by `subsample`
-    one_per_class: bool = False
-    parallel_trees: int = 1  # trees of a round for the same scores, each with rows and features of its own; their mean is added
-    seed: int = 0
-    threads: int = 1
-    dropout: DropoutPlan | None = None
-    softmax_hessian: str = "friedman"  # see `hessian_factors`
-    linear_l2: float | None = None  # leaves are linear, and what the square of a slope costs; None: leaves are constant
-    permutations: int = 0  # orders of the rows for ordered boosting (ordered_boosting.py); none for plain boosting
-    line_search: bool = False  # the trees of a round are stretched together, as far as the loss of the training rows falls
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, eq=False)
@@ -138,28 +48,11 @@ class BoostingRound:
         return self.lost + self.trees
 
 
-def hessian_factors(loss: Loss, convention: str) -> tuple[float, float]:
-    """What the hessians p (1 - p) of several classes are multiplied by in gains, and in values of leaves; one for other losses.
-
-    Scores of classes move together, so that one class alone takes K / (K - 1) of its own (Friedman 2001). Libraries differ.
-    """
-    if not loss.redundant_scores:
-        return 1.0, 1.0
-    alone = loss.width / (loss.width - 1.0)
-    return {"friedman": (1.0, alone), "xgboost": (2.0, 2.0), "lightgbm": (alone, alone), "sklearn": (1.0, 1.0)}[convention]
-
-
-def leaf_hessian(plan: BoostPlan, hessian: Floats) -> Floats:
-    """Hessian of a leaf, from one that has its factor in gains already."""
-    in_gains, in_leaves = hessian_factors(plan.loss, plan.softmax_hessian)
-    return hessian if in_leaves == in_gains else hessian * (in_leaves / in_gains)
-
-
 class Booster:
     """Scores of all rows of a table, and the rounds that improve them.
 
-    `rows` are the rows that trees learn from, a row as often as it is given; the scores of the others are kept up to date
-    all the same, so that they can be watched. None: all rows, once each.
+    `rows` are the rows that trees learn from, a row as often as it is given; the scores of the others are updated all the same, so that
+    they can be watched. None: all rows, once each.
     """
 
     def __init__(
@@ -170,14 +63,16 @@ class Booster:
         raw: Floats,
         weight: Floats | None = None,
         rows: Rows | None = None,
-        done: Sequence[tuple[ValuedTree, ...]] = (),
         inputs: LinearInputs | None = None,
     ) -> None:
-        """`done` are earlier rounds, whose trees are in `raw` and shrink where they are left out; `inputs` are for linear leaves."""
+        """`raw` are the scores to begin with; `inputs` are for linear leaves."""
         self.learner, self.y, self.plan, self.raw, self.weight, self.rows = learner, y, plan, raw, weight, rows
         self.inputs = inputs
-        self._derivatives = (np.empty((0, 1)), np.empty((0, 1)))  # of all rows (n, K), where leaves are linear
-        self._rate, self._done = plan.learning_rate / plan.parallel_trees, list(done)
+        self._linear: LinearLeafFitter | None = None
+        if plan.linear_l2 is not None:
+            assert inputs is not None  # whoever plans linear leaves has them
+            self._linear = LinearLeafFitter(inputs, y, plan)
+        self._rate = plan.learning_rate / plan.parallel_trees  # of one tree
         self._outputs = (-1,) if learner.outputs > 1 else tuple(range(plan.loss.width))
 
     @property
@@ -201,31 +96,10 @@ class Booster:
     def rounds(self, count: int, first: int = 0) -> Iterator[BoostingRound]:
         """Boost for `count` rounds; `first` is the number of the first one, which names what it draws."""
         for number in range(first, first + count):
-            if self.plan.dropout is None:
-                yield BoostingRound(number, tuple(self._trees(self._resolved(), number)), self.raw)
-            else:
-                yield self._round_with_dropout(self.plan.dropout, number)
+            yield self._round(number)
 
-    def _round_with_dropout(self, dropout: DropoutPlan, number: int) -> BoostingRound:
-        """A round that is trained as if k earlier ones were not there; then it is 1 / (k + 1) of itself, and each of those k / (k + 1)."""
-        dropped = [tree for position in dropout.dropped(self.plan.seed, number) for tree in self._done[position]]
-        k = len(dropped) // self.trees_per_round
-        leaves = [self.leaf_of(tree) for tree in dropped]
-
-        def add(share: float) -> None:
-            for tree, leaf in zip(dropped, leaves, strict=True):
-                self._add([(tree.scaled(share), leaf)])
-
-        add(-1.0)
-        self._rate = self.plan.learning_rate / self.plan.parallel_trees / (k + 1)
-        trees = tuple(self._trees(self._resolved(), number))
-        add(k / (k + 1))
-        lost = tuple(tree.scaled(-1.0 / (k + 1)) for tree in dropped)
-        for tree in dropped:
-            tree.linear = None if tree.linear is None else tree.linear.scaled(k / (k + 1))
-            tree.value, tree.low, tree.high = (part * (k / (k + 1)) for part in (tree.value, tree.low, tree.high))
-        self._done.append(trees)
-        return BoostingRound(number, trees, self.raw, lost=lost)
+    def _round(self, number: int) -> BoostingRound:
+        return BoostingRound(number, tuple(self._trees(self._resolved(), number)), self.raw)
 
     def replay(self, trees: Sequence[ValuedTree]) -> Iterator[ValuedTree]:
         """The same splits with leaf values learned from the rows of this booster; scores are updated tree by tree.
@@ -237,8 +111,11 @@ class Booster:
             loss = self._resolved()
             self._set_derivatives(loss, self.weight)
             before = self.raw if self.plan.parallel_trees == 1 else self.raw.copy()
+            values = LeafValues(loss, self.plan, self.learner, self.y, before, self.weight)
             for tree in trees[position : position + together]:
-                yield self._revalued(loss, tree, self.leaf_of(tree), before)
+                yield self._revalued(values, tree)
+
+    # Growing.
 
     def _trees(self, loss: Loss, number: int) -> list[ValuedTree]:
         """The trees of one round: one, or one for each score of a row, times the parallel ones."""
@@ -254,18 +131,33 @@ class Booster:
 
     def _parallel(self, loss: Loss, number: int, parallel: tuple[int, ...]) -> list[TreeWithLeaves]:
         """A tree for each score of a row, or for all; `parallel` names what is drawn for it beside the number of the round."""
-        rows, weight = self._drawn(loss, number, self.raw, self.rows, parallel)
-        self._set_derivatives(loss, weight)
-        workers, every = self.learner.n_workers, self._outputs
+        rows, weight, known = self._drawn(loss, number, self.raw, self.rows, parallel)
+        self._set_derivatives(known, weight)
+        values = LeafValues(loss, self.plan, self.learner, self.y, self.raw, weight)
 
         def tree(worker: int | None, output: int) -> TreeWithLeaves:
-            threads = self.plan.threads if worker is None else 1
-            grown = self.learner.grow(self._tree_key(number, output, parallel), rows, output, worker)
-            return self._valued(loss, grown, output, rows, weight, threads)
+            grown = self._grown(self.learner, self._tree_key(number, output, parallel), rows, output, worker)
+            return self._valued(values, grown, output, rows, self.plan.threads if worker is None else 1)
 
-        # What would leave a worker idle is grown by all threads together.
+        return self._for_outputs(self.learner, tree)
+
+    def _for_outputs(self, learner: TreeLearner, make: Callable[[int | None, int], T]) -> list[T]:
+        """What is made for each output; as many at a time as the learner has workers."""
+        workers, every = learner.n_workers, self._outputs
+        # What would leave a worker idle is made by all threads together.
         beside = len(every) // workers * workers if workers > 1 else 0
-        return [*side_by_side(tree, every[:beside], workers), *(tree(None, output) for output in every[beside:])]
+        return [*side_by_side(make, every[:beside], workers), *(make(None, output) for output in every[beside:])]
+
+    def _grown(self, learner: TreeLearner, tree_key: int, rows: Rows | None, output: int, worker: int | None) -> GrownTree:
+        """A tree from the derivatives that the learner has, pruned if the plan says so."""
+        tree = learner.grow(tree_key, rows, output, worker)
+        return pruned(tree, self.plan.tree.min_gain) if self.plan.tree.prune else tree
+
+    def _set_derivatives(self, loss: Loss, weight: Floats | None) -> None:
+        """Derivatives of all rows for the trees that follow."""
+        self.learner.set_derivatives(loss, self.raw, weight)
+        if self._linear is not None:
+            self._linear.set_derivatives(loss, self.raw, weight)
 
     def _tree_key(self, number: int, output: int, parallel: tuple[int, ...] = ()) -> int:
         """The key of all that is drawn for a tree."""
@@ -273,25 +165,29 @@ class Booster:
 
     def _drawn(
         self, loss: Loss, number: int, raw: Floats, rows: Rows | None, parallel: tuple[int, ...] = ()
-    ) -> tuple[Rows | None, Floats | None]:
-        """Rows for one round, of some or all rows, None for all, once each; and how much every row of the table counts in it."""
+    ) -> tuple[Rows | None, Floats | None, Loss]:
+        """Rows for one round, of some or all rows, None for all, once each; how much every row of the table counts in it; and the loss.
+
+        What drawing has computed, the loss knows afterwards.
+        """
         sampling = self.plan.sampling
         if sampling is None:
-            return self._drawn_alike(number, rows, parallel), self.weight
+            return self._drawn_alike(number, rows, parallel), self.weight, loss
         if not sampling.begins(number, self.plan.learning_rate):
-            return rows, self.weight
+            return rows, self.weight, loss
+        loss = loss.with_known(self.y, raw, self.plan.threads)
         gradient, hessian = loss.derivatives(self.y, raw, self.weight, self.plan.threads)
         if rows is not None:
             gradient, hessian = gradient[rows], hessian[rows]
         drawn, factor = sampling.draw(key(self.plan.seed, "rows", number, *parallel), gradient, hessian, self.plan.threads)
         if len(drawn) in (0, len(factor)):
-            return rows, self.weight
+            return rows, self.weight, loss
         if rows is None:
-            return drawn, factor if self.weight is None else factor * self.weight
+            return drawn, factor if self.weight is None else factor * self.weight, loss
         weight = np.ones(self.learner.n_rows) if self.weight is None else self.weight.copy()
         chosen = rows[drawn]
         weight[chosen] = factor[drawn] if self.weight is None else factor[drawn] * self.weight[chosen]
-        return chosen, weight
+        return chosen, weight, loss
 
     def _drawn_alike(self, number: int, rows: Rows | None = None, parallel: tuple[int, ...] = ()) -> Rows | None:
         """Rows for one round, all of them as likely; None for all, once each."""
@@ -311,86 +207,34 @@ class Booster:
 
     # Values and scores.
 
-    def _valued(self, loss: Loss, tree: GrownTree, output: int, rows: Rows | None, weight: Floats | None, threads: int) -> TreeWithLeaves:
+    def _valued(self, values: LeafValues, tree: GrownTree, output: int, rows: Rows | None, threads: int) -> TreeWithLeaves:
         """Give a grown tree its values, and find the leaf of every row."""
-        plan = self.plan
-        if plan.tree.prune:
-            tree = pruned(tree, plan.tree.min_gain)
-        if loss.refits:
-            leaves = RowsByLeaf(tree.rows.astype(np.int32), tree.begin[tree.leaves], tree.end[tree.leaves])
-            found = loss.refitted(output, leaves, self.y, self.raw, weight, threads)
-            values = np.zeros((tree.n_nodes, *found.shape[1:]))
-            values[tree.leaves] = found
-            values = fill_empty(tree, (values if output < 0 else within_bounds(tree, values)) * self._rate)
-        elif output < 0:
-            sums = self.learner.sums(tree.leaf_of_row, tree.n_nodes, rows, output)
-            values = fill_empty(tree, self._newton(loss, output, *sums) * self._rate)
-        elif loss.has_units:
-            values = fill_empty(tree, self._newton(loss, output, tree.gradient, tree.hessian) * self._rate)
-        else:
-            values = newton_tree(tree, leaf_hessian(plan, tree.hessian), plan.tree.penalties, self._rate)
-        finished = with_means(ValuedTree.of(tree, values, output, self._rate, self.learner.thresholds(tree)))
+        value = values.of_grown(tree, output, rows, threads) * self._rate
+        finished = with_means(ValuedTree.of(tree, value, output, self._rate, self.learner.thresholds(tree)))
         leaf = tree.leaf_of_row
         if rows is not None or self.learner.has_unseen:
             self.learner.walk(finished, leaf, threads)
-        if self.plan.linear_l2 is not None:
-            assert self.inputs is not None
-            terms = path_terms(finished.feature, finished.child, finished.value[:, 0], self.inputs.scale)
-            finished.linear = self._linear(finished, terms, leaf, rows, threads)
+        if self._linear is not None:
+            finished.linear = self._linear.fitted(finished, leaf, rows, self._rate, threads)
         return finished, leaf
 
-    def _set_derivatives(self, loss: Loss, weight: Floats | None) -> None:
-        """Derivatives of all rows for the trees that follow."""
-        self.learner.set_derivatives(loss, self.raw, weight)
-        if self.plan.linear_l2 is not None:
-            gradient, hessian = loss.derivatives(self.y, self.raw, weight, self.plan.threads)
-            factor = hessian_factors(loss, self.plan.softmax_hessian)[1]
-            self._derivatives = gradient.reshape(len(self.raw), -1), hessian.reshape(len(self.raw), -1) * factor
-
-    def _linear(self, tree: ValuedTree, terms: LinearLeaves, leaf: NDArray[np.int32], rows: Rows | None, threads: int) -> LinearLeaves:
-        """The linear parts of the leaves of a tree, from the rows given, a row as often as it is given."""
-        assert self.inputs is not None
-        assert self.plan.linear_l2 is not None
-        gradient, hessian = (np.ascontiguousarray(part[:, tree.output]) for part in self._derivatives)
-        plan = LinearPlan(self.plan.linear_l2, (self.plan.tree.l1, self.plan.tree.l2, self._rate))
-        by_leaf = rows_by_leaf(leaf, rows, len(tree.feature))
-        return fitted_terms(terms, self.inputs.values, (gradient, hessian), by_leaf, tree.value[:, 0], plan, threads)
+    def _revalued(self, values: LeafValues, tree: ValuedTree) -> ValuedTree:
+        """A tree whose leaf values are trained on the rows that end in them; it is added to the scores."""
+        leaf, n_nodes = self.leaf_of(tree), len(tree.feature)
+        counts = np.bincount(leaf if self.rows is None else leaf[self.rows], minlength=n_nodes)
+        value = (values.of_rows(tree, leaf, self.rows, counts) * self._rate).reshape(n_nodes, -1)
+        # A leaf that none of these rows reaches has the value that it had.
+        value = np.where(counts[:, None] > 0, value, tree.value)
+        value = np.clip(value, tree.low[:, None], tree.high[:, None])
+        finished = with_means(tree.with_values(value, counts.astype(np.float64)))
+        if self._linear is not None and tree.linear is not None:
+            finished.linear = self._linear.fitted(finished, leaf, self.rows, self._rate, self.plan.threads)
+        self._add([(finished, leaf)])
+        return finished
 
     def _add(self, positioned: Sequence[TreeWithLeaves]) -> None:
         """Add trees to the scores of all rows."""
         add_leaf_scores(self.raw, positioned, self.plan.threads, None if self.inputs is None else self.inputs.values)
-
-    def _revalued(self, loss: Loss, tree: ValuedTree, leaf: NDArray[np.int32], raw: Floats) -> ValuedTree:
-        """A tree whose leaf values are trained on the rows that end in them, and their scores before the round."""
-        n_nodes = len(tree.feature)
-        counts = np.bincount(leaf if self.rows is None else leaf[self.rows], minlength=n_nodes)
-        if loss.refits:
-            order, begins, ends = rows_by_leaf(leaf, self.rows, n_nodes)
-            full = ends > begins
-            leaves = RowsByLeaf(order, begins[full], ends[full])
-            found = loss.refitted(tree.output, leaves, self.y, raw, self.weight, self.plan.threads)
-            values = np.zeros((n_nodes, *found.shape[1:]))
-            values[full] = found
-        else:
-            gradient, hessian = self.learner.sums(leaf, n_nodes, self.rows, tree.output)
-            values = self._newton(loss, tree.output, gradient, hessian)
-            if self.plan.tree.path_smooth > 0.0:
-                sums = gradient, leaf_hessian(self.plan, hessian)
-                steps = smoothed_steps(tree.feature, tree.child, counts, sums, self.plan.tree.penalties, self.plan.tree.longest_step)
-                values = loss.in_scores(steps, tree.output)
-        values = (values * self._rate).reshape(n_nodes, -1)
-        # A leaf that none of these rows reaches keeps what it had.
-        values = np.where(counts[:, None] > 0, values, tree.value)
-        values = np.clip(values, tree.low[:, None], tree.high[:, None])
-        finished = with_means(tree.with_values(values, counts.astype(np.float64)))
-        if tree.linear is not None:
-            finished.linear = self._linear(finished, tree.linear, leaf, self.rows, self.plan.threads)
-        self._add([(finished, leaf)])
-        return finished
-
-    def _newton(self, loss: Loss, output: int, gradient: Floats, hessian: Floats) -> Floats:
-        """Newton steps of leaves."""
-        return loss.in_scores(newton_values(gradient, leaf_hessian(self.plan, hessian), self.plan.tree.l1, self.plan.tree.l2), output)
 
     def leaf_of(self, tree: ValuedTree) -> NDArray[np.int32]:
         """The node where each row of the table ends."""

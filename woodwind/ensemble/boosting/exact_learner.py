@@ -7,7 +7,8 @@ from numpy.typing import NDArray
 
 from woodwind.base.fixed import largest_of
 from woodwind.data.binning.ranks import UNSEEN_RANK, Ranks
-from woodwind.ensemble.boosting.boost import BoostPlan, Floats, Rows, Targets, hessian_factors
+from woodwind.ensemble.boosting.boost_plan import BoostPlan, hessian_factors
+from woodwind.ensemble.boosting.tree_learner import Floats, Rows, Targets
 from woodwind.losses.base import Loss
 from woodwind.losses.integers import refuse_runaway
 from woodwind.tree.exact_grower import ExactGrower, RowStats, node_sums, real_of, thresholds, walk_ranks
@@ -15,7 +16,7 @@ from woodwind.tree.grown_tree import GrownTree, ValuedTree, forget_category, row
 
 
 class ExactLearner:
-    """See `TreeLearner` in ensemble/boosting/boost.py. A tree is for one output: an exact node has one gradient to sum."""
+    """See `TreeLearner`. A tree is for one output: an exact node has one gradient to sum."""
 
     def __init__(
         self,

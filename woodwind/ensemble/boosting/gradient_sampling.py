@@ -29,7 +29,7 @@ WORK = 4
 LEAST_PROBABILITY = 1.0 / 16.0
 
 
-class DrawProbabilities(NamedTuple):
+class SamplingProbabilities(NamedTuple):
     """How likely a row is drawn: always if it is at least as large as `certain`, else max(slope * size, least)."""
 
     certain: float
@@ -57,24 +57,24 @@ class GradientSampling:
         size = np.empty(n_rows, np.float32)
         ratio = 0.0 if self.method == "goss" else step_ratio(gradient, hessian)
         run_ranges(lambda begin, end: gradient_sizes(gradient, hessian, ratio, begin, end, size), n_rows, threads, WORK)
-        chances = self.goss(size, threads) if self.method == "goss" else self.mvs(size, threads)
+        probabilities = self.goss(size, threads) if self.method == "goss" else self.mvs(size, threads)
         rows, factor = np.empty(n_rows, np.int32), np.empty(n_rows)
         parts: list[tuple[int, int]] = []
 
         def part(begin: int, end: int) -> None:
-            parts.append((begin, draw_by_size(key, size, tuple(chances), begin, end, rows, factor)))
+            parts.append((begin, draw_by_size(key, size, tuple(probabilities), begin, end, rows, factor)))
 
         run_ranges(part, n_rows, threads, WORK)
         drawn = np.concatenate([rows[begin : begin + count] for begin, count in sorted(parts)]) if len(parts) > 1 else rows[: parts[0][1]]
         return drawn, factor
 
-    def goss(self, size: Sizes, threads: int) -> DrawProbabilities:
+    def goss(self, size: Sizes, threads: int) -> SamplingProbabilities:
         """All rows from the size on that a share of them reach, and a share of the others."""
         top = round(self.top_rate * len(size))
         least = 1.0 if self.top_rate + self.other_rate >= 1.0 else self.other_rate / (1.0 - self.top_rate)
-        return DrawProbabilities(size_reached_by(size, top, threads), 0.0, least)
+        return SamplingProbabilities(size_reached_by(size, top, threads), 0.0, least)
 
-    def mvs(self, size: Sizes, threads: int) -> DrawProbabilities:
+    def mvs(self, size: Sizes, threads: int) -> SamplingProbabilities:
         """The level at which probabilities add up to the share of the rows, as near as counts by 16 bits can tell."""
         wanted = self.share * len(size)
         counts = counted(size, threads)
@@ -86,9 +86,9 @@ class GradientSampling:
         few = np.flatnonzero(below / middles + beyond <= wanted)
         position = int(few[0]) if len(few) else len(used)
         if position == 0 or used[-1] == 0:
-            return DrawProbabilities(0.0, 0.0, 1.0)
+            return SamplingProbabilities(0.0, 0.0, 1.0)
         level = float(below[position - 1] / (wanted - beyond[position - 1]))
-        return DrawProbabilities(level, 1.0 / level, min(LEAST_PROBABILITY, self.share))
+        return SamplingProbabilities(level, 1.0 / level, min(LEAST_PROBABILITY, self.share))
 
 
 def step_ratio(gradient: Floats, hessian: Floats) -> float:

@@ -12,9 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from woodwind.distributions.natural import diagonal
-from woodwind.ensemble.boosting.boost import BoostPlan
+from woodwind.ensemble.boosting.boost_plan import BoostPlan
 from woodwind.ensemble.boosting.early_stopping import Evaluator
-from woodwind.ensemble.boosting.training import StoppingRule, TrainedBoosting, TrainingRows, WatchedRows, train
+from woodwind.ensemble.boosting.training import StoppingRule, TrainedBoosting, WatchedRows, train
+from woodwind.ensemble.boosting.training_rows import TrainingRows
 from woodwind.losses.base import Loss
 from woodwind.losses.distribution_score import DistributionScore
 from woodwind.losses.distribution_stages import LocationScore, ScoreStage, SpreadScore
@@ -87,7 +88,7 @@ def train_in_stages(
     located = train(
         *_first_stage(rows, plan),
         stop,
-        watched_stage(watched, LocationScore.at_start(score, rows.y, rows.weight), rows.y, best),
+        watched_stage(watched, LocationScore.initial(score, rows.y, rows.weight), rows.y, best),
         None,
         owner,
     )
@@ -131,9 +132,9 @@ def spread_shift(score: DistributionScore, y: Floats, raw: Floats, weight: Float
     shift: Floats = np.zeros(score.width)
     for _ in range(SHIFT_STEPS):
         now = raw + shift
-        slope = np.average(score.gradient(y, now), axis=0, weights=weight)
+        gradient = np.average(score.gradient(y, now), axis=0, weights=weight)
         metric = np.average(diagonal(score.metric(now)), axis=0, weights=weight)
-        step = np.clip(slope / metric, -1.0, 1.0)
+        step = np.clip(gradient / metric, -1.0, 1.0)
         step[0] = 0.0
         while score.value(y, now - step, weight) > score.value(y, now, weight) and np.abs(step).max() > SHORTEST_SHIFT:
             step = 0.5 * step

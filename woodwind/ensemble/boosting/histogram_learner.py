@@ -10,7 +10,8 @@ from woodwind.base.notice import notice
 from woodwind.base.pool import LEAST_WORK
 from woodwind.data.binning.codes import Codes
 from woodwind.data.binning.sparse_codes import SparseCodes
-from woodwind.ensemble.boosting.boost import BoostPlan, Floats, Rows, Targets, hessian_factors
+from woodwind.ensemble.boosting.boost_plan import BoostPlan, hessian_factors
+from woodwind.ensemble.boosting.tree_learner import Floats, Rows, Targets
 from woodwind.kernels.histogram.multi_output import sum_leaves
 from woodwind.kernels.tree.leaves import leaf_sums, unrounded_leaf_sums
 from woodwind.losses.base import Loss
@@ -27,7 +28,7 @@ UNRESOLVED = (
 
 
 class HistogramLearner:
-    """See `TreeLearner` in boost.py. `capacity` is the largest number of rows of a tree; `outputs` is how many scores one is for.
+    """See `TreeLearner`. `capacity` is the largest number of rows of a tree; `outputs` is how many scores one is for.
 
     `before_growing` is called before every tree: it waits for kernels that another process compiles (ensemble/boosting/precompile.py).
     """

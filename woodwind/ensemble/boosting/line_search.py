@@ -48,5 +48,5 @@ def search_line(loss: Loss, y: NDArray[Any], raw: Floats, weight: Floats | None,
             break
         scale *= 0.5
     for tree, _ in trees:
-        tree.value, tree.low, tree.high = tree.value * scale, tree.low * scale, tree.high * scale
+        tree.shrink(scale)
     return scale

@@ -17,7 +17,10 @@ from numpy.typing import NDArray
 from woodwind.base.errors import ParameterError, TargetError
 from woodwind.base.pool import LEAST_WORK, side_by_side
 from woodwind.base.random_streams import integers, key, permutation
-from woodwind.ensemble.boosting.boost import Booster, BoostPlan, Floats, Rows, Targets, TreeLearner, hessian_factors
+from woodwind.ensemble.boosting.boost import Booster
+from woodwind.ensemble.boosting.boost_plan import BoostPlan, hessian_factors
+from woodwind.ensemble.boosting.leaf_values import LeafValues, refitted_nodes
+from woodwind.ensemble.boosting.tree_learner import Floats, Rows, Targets, TreeLearner
 from woodwind.losses.base import Loss, RowsByLeaf
 from woodwind.tree.grown_tree import (
     GrownTree,
@@ -26,7 +29,6 @@ from woodwind.tree.grown_tree import (
     add_leaf_scores,
     covers_below,
     newton_values,
-    pruned,
     rows_by_leaf,
 )
 
@@ -114,7 +116,7 @@ class SupportingModels:
                     values = self._refitted(loss, column, node, n_nodes)
                 else:
                     steps = self._newton(loss, gradient[:, column], hessian[:, column], node, self.n_models * n_nodes, plan)
-                    values = loss.in_scores(steps, column)
+                    values = loss.rescaled_steps(steps, column)
                 raw[:, column] += np.clip(values * rate, low, high)[node]
 
     def _newton(self, loss: Loss, gradient: Floats, hessian: Floats, node: NDArray[np.int64], size: int, plan: BoostPlan) -> Floats:
@@ -125,11 +127,8 @@ class SupportingModels:
 
     def _refitted(self, loss: Loss, column: int, node: NDArray[np.int64], n_nodes: int) -> Floats:
         """Values of all nodes of all models where a leaf is no Newton step."""
-        values = np.zeros(self.n_models * n_nodes)
-        order, begin, end = rows_by_leaf(node.astype(np.int32), self._seen, len(values))
-        full = end > begin
-        values[full] = loss.refitted(column, RowsByLeaf(order, begin[full], end[full]), self._y, self._raw, self._weight)
-        return values
+        by_node = RowsByLeaf(*rows_by_leaf(node.astype(np.int32), self._seen, self.n_models * n_nodes))
+        return refitted_nodes(loss, column, by_node, by_node.ends > by_node.begins, self._y, self._raw, self._weight)
 
 
 @dataclass(frozen=True, eq=False)
@@ -137,6 +136,7 @@ class OrderedOrigin:
     """What ordered boosting needs to know of how scores and codes came to be."""
 
     first: Floats  # scores of all rows before the first of the rounds that are done
+    done: Sequence[tuple[ValuedTree, ...]] = ()  # rounds whose trees are in the scores
     offset: Floats | None = None  # scores to start from, where they were given
     learner_in: Callable[[Rows], TreeLearner] | None = None  # a learner for an order of the rows, where codes depend on it
 
@@ -152,11 +152,10 @@ class OrderedBooster(Booster):
         raw: Floats,
         weight: Floats | None = None,
         rows: Rows | None = None,
-        done: Sequence[tuple[ValuedTree, ...]] = (),
         origin: OrderedOrigin | None = None,
     ) -> None:
         """See `Booster`; without an `origin`, supporting models start from constants of their own, and no rounds are done."""
-        super().__init__(learner, y, plan, raw, weight, rows, done)
+        super().__init__(learner, y, plan, raw, weight, rows)
         self._origin = origin or OrderedOrigin(raw)
         self._learner_in = self._origin.learner_in
 
@@ -170,7 +169,7 @@ class OrderedBooster(Booster):
         models = [SupportingModels(order, self.y, self.weight, self.plan.loss, self._origin.offset) for order in orders]
         made = list(zip(models, learners, strict=True))
         now, self.raw = self.raw, self._origin.first.copy()
-        for trees in self._done:
+        for trees in self._origin.done:
             self._support(self._resolved(), trees, made)
             add_leaf_scores(self.raw, [(tree, self.leaf_of(tree)) for tree in trees], self.plan.threads)
         self.raw = now
@@ -186,29 +185,21 @@ class OrderedBooster(Booster):
         if models.n_models == 0:  # one row
             return super()._trees(loss, number)
         ordered = models.scores(self.raw)
-        rows, weight = self._drawn(loss, number, ordered, models.scored)
-        learner.set_derivatives(loss, ordered, weight)
-        grown = self._grown(learner, number, rows)
+        rows, weight, known = self._drawn(loss, number, ordered, models.scored)
+        learner.set_derivatives(known, ordered, weight)
+        grown = self._for_outputs(
+            learner, lambda worker, output: self._grown(learner, self._tree_key(number, output), rows, output, worker)
+        )
         self.learner.set_derivatives(loss, self.raw, self.weight)
+        values = LeafValues(loss, self.plan, self.learner, self.y, self.raw, self.weight)
         positioned = []
         for output, tree in zip(self._outputs, grown, strict=True):
             all_rows = self._with_all_rows(loss, tree, output)
-            positioned.append(self._valued(loss, all_rows, output, self.rows, self.weight, self.plan.threads))
+            positioned.append(self._valued(values, all_rows, output, self.rows, self.plan.threads))
         trees = [tree for tree, _ in positioned]
         self._support(loss, trees, self.supports)
         add_leaf_scores(self.raw, positioned, self.plan.threads)
         return trees
-
-    def _grown(self, learner: TreeLearner, number: int, rows: Rows | None) -> list[GrownTree]:
-        """Trees for all outputs, from the derivatives that the learner has."""
-        workers, every = learner.n_workers, self._outputs
-
-        def tree(worker: int | None, output: int) -> GrownTree:
-            grown = learner.grow(self._tree_key(number, output), rows, output, worker)
-            return pruned(grown, self.plan.tree.min_gain) if self.plan.tree.prune else grown
-
-        beside = len(every) // workers * workers if workers > 1 else 0
-        return [*side_by_side(tree, every[:beside], workers), *(tree(None, output) for output in every[beside:])]
 
     def _with_all_rows(self, loss: Loss, tree: GrownTree, output: int) -> GrownTree:
         """A grown tree with the sums and rows that it has in plain boosting from all rows, at the scores of the model."""

@@ -110,7 +110,7 @@ def rehearse() -> None:
     codes = small_table()
     grower = HistogramGrower(codes, TreeSettings(min_rows=1, max_leaves=2), 1)
     nothing = grower.rehearse()
-    newton_tree(nothing, nothing.hessian, (0.0, 1.0, 0.0), 0.1)
+    newton_tree(nothing, nothing.hessian, (0.0, 1.0, 0.0))
     number, real, leaf = np.zeros(1, np.int64), np.zeros(1), np.zeros(8, np.int32)
     tree = ValuedTree(
         feature=np.array([-1], np.int32), bin=number, child=np.zeros(1, np.int32), missing=np.zeros(1, np.uint8), set=number - 1,

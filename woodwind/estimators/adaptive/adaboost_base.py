@@ -25,7 +25,8 @@ from woodwind.ensemble.adaboost import (
     adaptive_rounds,
     scores_of,
 )
-from woodwind.ensemble.boosting.early_stopping import TrainingStep, until_no_better, with_progress
+from woodwind.ensemble.boosting.early_stopping import TrainingStep, until_no_better
+from woodwind.ensemble.progress import with_progress
 from woodwind.ensemble.weak_learner import (
     DrawnTreeLearner,
     Floats,
@@ -99,8 +100,8 @@ class AdaptiveModel:
         }
         if self.forest is None or other.forest is None or self.probabilities is None or other.probabilities is None:
             return replace(self, **both, estimators=self.estimators + other.estimators)
-        shares = np.concatenate([self.probabilities, other.probabilities])
-        return replace(self, **both, forest=joined([self.forest, other.forest]), probabilities=shares)
+        probabilities = np.concatenate([self.probabilities, other.probabilities])
+        return replace(self, **both, forest=joined([self.forest, other.forest]), probabilities=probabilities)
 
     @property
     def total_weight(self) -> float:

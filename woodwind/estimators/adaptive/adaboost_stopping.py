@@ -78,10 +78,10 @@ class WatchedVotes:
         parts = []
         for one in finished.trained:
             if isinstance(one.member, Forest):
-                shares = one.nodes[one.member.leaves(X, self.threads)[:, 0]]
+                probabilities = one.nodes[one.member.leaves(X, self.threads)[:, 0]]
             else:
-                shares = class_answers(one.member, X, self.labels, self.algorithm in SOFT)
-            parts.append(scores_of(self.algorithm, shares, finished.weight))
+                probabilities = class_answers(one.member, X, self.labels, self.algorithm in SOFT)
+            parts.append(scores_of(self.algorithm, probabilities, finished.weight))
         return np.concatenate(parts, axis=1)
 
 
@@ -111,7 +111,7 @@ def number_answers(member: Any, X: Any, threads: int) -> Floats:
     return regression_answers(member, X)
 
 
-class NumbersAsTheyAre:
+class IdentityModel:
     """A model whose scores are its predictions, for `scorer_evaluator`."""
 
     def _predicted(self, raw: Floats) -> Floats:
@@ -239,7 +239,7 @@ class BaseStoppableAdaBoost(BaseAdaBoost):
             return [], None
         given = list(values["scoring"]) if isinstance(values["scoring"], list | tuple) else [values["scoring"]]
         named = [self.default_metric if one is None else one for one in given]
-        stand_in: Any = self if target.classes is not None else NumbersAsTheyAre()
+        stand_in: Any = self if target.classes is not None else IdentityModel()
         curves = EvaluationCurves(read_metrics(named, stand_in, None, self._owner))  # type: ignore[arg-type]
 
         def watched(name: str, X: Any, rows: Integers | None, y: NDArray[Any], weight: Floats | None) -> WatchedTable:

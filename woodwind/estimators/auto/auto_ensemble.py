@@ -3,7 +3,7 @@
 import importlib
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,14 +31,13 @@ from woodwind.auto.training.mlp_training import train_mlp
 from woodwind.auto.training.recipe import Family
 from woodwind.auto.training.splits import fold_of_rows
 from woodwind.base.atomic import write_file
-from woodwind.base.docstrings import fill_docstring
 from woodwind.base.errors import ParameterError
 from woodwind.base.file_endings import PAGE, meaning_of
 from woodwind.base.random_streams import seed_of
 from woodwind.data.quality.suspicions import Suspicion, suspicions
 from woodwind.data.tables.frames import as_arrow, fingerprint
 from woodwind.estimators.auto.linear_training import train_linear
-from woodwind.estimators.base.model import COLUMNS, TRAINING_DATA, BaseModel, all_or_nothing, check_lengths, row_count
+from woodwind.estimators.base.model import COLUMNS, BaseGroupedModel, check_lengths, row_count
 from woodwind.estimators.base.scoring import rows_of_table
 from woodwind.estimators.base.splits import read_groups
 from woodwind.estimators.base.target import Target, read_labels, read_regression_target, warn_constant
@@ -47,9 +46,7 @@ from woodwind.metrics.clusters import clusters_of_groups, clusters_of_time
 from woodwind.metrics.metric import Metric
 from woodwind.metrics.named import metric_named
 from woodwind.params.auto import AutoParams
-from woodwind.params.check import check
 from woodwind.params.knobs import knobs
-from woodwind.params.unknown import known_arguments
 from woodwind.report import page
 from woodwind.tree.shap_result import Explanation
 
@@ -87,7 +84,7 @@ suspicions_ : tuple of Suspicion
 """
 
 
-class BaseAutoEnsemble(BaseModel):
+class BaseAutoEnsemble(BaseGroupedModel):
     """The main job as an estimator."""
 
     _state: ClassVar[dict[str, Any]] = {"model_": AutoModel, "leaderboard_": tuple[Entry, ...]}
@@ -106,36 +103,20 @@ class BaseAutoEnsemble(BaseModel):
     def _set_classes(self, target: Target) -> None:
         """Remember the labels, if there are any."""
 
-    @known_arguments
-    @fill_docstring(data=TRAINING_DATA)
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
-        """Try members, and blend them.
-
-        Parameters
-        ----------
-        {data}
-        groups : sequence of labels, one for each row, default=None
-            Rows of one group are held out together.
-
-        Returns
-        -------
-        self
-        """
-        values = check(self)
+    def _fit(self, values: dict[str, Any], X: Any, y: Any, sample_weight: Any, groups: Any = None) -> None:
+        """Try members, and blend them."""
         clock = clock_of(values)
         check_checkpoint(values)
-        with all_or_nothing(self):
-            target, weight = self._read_target(y, sample_weight)
-            check_lengths(self._owner, row_count(X), target.n_rows)
-            grouped = read_groups(groups, target.n_rows, self._owner)
-            if weight is not None and not weight.all():
-                present = np.flatnonzero(weight)
-                X, target, weight = rows_of_table(X, present), target.at(present), weight[present]
-                grouped = None if grouped is None else grouped[present]
-            is_time = clock.is_time(SUSPICION_SHARE)
-            found = suspicions(as_arrow(X), None, target.y, target.classes is not None, grouped, is_time=is_time)
-            self._train(values, clock, X, target, weight=weight, groups=grouped, suspicions=found)
-        return self
+        target, weight = self._read_target(y, sample_weight)
+        check_lengths(self._owner, row_count(X), target.n_rows)
+        grouped = read_groups(groups, target.n_rows, self._owner)
+        if weight is not None and not weight.all():
+            present = np.flatnonzero(weight)
+            X, target, weight = rows_of_table(X, present), target.at(present), weight[present]
+            grouped = None if grouped is None else grouped[present]
+        is_time = clock.is_time(SUSPICION_SHARE)
+        found = suspicions(as_arrow(X), None, target.y, target.classes is not None, grouped, is_time=is_time)
+        self._train(values, clock, X, target, weight=weight, groups=grouped, suspicions=found)
 
     def _train(self, values: dict[str, Any], clock: Clock, X: Any, truth: Target, *, moments: Floats | None = None, **asked: Any) -> None:
         """Do the job by checked parameters, for rows that all count. `asked` is more of the question."""

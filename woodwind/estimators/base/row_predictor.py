@@ -165,10 +165,10 @@ class CompactForestPredictor:
             raise ParameterError(f"a row has {n_features} features, not {x.shape[-1]}")
         if x.ndim == 2:
             mean = self._compact_forest.mean(x)
-            return np.maximum(mean, 0.0, out=mean) if self._compact_forest.n_classes else mean[:, 0]
+            return np.maximum(mean, 0.0, out=mean) if self._compact_forest.n_classes else mean[:, 0] if mean.shape[1] == 1 else mean
         out = self._zero.copy()
         x.flags.writeable = False
         self._add(x, out)
         out /= max(self._compact_forest.n_trees, 1)
-        answer: Floats = np.maximum(out[0], 0.0) if self._compact_forest.n_classes else out[0, 0]
+        answer: Floats = np.maximum(out[0], 0.0) if self._compact_forest.n_classes else out[0, 0] if out.shape[1] == 1 else out[0]
         return answer

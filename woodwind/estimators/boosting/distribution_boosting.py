@@ -7,20 +7,23 @@ from typing import Annotated, Any, ClassVar, Literal
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, RegressorMixin
 
+from woodwind.base.docstrings import fill_docstring
 from woodwind.base.errors import ParameterError
-from woodwind.base.validate import require, require_finite
+from woodwind.base.validate import require
 from woodwind.distributions.base import Distribution
 from woodwind.distributions.named import NAMED, distribution_for
 from woodwind.distributions.predicted import PredictedDistribution
 from woodwind.ensemble.boosting import auto_defaults, precompile
-from woodwind.ensemble.boosting.boost import BoostPlan
+from woodwind.ensemble.boosting.boost_plan import BoostPlan
 from woodwind.ensemble.boosting.held_out_spread import spread_trees, train_calibrated, train_in_stages
-from woodwind.ensemble.boosting.training import StoppingRule, TrainedBoosting, TrainingRows, WatchedRows
+from woodwind.ensemble.boosting.training import StoppingRule, TrainedBoosting, WatchedRows
+from woodwind.ensemble.boosting.training_rows import TrainingRows
 from woodwind.estimators.base.model import row_count
 from woodwind.estimators.base.target import Target, read_regression_target, warn_constant
-from woodwind.estimators.boosting.gradient_boosting_base import BaseGradientBoosting, Floats
+from woodwind.estimators.boosting.boosted_model import PREDICTED_ROWS
+from woodwind.estimators.boosting.gradient_boosting_base import BaseGradientBoosting
 from woodwind.estimators.boosting.init_scores import constant_of, is_model
-from woodwind.estimators.boosting.plan import Values
+from woodwind.estimators.boosting.plan import Values, given_options
 from woodwind.losses.base import Loss
 from woodwind.losses.distribution_score import DistributionScore
 from woodwind.params.groups import BinParams, BoostParams, ConstraintParams, RunParams, SampleParams, StopParams, TreeParams
@@ -35,7 +38,26 @@ LEAST_ROWS_IN_FOLDS = 20
 
 
 @knobs
-class DistributionParams:
+class NaturalGradientParams:
+    """How the parameters of distributions are learned."""
+
+    natural_gradient: Annotated[
+        bool,
+        "Trees are fitted to natural gradients, for which it does not matter how the distribution is parametrised; False: to gradients.",
+    ] = True
+    multi_output: Annotated[
+        Literal["vector", "one_per_parameter"],
+        "'vector' grows one tree in each round, whose leaves hold a value for every parameter; 'one_per_parameter' grows one for each.",
+    ] = "vector"
+    line_search: Annotated[
+        bool,
+        "Stretch or shorten the trees of a round as long as the score of the training rows improves, before the learning rate, as the "
+        "paper does. Leaves are not fitted once more then.",
+    ] = False
+
+
+@knobs
+class DistributionParams(NaturalGradientParams):
     """Which distribution is learned, and how."""
 
     distribution: Annotated[
@@ -48,25 +70,73 @@ class DistributionParams:
         Literal["log_score", "crps"],
         "What is minimised: minus the log density, or the continuous ranked probability score, which outliers move less.",
     ] = "log_score"
-    natural_gradient: Annotated[
-        bool,
-        "Trees are fitted to natural gradients, for which it does not matter how the distribution is parametrised; False: to gradients.",
-    ] = True
-    multi_output: Annotated[
-        Literal["vector", "one_per_parameter"],
-        "'vector' grows one tree in each round, whose leaves hold a value for every parameter; 'one_per_parameter' grows one for each.",
-    ] = "vector"
     spread: Annotated[
         Literal["auto", "joint", "held_out"],
         "How parameters beyond the location are learned: 'joint', in the same rounds; 'held_out', after it, from rows whose location was "
         "predicted by a model that did not see them, in folds. 'auto' is 'held_out' for small tables, which are boosted in folds; in "
         "larger ones the spread that was learned with the location is shifted by what suits the rows held out.",
     ] = "auto"
-    line_search: Annotated[
-        bool,
-        "Stretch or shorten the trees of a round as long as the score of the training rows improves, before the learning rate, as the "
-        "paper does. Leaves are not fitted once more then.",
-    ] = False
+
+
+class BaseDistributionBoosting(BaseGradientBoosting):
+    """What natural-gradient boosting of numbers and of classes share."""
+
+    @property
+    def distribution_(self) -> Distribution:
+        """The family that was learned."""
+        family: Distribution = self.loss_.distribution  # type: ignore[attr-defined]
+        return family
+
+    def _fit(self, values: Values, X: Any, y: Any, sample_weight: Any, groups: Any = None, eval_set: Any = None) -> None:
+        if values["learning_rate"] == "auto":
+            values = values | {"learning_rate": auto_defaults.learning_rate(row_count(X) or 1)}
+        one_each = values["multi_output"] == "one_per_parameter"
+        values = values | {"multiclass": "one_per_class" if one_each else "vector"}
+        super()._fit(values, X, y, sample_weight, groups, eval_set)
+
+    def _check_options(self, values: Values, family: Distribution) -> None:
+        """Refuse what does not go together, before any work is done."""
+        owner = self._owner
+        if values["max_bins"] is None and values["multi_output"] == "vector" and family.width > 1:
+            raise ParameterError(
+                f"{owner}: multi_output='vector' needs bins: with max_bins=None a tree is for one parameter, and {family.title} has "
+                f"{family.width}. Set multi_output='one_per_parameter' or max_bins=255."
+            )
+        if values["monotonic_cst"] is not None and family.width > 1:
+            raise ParameterError(
+                f"{owner}: monotonic_cst is for distributions of one parameter, and {family.title} has {family.width}. "
+                "Set monotonic_cst=None."
+            )
+        if is_model(values["init"]) or constant_of(values["init"], owner) is not None:
+            raise ParameterError(
+                f"{owner}: init must be an array of scores, (n_rows, {family.width}), or None; a model predicts means alone, and one "
+                "number is not a start for all parameters."
+            )
+        if values["boosting"] == "ordered":
+            raise ParameterError(
+                f"{owner}: boosting='ordered' is not for distributions: models of one or two rows have no spread to start from. "
+                "Set boosting='plain'."
+            )
+        for name, default in given_options(values).items():
+            if name != "n_parallel_trees":
+                raise ParameterError(f"{owner}: {name}={values[name]!r} is not for parameters of distributions. Set {name}={default!r}.")
+        if values["line_search"] and values["boosting"] == "dart":
+            raise ParameterError(f"{owner}: line_search=True is not for boosting='dart', which shrinks trees again. Set line_search=False.")
+
+    def _train(
+        self, rows: TrainingRows, plan: BoostPlan, stop: StoppingRule, watched: WatchedRows, earlier: TrainedBoosting | None, values: Values
+    ) -> TrainedBoosting:
+        if values["line_search"]:
+            # How far a round goes was found with its own leaves.
+            plan, stop = replace(plan, line_search=True), replace(stop, refit=False)
+        return super()._train(rows, plan, stop, watched, earlier, values)
+
+    @property
+    def _scale(self) -> str:
+        return PARAMETER
+
+    def _score_names(self, width: int) -> tuple[str, ...]:
+        return tuple(self.distribution_.parameters)
 
 
 @knobs
@@ -79,7 +149,7 @@ class DistributionBoostingRegressor(
     ConstraintParams,
     StopParams,
     RunParams,
-    BaseGradientBoosting,
+    BaseDistributionBoosting,
     RegressorMixin,
     BaseEstimator,
 ):
@@ -115,12 +185,6 @@ class DistributionBoostingRegressor(
 
     _state: ClassVar[dict[str, Any]] = {"spread_": str}
 
-    @property
-    def distribution_(self) -> Distribution:
-        """The family that was learned."""
-        family: Distribution = self.loss_.distribution  # type: ignore[attr-defined]
-        return family
-
     def _read_target(self, y: Any, known: NDArray[Any] | None = None) -> Target:
         return read_regression_target(y, self._owner)
 
@@ -131,47 +195,16 @@ class DistributionBoostingRegressor(
         return loss if self.line_search else loss.for_target(target.y, None)
 
     def _fit(self, values: Values, X: Any, y: Any, sample_weight: Any, groups: Any = None, eval_set: Any = None) -> None:
-        self._check_options(values)
-        if values["spread"] == "held_out":
-            self._check_held_out(values, distribution_for(values["distribution"]), row_count(X) or 0, eval_set is not None)
-            values = values | {"early_stopping": "auto"}
-        if values["learning_rate"] == "auto":
-            values = values | {"learning_rate": auto_defaults.learning_rate(row_count(X) or 1)}
-        one_each = values["multi_output"] == "one_per_parameter"
-        values = values | {"multiclass": "one_per_class" if one_each else "vector"}
-        super()._fit(values, X, y, sample_weight, groups, eval_set)
-
-    def _check_options(self, values: Values) -> None:
-        """Refuse what does not go together, before any work is done."""
-        family, owner = distribution_for(values["distribution"]), self._owner
+        family = distribution_for(values["distribution"])
         if values["scoring_rule"] == "crps" and not family.has_crps:
-            having = ", ".join(repr(name) for name, kind in NAMED.items() if kind.has_crps)
             raise ParameterError(
-                f"{owner}: scoring_rule='crps' is not for {family.title}, whose CRPS has no formula here. Set "
-                f"scoring_rule='log_score', or one of the distributions {having}."
+                f"{self._owner}: scoring_rule='crps' is not for {family}, whose CRPS is infinite. Set scoring_rule='log_score'."
             )
-        if values["max_bins"] is None and values["multi_output"] == "vector" and family.width > 1:
-            raise ParameterError(
-                f"{owner}: multi_output='vector' needs bins: with max_bins=None a tree is for one parameter, and {family.title} has "
-                f"{family.width}. Set multi_output='one_per_parameter' or max_bins=255."
-            )
-        if values["monotonic_cst"] is not None and family.width > 1:
-            raise ParameterError(
-                f"{owner}: monotonic_cst is for distributions of one parameter, and {family.title} has {family.width}. "
-                "Set monotonic_cst=None."
-            )
-        if is_model(values["init"]) or constant_of(values["init"], owner) is not None:
-            raise ParameterError(
-                f"{owner}: init must be an array of scores, (n_rows, {family.width}), or None; a model predicts means alone, and one "
-                "number is not a start for all parameters."
-            )
-        if values["boosting"] == "ordered":
-            raise ParameterError(
-                f"{owner}: boosting='ordered' is not for distributions: models of one or two rows have no spread to start from. "
-                "Set boosting='plain'."
-            )
-        if values["line_search"] and values["boosting"] == "dart":
-            raise ParameterError(f"{owner}: line_search=True is not for boosting='dart', which shrinks trees again. Set line_search=False.")
+        self._check_options(values, family)
+        if values["spread"] == "held_out":
+            self._check_held_out(values, family, row_count(X) or 0, eval_set is not None)
+            values = values | {"early_stopping": "auto"}
+        super()._fit(values, X, y, sample_weight, groups, eval_set)
 
     def _check_held_out(self, values: Values, family: Distribution, n_rows: int, has_eval_set: bool) -> None:
         """Refuse spread='held_out' where nothing can be held out, or nothing be learned after the location."""
@@ -200,9 +233,6 @@ class DistributionBoostingRegressor(
             self.spread_ = "shifted"
             return train_calibrated(rows, plan, stop, watched, self._owner)
         self.spread_ = "joint"
-        if values["line_search"]:
-            # How far a round goes was found with its own leaves.
-            plan, stop = replace(plan, line_search=True), replace(stop, refit=False)
         return super()._train(rows, plan, stop, watched, earlier, values)
 
     def _may_be_staged(self, values: Values) -> bool:
@@ -234,31 +264,13 @@ class DistributionBoostingRegressor(
             together = values["multi_output"] == "vector" and values["growth"] != "symmetric"
             precompile.start(width if together else 1, values["growth"])
 
-    def predict(self, X: Any, init: Any = None, n_rounds: int | None = None) -> Floats:
-        """The mean of the distribution of each row.
-
-        Parameters
-        ----------
-        X : table
-            Rows of the columns that the model was trained with; columns are matched by name.
-        init : scores, default=None
-            Scores to add to those of the model, for a model that was trained with an array as `init`.
-        n_rounds : int, default=None
-            Predict with the first so many rounds; None for all `n_iter_` of them.
-        """
-        return self._predicted(self._raw(X, init, n_rounds))
-
+    @fill_docstring(rows=PREDICTED_ROWS)
     def predict_distribution(self, X: Any, init: Any = None, n_rounds: int | None = None) -> PredictedDistribution:
         """The distribution of each row.
 
         Parameters
         ----------
-        X : table
-            Rows of the columns that the model was trained with; columns are matched by name.
-        init : scores, default=None
-            Scores to add to those of the model, for a model that was trained with an array as `init`.
-        n_rounds : int, default=None
-            Predict with the first so many rounds; None for all `n_iter_` of them.
+        {rows}
 
         Returns
         -------
@@ -268,25 +280,10 @@ class DistributionBoostingRegressor(
         raw = self._raw(X, init, n_rounds)
         return PredictedDistribution(self.distribution_, raw.reshape(len(raw), -1))
 
-    def staged_predict(self, X: Any, init: Any = None) -> Iterator[Floats]:
-        """The means after every round."""
-        for raw in self._staged(X, init):
-            yield self._predicted(raw)
-
     def staged_predict_distribution(self, X: Any, init: Any = None) -> Iterator[PredictedDistribution]:
         """The distributions after every round."""
         for raw in self._staged(X, init):
             yield PredictedDistribution(self.distribution_, raw.reshape(len(raw), -1).copy())
-
-    def _predicted(self, raw: Floats) -> Floats:
-        return require_finite(self.loss_.predict(raw, self._threads), self._owner)
-
-    @property
-    def _scale(self) -> str:
-        return PARAMETER
-
-    def _score_names(self, width: int) -> tuple[str, ...]:
-        return tuple(self.distribution_.parameters)
 
     def _check_state(self) -> None:
         """There is a score for each parameter of the distribution."""

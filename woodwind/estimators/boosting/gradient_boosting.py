@@ -1,17 +1,18 @@
 """Gradient boosting for classification and regression."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.base import BaseEstimator, RegressorMixin
 
-from woodwind.base.validate import require_finite
-from woodwind.estimators.base.target import Target, read_labels, read_regression_target
-from woodwind.estimators.base.weights import Weighing, read_weight, weighed_classes
-from woodwind.estimators.boosting.gradient_boosting_base import BaseGradientBoosting, Floats
-from woodwind.estimators.boosting.like import ByLibrary
+from woodwind.estimators.base.target import Target, read_regression_target
+from woodwind.estimators.base.weights import read_weight
+from woodwind.estimators.boosting.boosted_classifier import BaseBoostedClassifier
+from woodwind.estimators.boosting.boosted_model import Floats
+from woodwind.estimators.boosting.gradient_boosting_base import BaseGradientBoosting
+from woodwind.estimators.boosting.like import LikeLibraryMixin
 from woodwind.estimators.boosting.loss_choice import (
     ClassLoss,
     RegressionLoss,
@@ -21,9 +22,7 @@ from woodwind.estimators.boosting.loss_choice import (
     quantile_loss_for,
     regression_loss_for,
 )
-from woodwind.estimators.boosting.plan import Values
 from woodwind.losses.base import Loss
-from woodwind.losses.links import log_of
 from woodwind.losses.named import takes_several_classes
 from woodwind.losses.regression import Quantiles
 from woodwind.params.groups import (
@@ -49,9 +48,8 @@ class GradientBoostingClassifier(
     ConstraintParams,
     StopParams,
     RunParams,
-    ByLibrary,
-    BaseGradientBoosting,
-    ClassifierMixin,
+    LikeLibraryMixin,
+    BaseBoostedClassifier,
     BaseEstimator,
 ):
     """Gradient boosting for classification.
@@ -89,56 +87,8 @@ class GradientBoostingClassifier(
         tags.classifier_tags.multi_class = takes_several_classes(self.loss)
         return tags
 
-    def _read_target(self, y: Any, known: NDArray[Any] | None = None) -> Target:
-        return read_labels(y, self._owner, known)
-
-    def _weighed(self, target: Target, weight: Floats | None, values: Values) -> tuple[Target, Weighing]:
-        target, weighing = weighed_classes(target, weight, values["class_weight"], self._owner)
-        self.classes_: NDArray[Any] = np.asarray(target.classes)
-        return target, weighing
-
     def _make_loss(self, target: Target) -> Loss:
         return classification_loss_for(self.loss, target.n_classes)
-
-    def predict(self, X: Any, init: Any = None, n_rounds: int | None = None) -> NDArray[Any]:
-        """The most probable class of each row.
-
-        Parameters
-        ----------
-        X : table
-            Rows of the columns that the model was trained with; columns are matched by name.
-        init : scores, default=None
-            Scores to add to those of the model, for a model that was trained with an array as `init`.
-        n_rounds : int, default=None
-            Predict with the first so many rounds; None for all `n_iter_` of them.
-        """
-        return self._predicted(self._raw(X, init, n_rounds))
-
-    def predict_proba(self, X: Any, init: Any = None, n_rounds: int | None = None) -> Floats:
-        """Probabilities of the classes, (n_rows, n_classes), in the order of `classes_`; by the first `n_rounds`, or by all."""
-        return self._probabilities(self._raw(X, init, n_rounds))
-
-    def predict_log_proba(self, X: Any, init: Any = None, n_rounds: int | None = None) -> Floats:
-        """Logarithms of the probabilities; that of a probability of zero is finite."""
-        return log_of(self.predict_proba(X, init, n_rounds))
-
-    def decision_function(self, X: Any, init: Any = None, n_rounds: int | None = None) -> Floats:
-        """Raw scores: (n_rows,) for two classes, where positive means the second, and (n_rows, n_classes) for more."""
-        return self._raw(X, init, n_rounds)
-
-    def staged_predict(self, X: Any, init: Any = None) -> Iterator[NDArray[Any]]:
-        """The predictions after every round."""
-        for raw in self._staged(X, init):
-            yield self._predicted(raw)
-
-    def staged_predict_proba(self, X: Any, init: Any = None) -> Iterator[Floats]:
-        """The probabilities after every round."""
-        for raw in self._staged(X, init):
-            yield self._probabilities(raw)
-
-    def staged_decision_function(self, X: Any, init: Any = None) -> Iterator[Floats]:
-        """The raw scores after every round."""
-        yield from self._staged(X, init)
 
     def _predicted(self, raw: Floats) -> NDArray[Any]:
         labels: NDArray[Any] = self.classes_[likeliest(self.loss_, raw, self._threads)]
@@ -157,7 +107,7 @@ class GradientBoostingRegressor(
     ConstraintParams,
     StopParams,
     RunParams,
-    ByLibrary,
+    LikeLibraryMixin,
     BaseGradientBoosting,
     RegressorMixin,
     BaseEstimator,
@@ -202,25 +152,6 @@ class GradientBoostingRegressor(
     def _make_loss(self, target: Target) -> Loss:
         return quantile_loss_for(self.quantile, regression_loss_for(self.loss, target, self._owner, several=True))
 
-    def predict(self, X: Any, init: Any = None, n_rounds: int | None = None) -> Floats:
-        """The predicted number of each row; with several quantiles (n_rows, n_quantiles), in the order of their levels.
-
-        Parameters
-        ----------
-        X : table
-            Rows of the columns that the model was trained with; columns are matched by name.
-        init : scores, default=None
-            Scores to add to those of the model, for a model that was trained with an array as `init`.
-        n_rounds : int, default=None
-            Predict with the first so many rounds; None for all `n_iter_` of them.
-        """
-        return self._predicted(self._raw(X, init, n_rounds))
-
-    def staged_predict(self, X: Any, init: Any = None) -> Iterator[Floats]:
-        """The predictions after every round."""
-        for raw in self._staged(X, init):
-            yield self._predicted(raw)
-
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """R2 of the predictions; with several quantiles D2, the share of the pinball loss of the best constants that they remove."""
         if not isinstance(self.loss_, Quantiles):
@@ -234,6 +165,3 @@ class GradientBoostingRegressor(
         if isinstance(self.loss_, Quantiles):
             return tuple(f"quantile {level:g}" for level in self.loss_.levels)
         return super()._score_names(width)
-
-    def _predicted(self, raw: Floats) -> Floats:
-        return require_finite(self.loss_.predict(raw, self._threads), self._owner)

@@ -1,7 +1,7 @@
 """Gradient boosting for rankings."""
 
-from collections.abc import Iterator
-from typing import Annotated, Any, ClassVar, Self
+from dataclasses import replace
+from typing import Annotated, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,27 +9,22 @@ from sklearn.base import BaseEstimator
 
 from woodwind.base.docstrings import fill_docstring
 from woodwind.base.errors import DataError, ParameterError
-from woodwind.base.validate import require_finite
 from woodwind.data.binning.cuts import Cuts
 from woodwind.data.binning.ranks import Ranking
 from woodwind.data.tables.queries import QueryRows
 from woodwind.ensemble.boosting import auto_defaults
 from woodwind.ensemble.boosting.early_stopping import Evaluator
+from woodwind.ensemble.boosting.training import WatchedRows
+from woodwind.ensemble.boosting.training_rows import TrainingRows
 from woodwind.estimators.base.model import all_or_nothing, check_lengths, named_owner
-from woodwind.estimators.base.scoring import WatchedMetric
+from woodwind.estimators.base.scoring import EvaluationCurves, WatchedMetric
 from woodwind.estimators.base.target import Target, read_regression_target
 from woodwind.estimators.base.weights import read_weight
-from woodwind.estimators.boosting.gradient_boosting_base import (
-    BaseGradientBoosting,
-    BoostingInput,
-    EvaluatedRows,
-    Floats,
-    ValidationSet,
-    ValidationSplit,
-    WarmStartState,
-)
+from woodwind.estimators.boosting.gradient_boosting_base import BaseGradientBoosting
 from woodwind.estimators.boosting.plan import Values
 from woodwind.estimators.boosting.queries import GivenEvalSets, GivenGroups, read_queries, weighed_queries
+from woodwind.estimators.boosting.training_input import BoostingInput, EvaluatedRows, ValidationSet, ValidationSplit
+from woodwind.estimators.boosting.warm_start import WarmStartState
 from woodwind.losses.base import Loss
 from woodwind.losses.ranking import RANKING, RankingLoss, ranking_loss
 from woodwind.metrics.queries import QueryMetric, mean_over_queries, query_metric
@@ -101,18 +96,16 @@ class GradientBoostingRanker(
     True
     """
 
-    _scores_queries: ClassVar[bool] = True
-
     loss: Annotated[
         Any,
         spelled(f"{', '.join(map(repr, RANKING))} or a loss object"),
-        "What is minimised: 'lambdamart' weighs pairs of documents by what a metric gains where they change places, 'pairwise_logistic' "
+        "What is minimised: 'lambdamart' weighs pairs of documents by what a metric gains where they are swapped, 'pairwise_logistic' "
         "counts all pairs alike, 'listwise_softmax' compares whole lists. Other libraries' names for it, such as 'rank:ndcg', are "
         "understood. An object carries its own numbers, as in loss=woodwind.losses.LambdaMART(metric='map').",
     ] = "lambdamart"
     scoring: Annotated[
         str | list | tuple | None,
-        "What is watched, and what `score` gives: 'ndcg', 'map' or 'mrr', with the places that count as in 'ndcg@10'; None for 'ndcg'. Of "
+        "What is watched, and what `score` gives: 'ndcg', 'map' or 'mrr', with the ranks that count as in 'ndcg@10'; None for 'ndcg'. Of "
         "several in a list, the first is stopped by, and `evals_result_` has the curves of all.",
     ] = None
 
@@ -227,6 +220,12 @@ class GradientBoostingRanker(
             return ValidationSplit()
         return super()._split(given, eval_set, values, seed)
 
+    def _watched(
+        self, given: BoostingInput, rows: TrainingRows, split: ValidationSplit, outside: list[ValidationSet], curves: EvaluationCurves
+    ) -> WatchedRows:
+        assert given.groups is not None
+        return replace(super()._watched(given, rows, split, outside, curves), queries=given.weighing.at(given.groups))
+
     def _metrics(self, values: Values) -> list[WatchedMetric]:
         scoring = values["scoring"]
         listed = list(scoring) if isinstance(scoring, list | tuple) else [scoring]
@@ -259,30 +258,6 @@ class GradientBoostingRanker(
         with named_owner(owner):
             self.loss_.check_target(one.rows.y)
         return ValidationSet(name, one.X, one.labels, one.rows, read_queries(group, len(one.rows.y), owner, "eval_group").number)
-
-    # Prediction.
-
-    def predict(self, X: Any, init: Any = None, n_rounds: int | None = None) -> Floats:
-        """The score of each row: within a query, the higher the better; between queries it says nothing.
-
-        Parameters
-        ----------
-        X : table
-            Rows of the columns that the model was trained with; columns are matched by name.
-        init : scores, default=None
-            Scores to add to those of the model, for a model that was trained with an array as `init`.
-        n_rounds : int, default=None
-            Predict with the first so many rounds; None for all `n_iter_` of them.
-        """
-        return self._predicted(self._raw(X, init, n_rounds))
-
-    def staged_predict(self, X: Any, init: Any = None) -> Iterator[Floats]:
-        """The scores after every round."""
-        for raw in self._staged(X, init):
-            yield self._predicted(raw)
-
-    def _predicted(self, raw: Floats) -> Floats:
-        return require_finite(raw, self._owner)
 
     @fill_docstring(group=GROUP)
     def score(self, X: Any, y: Any, sample_weight: Any = None, group: Any = None) -> float:

@@ -86,7 +86,7 @@ ONLY_CLASSIC = {
 }  # fmt: skip
 
 
-class ByLibrary:
+class LikeLibraryMixin:
     """Estimators that can be made by the name of another library."""
 
     @classmethod

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from woodwind.base.errors import ParameterError
 from woodwind.data.tables.schema import Schema
 from woodwind.ensemble.boosting import auto_defaults
-from woodwind.ensemble.boosting.boost import BoostPlan, DropoutPlan
+from woodwind.ensemble.boosting.boost_plan import BoostPlan, DropoutPlan
 from woodwind.ensemble.boosting.gradient_sampling import GradientSampling
 from woodwind.losses.base import Loss
 from woodwind.losses.first_order import FirstOrder
@@ -140,8 +140,6 @@ def check_leaves(values: Values, loss: Loss, owner: str) -> None:
     for name, default in given_options(values).items():
         if values["boosting"] == "ordered" and name in ("path_smooth", "linear_leaves", "n_parallel_trees"):
             raise ParameterError(f"{owner}: {name}={values[name]} is not for boosting='ordered'. Set {name}={default} or boosting='plain'.")
-        if loss.has_units and name != "n_parallel_trees":
-            raise ParameterError(f"{owner}: {name}={values[name]!r} is not for parameters of distributions. Set {name}={default!r}.")
     if values["growth"] == "symmetric":
         other = "Set growth='best_first' or growth='level'."
         if is_constrained(values["monotonic_cst"]):
@@ -155,7 +153,7 @@ def check_leaves(values: Values, loss: Loss, owner: str) -> None:
                 f"{owner}: min_samples_split={values['min_samples_split']} is not for growth='symmetric', where all nodes of a level are "
                 f"split. {other}"
             )
-    has_steps = values["leaf_estimation"] == "gradient" or (loss.is_resolved and not loss.refits)
+    has_steps = values["leaf_estimation"] == "gradient" or ((loss.is_resolved or loss.task == "survival") and not loss.refits)
     if values["linear_leaves"]:
         check_linear_leaves(values, loss, has_steps, owner)
     if not has_steps and values["path_smooth"] > 0.0:

@@ -2,5 +2,7 @@
 
 Inside:
 
-    conformal  Conformal prediction, for regression and classification
+    conformal_base        What both share: models of folds, and the conformity scores of rows held out
+    conformal_classifier  Conformal prediction for classification: sets of labels
+    conformal_regressor   Conformal prediction for regression: intervals by folds, by rows held out once, or by the members of a bag
 """

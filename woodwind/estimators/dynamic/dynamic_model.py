@@ -19,7 +19,7 @@ from woodwind.selection.competence import class_counts, hardness
 from woodwind.selection.competence_confidence import ConfidenceModel, learn_weights_and_size
 from woodwind.selection.competence_meta import MetaModel, train_meta_model
 from woodwind.selection.facts import Floats, Integers, Queries, Region, RegressionFacts, SelectionFacts
-from woodwind.selection.methods import Asked, Method, Mode, Options, asked, rehearse_small
+from woodwind.selection.methods import CompetenceWeights, Method, Mode, Options, competence_weights, rehearse_small
 from woodwind.selection.regions import ClusterSearch, profiles
 
 # Numbers that members say at a time: 256 MB. Members are asked about so many rows at once.
@@ -178,10 +178,10 @@ class DynamicModel:
             similar = self.similar.near(profiles(probabilities), self.selector.n_similar)
         return Queries(votes, probabilities, region, similar)
 
-    def asked(self, queries: Queries) -> Asked:
+    def competence_weights(self, queries: Queries) -> CompetenceWeights:
         """Who is asked, and how much each one counts."""
         selector = self.selector
-        return asked(selector.method, selector.mode, self.facts, queries, selector.options, selector.prune)
+        return competence_weights(selector.method, selector.mode, self.facts, queries, selector.options, selector.prune)
 
     # Classes.
 
@@ -214,7 +214,7 @@ class DynamicModel:
         hard = np.flatnonzero(~easy)
         if hard.size:
             left = queries.at(hard) if easy.any() else queries
-            weights = self.asked(left).weights
+            weights = self.competence_weights(left).weights
             by_proba = soft and left.probabilities is not None
             totals = probability_totals(left.probabilities, weights) if by_proba else class_totals(left.votes, weights, self.n_classes)  # type: ignore[arg-type]
             out[hard] = as_probabilities(totals)
@@ -237,7 +237,7 @@ class DynamicModel:
 
             def answer(some: slice, part: QueryBlock = part, out: Floats = out) -> None:
                 queries = self.queries(part.points[some], part.votes[some], None)
-                out[some] = weighted_mean(queries.votes, fair(self.asked(queries).weights))
+                out[some] = weighted_mean(queries.votes, fair(self.competence_weights(queries).weights))
 
             self.chunked(len(out), answer, threads)
             found.append(out)

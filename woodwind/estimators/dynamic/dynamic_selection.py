@@ -143,8 +143,8 @@ class DynamicSelectionClassifier(
     def _explained(self, part: QueryBlock, probabilities: Floats) -> dict[str, Any]:
         model = self._model
         queries = model.queries(part.points, part.votes, part.probabilities)
-        asked = model.asked(queries)
-        weights = asked.weights / np.abs(asked.weights).sum(axis=1, keepdims=True)
+        weighed = model.competence_weights(queries)
+        weights = weighed.weights / np.abs(weighed.weights).sum(axis=1, keepdims=True)
         easy, _ = model.easy(queries.region)
         agreed = unanimous(part.votes)
         weights[agreed], weights[easy & ~agreed] = 1.0 / len(model.pool), 0.0
@@ -152,7 +152,7 @@ class DynamicSelectionClassifier(
             "prediction": self.classes_[probabilities.argmax(axis=1)],
             "reason": np.where(agreed, UNANIMOUS, np.where(easy, EASY, SELECTED)),
             "weights": weights,
-            "competence": asked.scores,
+            "competence": weighed.scores,
             "predicted": self.classes_[part.votes],
         } | where_scored(model, queries)
 
@@ -220,14 +220,14 @@ class DynamicSelectionRegressor(
 
     def _explained(self, part: QueryBlock) -> dict[str, Any]:
         queries = self._model.queries(part.points, part.votes, None)
-        asked = self._model.asked(queries)
-        weights = fair(asked.weights)
+        weighed = self._model.competence_weights(queries)
+        weights = fair(weighed.weights)
         weights = weights / weights.sum(axis=1, keepdims=True)
         return {
             "prediction": np.einsum("qm,qm->q", part.votes, weights),
             "reason": np.full(len(weights), SELECTED),
             "weights": weights,
-            "competence": asked.scores,
+            "competence": weighed.scores,
             "predicted": part.votes,
         } | where_scored(self._model, queries)
 

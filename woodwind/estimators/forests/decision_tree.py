@@ -18,12 +18,32 @@ from woodwind.data.binning.forest_codes import ForestCodes
 from woodwind.data.binning.ranks import Ranks
 from woodwind.data.tables.schema import Schema
 from woodwind.data.tables.table import Table
-from woodwind.ensemble.forest import classification_rows, regression_rows, single_tree
+from woodwind.ensemble.forest import (
+    classification_rows,
+    regression_rows,
+    several_label_rows,
+    several_regression_rows,
+    several_unit,
+    single_tree,
+)
+from woodwind.estimators.base.category_statistics import read_with_statistics
 from woodwind.estimators.base.model import COLUMNS, LogProbabilityMixin
+from woodwind.estimators.base.several_targets import (
+    SEVERAL_CRITERIA,
+    SeveralTargets,
+    SeveralTargetsMixin,
+    divided,
+    has_several_targets,
+    likeliest_labels,
+    read_several_labels,
+    read_several_numbers,
+    several_criterion,
+    weighed_labels,
+    weighed_numbers,
+)
 from woodwind.estimators.base.target import LARGEST, Target, check_poisson, read_labels, read_regression_target, warn_constant
 from woodwind.estimators.base.tree_base import BaseTreeModel, path_matrix
 from woodwind.estimators.base.weights import Weighing, class_factors, read_weight, weighed_classes
-from woodwind.estimators.boosting.category_statistics import read_with_statistics
 from woodwind.estimators.boosting.plan import feature_count, monotonic
 from woodwind.kernels.exact.score import CLASS_CRITERIA
 from woodwind.params.check import check
@@ -118,27 +138,33 @@ values go where they fit best. What training never saw stops at the split and ta
 """
 
 
-class BaseDecisionTree(BaseTreeModel):
+AnyTarget = Target | SeveralTargets
+
+
+class BaseDecisionTree(SeveralTargetsMixin, BaseTreeModel):
     """What both kinds of tree share."""
 
     _state: ClassVar[dict[str, Any]] = {"schema_": Schema, "forest_": Forest}
 
     _docstring_parts: ClassVar[dict[str, str]] = {"splits": SPLITS, "columns": COLUMNS}
     ccp_alpha: float
+    monotonic_cst: Any
+    max_bins: int | None
+    classes_: NDArray[Any] | list[NDArray[Any]]
 
     # What each task does in its own way.
 
-    def _read_target(self, y: Any) -> Target:
+    def _read_target(self, y: Any) -> AnyTarget:
         raise NotImplementedError
 
-    def _weighed(self, target: Target, weight: Floats | None, values: Values) -> tuple[Target, Weighing]:
+    def _weighed(self, target: AnyTarget, weight: Floats | None, values: Values) -> tuple[AnyTarget, Weighing]:
         """The target and the weights as they are trained on."""
         return target, Weighing.of(weight)
 
-    def _grow(self, data: CartData | ForestEngineData, target: Target, plan: CartPlan) -> Forest:
+    def _grow(self, data: CartData | ForestEngineData, target: AnyTarget, plan: CartPlan) -> Forest:
         raise NotImplementedError
 
-    def _impurity(self, data: CartData | ForestEngineData, target: Target, plan: CartPlan) -> float:
+    def _impurity(self, data: CartData | ForestEngineData, target: AnyTarget, plan: CartPlan) -> float:
         raise NotImplementedError
 
     # Training.
@@ -147,6 +173,7 @@ class BaseDecisionTree(BaseTreeModel):
         schema, data, target, plan = self._given(values, X, y, sample_weight)
         forest = self._grow(data, target, plan)
         self._set_schema(schema)
+        self._set_targets(target)
         self.forest_ = pruned(forest, self.ccp_alpha) if self.ccp_alpha > 0.0 else forest
 
     def cost_complexity_pruning_path(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
@@ -173,10 +200,13 @@ class BaseDecisionTree(BaseTreeModel):
         elif hasattr(self, "classes_"):
             del self.classes_
 
-    def _given(self, values: Values, X: Any, y: Any, sample_weight: Any) -> tuple[Schema, CartData | ForestEngineData, Target, CartPlan]:
+    def _given(self, values: Values, X: Any, y: Any, sample_weight: Any) -> tuple[Schema, CartData | ForestEngineData, AnyTarget, CartPlan]:
         """What fit was given, read and checked."""
         self._check_engine(values)
         target = self._read_target(y)
+        several = isinstance(target, SeveralTargets)
+        if several:
+            self._check_several(values)
         weight = read_weight(sample_weight, target.n_rows, self._owner)
         target, weighing = self._weighed(target, weight, values)
         state = values["random_state"]
@@ -184,7 +214,7 @@ class BaseDecisionTree(BaseTreeModel):
         seed = (lambda: 0) if state is None else (lambda: seed_of(state))
         schema, table = read_with_statistics(X, values, target, weighing, seed, self._threads, self._owner)
         data: CartData | ForestEngineData
-        if needs_forest_engine(values):
+        if several or needs_forest_engine(values):
             count, own = weighing.of_rows(table.n_rows)
             forest_codes = ForestCodes.of(table, 255, weighing.given, self._threads)
             data = ForestEngineData(forest_codes, np.ones(table.n_rows, np.int64) if count is None else count, own)
@@ -205,6 +235,18 @@ class BaseDecisionTree(BaseTreeModel):
                 f"{self._owner}: criterion='gain_ratio' compares the best splits of all features, and splitter='random' looks for none. "
                 "Give criterion='entropy', or splitter='best'."
             )
+
+    @property
+    def _takes_several(self) -> bool:
+        return vars(self).get("criterion") in SEVERAL_CRITERIA and self.monotonic_cst is None and self.max_bins is None
+
+    def _check_several(self, values: Values) -> None:
+        """What trees of several targets are not grown with."""
+        for name in ("monotonic_cst", "max_bins"):
+            if values[name] is not None:
+                raise ParameterError(f"{self._owner}: {name} is for one target. Set {name}=None, or fit one model for each column of y.")
+        if values["criterion"] not in SEVERAL_CRITERIA:
+            raise several_criterion(values["criterion"], self._owner)
 
     def _data(self, coded: CodedTable, weighing: Weighing) -> CartData:
         """The coded table, and how much each row counts."""
@@ -292,8 +334,10 @@ class DecisionTreeClassifier(CartClassifierParams, CartParams, BaseDecisionTree,
 
     Attributes
     ----------
-    classes_ : array of shape (n_classes,)
-        The labels, in order.
+    classes_ : array of shape (n_classes,), or list of arrays
+        The labels, in order; of several targets those of each.
+    target_names_ : list of str
+        Names of the targets. Where there are several.
     feature_importances_ : array of shape (n_features_in_,)
         The share of the impurity removed that each column brought.
     forest_ : Forest
@@ -316,13 +360,17 @@ class DecisionTreeClassifier(CartClassifierParams, CartParams, BaseDecisionTree,
 
     criterion: Annotated[Literal[CLASS_CRITERIA], BY_IMPURITY] = "gini"  # type: ignore[valid-type]
 
-    def _read_target(self, y: Any) -> Target:
-        return read_labels(y, self._owner)
+    def _read_target(self, y: Any) -> AnyTarget:
+        return read_several_labels(y, self._owner) if has_several_targets(y) else read_labels(y, self._owner)
 
-    def _weighed(self, target: Target, weight: Floats | None, values: Values) -> tuple[Target, Weighing]:
+    def _weighed(self, target: AnyTarget, weight: Floats | None, values: Values) -> tuple[AnyTarget, Weighing]:
+        if isinstance(target, SeveralTargets):
+            target, weighing = weighed_labels(target, weight, values["class_weight"], self._owner)
+            self.classes_ = list(target.classes or ())
+            return target, weighing
         target, weighing = weighed_classes(target, weight, values["class_weight"], self._owner)
         self._check_constraints(target, values)
-        self.classes_: NDArray[Any] = np.asarray(target.classes)
+        self.classes_ = np.asarray(target.classes)
         return target, weighing
 
     def _check_constraints(self, target: Target, values: Values) -> None:
@@ -335,28 +383,39 @@ class DecisionTreeClassifier(CartClassifierParams, CartParams, BaseDecisionTree,
         factor = class_factors(values["class_weight"], total.astype(np.float64), target, self._owner)
         return drawn.weight if factor is None else factor if drawn.weight is None else factor * drawn.weight
 
-    def _grow(self, data: CartData | ForestEngineData, target: Target, plan: CartPlan) -> Forest:
+    def _grow(self, data: CartData | ForestEngineData, target: AnyTarget, plan: CartPlan) -> Forest:
+        if isinstance(target, SeveralTargets):
+            assert isinstance(data, ForestEngineData)
+            return data.tree(several_label_rows(target.y, target.class_counts, data.weight), plan, TargetUnit())
         if isinstance(data, ForestEngineData):
             return data.tree(classification_rows(target.y, target.n_classes, data.weight), plan, TargetUnit())
         return classification_tree(data, target.y, target.n_classes, plan)
 
-    def _impurity(self, data: CartData | ForestEngineData, target: Target, plan: CartPlan) -> float:
+    def _impurity(self, data: CartData | ForestEngineData, target: AnyTarget, plan: CartPlan) -> float:
+        if isinstance(target, SeveralTargets):
+            return float(np.mean([class_impurity(data, one.y, one.n_classes, plan.criterion) for one in target.columns()]))
         return class_impurity(data, target.y, target.n_classes, plan.criterion)
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """The most frequent class where each row ends; of equals the first.
+        """The most frequent class where each row ends; of equals the first. Of several targets, of each: (n_rows, n_targets).
 
         Parameters
         ----------
         X : table
             Rows of the columns that the model was trained with; columns are matched by name.
         """
-        best = self.predict_proba(X).argmax(axis=1)
-        labels: NDArray[Any] = self.classes_[best]
+        probabilities = self._probabilities(X)
+        if isinstance(self.classes_, list):
+            return likeliest_labels(probabilities, self.classes_)
+        labels: NDArray[Any] = self.classes_[probabilities.argmax(axis=1)]
         return labels
 
-    def predict_proba(self, X: Any) -> Floats:
-        """Class probabilities where each row ends, (n_rows, n_classes), in the order of `classes_`."""
+    def predict_proba(self, X: Any) -> Any:
+        """Class probabilities where each row ends, (n_rows, n_classes), in the order of `classes_`; of several targets a list of these."""
+        probabilities = self._probabilities(X)
+        return divided(probabilities, self.classes_) if isinstance(self.classes_, list) else probabilities
+
+    def _probabilities(self, X: Any) -> Floats:
         table = self._read(X)
         return require_finite(self.forest_.raw(table, self._threads), self._owner)
 
@@ -375,6 +434,8 @@ class DecisionTreeRegressor(CartRegressorParams, CartParams, BaseDecisionTree, R
         The share of the error removed that each column brought.
     forest_ : Forest
         The tree, as arrays; its values are the means, or medians, of the targets.
+    target_names_ : list of str
+        Names of the targets. Where there are several.
     {columns}
 
     Examples
@@ -385,27 +446,35 @@ class DecisionTreeRegressor(CartRegressorParams, CartParams, BaseDecisionTree, R
     array([ 2., 11.])
     """
 
-    def _read_target(self, y: Any) -> Target:
+    def _read_target(self, y: Any) -> AnyTarget:
         # The exact engine adds whole numbers of units, and nothing overflows.
         largest = LARGEST if needs_forest_engine(check(self)) else np.inf
+        if has_several_targets(y):
+            return read_several_numbers(y, self._owner)
         return check_poisson(read_regression_target(y, self._owner, largest), self.criterion, self._owner)
 
-    def _weighed(self, target: Target, weight: Floats | None, values: Values) -> tuple[Target, Weighing]:
+    def _weighed(self, target: AnyTarget, weight: Floats | None, values: Values) -> tuple[AnyTarget, Weighing]:
+        if isinstance(target, SeveralTargets):
+            return weighed_numbers(target, weight, self._owner)
         target, weighing = super()._weighed(target, weight, values)
         warn_constant(weighing.at(target.y), self._owner)
         return target, weighing
 
-    def _grow(self, data: CartData | ForestEngineData, target: Target, plan: CartPlan) -> Forest:
+    def _grow(self, data: CartData | ForestEngineData, target: AnyTarget, plan: CartPlan) -> Forest:
         if isinstance(data, ForestEngineData):
-            y = np.where(data.count > 0, target.y, target.y[data.count > 0][0])  # an absent row has no say in units either
+            # An absent row has no say in units either.
+            y = np.where((data.count > 0).reshape((-1,) + (1,) * (target.y.ndim - 1)), target.y, target.y[data.count > 0][0])
+            if isinstance(target, SeveralTargets):
+                return data.tree(several_regression_rows(y, data.weight), plan, several_unit(y))
             return data.tree(regression_rows(y, data.weight, plan.criterion), plan, TargetUnit.by(plan.criterion, y))
         return regression_tree(data, target.y, plan)
 
-    def _impurity(self, data: CartData | ForestEngineData, target: Target, plan: CartPlan) -> float:
-        return regression_impurity(data, target.y, plan.criterion)
+    def _impurity(self, data: CartData | ForestEngineData, target: AnyTarget, plan: CartPlan) -> float:
+        columns = target.columns() if isinstance(target, SeveralTargets) else [target]
+        return float(np.mean([regression_impurity(data, one.y, plan.criterion) for one in columns]))
 
     def predict(self, X: Any) -> Floats:
-        """The mean target where each row ends; with `criterion="absolute_error"` the median.
+        """The mean target where each row ends; with `criterion="absolute_error"` the median. Of several targets (n_rows, n_targets).
 
         Parameters
         ----------
@@ -413,4 +482,5 @@ class DecisionTreeRegressor(CartRegressorParams, CartParams, BaseDecisionTree, R
             Rows of the columns that the model was trained with; columns are matched by name.
         """
         table = self._read(X)
-        return require_finite(self.forest_.raw(table, self._threads)[:, 0], self._owner)
+        raw = require_finite(self.forest_.raw(table, self._threads), self._owner)
+        return raw if self._has_several else raw[:, 0]

@@ -14,7 +14,7 @@ from woodwind.data.binning.forest_codes import ForestCodes
 from woodwind.data.tables.schema import Schema
 from woodwind.data.tables.table import Table
 from woodwind.ensemble.bag import gathered, in_order
-from woodwind.ensemble.forest import ForestGrowth, OutOfBagForest, debiased_importance, permutation_importance
+from woodwind.ensemble.forest import ForestGrowth, OutOfBagForest, debiased_importance, permutation_importance, several_error
 from woodwind.ensemble.resampling import OutOfBag, Resampling
 from woodwind.estimators.base.bootstrap_checks import (
     Score,
@@ -25,12 +25,13 @@ from woodwind.estimators.base.bootstrap_checks import (
     rows_drawn,
     warn_without_out_of_bag,
 )
+from woodwind.estimators.base.category_statistics import KnownTarget, StatisticsTable, has_statistics, read_with_statistics
 from woodwind.estimators.base.model import COLUMNS, check_lengths
 from woodwind.estimators.base.row_predictor import CompactForestPredictor
+from woodwind.estimators.base.several_targets import SeveralTargets, SeveralTargetsMixin, one_target_only
 from woodwind.estimators.base.target import Target
 from woodwind.estimators.base.tree_base import BaseTreeModel, path_matrix
 from woodwind.estimators.base.weights import Weighing, read_weight
-from woodwind.estimators.boosting.category_statistics import KnownTarget, StatisticsTable, has_statistics, read_with_statistics
 from woodwind.estimators.boosting.plan import feature_count
 from woodwind.estimators.forests.decision_tree import DecisionTreeClassifier, DecisionTreeRegressor
 from woodwind.tree.compact_forest import CompactForest
@@ -62,26 +63,31 @@ estimators_ : list of decision trees
     Each tree as an estimator; made when somebody asks.
 feature_importances_ : array of shape (n_features_in_,)
     The share of the impurity removed that each column brought, averaged over the trees.
+target_names_ : list of str
+    Names of the targets. Where there are several.
 oob_score_ : float
     Score of the predictions by trees that have not seen a row. With `oob_score`.
 """
 CLASS_MODEL = f"""
-classes_ : array of shape (n_classes,)
-    The labels, in order.
+classes_ : array of shape (n_classes,), or list of arrays
+    The labels, in order; of several targets those of each.
 {MODEL.strip()}
-oob_decision_function_ : array of shape (n_rows, n_classes)
+oob_decision_function_ : array of shape (n_rows, n_classes), or list of arrays
     Mean of the trees that have not seen a row; NaN where all have. With `oob_score`.
 """
 REGRESSION_MODEL = f"""
 {MODEL.strip()}
 leaf_rows_ : LeafRows
     Which training targets are in which leaf. With `quantiles`.
-oob_prediction_ : array of shape (n_rows,)
+oob_prediction_ : array of shape (n_rows,), or (n_rows, n_targets)
     Mean of the trees that have not seen a row; NaN where all have. With `oob_score`.
 """
 
 
-class BaseForestModel(BaseTreeModel):
+AnyTarget = Target | SeveralTargets
+
+
+class BaseForestModel(SeveralTargetsMixin, BaseTreeModel):
     """Training of independent trees, and what can be asked of them."""
 
     _state: ClassVar[dict[str, Any]] = {"schema_": Schema, "compact_forest_": CompactForest, "_resampling": Resampling, "_seed": int}
@@ -96,24 +102,24 @@ class BaseForestModel(BaseTreeModel):
     }
     _random_cuts: ClassVar[bool] = False
     compact_forest_: CompactForest
-    classes_: NDArray[Any]
+    classes_: NDArray[Any] | list[NDArray[Any]]
     _resampling: Resampling
     warm_start: bool
     bootstrap: bool
 
     # What each task does in its own way.
 
-    def _read_target(self, y: Any) -> Target:
+    def _read_target(self, y: Any) -> AnyTarget:
         raise NotImplementedError
 
-    def _weighed(self, target: Target, weight: Floats | None, values: Values) -> tuple[Target, Weighing]:
+    def _weighed(self, target: AnyTarget, weight: Floats | None, values: Values) -> tuple[AnyTarget, Weighing]:
         """The target and the weights as they are trained on."""
         return target, Weighing.of(weight)
 
-    def _rows(self, target: Target, weight: Floats | None) -> CompactForestRows:
+    def _rows(self, target: AnyTarget, weight: Floats | None) -> CompactForestRows:
         raise NotImplementedError
 
-    def _least_decrease(self, values: Values, target: Target) -> float:
+    def _least_decrease(self, values: Values, target: AnyTarget) -> float:
         """The smallest drop of the impurity, in the units of the trees."""
         least: float = values["min_impurity_decrease"]
         return least
@@ -143,11 +149,13 @@ class BaseForestModel(BaseTreeModel):
             check_same_draws(growing.resampling, self._resampling, self._owner)
         self._resampling = growing.resampling
         check_oob(values, self._resampling, self._owner)
-        watched = OutOfBagForest.of(table, self._resampling, max(target.n_classes, 1)) if asks_unseen(values) else None
+        width = target.n_sums if isinstance(target, SeveralTargets) else max(target.n_classes, 1)
+        watched = OutOfBagForest.of(table, self._resampling, width) if asks_unseen(values) else None
         if there and watched is not None:
             watched.ask(self._voting(self.compact_forest_), self._threads)
         compact_forest = self._grown(growing, watched, values, there)
         self._set_schema(schema)
+        self._set_targets(target)
         self.compact_forest_ = compact_forest if not there else self.compact_forest_.join(compact_forest)
         self._calibrate(table, growing)
         for name in ("oob_score_", "oob_decision_function_", "oob_prediction_"):
@@ -172,7 +180,7 @@ class BaseForestModel(BaseTreeModel):
             )
         return there
 
-    def _growing(self, table: Table, target: Target, weighing: Weighing, values: Values) -> ForestGrowth:
+    def _growing(self, table: Table, target: AnyTarget, weighing: Weighing, values: Values) -> ForestGrowth:
         """How the trees are grown, and from which rows."""
         n = table.n_rows
         units, weight = weighing.of_rows(n)
@@ -244,18 +252,20 @@ class BaseForestModel(BaseTreeModel):
     def _error(self, found: OutOfBag, rows: CompactForestRows) -> float:
         """Squared error out of the bag: of numbers, or of the class probabilities."""
         scored = found.voters > 0
+        if rows.several is not None:
+            return several_error(found.mean()[scored], rows.several, scored)
         mean, y = found.mean()[scored], rows.real[0, scored]
         if rows.n_classes:
             mean[np.arange(len(mean)), y.astype(np.int64)] -= 1.0
             return float((mean**2).sum() / max(len(mean), 1))
         return float(((mean[:, 0] - y) ** 2).mean()) if len(mean) else np.inf
 
-    def _evaluate(self, found: OutOfBag, target: Target, score: Score, weight: Floats | None) -> None:
+    def _evaluate(self, found: OutOfBag, target: AnyTarget, score: Score, weight: Floats | None) -> None:
         """Predictions and score out of the bag; rows count by the weight that they were given."""
         mean, scored = found.mean(), found.voters > 0
         self._set_out_of_bag(mean)
         predicted = mean[scored]
-        probabilities = predicted if target.n_classes else None
+        probabilities = predicted if target.classes is not None else None
         weights = None if weight is None else weight[scored]
         self.oob_score_ = score(target.labels()[scored], self._predicted(predicted), probabilities, weights) if scored.any() else np.nan
 
@@ -265,7 +275,7 @@ class BaseForestModel(BaseTreeModel):
         """Means of the trees; no probability is below zero, where the first class has what the weights of others leave, up to rounding."""
         table = self._read(X)
         mean = require_finite(self._voting(self.compact_forest_).mean(table, self._threads), self._owner)
-        return np.maximum(mean, 0.0, out=mean) if self.compact_forest_.n_classes else mean
+        return np.maximum(mean, 0.0, out=mean) if hasattr(self, "classes_") else mean
 
     def _shapley(self, table: Table) -> tuple[Floats, Floats, Floats]:
         compact_forest = self._voting(self.compact_forest_)
@@ -328,11 +338,12 @@ class BaseForestModel(BaseTreeModel):
         check_is_fitted(self)
         made = []
         for forest in self.compact_forest_.separate():
-            tree = DecisionTreeClassifier() if self.compact_forest_.n_classes else DecisionTreeRegressor()
+            tree = DecisionTreeClassifier() if hasattr(self, "classes_") else DecisionTreeRegressor()
             tree._set_schema(self.schema_)
             tree.forest_ = forest
-            if self.compact_forest_.n_classes:
-                tree.classes_ = self.classes_
+            for name in ("classes_", "target_names_"):
+                if name in vars(self):
+                    setattr(tree, name, vars(self)[name])
             made.append(tree)
         return made
 
@@ -369,7 +380,10 @@ class BaseForestModel(BaseTreeModel):
     def _bag(self, X: Any, y: Any) -> tuple[OutOfBagForest, Floats]:
         """The rows of the training, to be asked about trees that have not seen them."""
         table = self._read(X)
+        if self._has_several:
+            raise one_target_only("importance out of the bag", self._owner)
         target = self._read_target(y)
+        assert isinstance(target, Target)  # a model of one target reads one
         check_lengths(self._owner, table.n_rows, target.n_rows)
         if not hasattr(self, "bootstrap"):
             raise ParameterError(

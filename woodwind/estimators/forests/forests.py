@@ -10,11 +10,32 @@ from woodwind.base.errors import ParameterError
 from woodwind.data.tables.table import Table
 from woodwind.distributions.empirical import QUANTILE_LEVELS, EmpiricalDistribution
 from woodwind.distributions.predicted import PredictedDistribution
-from woodwind.ensemble.forest import ForestGrowth, classification_rows, regression_rows
+from woodwind.ensemble.forest import (
+    ForestGrowth,
+    classification_rows,
+    regression_rows,
+    several_label_rows,
+    several_regression_rows,
+    several_unit,
+    several_votes,
+)
 from woodwind.estimators.base.model import LogProbabilityMixin
-from woodwind.estimators.base.target import Target, check_poisson, read_labels, read_regression_target, warn_constant
+from woodwind.estimators.base.several_targets import (
+    SEVERAL_CRITERIA,
+    SeveralTargets,
+    check_same_targets,
+    divided,
+    has_several_targets,
+    likeliest_labels,
+    read_several_labels,
+    read_several_numbers,
+    several_criterion,
+    weighed_labels,
+    weighed_numbers,
+)
+from woodwind.estimators.base.target import check_poisson, read_labels, read_regression_target, warn_constant
 from woodwind.estimators.base.weights import Weighing, weighed_classes
-from woodwind.estimators.forests.forest_base import BaseForestModel
+from woodwind.estimators.forests.forest_base import AnyTarget, BaseForestModel
 from woodwind.kernels.forest.score import CLASS_CRITERIA
 from woodwind.params.forests import ForestBins, ForestClassifierParams, ForestParams, ForestRegressorParams, QuantileParams
 from woodwind.params.groups import BY_IMPURITY
@@ -31,30 +52,40 @@ Values = dict[str, Any]
 class BaseForestClassifier(BaseForestModel, LogProbabilityMixin, ClassifierMixin, BaseEstimator):
     """What forests for classes have in common."""
 
-    _optional_state: ClassVar[dict[str, Any]] = {"oob_decision_function_": Floats}
+    _optional_state: ClassVar[dict[str, Any]] = {"oob_decision_function_": Floats | list[Floats]}
 
     voting: Literal["soft", "hard"]
 
-    def _read_target(self, y: Any) -> Target:
-        known = self.classes_ if self._goes_on() else None
-        return read_labels(y, self._owner, known)
+    def _read_target(self, y: Any) -> AnyTarget:
+        known: Any = self.classes_ if self._goes_on() else None
+        several = has_several_targets(y)
+        check_same_targets(self, several)
+        return read_several_labels(y, self._owner, known) if several else read_labels(y, self._owner, known)
 
-    def _weighed(self, target: Target, weight: Floats | None, values: Values) -> tuple[Target, Weighing]:
+    def _weighed(self, target: AnyTarget, weight: Floats | None, values: Values) -> tuple[AnyTarget, Weighing]:
+        if isinstance(target, SeveralTargets):
+            target, weighing = weighed_labels(target, weight, values["class_weight"], self._owner)
+            self.classes_ = list(target.classes or ())
+            return target, weighing
         target, weighing = weighed_classes(target, weight, values["class_weight"], self._owner)
-        self.classes_: NDArray[Any] = np.asarray(target.classes)
+        self.classes_ = np.asarray(target.classes)
         return target, weighing
 
-    def _rows(self, target: Target, weight: Floats | None) -> CompactForestRows:
+    def _rows(self, target: AnyTarget, weight: Floats | None) -> CompactForestRows:
+        if isinstance(target, SeveralTargets):
+            return several_label_rows(target.y, target.class_counts, weight)
         return classification_rows(target.y, target.n_classes, weight)
 
     def _voting(self, compact_forest: CompactForest, first: int = 0) -> CompactForest:
+        if self.voting == "hard" and isinstance(self.classes_, list):
+            return several_votes(compact_forest, [len(labels) for labels in self.classes_], self._seed, first)
         return compact_forest.voting(self._seed, first) if self.voting == "hard" else compact_forest
 
     def _set_out_of_bag(self, mean: Floats) -> None:
-        self.oob_decision_function_ = mean
+        self.oob_decision_function_ = divided(mean, self.classes_) if isinstance(self.classes_, list) else mean
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """The class with the largest share of each row; of equals the first.
+        """The class with the largest share of each row; of equals the first. Of several targets, of each: (n_rows, n_targets).
 
         Parameters
         ----------
@@ -63,11 +94,17 @@ class BaseForestClassifier(BaseForestModel, LogProbabilityMixin, ClassifierMixin
         """
         return self._predicted(self._mean(X))
 
-    def predict_proba(self, X: Any) -> Floats:
-        """Mean over the trees of the class probabilities, or of their votes; (n_rows, n_classes), in the order of `classes_`."""
-        return self._mean(X)
+    def predict_proba(self, X: Any) -> Any:
+        """Mean over the trees of the class probabilities, or of their votes; (n_rows, n_classes), in the order of `classes_`.
+
+        Of several targets a list of these.
+        """
+        mean = self._mean(X)
+        return divided(mean, self.classes_) if isinstance(self.classes_, list) else mean
 
     def _predicted(self, mean: Floats) -> NDArray[Any]:
+        if isinstance(self.classes_, list):
+            return likeliest_labels(mean, self.classes_)
         labels: NDArray[Any] = self.classes_[mean.argmax(axis=1)]
         return labels
 
@@ -85,19 +122,39 @@ class BaseForestRegressor(BaseForestModel, RegressorMixin, BaseEstimator):
         """What splits are scored by; trees of random structure have none."""
         return str(getattr(self, "criterion", "squared_error"))
 
-    def _read_target(self, y: Any) -> Target:
+    @property
+    def _takes_several(self) -> bool:
+        return self._criterion in SEVERAL_CRITERIA and not getattr(self, "quantiles", False)
+
+    def _read_target(self, y: Any) -> AnyTarget:
+        several = has_several_targets(y)
+        check_same_targets(self, several)
+        if several and self._criterion not in SEVERAL_CRITERIA:
+            raise several_criterion(self._criterion, self._owner)
+        if several and getattr(self, "quantiles", False):
+            raise ParameterError(
+                f"{self._owner}: quantiles=True is for one target. Set quantiles=False, or fit one model for each column of y."
+            )
+        if several:
+            return read_several_numbers(y, self._owner)
         return check_poisson(read_regression_target(y, self._owner), self._criterion, self._owner)
 
-    def _weighed(self, target: Target, weight: Floats | None, values: Values) -> tuple[Target, Weighing]:
+    def _weighed(self, target: AnyTarget, weight: Floats | None, values: Values) -> tuple[AnyTarget, Weighing]:
+        if isinstance(target, SeveralTargets):
+            return weighed_numbers(target, weight, self._owner)
         target, weighing = super()._weighed(target, weight, values)
         warn_constant(weighing.at(target.y), self._owner)
         return target, weighing
 
-    def _rows(self, target: Target, weight: Floats | None) -> CompactForestRows:
+    def _rows(self, target: AnyTarget, weight: Floats | None) -> CompactForestRows:
+        if isinstance(target, SeveralTargets):
+            return several_regression_rows(target.y, weight)
         return regression_rows(target.y, weight, self._criterion)
 
-    def _least_decrease(self, values: Values, target: Target) -> float:
-        return TargetUnit.by(self._criterion, target.y).away_gain(values["min_impurity_decrease"])
+    def _least_decrease(self, values: Values, target: AnyTarget) -> float:
+        several = isinstance(target, SeveralTargets)
+        unit = several_unit(target.y) if several else TargetUnit.by(self._criterion, target.y)
+        return unit.away_gain(values["min_impurity_decrease"])
 
     def _set_rows(self, trees: list[CompactTree], growing: ForestGrowth, there: int) -> None:
         if not self.quantiles:
@@ -120,10 +177,10 @@ class BaseForestRegressor(BaseForestModel, RegressorMixin, BaseEstimator):
         self.leaf_rows_ = self.leaf_rows_.calibrated(self.compact_forest_, table, y, weight, unseen, self._threads)
 
     def _set_out_of_bag(self, mean: Floats) -> None:
-        self.oob_prediction_ = mean[:, 0]
+        self.oob_prediction_ = self._predicted(mean)
 
     def predict(self, X: Any) -> Floats:
-        """The mean over the trees of the mean target where each row ends.
+        """The mean over the trees of the mean target where each row ends. Of several targets (n_rows, n_targets).
 
         Parameters
         ----------
@@ -183,7 +240,7 @@ class BaseForestRegressor(BaseForestModel, RegressorMixin, BaseEstimator):
         return PredictedDistribution(EmpiricalDistribution(), self.predict_quantiles(X, QUANTILE_LEVELS, calibrated))
 
     def _predicted(self, mean: Floats) -> Floats:
-        return mean[:, 0]
+        return mean[:, 0] if mean.shape[1] == 1 else mean
 
 
 @knobs

@@ -260,10 +260,10 @@ class EstimatorExperts:
         task, least = self.task, STARVED * parts.sum()
         # A classifier that is left with the rows of one class may refuse to be trained.
         weights = np.maximum(parts, LEAST_PART * task.weight[:, None])
-        lessons = [MemberTask(self.table, task.target, weight, task.owner) for weight in weights.T]
+        tasks = [MemberTask(self.table, task.target, weight, task.owner) for weight in weights.T]
         self.fitted = [
-            self.fitted[position] if self.fitted and lesson_is_empty else fit_member(self.named[position], lessons[position], task.seed, 1)
-            for position, lesson_is_empty in enumerate(parts.sum(axis=0) < least)
+            self.fitted[position] if self.fitted and starved else fit_member(self.named[position], tasks[position], task.seed, 1)
+            for position, starved in enumerate(parts.sum(axis=0) < least)
         ]
         ask = self.pool().numbers if task.target.classes is None else self.pool().probabilities
         return ask(self.table, task.owner)

@@ -12,14 +12,17 @@ from numpy.typing import NDArray
 
 from woodwind.base.validate import require, require_labels, require_shapes
 from woodwind.data.tables.schema import Schema
+from woodwind.distributions.classes import CategoricalDistribution
 from woodwind.ensemble.mixture_of_experts import LinearGate
 from woodwind.estimators.adaptive.adaboost_base import AdaptiveModel
 from woodwind.estimators.bagging.tree_members import TreeMembers
 from woodwind.estimators.base.model_checks import require_model
+from woodwind.estimators.base.several_targets import divided, require_several
 from woodwind.estimators.forests.forest_base import BaseForestModel
 from woodwind.estimators.pools.member_list import DROP
 from woodwind.losses.classification import Multinomial, TwoClasses
-from woodwind.tree.forest import Forest, check_probabilities
+from woodwind.losses.distribution_score import DistributionScore
+from woodwind.tree.forest import Forest, are_probabilities, check_probabilities
 
 Labels = NDArray[Any] | None
 # What adding up shares may lose.
@@ -57,7 +60,10 @@ def check_columns(model: Any) -> None:
     classifies = any(cls.__name__ == "ClassifierMixin" for cls in type(model).__mro__)
     classifies |= has.get("target_type_", "continuous") != "continuous"  # encoders are of both kinds
     require(classifies == ("classes_" in has), f"{owner} has classes and needs none, or needs some and has none")
-    if classifies:
+    if "target_names_" in has:
+        trees = model.compact_forest_ if "compact_forest_" in has else model.forest_
+        require_several(model.target_names_, has.get("classes_"), trees.n_outputs, owner)
+    elif classifies:
         require_labels(model.classes_, owner)
         require(has.get("n_classes_", len(model.classes_)) == len(model.classes_), f"{owner} has other classes than it says")
     if "n_features_in_" in has:
@@ -78,10 +84,18 @@ def check_trees(model: Any, schema: Schema) -> None:
     if "compact_forest_" in has:
         expected = [0 if names is None else len(names) for names in schema.categories]
         require(model.compact_forest_.n_categories.tolist() == expected, "the trees have other features than the schema")
+        one_target = "classes_" in has and "target_names_" not in has
         require(
-            model.compact_forest_.n_classes == (len(model.classes_) if "classes_" in has else 0),
+            model.compact_forest_.n_classes == (len(model.classes_) if one_target else 0),
             "the trees have other classes than the model",
         )
+        if "target_names_" in has and "classes_" in has:
+            for part in divided(model.compact_forest_.mixed, model.classes_):
+                require(are_probabilities(part), "a value is no probability, or those of a target do not add up to one")
+        else:
+            require(
+                one_target or "target_names_" in has or model.compact_forest_.n_outputs == 1, "the trees have other targets than the model"
+            )
         require(model.compact_forest_.n_trees >= 1, "there are no trees")
     if "leaf_rows_" in has:
         model.leaf_rows_.check_for(model.compact_forest_)
@@ -121,6 +135,8 @@ def check_loss(model: Any) -> None:
     else:
         # The loss of many classes has one score too many for two, and nobody trains that.
         wanted = 2 if isinstance(loss, TwoClasses) else max(loss.n_classes, 3) if isinstance(loss, Multinomial) else 0
+        if isinstance(loss, DistributionScore) and isinstance(loss.distribution, CategoricalDistribution):
+            wanted = loss.distribution.n_classes
         require(wanted == len(classes), "the loss is of other classes than the model")
     if "forest_" in vars(model):
         require(model.forest_.n_outputs == loss.width, "the trees have other scores than the loss")
@@ -147,6 +163,10 @@ def check_tree(model: Any) -> None:
     """One tree with a value for each class."""
     forest, classes = model.forest_, classes_of(model)
     require(forest.n_trees == 1, "there is another number of trees than one")
+    if "target_names_" in vars(model):  # as many values as targets, or as classes of targets: `check_columns`
+        for part in [] if classes is None else divided(forest.value, model.classes_):
+            require(are_probabilities(part), "a value is no probability, or those of a target do not add up to one")
+        return
     require(forest.n_outputs == (1 if classes is None else len(classes)), "the tree has other scores than there are classes")
     if classes is not None:
         check_probabilities(forest)

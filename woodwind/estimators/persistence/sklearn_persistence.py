@@ -15,9 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.neighbors import VALID_METRICS, BallTree, KDTree
 from sklearn.tree._tree import NODE_DTYPE, Tree
+from sklearn.utils import get_tags
 
 from woodwind.base.errors import NotStorableError
-from woodwind.base.validate import require, require_array, require_labels, require_shapes
+from woodwind.base.validate import require, require_array, require_children, require_labels, require_shapes
 from woodwind.store.annotations import fits, spelt
 from woodwind.tree.forest import are_probabilities
 
@@ -67,20 +68,16 @@ def put_together(state: dict[str, Any]) -> Any:
 
 def check_walks(nodes: NDArray[Any], n_features: int) -> int:
     """Children stand behind their parents, each node but the root has one parent, and splits ask features that are there; the depth."""
-    here = np.arange(len(nodes))
-    left, right = nodes["left_child"], nodes["right_child"]
+    root, left, right = np.array([0]), nodes["left_child"], nodes["right_child"]
     split = left != -1
     require(split == (right != -1), "a node has one child")
-    inside = (left > here) & (right > here) & (left < len(nodes)) & (right < len(nodes))
-    require(~split | inside, "a child is not behind its parent")
-    parents = np.bincount(np.concatenate([left[split], right[split]]), minlength=len(nodes))
-    require(parents == (here > 0), "a node has no parent, or two")
+    require_children(split, left[split], right[split], np.full(int(split.sum()), len(nodes)), root)
     require(~split | ((nodes["feature"] >= 0) & (nodes["feature"] < n_features)), "a split uses a feature that does not exist")
     require(~np.isnan(nodes["threshold"]), "a threshold is not a number")
     weight = nodes["weighted_n_node_samples"]
     require(np.isfinite(weight) & (weight >= 0.0) & (nodes["n_node_samples"] >= 0), "a node has an impossible number of rows")
     require(np.isfinite(nodes["impurity"]), "an impurity is not finite")
-    depth, level = 0, here[:1]
+    depth, level = 0, root
     while (level := level[split[level]]).size:
         level = np.concatenate([left[level], right[level]])
         depth += 1
@@ -214,6 +211,8 @@ class SklearnPersister:
         model = kind(**parameters)
         if name == "Pipeline":
             check_steps(model)
+        elif not state:
+            get_tags(model)  # follows parameters that nobody checks before `fit`, and whoever holds the model asks for them
         if state:
             missing = [part for part, attribute in known.items() if attribute.needed and part not in state]
             require(not missing, f"a fitted {name} has no {', '.join(missing)}")

@@ -167,7 +167,7 @@ class _FoldSums:
 
     @classmethod
     def of(cls, work: _FoldTasks) -> "_FoldSums":
-        """Nothing was said yet."""
+        """Nothing was predicted yet."""
         times = np.bincount(np.concatenate([held for _, held in work.folds]), minlength=work.table.n_rows)
         counts_votes = work.kind == "votes" and bool((times > 1).any())
         asked = pool_of([], [], work.table.header, work.target.classes)
@@ -182,7 +182,7 @@ class _FoldSums:
             self.total[member, rows] += answer
 
     def mean(self) -> Floats:
-        """The mean over repeats, (n, m, width), or the class with the most votes; NaN where nothing was said."""
+        """The mean over repeats, (n, m, width), or the class with the most votes; NaN where nothing was predicted."""
         if self.counts_votes:
             out = self.total.argmax(axis=2).astype(np.float64)[:, :, None]
         else:
@@ -334,7 +334,7 @@ def _kind_for(method: Method, named: Sequence[NamedMember], classifies: bool, ow
 
 
 def _as_asked(found: OutOfFold, kind: Response, target: Target) -> NDArray[Any]:
-    """What was said in the form that was asked for: labels instead of numbers of classes, None for rows that no fold holds out."""
+    """What was predicted, in the form that was asked for: labels instead of numbers of classes, None for rows that no fold holds out."""
     if kind != "votes":
         return found.predicted if kind == "probabilities" or found.predicted.shape[2] > 1 else found.predicted[:, :, 0]
     scored, classes = found.scored, np.asarray(target.classes)

@@ -8,9 +8,8 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils import Bunch, get_tags
 from sklearn.utils._repr_html.estimator import _VisualBlock
 
-from woodwind.base.docstrings import fill_docstring
 from woodwind.estimators.base.matrix import TableToMatrix
-from woodwind.estimators.base.model import TRAINING_DATA, BaseModel, all_or_nothing
+from woodwind.estimators.base.model import BaseGroupedModel
 from woodwind.estimators.pools.member_list import (
     DROP,
     NamedMember,
@@ -21,8 +20,6 @@ from woodwind.estimators.pools.member_list import (
     named_members,
     pairs_of,
 )
-from woodwind.params.check import check
-from woodwind.params.unknown import known_arguments
 
 # ----------------------------------------------------------------------------------------------------
 # Ensembles whose members have names: parameters of members are parameters of the ensemble, as in scikit-learn.
@@ -134,7 +131,7 @@ class BaseComposition:
         return _VisualBlock("parallel", [one for _, one in pairs], names=[name for name, _ in pairs])
 
 
-class BasePool(BaseComposition, BaseModel):
+class BasePool(BaseComposition, BaseGroupedModel):
     """An ensemble whose members are estimators of any kind; rows of one group stay together where rows are held out."""
 
     def __sklearn_tags__(self) -> Any:
@@ -142,27 +139,3 @@ class BasePool(BaseComposition, BaseModel):
         # Members of a fitted ensemble take what it takes.
         narrow_tags(tags, [one for _, one in self._pairs()] or [self.estimators])
         return tags
-
-    @known_arguments
-    @fill_docstring(data=TRAINING_DATA)
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
-        """Train the members, unless they are trained, and what puts them together.
-
-        Parameters
-        ----------
-        {data}
-        groups : sequence of labels, one for each row, default=None
-            Rows of one group are held out together, where rows are held out.
-
-        Returns
-        -------
-        self
-        """
-        values = check(self)
-        with all_or_nothing(self):
-            self._fit(values, X, y, sample_weight, groups)
-        return self
-
-    def _fit(self, values: dict[str, Any], X: Any, y: Any, sample_weight: Any, groups: Any = None) -> None:
-        """Train by checked parameters; what fails leaves the model as it was."""
-        raise NotImplementedError

@@ -37,7 +37,7 @@ from woodwind.params.groups import WorkParams
 from woodwind.params.knobs import knobs
 from woodwind.params.pools import PoolParams
 from woodwind.params.pruning import ClassifierOrderParams, GreedyParams, OtherSearchParams, RegressorOrderParams, SelectionParams
-from woodwind.selection.chosen import Chosen, single_scores
+from woodwind.selection.member_selection import MemberSelection, single_scores
 from woodwind.selection.objectives import ballots_of
 
 # ----------------------------------------------------------------------------------------------------
@@ -171,7 +171,7 @@ class BaseEnsembleSelection(BasePool):
         whole = isinstance(given, BaseForestModel) and is_fitted(given) and values["prefit"] is not False
         return TreePool.of(given) if whole and is_classifier(given) == self._classifies else None
 
-    def _set_choice(self, chosen: Chosen) -> None:
+    def _set_choice(self, chosen: MemberSelection) -> None:
         self.weights_ = chosen.weights
         self.selected_: Integers = chosen.members[np.argsort(-chosen.counts[chosen.members], kind="stable")]
         self._counts = chosen.counts[self.selected_]

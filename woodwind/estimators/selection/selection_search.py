@@ -18,11 +18,11 @@ from woodwind.losses.classification import LogLoss, Multinomial
 from woodwind.losses.named import CLASSIFICATION, REGRESSION, classification_loss, loss_named, regression_loss
 from woodwind.losses.regression import Absolute, Squared
 from woodwind.metrics.named import find_metric
-from woodwind.selection.chosen import Chosen, first_of
 from woodwind.selection.clusters import clustered
 from woodwind.selection.exhaustive import MOST_MEMBERS, exhaustive
-from woodwind.selection.genetic import Breeding, genetic
+from woodwind.selection.genetic import GeneticSettings, genetic
 from woodwind.selection.greedy import bagged, greedy
+from woodwind.selection.member_selection import MemberSelection, first_of
 from woodwind.selection.objectives import Metric, Objective, objective_of, squared_distances, with_diversity
 from woodwind.selection.ordering import ordered
 
@@ -45,7 +45,7 @@ def members_wanted(values: Values, m: int, owner: str) -> int | None:
     return wanted if isinstance(wanted, int) else max(1, math.ceil(round(wanted * m, 9)))
 
 
-def search(values: Values, objective: Objective, predicted: Floats, target: Target, weight: Floats | None, seed: int) -> Chosen:
+def search(values: Values, objective: Objective, predicted: Floats, target: Target, weight: Floats | None, seed: int) -> MemberSelection:
     """Choose."""
     method, most = values["method"], members_wanted(values, predicted.shape[1], "search")
     if method == "ordering":
@@ -55,7 +55,7 @@ def search(values: Values, objective: Objective, predicted: Floats, target: Targ
         more: Values = {"linkage": values["linkage"], "seed": key(seed, "clusters")}
         return clustered(objective, squared_distances(predicted, weight), how_many, **more)
     if method == "genetic":
-        breeding = Breeding(values["n_generations"], values["population"], genes=values["genes"])
+        breeding = GeneticSettings(values["n_generations"], values["population"], genes=values["genes"])
         return genetic(objective, key(seed, "genetic"), breeding, most)
     if method == "exhaustive":
         return exhaustive(objective, most)

@@ -21,7 +21,7 @@ from woodwind.estimators.base.weights import read_weight
 from woodwind.estimators.pools.pool import open_table_of
 
 Floats = NDArray[np.float64]
-# From what was said, (n, K) probabilities or (n, 1) numbers, the truth and the weights of rows to a score: more is better.
+# From what was predicted, (n, K) probabilities or (n, 1) numbers, the truth and the weights of rows to a score: more is better.
 Score = Callable[[Floats, Target, Floats | None], float]
 
 
@@ -64,7 +64,7 @@ def minus_rmse(predicted: Floats, truth: Target, weight: Floats | None) -> float
 
 
 class FixedPredictions(BaseEstimator):
-    """Answers a scorer with what was said, whatever table it is asked about."""
+    """Answers a scorer with what was predicted, whatever table it is asked about."""
 
     predicted: Floats
 
@@ -85,7 +85,7 @@ class FixedRegressor(RegressorMixin, FixedPredictions):
     """For numbers."""
 
     def predict(self, X: Any) -> Floats:
-        """What was said."""
+        """What was predicted."""
         return self.predicted[:, 0]
 
 
@@ -105,7 +105,7 @@ class FixedClassifier(ClassifierMixin, FixedPredictions):
         return np.asarray(self.classes_[self.predicted.argmax(axis=1)])
 
     def predict_proba(self, X: Any) -> Floats:
-        """What was said."""
+        """What was predicted."""
         return self.predicted
 
 
@@ -132,7 +132,7 @@ class RepeatedScores:
 
 
 # ----------------------------------------------------------------------------------------------------
-# How good a stack is, said by rows that no part of it has seen: outer folds around all that it does.
+# How good a stack is, measured on rows that no part of it has seen: outer folds around all that it does.
 
 
 OUTER_FOLDS = 5

@@ -3,6 +3,7 @@
 encode             cuts, and numbers to codes
 counting_sketch    how often each number occurs, without sorting
 bundles            which columns of stored cells share a byte
-sparse_columns     columns of stored cells to cuts, to codes, and from columns to rows
+sparse_columns     columns of stored cells to cuts and to codes
+sparse_cells       lists of coded cells: some lines, and from columns to rows
 target_statistics  sums of the target by category, of earlier rows and of all
 """

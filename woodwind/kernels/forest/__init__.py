@@ -9,6 +9,7 @@ Start with the slow twin, `tests/reference/naive_forest.py`; then `loop`.
     find_splits     the best split by one feature;   score   how good a split is;   best   the best so far
     random_splits   one random threshold (extra-trees)
     medians         absolute error about the weighted median
+    several         several targets at once
     split_few_rows, split_64_rows   small nodes, without sorting
     emit            the finished tree
 """

@@ -12,8 +12,9 @@ from typing import Any
 import numpy as np
 
 from woodwind.kernels.forest import memory
-from woodwind.kernels.forest.layout import CATEGORY_SHIFT, FEATURE_SHIFT, LEFT_LEAF_SHIFT, MEDIANS, MISSING_SHIFT, RIGHT_LEAF_SHIFT
+from woodwind.kernels.forest.layout import CATEGORY_SHIFT, FEATURE_SHIFT, LEFT_LEAF_SHIFT, MEDIANS, MISSING_SHIFT, RIGHT_LEAF_SHIFT, SEVERAL
 from woodwind.kernels.forest.medians import median_of_rows
+from woodwind.kernels.forest.several import value_several
 from woodwind.kernels.runtime.intrinsics import prefetch
 from woodwind.kernels.runtime.jit import inner
 from woodwind.kernels.runtime.records import Tree
@@ -120,6 +121,8 @@ def emit_tree(tree: Tree) -> None:
         if is_leaf:
             if counted:
                 value_counted_leaf(tree, leaves, node)
+            elif memory.criterion(tree) == SEVERAL:
+                value_several(tree, leaves, nodes.begin(tree, node), nodes.end(tree, node))
             else:
                 value_leaf(tree, leaves, nodes.begin(tree, node), nodes.end(tree, node))
             leaves += 1

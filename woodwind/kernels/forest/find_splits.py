@@ -6,11 +6,20 @@ import numpy as np
 
 from woodwind.kernels.forest import best, memory
 from woodwind.kernels.forest.best import note
-from woodwind.kernels.forest.layout import COARSE_MISSING, LOW_HALF, MEDIANS, MISSING_CODE, MOMENTS
+from woodwind.kernels.forest.layout import COARSE_MISSING, LOW_HALF, MEDIANS, MISSING_CODE, MOMENTS, SEVERAL
 from woodwind.kernels.forest.medians import rows_by_category, scan_medians, set_median_keys
 from woodwind.kernels.forest.order import columns_of, fetch, fill_cells, gather_bins, gather_sorted
 from woodwind.kernels.forest.random_splits import by_random_threshold
 from woodwind.kernels.forest.score import scan_items
+from woodwind.kernels.forest.several import (
+    MOST_ORDERS,
+    categories_met,
+    fill_several_cells,
+    gather_several_bins,
+    items_of_cells,
+    scan_several,
+    set_mean_keys,
+)
 from woodwind.kernels.forest.split_64_rows import by_threshold_in_lanes
 from woodwind.kernels.runtime.jit import inlined, inner
 from woodwind.kernels.runtime.keys import hashed
@@ -38,6 +47,8 @@ def scan(tree: Tree, last: Any, from_item: Any, to_item: Any, total: Any) -> Any
     """Best cut after one of the items 0..last, if the items from_item..to_item go left in any case: score and item; total = (sum, both)."""
     if memory.criterion(tree) == MEDIANS:
         return scan_medians(tree, last, from_item, to_item, total[1])
+    if memory.criterion(tree) == SEVERAL:
+        return scan_several(tree, last, from_item, to_item, total[1])
     return scan_items(tree, last, from_item, to_item, total)
 
 
@@ -48,7 +59,13 @@ def by_threshold(tree: Tree, feature: Any, begin: Any, end: Any, total: Any, in_
         return
     codes = memory.items(tree)
     exact = end - begin <= memory.exact_rows(tree)
-    n = gather_sorted(tree, feature, begin, end) if exact else gather_bins(tree, feature, begin, end)
+    if exact:
+        n = gather_sorted(tree, feature, begin, end)
+    elif memory.criterion(tree) == SEVERAL:
+        n = gather_several_bins(tree, feature, begin, end)
+    else:
+        n = gather_bins(tree, feature, begin, end)
+    memory.set_items_are_cells(tree, np.int64(not exact))
     if n == 0 or codes[0] == codes[n - 1]:
         return
     stop = n
@@ -217,6 +234,25 @@ def by_medians_of_categories(tree: Tree, feature: Any, begin: Any, end: Any, tot
 
 
 @inner
+def by_several_categories(tree: Tree, feature: Any, begin: Any, end: Any, total: Any, key: Any) -> None:
+    """The same for several targets: categories in the order of their means of each of the sums, of some of them where there are many."""
+    fill_several_cells(tree, feature, begin, end)
+    memory.set_items_are_cells(tree, 1)
+    at_random = memory.random_splits(tree) != 0
+    for which in range(1 if at_random else min(memory.n_sums(tree), MOST_ORDERS)):
+        n = categories_met(tree)
+        if n < 2:
+            return
+        if at_random:
+            set_category_keys(tree, n, 0, key)
+        else:
+            set_mean_keys(tree, n, which)
+        sort_categories(tree, n)
+        items_of_cells(tree, n)
+        keep_categories(tree, feature, n, n, total)
+
+
+@inner
 def keep_categories(tree: Tree, feature: Any, n: Any, size: Any, total: Any) -> None:
     """Note the best cut through the items of n levels in their order, if it is the best split so far."""
     score, where = scan(tree, size - 1, 0, 0, total)
@@ -231,6 +267,8 @@ def find_best_split(tree: Tree, feature: Any, begin: Any, end: Any, total: Any, 
     """The best split of the rows begin..end by a feature, noted if it is better than what is there."""
     if common.is_category_of(tree, feature) != 0 and memory.criterion(tree) == MEDIANS:
         by_medians_of_categories(tree, feature, begin, end, total, hashed(key, feature))
+    elif common.is_category_of(tree, feature) != 0 and memory.criterion(tree) == SEVERAL:
+        by_several_categories(tree, feature, begin, end, total, hashed(key, feature))
     elif common.is_category_of(tree, feature) != 0:
         by_categories(tree, feature, begin, end, total, hashed(key, feature))
     elif memory.random_splits(tree) != 0:

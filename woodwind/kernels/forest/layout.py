@@ -7,6 +7,7 @@ Numbers here are baked into compiled code and into files: append, never renumber
 MOMENTS = 0  # squared error of a number; the Gini index of two classes orders splits the same way
 CLASSES = 1  # by a criterion of classes, see `score.CRITERIA`
 MEDIANS = 2  # absolute error of a number, see `medians`
+SEVERAL = 3  # several targets at once, see `several`
 
 # Codes of a missing value: the largest of its kind, so that it comes last.
 COARSE_MISSING = 255

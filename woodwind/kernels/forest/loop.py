@@ -13,11 +13,12 @@ from woodwind.kernels.forest import best, memory
 from woodwind.kernels.forest.best import bins_to_ranks, ranks_to_thresholds
 from woodwind.kernels.forest.emit import emit_tree
 from woodwind.kernels.forest.find_splits import find_best_split
-from woodwind.kernels.forest.layout import CLASSES, LOW_HALF, MEDIANS, MOMENTS
+from woodwind.kernels.forest.layout import CLASSES, LOW_HALF, MEDIANS, MOMENTS, SEVERAL
 from woodwind.kernels.forest.medians import count_targets
 from woodwind.kernels.forest.nodes import close_arena, is_pure, make_children, plant
 from woodwind.kernels.forest.order import copy_rows, is_inside, open_arena
 from woodwind.kernels.forest.score import class_worth, purity
+from woodwind.kernels.forest.several import agree, sum_node
 from woodwind.kernels.forest.split_64_rows import note_words
 from woodwind.kernels.forest.split_few_rows import MOST_ROWS, split_few_rows
 from woodwind.kernels.runtime.jit import inlined, inner, kernel
@@ -113,6 +114,8 @@ def has_one_target(tree: Tree, begin: Any, end: Any, s: Any, both: Any) -> Any:
     """Whether there is nothing to tell apart; otherwise the weights of more classes than two are counted."""
     if memory.criterion(tree) == CLASSES:
         return count_classes(tree, begin, end) < 2
+    if memory.criterion(tree) == SEVERAL:
+        return agree(tree, begin, end)
     if memory.n_classes(tree) == 2:
         return s == 0 or s == both & LOW_HALF
     return is_pure(tree, begin, end)
@@ -143,6 +146,8 @@ def evaluate(tree: Tree, node: int) -> Any:
             own = np.float64(0.0)  # the score is what a cut removes
     elif memory.criterion(tree) == MEDIANS:
         own = count_targets(tree, begin, end)
+    elif memory.criterion(tree) == SEVERAL:
+        own = sum_node(tree, begin, end, both)
     else:
         own = purity(class_worth(tree, 0), both & LOW_HALF, memory.logs(tree))
     if end - begin == 2:

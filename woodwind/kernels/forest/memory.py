@@ -28,6 +28,11 @@ codes_by_column = LAYOUT.array("code_columns", np.int32)  # int32[F * n]: codes,
 targets = LAYOUT.array("target", np.int64)  # int64[n]: fixed-point target times the weight of one row; or the class
 weights = LAYOUT.array("weight", np.int64)  # int64[n]: weight of one row
 real_rows = LAYOUT.matrix("real", np.float64)[0]  # float64[2, n]: target and weight as they came, for the values of leaves
+# Several targets: k of them, and the s sums that are made of them, one for each number, or for each class of each target.
+target_columns = LAYOUT.array("target_columns", np.int64)  # int64[n * k]: fixed-point target times weight; or which sum its class is
+real_columns = LAYOUT.array("real_columns", np.float64)  # float64[n * k]: targets as they came; for numbers only
+_, sum_factor = LAYOUT.list("sum_factors", np.float64)  # float64[s]: what the square of a sum counts; for numbers only
+_, first_sum = LAYOUT.list("first_sums", np.int64)  # int64[k + 1]: where the sums of a target begin
 # ... and of the tree.
 times = LAYOUT.array("times", np.int32)  # int32[n]: how often a row is in the tree
 row_sums = LAYOUT.array("pair", np.int64)  # int64[2 n]: times * target, or the class; then (times << 32) + times * weight, or `both`
@@ -98,6 +103,7 @@ n_inner, set_n_inner = COUNTERS.counter("n_inner")  # inner nodes of the finishe
 n_targets, set_n_targets = COUNTERS.counter("n_targets")  # distinct targets of the node, and the sum of all; for medians
 target_total, set_target_total = COUNTERS.counter("target_total")
 n_tree_rows, set_n_tree_rows = COUNTERS.counter("n_tree_rows")  # different rows of the tree
+items_are_cells, set_items_are_cells = COUNTERS.counter("items_are_cells")  # several targets: items are bins or categories, not rows
 
 # The rule: numbers that score a split and end the growth. They are read from memory where they are needed, because a tuple of so many would
 # be copied in every call.
@@ -110,6 +116,9 @@ arena_limit = LAYOUT.number("arena_limit")  # nodes of at most so many rows go t
 criterion = LAYOUT.number("criterion")
 is_poisson = LAYOUT.number("is_poisson")  # sums of numbers are scored by their Poisson deviance
 n_classes = LAYOUT.number("n_classes")  # 0 for regression
+n_outputs = LAYOUT.number("n_outputs")  # several targets: how many, how many sums are made of them ...
+n_sums = LAYOUT.number("n_sums")
+is_labels = LAYOUT.number("is_labels")  # ... and whether they are labels
 random_splits = LAYOUT.number("random_splits")  # one random threshold for each feature, instead of the best
 best_first = LAYOUT.number("best_first")
 max_leaves = LAYOUT.number("max_leaves")

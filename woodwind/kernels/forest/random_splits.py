@@ -6,10 +6,11 @@ import numpy as np
 
 from woodwind.kernels.forest import best, memory
 from woodwind.kernels.forest.best import note
-from woodwind.kernels.forest.layout import LOW_HALF, MEDIANS, MISSING_CODE, MOMENTS
+from woodwind.kernels.forest.layout import LOW_HALF, MEDIANS, MISSING_CODE, MOMENTS, SEVERAL
 from woodwind.kernels.forest.medians import LEFT_SIDE, clear_left, score_of_sides
 from woodwind.kernels.forest.order import columns_of, fetch, is_inside, pack, unpack
 from woodwind.kernels.forest.score import allowed, class_score, sum_score, worth
+from woodwind.kernels.forest.several import add_row, clear_sums, several_score
 from woodwind.kernels.runtime.jit import inlined, inner
 from woodwind.kernels.runtime.keys import hashed
 from woodwind.kernels.runtime.records import Tree
@@ -29,6 +30,8 @@ def score_sides(tree: Tree, left: Any, total: Any) -> Any:
         return sum_score(tree, s, both, total_s, total_both)
     if memory.criterion(tree) == MEDIANS:
         return score_of_sides(tree, both & LOW_HALF, total_both & LOW_HALF)
+    if memory.criterion(tree) == SEVERAL:
+        return several_score(tree, both, total_both)
     sides = memory.class_weights(tree)
     A = np.int64(0)
     B = np.int64(0)
@@ -67,6 +70,12 @@ def add_side(tree: Tree, found: Any, size: Any, limit: Any, beyond: Any, start: 
                 by_target[position[U(sums[j])]] += boths[j] & LOW_HALF
         return s, both
     left = memory.class_weights_of(tree, 1)
+    if memory.criterion(tree) == SEVERAL:
+        for j in range(U(size)):
+            if (found[j] <= limit) != beyond:
+                both += boths[j]
+                add_row(tree, sums[j], boths[j], left, np.int64(0))
+        return s, both
     for j in range(U(size)):
         if (found[j] <= limit) != beyond:
             both += boths[j]
@@ -85,6 +94,8 @@ def keep_better(tree: Tree, found: Any, size: Any, feature: Any, limits: Any, lo
         left[k] = 0
     if memory.criterion(tree) == MEDIANS:
         clear_left(tree)
+    if memory.criterion(tree) == SEVERAL:
+        clear_sums(tree, 1)
     sums = add_side(tree, found, size, limits[0], False, (np.int64(0), np.int64(0)))
     score = score_sides(tree, sums, total)
     missing = STOP if lost == 0 else RIGHT

@@ -51,7 +51,7 @@ class CompactLeaves(NamedTuple):
     """What leaves say, and inner nodes where a walk stopped."""
 
     leaf: Any  # int32[L]: the class of all rows, or -1 - row of `mixed`; empty for numbers
-    mixed: Any  # float64[D, K - 1]: weight of every class but the first; numbers: float64[L, 1]
+    mixed: Any  # float64[D, K - 1]: weight of every class but the first; numbers: float64[L, 1], or one for each target
     cover: Any  # float[L]
     stops: Any  # float64[I, K]: shares of the classes or the mean below an inner node; empty until it is needed
 
@@ -140,7 +140,8 @@ def add_lane(state: Any, base: Any, first_leaf: Any, leaves: Any, row: Any, out:
     number = first_leaf + U(state & NUMBER)
     mixed = leaves.mixed
     if len(leaves.leaf) == 0:
-        out[row, U(0)] += mixed[number, U(0)]
+        for k in range(U(mixed.shape[1])):
+            out[row, k] += mixed[number, k]
         return 0
     entry = np.int64(leaves.leaf[number])
     if entry >= 0:
@@ -239,7 +240,8 @@ def inner_means(walk: Any, leaves: Any, out: Any, out_cover: Any) -> None:
                 else:
                     cover = np.float64(leaves.cover[first_leaf + child])
                     if len(leaves.leaf) == 0:
-                        out[node, 0] += leaves.mixed[first_leaf + child, 0] * cover
+                        for k in range(width):
+                            out[node, k] += leaves.mixed[first_leaf + child, k] * cover
                     else:
                         entry = np.int64(leaves.leaf[first_leaf + child])
                         if entry >= 0:

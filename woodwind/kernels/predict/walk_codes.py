@@ -206,3 +206,20 @@ def walk_codes(codes: Any, steps: Any, rows: Any, begin: int, end: int, tree: An
             end_of_row = ends[places[i]]
             node = end_of_row >> 1
             out_leaf[first + i] = walk_on(codes, rows_at[i], column_step, tree, node) if end_of_row & 1 else node
+
+
+@kernel
+def walk_sparse_codes(starts: Any, features: Any, codes: Any, absent: Any, begin: int, end: int, tree: Any, out_leaf: Any) -> None:
+    """Write the node of a `CodeTree` where each of the rows begin..end ends into out_leaf int32[n]; see `walk_sparse_rows` in walk.py.
+
+    The cells of row i are starts[i] to starts[i + 1]: features int32[m], codes uint8[m]; all others have absent uint8[F].
+    """
+    line = np.empty(len(absent), np.uint8)
+    for f in range(len(absent)):
+        line[f] = absent[f]
+    for i in range(begin, end):
+        for k in range(np.uint64(starts[i]), np.uint64(starts[i + 1])):
+            line[np.uint64(features[k])] = codes[k]
+        out_leaf[i] = walk_on(line, np.uint64(0), np.uint64(1), tree, np.int64(0))
+        for k in range(np.uint64(starts[i]), np.uint64(starts[i + 1])):
+            line[np.uint64(features[k])] = absent[np.uint64(features[k])]

@@ -363,3 +363,10 @@ def _say(text: str) -> None:
     if os.environ.get("WOODWIND_QUIET", "0") in ("", "0") and sys.stderr is not None:
         sys.stderr.write(f"woodwind: {text}\n")
         sys.stderr.flush()
+
+
+def read_only(x: Any) -> Any:
+    """The array as kernels that only read it get it: one compiled signature serves those that must not be written to as well."""
+    view = x.view()
+    view.flags.writeable = False
+    return view

@@ -63,8 +63,8 @@ def unrounded_leaf_sums(leaf: Any, stats: Any, rows: Any, out: Any) -> None:
 
 
 @kernel
-def newton_steps(tree: Any, sums: Any, bounds: Any, penalties: Any, rate: Any, out: Any) -> None:
-    """Newton's step of every node within its bounds, times the learning rate, to out float64[N].
+def newton_steps(tree: Any, sums: Any, bounds: Any, penalties: Any, out: Any) -> None:
+    """Newton's step of every node within its bounds, to out float64[N].
 
     tree = (feature, child, count), sums = (gradient, hessian), bounds = (low, high), penalties = (l1, l2, path smoothing). A leaf without
     rows, as a symmetric tree may have some, takes the value of the node above it.
@@ -79,8 +79,6 @@ def newton_steps(tree: Any, sums: Any, bounds: Any, penalties: Any, rate: Any, o
             if feature[node] >= 0:
                 for side in range(child[node], child[node] + 2):
                     out[side] = smoothed_value(out[side], count[side], smooth, out[node], low[side], high[side])
-    for node in range(len(out)):
-        out[node] *= rate
     for node in range(len(out)):
         if feature[node] >= 0:
             for side in range(child[node], child[node] + 2):

@@ -19,7 +19,7 @@ DEPENDENT = 1e-10
 CONSTANT = 1e-24
 
 
-class Terms(NamedTuple):
+class LinearTerms(NamedTuple):
     """The linear part of the leaves of a tree or of a forest with N nodes: see `woodwind.tree.linear_leaves.LinearLeaves`."""
 
     first: Any  # int64[N + 1]
@@ -31,7 +31,7 @@ class Terms(NamedTuple):
 
 
 @inlined
-def linear_value(numbers: Any, row: Any, node: Any, value: Any, terms: Terms) -> Any:
+def linear_value(numbers: Any, row: Any, node: Any, value: Any, terms: LinearTerms) -> Any:
     """What a leaf adds to the score of a row: within what its training rows got, so that nothing runs away beyond them."""
     begin = terms.first[node]
     end = terms.first[node + 1]
@@ -103,10 +103,10 @@ def solve(A: Any, k: Any, b: Any) -> None:
 
 @inner
 def fit_leaf(data: Any, rows: Any, features: Any, spread: Any, scratch: Any) -> Any:
-    """Slopes of one leaf to scratch[0] and the means of its numbers to scratch[1]; returns rows, gradient and hessian of what is complete.
+    """Coefficients of one leaf to scratch[0] and means of its numbers to scratch[1]; returns rows, gradient, hessian of what is complete.
 
-    With x' = x - mean, weighted by hessians, slopes w minimise sum of g w.x' + h (w.x')**2 / 2 + sum of spread w**2 / 2: the constant has
-    no part in it. All sums are in the order of the rows. No row is told where there are too few for so many numbers.
+    With x' = x - mean, weighted by hessians, coefficients w minimise sum of g w.x' + h (w.x')**2 / 2 + sum of spread w**2 / 2: the constant
+    has no part in it. All sums are in the order of the rows. No row is told where there are too few for so many numbers.
     """
     numbers, gradient, hessian = data
     k = len(features)
@@ -156,12 +156,12 @@ def fit_leaf(data: Any, rows: Any, features: Any, spread: Any, scratch: Any) -> 
 
 
 @kernel
-def fit_linear_leaves(data: Any, by_leaf: Any, terms: Terms, value: Any, penalties: Any, begin: Any, end: Any, scratch: Any) -> None:
+def fit_linear_leaves(data: Any, by_leaf: Any, terms: LinearTerms, value: Any, penalties: Any, begin: Any, end: Any, scratch: Any) -> None:
     """Fill the terms of the leaves begin to end, whose constant values value float64[N], times the learning rate, are there.
 
     data = (numbers float64[n, F], gradient, hessian float64[n]); by_leaf = (rows, begins, ends): those of each node; penalties =
-    (l1, l2, learning rate, spread float64[F]: what the square of a slope costs); scratch float64[3 + k, k]. A node without rows stays as it
-    is.
+    (l1, l2, learning rate, spread float64[F]: what the square of a coefficient costs); scratch float64[3 + k, k]. A node without rows
+    stays as it is.
     """
     numbers, _gradient, _hessian = data
     order, begins, ends = by_leaf

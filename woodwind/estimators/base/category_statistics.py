@@ -23,11 +23,12 @@ from woodwind.data.tables.schema import Schema
 from woodwind.data.tables.table import CachedReader, Column, Table
 from woodwind.data.tables.target_statistics import StatisticsReader, StatisticsTarget, TargetStatistics
 from woodwind.ensemble.boosting import auto_defaults
-from woodwind.ensemble.boosting.training import in_rows
 from woodwind.ensemble.held_out import fold_numbers
 from woodwind.estimators.base.model import check_lengths, row_count
+from woodwind.estimators.base.several_targets import SeveralTargets
 from woodwind.estimators.base.target import Target
 from woodwind.estimators.base.weights import Weighing
+from woodwind.losses.base import in_rows
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -52,7 +53,7 @@ def columns_of_many(schema: Schema, encoding: str) -> list[int]:
 def read_with_statistics(
     X: Any,
     values: dict[str, Any],
-    target: Target,
+    target: Target | SeveralTargets,
     weighing: Weighing,
     seed: Callable[[], int],
     threads: int,
@@ -99,12 +100,18 @@ class KnownTarget:
     threads: int
 
     @classmethod
-    def of(cls, target: Target, weighing: Weighing, groups: Integers | None, encoding: str, seed: int, threads: int) -> "KnownTarget":
+    def of(
+        cls, target: Target | SeveralTargets, weighing: Weighing, groups: Integers | None, encoding: str, seed: int, threads: int
+    ) -> "KnownTarget":
         """The target of a training; of very many classes the most frequent have statistics."""
         weight = in_rows(weighing.given)
         rows = np.arange(target.n_rows) if weight is None else np.flatnonzero(weight)
+        if isinstance(target, SeveralTargets):
+            numbers = target.indicators()[:, : auto_defaults.MOST_CLASS_STATISTICS]
+            labels = tuple(f"mean {position}" for position in range(numbers.shape[1]))
+            return cls(StatisticsTarget(numbers, rows, weight), labels, groups, encoding, seed, threads)
         classes: tuple[int, ...] = ()
-        labels: tuple[str, ...] = ("mean",)
+        labels = ("mean",)
         if target.classes is not None:
             often = np.bincount(target.y[rows], minlength=target.n_classes)
             most = np.argsort(-often, kind="stable")[: auto_defaults.MOST_CLASS_STATISTICS]
@@ -188,10 +195,8 @@ class StatisticsTable:
         """Codes for a training on some rows; `codes` are those of a training on all."""
         if not isinstance(cuts, Cuts) or not isinstance(codes, Codes):
             return cuts.encode(self.for_training(rows, number, order), self.known.threads)
-        own = codes.take(np.arange(codes.n_rows))
-        for position, values in self._values(rows, number, order):
-            own.by_row[:, own.places[position]] = np.searchsorted(cuts.edges[position], values)
-        return own
+        found = self._values(rows, number, order)
+        return codes.with_columns((position, np.searchsorted(cuts.edges[position], values)) for position, values in found)
 
     def _values(self, rows: Integers | None, number: int, order: Integers | None = None) -> Iterator[tuple[int, Floats]]:
         """The statistics of every row, by feature."""

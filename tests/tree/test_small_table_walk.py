@@ -5,8 +5,8 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from woodwind import DecisionTreeRegressor
-from woodwind.tree import small_walk
-from woodwind.tree.small_walk import SmallWalk
+from woodwind.tree import small_table_walk
+from woodwind.tree.small_table_walk import SmallTableWalk
 
 
 def frame(n, seed, categories):
@@ -31,12 +31,12 @@ def test_rows_end_where_the_forest_says_also_new_levels_and_missing_values(n_cat
     other.loc[::5, "few"] = np.nan
     for given in (table, other):
         read = model.schema_.read(given)
-        assert_array_equal(SmallWalk(read).leaves(model.forest_), model.forest_.leaves(read)[:, 0])
+        assert_array_equal(SmallTableWalk(read).leaves(model.forest_), model.forest_.leaves(read)[:, 0])
 
 
 def test_many_rows_are_left_to_the_compiled_walk(monkeypatch):
     X = np.random.default_rng(0).normal(size=(100, 3))
     model = DecisionTreeRegressor(max_depth=3).fit(X, X[:, 0])
-    few = SmallWalk(model.schema_.read(X)).leaves(model.forest_)
-    monkeypatch.setattr(small_walk, "FEW_ROWS", 10)
-    assert_array_equal(SmallWalk(model.schema_.read(X)).leaves(model.forest_), few)
+    few = SmallTableWalk(model.schema_.read(X)).leaves(model.forest_)
+    monkeypatch.setattr(small_table_walk, "FEW_ROWS", 10)
+    assert_array_equal(SmallTableWalk(model.schema_.read(X)).leaves(model.forest_), few)

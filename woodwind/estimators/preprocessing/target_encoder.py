@@ -1,6 +1,6 @@
 """Categories as means of the target, as a step of a pipeline: statistics that training rows take from earlier rows, or from other folds."""
 
-from typing import Annotated, Any, ClassVar, Literal, Self
+from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,11 +17,11 @@ from woodwind.data.tables.frames import open_table
 from woodwind.data.tables.schema import Schema
 from woodwind.data.tables.table import Table
 from woodwind.data.tables.target_statistics import StatisticsTarget, TargetStatistics
-from woodwind.ensemble.boosting.training import in_rows
 from woodwind.ensemble.held_out import fold_numbers
 from woodwind.estimators.base.model import COLUMNS, TRAINING_DATA, BaseModel, all_or_nothing, check_lengths
 from woodwind.estimators.base.target import Target, one_dimension, read_labels, read_regression_target
 from woodwind.estimators.base.weights import read_weight
+from woodwind.losses.base import in_rows
 from woodwind.params.check import check
 from woodwind.params.groups import Auto, Jobs, RandomState
 from woodwind.params.knobs import at_least, knobs
@@ -100,23 +100,8 @@ class OrderedTargetEncoder(BaseModel, TransformerMixin, BaseEstimator):
         tags.non_deterministic = self.mode == "ordered"
         return tags
 
-    @known_arguments
-    @fill_docstring(data=TRAINING_DATA)
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Learn the statistics of all rows.
-
-        Parameters
-        ----------
-        {data}
-
-        Returns
-        -------
-        self
-        """
-        values = check(self)
-        with all_or_nothing(self):
-            self._learn(values, X, y, sample_weight)
-        return self
+    def _fit(self, values: dict[str, Any], X: Any, y: Any, sample_weight: Any) -> None:
+        self._learn(values, X, y, sample_weight)
 
     @known_arguments
     @fill_docstring(data=TRAINING_DATA)

@@ -15,7 +15,7 @@ EQUAL = 1e-12
 
 
 @dataclass(frozen=True, eq=False)
-class Chosen:
+class MemberSelection:
     """A choice of m members."""
 
     counts: Floats  # (m,) how often each is in it, or weights that add up to one
@@ -76,10 +76,10 @@ def prefix_scores(objective: Objective, order: Integers) -> Floats:
     return path
 
 
-def first_of(objective: Objective, order: Integers, how_many: int | None = None) -> Chosen:
+def first_of(objective: Objective, order: Integers, how_many: int | None = None) -> MemberSelection:
     """The first so many members of an order, each once; None for as many as score best."""
     path = prefix_scores(objective, order)
     size = first_best(path) + 1 if how_many is None else min(how_many, len(order))
     counts = np.zeros(len(objective.vectors))
     counts[order[:size]] = 1.0
-    return Chosen(counts, order[:size], path, float(path[size - 1]))
+    return MemberSelection(counts, order[:size], path, float(path[size - 1]))

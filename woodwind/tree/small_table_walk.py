@@ -11,7 +11,7 @@ from woodwind.tree.forest import Forest
 FEW_ROWS = 20_000
 
 
-class SmallWalk:
+class SmallTableWalk:
     """Walks the rows of one table; columns are read when a tree first asks for them."""
 
     def __init__(self, table: Table) -> None:
