@@ -37,6 +37,7 @@ from woodwind.auto.shap import explain_model
 from woodwind.base.errors import ModelFileError, WoodwindError
 from woodwind.cli import inspect, leaderboard
 from woodwind.cli.model_files import open_model
+from woodwind.cli.predict import predicted as columns_of
 from woodwind.report import page
 
 # A process of its own finds this folder, and the checkout. Threads of other libraries, which wait for each other at full speed, are one: on
@@ -76,6 +77,8 @@ def questions(model: Any, X: Any, path: Path) -> Iterator[tuple[str, Callable[[]
     few = X[:2]
     names = ("predict", "predict_proba", "predict_log_proba", "decision_function", "apply", "predict_quantiles", "transform")
     yield from ((name, lambda name=name: getattr(model, name)(X)) for name in names if hasattr(model, name))
+    bounded = ("predict_interval", "predict_set")
+    yield from ((name, lambda name=name: without_infinity(getattr(model, name)(X))) for name in bounded if hasattr(model, name))
     staged = ("staged_predict", "staged_predict_proba", "staged_decision_function")
     yield from ((name, lambda name=name: list(getattr(model, name)(X))) for name in staged if hasattr(model, name))
     whole = ("feature_importances_", "estimators_", "named_estimators_", "classes_", "suspicions_", "leaderboard_")
@@ -100,6 +103,8 @@ def questions(model: Any, X: Any, path: Path) -> Iterator[tuple[str, Callable[[]
     inside = model if isinstance(model, AutoModel) else getattr(model, "model_", None)
     if isinstance(inside, AutoModel):
         yield "scores", lambda: inside.scores(X)
+        if inside.intervals is not None:
+            yield "intervals", lambda: without_infinity(columns_of(inside, X, False, 1, (0.5, 0.9)).values())
         if inside is model:
             yield "explain", lambda: explain_model(inside, few, 1).values
         yield "page", lambda: [page(inside.facts, "model.ww"), None][1]
@@ -110,6 +115,12 @@ def questions(model: Any, X: Any, path: Path) -> Iterator[tuple[str, Callable[[]
     if getattr(model, "warm_start", False) is True and isinstance(getattr(model, "n_estimators", None), int):
         yield "go on", lambda: gone_on(model, X)
     yield "save", lambda: store.save(path.with_suffix(".again.ww"), model)
+
+
+def without_infinity(bounds: Any) -> list[Any]:
+    """Bounds in which infinities are zeros: with too few scores everything is inside, which is no fault."""
+    arrays = [np.asarray(one) for one in ((bounds,) if isinstance(bounds, np.ndarray) else bounds)]
+    return [np.where(np.isinf(one), 0.0, one) for one in arrays if one.dtype.kind == "f"]
 
 
 def gone_on(model: Any, X: Any) -> Any:
