@@ -86,6 +86,9 @@ def questions(model: Any, X: Any, path: Path) -> Iterator[tuple[str, Callable[[]
     yield "repr", lambda: [repr(model), None][1]
     if hasattr(model, "explain"):
         yield "explain", lambda: model.explain(few).values
+    if hasattr(model, "predict_survival_function"):
+        yield "predict_survival_function", lambda: model.predict_survival_function(X)([0.0, 1.0, 1e9])
+        yield "medians", lambda: [model.predict_survival_function(X).median(), None][1]
     if hasattr(model, "explain_selection"):
         yield "explain_selection", lambda: [model.explain_selection(few).to_dict(), None][1]
     if hasattr(model, "decision_path"):
