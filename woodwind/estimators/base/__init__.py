@@ -9,6 +9,7 @@ Inside:
     model_checks      Models that come from a file as parts of others: each is one, is trained
     row_predictor     A callable that predicts for one row or a block of rows, with as little overhead as possible
     scoring           What is watched in every round: the loss, or one of scikit-learn's scorers
+    several_targets   Several targets at once: y of shape (n, k), for regression and for several columns of labels
     splits            Splits of rows into those that are learned and those that are held out: read from anything that scikit-learn takes
     target            Targets of any kind: labels become numbers of classes, numbers are checked
     target_encoder    Categories as means of the target, as a step of a pipeline

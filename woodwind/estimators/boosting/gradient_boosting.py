@@ -1,13 +1,21 @@
 """Gradient boosting for classification and regression."""
 
 from collections.abc import Iterator, Sequence
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 
-from woodwind.estimators.base.target import Target, read_labels, read_regression_target
+from woodwind.estimators.base.several_targets import (
+    SeveralTargets,
+    has_several_targets,
+    likeliest_labels,
+    read_several_labels,
+    read_several_numbers,
+    weighed_labels,
+)
+from woodwind.estimators.base.target import read_labels, read_regression_target
 from woodwind.estimators.base.weights import Weighing, read_weight, weighed_classes
 from woodwind.estimators.boosting.boosted_model import Floats
 from woodwind.estimators.boosting.gradient_boosting_base import BaseGradientBoosting
@@ -22,10 +30,20 @@ from woodwind.estimators.boosting.loss_choice import (
     regression_loss_for,
 )
 from woodwind.estimators.boosting.plan import Values
+from woodwind.estimators.boosting.several_boosting import (
+    AnyTarget,
+    check_known,
+    several_class_loss,
+    several_probabilities,
+    several_regression_loss,
+    takes_several,
+)
+from woodwind.estimators.boosting.training_input import BoostingInput
 from woodwind.losses.base import Loss
 from woodwind.losses.links import log_of
 from woodwind.losses.named import takes_several_classes
 from woodwind.losses.regression import Quantiles
+from woodwind.losses.several_targets import SeveralTargetsLoss
 from woodwind.params.groups import (
     BinParams,
     BoostParams,
@@ -63,8 +81,10 @@ class GradientBoostingClassifier(
 
     Attributes
     ----------
-    classes_ : array of shape (n_classes,)
-        The labels, in order.
+    classes_ : array of shape (n_classes,), or list of arrays
+        The labels, in order; of several targets those of each.
+    target_names_ : list of str
+        Names of the targets. Where there are several.
     {model}
     {columns}
 
@@ -89,30 +109,49 @@ class GradientBoostingClassifier(
         tags.classifier_tags.multi_class = takes_several_classes(self.loss)
         return tags
 
-    def _read_target(self, y: Any, known: NDArray[Any] | None = None) -> Target:
-        return read_labels(y, self._owner, known)
+    @property
+    def _takes_several(self) -> bool:
+        return takes_several(self)
 
-    def _weighed(self, target: Target, weight: Floats | None, values: Values) -> tuple[Target, Weighing]:
+    def _read_target(self, y: Any, known: Any = None) -> AnyTarget:
+        several = has_several_targets(y)
+        check_known(known, several, self._owner)
+        return read_several_labels(y, self._owner, known) if several else read_labels(y, self._owner, known)
+
+    def _weighed(self, target: AnyTarget, weight: Floats | None, values: Values) -> tuple[AnyTarget, Weighing]:
+        if isinstance(target, SeveralTargets):
+            target, weighing = weighed_labels(target, weight, values["class_weight"], self._owner)
+            self.classes_ = list(target.classes or ())
+            return target, weighing
         target, weighing = weighed_classes(target, weight, values["class_weight"], self._owner)
-        self.classes_: NDArray[Any] = np.asarray(target.classes)
+        self.classes_ = np.asarray(target.classes)
         return target, weighing
 
-    def _make_loss(self, target: Target) -> Loss:
+    def _make_loss(self, target: Any) -> Loss:
+        if isinstance(target, SeveralTargets):
+            return several_class_loss(self.loss, target)
         return classification_loss_for(self.loss, target.n_classes)
 
-    def predict_proba(self, X: Any, init: Any = None, n_rounds: int | None = None) -> Floats:
-        """Probabilities of the classes, (n_rows, n_classes), in the order of `classes_`; by the first `n_rounds`, or by all."""
+    def predict_proba(self, X: Any, init: Any = None, n_rounds: int | None = None) -> Any:
+        """Probabilities of the classes, (n_rows, n_classes), in the order of `classes_`; by the first `n_rounds`, or by all.
+
+        Of several targets a list of these.
+        """
         return self._probabilities(self._raw(X, init, n_rounds))
 
-    def predict_log_proba(self, X: Any, init: Any = None, n_rounds: int | None = None) -> Floats:
+    def predict_log_proba(self, X: Any, init: Any = None, n_rounds: int | None = None) -> Any:
         """Logarithms of the probabilities; that of a probability of zero is finite."""
-        return log_of(self.predict_proba(X, init, n_rounds))
+        found = self.predict_proba(X, init, n_rounds)
+        return [log_of(part) for part in found] if isinstance(found, list) else log_of(found)
 
     def decision_function(self, X: Any, init: Any = None, n_rounds: int | None = None) -> Floats:
-        """Raw scores: (n_rows,) for two classes, where positive means the second, and (n_rows, n_classes) for more."""
+        """Raw scores: (n_rows,) for two classes, where positive means the second, and (n_rows, n_classes) for more.
+
+        Those of several targets stand side by side.
+        """
         return self._raw(X, init, n_rounds)
 
-    def staged_predict_proba(self, X: Any, init: Any = None) -> Iterator[Floats]:
+    def staged_predict_proba(self, X: Any, init: Any = None) -> Iterator[Any]:
         """The probabilities after every round."""
         for raw in self._staged(X, init):
             yield self._probabilities(raw)
@@ -122,10 +161,14 @@ class GradientBoostingClassifier(
         yield from self._staged(X, init)
 
     def _predicted(self, raw: Floats) -> NDArray[Any]:
+        if isinstance(self.classes_, list):
+            return likeliest_labels(np.hstack(self._probabilities(raw)), self.classes_)
         labels: NDArray[Any] = self.classes_[likeliest(self.loss_, raw, self._threads)]
         return labels
 
-    def _probabilities(self, raw: Floats) -> Floats:
+    def _probabilities(self, raw: Floats) -> Any:
+        if isinstance(self.loss_, SeveralTargetsLoss) and isinstance(self.classes_, list):
+            return several_probabilities(self.loss_, raw, self.classes_, self._threads)
         return probabilities(self.loss_, raw, self._threads)
 
 
@@ -152,6 +195,8 @@ class GradientBoostingRegressor(
 
     Attributes
     ----------
+    target_names_ : list of str
+        Names of the targets. Where there are several.
     {model}
     {columns}
 
@@ -177,17 +222,39 @@ class GradientBoostingRegressor(
         "quantile is above one of a higher level.",
     ] = None
 
-    def _read_target(self, y: Any, known: NDArray[Any] | None = None) -> Target:
-        return read_regression_target(y, self._owner)
+    multi_output: Annotated[
+        Literal["vector", "one_per_target"],
+        "With several targets, or quantiles: 'vector' grows one tree in each round, whose leaves hold a value for each; 'one_per_target' "
+        "grows one for each. Symmetric trees, and those with path_smooth, are always of one.",
+    ] = "vector"
 
-    def _make_loss(self, target: Target) -> Loss:
+    @property
+    def _takes_several(self) -> bool:
+        return takes_several(self) and not isinstance(self.quantile, Sequence | np.ndarray)
+
+    def _fit(self, values: Values, X: Any, y: Any, sample_weight: Any, groups: Any = None, eval_set: Any = None) -> None:
+        one_each = values["multi_output"] == "one_per_target"
+        super()._fit(values | {"multiclass": "one_per_class" if one_each else "vector"}, X, y, sample_weight, groups, eval_set)
+
+    def _read_target(self, y: Any, known: Any = None) -> AnyTarget:
+        return read_several_numbers(y, self._owner) if has_several_targets(y) else read_regression_target(y, self._owner)
+
+    def _make_loss(self, target: Any) -> Loss:
+        if isinstance(target, SeveralTargets):
+            each = (quantile_loss_for(self.quantile, one) for one in several_regression_loss(self.loss, target, self._owner).each)
+            return SeveralTargetsLoss(tuple(each))
         return quantile_loss_for(self.quantile, regression_loss_for(self.loss, target, self._owner, several=True))
+
+    def _bound_loss(self, given: BoostingInput, training: Any) -> Loss:
+        if isinstance(self.loss_, SeveralTargetsLoss):
+            return self.loss_.for_target(training.y, given.weighing.weight)
+        return super()._bound_loss(given, training)
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """R2 of the predictions; with several quantiles D2, the share of the pinball loss of the best constants that they remove."""
         if not isinstance(self.loss_, Quantiles):
             return float(super().score(X, y, sample_weight))
-        target = self._read_target(y).y
+        target = read_regression_target(y, self._owner).y
         weight = read_weight(sample_weight, len(target), self._owner)
         constants = np.broadcast_to(self.loss_.start(target, weight), (len(target), self.loss_.width))
         return 1.0 - self.loss_.value(target, self.predict(X), weight) / self.loss_.value(target, constants, weight)

@@ -20,6 +20,7 @@ from woodwind.estimators.base.several_targets import divided, require_several
 from woodwind.estimators.forests.forest_base import BaseForestModel
 from woodwind.estimators.pools.member_list import DROP
 from woodwind.losses.classification import Multinomial, TwoClasses
+from woodwind.losses.several_targets import SeveralTargetsLoss
 from woodwind.tree.forest import Forest, are_probabilities, check_probabilities
 
 Labels = NDArray[Any] | None
@@ -60,7 +61,7 @@ def check_columns(model: Any) -> None:
     require(classifies == ("classes_" in has), f"{owner} has classes and needs none, or needs some and has none")
     if "target_names_" in has:
         trees = model.compact_forest_ if "compact_forest_" in has else model.forest_
-        require_several(model.target_names_, has.get("classes_"), trees.n_outputs, owner)
+        require_several(model.target_names_, has.get("classes_"), None if "loss_" in has else trees.n_outputs, owner)
     elif classifies:
         require_labels(model.classes_, owner)
         require(has.get("n_classes_", len(model.classes_)) == len(model.classes_), f"{owner} has other classes than it says")
@@ -128,7 +129,11 @@ def check_shown(model: Any, members: Iterable[Any]) -> None:
 def check_loss(model: Any) -> None:
     """The loss is of the task and has as many scores as the trees."""
     loss, classes = model.loss_, classes_of(model)
-    if classes is None:
+    several = "target_names_" in vars(model)
+    require(several == isinstance(loss, SeveralTargetsLoss), "the loss is of another number of targets")
+    if isinstance(loss, SeveralTargetsLoss):
+        check_several_loss(loss, model)
+    elif classes is None:
         require(not isinstance(loss, TwoClasses | Multinomial), "the loss is of another task")
     else:
         # The loss of many classes has one score too many for two, and nobody trains that.
@@ -136,6 +141,17 @@ def check_loss(model: Any) -> None:
         require(wanted == len(classes), "the loss is of other classes than the model")
     if "forest_" in vars(model):
         require(model.forest_.n_outputs == loss.width, "the trees have other scores than the loss")
+
+
+def check_several_loss(loss: SeveralTargetsLoss, model: Any) -> None:
+    """There is a loss of the task for each target."""
+    require(len(loss.each) == len(model.target_names_), "the loss is of other targets than the model")
+    for one, labels in zip(loss.each, vars(model).get("classes_") or [None] * len(loss.each), strict=True):
+        if labels is None:
+            require(one.width == 1 and not isinstance(one, TwoClasses | Multinomial | SeveralTargetsLoss), "the loss is of another task")
+        else:
+            wanted = 2 if isinstance(one, TwoClasses) else max(one.n_classes, 3) if isinstance(one, Multinomial) else 0
+            require(wanted == max(len(labels), 2), "the loss is of other classes than the model")
 
 
 def check_curves(model: Any) -> None:
