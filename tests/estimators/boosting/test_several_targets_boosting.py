@@ -143,7 +143,8 @@ def test_labels_of_several_targets():
     assert [one.shape for one in found] == [(900, 2), (900, 4), (900, 2)]
     assert all(np.allclose(one.sum(axis=1), 1.0) for one in found)
     assert [np.allclose(np.exp(log), one) for log, one in zip(model.predict_log_proba(X), found, strict=True)] == [True] * 3
-    assert model.decision_function(X).shape == (900, 6)
+    assert not hasattr(model, "decision_function")  # as in scikit-learn, where `classes_` is a list
+    assert model.explain(X[:3]).scores.shape == (3, 6)
     assert len(list(model.staged_predict_proba(X[:2]))) == model.n_iter_
     assert list(model.staged_predict(X[:2]))[-1].shape == (2, 3)
 

@@ -218,9 +218,9 @@ def several_criterion(criterion: str, owner: str) -> ParameterError:
     return ParameterError(f"{owner}: criterion={criterion!r} is for one target. Give {other}, or fit one model for each column of y.")
 
 
-def one_target_only(what: str, owner: str) -> ParameterError:
+def one_target_only(what: str, owner: str, advice: str = "Fit one model for each column of y.") -> ParameterError:
     """The error for something that is of one target only."""
-    return ParameterError(f"{owner}: {what} is for one target. Fit one model for each column of y.")
+    return ParameterError(f"{owner}: {what} is for one target. {advice}")
 
 
 def check_same_targets(model: Any, several: bool) -> None:
@@ -228,6 +228,11 @@ def check_same_targets(model: Any, several: bool) -> None:
     if model._goes_on() and several != model._has_several:
         count = "several targets" if model._has_several else "one target"
         raise TargetError(f"{model._owner}: warm_start=True goes on with {count}, as before. Give y as before, or set warm_start=False.")
+
+
+def has_one_target(model: Any) -> bool:
+    """Whether a model is not one of several targets: a question for `available_if`."""
+    return "target_names_" not in vars(model)
 
 
 class SeveralTargetsMixin:

@@ -6,9 +6,11 @@ from typing import Annotated, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.utils.metaestimators import available_if
 
 from woodwind.estimators.base.several_targets import (
     SeveralTargets,
+    has_one_target,
     has_several_targets,
     likeliest_labels,
     read_several_labels,
@@ -144,11 +146,9 @@ class GradientBoostingClassifier(
         found = self.predict_proba(X, init, n_rounds)
         return [log_of(part) for part in found] if isinstance(found, list) else log_of(found)
 
+    @available_if(has_one_target)  # type: ignore[untyped-decorator]
     def decision_function(self, X: Any, init: Any = None, n_rounds: int | None = None) -> Floats:
-        """Raw scores: (n_rows,) for two classes, where positive means the second, and (n_rows, n_classes) for more.
-
-        Those of several targets stand side by side.
-        """
+        """Raw scores: (n_rows,) for two classes, where positive means the second, and (n_rows, n_classes) for more. For one target."""
         return self._raw(X, init, n_rounds)
 
     def staged_predict_proba(self, X: Any, init: Any = None) -> Iterator[Any]:
@@ -156,6 +156,7 @@ class GradientBoostingClassifier(
         for raw in self._staged(X, init):
             yield self._probabilities(raw)
 
+    @available_if(has_one_target)  # type: ignore[untyped-decorator]
     def staged_decision_function(self, X: Any, init: Any = None) -> Iterator[Floats]:
         """The raw scores after every round."""
         yield from self._staged(X, init)

@@ -30,6 +30,9 @@ NEARLY = 1e-6
 
 def check_fit(model: Any) -> None:
     """Parts of a fitted estimator fit each other; or DataError."""
+    if "target_ensembles_" in vars(model):
+        check_each_target(model)
+        return
     check_columns(model)
     check_curves(model)
     for cls in type(model).__mro__:
@@ -37,6 +40,19 @@ def check_fit(model: Any) -> None:
             CHECKS[cls.__name__](model)
         if "_check_state" in vars(cls):
             vars(cls)["_check_state"](model)
+
+
+def check_each_target(model: Any) -> None:
+    """There is a trained ensemble like the model for each target, of the same columns."""
+    has, owner = vars(model), type(model).__name__
+    ensembles, classes = model.target_ensembles_, has.get("classes_")
+    require_several(has.get("target_names_"), classes, None, owner)
+    require(len(ensembles) == len(model.target_names_), f"{owner} has not one ensemble for each target")
+    for position, one in enumerate(ensembles):
+        require(type(one) is type(model) and "target_ensembles_" not in vars(one), f"an ensemble of {owner} is of another kind")
+        require("n_features_in_" in vars(one) and one.n_features_in_ == model.n_features_in_, f"an ensemble of {owner} has other columns")
+        require(same_labels(classes_of(one), None if classes is None else classes[position]), f"an ensemble of {owner} has other classes")
+    check_names(model)
 
 
 def classes_of(model: Any) -> Labels:
@@ -69,7 +85,12 @@ def check_columns(model: Any) -> None:
         require(model.n_features_in_ >= 1, f"{owner} has no columns")
     if "schema_" in has:
         check_trees(model, model.schema_)
-    if "feature_names_in_" in has:
+    check_names(model)
+
+
+def check_names(model: Any) -> None:
+    """Columns have one name each, if any."""
+    if "feature_names_in_" in vars(model):
         names = model.feature_names_in_
         require(names.shape == (model.n_features_in_,) and all(isinstance(name, str) for name in names), "columns have not one name each")
 
