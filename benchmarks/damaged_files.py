@@ -88,6 +88,7 @@ def main() -> None:
             kinds |= {thing.kind for thing in Graph.of((folder / f"{name}.ww").read_bytes()).things}
             names.append(name)
         left = [name for name in names if name not in models] if options.jobs else []
+        left.sort(key=lambda name: (folder / f"{name}.ww").stat().st_size)  # a run that is stopped has looked at as many as it could
         with ThreadPoolExecutor(max(options.jobs, 1)) as pool:
             tasks = {pool.submit(asked, folder, name, counts): name for name in left}
             for task in as_completed(tasks):

@@ -32,14 +32,17 @@ from woodwind.estimators.averaging.model_combination import (
     BayesianModelCombinationClassifier as BayesianModelCombinationClassifier,
     BayesianModelCombinationRegressor as BayesianModelCombinationRegressor,
 )
-from woodwind.estimators.base.target_encoder import OrderedTargetEncoder as OrderedTargetEncoder
 from woodwind.estimators.bagging.bagging import BaggingClassifier as BaggingClassifier, BaggingRegressor as BaggingRegressor
 from woodwind.estimators.boosting.distribution_boosting import DistributionBoostingRegressor as DistributionBoostingRegressor
+from woodwind.estimators.boosting.distribution_boosting_classifier import (
+    DistributionBoostingClassifier as DistributionBoostingClassifier,
+)
 from woodwind.estimators.boosting.gradient_boosting import (
     GradientBoostingClassifier as GradientBoostingClassifier,
     GradientBoostingRegressor as GradientBoostingRegressor,
 )
 from woodwind.estimators.boosting.gradient_boosting_ranker import GradientBoostingRanker as GradientBoostingRanker
+from woodwind.estimators.boosting.gradient_boosting_survival import GradientBoostingSurvivalAnalysis as GradientBoostingSurvivalAnalysis
 from woodwind.estimators.boosting.translate import translate as translate
 from woodwind.estimators.diagnostics.diversity_tools import bias_variance as bias_variance, measure_diversity as measure_diversity
 from woodwind.estimators.conformal.conformal_classifier import ConformalClassifier as ConformalClassifier
@@ -69,6 +72,7 @@ from woodwind.estimators.mixture.mixture_of_experts import (
 from woodwind.estimators.pools.out_of_fold import out_of_fold_predictions as out_of_fold_predictions
 from woodwind.estimators.pools.voting import VotingClassifier as VotingClassifier, VotingRegressor as VotingRegressor
 from woodwind.estimators.pools.voting_ranker import VotingRanker as VotingRanker
+from woodwind.estimators.preprocessing.target_encoder import OrderedTargetEncoder as OrderedTargetEncoder
 from woodwind.estimators.selection.ensemble_selection import (
     EnsembleSelection as EnsembleSelection,
     EnsembleSelectionClassifier as EnsembleSelectionClassifier,

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from woodwind.ensemble.additive import asked, line_search
+from woodwind.ensemble.additive import line_search, residual_target
 from woodwind.losses import Absolute, Exponential, LogLoss, Multinomial, Poisson, Quantile, Squared
 
 RNG = np.random.default_rng(0)
@@ -68,7 +68,7 @@ def test_the_step_of_a_classifier_under_exponential_loss_is_half_the_log_odds_of
 
 def test_learners_are_asked_for_the_gradient_or_for_newtons_step():
     gradient, hessian, weight = np.array([2.0, -1.0]), np.array([4.0, 2.0]), np.array([2.0, 1.0])
-    assert_allclose(asked(gradient, hessian, weight, "gradient")[0], [-1.0, 1.0])
-    target, by = asked(gradient, hessian, weight, "newton")
+    assert_allclose(residual_target(gradient, hessian, weight, "gradient")[0], [-1.0, 1.0])
+    target, by = residual_target(gradient, hessian, weight, "newton")
     assert_allclose(target, [-0.5, 0.5])
     assert_allclose(by, [4.0, 2.0])

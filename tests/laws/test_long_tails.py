@@ -16,7 +16,7 @@ from woodwind import (
 )
 from woodwind.base.errors import PrecisionWarning, TargetError
 from woodwind.ensemble.boosting.histogram_learner import HistogramLearner
-from woodwind.ensemble.boosting.training_rows import in_rows
+from woodwind.losses.base import in_rows
 from woodwind.losses.integers import is_uneven
 
 N = 3000

@@ -70,7 +70,7 @@ def forged(data: bytes, draw: random.Random) -> tuple[str, bytes]:
 
 def chosen(graph: Graph, draw: random.Random, wanted: Callable[[Any], bool]) -> Place | None:
     """A place with a value of some sort: first a kind of thing, then the place, so that kinds with few numbers are changed as often."""
-    places = [position for position in graph.places() if wanted(position.value)]
+    places = graph.places(wanted)
     if not places:
         return None
     kind = draw.choice(sorted({position.kind for position in places}))
@@ -118,7 +118,8 @@ def change_number_everywhere(graph: Graph, draw: random.Random) -> str:
 
 def change_size(graph: Graph, draw: random.Random) -> str:
     """All arrays of one length become longer or shorter, and numbers that say this length with them."""
-    lengths = sorted({n for position in graph.places() if isinstance(position.value, Array) for n in position.value.values.shape if n > 0})
+    arrays = graph.places(lambda value: isinstance(value, Array))
+    lengths = sorted({n for position in arrays for n in position.value.values.shape if n > 0})
     if not lengths:
         return ""
     old = draw.choice(lengths)
@@ -155,7 +156,7 @@ def change_word(graph: Graph, draw: random.Random) -> str:
     position = chosen(graph, draw, lambda value: isinstance(value, str))
     if position is None:
         return ""
-    others = [other.value for other in graph.places() if isinstance(other.value, str)]
+    others = [other.value for other in graph.places(lambda value: isinstance(value, str))]
     others = [draw.choice(others), draw.choice(others), position.value[::-1], position.value + "0", position.value[:-1]]
     position.set(draw.choice([*WORDS, *others]))
     return f"{position.kind}.{position.name} = {position.value[:30]!r}"

@@ -277,6 +277,7 @@ def of_numbers() -> dict[str, Any]:
     theirs = [("tree", DecisionTreeClassifier(max_depth=3)), ("near", KNeighborsClassifier(3, algorithm="ball_tree"))]
     return {
         "blender of classes": woodwind.LogisticBlender(cv=2),
+        "distribution, classes": woodwind.DistributionBoostingClassifier(**FEW),
         "blender of numbers": woodwind.NonNegativeBlender(cv=2),
         "encoder": woodwind.OrderedTargetEncoder(counts=True),
         "bagging of Bayes": woodwind.BaggingClassifier(GaussianNB(), max_features=0.7, **FEW),
@@ -300,6 +301,7 @@ def of_two_classes() -> dict[str, Any]:
     return {
         "boosting, two classes": woodwind.GradientBoostingClassifier(**FEW),
         "boosting, exponential": woodwind.GradientBoostingClassifier(loss="exponential", **FEW),
+        "distribution, two classes": woodwind.DistributionBoostingClassifier(**FEW),
         "additive, two classes": woodwind.AdditiveClassifier(loss="exponential", **FEW),
         "LogitBoost": woodwind.LogitBoostClassifier(**FEW),
         "Gentle AdaBoost": woodwind.GentleAdaBoostClassifier(**FEW),

@@ -11,15 +11,17 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.base import clone
-from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
 from sklearn.neighbors import KNeighborsRegressor
-from sklearn.pipeline import make_pipeline
+from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.tree import DecisionTreeClassifier as TheirClassifier
 from sklearn.tree import DecisionTreeRegressor as TheirTree
+from sklearn.utils import get_tags
 
 import woodwind
 from reference.forged_files import BAD, batch, keep
 from reference.forging import forged
+from reference.model_files import save_unproved
 from reference.model_graph import Array, Graph, Thing
 from reference.stored_models import stored_models
 from woodwind import ModelFileError, store
@@ -190,6 +192,33 @@ def test_a_model_that_is_its_own_part_over_and_over_is_refused(tmp_path):
     refusal(graph, tmp_path)
 
 
+def test_pipelines_in_each_other_that_would_be_asked_for_ever_are_refused(tmp_path):
+    """Each asks its only step three times what it takes."""
+    model = Ridge()
+    for depth in range(1, 31):
+        model = Pipeline([("only", model)])
+        if depth == 5:
+            store.save(tmp_path / "one.ww", model)
+            assert get_tags(woodwind.load(tmp_path / "one.ww")).input_tags.sparse
+    with pytest.raises(NotStorableError, match="too often"):
+        store.save(tmp_path / "one.ww", model)
+    save_unproved(tmp_path / "one.ww", model)
+    with pytest.raises(ModelFileError, match="too often"):
+        woodwind.load(tmp_path / "one.ww")
+
+
+@pytest.mark.parametrize(("model", "name"), [(LogisticRegression(), "solver"), (LinearRegression(), "positive")])
+def test_a_parameter_that_breaks_whoever_asks_what_a_model_takes_is_refused(model, name, tmp_path):
+    """Before `fit` nobody checks it, and scikit-learn compares it with words."""
+    for value in (Array(np.array(["a", "b"])), Array(np.arange(3))):
+        graph = graph_of(woodwind.StackingClassifier([("a", model)]), tmp_path)
+        of_kind(graph, f"sklearn.{type(model).__name__}").parts["parameters"]["dict"][name] = value
+        assert type(model).__name__ in refusal(graph, tmp_path)
+        graph = graph_of(woodwind.ConformalRegressor(), tmp_path)
+        of_kind(graph, "ConformalRegressor").parts["method"] = value
+        assert "ConformalRegressor" in refusal(graph, tmp_path)
+
+
 # Parts that may be anything.
 
 
@@ -289,6 +318,16 @@ def test_weights_of_members_whose_sum_is_infinite_are_refused(tmp_path):
     assert "members have no weights" in refusal(graph, tmp_path)
     with pytest.raises(ParameterError, match="with a finite sum"):
         vote.set_params(weights=[1.7e308, 1.7e308]).fit(NUMBERS, LABELS)
+
+
+@pytest.mark.parametrize("part", ["prior", "sums"])
+def test_statistics_of_categories_whose_means_are_not_finite_are_refused(part, tmp_path):
+    graph = graph_of(stored("encoder"), tmp_path)
+    parts = of_kind(graph, "TargetStatistics").parts
+    parts["strength"] = Array(np.full_like(parts["strength"].values, 1e-300 if part == "sums" else 120.0))
+    parts["counts"] = Array(np.where(parts["counts"].values > 0.0, 1e-300, 0.0))
+    parts[part] = Array(np.where(parts[part].values > 0.0, 1.7e308, 0.0))
+    assert "mean of a category" in refusal(graph, tmp_path)
 
 
 def test_a_dictionary_to_draw_parameters_from_is_refused_by_a_file_and_by_fit(tmp_path):

@@ -25,6 +25,7 @@ WoodwindWarning(UserWarning)
 ├── UndefinedMeasureWarning        a measure is nought divided by nought, and was given a value
 ├── FoldWarning                    rows that no fold holds out, or classes that are absent from what a fold learns
 ├── QueryWarning                   rows are ranked without being told which of them are of one query
+├── CensoringWarning               survival times come without being told which of them are of events
 ├── SeenRowsWarning                members seem to have learned the rows that they are scored by
 ├── ReadingWarning                 a file was read in a way that its owner should know of
 ├── FormulaWarning                 a text cell of a written file is a formula to a spreadsheet
@@ -132,6 +133,10 @@ class FoldWarning(WoodwindWarning):
 
 class QueryWarning(WoodwindWarning):
     """Rows are ranked without being told which of them are of one query."""
+
+
+class CensoringWarning(WoodwindWarning):
+    """Survival times come without being told which of them are of events: all are taken to be."""
 
 
 class SeenRowsWarning(WoodwindWarning):

@@ -11,6 +11,7 @@ Inside:
     natural         The natural gradient: the gradient of a score by the metric that belongs to it
     positive        Distributions of positive numbers: exponential, gamma, Weibull; and of numbers between zero and one: beta
     predicted       PredictedDistribution: one distribution for each row, as predict_distribution gives it
+    survival_functions  Survival and cumulative hazard functions of rows, as predict_survival_function gives them
 """
 
 from woodwind.distributions.base import Distribution
@@ -26,13 +27,16 @@ from woodwind.distributions.location_scale import (
 )
 from woodwind.distributions.positive import BetaDistribution, ExponentialDistribution, GammaDistribution, WeibullDistribution
 from woodwind.distributions.predicted import PredictedDistribution
+from woodwind.distributions.survival_functions import CumulativeHazardFunctions, FailureTimes, ProportionalHazards, SurvivalFunctions
 
 __all__ = [
     "BetaDistribution",
     "CategoricalDistribution",
+    "CumulativeHazardFunctions",
     "Distribution",
     "EmpiricalDistribution",
     "ExponentialDistribution",
+    "FailureTimes",
     "GammaDistribution",
     "LaplaceDistribution",
     "LogNormalDistribution",
@@ -41,7 +45,9 @@ __all__ = [
     "NormalDistribution",
     "PoissonDistribution",
     "PredictedDistribution",
+    "ProportionalHazards",
     "StudentTDistribution",
+    "SurvivalFunctions",
     "WeibullDistribution",
     "ZeroInflatedPoissonDistribution",
 ]

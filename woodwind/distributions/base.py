@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from woodwind.base.fixed import exact_mean, largest_of
+from woodwind.distributions.natural import diagonal, natural_gradient
 
 Floats = NDArray[np.float64]
 
@@ -86,6 +87,14 @@ class Distribution(ABC):
             slope = self.gradient(self.quantile(level, raw), raw)
             total += slope[:, :, None] * slope[:, None, :]
         return total / len(LEVELS)
+
+    def information_diagonal(self, raw: Floats) -> Floats:
+        """The diagonal of the Fisher information, (n, K)."""
+        return diagonal(self.information(raw))
+
+    def natural_gradient(self, gradient: Floats, raw: Floats) -> Floats:
+        """Natural gradients of the log score, (n, K), from gradients."""
+        return natural_gradient(gradient, self.information(raw))
 
     def crps(self, y: Floats, raw: Floats) -> Floats:
         """Continuous ranked probability score: the integral of (F(x) - [y <= x])**2; by quantiles where no formula is.

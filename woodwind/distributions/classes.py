@@ -16,6 +16,8 @@ __all__ = ["CategoricalDistribution"]
 
 # The least share of a class to start from, where all of its rows weigh nothing.
 LEAST_SHARE = 1e-9
+# The least probability that a natural gradient is divided by.
+LEAST_PROBABILITY = 1e-12
 
 
 @dataclass(frozen=True)
@@ -75,6 +77,16 @@ class CategoricalDistribution(Distribution):
         out = -p[:, :, None] * p[:, None, :]
         out[:, np.arange(self.width), np.arange(self.width)] += p
         return out
+
+    def information_diagonal(self, raw: Floats) -> Floats:
+        """p_k (1 - p_k)."""
+        p = self.probabilities(raw)[:, 1:]
+        return p * (1.0 - p)
+
+    def natural_gradient(self, gradient: Floats, raw: Floats) -> Floats:
+        """g_k / p_k plus the sum of all g over the first p: the inverse of the information, by Sherman & Morrison."""
+        p = np.maximum(self.probabilities(raw), LEAST_PROBABILITY)
+        return np.asarray(gradient / p[:, 1:] + gradient.sum(axis=1, keepdims=True) / p[:, :1])
 
     def crps(self, y: Floats, raw: Floats) -> Floats:
         """The ranked probability score, of classes in the order of their numbers; for two classes, that of Brier."""

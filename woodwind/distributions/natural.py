@@ -1,8 +1,9 @@
 """The natural gradient: the gradient of a score by the metric that belongs to it (Amari 1998; Duan et al. 2020, section 3.2)."""
 
 import numpy as np
+from numpy.typing import NDArray
 
-from woodwind.distributions.base import Floats
+Floats = NDArray[np.float64]
 
 # The share of the trace that the smallest eigenvalue of a metric is held to: where a parameter says nothing, its step would be infinite.
 LEAST_SHARE = 1e-8

@@ -16,6 +16,7 @@ Inside:
     layers              What one layer of a stack passes on to the next: columns made of what its members predict
     member_weights      Weights of members: from how good each is alone, or such that all together lose least
     mixture_of_experts  Mixture of experts: rows belong to experts in parts, which a gate foresees; fitted by expectation and maximisation
+    progress            Steps of any training as they come: how far it has come, callbacks that may end it, what an interrupt leaves
     random_structure    Forests of random structure: complete trees whose questions are drawn before a row is seen
     rank_fusion         Rank fusion: the scores of several rankers as one, query by query
     resampling          What is drawn for each member of a bag or a forest: rows and columns by bootstrap, pasting, subspaces; targets

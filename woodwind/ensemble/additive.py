@@ -138,7 +138,7 @@ def one_round(
         count[drawn] = 1 if rows.count is None else rows.count[drawn]
     trained, predicted = [], np.empty_like(gradient)
     for k in range(gradient.shape[1]):
-        target, weight = asked(gradient[:, k], hessian[:, k], rows.weight, plan.residuals, rows.count)
+        target, weight = residual_target(gradient[:, k], hessian[:, k], rows.weight, plan.residuals, rows.count)
         member, predicted[:, k] = learner.learn_numbers(target, weight, count if count is not None else rows.count, key(name, k))
         trained.append(member)
     if plan.step == "leaf":
@@ -152,7 +152,7 @@ def one_round(
     return tuple(AdditiveMember(one, step) for one in trained), step * direction
 
 
-def asked(
+def residual_target(
     gradient: Floats, hessian: Floats, weight: Floats | None, residuals: str, count: Integers | None = None
 ) -> tuple[Floats, Floats | None]:
     """What a learner is to learn, and by which weights: minus the gradient (Friedman 2001), or Newton's step by the hessian.

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from woodwind.base.pool import submit
-from woodwind.ensemble.boosting.early_stopping import gather_until_interrupted, until_requested, with_progress
+from woodwind.ensemble.progress import gather_until_interrupted, until_requested, with_progress
 
 # ----------------------------------------------------------------------------------------------------
 # Ordered map: work of many pieces that threads share, whose outcomes are asked for in order.
@@ -37,7 +37,7 @@ class OrderedMap(Generic[M]):
         self._changed = Condition()
 
     def outcome(self, position: int) -> M:
-        """What comes of the number at a place, raised if it is an error. The caller works as well until it is there."""
+        """What comes of the number at a position, raised if it is an error. The caller works as well until it is there."""
         while True:
             with self._changed:
                 if self._asked < position:

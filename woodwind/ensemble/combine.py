@@ -114,7 +114,7 @@ def borda_points(probabilities: Floats) -> Floats:
     new[:, 1:] = ordered[:, 1:] != ordered[:, :-1]
     last = np.ones((n_rows, n_classes), np.bool_)
     last[:, :-1] = new[:, 1:]
-    # Of a run of equals, from place a to place b, all get (a + b) / 2.
+    # Of a run of equals, from position a to position b, all get (a + b) / 2.
     begin = np.maximum.accumulate(np.where(new, position, 0.0), axis=1)
     end = np.minimum.accumulate(np.where(last, position, n_classes)[:, ::-1], axis=1)[:, ::-1]
     points = np.empty((n_rows, n_classes))

@@ -1,6 +1,6 @@
 """Rank fusion: the scores of several rankers as one, query by query.
 
-Borda counts (Borda 1781) and reciprocal ranks (Cormack, Clarke & Buettcher 2009) look at places alone, so that members whose scores have
+Borda counts (Borda 1781) and reciprocal ranks (Cormack, Clarke & Buettcher 2009) look at ranks alone, so that members whose scores have
 nothing in common can be joined; a blend adds up scores, each over the spread that it has within queries. Weights are chosen by greedy
 selection with replacement (Caruana et al. 2004) for a metric of rows that members have not learned.
 """
@@ -17,27 +17,27 @@ Floats = NDArray[np.float64]
 ROUNDING = 1e-12
 
 
-def places(scores: Floats, queries: QueryRows) -> Floats:
-    """The place of each row in its query, from 1 for the highest score on; equal scores share the mean of their places: (n_rows,)."""
+def ranks(scores: Floats, queries: QueryRows) -> Floats:
+    """The rank of each row in its query, from 1 for the highest score on; equal scores share the mean of their ranks: (n_rows,)."""
     order = np.lexsort((-scores, queries.number))
     number, sorted_scores = queries.number[order], scores[order]
-    place = np.arange(len(order)) - queries.begin[number] + 1.0
+    rank = np.arange(len(order)) - queries.begin[number] + 1.0
     begins = np.flatnonzero(np.concatenate([[True], (np.diff(number) != 0) | (np.diff(sorted_scores) != 0.0)]))
     sizes = np.diff(begins, append=len(order))
     out = np.empty(len(order))
-    out[order] = np.repeat(np.add.reduceat(place, begins) / sizes, sizes)
+    out[order] = np.repeat(np.add.reduceat(rank, begins) / sizes, sizes)
     return out
 
 
 def borda_points(scores: Floats, queries: QueryRows) -> Floats:
     """The share of the other documents of its query that a row is before: 1 for the first, 0 for the last; 1/2 for one alone."""
     others = queries.sizes[queries.number] - 1.0
-    return np.where(others > 0.0, (others + 1.0 - places(scores, queries)) / np.maximum(others, 1.0), 0.5)
+    return np.where(others > 0.0, (others + 1.0 - ranks(scores, queries)) / np.maximum(others, 1.0), 0.5)
 
 
 def reciprocal_points(scores: Floats, queries: QueryRows, constant: float = 60.0) -> Floats:
-    """1 / (constant + place): Cormack et al. have 60."""
-    return np.asarray(1.0 / (constant + places(scores, queries)))
+    """1 / (constant + rank): Cormack et al. have 60."""
+    return np.asarray(1.0 / (constant + ranks(scores, queries)))
 
 
 def spread_within(scores: Floats, queries: QueryRows, weight: Floats | None = None) -> float:

@@ -290,7 +290,7 @@ def smeared_classes(classes: Classes, frequencies: Floats, smear: float, seed: i
 
 
 def picked(ends: Floats, where: Floats) -> Classes:
-    """The first place of each row whose running sum is above a number."""
+    """The first position of each row whose running sum is above a number."""
     last = ends.shape[1] - 1
     return np.asarray(np.minimum((ends <= where[:, None]).sum(axis=1), last), np.int32)
 

@@ -35,8 +35,8 @@ MOST_CELLS = 1 << 25
 class TrainedClassifier:
     """What was learned of classes.
 
-    `nodes` are the class probabilities at the places where rows end, (N, K), and `leaf` is the place of every row; where a learner has no
-    such places, every row is one of its own and `leaf` is None.
+    `nodes` are the class probabilities at the nodes where rows end, (N, K), and `leaf` is the node of every row; where a learner has no
+    such nodes, every row is one of its own and `leaf` is None.
     """
 
     member: Any

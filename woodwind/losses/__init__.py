@@ -16,9 +16,10 @@ Inside:
     refit           Leaf values from the residuals of the rows, for losses without a useful second derivative: Friedman 2001, section 4
     regression      Losses for regression: squared, absolute, quantile, Huber; Poisson, Gamma and Tweedie with a log link
     several_targets  Several targets as one loss: that of each target, side by side
+    survival        Losses of survival times: Cox's partial likelihood and accelerated failure time
 """
 
-from woodwind.losses import classification, ranking, regression
+from woodwind.losses import classification, ranking, regression, survival
 from woodwind.losses.base import Loss
 from woodwind.losses.check import check_loss
 from woodwind.losses.classification import *  # noqa: F403
@@ -26,8 +27,10 @@ from woodwind.losses.named import ALL, classification_loss, describe, loss_from,
 from woodwind.losses.own import adopt
 from woodwind.losses.ranking import *  # noqa: F403
 from woodwind.losses.regression import *  # noqa: F403
+from woodwind.losses.survival import *  # noqa: F403
 
 __all__ = ["ALL", "Loss", "adopt", "check_loss", "classification_loss", "describe", "loss_from", "regression_loss"]
 __all__ += regression.__all__
 __all__ += classification.__all__
 __all__ += ranking.__all__
+__all__ += survival.__all__

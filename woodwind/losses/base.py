@@ -7,8 +7,9 @@ The life of a loss, in the order of a training:
 2. `start(y, weight)` is the constant score that fits best. Its sums are exact, so it is the same for any split into parts.
 3. Each round, `resolved(y, raw, weight)` fixes what the loss takes from the residuals (Huber's delta), and gives itself else.
 4. `derivatives`, or in the fast path the kernels that read `formula`, give the gradient and hessian of every row.
-   `bounds()` tells how large they can be, where that is known beforehand.
-5. Where a leaf is not a Newton step, `refits` say how its value is found from the residuals.
+   `bounds()` tells how large they can be, where that is known beforehand; `with_known` remembers those that take long.
+5. Where a leaf is not a Newton step, `refits` say how its value is found from the residuals; `rescaled_steps` are Newton steps where
+   derivatives have units of their own.
 6. `total` gives the sum of the losses and the sum of the weights. Both add over parts; `value` is their ratio.
 7. `predict(raw)` turns scores into what users see, through `link`.
 
@@ -27,7 +28,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from woodwind.base.errors import TargetError, WeightError
-from woodwind.base.fixed import exact_sum, largest_of
+from woodwind.base.fixed import exact_mean, exact_sum, largest_of
 from woodwind.base.pool import run_ranges
 from woodwind.kernels.losses.derivatives import SUM_BLOCK, Formula, derivatives, loss_sums
 from woodwind.losses.links import Floats, Identity, Link
@@ -39,6 +40,8 @@ Positions = NDArray[np.int64]
 # A derivative is worth about this many histogram updates, by which `run_ranges` counts.
 WORK = 4
 
+# No larger number of rows is a whole one.
+MOST_COUNTED = 2.0**53
 # Gains are squares of sums of targets, and those of a million rows of this size are still finite.
 LARGEST_TARGET = 1e100
 
@@ -259,6 +262,21 @@ def class_indices(y: NDArray[Any]) -> NDArray[np.int32]:
 def plain_weight(weight: NDArray[Any] | None) -> Floats | None:
     """Weights as the kernels take them, without a copy where they are that already; None for none."""
     return None if weight is None else np.ascontiguousarray(weight, np.float64)
+
+
+def in_rows(weight: Floats | None) -> Floats | None:
+    """Weights in which a row counts as one row on average, where the given ones are below that, or are no numbers of rows at all.
+
+    Penalties and the smallest leaves are in rows: with a weight of 0.001 for all of them, nothing would be learned. Larger weights stay, so
+    that a weight of 20 is as good as 20 rows.
+    """
+    if weight is None:
+        return None
+    heaviest = largest_of(weight)
+    mean = exact_mean(weight[weight > 0.0] / heaviest)
+    if 1.0 - 1e-9 <= mean * heaviest <= MOST_COUNTED:
+        return weight
+    return np.asarray(weight / heaviest / mean)
 
 
 def check_finite(y: NDArray[Any]) -> None:

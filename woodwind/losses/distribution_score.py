@@ -121,7 +121,8 @@ class DistributionScore(Loss):
         """The loss with the units of a round that begins with these scores: roots of the mean information about each."""
         if not self.natural:
             return self
-        found = diagonal(self.metric(self._scores(raw)))
+        scores, family = self._scores(raw), self.distribution
+        found = family.information_diagonal(scores) if self.rule == "log_score" else diagonal(family.crps_metric(scores))
         means = [exact_mean(np.ascontiguousarray(column), plain_weight(weight)) for column in found.T]
         return replace(self, _units=tuple(math.sqrt(mean) if mean > 0.0 else 1.0 for mean in means))
 
@@ -145,7 +146,10 @@ class DistributionScore(Loss):
         """Natural gradients in units of the scores, or gradients, (n, K)."""
         gradient = self.gradient(y, scores)
         if self.natural:
-            gradient = natural_gradient(gradient, self.metric(scores))
+            by_log_score = self.rule == "log_score"
+            gradient = (
+                self.distribution.natural_gradient(gradient, scores) if by_log_score else natural_gradient(gradient, self.metric(scores))
+            )
         gradient = self.held_up(gradient, scores, slice(None))
         if self._units:
             gradient = np.clip(gradient * np.array(self._units), -LONGEST, LONGEST)

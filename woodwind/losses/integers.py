@@ -122,6 +122,8 @@ def is_uneven(weight: Floats | None) -> bool:
 
 def is_vast(y: NDArray[Any]) -> bool:
     """Whether the furthest target is so far from the median that most would be a few units of all the bits that a row has."""
+    if y.ndim > 1:  # bounds of times, which are infinite, or targets with what is known of them
+        return False
     away = np.abs(y - np.median(y))
     return bool(largest_of(away) > 2.0**40 * np.median(away) > 0.0)
 

@@ -43,8 +43,8 @@ NONE_OF_OURS: dict[str, str] = {
     "multirmse": "Use loss='squared_error', and give y a column for each target.",
     "friedman_mse": "It is a way to choose splits. Use loss='squared_error'.",
 }
-# Tasks that are none of ours, by how the names of their losses begin.
-NO_TASK_OF_OURS = ("survival:", "cox")
+# Tasks of other estimators, by how the names of their losses begin.
+OF_SURVIVAL = ("survival:", "survivalaft", "cox", "aft")
 OF_RANKINGS = ("rank:", "rank_", "lambdarank", "lambdamart", "yetirank", "query", "pairlogit", "stochasticrank")
 
 
@@ -115,8 +115,8 @@ def _own_name(name: str, task: str) -> str:
         hint = f" It is for {'classes' if task == 'regression' else 'numbers'}, and this estimator is for {task}."
     elif spelling(name) in NONE_OF_OURS:
         hint = f" There is none like it here. {NONE_OF_OURS[spelling(name)]}"
-    elif spelling(name).startswith(NO_TASK_OF_OURS):
-        hint = " It is for survival times, which are not done here."
+    elif spelling(name).startswith(OF_SURVIVAL):
+        hint = " It is for survival times, which GradientBoostingSurvivalAnalysis learns."
     elif spelling(name).startswith(OF_RANKINGS):
         hint = " It is for rankings, which GradientBoostingRanker learns."
     else:

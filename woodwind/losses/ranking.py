@@ -137,7 +137,7 @@ class BoundRankingLoss(Loss):
 
 @dataclass(frozen=True)
 class LambdaMART(RankingLoss):
-    """Pairs of documents count by how much a metric changes where the two change places: Burges 2010.
+    """Pairs of documents count by how much a metric changes where the two are swapped: Burges 2010.
 
     The metric is 'ndcg', 'map' or 'mrr'; for the last two a document is relevant if its relevance is above zero. Of a pair at least one
     document is among the first `truncation`. With `normalize` queries and distances of scores are brought to one size, as LightGBM does.

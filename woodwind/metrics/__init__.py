@@ -10,4 +10,5 @@ Inside:
     queries        Metrics of rankings: NDCG, mean average precision and mean reciprocal rank, of each query and as a mean over queries
     ranking        Metrics of the order in which probabilities put the rows
     regression     Metrics of regression
+    survival       Metrics of survival times: concordance, and the Brier score of survival functions
 """

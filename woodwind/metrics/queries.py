@@ -35,7 +35,7 @@ class QueryMetric:
     """A metric of rankings; larger is better, and 1 is best."""
 
     kind: str = "ndcg"  # or "map", "mrr"
-    cutoff: int | None = None  # places that count; None for all
+    cutoff: int | None = None  # ranks that count; None for all
     gain: str = "exponential"  # of NDCG: 2 ** relevance - 1, or "linear", the relevance
     without_relevant: float | None = 0.0  # value of a query in which nothing is relevant; None to leave such queries out
 
@@ -99,15 +99,15 @@ def mean_over_queries(values: Floats, query_weight: Floats | None = None) -> tup
 
 
 def query_metric(name: str, gain: str = "exponential", without_relevant: float | None = 0.0) -> QueryMetric:
-    """The metric of a name: 'ndcg', 'map' or 'mrr', with the places that count behind an @, as in 'ndcg@10'."""
-    plain, _, places = spelling(name).partition("@")
+    """The metric of a name: 'ndcg', 'map' or 'mrr', with the number of ranks that count behind an @, as in 'ndcg@10'."""
+    plain, _, cutoff = spelling(name).partition("@")
     kind = SYNONYMS.get(plain, plain)
     if kind not in SWITCHES:
-        known = "'ndcg', 'map' or 'mrr', with a number of places as in 'ndcg@10' or without"
+        known = "'ndcg', 'map' or 'mrr', with a number of ranks as in 'ndcg@10' or without"
         raise ParameterError(f"A metric of rankings is {known}, not {name!r}. {did_you_mean(plain, tuple(SWITCHES))}".rstrip())
-    if places and (not places.isdecimal() or int(places) < 1):
-        raise ParameterError(f"The places of {name!r} must be an integer of at least 1, as in '{kind}@10'.")
-    return QueryMetric(kind, int(places) if places else None, gain, without_relevant)
+    if cutoff and (not cutoff.isdecimal() or int(cutoff) < 1):
+        raise ParameterError(f"The number of ranks of {name!r} must be an integer of at least 1, as in '{kind}@10'.")
+    return QueryMetric(kind, int(cutoff) if cutoff else None, gain, without_relevant)
 
 
 def read_relevance(y: Any, queries: QueryRows, name: str) -> Floats:

@@ -21,6 +21,7 @@ Inside:
     pruning         The parameters of pruning: which members are kept, and how they are looked for
     ranking         The parameters of rankers
     stacking        The parameters of stacks and of blenders
+    survival        The parameters of survival models
     translation     How the value of another library's parameter becomes values of ours: one function for each rule that `aliases.py` names
     unknown         What is predicted for a name that is not a parameter, or not an argument of `fit`: ours, the nearest, or which there are
 """

@@ -6,7 +6,7 @@ counterpart are in `no_counterpart.py`: their notes say why, or what to do inste
 
 from functools import cache
 
-from woodwind.params.no_counterpart import FIT_NOTHING, LIBRARIES, NOTHING, Row
+from woodwind.params.no_counterpart import FIT_NOTHING, LIBRARIES, NOTHING, SURVIVAL, Row
 
 # How trees are added up, and how each is grown.
 TREES = (
@@ -145,6 +145,8 @@ FAMILIES = (
     Row("criterion", other="split_criterion splitrule"),
     Row("truncation_level", "lambdarank_num_pair_per_sample", "lambdarank_truncation_level"),
     Row("normalize", "lambdarank_normalization", "lambdarank_norm", having="truncation_level"),
+    Row("distribution", "aft_loss_distribution", having="ties", note=SURVIVAL),
+    Row("scale", "aft_loss_distribution_scale", having="ties", note=SURVIVAL),
     Row("min_gain", sklearn="min_impurity_decrease", rule="impurity_decrease", having="ccp_alpha"),
 )  # fmt: skip
 

@@ -41,6 +41,7 @@ DART = "With boosting='dart' every earlier round is as likely to be left out, an
 CATEGORIES = "Few categories are sorted by their means and cut like numbers, many are means of the target; categorical_encoding decides."
 TARGET_MEANS = "Means of the target are of single columns, with a prior of estimated strength: see categorical_encoding."
 RANKING = "GradientBoostingRanker learns rankings: see its metric, gain, truncation_level and normalize; scoring='ndcg@10' has places."
+SURVIVAL = "GradientBoostingSurvivalAnalysis learns survival times: see its loss, distribution and scale."
 
 CLUSTER = "Training is on one machine."
 FILES = "Files belong to other calls here: woodwind.fit reads tables, and save writes models."
@@ -91,7 +92,6 @@ NOTHING = (
         note=CATEGORIES,
     ),
     Row(xgboost="huber_slope", note="There is no pseudo-Huber loss here. The nearest is loss=woodwind.losses.Huber(delta=...)."),
-    Row(xgboost="aft_loss_distribution aft_loss_distribution_scale", note="Survival times are not done here."),
     Row(
         xgboost=(
             "lambdarank_pair_method lambdarank_score_normalization "

@@ -39,7 +39,7 @@ class FusionParams:
     ] = None
     fusion: Annotated[
         Literal["blend", "borda", "reciprocal_rank"],
-        "How scores become one: 'blend' adds them up, each over its spread within queries; 'borda' and 'reciprocal_rank' add up places, "
+        "How scores become one: 'blend' adds them up, each over its spread within queries; 'borda' and 'reciprocal_rank' add up ranks, "
         "and need to know the queries of rows that are predicted.",
     ] = "blend"
     weights: Annotated[

@@ -111,7 +111,7 @@ class Chart:
         add(self.root, "text", self.across.label, class_="label end", x=width - 2.0, y=height - 4.0)
 
     def point(self, x: float, y: float) -> tuple[float, float]:
-        """The place of a pair of numbers; what lies outside is put on the edge."""
+        """The position of a pair of numbers; what lies outside is put on the edge."""
         return self.x.inside(x), self.y.inside(y)
 
     def line(self, xs: Sequence[float], ys: Sequence[float], kind: str) -> Element:
@@ -125,7 +125,7 @@ class Chart:
         return add(self.marks, "path", class_=f"area {kind}", d=path([*there, *back], closed=True))
 
     def name(self, text: str, x: float, y: float, kind: str, anchor: str = "") -> Element:
-        """A name at a place of the drawing, in the colour of what it names."""
+        """A name at a position of the drawing, in the colour of what it names."""
         return add(self.marks, "text", shown(text, 40), class_=f"name {kind} {anchor}".strip(), x=x, y=y)
 
 

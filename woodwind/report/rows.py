@@ -22,7 +22,7 @@ class Track:
     high: float
 
     def at(self, value: float) -> str:
-        """The place of a number, in per cent of the width."""
+        """The position of a number, in per cent of the width."""
         scale = Scale(self.low, self.high, 2.0, 98.0)
         return position(scale.inside(value)) + "%"
 

@@ -20,11 +20,11 @@ class Scale:
     end: float
 
     def at(self, value: float) -> float:
-        """The place of a number."""
+        """The position of a number."""
         return self.begin + (value - self.low) / (self.high - self.low) * (self.end - self.begin)
 
     def inside(self, value: float) -> float:
-        """The place of a number, or of the nearest one that the scale has."""
+        """The position of a number, or of the nearest one that the scale has."""
         least, most = min(self.low, self.high), max(self.low, self.high)
         return self.at(min(max(value, least), most))
 

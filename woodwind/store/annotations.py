@@ -1,5 +1,6 @@
 """Does a value fit the annotation of the field that it is to stand in? A small reader of annotations, stricter than Python itself."""
 
+import functools
 import inspect
 import types
 from collections.abc import Mapping, Sequence
@@ -57,6 +58,7 @@ def fits_container(value: Any, origin: Any, parts: tuple[Any, ...]) -> bool:
     return isinstance(origin, type) and isinstance(value, origin)
 
 
+@functools.cache
 def promised(protocol: type) -> list[str]:
     """The names that a protocol asks for."""
     own = [one for one in protocol.__mro__ if getattr(one, "_is_protocol", False)]

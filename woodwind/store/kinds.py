@@ -61,7 +61,7 @@ _AUTO = "woodwind.estimators.persistence.persistence:AutoEnsemblePersister"
 
 def _public_estimators() -> dict[str, Kind]:
     """The classes of `woodwind.estimators` that are public: names with a task at their end, blenders and encoders."""
-    endings = ("Classifier", "Regressor", "Ranker", "Blender", "Encoder")
+    endings = ("Classifier", "Regressor", "Ranker", "SurvivalAnalysis", "Blender", "Encoder")
     public = importlib.import_module("woodwind").PUBLIC_HOMES
     homes = {name: home for name, home in public.items() if home.startswith("woodwind.estimators.") and name.endswith(endings)}
     return {name: Kind(f"{home}:{name}", _ESTIMATOR) for name, home in homes.items()}
@@ -152,6 +152,7 @@ _DECLARING = (
     "woodwind.losses.regression",
     "woodwind.losses.classification",
     "woodwind.losses.ranking",
+    "woodwind.losses.survival",
     "woodwind.distributions.location_scale",
     "woodwind.distributions.positive",
     "woodwind.distributions.counts",

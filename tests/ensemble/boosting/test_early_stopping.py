@@ -7,14 +7,8 @@ import pytest
 
 from woodwind.base.errors import InterruptWarning
 from woodwind.ensemble.boosting.boost import BoostingRound
-from woodwind.ensemble.boosting.early_stopping import (
-    best_of,
-    gather_until_interrupted,
-    scored,
-    until_no_better,
-    until_no_split,
-    until_requested,
-)
+from woodwind.ensemble.boosting.early_stopping import best_of, scored, until_no_better, until_no_split
+from woodwind.ensemble.progress import gather_until_interrupted, until_requested
 
 INF, NAN = float("inf"), float("nan")
 

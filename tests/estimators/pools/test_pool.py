@@ -376,3 +376,38 @@ def test_labels_that_are_numbers_are_told_from_others(kind):
     odd = np.array([0, -1, 3]).astype(kind)
     assert not are_numbers(odd, known)
     assert class_indices(odd, known).tolist() == [0, -1, -1]
+
+
+# Members are printed.
+
+
+def test_members_in_members_are_printed_as_scikit_learn_prints_them():
+    boosted = woodwind.GradientBoostingRegressor(learning_rate=0.05, max_depth=6)
+    inner = woodwind.VotingRegressor([("boosted", boosted)], weights=[1.0])
+    expected = """VotingRegressor(estimators=[('linear', Ridge(alpha=2.0)),
+                            ('inner',
+                             VotingRegressor(estimators=[('boosted',
+                                                          GradientBoostingRegressor(learning_rate=0.05,
+                                                                                    max_depth=6))],
+                                             weights=[1.0]))])"""
+    assert repr(woodwind.VotingRegressor([("linear", Ridge(alpha=2.0)), ("inner", inner)])) == expected
+    assert repr(woodwind.VotingRegressor()) == "VotingRegressor()"
+
+
+class Counted(Ridge):
+    """Counts how often it is looked at."""
+
+    times = 0
+
+    def get_params(self, deep=True):
+        type(self).times += 1
+        assert Counted.times < 5000
+        return super().get_params(deep)
+
+
+@pytest.mark.parametrize(("piped", "depth"), [(False, 8), (True, 4)])
+def test_members_in_members_are_not_printed_again_and_again(piped, depth):
+    model, Counted.times = Counted(), 0
+    for _ in range(depth):
+        model = woodwind.VotingRegressor([("one", make_pipeline(model) if piped else model)])
+    assert repr(model).startswith("VotingRegressor(estimators=[('one',")

@@ -1,4 +1,4 @@
-"""Several rankers as one: places, weights, files, and what is refused."""
+"""Several rankers as one: ranks, weights, files, and what is refused."""
 
 import numpy as np
 import pytest
@@ -8,7 +8,7 @@ from sklearn.linear_model import LinearRegression
 import woodwind
 from woodwind import DataError, GradientBoostingRanker, ParameterError, VotingRanker
 from woodwind.data.tables.queries import QueryRows
-from woodwind.ensemble.rank_fusion import borda_points, greedy_weights, places, reciprocal_points, spread_within
+from woodwind.ensemble.rank_fusion import borda_points, greedy_weights, ranks, reciprocal_points, spread_within
 
 FEW = {"n_estimators": 6, "max_leaf_nodes": 6, "random_state": 0, "n_jobs": 1}
 MEMBERS = [GradientBoostingRanker(**FEW), GradientBoostingRanker(loss="listwise_softmax", **FEW), ("linear", LinearRegression())]
@@ -21,10 +21,10 @@ def queries(seed=0):
     return X, np.clip(np.round(X[:, 0] + 0.4 * rng.normal(size=len(group)) + 1), 0, 4), group
 
 
-def test_places_are_counted_within_queries_and_shared_by_equal_scores():
+def test_ranks_are_counted_within_queries_and_shared_by_equal_scores():
     rows = QueryRows.of(np.array([7, 5, 7, 7, 5, 9]))
     scores = np.array([1.0, 3.0, 2.0, 1.0, 4.0, 0.0])
-    assert places(scores, rows).tolist() == [2.5, 2.0, 1.0, 2.5, 1.0, 1.0]
+    assert ranks(scores, rows).tolist() == [2.5, 2.0, 1.0, 2.5, 1.0, 1.0]
     assert borda_points(scores, rows).tolist() == [0.25, 0.0, 1.0, 0.25, 1.0, 0.5]
     assert_allclose(reciprocal_points(scores, rows), 1 / (60 + np.array([2.5, 2.0, 1.0, 2.5, 1.0, 1.0])))
 

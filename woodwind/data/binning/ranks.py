@@ -20,7 +20,7 @@ UNSEEN_RANK = 254
 
 @dataclass(frozen=True, eq=False)
 class Ranking:
-    """How tables become ranks: what `Cuts` is to codes. A rank is a place among the values of its own table, so there is little to say."""
+    """How tables become ranks: what `Cuts` is to codes. A rank is a position among the values of its own table: there is little to say."""
 
     n_categories: NDArray[np.int32]  # (F,) categories of each feature; 0 for numbers
 

@@ -14,6 +14,7 @@ Inside:
     raw                What any input is first turned into: columns as they came, not yet features
     roles              Roles: a table with everything, divided into what is trained on, what is predicted, and what rows belong together
     schema             Schema: the columns that a model was trained on, and how any later table is read as those
+    survival_times     Survival times as a target: what is known of the time of each row's event, as bounds
     table              A table as columns of numbers and of category codes, read in blocks of rows and never copied as a whole
     table_errors       What is said when a table cannot be used: what is wrong and where, why it matters, and what to do about it
     target_column      What is asked of a target column: which of two classes, which of several, or how much

@@ -27,7 +27,7 @@ RARE = "(rare categories)"
 
 @dataclass(frozen=True, eq=False)
 class CodeReader:
-    """Reads the codes of a column of places; a missing place, -1, finds the last entry of the table."""
+    """Reads the codes of a column of positions; a missing one, -1, finds the last entry of the table."""
 
     positions: NDArray[Any]
     codes: NDArray[np.int32]
@@ -176,7 +176,7 @@ class CategoriesPersister:
 
 
 def take(values: "pa.Array | NDArray[np.float64]", positions: NDArray[Any]) -> Any:
-    """Some of the values; Arrow wants its own kind of places, which it would import pandas to make."""
+    """Some of the values; Arrow wants its own kind of positions, which it would import pandas to make."""
     if isinstance(values, np.ndarray):
         return values[positions]
     buffer = pa.py_buffer(np.ascontiguousarray(positions, np.int64))
@@ -204,7 +204,7 @@ def code_numbers(values: NDArray[Any]) -> Coded:
 
 
 def code_text(values: pa.ChunkedArray) -> Coded:
-    """A column of text, or of places in a dictionary of any kind, as positions in a dictionary of text or numbers.
+    """A column of text, or of positions in a dictionary of any kind, as positions in a dictionary of text or numbers.
 
     So is a column of whole numbers beyond doubles, each of which is a text.
     """

@@ -141,7 +141,7 @@ class LazyReader:
 
 @dataclass(frozen=True, eq=False)
 class IndexReader:
-    """Numbers that came as positions in a list of numbers; a missing place finds the NaN at its end."""
+    """Numbers that came as positions in a list of numbers; a missing position finds the NaN at its end."""
 
     coded: Coded
 

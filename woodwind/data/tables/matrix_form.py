@@ -119,11 +119,11 @@ class CategoryPart:
         return cls((*names, *([f"{column.name}:missing"] if gap else [])), np.append(position, len(names) if gap else -1))
 
     def check(self) -> "CategoryPart":
-        """Every code has a place that exists, or none; returns self, or raises DataError."""
+        """Every code has a position that exists, or none; returns self, or raises DataError."""
         require_array(self.position, (None,), "the positions of categories")
         require(
             self.position.size >= 1 and ((self.position >= -1) & (self.position < len(self.names))).all(),
-            "a category has a place that is not there",
+            "a category has a position that is not there",
         )
         return self
 
@@ -231,7 +231,7 @@ class MatrixForm:
             require(isinstance(part, NumberPart if categories is None else CategoryPart), "a feature is turned into numbers in a wrong way")
             require(
                 not isinstance(part, CategoryPart) or part.position.size == len(categories or ()) + 1,
-                "a category has no place among the indicators",
+                "a category has no position among the indicators",
             )
 
     def opened(self, X: Any, owner: str = "Woodwind") -> MatrixTable:

@@ -37,7 +37,7 @@ class QueryRows:
 
     @property
     def n_queries(self) -> int:
-        """QueryRows."""
+        """Number of queries."""
         return len(self.begin) - 1
 
     @cached_property
@@ -59,8 +59,8 @@ class QueryRows:
 
 
 def discounts(count: int) -> Floats:
-    """What the first so many places of a ranking are worth: 1 / log2(1 + place), places counted from one."""
-    return np.array([1.0 / math.log2(2.0 + place) for place in range(count)])
+    """What the first so many ranks are worth: 1 / log2(1 + rank), ranks counted from one."""
+    return np.array([1.0 / math.log2(1.0 + rank) for rank in range(1, count + 1)])
 
 
 def gains(relevance: Floats, kind: str) -> Floats:

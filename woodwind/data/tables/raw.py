@@ -56,7 +56,7 @@ class SparseColumn:
 class Coded:
     """A column that came as positions in a list of categories, or was turned into that."""
 
-    positions: NDArray[Any]  # integers: place in `dictionary`; -1 for missing
+    positions: NDArray[Any]  # integers: position in `dictionary`; -1 for missing
     dictionary: pa.Array | NDArray[np.float64]  # text or numbers; no missing values
     ordered: bool  # whether the order of the dictionary is the user's, to be kept
 
@@ -92,7 +92,7 @@ class RawTable:
 
     n_rows: int
     n_columns: int
-    open: Callable[[int, str], Values]  # from place and label
+    open: Callable[[int, str], Values]  # from position and label
     names: tuple[str, ...] | None = None
     matrix: NDArray[Any] | None = None  # the two-dimensional array that all the columns are views of
     sparse: SparseMatrix | None = None  # or the sparse matrix

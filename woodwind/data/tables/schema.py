@@ -238,7 +238,7 @@ class Schema:
 
     @cached_property
     def position_of(self) -> dict[str, int]:
-        """The place of each input column by its name; of none where they have no names."""
+        """The position of each input column by its name; of none where they have no names."""
         return {name: position for position, name in enumerate(self.names or ())}
 
     def features_of(self, column: int) -> range:
@@ -317,7 +317,7 @@ def _marked(raw: RawTable, given: Sequence[Any] | str | None, owner: str) -> NDA
         elif isinstance(item, (int, np.integer)) and 0 <= item < marked.size:
             marked[item] = True
         else:
-            raise _bad_choice(owner, f"{item!r} is neither a name nor a place from 0 to {marked.size - 1}", raw)
+            raise _bad_choice(owner, f"{item!r} is neither a name nor a position from 0 to {marked.size - 1}", raw)
     return marked
 
 

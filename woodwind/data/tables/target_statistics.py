@@ -119,6 +119,7 @@ class TargetStatistics:
             require(np.isfinite(numbers), "a statistic of a category is not finite")
         require(self.counts >= 0.0, "a category has an impossible number of rows")
         require(self.strength >= 0.0, "a prior has an impossible strength")
+        require(np.isfinite(self.means), "the mean of a category is not finite")
         require(self.counts[-MORE] == 0.0 and not self.sums[:, -MORE].any(), "categories that were never seen have rows")
         return self
 

@@ -57,12 +57,12 @@ class GradientSampling:
         size = np.empty(n_rows, np.float32)
         ratio = 0.0 if self.method == "goss" else step_ratio(gradient, hessian)
         run_ranges(lambda begin, end: gradient_sizes(gradient, hessian, ratio, begin, end, size), n_rows, threads, WORK)
-        chances = self.goss(size, threads) if self.method == "goss" else self.mvs(size, threads)
+        probabilities = self.goss(size, threads) if self.method == "goss" else self.mvs(size, threads)
         rows, factor = np.empty(n_rows, np.int32), np.empty(n_rows)
         parts: list[tuple[int, int]] = []
 
         def part(begin: int, end: int) -> None:
-            parts.append((begin, draw_by_size(key, size, tuple(chances), begin, end, rows, factor)))
+            parts.append((begin, draw_by_size(key, size, tuple(probabilities), begin, end, rows, factor)))
 
         run_ranges(part, n_rows, threads, WORK)
         drawn = np.concatenate([rows[begin : begin + count] for begin, count in sorted(parts)]) if len(parts) > 1 else rows[: parts[0][1]]

@@ -9,8 +9,7 @@ from numpy.typing import NDArray
 from woodwind.ensemble.boosting.boost_plan import hessian_factors
 from woodwind.ensemble.boosting.exact_learner import summed_by_leaf
 from woodwind.ensemble.boosting.leaf_values import refitted_nodes
-from woodwind.ensemble.boosting.training_rows import in_rows
-from woodwind.losses.base import Loss, RowsByLeaf
+from woodwind.losses.base import Loss, RowsByLeaf, in_rows
 from woodwind.tree.forest import Forest, tree_of
 from woodwind.tree.grown_tree import covers_below, leaf_steps, rows_by_leaf
 from woodwind.tree.linear_leaves import LinearLeaves, LinearPlan, fitted_terms, joined_linear

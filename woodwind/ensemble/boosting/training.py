@@ -21,16 +21,14 @@ from woodwind.ensemble.boosting.early_stopping import (
     WatchedOutside,
     add_trees,
     best_of,
-    gather_until_interrupted,
     largest_step,
     scored,
     until_no_better,
     until_no_split,
-    until_requested,
-    with_progress,
 )
 from woodwind.ensemble.boosting.folds import BoostingFolds, rounds_in_step, trees_of_mean
 from woodwind.ensemble.boosting.training_rows import TrainingRows
+from woodwind.ensemble.progress import gather_until_interrupted, until_requested, with_progress
 from woodwind.losses.base import Loss
 from woodwind.losses.integers import is_uneven
 from woodwind.tree.grown_tree import ValuedTree

@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from woodwind.base.fixed import exact_mean, largest_of
 from woodwind.data.binning.codes import Codes
 from woodwind.data.binning.ranks import Ranks
 from woodwind.data.binning.sparse_codes import SparseCodes
@@ -19,31 +18,12 @@ from woodwind.ensemble.boosting.exact_learner import ExactLearner
 from woodwind.ensemble.boosting.histogram_learner import HistogramLearner
 from woodwind.ensemble.boosting.ordered_boosting import OrderedBooster, OrderedOrigin
 from woodwind.ensemble.boosting.tree_learner import TreeLearner
-from woodwind.losses.base import Loss
+from woodwind.losses.base import Loss, in_rows
 from woodwind.losses.integers import is_uneven
 from woodwind.tree.grown_tree import ValuedTree
 from woodwind.tree.linear_leaves import LinearInputs
 
 Floats = NDArray[np.float64]
-
-
-# No larger number of rows is a whole one.
-MOST_COUNTED = 2.0**53
-
-
-def in_rows(weight: Floats | None) -> Floats | None:
-    """Weights in which a row counts as one row on average, where the given ones are below that, or are no numbers of rows at all.
-
-    Penalties and the smallest leaves are in rows: with a weight of 0.001 for all of them, nothing would be learned. Larger weights stay, so
-    that a weight of 20 is as good as 20 rows.
-    """
-    if weight is None:
-        return None
-    heaviest = largest_of(weight)
-    mean = exact_mean(weight[weight > 0.0] / heaviest)
-    if 1.0 - 1e-9 <= mean * heaviest <= MOST_COUNTED:
-        return weight
-    return np.asarray(weight / heaviest / mean)
 
 
 @dataclass(frozen=True, eq=False)

@@ -25,7 +25,8 @@ from woodwind.ensemble.adaboost import (
     adaptive_rounds,
     scores_of,
 )
-from woodwind.ensemble.boosting.early_stopping import TrainingStep, until_no_better, with_progress
+from woodwind.ensemble.boosting.early_stopping import TrainingStep, until_no_better
+from woodwind.ensemble.progress import with_progress
 from woodwind.ensemble.weak_learner import (
     DrawnTreeLearner,
     Floats,

@@ -16,15 +16,9 @@ from woodwind.base.validate import require_finite
 from woodwind.data.tables.schema import Schema
 from woodwind.ensemble.additive import AdditiveMember, AdditivePlan, AdditiveRound, AdditiveRows, additive_rounds, mean_loss
 from woodwind.ensemble.boosting.boost import BoostingRound
-from woodwind.ensemble.boosting.early_stopping import (
-    TrainingStep,
-    best_of,
-    gather_until_interrupted,
-    scored,
-    until_no_better,
-    with_progress,
-)
+from woodwind.ensemble.boosting.early_stopping import TrainingStep, best_of, scored, until_no_better
 from woodwind.ensemble.held_out import hold_out
+from woodwind.ensemble.progress import gather_until_interrupted, with_progress
 from woodwind.estimators.adaptive.adaboost_base import BaseAdaBoost, LearnerSource
 from woodwind.estimators.base.base_learner import check_estimator, leaf_answers, regression_answers
 from woodwind.estimators.base.model import named_owner

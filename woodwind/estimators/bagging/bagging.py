@@ -36,12 +36,12 @@ from woodwind.estimators.base.bootstrap_checks import (
     rows_of_fragment,
     warn_without_out_of_bag,
 )
+from woodwind.estimators.base.category_statistics import columns_of_many
 from woodwind.estimators.base.model import COLUMNS, BaseModel, LogProbabilityMixin, check_lengths, read_training
 from woodwind.estimators.base.per_target import TARGETS, PerTargetMixin
 from woodwind.estimators.base.several_targets import has_one_target
 from woodwind.estimators.base.target import Target, read_labels, read_regression_target, warn_constant
 from woodwind.estimators.base.weights import Weighing, class_factors, read_weight, weighed_classes
-from woodwind.estimators.boosting.category_statistics import columns_of_many
 from woodwind.estimators.boosting.plan import feature_count
 from woodwind.estimators.forests.decision_tree import DecisionTreeClassifier, DecisionTreeRegressor
 from woodwind.estimators.pools.members import AnyTable, BaggedMembers, BagTask, EstimatorMembers, Kind, shared_codes, takes_weight, trained

@@ -2,13 +2,15 @@
 
 Inside:
 
+    boosted_classifier        What classifiers of gradient boosting share: labels, weights of classes, probabilities
     boosted_model             A trained model of gradient boosting: from its forest to scores, and its leaves learned once more
-    category_statistics       Columns of many categories in boosting: read as statistics of the target
     distribution_boosting     Natural-gradient boosting: a predictive distribution for every row (NGBoost)
+    distribution_boosting_classifier  Natural-gradient boosting of classes
     encoded_table             A table as boosting trains on it: read, coded in bins or ranks, with statistics of the target for some
     gradient_boosting         Gradient boosting for classification and regression
     gradient_boosting_base    Training of gradient boosting, for all tasks: from a table and a target to a forest
     gradient_boosting_ranker  Gradient boosting for rankings
+    gradient_boosting_survival  Gradient boosting for survival times
     init_scores               Where boosting starts: from the best constant, from scores that the caller gives, or from another model
     like                      Boosting by the name of another library: its defaults and its conventions, as parameters of ours
     loss_choice               From what users give as a loss to the loss itself, and from scores back to what they see

@@ -38,7 +38,26 @@ LEAST_ROWS_IN_FOLDS = 20
 
 
 @knobs
-class DistributionParams:
+class NaturalGradientParams:
+    """How the parameters of distributions are learned."""
+
+    natural_gradient: Annotated[
+        bool,
+        "Trees are fitted to natural gradients, for which it does not matter how the distribution is parametrised; False: to gradients.",
+    ] = True
+    multi_output: Annotated[
+        Literal["vector", "one_per_parameter"],
+        "'vector' grows one tree in each round, whose leaves hold a value for every parameter; 'one_per_parameter' grows one for each.",
+    ] = "vector"
+    line_search: Annotated[
+        bool,
+        "Stretch or shorten the trees of a round as long as the score of the training rows improves, before the learning rate, as the "
+        "paper does. Leaves are not fitted once more then.",
+    ] = False
+
+
+@knobs
+class DistributionParams(NaturalGradientParams):
     """Which distribution is learned, and how."""
 
     distribution: Annotated[
@@ -51,25 +70,73 @@ class DistributionParams:
         Literal["log_score", "crps"],
         "What is minimised: minus the log density, or the continuous ranked probability score, which outliers move less.",
     ] = "log_score"
-    natural_gradient: Annotated[
-        bool,
-        "Trees are fitted to natural gradients, for which it does not matter how the distribution is parametrised; False: to gradients.",
-    ] = True
-    multi_output: Annotated[
-        Literal["vector", "one_per_parameter"],
-        "'vector' grows one tree in each round, whose leaves hold a value for every parameter; 'one_per_parameter' grows one for each.",
-    ] = "vector"
     spread: Annotated[
         Literal["auto", "joint", "held_out"],
         "How parameters beyond the location are learned: 'joint', in the same rounds; 'held_out', after it, from rows whose location was "
         "predicted by a model that did not see them, in folds. 'auto' is 'held_out' for small tables, which are boosted in folds; in "
         "larger ones the spread that was learned with the location is shifted by what suits the rows held out.",
     ] = "auto"
-    line_search: Annotated[
-        bool,
-        "Stretch or shorten the trees of a round as long as the score of the training rows improves, before the learning rate, as the "
-        "paper does. Leaves are not fitted once more then.",
-    ] = False
+
+
+class BaseDistributionBoosting(BaseGradientBoosting):
+    """What natural-gradient boosting of numbers and of classes share."""
+
+    @property
+    def distribution_(self) -> Distribution:
+        """The family that was learned."""
+        family: Distribution = self.loss_.distribution  # type: ignore[attr-defined]
+        return family
+
+    def _fit(self, values: Values, X: Any, y: Any, sample_weight: Any, groups: Any = None, eval_set: Any = None) -> None:
+        if values["learning_rate"] == "auto":
+            values = values | {"learning_rate": auto_defaults.learning_rate(row_count(X) or 1)}
+        one_each = values["multi_output"] == "one_per_parameter"
+        values = values | {"multiclass": "one_per_class" if one_each else "vector"}
+        super()._fit(values, X, y, sample_weight, groups, eval_set)
+
+    def _check_options(self, values: Values, family: Distribution) -> None:
+        """Refuse what does not go together, before any work is done."""
+        owner = self._owner
+        if values["max_bins"] is None and values["multi_output"] == "vector" and family.width > 1:
+            raise ParameterError(
+                f"{owner}: multi_output='vector' needs bins: with max_bins=None a tree is for one parameter, and {family.title} has "
+                f"{family.width}. Set multi_output='one_per_parameter' or max_bins=255."
+            )
+        if values["monotonic_cst"] is not None and family.width > 1:
+            raise ParameterError(
+                f"{owner}: monotonic_cst is for distributions of one parameter, and {family.title} has {family.width}. "
+                "Set monotonic_cst=None."
+            )
+        if is_model(values["init"]) or constant_of(values["init"], owner) is not None:
+            raise ParameterError(
+                f"{owner}: init must be an array of scores, (n_rows, {family.width}), or None; a model predicts means alone, and one "
+                "number is not a start for all parameters."
+            )
+        if values["boosting"] == "ordered":
+            raise ParameterError(
+                f"{owner}: boosting='ordered' is not for distributions: models of one or two rows have no spread to start from. "
+                "Set boosting='plain'."
+            )
+        for name, default in given_options(values).items():
+            if name != "n_parallel_trees":
+                raise ParameterError(f"{owner}: {name}={values[name]!r} is not for parameters of distributions. Set {name}={default!r}.")
+        if values["line_search"] and values["boosting"] == "dart":
+            raise ParameterError(f"{owner}: line_search=True is not for boosting='dart', which shrinks trees again. Set line_search=False.")
+
+    def _train(
+        self, rows: TrainingRows, plan: BoostPlan, stop: StoppingRule, watched: WatchedRows, earlier: TrainedBoosting | None, values: Values
+    ) -> TrainedBoosting:
+        if values["line_search"]:
+            # How far a round goes was found with its own leaves.
+            plan, stop = replace(plan, line_search=True), replace(stop, refit=False)
+        return super()._train(rows, plan, stop, watched, earlier, values)
+
+    @property
+    def _scale(self) -> str:
+        return PARAMETER
+
+    def _score_names(self, width: int) -> tuple[str, ...]:
+        return tuple(self.distribution_.parameters)
 
 
 @knobs
@@ -82,7 +149,7 @@ class DistributionBoostingRegressor(
     ConstraintParams,
     StopParams,
     RunParams,
-    BaseGradientBoosting,
+    BaseDistributionBoosting,
     RegressorMixin,
     BaseEstimator,
 ):
@@ -118,12 +185,6 @@ class DistributionBoostingRegressor(
 
     _state: ClassVar[dict[str, Any]] = {"spread_": str}
 
-    @property
-    def distribution_(self) -> Distribution:
-        """The family that was learned."""
-        family: Distribution = self.loss_.distribution  # type: ignore[attr-defined]
-        return family
-
     def _read_target(self, y: Any, known: NDArray[Any] | None = None) -> Target:
         return read_regression_target(y, self._owner)
 
@@ -134,46 +195,16 @@ class DistributionBoostingRegressor(
         return loss if self.line_search else loss.for_target(target.y, None)
 
     def _fit(self, values: Values, X: Any, y: Any, sample_weight: Any, groups: Any = None, eval_set: Any = None) -> None:
-        self._check_options(values)
-        if values["spread"] == "held_out":
-            self._check_held_out(values, distribution_for(values["distribution"]), row_count(X) or 0, eval_set is not None)
-            values = values | {"early_stopping": "auto"}
-        if values["learning_rate"] == "auto":
-            values = values | {"learning_rate": auto_defaults.learning_rate(row_count(X) or 1)}
-        one_each = values["multi_output"] == "one_per_parameter"
-        values = values | {"multiclass": "one_per_class" if one_each else "vector"}
-        super()._fit(values, X, y, sample_weight, groups, eval_set)
-
-    def _check_options(self, values: Values) -> None:
-        """Refuse what does not go together, before any work is done."""
-        family, owner = distribution_for(values["distribution"]), self._owner
+        family = distribution_for(values["distribution"])
         if values["scoring_rule"] == "crps" and not family.has_crps:
-            raise ParameterError(f"{owner}: scoring_rule='crps' is not for {family}, whose CRPS is infinite. Set scoring_rule='log_score'.")
-        if values["max_bins"] is None and values["multi_output"] == "vector" and family.width > 1:
             raise ParameterError(
-                f"{owner}: multi_output='vector' needs bins: with max_bins=None a tree is for one parameter, and {family.title} has "
-                f"{family.width}. Set multi_output='one_per_parameter' or max_bins=255."
+                f"{self._owner}: scoring_rule='crps' is not for {family}, whose CRPS is infinite. Set scoring_rule='log_score'."
             )
-        if values["monotonic_cst"] is not None and family.width > 1:
-            raise ParameterError(
-                f"{owner}: monotonic_cst is for distributions of one parameter, and {family.title} has {family.width}. "
-                "Set monotonic_cst=None."
-            )
-        if is_model(values["init"]) or constant_of(values["init"], owner) is not None:
-            raise ParameterError(
-                f"{owner}: init must be an array of scores, (n_rows, {family.width}), or None; a model predicts means alone, and one "
-                "number is not a start for all parameters."
-            )
-        if values["boosting"] == "ordered":
-            raise ParameterError(
-                f"{owner}: boosting='ordered' is not for distributions: models of one or two rows have no spread to start from. "
-                "Set boosting='plain'."
-            )
-        for name, default in given_options(values).items():
-            if name != "n_parallel_trees":
-                raise ParameterError(f"{owner}: {name}={values[name]!r} is not for parameters of distributions. Set {name}={default!r}.")
-        if values["line_search"] and values["boosting"] == "dart":
-            raise ParameterError(f"{owner}: line_search=True is not for boosting='dart', which shrinks trees again. Set line_search=False.")
+        self._check_options(values, family)
+        if values["spread"] == "held_out":
+            self._check_held_out(values, family, row_count(X) or 0, eval_set is not None)
+            values = values | {"early_stopping": "auto"}
+        super()._fit(values, X, y, sample_weight, groups, eval_set)
 
     def _check_held_out(self, values: Values, family: Distribution, n_rows: int, has_eval_set: bool) -> None:
         """Refuse spread='held_out' where nothing can be held out, or nothing be learned after the location."""
@@ -202,9 +233,6 @@ class DistributionBoostingRegressor(
             self.spread_ = "shifted"
             return train_calibrated(rows, plan, stop, watched, self._owner)
         self.spread_ = "joint"
-        if values["line_search"]:
-            # How far a round goes was found with its own leaves.
-            plan, stop = replace(plan, line_search=True), replace(stop, refit=False)
         return super()._train(rows, plan, stop, watched, earlier, values)
 
     def _may_be_staged(self, values: Values) -> bool:
@@ -256,13 +284,6 @@ class DistributionBoostingRegressor(
         """The distributions after every round."""
         for raw in self._staged(X, init):
             yield PredictedDistribution(self.distribution_, raw.reshape(len(raw), -1).copy())
-
-    @property
-    def _scale(self) -> str:
-        return PARAMETER
-
-    def _score_names(self, width: int) -> tuple[str, ...]:
-        return tuple(self.distribution_.parameters)
 
     def _check_state(self) -> None:
         """There is a score for each parameter of the distribution."""

@@ -15,14 +15,15 @@ from woodwind.data.binning.sparse_codes import SparseCodes
 from woodwind.data.tables.fields import StatisticsField
 from woodwind.data.tables.schema import Schema
 from woodwind.data.tables.table import Table
-from woodwind.estimators.base.model import check_lengths
-from woodwind.estimators.boosting.category_statistics import (
+from woodwind.ensemble.boosting.training_rows import TrainingRows
+from woodwind.estimators.base.category_statistics import (
     KnownTarget,
     StatisticsTable,
     has_statistics,
     statistics_columns,
     with_statistics,
 )
+from woodwind.estimators.base.model import check_lengths
 from woodwind.estimators.boosting.plan import Values
 from woodwind.tree.linear_leaves import LinearInputs
 
@@ -87,7 +88,22 @@ class EncodedTable:
             table = statistics.for_training()
         return cls(schema, cuts, coded(cuts, table, threads, values), statistics, linear_inputs(table, schema, weight, values))
 
-    def codes_for(self, take: NDArray[np.int64] | None) -> Callable[[NDArray[np.int32], int], Codes | SparseCodes | Ranks] | None:
+    def training_rows(
+        self, take: NDArray[np.int64] | None, y: NDArray[Any], weight: Floats | None, offset: Floats | None, constant: float | None
+    ) -> TrainingRows:
+        """The rows that are trained on: these of the table, each as often as it is named, or all; the rest as `TrainingRows` has it."""
+        return TrainingRows(
+            codes=self.codes if take is None else self.codes.take(take),
+            y=y,
+            weight=weight,
+            offset=offset,
+            codes_for=self._codes_for(take),
+            codes_in=self._codes_in(take),
+            constant=constant,
+            inputs=self.inputs if self.inputs is None or take is None else self.inputs.take(take),
+        )
+
+    def _codes_for(self, take: NDArray[np.int64] | None) -> Callable[[NDArray[np.int32], int], Codes | SparseCodes | Ranks] | None:
         """Codes of the rows that are trained on, for a training on some of them; None where they are the same for all trainings."""
         statistics = self.statistics
         if statistics is None:
@@ -100,7 +116,7 @@ class EncodedTable:
 
         return codes_for
 
-    def codes_in(self, take: NDArray[np.int64] | None) -> Callable[[NDArray[np.int32]], Codes | SparseCodes | Ranks] | None:
+    def _codes_in(self, take: NDArray[np.int64] | None) -> Callable[[NDArray[np.int32]], Codes | SparseCodes | Ranks] | None:
         """Codes of the rows that are trained on, for a training on some of them in this order; None where no row knows those before it."""
         statistics = self.statistics
         if statistics is None or statistics.known.encoding != "ordered":

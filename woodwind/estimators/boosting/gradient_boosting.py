@@ -1,16 +1,14 @@
 """Gradient boosting for classification and regression."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Annotated, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
-from sklearn.utils.metaestimators import available_if
+from sklearn.base import BaseEstimator, RegressorMixin
 
 from woodwind.estimators.base.several_targets import (
     SeveralTargets,
-    has_one_target,
     has_several_targets,
     likeliest_labels,
     read_several_labels,
@@ -18,7 +16,8 @@ from woodwind.estimators.base.several_targets import (
     weighed_labels,
 )
 from woodwind.estimators.base.target import read_labels, read_regression_target
-from woodwind.estimators.base.weights import Weighing, read_weight, weighed_classes
+from woodwind.estimators.base.weights import Weighing, read_weight
+from woodwind.estimators.boosting.boosted_classifier import BaseBoostedClassifier
 from woodwind.estimators.boosting.boosted_model import Floats
 from woodwind.estimators.boosting.gradient_boosting_base import BaseGradientBoosting
 from woodwind.estimators.boosting.like import LikeLibraryMixin
@@ -42,7 +41,6 @@ from woodwind.estimators.boosting.several_boosting import (
 )
 from woodwind.estimators.boosting.training_input import BoostingInput
 from woodwind.losses.base import Loss
-from woodwind.losses.links import log_of
 from woodwind.losses.named import takes_several_classes
 from woodwind.losses.regression import Quantiles
 from woodwind.losses.several_targets import SeveralTargetsLoss
@@ -70,8 +68,7 @@ class GradientBoostingClassifier(
     StopParams,
     RunParams,
     LikeLibraryMixin,
-    BaseGradientBoosting,
-    ClassifierMixin,
+    BaseBoostedClassifier,
     BaseEstimator,
 ):
     """Gradient boosting for classification.
@@ -120,46 +117,17 @@ class GradientBoostingClassifier(
         check_known(known, several, self._owner)
         return read_several_labels(y, self._owner, known) if several else read_labels(y, self._owner, known)
 
-    def _weighed(self, target: AnyTarget, weight: Floats | None, values: Values) -> tuple[AnyTarget, Weighing]:
-        if isinstance(target, SeveralTargets):
-            target, weighing = weighed_labels(target, weight, values["class_weight"], self._owner)
-            self.classes_ = list(target.classes or ())
-            return target, weighing
-        target, weighing = weighed_classes(target, weight, values["class_weight"], self._owner)
-        self.classes_ = np.asarray(target.classes)
+    def _weighed(self, target: Any, weight: Floats | None, values: Values) -> tuple[Any, Weighing]:
+        if not isinstance(target, SeveralTargets):
+            return super()._weighed(target, weight, values)
+        target, weighing = weighed_labels(target, weight, values["class_weight"], self._owner)
+        self.classes_ = list(target.classes or ())
         return target, weighing
 
     def _make_loss(self, target: Any) -> Loss:
         if isinstance(target, SeveralTargets):
             return several_class_loss(self.loss, target)
         return classification_loss_for(self.loss, target.n_classes)
-
-    def predict_proba(self, X: Any, init: Any = None, n_rounds: int | None = None) -> Any:
-        """Probabilities of the classes, (n_rows, n_classes), in the order of `classes_`; by the first `n_rounds`, or by all.
-
-        Of several targets a list of these.
-        """
-        return self._probabilities(self._raw(X, init, n_rounds))
-
-    def predict_log_proba(self, X: Any, init: Any = None, n_rounds: int | None = None) -> Any:
-        """Logarithms of the probabilities; that of a probability of zero is finite."""
-        found = self.predict_proba(X, init, n_rounds)
-        return [log_of(part) for part in found] if isinstance(found, list) else log_of(found)
-
-    @available_if(has_one_target)  # type: ignore[untyped-decorator]
-    def decision_function(self, X: Any, init: Any = None, n_rounds: int | None = None) -> Floats:
-        """Raw scores: (n_rows,) for two classes, where positive means the second, and (n_rows, n_classes) for more. For one target."""
-        return self._raw(X, init, n_rounds)
-
-    def staged_predict_proba(self, X: Any, init: Any = None) -> Iterator[Any]:
-        """The probabilities after every round."""
-        for raw in self._staged(X, init):
-            yield self._probabilities(raw)
-
-    @available_if(has_one_target)  # type: ignore[untyped-decorator]
-    def staged_decision_function(self, X: Any, init: Any = None) -> Iterator[Floats]:
-        """The raw scores after every round."""
-        yield from self._staged(X, init)
 
     def _predicted(self, raw: Floats) -> NDArray[Any]:
         if isinstance(self.classes_, list):

@@ -18,6 +18,7 @@ from woodwind.ensemble.boosting.early_stopping import Evaluator
 from woodwind.ensemble.boosting.training import StoppingRule, TrainedBoosting, WatchedRows, train
 from woodwind.ensemble.boosting.training_rows import TrainingRows
 from woodwind.ensemble.held_out import fold_numbers, hold_out
+from woodwind.estimators.base.category_statistics import KnownTarget, has_statistics
 from woodwind.estimators.base.model import TRAINING_DATA, all_or_nothing, check_lengths, named_owner, row_count
 from woodwind.estimators.base.scoring import EvaluationCurves, WatchedMetric, loss_evaluator, read_metrics, rows_of_table, scorer_evaluator
 from woodwind.estimators.base.several_targets import SeveralTargetsMixin
@@ -25,11 +26,10 @@ from woodwind.estimators.base.splits import TRAINING, VALIDATION, read_eval_sets
 from woodwind.estimators.base.target import Target
 from woodwind.estimators.base.weights import Weighing, read_weight
 from woodwind.estimators.boosting.boosted_model import BaseBoostedModel, Floats
-from woodwind.estimators.boosting.category_statistics import KnownTarget, has_statistics
 from woodwind.estimators.boosting.encoded_table import EncodedTable, coded, linear_inputs
 from woodwind.estimators.boosting.init_scores import constant_of, fitted_init, is_model, model_scores, read_scores
 from woodwind.estimators.boosting.plan import Values, boost_plan, check_dropout, check_exact, one_per_class
-from woodwind.estimators.boosting.several_boosting import AnyTarget, check_as_many, check_same_width, check_several_options
+from woodwind.estimators.boosting.several_boosting import check_as_many, check_same_width, check_several_options
 from woodwind.estimators.boosting.training_input import BoostingInput, EvaluatedRows, ValidationSet, ValidationSplit
 from woodwind.estimators.boosting.warm_start import WarmStartState
 from woodwind.losses.base import Loss
@@ -41,11 +41,11 @@ from woodwind.tree.assemble import assemble
 class BaseGradientBoosting(SeveralTargetsMixin, BaseBoostedModel):
     """What the estimators of gradient boosting share: how they are trained."""
 
-    classes_: NDArray[Any] | list[NDArray[Any]]  # of classifiers
+    classes_: Any  # of classifiers: labels, or a list of those of each target
 
     # What each task does in its own way.
 
-    def _weighed(self, target: AnyTarget, weight: Floats | None, values: Values) -> tuple[AnyTarget, Weighing]:
+    def _weighed(self, target: Any, weight: Floats | None, values: Values) -> tuple[Any, Weighing]:
         """The target and the weights as they are trained on."""
         return target, Weighing.of(weight)
 
@@ -109,7 +109,6 @@ class BaseGradientBoosting(SeveralTargetsMixin, BaseBoostedModel):
         seed = seed_of(values["random_state"]) if earlier is None else earlier.seed
         encoded = self._encoded(given, values, earlier, seed)
         schema, cuts, take = encoded.schema, encoded.cuts, given.weighing.take
-        codes = encoded.codes if take is None else encoded.codes.take(take)
         training = given.target.at(take)
         self._set_schema(schema)
         self._set_targets(given.target)
@@ -117,15 +116,13 @@ class BaseGradientBoosting(SeveralTargetsMixin, BaseBoostedModel):
             self.loss_, self.init_ = self._make_loss(training), None
             self.loss_.check_target(training.y)
         loss = self._bound_loss(given, training)
-        plan = boost_plan(values, loss, schema, codes.n_rows, training.classes is not None, seed, self._threads, self._owner)
+        plan = boost_plan(values, loss, schema, given.n_rows, training.classes is not None, seed, self._threads, self._owner)
 
         self.learning_rate_ = plan.learning_rate
         split = self._split(given, eval_set, values, seed)
         offset = self._offset(given, split.held, values)
-        inputs = encoded.inputs if encoded.inputs is None or take is None else encoded.inputs.take(take)
-        made_for = encoded.codes_for(take), encoded.codes_in(take)
         constant = constant_of(values["init"], self._owner)
-        rows = TrainingRows(codes, self.loss_.as_target(training.y), given.weighing.weight, offset, *made_for, constant, inputs)
+        rows = encoded.training_rows(take, self.loss_.as_target(training.y), given.weighing.weight, offset, constant)
         outside = [] if eval_set is None else self._outside(eval_set, cuts, given.target, values)
         curves = EvaluationCurves(self._metrics(values))
         watched = self._watched(given, rows, split, outside, curves)

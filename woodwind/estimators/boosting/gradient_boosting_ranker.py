@@ -99,13 +99,13 @@ class GradientBoostingRanker(
     loss: Annotated[
         Any,
         spelled(f"{', '.join(map(repr, RANKING))} or a loss object"),
-        "What is minimised: 'lambdamart' weighs pairs of documents by what a metric gains where they change places, 'pairwise_logistic' "
+        "What is minimised: 'lambdamart' weighs pairs of documents by what a metric gains where they are swapped, 'pairwise_logistic' "
         "counts all pairs alike, 'listwise_softmax' compares whole lists. Other libraries' names for it, such as 'rank:ndcg', are "
         "understood. An object carries its own numbers, as in loss=woodwind.losses.LambdaMART(metric='map').",
     ] = "lambdamart"
     scoring: Annotated[
         str | list | tuple | None,
-        "What is watched, and what `score` gives: 'ndcg', 'map' or 'mrr', with the places that count as in 'ndcg@10'; None for 'ndcg'. Of "
+        "What is watched, and what `score` gives: 'ndcg', 'map' or 'mrr', with the ranks that count as in 'ndcg@10'; None for 'ndcg'. Of "
         "several in a list, the first is stopped by, and `evals_result_` has the curves of all.",
     ] = None
 

@@ -155,7 +155,7 @@ def check_leaves(values: Values, loss: Loss, owner: str) -> None:
                 f"{owner}: min_samples_split={values['min_samples_split']} is not for growth='symmetric', where all nodes of a level are "
                 f"split. {other}"
             )
-    has_steps = values["leaf_estimation"] == "gradient" or (loss.is_resolved and not loss.refits)
+    has_steps = values["leaf_estimation"] == "gradient" or ((loss.is_resolved or loss.task == "survival") and not loss.refits)
     if values["linear_leaves"]:
         check_linear_leaves(values, loss, has_steps, owner)
     if not has_steps and values["path_smooth"] > 0.0:

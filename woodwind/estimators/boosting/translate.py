@@ -121,6 +121,8 @@ def _one(library: str, name: str, value: Any) -> tuple[dict[str, Any], str, str]
     """Our parameters of one of theirs, what is to be said, and the one that it names outright; or why there is none."""
     rows = [row for row in index().get(name, ()) if name in row.names(library)]
     row = next((row for row in rows if row.name_in(_valid()) or not row.ours), None)
+    if row is None and rows and rows[0].note:  # a parameter of another estimator
+        return rows[0].note
     if row is None:
         names = [name for name, rows in index().items() if any(name in row.names(library) for row in rows)]
         return f"{LIBRARIES[library]} has no parameter of this name that is known here. {did_you_mean(name, names, alike=0.7)}".rstrip()

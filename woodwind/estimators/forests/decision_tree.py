@@ -26,6 +26,7 @@ from woodwind.ensemble.forest import (
     several_unit,
     single_tree,
 )
+from woodwind.estimators.base.category_statistics import read_with_statistics
 from woodwind.estimators.base.model import COLUMNS, LogProbabilityMixin
 from woodwind.estimators.base.several_targets import (
     SEVERAL_CRITERIA,
@@ -43,7 +44,6 @@ from woodwind.estimators.base.several_targets import (
 from woodwind.estimators.base.target import LARGEST, Target, check_poisson, read_labels, read_regression_target, warn_constant
 from woodwind.estimators.base.tree_base import BaseTreeModel, path_matrix
 from woodwind.estimators.base.weights import Weighing, class_factors, read_weight, weighed_classes
-from woodwind.estimators.boosting.category_statistics import read_with_statistics
 from woodwind.estimators.boosting.plan import feature_count, monotonic
 from woodwind.kernels.exact.score import CLASS_CRITERIA
 from woodwind.params.check import check

@@ -25,13 +25,13 @@ from woodwind.estimators.base.bootstrap_checks import (
     rows_drawn,
     warn_without_out_of_bag,
 )
+from woodwind.estimators.base.category_statistics import KnownTarget, StatisticsTable, has_statistics, read_with_statistics
 from woodwind.estimators.base.model import COLUMNS, check_lengths
 from woodwind.estimators.base.row_predictor import CompactForestPredictor
 from woodwind.estimators.base.several_targets import SeveralTargets, SeveralTargetsMixin, one_target_only
 from woodwind.estimators.base.target import Target
 from woodwind.estimators.base.tree_base import BaseTreeModel, path_matrix
 from woodwind.estimators.base.weights import Weighing, read_weight
-from woodwind.estimators.boosting.category_statistics import KnownTarget, StatisticsTable, has_statistics, read_with_statistics
 from woodwind.estimators.boosting.plan import feature_count
 from woodwind.estimators.forests.decision_tree import DecisionTreeClassifier, DecisionTreeRegressor
 from woodwind.tree.compact_forest import CompactForest

@@ -9,9 +9,9 @@ from woodwind.base.random_streams import seed_of
 from woodwind.ensemble.forest import matrix_of
 from woodwind.ensemble.random_structure import structure_forest
 from woodwind.ensemble.resampling import Resampling
+from woodwind.estimators.base.category_statistics import read_with_statistics
 from woodwind.estimators.base.several_targets import has_several_targets, one_target_only
 from woodwind.estimators.base.weights import read_weight
-from woodwind.estimators.boosting.category_statistics import read_with_statistics
 from woodwind.estimators.forests.forest_base import BaseForestModel
 from woodwind.estimators.forests.forests import BaseForestClassifier, BaseForestRegressor
 from woodwind.params.groups import Categorical, CategoryEncoding, ClassWeight, Jobs, RandomState

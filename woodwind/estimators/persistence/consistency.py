@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from woodwind.base.validate import require, require_labels, require_shapes
 from woodwind.data.tables.schema import Schema
+from woodwind.distributions.classes import CategoricalDistribution
 from woodwind.ensemble.mixture_of_experts import LinearGate
 from woodwind.estimators.adaptive.adaboost_base import AdaptiveModel
 from woodwind.estimators.bagging.tree_members import TreeMembers
@@ -20,6 +21,7 @@ from woodwind.estimators.base.several_targets import divided, require_several
 from woodwind.estimators.forests.forest_base import BaseForestModel
 from woodwind.estimators.pools.member_list import DROP
 from woodwind.losses.classification import Multinomial, TwoClasses
+from woodwind.losses.distribution_score import DistributionScore
 from woodwind.losses.several_targets import SeveralTargetsLoss
 from woodwind.tree.forest import Forest, are_probabilities, check_probabilities
 
@@ -159,6 +161,8 @@ def check_loss(model: Any) -> None:
     else:
         # The loss of many classes has one score too many for two, and nobody trains that.
         wanted = 2 if isinstance(loss, TwoClasses) else max(loss.n_classes, 3) if isinstance(loss, Multinomial) else 0
+        if isinstance(loss, DistributionScore) and isinstance(loss.distribution, CategoricalDistribution):
+            wanted = loss.distribution.n_classes
         require(wanted == len(classes), "the loss is of other classes than the model")
     if "forest_" in vars(model):
         require(model.forest_.n_outputs == loss.width, "the trees have other scores than the loss")

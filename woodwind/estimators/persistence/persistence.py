@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils import get_tags
 
 from woodwind.auto.leaderboard import Leaderboard
 from woodwind.base.errors import NotStorableError
@@ -79,6 +80,8 @@ class EstimatorPersister:
             if is_dataclass(kind):
                 check(model)
             check_fit(model)
+        else:
+            get_tags(model)  # follows parameters that nobody checks before `fit`, and whoever holds the model asks for them
         return model
 
 

@@ -13,7 +13,7 @@ from woodwind.base.errors import MemberError, ParameterError
 from woodwind.base.validate import require, require_labels
 from woodwind.data.tables.schema import Header
 from woodwind.ensemble.bag import BaggedMember
-from woodwind.ensemble.boosting.early_stopping import with_progress
+from woodwind.ensemble.progress import with_progress
 from woodwind.estimators.base.model import check_lengths
 from woodwind.estimators.base.model_checks import require_model
 from woodwind.estimators.base.target import Target

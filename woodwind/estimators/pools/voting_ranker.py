@@ -39,7 +39,7 @@ Values = dict[str, Any]
 class VotingRanker(FusionParams, WorkParams, BaseModel, BaseEstimator):
     """Several rankers as one.
 
-    Members are trained on the same rows. Their scores are blended, or the places that they give to the documents of a query are.
+    Members are trained on the same rows. Their scores are blended, or the ranks that they give to the documents of a query are.
 
     {parameters}
 

@@ -1,8 +1,8 @@
 """Lambdas and listwise gradients of the documents of queries, and how well scores rank them.
 
 A query is worked on by one thread, in a fixed order: documents by score, the highest first, of equals the most relevant first. Documents
-that have both in common are told apart by nothing but their place in the table, so each gets the mean of what they get together: the rows
-of a query may come in any order. Twins: `tests/reference/naive_ranking.py`.
+that have both in common are told apart by nothing but where they stand in the table, so each gets the mean of what they get together: the
+rows of a query may come in any order. Twins: `tests/reference/naive_ranking.py`.
 """
 
 from typing import Any, NamedTuple
@@ -12,7 +12,7 @@ import numpy as np
 from woodwind.kernels.losses.exponential import exp, log, log1p_unit
 from woodwind.kernels.runtime.jit import inner, kernel
 
-# What a pair is worth: the change of NDCG, of the average precision or of the reciprocal rank where the two change places; or one.
+# What a pair is worth: the change of NDCG, of the average precision or of the reciprocal rank where the two are swapped; or one.
 NDCG, AVERAGE_PRECISION, RECIPROCAL_RANK, EVERY_PAIR = range(4)
 
 # Burges 2010 has none of this; LightGBM divides the worth of a pair by this much and the distance of its scores.
@@ -30,7 +30,7 @@ class QueryDocuments(NamedTuple):
     order: Any  # int32[n], row of each document
     begin: Any  # int64[Q + 1], where each query begins
     gain: Any  # float64[n], what each document is worth where it is found
-    discount: Any  # float64[longest query], what a place is worth
+    discount: Any  # float64[longest query], what a rank is worth
     scale: Any  # float64[Q], factor of each query; 0 for one from which nothing is learned
 
 
@@ -44,7 +44,7 @@ class PairRule(NamedTuple):
 
 @inner
 def is_before(score: Any, gain: Any, a: Any, b: Any) -> Any:
-    """Whether document a stands before b: by score, then gain, then place."""
+    """Whether document a stands before b: by score, then gain, then position."""
     if score[a] != score[b]:
         return score[a] > score[b]
     if gain[a] != gain[b]:
@@ -53,53 +53,53 @@ def is_before(score: Any, gain: Any, a: Any, b: Any) -> Any:
 
 
 @inner
-def sort_documents(score: Any, gain: Any, place: Any, spare: Any, n: int) -> None:
-    """Numbers of the documents 0 .. n - 1 of a query, best score first, into place int32[>= n]: runs by insertion, then merged."""
+def sort_documents(score: Any, gain: Any, ranked: Any, spare: Any, n: int) -> None:
+    """Numbers of the documents 0 .. n - 1 of a query, best score first, into ranked int32[>= n]: runs by insertion, then merged."""
     for first in range(0, n, FEW):
         last = min(first + FEW, n)
         for i in range(first, last):
             j = i
-            while j > first and is_before(score, gain, i, place[j - 1]):
-                place[j] = place[j - 1]
+            while j > first and is_before(score, gain, i, ranked[j - 1]):
+                ranked[j] = ranked[j - 1]
                 j -= 1
-            place[j] = i
+            ranked[j] = i
     width = FEW
     while width < n:
         for first in range(0, n, 2 * width):
-            merge_runs(score, gain, place, spare, first, min(first + width, n), min(first + 2 * width, n))
+            merge_runs(score, gain, ranked, spare, first, min(first + width, n), min(first + 2 * width, n))
         width *= 2
 
 
 @inner
-def merge_runs(score: Any, gain: Any, place: Any, spare: Any, first: int, middle: int, last: int) -> None:
+def merge_runs(score: Any, gain: Any, ranked: Any, spare: Any, first: int, middle: int, last: int) -> None:
     """Two sorted runs become one."""
-    if middle >= last or not is_before(score, gain, place[middle], place[middle - 1]):
+    if middle >= last or not is_before(score, gain, ranked[middle], ranked[middle - 1]):
         return
     for i in range(first, middle):
-        spare[i] = place[i]
+        spare[i] = ranked[i]
     left, right, at = first, middle, first
     while left < middle:
-        if right < last and is_before(score, gain, place[right], spare[left]):
-            place[at] = place[right]
+        if right < last and is_before(score, gain, ranked[right], spare[left]):
+            ranked[at] = ranked[right]
             right += 1
         else:
-            place[at] = spare[left]
+            ranked[at] = spare[left]
             left += 1
         at += 1
 
 
 @inner
-def collect(documents: Any, raw: Any, query: int, room: Any, place: Any, spare: Any) -> int:
-    """Scores and gains of a query, sorted, into room[0] and room[1]; their documents into place. Gives how many there are."""
+def collect(documents: Any, raw: Any, query: int, room: Any, ranked: Any, spare: Any) -> int:
+    """Scores and gains of a query, sorted, into room[0] and room[1]; their documents into ranked. Gives how many there are."""
     begin, end = documents.begin[query], documents.begin[query + 1]
     n = end - begin
     for i in range(n):
         room[2, i] = raw[documents.order[begin + i]]
     gain = documents.gain[begin:end]
-    sort_documents(room[2], gain, place, spare, n)
+    sort_documents(room[2], gain, ranked, spare, n)
     for i in range(n):
-        room[0, i] = room[2, place[i]]
-        room[1, i] = gain[place[i]]
+        room[0, i] = room[2, ranked[i]]
+        room[1, i] = gain[ranked[i]]
     return n
 
 
@@ -193,7 +193,7 @@ def ndcg_lambdas(rule: Any, discount: Any, score: Any, gain: Any, n: int, room: 
 
 @inner
 def prepare_ranks(gain: Any, n: int, found: Any, harmonic: Any) -> Any:
-    """Relevant documents up to each place, and the sum of 1 / place over them; places of the first and of the second, counted from one."""
+    """Relevant documents up to each rank, and the sum of 1 / rank over them; ranks of the first and of the second, counted from one."""
     count, total = 0.0, 0.0
     first = second = n + 1
     for i in range(n):
@@ -211,7 +211,7 @@ def prepare_ranks(gain: Any, n: int, found: Any, harmonic: Any) -> Any:
 
 @inner
 def precision_change(i: int, j: int, is_found: Any, found: Any, harmonic: Any) -> float:
-    """How much the average precision changes where places i < j change: one of them is relevant, the one at i if `is_found`."""
+    """How much the average precision changes where ranks i < j are swapped: one of them is relevant, the one at i if `is_found`."""
     between = harmonic[j - 1] - harmonic[i]
     own = found[i] if is_found else found[i] + 1.0
     return abs(own / (i + 1.0) + between - found[j] / (j + 1.0))
@@ -219,7 +219,7 @@ def precision_change(i: int, j: int, is_found: Any, found: Any, harmonic: Any) -
 
 @inner
 def reciprocal_change(i: int, j: int, is_found: Any, first: Any, second: Any) -> float:
-    """The same of the reciprocal rank, of which the first and the second relevant place matter."""
+    """The same of the reciprocal rank, of which the first and the second relevant rank matter."""
     if is_found:
         return 1.0 / first - 1.0 / min(second, j + 1) if i + 1 == first else 0.0
     return 1.0 / (i + 1.0) - 1.0 / first if i + 1 < first else 0.0
@@ -250,17 +250,17 @@ def pair_lambdas(rule: Any, discount: Any, score: Any, gain: Any, n: int, room: 
             large = 1.0 / (1.0 + small)
             small *= large
             step = worth * (small if upper else large)
-            bend = worth * small * large
+            hessian = worth * small * large
             lam[i] += -step if upper else step
             lam[j] += step if upper else -step
-            hes[i] += bend
-            hes[j] += bend
+            hes[i] += hessian
+            hes[j] += hessian
             total += 2.0 * step
     return total
 
 
 @inner
-def finish_query(documents: Any, query: int, n: int, factor: Any, room: Any, place: Any, out_g: Any, out_h: Any) -> None:
+def finish_query(documents: Any, query: int, n: int, factor: Any, room: Any, ranked: Any, out_g: Any, out_h: Any) -> None:
     """Write the lambdas of a query to its rows, times a factor; documents of the same score and gain share theirs."""
     score, gain, lam, hes = room[0], room[1], room[6], room[7]
     begin, i = documents.begin[query], 0
@@ -272,7 +272,7 @@ def finish_query(documents: Any, query: int, n: int, factor: Any, room: Any, pla
         if end > i + 1:
             g, h = sum_in_order(lam[i:end]) / (end - i), sum_in_order(hes[i:end]) / (end - i)
         for k in range(i, end):
-            row = documents.order[begin + place[k]]
+            row = documents.order[begin + ranked[k]]
             out_g[row] = g * factor
             out_h[row] = h * factor
         i = end
@@ -295,9 +295,9 @@ def lambdas(rule: Any, documents: Any, raw: Any, first: int, last: int, out_g: A
     over the distance of the scores, and the lambdas of a query are scaled to log2(1 + S) of their sum S, as LightGBM does.
     """
     longest = longest_query(documents, first, last)
-    room, place, spare = np.empty((8, longest)), np.empty(longest, np.int32), np.empty(longest, np.int32)
+    room, ranked, spare = np.empty((8, longest)), np.empty(longest, np.int32), np.empty(longest, np.int32)
     for query in range(first, last):
-        n = collect(documents, raw, query, room, place, spare)
+        n = collect(documents, raw, query, room, ranked, spare)
         lam, hes = room[6], room[7]
         for i in range(n):
             lam[i] = 0.0
@@ -311,7 +311,7 @@ def lambdas(rule: Any, documents: Any, raw: Any, first: int, last: int, out_g: A
             total *= factor
             if rule.normalize and total > 0.0:
                 factor *= log(1.0 + total) * INVERSE_LN2 / total
-        finish_query(documents, query, n, factor, room, place, out_g, out_h)
+        finish_query(documents, query, n, factor, room, ranked, out_g, out_h)
 
 
 @inner
@@ -329,9 +329,9 @@ def softmax_in_place(score: Any, n: int, shares: Any) -> float:
 def softmax_derivatives(documents: Any, raw: Any, first: int, last: int, out_g: Any, out_h: Any) -> None:
     """Gradient and hessian of the cross-entropy between the gains of each query, over their sum, and the softmax of its scores."""
     longest = longest_query(documents, first, last)
-    room, place, spare = np.empty((8, longest)), np.empty(longest, np.int32), np.empty(longest, np.int32)
+    room, ranked, spare = np.empty((8, longest)), np.empty(longest, np.int32), np.empty(longest, np.int32)
     for query in range(first, last):
-        n = collect(documents, raw, query, room, place, spare)
+        n = collect(documents, raw, query, room, ranked, spare)
         gain, shares, lam, hes = room[1], room[3], room[6], room[7]
         softmax_in_place(room[0], n, shares)
         total = sum_in_order(gain[:n])
@@ -339,16 +339,16 @@ def softmax_derivatives(documents: Any, raw: Any, first: int, last: int, out_g: 
         for i in range(n):
             lam[i] = shares[i] - gain[i] / total if factor > 0.0 else 0.0
             hes[i] = shares[i] * (1.0 - shares[i])
-        finish_query(documents, query, n, factor, room, place, out_g, out_h)
+        finish_query(documents, query, n, factor, room, ranked, out_g, out_h)
 
 
 @kernel
 def softmax_losses(documents: Any, raw: Any, first: int, last: int, out: Any) -> None:
     """The cross-entropy of each query, times its factor: out float64[Q]."""
     longest = longest_query(documents, first, last)
-    room, place, spare = np.empty((8, longest)), np.empty(longest, np.int32), np.empty(longest, np.int32)
+    room, ranked, spare = np.empty((8, longest)), np.empty(longest, np.int32), np.empty(longest, np.int32)
     for query in range(first, last):
-        n = collect(documents, raw, query, room, place, spare)
+        n = collect(documents, raw, query, room, ranked, spare)
         gain, lost = room[1], room[4]
         level = softmax_in_place(room[0], n, room[3])
         total = sum_in_order(gain[:n])
@@ -361,9 +361,9 @@ def softmax_losses(documents: Any, raw: Any, first: int, last: int, out: Any) ->
 def pair_losses(documents: Any, raw: Any, first: int, last: int, out: Any) -> None:
     """The sum of log(1 + exp(-(s_i - s_j))) over the pairs of each query in which i is more relevant, times its factor: out float64[Q]."""
     longest = longest_query(documents, first, last)
-    room, place, spare = np.empty((8, longest)), np.empty(longest, np.int32), np.empty(longest, np.int32)
+    room, ranked, spare = np.empty((8, longest)), np.empty(longest, np.int32), np.empty(longest, np.int32)
     for query in range(first, last):
-        n = collect(documents, raw, query, room, place, spare)
+        n = collect(documents, raw, query, room, ranked, spare)
         score, gain, total = room[0], room[1], 0.0
         for i in range(n - 1):
             for j in range(i + 1, n):
@@ -379,7 +379,7 @@ def pair_losses(documents: Any, raw: Any, first: int, last: int, out: Any) -> No
 
 @inner
 def gain_of_run(gain: Any, discount: Any, first: int, end: int, cutoff: int) -> float:
-    """Part of the DCG of places first .. end, whose documents have one score: their mean gain at each place up to the cutoff."""
+    """Part of the DCG of ranks first .. end, whose documents have one score: their mean gain at each rank up to the cutoff."""
     total = sum_in_order(gain[first:end])
     last = min(end, cutoff)
     return total / (end - first) * sum_in_order(discount[first:last]) if last > first else 0.0
@@ -397,7 +397,7 @@ def precision_of_run(relevant: Any, before: Any, first: int, end: int, cutoff: i
 
 @inner
 def reciprocal_of_run(relevant: Any, first: int, end: int, cutoff: int) -> float:
-    """Mean of 1 / place of the first relevant document of such a run, 0 beyond the cutoff."""
+    """Mean of 1 / rank of the first relevant document of such a run, 0 beyond the cutoff."""
     size, missed, total = end - first, 1.0, 0.0  # missed: that none of those before is relevant
     for i in range(min(end, cutoff) - first):
         hit = min(relevant / (size - i), 1.0)
@@ -408,11 +408,11 @@ def reciprocal_of_run(relevant: Any, first: int, end: int, cutoff: int) -> float
 
 @kernel
 def query_metrics(metric: int, documents: Any, raw: Any, cutoff: int, first: int, last: int, out: Any) -> None:
-    """A metric of the first `cutoff` places of each query: out float64[Q]. The scale of a query is one over what is best there."""
+    """A metric of the first `cutoff` ranks of each query: out float64[Q]. The scale of a query is one over what is best there."""
     longest = longest_query(documents, first, last)
-    room, place, spare = np.empty((8, longest)), np.empty(longest, np.int32), np.empty(longest, np.int32)
+    room, ranked, spare = np.empty((8, longest)), np.empty(longest, np.int32), np.empty(longest, np.int32)
     for query in range(first, last):
-        n = collect(documents, raw, query, room, place, spare)
+        n = collect(documents, raw, query, room, ranked, spare)
         score, gain, i, before, total = room[0], room[1], 0, 0.0, 0.0
         while i < n and i < cutoff and not (metric == RECIPROCAL_RANK and before > 0.0):
             end, relevant = i, 0.0
@@ -432,14 +432,14 @@ def query_metrics(metric: int, documents: Any, raw: Any, cutoff: int, first: int
 
 @kernel
 def ideal_gains(documents: Any, cutoff: int, first: int, last: int, out: Any) -> None:
-    """The DCG of the first `cutoff` places of each query where its documents are in the order of their gains: out float64[Q]."""
+    """The DCG of the first `cutoff` ranks of each query where its documents are in the order of their gains: out float64[Q]."""
     longest = longest_query(documents, first, last)
-    place, spare, parts = np.empty(longest, np.int32), np.empty(longest, np.int32), np.empty(longest)
+    ranked, spare, parts = np.empty(longest, np.int32), np.empty(longest, np.int32), np.empty(longest)
     for query in range(first, last):
         gain = documents.gain[documents.begin[query] : documents.begin[query + 1]]
         n = gain.shape[0]
-        sort_documents(gain, gain, place, spare, n)
-        last_place = min(n, cutoff)
-        for i in range(last_place):
-            parts[i] = gain[place[i]] * documents.discount[i]
-        out[query] = sum_in_order(parts[:last_place])
+        sort_documents(gain, gain, ranked, spare, n)
+        last = min(n, cutoff)
+        for i in range(last):
+            parts[i] = gain[ranked[i]] * documents.discount[i]
+        out[query] = sum_in_order(parts[:last])

@@ -23,12 +23,12 @@ from woodwind.data.tables.schema import Schema
 from woodwind.data.tables.table import CachedReader, Column, Table
 from woodwind.data.tables.target_statistics import StatisticsReader, StatisticsTarget, TargetStatistics
 from woodwind.ensemble.boosting import auto_defaults
-from woodwind.ensemble.boosting.training_rows import in_rows
 from woodwind.ensemble.held_out import fold_numbers
 from woodwind.estimators.base.model import check_lengths, row_count
 from woodwind.estimators.base.several_targets import SeveralTargets
 from woodwind.estimators.base.target import Target
 from woodwind.estimators.base.weights import Weighing
+from woodwind.losses.base import in_rows
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]

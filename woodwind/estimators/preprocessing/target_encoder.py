@@ -17,11 +17,11 @@ from woodwind.data.tables.frames import open_table
 from woodwind.data.tables.schema import Schema
 from woodwind.data.tables.table import Table
 from woodwind.data.tables.target_statistics import StatisticsTarget, TargetStatistics
-from woodwind.ensemble.boosting.training_rows import in_rows
 from woodwind.ensemble.held_out import fold_numbers
 from woodwind.estimators.base.model import COLUMNS, TRAINING_DATA, BaseModel, all_or_nothing, check_lengths
 from woodwind.estimators.base.target import Target, one_dimension, read_labels, read_regression_target
 from woodwind.estimators.base.weights import read_weight
+from woodwind.losses.base import in_rows
 from woodwind.params.check import check
 from woodwind.params.groups import Auto, Jobs, RandomState
 from woodwind.params.knobs import at_least, knobs

@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 from woodwind.ensemble.boosting.boost import BoostingRound
-from woodwind.ensemble.boosting.early_stopping import TrainingStep, in_words, with_progress
+from woodwind.ensemble.boosting.early_stopping import TrainingStep
+from woodwind.ensemble.progress import in_words, with_progress
 
 
 class Terminal(io.StringIO):

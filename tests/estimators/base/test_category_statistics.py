@@ -13,9 +13,9 @@ from woodwind.data.tables.fields import CategoryField, StatisticsField
 from woodwind.data.tables.schema import Schema
 from woodwind.data.tables.target_statistics import StatisticsTarget, TargetStatistics
 from woodwind.ensemble.boosting import auto_defaults
+from woodwind.estimators.base.category_statistics import KnownTarget, StatisticsTable, with_statistics
 from woodwind.estimators.base.target import Target
 from woodwind.estimators.base.weights import Weighing
-from woodwind.estimators.boosting.category_statistics import KnownTarget, StatisticsTable, with_statistics
 
 FEW = {"n_estimators": 30, "random_state": 0}
 
@@ -76,7 +76,7 @@ def test_random_labels_of_rare_categories_are_not_learned(encoding):
     "settings", [{}, {"categorical_encoding": "ordered"}, {"max_bins": None, "n_estimators": 5}, {"growth": "symmetric"}]
 )
 def test_any_number_of_threads_gives_the_same_bits(settings, monkeypatch):
-    monkeypatch.setattr("woodwind.estimators.boosting.category_statistics.LEAST_WORK", 1)
+    monkeypatch.setattr("woodwind.estimators.base.category_statistics.LEAST_WORK", 1)
     X, y, later, _ = table(300, 4)
     X, later = X.assign(again=X["shop"]), later.assign(again=later["shop"]).fillna({"shop": "s0", "again": "s0"})
     models = [GradientBoostingRegressor(**(FEW | settings), n_jobs=jobs).fit(X, y) for jobs in (1, 2, 3)]

@@ -68,7 +68,7 @@ def test_two_classes_are_one_column_by_the_name_of_theirs():
 
 @pytest.mark.parametrize("mode", ["ordered", "out_of_fold"])
 def test_any_number_of_threads_gives_the_same_bits(mode, monkeypatch):
-    monkeypatch.setattr("woodwind.estimators.base.target_encoder.LEAST_WORK", 1)
+    monkeypatch.setattr("woodwind.estimators.preprocessing.target_encoder.LEAST_WORK", 1)
     X, y = table(2000)
     X["id"] = np.arange(2000) % 700
     one, two, three = (OrderedTargetEncoder(mode=mode, random_state=3, n_jobs=jobs).fit_transform(X, y) for jobs in (1, 2, 3))
