@@ -132,6 +132,8 @@ def gone_on(model: Any, X: Any) -> Any:
         return None
     classes = getattr(model, "classes_", None)
     y = np.linspace(0.5, 1.5, len(X)) if classes is None else classes[np.arange(len(X)) % len(classes)]
+    y = np.column_stack([y] * len(vars(model).get("target_names_", [0])))
+    y = y if y.shape[1] > 1 else y[:, 0]
     more = copy.copy(model)
     more.n_estimators = min(model.n_estimators, 20) + 1
     return more.fit(X, y).predict(X)

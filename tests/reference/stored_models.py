@@ -183,6 +183,10 @@ def of_several_targets() -> dict[str, Any]:
         "tree, several labels": woodwind.DecisionTreeClassifier(),
         "forest, several numbers": woodwind.RandomForestRegressor(oob_score=True, n_jobs=1, **FEW),
         "forest, several labels": woodwind.ExtraTreesClassifier(n_jobs=1, **FEW),
+        "boosting, several numbers": woodwind.GradientBoostingRegressor(n_jobs=1, warm_start=True, **FEW),
+        "voting, several numbers": woodwind.VotingRegressor([("line", table_model(Ridge()))], n_jobs=1),
+        "bagging, several labels": woodwind.BaggingClassifier(n_jobs=1, **FEW),
+        "boosting, several labels": woodwind.GradientBoostingClassifier(multiclass="one_per_class", n_jobs=1, **FEW),
     }
 
 

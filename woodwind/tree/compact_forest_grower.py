@@ -138,8 +138,7 @@ class CompactForestGrower:
         self._together = self._scored_by == at.MOMENTS and not self._poisson and not settings.random_cuts and self._free and all_numbers
         most = 2 * n if settings.max_leaves is None else min(2 * settings.max_leaves, 2 * n)
         room, k = self._room, max(rows.n_classes, 2, several.n_sums + 1)
-        values = np.concatenate([*codes.values, np.zeros(1)])
-        sizes = [part.size for part in codes.values]
+        values, sizes = np.concatenate([*codes.values, np.zeros(1)]), [part.size for part in codes.values]
         random = settings.random_cuts
         # Two classes are summed as the numbers 0 and 1, by weight.
         target = rows.target * rows.weight if self._scored_by == at.MOMENTS and rows.n_classes else rows.target
