@@ -142,10 +142,6 @@ class HistogramLearner:
             leaf_sums(leaf, stats, rows, total)
         return total[:, 0] / self._scales[0], total[:, 1] / self._scales[1]
 
-    def thresholds(self, tree: GrownTree) -> Floats | None:
-        """At the edges of bins."""
-        return None
-
     def walk(self, tree: ValuedTree, out: NDArray[np.int32], threads: int) -> None:
         """Write the node of the tree where each row ends to `out`."""
         walk_rows(tree, self.codes, out, threads)

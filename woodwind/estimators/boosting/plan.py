@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from itertools import combinations
 from typing import Any
 
@@ -16,6 +17,7 @@ from woodwind.ensemble.boosting.boost_plan import BoostPlan, DropoutPlan
 from woodwind.ensemble.boosting.gradient_sampling import GradientSampling
 from woodwind.losses.base import Loss
 from woodwind.losses.first_order import FirstOrder
+from woodwind.losses.several_targets import SeveralTargetsLoss
 from woodwind.tree.settings import TreeSettings
 
 # ----------------------------------------------------------------------------------------------------
@@ -242,7 +244,11 @@ def boost_plan(values: Values, loss: Loss, schema: Schema, n_rows: int, is_class
 
 def trained_loss(values: Values, loss: Loss) -> Loss:
     """The loss as trees see it."""
-    return FirstOrder(loss) if values["leaf_estimation"] == "gradient" else loss
+    if values["leaf_estimation"] != "gradient":
+        return loss
+    if isinstance(loss, SeveralTargetsLoss):  # it has the units of its targets, which steps are given back in
+        return replace(loss, each=tuple(map(FirstOrder, loss.each)))
+    return FirstOrder(loss)
 
 
 def gradient_sampling(values: Values, owner: str) -> GradientSampling | None:
