@@ -401,7 +401,7 @@ PARAMETERS = {
         regress(interaction_cst=[{0, 9}]),
         ParameterError,
         "interaction_cst names the column 9",
-        "Give a name or a place",
+        "Give a name or a position",
     ),
     "a callback of text": (regress(callbacks="print"), ParameterError, "callbacks must be", "default"),
     "callbacks of text": (regress(callbacks=["print"]), ParameterError, "callbacks must be functions.*'print' is none", "finished round"),

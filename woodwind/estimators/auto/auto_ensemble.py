@@ -240,7 +240,7 @@ def _positive(given: Any, truth: Target, owner: str) -> int:
     labels = truth.classes.tolist()
     # A label that came as text, as from a command line, may stand for a number or a truth value.
     for same in (lambda label: label == given, lambda label: str(label) == str(given)):
-        found = [path for path, label in enumerate(labels) if same(label)]
+        found = [position for position, label in enumerate(labels) if same(label)]
         if len(found) == 1:
             return found[0]
     raise ParameterError(f"{owner}: positive must be one of the classes, {labels[0]!r} or {labels[1]!r}, but it is {given!r}.")
