@@ -198,7 +198,7 @@ def _next(recipes: RecipeSource, training_set: TrainingSet, done: Sequence[_Fini
     """The next recipe that is for such a table."""
     entries = [one.entry for one in done]
     recipe = recipes.next(entries)
-    while recipe is not None and not recipe.is_for(training_set.most_levels):
+    while recipe is not None and not recipe.is_for(training_set.most_categories):
         recipe = recipes.next(entries)
     return recipe
 

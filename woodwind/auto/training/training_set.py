@@ -53,7 +53,7 @@ class TrainingSet:
         return self.n_classes if self.n_classes > 2 else 1
 
     @property
-    def most_levels(self) -> int:
+    def most_categories(self) -> int:
         """Categories of the column that has most of them."""
         return int(self.schema.category_counts.max(initial=0))
 

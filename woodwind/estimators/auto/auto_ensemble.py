@@ -119,7 +119,7 @@ class BaseAutoEnsemble(BaseGroupedModel):
         self._train(values, clock, X, target, weight=weight, groups=grouped, suspicions=found)
 
     def _train(self, values: dict[str, Any], clock: Clock, X: Any, truth: Target, *, moments: Floats | None = None, **asked: Any) -> None:
-        """Do the job by checked parameters, for rows that all count. `asked` is more of the question."""
+        """Do the job by checked parameters, for rows that all count. `asked` are further fields of the `JobSpec`."""
         families = _families(values["exclude"], self._owner)
         seed = seed_of(values["random_state"])
         task = "regression" if truth.classes is None else "binary" if truth.n_classes == 2 else "multiclass"
