@@ -137,7 +137,12 @@ TABLES = {
         "one truth value",
     ),
     "an unknown category": (regress(FRAME, categorical_features=["d"]), TableError, "no column 'd'", "the columns are 'a', 'b', 'c'"),
-    "a position beyond the end": (regress(categorical_features=[3]), TableError, "3 is neither a name nor a position", "give names or positions"),
+    "a position beyond the end": (
+        regress(categorical_features=[3]),
+        TableError,
+        "3 is neither a name nor a position",
+        "give names or positions",
+    ),
     "names without names": (regress(categorical_features=["a"]), TableError, "no column 'a'", "give names or positions"),
 }
 
