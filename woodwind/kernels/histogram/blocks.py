@@ -1,4 +1,6 @@
-"""The three verbs for a block of rows, each callable alone: for a driver whose rows are in several shards.
+"""The three verbs for a block of rows, each callable alone from Python, row by row.
+
+Only tests call them: what the driver over shards calls is in `shards`.
 
     build_histograms   sum the statistics of the rows of some nodes; histograms of blocks add up to those of all rows
     find_splits        find the best split of each of these nodes from its histogram
