@@ -89,6 +89,7 @@ class CompactForestMember:
         """Raise DataError where something does not fit."""
         if (
             self.shift.shape != (self.width,)
+            or self.compact_forest.n_outputs != max(self.compact_forest.n_classes, 1)  # of several targets
             or self.compact_forest.n_trees < 1
             or not np.isfinite(self.shift).all()
             or not np.isfinite(self.slope)

@@ -140,7 +140,8 @@ def add_lane(state: Any, base: Any, first_leaf: Any, leaves: Any, row: Any, out:
     number = first_leaf + U(state & NUMBER)
     mixed = leaves.mixed
     if len(leaves.leaf) == 0:
-        for k in range(U(mixed.shape[1])):
+        out[row, U(0)] += mixed[number, U(0)]
+        for k in range(ONE, U(mixed.shape[1])):
             out[row, k] += mixed[number, k]
         return 0
     entry = np.int64(leaves.leaf[number])
