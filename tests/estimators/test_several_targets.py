@@ -435,3 +435,19 @@ def test_importance_out_of_the_bag_is_for_one_target():
     model = RandomForestRegressor(**FORESTS).fit(X, y)
     with pytest.raises(ParameterError, match="is for one target"):
         model.permutation_importance_oob(X, y)
+
+
+def test_a_selection_of_trees_is_for_one_target():
+    X, y = numbers()
+    forest = RandomForestRegressor(oob_score=True, n_estimators=30, random_state=0).fit(X, y)
+    with pytest.raises(ParameterError, match="is for one target"):
+        woodwind.EnsembleSelectionRegressor(forest).fit(X, y[:, 0])
+
+
+@pytest.mark.parametrize("model", [DecisionTreeRegressor(max_depth=2), RandomForestClassifier(n_estimators=2, max_depth=2)], ids=str)
+def test_trees_of_several_targets_can_be_read(model):
+    X, y = targets_for(model)
+    model = clone(model).fit(X, y)
+    assert "y1" in model.export_text()
+    assert any(name.startswith("value_y1") for name in model.trees_to_dataframe().columns)
+    assert '"outputs"' in model.trees_to_json() or "y1" in model.trees_to_json()
