@@ -10,6 +10,7 @@ from woodwind.base.errors import (
     WoodwindError as WoodwindError,
     WoodwindWarning as WoodwindWarning,
 )
+from woodwind.data.blocks.block_table import BlockTable as BlockTable
 from woodwind.estimators.adaptive.adaboost import AdaBoostClassifier as AdaBoostClassifier
 from woodwind.estimators.adaptive.adaboost_regressor import AdaBoostRegressor as AdaBoostRegressor
 from woodwind.estimators.adaptive.additive import AdditiveClassifier as AdditiveClassifier, AdditiveRegressor as AdditiveRegressor

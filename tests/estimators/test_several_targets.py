@@ -72,12 +72,12 @@ def predictions(model, X):
 
 
 def test_the_case_by_hand():
-    X, y = [[0.0], [1.0], [2.0], [3.0]], [[0.0, 0.0], [0.0, 4.0], [2.0, 4.0], [2.0, 4.0]]
+    X, y = [[0.0], [1.0], [2.0], [3.0]], [[0.0, 0.0], [0.0, 4.0], [2.0, 4.0], [2.0, 10.0]]
     tree = DecisionTreeRegressor(max_depth=1).fit(X, y)
-    # Squared errors of both targets, left and right of a cut: 16 without one; 0 + 8/3 at 0.5, 8 + 0 at 1.5, 8/3 + 32/3 at 2.5.
-    assert tree.forest_.threshold[0] == 0.5
-    assert tree.forest_.gain[0] == pytest.approx((16 - 8 / 3) / 2, rel=1e-12)
-    np.testing.assert_allclose(tree.predict(X), [[0, 0], [4 / 3, 4], [4 / 3, 4], [4 / 3, 4]], rtol=1e-15)
+    # Squared errors of both targets: 4 + 51 without a cut; 8/3 + 24 at 0.5, 0 + 26 at 1.5, 8/3 + 32/3 at 2.5.
+    assert tree.forest_.threshold[0] == 2.5
+    assert tree.forest_.gain[0] == pytest.approx((55 - 40 / 3) / 2, rel=1e-12)
+    np.testing.assert_allclose(tree.predict(X), [[2 / 3, 8 / 3], [2 / 3, 8 / 3], [2 / 3, 8 / 3], [2, 10]], rtol=1e-15)
     # The first target alone is cut at 1.5.
     assert DecisionTreeRegressor(max_depth=1).fit(X, np.array(y)[:, 0]).forest_.threshold[0] == 1.5
 

@@ -161,6 +161,8 @@ def of_trees() -> dict[str, Any]:
         "boosting, numbers, from a model": numbers(init=table_model(Ridge()), **FEW),
         **{f"boosting, {loss}": numbers(loss=loss, **FEW) for loss in losses},
         **{f"ranker, {loss}": woodwind.GradientBoostingRanker(loss=loss, **FEW) for loss in RANKING},
+        "survival, cox": woodwind.GradientBoostingSurvivalAnalysis(**FEW),
+        "survival, aft, warm": woodwind.GradientBoostingSurvivalAnalysis(loss="aft", distribution="extreme", warm_start=True, **FEW),
         "boosting, several quantiles": numbers(loss="quantile", quantile=[0.9, 0.1], **FEW),
         "rankers": woodwind.VotingRanker([woodwind.GradientBoostingRanker(loss=loss, **FEW) for loss in RANKING], fusion="borda"),
         "tree, classes": woodwind.DecisionTreeClassifier(),
@@ -181,6 +183,10 @@ def of_several_targets() -> dict[str, Any]:
         "tree, several labels": woodwind.DecisionTreeClassifier(),
         "forest, several numbers": woodwind.RandomForestRegressor(oob_score=True, n_jobs=1, **FEW),
         "forest, several labels": woodwind.ExtraTreesClassifier(n_jobs=1, **FEW),
+        "boosting, several numbers": woodwind.GradientBoostingRegressor(n_jobs=1, warm_start=True, **FEW),
+        "voting, several numbers": woodwind.VotingRegressor([("line", table_model(Ridge()))], n_jobs=1),
+        "bagging, several labels": woodwind.BaggingClassifier(n_jobs=1, **FEW),
+        "boosting, several labels": woodwind.GradientBoostingClassifier(multiclass="one_per_class", n_jobs=1, **FEW),
     }
 
 

@@ -139,9 +139,9 @@ def claimed_coverage(model: AutoModel) -> dict[float, MeasuredCoverage]:
 
 
 def claims_of(model: AutoModel) -> dict[str, tuple[float, float]]:
-    """Metrics of the ensemble out of fold with their standard errors, as far as the model has kept them."""
-    kept = model.facts.get("metrics")
-    scores = kept.get("scores") if isinstance(kept, dict) else None
+    """Metrics of the ensemble out of fold with their standard errors, as far as they are stored with the model."""
+    stored = model.facts.get("metrics")
+    scores = stored.get("scores") if isinstance(stored, dict) else None
     found: dict[str, tuple[float, float]] = {}
     for name, one in scores.items() if isinstance(scores, dict) else ():
         pair = (one.get("score"), one.get("standard_error")) if isinstance(one, dict) else (None, None)

@@ -38,6 +38,7 @@ TREES = (
     Row("min_gain", "gamma min_split_loss", "min_gain_to_split min_split_gain"),
     Row("max_bins", "max_bin", "max_bin max_bins", "border_count max_bin", "max_bins", rule="bins"),
     Row("max_bins", "tree_method", rule="tree_method"),
+    Row("sketch_eps", "sketch_eps"),
     Row(
         "subsample max_samples",
         "subsample",
@@ -66,7 +67,7 @@ TREES = (
     Row("other_rate", "", "other_rate"),
     Row("feature_bundling", "", "enable_bundle is_enable_bundle bundle"),
     Row("max_conflict_rate", "", "max_conflict_rate", "sparse_features_conflict_fraction"),
-    Row("multiclass", "multi_strategy", rule="multi_strategy"),
+    Row("multiclass multi_output", "multi_strategy", rule="multi_strategy"),
     Row("init", "base_margin", "init_score", "baseline", "init", rule="starting_scores"),
     Row("init", "base_score", rule="same", note="It is a score here: the logit of a probability, the logarithm of a mean of counts."),
     Row("init", "", "boost_from_average", "boost_from_average", rule="boost_from_average"),

@@ -70,8 +70,9 @@ def bins(ours: str, value: Any, library: str) -> Answer:
 
 
 def tree_method(ours: str, value: Any, _: str) -> Answer:
-    """Exact, or in bins."""
-    return {ours: None} if value == "exact" else {}
+    """Exact, in bins of each tree, or in bins."""
+    known: dict[str, Answer] = {"exact": {ours: None}, "approx": {"candidates": "global"}}
+    return known.get(str(value), {})
 
 
 def bagging_freq(ours: str, value: Any, _: str) -> Answer:
@@ -101,8 +102,9 @@ def leaf_estimation(ours: str, value: Any, _: str) -> Answer:
 
 
 def multi_strategy(ours: str, value: Any, _: str) -> Answer:
-    """One tree for all classes, or one for each."""
-    return {ours: "vector" if value == "multi_output_tree" else "one_per_class"}
+    """One tree for all classes or targets, or one for each."""
+    one_each = "one_per_class" if ours == "multiclass" else "one_per_target"
+    return {ours: "vector" if value == "multi_output_tree" else one_each}
 
 
 def starting_scores(ours: str, value: Any, library: str) -> Answer:
@@ -282,12 +284,15 @@ RULES: dict[str, tuple[str, Rule]] = {
     "threads": ("0 is `None`", threads),
     "growth": ("`depthwise` is `'level'`, `lossguide` is `'best_first'`, `SymmetricTree` is `'symmetric'`", growth),
     "bins": ("at most 255; of CatBoost one more than its borders", bins),
-    "tree_method": ("`'exact'` is `None`; the others need no setting", tree_method),
+    "tree_method": ("`'exact'` is `None`; `'approx'` is `candidates='global'`; the others need no setting", tree_method),
     "bagging_freq": ("0 is `subsample=1.0`; 1 needs no setting", bagging_freq),
     "bootstrap_type": ("`Bernoulli` and `No` are `False`; `MVS` is `sampling='mvs'`", bootstrap_type),
     "sampling": ("`gradient_based` is `'mvs'`", sampling),
     "leaf_estimation": ("`Newton` and `Gradient` in small letters", leaf_estimation),
-    "multi_strategy": ("`multi_output_tree` is `'vector'`, `one_output_per_tree` is `'one_per_class'`", multi_strategy),
+    "multi_strategy": (
+        "`multi_output_tree` is `'vector'`, `one_output_per_tree` is `'one_per_class'`, of regressors `'one_per_target'`",
+        multi_strategy,
+    ),
     "starting_scores": ("an array of scores", starting_scores),
     "boost_from_average": ("`False` is 0.0; `True` is `None`", boost_from_average),
     "loss": ("names as below", loss),

@@ -20,6 +20,7 @@ Inside:
     rows                Rows to draw: columns of numbers out of any table, and tables of the same kind made of new numbers
     strength_diversity  Strength and diversity of members: how good each is, and how different from the others
     style               The house style of the pictures: colours, marks, labels beside what they name, light grids
+    survival_curves     Survival curves by group: what was observed (Kaplan & Meier 1958), and what was predicted on average
 """
 
 try:
@@ -41,6 +42,7 @@ from woodwind.plots.ndcg_cutoff import NDCGDisplay
 from woodwind.plots.pit_histogram import PITDisplay
 from woodwind.plots.quantile_reliability import QuantileReliabilityDisplay
 from woodwind.plots.strength_diversity import StrengthDiversityDisplay
+from woodwind.plots.survival_curves import SurvivalCurvesDisplay
 
 __all__ = [
     "BiasVarianceDisplay",
@@ -57,4 +59,5 @@ __all__ = [
     "PITDisplay",
     "QuantileReliabilityDisplay",
     "StrengthDiversityDisplay",
+    "SurvivalCurvesDisplay",
 ]

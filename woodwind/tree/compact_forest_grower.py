@@ -138,8 +138,7 @@ class CompactForestGrower:
         self._together = self._scored_by == at.MOMENTS and not self._poisson and not settings.random_cuts and self._free and all_numbers
         most = 2 * n if settings.max_leaves is None else min(2 * settings.max_leaves, 2 * n)
         room, k = self._room, max(rows.n_classes, 2, several.n_sums + 1)
-        values = np.concatenate([*codes.values, np.zeros(1)])
-        sizes = [part.size for part in codes.values]
+        values, sizes = np.concatenate([*codes.values, np.zeros(1)]), [part.size for part in codes.values]
         random = settings.random_cuts
         # Two classes are summed as the numbers 0 and 1, by weight.
         target = rows.target * rows.weight if self._scored_by == at.MOMENTS and rows.n_classes else rows.target
@@ -166,10 +165,9 @@ class CompactForestGrower:
             ways=np.empty(n, np.uint8), items=np.empty(3 * self._most, np.int64), curve=np.empty((3, self._most)),
             coarse_rows=coarse_rows, a_coarse=np.empty(copied, np.uint8),
             lane_rows=np.empty(3 * LANES, np.int32), cells=np.empty(256 * k, np.int64), level_order=np.empty(256, np.int64),
-            level_keys=np.empty(256),
             target_values=ranked, target_position=np.empty(ranked.size, np.int32), target_sums=np.empty((8, by_target), np.int64),
             target_order=np.empty(by_target, np.int32), class_weights=np.empty((2, k), np.int64),
-            drawn=np.empty(3 * n_features, np.int32), best=np.empty(8, np.int64),
+            level_keys=np.empty(256), drawn=np.empty(3 * n_features, np.int32), best=np.empty(8, np.int64),
             best_f=np.empty(3), best_set=np.empty((2, 8), np.uint64), control=np.zeros(64, np.int64),
             node_i=np.empty((most + 2, NODE_INTEGERS), np.int64), node_f=np.empty((most + 2, NODE_VALUES)),
             sets=np.empty((n_sets, 8), np.uint64), heap=np.empty(2 * most + 8, np.int64),

@@ -10,11 +10,11 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils import get_tags
 
 from woodwind.auto.leaderboard import Leaderboard
 from woodwind.base.errors import NotStorableError
 from woodwind.base.validate import require
+from woodwind.estimators.base.model_checks import check_tags
 from woodwind.estimators.persistence.consistency import check_fit
 from woodwind.params.check import check
 from woodwind.store.kinds import check_parts
@@ -69,6 +69,8 @@ class EstimatorPersister:
             known = inspect.signature(kind).parameters
             parts = {name: one.default for name, one in known.items() if one.default is not one.empty} | parts
         fitted, state = _is_fitted(kind, parts), state_of(kind)
+        if "target_ensembles_" in parts:  # of several targets: an ensemble for each, and nothing of its own
+            state = STATE
         hints = {name: ASIDE[name] for name in parts.keys() & ASIDE.keys()} | dict.fromkeys(kind._get_param_names(), Any)
         hints |= {name: hint for name, hint in optional_state_of(kind).items() if name in parts} | (state if fitted else {})
         check_parts(kind.__name__, parts, hints)
@@ -79,7 +81,7 @@ class EstimatorPersister:
                 check(model)
             check_fit(model)
         else:
-            get_tags(model)  # follows parameters that nobody checks before `fit`, and whoever holds the model asks for them
+            check_tags(model)
         return model
 
 
