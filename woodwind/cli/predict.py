@@ -25,7 +25,7 @@ EXAMPLES = (
     "woodwind predict model.ww new.csv -o predictions.csv",
     "woodwind predict model.ww new.parquet --proba --keep id -o predictions.parquet",
     "woodwind predict model.ww new.csv --interval 0.9 -o predictions.csv",
-    "woodwind predict ranking.ww new.csv --rank --keep query_id -o ranked.csv",
+    "woodwind predict model.ww new.csv --rank --keep query_id -o ranked.csv",
     "woodwind predict model.ww 'parts/*.parquet' -o predictions.csv --force",
     "woodwind predict model.ww new.csv | head",
 )
