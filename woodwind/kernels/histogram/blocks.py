@@ -1,4 +1,6 @@
-"""The three verbs for a block of rows, each callable alone: for a driver whose rows are in several shards.
+"""The three verbs for a block of rows, each callable alone from Python, row by row.
+
+Only tests call them: what the driver over shards calls is in `shards`.
 
     build_histograms   sum the statistics of the rows of some nodes; histograms of blocks add up to those of all rows
     find_splits        find the best split of each of these nodes from its histogram
@@ -34,16 +36,16 @@ def build_histograms(codes: Any, positions: Any, starts: Any, stats: Any, slots:
         if slot < 0:
             continue
         table = out[slot]
-        carried = with_stats(row, stats[row])
-        gradient = (carried << 32) >> 48
-        hessian = carried & 0xFFFF
+        packed_row = with_stats(row, stats[row])
+        gradient = (packed_row << 32) >> 48
+        hessian = packed_row & 0xFFFF
         for f in range(n_features):
             cell = min(starts[f] + np.int64(codes[row, positions[f]]), starts[f + 1] - 1)
             if layouts[slot] == WIDE2:
                 table[cell] += gradient
                 table[cells + cell] += hessian
             else:
-                table[cell] += added_value(carried, layouts[slot], stats)
+                table[cell] += added_value(packed_row, layouts[slot], stats)
 
 
 @kernel
