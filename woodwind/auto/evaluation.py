@@ -80,12 +80,13 @@ def evaluated(
     threads: int = 1,
     positive: int | None = None,
     clusters: NDArray[np.int64] | None = None,
+    scores: Floats | None = None,
 ) -> Evaluation:
     """Ask a model about rows, and score it by what is known of them; another class than that of the model may be the positive one.
 
-    Rows of one cluster are not independent of each other.
+    Rows of one cluster are not independent of each other. `scores` are those of the model, where it was asked before.
     """
-    scores = model.scores(X, threads)
+    scores = model.scores(X, threads) if scores is None else scores
     predicted = scores[:, 0] if model.task == "regression" else probabilities(scores)
     names = (model.metric, *(name for name in names_for(model.task) if name != model.metric))
     position = model.positive if positive is None else positive

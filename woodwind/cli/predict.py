@@ -1,23 +1,25 @@
 """woodwind predict: what a model predicts for the rows of a table. It imports what predicting needs, and nothing more."""
 
 import sys
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
 import click
 
 from woodwind.auto.model import AutoModel
-from woodwind.auto.table_rows import inputs_of, read_rows
+from woodwind.auto.table_rows import inputs_of, large_source, read_rows
 from woodwind.base.atomic import write_file
 from woodwind.base.formatting import counted
 from woodwind.base.pool import usable_threads
+from woodwind.cli.batches import batches_of
 from woodwind.cli.command import BAD_DATA, BAD_MODEL, FINE, UNEXPECTED, WRONG_CALL, command, nearest, wrong
 from woodwind.cli.console import json_line, plain, say
 from woodwind.cli.model_files import open_model
 from woodwind.cli.options import files_of, force_option, json_option, model_argument, tables_argument, threads_option
 from woodwind.cli.outputs import check_inputs, check_meaning, check_new, check_not_a_model, check_not_an_input
 from woodwind.cli.streams import data_stream, is_closed
-from woodwind.data.reading.writing import write_predictions
+from woodwind.data.reading.writing import write_prediction_batches, write_predictions
 
 EXAMPLES = (
     "woodwind predict model.ww new.csv -o predictions.csv",
@@ -58,6 +60,10 @@ def run(
     opened = open_model(model)
     if proba and opened.task == "regression":
         wrong(f"--proba is for classes, but the model predicts the number {opened.target!r}. Leave it out.")
+    large = large_source(opened, tables, [name for given in keep for name in (given, *given.split(","))])
+    if large is not None:
+        predict_batches(opened, large, (output, keep, proba, as_json), usable_threads(threads))
+        return
     rows = read_rows(opened, tables)
     found = predicted(opened, inputs_of(opened, rows), proba, usable_threads(threads))
     columns = kept(rows, keep, list(found)) | found
@@ -67,6 +73,27 @@ def run(
         write_predictions(output, columns, stream=data_stream())
     if output != "-":
         say(f"{counted(rows.num_rows, 'row')} in {output}")
+
+
+def predict_batches(model: AutoModel, source: Any, options: tuple[str, tuple[str, ...], bool, bool], threads: int) -> None:
+    """Predict a large table a part at a time; memory does not grow with its rows."""
+    output, keep, proba, as_json = options
+    taken = list(predicted_names(model, proba))
+    names = kept_names(list(source.schema.names), keep, taken)
+    done = 0
+
+    def columns() -> Iterator[dict[str, Any]]:
+        nonlocal done
+        for batch in batches_of(model, source, names, "predicted"):
+            done += batch.num_rows
+            yield {name: batch.column(name) for name in names} | predicted(model, inputs_of(model, batch), proba, threads)
+
+    if as_json:
+        write_line_batches(output, columns())
+    else:
+        write_prediction_batches(output, columns(), stream=data_stream())
+    if output != "-":
+        say(f"{counted(done, 'row')} in {output}")
 
 
 def check_ending(output: str, as_json: bool) -> None:
@@ -86,23 +113,43 @@ def predicted(model: AutoModel, rows: Any, proba: bool, threads: int) -> dict[st
     return labels | ({PROBABILITY.format(label): probabilities[:, k] for k, label in enumerate(model.classes)} if proba else {})
 
 
+def predicted_names(model: AutoModel, proba: bool) -> tuple[str, ...]:
+    """The names of the columns of predictions."""
+    return (PREDICTION, *(PROBABILITY.format(label) for label in (model.classes if proba and model.task != "regression" else ())))
+
+
 def kept(rows: Any, keep: tuple[str, ...], taken: list[str]) -> dict[str, Any]:
-    """Columns of the table that are copied. A name may have a comma in it: then it is given alone."""
-    there = list(rows.column_names)
+    """Columns of the table that are copied."""
+    return {name: rows.column(name) for name in kept_names(list(rows.column_names), keep, taken)}
+
+
+def kept_names(there: list[str], keep: tuple[str, ...], taken: list[str]) -> list[str]:
+    """The names of the columns that are copied. A name may have a comma in it: then it is given alone."""
     names = [name for given in keep for name in ([given] if given in there else given.split(","))]
     for name in names:
         if name not in there:
             wrong(f"--keep: the table has no column {name!r}. {nearest(name, there)}")
         if name in taken:
             wrong(f"--keep: the table has a column {name!r}, and so have the predictions. Leave it out, or rename it in the table.")
-    return {name: rows.column(name) for name in names}
+    return names
 
 
 def write_lines(output: str, columns: dict[str, Any]) -> None:
     """One object for each row."""
-    plain_columns = {name: plain(column.to_pylist() if hasattr(column, "to_pylist") else column) for name, column in columns.items()}
-    lines = (json_line(dict(zip(plain_columns, row, strict=True))) for row in zip(*plain_columns.values(), strict=True))
+    write_line_batches(output, [columns])
+
+
+def write_line_batches(output: str, batches: Iterable[dict[str, Any]]) -> None:
+    """One object for each row of parts of a table."""
+    texts = ("".join(f"{line}\n" for line in lines_of(columns)) for columns in batches)
     if output == "-":
-        data_stream().write("".join(f"{line}\n" for line in lines))
+        for text in texts:
+            data_stream().write(text)
     else:
-        write_file(output, [f"{line}\n".encode() for line in lines])
+        write_file(output, (text.encode() for text in texts))
+
+
+def lines_of(columns: dict[str, Any]) -> Iterator[str]:
+    """One object for each row, in a line."""
+    plain_columns = {name: plain(column.to_pylist() if hasattr(column, "to_pylist") else column) for name, column in columns.items()}
+    return (json_line(dict(zip(plain_columns, row, strict=True))) for row in zip(*plain_columns.values(), strict=True))

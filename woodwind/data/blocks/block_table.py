@@ -208,7 +208,7 @@ class BlockTable:
                 raise ParameterError(f"BlockTable: {name} must be an integer from {low} to {high:,}, but it is {value!r}.")
         given = {"target": target, "weight": weight, "group": group}
         with BlockWriter(folders, overwrite) as writer:
-            opened = open_source(source, writer.aside, lambda files: TextSource(files, None, ignore))
+            opened = open_source(source, writer.aside, lambda files: TextSource(files, left_out=ignore))
             roles = {role: name for role, name in given.items() if name is not None}
             columns = _columns(opened, roles, ignore)
             marked = tuple(marked_columns(categorical_features, columns))
