@@ -168,11 +168,41 @@ ORDERED = (
 ORDERED += ("mvs", "rows held out", "large nodes", "classes together", "one tree per class", "many trees side by side")
 CASES |= {f"{name}, ordered": (CASES[name][0], replace(CASES[name][1], permutations=3), CASES[name][2]) for name in ORDERED}
 
-# Exact trees have thresholds of their own in every node, one output, and gradients as they are.
+# Exact trees have thresholds of their own in every node, and gradients as they are.
 CASES |= {
     f"{name}, exact": (x, plan, {**given, "max_bins": None})
     for name, (x, plan, given) in CASES.items()
-    if len(x) < 5000 and plan.tree.growth != "symmetric" and (plan.loss.width == 1 or plan.one_per_class) and not plan.tree.gradient_noise
+    if len(x) < (5000 if plan.loss.width == 1 else 1000) and plan.tree.growth != "symmetric" and not plan.tree.gradient_noise
+}
+
+# Thresholds that are proposed for each tree, and for each node.
+APPROXIMATE = (
+    "squared",
+    "few rows",
+    "quantile",
+    "categories",
+    "symmetric",
+    "monotonic",
+    "noise, drawn",
+    "bootstrap",
+    "goss",
+    "mvs",
+    "rows held out",
+    "large nodes",
+    "features of a tree",
+    "classes together",
+    "one tree per class",
+    "one tree per class, drawn",
+)
+CASES |= {
+    f"{name}, {candidates}": (
+        x,
+        replace(plan, tree=replace(plan.tree, candidates=candidates, candidate_bins=20)),
+        {**given, "max_bins": None},
+    )
+    for name, (x, plan, given) in CASES.items()
+    for candidates in ("global", "local")
+    if name in APPROXIMATE and (candidates == "global" or f"{name}, exact" in CASES)
 }
 
 
@@ -204,7 +234,8 @@ def digests(x, plan, given, rounds=3):
         done = boosted(x, target(plan.loss, x), replace(plan, threads=threads), rounds, **given)
         learner = done.booster.learner
         assert learner.grower.threads == threads
-        many = plan.one_per_class and plan.loss.width >= threads and isinstance(learner, histogram_learner.HistogramLearner)
+        side_by_side = type(learner) is histogram_learner.HistogramLearner
+        many = plan.one_per_class and plan.loss.width >= threads and side_by_side
         assert learner.n_workers == (threads if many else 1)
         assert done.forest.n_nodes > 3 * rounds
         found[threads] = done.forest.digest()

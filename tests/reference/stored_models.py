@@ -159,6 +159,8 @@ def of_trees() -> dict[str, Any]:
         "boosting, numbers, from a model": numbers(init=table_model(Ridge()), **FEW),
         **{f"boosting, {loss}": numbers(loss=loss, **FEW) for loss in losses},
         **{f"ranker, {loss}": woodwind.GradientBoostingRanker(loss=loss, **FEW) for loss in RANKING},
+        "survival, cox": woodwind.GradientBoostingSurvivalAnalysis(**FEW),
+        "survival, aft, warm": woodwind.GradientBoostingSurvivalAnalysis(loss="aft", distribution="extreme", warm_start=True, **FEW),
         "boosting, several quantiles": numbers(loss="quantile", quantile=[0.9, 0.1], **FEW),
         "rankers": woodwind.VotingRanker([woodwind.GradientBoostingRanker(loss=loss, **FEW) for loss in RANKING], fusion="borda"),
         "tree, classes": woodwind.DecisionTreeClassifier(),

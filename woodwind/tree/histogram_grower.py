@@ -156,6 +156,11 @@ class HistogramGrower:
         self._check_filled()
         return self._stats
 
+    @property
+    def columns(self) -> NDArray[np.uint8]:
+        """(F, n) the columns of a table that is rewritten: whoever writes to its rows writes to these as well."""
+        return self._columns.by_column
+
     def _check_filled(self) -> None:
         if self._spent:
             raise ValueError("the statistics of the last tree are gone: fill them again for the next one")

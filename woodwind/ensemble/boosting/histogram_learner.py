@@ -82,11 +82,14 @@ class HistogramLearner:
             beside = made or self._growers or self._unrounded_growers
             threads = self.threads if not made else 1
             first = beside[0] if beside else None
-            if isinstance(self.codes, Shards):
-                made.append(ShardGrower(self.codes, self.settings, threads, self.capacity, self.outputs, self._unrounded))
-            else:
-                made.append(grower_for(self.codes, self.settings, threads, self.capacity, self.outputs, first, self._unrounded))
+            made.append(self._new_grower(threads, first))
         return made
+
+    def _new_grower(self, threads: int, beside: HistogramGrower | None) -> HistogramGrower:
+        """Memory to grow trees in; `beside` is that of another worker, with which it shares what it can."""
+        if isinstance(self.codes, Shards):
+            return ShardGrower(self.codes, self.settings, threads, self.capacity, self.outputs, self._unrounded)
+        return grower_for(self.codes, self.settings, threads, self.capacity, self.outputs, beside, self._unrounded)
 
     def set_derivatives(self, loss: Loss, raw: Floats, weight: Floats | None) -> None:
         """Turn the derivatives of all rows into integers."""
@@ -139,8 +142,9 @@ class HistogramLearner:
             leaf_sums(leaf, stats, rows, total)
         return total[:, 0] / self._scales[0], total[:, 1] / self._scales[1]
 
-    def thresholds(self, tree: GrownTree) -> None:
+    def thresholds(self, tree: GrownTree) -> Floats | None:
         """At the edges of bins."""
+        return None
 
     def walk(self, tree: ValuedTree, out: NDArray[np.int32], threads: int) -> None:
         """Write the node of the tree where each row ends to `out`."""

@@ -26,6 +26,7 @@ def check_blocks(X: BlockTable, values: Values, owner: str) -> None:
     """Refuse what cannot be trained from blocks, and what was decided when they were written."""
     refused = {
         "linear_leaves": (values["linear_leaves"], "linear leaves need the numbers of rows, and blocks have their bins"),
+        "candidates": (values["candidates"] is not None, "proposed thresholds need the order of all values, and blocks have their bins"),
         "warm_start": (values["warm_start"], "a training on blocks cannot be gone on with yet"),
         "init": (is_model(values["init"]), "a model as init reads the table, and blocks have its bins"),
     }

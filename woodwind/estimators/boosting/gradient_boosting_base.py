@@ -28,7 +28,7 @@ from woodwind.estimators.boosting.block_input import opened_input
 from woodwind.estimators.boosting.boosted_model import BaseBoostedModel, Floats
 from woodwind.estimators.boosting.encoded_table import EncodedTable, coded, linear_inputs
 from woodwind.estimators.boosting.init_scores import constant_of, fitted_init, is_model, model_scores, read_scores
-from woodwind.estimators.boosting.plan import Values, boost_plan, check_dropout, check_exact, one_per_class
+from woodwind.estimators.boosting.plan import Values, boost_plan, check_dropout, check_exact, has_own_thresholds, one_per_class
 from woodwind.estimators.boosting.training_input import BoostingInput, EvaluatedRows, ValidationSet, ValidationSplit
 from woodwind.estimators.boosting.warm_start import WarmStartState
 from woodwind.losses.base import Loss
@@ -93,7 +93,7 @@ class BaseGradientBoosting(BaseBoostedModel):
         if earlier is not None:
             earlier.check_goes_on(values, self._owner)
         given = self._given(X, y, sample_weight, groups, values, earlier)
-        check_exact(values, given.target.n_classes, self._owner)
+        check_exact(values, self._owner)
         check_dropout(values, self._owner)
         self._precompile(values, given.target.n_classes)
         seed = seed_of(values["random_state"]) if earlier is None else earlier.seed
@@ -129,7 +129,7 @@ class BaseGradientBoosting(BaseBoostedModel):
 
     def _precompile(self, values: Values, n_classes: int) -> None:
         """The first training on a machine compiles on two processors."""
-        if values["max_bins"] is not None:
+        if not has_own_thresholds(values):
             together = n_classes > 2 and not one_per_class(values)
             precompile.start(n_classes if together else 1, values["growth"])
 
