@@ -6,6 +6,7 @@ looked at before and after: one that has changed in between makes an error, not 
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -91,19 +92,29 @@ class DatasetSource:
             raise damaged(self._sources[0], error) from error
 
     def batches(self, columns: Sequence[str]) -> Iterator[pa.Table]:
-        """All rows of some columns, in order; no more than a few batches are read ahead."""
-        size = batch_rows(len(columns))
+        """All rows of some columns, in order; of Parquet, no more than a row group is in memory."""
         try:
-            found = self._dataset.to_batches(
-                columns=list(columns), batch_size=size, batch_readahead=2, fragment_readahead=1, cache_metadata=False
-            )
-            for batch in found:
-                if batch.num_rows:
-                    yield pa.Table.from_batches([batch])
+            for part in self._parts():
+                for batch in part(columns=list(columns), batch_size=batch_rows(len(columns)), batch_readahead=0, cache_metadata=False):
+                    if batch.num_rows:
+                        yield pa.Table.from_batches([batch])
         except READ_ERRORS as error:
             self.check_unchanged()
             source = self._sources[0] if self._sources else Source("the dataset", None)
             raise damaged(source, error) from error
+
+    def _parts(self) -> Iterator[Callable[..., Any]]:
+        """What reads the row groups, one after another: a scan of all of them reads gigabytes ahead, whatever it is told."""
+        if getattr(self._dataset, "_scan_options", None) or not isinstance(self._dataset, pa.dataset.FileSystemDataset):
+            yield partial(self._dataset.to_batches, fragment_readahead=0)
+            return
+        options = {}
+        if isinstance(self._dataset.format, pa.dataset.ParquetFileFormat):
+            options["fragment_scan_options"] = pa.dataset.ParquetFragmentScanOptions(pre_buffer=False)
+        for fragment in self._dataset.get_fragments():
+            groups = fragment.split_by_row_group() if hasattr(fragment, "split_by_row_group") else [fragment]
+            for group in groups:
+                yield partial(group.to_batches, schema=self.schema, **options)
 
     def check_unchanged(self) -> None:
         """Raise DataError if a file is not what it was."""

@@ -26,7 +26,7 @@ from woodwind.data.tables.roles import read_weights
 from woodwind.data.tables.schema import Schema
 from woodwind.data.tables.target_column import missing_rows
 
-BLOCK_BYTES = 1 << 24
+BLOCK_BYTES = 1 << 23
 ROLES = ("target", "weight", "group")
 
 
@@ -191,7 +191,7 @@ class BlockTable:
             Leave rows without a target out, instead of refusing them.
         overwrite : bool, default=False
             Replace a table that is in the folder already.
-        block_bytes : int, default=16777216
+        block_bytes : int, default=8388608
             Bytes of a block before it is compressed.
         n_jobs : int, default=None
             Threads; None for all.
