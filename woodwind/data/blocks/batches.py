@@ -121,7 +121,7 @@ class DatasetSource:
         self._stamps.check()
 
 
-class TableSource:
+class FrameSource:
     """A table in memory."""
 
     def __init__(self, table: pa.Table) -> None:
@@ -252,7 +252,7 @@ def open_source(source: Any, aside: Path, open_text: Callable[[list[Source]], Ba
         source = source()
     if isinstance(source, Iterator) or (isinstance(source, list | tuple) and source and _is_frame(source[0])):
         return set_aside(source, aside)
-    return TableSource(arrow_of(source))
+    return FrameSource(arrow_of(source))
 
 
 def _is_frame(value: Any) -> bool:
