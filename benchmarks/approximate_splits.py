@@ -49,7 +49,7 @@ def fitted(name: str, X: Any, y: Any, rounds: int, threads: int) -> Any:
 
 def speed(report: Report, options: argparse.Namespace) -> None:
     names, best = chosen(options, NAMES), {}
-    for n, runs in CASES.items():
+    for n, runs in ((n, runs) for n, runs in CASES.items() if n <= options.most_rows):
         size = n // 50 if options.quick else n
         X, y = collisions(size)
         taking = [name for name in names if n <= 100_000 or name not in SLOW]
@@ -147,6 +147,7 @@ def draw(path: Path, numbers: Any, curves: dict[str, list[float]], exact: float,
 def main() -> None:
     def more(parser: argparse.ArgumentParser) -> None:
         parser.add_argument("--part", choices=["speed", "figure", "both"], default="both", help="what to measure (both)")
+        parser.add_argument("--most-rows", type=int, default=1_000_000, help="leave larger tables out of the race (1,000,000)")
         parser.add_argument("--rounds", type=int, default=30, help="rounds of the models of the figure (30)")
 
     options = arguments(__doc__ or "", more)

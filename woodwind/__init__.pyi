@@ -22,6 +22,7 @@ from woodwind.estimators.auto.auto_ensemble import (
     AutoEnsembleClassifier as AutoEnsembleClassifier,
     AutoEnsembleRegressor as AutoEnsembleRegressor,
 )
+from woodwind.estimators.auto.auto_ranker import AutoEnsembleRanker as AutoEnsembleRanker
 from woodwind.estimators.auto.fit import fit as fit
 from woodwind.estimators.auto.load import load as load
 from woodwind.estimators.averaging.linear_averaging import BayesianLinearAveragingRegressor as BayesianLinearAveragingRegressor

@@ -21,6 +21,7 @@ from woodwind import (
     AdditiveClassifier,
     AdditiveRegressor,
     AutoEnsembleClassifier,
+    AutoEnsembleRanker,
     AutoEnsembleRegressor,
     BaggingClassifier,
     BaggingRegressor,
@@ -63,6 +64,7 @@ CLASSIFIERS = [("linear", LogisticRegression(max_iter=1000)), ("bayes", Gaussian
 REGRESSORS = [("linear", LinearRegression()), ("tree", TheirTree(max_depth=4))]
 SMALL = {
     "AutoEnsembleClassifier": AutoEnsembleClassifier(models=1, exclude=("boosting", "forest", "neighbours", "net")),
+    "AutoEnsembleRanker": AutoEnsembleRanker(models=1, exclude=("boosting", "forest", "neighbours", "net")),
     "AutoEnsembleRegressor": AutoEnsembleRegressor(models=1, exclude=("boosting", "forest", "neighbours", "net")),
     "EnsembleSelectionClassifier": EnsembleSelectionClassifier(estimators=CLASSIFIERS, cv=2),
     "EnsembleSelectionRegressor": EnsembleSelectionRegressor(estimators=REGRESSORS, cv=2),
@@ -160,6 +162,7 @@ def test_a_pipeline_takes_gaps_only_where_it_begins_by_filling_them(fits):
 # Where rows are drawn at random, a weight of two equals a row given twice in distribution, not in bits: for these there is a test of that.
 DRAWN = {
     "AutoEnsembleClassifier": "tests/estimators/auto/test_auto_ensemble.py",
+    "AutoEnsembleRanker": "tests/auto/test_ranking.py",
     "AutoEnsembleRegressor": "tests/estimators/auto/test_auto_ensemble.py",
     "AdaBoostRegressor": "tests/estimators/adaptive/test_adaboost_regression.py",
     "BaggingClassifier": "tests/laws/test_bagging_weights.py",

@@ -72,12 +72,12 @@ def predictions(model, X):
 
 
 def test_the_case_by_hand():
-    X, y = [[0.0], [1.0], [2.0], [3.0]], [[0.0, 0.0], [0.0, 4.0], [2.0, 4.0], [2.0, 4.0]]
+    X, y = [[0.0], [1.0], [2.0], [3.0]], [[0.0, 0.0], [0.0, 4.0], [2.0, 4.0], [2.0, 10.0]]
     tree = DecisionTreeRegressor(max_depth=1).fit(X, y)
-    # Squared errors of both targets, left and right of a cut: 16 without one; 0 + 8/3 at 0.5, 8 + 0 at 1.5, 8/3 + 32/3 at 2.5.
-    assert tree.forest_.threshold[0] == 0.5
-    assert tree.forest_.gain[0] == pytest.approx((16 - 8 / 3) / 2, rel=1e-12)
-    np.testing.assert_allclose(tree.predict(X), [[0, 0], [4 / 3, 4], [4 / 3, 4], [4 / 3, 4]], rtol=1e-15)
+    # Squared errors of both targets: 4 + 51 without a cut; 8/3 + 24 at 0.5, 0 + 26 at 1.5, 8/3 + 32/3 at 2.5.
+    assert tree.forest_.threshold[0] == 2.5
+    assert tree.forest_.gain[0] == pytest.approx((55 - 40 / 3) / 2, rel=1e-12)
+    np.testing.assert_allclose(tree.predict(X), [[2 / 3, 8 / 3], [2 / 3, 8 / 3], [2 / 3, 8 / 3], [2, 10]], rtol=1e-15)
     # The first target alone is cut at 1.5.
     assert DecisionTreeRegressor(max_depth=1).fit(X, np.array(y)[:, 0]).forest_.threshold[0] == 1.5
 
@@ -435,3 +435,19 @@ def test_importance_out_of_the_bag_is_for_one_target():
     model = RandomForestRegressor(**FORESTS).fit(X, y)
     with pytest.raises(ParameterError, match="is for one target"):
         model.permutation_importance_oob(X, y)
+
+
+def test_a_selection_of_trees_is_for_one_target():
+    X, y = numbers()
+    forest = RandomForestRegressor(oob_score=True, n_estimators=30, random_state=0).fit(X, y)
+    with pytest.raises(ParameterError, match="is for one target"):
+        woodwind.EnsembleSelectionRegressor(forest).fit(X, y[:, 0])
+
+
+@pytest.mark.parametrize("model", [DecisionTreeRegressor(max_depth=2), RandomForestClassifier(n_estimators=2, max_depth=2)], ids=str)
+def test_trees_of_several_targets_can_be_read(model):
+    X, y = targets_for(model)
+    model = clone(model).fit(X, y)
+    assert "y1" in model.export_text()
+    assert any(name.startswith("value_y1") for name in model.trees_to_dataframe().columns)
+    assert '"outputs"' in model.trees_to_json() or "y1" in model.trees_to_json()

@@ -17,6 +17,7 @@ from woodwind.ensemble.boosting.gradient_sampling import GradientSampling
 from woodwind.losses.classification import Exponential, LogLoss, Multinomial
 from woodwind.losses.first_order import FirstOrder
 from woodwind.losses.regression import Absolute, Huber, Poisson, Quantile, Quantiles, Squared
+from woodwind.losses.survival import AcceleratedFailureTime, CoxPartialLikelihood, SurvivalLoss
 from woodwind.tree import exact_grower, histogram_grower, workspace
 from woodwind.tree.settings import TreeSettings
 
@@ -81,6 +82,11 @@ CASES = {
     "several quantiles": (words(700), BoostPlan(Quantiles((0.1, 0.9)), TREE), {"weight": uneven(700)}),
     "several quantiles, many rows": (numbers(9000), BoostPlan(Quantiles(), DEEP, subsample=0.5), {}),
     "huber": (words(700), BoostPlan(Huber(), TREE), {"rows": repeated(700)}),
+    "cox": (words(700), BoostPlan(CoxPartialLikelihood(), TREE), {}),
+    "cox, rows held out": (words(700), BoostPlan(CoxPartialLikelihood("breslow"), TREE, subsample=0.7), {"rows": some(700, 0.8)}),
+    "cox, goss": (words(700), BoostPlan(CoxPartialLikelihood(), TREE, 1.0, sampling=GradientSampling("goss")), {"weight": uneven(700)}),
+    "failure times": (words(700), BoostPlan(AcceleratedFailureTime(), TREE), {"weight": uneven(700)}),
+    "failure times, extreme": (words(700), BoostPlan(AcceleratedFailureTime("extreme", 0.7), TREE, bootstrap=True), {}),
     "categories": (words(700), BoostPlan(LogLoss(), TREE), {}),
     "categories, many rows": (words(9000), BoostPlan(LogLoss(), DEEP), {}),
     "level by level": (words(700), BoostPlan(LogLoss(), tree(growth="level")), {}),
@@ -211,6 +217,9 @@ def target(loss, x):
     rng, loss = np.random.default_rng(len(x) + 9), loss.of if isinstance(loss, FirstOrder) else loss
     columns = np.nan_to_num((x.iloc[:, :4] if isinstance(x, pd.DataFrame) else pd.DataFrame(x)).to_numpy())
     score = columns[:, 0] + columns[:, -1] * columns[:, columns.shape[1] // 2] + 0.5 * rng.normal(size=len(x))
+    if isinstance(loss, SurvivalLoss):
+        time = np.ceil(4.0 * np.exp(np.clip(-0.5 * score, -3, 3)))
+        return np.column_stack([time, np.where(rng.random(len(x)) < 0.6, time, np.inf)])
     if isinstance(loss, Multinomial):
         return np.digitize(score, np.linspace(-1.5, 1.5, loss.n_classes - 1)).astype(np.int32)
     if isinstance(loss, LogLoss | Exponential):

@@ -37,6 +37,7 @@ from woodwind.auto.shap import explain_model
 from woodwind.base.errors import ModelFileError, WoodwindError
 from woodwind.cli import inspect, leaderboard
 from woodwind.cli.model_files import open_model
+from woodwind.cli.predict import predicted as columns_of
 from woodwind.report import page
 
 # A process of its own finds this folder, and the checkout. Threads of other libraries, which wait for each other at full speed, are one: on
@@ -76,6 +77,8 @@ def questions(model: Any, X: Any, path: Path) -> Iterator[tuple[str, Callable[[]
     few = X[:2]
     names = ("predict", "predict_proba", "predict_log_proba", "decision_function", "apply", "predict_quantiles", "transform")
     yield from ((name, lambda name=name: getattr(model, name)(X)) for name in names if hasattr(model, name))
+    bounded = ("predict_interval", "predict_set")
+    yield from ((name, lambda name=name: without_infinity(getattr(model, name)(X))) for name in bounded if hasattr(model, name))
     staged = ("staged_predict", "staged_predict_proba", "staged_decision_function")
     yield from ((name, lambda name=name: list(getattr(model, name)(X))) for name in staged if hasattr(model, name))
     whole = ("feature_importances_", "estimators_", "named_estimators_", "classes_", "suspicions_", "leaderboard_")
@@ -83,6 +86,9 @@ def questions(model: Any, X: Any, path: Path) -> Iterator[tuple[str, Callable[[]
     yield "repr", lambda: [repr(model), None][1]
     if hasattr(model, "explain"):
         yield "explain", lambda: model.explain(few).values
+    if hasattr(model, "predict_survival_function"):
+        yield "predict_survival_function", lambda: model.predict_survival_function(X)([0.0, 1.0, 1e9])
+        yield "medians", lambda: [model.predict_survival_function(X).median(), None][1]
     if hasattr(model, "explain_selection"):
         yield "explain_selection", lambda: [model.explain_selection(few).to_dict(), None][1]
     if hasattr(model, "decision_path"):
@@ -100,6 +106,8 @@ def questions(model: Any, X: Any, path: Path) -> Iterator[tuple[str, Callable[[]
     inside = model if isinstance(model, AutoModel) else getattr(model, "model_", None)
     if isinstance(inside, AutoModel):
         yield "scores", lambda: inside.scores(X)
+        if inside.intervals is not None:
+            yield "intervals", lambda: without_infinity(columns_of(inside, X, False, 1, (0.5, 0.9)).values())
         if inside is model:
             yield "explain", lambda: explain_model(inside, few, 1).values
         yield "page", lambda: [page(inside.facts, "model.ww"), None][1]
@@ -112,12 +120,20 @@ def questions(model: Any, X: Any, path: Path) -> Iterator[tuple[str, Callable[[]
     yield "save", lambda: store.save(path.with_suffix(".again.ww"), model)
 
 
+def without_infinity(bounds: Any) -> list[Any]:
+    """Bounds in which infinities are zeros: with too few scores everything is inside, which is no fault."""
+    arrays = [np.asarray(one) for one in ((bounds,) if isinstance(bounds, np.ndarray) else bounds)]
+    return [np.where(np.isinf(one), 0.0, one) for one in arrays if one.dtype.kind == "f"]
+
+
 def gone_on(model: Any, X: Any) -> Any:
     """Answers after one more member, learned from rows that are made up."""
     if not hasattr(model, "fit"):  # what was forged is something else
         return None
     classes = getattr(model, "classes_", None)
     y = np.linspace(0.5, 1.5, len(X)) if classes is None else classes[np.arange(len(X)) % len(classes)]
+    y = np.column_stack([y] * len(vars(model).get("target_names_", [0])))
+    y = y if y.shape[1] > 1 else y[:, 0]
     more = copy.copy(model)
     more.n_estimators = min(model.n_estimators, 20) + 1
     return more.fit(X, y).predict(X)

@@ -15,6 +15,7 @@ Inside:
     ranking         Losses of rankings: LambdaMART, pairwise logistic, listwise softmax
     refit           Leaf values from the residuals of the rows, for losses without a useful second derivative: Friedman 2001, section 4
     regression      Losses for regression: squared, absolute, quantile, Huber; Poisson, Gamma and Tweedie with a log link
+    several_targets  Several targets as one loss: that of each target, side by side
     survival        Losses of survival times: Cox's partial likelihood and accelerated failure time
 """
 

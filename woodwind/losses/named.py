@@ -40,7 +40,7 @@ NONE_OF_OURS: dict[str, str] = {
     "lq": "Use loss='squared_error' for the power 2, loss='absolute_error' for 1.",
     "expectile": "The nearest is loss=woodwind.losses.Quantile(level).",
     "rmsewithuncertainty": "Use DistributionBoostingRegressor, whose default is the normal distribution.",
-    "multirmse": "Train a model for each target.",
+    "multirmse": "Use loss='squared_error', and give y a column for each target.",
     "friedman_mse": "It is a way to choose splits. Use loss='squared_error'.",
 }
 # Tasks of other estimators, by how the names of their losses begin.

@@ -67,7 +67,7 @@ TREES = (
     Row("other_rate", "", "other_rate"),
     Row("feature_bundling", "", "enable_bundle is_enable_bundle bundle"),
     Row("max_conflict_rate", "", "max_conflict_rate", "sparse_features_conflict_fraction"),
-    Row("multiclass", "multi_strategy", rule="multi_strategy"),
+    Row("multiclass multi_output", "multi_strategy", rule="multi_strategy"),
     Row("init", "base_margin", "init_score", "baseline", "init", rule="starting_scores"),
     Row("init", "base_score", rule="same", note="It is a score here: the logit of a probability, the logarithm of a mean of counts."),
     Row("init", "", "boost_from_average", "boost_from_average", rule="boost_from_average"),

@@ -91,7 +91,7 @@ class ClassParams:
 
     multiclass: Annotated[
         Literal["vector", "one_per_class"],
-        "With three classes or more: 'vector' grows one tree in each round, whose leaves hold a score for every class; "
+        "With three classes or more, or several targets: 'vector' grows one tree in each round, whose leaves hold a score for every class; "
         "'one_per_class' grows one tree for each class. Symmetric trees, and those with monotonic_cst, max_delta_step, path_smooth "
         "or linear_leaves, are always of one class.",
     ] = "vector"

@@ -102,8 +102,9 @@ def leaf_estimation(ours: str, value: Any, _: str) -> Answer:
 
 
 def multi_strategy(ours: str, value: Any, _: str) -> Answer:
-    """One tree for all classes, or one for each."""
-    return {ours: "vector" if value == "multi_output_tree" else "one_per_class"}
+    """One tree for all classes or targets, or one for each."""
+    one_each = "one_per_class" if ours == "multiclass" else "one_per_target"
+    return {ours: "vector" if value == "multi_output_tree" else one_each}
 
 
 def starting_scores(ours: str, value: Any, library: str) -> Answer:
@@ -288,7 +289,10 @@ RULES: dict[str, tuple[str, Rule]] = {
     "bootstrap_type": ("`Bernoulli` and `No` are `False`; `MVS` is `sampling='mvs'`", bootstrap_type),
     "sampling": ("`gradient_based` is `'mvs'`", sampling),
     "leaf_estimation": ("`Newton` and `Gradient` in small letters", leaf_estimation),
-    "multi_strategy": ("`multi_output_tree` is `'vector'`, `one_output_per_tree` is `'one_per_class'`", multi_strategy),
+    "multi_strategy": (
+        "`multi_output_tree` is `'vector'`, `one_output_per_tree` is `'one_per_class'`, of regressors `'one_per_target'`",
+        multi_strategy,
+    ),
     "starting_scores": ("an array of scores", starting_scores),
     "boost_from_average": ("`False` is 0.0; `True` is `None`", boost_from_average),
     "loss": ("names as below", loss),

@@ -319,9 +319,9 @@ def spark(title: str, counts: Sequence[float]) -> Markup:
     root = drawing(title, "", 96.0, 24.0, "spark")
     top, wide = max(counts, default=1.0) or 1.0, 96.0 / max(len(counts), 1)
     bars = []
-    for number_of, value in enumerate(counts):
+    for position, value in enumerate(counts):
         if value > 0.0:
-            left, right, high = wide * number_of, wide * number_of + max(wide - 1.0, 0.6), 23.0 - max(22.0 * value / top, 1.0)
+            left, right, high = wide * position, wide * position + max(wide - 1.0, 0.6), 23.0 - max(22.0 * value / top, 1.0)
             bars.append(path([(left, 23.0), (left, high), (right, high), (right, 23.0)], closed=True))
     # One path for all bars: a page may have hundreds of these.
     add(root, "path", class_="bar one", d="".join(bars))

@@ -134,8 +134,7 @@ class ShardGrower(HistogramGrower):
 
     # What the next tree is grown from.
 
-    @property
-    def stats(self) -> NDArray[np.int64]:
+    def stats_to_fill(self) -> NDArray[np.int64]:
         """(g << 32) + h of every row, or unrounded all gradients and then all hessians: to be filled before `grow`."""
         size = self.shards.n_rows * (2 if self.unrounded else 1)
         if len(self._stats) != size or self._lent:

@@ -158,7 +158,7 @@ class BatchPredictor:
 class Predictor:
     """Raw scores of one row or of a block of rows, without looking twice at what was given.
 
-    Give it a sequence of numbers in the order of the engine's features (category levels as their numbers, NaN for missing),
+    Give it a sequence of numbers in the order of the engine's features (categories as their numbers, NaN for missing),
     or a two-dimensional array of them. It answers with (n_outputs,) or (n, n_outputs). Threads may share it.
     """
 
@@ -246,7 +246,7 @@ def matrix_blocks(matrix: NDArray[Any], n_features: int) -> Blocks:
 
 
 def column_block(columns: Any, begin: int, end: int) -> NDArray[Any]:
-    """Rows begin to end of some columns as one array; float32 if all numbers are, since levels fit into it."""
+    """Rows begin to end of some columns as one array; float32 if all numbers are, since categories fit into it."""
     parts = [column.block(begin, end) for column in columns]
     small = all(column.category or part.dtype == np.float32 for part, column in zip(parts, columns, strict=True))
     block = np.empty((end - begin, len(parts)), np.float32 if small else np.float64)

@@ -91,7 +91,7 @@ def test_global_candidates_are_those_of_the_twin(seed, n_bins):
     learner = ApproximateLearner(Ranks.of(Schema.learn(x)[1]), -gradient / hessian, hessian, plan, len(x), 1, lambda: None)
     learner.set_derivatives(Squared(), np.zeros(len(x)), hessian)
     tree = learner.grow(1, None, 0)
-    found, expected = as_naive(tree, learner.thresholds(tree)), naive(x, gradient, hessian, n_bins, False)
+    found, expected = as_naive(tree, tree.threshold), naive(x, gradient, hessian, n_bins, False)
     assert [one[0] for one in found] == [one[0] for one in expected]
     for (feature, threshold, side, gain), (_, below, above, way, better) in zip(found, expected, strict=True):
         assert side == way

@@ -89,6 +89,7 @@ class CompactForestMember:
         """Raise DataError where something does not fit."""
         if (
             self.shift.shape != (self.width,)
+            or self.compact_forest.n_outputs != max(self.compact_forest.n_classes, 1)  # of several targets
             or self.compact_forest.n_trees < 1
             or not np.isfinite(self.shift).all()
             or not np.isfinite(self.slope)
@@ -101,9 +102,7 @@ class CompactForestMember:
         del form
         categories = self.compact_forest.n_categories
         require(categories.shape == schema.code_counts.shape, "trees read another number of features than there are")
-        require(
-            (categories > 0) == (schema.code_counts > 0), "trees part categories where there are numbers, or numbers where there are levels"
-        )
+        require((categories > 0) == (schema.code_counts > 0), "trees part categories where there are numbers, or the reverse")
 
 
 def calibrated_scores(mean: Floats, slope: float, shift: Floats) -> Floats:

@@ -36,6 +36,7 @@ class TrainingSet:
     threads: int
     ordered: bool = False  # folds follow each other in time, and none learns from a later one
     member_bytes: float = math.inf  # that a member may store
+    queries: Integers | None = None  # (n,) the number of the query of each row, where rows are ranked
 
     @property
     def n_rows(self) -> int:
@@ -53,7 +54,7 @@ class TrainingSet:
         return self.n_classes if self.n_classes > 2 else 1
 
     @property
-    def most_levels(self) -> int:
+    def most_categories(self) -> int:
         """Categories of the column that has most of them."""
         return int(self.schema.category_counts.max(initial=0))
 
@@ -80,7 +81,7 @@ class TrainingSet:
         vars(out).update({name: made for name, made in vars(self).items() if name not in names})
         return out
 
-    # Forms of the table, made when they are first asked for. Bins and levels know nothing of the target, so that they may see all rows.
+    # Forms of the table, made when they are first asked for. Bins and codes know nothing of the target: they may see all rows.
 
     @cached_property
     def cuts(self) -> Cuts:
@@ -89,7 +90,7 @@ class TrainingSet:
 
     @cached_property
     def codes(self) -> Codes:
-        """Bins and levels, for boosting."""
+        """Bins and categories, for boosting."""
         return self.cuts.encode(self.table, self.threads)
 
     @cached_property

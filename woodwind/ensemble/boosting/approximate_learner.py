@@ -6,7 +6,6 @@ The page is docs/algorithms/approximate-split-finding.md.
 """
 
 from collections.abc import Callable
-from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -86,7 +85,9 @@ class ApproximateLearner(HistogramLearner):
         """Propose candidates from the rows of the tree, then grow it; splits of numbers are between two ranks, as in exact trees."""
         self._propose(tree_key, rows, output)
         tree = super().grow(tree_key, rows, output, worker)
-        return replace(tree, bin=self._between_ranks(tree))
+        tree.bin = self._between_ranks(tree)
+        tree.threshold = thresholds(tree, self.ranks)
+        return tree
 
     def _propose(self, tree_key: int, rows: Rows | None, output: int) -> None:
         """Write the codes of all rows by quantiles of the hessians of some."""
@@ -152,10 +153,6 @@ class ApproximateLearner(HistogramLearner):
             above = int(first[cut + 1]) if cut + 1 < len(first) else MISSING_RANK
             out[node] = (above << 32) + int(last[min(cut, len(last) - 1)])
         return out
-
-    def thresholds(self, tree: GrownTree) -> Floats:
-        """Where number splits cut: midway between the values on both sides of a border of bins."""
-        return thresholds(tree, self.ranks)
 
     def walk(self, tree: ValuedTree, out: NDArray[np.int32], threads: int) -> None:
         """Write the node of the tree where each row ends to `out`."""

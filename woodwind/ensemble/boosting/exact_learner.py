@@ -50,6 +50,8 @@ class ExactLearner:
             gradient, hessian = np.ascontiguousarray(self._gradient[:, output]), np.ascontiguousarray(self._hessian[:, output])
             tree = self.grower.grow_from(gradient, hessian, tree_key, rows)
         forget_category(tree, UNSEEN_RANK)
+        # Here, because another learner may have other values for the same ranks: statistics of the target differ by the order of rows.
+        tree.threshold = thresholds(tree, self.ranks)
         return tree if rows is None else with_repeats(tree, np.bincount(rows, minlength=self.ranks.n_rows))
 
     def sums(self, leaf: NDArray[np.int32], n_nodes: int, rows: Rows | None, output: int) -> tuple[Floats, Floats]:
@@ -59,10 +61,6 @@ class ExactLearner:
             every = [summed_by_leaf(self._gradient[order, k], self._hessian[order, k], begin, end) for k in range(self.outputs)]
             return np.column_stack([one[0] for one in every]), np.column_stack([one[1] for one in every])
         return summed_by_leaf(self._gradient[order, output], self._hessian[order, output], begin, end)
-
-    def thresholds(self, tree: GrownTree) -> Floats:
-        """Where number splits cut."""
-        return thresholds(tree, self.ranks)
 
     def walk(self, tree: ValuedTree, out: NDArray[np.int32], threads: int) -> None:
         """Write the node of the tree where each row ends to `out`."""

@@ -38,6 +38,8 @@ from woodwind.estimators.base.bootstrap_checks import (
 )
 from woodwind.estimators.base.category_statistics import columns_of_many
 from woodwind.estimators.base.model import COLUMNS, BaseModel, LogProbabilityMixin, check_lengths, read_training
+from woodwind.estimators.base.per_target import TARGETS, PerTargetMixin
+from woodwind.estimators.base.several_targets import has_one_target
 from woodwind.estimators.base.target import Target, read_labels, read_regression_target, warn_constant
 from woodwind.estimators.base.weights import Weighing, class_factors, read_weight, weighed_classes
 from woodwind.estimators.boosting.plan import feature_count
@@ -79,6 +81,7 @@ feature_importances_ : array of shape (n_features_in_,)
     The mean importance of each column, where members tell.
 oob_score_ : float
     The score of out-of-bag predictions, if `oob_score` asks for it.
+{targets}
 """
 
 
@@ -92,13 +95,13 @@ class BaggingInput:
     probability: Floats | None  # how likely a row is drawn because of its class; None: all alike
 
 
-class BaseBagging(BaseModel):
+class BaseBagging(PerTargetMixin, BaseModel):
     """What both kinds of bag share. `fit` sets `estimator_` and the members."""
 
     _state: ClassVar[dict[str, Any]] = {"_members": EstimatorMembers | TreeMembers, "_resampling": Resampling, "estimator_": Any}
     _optional_state: ClassVar[dict[str, Any]] = {"oob_decision_function_": Floats, "oob_prediction_": NDArray[Any], "oob_score_": float}
 
-    _docstring_parts: ClassVar[dict[str, str]] = {"about": ABOUT, "model": MODEL, "columns": COLUMNS}
+    _docstring_parts: ClassVar[dict[str, str]] = {"about": ABOUT, "model": MODEL.format(targets=TARGETS.strip()), "columns": COLUMNS}
     estimator: Any
     _members: BaggedMembers
     _resampling: Resampling
@@ -136,6 +139,8 @@ class BaseBagging(BaseModel):
     # Training.
 
     def _fit(self, values: Values, X: Any, y: Any, sample_weight: Any) -> None:
+        if self._fits_each(X, y, sample_weight=sample_weight):
+            return
         base = self._default() if values["estimator"] is None else values["estimator"]
         check_base(base, self)
         distributions = dict(values["param_distributions"] or {})
@@ -307,6 +312,7 @@ class BaseBagging(BaseModel):
             `error` as it is measured, `corrected` for the whole bag, and the `standard_error` of the latter.
         """
         check_is_fitted(self)
+        self._require_one_target()
         kind = self._kind()
         trees = isinstance(self._members, TreeMembers)
         table = self._members.schema.read(X, owner=self._owner) if trees else AnyTable.of(X, self._members.header, self._owner)  # type: ignore[attr-defined]
@@ -324,17 +330,19 @@ class BaseBagging(BaseModel):
 
     def _total(self, X: Any, kind: Kind) -> Floats:
         check_is_fitted(self)
+        self._require_one_target()
         return require_finite(self._members.total(X, kind, self._owner, self._threads), self._owner)
 
     def _staged(self, X: Any, kind: Kind) -> Iterator[Floats]:
         check_is_fitted(self)
+        self._require_one_target()
         return (require_finite(one, self._owner) for one in self._members.staged(X, kind, self._owner, self._threads))
 
 
 def _members_decide(bag: Any) -> bool:
     """Whether members have a decision function."""
     base = getattr(bag, "estimator_", bag.estimator)
-    return base is not None and hasattr(base, "decision_function")
+    return base is not None and hasattr(base, "decision_function") and has_one_target(bag)
 
 
 @knobs
@@ -389,7 +397,7 @@ class BaggingClassifier(
             # Rows of a class that weighs nothing are absent; others are drawn as their class weighs.
             there = (probability > 0.0).astype(np.float64)
             target, weighing = weighed_classes(target, there if weight is None else weight * there, None, self._owner)
-        self.classes_: NDArray[Any] = np.asarray(target.classes)
+        self.classes_ = np.asarray(target.classes)
         self.n_classes_ = target.n_classes
         most = largest_rate(class_probabilities(target.y, weighing.given, target.n_classes))
         if values["flip_rate"] > most:
@@ -433,10 +441,12 @@ class BaggingClassifier(
         X : table
             Rows of the columns that the model was trained with; columns are matched by name.
         """
-        return self._labels(self._total(X, self._kind()))
+        return np.asarray(self._each("predict", X)) if self._has_several else self._labels(self._total(X, self._kind()))
 
-    def predict_proba(self, X: Any) -> Floats:
-        """Mean probabilities, or shares of the votes, (n_rows, n_classes), in the order of `classes_`."""
+    def predict_proba(self, X: Any) -> Any:
+        """Mean probabilities, or shares of the votes, (n_rows, n_classes), in the order of `classes_`; of several targets a list."""
+        if self._has_several:
+            return self._each("predict_proba", X)
         return self._probabilities(self._total(X, self._kind()), len(self._members))
 
     @available_if(_members_decide)  # type: ignore[untyped-decorator]
@@ -510,7 +520,7 @@ class BaggingRegressor(BagParams, DiversityParams, RunParams, BaseBagging, Regre
         X : table
             Rows of the columns that the model was trained with; columns are matched by name.
         """
-        return self._total(X, "numbers")[:, 0] / len(self._members)
+        return np.asarray(self._each("predict", X)) if self._has_several else self._total(X, "numbers")[:, 0] / len(self._members)
 
     def staged_predict(self, X: Any) -> Iterator[Floats]:
         """The mean of what the first member predicts, the first two, and so on."""

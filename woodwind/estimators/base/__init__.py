@@ -8,6 +8,7 @@ Inside:
     matrix               Any table as dense numbers, as a step of a pipeline: for models that know nothing of text and dates
     model                What all estimators have in common: how they are trained, and how they remember the columns
     model_checks         Models that come from a file as parts of others: each is one, is trained
+    per_target           Ensembles of members of any kind for several targets: one ensemble for each target, side by side
     row_predictor        A callable that predicts for one row or a block of rows, with as little overhead as possible
     scoring              What is watched in every round: the loss, or one of scikit-learn's scorers
     several_targets      Several targets at once: y of shape (n, k), for regression and for several columns of labels

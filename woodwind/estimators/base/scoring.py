@@ -1,6 +1,7 @@
 """What is watched in every round: the loss, or one of scikit-learn's scorers."""
 
 import inspect
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -31,7 +32,14 @@ def scorer_evaluator(scorer: Any, model: Any, X: Any, y: NDArray[Any], weight: F
 
     def evaluate(raw: Floats) -> float:
         stand_in.raw = raw
-        score = scorer(stand_in, X, y, **more)
+        try:
+            score = scorer(stand_in, X, y, **more)
+        except (ValueError, TypeError) as error:
+            if np.ndim(y) < 2:
+                raise
+            raise ParameterError(
+                f"scoring cannot score several targets: {error}. Set scoring=None, or name a metric of Woodwind."
+            ) from error
         if not isinstance(score, int | float | np.number) or isinstance(score, bool | np.bool_):
             raise ParameterError(f"scoring must return a number, but it returned {score!r}.")
         return -float(score)
@@ -129,8 +137,9 @@ def by_metric(scoring: Any, classifies: bool, owner: str, parameter: str = "scor
     metric = find_metric(scoring)
     if metric is None:
         return scoring
-    if classifies == (metric.needs == "number"):
+    if metric.needs == "rank" or classifies == (metric.needs == "number"):
         task, other = ("classes", "numbers") if classifies else ("numbers", "classes")
+        other = "rankings" if metric.needs == "rank" else other
         allowed = ", ".join(names_for("multiclass" if classifies else "regression"))
         raise ParameterError(f"{owner}: {parameter}={scoring!r} is for {other}, and {owner} is for {task}. Choose one of {allowed}.")
     return MetricScorer(metric)
@@ -145,14 +154,27 @@ class MetricScorer:
     def __call__(self, estimator: Any, X: Any, y: Any, sample_weight: Any = None) -> float:
         """The score of some rows."""
         metric = self.metric
-        if metric.needs == "number":
-            truth, prediction = y, estimator.predict(X)
+        if np.ndim(y) == 2:  # several targets: the mean over them
+            value = float(np.mean([metric.value(*pair, sample_weight) for pair in self._of_targets(estimator, X, np.asarray(y))]))
+        elif metric.needs == "number":
+            value = metric.value(y, estimator.predict(X), sample_weight)
         else:
-            classes = estimator.classes_
-            truth = np.searchsorted(classes, y)
-            prediction = estimator.predict_proba(X) if metric.needs == "proba" else np.searchsorted(classes, estimator.predict(X))
-        value = metric.value(truth, prediction, sample_weight)
+            predicted = estimator.predict_proba(X) if metric.needs == "proba" else estimator.predict(X)
+            value = metric.value(*self._numbered(estimator.classes_, y, predicted), sample_weight)
         return value if metric.larger_is_better else -value
+
+    def _of_targets(self, estimator: Any, X: Any, y: NDArray[Any]) -> Iterator[tuple[Any, Any]]:
+        """Truth and prediction of each of several targets."""
+        answers = estimator.predict_proba(X) if self.metric.needs == "proba" else estimator.predict(X).T
+        for k, (truth, predicted) in enumerate(zip(y.T, answers, strict=True)):
+            if self.metric.needs == "number":
+                yield truth, np.ascontiguousarray(predicted)
+            else:
+                yield self._numbered(estimator.classes_[k], truth, predicted)
+
+    def _numbered(self, classes: NDArray[Any], y: Any, predicted: Any) -> tuple[Any, Any]:
+        """Labels as numbers of classes."""
+        return np.searchsorted(classes, y), predicted if self.metric.needs == "proba" else np.searchsorted(classes, predicted)
 
 
 def rows_of_table(X: Any, rows: NDArray[np.int64]) -> Any:
@@ -201,13 +223,15 @@ class FixedScoreClassifier(ClassifierMixin, FixedScores):
     """For classes."""
 
     @property
-    def classes_(self) -> NDArray[Any]:
-        """The labels."""
-        return np.asarray(self.model.classes_)
+    def classes_(self) -> NDArray[Any] | list[NDArray[Any]]:
+        """The labels; of several targets those of each."""
+        classes: Any = self.model.classes_
+        return classes if isinstance(classes, list) else np.asarray(classes)
 
-    def predict_proba(self, X: Any) -> Floats:
-        """Probabilities from the scores."""
-        return np.asarray(self.model._probabilities(self.raw))
+    def predict_proba(self, X: Any) -> Floats | list[Floats]:
+        """Probabilities from the scores; of several targets those of each."""
+        found: Any = self.model._probabilities(self.raw)
+        return found if isinstance(found, list) else np.asarray(found)
 
     def decision_function(self, X: Any) -> Floats:
         """The scores."""

@@ -47,6 +47,11 @@ class SeveralTargets:
         """Numbers that are predicted of a row: one for each target, or one for each class of each."""
         return sum(self.class_counts) or self.y.shape[1]
 
+    @property
+    def n_scores(self) -> int:
+        """Raw scores of a row: one for numbers and for up to two classes, otherwise one for each class."""
+        return sum(1 if count <= 2 else count for count in self.class_counts) or self.y.shape[1]
+
     def columns(self) -> list[Target]:
         """Each target by itself."""
         classes: Sequence[Any] = (None,) * self.y.shape[1] if self.classes is None else self.classes
@@ -125,6 +130,15 @@ def weighed_numbers(target: SeveralTargets, weight: Floats | None, owner: str) -
     return target, weighing
 
 
+def joint_factors(class_weight: Any, weight: Floats | None, columns: Sequence[Target], owner: str) -> Floats | None:
+    """The product over the targets of the weight of the class of every row; None where all classes weigh one."""
+    factor: Floats | None = None
+    for column in columns:
+        own = class_factors(class_weight, weight, column, owner)
+        factor = own if factor is None or own is None else factor * own
+    return factor
+
+
 def weighed_labels(target: SeveralTargets, weight: Floats | None, class_weight: Any, owner: str) -> tuple[SeveralTargets, Weighing]:
     """Class weights of all targets count with those of rows; classes of which all rows weigh nothing are absent.
 
@@ -135,11 +149,7 @@ def weighed_labels(target: SeveralTargets, weight: Floats | None, class_weight: 
             f"{owner}: class_weight={class_weight!r} names classes of one target, but y has {len(target.names)}. "
             "Give 'balanced' or None, or weigh the rows by sample_weight."
         )
-    factor: Floats | None = None
-    for column in target.columns():
-        own = class_factors(class_weight, weight, column, owner)
-        factor = own if factor is None or own is None else factor * own
-    weighing = Weighing.of(weight, factor)
+    weighing = Weighing.of(weight, joint_factors(class_weight, weight, target.columns(), owner))
     present = [np.unique(weighing.at(target.y)[:, k]) for k in range(target.y.shape[1])]
     if all(len(some) < 2 for some in present):
         raise TargetError(
@@ -188,14 +198,14 @@ def sum_names(names: Sequence[str], classes: Sequence[NDArray[Any]] | None) -> t
     return tuple(f"{name}={label}" for name, labels in zip(names, classes, strict=True) for label in labels)
 
 
-def require_several(names: Any, classes: Any, width: int, owner: str) -> None:
-    """Names of targets and their labels from a file fit the numbers that are predicted; or DataError."""
+def require_several(names: Any, classes: Any, width: int | None, owner: str) -> None:
+    """Names of targets and their labels from a file fit the numbers that are predicted, if these are known; or DataError."""
     require(isinstance(names, list) and len(names) > 1 and all(type(name) is str for name in names), f"{owner} has no names of targets")
     if classes is not None:
         require(isinstance(classes, list) and len(classes) == len(names), f"{owner} has other classes than targets")
         for labels in classes:
             require_labels(labels, owner)
-    require(width == len(sum_names(names, classes)), f"{owner} predicts other numbers than its targets have")
+    require(width is None or width == len(sum_names(names, classes)), f"{owner} predicts other numbers than its targets have")
 
 
 # What splits of trees are scored by: the mean over the targets.
@@ -208,9 +218,9 @@ def several_criterion(criterion: str, owner: str) -> ParameterError:
     return ParameterError(f"{owner}: criterion={criterion!r} is for one target. Give {other}, or fit one model for each column of y.")
 
 
-def one_target_only(what: str, owner: str) -> ParameterError:
+def one_target_only(what: str, owner: str, advice: str = "Fit one model for each column of y.") -> ParameterError:
     """The error for something that is of one target only."""
-    return ParameterError(f"{owner}: {what} is for one target. Fit one model for each column of y.")
+    return ParameterError(f"{owner}: {what} is for one target. {advice}")
 
 
 def check_same_targets(model: Any, several: bool) -> None:
@@ -218,6 +228,11 @@ def check_same_targets(model: Any, several: bool) -> None:
     if model._goes_on() and several != model._has_several:
         count = "several targets" if model._has_several else "one target"
         raise TargetError(f"{model._owner}: warm_start=True goes on with {count}, as before. Give y as before, or set warm_start=False.")
+
+
+def has_one_target(model: Any) -> bool:
+    """Whether a model is not one of several targets: a question for `available_if`."""
+    return "target_names_" not in vars(model)
 
 
 class SeveralTargetsMixin:
@@ -276,7 +291,11 @@ class SeveralTargetsMixin:
 
     def _score_names(self, width: int) -> tuple[str, ...]:
         if self._has_several:
-            return sum_names(self.target_names_, getattr(self, "classes_", None))
+            classes: Any = getattr(self, "classes_", None)
+            found = sum_names(self.target_names_, classes)
+            if len(found) == width:
+                return found
+            return sum_names(self.target_names_, [labels[-1:] if len(labels) <= 2 else labels for labels in classes])
         names: tuple[str, ...] = super()._score_names(width)  # type: ignore[misc]
         return names
 

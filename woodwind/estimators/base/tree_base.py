@@ -18,6 +18,7 @@ from woodwind.estimators.base.model import BaseModel
 from woodwind.losses.base import Loss
 from woodwind.losses.links import Identity, Log, Logit
 from woodwind.losses.own import OwnLoss
+from woodwind.losses.several_targets import SeveralTargetsLoss
 from woodwind.tree.forest import Forest, Kind, importance
 from woodwind.tree.shap import explain
 from woodwind.tree.shap_result import LOG_ODDS, Explanation, by_column
@@ -33,11 +34,16 @@ IMPORTANCE_ALIASES = {"total_gain": "gain", "total_cover": "cover", "weight": "s
 
 Floats = NDArray[np.float64]
 
+RAW_SCORE = "raw score"
+
 
 def scale_of(loss: Loss) -> str:
     """What a booster adds up, in words."""
+    if isinstance(loss, SeveralTargetsLoss):
+        scales = {scale_of(one) if one.width == 1 else RAW_SCORE for one in loss.each}
+        return scales.pop() if len(scales) == 1 else RAW_SCORE
     if isinstance(loss, OwnLoss):
-        return "raw score"
+        return RAW_SCORE
     if isinstance(loss.link, Logit):
         return LOG_ODDS if loss.link.factor == 1.0 else "half of the log-odds"
     if isinstance(loss.link, Log):

@@ -16,9 +16,10 @@ from woodwind.data.tables.table import Table
 from woodwind.ensemble.boosting.leaf_refit import RefitPlan, refit_leaves
 from woodwind.estimators.base.model import COLUMNS, check_lengths, named_owner
 from woodwind.estimators.base.row_predictor import RowPredictor
+from woodwind.estimators.base.several_targets import SeveralTargets, joint_factors
 from woodwind.estimators.base.target import Target
 from woodwind.estimators.base.tree_base import BaseTreeModel, scale_of
-from woodwind.estimators.base.weights import class_factors, read_weight
+from woodwind.estimators.base.weights import read_weight
 from woodwind.estimators.boosting.init_scores import constant_of, model_scores, read_scores
 from woodwind.estimators.boosting.plan import Values, trained_loss
 from woodwind.estimators.boosting.warm_start import WarmStartState
@@ -100,7 +101,7 @@ class BaseBoostedModel(BaseTreeModel):
 
     # What each task does in its own way.
 
-    def _read_target(self, y: Any, known: NDArray[Any] | None = None) -> Target:
+    def _read_target(self, y: Any, known: Any = None) -> Target | SeveralTargets:
         raise NotImplementedError
 
     def _predicted(self, raw: Floats) -> NDArray[Any]:
@@ -119,7 +120,7 @@ class BaseBoostedModel(BaseTreeModel):
 
         Returns
         -------
-        array of shape (n_rows,)
+        array of shape (n_rows,), or (n_rows, n_targets) for several targets
             Classifiers give the most probable class. Regressors give a number, or for several quantiles one for each in the order of their
             levels, (n_rows, n_quantiles); of distributions it is the mean. Rankers give a score: within a query, the higher the better.
         """
@@ -170,7 +171,7 @@ class BaseBoostedModel(BaseTreeModel):
         """A small callable that predicts for one row, or for a block of rows, given as numbers; or for one row as it is.
 
         It is for serving: of numbers, nothing is converted or matched by name. Rows hold the features of the model in the order of
-        its `feature_names`; a date column has several, and a category is the number of its level in `categories`. A dict of values by
+        its `feature_names`; a date column has several, and a category is its position in `categories`. A dict of values by
         column, or a tuple of them where there are categories, is one row of the table as it is.
         """
         check_is_fitted(self)
@@ -206,7 +207,7 @@ class BaseBoostedModel(BaseTreeModel):
         return self._with_new_leaves(X, y, sample_weight, decay_rate, init, lambda loss, *_: loss)
 
     def _with_new_leaves(
-        self, X: Any, y: Any, sample_weight: Any, decay_rate: float, init: Any, bound: Callable[[Loss, Target, NDArray[np.int64]], Loss]
+        self, X: Any, y: Any, sample_weight: Any, decay_rate: float, init: Any, bound: Callable[[Loss, Any, NDArray[np.int64]], Loss]
     ) -> Self:
         """See `refit_leaves`; `bound` makes of a loss, a target and the rows of it that count the loss of those rows."""
         check_is_fitted(self)
@@ -216,7 +217,8 @@ class BaseBoostedModel(BaseTreeModel):
         target = self._read_target(y, getattr(self, "classes_", None))
         check_lengths(self._owner, table.n_rows, target.n_rows)
         weight = read_weight(sample_weight, target.n_rows, self._owner)
-        factor = class_factors(values.get("class_weight"), weight, target, self._owner)
+        columns = target.columns() if isinstance(target, SeveralTargets) else [target]
+        factor = joint_factors(values.get("class_weight"), weight, columns, self._owner)
         weight = weight if factor is None else factor if weight is None else factor * weight
         rows = np.arange(target.n_rows) if weight is None else np.flatnonzero(weight)
         trained = target.at(rows)
@@ -265,13 +267,17 @@ class BaseBoostedModel(BaseTreeModel):
                 f"{self._owner}: init had scores for the rows of the training. Give those of these rows to refit_leaves as init."
             )
 
-    def _check_refit_target(self, target: Target) -> None:
+    def _check_refit_target(self, target: Target | SeveralTargets) -> None:
         """Every class has rows: without, its leaves would have nothing to say."""
-        if target.classes is not None:
-            absent = np.flatnonzero(np.bincount(target.y, minlength=target.n_classes) == 0)
+        if isinstance(target, SeveralTargets) and target.n_scores != self.loss_.width:
+            raise TargetError(f"{self._owner}: y has {len(target.names)} targets, but the model was trained with others.")
+        for column in target.columns() if isinstance(target, SeveralTargets) else [target]:
+            if column.classes is None:
+                continue
+            absent = np.flatnonzero(np.bincount(column.y, minlength=column.n_classes) == 0)
             if absent.size:
                 raise TargetError(
-                    f"{self._owner}: refit_leaves needs rows of every class, and there is none of {target.classes.tolist()[absent[0]]!r}. "
+                    f"{self._owner}: refit_leaves needs rows of every class, and there is none of {column.classes.tolist()[absent[0]]!r}. "
                     "Add rows of it, with a small weight if they are old ones."
                 )
         with named_owner(self._owner):

@@ -21,6 +21,7 @@ from woodwind.ensemble.held_out import fold_numbers, hold_out
 from woodwind.estimators.base.category_statistics import KnownTarget, has_statistics
 from woodwind.estimators.base.model import TRAINING_DATA, all_or_nothing, check_lengths, named_owner, row_count
 from woodwind.estimators.base.scoring import EvaluationCurves, WatchedMetric, loss_evaluator, read_metrics, rows_of_table, scorer_evaluator
+from woodwind.estimators.base.several_targets import SeveralTargetsMixin
 from woodwind.estimators.base.splits import TRAINING, VALIDATION, read_eval_sets, read_groups
 from woodwind.estimators.base.target import Target
 from woodwind.estimators.base.weights import Weighing, read_weight
@@ -29,6 +30,7 @@ from woodwind.estimators.boosting.boosted_model import BaseBoostedModel, Floats
 from woodwind.estimators.boosting.encoded_table import EncodedTable, coded, linear_inputs
 from woodwind.estimators.boosting.init_scores import constant_of, fitted_init, is_model, model_scores, read_scores
 from woodwind.estimators.boosting.plan import Values, boost_plan, check_dropout, check_exact, has_own_thresholds, one_per_class
+from woodwind.estimators.boosting.several_boosting import check_as_many, check_same_width, check_several_options
 from woodwind.estimators.boosting.training_input import BoostingInput, EvaluatedRows, ValidationSet, ValidationSplit
 from woodwind.estimators.boosting.warm_start import WarmStartState
 from woodwind.losses.base import Loss
@@ -37,19 +39,25 @@ from woodwind.params.unknown import known_arguments
 from woodwind.tree.assemble import assemble
 
 
-class BaseGradientBoosting(BaseBoostedModel):
+class BaseGradientBoosting(SeveralTargetsMixin, BaseBoostedModel):
     """What the estimators of gradient boosting share: how they are trained."""
+
+    classes_: Any  # of classifiers: labels, or a list of those of each target
 
     # What each task does in its own way.
 
-    def _weighed(self, target: Target, weight: Floats | None, values: Values) -> tuple[Target, Weighing]:
+    def _weighed(self, target: Any, weight: Floats | None, values: Values) -> tuple[Any, Weighing]:
         """The target and the weights as they are trained on."""
         return target, Weighing.of(weight)
 
-    def _make_loss(self, target: Target) -> Loss:
+    @property
+    def _takes_several(self) -> bool:
+        return False
+
+    def _make_loss(self, target: Any) -> Loss:
         raise NotImplementedError
 
-    def _bound_loss(self, given: BoostingInput, training: Target) -> Loss:
+    def _bound_loss(self, given: BoostingInput, training: Any) -> Loss:
         """The loss as boosting minimises it on the rows that are trained on."""
         return self.loss_
 
@@ -93,6 +101,9 @@ class BaseGradientBoosting(BaseBoostedModel):
         if earlier is not None:
             earlier.check_goes_on(values, self._owner)
         given = self._given(X, y, sample_weight, groups, values, earlier)
+        check_several_options(values, given.target, self._owner)
+        if earlier is not None:
+            check_as_many(given.target, self.n_outputs_, self._owner)
         check_exact(values, self._owner)
         check_dropout(values, self._owner)
         self._precompile(values, given.target.n_classes)
@@ -101,6 +112,7 @@ class BaseGradientBoosting(BaseBoostedModel):
         schema, cuts, take = encoded.schema, encoded.cuts, given.weighing.take
         training = given.target.at(take)
         self._set_schema(schema)
+        self._set_targets(given.target)
         with named_owner(self._owner):
             self.loss_, self.init_ = self._make_loss(training), None
             self.loss_.check_target(training.y)
@@ -163,7 +175,7 @@ class BaseGradientBoosting(BaseBoostedModel):
         if eval_set is not None or how == "none" or values["boosting"] == "dart":
             return ValidationSplit()
         present = np.arange(target.n_rows) if weight is None else np.flatnonzero(weight)
-        classes = target.y[present] if target.classes is not None else None
+        classes = target.y[present] if isinstance(target, Target) and target.classes is not None else None
         groups = None if given.groups is None else given.groups[present]
         if how == "folds" and not is_model(values["init"]):
             folds = np.full(target.n_rows, -1)
@@ -193,16 +205,18 @@ class BaseGradientBoosting(BaseBoostedModel):
         part = given.X if learn is None else rows_of_table(given.X, learn)
         weight = weight if weight is None or learn is None else weight[learn]
         self.init_ = fitted_init(init, part, target.at(learn).labels(), weight, self._owner)
-        return given.weighing.at(model_scores(self.init_, given.X, target.n_rows, self.loss_, target.classes, self._owner))
+        classes: Any = target.classes
+        return given.weighing.at(model_scores(self.init_, given.X, target.n_rows, self.loss_, classes, self._owner))
 
-    def _outside(self, eval_set: Any, cuts: Cuts | Ranking, target: Target, values: Values) -> list[ValidationSet]:
+    def _outside(self, eval_set: Any, cuts: Cuts | Ranking, target: Any, values: Values) -> list[ValidationSet]:
         """Validation data that the caller gives, read as the training data were; the last table decides."""
         return [self._outside_table(name, given, cuts, target, values) for name, given in read_eval_sets(eval_set, self._owner).items()]
 
-    def _outside_table(self, name: str, given: Any, cuts: Cuts | Ranking, target: Target, values: Values) -> ValidationSet:
+    def _outside_table(self, name: str, given: Any, cuts: Cuts | Ranking, target: Any, values: Values) -> ValidationSet:
         owner = f"{self._owner}, eval_set"
         X, y, sample_weight = given
         other = self._read_target(y, target.classes)
+        check_same_width(target, other, owner)
         weight = read_weight(sample_weight, other.n_rows, owner)
         table = self.schema_.read(X, owner=owner)
         check_lengths(owner, table.n_rows, other.n_rows)

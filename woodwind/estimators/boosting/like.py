@@ -23,6 +23,7 @@ XGBOOST = {
     "min_hessian_leaf": 1.0,
     "l2_regularization": 1.0,
     "multiclass": "one_per_class",
+    "multi_output": "one_per_target",
     "softmax_hessian": "xgboost",
     "categorical_encoding": "sets",
 }

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from itertools import combinations
 from typing import Any
 
@@ -16,6 +17,7 @@ from woodwind.ensemble.boosting.boost_plan import BoostPlan, DropoutPlan
 from woodwind.ensemble.boosting.gradient_sampling import GradientSampling
 from woodwind.losses.base import Loss
 from woodwind.losses.first_order import FirstOrder
+from woodwind.losses.several_targets import SeveralTargetsLoss
 from woodwind.tree.settings import TreeSettings
 
 # ----------------------------------------------------------------------------------------------------
@@ -78,14 +80,14 @@ def interactions(given: Any, schema: Schema, owner: str) -> tuple[tuple[int, ...
 
 
 def column_index(name: Any, schema: Schema, owner: str, what: str) -> int:
-    """The place of a column that is given by name or by position."""
+    """The position of a column that is given by name or by position."""
     if isinstance(name, str) and name in schema.position_of:
         return schema.position_of[name]
     if isinstance(name, int | np.integer) and not isinstance(name, bool) and 0 <= name < schema.n_inputs:
         return int(name)
     known = f"named {', '.join(map(repr, schema.names[:10]))}" if schema.names is not None else "without names"
     there = f"X has {schema.n_inputs} columns, {known}"
-    raise ParameterError(f"{owner}: {what} names the column {name!r}, but {there}. Give a name or a place.")
+    raise ParameterError(f"{owner}: {what} names the column {name!r}, but {there}. Give a name or a position.")
 
 
 def _label(position: int, schema: Schema) -> str:
@@ -242,7 +244,11 @@ def boost_plan(values: Values, loss: Loss, schema: Schema, n_rows: int, is_class
 
 def trained_loss(values: Values, loss: Loss) -> Loss:
     """The loss as trees see it."""
-    return FirstOrder(loss) if values["leaf_estimation"] == "gradient" else loss
+    if values["leaf_estimation"] != "gradient":
+        return loss
+    if isinstance(loss, SeveralTargetsLoss):  # it has the units of its targets, which steps are given back in
+        return replace(loss, each=tuple(map(FirstOrder, loss.each)))
+    return FirstOrder(loss)
 
 
 def gradient_sampling(values: Values, owner: str) -> GradientSampling | None:

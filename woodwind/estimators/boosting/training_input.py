@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from woodwind.ensemble.boosting.training_rows import TrainingRows
 from woodwind.estimators.base.scoring import rows_of_table
+from woodwind.estimators.base.several_targets import SeveralTargets
 from woodwind.estimators.base.target import Target
 from woodwind.estimators.base.weights import Weighing
 
@@ -31,7 +32,7 @@ class BoostingInput:
     """What fit was given, read and checked."""
 
     X: Any
-    target: Target
+    target: Target | SeveralTargets
     weighing: Weighing
     groups: NDArray[np.int64] | None
 

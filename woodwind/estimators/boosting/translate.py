@@ -149,7 +149,7 @@ def _valid() -> list[str]:
 def names_of(task: str) -> list[str]:
     """The parameters of the estimator of a task."""
     groups = (*GROUPS, ClassParams) if task == "classification" else GROUPS
-    own = ["loss"] if task == "classification" else ["loss", "quantile"]
+    own = ["loss"] if task == "classification" else ["loss", "quantile", "multi_output"]
     return [*own, *(knob.name for group in groups for knob in declared(group))]
 
 
@@ -262,6 +262,8 @@ def _fitting(task: str | None, given: Mapping[str, Any], params: dict[str, Any],
     if task is None:
         return
     owner, valid = NAMES[task], set(names_of(task))
+    if task == "regression" and "multiclass" in params:  # XGBoost has one name for classes and for targets
+        params["multi_output"] = "vector" if params.pop("multiclass") == "vector" else "one_per_target"
     for name in [name for name in params if name not in valid]:
         notes[_theirs(name, given)] = f"{owner} has no {name}: {params.pop(name)!r} was left out."
     named = params.get("scoring")

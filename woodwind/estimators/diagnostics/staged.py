@@ -113,7 +113,7 @@ def _bag_unseen(bag: BaseBagging, X: Any, probabilities: bool) -> Iterator[tuple
         elif probabilities:
             yield scored, ballot_fractions(found.total[scored], found.voters[scored])
         else:
-            yield scored, bag.classes_[winners(found.total[scored])]  # type: ignore[attr-defined]
+            yield scored, bag.classes_[winners(found.total[scored])]
 
 
 def _bag_answers(bag: BaseBagging, X: Any, kind: Kind) -> Iterator[tuple[Integers, Floats]]:

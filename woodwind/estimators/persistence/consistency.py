@@ -22,6 +22,7 @@ from woodwind.estimators.forests.forest_base import BaseForestModel
 from woodwind.estimators.pools.member_list import DROP
 from woodwind.losses.classification import Multinomial, TwoClasses
 from woodwind.losses.distribution_score import DistributionScore
+from woodwind.losses.several_targets import SeveralTargetsLoss
 from woodwind.tree.forest import Forest, are_probabilities, check_probabilities
 
 Labels = NDArray[Any] | None
@@ -31,6 +32,9 @@ NEARLY = 1e-6
 
 def check_fit(model: Any) -> None:
     """Parts of a fitted estimator fit each other; or DataError."""
+    if "target_ensembles_" in vars(model):
+        check_each_target(model)
+        return
     check_columns(model)
     check_curves(model)
     for cls in type(model).__mro__:
@@ -38,6 +42,19 @@ def check_fit(model: Any) -> None:
             CHECKS[cls.__name__](model)
         if "_check_state" in vars(cls):
             vars(cls)["_check_state"](model)
+
+
+def check_each_target(model: Any) -> None:
+    """There is a trained ensemble like the model for each target, of the same columns."""
+    has, owner = vars(model), type(model).__name__
+    ensembles, classes = model.target_ensembles_, has.get("classes_")
+    require_several(has.get("target_names_"), classes, None, owner)
+    require(len(ensembles) == len(model.target_names_), f"{owner} has not one ensemble for each target")
+    for position, one in enumerate(ensembles):
+        require(type(one) is type(model) and "target_ensembles_" not in vars(one), f"an ensemble of {owner} is of another kind")
+        require("n_features_in_" in vars(one) and one.n_features_in_ == model.n_features_in_, f"an ensemble of {owner} has other columns")
+        require(same_labels(classes_of(one), None if classes is None else classes[position]), f"an ensemble of {owner} has other classes")
+    check_names(model)
 
 
 def classes_of(model: Any) -> Labels:
@@ -62,7 +79,7 @@ def check_columns(model: Any) -> None:
     require(classifies == ("classes_" in has), f"{owner} has classes and needs none, or needs some and has none")
     if "target_names_" in has:
         trees = model.compact_forest_ if "compact_forest_" in has else model.forest_
-        require_several(model.target_names_, has.get("classes_"), trees.n_outputs, owner)
+        require_several(model.target_names_, has.get("classes_"), None if "loss_" in has else trees.n_outputs, owner)
     elif classifies:
         require_labels(model.classes_, owner)
         require(has.get("n_classes_", len(model.classes_)) == len(model.classes_), f"{owner} has other classes than it says")
@@ -70,7 +87,12 @@ def check_columns(model: Any) -> None:
         require(model.n_features_in_ >= 1, f"{owner} has no columns")
     if "schema_" in has:
         check_trees(model, model.schema_)
-    if "feature_names_in_" in has:
+    check_names(model)
+
+
+def check_names(model: Any) -> None:
+    """Columns have one name each, if any."""
+    if "feature_names_in_" in vars(model):
         names = model.feature_names_in_
         require(names.shape == (model.n_features_in_,) and all(isinstance(name, str) for name in names), "columns have not one name each")
 
@@ -102,7 +124,7 @@ def check_trees(model: Any, schema: Schema) -> None:
 
 
 def check_forest(forest: Forest, schema: Schema) -> None:
-    """A forest has the features of the schema, and sets have room for all of their levels: kernels look them up."""
+    """A forest has the features of the schema, and sets have room for all of their categories: kernels look them up."""
     require(forest.n_features == len(schema.categories), "the trees have other features than the schema")
     words = -(-schema.code_counts // 64)
     require(forest.n_nodes == 0 or np.array_equal(forest.set_words, words), "the trees have other categories than the schema")
@@ -130,7 +152,11 @@ def check_shown(model: Any, members: Iterable[Any]) -> None:
 def check_loss(model: Any) -> None:
     """The loss is of the task and has as many scores as the trees."""
     loss, classes = model.loss_, classes_of(model)
-    if classes is None:
+    several = "target_names_" in vars(model)
+    require(several == isinstance(loss, SeveralTargetsLoss), "the loss is of another number of targets")
+    if isinstance(loss, SeveralTargetsLoss):
+        check_several_loss(loss, model)
+    elif classes is None:
         require(not isinstance(loss, TwoClasses | Multinomial), "the loss is of another task")
     else:
         # The loss of many classes has one score too many for two, and nobody trains that.
@@ -140,6 +166,17 @@ def check_loss(model: Any) -> None:
         require(wanted == len(classes), "the loss is of other classes than the model")
     if "forest_" in vars(model):
         require(model.forest_.n_outputs == loss.width, "the trees have other scores than the loss")
+
+
+def check_several_loss(loss: SeveralTargetsLoss, model: Any) -> None:
+    """There is a loss of the task for each target."""
+    require(len(loss.each) == len(model.target_names_), "the loss is of other targets than the model")
+    for one, labels in zip(loss.each, vars(model).get("classes_") or [None] * len(loss.each), strict=True):
+        if labels is None:
+            require(one.width == 1 and not isinstance(one, TwoClasses | Multinomial | SeveralTargetsLoss), "the loss is of another task")
+        else:
+            wanted = 2 if isinstance(one, TwoClasses) else max(one.n_classes, 3) if isinstance(one, Multinomial) else 0
+            require(wanted == max(len(labels), 2), "the loss is of other classes than the model")
 
 
 def check_curves(model: Any) -> None:
@@ -399,7 +436,8 @@ def check_blender(model: Any) -> None:
 def check_auto(model: Any) -> None:
     """The estimator says of itself what its model says."""
     inside, classes = model.model_, classes_of(model)
-    require((classes is None) == (inside.task == "regression"), "the model is of another task")
+    require((classes is not None) == inside.classifies, "the model is of another task")
+    require((inside.task == "ranking") == type(model).__name__.endswith("Ranker"), "the model is of another task")
     require(classes is None or classes.tolist() == list(inside.classes), "the model is of other classes")
 
 

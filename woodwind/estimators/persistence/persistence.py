@@ -69,6 +69,8 @@ class EstimatorPersister:
             known = inspect.signature(kind).parameters
             parts = {name: one.default for name, one in known.items() if one.default is not one.empty} | parts
         fitted, state = _is_fitted(kind, parts), state_of(kind)
+        if "target_ensembles_" in parts:  # of several targets: an ensemble for each, and nothing of its own
+            state = STATE
         hints = {name: ASIDE[name] for name in parts.keys() & ASIDE.keys()} | dict.fromkeys(kind._get_param_names(), Any)
         hints |= {name: hint for name, hint in optional_state_of(kind).items() if name in parts} | (state if fitted else {})
         check_parts(kind.__name__, parts, hints)

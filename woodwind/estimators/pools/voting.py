@@ -14,6 +14,7 @@ from woodwind.base.random_streams import key, seed_of
 from woodwind.base.validate import require_finite
 from woodwind.ensemble import combine, member_weights
 from woodwind.estimators.base.model import COLUMNS, LogProbabilityMixin, check_lengths
+from woodwind.estimators.base.per_target import TARGETS, PerTargetMixin
 from woodwind.estimators.base.splits import read_groups
 from woodwind.estimators.base.target import Target, read_labels, read_regression_target, warn_constant
 from woodwind.estimators.base.weights import read_weight, weighed_classes
@@ -56,10 +57,11 @@ named_estimators_ : Bunch
     The same by name.
 weights_ : array of shape (n_members,)
     How much each of them counts; the sum is one.
+{targets}
 """
 
 
-class BaseVoting(BasePool, TransformerMixin):
+class BaseVoting(PerTargetMixin, BasePool, TransformerMixin):
     """What both kinds of voting share. `fit` sets the pool of trained members and their weights."""
 
     _state: ClassVar[dict[str, Any]] = {
@@ -70,7 +72,7 @@ class BaseVoting(BasePool, TransformerMixin):
         "named_estimators_": Bunch,
     }
 
-    _docstring_parts: ClassVar[dict[str, str]] = {"about": ABOUT, "model": MODEL, "columns": COLUMNS}
+    _docstring_parts: ClassVar[dict[str, str]] = {"about": ABOUT, "model": MODEL.format(targets=TARGETS.strip()), "columns": COLUMNS}
     weights: Any
     _pool: Pool
     _member_weights: Floats | None
@@ -105,6 +107,8 @@ class BaseVoting(BasePool, TransformerMixin):
     # Training.
 
     def _fit(self, values: Values, X: Any, y: Any, sample_weight: Any, groups: Any = None) -> None:
+        if self._fits_each(X, y, sample_weight=sample_weight, groups=groups):
+            return
         named = self._named()
         self._check_members(named, values)
         given = self._read_given_weights(values["weights"])
@@ -198,10 +202,11 @@ class BaseVoting(BasePool, TransformerMixin):
 
     def _ask(self, X: Any, response: Response) -> Floats:
         check_is_fitted(self)
+        self._require_one_target()
         return self._pool.predicted(X, response, self._owner, self._threads)
 
     def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "_pool")
+        return hasattr(self, "_pool") or self._has_several
 
     def _names_out(self) -> list[str]:
         return [f"{self._owner.lower()}_{name}" for name in self._pool.names]
@@ -300,6 +305,8 @@ class VotingClassifier(
         X : table
             Rows of the columns that the members were trained with; columns are matched by name.
         """
+        if self._has_several:
+            return np.asarray(self._each("predict", X))
         if self.voting == "hard":
             votes = self._ask(X, "votes")[:, :, 0].astype(np.int64)
             best = combine.majority(votes, len(self.classes_), self._member_weights)
@@ -310,8 +317,13 @@ class VotingClassifier(
         labels: NDArray[Any] = self.classes_[best]
         return labels
 
-    def predict_proba(self, X: Any) -> Floats:
-        """Mean probabilities, or shares of the votes or points, (n_rows, n_classes), in the order of `classes_`."""
+    def predict_proba(self, X: Any) -> Any:
+        """Mean probabilities, or shares of the votes or points, (n_rows, n_classes), in the order of `classes_`.
+
+        Of several targets a list of these.
+        """
+        if self._has_several:
+            return self._each("predict_proba", X)
         weights, predicted = getattr(self, "_member_weights", None), self._ask(X, self._response())
         if self.voting == "hard":
             votes = predicted[:, :, 0].astype(np.int64)
@@ -426,6 +438,8 @@ class VotingRegressor(
         X : table
             Rows of the columns that the members were trained with; columns are matched by name.
         """
+        if self._has_several:
+            return np.asarray(self._each("predict", X))
         return require_finite(self._averaged(self._ask(X, "numbers")[:, :, 0], self._member_weights), self._owner)
 
     def _averaged(self, predictions: Floats, weights: Floats | None) -> Floats:

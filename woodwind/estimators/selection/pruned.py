@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from woodwind.base.errors import ParameterError
 from woodwind.base.validate import require
+from woodwind.estimators.base.several_targets import one_target_only
 from woodwind.estimators.forests.forest_base import BaseForestModel
 from woodwind.estimators.pools.pool import Pool, Response
 from woodwind.tree.compact_forest import CompactForest
@@ -36,6 +37,8 @@ class TreePool:
     @classmethod
     def of(cls, forest: BaseForestModel) -> "TreePool":
         """All trees; those of a forest that counts votes say whom they vote for."""
+        if forest._has_several:
+            raise one_target_only("a selection of trees", type(forest).__name__)
         return cls(
             forest, forest._voting(forest.compact_forest_), getattr(forest, "classes_", None), tuple(range(forest.compact_forest_.n_trees))
         )
@@ -49,6 +52,8 @@ class TreePool:
             self.compact_forest.n_classes == whole.n_classes == (0 if self.classes is None else len(self.classes)),
             "the trees have other classes",
         )
+        one_target = self.compact_forest.n_outputs == whole.n_outputs == max(whole.n_classes, 1)
+        require(one_target, "the trees are of several targets")
         inside = all(0 <= position < whole.n_trees for position in self.positions)
         require(inside and self.compact_forest.n_trees == len(self.positions), "a tree is not one of the forest")
         own = getattr(self.forest, "classes_", None)

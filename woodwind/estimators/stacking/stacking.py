@@ -67,7 +67,7 @@ class StackingClassifier(
 
     def _present_classes(self, target: Target, weight: Floats | None) -> Target:
         target, _ = weighed_classes(target, weight, None, self._owner)
-        self.classes_: NDArray[Any] = np.asarray(target.classes)
+        self.classes_ = np.asarray(target.classes)
         return target
 
     def _final_probabilities(self, final: Any, X: Any) -> Floats:
@@ -81,14 +81,18 @@ class StackingClassifier(
         return require_finite(out, self._owner)
 
     @available_if(final_has("predict_proba"))  # type: ignore[untyped-decorator]
-    def predict_proba(self, X: Any) -> Floats:
-        """The blender's probabilities (n_rows, n_classes), in the order of `classes_`."""
+    def predict_proba(self, X: Any) -> Any:
+        """The blender's probabilities (n_rows, n_classes), in the order of `classes_`; of several targets a list of these."""
+        if self._has_several:
+            return self._each("predict_proba", X)
         columns = self.transform(X)
         return self._final_probabilities(self.final_estimator_, columns)
 
     @available_if(final_has("predict_proba"))  # type: ignore[untyped-decorator]
-    def predict_log_proba(self, X: Any) -> Floats:
+    def predict_log_proba(self, X: Any) -> Any:
         """Logarithms of these; minus infinity for a class that has none."""
+        if self._has_several:
+            return self._each("predict_log_proba", X)
         with np.errstate(divide="ignore"):
             return np.asarray(np.log(self.predict_proba(X)))
 

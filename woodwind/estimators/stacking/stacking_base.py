@@ -19,6 +19,8 @@ from woodwind.ensemble.layers import LayerColumns, column_names, members_mean
 from woodwind.estimators.base.base_learner import with_open_seeds
 from woodwind.estimators.base.model import COLUMNS, check_lengths
 from woodwind.estimators.base.model_checks import ask_model
+from woodwind.estimators.base.per_target import TARGETS, PerTargetMixin
+from woodwind.estimators.base.several_targets import has_one_target
 from woodwind.estimators.base.splits import Fold, read_groups
 from woodwind.estimators.base.target import Target
 from woodwind.estimators.base.weights import read_weight
@@ -83,6 +85,7 @@ oof_predictions_ : list of arrays
     where no member could score a row.
 weights_ : array
     How much each member counts, or the coefficients of the blender, where it is linear.
+{targets}
 """
 
 
@@ -91,6 +94,8 @@ def final_has(method: str) -> Any:
 
     def check_final(stack: Any) -> bool:
         final = getattr(stack, "final_estimator_", None)
+        if method == "decision_function" and not has_one_target(stack):
+            return False
         return hasattr(stack._blender() if final is None else final, method)
 
     return check_final
@@ -101,7 +106,7 @@ def final_classes(final: Any, classes: NDArray[Any]) -> Integers:
     return class_indices(np.asarray(getattr(final, "classes_", classes)), classes)
 
 
-class BaseStacking(StackingParts, BasePool):
+class BaseStacking(PerTargetMixin, StackingParts, BasePool):
     """What both kinds of stack share. To be named before scikit-learn's own bases."""
 
     _state: ClassVar[dict[str, Any]] = {
@@ -120,7 +125,7 @@ class BaseStacking(StackingParts, BasePool):
     }
     _optional_state: ClassVar[dict[str, Any]] = {"_oof_probabilities": list[Floats], "oof_predictions_": list[NDArray[Any]]}
 
-    _docstring_parts: ClassVar[dict[str, str]] = {"about": ABOUT, "model": MODEL, "columns": COLUMNS}
+    _docstring_parts: ClassVar[dict[str, str]] = {"about": ABOUT, "model": MODEL.format(targets=TARGETS.strip()), "columns": COLUMNS}
     cv: Any
     final_estimator_: Any
     _chains: list[list[StackingLayer]]  # which predict: one, or with refit=False one for each fold, whose mean is taken
@@ -140,6 +145,8 @@ class BaseStacking(StackingParts, BasePool):
     # Training.
 
     def _fit(self, values: Values, X: Any, y: Any, sample_weight: Any, groups: Any = None) -> None:
+        if self._fits_each(X, y, sample_weight=sample_weight, groups=groups):
+            return
         owner, method = self._owner, values.get("stack_method") if self._classifies else None
         layers, blender = self._layers_of(values), self._checked_blender()
         responses = [predictions_of(named, method, owner) for named in layers]
@@ -298,6 +305,7 @@ class BaseStacking(StackingParts, BasePool):
     def _tables(self, X: Any) -> Iterator[tuple[list[LayerColumns], AnyTable]]:
         """For each layer what its members predict, and the table that it passes on; the mean of chains where there are several."""
         check_is_fitted(self)
+        self._require_one_target()
         table = open_table_of(X, self._header, self._owner)
         passed = None if self._passage is None else self._passage.of(table, self._owner)
         tables = [table] * len(self._chains)
@@ -330,6 +338,8 @@ class BaseStacking(StackingParts, BasePool):
         **predict_params : anything
             Handed to the `predict` of the blender.
         """
+        if self._has_several:
+            return self._each("predict", X)
         columns = self.transform(X)
         predicted = ask_model(self.final_estimator_, lambda: self.final_estimator_.predict(columns, **predict_params))
         return require_finite(predicted, self._owner) if isinstance(predicted, np.ndarray) else predicted
@@ -395,7 +405,7 @@ class BaseStacking(StackingParts, BasePool):
         raise AttributeError(f"The blender is a {type(self.final_estimator_).__name__}, which has no weights.")
 
     def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "final_estimator_")
+        return hasattr(self, "final_estimator_") or self._has_several
 
     def _sk_visual_block_(self) -> Any:
         blocks = [_VisualBlock("parallel", *_shown(pairs), dash_wrapped=False) for pairs in self._pairs_of_layers()]

@@ -63,10 +63,10 @@ def turn(word: Any, place: Any, x: Any, words: Any) -> Any:
         return (word >> U(MISSING_SHIFT)) & U(3)
     if not 0.0 <= x < 256.0:
         return U(STOP)
-    level = U(np.int64(x))
-    at = place + (level >> U(6))
-    left = (words[at] >> (level & U(63))) & ONE
-    right = (words[at + U(4)] >> (level & U(63))) & ONE
+    category = U(np.int64(x))
+    at = place + (category >> U(6))
+    left = (words[at] >> (category & U(63))) & ONE
+    right = (words[at + U(4)] >> (category & U(63))) & ONE
     return U(STOP) - U(2) * left - right
 
 
@@ -140,7 +140,8 @@ def add_lane(state: Any, base: Any, first_leaf: Any, leaves: Any, row: Any, out:
     number = first_leaf + U(state & NUMBER)
     mixed = leaves.mixed
     if len(leaves.leaf) == 0:
-        for k in range(U(mixed.shape[1])):
+        out[row, U(0)] += mixed[number, U(0)]
+        for k in range(ONE, U(mixed.shape[1])):
             out[row, k] += mixed[number, k]
         return 0
     entry = np.int64(leaves.leaf[number])
