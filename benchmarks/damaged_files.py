@@ -25,7 +25,7 @@ from typing import Any
 
 from common import RESULTS, Report, arguments, woodwind_is_here, write_json
 
-BATCH = 2500
+BATCH = 10_000
 ENDS = ("refused", "refused later", "answered")
 
 

@@ -10,6 +10,7 @@ from woodwind.base.errors import (
     WoodwindError as WoodwindError,
     WoodwindWarning as WoodwindWarning,
 )
+from woodwind.data.blocks.block_table import BlockTable as BlockTable
 from woodwind.estimators.adaptive.adaboost import AdaBoostClassifier as AdaBoostClassifier
 from woodwind.estimators.adaptive.adaboost_regressor import AdaBoostRegressor as AdaBoostRegressor
 from woodwind.estimators.adaptive.additive import AdditiveClassifier as AdditiveClassifier, AdditiveRegressor as AdditiveRegressor
@@ -21,6 +22,7 @@ from woodwind.estimators.auto.auto_ensemble import (
     AutoEnsembleClassifier as AutoEnsembleClassifier,
     AutoEnsembleRegressor as AutoEnsembleRegressor,
 )
+from woodwind.estimators.auto.auto_ranker import AutoEnsembleRanker as AutoEnsembleRanker
 from woodwind.estimators.auto.fit import fit as fit
 from woodwind.estimators.auto.load import load as load
 from woodwind.estimators.averaging.linear_averaging import BayesianLinearAveragingRegressor as BayesianLinearAveragingRegressor

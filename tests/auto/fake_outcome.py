@@ -1,11 +1,12 @@
 """An honest outcome without the job: two boosters and a line, trained on all folds but one, blended by fixed weights."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pyarrow as pa
 
 from woodwind import GradientBoostingClassifier, GradientBoostingRegressor
+from woodwind.auto.calibration import IntervalEvidence, conformal_intervals
 from woodwind.auto.members.link import probabilities
 from woodwind.auto.members.tree_members import ForestMember
 from woodwind.auto.model import AutoModel
@@ -111,7 +112,9 @@ def outcome_of(table, target, task, classes=(), *, target_name="goal", seed=0, f
     entries = [entries[0], *sorted(entries[1:], key=lambda one: one.loss)]
     failed = Entry("net", "net", np.nan, np.nan, np.nan, 0.0, 1.0, np.nan, 0, "out of time before its first fold")
     rest = (tuple(suspicions), ("a note",), 12.5, seed)
-    return Outcome(model, (*entries, failed), table, y, None, None, NAMES, predicted, blended, np.ones(len(y), bool), curves, *rest)
+    model = replace(model, intervals=conformal_intervals(IntervalEvidence(y, blended, None, fold, task != "regression", "random")))
+    held = np.ones(len(y), bool)
+    return Outcome(model, (*entries, failed), table, y, None, None, NAMES, predicted, blended, held, curves, *rest, fold=fold)
 
 
 def losses_of(task, y, scores):

@@ -1,5 +1,7 @@
 """A small model as the job makes them, with facts that commands show."""
 
+from dataclasses import replace
+
 import numpy as np
 import pyarrow as pa
 from fakes import LEADERBOARD
@@ -21,7 +23,12 @@ def table(rows=120):
     return pa.table({"age": pa.array(age, from_pandas=True), "plan": plans[position % 3], "paid": position * 13 % 90})
 
 
-def model(task="binary"):
+def model(task="binary", intervals=None):
+    """A model of a task; one of a ranking is that of a regression, with "plan" as its query."""
+    if task == "ranking":
+        ranks = model("regression")
+        facts = {**ranks.facts, "task": task, "metric": metric_facts("ndcg@10")}
+        return replace(ranks, task=task, metric="ndcg@10", facts=facts, query="who")
     X = table()
     number = X["paid"].to_numpy() + 30.0 * (X["plan"].to_numpy(zero_copy_only=False) == "gold")
     settings = {"n_estimators": 5, "early_stopping": False, "random_state": 0, "n_jobs": 1}
@@ -41,5 +48,5 @@ def model(task="binary"):
     return AutoModel(
         task=task, target="late", classes=classes, schema=schema, form=MatrixForm.of_table(schema, read), names=("boosting",),
         members=(ForestMember(forest),), weights=np.ones(1), shift=np.zeros(len(classes) if task == "multiclass" else 1),
-        metric=metric, facts=facts,
+        metric=metric, facts=facts, intervals=intervals,
     )  # fmt: skip

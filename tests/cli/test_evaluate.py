@@ -10,10 +10,12 @@ import pyarrow.csv
 import pyarrow.parquet
 import pytest
 from models import model, table
-from sklearn.metrics import average_precision_score, f1_score, log_loss, mean_squared_error, roc_auc_score
+from sklearn.metrics import average_precision_score, f1_score, log_loss, mean_squared_error, ndcg_score, roc_auc_score
 
 from woodwind import store
+from woodwind.auto.intervals import PredictionIntervals
 from woodwind.cli.evaluate import clusters_in
+from woodwind.ensemble.conformal import ConformityScores
 from woodwind.metrics.named import names_for
 
 
@@ -22,7 +24,7 @@ def test(folder, stored):
     """A table with the truth in it."""
     X = table()
     rng = np.random.default_rng(0)
-    if stored.task == "regression":
+    if not stored.classifies:
         truth = stored.predict(X) + rng.normal(size=X.num_rows)
     else:
         truth = np.where(rng.random(X.num_rows) < 0.2, stored.classes[0], stored.predict(X))
@@ -224,3 +226,75 @@ def test_a_model_is_held_to_what_it_was_estimated_to_be_as_a_mean(test, stored, 
     words = "Estimated with what the mean of the models of 6 folds gains in 1 of 2 members: log_loss 0.4000 (standard error 0.0200)."
     for command in (("evaluate", "model.ww", "test.csv"), ("leaderboard", "model.ww")):
         assert words in " ".join(run(*command).out.split())
+
+
+def with_intervals(folder, task):
+    """The model in its file, with errors of nought to three that it was off by, and what was measured of them."""
+    scores = ConformityScores.of([(np.linspace(0.0, 3.0 if task == "regression" else 1.0, 99), np.ones(99))])
+    made = model(task, PredictionIntervals(scores, np.empty(0), np.empty(0), "random"))
+    levels = [{"level": 0.9, "coverage": 0.875, "standard_error": 0.0123, "size": 5.0, "size_error": 0.1, "median": 5.0}]
+    store.save(folder / "model.ww", replace(made, facts={**made.facts, "intervals": {"levels": levels}}))
+    return made
+
+
+@pytest.mark.parametrize("stored", ["regression"], indirect=True)
+def test_the_coverage_of_intervals_is_measured_on_the_rows(test, stored, folder, run):
+    made = with_intervals(folder, "regression")
+    done = run("evaluate", "model.ww", "test.csv")
+    line = next(line for line in done.out.splitlines() if line.startswith("0.9 ")).split()
+    off = np.abs(made.predict(table()) - test["late"].to_numpy())
+    inside = off <= np.linspace(0.0, 3.0, 99)[89]
+    assert float(line[1]) == pytest.approx(inside.mean(), abs=1e-4)
+    assert float(line[2]) == pytest.approx(inside.std(ddof=1) / np.sqrt(120), abs=1e-4)
+    assert line[3:5] == ["0.8750", "0.0123"]
+    found = json.loads(run("evaluate", "model.ww", "test.csv", "--interval", "0.5,0.9", "--json", "--weight", "w").out)["intervals"]
+    assert [one["level"] for one in found] == [0.5, 0.9]
+    assert found[1]["coverage"] == pytest.approx(np.average(inside, weights=test["w"].to_numpy()))
+    assert found[1]["out_of_fold"] == {"coverage": 0.875, "standard_error": 0.0123}
+    assert found[1]["size"] == pytest.approx(2 * np.linspace(0.0, 3.0, 99)[89])
+
+
+@pytest.mark.parametrize("stored", ["multiclass"], indirect=True)
+def test_sets_of_labels_are_measured_too(test, stored, folder, run):
+    with_intervals(folder, "multiclass")
+    found = json.loads(run("evaluate", "model.ww", "test.csv", "--json").out)["intervals"]
+    assert found[0]["level"] == 0.9
+    assert 1.0 <= found[0]["size"] <= 3.0
+
+
+def test_a_model_without_scores_is_evaluated_without_intervals(test, stored, run):
+    assert "intervals" not in json.loads(run("evaluate", "model.ww", "test.csv", "--json").out)
+    done = run("evaluate", "model.ww", "test.csv", "--interval", "0.9")
+    assert done.code != 0
+    assert "no conformity scores" in done.err
+
+
+@pytest.mark.parametrize("stored", ["ranking"], indirect=True)
+def test_a_ranking_is_scored_by_query(folder, stored, run):
+    """As scikit-learn reckons it, query by query."""
+    X = table()
+    who, late = np.arange(120) % 12, np.arange(120) * 5 % 4
+    pa.csv.write_csv(X.append_column("late", pa.array(late)).append_column("who", pa.array(who)), folder / "test.csv")
+    scores = stored.predict(X)
+    values = [ndcg_score([2.0 ** late[who == one] - 1.0], [scores[who == one]], k=10) for one in range(12)]
+    done = run("evaluate", "model.ww", "test.csv")
+    assert done.code == 0, done.err
+    lines = done.out.splitlines()
+    assert [line.split()[0] for line in lines[1:10]] == list(names_for("ranking"))
+    assert float(lines[1].split()[1]) == pytest.approx(np.mean(values), abs=1e-4)
+    assert float(lines[1].split()[2]) == pytest.approx(np.std(values, ddof=1) / np.sqrt(12), abs=1e-4)
+    assert "12 queries of 120 rows; ndcg@10" in done.out
+    found = json.loads(run("evaluate", "model.ww", "test.csv", "--json", "--query", "plan").out)
+    assert found["queries"] == 3
+    assert set(found["metrics"]) == set(names_for("ranking"))
+
+
+@pytest.mark.parametrize("stored", ["ranking"], indirect=True)
+def test_a_ranking_without_its_query_column_is_refused(test, stored, run):
+    done = run("evaluate", "model.ww", "test.csv")
+    assert done.code != 0
+    assert "no column 'who'" in done.err
+
+
+def test_a_query_is_for_models_that_rank(test, stored, run):
+    assert "--query is for models that rank" in run("evaluate", "model.ww", "test.csv", "--query", "plan").err

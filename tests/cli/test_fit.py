@@ -59,7 +59,8 @@ def test_the_job_gets_what_was_asked_for(folder, job, run):
     assert os.fspath(settings.pop("checkpoint")) == "other.ww.checkpoint"
     assert settings == {
         "max_size": 20.0, "also": ("f1", "auc"), "positive": "yes", "threshold": "cost:fp=1,fn=5",
-        "models": 7, "task": "binary", "metric": "auc", "group": "id", "time_column": "paid", "weight": "w", "ignore": ("age", "plan"),
+        "models": 7, "task": "binary", "metric": "auc", "group": "id", "query": None, "time_column": "paid", "weight": "w",
+            "ignore": ("age", "plan"),
         "seed": 5, "threads": 1, "exclude": ("net",), "resume": True, "drop_missing_target": True,
     }  # fmt: skip
     assert (folder / "other.ww").exists()
@@ -378,3 +379,25 @@ def test_the_positive_class_the_threshold_and_more_metrics_from_the_table_to_the
     assert set(found["metrics"]["f1"]) == {"score", "standard_error", "out_of_fold"}
     board = json.loads(run("leaderboard", "model.ww", "--json").out)["leaderboard"]
     assert found["metrics"]["f1"]["out_of_fold"]["score"] == board[0]["also"]["f1"]
+
+
+def test_a_query_column_reaches_the_job(folder, job, run):
+    assert run("fit", "train.csv", "--target", "late", "--query", "plan", "--models", "1").code == 0
+    assert job.calls[0][1]["query"] == "plan"
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        (["--query", "plan", "--group", "id"], "--query and --group exclude each other"),
+        (["--query", "late"], "--query and --target name the same column"),
+        (["--query", "plan", "--ignore", "plan"], "--ignore names the query"),
+        (["--query", "plan", "--task", "regression"], "--query is for rankings"),
+        (["--task", "ranking"], "Give --query"),
+    ],
+)
+def test_a_query_that_makes_no_sense_is_refused_before_any_work(folder, job, run, given, words):
+    done = run("fit", "train.csv", "--target", "late", *given)
+    assert done.code == 2
+    assert words in done.err
+    assert not job.calls

@@ -25,7 +25,7 @@ def test_calls_of_the_guide_can_be_made(tmp_path, monkeypatch, run):
     shutil.copy(ROOT / "examples" / "data" / "credit.csv", tmp_path / "examples" / "data")
     monkeypatch.chdir(tmp_path)
     found = list(calls())
-    assert [arguments[0] for arguments, _ in found] == ["fit", "predict", "explain", "evaluate"]
+    assert [arguments[0] for arguments, _ in found] == ["fit", "predict", "explain", "predict", "evaluate"]
     for arguments, shown in found:
         done = run(*arguments)
         assert done.code == 0, done.err

@@ -10,9 +10,11 @@ import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet
 import pytest
-from models import table
+from models import model, table
 
 from woodwind import load, store
+from woodwind.auto.intervals import PredictionIntervals
+from woodwind.ensemble.conformal import ConformityScores
 
 ROOT = Path(__file__).parent.parent.parent
 
@@ -47,6 +49,56 @@ def test_chances_stand_beside_labels(new, stored, run):
 def test_numbers_are_numbers(new, stored, run):
     rows = read(run("predict", "model.ww", "new.parquet").out)
     np.testing.assert_array_equal(rows["prediction"].to_numpy(), stored.predict(table()))
+
+
+def with_intervals(folder, task, held_out="random"):
+    """The model in its file, with errors of nought to one that it was off by."""
+    scores = ConformityScores.of([(np.linspace(0.0, 1.0, 99), np.ones(99))])
+    made = model(task, PredictionIntervals(scores, np.empty(0), np.empty(0), held_out))
+    store.save(folder / "model.ww", made)
+    return made
+
+
+def test_bounds_stand_beside_numbers_for_each_level(new, run):
+    made = with_intervals(new, "regression")
+    done = run("predict", "model.ww", "new.csv", "--interval", "0.5,0.9")
+    rows = read(done.out)
+    assert done.err == ""
+    assert rows.column_names == ["prediction", "lower_0.5", "upper_0.5", "lower_0.9", "upper_0.9"]
+    expected = made.predict(table())
+    np.testing.assert_allclose(rows["upper_0.5"].to_numpy() - expected, 0.5)
+    np.testing.assert_allclose(expected - rows["lower_0.9"].to_numpy(), np.linspace(0.0, 1.0, 99)[89])
+
+
+def test_sets_of_labels_are_lists_for_machines_and_json_in_a_table(new, run):
+    made = with_intervals(new, "multiclass")
+    lines = [json.loads(line)["set_0.9"] for line in run("predict", "model.ww", "new.csv", "--interval", "0.9", "--json").out.splitlines()]
+    cells = read(run("predict", "model.ww", "new.csv", "--interval", "0.9").out)["set_0.9"].to_pylist()
+    assert [json.loads(cell) for cell in cells] == lines
+    inside = made.intervals.sets(made.predict_proba(table()), 0.9, made.decide(made.predict_proba(table())))
+    assert lines == [[label for label, there in zip(made.classes, row, strict=True) if there] for row in inside.tolist()]
+
+
+def test_rows_in_the_order_of_time_are_told_that_nothing_is_promised(new, run):
+    with_intervals(new, "regression", "time")
+    done = run("predict", "model.ww", "new.csv", "--interval", "0.9", "-o", "out.csv")
+    assert "Nothing is promised" in done.err
+
+
+def test_a_model_without_scores_refuses_intervals_with_the_remedy(new, stored, run):
+    done = run("predict", "model.ww", "new.csv", "--interval", "0.9")
+    assert done.code != 0
+    assert len(done.err.splitlines()) == 1
+    assert "no conformity scores" in done.err
+    assert "woodwind fit" in done.err
+
+
+@pytest.mark.parametrize("given", ["90", "0", "1", "x", "", "0.9,", "nan", "-0.5"])
+def test_what_is_no_share_is_refused_before_any_work(new, stored, run, given):
+    done = run("predict", "model.ww", "new.csv", "--interval", given)
+    assert done.code == 2
+    assert "a share between 0 and 1" in done.err
+    assert ("Did you mean 0.9?" in done.err) == (given == "90")
 
 
 @pytest.mark.parametrize("stored", ["multiclass"], indirect=True)
@@ -205,3 +257,36 @@ def test_predicting_imports_nothing_that_it_does_not_need(new, stored, writer):
     command = [sys.executable, "-c", code, "predict", "model.ww", "new.csv", "-o", "out.csv"]
     done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True, env=environment())
     assert done.stdout == "[]\n"
+
+
+@pytest.mark.parametrize("stored", ["ranking"], indirect=True)
+def test_scores_rank_the_rows_of_a_query(new, stored, run):
+    rows = table().append_column("who", pa.array(np.arange(120) % 7))
+    pa.csv.write_csv(rows, new / "new.csv")
+    found = read(run("predict", "model.ww", "new.csv", "--rank", "--keep", "who").out).to_pandas()
+    assert list(found) == ["who", "prediction", "rank"]
+    np.testing.assert_array_equal(found["prediction"], stored.predict(table()))
+    by_query = found.groupby("who")["prediction"].rank(ascending=False, method="first").astype(int)
+    np.testing.assert_array_equal(found["rank"], by_query)
+    plain = run("predict", "model.ww", "new.csv")
+    assert read(plain.out).column_names == ["prediction"]
+    other = read(run("predict", "model.ww", "new.csv", "--rank", "--query", "plan").out)
+    assert other["rank"].to_pylist().count(1) == 3
+
+
+@pytest.mark.parametrize("stored", ["ranking"], indirect=True)
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        (["--rank"], "no column 'who'"), (["--query", "plan"], "--query is for --rank"), (["--proba"], "ranks the rows of queries"),
+        (["--interval", "0.9"], "intervals are for numbers and classes"),
+    ],
+)  # fmt: skip
+def test_what_a_ranking_cannot_tell_is_refused(new, stored, run, given, words):
+    done = run("predict", "model.ww", "new.csv", *given)
+    assert done.code != 0
+    assert words in done.err
+
+
+def test_ranks_are_for_models_that_rank(new, stored, run):
+    assert "--rank is for models that rank" in run("predict", "model.ww", "new.csv", "--rank").err

@@ -72,6 +72,17 @@ def test_like_xgboost_with_its_histograms(seed):
     assert_allclose(ours, theirs, atol=SINGLE)
 
 
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("target", ["numbers", "two"])
+def test_like_xgboost_with_candidates_for_each_tree(target, seed):
+    """As many of them as there are values: with 255 for 250 values, XGBoost's models are others than with 1,000."""
+    xgboost = pytest.importorskip("xgboost")
+    x, y = table(seed)
+    given = {"n_estimators": ROUNDS, "tree_method": "approx", "max_bin": 1000, "max_depth": 3}
+    ours, theirs = both("xgboost", (xgboost.XGBRegressor, xgboost.XGBClassifier), target, x, y[target], given, {"n_jobs": 1})
+    assert_allclose(ours, theirs, atol=SINGLE)
+
+
 LIGHTGBM = [
     ("numbers", {}),
     ("numbers", {"num_leaves": 8, "max_depth": 3, "min_data_in_leaf": 1, "min_sum_hessian_in_leaf": 0}),

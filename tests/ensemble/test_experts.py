@@ -34,7 +34,7 @@ class Lines:
 
     def log_joint(self):
         X = self.X if self.gated else self.X[:, :0]
-        return self.gate.log_shares(X) + gaussian_log_density(self.y, self.numbers, self.variance)
+        return self.gate.log_probabilities(X) + gaussian_log_density(self.y, self.numbers, self.variance)
 
     def penalty(self):
         return self.gate.penalty(0.01)

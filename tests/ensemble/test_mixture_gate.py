@@ -34,7 +34,7 @@ def test_on_whole_labels_it_is_the_logistic_regression_of_scikit_learn():
     labels = responsibilities.argmax(axis=1)
     found = fit_softmax(X, np.eye(3)[labels], weight, 1.0)
     other = LogisticRegression(C=1.0, tol=1e-10, max_iter=10_000).fit(X, labels, sample_weight=weight)
-    np.testing.assert_allclose(np.exp(found.log_shares(X)), other.predict_proba(X), atol=1e-6)
+    np.testing.assert_allclose(np.exp(found.log_probabilities(X)), other.predict_proba(X), atol=1e-6)
 
 
 def test_the_bound_for_many_columns_leads_to_the_same_place(monkeypatch):
@@ -49,7 +49,7 @@ def test_a_plane_that_separates_leaves_coefficients_finite():
     X = np.linspace(-1, 1, 40)[:, None]
     found = fit_softmax(X, np.eye(2)[(X[:, 0] > 0.1).astype(int)], np.ones(40), 1e-3)
     assert np.isfinite(found.coef).all()
-    assert ((found.log_shares(X).argmax(axis=1) == 1) == (X[:, 0] > 0.1)).all()
+    assert ((found.log_probabilities(X).argmax(axis=1) == 1) == (X[:, 0] > 0.1)).all()
 
 
 def test_experts_may_be_numbered_in_any_way():
@@ -61,7 +61,7 @@ def test_experts_may_be_numbered_in_any_way():
 def test_without_columns_it_says_the_mean_shares():
     X, responsibilities, weight = rows()
     found = fit_softmax(X[:, :0], responsibilities, weight, 0.1)
-    np.testing.assert_allclose(np.exp(found.log_shares(X[:1, :0])[0]), weight @ responsibilities / weight.sum())
+    np.testing.assert_allclose(np.exp(found.log_probabilities(X[:1, :0])[0]), weight @ responsibilities / weight.sum())
 
 
 def test_weights_are_repetitions_and_a_start_changes_nothing():

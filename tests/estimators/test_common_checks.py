@@ -21,6 +21,7 @@ from woodwind import (
     AdditiveClassifier,
     AdditiveRegressor,
     AutoEnsembleClassifier,
+    AutoEnsembleRanker,
     AutoEnsembleRegressor,
     BaggingClassifier,
     BaggingRegressor,
@@ -39,6 +40,7 @@ from woodwind import (
     GradientBoostingClassifier,
     GradientBoostingRanker,
     GradientBoostingRegressor,
+    GradientBoostingSurvivalAnalysis,
     MixtureOfExpertsClassifier,
     MixtureOfExpertsRegressor,
     RandomForestClassifier,
@@ -62,6 +64,7 @@ CLASSIFIERS = [("linear", LogisticRegression(max_iter=1000)), ("bayes", Gaussian
 REGRESSORS = [("linear", LinearRegression()), ("tree", TheirTree(max_depth=4))]
 SMALL = {
     "AutoEnsembleClassifier": AutoEnsembleClassifier(models=1, exclude=("boosting", "forest", "neighbours", "net")),
+    "AutoEnsembleRanker": AutoEnsembleRanker(models=1, exclude=("boosting", "forest", "neighbours", "net")),
     "AutoEnsembleRegressor": AutoEnsembleRegressor(models=1, exclude=("boosting", "forest", "neighbours", "net")),
     "EnsembleSelectionClassifier": EnsembleSelectionClassifier(estimators=CLASSIFIERS, cv=2),
     "EnsembleSelectionRegressor": EnsembleSelectionRegressor(estimators=REGRESSORS, cv=2),
@@ -94,6 +97,8 @@ VARIANTS = [
     GradientBoostingClassifier(n_estimators=20, boosting="ordered", growth="symmetric", early_stopping=False),
     GradientBoostingRegressor(n_estimators=20, boosting="ordered", early_stopping=False),
     GradientBoostingRanker(n_estimators=10, loss="pairwise_logistic", growth="level"),
+    GradientBoostingSurvivalAnalysis(n_estimators=10, ties="breslow", max_bins=None),
+    GradientBoostingSurvivalAnalysis(n_estimators=10, loss="aft", distribution="extreme"),
     DecisionTreeClassifier(criterion="gain_ratio", max_leaf_nodes=9, max_bins=32),
     DecisionTreeRegressor(max_depth=6, max_features=0.8, ccp_alpha=1e-4, random_state=0),
     AdaBoostClassifier(n_estimators=5, algorithm="samme.r", max_depth=2),
@@ -157,6 +162,7 @@ def test_a_pipeline_takes_gaps_only_where_it_begins_by_filling_them(fits):
 # Where rows are drawn at random, a weight of two equals a row given twice in distribution, not in bits: for these there is a test of that.
 DRAWN = {
     "AutoEnsembleClassifier": "tests/estimators/auto/test_auto_ensemble.py",
+    "AutoEnsembleRanker": "tests/auto/test_ranking.py",
     "AutoEnsembleRegressor": "tests/estimators/auto/test_auto_ensemble.py",
     "AdaBoostRegressor": "tests/estimators/adaptive/test_adaboost_regression.py",
     "BaggingClassifier": "tests/laws/test_bagging_weights.py",

@@ -144,7 +144,7 @@ def test_going_on_with_rows_of_other_levels_keeps_the_scores_that_the_model_says
 def test_going_on_with_bins_from_trees_without_them_is_an_error(first, then):
     X, y = frame()
     model = regressor(max_bins=first, warm_start=True).fit(X, y)
-    with pytest.raises(ParameterError, match=r"max_bins=.*warm_start=True goes on from trees.*Set max_bins as it was"):
+    with pytest.raises(ParameterError, match=r"max_bins=.*warm_start=True goes on from trees.*Set max_bins and candidates as they were"):
         model.set_params(max_bins=then, n_estimators=20).fit(X, y)
 
 

@@ -63,6 +63,8 @@ TRIED = [
     ("logging_level", "Silent", "logging_level is called verbose here: write verbose=0."),
     ("tree_method", "hist", "tree_method='hist' need not be said: it is what is done here."),
     ("tree_method", "exact", "max_bins here: write max_bins=None."),
+    ("tree_method", "approx", "write candidates='global'."),
+    ("sketch_epsilon", 0.03, "sketch_eps"),
     ("booster", "gbtree", "booster='gbtree' need not be said"),
     ("booster", "dart", "booster is called boosting here."),
     ("device", "cuda", "device has no counterpart. Woodwind works on the CPU."),

@@ -183,7 +183,7 @@ def test_rows_are_the_columns_turned_and_padded_with_zeros(n_features, n, data):
     end = data.draw(st.integers(begin, n))
     order = data.draw(st.permutations(range(n_features)))
     out = np.full((n, stride), 99, np.uint8)
-    fast.rows_from_columns(by_column, np.array(order), begin, end, out)
+    fast.rows_from_columns(by_column, np.array(order), begin, end, 0, out)
     assert (out[begin:end] == slow.rows_from_columns(by_column, order, stride)[: end - begin]).all()
     assert (out[:begin] == 99).all()
     assert (out[end:] == 99).all()

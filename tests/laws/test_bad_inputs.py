@@ -412,11 +412,32 @@ PARAMETERS = {
         "growth='symmetric' needs bins",
         "Set max_bins=255",
     ),
-    "leaves of several classes without bins": (
-        classify(y=np.resize(["a", "b", "c"], len(X)), max_bins=None),
+    "candidates by no name": (regress(candidates="sketch"), ParameterError, "candidates must be 'global', 'local' or None", "default"),
+    "a share of all": (regress(candidates="global", sketch_eps=1.0), ParameterError, "sketch_eps must be", "below 1"),
+    "a share without candidates": (regress(sketch_eps=0.1), ParameterError, "sketch_eps=0.1 is for proposed", "Set candidates='global'"),
+    "candidates without bins": (
+        regress(candidates="local", max_bins=None),
         ParameterError,
-        "multiclass='vector' needs bins.*y has 3",
-        "Set multiclass='one_per_class'",
+        "candidates='local' proposes thresholds, and max_bins=None considers all",
+        "Set max_bins=255 or candidates=None",
+    ),
+    "more candidates than a byte has room for": (
+        regress(candidates="global", sketch_eps=0.001),
+        ParameterError,
+        "sketch_eps=0.001 asks for 1,000 bins",
+        "or candidates='local'",
+    ),
+    "one split for a level with candidates of nodes": (
+        regress(candidates="local", growth="symmetric"),
+        ParameterError,
+        "growth='symmetric' needs bins: with candidates='local'",
+        "Set candidates='global'",
+    ),
+    "noise with candidates of nodes": (
+        regress(candidates="local", gradient_noise=0.5),
+        ParameterError,
+        "gradient_noise=0.5 needs bins: with candidates='local'",
+        "Set candidates='global'",
     ),
 }
 

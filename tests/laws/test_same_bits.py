@@ -17,6 +17,7 @@ from woodwind.ensemble.boosting.gradient_sampling import GradientSampling
 from woodwind.losses.classification import Exponential, LogLoss, Multinomial
 from woodwind.losses.first_order import FirstOrder
 from woodwind.losses.regression import Absolute, Huber, Poisson, Quantile, Quantiles, Squared
+from woodwind.losses.survival import AcceleratedFailureTime, CoxPartialLikelihood, SurvivalLoss
 from woodwind.tree import exact_grower, histogram_grower, workspace
 from woodwind.tree.settings import TreeSettings
 
@@ -81,6 +82,11 @@ CASES = {
     "several quantiles": (words(700), BoostPlan(Quantiles((0.1, 0.9)), TREE), {"weight": uneven(700)}),
     "several quantiles, many rows": (numbers(9000), BoostPlan(Quantiles(), DEEP, subsample=0.5), {}),
     "huber": (words(700), BoostPlan(Huber(), TREE), {"rows": repeated(700)}),
+    "cox": (words(700), BoostPlan(CoxPartialLikelihood(), TREE), {}),
+    "cox, rows held out": (words(700), BoostPlan(CoxPartialLikelihood("breslow"), TREE, subsample=0.7), {"rows": some(700, 0.8)}),
+    "cox, goss": (words(700), BoostPlan(CoxPartialLikelihood(), TREE, 1.0, sampling=GradientSampling("goss")), {"weight": uneven(700)}),
+    "failure times": (words(700), BoostPlan(AcceleratedFailureTime(), TREE), {"weight": uneven(700)}),
+    "failure times, extreme": (words(700), BoostPlan(AcceleratedFailureTime("extreme", 0.7), TREE, bootstrap=True), {}),
     "categories": (words(700), BoostPlan(LogLoss(), TREE), {}),
     "categories, many rows": (words(9000), BoostPlan(LogLoss(), DEEP), {}),
     "level by level": (words(700), BoostPlan(LogLoss(), tree(growth="level")), {}),
@@ -168,11 +174,41 @@ ORDERED = (
 ORDERED += ("mvs", "rows held out", "large nodes", "classes together", "one tree per class", "many trees side by side")
 CASES |= {f"{name}, ordered": (CASES[name][0], replace(CASES[name][1], permutations=3), CASES[name][2]) for name in ORDERED}
 
-# Exact trees have thresholds of their own in every node, one output, and gradients as they are.
+# Exact trees have thresholds of their own in every node, and gradients as they are.
 CASES |= {
     f"{name}, exact": (x, plan, {**given, "max_bins": None})
     for name, (x, plan, given) in CASES.items()
-    if len(x) < 5000 and plan.tree.growth != "symmetric" and (plan.loss.width == 1 or plan.one_per_class) and not plan.tree.gradient_noise
+    if len(x) < (5000 if plan.loss.width == 1 else 1000) and plan.tree.growth != "symmetric" and not plan.tree.gradient_noise
+}
+
+# Thresholds that are proposed for each tree, and for each node.
+APPROXIMATE = (
+    "squared",
+    "few rows",
+    "quantile",
+    "categories",
+    "symmetric",
+    "monotonic",
+    "noise, drawn",
+    "bootstrap",
+    "goss",
+    "mvs",
+    "rows held out",
+    "large nodes",
+    "features of a tree",
+    "classes together",
+    "one tree per class",
+    "one tree per class, drawn",
+)
+CASES |= {
+    f"{name}, {candidates}": (
+        x,
+        replace(plan, tree=replace(plan.tree, candidates=candidates, candidate_bins=20)),
+        {**given, "max_bins": None},
+    )
+    for name, (x, plan, given) in CASES.items()
+    for candidates in ("global", "local")
+    if name in APPROXIMATE and (candidates == "global" or f"{name}, exact" in CASES)
 }
 
 
@@ -181,6 +217,9 @@ def target(loss, x):
     rng, loss = np.random.default_rng(len(x) + 9), loss.of if isinstance(loss, FirstOrder) else loss
     columns = np.nan_to_num((x.iloc[:, :4] if isinstance(x, pd.DataFrame) else pd.DataFrame(x)).to_numpy())
     score = columns[:, 0] + columns[:, -1] * columns[:, columns.shape[1] // 2] + 0.5 * rng.normal(size=len(x))
+    if isinstance(loss, SurvivalLoss):
+        time = np.ceil(4.0 * np.exp(np.clip(-0.5 * score, -3, 3)))
+        return np.column_stack([time, np.where(rng.random(len(x)) < 0.6, time, np.inf)])
     if isinstance(loss, Multinomial):
         return np.digitize(score, np.linspace(-1.5, 1.5, loss.n_classes - 1)).astype(np.int32)
     if isinstance(loss, LogLoss | Exponential):
@@ -204,7 +243,8 @@ def digests(x, plan, given, rounds=3):
         done = boosted(x, target(plan.loss, x), replace(plan, threads=threads), rounds, **given)
         learner = done.booster.learner
         assert learner.grower.threads == threads
-        many = plan.one_per_class and plan.loss.width >= threads and isinstance(learner, histogram_learner.HistogramLearner)
+        side_by_side = type(learner) is histogram_learner.HistogramLearner
+        many = plan.one_per_class and plan.loss.width >= threads and side_by_side
         assert learner.n_workers == (threads if many else 1)
         assert done.forest.n_nodes > 3 * rounds
         found[threads] = done.forest.digest()

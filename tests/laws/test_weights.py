@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from woodwind import GradientBoostingClassifier, GradientBoostingRegressor, losses
+from woodwind import GradientBoostingClassifier, GradientBoostingRegressor, GradientBoostingSurvivalAnalysis, losses
 
 OPTIONS = {"n_estimators": 15, "learning_rate": 0.3, "max_leaf_nodes": 8, "min_samples_leaf": 4, "early_stopping": False, "random_state": 0}
 N = 160
@@ -31,11 +31,15 @@ def table(seed=0):
 def target(y, kind):
     if kind == "numbers":
         return np.exp(y / 3)
+    if kind == "times":
+        time = np.ceil(5.0 * np.exp(y / 2))
+        return np.array(list(zip(np.arange(len(y)) % 3 > 0, time, strict=True)), dtype=[("event", bool), ("time", float)])
     return np.array(["a", "b", "c", "d"])[np.digitize(y, [0.0] if kind == "two" else [-0.5, 0.5, 1.5])]
 
 
 def model(kind, **more):
-    estimator = GradientBoostingRegressor if kind == "numbers" else GradientBoostingClassifier
+    estimators = {"numbers": GradientBoostingRegressor, "times": GradientBoostingSurvivalAnalysis}
+    estimator = estimators.get(kind, GradientBoostingClassifier)
     return estimator(**{**OPTIONS, **more})
 
 
@@ -58,6 +62,9 @@ KINDS = [
     ("numbers", {"loss": "gamma"}),
     ("two", {}),
     ("two", {"loss": "exponential"}),
+    ("times", {}),
+    ("times", {"ties": "breslow"}),
+    ("times", {"loss": "aft"}),
     ("four", {}),
     ("four", {"multiclass": "one_per_class"}),
 ]
@@ -88,7 +95,7 @@ def test_bins_are_cut_by_weight(max_bins):
     assert weighted.forest_.digest() == model("numbers", max_bins=max_bins).fit(*repeated(frame, y, weight)).forest_.digest()
 
 
-@pytest.mark.parametrize("kind", ["numbers", "two", "four"])
+@pytest.mark.parametrize("kind", ["numbers", "times", "two", "four"])
 @pytest.mark.parametrize("early", [False, True, "auto"])
 def test_rows_without_weight_are_absent(kind, early):
     frame, y = table()

@@ -42,7 +42,7 @@ def test_parameters_stand_in_reading_order():
     names = list(inspect.signature(Example).parameters)
     assert names[:4] == ["loss", "n_estimators", "learning_rate", "init"]
     assert names[-5:] == ["n_jobs", "random_state", "verbose", "warm_start", "callbacks"]
-    assert names.index("max_bins") == names.index("categorical_features") - 1  # a changed default keeps its place
+    assert names.index("max_bins") == names.index("candidates") - 1  # a changed default keeps its place
 
 
 def test_a_subclass_changes_a_default_by_naming_it():

@@ -1,5 +1,6 @@
 """Boosting from a table to a forest in one call, without the ceremony of an estimator."""
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,6 +14,7 @@ from woodwind.data.tables.table import Table
 from woodwind.ensemble.boosting.boost import Booster
 from woodwind.ensemble.boosting.boost_plan import BoostPlan
 from woodwind.ensemble.boosting.training_rows import TrainingRows
+from woodwind.shards.shards import Shards
 from woodwind.tree.assemble import assemble
 from woodwind.tree.forest import Forest
 from woodwind.tree.grown_tree import ValuedTree
@@ -38,8 +40,12 @@ def boosted(
     weight: NDArray[np.float64] | None = None,
     rows: NDArray[np.int32] | None = None,
     max_bins: int | None = 255,
+    divided: Callable[[Codes], Shards] | None = None,
 ) -> Boosted:
-    """Train; with `rows`, cuts, start and trees are trained on those rows, a row as often as it is given."""
+    """Train; with `rows`, cuts, start and trees are trained on those rows, a row as often as it is given.
+
+    `divided` divides the coded rows into shards.
+    """
     _schema, table = Schema.learn(x)
     often = weight
     if rows is not None:
@@ -47,9 +53,10 @@ def boosted(
         often = often if weight is None else often * weight
     cuts = Ranking.fit(table) if max_bins is None else Cuts.fit(table, max_bins, often, plan.threads)
     codes = cuts.encode(table, plan.threads)
+    coded = codes if divided is None else divided(codes)
     chosen = np.arange(len(y)) if rows is None else rows
     start = plan.loss.start(y[chosen], None if weight is None else weight[chosen])
-    booster = TrainingRows(codes, y, weight, None).booster(plan, fresh_scores(start, len(y)), rows)
+    booster = TrainingRows(coded, y, weight, None).booster(plan, fresh_scores(start, len(y)), rows)
     trees = [tree for finished in booster.rounds(rounds) for tree in finished.trees]
     width = plan.loss.width if plan.loss.width > 1 and not plan.one_per_class else 1
     return Boosted(table, cuts, codes, booster, trees, start, assemble(trees, cuts, start, width))

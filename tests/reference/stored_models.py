@@ -28,6 +28,7 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 import woodwind
 from woodwind.auto.clock import Clock
+from woodwind.auto.intervals import PredictionIntervals
 from woodwind.auto.members.tree_members import CompactForestMember, ForestMember, MeanMember
 from woodwind.auto.model import AutoModel
 from woodwind.auto.training.boosting import BoostingFamily
@@ -37,6 +38,7 @@ from woodwind.auto.training.recipe import Recipe
 from woodwind.auto.training.training_set import TrainingSet
 from woodwind.data.tables.matrix_form import MatrixForm
 from woodwind.distributions.named import NAMED
+from woodwind.ensemble.conformal import ConformityScores
 from woodwind.estimators.auto.linear_training import train_linear
 from woodwind.estimators.base.matrix import TableToMatrix
 from woodwind.losses.ranking import RANKING
@@ -159,6 +161,8 @@ def of_trees() -> dict[str, Any]:
         "boosting, numbers, from a model": numbers(init=table_model(Ridge()), **FEW),
         **{f"boosting, {loss}": numbers(loss=loss, **FEW) for loss in losses},
         **{f"ranker, {loss}": woodwind.GradientBoostingRanker(loss=loss, **FEW) for loss in RANKING},
+        "survival, cox": woodwind.GradientBoostingSurvivalAnalysis(**FEW),
+        "survival, aft, warm": woodwind.GradientBoostingSurvivalAnalysis(loss="aft", distribution="extreme", warm_start=True, **FEW),
         "boosting, several quantiles": numbers(loss="quantile", quantile=[0.9, 0.1], **FEW),
         "rankers": woodwind.VotingRanker([woodwind.GradientBoostingRanker(loss=loss, **FEW) for loss in RANKING], fusion="borda"),
         "tree, classes": woodwind.DecisionTreeClassifier(),
@@ -322,6 +326,7 @@ def of_wholes() -> dict[str, Callable[[Given], Any]]:
         "main job, three classes": lambda given: classes(**options).fit(given.table, given.labels),
         "main job, two classes": lambda given: classes(**options).fit(given.table, given.labels == "no"),
         "main job, numbers": lambda given: numbers(**options).fit(given.table, given.amount),
+        "main job, ranking": ranked,
         "main job, by hand": by_hand,
         "main job, levels as numbers": encoded,
     }
@@ -352,7 +357,19 @@ def by_hand(given: Given) -> AutoModel:
     return AutoModel(
         task="multiclass", target="y", classes=tuple(boosted.classes_.tolist()), schema=boosted.schema_, form=form,
         names=tuple("abcde"), members=members, weights=np.full(5, 0.2), shift=np.zeros(3), metric="log_loss", facts={},
+        intervals=PredictionIntervals(scores_of(np.linspace(0.0, 1.0, 40)), np.empty(0), np.empty(0), "random"),
     )  # fmt: skip
+
+
+def ranked(given: Given) -> Any:
+    """What the main job makes of queries, with one member."""
+    model = woodwind.AutoEnsembleRanker(models=1, exclude=["boosting", "forest", "net", "neighbours"], random_state=0, n_jobs=1)
+    return model.fit(given.table, np.arange(ROWS) % 3, group=np.arange(ROWS) // 6)
+
+
+def scores_of(values: np.ndarray) -> ConformityScores:
+    """Conformity scores of one fold, of rows of weight one."""
+    return ConformityScores.of([(values, np.ones(len(values)))])
 
 
 def encoded(given: Given) -> AutoModel:
@@ -364,4 +381,5 @@ def encoded(given: Given) -> AutoModel:
     return AutoModel(
         task="regression", target="y", classes=(), schema=simple.schema_, form=training_set.form, names=("encoded",), members=(member,),
         weights=np.ones(1), shift=np.zeros(1), metric="rmse", facts={},
+        intervals=PredictionIntervals(scores_of(np.linspace(0.0, 3.0, 40)), np.array([-1.0, 0.0, 2.0]), np.array([1.0, 2.0, 4.0]), "time"),
     )  # fmt: skip

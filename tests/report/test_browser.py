@@ -92,7 +92,7 @@ def test_the_page_loads_nothing_and_complains_of_nothing(task, tmp_path):
     assert console == []
     assert asked == ["/report.html"]
     assert "<img" not in shown
-    assert shown.count("<section ") == 9
+    assert shown.count("<section ") == 10
 
 
 VISITS = [("binary", 360), ("multiclass", 390), ("regression", 390), ("multiclass", 768), ("binary", 1280)]
@@ -109,5 +109,5 @@ def test_nothing_sticks_out_at_any_width_and_text_can_be_read(task, width, tmp_p
     assert found["beyond"] == []
     assert found["cut"] == []
     assert found["smallest"] >= 9.0
-    assert found["sections"] == 9
+    assert found["sections"] == 10
     assert found["sortable"] > 5  # the script runs, under the page's own policy

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.base import clone
-from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
+from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.neighbors import KNeighborsRegressor
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.tree import DecisionTreeClassifier as TheirClassifier
@@ -207,7 +207,7 @@ def test_pipelines_in_each_other_that_would_be_asked_for_ever_are_refused(tmp_pa
         woodwind.load(tmp_path / "one.ww")
 
 
-@pytest.mark.parametrize(("model", "name"), [(LogisticRegression(), "solver"), (LinearRegression(), "positive")])
+@pytest.mark.parametrize(("model", "name"), [(LogisticRegression(), "solver"), (KNeighborsRegressor(), "metric")])
 def test_a_parameter_that_breaks_whoever_asks_what_a_model_takes_is_refused(model, name, tmp_path):
     """Before `fit` nobody checks it, and scikit-learn compares it with words."""
     for value in (Array(np.array(["a", "b"])), Array(np.arange(3))):

@@ -69,6 +69,68 @@ def test_exact_growth_equals_histogram_growth_on_as_many_bins_as_values(settings
     np.testing.assert_array_equal(left.bin[inside], ((below + above - 1) // 2)[inside])
 
 
+def outputs(n, k, seed=1):
+    """Gradients of several outputs and the hessian that they share, whole numbers of the units that histograms keep."""
+    rng = np.random.default_rng(seed)
+    return rng.integers(-100, 100, (n, k)) / 1.0, rng.integers(1, 30, (n, 1)) * np.full((1, k), 2.0 / k)
+
+
+@pytest.mark.parametrize("n_outputs", [2, 3, 6])
+@pytest.mark.parametrize("settings", [
+    TreeSettings(max_leaves=20, min_rows=3),
+    TreeSettings(max_leaves=20, growth="level", max_depth=4, min_rows=1, l2=0.0),
+    TreeSettings(max_leaves=16, min_rows=2, features_per_node=2),
+    TreeSettings(max_leaves=12, min_rows=2, groups=((0, 1), (2, 3, 4))),
+], ids=str)  # fmt: skip
+def test_a_tree_of_several_outputs_equals_that_of_histograms_on_as_many_bins_as_values(settings, n_outputs):
+    X, _ = data()
+    table = table_of(X, [1])
+    gradient, hessian = outputs(len(X), n_outputs)
+    by_bins = HistogramGrower(Cuts.fit(table).encode(table), settings, outputs=n_outputs)
+    by_bins.fill((np.column_stack([gradient, 0.5 * hessian.sum(axis=1)]) * 2.0**20).astype(np.int32))
+    by_ranks = ExactGrower(Ranks.of(table), settings, split_criterion=SplitCriterion("vector", n_outputs))
+    left, right = by_bins.grow(np.full(2, 2.0**20), key(3)), by_ranks.grow_stats(RowStats.of_outputs(gradient, hessian), key(3))
+    for name in ("feature", "child", "missing", "sets", "set", "leaf_of_row"):
+        np.testing.assert_array_equal(getattr(left, name), getattr(right, name), err_msg=name)
+    np.testing.assert_allclose(left.gain, right.gain, rtol=1e-9)
+
+
+def test_the_gain_of_several_outputs_is_the_sum_of_their_gains_with_the_hessian_that_they_share():
+    X, _ = data(n=60)
+    gradient, hessian = outputs(60, 3)
+    grower = ExactGrower(Ranks.of(table_of(X)), replace(FREE, max_depth=1, l2=1.0), split_criterion=SplitCriterion("vector", 3))
+    tree = grower.grow_stats(RowStats.of_outputs(gradient, hessian), key(3))
+    shared = 0.5 * hessian.sum(axis=1)
+
+    def score(rows):
+        return (gradient[rows].sum(axis=0) ** 2).sum() / (shared[rows].sum() + 1.0)
+
+    best = -np.inf
+    for column in X.T:
+        for value in np.unique(column[~np.isnan(column)]):
+            for left in (column <= value, (column <= value) | np.isnan(column)):
+                if 0 < left.sum() < 60:
+                    best = max(best, score(left) + score(~left) - score(np.ones(60, bool)))
+    assert tree.gain[0] == pytest.approx(best)
+
+
+def test_a_tree_of_several_outputs_has_the_same_bits_for_any_number_of_threads_and_rows_given_twice():
+    X, _ = data(2, 3000, 12)
+    ranks = Ranks.of(table_of(X, [1]))
+    gradient, hessian = outputs(len(X), 4)
+    rows = np.random.default_rng(0).integers(0, 3, len(X))
+    for candidates in (None, "local"):
+        settings = replace(FREE, max_leaves=60, growth="best_first", candidates=candidates, candidate_bins=20)
+        stats = RowStats.of_outputs(gradient, hessian, rows)
+        made = [ExactGrower(ranks, settings, threads, SplitCriterion("vector", 4)).grow_stats(stats, 5) for threads in (1, 2, 4)]
+        assert len({digest(tree) for tree in made}) == 1
+        again = np.repeat(np.arange(len(X)), rows)
+        copies = ExactGrower(ranks.take(again), settings, 1, SplitCriterion("vector", 4))
+        repeated = copies.grow_stats(RowStats.of_outputs(gradient[again], hessian[again]), 5)
+        np.testing.assert_array_equal(repeated.feature, made[0].feature)
+        np.testing.assert_array_equal(repeated.leaf_of_row, made[0].leaf_of_row[again])
+
+
 def test_the_same_bits_for_any_number_of_threads():
     X, y = data(2, 5000, 30)
     table = table_of(X, [1])

@@ -7,11 +7,13 @@ Inside:
     training     How members of the main job are trained: the shared training set, and a family for each kind of member
     averaging    Averaging: what the mean of the models of folds gains over one of them, measured by one more model of each member
     blend        How members are weighed: some ways are tried, and the one is taken that is best where its weights have not looked
+    calibration  Calibration of intervals: conformity scores of a blend from what it predicted out of fold
     checkpoint   Checkpoints: a folder with a file for every fold that was trained, so that a job that was killed goes on where it was
     clock        The clock of a job: how much time is left, and whether somebody wants it to end
     decision     Decision: which of two classes is the positive one, and from which probability on it is predicted
     evaluation   A model tried on rows whose target is known: metrics with their standard errors, and whether it keeps what it promised
     events       What happens in a job, as it happens
+    intervals    Prediction intervals of a blend, and sets of labels: what a model has stored of its errors, and how often it is right
     job          The main job: from a table and a target to a blend of members, as a generator of what happens
     leaderboard  Leaderboard: the ensemble and its members as a table that people can read, in a terminal and in a notebook
     messages     How a job is told in lines of text: by the command where nobody is at a terminal, and in Python with `verbose`

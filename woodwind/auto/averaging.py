@@ -62,15 +62,15 @@ class ScoreEstimate:
     @classmethod
     def of(cls, facts: Mapping[str, Any]) -> "ScoreEstimate | None":
         """That of a model with these facts, which may come from a file; None where it has none."""
-        kept = facts.get(ESTIMATE)
-        if not isinstance(kept, dict) or not all(
-            isinstance(kept.get(name), int | float) for name in ("score", "standard_error", "out_of_fold")
+        stored = facts.get(ESTIMATE)
+        if not isinstance(stored, dict) or not all(
+            isinstance(stored.get(name), int | float) for name in ("score", "standard_error", "out_of_fold")
         ):
             return None
-        folds, means, members = (kept.get(name) for name in ("folds", "means", "members"))
+        folds, means, members = (stored.get(name) for name in ("folds", "means", "members"))
         if not isinstance(folds, int) or not isinstance(means, int) or not isinstance(members, list | tuple):
             return None
-        return cls(kept["score"], kept["standard_error"], kept["out_of_fold"], folds, means, tuple(map(str, members)))
+        return cls(stored["score"], stored["standard_error"], stored["out_of_fold"], folds, means, tuple(map(str, members)))
 
     def words(self, metric: str) -> str:
         """For the user."""
@@ -84,10 +84,10 @@ class ScoreEstimate:
 
 def estimate_words(facts: Mapping[str, Any], metric: str) -> str:
     """What a model with these facts says of its estimate, or of why it has none; nothing where it is no mean of the models of folds."""
-    found, kept = ScoreEstimate.of(facts), facts.get(ESTIMATE)
+    found, stored = ScoreEstimate.of(facts), facts.get(ESTIMATE)
     if found is not None:
         return found.words(metric)
-    return str(kept.get("why", "")) if isinstance(kept, dict) else ""
+    return str(stored.get("why", "")) if isinstance(stored, dict) else ""
 
 
 def is_possible(training_set: TrainingSet, metric: Metric) -> bool:

@@ -2,9 +2,10 @@
 
 The ways: the best member alone; greedy selection with replacement (Caruana et al. 2004); the weights with the smallest loss, which add up
 to one; stacking, a regularised pool whose weights need not add up to one and which may shift scores; and guessing, the same score for every
-row, where columns say nothing about the target. Each is nested: the rows of a fold are scored by weights that were found without it. What
-that says of the chosen way is the honest score of the ensemble. In time order weights come from earlier blocks; for the earliest there are
-none, so that nothing is said of it, and all ways are compared by the blocks after it.
+row, where columns say nothing about the target. Members that rank are on scales of their own: their scores over their spread within queries
+have equal weights or are selected, and the best member and guessing are the other ways. Each is nested: the rows of a fold are scored by
+weights that were found without it. What that says of the chosen way is the honest score of the ensemble. In time order weights come from
+earlier blocks; for the earliest there are none, so that nothing is said of it, and all ways are compared by the blocks after it.
 """
 
 import math
@@ -17,9 +18,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from woodwind.auto.scorer import BlendScorer
-from woodwind.base.random_streams import choose, key
+from woodwind.base.random_streams import choose, key, permutation
+from woodwind.data.tables.queries import QueryRows
 from woodwind.ensemble.blend import ClassificationEvidence, RegressionEvidence, fit_log_pool, fit_nonnegative
 from woodwind.ensemble.member_weights import loss_weights
+from woodwind.ensemble.rank_fusion import spread_within
 from woodwind.losses.base import Loss
 from woodwind.losses.named import classification_loss, regression_loss
 from woodwind.selection.greedy import greedy
@@ -79,15 +82,28 @@ class BlendEvidence:
         """The same for some of the rows."""
         return BlendEvidence(self.scores[rows], self.scorer.at(rows), self.fold[rows], self.ordered, self.n_classes, self.seed)
 
+    @property
+    def queries(self) -> Integers | None:
+        """The number of the query of each row, where rows are ranked."""
+        return self.scorer.queries
+
     def some(self) -> "BlendEvidence":
-        """No more rows than are needed."""
+        """No more rows than are needed; of rankings whole queries."""
         n, _, width = self.scores.shape
         rows = max(MOST_SCORES // width, ENOUGH_ROWS)
-        return self if n <= rows else self.at(choose(key(self.seed, "blend"), n, rows))
+        if n <= rows:
+            return self
+        if self.queries is None:
+            return self.at(choose(key(self.seed, "blend"), n, rows))
+        return self.at(np.flatnonzero(some_queries(self.queries, rows, key(self.seed, "blend"))))
 
     def parts(self) -> Integers:
         """The part of each row."""
-        return parts_of(self.fold)
+        return parts_of(self.fold, self.queries)
+
+    def others(self, part: int) -> NDArray[np.bool_]:
+        """(n,) The rows that weights for a part are found from."""
+        return others_of(self.fold, self.ordered, part, self.queries)
 
     @property
     def estimated(self) -> NDArray[np.bool_]:
@@ -95,15 +111,26 @@ class BlendEvidence:
         return estimated(self.fold, self.ordered)
 
 
-def parts_of(fold: Integers) -> Integers:
-    """The part of each row: folds, some of them together; a single fold is divided into two halves."""
+def some_queries(queries: Integers, most: int, seed: int) -> NDArray[np.bool_]:
+    """(n,) The rows of some whole queries, drawn by key: no more than so many rows, or the rows of one query."""
+    present, number, sizes = np.unique(queries, return_inverse=True, return_counts=True)
+    order = permutation(seed, len(present))
+    kept = np.zeros(len(present), np.bool_)
+    kept[order[: max(1, int(np.searchsorted(np.cumsum(sizes[order]), most, "right")))]] = True
+    return np.asarray(kept[number])
+
+
+def parts_of(fold: Integers, queries: Integers | None = None) -> Integers:
+    """The part of each row: folds, some of them together; a single fold is divided into two halves, and no query is."""
     n_folds = int(fold.max()) + 1
-    return fold * min(n_folds, PARTS) // n_folds if n_folds > 1 else np.arange(len(fold)) % 2
+    if n_folds > 1:
+        return fold * min(n_folds, PARTS) // n_folds
+    return (np.arange(len(fold)) if queries is None else np.unique(queries, return_inverse=True)[1]) % 2
 
 
-def others_of(fold: Integers, ordered: bool, part: int) -> NDArray[np.bool_]:
+def others_of(fold: Integers, ordered: bool, part: int, queries: Integers | None = None) -> NDArray[np.bool_]:
     """The rows that weights for a part are found from: in time order those of earlier blocks, unless there is only one block."""
-    number = parts_of(fold)
+    number = parts_of(fold, queries)
     return number < part if ordered and int(fold.max()) > 0 else number != part
 
 
@@ -135,18 +162,29 @@ def best_alone(seen: BlendEvidence) -> BlendWeights:
 def by_selection(seen: BlendEvidence) -> BlendWeights:
     """Greedy selection: again and again the member whose addition makes the mean best."""
     n, m, width = seen.scores.shape
-    vectors = np.ascontiguousarray(seen.scores.transpose(1, 0, 2)).reshape(m, n * width)
+    spread = spreads(seen)
+    vectors = np.ascontiguousarray(seen.scores.transpose(1, 0, 2)).reshape(m, n * width) / spread[:, None]
 
     def worth(_truth: Any, mean: Floats, _weight: Any) -> float:
         return -seen.scorer.loss(mean)
 
     chosen = greedy(MetricObjective(vectors, (n, width), seen.scorer.y, None, worth), GREEDY_STEPS)
-    return _sum_to_one(chosen.weights / chosen.weights.sum(), seen)
+    return _sum_to_one(chosen.weights / chosen.weights.sum() / spread, seen)
+
+
+def spreads(seen: BlendEvidence) -> Floats:
+    """(M,) The unit of the scores of each member: for rankings their spread within queries, else 1."""
+    if seen.queries is None:
+        return np.ones(seen.scores.shape[1])
+    queries = QueryRows.of(seen.queries)
+    return np.array([spread_within(seen.scores[:, member, 0], queries, seen.scorer.weight) for member in range(seen.scores.shape[1])])
 
 
 def by_loss(seen: BlendEvidence) -> BlendWeights:
-    """Weights of at least zero that add up to one, with the smallest loss."""
+    """Weights of at least zero that add up to one, with the smallest loss. Rankings have no loss of a row: they are selected."""
     scorer = seen.scorer
+    if seen.queries is not None:
+        return by_selection(seen)
     if seen.n_classes:
         loss = classification_loss("log_loss", seen.n_classes)
         raw, truth = (seen.scores if seen.width > 1 else seen.scores[:, :, 0]), scorer.y
@@ -175,6 +213,8 @@ def by_stacking(seen: BlendEvidence) -> BlendWeights:
 def by_guessing(seen: BlendEvidence) -> BlendWeights:
     """No weight to anybody: the constant that the loss wants."""
     scorer = seen.scorer
+    if seen.queries is not None:
+        return BlendWeights(np.zeros(seen.scores.shape[1]), np.zeros(1))
     if seen.n_classes:
         loss = classification_loss("log_loss", seen.n_classes)
         shift = loss.start(scorer.y if seen.width > 1 else scorer.y.astype(np.float64), scorer.weight)
@@ -197,6 +237,16 @@ WAYS: dict[str, Way] = {
 }
 
 
+def by_equal_weights(seen: BlendEvidence) -> BlendWeights:
+    """The same weight to every member, over the spread of its scores where it ranks."""
+    m = seen.scores.shape[1]
+    return _sum_to_one(np.full(m, 1.0 / m) / spreads(seen), seen)
+
+
+# The ways for members that rank, which have no loss of a row: the safest first.
+RANKING_WAYS: dict[str, Way] = {EQUAL: by_equal_weights, **{name: WAYS[name] for name in ("greedy selection", ALONE, GUESSING)}}
+
+
 def blend(seen: BlendEvidence, left: Callable[[], float] = lambda: math.inf) -> Blend:
     """Try the ways, and take the best by what they predict for rows that their weights have not seen.
 
@@ -206,10 +256,11 @@ def blend(seen: BlendEvidence, left: Callable[[], float] = lambda: math.inf) -> 
         ways = {name: WAYS[name] for name in (ALONE, GUESSING)}
     else:
         # A shift that was right for the seasons seen carries their trend on into all seasons to come.
-        ways = {name: way for name, way in WAYS.items() if not (seen.ordered and name == STACKING)}
+        all_ways = WAYS if seen.queries is None else RANKING_WAYS
+        ways = {name: way for name, way in all_ways.items() if not (seen.ordered and name == STACKING)}
     some = seen.some()
     if len(np.unique(some.parts())) < 2:
-        fixed = _equal(seen)
+        fixed = by_equal_weights(seen)
         scores = fixed.of(seen.scores)
         return Blend(EQUAL, fixed, scores, {EQUAL: seen.scorer.loss(scores)})
     parts: list[int] = np.unique(seen.parts()).tolist()
@@ -225,7 +276,7 @@ def blend(seen: BlendEvidence, left: Callable[[], float] = lambda: math.inf) -> 
     for name in nested:
         if losses[name] < losses[best] - (FAR_BETTER if name == ALONE else CLEARLY) * abs(losses[best]):
             best = name
-    return Blend(best, _found(WAYS[best], some), _scored(nested[best], seen), losses)
+    return Blend(best, _found(ways[best], some), _scored(nested[best], seen), losses)
 
 
 def nested_scores(way: Way, seen: BlendEvidence) -> Floats:
@@ -242,7 +293,7 @@ def _found_without(way: Way, some: BlendEvidence, parts: Sequence[int], left: Ca
         began = perf_counter()
         if left() <= 0.0:
             return None
-        others = np.flatnonzero(others_of(some.fold, some.ordered, part))
+        others = np.flatnonzero(some.others(part))
         if others.size:
             out[part] = _found(way, some.at(others))
         # Weights from all rows come after those of the parts.
@@ -260,18 +311,14 @@ def _scored(found: dict[int, BlendWeights], seen: BlendEvidence) -> Floats:
     return out
 
 
-def _equal(seen: BlendEvidence) -> BlendWeights:
-    """The same weight to every member."""
-    m = seen.scores.shape[1]
-    return _sum_to_one(np.full(m, 1.0 / m), seen)
-
-
 def _found(way: Way, seen: BlendEvidence) -> BlendWeights:
     """Weights by a way.
 
     In time order they are the mean of those of each block: what was best in one season need not be in the next, and a hundred rows of one
     block say less about that than one row of each of a hundred.
     """
+    if seen.queries is not None:  # which are on scales of their own: a small weight need not be a small share
+        return way(seen)
     if not seen.ordered:
         return _without_crumbs(way(seen))
     blocks = [way(seen.at(np.flatnonzero(seen.fold == block))) for block in np.unique(seen.fold)]

@@ -1,5 +1,6 @@
 """A model tried on rows whose target is known: metrics with their standard errors, and whether it keeps what it promised."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import hypot, nan
 from typing import Any
@@ -8,9 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from woodwind.auto.averaging import ScoreEstimate
+from woodwind.auto.intervals import MeasuredCoverage, answers, measured_coverage
 from woodwind.auto.leaderboard import stored_entries
 from woodwind.auto.members.link import probabilities
 from woodwind.auto.model import AutoModel
+from woodwind.auto.scorer import metric_of_rows
 from woodwind.metrics.metric import Metric
 from woodwind.metrics.named import METRICS, names_for
 
@@ -40,6 +43,8 @@ class Evaluation:
     measured: tuple[MeasuredMetric, ...]  # the metric of the model first, then the others of its task
     positive: Any = None  # the label of the positive one of two classes
     estimate: ScoreEstimate | None = None  # what the model claims where it is the mean of several
+    intervals: tuple[MeasuredCoverage, ...] = ()  # how often its intervals or sets of labels hold the truth, and how large they are
+    queries: int = 0  # where rows were ranked
 
     @property
     def claimed(self) -> float:
@@ -72,21 +77,25 @@ class Evaluation:
         return "The model keeps what it claimed: the difference may be chance."
 
 
-def evaluated(
+def evaluated(  # noqa: PLR0913  what may be known of rows
     model: AutoModel,
     X: Any,
     y: NDArray[Any],
     weight: Floats | None = None,
     threads: int = 1,
     positive: int | None = None,
+    *,
     clusters: NDArray[np.int64] | None = None,
+    levels: Sequence[float] = (),
+    queries: NDArray[np.int64] | None = None,
 ) -> Evaluation:
     """Ask a model about rows, and score it by what is known of them; another class than that of the model may be the positive one.
 
-    Rows of one cluster are not independent of each other.
+    Rows of one cluster are not independent of each other. `levels` are coverages of intervals, `queries` the numbers of the queries of
+    rows where these are ranked.
     """
     scores = model.scores(X, threads)
-    predicted = scores[:, 0] if model.task == "regression" else probabilities(scores)
+    predicted = probabilities(scores) if model.classifies else scores[:, 0]
     names = (model.metric, *(name for name in names_for(model.task) if name != model.metric))
     position = model.positive if positive is None else positive
     label = model.classes[position] if model.task == "binary" else None
@@ -96,21 +105,43 @@ def evaluated(
     n_rows = len(y)
     if weight is not None:
         there = weight > 0.0
-        clusters = None if clusters is None else clusters[there]
-        y, predicted, weight = y[there], predicted[there], weight[there]
-    labels = predicted if model.task == "regression" else model.decide(predicted)
+        clusters, queries = (None if one is None else one[there] for one in (clusters, queries))
+        y, scores, predicted, weight = y[there], scores[there], predicted[there], weight[there]
+    labels = model.decide(predicted) if model.classifies else predicted
     measured = []
     for name in names:
-        metric = METRICS[name].for_positive(position)
+        metric = metric_of_rows(name, y, position, queries)
         found = _measured(metric, y, labels if metric.needs == "label" else predicted, weight, max(len(model.classes), 2), clusters)
         measured.append(replace(found, claimed=claims.get(name, (nan, nan))[0], claimed_error=claims.get(name, (nan, nan))[1]))
-    return Evaluation(n_rows, tuple(measured), label, ScoreEstimate.of(model.facts))
+    classifies = model.classifies
+    intervals = []
+    for level in levels:
+        known = model.require_intervals()
+        inside, sizes = answers(
+            known, y, scores, classifies, known.coverage(level, "evaluate"), np.asarray(labels, np.int64) if classifies else None
+        )
+        intervals.append(measured_coverage(level, inside, sizes, weight, clusters))
+    n_queries = 0 if queries is None else len(np.unique(queries))
+    return Evaluation(n_rows, tuple(measured), label, ScoreEstimate.of(model.facts), tuple(intervals), n_queries)
+
+
+def claimed_coverage(model: AutoModel) -> dict[float, MeasuredCoverage]:
+    """Coverages out of fold by level, as far as the model has kept them."""
+    kept = model.facts.get("intervals")
+    rows = kept.get("levels") if isinstance(kept, dict) else None
+    found = {}
+    for one in rows if isinstance(rows, list | tuple) else ():
+        names = ("level", "coverage", "standard_error", "size", "size_error", "median")
+        values = [one.get(name) if isinstance(one, dict) else None for name in names]
+        if isinstance(values[0], float) and isinstance(values[1], float):
+            found[values[0]] = MeasuredCoverage(*(float(value) if isinstance(value, int | float) else nan for value in values))
+    return found
 
 
 def claims_of(model: AutoModel) -> dict[str, tuple[float, float]]:
-    """Metrics of the ensemble out of fold with their standard errors, as far as the model has kept them."""
-    kept = model.facts.get("metrics")
-    scores = kept.get("scores") if isinstance(kept, dict) else None
+    """Metrics of the ensemble out of fold with their standard errors, as far as they are stored with the model."""
+    stored = model.facts.get("metrics")
+    scores = stored.get("scores") if isinstance(stored, dict) else None
     found: dict[str, tuple[float, float]] = {}
     for name, one in scores.items() if isinstance(scores, dict) else ():
         pair = (one.get("score"), one.get("standard_error")) if isinstance(one, dict) else (None, None)

@@ -20,12 +20,14 @@ from numpy.typing import NDArray
 
 from woodwind.auto import averaging
 from woodwind.auto.averaging import AveragedMember
-from woodwind.auto.blend import GUESSING, Blend, BlendEvidence, BlendWeights, blend, by_loss, estimated, nested_scores
+from woodwind.auto.blend import GUESSING, Blend, BlendEvidence, BlendWeights, blend, by_loss, estimated, nested_scores, spreads
+from woodwind.auto.calibration import IntervalEvidence, conformal_intervals, held_out_by
 from woodwind.auto.checkpoint import Checkpoint
 from woodwind.auto.clock import Clock
 from woodwind.auto.decision import DecisionRule, cross_fitted
 from woodwind.auto.events import Blended, Event, FactsBegan, FoldDone, JobBegan, JobEnded, MemberBegan, MemberDone, Message
 from woodwind.auto.facts.collection import collect
+from woodwind.auto.intervals import PredictionIntervals
 from woodwind.auto.members.link import probabilities
 from woodwind.auto.members.tree_members import Member
 from woodwind.auto.model import AutoModel
@@ -78,6 +80,7 @@ class JobSpec:
     weight: Floats | None = None
     groups: NDArray[np.int64] | None = None
     clusters: NDArray[np.int64] | None = None  # rows of one are not independent of each other: groups, or stretches of time
+    queries: NDArray[np.int64] | None = None  # the number of the query of each row, where rows are ranked
     categorical_features: Any = None
     suspicions: tuple[Any, ...] = ()
     notes: tuple[str, ...] = ()
@@ -119,9 +122,9 @@ def run(
     n_classes = len(spec.classes)
     training_set = TrainingSet(
         schema, table, spec.y, spec.weight, n_classes, spec.fold, spec.seed, spec.threads, spec.ordered,
-        MEMBER_SHARE * bytes_for_members(spec.max_size),
+        MEMBER_SHARE * bytes_for_members(spec.max_size), spec.queries,
     )  # fmt: skip
-    scorer = BlendScorer(spec.metric, spec.y, spec.weight, n_classes > 0, spec.clusters)
+    scorer = BlendScorer(spec.metric, spec.y, spec.weight, n_classes > 0, spec.clusters, spec.queries)
     _reserve(spec, training_set, clock)
     yield JobBegan(
         seconds=clock.spent, task=spec.task, metric=spec.metric.name, n_rows=training_set.n_rows, n_columns=schema.n_inputs,
@@ -283,9 +286,14 @@ def scored_rows(training_set: TrainingSet) -> NDArray[np.int64]:
 
 
 def _evidences(training_set: TrainingSet, scorer: BlendScorer, done: Sequence[_FinishedMember]) -> BlendEvidence:
+    return _evidences_of(training_set, scorer.at(np.flatnonzero(training_set.scored)), done)
+
+
+def _evidences_of(training_set: TrainingSet, scorer: BlendScorer, done: Sequence[_FinishedMember]) -> BlendEvidence:
+    """The same by a scorer of the rows that were held out."""
     rows = np.flatnonzero(training_set.scored)
     scores = np.stack([one.scores[rows] for one in done], axis=1)
-    return BlendEvidence(scores, scorer.at(rows), training_set.fold[rows], training_set.ordered, training_set.n_classes, training_set.seed)
+    return BlendEvidence(scores, scorer, training_set.fold[rows], training_set.ordered, training_set.n_classes, training_set.seed)
 
 
 def _progress(training_set: TrainingSet, scorer: BlendScorer, done: Sequence[_FinishedMember], clock: Clock) -> tuple[Blended, float]:
@@ -315,17 +323,18 @@ def _outcome(
         task=spec.task, target=spec.target, classes=spec.classes, schema=training_set.schema, form=training_set.form,
         names=tuple(done[position].recipe.name for position in kept), members=members, weights=found.final.weights[kept],
         shift=found.final.shift, metric=spec.metric.name, facts=background_facts(members, training_set.view, spec.seed),
-        beside=spec.beside, positive=spec.positive, threshold=threshold,
+        beside=spec.beside, positive=spec.positive, threshold=threshold, intervals=_intervals(spec, seen, found),
+        query=spec.split_columns.get("query", ""),
     )  # fmt: skip
     nested = np.full((training_set.n_rows, training_set.width), np.nan)
     nested[training_set.scored] = found.nested
     return Outcome(
         model=model,
         leaderboard=_leaderboard(spec, training_set, seen.scorer, done, given_up, found, clock),
-        X=spec.X, y=spec.y, weight=spec.weight, groups=spec.groups, clusters=spec.clusters,
+        X=spec.X, y=spec.y, weight=spec.weight, groups=spec.groups, clusters=spec.clusters, queries=spec.queries,
         names=tuple(one.recipe.name for one in done),
         out_of_fold=np.stack([one.scores for one in done], axis=1),
-        blend_out_of_fold=nested, scored=training_set.scored,
+        blend_out_of_fold=nested, scored=training_set.scored, fold=spec.fold,
         curves={one.recipe.name: one.like.curve for one in done if one.like.curve},
         suspicions=spec.suspicions,
         notes=(*spec.notes, _weighed(found), *left_out, *_first_block(training_set), *_decision(spec, threshold)),
@@ -358,6 +367,15 @@ def _threshold(spec: JobSpec, seen: BlendEvidence, found: Blend) -> float | None
     rows = np.flatnonzero(seen.estimated)
     scorer = seen.scorer.at(rows)
     return spec.rule.choose(scorer.y == spec.positive, probabilities(found.nested[rows])[:, spec.positive], scorer.weight)
+
+
+def _intervals(spec: JobSpec, seen: BlendEvidence, found: Blend) -> PredictionIntervals | None:
+    """What the model knows of its errors, from rows that neither members nor their weights have seen; nothing of rankings."""
+    if spec.queries is not None:
+        return None
+    rows, held_out = np.flatnonzero(seen.estimated), held_out_by(spec.ordered, spec.groups is not None)
+    scorer = seen.scorer.at(rows)
+    return conformal_intervals(IntervalEvidence(scorer.y, found.nested[rows], scorer.weight, seen.fold[rows], scorer.classifies, held_out))
 
 
 def _decision(spec: JobSpec, threshold: float | None) -> tuple[str, ...]:
@@ -430,10 +448,12 @@ def _further(spec: JobSpec, scorer: BlendScorer, scores: Floats) -> dict[str, fl
         return None
     predicted: NDArray[Any] = probabilities(scores) if scorer.classifies else scores[:, 0]
     labels = cross_fitted(spec.rule, scorer.y, predicted, scorer.weight, spec.positive, spec.seed) if scorer.classifies else predicted
-    return {
-        one.name: math.nan if one.undefined(scorer.y) else one.value(scorer.y, labels if one.needs == "label" else predicted, scorer.weight)
-        for one in spec.also
-    }
+    found = {}
+    for one in spec.also:
+        metric = replace(scorer, metric=one).measure
+        prediction = labels if one.needs == "label" else predicted
+        found[one.name] = math.nan if one.undefined(scorer.y) else metric.value(scorer.y, prediction, scorer.weight)
+    return found
 
 
 def _leaderboard(
@@ -449,7 +469,8 @@ def _leaderboard(
     scored = estimated(training_set.fold[training_set.scored], training_set.ordered)
     scoring = scorer.at(np.flatnonzero(scored))
     members = []
-    for one, weight, taken in zip(done, found.final.weights, _prediction_times(training_set, done, clock), strict=True):
+    shares = _shares(training_set, scorer, done, found)
+    for one, weight, taken in zip(done, shares, _prediction_times(training_set, done, clock), strict=True):
         also = _further(spec, scoring, one.scores[training_set.scored][scored])
         members.append(replace(one.entry, weight=float(weight), row_microseconds=taken, also=also))
     nested = found.nested[scored]
@@ -461,6 +482,15 @@ def _leaderboard(
         also=_further(spec, scoring, nested),
     )  # fmt: skip
     return (all_together, *sorted(members, key=lambda entry: entry.loss), *given_up)
+
+
+def _shares(training_set: TrainingSet, scorer: BlendScorer, done: Sequence[_FinishedMember], found: Blend) -> Floats:
+    """The weights of members as people read them: of a ranking the shares in the spread of the scores, as each has a scale of its own."""
+    weights = found.final.weights
+    if scorer.queries is None or not weights.any():
+        return weights
+    shares = weights * spreads(_evidences_of(training_set, scorer, done))
+    return np.asarray(shares / shares.sum())
 
 
 def _prediction_times(training_set: TrainingSet, done: Sequence[_FinishedMember], clock: Clock) -> list[float]:

@@ -56,3 +56,5 @@ class Outcome:
     rule: DecisionRule | None = None  # that the threshold of the model was chosen by
     split_columns: dict[str, str] = field(default_factory=dict)  # the columns by which rows were held out: "group", "time"
     clusters: NDArray[np.int64] | None = None  # (n,) rows of one are not independent of each other
+    queries: NDArray[np.int64] | None = None  # (n,) the number of the query of each row, where rows are ranked
+    fold: NDArray[np.int64] | None = None  # (n,) in which each row was held out; -1 for rows that never were

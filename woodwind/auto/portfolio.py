@@ -76,6 +76,24 @@ _NUMBERS = (
     Recipe("extra-trees-fewer-features", "forest", {"random_cuts": True, "min_rows": 1, "max_features": 0.5}),
 )
 
+# Documents of queries: by the order in each query, and as numbers, each document by itself. What looks at places alone is good at the first
+# of them, what looks at numbers at all, and they err apart.
+_RANKING = (
+    Recipe("boosting-encoded", "boosting", {"encode_from": MANY, "loss": "lambdamart"}, least_categories=MOST_CODES + 1),
+    Recipe("boosting-lambdamart", "boosting", {"loss": "lambdamart"}),
+    Recipe("boosting-listwise", "boosting", {"loss": "listwise_softmax"}),
+    Recipe("boosting-regression", "boosting"),
+    Recipe("extra-trees", "forest", {"random_cuts": True, "min_rows": 2, "max_features": 1.0}),
+    Recipe("boosting-pairwise", "boosting", {"loss": "pairwise_logistic"}),
+    Recipe("linear", "linear"),
+    Recipe("boosting-lambdamart-slow", "boosting", {"loss": "lambdamart", "rate": 0.5, "features_per_tree": 0.6}),
+    Recipe("random-forest", "forest", {"min_rows": 2, "max_features": 0.5}),
+    Recipe("net", "net"),
+    Recipe("boosting-listwise-few-features", "boosting", {"loss": "listwise_softmax", "features_per_node": 0.4}),
+    Recipe("neighbours", "neighbours"),
+    Recipe("boosting-regression-large-trees", "boosting", {"max_leaves": 128, "features_per_node": 0.5, "rate": 0.6}),
+)
+
 # Families whose members differ when they are trained again with other draws.
 DRAWN = ("boosting", "forest", "net")
 # So many of the best are trained again, in turn.
@@ -85,8 +103,8 @@ BEST = 3
 class Portfolio:
     """Recipes without end: those of the list, then the best of them again with other draws."""
 
-    def __init__(self, n_classes: int, families: tuple[str, ...] = FAMILIES) -> None:
-        listed = _NUMBERS if n_classes == 0 else _TWO_CLASSES if n_classes == 2 else _SEVERAL_CLASSES
+    def __init__(self, n_classes: int, families: tuple[str, ...] = FAMILIES, *, ranks: bool = False) -> None:
+        listed = _RANKING if ranks else _NUMBERS if n_classes == 0 else _TWO_CLASSES if n_classes == 2 else _SEVERAL_CLASSES
         self.listed = [recipe for recipe in listed if recipe.family in families]
         self.position = 0
         self.times: dict[str, int] = {}

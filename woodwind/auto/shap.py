@@ -87,7 +87,7 @@ def reads_matrix(member: Member) -> bool:
 
 Integers = NDArray[np.int64]
 
-SCALES = {"binary": LOG_ODDS, "multiclass": SCORE}
+SCALES = {"binary": LOG_ODDS, "multiclass": SCORE, "ranking": "ranking score"}
 # Orders of the columns that are drawn for a row; each counts together with its reverse. Of many columns fewer, so that members are asked
 # about no more rows than these for each row: the nets of five folds took 26 s for 2**15 of them on a busy machine. Never fewer for many
 # rows: what a row is told would change with the rows beside it, by up to 0.019.

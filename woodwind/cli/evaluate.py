@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from woodwind.auto.averaging import estimate_words
-from woodwind.auto.evaluation import Evaluation, evaluated
+from woodwind.auto.evaluation import Evaluation, claimed_coverage, evaluated
 from woodwind.auto.model import AutoModel
 from woodwind.auto.table_rows import inputs_of, read_rows
 from woodwind.base.errors import WoodwindError
@@ -19,8 +19,8 @@ from woodwind.base.formatting import counted, figure
 from woodwind.base.pool import usable_threads
 from woodwind.cli.command import BAD_DATA, BAD_MODEL, FINE, UNEXPECTED, WRONG_CALL, command, wrong
 from woodwind.cli.console import plain, say, show, show_json
-from woodwind.cli.model_files import decision_words, metric_words, open_model
-from woodwind.cli.options import json_option, model_argument, tables_argument, threads_option
+from woodwind.cli.model_files import decision_words, metric_words, open_model, queries_in
+from woodwind.cli.options import interval_option, json_option, model_argument, tables_argument, threads_option
 from woodwind.cli.outputs import check_inputs
 from woodwind.cli.terminal import TextColumn, can_show, show_grid
 from woodwind.data.tables.roles import group_numbers, moments_of, no_column, read_weights
@@ -32,7 +32,10 @@ EXAMPLES = (
     "woodwind evaluate model.ww 'parts/*.parquet' --json",
     "woodwind evaluate model.ww test.csv --weight w --drop-missing-target",
     "woodwind evaluate model.ww test.csv --positive yes",
+    "woodwind evaluate model.ww test.csv --interval 0.5,0.9",
 )
+
+USUAL_LEVEL = 0.9
 
 
 @command("evaluate", EXAMPLES, exits=[FINE, UNEXPECTED, WRONG_CALL, BAD_DATA, BAD_MODEL])
@@ -41,19 +44,12 @@ EXAMPLES = (
 @click.option("--target", metavar="COLUMN", help="The column with the truth; the one that was learned unless given.")
 @click.option("--weight", metavar="COLUMN", help="A column of numbers that says how much each row counts.")
 @click.option("--positive", metavar="LABEL", help="Which of two classes F1 and average precision are of; that of the model unless given.")
+@click.option("--query", metavar="COLUMN", help="Of a ranking the column of the query; the one that was learned unless given.")
+@interval_option("Shares of new rows whose intervals or sets of labels are tried.  [default: 0.9, where the model has them]")
 @click.option("--drop-missing-target", is_flag=True, help="Leave out rows without a target, instead of refusing them.")
 @json_option("the metrics")
 @threads_option()
-def run(
-    model: Path,
-    tables: tuple[str, ...],
-    target: str | None,
-    weight: str | None,
-    positive: str | None,
-    drop_missing_target: bool,
-    as_json: bool,
-    threads: int | None,
-) -> None:
+def run(model: Path, tables: tuple[str, ...], as_json: bool, threads: int | None, **given: Any) -> None:
     """Try a model on rows whose target is known.
 
     Shows the metric that the model was made by and the other metrics of its task, with their standard errors, next to what the model
@@ -61,16 +57,25 @@ def run(
     """
     check_inputs(tables)
     opened = open_model(model)
-    name = target or opened.target
+    weight, positive, levels = given["weight"], given["positive"], given["levels"]
+    name = given["target"] or opened.target
     if not name:
         wrong("the model does not know the name of its target. Give --target.")
     position = None if positive is None else position_of(opened, positive)
-    rows = rows_with_truth(opened, tables, name, weight, drop_missing_target)
+    if levels:
+        opened.require_intervals()
+    if given["query"] is not None and opened.task != "ranking":
+        wrong("--query is for models that rank, made by woodwind fit --query. Leave it out.")
+    levels = levels or ((USUAL_LEVEL,) if opened.intervals is not None else ())
+    rows = rows_with_truth(opened, tables, name, weight, given["drop_missing_target"])
     truth = read_truth(rows.column(name), opened.classes, name)
     weights = None if weight is None else read_weights(rows.column(weight), weight)
-    trial = evaluated(opened, inputs_of(opened, rows), truth, weights, usable_threads(threads), position, clusters_in(opened, rows))
+    clusters = clusters_in(opened, rows)
+    queries = queries_in(opened, rows, given["query"]) if opened.task == "ranking" else None
+    known: dict[str, Any] = {"clusters": clusters, "levels": levels, "queries": queries}
+    trial = evaluated(opened, inputs_of(opened, rows), truth, weights, usable_threads(threads), position, **known)
     if as_json:
-        show_json(record(trial, name))
+        show_json(record(trial, name, opened))
     else:
         show_trial(trial, opened)
 
@@ -126,7 +131,8 @@ def show_trial(trial: Evaluation, model: AutoModel) -> None:
     columns = (TextColumn("metric", left=True), TextColumn("here"), error, TextColumn("out of fold"), error)
     show_grid(columns, cells, ["bold"])
     show()
-    show(f"{counted(trial.rows, 'row')}; {metric_words(trial.measured[0].metric)}")
+    queries = f"{trial.queries:,} {'query' if trial.queries == 1 else 'queries'} of " if trial.queries else ""
+    show(f"{queries}{counted(trial.rows, 'row')}; {metric_words(trial.measured[0].metric)}")
     if trial.positive is not None:
         show(decision_words(model.classes[model.positive], model.threshold))
         if trial.positive != model.classes[model.positive]:
@@ -138,13 +144,33 @@ def show_trial(trial: Evaluation, model: AutoModel) -> None:
         show(words)
     if trial.verdict:
         show(trial.verdict)
+    if trial.intervals:
+        show_coverage(trial, model)
 
 
-def record(trial: Evaluation, target: str) -> dict[str, Any]:
+def show_coverage(trial: Evaluation, model: AutoModel) -> None:
+    """How often intervals, or sets of labels, hold the truth, and how large they are."""
+    claimed, size = claimed_coverage(model), "mean width" if model.task == "regression" else "mean labels"
+    cells = []
+    for one in trial.intervals:
+        there = claimed.get(one.level)
+        before = ("", "") if there is None else (figure(there.coverage), figure(there.standard_error))
+        cells.append((f"{one.level}", *map(figure, (one.coverage, one.standard_error)), *before, *map(figure, (one.size, one.size_error))))
+    error = TextColumn("±" if can_show("±", sys.stdout) else "+-", rank=1)
+    first = TextColumn("intervals" if model.task == "regression" else "sets of labels", left=True)
+    show()
+    show_grid((first, TextColumn("truth inside"), error, TextColumn("out of fold"), error, TextColumn(size), error), cells, [])
+    if model.intervals is not None:
+        show()
+        show(model.intervals.promise)
+
+
+def record(trial: Evaluation, target: str, model: AutoModel) -> dict[str, Any]:
     """The same for machines."""
+    claimed = claimed_coverage(model)
     first = trial.measured[0]
     found: dict[str, Any] = plain({
-        "rows": trial.rows, "target": target, "positive": trial.positive,
+        "rows": trial.rows, **({"queries": trial.queries} if trial.queries else {}), "target": target, "positive": trial.positive,
         "metric": first.metric, "score": first.value, "standard_error": first.standard_error,
         "out_of_fold": {"score": first.claimed, "standard_error": first.claimed_error},
         "estimate": None if trial.estimate is None else {"score": trial.claimed, "standard_error": trial.claimed_error},
@@ -155,5 +181,12 @@ def record(trial: Evaluation, target: str) -> dict[str, Any]:
             | ({"why": one.why} if one.why else {})
             for one in trial.measured
         },
+        **({"intervals": [
+            {"level": one.level, "coverage": one.coverage, "standard_error": one.standard_error, "size": one.size,
+             "size_error": one.size_error, "median_size": one.median}
+            | ({"out_of_fold": {"coverage": claimed[one.level].coverage, "standard_error": claimed[one.level].standard_error}}
+               if one.level in claimed else {})
+            for one in trial.intervals
+        ]} if trial.intervals else {}),
     })  # fmt: skip
     return found

@@ -43,7 +43,7 @@ from woodwind.cli.outputs import check_meaning, check_model, check_name, check_n
 from woodwind.cli.streams import data_stream, is_closed
 from woodwind.cli.terminal import is_terminal
 from woodwind.data.reading.files import read_table
-from woodwind.data.reading.written_schema import GROUP, TARGET, TIME, WEIGHT, WrittenSchema
+from woodwind.data.reading.written_schema import GROUP, QUERY, TARGET, TIME, WEIGHT, WrittenSchema
 from woodwind.data.tables.table_errors import listed
 from woodwind.metrics.named import metric_named
 from woodwind.params.auto import AutoParams, TableParams
@@ -58,6 +58,7 @@ EXAMPLES = (
     "woodwind fit 'parts/*.parquet' --target price --time 10m -o prices.ww",
     "woodwind fit train.csv --target y --models 8 --seed 1 --group customer --ignore id --json",
     "woodwind fit train.csv --target y --positive yes --threshold f1 --also auc,f1",
+    "woodwind fit rank.csv --target relevance --query query_id",
     "woodwind fit train.csv --target y --write-schema",
     "woodwind fit train.csv --schema model.schema.json",
 )
@@ -84,6 +85,7 @@ EXAMPLES = (
 @declared_option("--positive", AutoParams, "positive", metavar="LABEL")
 @declared_option("--threshold", AutoParams, "threshold", metavar="RULE")
 @declared_option("--group", TableParams, "group", metavar="COLUMN")
+@declared_option("--query", TableParams, "query", metavar="COLUMN")
 @declared_option("--time-column", TableParams, "time_column", metavar="COLUMN")
 @declared_option("--weight", TableParams, "weight", metavar="COLUMN")
 @declared_option("--ignore", TableParams, "ignore", multiple=True, metavar="COLUMN", more="One at a time, as often as needed.")
@@ -174,7 +176,7 @@ def take_roles(given: dict[str, Any]) -> None:
     """What columns are for: as the options say, else as the schema does."""
     schema = given["written"] = None if given["schema"] is None else WrittenSchema.read(given["schema"])
     if schema is not None:
-        for name, role in (("target", TARGET), ("group", GROUP), ("time_column", TIME), ("weight", WEIGHT)):
+        for name, role in (("target", TARGET), ("group", GROUP), ("query", QUERY), ("time_column", TIME), ("weight", WEIGHT)):
             given[name] = given[name] or schema.role(role)
     if given["target"] is None:
         where = "" if schema is None else ' or to one of its columns the role "target"'
@@ -183,12 +185,18 @@ def take_roles(given: dict[str, Any]) -> None:
 
 def check_roles(given: dict[str, Any]) -> None:
     """End the call where a column is to be two things."""
-    for role in ("group", "time_column", "weight"):
+    if given["query"] is not None and given["group"] is not None:
+        wrong("--query and --group exclude each other: rows of a query are held out together anyway. Leave the group out.")
+    if given["query"] is None and given["task"] == "ranking":
+        wrong("--task ranking needs to know which rows are ranked together. Give --query.")
+    if given["query"] is not None and given["task"] not in ("auto", "ranking"):
+        wrong(f"--query is for rankings, and --task is {given['task']}. Leave one of them out.")
+    for role in ("group", "query", "time_column", "weight"):
         if given[role] == given["target"]:
             wrong(f"{flag(role)} and --target name the same column, {given['target']!r}. Give another.")
-    if given["weight"] is not None and given["weight"] in (given["group"], given["time_column"]):
+    if given["weight"] is not None and given["weight"] in (given["group"], given["query"], given["time_column"]):
         wrong(f"--weight names the column {given['weight']!r}, which has another role already. Give another.")
-    for role in ("target", "weight"):
+    for role in ("target", "query", "weight"):
         if given[role] in given["ignore"]:
             wrong(f"--ignore names the {role}, {given[role]!r}. Leave it out.")
 
@@ -222,7 +230,13 @@ def write_schema(given: dict[str, Any]) -> None:
     check_name(path)
     if path.exists() and not given["force"]:
         wrong(f"{str(path)!r} is there already, and may have been edited. Move it away, or add --force.")
-    roles = {"group": given["group"], "time": given["time_column"], "weight": given["weight"], "ignore": given["ignore"]}
+    roles = {
+        "group": given["group"],
+        "query": given["query"],
+        "time": given["time_column"],
+        "weight": given["weight"],
+        "ignore": given["ignore"],
+    }
     WrittenSchema.of(read_table(source_of(given)), given["target"], **roles).write(path)
     if not is_closed(sys.stdout):
         data_stream().write(f"{path}\n")
@@ -238,8 +252,8 @@ def source_of(given: dict[str, Any]) -> str | list[str]:
 def settings(given: dict[str, Any]) -> dict[str, Any]:
     """The options as the job takes them."""
     same = (
-        "task", "metric", "also", "positive", "threshold", "group", "time_column", "weight", "ignore", "seed", "threads", "exclude",
-        "max_size", "resume", "drop_missing_target",
+        "task", "metric", "also", "positive", "threshold", "group", "query", "time_column", "weight", "ignore", "seed", "threads",
+        "exclude", "max_size", "resume", "drop_missing_target",
     )  # fmt: skip
     named = {name: given[name] for name in same}
     if given["written"] is not None:

@@ -1,12 +1,18 @@
 """Model files as commands open them."""
 
 from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from woodwind import store
 from woodwind.auto.leaderboard import stored_entries
 from woodwind.auto.model import AutoModel
 from woodwind.auto.outcome import Entry
 from woodwind.base.errors import ModelFileError
+from woodwind.cli.command import wrong
+from woodwind.data.tables.roles import no_column, query_numbers
 from woodwind.metrics.named import METRICS
 
 
@@ -18,6 +24,16 @@ def open_model(path: Path) -> AutoModel:
         what = type(model).__name__
         raise ModelFileError(f"{path}: it holds a {what}, and this command is for what woodwind fit writes. Use woodwind.load in Python.")
     return model
+
+
+def queries_in(model: AutoModel, rows: Any, given: str | None) -> NDArray[np.int64]:
+    """The number of the query of each row of a table, by the column that is given, or else the one that the model was trained with."""
+    name = given or model.query
+    if not name:
+        wrong("the model does not know the name of its query column. Give --query.")
+    if name not in rows.column_names:
+        raise no_column(name, rows.column_names)
+    return query_numbers(rows.column(name), name)
 
 
 def entries_of(model: AutoModel) -> tuple[Entry, ...]:

@@ -1,6 +1,7 @@
 """Arguments and options that several commands have, and the kinds of values they take."""
 
 import glob
+import math
 import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -106,6 +107,33 @@ class WholeNumber(click.ParamType):
         if not re.fullmatch(r"[+-]?[0-9]{1,18}", str(value)) or int(value) < self.least:
             self.fail(f"it must be a whole number, {self.least} at least, but it is {value!r}.", param, ctx)
         return int(value)
+
+
+class CoverageLevels(click.ParamType):
+    """Shares of new rows, with commas between them."""
+
+    name = "shares"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[float, ...]:
+        """The shares, each once."""
+        if isinstance(value, tuple):
+            return value
+        found: list[float] = []
+        for text in str(value).split(","):
+            try:
+                share = float(text)
+            except ValueError:
+                share = math.nan
+            if not 0.0 < share < 1.0:
+                meant = f" Did you mean {share / 100.0:g}?" if 1.0 < share < 100.0 else ""
+                self.fail(f"it must be a share between 0 and 1 such as 0.9, or several as 0.8,0.95, but it is {text!r}.{meant}", param, ctx)
+            found.append(share)
+        return tuple(dict.fromkeys(found))
+
+
+def interval_option(words: str) -> Decorator:
+    """Coverages of intervals and sets of labels."""
+    return click.option("--interval", "levels", type=CoverageLevels(), default=(), metavar="SHARE,...", help=words)
 
 
 def model_argument() -> Decorator:

@@ -5,7 +5,9 @@ from pathlib import Path
 from typing import Any
 
 import click
+import numpy as np
 
+from woodwind.auto.intervals import RANDOM
 from woodwind.auto.model import AutoModel
 from woodwind.auto.table_rows import inputs_of, read_rows
 from woodwind.base.atomic import write_file
@@ -13,8 +15,8 @@ from woodwind.base.formatting import counted
 from woodwind.base.pool import usable_threads
 from woodwind.cli.command import BAD_DATA, BAD_MODEL, FINE, UNEXPECTED, WRONG_CALL, command, nearest, wrong
 from woodwind.cli.console import json_line, plain, say
-from woodwind.cli.model_files import open_model
-from woodwind.cli.options import files_of, force_option, json_option, model_argument, tables_argument, threads_option
+from woodwind.cli.model_files import open_model, queries_in
+from woodwind.cli.options import files_of, force_option, interval_option, json_option, model_argument, tables_argument, threads_option
 from woodwind.cli.outputs import check_inputs, check_meaning, check_new, check_not_a_model, check_not_an_input
 from woodwind.cli.streams import data_stream, is_closed
 from woodwind.data.reading.writing import write_predictions
@@ -22,11 +24,15 @@ from woodwind.data.reading.writing import write_predictions
 EXAMPLES = (
     "woodwind predict model.ww new.csv -o predictions.csv",
     "woodwind predict model.ww new.parquet --proba --keep id -o predictions.parquet",
+    "woodwind predict model.ww new.csv --interval 0.9 -o predictions.csv",
+    "woodwind predict ranking.ww new.csv --rank --keep query_id -o ranked.csv",
     "woodwind predict model.ww 'parts/*.parquet' -o predictions.csv --force",
     "woodwind predict model.ww new.csv | head",
 )
 ENDINGS = (".csv", ".tsv", ".csv.gz", ".tsv.gz", ".parquet", ".feather", ".arrow")
 PREDICTION, PROBABILITY = "prediction", "probability_{}"
+RANK = "rank"
+LOWER, UPPER, SET = "lower_{}", "upper_{}", "set_{}"
 
 
 @command("predict", EXAMPLES, exits=[FINE, UNEXPECTED, WRONG_CALL, BAD_DATA, BAD_MODEL])
@@ -34,13 +40,14 @@ PREDICTION, PROBABILITY = "prediction", "probability_{}"
 @tables_argument()
 @click.option("-o", "--output", default="-", help="A file to write, .csv or .parquet; - for standard output.  [default: -]")
 @click.option("--proba", is_flag=True, help="The probability of each class, beside the one that is predicted.")
+@interval_option("Bounds, or the set of labels, that hold the truth of such a share of new rows, such as 0.9; several with commas.")
+@click.option("--rank", is_flag=True, help="Of a ranking the place of each row in its query, 1 for the first, beside the score.")
+@click.option("--query", metavar="COLUMN", help="With --rank, the column of the query; the one that was learned unless given.")
 @click.option("--keep", multiple=True, metavar="COLUMN,...", help="Columns of the table to copy beside the predictions.")
 @json_option("one object in a line for each row")
 @threads_option()
 @force_option("a file that is there")
-def run(
-    model: Path, tables: tuple[str, ...], output: str, proba: bool, keep: tuple[str, ...], as_json: bool, threads: int | None, force: bool
-) -> None:
+def run(model: Path, tables: tuple[str, ...], output: str, as_json: bool, force: bool, **given: Any) -> None:
     """Predict the rows of a table.
 
     Columns are matched by name, so their order does not matter and others may stand beside them; only the target need not be there.
@@ -56,17 +63,30 @@ def run(
         check_ending(output, as_json)
         check_new(Path(output), force)
     opened = open_model(model)
-    if proba and opened.task == "regression":
-        wrong(f"--proba is for classes, but the model predicts the number {opened.target!r}. Leave it out.")
+    proba, levels = given["proba"], given["levels"]
+    if proba and not opened.classifies:
+        what = f"predicts the number {opened.target!r}" if opened.task == "regression" else "ranks the rows of queries"
+        wrong(f"--proba is for classes, but the model {what}. Leave it out.")
+    if given["rank"] and opened.task != "ranking":
+        wrong("--rank is for models that rank, made by woodwind fit --query. Leave it out.")
+    if given["query"] is not None and not given["rank"]:
+        wrong("--query is for --rank: scores need no query. Add --rank, or leave it out.")
+    if levels:
+        opened.require_intervals()
     rows = read_rows(opened, tables)
-    found = predicted(opened, inputs_of(opened, rows), proba, usable_threads(threads))
-    columns = kept(rows, keep, list(found)) | found
+    queries = queries_in(opened, rows, given["query"]) if given["rank"] else None
+    found = predicted(opened, inputs_of(opened, rows), proba, usable_threads(given["threads"]), levels, as_lists=as_json)
+    if queries is not None:
+        found[RANK] = ranks(found[PREDICTION], queries)
+    columns = kept(rows, given["keep"], list(found)) | found
     if as_json:
         write_lines(output, columns)
     else:
         write_predictions(output, columns, stream=data_stream())
     if output != "-":
         say(f"{counted(rows.num_rows, 'row')} in {output}")
+    if opened.intervals is not None and levels and opened.intervals.held_out != RANDOM:
+        say(f"{', '.join(f'{level:g}' for level in levels)}: {opened.intervals.promise}")
 
 
 def check_ending(output: str, as_json: bool) -> None:
@@ -77,13 +97,35 @@ def check_ending(output: str, as_json: bool) -> None:
         wrong(f"the ending of {output!r} does not say what to write. Choose one of {', '.join(ENDINGS)}, or --json.")
 
 
-def predicted(model: AutoModel, rows: Any, proba: bool, threads: int) -> dict[str, Any]:
-    """Columns of predictions."""
-    if model.task == "regression":
-        return {PREDICTION: model.predict(rows, threads)}
+def predicted(
+    model: AutoModel, rows: Any, proba: bool, threads: int, levels: tuple[float, ...] = (), *, as_lists: bool = False
+) -> dict[str, Any]:
+    """Columns of predictions. Sets of labels are lists, or lists as JSON writes them."""
+    asked = [model.require_intervals().coverage(level, "predict") for level in levels]
+    if not model.classifies:
+        numbers = model.predict(rows, threads)
+        bounds = [model.require_intervals().bounds(numbers, level) for level in asked]
+        named = ((LOWER.format(level), UPPER.format(level)) for level in asked)
+        pairs = zip(named, bounds, strict=True)
+        return {PREDICTION: numbers} | {name: bound for names, both in pairs for name, bound in zip(names, both, strict=True)}
     probabilities = model.predict_proba(rows, threads)
-    labels = {PREDICTION: [model.classes[position] for position in model.decide(probabilities)]}
-    return labels | ({PROBABILITY.format(label): probabilities[:, k] for k, label in enumerate(model.classes)} if proba else {})
+    decided = model.decide(probabilities)
+    columns: dict[str, Any] = {PREDICTION: [model.classes[position] for position in decided]}
+    columns |= {PROBABILITY.format(label): probabilities[:, k] for k, label in enumerate(model.classes)} if proba else {}
+    for level in asked:
+        inside = model.require_intervals().sets(probabilities, level, decided)
+        sets = [[model.classes[position] for position in np.flatnonzero(row)] for row in inside]
+        columns[SET.format(level)] = sets if as_lists else [json_line(plain(labels)) for labels in sets]
+    return columns
+
+
+def ranks(scores: Any, queries: Any) -> Any:
+    """The place of each row in its query, from 1 on; of equal scores the first row comes first."""
+    order = np.lexsort((np.arange(len(scores)), -scores, queries))
+    first = np.concatenate([[0], np.flatnonzero(np.diff(queries[order])) + 1])
+    out = np.empty(len(order), np.int64)
+    out[order] = np.arange(len(order)) - np.repeat(first, np.diff(first, append=len(order))) + 1
+    return out
 
 
 def kept(rows: Any, keep: tuple[str, ...], taken: list[str]) -> dict[str, Any]:

@@ -27,7 +27,7 @@ TARGETS = ("two", "three", "number")
 TABLES = ((200, 8), (6_000, 1))
 # Those that are trained by kernels which the job does not need, with what makes them do so in little time.
 FORESTS = ("RandomForest", "ExtraTrees", "RandomStructureForest", "AdaBoost", "Bagging")
-BOOSTING: tuple[dict[str, Any], ...] = ({"growth": "level"}, {"max_bins": None})  # the second not for several classes
+BOOSTING: tuple[dict[str, Any], ...] = ({"growth": "level"}, {"max_bins": None}, {"candidates": "global"})
 
 
 @command("warm", EXAMPLES, exits=[FINE, UNEXPECTED, WRONG_CALL])
@@ -75,7 +75,7 @@ def estimator_steps() -> Iterator[str]:
     for target in TARGETS:
         y = targets(X[:, 0])[target]
         ending = "Regressor" if target == "number" else "Classifier"
-        for options in BOOSTING[: 1 if target == "three" else None]:
+        for options in BOOSTING:
             getattr(woodwind, f"GradientBoosting{ending}")(n_estimators=3, **options).fit(X, y).predict(X)
         for name in FORESTS:
             getattr(woodwind, name + ending)(n_estimators=3).fit(X, y).predict(X)

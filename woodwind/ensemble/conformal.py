@@ -7,10 +7,13 @@ The page is docs/algorithms/conformal-prediction.md.
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from woodwind.base.errors import FoldWarning, ParameterError
+from woodwind.base.notice import notice
 from woodwind.base.validate import require
 
 Floats = NDArray[np.float64]
@@ -64,6 +67,34 @@ class ConformityScores:
         # What is a whole number but for rounding is that number.
         wanted = float(np.rint(wanted)) if abs(wanted - np.rint(wanted)) < 1e-9 * total else wanted
         return wanted if wanted <= total else np.inf
+
+    def thinned(self, most: int) -> "ConformityScores":
+        """No more than about so many scores, of one fold, in which no bound is nearer than in all of them: each that stays stands for some
+        before it as well. The largest half stays as it is, for coverages near 1.
+        """
+        n = len(self.scores)
+        if self.n_folds != 1 or n <= most:
+            return self
+        each = -(-(n - most // 2) // (most - most // 2))
+        last = np.concatenate([np.arange(each - 1, n - most // 2, each), np.arange(n - most // 2 - 1, n)])
+        last = np.unique(last)
+        total = np.concatenate([[0.0], np.cumsum(self.weights)])[np.concatenate([[0], last + 1])]
+        return ConformityScores(self.scores[last], np.diff(total), np.array([0, len(last)], np.int64))
+
+
+def checked_coverage(coverage: Any, known: ConformityScores, owner: str) -> float:
+    """The share that is asked for. Raises ParameterError where it is none; says so where too few rows were held out for it."""
+    if isinstance(coverage, bool) or not isinstance(coverage, int | float | np.number) or not 0.0 < coverage < 1.0:
+        raise ParameterError(f"{owner}: coverage must be a number between 0 and 1, but it is {coverage!r}.")
+    asked = float(coverage)
+    if not np.isfinite(known.needed(asked)):
+        least = int(np.ceil(asked / (1.0 - asked) * (1.0 - 1e-9)))
+        notice(
+            f"{owner}: a coverage of {asked:g} needs at least {least:,} rows that are held out, and there are "
+            f"{known.weights.sum():,.0f}. Everything is inside.",
+            FoldWarning,
+        )
+    return asked
 
 
 def upper_bounds(center: Floats, scale: Floats, known: ConformityScores, coverage: float) -> Floats:

@@ -212,7 +212,7 @@ class SoftmaxGate(NamedTuple):
         require_array(self.coef, (self.intercept.size, None), "the coefficients")
         return self
 
-    def log_shares(self, X: Floats) -> Floats:
+    def log_probabilities(self, X: Floats) -> Floats:
         """The logarithms (n, K) of the probabilities."""
         return log_softmax(X @ self.coef.T + self.intercept)
 
@@ -256,12 +256,12 @@ class GateTree:
             require(gate.n_experts == self.branching and gate.n_columns == self.n_columns, "gates of a tree are not alike")
         return self
 
-    def log_shares(self, X: Floats) -> Floats:
+    def log_probabilities(self, X: Floats) -> Floats:
         """The logarithms (n, K) of the probabilities of experts: the sums along the paths to them."""
         out, first = np.zeros((len(X), 1)), 0
         for level in range(self.depth):
             many = self.branching**level
-            own = np.concatenate([gate.log_shares(X) for gate in self.gates[first : first + many]], axis=1)
+            own = np.concatenate([gate.log_probabilities(X) for gate in self.gates[first : first + many]], axis=1)
             out, first = np.repeat(out, self.branching, axis=1) + own, first + many
         return out
 

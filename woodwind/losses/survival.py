@@ -32,7 +32,7 @@ TIES = ("efron", "breslow")
 # The work of a row, as `run_ranges` counts.
 COX_WORK, AFT_WORK = 6, 20
 # In every round the scale is found anew, from so many rows, spread over all of them, and so exactly; and once more in the end.
-ROUND_ROWS, ROUND_STEP = 4_000, 1e-4
+ROUND_ROWS, ROUND_STEP = 1_000, 1e-4
 LAST_ROWS, LAST_STEP = 100_000, 1e-9
 # The logarithm of the scale is looked for so far away from where the search begins.
 FURTHEST_SCALE = 12.0

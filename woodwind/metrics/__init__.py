@@ -8,6 +8,7 @@ Inside:
     named          Metrics by name
     probabilities  Metrics of probabilities (n, K) that are means over rows
     queries        Metrics of rankings: NDCG, mean average precision and mean reciprocal rank, of each query and as a mean over queries
+    query_names    Metrics of rankings by name
     ranking        Metrics of the order in which probabilities put the rows
     regression     Metrics of regression
     survival       Metrics of survival times: concordance, and the Brier score of survival functions

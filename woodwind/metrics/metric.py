@@ -20,7 +20,7 @@ Measure = Callable[[NDArray[Any], NDArray[Any], Floats | None], float]
 # Spreads below this share of the values that they are of are the traces of rounding.
 ROUNDING = 1e-14
 
-TWO, SEVERAL, REGRESSION = "binary", "multiclass", "regression"
+TWO, SEVERAL, REGRESSION, RANKING = "binary", "multiclass", "regression", "ranking"
 CLASSES = (TWO, SEVERAL)
 
 
@@ -30,10 +30,10 @@ class Metric:
 
     name: str
     words: str  # one line of help
-    tasks: tuple[str, ...]  # of "binary", "multiclass", "regression"
+    tasks: tuple[str, ...]  # of "binary", "multiclass", "regression", "ranking"
     larger_is_better: bool
     # What predictions are: "proba" (n, K), or (n,) of the second of two classes; "label" (n,) class numbers, or (n, K) of which the
-    # largest is taken; "number" (n,).
+    # largest is taken; "number" (n,); "rank" (n,) scores that rank the rows of a query, whose truth is a relevance.
     needs: str
     measure: Measure = field(compare=False)
     spread: Measure = field(compare=False)
@@ -65,14 +65,21 @@ class Metric:
 
         return replace(self, measure=measure, spread=spread, refuses=refused)
 
+    @property
+    def of_numbers(self) -> bool:
+        """Whether truth and predictions are numbers, not classes."""
+        return self.needs in ("number", "rank")
+
     def check(self, y: Any) -> "Metric":
         """It can be had for this target, whatever is predicted: to be asked before any work. Gives itself, or raises TargetError."""
         truth = np.asarray(y)
-        if self.needs == "number" and truth.dtype.kind not in "iufb":
+        if self.of_numbers and truth.dtype.kind not in "iufb":
             raise TargetError(f"metric {self.name!r} is for numbers, and the target is {truth.dtype}.")
-        if self.needs != "number" and (truth.dtype.kind not in "iub" or (truth.size and truth.min() < 0)):
+        if not self.of_numbers and (truth.dtype.kind not in "iub" or (truth.size and truth.min() < 0)):
             raise TargetError(f"metric {self.name!r} is for classes, and the target is {truth.dtype}.")
         if why := self.undefined(truth):
+            if self.needs == "rank":
+                raise TargetError(f"metric {self.name!r} cannot be had for this target: {why}. Give rows some of which are relevant.")
             other = "rmse" if self.needs == "number" else "log_loss"
             raise TargetError(f"metric {self.name!r} cannot be had for this target: {why}. Choose another, such as {other!r}.")
         return self
@@ -82,7 +89,7 @@ class Metric:
         truth = np.asarray(y)
         if self.refuses is None or not truth.size:
             return ""
-        return self.refuses(truth, 0 if self.needs == "number" else n_classes or max(2, int(truth.max()) + 1))
+        return self.refuses(truth, 0 if self.of_numbers else n_classes or max(2, int(truth.max()) + 1))
 
     def value(self, y: Any, prediction: Any, weight: Any = None) -> float:
         """The metric as people know it. Not a number where the rows say nothing about it."""
@@ -98,7 +105,7 @@ class Metric:
         y, prediction, weight = self._read(y, prediction, weight)
         spread = float(self.spread(y, prediction, weight)) if len(y) > 1 else float("nan")
         # Metrics of classes are about one in size, whatever the table is; those of numbers look after themselves.
-        return 0.0 if self.needs != "number" and spread < ROUNDING else spread
+        return 0.0 if not self.of_numbers and spread < ROUNDING else spread
 
     def _cluster_error(self, y: NDArray[Any], prediction: NDArray[Any], weight: Any, clusters: NDArray[np.int64]) -> float:
         """By the jackknife: whole clusters are left out in turn (Quenouille 1956, Tukey 1958)."""
@@ -126,7 +133,7 @@ class Metric:
                 f"{self.name} needs one prediction for each of at least one row, but truth is {y.shape} and they are {prediction.shape}."
             )
         weight = read_weight(weight, len(y))
-        if self.needs == "number":
+        if self.of_numbers:
             y, prediction = self._read_numbers(y, prediction)
         else:
             y, prediction = self._read_classes(y, prediction)

@@ -2,13 +2,13 @@
 
 from woodwind.base.did_you_mean import nearest, spelling
 from woodwind.base.errors import ParameterError
-from woodwind.metrics import labels, probabilities, ranking, regression
-from woodwind.metrics.metric import CLASSES, REGRESSION, SEVERAL, TWO, Metric
+from woodwind.metrics import labels, probabilities, query_names, ranking, regression
+from woodwind.metrics.metric import CLASSES, RANKING, REGRESSION, SEVERAL, TWO, Metric
 
-TASKS = (TWO, SEVERAL, REGRESSION)
+TASKS = (TWO, SEVERAL, REGRESSION, RANKING)
 
 METRICS: dict[str, Metric] = {
-    metric.name: metric for metric in (*probabilities.METRICS, *ranking.METRICS, *labels.METRICS, *regression.METRICS)
+    metric.name: metric for metric in (*probabilities.METRICS, *ranking.METRICS, *labels.METRICS, *regression.METRICS, *query_names.METRICS)
 }
 
 # Names that people know from elsewhere, and what they mean here.
@@ -33,7 +33,7 @@ NONE_OF_OURS: dict[str, str] = {
     "tweedie": "The nearest is 'rmse'.",
 }
 
-DEFAULTS = {TWO: "log_loss", SEVERAL: "log_loss", REGRESSION: "rmse"}
+DEFAULTS = {TWO: "log_loss", SEVERAL: "log_loss", REGRESSION: "rmse", RANKING: query_names.NAMES[0]}
 
 
 def names_for(task: str) -> tuple[str, ...]:
@@ -43,7 +43,7 @@ def names_for(task: str) -> tuple[str, ...]:
 
 
 def default_metric(task: str) -> Metric:
-    """What a task is scored by when nobody says: log loss for classes, root mean squared error for numbers."""
+    """What a task is scored by when nobody says: log loss for classes, root mean squared error for numbers, NDCG for rankings."""
     return METRICS[DEFAULTS[_known(task)]]
 
 
@@ -72,7 +72,7 @@ def metric_named(name: str, task: str | None = None) -> Metric:
     if metric is None:
         raise ParameterError(f"metric must be one of {', '.join(allowed)}, but it is {name!r}. {nearest_metric(name)}".rstrip())
     if task is not None and task not in metric.tasks:
-        kind = "classes" if metric.tasks == CLASSES else "numbers"
+        kind = "classes" if metric.tasks == CLASSES else "rankings" if metric.tasks == (RANKING,) else "numbers"
         raise ParameterError(f"metric {metric.name!r} is for {kind}, and the task is {task!r}. Choose one of {', '.join(allowed)}.")
     return metric
 

@@ -8,7 +8,7 @@ and XGBoost count 1 (`without_relevant=1.0`), and None leaves such queries out.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -19,7 +19,7 @@ from woodwind.base.errors import DataError, ParameterError, TargetError
 from woodwind.base.pool import run_ranges
 from woodwind.data.tables.queries import QueryRows, gains
 from woodwind.kernels.losses import ranking as kernels
-from woodwind.metrics.metric import from_shares
+from woodwind.metrics.metric import Metric, from_shares
 
 Floats = NDArray[np.float64]
 
@@ -127,3 +127,18 @@ def read_scores(scores: Any, queries: QueryRows, name: str) -> Floats:
     if read.shape != (queries.n_rows,) or not np.isfinite(read).all():
         raise DataError(f"{name} needs a finite score for each of {queries.n_rows:,} rows, but they are {read.shape}.")
     return read
+
+
+def bound(metric: Metric, y: Any, number: NDArray[Any], threads: int = 1) -> Metric:
+    """A named metric of rankings for rows of this relevance (n,) and these queries (n,), which are always all rows that it is asked about.
+
+    A query counts by the mean weight of its rows.
+    """
+    queries = QueryRows.of(number)
+    evaluate = query_metric(metric.name).prepared(y, queries, threads)
+
+    def found(scores: NDArray[Any], weight: Floats | None) -> tuple[float, float]:
+        values = evaluate(read_scores(scores, queries, metric.name))
+        return mean_over_queries(values, None if weight is None else queries.means(weight))
+
+    return replace(metric, measure=lambda _y, scores, weight: found(scores, weight)[0], spread=lambda _y, s, w: found(s, w)[1])

@@ -38,6 +38,7 @@ TREES = (
     Row("min_gain", "gamma min_split_loss", "min_gain_to_split min_split_gain"),
     Row("max_bins", "max_bin", "max_bin max_bins", "border_count max_bin", "max_bins", rule="bins"),
     Row("max_bins", "tree_method", rule="tree_method"),
+    Row("sketch_eps", "sketch_eps"),
     Row(
         "subsample max_samples",
         "subsample",

@@ -9,7 +9,7 @@ from woodwind.params.knobs import above, at_least, knobs, one_of, spelled
 Metric = Annotated[
     str,
     "What members and their blend are scored by, such as 'log_loss', 'auc', 'accuracy', 'rmse' or 'mae'. 'auto': log loss for classes, "
-    "root mean squared error for numbers.",
+    "root mean squared error for numbers, NDCG of the first ten for rankings.",
 ]
 Positive = Annotated[
     Any,
@@ -86,13 +86,20 @@ class TableParams:
     target: Annotated[str, spelled("str"), "The column to predict."]
     task: Annotated[
         str,
-        one_of("auto", "classification", "binary", "multiclass", "regression"),
-        "What is asked: which class, or how much. 'auto' looks at the target and says what it decided.",
+        one_of("auto", "classification", "binary", "multiclass", "regression", "ranking"),
+        "What is asked: which class, how much, or which first. 'auto' looks at the target and says what it decided; with `query` it is to "
+        "rank.",
     ] = "auto"
     group: Annotated[
         str | None,
         spelled("str"),
         "A column whose rows of one value are never divided between learning and scoring. It is not trained on.",
+    ] = None
+    query: Annotated[
+        str | None,
+        spelled("str"),
+        "A column that says which rows are ranked together, the documents of one query; the target is then their relevance, 0 for none. "
+        "It is not trained on, and no query is divided.",
     ] = None
     time_column: Annotated[
         str | None,

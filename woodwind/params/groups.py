@@ -157,6 +157,17 @@ class BinParams:
     """How columns become codes."""
 
     max_bins: MaxBins = 255
+    candidates: Annotated[
+        Literal["global", "local"] | None,
+        "Where bins are cut: None, once before training; 'global', anew for each tree, at quantiles of its rows weighted by their second "
+        "derivatives; 'local', anew in each node.",
+    ] = None
+    sketch_eps: Annotated[
+        float | None,
+        inside(0, 1),
+        "With candidates, the largest share of the second derivatives between two neighbouring thresholds, so that about 1 / sketch_eps "
+        "are proposed. None: as many as max_bins says.",
+    ] = None
     categorical_features: Categorical = None
     categorical_encoding: CategoryEncoding = "auto"
     sparse_absent: Annotated[

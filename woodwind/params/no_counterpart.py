@@ -113,7 +113,7 @@ NOTHING = (
         note="Boosters are not linear here; linear_leaves makes leaves so. StackingClassifier and VotingClassifier take linear members.",
     ),
     Row(
-        xgboost="updater process_type refresh_leaf max_cached_hist_node sketch_eps single_precision_histogram extmem_single_page use_rmm",
+        xgboost="updater process_type refresh_leaf max_cached_hist_node single_precision_histogram extmem_single_page use_rmm",
         lightgbm=(
             "force_col_wise force_row_wise histogram_pool_size hist_pool_size tree_learner tree tree_type tree_learner_type top_k "
             "topk is_enable_sparse is_sparse enable_sparse sparse min_data_in_bin "

@@ -70,8 +70,9 @@ def bins(ours: str, value: Any, library: str) -> Answer:
 
 
 def tree_method(ours: str, value: Any, _: str) -> Answer:
-    """Exact, or in bins."""
-    return {ours: None} if value == "exact" else {}
+    """Exact, in bins of each tree, or in bins."""
+    known: dict[str, Answer] = {"exact": {ours: None}, "approx": {"candidates": "global"}}
+    return known.get(str(value), {})
 
 
 def bagging_freq(ours: str, value: Any, _: str) -> Answer:
@@ -283,7 +284,7 @@ RULES: dict[str, tuple[str, Rule]] = {
     "threads": ("0 is `None`", threads),
     "growth": ("`depthwise` is `'level'`, `lossguide` is `'best_first'`, `SymmetricTree` is `'symmetric'`", growth),
     "bins": ("at most 255; of CatBoost one more than its borders", bins),
-    "tree_method": ("`'exact'` is `None`; the others need no setting", tree_method),
+    "tree_method": ("`'exact'` is `None`; `'approx'` is `candidates='global'`; the others need no setting", tree_method),
     "bagging_freq": ("0 is `subsample=1.0`; 1 needs no setting", bagging_freq),
     "bootstrap_type": ("`Bernoulli` and `No` are `False`; `MVS` is `sampling='mvs'`", bootstrap_type),
     "sampling": ("`gradient_based` is `'mvs'`", sampling),

@@ -15,6 +15,7 @@ Inside:
     rows                Rows to draw: columns of numbers out of any table, and tables of the same kind made of new numbers
     strength_diversity  Strength and diversity of members: how good each is, and how different from the others
     style               The house style of the pictures: colours, marks, labels beside what they name, light grids
+    survival_curves     Survival curves by group: what was observed (Kaplan & Meier 1958), and what was predicted on average
 """
 
 try:
@@ -31,6 +32,7 @@ from woodwind.plots.majority_vote import MajorityVoteDisplay
 from woodwind.plots.margins import MarginDisplay
 from woodwind.plots.member_correlation import MemberCorrelationDisplay
 from woodwind.plots.strength_diversity import StrengthDiversityDisplay
+from woodwind.plots.survival_curves import SurvivalCurvesDisplay
 
 __all__ = [
     "BiasVarianceDisplay",
@@ -42,4 +44,5 @@ __all__ = [
     "MarginDisplay",
     "MemberCorrelationDisplay",
     "StrengthDiversityDisplay",
+    "SurvivalCurvesDisplay",
 ]

@@ -7,6 +7,7 @@ Inside:
     page             The page: facts in, one HTML file out that needs nothing else
     pictures         Pictures of the quality of a model: from facts to figures with a title and a sentence each
     pictures_inside  Pictures of what is inside: the columns that matter, the members, the data
+    pictures_intervals  Pictures of how sure a model is: how often its intervals, or its sets of labels, hold the truth
     rows             Marks in a row of a table: bars and points with whiskers on a scale that all rows share
     scales           Scales of charts: from numbers to positions, and the round numbers that are written beside them
     sections         Sections of the page that are tables: the summary, the leaderboard, the members, the columns, how to use it

@@ -15,7 +15,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from woodwind.base.errors import DataError
-from woodwind.report import pictures, pictures_inside, sections
+from woodwind.report import pictures, pictures_inside, pictures_intervals, sections
 from woodwind.report.text import cleaned, shown
 from woodwind.report.wording import how_split
 
@@ -38,6 +38,12 @@ SECTIONS = (
     Section("summary", "Summary", "", sections.summary),
     Section("leaderboard", "Leaderboard", "What was tried, and how good each model is alone.", sections.leaderboard),
     Section("quality", "How good it is", "Everything here is about rows that were held out: no model had learned them.", pictures.quality),
+    Section(
+        "intervals",
+        "How sure it is",
+        "Intervals and sets of labels that hold the truth as often as asked for (conformal prediction).",
+        pictures_intervals.intervals,
+    ),
     Section("importance", "What it looks at", "The whole ensemble, not one of its members.", pictures_inside.importance),
     Section(
         "mistakes",

@@ -23,8 +23,8 @@ def quality(facts: Facts) -> Facts | None:
     found = facts.get("quality")
     if not found:
         return None
-    if facts["task"] == "regression":
-        return {"figures": regression_figures(found)}
+    if not facts["classes"]:
+        return {"figures": ranking_figures(found) if facts["task"] == "ranking" else regression_figures(found)}
     return {
         "figures": classification_figures(found, facts),
         "classes": classification_rows(found),
@@ -36,7 +36,7 @@ def classification_figures(found: Facts, facts: Facts) -> list[Facts]:
     """Ranking, calibration, confusion and probabilities."""
     out = []
     if "ranking" in found:
-        out += ranking_figures(found["ranking"], facts["target"])
+        out += roc_figures(found["ranking"], facts["target"])
     if found.get("calibration"):
         out.append(calibration_figure(found["calibration"], facts["target"]))
     if "separation" in found:
@@ -50,7 +50,7 @@ def classification_figures(found: Facts, facts: Facts) -> list[Facts]:
     return out
 
 
-def ranking_figures(found: Facts, target: str) -> list[Facts]:
+def roc_figures(found: Facts, target: str) -> list[Facts]:
     """The two curves of ranking."""
     roc, curve, positive = found["roc"], found["precision_recall"], called(target, found["positive"], 24)
     area = number(roc["area"])
@@ -271,3 +271,75 @@ def quantile_figure(found: Facts) -> Facts:
     )
     words = "On the dashed line errors are normal; ends that bend away from it are heavy tails."
     return figure("Are there many large errors?", words, drawn)
+
+
+def ranking_figures(found: Facts) -> list[Facts]:
+    """What the section shows of a ranking."""
+    out = [cutoff_figure(found), query_figure(found)]
+    if len(found["by_size"]) > 1:
+        out.append(size_figure(found["by_size"]))
+    return out
+
+
+def cutoff_figure(found: Facts) -> Facts:
+    """NDCG over the places that count."""
+    places = found["cutoffs"]
+    drawn = []
+    for kind, one in zip(("one", "two", "faint"), found["lines"], strict=False):
+        bands = {}
+        if kind == "one":
+            errors = [2.0 * (error or 0.0) for error in one["error"]]
+            pairs = list(zip(one["value"], errors, strict=True))
+            bands = {
+                "low": [max(value - error, 0.0) for value, error in pairs],
+                "high": [min(value + error, 1.0) for value, error in pairs],
+            }
+        tips = [f"{shown(one['name'], 40)}: NDCG@{place} {number(value)}" for place, value in zip(places, one["value"], strict=True)]
+        drawn.append(ChartLine(shown(one["name"], 24), list(map(float, places)), one["value"], kind, dots=True, tips=tips, **bands))
+    low = min(value for one in found["lines"] for value in one["value"])
+    chart = lines(
+        "NDCG by cut-off",
+        "Normalised discounted cumulative gain of the first places, over how many places count.",
+        Axis("Places that count", float(places[0]), float(max(places[-1], places[0] + 1)), whole=True),
+        Axis("NDCG", max(0.0, low - 0.05), 1.0),
+        drawn,
+    )
+    mean = f"Mean over {count(found['queries'])} queries held out, with two standard errors for the ensemble"
+    words = f"{mean}. Any order is what chance gives."
+    return figure("How good are the first places?", words, chart)
+
+
+def query_figure(found: Facts) -> Facts:
+    """How NDCG differs between queries."""
+    held = found["histogram"]
+    chart = histogram(
+        "NDCG of queries", "How many queries have each NDCG of the first ten places.", "NDCG@10 of a query", held["edges"],
+        [BinCounts(held["counts"])],
+    )  # fmt: skip
+    words = "Queries with a relevant document; 1 is the best order."
+    if found["without_relevant"]:
+        words += f" {count(found['without_relevant'])} more have none, and count 0 in metrics."
+    return figure("Are all queries ranked well?", words, chart)
+
+
+def size_figure(parts: list[Facts]) -> Facts:
+    """NDCG by the number of documents."""
+    names = [f"{one['least']}" if one["least"] == one["most"] else f"{one['least']}–{one['most']}" for one in parts]
+    errors = [2.0 * (one["error"] or 0.0) for one in parts]
+    values = [one["value"] for one in parts]
+    line = ChartLine(
+        "", [float(position) for position in range(len(parts))], values, dots=True,
+        low=[max(value - error, 0.0) for value, error in zip(values, errors, strict=True)],
+        high=[min(value + error, 1.0) for value, error in zip(values, errors, strict=True)],
+        tips=[
+            f"{name} documents: {number(one['value'])} in {count(one['count'])} queries" for name, one in zip(names, parts, strict=True)
+        ],
+    )  # fmt: skip
+    chart = lines(
+        "NDCG by number of documents",
+        "NDCG of the first ten places over the number of documents of a query.",
+        Axis("Documents of a query", -0.3, len(parts) - 0.7, names=names),
+        Axis("NDCG@10", max(0.0, min(values) - 0.1), 1.0),
+        [line],
+    )
+    return figure("Does the number of documents matter?", "Parts of about as many queries each, with two standard errors.", chart)

@@ -24,10 +24,10 @@ def importance(facts: Facts) -> Facts | None:
     found, dependence = facts.get("importance"), facts.get("dependence")
     if not found:
         return None
-    shown_rows = found["columns"][:MOST_BARS]
+    shown_rows, rows = found["columns"][:MOST_BARS], f"{count(found['rows'])} {found.get('of', 'rows')}"
     caption = (
         f"By how much the {found['unit']} grows when a column is shuffled among rows, so that it says nothing any more; whiskers are two "
-        f"standard errors over {count(found['rows'])} rows, and paler bars may be chance. Columns that predict the same can replace each "
+        f"standard errors over {rows}, and paler bars may be chance. Columns that predict the same can replace each "
         "other: each alone then looks unimportant."
     )
     if len(found["columns"]) < found["n_columns"] or len(shown_rows) < len(found["columns"]):
@@ -35,14 +35,14 @@ def importance(facts: Facts) -> Facts | None:
     if found["screened"]:
         caption += " Columns were shuffled in groups first, and only the groups that matter one by one."
     drawn = [dependence_figure(one, facts) for one in dependence or []]
-    predicted = "predicted number" if facts["task"] == "regression" else "probability"
+    predicted = "probability" if facts["classes"] else "score" if facts["task"] == "ranking" else "predicted number"
     words = f"The mean {predicted} if the column had this value in every row, all else unchanged (partial dependence). "
     if facts["task"] == "multiclass":
         words += "There is a line for each of the classes that it moves most."
     else:
         words += "Thin lines are single rows: where they are not parallel, it depends on other columns."
     trained = (
-        f"Measured on {count(found['rows'])} rows that it has learned, not on rows held out: it says what the model uses. A column that "
+        f"Measured on {rows} that it has learned, not on rows held out: it says what the model uses. A column that "
         "names the rows, as an identifier does, looks important here, and is of no use for new rows."
     )
     unit = f"Change of the {found['unit']}"
@@ -51,7 +51,7 @@ def importance(facts: Facts) -> Facts | None:
 
 def dependence_figure(one: Facts, facts: Facts) -> Facts:
     """What is predicted over the values of one column."""
-    name, shares = shown(one["name"], 40), facts["task"] != "regression"
+    name, shares = shown(one["name"], 40), bool(facts["classes"])
     values = [value for line in one["lines"] for value in line["mean"]] + [value for row in one.get("single", []) for value in row]
     # A few single rows may lie far away: the mean sets the scale, and what is around it.
     means = [value for line in one["lines"] for value in line["mean"]]

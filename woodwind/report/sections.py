@@ -26,7 +26,8 @@ FACTORS = (
     "Weights are factors, not shares: the members are stacked, the score of each is multiplied by its weight, and the weights need not add "
     "up to one."
 )
-KINDS = {"binary": "two classes", "multiclass": "classes", "regression": "numbers"}
+KINDS = {"binary": "two classes", "multiclass": "classes", "regression": "numbers", "ranking": "rankings"}
+GUESSES = {"regression": "always the mean", "ranking": "any order"}  # all others are of classes
 
 
 def summary(facts: Facts) -> Facts:
@@ -65,6 +66,8 @@ def tiles(facts: Facts) -> list[Facts]:
         out.append({"name": "Area under the ROC curve", "value": area, "error": error, "note": "0.5 by guessing, 1 at best"})
     if "accuracy" in quality and metric != "accuracy":
         out.append({"name": "Accuracy", "value": percent(quality["accuracy"]), "note": "of the answers are right"})
+    if quality.get("first_is_relevant") is not None:
+        out.append({"name": "First is relevant", "value": percent(quality["first_is_relevant"]), "note": "of the queries held out"})
     if "median" in quality:
         out.append({"name": "Typical error", "value": number(quality["median"]), "note": "half of the predictions are closer"})
         if metric != "mae":
@@ -99,8 +102,8 @@ def leaderboard(facts: Facts) -> Facts | None:
     rows = [{**_entry_row(one, track, level, are_shares, usual), "also": _further(one, further)} for one in entries]
     guess = facts.get("comparison", {}).get("guess", {}).get("score")
     if guess is not None:
-        what = "the mean" if facts["task"] == "regression" else "the class probabilities"
-        rows.append({**_guess_row(guess, track, level, f"always {what}"), "also": _further({}, further)})
+        what = GUESSES.get(facts["task"], "always the class probabilities")
+        rows.append({**_guess_row(guess, track, level, what), "also": _further({}, further)})
     caption = (
         "Scores are of rows that were held out, so no model had learned them; for the ensemble its weights were chosen without them, too. "
         "Points have whiskers of two standard errors: models whose whiskers overlap widely may have changed positions by chance. "
@@ -247,7 +250,7 @@ def use(facts: Facts) -> Facts | None:
     row = [f"    {literal(name)}: [{literal(value)}]," for name, value in pairs[:12]]
     if found["n_columns"] > len(row):
         row.append(f"    # and so on: {count(found['n_columns'])} columns in all")
-    ask = ["model.predict(table)"] if facts["task"] == "regression" else ["model.predict(table)", "model.predict_proba(table)"]
+    ask = ["model.predict(table)", *(["model.predict_proba(table)"] if facts.get("classes") else [])]
     opened = ["import pandas as pd", "import woodwind", "", f"model = woodwind.load({literal(file)})"]
     code = [*opened, "table = pd.DataFrame({", *row, "})", *ask]
     names = [shown(name) for name in found["columns"]]
@@ -308,7 +311,10 @@ def headline(facts: Facts) -> tuple[Markup, str]:
     target = facts["target"] or "the target"
     n_members = facts.get("made", {}).get("chosen")
     parts = [f"{count(facts['n_rows'])} rows", f"{count(facts['n_columns'])} columns"]
-    if facts["task"] == "regression":
+    if facts["task"] == "ranking":
+        queries = facts.get("quality", {}).get("queries")
+        parts.insert(0, "a ranking" if queries is None else f"a ranking of the rows of queries, {count(queries)} of them held out")
+    elif facts["task"] == "regression":
         parts.insert(0, "a number")
     else:
         names = f" ({listing([shown(one, 24) for one in facts['classes']])})" if len(facts["classes"]) <= 5 else ""

@@ -19,6 +19,7 @@ PARTS = {
     "metrics": "further metrics",
     "comparison": "the comparison with guessing",
     "quality": "how good it is",
+    "intervals": "how sure it is",
     "data": "the columns of the data",
     "members": "what each member is worth",
     "margins": "margins",
@@ -26,6 +27,8 @@ PARTS = {
     "importance": "the importance of columns",
     "dependence": "how columns matter",
 }
+GUESSING = {"regression": "always saying the mean", "ranking": "any order of the documents"}  # all others are of classes
+FEW_QUERIES = 50
 CLEAR = 2.0  # standard errors from which on a difference is called clear
 SLIGHT = 0.01  # of the loss, below which a difference is slight, however clear
 FEW_ROWS = 500
@@ -63,7 +66,7 @@ def how_good(facts: dict[str, Any]) -> list[Markup]:
         if guess["more"] > CLEAR * (guess["standard_error"] or 0.0):
             words = "Its {1} is <b>{0}</b> smaller than that of {2}."
             measure = "squared error" if unit == "root mean squared error" else unit
-            guessing = "always saying the mean" if facts["task"] == "regression" else "always saying the class probabilities"
+            guessing = GUESSING.get(facts["task"], "always saying the class probabilities")
             out.append(Markup(words).format(percent(guess["skill"], 0), measure, guessing))
         else:
             words = "It is <b>not clearly better than guessing</b>: the columns say little about the target, or the rows are too few."
@@ -124,6 +127,9 @@ def how_split(facts: dict[str, Any]) -> Markup:
         return Markup(words).format(some, folds, "block" if folds == 1 else "blocks", along, together, first if scored < held else "")
     if "groups" in found["by"]:
         of = Markup(" of {}").format(columns["group"]) if "group" in columns else Markup("")
+        if "query" in columns:
+            words = "Scored by other queries, as {} says: {}, {}, and none of the {} queries was on both sides of a split."
+            return Markup(words).format(columns["query"], each, parts, count(found["groups"]))
         words = "Scored by other groups{}: {}, {}, and none of the {} groups was on both sides of a split."
         return Markup(words).format(of, each, parts, count(found["groups"]))
     return Markup("Scored by rows held out at random: {}, {}.").format(each, parts)
@@ -133,6 +139,9 @@ def _quality(facts: dict[str, Any]) -> list[Markup]:
     quality = facts.get("quality")
     if not quality:
         return []
+    if facts["task"] == "ranking":
+        words = "In <b>{}</b> of {} queries that it had not been trained on, the first document is relevant."
+        return [Markup(words).format(percent(quality["first_is_relevant"]), count(quality["queries"]))]
     if facts["task"] == "regression":
         target = strong(facts["target"] or "the target")
         half = "Half of all predictions of {} are off by less than <b>{}</b>"
@@ -217,7 +226,8 @@ def watch_out(facts: dict[str, Any]) -> list[Markup]:
         out = [*out[:MOST_WARNINGS], Markup("More is listed under <a href='#data'>the data</a>.")]
     if facts["n_rows"] < FEW_ROWS:
         out.append(Markup("There are only {} rows: another sample may give another picture.").format(count(facts["n_rows"])))
-    out += _about_classes(facts) if facts["task"] != "regression" else _about_regression(facts)
+    about = {"regression": _about_regression, "ranking": _about_rankings}
+    out += about.get(facts["task"], _about_classes)(facts)
     importance = facts.get("importance")
     if importance and importance["columns"]:
         total = sum(max(one["more"], 0.0) for one in importance["columns"])
@@ -244,6 +254,18 @@ def has_failed(left_out: dict[str, Any]) -> bool:
 def part_name(left_out: dict[str, Any]) -> str:
     """A part of the facts, as a reader knows it."""
     return PARTS.get(left_out["part"], shown(left_out["part"], 40))
+
+
+def _about_rankings(facts: dict[str, Any]) -> list[Markup]:
+    quality, out = facts.get("quality", {}), []
+    if 0 < quality.get("queries", 0) < FEW_QUERIES:
+        out.append(Markup("There are only {} queries: another sample may give another picture.").format(count(quality["queries"])))
+    if quality.get("without_relevant"):
+        words = "{} of {} queries have no relevant document: each counts 0 in metrics, whatever the order."
+        out.append(Markup(words).format(count(quality["without_relevant"]), count(quality["queries"])))
+    if quality.get("single"):
+        out.append(Markup("{} queries have one document, and nothing to rank.").format(count(quality["single"])))
+    return out
 
 
 def _about_classes(facts: dict[str, Any]) -> list[Markup]:

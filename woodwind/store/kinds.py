@@ -85,6 +85,7 @@ _LISTED: dict[str, Kind] = {
     **_kinds("woodwind.losses.distribution_score", "DistributionScore"),
     **_kinds("woodwind.losses.several_targets", "SeveralTargetsLoss"),
     **_kinds("woodwind.auto.model", "AutoModel"),
+    **_kinds("woodwind.auto.intervals", "PredictionIntervals"),
     **_kinds("woodwind.auto.members.tree_members", "ForestMember", "CompactForestMember", "MeanMember"),
     **_kinds("woodwind.auto.members.target_encoding", "EncodedMember", "Encoding"),
     **_kinds("woodwind.auto.members.linear_member", "LinearMember"),
@@ -127,6 +128,7 @@ _LISTED: dict[str, Kind] = {
     # Estimators: those that are public, and two that are members of them.
     **_public_estimators(),
     **_kinds("woodwind.estimators.auto.auto_ensemble", "AutoEnsembleClassifier", "AutoEnsembleRegressor", persister=_AUTO),
+    **_kinds("woodwind.estimators.auto.auto_ranker", "AutoEnsembleRanker", persister=_AUTO),
     **_kinds("woodwind.estimators.mixture.training", "SoftmaxRegression", persister=_ESTIMATOR),
     **_kinds("woodwind.estimators.base.matrix", "TableToMatrix", persister=_ESTIMATOR),
     # Of other libraries: classes whose fitted state is arrays and plain values.
@@ -189,7 +191,7 @@ class _Kinds(Mapping[str, Kind]):
 KINDS: Mapping[str, Kind] = _Kinds(_LISTED)
 
 # Kinds of which one part predicts alone: who needs no more is spared the rest, and what that imports.
-CORES = {"AutoEnsembleClassifier": "model_", "AutoEnsembleRegressor": "model_"}
+CORES = {"AutoEnsembleClassifier": "model_", "AutoEnsembleRegressor": "model_", "AutoEnsembleRanker": "model_"}
 
 # Classes of other libraries live in other modules than they are imported from: these are found by package.
 _BY_CLASS = {(_position_of(*kind.home.split(":"))): name for name, kind in _LISTED.items()}

@@ -1,7 +1,7 @@
 """Grow trees that consider every threshold, from ranks and wide integer statistics; an affair of one process, in memory."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -46,7 +46,7 @@ class SplitCriterion:
     """How a plain tree differs from one that is boosted."""
 
     criterion: str = "newton"
-    n_classes: int = 0  # 0 for gradients and hessians
+    n_classes: int = 0  # or outputs; 0 for one gradient and hessian
     min_split: int = 2  # rows of a node that may be split
     # A tree of its own goes on while a node is impure, even through a split that gains nothing by itself, and draws features
     # until one can be split. A boosted tree stops: the next one has another try.
@@ -58,11 +58,15 @@ BOOSTED = SplitCriterion()
 
 @dataclass(frozen=True, eq=False)
 class RowStats:
-    """Four integers for each row (n, 4), as in `kernels/exact/memory.py`, and what one unit of the first two is worth."""
+    """Four integers for each row (n, 4), as in `kernels/exact/memory.py`, and what one unit of the first two is worth.
+
+    For a tree of several outputs their gradients (n, K) beside that, and the hessian that they share.
+    """
 
     rows: Integers
     gradient_unit: float
     hessian_unit: float
+    gradients: Integers | None = None
 
     @classmethod
     def of(cls, gradient: Floats, hessian: Floats, times: Integers | None = None) -> "RowStats":
@@ -77,6 +81,19 @@ class RowStats:
         rows[:, at.X_COUNT] = 1 if times is None else times
         rows[:, at.X_LABEL] = mixed_bits(gradient, hessian)
         return cls(rows, 1.0 / scales[0], 1.0 / scales[1])
+
+    @classmethod
+    def of_outputs(cls, gradient: Floats, hessian: Floats, times: Integers | None = None) -> "RowStats":
+        """The same for derivatives of several outputs (n, K): they share half the sum of their hessians, as in histograms."""
+        shared = 0.5 * hessian.sum(axis=1)
+        one = cls.of(np.zeros(len(shared)), shared, times)
+        scale = sum_scale(largest_of(gradient), len(shared) if times is None else max(int(times.sum()), 1), SUM_BITS)
+        gradients = np.rint(gradient * scale).astype(np.int64)
+        label = mixed_bits(np.zeros(len(shared)), shared)
+        for k in range(gradient.shape[1]):
+            label = label * 0x9E3779B1 ^ gradients[:, k]
+        one.rows[:, at.X_LABEL] = label
+        return replace(one, gradient_unit=1.0 / scale, gradients=gradients if times is None else gradients * times[:, None])
 
     @classmethod
     def unpacked(cls, stats: Integers, scales: Floats, times: Integers | None = None) -> "RowStats":
@@ -121,6 +138,9 @@ class ExactGrower:
         self._stats: Integers | None = None
         # Where no limit can be met, the order of growth changes nothing; going deep first keeps the rows in the cache.
         self._order = DEEP_FIRST if settings.max_leaves >= most else ORDERS[settings.growth]
+        # No node has more values than there are.
+        most_values = int(ranks.n_codes.max(initial=1)) + 1
+        self._candidate_bins = min(settings.candidate_bins, most_values) if settings.candidates == "local" else 0
         self._space = self._room(2 * self.max_leaves + 2)
 
     @property
@@ -142,6 +162,8 @@ class ExactGrower:
         """Grow a tree from integer statistics. `tree_key` is the key of all that is drawn; `among`: features it may use, ascending."""
         space, ranks = self._space, self.ranks
         space.put("stats", stats.rows.reshape(-1))
+        if stats.gradients is not None:
+            space.put("gradients", stats.gradients.reshape(-1))
         features: Integers = np.arange(ranks.n_features, dtype=np.int64) if among is None else among
         per_tree = self.settings.features_per_tree
         if per_tree is not None and per_tree < len(features):
@@ -191,6 +213,10 @@ class ExactGrower:
             curves=np.empty((threads, at.BLOCK), np.float64),
             places=np.empty((threads * at.PLACE_ROWS, at.BLOCK), np.int64),
             levels=np.empty((threads * 256 if ranks.is_category.any() else 1, at.T_CLASSES + classes), np.int64),
+            bin_places=np.empty((2 * threads, self._candidate_bins + 1), np.int64),
+            bin_stats=np.empty((threads, (self._candidate_bins + 1) * at.STATS_WIDTH), np.int64),
+            bin_gradients=np.empty((threads, (self._candidate_bins + 1) * classes), np.int64),
+            gradients=np.zeros(1, np.int64),
             logs=np.zeros(1, np.int64),
         )
 
@@ -198,7 +224,7 @@ class ExactGrower:
         settings, split_criterion, every = self.settings, self.split_criterion, self.ranks.n_features
         thorough = split_criterion.thorough
         bounded = settings.holds_values
-        weight = int(stats.rows[:, at.X_HESSIAN].sum()) if split_criterion.n_classes else 0
+        weight = int(stats.rows[:, at.X_HESSIAN].sum()) if CRITERIA[split_criterion.criterion].impurity is not None else 0
         # x log2 x of the whole weight takes at most 60 bits.
         log_bits = 60 - math.ceil(math.log2(max(weight, 2) * math.log2(max(weight, 2))))
         plain = settings.l1 == 0.0 and not bounded
@@ -227,6 +253,7 @@ class ExactGrower:
             hessian_unit=stats.hessian_unit,
             n_candidates=settings.features_per_node or every,
             level_candidates=settings.features_per_level or every,
+            candidate_bins=self._candidate_bins,
             patient=thorough,
             seed=tree_key,
             bounded=bounded,

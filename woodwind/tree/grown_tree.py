@@ -37,6 +37,7 @@ class GrownTree:
     end: NDArray[np.int64]  # (N,)
     rows: NDArray[np.int64]  # rows of the tree, leaf by leaf; none where they were not asked for
     leaf_of_row: NDArray[np.int32]  # (n,) only rows that the tree was grown from
+    threshold: NDArray[np.float64] | None = None  # (N,) where number splits cut; None: at the edge of their `bin`
 
     @property
     def n_nodes(self) -> int:
@@ -106,6 +107,7 @@ def without(tree: GrownTree, feature: NDArray[np.int32]) -> GrownTree:
         begin=tree.begin[nodes],
         end=tree.end[nodes],
         leaf_of_row=leaf_of_row,
+        threshold=None if tree.threshold is None else tree.threshold[nodes],
     )
 
 

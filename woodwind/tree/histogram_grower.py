@@ -47,25 +47,17 @@ class HistogramGrower:
         unrounded: bool = False,
         rewritten: bool = False,
     ) -> None:
+        self.check_settings(settings, outputs, unrounded)
         self.codes = codes
         self.settings = settings
         self.outputs = outputs
         self.unrounded = unrounded
-        symmetric = settings.growth == "symmetric"
-        if outputs > 1 and (symmetric or unrounded or settings.holds_values):
-            raise ValueError("a tree of several outputs is not symmetric, not unrounded, and nothing holds its values back")
-        if symmetric and (settings.is_monotonic or settings.path_smooth > 0.0):
-            raise ValueError("a symmetric tree has neither monotonic constraints nor path smoothing")
         self.capacity = max(capacity or 0, codes.n_rows)
         n_features = codes.n_features
         # Threads that share a core gain little and wait for each other at every node: 10,000 x 20 takes 100 ms on one and
         # 115 on two of them, 20,000 x 20 the same on both.
         self.threads = threads if self.capacity * n_features * outputs >= 2 * LEAST_WORK else 1
-        self.max_leaves = min(settings.max_leaves, max(1, int(self.capacity // max(settings.min_rows, 1.0))))
-        if settings.growth == "symmetric":
-            self.max_leaves = 1 << (settings.max_depth or SYMMETRIC_DEPTH)
-        elif settings.max_depth is not None:
-            self.max_leaves = min(self.max_leaves, 1 << min(settings.max_depth, 40))
+        self.max_leaves = self._most_leaves()
         self._known: tuple[float, float, bool] | None = None
         self._last_rule: Rule
         self._has_categories = bool(codes.is_category.any())
@@ -88,6 +80,23 @@ class HistogramGrower:
         self._space["member"][:] = bits
         if settings.monotonic is not None:
             self._space["monotonic"][:] = settings.monotonic
+
+    @staticmethod
+    def check_settings(settings: TreeSettings, outputs: int, unrounded: bool) -> None:
+        """Raise ValueError where these do not go together."""
+        symmetric = settings.growth == "symmetric"
+        if outputs > 1 and (symmetric or unrounded or settings.holds_values):
+            raise ValueError("a tree of several outputs is not symmetric, not unrounded, and nothing holds its values back")
+        if symmetric and (settings.is_monotonic or settings.path_smooth > 0.0):
+            raise ValueError("a symmetric tree has neither monotonic constraints nor path smoothing")
+
+    def _most_leaves(self) -> int:
+        """Leaves of a tree, at most."""
+        settings = self.settings
+        if settings.growth == "symmetric":
+            return 1 << (settings.max_depth or SYMMETRIC_DEPTH)
+        most = min(settings.max_leaves, max(1, int(self.capacity // max(settings.min_rows, 1.0))))
+        return most if settings.max_depth is None else min(most, 1 << min(settings.max_depth, 40))
 
     def _make_stats(self) -> None:
         """Room for the statistics of rows."""
@@ -146,6 +155,11 @@ class HistogramGrower:
         """The statistics that the next tree will be grown from."""
         self._check_filled()
         return self._stats
+
+    @property
+    def columns(self) -> NDArray[np.uint8]:
+        """(F, n) the columns of a table that is rewritten: whoever writes to its rows writes to these as well."""
+        return self._columns.by_column
 
     def _check_filled(self) -> None:
         if self._spent:

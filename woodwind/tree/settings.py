@@ -40,6 +40,9 @@ class TreeSettings:
     features_per_tree: int | None = None
     monotonic: NDArray[np.int64] | None = None  # (F,) of -1, 0, 1
     groups: tuple[tuple[int, ...], ...] | None = None  # features that may stand together on a path
+    # Thresholds are proposed by hessian-weighted quantiles: "global", for each tree; "local", for each node; None: by the codes there are.
+    candidates: str | None = None
+    candidate_bins: int = 255  # most bins of a column, between which they are
     # Smallest gain of a split while growing, where splits are pruned afterwards: rounding noise is no gain.
     growing_gain: float = field(default=1e-9, repr=False)
 

@@ -100,19 +100,19 @@ def node_memory(nodes: int, n_groups: int, sets: int) -> dict[str, NDArray[Any]]
     }
 
 
-def work_memory(n_tasks: int, blocks: int, batch: int) -> dict[str, NDArray[Any]]:
-    """What the threads tell one another."""
+def work_memory(n_tasks: int, blocks: int, batch: int, most: int = LEVEL_BATCH) -> dict[str, NDArray[Any]]:
+    """What the threads tell one another; `most` nodes are prepared together at most."""
     return {
         "control": np.zeros(64, np.int64),
         "tasks": np.empty((n_tasks, TASKS.width), np.int64),
-        "pairs": np.empty((2 * LEVEL_BATCH + 2, PAIRS.width), np.int64),
+        "pairs": np.empty((2 * most + 2, PAIRS.width), np.int64),
         "split_f": np.empty((2 * n_tasks, common.SPLIT_VALUES.width), np.float64),
         "split_i": np.empty((2 * n_tasks, common.SPLITS.width), np.int64),
         "split_sets": np.empty((2 * n_tasks, 4), np.uint64),
         "batch": np.empty(batch, np.int64),
-        "rows_left": np.empty(LEVEL_BATCH, np.int64),
-        "goes": np.empty((LEVEL_BATCH, 256), np.uint8),
-        "codes_met": np.empty((LEVEL_BATCH, 256), np.uint8),
+        "rows_left": np.empty(most, np.int64),
+        "goes": np.empty((most, 256), np.uint8),
+        "codes_met": np.empty((most, 256), np.uint8),
         "seen": np.empty((blocks, 256), np.uint8),
     }
 

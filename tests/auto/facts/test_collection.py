@@ -26,7 +26,7 @@ from woodwind.report.sections import mistakes
 from woodwind.report.wording import PARTS as PART_NAMES
 
 TASKS = ("binary", "multiclass", "regression")
-COSTLY = {"metrics", "comparison", "quality", "data", "members", "diversity", "importance", "dependence"}
+COSTLY = {"metrics", "comparison", "quality", "intervals", "data", "members", "diversity", "importance", "dependence"}
 PARTS = COSTLY | {"leaderboard", "suspicions", "made", "use", "curves", "mistakes"}
 
 
@@ -358,7 +358,7 @@ def test_many_rows_take_no_longer_than_a_sample():
     rows = np.tile(np.arange(300), times)
     large = replace(
         outcome, X=outcome.X.take(rows), y=outcome.y[rows], out_of_fold=outcome.out_of_fold[rows],
-        blend_out_of_fold=outcome.blend_out_of_fold[rows], scored=outcome.scored[rows],
+        blend_out_of_fold=outcome.blend_out_of_fold[rows], scored=outcome.scored[rows], fold=outcome.fold[rows],
     )  # fmt: skip
     began = time.perf_counter()
     found = collect(large, 60.0)

@@ -7,6 +7,8 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from reference.boosted import boosted
+from woodwind.data.binning.ranks import Ranks
+from woodwind.data.tables.schema import Schema
 from woodwind.ensemble.boosting.boost import Booster
 from woodwind.ensemble.boosting.boost_plan import BoostPlan
 from woodwind.ensemble.boosting.ordered_boosting import SupportingModels, drawn_order, prefix_lengths, prefix_start
@@ -302,3 +304,18 @@ def test_a_prefix_of_zeros_starts_from_the_mean_of_all_rows():
     y = np.array([0.0, 0.0, 3.0, 1.0])
     models = SupportingModels(np.arange(4, dtype=np.int32), y, None, Poisson(), None)
     assert_allclose(models.scores(np.zeros(4))[1:], np.log(1.0), atol=1e-12)
+
+
+@pytest.mark.parametrize("candidates", [None, "global", "local"])
+def test_a_tree_without_bins_cuts_at_the_values_of_the_codes_that_it_was_grown_from(candidates):
+    """Codes of an order have other values for the same ranks: here those of numbers twice as large."""
+    x, y = table()
+    known, doubled = (Ranks.of(Schema.learn(numbers)[1]) for numbers in (x, 2.0 * x))
+    plan = BoostPlan(Squared(), replace(TREE, candidates=candidates, candidate_bins=20), permutations=2)
+    rows = TrainingRows(known, y, None, None, codes_in=lambda _order: doubled)
+    trees = [tree for finished in rows.booster(plan, np.zeros(len(y))).rounds(3) for tree in finished.trees]
+    for tree in trees:
+        for feature, threshold in zip(tree.feature, tree.threshold, strict=True):
+            ordered = np.sort(2.0 * x[:, feature])
+            if feature >= 0:
+                assert np.abs((ordered[1:, None] + ordered[:-1]) / 2 - threshold).min() < 1e-12

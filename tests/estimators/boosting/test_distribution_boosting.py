@@ -169,7 +169,6 @@ def test_targets_outside_of_the_support_are_refused_with_the_first_rows(name, wr
     [
         ({"distribution": StudentTDistribution(1.0), "scoring_rule": "crps"}, "scoring_rule='crps' is not for"),
         ({"distribution": "cauchy"}, "is not known"),
-        ({"max_bins": None}, "multi_output='one_per_parameter'"),
         ({"monotonic_cst": [1, 0, 0]}, "monotonic_cst is for distributions of one parameter"),
         ({"init": DecisionTreeRegressor()}, "init must be an array"),
         ({"line_search": True, "boosting": "dart"}, "line_search"),

@@ -31,7 +31,9 @@ def test_a_row_of_two_classes_worked_by_hand():
     np.testing.assert_allclose(family.natural_gradient(gradient, raw), [[-4.0]], rtol=1e-14)
 
 
-@pytest.mark.parametrize("options", [{}, {"natural_gradient": False}, {"multi_output": "one_per_parameter"}, {"line_search": True}])
+@pytest.mark.parametrize(
+    "options", [{}, {"natural_gradient": False}, {"multi_output": "one_per_parameter"}, {"line_search": True}, {"max_bins": None}]
+)
 def test_classes_are_learned(options):
     X, y = load_iris(return_X_y=True)
     names = np.array(["setosa", "versicolor", "virginica"])[y]
@@ -64,7 +66,6 @@ def test_a_model_of_classes_comes_back_from_its_file(tmp_path):
 def test_what_is_not_for_distributions_is_refused_for_classes_too():
     X, y = load_iris(return_X_y=True)
     for options, words in [
-        ({"max_bins": None}, "multi_output"),
         ({"boosting": "ordered"}, "ordered"),
         ({"linear_leaves": True}, "linear_leaves"),
     ]:

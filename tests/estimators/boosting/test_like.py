@@ -69,6 +69,8 @@ def test_defaults_are_theirs_and_what_is_given_comes_first():
     assert GradientBoostingRegressor.like("catboost", loss_function="Poisson").init == 0.0
     assert GradientBoostingRegressor.like("catboost", bootstrap_type="No").sampling == "uniform"
     assert GradientBoostingRegressor.like("xgboost", tree_method="exact", gamma=1.0).prune
+    approximate = GradientBoostingRegressor.like("xgboost", tree_method="approx", max_bin=64, gamma=1.0)
+    assert (approximate.candidates, approximate.max_bins, approximate.prune) == ("global", 64, False)
     assert GradientBoostingRegressor.like("xgboost", grow_policy="lossguide", max_leaves=9).max_depth == 6
     assert not hasattr(GradientBoostingRegressor.like("xgboost"), "softmax_hessian")
 

@@ -29,6 +29,7 @@ CASES = [
     ("lightgbm", {"bagging_fraction": 0.5}, {"subsample": 1.0}),
     ("xgboost", {"subsample": 0.5, "colsample_bytree": 1}, {"subsample": 0.5, "max_features_tree": 1.0}),
     ("xgboost", {"tree_method": "exact"}, {"max_bins": None}),
+    ("xgboost", {"tree_method": "approx", "sketch_eps": 0.03}, {"candidates": "global", "sketch_eps": 0.03}),
     ("xgboost", {"tree_method": "hist", "max_bin": 256}, {"max_bins": 255}),
     ("catboost", {"border_count": 32}, {"max_bins": 33}),
     ("catboost", {"grow_policy": "SymmetricTree", "depth": 6}, {"growth": "symmetric", "max_depth": 6}),

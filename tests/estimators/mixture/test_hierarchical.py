@@ -31,12 +31,12 @@ def some_gates(seed, branching, depth, width):
 
 def test_the_probability_of_an_expert_is_the_product_along_its_path():
     tree, X = some_gates(1, 2, 3, 2), np.random.default_rng(2).normal(size=(5, 2))
-    shares = [np.exp(gate.log_shares(X)) for gate in tree.gates]
+    shares = [np.exp(gate.log_probabilities(X)) for gate in tree.gates]
     expected = np.empty((5, 8))
     for expert in range(8):
         first, second, third = expert >> 2, expert >> 1 & 1, expert & 1
         expected[:, expert] = shares[0][:, first] * shares[1 + first][:, second] * shares[3 + (expert >> 1)][:, third]
-    np.testing.assert_allclose(np.exp(tree.log_shares(X)), expected, rtol=1e-12)
+    np.testing.assert_allclose(np.exp(tree.log_probabilities(X)), expected, rtol=1e-12)
     np.testing.assert_allclose(expected.sum(axis=1), 1.0)
 
 
@@ -49,10 +49,10 @@ def test_gates_are_the_best_that_a_general_optimiser_finds():
     def minus(theta):
         gates = theta.reshape(3, 2, 3)
         tree = GateTree(tuple(SoftmaxGate(one[:, 1:], one[:, 0]) for one in gates), 2, 2)
-        return -float(weight @ (responsibilities * tree.log_shares(X)).sum(axis=1)) + tree.penalty(0.1)
+        return -float(weight @ (responsibilities * tree.log_probabilities(X)).sum(axis=1)) + tree.penalty(0.1)
 
     best = minimize(minus, np.zeros(18), method="BFGS", options={"gtol": 1e-8})
-    ours = -float(weight @ (responsibilities * found.log_shares(X)).sum(axis=1)) + found.penalty(0.1)
+    ours = -float(weight @ (responsibilities * found.log_probabilities(X)).sum(axis=1)) + found.penalty(0.1)
     assert ours <= best.fun + 1e-7
 
 
@@ -60,7 +60,7 @@ def test_one_level_is_the_plain_gate():
     rng = np.random.default_rng(4)
     X, weight, responsibilities = rng.normal(size=(30, 2)), np.ones(30), rng.dirichlet(np.ones(3), 30)
     tree, plain = fit_gate_tree(X, responsibilities, weight, 0.1, 3, 1), fit_softmax(X, responsibilities, weight, 0.1)
-    np.testing.assert_allclose(tree.log_shares(X), plain.log_shares(X), rtol=0, atol=1e-12)
+    np.testing.assert_allclose(tree.log_probabilities(X), plain.log_probabilities(X), rtol=0, atol=1e-12)
 
 
 @pytest.mark.parametrize("kind", [MixtureOfExpertsRegressor, MixtureOfExpertsClassifier])
@@ -94,7 +94,7 @@ def test_a_tree_of_gates_finds_four_lines():
     tree = GateTree(
         tuple(SoftmaxGate(coef, intercept) for coef, intercept in zip(model.gate_coef_, model.gate_intercept_, strict=True)), 2, 2
     )
-    np.testing.assert_allclose(np.exp(tree.log_shares(X)), model.gate_proba(X), atol=1e-9)
+    np.testing.assert_allclose(np.exp(tree.log_probabilities(X)), model.gate_proba(X), atol=1e-9)
 
 
 @pytest.mark.filterwarnings("ignore:.*did not come to an end")

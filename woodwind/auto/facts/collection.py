@@ -12,6 +12,7 @@ from collections.abc import Callable
 from typing import Any
 
 from woodwind.auto.clock import Countdown, OutOfTimeError
+from woodwind.auto.facts.coverage import coverage_facts
 from woodwind.auto.facts.data import data_facts
 from woodwind.auto.facts.dependence import dependence_facts
 from woodwind.auto.facts.importance import importance_facts
@@ -26,6 +27,7 @@ from woodwind.auto.facts.members import (
     mistake_facts,
 )
 from woodwind.auto.facts.quality import classification_facts, regression_facts
+from woodwind.auto.facts.ranking import ranking_facts
 from woodwind.auto.facts.scored_rows import ScoredRows, all_metric_facts, metric_facts
 from woodwind.auto.facts.usage import made_facts, split_facts, suspicion_facts, use_facts
 from woodwind.auto.outcome import Outcome
@@ -34,6 +36,8 @@ from woodwind.base.errors import ReportWarning
 VERSION = 1
 NEVER_DROPPED = ("leaderboard", "made", "split", "use", "suspicions", "curves", "mistakes")  # milliseconds, for a table of any size
 
+# How good it is, by task; all others are of classes.
+QUALITY: dict[str, Callable[[Outcome, ScoredRows], dict[str, Any] | None]] = {"regression": regression_facts, "ranking": ranking_facts}
 NEEDS = {"dependence": "importance"}  # parts that are made of another
 FAILED = "it failed: "
 
@@ -74,7 +78,8 @@ def collect(outcome: Outcome, seconds: float, threads: int = 1) -> dict[str, Any
         "use": lambda: use_facts(outcome),
         "metrics": lambda: all_metric_facts(outcome, scored),
         "comparison": lambda: comparison_facts(outcome, scored),
-        "quality": lambda: regression_facts(outcome, scored) if model.task == "regression" else classification_facts(outcome, scored),
+        "quality": lambda: QUALITY.get(model.task, classification_facts)(outcome, scored),
+        "intervals": lambda: coverage_facts(outcome, scored),
         "data": lambda: data_facts(outcome, clock),
         "members": lambda: member_facts(outcome, scored),
         "curves": lambda: curve_facts(outcome),

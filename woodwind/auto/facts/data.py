@@ -127,7 +127,7 @@ def category_facts(column: Any) -> dict[str, Any]:
 def target_facts(outcome: Outcome) -> dict[str, Any]:
     """How the target is distributed."""
     model = outcome.model
-    if model.task == "regression":
+    if not model.classifies:
         y = np.asarray(outcome.y, np.float64)
         return {"name": brief(model.target), "mean": float(y.mean()), "deviation": float(y.std()), **spread(y)}
     counts = np.bincount(np.asarray(outcome.y, np.int64), minlength=len(model.classes))

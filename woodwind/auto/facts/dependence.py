@@ -65,7 +65,7 @@ def one_column(outcome: Outcome, column: int, rows: Integers, threads: int = 1) 
     held, n_held = SampledRows.of(outcome, np.concatenate([rows, grid])), len(rows)
     positions = np.tile(np.arange(n_held), len(grid))
     scores = held.scores(positions, {dict(inputs(outcome))[column]: np.repeat(np.arange(n_held, n_held + len(grid)), n_held)}, threads)
-    predicted = scores if model.task == "regression" else probabilities(scores)
+    predicted = probabilities(scores) if model.classifies else scores
     answers = predicted.reshape(len(grid), len(rows), -1)
     mean = answers.mean(axis=1)
     kept = _classes_to_show(outcome, mean)
@@ -86,7 +86,7 @@ def one_column(outcome: Outcome, column: int, rows: Integers, threads: int = 1) 
 
 def _classes_to_show(outcome: Outcome, mean: Floats) -> list[int]:
     """The positive one of two classes; of more those that the column moves most."""
-    if outcome.model.task == "regression":
+    if not outcome.model.classifies:
         return [0]
     if outcome.model.task == "binary":
         return [outcome.model.positive]

@@ -15,9 +15,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from woodwind.auto.blend import some_queries
 from woodwind.auto.clock import Countdown, OutOfTimeError
 from woodwind.auto.facts.json_values import brief
-from woodwind.auto.facts.scored_rows import LossUnit, ScoredRows, mean_and_error, row_losses
+from woodwind.auto.facts.scored_rows import LossUnit, ScoredRows, mean_and_error, query_losses, row_losses
 from woodwind.auto.members.view import View
 from woodwind.auto.outcome import Outcome
 from woodwind.base.random_streams import choose, key, permutation
@@ -122,10 +123,13 @@ class Shuffling:
     threads: int
 
     def losses(self, groups: list[list[int]]) -> Floats:
-        """The loss of each row with the columns of each group shuffled: (groups, n). A group without columns is the rows as they are."""
-        n, model = len(self.rows), self.outcome.model
+        """The loss of each row, or of each query where rows are ranked, with the columns of each group shuffled: (groups, n).
+
+        A group without columns is the rows as they are.
+        """
+        n = len(self.rows)
         held, y = SampledRows.of(self.outcome, self.rows), np.asarray(self.outcome.y)[self.rows]
-        out = np.empty((len(groups), n))
+        out = []
         step = max(1, TOGETHER // n)
         for begin in range(0, len(groups), step):
             some = groups[begin : begin + step]
@@ -135,9 +139,18 @@ class Shuffling:
             for part, group in enumerate(some):
                 for column in group:
                     changed.setdefault(column, positions.copy())[part * n : (part + 1) * n] = self._shuffled(column)
-            losses = row_losses(model.task, np.tile(y, len(some)), held.scores(positions, changed, self.threads))
-            out[begin : begin + len(some)] = losses.reshape(len(some), n)
-        return out
+            scores, truth = held.scores(positions, changed, self.threads), np.tile(y, len(some))
+            out.append(self._losses(truth, scores, len(some)).reshape(len(some), -1))
+        return np.concatenate(out)
+
+    def _losses(self, truth: NDArray[Any], scores: Floats, times: int) -> Floats:
+        """Of the same rows, so many times."""
+        outcome = self.outcome
+        if outcome.queries is None:
+            return row_losses(outcome.model.task, truth, scores)
+        number = np.unique(outcome.queries[self.rows], return_inverse=True)[1]
+        number = (number + (number.max() + 1) * np.arange(times)[:, None]).reshape(-1)
+        return query_losses(outcome.model.metric, truth, scores, number)
 
     def _shuffled(self, column: int) -> Integers:
         return permutation(key(self.outcome.seed, "facts", "shuffle", self.repeat, column), len(self.rows))
@@ -148,9 +161,7 @@ def importance_facts(outcome: Outcome, scored: ScoredRows, clock: Countdown, thr
     n, positions = len(outcome.y), {inner: position for position, inner in inputs(outcome)}
     size = affordable(outcome, len(positions), clock, threads)
     unit = LossUnit.of(scored) if not scored.absolute else LossUnit("root mean squared error", True)
-    order = choose(key(outcome.seed, "facts", "importance"), n, min(n, size * REPEATS))
-    order = order[permutation(key(outcome.seed, "facts", "importance", "order"), len(order))]
-    blocks = [order[begin : begin + size] for begin in range(0, len(order), size)] if n > size else [order] * REPEATS
+    blocks = _query_blocks(outcome, size) if outcome.queries is not None else _row_blocks(outcome, size)
     columns, screened = list(positions), False
     if len(columns) > MOST_ALONE:
         columns, screened = screened_columns(Shuffling(outcome, blocks[0], 0, threads), columns), True
@@ -164,7 +175,25 @@ def importance_facts(outcome: Outcome, scored: ScoredRows, clock: Countdown, thr
         changes.append(losses[1:] - losses[0])
     if not changes:
         raise OutOfTimeError
-    return _as_facts(outcome, unit, [positions[column] for column in columns], (changes, bases), screened)
+    facts = _as_facts(outcome, unit, [positions[column] for column in columns], (changes, bases), screened, n <= size)
+    return facts if outcome.queries is None else {**facts, "of": "queries"}
+
+
+def _row_blocks(outcome: Outcome, size: int) -> list[Integers]:
+    """The rows of each repeat: so many, others each time as long as there are; else all of them."""
+    n = len(outcome.y)
+    order = choose(key(outcome.seed, "facts", "importance"), n, min(n, size * REPEATS))
+    order = order[permutation(key(outcome.seed, "facts", "importance", "order"), len(order))]
+    return [order[begin : begin + size] for begin in range(0, len(order), size)] if n > size else [order] * REPEATS
+
+
+def _query_blocks(outcome: Outcome, size: int) -> list[Integers]:
+    """The same in whole queries; of one that is longer the first documents."""
+    assert outcome.queries is not None
+    if len(outcome.y) <= size:
+        return [np.arange(len(outcome.y))] * REPEATS
+    seeds = [key(outcome.seed, "facts", "importance", repeat) for repeat in range(REPEATS)]
+    return [np.flatnonzero(some_queries(outcome.queries, size, seed))[:size] for seed in seeds]
 
 
 def affordable(outcome: Outcome, n_columns: int, clock: Countdown, threads: int) -> int:
@@ -195,11 +224,10 @@ def screened_columns(shuffling: Shuffling, columns: list[int]) -> list[int]:
 
 
 def _as_facts(
-    outcome: Outcome, unit: LossUnit, columns: list[int], found: tuple[list[Floats], list[Floats]], screened: bool
+    outcome: Outcome, unit: LossUnit, columns: list[int], found: tuple[list[Floats], list[Floats]], screened: bool, same: bool
 ) -> dict[str, Any]:
     changes, bases = found
     # Where repeats are of the same rows, rows are averaged first: the error is over rows.
-    same = len(changes) > 1 and len(bases[0]) == len(outcome.y)
     change = np.mean(changes, axis=0) if same else np.concatenate(changes, axis=1)
     base = np.mean(bases, axis=0) if same else np.concatenate(bases)
     ones, level = np.ones(change.shape[1]), float(np.mean(base))

@@ -34,20 +34,22 @@ def member_facts(outcome: Outcome, scored: ScoredRows) -> dict[str, Any]:
     """
     model, unit = outcome.model, LossUnit.of(scored)
     weights = {name: float(weight) for name, weight in zip(model.names, model.weights, strict=True)}
-    out: list[dict[str, Any]] = [{"name": brief(name, 80), "weight": weight} for name, weight in weights.items()]
+    # Members that rank are on scales of their own: the leaderboard has their shares.
+    shown = weights if scored.queries is None else {entry.name: entry.weight for entry in outcome.leaderboard}
+    out: list[dict[str, Any]] = [{"name": brief(name, 80), "weight": shown.get(name, weight)} for name, weight in weights.items()]
     known = [scored.names.index(name) if name in scored.names else -1 for name in weights]
     if min(known) < 0 or len(known) < 2 or len(scored.rows) == 0:
         return {"unit": unit.name, "members": out}
     shares, members = np.array(list(weights.values())), scored.members[:, known]
     together = scored.losses(np.einsum("m,nmw->nw", shares, members) + model.shift)
-    base, _ = mean_and_error(together, scored.weight)
+    base, _ = mean_and_error(together, scored.loss_weight)
     for position, facts in enumerate(out):
         left = shares.copy()
         left[position] = 0.0
         if left.sum() <= 0.0:
             continue
         without = scored.losses(np.einsum("m,nmw->nw", left * (shares.sum() / left.sum()), members) + model.shift)
-        more, error = unit.change(base, *mean_and_error(without - together, scored.weight))
+        more, error = unit.change(base, *mean_and_error(without - together, scored.loss_weight))
         facts.update(loss_without=unit.value(base) + more, more=more, standard_error=error)
     out.sort(key=lambda one: -one["weight"])
     return {"unit": unit.name, "loss": unit.value(base), "members": out}
@@ -59,26 +61,28 @@ def comparison_facts(outcome: Outcome, scored: ScoredRows) -> dict[str, Any]:
     if len(scored.rows) == 0:
         return {"unit": unit.name}
     ours = scored.losses(scored.scores)
-    base, base_error = mean_and_error(ours, scored.weight)
+    base, base_error = mean_and_error(ours, scored.loss_weight)
     out: dict[str, Any] = {"unit": unit.name, "loss": unit.value(base), "standard_error": unit.change(base, 0.0, base_error)[1]}
     constant = guess(outcome, scored)
-    guessed, error = mean_and_error(scored.losses(constant) - ours, scored.weight)
+    guessed, error = mean_and_error(scored.losses(constant) - ours, scored.loss_weight)
     more, error = unit.change(base, guessed, error)
     skill = guessed / (base + guessed) if base + guessed > 0.0 else float("nan")
     out["guess"] = {"loss": unit.value(base) + more, "more": more, "standard_error": error, "skill": skill}
-    out["guess"]["score"] = score_of(outcome.model.metric, scored.task, scored.y, constant, scored.weight, scored.positive)
+    out["guess"]["score"] = score_of(outcome.model.metric, scored, constant)
     single = [entry for entry in outcome.leaderboard if entry.name in scored.names and np.isfinite(entry.loss) and entry.family != ENSEMBLE]
     if single:
         best = min(single, key=lambda entry: entry.loss)
         theirs = scored.losses(scored.members[:, scored.names.index(best.name)])
-        more, error = unit.change(base, *mean_and_error(theirs - ours, scored.weight))
+        more, error = unit.change(base, *mean_and_error(theirs - ours, scored.loss_weight))
         score = {"score": best.score, "score_error": best.standard_error}
         out["best"] = {"name": brief(best.name, 80), "loss": unit.value(base) + more, "more": more, "standard_error": error, **score}
     return out
 
 
 def guess(outcome: Outcome, scored: ScoredRows) -> Floats:
-    """Scores that say the same of every row: the class probabilities, the mean or the median of the numbers."""
+    """Scores that say the same of every row: the class probabilities, the mean or the median of the numbers; any order of documents."""
+    if scored.queries is not None:
+        return np.zeros((len(scored.y), 1))
     y = np.asarray(outcome.y)
     weight = np.ones(len(y)) if outcome.weight is None else np.asarray(outcome.weight, np.float64)
     if scored.task == "regression":
@@ -96,7 +100,7 @@ def curve_facts(outcome: Outcome, most: int = 200) -> list[dict[str, Any]]:
     Of numbers boosting counts half of the squared error, which nobody could compare with a score.
     """
     is_number = outcome.model.task == "regression"
-    unit = "root mean squared error" if is_number else "log loss"
+    unit = "root mean squared error" if is_number else "log loss" if outcome.model.classifies else "loss"
     weights = dict(zip(outcome.model.names, (float(weight) for weight in outcome.model.weights), strict=True))
     out = []
     for name in sorted(outcome.curves, key=lambda one: (-weights.get(one, 0.0), one)):
@@ -128,7 +132,12 @@ GRID = np.linspace(-1.0, 1.0, 81)
 
 
 def diversity_facts(outcome: Outcome, scored: ScoredRows) -> dict[str, Any] | None:
-    """Each member's error, and how alike it is to the others: kappa of classes, correlation of the errors of numbers."""
+    """Each member's error, and how alike it is to the others: kappa of classes, correlation of the errors of numbers.
+
+    Scores that rank have no error of a row.
+    """
+    if scored.queries is not None:
+        return None
     rows = scored.part(MOST_ROWS, "diversity", outcome.seed)
     members = scored.members[rows][:, :MOST_MEMBERS]
     if len(rows) < 10 or members.shape[1] < 2:
@@ -159,7 +168,7 @@ def diversity_facts(outcome: Outcome, scored: ScoredRows) -> dict[str, Any] | No
 def margin_facts(outcome: Outcome, scored: ScoredRows) -> dict[str, Any] | None:
     """How clearly rows are decided: the share of rows up to each margin, of the ensemble and of its heaviest member."""
     rows = scored.part(MOST_ROWS, "margins", outcome.seed)
-    if scored.task == "regression" or len(rows) < 10:
+    if not scored.classifies or len(rows) < 10:
         return None
     y = scored.y[rows].astype(np.int64)
     ours = margin_distribution(probability_margins(y, scored.proba[rows]))
@@ -180,8 +189,8 @@ MOST_COLUMNS = 12
 
 
 def mistake_facts(outcome: Outcome, scored: ScoredRows, importance: dict[str, Any] | None) -> dict[str, Any] | None:
-    """Truth, prediction and the most telling columns of the rows that the ensemble was most wrong about."""
-    if len(scored.rows) == 0:
+    """Truth, prediction and the most telling columns of the rows that the ensemble was most wrong about; of rankings none."""
+    if len(scored.rows) == 0 or scored.queries is not None:
         return None
     losses = scored.losses(scored.scores)
     worst = np.lexsort((scored.rows, -losses))[:MOST]

@@ -7,11 +7,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from woodwind.auto.blend import some_queries
 from woodwind.auto.decision import cross_fitted, decided
 from woodwind.auto.members.link import log_losses, probabilities
 from woodwind.auto.outcome import Outcome
+from woodwind.auto.scorer import metric_of_rows
 from woodwind.base.random_streams import choose, key
+from woodwind.data.tables.queries import QueryRows
+from woodwind.metrics.metric import CLASSES
 from woodwind.metrics.named import METRICS, names_for
+from woodwind.metrics.queries import query_metric
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -33,13 +38,17 @@ class ScoredRows:
     names: tuple[str, ...]
     positive: int = 1  # of two classes
     threshold: float | None = None
+    queries: Integers | None = None  # (n,) the number of the query of each, where rows are ranked: whole queries
+    metric: str = ""  # of the job
 
     @classmethod
     def of(cls, outcome: Outcome, most: int = MOST_ROWS) -> "ScoredRows":
         """A sample by key, with scores that are all there; rows without any are left out."""
         known = np.asarray(outcome.scored, np.bool_) & np.isfinite(outcome.blend_out_of_fold).all(axis=1)
         rows = np.flatnonzero(known)
-        if len(rows) > most:
+        if len(rows) > most and outcome.queries is not None:
+            rows = rows[some_queries(outcome.queries[rows], most, key(outcome.seed, "facts", "judged"))]
+        elif len(rows) > most:
             rows = rows[choose(key(outcome.seed, "facts", "judged"), len(rows), most)]
         members = outcome.out_of_fold[rows]
         whole = np.asarray(np.isfinite(members).all(axis=(0, 2))) & (len(rows) > 0)
@@ -55,7 +64,19 @@ class ScoredRows:
             tuple(name for name, there in zip(outcome.names, whole.tolist(), strict=True) if there),
             outcome.model.positive,
             outcome.model.threshold,
+            None if outcome.queries is None else outcome.queries[rows],
+            outcome.model.metric,
         )
+
+    @property
+    def classifies(self) -> bool:
+        """Whether classes are predicted."""
+        return self.task in CLASSES
+
+    @cached_property
+    def loss_weight(self) -> Floats:
+        """How much each of `losses` counts: the weights of rows, or of queries."""
+        return self.weight if self.queries is None else QueryRows.of(self.queries).means(self.weight)
 
     @cached_property
     def proba(self) -> Floats:
@@ -65,10 +86,12 @@ class ScoredRows:
     @cached_property
     def predicted(self) -> NDArray[Any]:
         """What the ensemble predicts: class numbers, or numbers."""
-        return self.scores[:, 0] if self.task == "regression" else decided(self.proba, self.positive, self.threshold)
+        return decided(self.proba, self.positive, self.threshold) if self.classifies else self.scores[:, 0]
 
     def losses(self, scores: Floats) -> Floats:
-        """The loss of each row (n,) under other scores for these rows."""
+        """The loss of each row (n,), or of each query where rows are ranked, under other scores for these rows."""
+        if self.queries is not None:
+            return query_losses(self.metric, self.y, scores, self.queries)
         return row_losses(self.task, self.y, scores, absolute=self.absolute)
 
     def part(self, most: int, what: str, seed: int) -> Integers:
@@ -83,6 +106,11 @@ def row_losses(task: str, y: NDArray[Any], scores: Floats, *, absolute: bool = F
         away = scores[:, 0] - np.asarray(y, np.float64)
         return np.abs(away) if absolute else away * away
     return log_losses(scores, np.asarray(y, np.int64))
+
+
+def query_losses(metric: str, y: NDArray[Any], scores: Floats, queries: Integers) -> Floats:
+    """What the metric lacks to one, for each query: (n_queries,), in the order of their numbers."""
+    return 1.0 - query_metric(metric).by_query(y, scores[:, 0], QueryRows.of(queries))
 
 
 def mean_and_error(values: Floats, weight: Floats) -> tuple[float, float]:
@@ -105,7 +133,9 @@ class LossUnit:
     @classmethod
     def of(cls, scored: ScoredRows) -> "LossUnit":
         """The unit of the losses of these rows."""
-        if scored.task != "regression":
+        if scored.queries is not None:
+            return cls(f"distance of {METRICS[scored.metric].title} to 1", False)
+        if scored.classifies:
             return cls("log loss", False)
         return cls("mean absolute error" if scored.absolute else "root mean squared error", not scored.absolute)
 
@@ -144,13 +174,12 @@ def metric_facts(name: str) -> dict[str, Any]:
     return {"name": name, "words": metric.words, "larger_is_better": metric.larger_is_better}
 
 
-def score_of(name: str, task: str, y: NDArray[Any], scores: NDArray[np.float64], weight: NDArray[np.float64], positive: int = 1) -> float:
-    """The metric of some scores; not a number where it has none."""
-    metric = METRICS.get(name)
-    if metric is None or len(y) == 0:
+def score_of(name: str, scored: ScoredRows, scores: NDArray[np.float64]) -> float:
+    """The metric of other scores for these rows; not a number where it has none."""
+    if name not in METRICS or len(scored.y) == 0:
         return float("nan")
-    predicted = scores[:, 0] if task == "regression" else probabilities(scores)
-    return metric.for_positive(positive).value(y, predicted, weight)
+    predicted = probabilities(scores) if scored.classifies else scores[:, 0]
+    return metric_of_rows(name, scored.y, scored.positive, scored.queries).value(scored.y, predicted, scored.weight)
 
 
 def all_metric_facts(outcome: Outcome, scored: ScoredRows) -> dict[str, Any] | None:
@@ -161,15 +190,15 @@ def all_metric_facts(outcome: Outcome, scored: ScoredRows) -> dict[str, Any] | N
     model = outcome.model
     if len(scored.rows) == 0:
         return None
-    predicted: NDArray[Any] = scored.scores[:, 0] if scored.task == "regression" else scored.proba
+    predicted: NDArray[Any] = scored.proba if scored.classifies else scored.scores[:, 0]
     labels = None
-    if scored.task != "regression":
+    if scored.classifies:
         labels = cross_fitted(outcome.rule, scored.y, scored.proba, scored.weight, scored.positive, outcome.seed)
     weight = None if outcome.weight is None else scored.weight
     clusters = None if outcome.clusters is None else outcome.clusters[scored.rows]
     out = {}
     for name in names_for(model.task):
-        metric = METRICS[name].for_positive(scored.positive)
+        metric = metric_of_rows(name, scored.y, scored.positive, scored.queries)
         if not metric.undefined(scored.y, len(model.classes)):
             prediction = labels if metric.needs == "label" and labels is not None else predicted
             error = metric.standard_error(scored.y, prediction, weight, clusters)

@@ -24,6 +24,7 @@ from woodwind.auto.training.training_set import TrainingSet
 from woodwind.base.formatting import counted
 from woodwind.base.random_streams import key
 from woodwind.data.binning.cuts import Cuts
+from woodwind.data.tables.queries import QueryRows
 from woodwind.ensemble.boosting import auto_defaults
 from woodwind.ensemble.boosting.boost import Booster, BoostingRound
 from woodwind.ensemble.boosting.boost_plan import BoostPlan
@@ -33,6 +34,7 @@ from woodwind.ensemble.boosting.training_rows import TrainingRows
 from woodwind.kernels.histogram.loop import take_part
 from woodwind.losses.base import Loss
 from woodwind.losses.named import classification_loss, regression_loss
+from woodwind.losses.ranking import RANKING, BoundRankingLoss
 from woodwind.tree.assemble import assemble
 from woodwind.tree.forest import Forest
 from woodwind.tree.grown_tree import ValuedTree
@@ -133,7 +135,7 @@ class BoostingFamily:
         rounds = rounds_in_step(folds.boosters, folds.held, most, plan.threads, is_time)
         patience = auto_defaults.split_patience(plan.tree, plan.subsample, plan.bootstrap)
         steps = scored(until_no_split(rounds, patience), watch, clock.now)
-        share = None if training_set.n_classes else LEAST_SHARE_OF_THE_REST
+        share = None if training_set.n_classes or training_set.queries is not None else LEAST_SHARE_OF_THE_REST
         return _Run(folds, watch, until_no_better(steps, auto_defaults.patience(plan.learning_rate), LEAST_GAIN * watch.before, share))
 
     def finish(self, training_set: TrainingSet, recipe: Recipe, fits: Sequence[TrainedFold]) -> TrainedMember:
@@ -208,7 +210,8 @@ class _Watch:
 
     def __init__(self, training_set: TrainingSet, loss: Loss, folds: BoostingFolds) -> None:
         y, weight = loss.as_target(training_set.y), training_set.weight
-        self.loss, self.threads, self.held = loss, training_set.threads, folds.held
+        self.threads, self.held = training_set.threads, folds.held
+        self.of_fold = [_of_rows(loss, training_set, held) for held in folds.held]
         self.truths = [(y[held], None if weight is None else weight[held]) for held in folds.held]
         self.losses: list[float] = []
         self.best = 0  # the number of the best round
@@ -222,7 +225,8 @@ class _Watch:
 
     def _totals(self, raw: Floats) -> tuple[Floats, Floats]:
         """Losses and weights of the rows of each fold."""
-        found = [self.loss.total(y, raw[held], weight, self.threads) for held, (y, weight) in zip(self.held, self.truths, strict=True)]
+        parts = zip(self.of_fold, self.held, self.truths, strict=True)
+        found = [loss.total(y, raw[held], weight, self.threads) for loss, held, (y, weight) in parts]
         return np.array([loss for loss, _ in found]), np.array([weight for _, weight in found])
 
     def _others(self, totals: Floats) -> Floats:
@@ -241,6 +245,13 @@ class _Watch:
             self.best_raw[self.held[fold]] = finished.raw[self.held[fold]]
         self.least = np.minimum(self.least, others)
         return None, loss
+
+
+def _of_rows(loss: Loss, training_set: TrainingSet, rows: NDArray[np.int64]) -> Loss:
+    """The loss of some of the rows: that of a ranking is bound to their queries."""
+    if not isinstance(loss, BoundRankingLoss) or training_set.queries is None:
+        return loss
+    return loss.loss.bound(QueryRows.of(training_set.queries[rows]), training_set.y[rows])
 
 
 class _Run(NamedTuple):
@@ -327,9 +338,11 @@ def _booster(form: _Form, plan: BoostPlan, start: Floats) -> Booster:
 def boost_plan(training_set: TrainingSet, recipe: Recipe) -> BoostPlan:
     """Settings of a recipe, and the rules for what it leaves open."""
     given = {name: value for name, value in recipe.settings.items() if name != "encode_from"}
-    is_class = training_set.n_classes > 0
+    name = given.pop("loss", "squared_error")
+    ranks = name in RANKING
+    is_class = training_set.n_classes > 0 or ranks
     n, n_features = training_set.n_rows, training_set.codes.n_features
-    loss = classification_loss("log_loss", training_set.n_classes) if is_class else regression_loss(given.pop("loss", "squared_error"))
+    loss = _ranking_loss(name, training_set) if ranks else _loss(name, training_set.n_classes)
     growth = given.pop("growth", "best_first")
     depth = given.pop("max_depth", None)
     rate, share = given.pop("rate", 1.0), given.pop("subsample", None)
@@ -338,7 +351,7 @@ def boost_plan(training_set: TrainingSet, recipe: Recipe) -> BoostPlan:
         per_tree, per_node = auto_defaults.feature_share(n_features), None
     tree = TreeSettings(
         growth=growth,
-        max_leaves=_leaves(given.pop("max_leaves", None) or auto_defaults.max_leaves(is_class, n, growth, depth), n, growth),
+        max_leaves=_leaves(given.pop("max_leaves", None) or _usual_leaves(ranks, is_class, n, growth, depth), n, growth),
         max_depth=depth,
         min_rows=float(given.pop("min_rows", None) or auto_defaults.min_rows(is_class, n)),
         category_l2=auto_defaults.category_l2(n),
@@ -355,6 +368,24 @@ def boost_plan(training_set: TrainingSet, recipe: Recipe) -> BoostPlan:
         seed=key(training_set.seed, "member", recipe.name, recipe.seed),
         threads=training_set.threads,
     )
+
+
+def _loss(name: str, n_classes: int) -> Loss:
+    """The loss of classes, or of numbers."""
+    return classification_loss("log_loss", n_classes) if n_classes else regression_loss(name)
+
+
+def _ranking_loss(name: str, training_set: TrainingSet) -> Loss:
+    """A loss of rankings, bound to the queries of all rows."""
+    assert training_set.queries is not None
+    return RANKING[name]().bound(QueryRows.of(training_set.queries), training_set.y)
+
+
+def _usual_leaves(ranks: bool, is_class: bool, n_rows: int, growth: str, depth: int | None) -> int:
+    """Leaves of a tree where a recipe does not say."""
+    if ranks and growth == "best_first":
+        return auto_defaults.max_leaves_of_rankings(n_rows)
+    return auto_defaults.max_leaves(is_class, n_rows, growth, depth)
 
 
 def _leaves(usual: int, n_rows: int, growth: str) -> int:

@@ -36,6 +36,7 @@ class TrainingSet:
     threads: int
     ordered: bool = False  # folds follow each other in time, and none learns from a later one
     member_bytes: float = math.inf  # that a member may store
+    queries: Integers | None = None  # (n,) the number of the query of each row, where rows are ranked
 
     @property
     def n_rows(self) -> int:

@@ -152,7 +152,7 @@ class Cuts:
                 self._encode_matrix(table, from_matrix, first, last, block, room)
                 for feature in others:
                     self._encode_column(table.columns[feature], int(feature), first, last, block)
-                rows_from_columns(block, order, first, last, by_row)
+                rows_from_columns(block, order, first, last, 0, by_row)
 
         run_ranges(encode_rows, n, threads, n_features)
         return Codes(by_row, self.n_bins, self.width, self.is_category, places)

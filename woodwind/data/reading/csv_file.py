@@ -260,6 +260,18 @@ def _batches(file: TextFile, positions: Sequence[int], block: int) -> Iterator[p
         raise damaged(file.source, error) from error
 
 
+def text_batches(file: TextFile, positions: Sequence[int]) -> Iterator[pa.RecordBatch]:
+    """Some columns of a file that may be larger than memory, in blocks of text, nulls for empty cells; the header is the first row."""
+    try:
+        yield from _batches(file, positions, _WIDE_BLOCK if file.n_cells > _WIDE else _BLOCK)
+    except _NotUtf8 as error:
+        what = f"{file.source.name} is not UTF-8 behind its beginning."
+        raise table_error("F015", what, "Its characters cannot be told.", "save it as UTF-8.") from error
+    except _TooLong as error:
+        what = f"a record of {file.source.name} is longer than {_BLOCK >> 20} MB."
+        raise table_error("F017", what, "It cannot be one row of a table.", "look for a quote that is never closed.") from error
+
+
 def _has_nul(block: pa.Array) -> bool:
     begin, end, data = text_buffers(block)
     return bool(len(begin)) and bool((data[begin[0] : end[-1]] == 0).any())

@@ -204,8 +204,8 @@ def _unfit(name: str, wanted: str, categories: pa.Array, wrong: Any, coded: pa.C
 
 
 VERSION = 1
-FEATURE, TARGET, GROUP, TIME, WEIGHT = "feature", "target", "group", "time", "weight"
-ROLES = (FEATURE, TARGET, GROUP, TIME, WEIGHT, IGNORE)
+FEATURE, TARGET, GROUP, QUERY, TIME, WEIGHT = "feature", "target", "group", "query", "time", "weight"
+ROLES = (FEATURE, TARGET, GROUP, QUERY, TIME, WEIGHT, IGNORE)
 _KEYS = ("name", "type", "role", "format", "missing", "examples")
 _TOP_KEYS = ("woodwind_schema", "columns")
 
@@ -255,12 +255,14 @@ class WrittenSchema:
         target: str | None = None,
         *,
         group: str | None = None,
+        query: str | None = None,
         time: str | None = None,
         weight: str | None = None,
         ignore: Collection[str] = (),
     ) -> "WrittenSchema":
         """The schema of a table that was read, with what its columns are for."""
-        roles = {name: role for role, name in ((GROUP, group), (TIME, time), (WEIGHT, weight), (TARGET, target)) if name is not None}
+        given = ((GROUP, group), (QUERY, query), (TIME, time), (WEIGHT, weight), (TARGET, target))
+        roles = {name: role for role, name in given if name is not None}
         roles |= dict.fromkeys(ignore, IGNORE)
         there = set(table.column_names)
         unknown = [name for name in roles if name not in there]
@@ -414,7 +416,7 @@ def _check_together(columns: tuple[WrittenColumn, ...], where: str) -> None:
     repeated = repeated_names(names)
     if repeated:
         raise _wrong(where, f"columns are there more than once: {listed(repeated)}", "keep one of each")
-    for role in (TARGET, GROUP, TIME, WEIGHT):
+    for role in (TARGET, GROUP, QUERY, TIME, WEIGHT):
         having = [column.name for column in columns if column.role == role]
         if len(having) > 1:
             raise _wrong(where, f"{listed(having)} all have the role {role!r}", "give it to one of them")

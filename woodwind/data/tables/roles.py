@@ -25,6 +25,7 @@ class Roles:
     X: Any  # a frame of the kind that came, without the columns that have another role
     target: TargetColumn
     groups: NDArray[np.int64] | None  # which rows belong together
+    queries: NDArray[np.int64] | None  # which rows are the documents of one query
     moments: NDArray[np.float64] | None  # when rows happened
     weight: NDArray[np.float64] | None  # how much rows count; all above zero
     dropped: int  # rows without a target that were left out
@@ -32,12 +33,13 @@ class Roles:
     orders: dict[str, str]  # of columns of dates such as 3/4/2026: what comes first
 
 
-def split_roles(
+def split_roles(  # noqa: PLR0913  a role each
     table: Any,
     target: str,
     *,
     task: str = "auto",
     group: str | None = None,
+    query: str | None = None,
     time_column: str | None = None,
     weight: str | None = None,
     ignore: Sequence[str] = (),
@@ -46,11 +48,13 @@ def split_roles(
     """Divide a frame by the roles of its columns.
 
     A group is not trained on, nor is a weight, nor a time column of numbers, which only says what came first. One of dates is: it has
-    months and days. Rows of weight zero are absent.
+    months and days. Rows of weight zero are absent. With a query the task is to rank, and documents of a query belong together.
     """
+    _check_query(task, group, query)
+    task = task if query is None else "ranking"
     frame = frame_of(table)
-    _check_names(frame, (target, *(name for name in (group, time_column, weight) if name is not None), *ignore))
-    frame, orders = _with_dates(frame, {target, group, weight, *ignore})
+    _check_names(frame, (target, *(name for name in (group, query, time_column, weight) if name is not None), *ignore))
+    frame, orders = _with_dates(frame, {target, group, query, weight, *ignore})
     missing = missing_rows(_arrow(frame[target]))
     weights = None if weight is None else read_weights(_arrow(frame[weight]), weight)
     is_dropped = missing if drop_missing_target and not missing.all() else np.zeros(len(missing), np.bool_)
@@ -59,7 +63,7 @@ def split_roles(
         if not kept.any():
             raise _weighs_nothing(str(weight), len(missing))
         frame = frame.filter(nw.new_series("kept", kept.tolist(), nw.Boolean, backend=frame.implementation))
-    gone = [target, *(name for name in (group, weight) if name is not None), *ignore]
+    gone = [target, *(name for name in (group, query, weight) if name is not None), *ignore]
     if time_column is not None and not pa.types.is_temporal(_arrow(frame[time_column]).type):
         gone.append(time_column)
     others = set(gone)
@@ -68,16 +72,50 @@ def split_roles(
         raise table_error(
             "T008", "no column is left to learn from.", f"{listed(gone)} have other roles.", "give a table with more columns."
         )
+    read = read_target(_arrow(frame[target]), task, target)
+    queries = None if query is None else query_numbers(_arrow(frame[query]), query, read.y)
     return Roles(
         X=frame.select(left).to_native(),
-        target=read_target(_arrow(frame[target]), task, target),
-        groups=None if group is None else group_numbers(_arrow(frame[group]), group),
+        target=read,
+        groups=queries if group is None else group_numbers(_arrow(frame[group]), group),
+        queries=queries,
         moments=None if time_column is None else moments_of(_arrow(frame[time_column]), time_column),
         weight=None if weights is None else weights[kept],
         dropped=int(is_dropped.sum()),
         beside=tuple(gone),
         orders={name: order for name, order in orders.items() if name not in others},
     )
+
+
+def _check_query(task: str, group: str | None, query: str | None) -> None:
+    """A query is for rankings, and for nothing else."""
+    if query is None and task == "ranking":
+        what, fix = 'task="ranking" needs to know which rows are of one query.', "name the column that says so: query=... (--query)."
+        raise table_error("T006", what, "Only rows of one query are compared.", fix)
+    if query is not None and task not in ("auto", "ranking"):
+        fix = "leave one of the two out; rows are kept together by group=... (--group)."
+        raise table_error("T006", f"query={query!r} is for rankings, and task={task!r}.", "Rows of a query are ranked.", fix)
+    if query is not None and group is not None:
+        what = f"query={query!r} and group={group!r} both say which rows are held out together."
+        raise table_error("T006", what, "Documents of a query always are.", "leave the group out.")
+
+
+def query_numbers(column: pa.ChunkedArray, name: str, relevance: NDArray[Any] | None = None) -> NDArray[np.int64]:
+    """Numbers of queries, in the order of their first rows; with a relevance of rows there is something to rank in them."""
+    numbers = group_numbers(column, name, "query")
+    if relevance is None:
+        return numbers
+    label, sizes = f"the query column {name!r}", np.bincount(numbers)
+    fix = "name the column that says which rows are ranked together."
+    if len(sizes) == 1 and len(numbers) > 1:
+        raise table_error("T015", f"{label} is the same in all rows.", "Of one query nothing can be held out.", fix)
+    if sizes.max() == 1:
+        raise table_error("T015", f"{label} is different in every row.", "There is nothing to rank in a query of one document.", fix)
+    relevant = np.bincount(numbers, relevance > 0.0)
+    if not ((relevant > 0.0) & (sizes > 1)).any():
+        why = "All relevant documents are alone in their queries: there is nothing to rank."
+        raise table_error("T015", f"{label} has no query of several documents with a relevant one.", why, fix)
+    return numbers
 
 
 def _check_names(frame: "nw.DataFrame[Any]", names: Sequence[str]) -> None:
@@ -211,9 +249,9 @@ def _refuse_gaps(column: pa.ChunkedArray, name: str, what: str, fix: str) -> Non
         )
 
 
-def group_numbers(column: pa.ChunkedArray, name: str) -> NDArray[np.int64]:
+def group_numbers(column: pa.ChunkedArray, name: str, what: str = "group") -> NDArray[np.int64]:
     """Numbers of groups, in the order of their first rows."""
-    _refuse_gaps(column, name, "group", "give each row a group, or leave such rows out.")
+    _refuse_gaps(column, name, what, f"give each row a {what}, or leave such rows out.")
     column = plain(column)
     flat = column.cast(column.type.value_type) if pa.types.is_dictionary(column.type) else column
     coded = flat.combine_chunks().dictionary_encode()

@@ -183,10 +183,10 @@ class Schema:
         raw = open_table(X, ABSENT[self.sparse_absent])
         table, notes = self._table(raw, self.header.positions(raw, owner, beside))
         read_as_means = [isinstance(field, StatisticsField) for field in self.fields]
-        for said, of_means in ((unseen, False), (PRIOR, True)):
+        for words, of_means in ((unseen, False), (PRIOR, True)):
             own = [note for note, means in zip(notes, read_as_means, strict=True) if note and means == of_means]
             if own:
-                notice(f"{'; '.join(own)}. {said}", UnseenCategoryWarning)
+                notice(f"{'; '.join(own)}. {words}", UnseenCategoryWarning)
         return table
 
     def _table(self, raw: RawTable, positions: list[int]) -> tuple[Table, list[str]]:

@@ -57,10 +57,12 @@ MEANINGS = {
     "T007": "a column that was named is not there",
     "T008": "no column is left to learn from",
     "T009": "the table has no names of columns",
-    "T010": "a group or a time is missing in some rows",
+    "T010": "a group, a query or a time is missing in some rows",
     "T011": "the time column has no order",
     "T012": "the weight of some rows, or of all, is no number that a row can count by",
     "T013": "the target has labels that the model does not know",
+    "T014": "the target is no relevance of documents",
+    "T015": "the query column leaves nothing to rank",
 }
 
 

@@ -13,7 +13,9 @@ from woodwind.data.tables.raw import SUBTRACT, are_beyond_doubles, warn_of_preci
 from woodwind.data.tables.table_errors import listed, table_error
 from woodwind.data.tables.text_types import marks
 
-TASKS = ("auto", "classification", "binary", "multiclass", "regression")
+TASKS = ("auto", "classification", "binary", "multiclass", "regression", "ranking")
+# Of gains of 2 ** relevance - 1: sums over the documents of a query stay exact.
+HIGHEST_RELEVANCE = 31.0
 
 # Whole numbers are labels when there are so few of them, and so many rows of each.
 FEW, ROWS_OF_EACH = 10, 10
@@ -29,7 +31,7 @@ MOST_CLASSES = 1_000
 class TargetColumn:
     """A target column, ready for training."""
 
-    task: str  # "binary", "multiclass" or "regression"
+    task: str  # "binary", "multiclass", "regression" or "ranking"
     y: NDArray[Any]  # class numbers as int32, or numbers as float64
     classes: tuple[Any, ...]  # the labels in the order of the class numbers; () for numbers
     why: str  # one sentence: what was decided, from what, and how to decide otherwise
@@ -58,6 +60,8 @@ def read_target(column: pa.ChunkedArray | pa.Array, task: str = "auto", name: st
         raise table_error("T001", f"{label} has no rows.", "There is nothing to learn from.", "give a table with rows.")
     _refuse_missing(column, label)
     kind = column.type
+    if task == "ranking":
+        return _of_relevance(column, label)
     if pa.types.is_temporal(kind):
         raise table_error(
             "T003",
@@ -96,6 +100,24 @@ def read_truth(column: pa.ChunkedArray, classes: tuple[Any, ...], name: str) -> 
     numbers = np.asarray((column.cast(pa.uint8()) if pa.types.is_boolean(column.type) else column).cast(pa.float64()).to_numpy())
     _refuse_infinite(numbers, label)
     return numbers
+
+
+def _of_relevance(column: pa.ChunkedArray, label: str) -> TargetColumn:
+    """The relevance of documents: numbers that are not negative, some of them above zero."""
+    kind = column.type
+    fix = "give 0 for a document that does not matter, and more for one that matters more, such as 0 to 4."
+    if not (_is_number(kind) or pa.types.is_boolean(kind)):
+        raise table_error("T014", f"{label} is of type {kind}.", "With a query it is the relevance of documents, a number.", fix)
+    numbers = np.asarray((column.cast(pa.uint8()) if pa.types.is_boolean(kind) else column).cast(pa.float64()).to_numpy())
+    _refuse_infinite(numbers, label)
+    for wrong, what in ((numbers < 0.0, "negative"), (numbers > HIGHEST_RELEVANCE, f"above {HIGHEST_RELEVANCE:g}")):
+        rows = np.flatnonzero(wrong)
+        if rows.size:
+            told = f"{label} is {what} in {rows.size:,} of {numbers.size:,} rows (rows {listed(rows + 1)})."
+            raise table_error("T014", told, "It is a relevance, which is worth 2 ** relevance - 1 in NDCG.", fix)
+    if not (numbers > 0.0).any():
+        raise table_error("T014", f"{label} is 0 in every row.", "No query has a relevant document: there is nothing to rank by.", fix)
+    return TargetColumn("ranking", numbers, (), f"{label} is read as the relevance of documents, from 0 to {numbers.max():g}.")
 
 
 def _known_labels(column: pa.ChunkedArray, classes: tuple[Any, ...], label: str) -> NDArray[np.int64]:

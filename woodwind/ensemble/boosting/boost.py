@@ -210,7 +210,7 @@ class Booster:
     def _valued(self, values: LeafValues, tree: GrownTree, output: int, rows: Rows | None, threads: int) -> TreeWithLeaves:
         """Give a grown tree its values, and find the leaf of every row."""
         value = values.of_grown(tree, output, rows, threads) * self._rate
-        finished = with_means(ValuedTree.of(tree, value, output, self._rate, self.learner.thresholds(tree)))
+        finished = with_means(ValuedTree.of(tree, value, output, self._rate, tree.threshold))
         leaf = tree.leaf_of_row
         if rows is not None or self.learner.has_unseen:
             self.learner.walk(finished, leaf, threads)

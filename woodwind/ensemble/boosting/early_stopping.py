@@ -21,9 +21,9 @@ from woodwind.data.binning.ranks import Ranks
 from woodwind.data.binning.sparse_codes import SparseCodes
 from woodwind.ensemble.boosting.boost import BoostingRound
 from woodwind.kernels.tree.leaves import largest_size
+from woodwind.shards.shards import Shards, walk_rows
 from woodwind.tree.exact_grower import walk_ranks
 from woodwind.tree.grown_tree import ValuedTree, add_tree_scores
-from woodwind.tree.histogram_grower import walk_codes
 
 # A step this much smaller than the largest one so far is what rounding leaves: a training that fits its rows perfectly goes
 # on for ever with such steps.
@@ -143,7 +143,7 @@ class WatchedInside:
 class WatchedOutside:
     """Rows of another table: trees are added to their scores as they come."""
 
-    codes: Codes | SparseCodes | Ranks
+    codes: Codes | SparseCodes | Ranks | Shards
     raw: Floats
     evaluate: Evaluator
     threads: int = 1
@@ -171,7 +171,7 @@ class RoundWatcher:
 
 
 def add_trees(
-    raw: Floats, trees: Iterable[ValuedTree], codes: Codes | SparseCodes | Ranks, threads: int = 1, numbers: Floats | None = None
+    raw: Floats, trees: Iterable[ValuedTree], codes: Codes | SparseCodes | Ranks | Shards, threads: int = 1, numbers: Floats | None = None
 ) -> None:
     """Add what trees say about the rows of `codes` to their scores, in the order of the trees."""
     leaf: NDArray[np.int32] = np.empty(codes.n_rows, np.int32)
@@ -179,5 +179,5 @@ def add_trees(
         if isinstance(codes, Ranks):
             walk_ranks(tree, codes, leaf, threads)
         else:
-            walk_codes(tree, codes, leaf, threads)
+            walk_rows(tree, codes, leaf, threads)
         add_tree_scores(raw, tree, leaf, threads, numbers)

@@ -11,22 +11,17 @@ from woodwind.ensemble.boosting.boost_plan import BoostPlan, hessian_factors
 from woodwind.ensemble.boosting.tree_learner import Floats, Rows, Targets
 from woodwind.losses.base import Loss
 from woodwind.losses.integers import refuse_runaway
-from woodwind.tree.exact_grower import ExactGrower, RowStats, node_sums, real_of, thresholds, walk_ranks
+from woodwind.tree.exact_grower import BOOSTED, ExactGrower, RowStats, SplitCriterion, node_sums, real_of, thresholds, walk_ranks
 from woodwind.tree.grown_tree import GrownTree, ValuedTree, forget_category, rows_by_leaf
 
 
 class ExactLearner:
-    """See `TreeLearner`. A tree is for one output: an exact node has one gradient to sum."""
+    """See `TreeLearner`. `outputs` is how many scores a tree is for."""
 
-    def __init__(
-        self,
-        ranks: Ranks,
-        y: Targets,
-        plan: BoostPlan,
-    ) -> None:
+    def __init__(self, ranks: Ranks, y: Targets, plan: BoostPlan, outputs: int = 1) -> None:
         self.ranks, self.y, self.settings, self.threads = ranks, y, plan.tree, plan.threads
         self.n_rows, self.has_unseen = ranks.n_rows, ranks.has_unseen
-        self.outputs = self.n_workers = 1
+        self.outputs, self.n_workers = outputs, 1
         self._factor = hessian_factors(plan.loss, plan.softmax_hessian)[0]
         self._grower: ExactGrower | None = None
         self._gradient = self._hessian = np.empty((0, 1))
@@ -35,7 +30,8 @@ class ExactLearner:
     def grower(self) -> ExactGrower:
         """The memory to grow trees in, made when the first tree is grown."""
         if self._grower is None:
-            self._grower = ExactGrower(self.ranks, self.settings, self.threads)
+            criterion = BOOSTED if self.outputs == 1 else SplitCriterion("vector", self.outputs)
+            self._grower = ExactGrower(self.ranks, self.settings, self.threads, criterion)
         return self._grower
 
     def set_derivatives(self, loss: Loss, raw: Floats, weight: Floats | None) -> None:
@@ -46,20 +42,25 @@ class ExactLearner:
         self._gradient, self._hessian = gradient.reshape(len(raw), -1), hessian.reshape(len(raw), -1)
 
     def grow(self, tree_key: int, rows: Rows | None, output: int, worker: int | None = None) -> GrownTree:
-        """Grow a tree for one output."""
-        gradient, hessian = np.ascontiguousarray(self._gradient[:, output]), np.ascontiguousarray(self._hessian[:, output])
-        tree = self.grower.grow_from(gradient, hessian, tree_key, rows)
+        """Grow a tree for one output, or for all."""
+        if output < 0:
+            times = None if rows is None else np.bincount(rows, minlength=self.n_rows)
+            tree = self.grower.grow_stats(RowStats.of_outputs(self._gradient, self._hessian, times), tree_key)
+        else:
+            gradient, hessian = np.ascontiguousarray(self._gradient[:, output]), np.ascontiguousarray(self._hessian[:, output])
+            tree = self.grower.grow_from(gradient, hessian, tree_key, rows)
         forget_category(tree, UNSEEN_RANK)
+        # Here, because another learner may have other values for the same ranks: statistics of the target differ by the order of rows.
+        tree.threshold = thresholds(tree, self.ranks)
         return tree if rows is None else with_repeats(tree, np.bincount(rows, minlength=self.ranks.n_rows))
 
     def sums(self, leaf: NDArray[np.int32], n_nodes: int, rows: Rows | None, output: int) -> tuple[Floats, Floats]:
         """Gradients and hessians of the rows of each node."""
         order, begin, end = rows_by_leaf(leaf, rows, n_nodes)
+        if output < 0:
+            every = [summed_by_leaf(self._gradient[order, k], self._hessian[order, k], begin, end) for k in range(self.outputs)]
+            return np.column_stack([one[0] for one in every]), np.column_stack([one[1] for one in every])
         return summed_by_leaf(self._gradient[order, output], self._hessian[order, output], begin, end)
-
-    def thresholds(self, tree: GrownTree) -> Floats:
-        """Where number splits cut."""
-        return thresholds(tree, self.ranks)
 
     def walk(self, tree: ValuedTree, out: NDArray[np.int32], threads: int) -> None:
         """Write the node of the tree where each row ends to `out`."""

@@ -16,9 +16,11 @@ from woodwind.kernels.histogram.multi_output import sum_leaves
 from woodwind.kernels.tree.leaves import leaf_sums, unrounded_leaf_sums
 from woodwind.losses.base import Loss
 from woodwind.losses.integers import is_uneven, is_vast, pack_classes, quantise_classes, quantise_rows, quantise_unrounded
+from woodwind.shards.shard_grower import ShardGrower
+from woodwind.shards.shards import Shards, walk_rows
 from woodwind.tree.gradient_noise import room_for
 from woodwind.tree.grown_tree import GrownTree, ValuedTree, forget_category
-from woodwind.tree.histogram_grower import HistogramGrower, walk_codes
+from woodwind.tree.histogram_grower import HistogramGrower
 from woodwind.tree.sampled_columns import grower_for
 
 UNRESOLVED = (
@@ -35,7 +37,7 @@ class HistogramLearner:
 
     def __init__(
         self,
-        codes: Codes | SparseCodes,
+        codes: Codes | SparseCodes | Shards,
         y: Targets,
         weight: Floats | None,
         plan: BoostPlan,
@@ -64,7 +66,8 @@ class HistogramLearner:
             self._leaves = np.empty((self.width, codes.n_rows), np.int32)
         large = codes.n_rows * codes.n_features >= LEAST_WORK // 10
         # Trees of one thread each, side by side, wait for nobody.
-        self.n_workers = self.threads if outputs == 1 and large and self.width >= self.threads else 1
+        beside = outputs == 1 and large and self.width >= self.threads and not isinstance(codes, Shards)
+        self.n_workers = self.threads if beside else 1
 
     @property
     def grower(self) -> HistogramGrower:
@@ -79,8 +82,14 @@ class HistogramLearner:
             beside = made or self._growers or self._unrounded_growers
             threads = self.threads if not made else 1
             first = beside[0] if beside else None
-            made.append(grower_for(self.codes, self.settings, threads, self.capacity, self.outputs, first, self._unrounded))
+            made.append(self._new_grower(threads, first))
         return made
+
+    def _new_grower(self, threads: int, beside: HistogramGrower | None) -> HistogramGrower:
+        """Memory to grow trees in; `beside` is that of another worker, with which it shares what it can."""
+        if isinstance(self.codes, Shards):
+            return ShardGrower(self.codes, self.settings, threads, self.capacity, self.outputs, self._unrounded)
+        return grower_for(self.codes, self.settings, threads, self.capacity, self.outputs, beside, self._unrounded)
 
     def set_derivatives(self, loss: Loss, raw: Floats, weight: Floats | None) -> None:
         """Turn the derivatives of all rows into integers."""
@@ -133,9 +142,6 @@ class HistogramLearner:
             leaf_sums(leaf, stats, rows, total)
         return total[:, 0] / self._scales[0], total[:, 1] / self._scales[1]
 
-    def thresholds(self, tree: GrownTree) -> None:
-        """At the edges of bins."""
-
     def walk(self, tree: ValuedTree, out: NDArray[np.int32], threads: int) -> None:
         """Write the node of the tree where each row ends to `out`."""
-        walk_codes(tree, self.codes, out, threads)
+        walk_rows(tree, self.codes, out, threads)

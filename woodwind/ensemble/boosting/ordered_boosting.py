@@ -204,7 +204,7 @@ class OrderedBooster(Booster):
     def _with_all_rows(self, loss: Loss, tree: GrownTree, output: int) -> GrownTree:
         """A grown tree with the sums and rows that it has in plain boosting from all rows, at the scores of the model."""
         leaf = np.empty(self.learner.n_rows, np.int32)
-        self.learner.walk(ValuedTree.of(tree, np.zeros(tree.n_nodes), output, 1.0, self.learner.thresholds(tree)), leaf, self.plan.threads)
+        self.learner.walk(ValuedTree.of(tree, np.zeros(tree.n_nodes), output, 1.0, tree.threshold), leaf, self.plan.threads)
         ends = leaf if self.rows is None else leaf[self.rows]
         count = covers_below(tree.feature, tree.child, np.bincount(ends, minlength=tree.n_nodes).astype(np.float64)).astype(np.int64)
         tree = replace(tree, leaf_of_row=leaf, count=count)

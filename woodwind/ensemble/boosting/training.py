@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 from woodwind.base.errors import InterruptWarning, ParameterError, PrecisionWarning
 from woodwind.base.notice import notice
 from woodwind.base.random_streams import choose, hashes, key
-from woodwind.data.binning.ranks import Ranks
 from woodwind.ensemble.boosting.boost import Booster, BoostingRound
 from woodwind.ensemble.boosting.boost_plan import BoostPlan
 from woodwind.ensemble.boosting.early_stopping import (
@@ -105,7 +104,7 @@ def train(
         notice(f"{owner}: {UNEVEN}", PrecisionWarning)
         plan = replace(plan, one_per_class=True)
     if earlier is not None and earlier.rounds:
-        check_trees_per_round(len(earlier.rounds[0]), rows, plan, owner)
+        check_trees_per_round(len(earlier.rounds[0]), plan, owner)
     if watched is None or watched.folds is None:
         return train_once(rows, plan, stop, watched, earlier, owner)
     folds = BoostingFolds.of(rows, plan, watched.folds)
@@ -151,9 +150,9 @@ def train_once(
     return refitted(rows, plan, result, owner)
 
 
-def check_trees_per_round(there: int, rows: TrainingRows, plan: BoostPlan, owner: str) -> None:
+def check_trees_per_round(there: int, plan: BoostPlan, owner: str) -> None:
     """Refuse to go on from rounds that have another number of trees."""
-    of_each = plan.loss.width if plan.one_per_class or isinstance(rows.codes, Ranks) else 1
+    of_each = plan.loss.width if plan.one_per_class else 1
     if there != of_each * plan.parallel_trees:
         raise ParameterError(
             f"{owner}: a round would have {of_each * plan.parallel_trees} trees, but warm_start=True goes on from rounds of {there}. Set "

@@ -11,6 +11,7 @@ from woodwind.data.binning.codes import Codes
 from woodwind.data.binning.ranks import Ranks
 from woodwind.data.binning.sparse_codes import SparseCodes
 from woodwind.ensemble.boosting import precompile
+from woodwind.ensemble.boosting.approximate_learner import ApproximateLearner
 from woodwind.ensemble.boosting.boost import Booster
 from woodwind.ensemble.boosting.boost_plan import BoostPlan
 from woodwind.ensemble.boosting.dropout import DropoutBooster
@@ -20,6 +21,7 @@ from woodwind.ensemble.boosting.ordered_boosting import OrderedBooster, OrderedO
 from woodwind.ensemble.boosting.tree_learner import TreeLearner
 from woodwind.losses.base import Loss, in_rows
 from woodwind.losses.integers import is_uneven
+from woodwind.shards.shards import Shards
 from woodwind.tree.grown_tree import ValuedTree
 from woodwind.tree.linear_leaves import LinearInputs
 
@@ -30,7 +32,7 @@ Floats = NDArray[np.float64]
 class TrainingRows:
     """The rows of a training: codes, target, weights, and scores to start from (None: the best constant)."""
 
-    codes: Codes | SparseCodes | Ranks
+    codes: Codes | SparseCodes | Ranks | Shards
     y: NDArray[Any]
     weight: Floats | None
     offset: Floats | None
@@ -84,13 +86,15 @@ class TrainingRows:
         return OrderedBooster(learner, self.y, plan, raw, weight, learn, origin)
 
     def _learner(
-        self, codes: Codes | SparseCodes | Ranks, plan: BoostPlan, weight: Floats | None, learn: NDArray[np.int32] | None
+        self, codes: Codes | SparseCodes | Ranks | Shards, plan: BoostPlan, weight: Floats | None, learn: NDArray[np.int32] | None
     ) -> TreeLearner:
-        if isinstance(codes, Ranks):
-            return ExactLearner(codes, self.y, plan)
         # The lanes of a tree for all classes have no room for weights of very different sizes.
         outputs = plan.loss.width if not plan.one_per_class and not is_uneven(weight) else 1
         capacity = codes.n_rows if learn is None else len(learn)
+        if isinstance(codes, Ranks):
+            if plan.tree.candidates == "global":
+                return ApproximateLearner(codes, self.y, weight, plan, capacity, outputs, precompile.wait)
+            return ExactLearner(codes, self.y, plan, outputs)
         return HistogramLearner(codes, self.y, weight, plan, capacity, outputs, precompile.wait)
 
     def raw(self, start: Floats) -> Floats:

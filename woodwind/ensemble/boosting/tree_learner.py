@@ -45,8 +45,5 @@ class TreeLearner(Protocol):
         To be asked for before a tree of one output is grown, which may use up what they are summed from.
         """
 
-    def thresholds(self, tree: GrownTree) -> Floats | None:
-        """Where number splits cut; None where that is at the edges of bins."""
-
     def walk(self, tree: ValuedTree, out: NDArray[np.int32], threads: int) -> None:
         """Write the node of the tree where each row ends to `out`."""

@@ -122,7 +122,8 @@ class BaseAutoEnsemble(BaseGroupedModel):
         """Do the job by checked parameters, for rows that all count. `asked` is more of the question."""
         families = _families(values["exclude"], self._owner)
         seed = seed_of(values["random_state"])
-        task = "regression" if truth.classes is None else "binary" if truth.n_classes == 2 else "multiclass"
+        ranks = asked.get("queries") is not None
+        task = _task(truth, ranks)
         labels = None if truth.classes is None else truth.y.astype(np.int64)
         positive = _positive(values["positive"], truth, self._owner)
         asked["notes"] = (*asked.get("notes", ()), *_positive_note(values["positive"], positive, truth))
@@ -131,14 +132,14 @@ class BaseAutoEnsemble(BaseGroupedModel):
             X=X, y=truth.y if labels is None else labels.astype(np.int32), task=task,
             classes=() if truth.classes is None else tuple(truth.classes.tolist()),
             metric=metric_named(values["metric"], task).for_positive(positive), ordered=moments is not None,
-            fold=fold, clusters=_clusters(asked.get("groups"), moments, fold),
+            fold=fold, clusters=None if ranks else _clusters(asked.get("groups"), moments, fold),
             categorical_features=values["categorical_features"], seed=seed, threads=self._threads, models=values["models"],
             max_size=values["max_size"],
             positive=positive, rule=_rule(values["threshold"], task, self._owner), also=_also(values["also"], task, positive), **asked,
         )  # fmt: skip
         self._set_classes(truth)
         with _checkpoint(values, spec, clock) as checkpoint, ending_on_interrupt(clock):
-            for event in run(spec, FAMILY, Portfolio(truth.n_classes, families), clock, checkpoint):
+            for event in run(spec, FAMILY, Portfolio(truth.n_classes, families, ranks=ranks), clock, checkpoint):
                 self._warn(event, values)
                 if isinstance(event, JobBegan) and spec.suspicions:
                     self._warn(SuspicionsFound(seconds=event.seconds, suspicions=spec.suspicions), values)
@@ -207,6 +208,13 @@ class BaseAutoEnsemble(BaseGroupedModel):
 def clock_of(values: dict[str, Any]) -> Clock:
     """A clock that begins now: with a number of models there is always time."""
     return Clock(values["time"] if values["models"] is None else None)
+
+
+def _task(truth: Target, ranks: bool) -> str:
+    """What is asked."""
+    if truth.classes is None:
+        return "ranking" if ranks else "regression"
+    return "binary" if truth.n_classes == 2 else "multiclass"
 
 
 def _clusters(groups: NDArray[np.int64] | None, moments: Floats | None, fold: NDArray[np.int64]) -> NDArray[np.int64] | None:
@@ -308,6 +316,7 @@ def _job(values: dict[str, Any], spec: JobSpec) -> dict[str, Any]:
         "what is taken as categories": repr(np.asarray(spec.categorical_features).tolist()),
         "the data": digest_of(fingerprint(spec.X).encode(), truth, repr(spec.classes).encode()),
         "how rows are held out": digest_of(folds, repr(spec.ordered).encode()),
+        "the queries": None if spec.queries is None else digest_of(np.ascontiguousarray(spec.queries).tobytes()),
         "the weights of rows": None if weight is None else digest_of(np.ascontiguousarray(weight).tobytes()),
         "the version of Woodwind": importlib.import_module("woodwind").__version__,
     }
@@ -374,6 +383,25 @@ class AutoEnsembleClassifier(AutoParams, BaseAutoEnsemble, ClassifierMixin, Base
         labels: NDArray[Any] = np.asarray(self.classes_)[self.model_.decide(proba)]
         return labels
 
+    def predict_set(self, X: Any, coverage: float = 0.9) -> NDArray[np.bool_]:
+        """Labels among which the truth is for a share `coverage` of new rows, from errors on rows held out.
+
+        Parameters
+        ----------
+        X : table
+            Rows of the columns that the model was trained with; columns are matched by name. A file, or a dictionary of columns, will do.
+        coverage : float between 0 and 1, default=0.9
+            The share. `model_.intervals.promise` says what is promised of it, and `woodwind evaluate` tries it on new rows.
+
+        Returns
+        -------
+        array of shape (n_rows, n_classes)
+            True where a label of `classes_` is in the set. The one that is predicted always is.
+        """
+        proba = self.predict_proba(X)
+        known = self.model_.require_intervals()
+        return known.sets(proba, known.coverage(coverage, self._owner), self.model_.decide(proba))
+
     @property
     def positive_(self) -> Any:
         """The label of the positive one of two classes; None where there are more."""
@@ -425,3 +453,22 @@ class AutoEnsembleRegressor(AutoParams, BaseAutoEnsemble, RegressorMixin, BaseEs
             Rows of the columns that the model was trained with; columns are matched by name. A file, or a dictionary of columns, will do.
         """
         return np.asarray(self._scores(X)[:, 0])
+
+    def predict_interval(self, X: Any, coverage: float = 0.9) -> tuple[Floats, Floats]:
+        """Bounds between which the truth lies for a share `coverage` of new rows, from errors on rows held out.
+
+        Parameters
+        ----------
+        X : table
+            Rows of the columns that the model was trained with; columns are matched by name. A file, or a dictionary of columns, will do.
+        coverage : float between 0 and 1, default=0.9
+            The share. `model_.intervals.promise` says what is promised of it, and `woodwind evaluate` tries it on new rows.
+
+        Returns
+        -------
+        low, high : arrays of shape (n_rows,)
+            Infinite where too few rows were held out for such a share, which a warning says.
+        """
+        predicted = self.predict(X)
+        known = self.model_.require_intervals()
+        return known.bounds(predicted, known.coverage(coverage, self._owner))

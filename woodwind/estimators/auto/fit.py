@@ -13,17 +13,19 @@ from woodwind.base.formatting import counted
 from woodwind.base.pool import usable_threads
 from woodwind.data.quality.suspicions import Suspicion, suspicions
 from woodwind.data.reading.files import is_path, read_table
-from woodwind.data.reading.written_schema import GROUP, TIME, WEIGHT, WrittenSchema
+from woodwind.data.reading.written_schema import GROUP, QUERY, TIME, WEIGHT, WrittenSchema
 from woodwind.data.tables.frames import as_arrow
 from woodwind.data.tables.roles import Roles, frame_of, is_columns, some_columns, split_roles, table_of_columns
 from woodwind.estimators.auto.auto_ensemble import AutoEnsembleClassifier, AutoEnsembleRegressor, check_checkpoint, clock_of
+from woodwind.estimators.auto.auto_ranker import AutoEnsembleRanker, query_notes
 from woodwind.estimators.base.target import Target
 from woodwind.params.auto import AutoParams, TableParams
 from woodwind.params.check import check
 from woodwind.params.describe import declared, entries
 from woodwind.params.unknown import unknown_options
 
-Fitted: TypeAlias = AutoEnsembleClassifier | AutoEnsembleRegressor
+Fitted: TypeAlias = AutoEnsembleClassifier | AutoEnsembleRegressor | AutoEnsembleRanker
+KINDS: dict[str, type[Fitted]] = {"regression": AutoEnsembleRegressor, "ranking": AutoEnsembleRanker}  # all others are of classes
 
 
 @fill_docstring(parameters=entries(TableParams))
@@ -33,6 +35,7 @@ def fit(  # noqa: PLR0913  the names are the user's: there is no object to put t
     *,
     task: str = "auto",
     group: str | None = None,
+    query: str | None = None,
     time_column: str | None = None,
     weight: str | None = None,
     ignore: Any = (),
@@ -51,7 +54,7 @@ def fit(  # noqa: PLR0913  the names are the user's: there is no object to put t
 
     Returns
     -------
-    AutoEnsembleClassifier or AutoEnsembleRegressor
+    AutoEnsembleClassifier, AutoEnsembleRegressor or, with `query`, AutoEnsembleRanker
 
     Examples
     --------
@@ -68,20 +71,19 @@ def fit(  # noqa: PLR0913  the names are the user's: there is no object to put t
     check_checkpoint(model_options)
     known = WrittenSchema.read(schema) if is_path(schema) else schema
     table = _read(table, known, clock)
-    if known is not None:
-        # What is said in the call counts more than what is written.
-        group, time_column, weight = group or known.role(GROUP), time_column or known.role(TIME), weight or known.role(WEIGHT)
+    # What is said in the call counts more than what is written.
+    group, query, time_column, weight = _roles_of(known, {GROUP: group, QUERY: query, TIME: time_column, WEIGHT: weight})
     roles = split_roles(
-        table, target, task=task, group=group, time_column=time_column, weight=weight, drop_missing_target=drop_missing_target,
+        table, target, task=task, group=group, query=query, time_column=time_column, weight=weight, drop_missing_target=drop_missing_target,
         ignore=[ignore] if isinstance(ignore, str) else list(ignore),
     )  # fmt: skip
     read = roles.target
-    values = check(model := (AutoEnsembleRegressor if read.task == "regression" else AutoEnsembleClassifier)(**model_options))
+    values = check(model := KINDS.get(read.task, AutoEnsembleClassifier)(**model_options))
     classes = np.array(read.classes) if read.classes else None
-    split = {role: str(name) for role, name in (("time", time_column), ("group", group)) if name is not None}
+    split = {role: str(name) for role, name in (("time", time_column), ("group", group), ("query", query)) if name is not None}
     X, without, note = _affordable(roles.X, values, clock)
     model._train(
-        values, clock, X, Target(read.y, classes), moments=roles.moments, groups=roles.groups, target=target,
+        values, clock, X, Target(read.y, classes), moments=roles.moments, groups=roles.groups, queries=roles.queries, target=target,
         notes=(*_notes(roles, split), *note), weight=roles.weight, beside=(*roles.beside, *without), split_columns=split,
         suspicions=_suspected(roles, target, clock),
     )  # fmt: skip
@@ -89,11 +91,16 @@ def fit(  # noqa: PLR0913  the names are the user's: there is no object to put t
     return model
 
 
+def _roles_of(known: WrittenSchema | None, given: dict[str, str | None]) -> tuple[str | None, ...]:
+    """The columns of some roles: as given, else as written."""
+    return tuple(name if name or known is None else known.role(role) for role, name in given.items())
+
+
 def _suspected(roles: Roles, target: str, clock: Clock) -> tuple[Suspicion, ...]:
     """What is suspicious about the columns, as far as there is time to look."""
     read = roles.target
     return suspicions(
-        as_arrow(roles.X), target, read.y, read.task != "regression", roles.groups, ordered=roles.moments is not None,
+        as_arrow(roles.X), target, read.y, bool(read.classes), roles.groups, ordered=roles.moments is not None,
         classes=read.classes or (), is_time=clock.is_time(SUSPICION_SHARE),
     )  # fmt: skip
 
@@ -103,9 +110,11 @@ def _notes(roles: Roles, split: dict[str, str]) -> tuple[str, ...]:
     words = {
         "time": "Rows are held out in the order of {!r}: what is learned is earlier than what is scored.",
         "group": "Rows of one {!r} are held out together.",
+        "query": "Rows of one {!r} are ranked, and held out together.",
     }
     left_out = [f"{counted(roles.dropped, 'row')} without a target left out."] if roles.dropped else []
-    return (roles.target.why, *roles.target.notes, *(words[role].format(name) for role, name in split.items()), *left_out)
+    queries = () if roles.queries is None else query_notes(roles.queries, roles.target.y)
+    return (roles.target.why, *roles.target.notes, *queries, *(words[role].format(name) for role, name in split.items()), *left_out)
 
 
 def _written_facts(schema: WrittenSchema | None, orders: dict[str, str]) -> dict[str, Any]:

@@ -28,7 +28,7 @@ def load(path: str | os.PathLike[str], expect: type | tuple[type, ...] | None = 
     -------
     model
         Of the class that was saved, with the same parameters and what it had learned; its predictions are the same, bit for bit. What
-        `woodwind fit` has written is an AutoEnsembleClassifier or an AutoEnsembleRegressor, as `woodwind.fit` gives it.
+        `woodwind fit` has written is an AutoEnsembleClassifier, AutoEnsembleRegressor or AutoEnsembleRanker, as `woodwind.fit` gives it.
     """
     wanted = expect if isinstance(expect, tuple) else (expect,)
     if AutoModel in wanted:

@@ -7,9 +7,12 @@ import numpy as np
 from woodwind.auto.leaderboard import Leaderboard, stored_entries
 from woodwind.auto.model import AutoModel
 from woodwind.estimators.auto.auto_ensemble import AutoEnsembleClassifier, AutoEnsembleRegressor
+from woodwind.estimators.auto.auto_ranker import AutoEnsembleRanker
+
+Estimator = AutoEnsembleClassifier | AutoEnsembleRegressor | AutoEnsembleRanker
 
 
-def estimator_around(model: AutoModel) -> AutoEnsembleClassifier | AutoEnsembleRegressor | AutoModel:
+def estimator_around(model: AutoModel) -> Estimator | AutoModel:
     """What `woodwind.fit` would have given; a model without a leaderboard is of no job, and stays what it is."""
     entries = stored_entries(model)
     if not entries:
@@ -17,9 +20,9 @@ def estimator_around(model: AutoModel) -> AutoEnsembleClassifier | AutoEnsembleR
     made = model.facts.get("made")
     seed = made.get("seed") if isinstance(made, dict) else None
     options: dict[str, Any] = {"metric": model.metric} | ({"random_state": seed} if isinstance(seed, int) else {})
-    found: AutoEnsembleClassifier | AutoEnsembleRegressor
-    if model.task == "regression":
-        found = AutoEnsembleRegressor(**options)
+    found: Estimator
+    if not model.classifies:
+        found = (AutoEnsembleRanker if model.task == "ranking" else AutoEnsembleRegressor)(**options)
     else:
         found = AutoEnsembleClassifier(**options)
         found.classes_ = np.array(model.classes)

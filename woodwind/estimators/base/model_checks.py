@@ -1,11 +1,14 @@
 """Models that come from a file as parts of others: each is one, is trained, and answers the question that it will be asked."""
 
 from collections.abc import Callable
+from dataclasses import asdict
 from typing import Any, TypeVar
 
+import numpy as np
 from numpy.typing import NDArray
 from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import Pipeline
+from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from woodwind.base.errors import MemberError, MemberTypeError, WoodwindError
@@ -74,3 +77,12 @@ def ask_model(model: Any, call: Callable[[], T]) -> T:
     except Exception as error:
         kind = MemberTypeError if isinstance(error, TypeError) else MemberError
         raise kind(f"The {type(model).__name__} inside could not be asked. {type(error).__name__}: {error}") from error
+
+
+def check_tags(model: Any) -> None:
+    """Tags of a model that is not trained are truth values and words; or whatever error asking for them is. They follow parameters that
+    nobody checks before `fit`, and whoever holds the model asks for them.
+    """
+    groups = [group if isinstance(group, dict) else {"": group} for group in asdict(get_tags(model)).values()]
+    arrays = any(isinstance(tag, np.ndarray) for group in groups for tag in group.values())
+    require(not arrays, f"a {type(model).__name__} has an array for a parameter that is a word or a truth value")

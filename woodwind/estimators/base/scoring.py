@@ -137,8 +137,9 @@ def by_metric(scoring: Any, classifies: bool, owner: str, parameter: str = "scor
     metric = find_metric(scoring)
     if metric is None:
         return scoring
-    if classifies == (metric.needs == "number"):
+    if metric.needs == "rank" or classifies == (metric.needs == "number"):
         task, other = ("classes", "numbers") if classifies else ("numbers", "classes")
+        other = "rankings" if metric.needs == "rank" else other
         allowed = ", ".join(names_for("multiclass" if classifies else "regression"))
         raise ParameterError(f"{owner}: {parameter}={scoring!r} is for {other}, and {owner} is for {task}. Choose one of {allowed}.")
     return MetricScorer(metric)

@@ -23,7 +23,7 @@ from woodwind.estimators.base.target import Target, read_regression_target, warn
 from woodwind.estimators.boosting.boosted_model import PREDICTED_ROWS
 from woodwind.estimators.boosting.gradient_boosting_base import BaseGradientBoosting
 from woodwind.estimators.boosting.init_scores import constant_of, is_model
-from woodwind.estimators.boosting.plan import Values, given_options
+from woodwind.estimators.boosting.plan import Values, given_options, has_own_thresholds
 from woodwind.losses.base import Loss
 from woodwind.losses.distribution_score import DistributionScore
 from woodwind.params.groups import BinParams, BoostParams, ConstraintParams, RunParams, SampleParams, StopParams, TreeParams
@@ -97,11 +97,6 @@ class BaseDistributionBoosting(BaseGradientBoosting):
     def _check_options(self, values: Values, family: Distribution) -> None:
         """Refuse what does not go together, before any work is done."""
         owner = self._owner
-        if values["max_bins"] is None and values["multi_output"] == "vector" and family.width > 1:
-            raise ParameterError(
-                f"{owner}: multi_output='vector' needs bins: with max_bins=None a tree is for one parameter, and {family.title} has "
-                f"{family.width}. Set multi_output='one_per_parameter' or max_bins=255."
-            )
         if values["monotonic_cst"] is not None and family.width > 1:
             raise ParameterError(
                 f"{owner}: monotonic_cst is for distributions of one parameter, and {family.title} has {family.width}. "
@@ -259,7 +254,7 @@ class DistributionBoostingRegressor(
         return MORE_FOLDS if n_rows < FEW_ROWS else super()._n_folds(n_rows)
 
     def _precompile(self, values: Values, n_classes: int) -> None:
-        if values["max_bins"] is not None:
+        if not has_own_thresholds(values):
             width = distribution_for(values["distribution"]).width
             together = values["multi_output"] == "vector" and values["growth"] != "symmetric"
             precompile.start(width if together else 1, values["growth"])

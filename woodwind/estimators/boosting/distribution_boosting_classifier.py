@@ -14,7 +14,7 @@ from woodwind.estimators.base.weights import Weighing
 from woodwind.estimators.boosting.boosted_classifier import BaseBoostedClassifier
 from woodwind.estimators.boosting.boosted_model import Floats
 from woodwind.estimators.boosting.distribution_boosting import BaseDistributionBoosting, NaturalGradientParams
-from woodwind.estimators.boosting.plan import Values
+from woodwind.estimators.boosting.plan import Values, has_own_thresholds
 from woodwind.losses.base import Loss
 from woodwind.losses.distribution_score import DistributionScore
 from woodwind.params.groups import BinParams, BoostParams, ClassWeight, ConstraintParams, RunParams, SampleParams, StopParams, TreeParams
@@ -77,7 +77,7 @@ class DistributionBoostingClassifier(
         return loss if self.line_search else loss.for_target(target.y, None)
 
     def _precompile(self, values: Values, n_classes: int) -> None:
-        if values["max_bins"] is not None:
+        if not has_own_thresholds(values):
             together = values["multi_output"] == "vector" and values["growth"] != "symmetric"
             precompile.start(n_classes - 1 if together else 1, values["growth"])
 

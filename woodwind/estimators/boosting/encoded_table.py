@@ -24,7 +24,7 @@ from woodwind.estimators.base.category_statistics import (
     with_statistics,
 )
 from woodwind.estimators.base.model import check_lengths
-from woodwind.estimators.boosting.plan import Values
+from woodwind.estimators.boosting.plan import Values, uses_ranks
 from woodwind.tree.linear_leaves import LinearInputs
 
 Floats = NDArray[np.float64]
@@ -48,7 +48,7 @@ class EncodedTable:
 
     schema: Schema
     cuts: Cuts | Ranking
-    codes: Codes | SparseCodes | Ranks
+    codes: Any  # Codes, SparseCodes or Ranks; Shards where rows are in blocks
     statistics: StatisticsTable | None = None  # where some columns are read as statistics of the target
     inputs: LinearInputs | None = None  # the numbers of the table, where leaves are to be linear
 
@@ -71,8 +71,7 @@ class EncodedTable:
             statistics = StatisticsTable(schema, table, known)
             table = statistics.for_training()
         schema.warn_merged(owner)
-        bins = values["max_bins"]
-        cuts = Ranking.fit(table) if bins is None else Cuts.fit(table, bins, weight, threads)
+        cuts = Ranking.fit(table) if uses_ranks(values) else Cuts.fit(table, values["max_bins"], weight, threads)
         return cls(schema, cuts, coded(cuts, table, threads, values), statistics, linear_inputs(table, schema, weight, values))
 
     @classmethod

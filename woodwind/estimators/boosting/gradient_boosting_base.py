@@ -25,10 +25,11 @@ from woodwind.estimators.base.several_targets import SeveralTargetsMixin
 from woodwind.estimators.base.splits import TRAINING, VALIDATION, read_eval_sets, read_groups
 from woodwind.estimators.base.target import Target
 from woodwind.estimators.base.weights import Weighing, read_weight
+from woodwind.estimators.boosting.block_input import opened_input
 from woodwind.estimators.boosting.boosted_model import BaseBoostedModel, Floats
 from woodwind.estimators.boosting.encoded_table import EncodedTable, coded, linear_inputs
 from woodwind.estimators.boosting.init_scores import constant_of, fitted_init, is_model, model_scores, read_scores
-from woodwind.estimators.boosting.plan import Values, boost_plan, check_dropout, check_exact, one_per_class
+from woodwind.estimators.boosting.plan import Values, boost_plan, check_dropout, check_exact, has_own_thresholds, one_per_class
 from woodwind.estimators.boosting.several_boosting import check_as_many, check_same_width, check_several_options
 from woodwind.estimators.boosting.training_input import BoostingInput, EvaluatedRows, ValidationSet, ValidationSplit
 from woodwind.estimators.boosting.warm_start import WarmStartState
@@ -74,7 +75,7 @@ class BaseGradientBoosting(SeveralTargetsMixin, BaseBoostedModel):
 
     @known_arguments
     @fill_docstring(data=TRAINING_DATA)
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None, eval_set: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, groups: Any = None, eval_set: Any = None) -> Self:
         """Train.
 
         Parameters
@@ -92,7 +93,7 @@ class BaseGradientBoosting(SeveralTargetsMixin, BaseBoostedModel):
         """
         values = check(self)
         with all_or_nothing(self):
-            self._fit(values, X, y, sample_weight, groups, eval_set)
+            self._fit(values, *opened_input(X, y, sample_weight, groups, values, self._owner), eval_set)
         return self
 
     def _fit(self, values: Values, X: Any, y: Any, sample_weight: Any, groups: Any = None, eval_set: Any = None) -> None:
@@ -103,7 +104,7 @@ class BaseGradientBoosting(SeveralTargetsMixin, BaseBoostedModel):
         check_several_options(values, given.target, self._owner)
         if earlier is not None:
             check_as_many(given.target, self.n_outputs_, self._owner)
-        check_exact(values, given.target.n_classes, self._owner)
+        check_exact(values, self._owner)
         check_dropout(values, self._owner)
         self._precompile(values, given.target.n_classes)
         seed = seed_of(values["random_state"]) if earlier is None else earlier.seed
@@ -140,7 +141,7 @@ class BaseGradientBoosting(SeveralTargetsMixin, BaseBoostedModel):
 
     def _precompile(self, values: Values, n_classes: int) -> None:
         """The first training on a machine compiles on two processors."""
-        if values["max_bins"] is not None:
+        if not has_own_thresholds(values):
             together = n_classes > 2 and not one_per_class(values)
             precompile.start(n_classes if together else 1, values["growth"])
 

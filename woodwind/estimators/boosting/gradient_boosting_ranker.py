@@ -20,6 +20,7 @@ from woodwind.estimators.base.model import all_or_nothing, check_lengths, named_
 from woodwind.estimators.base.scoring import EvaluationCurves, WatchedMetric
 from woodwind.estimators.base.target import Target, read_regression_target
 from woodwind.estimators.base.weights import read_weight
+from woodwind.estimators.boosting.block_input import opened_input
 from woodwind.estimators.boosting.gradient_boosting_base import BaseGradientBoosting
 from woodwind.estimators.boosting.plan import Values
 from woodwind.estimators.boosting.queries import GivenEvalSets, GivenGroups, read_queries, weighed_queries
@@ -120,7 +121,7 @@ class GradientBoostingRanker(
     def fit(  # type: ignore[override]
         self,
         X: Any,
-        y: Any,
+        y: Any = None,
         sample_weight: Any = None,
         group: Any = None,
         query_weight: Any = None,
@@ -148,6 +149,7 @@ class GradientBoostingRanker(
             raise DataError(f"{self._owner}: eval_group came without eval_set. Give the tables that it is of.")
         sets = None if eval_set is None else GivenEvalSets(eval_set, eval_group)
         with all_or_nothing(self):
+            X, y, sample_weight, group = opened_input(X, y, sample_weight, group, values, self._owner)
             self._fit(values, X, y, sample_weight, GivenGroups(group, query_weight), sets)
         return self
 

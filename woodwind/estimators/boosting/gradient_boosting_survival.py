@@ -33,6 +33,7 @@ from woodwind.estimators.base.model import all_or_nothing, check_lengths, named_
 from woodwind.estimators.base.scoring import WatchedMetric
 from woodwind.estimators.base.target import Target
 from woodwind.estimators.base.weights import read_weight
+from woodwind.estimators.boosting.block_input import opened_input
 from woodwind.estimators.boosting.boosted_model import Floats
 from woodwind.estimators.boosting.encoded_table import EncodedTable
 from woodwind.estimators.boosting.gradient_boosting_base import BaseGradientBoosting
@@ -160,7 +161,7 @@ class GradientBoostingSurvivalAnalysis(
 
     @known_arguments
     @fill_docstring(data=SURVIVAL_DATA)
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None, eval_set: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, groups: Any = None, eval_set: Any = None) -> Self:
         """Train.
 
         Parameters
@@ -177,7 +178,7 @@ class GradientBoostingSurvivalAnalysis(
         """
         values = check(self)
         with all_or_nothing(self):
-            self._fit(values, X, y, sample_weight, groups, eval_set)
+            self._fit(values, *opened_input(X, y, sample_weight, groups, values, self._owner), eval_set)
         return self
 
     # What survival times do in their own way.

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from woodwind.base.errors import ParameterError
+from woodwind.data.binning.cuts import MOST_BINS
 from woodwind.data.tables.schema import Schema
 from woodwind.ensemble.boosting import auto_defaults
 from woodwind.ensemble.boosting.boost_plan import BoostPlan, DropoutPlan
@@ -98,29 +99,66 @@ Values = dict[str, Any]
 MVS_SHARE = 0.5  # of the rows that sampling='mvs' draws, where nothing is said
 
 
-def check_exact(values: Values, n_classes: int, owner: str) -> None:
-    """Refuse what trees without bins cannot do, before any work is done."""
-    if values["max_bins"] is not None:
+def uses_ranks(values: Values) -> bool:
+    """Whether columns are ranked, because thresholds are found or proposed while trees are grown, instead of being cut into bins before."""
+    return values["max_bins"] is None or values["candidates"] is not None
+
+
+def has_own_thresholds(values: Values) -> bool:
+    """Whether every node has thresholds of its own."""
+    return values["max_bins"] is None or values["candidates"] == "local"
+
+
+def candidate_bins(values: Values) -> int:
+    """Most bins of a column, where candidates are proposed: so many that no more than sketch_eps is between two of them."""
+    eps = values["sketch_eps"]
+    return int(values["max_bins"] or MOST_BINS) if eps is None else math.ceil(1.0 / eps - 1e-9)
+
+
+def check_candidates(values: Values, owner: str) -> None:
+    """Refuse what makes no sense together, before any work is done."""
+    method, eps = values["candidates"], values["sketch_eps"]
+    if method is None and eps is not None:
+        raise ParameterError(
+            f"{owner}: sketch_eps={eps} is for proposed thresholds. Set candidates='global' or 'local', or sketch_eps=None."
+        )
+    if method is not None and values["max_bins"] is None:
+        raise ParameterError(
+            f"{owner}: candidates={method!r} proposes thresholds, and max_bins=None considers all. Set max_bins=255 or candidates=None."
+        )
+    if method == "global" and candidate_bins(values) > MOST_BINS:
+        raise ParameterError(
+            f"{owner}: sketch_eps={eps} asks for {candidate_bins(values):,} bins, and candidates='global' has {MOST_BINS} at most. "
+            f"Set sketch_eps={1 / MOST_BINS:.4f} or more, or candidates='local'."
+        )
+
+
+def check_exact(values: Values, owner: str) -> None:
+    """Refuse what trees whose nodes have thresholds of their own cannot do, before any work is done."""
+    check_candidates(values, owner)
+    if not has_own_thresholds(values):
         return
+    exact = values["max_bins"] is None
+    given, other = ("max_bins=None", "max_bins=255") if exact else ("candidates='local'", "candidates='global'")
     if values["growth"] == "symmetric":
         raise ParameterError(
-            f"{owner}: growth='symmetric' needs bins: with max_bins=None every node has thresholds of its own. "
-            "Set max_bins=255, growth='best_first' or growth='level'."
-        )
-    if n_classes > 2 and values["multiclass"] == "vector":
-        raise ParameterError(
-            f"{owner}: multiclass='vector' needs bins: with max_bins=None a tree is for one class, and y has {n_classes}. "
-            "Set multiclass='one_per_class' or max_bins=255."
+            f"{owner}: growth='symmetric' needs bins: with {given} every node has thresholds of its own. "
+            f"Set {other}, growth='best_first' or growth='level'."
         )
     if values["gradient_noise"] > 0.0:
         raise ParameterError(
-            f"{owner}: gradient_noise={values['gradient_noise']} needs bins: with max_bins=None gradients are taken as they are. "
-            "Set max_bins=255 or gradient_noise=0."
+            f"{owner}: gradient_noise={values['gradient_noise']} needs bins: with {given} gradients are taken as they are. "
+            f"Set {other} or gradient_noise=0."
         )
 
 
 def one_per_class(values: Values) -> bool:
-    """Whether each of several classes has trees of its own: a symmetric tree has one output, and so has one whose values are held back."""
+    """Whether each of several classes has trees of its own: a symmetric tree has one output, and so has one whose values are held back.
+
+    Where nothing says which, as for several quantiles, trees without bins are of one.
+    """
+    if "multiclass" not in values and has_own_thresholds(values):
+        return True
     held = is_constrained(values["monotonic_cst"]) or values["max_delta_step"] is not None or values["path_smooth"] > 0.0
     return values["growth"] == "symmetric" or values.get("multiclass") == "one_per_class" or held or values["linear_leaves"]
 
@@ -258,6 +296,8 @@ def tree_settings(values: Values, schema: Schema, n_rows: int, is_class: bool, o
         max_step=values["max_delta_step"],
         path_smooth=float(values["path_smooth"]),
         gradient_noise=float(values["gradient_noise"]),
+        candidates=values["candidates"],
+        candidate_bins=candidate_bins(values),
         category_l2=auto_defaults.category_l2(n_rows),
         category_smooth=auto_defaults.category_smooth(n_rows),
         features_per_node=per_node,

@@ -10,7 +10,7 @@ from woodwind.data.binning.cuts import Cuts
 from woodwind.data.binning.ranks import Ranking
 from woodwind.data.tables.schema import Schema
 from woodwind.ensemble.boosting.training import TrainedBoosting
-from woodwind.estimators.boosting.plan import Values
+from woodwind.estimators.boosting.plan import Values, uses_ranks
 from woodwind.tree.assemble import check_tree_for
 from woodwind.tree.forest import Forest
 from woodwind.tree.grown_tree import ValuedTree
@@ -58,9 +58,10 @@ class WarmStartState:
                 f"{owner}: n_estimators={values['n_estimators']} is less than the {there} rounds that are there already, "
                 "and warm_start=True only adds to them. Raise n_estimators, or set warm_start=False."
             )
-        if (values["max_bins"] is None) != isinstance(self.cuts, Ranking):
+        if uses_ranks(values) != isinstance(self.cuts, Ranking):
             how = "without bins" if isinstance(self.cuts, Ranking) else "on bins"
+            given = f"max_bins={values['max_bins']}" + (f", candidates={values['candidates']!r}" if values["candidates"] else "")
             raise ParameterError(
-                f"{owner}: max_bins={values['max_bins']}, but warm_start=True goes on from trees that were grown {how}. "
-                "Set max_bins as it was, or warm_start=False."
+                f"{owner}: {given}, but warm_start=True goes on from trees that were grown {how}. "
+                "Set max_bins and candidates as they were, or warm_start=False."
             )

@@ -6,11 +6,10 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from woodwind.base.errors import DataError, FoldWarning, ParameterError
-from woodwind.base.notice import notice
+from woodwind.base.errors import DataError, ParameterError
 from woodwind.base.random_streams import key, seed_of
 from woodwind.base.validate import require, require_finite
-from woodwind.ensemble.conformal import ConformityScores
+from woodwind.ensemble.conformal import ConformityScores, checked_coverage
 from woodwind.ensemble.held_out import hold_out
 from woodwind.estimators.base.model import COLUMNS, BaseGroupedModel, check_lengths
 from woodwind.estimators.base.splits import SplitRequest, read_folds, read_groups, warn_absent_classes, warn_unscored
@@ -165,17 +164,7 @@ class BaseConformal(BaseGroupedModel):
         return self._known.scores
 
     def _asked_coverage(self, coverage: float | None) -> float:
-        asked = self.coverage if coverage is None else coverage
-        if isinstance(asked, bool) or not isinstance(asked, int | float | np.number) or not 0.0 < asked < 1.0:
-            raise ParameterError(f"{self._owner}: coverage must be a number between 0 and 1, but it is {asked!r}.")
-        if not np.isfinite(self._known.needed(float(asked))):
-            least = int(np.ceil(asked / (1.0 - asked) - 1e-9))
-            notice(
-                f"{self._owner}: a coverage of {asked:g} needs at least {least:,} rows that are held out, and there are "
-                f"{len(self._known.scores):,}. Everything is inside.",
-                FoldWarning,
-            )
-        return float(asked)
+        return checked_coverage(self.coverage if coverage is None else coverage, self._known, self._owner)
 
     def _table(self, X: Any) -> AnyTable:
         check_is_fitted(self)

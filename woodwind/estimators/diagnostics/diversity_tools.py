@@ -57,7 +57,7 @@ def measure_diversity(
 
     Returns
     -------
-    DiversityReport, or NumbersReport for regressors
+    DiversityReport, or RegressionDiversityReport for regressors
         `print` shows it, `report["disagreement"]` is a value, `report.pairs` has the matrices. Where all classifiers have predict_proba,
         it has the measures of their probabilities as well: `report["probability_correlation"]` and others.
 
@@ -84,8 +84,8 @@ def measure_diversity(
         threads = usable_threads(n_jobs)
         labels = np.asarray(classes)[pool.votes(table, owner, threads)]
         soft = all(hasattr(member, "predict_proba") for member in pool.members)
-        shares = {"probabilities": pool.probabilities(table, owner, threads), "classes": classes} if soft else {}
-        return diversity_report(target.labels(), labels, **shares, sample_weight=weight, names=pool.names)
+        soft_votes = {"probabilities": pool.probabilities(table, owner, threads), "classes": classes} if soft else {}
+        return diversity_report(target.labels(), labels, **soft_votes, sample_weight=weight, names=pool.names)
     return regression_report(target.y, pool.numbers(table, owner, usable_threads(n_jobs)), sample_weight=weight, names=pool.names)
 
 

@@ -334,7 +334,7 @@ class BaseMixtureOfExperts(BaseModel):
             given = AnyTable.of(X, self._columns.form.schema.header, self._owner)
         table = given if not own else dense(scaled if self._classifies else plain)
         if isinstance(parts.gate, LinearGate):
-            gate = np.exp(parts.gate.log_shares(scaled[:, : parts.gate.n_columns]))
+            gate = np.exp(parts.gate.log_probabilities(scaled[:, : parts.gate.n_columns]))
         else:
             gate = parts.gate.probabilities(given, self._owner, self._threads)[:, 0]
         ask = parts.experts.probabilities if self._classifies else parts.experts.numbers

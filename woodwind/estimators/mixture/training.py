@@ -66,7 +66,7 @@ class SoftmaxRegression(ClassifierMixin, BaseEstimator):
 
     def predict_proba(self, X: Floats) -> Floats:
         """The probabilities (n, K) of the classes."""
-        return np.exp(SoftmaxGate(self.coef_, self.intercept_).log_shares(np.asarray(X, np.float64)))
+        return np.exp(SoftmaxGate(self.coef_, self.intercept_).log_probabilities(np.asarray(X, np.float64)))
 
     def predict(self, X: Floats) -> NDArray[Any]:
         """The most probable class."""
@@ -232,7 +232,7 @@ class SoftmaxExperts:
             before = self.found[position]
             if before is None or weight.sum() >= least:
                 self.found[position] = fit_softmax(self.X, self.responsibilities, weight, self.ridge, before)
-        return np.stack([np.exp(one.log_shares(self.X)) for one in self.found if one is not None], axis=1)
+        return np.stack([np.exp(one.log_probabilities(self.X)) for one in self.found if one is not None], axis=1)
 
     def pool(self) -> Pool:
         """Softmax regressions as estimators."""
@@ -323,7 +323,7 @@ class MixtureTrainer:
             else:
                 before = self.gate if isinstance(self.gate, SoftmaxGate) else None
                 self.gate = fit_softmax(seen, responsibilities, task.weight, ridge, before)
-            self.log_gate = self.gate.log_shares(task.gate_matrix)
+            self.log_gate = self.gate.log_probabilities(task.gate_matrix)
             return
         weight = (task.weight[:, None] * np.maximum(responsibilities, LEAST_PART)).T.reshape(-1)
         named = NamedMember("gate", task.gate)

@@ -436,7 +436,8 @@ def check_blender(model: Any) -> None:
 def check_auto(model: Any) -> None:
     """The estimator says of itself what its model says."""
     inside, classes = model.model_, classes_of(model)
-    require((classes is None) == (inside.task == "regression"), "the model is of another task")
+    require((classes is not None) == inside.classifies, "the model is of another task")
+    require((inside.task == "ranking") == type(model).__name__.endswith("Ranker"), "the model is of another task")
     require(classes is None or classes.tolist() == list(inside.classes), "the model is of other classes")
 
 

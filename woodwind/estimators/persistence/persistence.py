@@ -10,11 +10,11 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils import get_tags
 
 from woodwind.auto.leaderboard import Leaderboard
 from woodwind.base.errors import NotStorableError
 from woodwind.base.validate import require
+from woodwind.estimators.base.model_checks import check_tags
 from woodwind.estimators.persistence.consistency import check_fit
 from woodwind.params.check import check
 from woodwind.store.kinds import check_parts
@@ -81,7 +81,7 @@ class EstimatorPersister:
                 check(model)
             check_fit(model)
         else:
-            get_tags(model)  # follows parameters that nobody checks before `fit`, and whoever holds the model asks for them
+            check_tags(model)
         return model
 
 

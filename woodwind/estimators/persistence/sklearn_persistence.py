@@ -15,10 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.neighbors import VALID_METRICS, BallTree, KDTree
 from sklearn.tree._tree import NODE_DTYPE, Tree
-from sklearn.utils import get_tags
 
 from woodwind.base.errors import NotStorableError
 from woodwind.base.validate import require, require_array, require_children, require_labels, require_shapes
+from woodwind.estimators.base.model_checks import check_tags
 from woodwind.store.annotations import fits, spelt
 from woodwind.tree.forest import are_probabilities
 
@@ -212,7 +212,7 @@ class SklearnPersister:
         if name == "Pipeline":
             check_steps(model)
         elif not state:
-            get_tags(model)  # follows parameters that nobody checks before `fit`, and whoever holds the model asks for them
+            check_tags(model)
         if state:
             missing = [part for part, attribute in known.items() if attribute.needed and part not in state]
             require(not missing, f"a fitted {name} has no {', '.join(missing)}")

@@ -333,7 +333,8 @@ def shared_codes(task: BagTask, X: Any, given: Floats | None, threads: int) -> E
     if type(base) not in (GradientBoostingClassifier, GradientBoostingRegressor) or not task.resampling.all_columns:
         return None
     # A model to start from, a scorer and linear leaves look at the table; bins and categories that are drawn differ by member.
-    drawn = {"init", "scoring", "max_bins", "categorical_features", "categorical_encoding", "linear_leaves"} & set(task.distributions)
+    coding = {"max_bins", "candidates", "categorical_features", "categorical_encoding"}
+    drawn = (coding | {"init", "scoring", "linear_leaves"}) & set(task.distributions)
     if drawn or base.init is not None or base.scoring is not None or base.linear_leaves:
         return None
     return EncodedTable.of(X, check(base), given, threads, task.owner)

@@ -206,7 +206,7 @@ def _codes_of(named: Sequence[NamedMember], table: AnyTable, weight: Floats | No
             out.append(None)
             continue
         values = named_error(owner, member, partial(check, one))
-        coding = ("max_bins", "categorical_encoding", "sparse_absent", "feature_bundling", "max_conflict_rate")
+        coding = ("max_bins", "candidates", "categorical_encoding", "sparse_absent", "feature_bundling", "max_conflict_rate")
         name = (repr(values["categorical_features"]), *(values[own] for own in coding))
         if name not in known:
             known[name] = EncodedTable.of(table.X, values, weight, threads, owner)

@@ -282,8 +282,8 @@ def encode_numbers(values: Any, layout: Any, wanted: Any, borders: Any, steps: A
 
 
 @kernel
-def rows_from_columns(by_column: Any, order: Any, begin: int, end: int, out_by_row: Any) -> None:
-    """Transpose codes: the first of by_column uint8[F, m] to rows begin..end of out_by_row uint8[n, stride], padding zero.
+def rows_from_columns(by_column: Any, order: Any, begin: int, end: int, at: int, out_by_row: Any) -> None:
+    """Transpose codes: by_column uint8[F, m] from position `at` on to rows begin..end of out_by_row uint8[n, stride], padding zero.
 
     order int64[F]: the features in the order in which they stand in a row.
     Eight features of 64 rows at a time: each row's eight bytes are one word, which is written once.
@@ -299,7 +299,7 @@ def rows_from_columns(by_column: Any, order: Any, begin: int, end: int, out_by_r
             for i in range(np.uint64(BLOCK)):
                 words[i] = np.uint64(0)
             for k in range(min(np.uint64(8), np.uint64(max(n_features - 8 * np.int64(word), 0)))):
-                source = np.uint64(order[word * np.uint64(8) + k]) * np.uint64(m) + np.uint64(first - begin)
+                source = np.uint64(order[word * np.uint64(8) + k]) * np.uint64(m) + np.uint64(at + first - begin)
                 shift = np.uint64(8) * k
                 for i in range(length):
                     words[i] |= np.uint64(flat[source + i]) << shift

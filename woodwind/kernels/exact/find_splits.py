@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from woodwind.kernels.binning.candidates import end_of_part, part_of
 from woodwind.kernels.exact import memory
 from woodwind.kernels.exact.memory import (
     BLOCK,
@@ -25,7 +26,8 @@ from woodwind.kernels.exact.memory import (
     T_HESSIAN,
     ExactRule,
 )
-from woodwind.kernels.exact.score import GAIN_RATIO, GINI, NEWTON, cut_score, real_bits, two_sides, x_log_x
+from woodwind.kernels.exact.score import GAIN_RATIO, GINI, NEWTON, VECTOR, cut_score, real_bits, two_sides, vector_score, x_log_x
+from woodwind.kernels.runtime.intrinsics import prefetch_far
 from woodwind.kernels.runtime.jit import inner
 from woodwind.kernels.runtime.records import Ints, Tree, Words
 from woodwind.kernels.tree import constraints, nodes
@@ -36,19 +38,21 @@ from woodwind.kernels.tree.leaves import leaf_value, smoothed_value
 
 U = np.uint64
 NOWHERE = np.int64(-1)
+AHEAD = 24  # places whose statistics are asked for before they are summed: rows stand anywhere
 
 
 # Cuts behind one of the places `first` to `last` of a list: score and place of the best. Each scan begins with the sums that
 # `left` has already, those of the missing values or none, and leaves others behind.
+# listed = (the list, statistics of its rows, gradients of several outputs).
 
 
 @inner
-def scan_sums(tree: Tree, rule: ExactRule, thread: int, pairs: Ints, first: int, last: Any, total: Ints, left: Ints) -> Any:
+def scan_sums(tree: Tree, rule: ExactRule, thread: int, listed: Any, first: int, last: Any, total: Ints, left: Ints) -> Any:
     """Cuts by gradients, without bounds and L1 penalty.
 
     By blocks: the sums at the cuts, then their scores, then the best, because LLVM makes vector code of the second loop.
     """
-    stats = memory.row_stats(tree)
+    pairs, stats, _gradients = listed
     place = memory.block_places(tree, PLACE_ROWS * thread)
     sum_g = memory.block_places(tree, PLACE_ROWS * thread + 1)
     sum_h = memory.block_places(tree, PLACE_ROWS * thread + 2)
@@ -69,6 +73,7 @@ def scan_sums(tree: Tree, rule: ExactRule, thread: int, pairs: Ints, first: int,
         for j in range(U(first), U(stop)):
             at = U((pair & ROW_MASK) << 2)
             following = pairs[j + U(1)]
+            prefetch_far(stats, U((pairs[min(j + U(AHEAD), U(last))] & ROW_MASK) << 2))
             g += stats[at]
             h += stats[at + U(1)]
             c += stats[at + U(2)]
@@ -97,9 +102,9 @@ def scan_sums(tree: Tree, rule: ExactRule, thread: int, pairs: Ints, first: int,
 
 
 @inner
-def scan_classes(tree: Tree, rule: ExactRule, pairs: Ints, first: int, last: Any, total: Ints, left: Ints) -> Any:
+def scan_classes(tree: Tree, rule: ExactRule, listed: Any, first: int, last: Any, total: Ints, left: Ints) -> Any:
     """Cuts by classes: a row changes one class only, so the sums of squares or of logarithms, A and B, follow it in integers."""
-    stats = memory.row_stats(tree)
+    pairs, stats, _gradients = listed
     logs = memory.logs(tree)
     gini = rule.criterion == GINI
     least = np.int64(math.ceil(rule.min_hessian / rule.hessian_unit))
@@ -147,26 +152,56 @@ def scan_classes(tree: Tree, rule: ExactRule, pairs: Ints, first: int, last: Any
 
 
 @inner
-def add_place(rule: ExactRule, stats: Ints, pair: int, sums: Any) -> None:
-    """Add the row of a place to a row of sums."""
+def scan_vectors(rule: ExactRule, listed: Any, first: int, last: Any, total: Ints, left: Ints) -> Any:
+    """Cuts by the gradients of several outputs."""
+    pairs, stats, gradients = listed
+    outputs = U(rule.n_classes)
+    ahead = U(AHEAD)
+    best = NO_SPLIT
+    where = NOWHERE
+    for j in range(U(first), U(last)):
+        soon = U(pairs[min(j + ahead, U(last))] & ROW_MASK)
+        prefetch_far(stats, soon << U(2))
+        prefetch_far(gradients, soon * outputs)
+        add_place(rule, (stats, gradients), pairs[j], left)
+        if (pairs[j] ^ pairs[j + U(1)]) > ROW_MASK:
+            p = np.float64(left[T_HESSIAN]) * rule.hessian_unit
+            q = np.float64(total[T_HESSIAN] - left[T_HESSIAN]) * rule.hessian_unit
+            fits = (left[T_COUNT] >= rule.min_rows) & (total[T_COUNT] - left[T_COUNT] >= rule.min_rows)
+            if fits & (p >= rule.min_hessian) & (q >= rule.min_hessian) & ((p + rule.l2) * (q + rule.l2) > 0.0):
+                score = vector_score(left, total, rule, rule.l2)
+                if score > best:
+                    best = score
+                    where = np.int64(j)
+    return best, where
+
+
+@inner
+def add_place(rule: ExactRule, of_rows: Any, pair: int, sums: Any) -> None:
+    """Add the row of a place to a row of sums; of_rows = (statistics, gradients of several outputs)."""
+    stats, gradients = of_rows
     at = (pair & ROW_MASK) << 2
     sums[T_HESSIAN] += stats[at + 1]
     sums[T_COUNT] += stats[at + 2]
     if rule.criterion == NEWTON:
         sums[T_GRADIENT] += stats[at]
+    elif rule.criterion == VECTOR:
+        first = U(pair & ROW_MASK) * U(rule.n_classes)
+        for k in range(U(rule.n_classes)):
+            sums[U(T_CLASSES) + k] += gradients[first + k]
     else:
         sums[T_CLASSES + stats[at]] += stats[at + 1]
 
 
 @inner
-def scan_any(tree: Tree, rule: ExactRule, pairs: Ints, first: int, last: Any, total: Ints, left: Ints, bounds: Any) -> Any:
+def scan_any(tree: Tree, rule: ExactRule, listed: Any, first: int, last: Any, total: Ints, left: Ints, bounds: Any) -> Any:
     """Cuts by any criterion, with any limits."""
-    stats = memory.row_stats(tree)
+    pairs, stats, gradients = listed
     logs = memory.logs(tree)
     best = NO_SPLIT
     where = NOWHERE
     for j in range(first, last):
-        add_place(rule, stats, pairs[j], left)
+        add_place(rule, (stats, gradients), pairs[j], left)
         if (pairs[j] ^ pairs[j + 1]) > ROW_MASK:
             score = cut_score(left, total, rule, rule.l2, bounds, logs)
             if score > best:
@@ -176,19 +211,26 @@ def scan_any(tree: Tree, rule: ExactRule, pairs: Ints, first: int, last: Any, to
 
 
 @inner
-def scan_numbers(tree: Tree, rule: ExactRule, thread: int, pairs: Ints, span: Any, total: Ints, left: Ints, bounds: Any) -> Any:
+def first_missing(pairs: Ints, begin: Any, end: Any) -> Any:
+    """Where the missing values of a node begin in a list: its end, if there are none."""
+    if pairs[end - 1] >> 32 != MISSING_RANK:
+        return end
+    high = end - 1
+    while begin < high:
+        middle = (begin + high) // 2
+        if pairs[middle] >> 32 == MISSING_RANK:
+            high = middle
+        else:
+            begin = middle + 1
+    return begin
+
+
+@inner
+def scan_numbers(tree: Tree, rule: ExactRule, thread: int, listed: Any, span: Any, total: Ints, left: Ints, bounds: Any) -> Any:
     """Best cut between the places of a node, span = (begin, end): score, place, and where missing values go."""
     begin, end = span
-    stop = end
-    if pairs[end - 1] >> 32 == MISSING_RANK:
-        stop = begin
-        high = end - 1
-        while stop < high:
-            middle = (stop + high) // 2
-            if pairs[middle] >> 32 == MISSING_RANK:
-                high = middle
-            else:
-                stop = middle + 1
+    pairs, stats, gradients = listed
+    stop = first_missing(pairs, begin, end)
     best = NO_SPLIT
     where = NOWHERE
     side = STOP if stop == end else RIGHT
@@ -201,13 +243,15 @@ def scan_numbers(tree: Tree, rule: ExactRule, thread: int, pairs: Ints, span: An
             left[k] = 0
         if turn == 1:
             for j in range(stop, end):
-                add_place(rule, memory.row_stats(tree), pairs[j], left)
+                add_place(rule, (stats, gradients), pairs[j], left)
         if rule.criterion == NEWTON and rule.plain:
-            score, place = scan_sums(tree, rule, thread, pairs, begin, last, total, left)
+            score, place = scan_sums(tree, rule, thread, listed, begin, last, total, left)
+        elif rule.criterion == VECTOR:
+            score, place = scan_vectors(rule, listed, begin, last, total, left)
         elif rule.criterion != NEWTON and rule.narrow and not rule.bounded:
-            score, place = scan_classes(tree, rule, pairs, begin, last, total, left)
+            score, place = scan_classes(tree, rule, listed, begin, last, total, left)
         else:
-            score, place = scan_any(tree, rule, pairs, begin, last, total, left, bounds)
+            score, place = scan_any(tree, rule, listed, begin, last, total, left, bounds)
         if score > best:
             best = score
             where = place
@@ -216,13 +260,84 @@ def scan_numbers(tree: Tree, rule: ExactRule, thread: int, pairs: Ints, span: An
     return best, where, side
 
 
+@inner
+def propose_candidates(tree: Tree, rule: ExactRule, thread: int, pairs: Ints, span: Any, total: Ints) -> Any:
+    """Sum the rows of a node by bins, quantiles of its hessians as in `kernels/binning/candidates.py`: a list with a place for each bin.
+
+    Missing values are the last of them. Returns how many there are; none, where the node has no more values than bins may be.
+    """
+    begin, end = span
+    stats = memory.row_stats(tree)
+    stop = first_missing(pairs, begin, end)
+    n_values = np.int64(0)
+    for j in range(begin, stop):
+        n_values += np.int64(j == begin or (pairs[j] ^ pairs[j - 1]) > ROW_MASK)
+        if n_values > rule.candidate_bins:
+            break
+    if n_values <= rule.candidate_bins:
+        return 0
+    bins = memory.bin_places(tree, 2 * thread)
+    last_places = memory.bin_places(tree, 2 * thread + 1)
+    sums = memory.bin_stats(tree, thread)
+    of_bins = memory.bin_gradients(tree, thread)
+    gradients = memory.gradients(tree)
+    outputs = rule.n_classes if rule.criterion == VECTOR else 0
+    whole = total[T_HESSIAN]
+    for j in range(stop, end):
+        whole -= stats[((pairs[j] & ROW_MASK) << 2) + 1]
+    weight = np.int64(0)
+    size = 0
+    here = NOWHERE
+    border = 0.0
+    first = begin
+    while first < end:
+        g = np.int64(0)
+        h = np.int64(0)
+        c = np.int64(0)
+        past = first
+        more = True
+        while more:
+            prefetch_far(stats, U((pairs[min(past + AHEAD, end - 1)] & ROW_MASK) << 2))
+            at = U((pairs[past] & ROW_MASK) << 2)
+            g += stats[at]
+            h += stats[at + U(1)]
+            c += stats[at + U(2)]
+            past += 1
+            more = past < end and (pairs[past] ^ pairs[first]) <= ROW_MASK
+        middle = np.float64(weight) + 0.5 * np.float64(h)
+        last = here
+        if first >= stop:
+            here = np.int64(MISSING_RANK)
+        elif middle >= border:
+            here = part_of(middle, whole, rule.candidate_bins)
+            border = end_of_part(here, whole, rule.candidate_bins)
+        if here != last:
+            bins[size] = (here << 32) + size
+            for k in range(4):
+                sums[4 * size + k] = 0
+            for k in range(outputs):
+                of_bins[outputs * size + k] = 0
+            size += 1
+        sums[4 * size - 4] += g
+        sums[4 * size - 3] += h
+        sums[4 * size - 2] += c
+        if outputs > 0:
+            for j in range(first, past):
+                for k in range(outputs):
+                    of_bins[outputs * (size - 1) + k] += gradients[(pairs[j] & ROW_MASK) * outputs + k]
+        last_places[size - 1] = past - 1
+        weight += h
+        first = past
+    return size
+
+
 # Sets of levels.
 
 
 @inner
 def gather_categories(tree: Tree, rule: ExactRule, pairs: Ints, begin: Any, end: Any, levels: Ints) -> Any:
     """Sum the rows of each level that the node has, missing values last and like any other; how many there are."""
-    stats = memory.row_stats(tree)
+    of_rows = (memory.row_stats(tree), memory.gradients(tree))
     size = 0
     before = NOWHERE
     for j in range(begin, end):
@@ -233,8 +348,25 @@ def gather_categories(tree: Tree, rule: ExactRule, pairs: Ints, begin: Any, end:
             levels[size, T_CODE] = code
             before = code
             size += 1
-        add_place(rule, stats, pairs[j], levels[size - 1])
+        add_place(rule, of_rows, pairs[j], levels[size - 1])
     return size
+
+
+@inner
+def widest_output(rule: ExactRule, levels: Ints, size: Any) -> Any:
+    """The output whose mean gradients tell the levels apart best."""
+    best = 0
+    widest = -1.0
+    for k in range(rule.n_classes):
+        spread = 0.0
+        for j in range(size):
+            g = np.float64(levels[j, T_CLASSES + k]) * rule.gradient_unit
+            below = np.float64(levels[j, T_HESSIAN]) * rule.hessian_unit + rule.category_smooth
+            spread += g * g / below if below > 0.0 else 0.0
+        if spread > widest:
+            widest = spread
+            best = k
+    return best
 
 
 @inner
@@ -242,7 +374,8 @@ def scan_categories(tree: Tree, rule: ExactRule, thread: int, which: int, size: 
     """Best set of levels: score, how many levels, where missing values go; the set is written to the found sets.
 
     With one number for each level, its mean gradient or its share of a class, the best set is a prefix in that order (Fisher 1958).
-    With more than two classes no order is sure to have it; the orders by the share of each class are tried.
+    With more than two classes no order is sure to have it; the orders by the share of each class are tried. With several outputs it is
+    the order of the one that tells levels apart best.
     Levels that are not met go to neither side.
     """
     levels = memory.levels(tree)[256 * thread : 256 * thread + 256]
@@ -252,11 +385,14 @@ def scan_categories(tree: Tree, rule: ExactRule, thread: int, which: int, size: 
     best = NO_SPLIT
     count = NOWHERE
     side = STOP
-    for turn in range(rule.n_classes if rule.n_classes > 2 else 1):
+    output = widest_output(rule, levels, size) if rule.criterion == VECTOR else 0
+    for turn in range(rule.n_classes if rule.n_classes > 2 and rule.criterion != VECTOR else 1):
         for j in range(size):
             below = np.float64(levels[j, T_HESSIAN]) * rule.hessian_unit
             above = np.float64(levels[j, T_GRADIENT]) * rule.gradient_unit
-            if rule.criterion == NEWTON:
+            if rule.criterion == VECTOR:
+                above = np.float64(levels[j, T_CLASSES + output]) * rule.gradient_unit
+            if rule.criterion == NEWTON or rule.criterion == VECTOR:
                 below += rule.category_smooth
             else:
                 # With two classes one order is the other backwards.
@@ -346,7 +482,15 @@ def find_split(tree: Tree, rule: ExactRule, node: int, side: Any, slot: int, thr
         common.set_split_bin(tree, which, 0)
     else:
         sets = sets[:0]
-        score, place, missing = scan_numbers(tree, rule, thread, pairs, (begin, end), total, left, bounds)
+        n_bins = propose_candidates(tree, rule, thread, pairs, (begin, end), total) if rule.candidate_bins > 0 else 0
+        if n_bins > 0:
+            listed = (memory.bin_places(tree, 2 * thread), memory.bin_stats(tree, thread), memory.bin_gradients(tree, thread))
+            score, place, missing = scan_numbers(tree, rule, thread, listed, (0, n_bins), total, left, bounds)
+            if place >= 0:
+                place = memory.bin_places(tree, 2 * thread + 1)[place]
+        else:
+            listed = (pairs, memory.row_stats(tree), memory.gradients(tree))
+            score, place, missing = scan_numbers(tree, rule, thread, listed, (begin, end), total, left, bounds)
         if place >= 0:
             common.set_split_bin(tree, which, (pairs[place + 1] >> 32 << 32) + (pairs[place] >> 32))
     if place < 0:
@@ -361,5 +505,5 @@ def find_split(tree: Tree, rule: ExactRule, node: int, side: Any, slot: int, thr
         left[k] = 0
     for j in range(begin, end):
         if goes_left(pairs[j], j <= place, missing, sets):
-            add_place(rule, memory.row_stats(tree), pairs[j], left)
+            add_place(rule, (memory.row_stats(tree), memory.gradients(tree)), pairs[j], left)
     note_sides(tree, rule, which, left, total, bounds)

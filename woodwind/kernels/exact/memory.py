@@ -32,6 +32,7 @@ features, feature_of = LAYOUT.list("features", np.int64)  # int64[slots]: the fe
 
 # Rows.
 row_stats = LAYOUT.array("stats", np.int64)  # int64[n * 4]
+gradients = LAYOUT.array("gradients", np.int64)  # int64[n * K]: where a tree has K outputs, the gradients of each row
 _, sorted_rows = LAYOUT.matrix("lists", np.int64)  # int64[F, n]: for each slot, rows of every node by rank, with their ranks
 rows = LAYOUT.array("rows", np.int64)  # int64[n]: rows of every node, ascending
 goes_left = LAYOUT.array("goes", np.uint8)  # uint8[n]: 1 for rows that go left
@@ -67,6 +68,9 @@ SPLIT_VALUES_WIDTH = _SPLIT_VALUES.width
 _, scores = LAYOUT.matrix("curves", np.float64)  # float64[threads, BLOCK]
 _, block_places = LAYOUT.matrix("places", np.int64)  # int64[threads * PLACE_ROWS, BLOCK]
 levels = LAYOUT.matrix("levels", np.int64)[0]  # int64[threads * 256, 4 + K]: statistics of each category
+_, bin_places = LAYOUT.matrix("bin_places", np.int64)  # int64[threads * 2, bins + 1]: a list of bins, and the last place of each
+_, bin_stats = LAYOUT.matrix("bin_stats", np.int64)  # int64[threads, (bins + 1) * 4]: statistics of bins, as of rows
+_, bin_gradients = LAYOUT.matrix("bin_gradients", np.int64)  # int64[threads, (bins + 1) * K]
 logs = LAYOUT.array("logs", np.int64)  # int64[m]: x log2 x in fixed point, for whole x below m
 
 # Counters behind those of all engines.
@@ -74,7 +78,7 @@ _COUNTERS = CONTROL.going_on()
 state, set_state = _COUNTERS.counter("state")  # what was done last: see `loop`
 divided, set_divided = _COUNTERS.counter("divided")  # the node whose rows are partitioned
 
-# Columns of `totals` and `levels`: sums of gradient, hessian and count; then the weight of each class.
+# Columns of `totals` and `levels`: sums of gradient, hessian and count; then the weight of each class, or the gradient of each output.
 T_GRADIENT = 0  # for entropy: bits that name the classes
 T_HESSIAN = 1
 T_COUNT = 2
@@ -91,7 +95,7 @@ class ExactRule(NamedTuple):
 
     n_rows: int  # of the table
     criterion: int  # the switch of one of `score.CRITERIA`
-    n_classes: int  # 0 for gradients
+    n_classes: int  # or outputs; 0 for the gradient of one
     order: int
     max_leaves: int
     max_depth: int
@@ -113,6 +117,7 @@ class ExactRule(NamedTuple):
     hessian_unit: float  # real hessian, or weight, of one unit
     n_candidates: int  # features drawn per node
     level_candidates: int  # features drawn per level before that
+    candidate_bins: int  # thresholds of a node are between so many quantiles of its hessians at most; 0: every threshold
     patient: bool  # go on drawing until a split is found
     seed: int
     bounded: bool  # values are held back: by monotonic constraints, by a largest size, or by the node above

@@ -6,7 +6,7 @@ import numpy as np
 
 from woodwind.kernels.exact import memory
 from woodwind.kernels.exact.memory import T_CLASSES, T_COUNT, T_GRADIENT, T_HESSIAN, ExactRule
-from woodwind.kernels.exact.score import GAIN_RATIO, NEWTON, bits_of, has_bits, own_score, own_value
+from woodwind.kernels.exact.score import GAIN_RATIO, NEWTON, VECTOR, bits_of, has_bits, own_score, own_value
 from woodwind.kernels.runtime.jit import inner
 from woodwind.kernels.runtime.keys import keep_some
 from woodwind.kernels.runtime.records import Tree
@@ -35,6 +35,7 @@ def take_total(tree: Tree, rule: ExactRule, node: int, side: int) -> Any:
     total = memory.totals(tree, side)
     rows = memory.rows(tree)
     stats = memory.row_stats(tree)
+    gradients = memory.gradients(tree)
     for k in range(len(total)):
         total[k] = 0
     first = stats[4 * rows[nodes.begin(tree, node)] + 3]
@@ -49,6 +50,10 @@ def take_total(tree: Tree, rule: ExactRule, node: int, side: int) -> Any:
         mixed |= stats[at + U(3)] ^ first
         if rule.criterion == NEWTON:
             gradient += stats[at]
+        elif rule.criterion == VECTOR:
+            first_of_row = U(rows[j]) * U(rule.n_classes)
+            for k in range(U(rule.n_classes)):
+                total[U(T_CLASSES) + k] += gradients[first_of_row + k]
         else:
             total[U(T_CLASSES) + U(stats[at])] += stats[at + U(1)]
     total[T_GRADIENT] = gradient

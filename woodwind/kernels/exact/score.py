@@ -26,6 +26,7 @@ NEWTON = 0  # gradients and hessians; squared error is a case of it
 GINI = 1
 ENTROPY = 2
 GAIN_RATIO = 3
+VECTOR = 4  # gradients of several outputs, and the hessian that they share
 
 
 class ExactCriterion(NamedTuple):
@@ -50,6 +51,7 @@ def shannon_entropy(probabilities: Any) -> float:
 
 CRITERIA = {
     "newton": ExactCriterion(NEWTON),
+    "vector": ExactCriterion(VECTOR),
     "gini": ExactCriterion(GINI, gini_index, follows_rows=True),
     "entropy": ExactCriterion(ENTROPY, shannon_entropy, uses_logs=True, follows_rows=True),
     "gain_ratio": ExactCriterion(GAIN_RATIO, shannon_entropy, uses_logs=True, follows_rows=True),
@@ -116,6 +118,21 @@ def class_score(left: Ints, total: Ints, rule: ExactRule, logs: Ints) -> Any:
 
 
 @inner
+def vector_score(left: Any, total: Any, rule: ExactRule, l2: Any) -> Any:
+    """Twice the drop in loss by two leaves, summed over outputs that share the hessian (docs/algorithms/gradient-boosting.md)."""
+    A = 0.0
+    B = 0.0
+    for k in range(U(T_CLASSES), U(T_CLASSES + rule.n_classes)):
+        a = np.float64(left[k])
+        b = np.float64(total[k] - left[k])
+        A += a * a
+        B += b * b
+    p = np.float64(left[T_HESSIAN]) * rule.hessian_unit
+    q = np.float64(total[T_HESSIAN] - left[T_HESSIAN]) * rule.hessian_unit
+    return two_sides(A, B, p + l2, q + l2) * (rule.gradient_unit * rule.gradient_unit)
+
+
+@inner
 def cut_score(left: Ints, total: Ints, rule: ExactRule, l2: Any, bounds: Any, logs: Ints) -> Any:
     """The score of a cut, or NO_SPLIT where it breaks a limit; bounds = (low, high, direction, value of the node).
 
@@ -129,6 +146,8 @@ def cut_score(left: Ints, total: Ints, rule: ExactRule, l2: Any, bounds: Any, lo
     q = np.float64(total[T_HESSIAN] - left[T_HESSIAN]) * rule.hessian_unit
     if p < rule.min_hessian or q < rule.min_hessian:
         return NO_SPLIT
+    if rule.criterion == VECTOR:
+        return vector_score(left, total, rule, l2) if (p + l2) * (q + l2) > 0.0 else NO_SPLIT
     if rule.criterion != NEWTON:
         if direction != 0.0:
             below = np.float64(left[T_CLASSES + 1]) * rule.hessian_unit / p
@@ -157,7 +176,7 @@ def cut_score(left: Ints, total: Ints, rule: ExactRule, l2: Any, bounds: Any, lo
 
 @inner
 def own_value(total: Ints, rule: ExactRule, low: Any, high: Any) -> Any:
-    """The value of a node as one leaf that no other node draws to itself."""
+    """The value of a node as one leaf that no other node draws to itself; of several outputs nothing is asked."""
     G = np.float64(total[T_GRADIENT]) * rule.gradient_unit
     H = np.float64(total[T_HESSIAN]) * rule.hessian_unit
     return leaf_value(G, H, rule.l1, rule.l2, low, high)
@@ -173,7 +192,10 @@ def own_score(total: Ints, rule: ExactRule, value: Any) -> Any:
             return G * G / (H + rule.l2) if H + rule.l2 > 0.0 else 0.0
         return score_of(G, H, value, rule.l1, rule.l2)
     A = 0.0
-    if rule.criterion == GINI:
+    if rule.criterion == GINI or rule.criterion == VECTOR:
         for k in range(T_CLASSES, T_CLASSES + rule.n_classes):
             A += np.float64(total[k]) * np.float64(total[k])
+    if rule.criterion == VECTOR:
+        below = np.float64(total[T_HESSIAN]) * rule.hessian_unit + rule.l2
+        return A * (rule.gradient_unit * rule.gradient_unit) / below if below > 0.0 else 0.0
     return A / np.float64(total[T_HESSIAN]) * rule.hessian_unit

@@ -1,0 +1,10 @@
+"""Tables on disk, in blocks of codes: for those that do not fit into memory.
+
+Inside:
+
+    batches          Sources of rows that can be read again and again, a batch at a time: files, datasets, frames, iterators of frames
+    block_files      The files of a table in blocks: what is in them, how they are written, checked, read and removed
+    block_table      BlockTable: a table in blocks, how it is made, and what is in it
+    streamed_schema  Schema and cuts of a table that is read a batch at a time
+    text_batches     Text files a batch at a time, with the types that reading them at once would find
+"""

@@ -1,0 +1,367 @@
+"""BlockTable: a table in blocks, how it is made, and what is in it."""
+
+import json
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from woodwind.base.did_you_mean import nearest
+from woodwind.base.errors import DataError, ParameterError
+from woodwind.base.fixed import integer_weights
+from woodwind.base.formatting import counted
+from woodwind.base.pool import usable_threads
+from woodwind.data.binning.codes import Codes, aligned_rows, positions_in_row, shared_stride, width_for
+from woodwind.data.binning.cuts import MOST_BINS, Cuts
+from woodwind.data.blocks.batches import BatchSource, changed_source, open_source
+from woodwind.data.blocks.block_files import KIND, MANIFEST, PREPARING, BlockWriter, StoredFile, read_stored, unpacked
+from woodwind.data.blocks.streamed_schema import SeenNumbers, SeenSchema, marked_columns
+from woodwind.data.blocks.text_batches import TextSource
+from woodwind.data.tables.roles import read_weights
+from woodwind.data.tables.schema import Schema
+from woodwind.data.tables.target_column import missing_rows
+
+BLOCK_BYTES = 1 << 24
+ROLES = ("target", "weight", "group")
+
+
+@dataclass(frozen=True)
+class WritePlan:
+    """What `BlockTable.write` was asked for, checked."""
+
+    columns: tuple[str, ...]
+    roles: dict[str, str]  # columns by their role
+    marked: tuple[str, ...]
+    max_bins: int
+    block_bytes: int
+    drop_missing_target: bool
+    threads: int
+
+
+class BlockTable:
+    """A table on disk, in blocks of codes: estimators of gradient boosting take it in the place of `X`, with the target inside.
+
+    >>> blocks = woodwind.BlockTable.write("cache", "parts/*.parquet", target="y")  # doctest: +SKIP
+    >>> woodwind.GradientBoostingClassifier().fit(blocks)  # doctest: +SKIP
+
+    Parameters
+    ----------
+    path : path
+        The folder that a table was written to.
+    """
+
+    schema: Schema
+    cuts: Cuts
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        self.path = Path(path)
+        manifest = _manifest(self.path)
+        try:
+            self._read(manifest)
+        except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
+            raise DataError(
+                f"BlockTable: {MANIFEST} in {str(self.path)!r} is not as it was written ({error}). Write the table anew."
+            ) from error
+
+    def _read(self, manifest: dict[str, Any]) -> None:
+        """Take in what the manifest says, and prove that it can be so."""
+        self.folders = [self.path / str(folder) for folder in manifest["folders"]]
+        files = [StoredFile.from_dict(one, len(self.folders)) for one in manifest["files"]]
+        self.blocks = [one for one in files if one.name.startswith("block-")]
+        (self._rows_file,) = [one for one in files if one.name.startswith("rows-")]
+        self.schema = Schema.from_dict(manifest["schema"]).check()
+        edges = tuple(np.array([float.fromhex(number) for number in of_one]) for of_one in manifest["edges"])
+        counts = self.schema.code_counts
+        n_bins = np.array([count or len(edge) + 1 for count, edge in zip(counts.tolist(), edges, strict=True)], np.int32)
+        category = counts > 0
+        self.cuts = Cuts(edges, category, n_bins, width_for(n_bins, category)).check()
+        self.n_rows, self.max_bins = int(manifest["rows"]), int(manifest["max_bins"])
+        if self.n_rows != sum(one.rows for one in self.blocks) or self.n_rows != self._rows_file.rows or self.n_rows < 1:
+            raise ValueError("its numbers of rows differ")
+        self.roles = {str(role): str(name) for role, name in manifest["roles"].items() if role in ROLES}
+        self.bytes_read = int(manifest["source_bytes"])
+
+    @property
+    def n_features(self) -> int:
+        """Number of features."""
+        return len(self.cuts.n_bins)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows and features."""
+        return self.n_rows, self.n_features
+
+    @property
+    def n_bytes(self) -> int:
+        """Bytes on disk."""
+        return sum(one.size for one in (*self.blocks, self._rows_file))
+
+    @property
+    def layout(self) -> Codes:
+        """The columns of the codes, and no rows."""
+        stride = shared_stride(self.cuts.n_bins)
+        places = positions_in_row(self.cuts.n_bins, stride)
+        return Codes(aligned_rows(0, stride), self.cuts.n_bins, self.cuts.width, self.cuts.is_category, places)
+
+    def __repr__(self) -> str:
+        size = f"{self.n_bytes / 1e6:,.1f} MB"
+        return f"BlockTable({str(self.path)!r}: {self.n_rows:,} x {self.n_features}, {counted(len(self.blocks), 'block')}, {size})"
+
+    def _column(self, role: str) -> Any:
+        raw = read_stored(self.folders, self._rows_file, check=True)
+        with pa.ipc.open_stream(pa.BufferReader(raw)) as stream:
+            table = stream.read_all()
+        return table.column(role) if role in table.column_names else None
+
+    @property
+    def target(self) -> NDArray[Any]:
+        """(n,) the target, as it came: numbers, truth values, or an array of objects for text."""
+        return as_array(self._column("target"))
+
+    @property
+    def weight(self) -> NDArray[np.float64] | None:
+        """(n,) how much each row counts; None for one each."""
+        column = self._column("weight")
+        return None if column is None else np.asarray(column.to_numpy(), np.float64)
+
+    @property
+    def groups(self) -> NDArray[Any] | None:
+        """(n,) which rows belong together; None where no column says so."""
+        column = self._column("group")
+        return None if column is None else as_array(column)
+
+    def codes(self, number: int, raw: NDArray[np.uint8] | None = None) -> NDArray[np.uint8]:
+        """The codes of a block (rows, stride); `raw` are its bytes on disk, if they have been read already."""
+        one = self.blocks[number]
+        return unpacked(read_stored(self.folders, one, check=True) if raw is None else raw, one, self.layout.by_row.shape[1], self.folders)
+
+    def verify(self) -> "BlockTable":
+        """Read every file and compare its checksum; returns self, or raises DataError for the first that is damaged."""
+        for one in (*self.blocks, self._rows_file):
+            read_stored(self.folders, one, check=True)
+        return self
+
+    OWNER: ClassVar[str] = "BlockTable"
+
+    @classmethod
+    def write(  # noqa: PLR0913  the names are the user's: there is no object to put them in
+        cls,
+        path: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
+        source: Any,
+        *,
+        target: str,
+        weight: str | None = None,
+        group: str | None = None,
+        ignore: Sequence[str] = (),
+        categorical_features: Any = None,
+        max_bins: int = MOST_BINS,
+        drop_missing_target: bool = False,
+        overwrite: bool = False,
+        block_bytes: int = BLOCK_BYTES,
+        n_jobs: int | None = None,
+    ) -> "BlockTable":
+        """Read a table a batch at a time, and write it in blocks of codes.
+
+        Schema and bins are those that `fit` would find with the whole table in memory, and so is a model that is trained on the blocks.
+        What is interrupted leaves nothing that is used: call again.
+
+        Parameters
+        ----------
+        path : folder, or several
+            Where to write: a folder that is new or empty. Of several, on several disks, each has a part of the blocks.
+        source : path, pattern, list of these, dataset of Arrow, frame, or iterator of frames
+            Text files such as CSV, Parquet or Arrow files; a folder of Parquet files; a pyarrow dataset; a frame of pandas, polars or
+            Arrow; an iterator of frames, or a function that gives one. Rows of an iterator are set aside in the folder while they are read.
+        target : name of a column
+            What is to be predicted.
+        weight, group : names of columns, default=None
+            How much rows count (rows of weight zero are left out), and which belong together.
+        ignore : names of columns, default=()
+            Columns that are not trained on.
+        categorical_features : names of columns, default=None
+            Columns of numbers to take as categories.
+        max_bins : int from 2 to 255, default=255
+            Most bins of a column.
+        drop_missing_target : bool, default=False
+            Leave rows without a target out, instead of refusing them.
+        overwrite : bool, default=False
+            Replace a table that is in the folder already.
+        block_bytes : int, default=16777216
+            Bytes of a block before it is compressed.
+        n_jobs : int, default=None
+            Threads; None for all.
+
+        Returns
+        -------
+        BlockTable
+        """
+        folders = [Path(one) for one in ([path] if isinstance(path, str | os.PathLike) else path)]
+        if not folders or len({os.path.abspath(folder) for folder in folders}) < len(folders):
+            raise ParameterError("BlockTable: path must be one folder or several different ones.")
+        for name, value, low, high in (("max_bins", max_bins, 2, MOST_BINS), ("block_bytes", block_bytes, 1, 1 << 31)):
+            if isinstance(value, bool) or not isinstance(value, int | np.integer) or not low <= value <= high:
+                raise ParameterError(f"BlockTable: {name} must be an integer from {low} to {high:,}, but it is {value!r}.")
+        given = {"target": target, "weight": weight, "group": group}
+        with BlockWriter(folders, overwrite) as writer:
+            opened = open_source(source, writer.aside, lambda files: TextSource(files, None, ignore))
+            roles = {role: name for role, name in given.items() if name is not None}
+            columns = _columns(opened, roles, ignore)
+            marked = tuple(marked_columns(categorical_features, columns))
+            plan = WritePlan(columns, roles, marked, int(max_bins), int(block_bytes), drop_missing_target, usable_threads(n_jobs))
+            _write(opened, plan, writer)
+        return cls(folders[0])
+
+
+def _columns(source: BatchSource, roles: dict[str, str], ignore: Sequence[str]) -> tuple[str, ...]:
+    """The columns to learn from; an error for names that are not there."""
+    names = source.schema.names
+    for name in roles.values():
+        if name not in names:
+            near = nearest(name, names)
+            raise DataError(
+                f"BlockTable: the table has no column {name!r}.{f' Did you mean {near[0]!r}?' if near else ''} "
+                f"Its columns are {', '.join(names[:10])}."
+            )
+    others = {*roles.values(), *([ignore] if isinstance(ignore, str) else ignore)}
+    left = tuple(name for name in names if name not in others)
+    if not left:
+        raise DataError("BlockTable: no column is left to learn from. Give a table with more columns than the target.")
+    return left
+
+
+def _write(source: BatchSource, plan: WritePlan, writer: BlockWriter) -> None:
+    """Three passes: what the columns are; where their numbers are cut; and the codes."""
+    seen = SeenSchema(source.schema, plan.columns, plan.marked)
+    rows = _rows_of(source, plan, seen)
+    n_rows, weight = rows.num_rows, None
+    if "weight" in plan.roles:
+        weight = integer_weights(np.asarray(rows.column("weight").to_numpy(), np.float64))
+        seen = SeenSchema(source.schema, plan.columns, plan.marked)
+        for batch, begin in _kept(source, plan, tuple(seen.looked_at)):
+            seen.add(batch, weight[begin : begin + batch.num_rows])
+    schema = seen.schema()
+    numbers, table = None, None
+    for batch, begin in _kept(source, plan, plan.columns):
+        table = schema.read(batch.select(list(plan.columns)))
+        numbers = numbers or SeenNumbers(table, plan.threads)
+        numbers.add(table, None if weight is None else weight[begin : begin + table.n_rows])
+    if numbers is None or table is None:
+        raise changed_source("the source")
+    cuts = numbers.cuts(table, plan.max_bins)
+    _write_blocks(source, plan, writer, (schema, cuts), n_rows)
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, rows.schema, options=pa.ipc.IpcWriteOptions(compression="lz4")) as stream:
+        stream.write_table(rows)
+    writer.add(f"rows-{writer.token}.arrow", n_rows, sink.getvalue(), pack=False)
+    source.check_unchanged()
+    edges = [[number.hex() for number in edge.tolist()] for edge in cuts.edges]
+    writer.finish({
+        "rows": n_rows, "max_bins": plan.max_bins, "roles": plan.roles, "schema": schema.to_dict(), "edges": edges,
+        "source_bytes": n_rows * len(plan.columns) * 8,
+    })  # fmt: skip
+
+
+def _rows_of(source: BatchSource, plan: WritePlan, seen: SeenSchema) -> pa.Table:
+    """Target, weight and group of every row, by their roles; what the columns are is seen on the way."""
+    wanted = tuple(dict.fromkeys([*plan.roles.values(), *seen.looked_at]))
+    found, missing, total = [], 0, 0
+    for batch in source.batches(list(wanted)):
+        absent = missing_rows(batch.column(plan.roles["target"]))
+        missing, total = missing + int(absent.sum()), total + batch.num_rows
+        kept = _filtered(batch, plan)
+        if "weight" not in plan.roles:
+            seen.add(kept, None)
+        own = {role: kept.column(name) for role, name in plan.roles.items()}
+        if "weight" in own and kept.num_rows:
+            own["weight"] = pa.chunked_array([read_weights(own["weight"], plan.roles["weight"])])
+        found.append(pa.table({role: _plain(column) for role, column in own.items()}))
+    if missing and not plan.drop_missing_target:
+        raise DataError(
+            f"BlockTable: the target {plan.roles['target']!r} is missing in {missing:,} of {total:,} rows. Give it, or leave such rows out "
+            "with drop_missing_target=True."
+        )
+    rows = pa.concat_tables(found, promote_options="permissive") if found else pa.table({"target": []})
+    if rows.num_rows == 0:
+        raise DataError("BlockTable: the table has no rows to learn from. Look at the step that made it.")
+    return rows.combine_chunks()
+
+
+def _plain(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """A column without a dictionary."""
+    return column.cast(column.type.value_type) if pa.types.is_dictionary(column.type) else column
+
+
+def _filtered(batch: pa.Table, plan: WritePlan) -> pa.Table:
+    """The rows that are trained on."""
+    keep = ~missing_rows(batch.column(plan.roles["target"])) if plan.drop_missing_target else np.ones(batch.num_rows, np.bool_)
+    if "weight" in plan.roles:
+        weights = batch.column(plan.roles["weight"]).to_numpy()
+        keep &= ~(weights == 0)
+    return batch if keep.all() else batch.filter(pa.array(keep))
+
+
+def _kept(source: BatchSource, plan: WritePlan, columns: tuple[str, ...]) -> Iterator[tuple[pa.Table, int]]:
+    """Batches of the rows that are trained on, and the number of the first row of each."""
+    filters = plan.drop_missing_target or "weight" in plan.roles
+    wanted = dict.fromkeys(
+        [*columns, *([plan.roles["target"]] if filters else []), *([plan.roles["weight"]] if "weight" in plan.roles else [])]
+    )
+    begin = 0
+    for batch in source.batches(list(wanted)):
+        some = _filtered(batch, plan) if filters else batch
+        if some.num_rows:
+            yield some, begin
+            begin += some.num_rows
+
+
+def _write_blocks(source: BatchSource, plan: WritePlan, writer: BlockWriter, how: tuple[Schema, Cuts], n_rows: int) -> None:
+    """Codes of all rows, in blocks of equal size."""
+    schema, cuts = how
+    stride = shared_stride(cuts.n_bins)
+    size = max(1, plan.block_bytes // stride)
+    block, filled, written = aligned_rows(min(size, n_rows), stride), 0, 0
+    block[:] = 0
+    categories = np.flatnonzero(cuts.is_category).tolist()
+    for batch, _begin in _kept(source, plan, plan.columns):
+        table = schema.read(batch.select(list(plan.columns)))
+        codes = cuts.encode(table, plan.threads)
+        if any((codes.column(feature) == codes.unseen).any() for feature in categories):
+            raise changed_source("the source")
+        done = 0
+        while done < codes.n_rows:
+            some = min(len(block) - filled, codes.n_rows - done)
+            block[filled : filled + some, codes.places] = codes.by_row[done : done + some][:, codes.places]
+            filled, done = filled + some, done + some
+            if filled == len(block):
+                writer.add_block(block)
+                written, filled = written + filled, 0
+    if filled:
+        writer.add_block(block[:filled])
+        written += filled
+    if written != n_rows:
+        raise changed_source("the source")
+
+
+def as_array(column: Any) -> NDArray[Any]:
+    """A column of any type as NumPy has it: text as objects."""
+    found: NDArray[Any] = column.to_numpy()
+    return found
+
+
+def _manifest(folder: Path) -> dict[str, Any]:
+    """What stands in the manifest of a folder."""
+    try:
+        content = json.loads((folder / MANIFEST).read_bytes())
+    except FileNotFoundError as error:
+        why = "its preparation was interrupted: write it again" if (folder / PREPARING).exists() else "write one with BlockTable.write"
+        raise DataError(f"BlockTable: there is no table of blocks in {str(folder)!r}; {why}.") from error
+    except (OSError, ValueError) as error:
+        raise DataError(f"BlockTable: {MANIFEST} in {str(folder)!r} cannot be read: {error}. Write the table anew.") from error
+    if not isinstance(content, dict) or content.get("kind") != KIND:
+        raise DataError(f"BlockTable: {MANIFEST} in {str(folder)!r} is not of a table of blocks, or of a later version of Woodwind.")
+    return content
