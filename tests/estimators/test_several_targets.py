@@ -401,6 +401,9 @@ def test_bad_targets_are_refused_by_name(model):
     frame.loc[5, "b"] = np.nan
     with pytest.raises(TargetError, match=r"target 'b': Input y contains NaN.*y\[5\]"):
         clone(model).fit(X, frame)
+    masked = np.ma.array(y, mask=np.arange(y.size).reshape(y.shape) == 4)
+    with pytest.raises(TargetError, match=r"target 'y1': Input y contains NaN.*y\[1\]"):
+        clone(model).fit(X, masked)
     with pytest.raises(TargetError, match="sparse matrix"):
         clone(model).fit(X, csr_matrix(y))
     with pytest.raises(TargetError, match="different lengths"):
