@@ -83,7 +83,7 @@ def test_labels_are_in_order_whatever_the_type(kind):
         ([[1], [2]], "auto", "WW-T003: .*list"),
         ([1.5, float("inf")], "auto", "WW-T004: .*rows 2"),
         ([f"name {i}" for i in range(100)], "auto", "WW-T005: .*100 different"),
-        ([1, 2], "ranking", "WW-T006: .*'ranking'"),
+        ([1, 2], "survival", "WW-T006: .*'survival'"),
     ],
 )
 def test_targets_that_cannot_be_learnt(values, task, predicted):
