@@ -253,6 +253,18 @@ def test_numbers_that_are_no_targets_are_refused_by_name():
         GradientBoostingRegressor().fit(X, frame)
 
 
+@pytest.mark.parametrize("multi_output", ["vector", "one_per_target"])
+def test_trees_without_bins_split_as_those_with_a_bin_for_each_value_do(multi_output):
+    X, y = numbers()
+    X, y = X[:200], y[:200]
+    settings = FEW | {"multi_output": multi_output, "early_stopping": False, "subsample": 1.0, "n_estimators": 5}
+    known = GradientBoostingRegressor(**settings).fit(X, y)
+    for more in ({"max_bins": None}, {"candidates": "global"}, {"candidates": "local"}):
+        model = GradientBoostingRegressor(**settings | more).fit(X, y)
+        assert model.n_trees_per_iteration_ == known.n_trees_per_iteration_
+        np.testing.assert_allclose(model.predict(X), known.predict(X), atol=1e-6)
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [
@@ -262,7 +274,6 @@ def test_numbers_that_are_no_targets_are_refused_by_name():
         ({"boosting": "ordered"}, "boosting='ordered' is for one target"),
         ({"loss": "quantile", "quantile": [0.1, 0.9]}, "several quantiles are for one target"),
         ({"init": Ridge()}, "a model as init is for one target"),
-        ({"max_bins": None}, "multi_output='vector' needs bins"),
         ({"scoring": "explained_variance_of_nothing"}, "no scorer"),
     ],
     ids=str,

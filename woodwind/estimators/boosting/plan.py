@@ -153,12 +153,7 @@ def check_exact(values: Values, owner: str) -> None:
 
 
 def one_per_class(values: Values) -> bool:
-    """Whether each of several classes has trees of its own: a symmetric tree has one output, and so has one whose values are held back.
-
-    Where nothing says which, as for several quantiles, trees without bins are of one.
-    """
-    if "multiclass" not in values and has_own_thresholds(values):
-        return True
+    """Whether each of several classes has trees of its own: a symmetric tree has one output, and so has one whose values are held back."""
     held = is_constrained(values["monotonic_cst"]) or values["max_delta_step"] is not None or values["path_smooth"] > 0.0
     return values["growth"] == "symmetric" or values.get("multiclass") == "one_per_class" or held or values["linear_leaves"]
 

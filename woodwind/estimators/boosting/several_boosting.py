@@ -10,7 +10,7 @@ from woodwind.estimators.base.several_targets import SeveralTargets, divided
 from woodwind.estimators.base.target import Target
 from woodwind.estimators.boosting.init_scores import is_model
 from woodwind.estimators.boosting.loss_choice import classification_loss_for, regression_loss_for
-from woodwind.estimators.boosting.plan import Values, is_constrained, one_per_class
+from woodwind.estimators.boosting.plan import Values, is_constrained
 from woodwind.losses.several_targets import SeveralTargetsLoss
 
 Floats = NDArray[np.float64]
@@ -29,12 +29,6 @@ def check_several_options(values: Values, target: AnyTarget, owner: str) -> None
         raise ParameterError(f"{owner}: several quantiles are for one target. Give one level, or fit one model for each column of y.")
     if is_model(values["init"]):
         raise ParameterError(f"{owner}: a model as init is for one target. Give an array of scores, one column for each score, or None.")
-    if values["max_bins"] is None and not one_per_class(values):
-        name, value = ("multi_output", "one_per_target") if "multi_output" in values else ("multiclass", "one_per_class")
-        raise ParameterError(
-            f"{owner}: {name}='vector' needs bins: with max_bins=None a tree is for one target, and y has {len(target.names)}. "
-            f"Set {name}={value!r} or max_bins=255."
-        )
 
 
 def takes_several(model: Any) -> bool:
@@ -45,13 +39,7 @@ def takes_several(model: Any) -> bool:
         or model.linear_leaves
         or model.boosting == "ordered"
         or is_model(model.init)
-        or (model.max_bins is None and not one_per_class(vars(model) | {"multiclass": _as_multiclass(model)}))
     )
-
-
-def _as_multiclass(model: Any) -> str:
-    given = str(vars(model).get("multi_output", vars(model).get("multiclass", "vector")))
-    return "vector" if given == "vector" else "one_per_class"
 
 
 def check_known(known: Any, several: bool, owner: str) -> None:
