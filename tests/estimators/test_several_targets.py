@@ -135,9 +135,9 @@ def test_each_tree_of_a_forest_is_the_tree_of_its_bootstrap(kind, max_bins):
 
 def test_bins_of_a_large_table_are_all_values_where_these_are_few():
     rng = np.random.default_rng(0)
-    X = rng.integers(0, 40, (2500, 3)).astype(float)
+    X = rng.integers(0, 40, (5000, 3)).astype(float)  # more rows than stand in a copy of their own
     X[rng.random(X.shape) < 0.1] = np.nan
-    y = np.column_stack([np.nan_to_num(X[:, 0]) + rng.normal(size=2500), np.nan_to_num(X[:, 1] * 0.1) + rng.normal(size=2500)])
+    y = np.column_stack([np.nan_to_num(X[:, 0]) + rng.normal(size=5000), np.nan_to_num(X[:, 1] * 0.1) + rng.normal(size=5000)])
     options = {"n_estimators": 3, "random_state": 0, "max_features": None, "min_samples_leaf": 20}
     for target, kind in ((y, RandomForestRegressor), (np.digitize(y, [0, 2, 10]), RandomForestClassifier)):
         exact, binned = (kind(max_bins=bins, **options).fit(X, target) for bins in (None, 255))
@@ -401,6 +401,9 @@ def test_bad_targets_are_refused_by_name(model):
     frame.loc[5, "b"] = np.nan
     with pytest.raises(TargetError, match=r"target 'b': Input y contains NaN.*y\[5\]"):
         clone(model).fit(X, frame)
+    masked = np.ma.array(y, mask=np.arange(y.size).reshape(y.shape) == 4)
+    with pytest.raises(TargetError, match=r"target 'y1': Input y contains NaN.*y\[1\]"):
+        clone(model).fit(X, masked)
     with pytest.raises(TargetError, match="sparse matrix"):
         clone(model).fit(X, csr_matrix(y))
     with pytest.raises(TargetError, match="different lengths"):

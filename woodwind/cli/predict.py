@@ -27,7 +27,7 @@ EXAMPLES = (
     "woodwind predict model.ww new.csv -o predictions.csv",
     "woodwind predict model.ww new.parquet --proba --keep id -o predictions.parquet",
     "woodwind predict model.ww new.csv --interval 0.9 -o predictions.csv",
-    "woodwind predict ranking.ww new.csv --rank --keep query_id -o ranked.csv",
+    "woodwind predict model.ww new.csv --rank --keep query_id -o ranked.csv",
     "woodwind predict model.ww 'parts/*.parquet' -o predictions.csv --force",
     "woodwind predict model.ww new.csv | head",
 )
@@ -43,7 +43,7 @@ LOWER, UPPER, SET = "lower_{}", "upper_{}", "set_{}"
 @click.option("-o", "--output", default="-", help="A file to write, .csv or .parquet; - for standard output.  [default: -]")
 @click.option("--proba", is_flag=True, help="The probability of each class, beside the one that is predicted.")
 @interval_option("Bounds, or the set of labels, that hold the truth of such a share of new rows, such as 0.9; several with commas.")
-@click.option("--rank", is_flag=True, help="Of a ranking the place of each row in its query, 1 for the first, beside the score.")
+@click.option("--rank", is_flag=True, help="Of a ranking the rank of each row in its query, 1 for the first, beside the score.")
 @click.option("--query", metavar="COLUMN", help="With --rank, the column of the query; the one that was learned unless given.")
 @click.option("--keep", multiple=True, metavar="COLUMN,...", help="Columns of the table to copy beside the predictions.")
 @json_option("one object in a line for each row")
@@ -153,7 +153,7 @@ def predicted(
 
 
 def ranks(scores: Any, queries: Any) -> Any:
-    """The place of each row in its query, from 1 on; of equal scores the first row comes first."""
+    """The rank of each row in its query, from 1 on; of equal scores the first row comes first."""
     order = np.lexsort((np.arange(len(scores)), -scores, queries))
     first = np.concatenate([[0], np.flatnonzero(np.diff(queries[order])) + 1])
     out = np.empty(len(order), np.int64)

@@ -209,7 +209,8 @@ class AcceleratedFailureTime(SurvivalLoss):
 
     def check(self) -> "AcceleratedFailureTime":
         """There is such a distribution, and the scale is above zero; returns self, or raises."""
-        aft_distribution(self.distribution)
+        if aft_distribution(self.distribution) != self.distribution:
+            raise ParameterError(f"distribution is called {aft_distribution(self.distribution)!r} here, not {self.distribution!r}.")
         if self.scale is not None and not 0.0 < self.scale < 1e6:
             raise ParameterError(f"scale must be None or a number above 0 and below 1e6, not {self.scale!r}.")
         return self
@@ -353,8 +354,10 @@ SURVIVAL: dict[str, type[SurvivalLoss]] = {"cox": CoxPartialLikelihood, "aft": A
 
 def survival_loss(given: Any, ties: str, distribution: str, scale: float | None) -> SurvivalLoss:
     """The loss of a name, here or elsewhere, with what it takes of the numbers; or the one that is given."""
-    if isinstance(given, SurvivalLoss):
-        return given
+    if isinstance(given, CoxPartialLikelihood):
+        return given.check()
+    if isinstance(given, AcceleratedFailureTime):
+        return replace(given, distribution=aft_distribution(given.distribution)).check()
     plain = spelling(given) if isinstance(given, str) else ""
     kind = next((kind for kind in SURVIVAL.values() if plain == kind.name or plain in kind.aliases), None)
     if kind is None:

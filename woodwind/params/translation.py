@@ -103,8 +103,10 @@ def leaf_estimation(ours: str, value: Any, _: str) -> Answer:
 
 def multi_strategy(ours: str, value: Any, _: str) -> Answer:
     """One tree for all classes or targets, or one for each."""
-    one_each = "one_per_class" if ours == "multiclass" else "one_per_target"
-    return {ours: "vector" if value == "multi_output_tree" else one_each}
+    if value == "multi_output_tree":
+        return {ours: "vector"}
+    # Regressors of numbers and of distributions have a word of their own.
+    return {ours: "one_per_class"} if ours == "multiclass" else "Set multi_output='one_per_target', of distributions 'one_per_parameter'."
 
 
 def starting_scores(ours: str, value: Any, library: str) -> Answer:

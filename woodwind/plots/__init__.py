@@ -14,7 +14,7 @@ Inside:
     margins             The distribution of margins: how sure ensembles are of what is true (Schapire, Freund, Bartlett & Lee 1998)
     member_correlation  The map of members: which are alike, in an order that puts those side by side
     members             What the members of an ensemble predict for some rows, with their names
-    ndcg_cutoff         NDCG by cut-off: how good the first places of a ranking are, by how many of them count
+    ndcg_cutoff         NDCG by cut-off: how good the first ranks of a ranking are
     pit_histogram       Histogram of the probability integral transform: whether distributions are as wide as they should be (Dawid 1984)
     quantile_reliability  Reliability of quantiles: the share of rows below each quantile, over its level
     rows                Rows to draw: columns of numbers out of any table, and tables of the same kind made of new numbers

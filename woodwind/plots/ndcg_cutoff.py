@@ -1,4 +1,4 @@
-"""NDCG by cut-off: how good the first places of a ranking are, by how many of them count."""
+"""NDCG by cut-off: how good the first ranks of a ranking are."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -21,7 +21,7 @@ CURVE = "woodwind: ndcg"
 
 
 class NDCGDisplay:
-    """For each ranker the mean NDCG over queries of the first places, by how many places count.
+    """For each ranker the mean NDCG over queries by cut-off.
 
     Make it with `from_estimator` or `from_predictions`.
 
@@ -99,7 +99,7 @@ class NDCGDisplay:
             self.ax_.fill_between(places, np.maximum(values - spread, 0.0), np.minimum(values + spread, 1.0), **band)
             (line,) = self.ax_.plot(places, values, gid=CURVE, marker="o", markersize=3.5, **look.line(number))
             self.lines_.append(line)
-        write_axes(self.ax_, "Places that count", "NDCG, mean over queries")
+        write_axes(self.ax_, "Cut-off", "NDCG, mean over queries")
         finish(self.ax_, look)
         self.texts_ = name_curves(self.ax_, self.lines_, list(self.curves), before)
         return self

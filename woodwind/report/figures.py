@@ -177,13 +177,20 @@ class BinCounts:
 
 
 def histogram(
-    title: str, description: str, label: str, edges: Sequence[float], drawn: Sequence[BinCounts], *, zero: bool = False
+    title: str,
+    description: str,
+    label: str,
+    edges: Sequence[float],
+    drawn: Sequence[BinCounts],
+    *,
+    zero: bool = False,
+    things: str = "Rows",
 ) -> Markup:
     """Bars between edges; several kinds stand before each other, each as shares of its own rows. `zero` marks nought on the axis."""
     several = len(drawn) > 1
     shares = [[one / max(sum(each.counts), 1e-300) for one in each.counts] if several else list(each.counts) for each in drawn]
     top = max((value for each in shares for value in each), default=1.0) or 1.0
-    up = Axis("Share of the rows of each" if several else "Rows", 0.0, widened(0.0, top, 4)[1], 4)
+    up = Axis("Share of the rows of each" if several else things, 0.0, widened(0.0, top, 4)[1], 4)
     if several:
         up = in_percent(up)
     named = [(each.name, f"bar {each.kind}") for each in drawn if each.name]

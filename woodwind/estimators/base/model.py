@@ -105,7 +105,8 @@ X : table
     A NumPy array, a SciPy sparse matrix, a frame of pandas or polars, an Arrow table, a list of rows; numbers, text,
     categories, dates and missing values as they come.
 y : sequence of values, one for each row
-    Labels of any kind for a classifier, finite numbers for a regressor.
+    Labels of any kind for a classifier, finite numbers for a regressor. Single trees, random forests, extra-trees, gradient boosting,
+    voting, bagging and stacking take several targets: (n_rows, n_targets).
 sample_weight : sequence of numbers, one for each row, default=None
     A row of weight zero is absent, and one of weight two counts as a row given twice.
 """

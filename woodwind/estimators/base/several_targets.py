@@ -93,6 +93,8 @@ def named_columns(y: Any, owner: str) -> tuple[tuple[str, ...], list[Any]]:
         return tuple(y.column_names), [y.column(k) for k in range(y.shape[1])]
     if hasattr(y, "columns") and hasattr(y, "get_column"):
         return tuple(y.columns), [y.get_column(name) for name in y.columns]
+    if isinstance(y, np.ma.MaskedArray) and y.ndim == 2:  # what is masked is missing
+        return tuple(f"y{k}" for k in range(y.shape[1])), [y[:, k] for k in range(y.shape[1])]
     try:
         array = np.asarray(y)
         if isinstance(y, list | tuple) and array.dtype.kind in "US":

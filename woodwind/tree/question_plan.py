@@ -32,7 +32,7 @@ FEW_EDGES = 15
 CELLS = 1024
 
 
-class PredictPlan(NamedTuple):
+class ForestPlan(NamedTuple):
     """What `predict_by_questions` needs beside the rows."""
 
     walk: Walk
@@ -49,7 +49,7 @@ class QuestionPlan(NamedTuple):
     bound: NDArray[np.int64]
 
 
-def make_plan(arrays: Any, walk: Walk, dtype: np.dtype[Any]) -> PredictPlan:
+def make_plan(arrays: Any, walk: Walk, dtype: np.dtype[Any]) -> ForestPlan:
     """The plans for rows of one type of float."""
     number = (arrays.feature >= 0) & (arrays.sets < 0)
     clean = np.where(number, TWO, np.where(small_sets(arrays), THREE | CATEGORY, END)).astype(np.uint8)
@@ -72,7 +72,7 @@ def make_plan(arrays: Any, walk: Walk, dtype: np.dtype[Any]) -> PredictPlan:
     program = write_program(arrays, plans, column, first_table)
     most_tables = int((program.at[1:, 2] - program.at[:-1, 2]).max(initial=0))
     encoder = make_encoder([edges[f] for f in features], features, lowest, dtype)
-    return PredictPlan(walk, encoder, program, max(1, first_table + most_tables))
+    return ForestPlan(walk, encoder, program, max(1, first_table + most_tables))
 
 
 def small_sets(arrays: Any) -> NDArray[np.bool_]:
