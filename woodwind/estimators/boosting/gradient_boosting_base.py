@@ -76,7 +76,7 @@ class BaseGradientBoosting(SeveralTargetsMixin, BaseBoostedModel):
     @known_arguments
     @fill_docstring(data=TRAINING_DATA)
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None, groups: Any = None, eval_set: Any = None) -> Self:
-        """Train.
+        """Train. A `woodwind.BlockTable` may be given as X: target, weights and groups are those inside, unless others are given.
 
         Parameters
         ----------
