@@ -23,7 +23,7 @@ def test_the_names_that_are_translated_to_are_those_of_the_estimators():
     for task, kind in (("classification", GradientBoostingClassifier), ("regression", GradientBoostingRegressor)):
         assert set(names_of(task)) == {knob.name for knob in declared(kind)}
         for defaults in (*DEFAULTS.values(), CLASSIC):
-            assert set(defaults) <= set(names_of("classification"))
+            assert set(defaults) <= {*names_of("classification"), *names_of("regression")}
 
 
 XGBOOST = {"n_estimators": 10, "min_child_weight": 0.2}
