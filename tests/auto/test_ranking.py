@@ -80,7 +80,7 @@ def test_facts_and_report_tell_of_queries(fitted):
     with pytest.raises(DataError, match="intervals are for numbers and classes"):
         fitted.model_.require_intervals()
     text = page(facts)
-    assert "How good are the first places?" in text
+    assert "NDCG by cut-off" in text
     assert "any order" in text
 
 

@@ -62,6 +62,7 @@ def with_intervals(folder, task, held_out="random"):
 def test_bounds_stand_beside_numbers_for_each_level(new, run):
     made = with_intervals(new, "regression")
     done = run("predict", "model.ww", "new.csv", "--interval", "0.5,0.9")
+    assert run("predict", "model.ww", "new.csv", "--interval", "0.5", "--interval", "0.9").out == done.out
     rows = read(done.out)
     assert done.err == ""
     assert rows.column_names == ["prediction", "lower_0.5", "upper_0.5", "lower_0.9", "upper_0.9"]

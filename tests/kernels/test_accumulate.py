@@ -35,7 +35,7 @@ def difference(parent: Any, child: Any, child_wide: Any, out: Any, out_wide: Any
 def ready(codes, stats, rows=None, **settings):
     """A grower whose first buffer holds the rows."""
     grower = HistogramGrower(codes, TreeSettings(**settings), 1, None if rows is None else len(rows))
-    grower.stats[:] = stats
+    grower.stats_to_fill()[:] = stats
     n = codes.n_rows if rows is None else len(rows)
     fill_rows(grower._space.directory, rows, None, 0, n)
     return grower, grower._rule(SCALES, 0, False), n

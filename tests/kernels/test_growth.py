@@ -58,7 +58,7 @@ def both(codes, settings, name=1, rows=None, threads=1, stats=None, even=False):
     scales = EVEN_SCALES if even else SCALES
     stats = random_stats(name, codes, even) if stats is None else stats
     grower = HistogramGrower(codes, settings, threads, None if rows is None else len(rows))
-    grower.stats[:] = stats
+    grower.stats_to_fill()[:] = stats
     tree = grower.grow(scales, name, rows, even)
     symmetric = settings.growth == "symmetric"
     twin = (SymmetricGrowth if symmetric else Growth)(codes, settings, scales, name, even)
@@ -159,7 +159,7 @@ def test_histograms_that_were_dropped_change_nothing(monkeypatch, growth):
     for most, threads in ((256 << 20, 1), (1, 1), (1, 2)):
         monkeypatch.setattr(workspace, "MOST_HISTOGRAM_BYTES", most)
         grower = HistogramGrower(codes, TreeSettings(growth=growth, max_leaves=3000, min_rows=2, l2=0.0), threads)
-        grower.stats[:] = stats
+        grower.stats_to_fill()[:] = stats
         tree = grower.grow(SCALES, 3)
         outcomes.append((len(grower._space["tables"]), tree.feature.tolist(), tree.bin.tolist(), tree.gain.tolist(), tree.count.tolist()))
     assert outcomes[0][0] > 1500
@@ -247,12 +247,12 @@ def test_the_same_memory_grows_one_tree_after_another():
     grower = HistogramGrower(codes, TreeSettings(min_rows=5))
     for seed in range(5):
         stats = random_stats(seed, codes)
-        grower.stats[:] = stats
+        grower.stats_to_fill()[:] = stats
         twin = Growth(codes, grower.settings, SCALES, seed)
         twin.take(stats)
         assert_same_tree(grower.grow(SCALES, seed), twin.grow())
     gains = []
     for _ in range(2):
-        grower.stats[:] = random_stats(4, codes)
+        grower.stats_to_fill()[:] = random_stats(4, codes)
         gains.append(grower.grow(SCALES, 4).gain)
     assert_array_equal(*gains)

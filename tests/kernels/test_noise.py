@@ -34,7 +34,7 @@ def fill_noise(key: Any, factor: Any, out: Any) -> None:
 def ready(stats, rows, order):
     """A grower whose first buffer holds the rows, and how many."""
     grower = HistogramGrower(random_codes(0, 60), TreeSettings())
-    grower.stats[:] = stats
+    grower.stats_to_fill()[:] = stats
     n = 60 if rows is None else len(rows)
     fill_rows(grower._space.directory, rows, order, 0, n)
     return grower, n

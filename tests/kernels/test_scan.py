@@ -53,7 +53,8 @@ def root_split(column, gradient, hessian=None, **options):
     codes = coded(columns, np.full(len(columns), 7, np.int32), np.zeros(len(columns), bool))
     grower = HistogramGrower(codes, TreeSettings(**{**FREE, **options}))
     scales = EVEN_SCALES if hessian is None else SCALES
-    grower.stats[:] = packed(np.asarray(gradient, float), np.ones(codes.n_rows) if hessian is None else np.asarray(hessian, float), scales)
+    hessian = np.ones(codes.n_rows) if hessian is None else np.asarray(hessian, float)
+    grower.stats_to_fill()[:] = packed(np.asarray(gradient, float), hessian, scales)
     return grower.grow(scales, 0)
 
 
@@ -121,7 +122,7 @@ def test_no_split_is_better_than_the_one_found(seed, l2, least):
     codes = random_codes(seed, 40, (0, 0), bins=7, missing=0.15)
     stats = random_stats(seed, codes)
     grower = HistogramGrower(codes, TreeSettings(**{**FREE, "l2": float(l2), "min_rows": least}))
-    grower.stats[:] = stats
+    grower.stats_to_fill()[:] = stats
     tree = grower.grow(SCALES, 0)
     gradient, hessian = naive.coarse(stats)
     unit_g, unit_h = Fraction(1, 2**15), Fraction(1, 2**14)  # steps of the sums of a small node

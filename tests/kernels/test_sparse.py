@@ -109,7 +109,7 @@ def test_codes_of_listed_rows_are_counted_with_their_commonest_ones(always_lists
     monkeypatch.setattr(sparse, "SHORT_CELLS", short_cells)
     codes = rare(1, 60, (0, 4, 0, 0, 0))
     grower = HistogramGrower(codes, TreeSettings())
-    grower.stats[:] = random_stats(1, codes)
+    grower.stats_to_fill()[:] = random_stats(1, codes)
     lists = grower._table.lists
     fill_rows(grower._space.directory, None, lists.order, 0, 60)
     rule = grower._rule(SCALES, 0, False)
@@ -131,7 +131,7 @@ def test_lists_and_whole_rows_agree_where_splits_leave_too_few_rows(monkeypatch)
         monkeypatch.setattr(listing, "_made", {})
         grower = HistogramGrower(codes, TreeSettings(min_rows=700))
         assert (grower._table.lists is not None) == (most > 0)
-        grower.stats[:] = stats
+        grower.stats_to_fill()[:] = stats
         grown.append(grower.grow(SCALES, 2))
     assert grown[0].n_nodes > 5
     for part in ("feature", "bin", "child", "missing", "sets", "gain", "gradient", "count", "leaf_of_row"):
@@ -145,7 +145,7 @@ def test_lists_grow_the_tree_of_the_twin(always_lists, seed):
     options = TreeSettings(min_rows=3, max_leaves=6, min_hessian=0.0, category_smooth=1.0, category_l2=0.0)
     grower = HistogramGrower(codes, options)
     assert grower._table.lists is not None
-    grower.stats[:] = stats
+    grower.stats_to_fill()[:] = stats
     twin = Growth(codes, options, SCALES, 1)
     twin.take(stats)
     nodes = twin.grow()
@@ -175,7 +175,7 @@ def test_lists_and_whole_rows_grow_the_same_tree(monkeypatch, n, outputs, featur
             gradients, hessian = rng.integers(-(2**30), 2**30, (n, outputs)), rng.integers(0, 2**30, (n, 1))
             grower.fill(np.concatenate([gradients, hessian], axis=1).astype(np.int32))
         for rows in (None, np.sort(given)):
-            grower.stats[:] = random_stats(1, codes) if outputs == 1 else 0
+            grower.stats_to_fill()[:] = random_stats(1, codes) if outputs == 1 else 0
             tree = grower.grow(SCALES, 2, rows)
             leaf = tree.leaf_of_row[given]
             grown.append([tree.feature, tree.bin, tree.child, tree.missing, tree.sets, tree.gain, tree.gradient, tree.count, leaf])

@@ -110,7 +110,7 @@ def test_derivatives_of_failure_times_are_finite_differences(distribution):
     assert_allclose(gradient, (losses(0.3 + step) - losses(0.3 - step)) / (2 * step), rtol=1e-6, atol=1e-6)
     assert_allclose(hessian, (derivatives(0.3 + step)[0] - derivatives(0.3 - step)[0]) / (2 * step), rtol=1e-6, atol=1e-6)
     slope = np.empty(len(y))
-    failure_times.scale_slopes(FailureRule(number, scale), y, np.full(len(y), 0.3), 0, len(y), slope)
+    failure_times.log_scale_gradients(FailureRule(number, scale), y, np.full(len(y), 0.3), 0, len(y), slope)
     by_scale = (losses(0.3, scale * math.exp(step)) - losses(0.3, scale * math.exp(-step))) / (2 * step)
     assert_allclose(slope, by_scale, rtol=1e-6, atol=1e-6)
 

@@ -137,7 +137,12 @@ TABLES = {
         "one truth value",
     ),
     "an unknown category": (regress(FRAME, categorical_features=["d"]), TableError, "no column 'd'", "the columns are 'a', 'b', 'c'"),
-    "a place beyond the end": (regress(categorical_features=[3]), TableError, "3 is neither a name nor a place", "give names or positions"),
+    "a position beyond the end": (
+        regress(categorical_features=[3]),
+        TableError,
+        "3 is neither a name nor a position",
+        "give names or positions",
+    ),
     "names without names": (regress(categorical_features=["a"]), TableError, "no column 'a'", "give names or positions"),
 }
 
@@ -401,7 +406,7 @@ PARAMETERS = {
         regress(interaction_cst=[{0, 9}]),
         ParameterError,
         "interaction_cst names the column 9",
-        "Give a name or a place",
+        "Give a name or a position",
     ),
     "a callback of text": (regress(callbacks="print"), ParameterError, "callbacks must be", "default"),
     "callbacks of text": (regress(callbacks=["print"]), ParameterError, "callbacks must be functions.*'print' is none", "finished round"),

@@ -181,6 +181,14 @@ def test_accelerated_failure_time_goes_by_other_names(name, distribution):
     assert survival_loss(name, "breslow", distribution, 2.0) == AcceleratedFailureTime("extreme", 2.0)
 
 
+def test_a_loss_that_is_given_is_checked_and_has_the_names_of_here():
+    assert survival_loss(AcceleratedFailureTime("weibull", 2.0), "efron", "normal", None) == AcceleratedFailureTime("extreme", 2.0)
+    with pytest.raises(ParameterError, match="ties must be"):
+        survival_loss(CoxPartialLikelihood("exact"), "efron", "normal", None)
+    with pytest.raises(ParameterError, match="scale must be"):
+        survival_loss(AcceleratedFailureTime("normal", 0.0), "efron", "normal", None)
+
+
 def test_other_losses_and_distributions_are_refused():
     with pytest.raises(ParameterError, match="loss must be 'cox' or 'aft'"):
         survival_loss("squared_error", "efron", "normal", None)

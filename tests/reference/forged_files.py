@@ -135,7 +135,10 @@ def gone_on(model: Any, X: Any) -> Any:
     y = np.column_stack([y] * len(vars(model).get("target_names_", [0])))
     y = y if y.shape[1] > 1 else y[:, 0]
     more = copy.copy(model)
+    # Who trains what was never trained, for so many rounds of so many trees, gets what he asks for.
     more.n_estimators = min(model.n_estimators, 20) + 1
+    if type(getattr(more, "n_parallel_trees", None)) is int:
+        more.n_parallel_trees = min(more.n_parallel_trees, 3)
     return more.fit(X, y).predict(X)
 
 

@@ -128,7 +128,9 @@ def change_size(graph: Graph, draw: random.Random) -> str:
         if isinstance(position.value, Array):
             values = position.value.values
             for axis, length in enumerate(values.shape):
-                if length == old and values.size <= 1 << 16:
+                if length == old and values.size == 0:  # and then it may be of any length
+                    values = np.empty((*values.shape[:axis], new, *values.shape[axis + 1 :]), values.dtype)
+                elif length == old and values.size <= 1 << 16:
                     values = np.take(values, np.arange(new) % old, axis=axis)
             position.set(Array(values, position.value.turned))
         elif type(position.value) is int and position.value == old:

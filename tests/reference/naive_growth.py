@@ -11,7 +11,7 @@ Which kernel each of them is the twin of; files are those of `kernels/histogram`
     Growth.units                    field_units                                   scan
     Growth.cells                    accumulate, complete                          build_histograms, verbs
     Growth.features                 draw_features, keep_candidates                find_splits, kernels/tree/constraints
-    Growth.sort_levels              order_categories                              scan
+    Growth.sort_categories          order_categories                              scan
     Growth.score                    exact_score, gains_in_float64                 scan
     Growth.plain                    is_free                                       find_splits
     Growth.own_score                leaf_value, score_of                          kernels/tree/leaves
@@ -26,7 +26,7 @@ Which kernel each of them is the twin of; files are those of `kernels/histogram`
     Growth.grow                     grow, next_phase, commit, choose_batch        loop, frontier
     VectorGrowth.take               fill_lanes                                    multi_output
     VectorGrowth.cells              do_build_lanes, complete_lanes                multi_output
-    VectorGrowth.sort_levels        order_by_output                               multi_output
+    VectorGrowth.sort_categories    order_by_output                               multi_output
     VectorGrowth.score              fill_curves, gains_lanes                      multi_output
     VectorGrowth.gain               scan_lanes                                    multi_output
     SymmetricGrowth.score_alone     score                                         symmetric
@@ -151,7 +151,7 @@ class Growth:
             drawn = [f for f in drawn if self.group_of[f] & node.groups]
         return sorted(keep_some(drawn, settings.features_per_node or every, node.key))
 
-    def sort_levels(self, node: Node, cells: dict[int, Cell]) -> list[int]:
+    def sort_categories(self, node: Node, cells: dict[int, Cell]) -> list[int]:
         """Codes by smoothed mean gradient, equal ones by code."""
         one_g, one_h = self.units(node)
         smooth = self.settings.category_smooth
@@ -215,7 +215,7 @@ class Growth:
         """Best split by one feature: the first of equal ones, missing values to the right before those to the left."""
         category, missing = bool(self.codes.is_category[f]), self.codes.missing
         cells = self.cells(node, f)
-        order = self.sort_levels(node, cells) if category else sorted(cells)  # a missing number has the highest code
+        order = self.sort_categories(node, cells) if category else sorted(cells)  # a missing number has the highest code
         numbers = [code for code in order if code != missing]
         total = add([cells[code] for code in order])
         l2 = self.settings.l2 + (self.settings.category_l2 if category else 0.0)
@@ -347,7 +347,7 @@ class VectorGrowth(Growth):
         met = sorted(set(codes.tolist()))
         return {code: (*self.lanes[node.rows[codes == code]].sum(axis=0).tolist(), int((codes == code).sum())) for code in met}
 
-    def sort_levels(self, node: Node, cells: dict[int, Cell]) -> list[int]:
+    def sort_categories(self, node: Node, cells: dict[int, Cell]) -> list[int]:
         """Codes by the smoothed mean gradient of the output that spreads them most, the first of equal ones."""
         one_g, one_h = self.units(node)
         below = {code: cell[-2] * one_h + self.settings.category_smooth for code, cell in cells.items()}

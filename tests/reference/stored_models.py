@@ -323,10 +323,14 @@ def of_wholes() -> dict[str, Callable[[Given], Any]]:
     return {
         "not fitted": not_fitted,
         "selection of trees": selected_trees,
+        "distribution, within bounds": lambda given: woodwind.DistributionBoostingRegressor(n_jobs=1, **FEW).fit(
+            given.table, np.column_stack([given.amount, given.amount + 0.1])
+        ),
         "main job, three classes": lambda given: classes(**options).fit(given.table, given.labels),
         "main job, two classes": lambda given: classes(**options).fit(given.table, given.labels == "no"),
         "main job, numbers": lambda given: numbers(**options).fit(given.table, given.amount),
         "main job, ranking": ranked,
+        "ranker, positions": shown_at_positions,
         "main job, by hand": by_hand,
         "main job, levels as numbers": encoded,
     }
@@ -365,6 +369,12 @@ def ranked(given: Given) -> Any:
     """What the main job makes of queries, with one member."""
     model = woodwind.AutoEnsembleRanker(models=1, exclude=["boosting", "forest", "net", "neighbours"], random_state=0, n_jobs=1)
     return model.fit(given.table, np.arange(ROWS) % 3, group=np.arange(ROWS) // 6)
+
+
+def shown_at_positions(given: Given) -> Any:
+    """A ranker of clicks on documents that were shown at some position."""
+    rows = np.arange(ROWS)
+    return woodwind.GradientBoostingRanker(**FEW).fit(given.table, rows % 3, group=rows // 6, position=rows % 6)
 
 
 def scores_of(values: np.ndarray) -> ConformityScores:

@@ -83,7 +83,7 @@ def test_trees_are_the_same_wherever_codes_are_read(growth, outputs, monkeypatch
                 gradients = [np.where(codes.by_column[seed + k] < 4 + k, 2**28, -(2**28)) for k in range(outputs)]
                 grower.fill(np.stack([*gradients, np.full(700, 2**29)], axis=1).astype(np.int32))
             else:
-                grower.stats[:] = random_stats(seed, codes)
+                grower.stats_to_fill()[:] = random_stats(seed, codes)
             grower.renew_columns()
             tree = grower.grow(SCALES, seed)
             yield [np.array(field) for field in (tree.feature, tree.bin, tree.missing, tree.gain, tree.leaf_of_row, tree.sets)]
@@ -119,7 +119,7 @@ def test_large_nodes_are_split_the_same_wherever_codes_are_read(threads, monkeyp
         grower = HistogramGrower(codes, TreeSettings(min_rows=20, max_leaves=40), threads)
         for seed, rows in enumerate(given * 2):
             grower.renew_columns()
-            grower.stats[:] = random_stats(seed, codes)
+            grower.stats_to_fill()[:] = random_stats(seed, codes)
             tree = grower.grow(SCALES, seed, rows)
             leaf = tree.leaf_of_row if rows is None else tree.leaf_of_row[rows]
             yield [np.array(field) for field in (tree.feature, tree.bin, tree.gradient, tree.hessian, tree.count, leaf)]

@@ -57,7 +57,7 @@ def test_exact_growth_equals_histogram_growth_on_as_many_bins_as_values(settings
     by_bins = HistogramGrower(Cuts.fit(table).encode(table), settings)
     by_ranks = ExactGrower(Ranks.of(table), settings)
     for grower in (by_bins, by_ranks):
-        grower.stats[:] = packed
+        grower.stats_to_fill()[:] = packed
     left, right = by_bins.grow(scales, key(3)), by_ranks.grow(scales, key(3))
     for name in ("feature", "child", "missing", "count", "gradient", "hessian", "sets", "set"):
         np.testing.assert_array_equal(getattr(left, name), getattr(right, name), err_msg=name)

@@ -43,7 +43,7 @@ def noisy_stats(stats, name, share, rows=None):
 
 def grown(codes, stats, settings, name=1, rows=None):
     grower = HistogramGrower(codes, settings, 1, None if rows is None else len(rows))
-    grower.stats[:] = stats
+    grower.stats_to_fill()[:] = stats
     return grower.grow(SCALES, name, rows)
 
 
@@ -111,7 +111,7 @@ def test_listed_rows_have_the_noise_of_whole_ones(monkeypatch, outputs, rows):
             stats[:, -1] = 2**29
             grower.fill(stats)
         else:
-            grower.stats[:] = roomy_stats(2, codes, 0.5)
+            grower.stats_to_fill()[:] = roomy_stats(2, codes, 0.5)
         tree = grower.grow(SCALES, 7, rows)
         assert tree.n_nodes > 5
         seen = tree.leaf_of_row[np.arange(80) if rows is None else rows]
@@ -127,7 +127,7 @@ def test_noise_is_the_share_of_the_root_mean_square_and_none_of_it_is_cut_off(sh
     codes = random_codes(0, n, (0, 0))
     stats = roomy_stats(0, codes, share)
     grower = HistogramGrower(codes, TreeSettings(gradient_noise=share))
-    grower.stats[:] = stats
+    grower.stats_to_fill()[:] = stats
     fill_rows(grower._space.directory, None, None, 0, n)
     before = (grower._space["rows"][:n] << 32) >> 48
     GradientNoise(grower._space, None, share).add_to_rows(1, n, 1)
@@ -170,7 +170,7 @@ def test_statistics_are_still_there_afterwards_and_lanes_are_to_be_filled_again(
     codes = random_codes(0, 80)
     grower = HistogramGrower(codes, TreeSettings(**SMALL, gradient_noise=0.5))
     stats = roomy_stats(0, codes, 0.5)
-    grower.stats[:] = stats
+    grower.stats_to_fill()[:] = stats
     first = grower.grow(SCALES, 1)
     assert_array_equal(grower.filled_stats, stats)
     assert_array_equal(grower.grow(SCALES, 1).gain, first.gain)

@@ -19,7 +19,7 @@ PARTS = ("feature", "bin", "child", "missing", "set", "sets", "gain", "gradient"
 def grow(codes, stats, name=1, rows=None, scales=SCALES, **options):
     """A tree, with arrays of its own."""
     grower = HistogramGrower(codes, TreeSettings(**options), 1, None if rows is None else len(rows))
-    grower.stats[:] = stats
+    grower.stats_to_fill()[:] = stats
     tree = grower.grow(scales, name, rows)
     return replace(tree, rows=tree.rows.copy(), leaf_of_row=tree.leaf_of_row.copy())
 
@@ -78,12 +78,12 @@ def test_a_tree_of_some_rows_equals_a_tree_of_a_table_of_those():
 def test_a_tree_that_does_not_keep_its_rows_is_the_same_tree(options):
     codes = random_codes(4, 500, (0, 5, 0))
     grower = HistogramGrower(codes, TreeSettings(**options))
-    grower.stats[:] = random_stats(4, codes)
+    grower.stats_to_fill()[:] = random_stats(4, codes)
     kept = grower.grow(SCALES, 1)
     leaf_of_row = kept.leaf_of_row.copy()
     assert sorted(kept.rows.tolist()) == list(range(500))
     kept.rows = kept.rows.copy()
-    grower.stats[:] = random_stats(4, codes)
+    grower.stats_to_fill()[:] = random_stats(4, codes)
     tree = grower.grow(SCALES, 1, keep_rows=False)
     assert_equal_trees(tree, kept)
     assert_array_equal(tree.leaf_of_row, leaf_of_row)
@@ -100,13 +100,13 @@ def test_statistics_are_filled_anew_for_every_tree_and_kept_where_a_row_comes_tw
     grower = HistogramGrower(codes, TreeSettings())
     trees = []
     for drawn in (None, rows):
-        grower.stats[:] = stats
+        grower.stats_to_fill()[:] = stats
         assert_array_equal(grower.filled_stats, stats)
         trees.append(grower.grow(SCALES, 1, drawn))
         for ask in (lambda: grower.grow(SCALES, 1), lambda: grower.grow(SCALES, 1, rows), lambda: grower.filled_stats):
             with pytest.raises(ValueError, match="fill them again"):
                 ask()
-    grower.stats[:] = stats
+    grower.stats_to_fill()[:] = stats
     twice = grower.grow(SCALES, 1, np.sort(np.concatenate([rows, rows[:50]])))
     assert_array_equal(grower.filled_stats, stats)
     assert not np.array_equal(twice.count, trees[1].count)
@@ -118,7 +118,7 @@ def test_statistics_are_filled_anew_for_every_tree_and_kept_where_a_row_comes_tw
 
 def test_more_rows_than_announced_are_refused():
     grower = HistogramGrower(random_codes(0, 20), TreeSettings())
-    grower.stats[:] = 0
+    grower.stats_to_fill()[:] = 0
     with pytest.raises(ValueError, match="room for 20 rows, not for 21"):
         grower.grow(SCALES, 0, np.zeros(21, np.int32))
 
@@ -279,7 +279,7 @@ def test_draws_are_fair():
         roots = np.zeros(5)
         grower = HistogramGrower(codes, TreeSettings(max_leaves=2, min_rows=1, **options))
         for name in range(1000):
-            grower.stats[:] = stats
+            grower.stats_to_fill()[:] = stats
             roots[grower.grow(SCALES, name * 7919).feature[0]] += 1
         assert abs(roots - 200).max() < 4 * np.sqrt(1000 * 0.2 * 0.8)
 
@@ -293,7 +293,7 @@ def test_features_of_a_level_and_of_a_node_are_drawn_independently():
     stats = random_stats(11, codes)
     same = 0
     for name in range(900):
-        grower.stats[:] = stats
+        grower.stats_to_fill()[:] = stats
         tree = grower.grow(SCALES, name * 104_729)
         same += tree.feature[1] == tree.feature[2]
     assert abs(same - 300) < 4 * np.sqrt(900 * (1 / 3) * (2 / 3))

@@ -19,7 +19,7 @@ from woodwind.tree.settings import TreeSettings
 def test_one_call_values_a_tree_as_the_steps_do(options, l1):
     codes = random_codes(3, 200, (0, 0, 0), bins=7, missing=0.1)
     grower = HistogramGrower(codes, TreeSettings(**{"min_rows": 3, "max_leaves": 40, "l1": l1, **options}))
-    grower.stats[:] = random_stats(3, codes)
+    grower.stats_to_fill()[:] = random_stats(3, codes)
     tree = grower.grow(SCALES, 0)
     assert (tree.count == 0).any() == ("growth" in options)
     steps = fill_empty(tree, within_bounds(tree, newton_values(tree.gradient, tree.hessian, l1, 1.0)))

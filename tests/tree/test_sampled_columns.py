@@ -24,7 +24,7 @@ def trees(make, codes, outputs=1, rows=None):
             gradients = [np.where(codes.by_column[seed + k] < 4 + k, 2**28, -(2**28)) for k in range(outputs)]
             grower.fill(np.stack([*gradients, np.full(codes.n_rows, 2**29)], axis=1).astype(np.int32))
         else:
-            grower.stats[:] = random_stats(seed, codes)
+            grower.stats_to_fill()[:] = random_stats(seed, codes)
         grower.renew_columns()
         tree = grower.grow(SCALES, seed, rows)
         yield {field.name: np.array(getattr(tree, field.name)) for field in fields(tree)}

@@ -146,7 +146,7 @@ def test_a_histogram_is_the_sum_over_rows(sizes, layout, always):
     stats = random_stats(1, codes)
     grower = HistogramGrower(codes, TreeSettings())
     assert grower._shared.n_bytes == 9 if sizes is WIDE else grower._shared.n_bytes > 0
-    grower.stats[:] = stats
+    grower.stats_to_fill()[:] = stats
     grower._fill_rows(np.arange(400, dtype=np.int32), 400, 1)
     rule = grower._rule(SCALES, 0, False)
     found = np.zeros(2 * rule.n_cells if layout == WIDE2 else rule.n_cells, np.int64)
@@ -161,7 +161,7 @@ def test_trees_are_those_of_the_twin(sizes, growth, always):
     stats = random_stats(2, codes)
     settings = TreeSettings(growth=growth, max_leaves=12, max_depth=4, min_rows=5)
     grower = HistogramGrower(codes, settings, 2)
-    grower.stats[:] = stats
+    grower.stats_to_fill()[:] = stats
     twin = (SymmetricGrowth if growth == "symmetric" else Growth)(codes, settings, SCALES, 7)
     twin.take(stats)
     assert_same_tree(grower.grow(SCALES, 7), twin.grow(), rtol=1e-13)

@@ -29,7 +29,7 @@ def test_a_tree_shows_sets_stops_covers_and_values():
         "|   |   |--- value: 1.00 (cover 3.00)\n"
         "|   |--- city in {Paris}\n"
         "|   |   |--- value: 2.00 (cover 1.00)\n"
-        "|   |--- city is missing or another level: value: 1.25\n"
+        "|   |--- city is missing or another category: value: 1.25\n"
         "|--- age >  30.00 or missing\n"
         "|   |--- age <= 55.50\n"
         "|   |   |--- value: 3.00 (cover 2.00)\n"
@@ -50,7 +50,7 @@ def test_names_levels_and_digits_have_defaults():
     text = export_text(small(missing=[LEFT, RIGHT, STOP, STOP, STOP, STOP, STOP]))
     assert "|   |--- feature_1 in {0, 2}\n" in text
     assert "|   |--- feature_1 in {1} or missing\n" in text
-    assert "|   |--- feature_1 is another level: value: 1.25\n" in text
+    assert "|   |--- feature_1 is another category: value: 1.25\n" in text
 
 
 def test_outputs_are_named():

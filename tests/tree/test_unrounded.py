@@ -41,7 +41,7 @@ def long_tailed(n, seed=0):
 
 def grown(codes, gradient, hessian, settings, rows=None, threads=1):
     grower = HistogramGrower(codes, settings, threads, None if rows is None else len(rows), unrounded=True)
-    grower.stats[:] = np.concatenate([gradient, hessian])
+    grower.stats_to_fill()[:] = np.concatenate([gradient, hessian])
     return grower.grow(ONES, key(3), rows)
 
 

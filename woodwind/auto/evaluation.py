@@ -88,13 +88,14 @@ def evaluated(  # noqa: PLR0913  what may be known of rows
     clusters: NDArray[np.int64] | None = None,
     levels: Sequence[float] = (),
     queries: NDArray[np.int64] | None = None,
+    scores: Floats | None = None,
 ) -> Evaluation:
     """Ask a model about rows, and score it by what is known of them; another class than that of the model may be the positive one.
 
     Rows of one cluster are not independent of each other. `levels` are coverages of intervals, `queries` the numbers of the queries of
-    rows where these are ranked.
+    rows where these are ranked, `scores` those of the model, where it was asked before.
     """
-    scores = model.scores(X, threads)
+    scores = model.scores(X, threads) if scores is None else scores
     predicted = probabilities(scores) if model.classifies else scores[:, 0]
     names = (model.metric, *(name for name in names_for(model.task) if name != model.metric))
     position = model.positive if positive is None else positive

@@ -1,6 +1,6 @@
 """The main job: from a table and a target to a blend of members, as a generator of what happens.
 
-    question -> folds -> recipe after recipe, each trained in folds and asked about rows that it has not been trained on
+    table and target -> folds -> recipe after recipe, each trained in folds and asked about rows that it has not been trained on
              -> weights, found and scored in folds once more -> the model
 
 Whatever happens to one member, the job goes on: one that fails is noted in the leaderboard. The clock ends it at any moment, and what is
@@ -201,7 +201,7 @@ def _next(recipes: RecipeSource, training_set: TrainingSet, done: Sequence[_Fini
     """The next recipe that is for such a table."""
     entries = [one.entry for one in done]
     recipe = recipes.next(entries)
-    while recipe is not None and not recipe.is_for(training_set.most_levels):
+    while recipe is not None and not recipe.is_for(training_set.most_categories):
         recipe = recipes.next(entries)
     return recipe
 

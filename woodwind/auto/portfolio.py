@@ -15,7 +15,7 @@ from woodwind.data.tables.categories import MOST_CODES
 MANY, SOME = 12, 3
 # Where a column has more categories than trees can part by sets, reading them as numbers comes first.
 _ENCODED_FIRST = Recipe("boosting-encoded", "boosting", {"encode_from": MANY}, least_categories=MOST_CODES + 1)
-_ENCODED = replace(_ENCODED_FIRST, least_categories=MANY, most_levels=MOST_CODES)
+_ENCODED = replace(_ENCODED_FIRST, least_categories=MANY, most_categories=MOST_CODES)
 _SYMMETRIC_ENCODED = Recipe(
     "boosting-symmetric-encoded",
     "boosting",

@@ -57,7 +57,7 @@ class Background:
 
     @classmethod
     def of(cls, facts: dict[str, Any], d: int) -> "Background":
-        """What a model has kept; without that, the row of which all columns are zero: the mean of numbers, and none of the levels."""
+        """What a model has kept; without that, the row of which all columns are zero: the mean of numbers, and none of the categories."""
         kept = facts.get(NAME)
         if isinstance(kept, dict):
             try:

@@ -1,12 +1,15 @@
 """Tables for a model of the main job: read by what it knows of its columns. Nothing here needs scikit-learn."""
 
+import os
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
 from woodwind.auto.model import AutoModel
+from woodwind.data.blocks.batches import open_files
+from woodwind.data.blocks.text_batches import TextSource
 from woodwind.data.reading.files import is_path, read_table, text_columns
-from woodwind.data.reading.sources import FilePath
+from woodwind.data.reading.sources import FilePath, find_sources
 from woodwind.data.reading.written_schema import WrittenSchema
 from woodwind.data.tables.frames import as_arrow
 from woodwind.data.tables.roles import is_columns, table_of_columns
@@ -18,6 +21,32 @@ WRITTEN = "written_schema"
 def read_rows(model: AutoModel, path: FilePath | Sequence[FilePath], as_text: Sequence[str] = ()) -> Any:
     """A table for a model: types that were written down for training hold here too, and what was text is text."""
     return read_table(path, schema=schema_of(model), as_text=(*text_columns(model.schema), *as_text))
+
+
+# Files of more bytes are read and predicted a part at a time.
+LARGE_BYTES = 1 << 26
+
+
+def large_source(model: AutoModel, path: FilePath | Sequence[FilePath], beside: Sequence[str], as_text: Sequence[str] = ()) -> Any:
+    """Large files as a source of batches; None for small ones, which are read at once, and for those that cannot be read in parts.
+
+    Types are found as `read_rows` finds them, of the columns of the model and of those `beside` them.
+    """
+    given = [path] if isinstance(path, str | os.PathLike) else list(path)
+    files = find_sources(given) if "-" not in given else []
+    if not files or sum(os.path.getsize(one.path) for one in files if one.path is not None) < LARGE_BYTES:
+        return None
+    texts = {*text_columns(model.schema), *as_text}
+    schema = schema_of(model)
+    texts |= set() if schema is None else set(schema.as_text)
+    wanted = None if model.schema.names is None else {*model.schema.names, *beside}
+    return open_files(files, lambda some: TextSource(some, wanted, as_text=texts, as_written=set(beside) - set(model.schema.names or ())))
+
+
+def typed_batch(model: AutoModel, batch: Any) -> Any:
+    """A batch of a source, with the types that were written down for training."""
+    schema = schema_of(model)
+    return batch if schema is None else schema.apply(batch)
 
 
 def schema_of(model: AutoModel) -> WrittenSchema | None:

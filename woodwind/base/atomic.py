@@ -54,7 +54,7 @@ def write_file(path: str | os.PathLike[str], pieces: Iterable[Any]) -> None:
         if isinstance(error, OSError):
             raise _described(error, named) from error
         raise
-    _settle_folder(folder)
+    _sync_folder(folder)
 
 
 def part_name(name: str, token: str) -> str:
@@ -102,7 +102,7 @@ def _write_all(descriptor: int, piece: Any) -> None:
         rest = rest[os.write(descriptor, rest[:MOST_AT_ONCE]) :]
 
 
-def _settle_folder(folder: str) -> None:
+def _sync_folder(folder: str) -> None:
     """Bring the new name to the disk, where the system can."""
     try:
         descriptor = os.open(folder, os.O_RDONLY)

@@ -100,7 +100,7 @@ class ExtraColumnWarning(WoodwindWarning):
 
 
 class UnseenCategoryWarning(WoodwindWarning):
-    """Levels that training never saw fall back to what the node knows."""
+    """Categories that training never saw fall back to what the node knows."""
 
 
 class NamelessTableWarning(WoodwindWarning):

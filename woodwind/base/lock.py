@@ -58,10 +58,10 @@ class Owner:
             owner = cls(*(given[name] for name in ("process", "host", "started", "since")))
         except (ValueError, KeyError, TypeError):
             return None
-        sound = given.get("lock") == MARK and type(owner.process) is int and owner.process > 0 and type(owner.host) is str
+        valid = given.get("lock") == MARK and type(owner.process) is int and owner.process > 0 and type(owner.host) is str
         # It is told to people as it stands, and anybody may have written it.
         told = type(owner.since) is str and MOMENT.fullmatch(owner.since)
-        return owner if sound and told and type(owner.started) in (str, type(None)) else None
+        return owner if valid and told and type(owner.started) in (str, type(None)) else None
 
     def text(self) -> bytes:
         """What stands in the file."""

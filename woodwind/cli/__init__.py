@@ -2,6 +2,7 @@
 
 Inside:
 
+    batches            Large tables a part at a time: how far it has come, and warnings once
     command            A command with examples: what its help shows below the options
     console            What is written by commands: results on standard output; messages, warnings and errors, one line each
     declared_options   Options whose words, default and allowed values were declared as a parameter of the library

@@ -87,6 +87,7 @@ class Command(click.Command):
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Read the arguments; what is wrong with them is told in the name of this command, with the option that was meant."""
         try:
+            self._refuse_repeated(ctx, args)
             return super().parse_args(ctx, args)
         except click.NoSuchOption as error:
             there = [name for param in self.get_params(ctx) for name in param.opts if name.startswith("--")]
@@ -94,6 +95,15 @@ class Command(click.Command):
         except click.UsageError as error:
             error.ctx = error.ctx or ctx
             raise
+
+    def _refuse_repeated(self, ctx: click.Context, args: list[str]) -> None:
+        """Refuse an option that takes one value and is given several times: the last one would count, and nobody would be told."""
+        given = args[: args.index("--")] if "--" in args else args
+        for param in self.get_params(ctx):
+            if isinstance(param, click.Option) and not (param.multiple or param.is_flag or param.count):
+                times = sum(part.split("=")[0] in param.opts for part in given if part.startswith("-"))
+                if times > 1:
+                    raise WrongCall(f"{param.opts[0]} is given {times} times, and takes one value. Give it once.", ctx)
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Lines as they are typed: a shell does not wrap them either."""

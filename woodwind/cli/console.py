@@ -1,7 +1,7 @@
 """What is written by commands: results on standard output; messages, warnings and errors, one line each, on standard error.
 
-Names, labels and levels come from tables and from files of strangers, and nothing in them may steer a terminal: whatever people read goes
-through here, or as cells through woodwind.cli.terminal.
+Names, labels and categories come from tables and from files of strangers, and nothing in them may steer a terminal: whatever people read
+goes through here, or as cells through woodwind.cli.terminal.
 """
 
 import ast

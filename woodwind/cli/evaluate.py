@@ -13,16 +13,18 @@ from numpy.typing import NDArray
 from woodwind.auto.averaging import estimate_words
 from woodwind.auto.evaluation import Evaluation, claimed_coverage, evaluated
 from woodwind.auto.model import AutoModel
-from woodwind.auto.table_rows import inputs_of, read_rows
+from woodwind.auto.table_rows import inputs_of, large_source, read_rows
 from woodwind.base.errors import WoodwindError
 from woodwind.base.formatting import counted, figure
 from woodwind.base.pool import usable_threads
+from woodwind.cli.batches import batches_of
 from woodwind.cli.command import BAD_DATA, BAD_MODEL, FINE, UNEXPECTED, WRONG_CALL, command, wrong
 from woodwind.cli.console import plain, say, show, show_json
 from woodwind.cli.model_files import decision_words, metric_words, open_model, queries_in
 from woodwind.cli.options import interval_option, json_option, model_argument, tables_argument, threads_option
 from woodwind.cli.outputs import check_inputs
 from woodwind.cli.terminal import TextColumn, can_show, show_grid
+from woodwind.data.tables.frames import joined
 from woodwind.data.tables.roles import group_numbers, moments_of, no_column, read_weights
 from woodwind.data.tables.target_column import missing_rows, read_truth
 from woodwind.metrics.clusters import clusters_of_groups, clusters_of_time
@@ -67,13 +69,15 @@ def run(model: Path, tables: tuple[str, ...], as_json: bool, threads: int | None
     if given["query"] is not None and opened.task != "ranking":
         wrong("--query is for models that rank, made by woodwind fit --query. Leave it out.")
     levels = levels or ((USUAL_LEVEL,) if opened.intervals is not None else ())
-    rows = rows_with_truth(opened, tables, name, weight, given["drop_missing_target"])
+    beside = [column for column in (weight, given["query"]) if column is not None]
+    rows, scores = rows_with_scores(opened, tables, (name, beside, given["drop_missing_target"]), usable_threads(threads))
     truth = read_truth(rows.column(name), opened.classes, name)
     weights = None if weight is None else read_weights(rows.column(weight), weight)
     clusters = clusters_in(opened, rows)
     queries = queries_in(opened, rows, given["query"]) if opened.task == "ranking" else None
-    known: dict[str, Any] = {"clusters": clusters, "levels": levels, "queries": queries}
-    trial = evaluated(opened, inputs_of(opened, rows), truth, weights, usable_threads(threads), position, **known)
+    known: dict[str, Any] = {"clusters": clusters, "levels": levels, "queries": queries, "scores": scores}
+    inputs = None if scores is not None else inputs_of(opened, rows)
+    trial = evaluated(opened, inputs, truth, weights, usable_threads(threads), position, **known)
     if as_json:
         show_json(record(trial, name, opened))
     else:
@@ -103,19 +107,50 @@ def position_of(model: AutoModel, label: str) -> int:
     return labels.index(label)
 
 
-def rows_with_truth(model: AutoModel, tables: tuple[str, ...], target: str, weight: str | None, drop: bool) -> Any:
-    """The table, with the columns that are named here."""
+def rows_with_scores(
+    model: AutoModel, tables: tuple[str, ...], named: tuple[str, list[str], bool], threads: int
+) -> tuple[Any, NDArray[np.float64] | None]:
+    """The rows with what is known of them. Of a large table only that is kept, and the model is asked here, a part at a time."""
+    target, others, drop = named
     # Labels of text stay as they are written: in a few rows 007 or None would be taken for something else.
     as_text = [target] if any(isinstance(label, str) for label in model.classes) else []
-    rows = read_rows(model, tables, as_text)
-    for name in (target, *([weight] if weight is not None else [])):
+    split = model.facts.get("split")
+    columns = split.get("columns") if isinstance(split, dict) else None
+    beside = [target, *others, *(columns.values() if isinstance(columns, dict) else ()), *([model.query] if model.query else [])]
+    source = large_source(model, tables, beside, as_text)
+    if source is None:
+        rows = read_rows(model, tables, as_text)
+        left = with_truth(rows, target, others, drop)
+        left = left if left.num_rows else rows  # which says what is wrong
+        tell_dropped(rows.num_rows - left.num_rows)
+        return left, None
+    beside = [name for name in dict.fromkeys(beside) if name in source.schema.names]
+    found, scores, dropped = [], [], 0
+    for batch in batches_of(model, source, beside, "scored"):
+        some = with_truth(batch, target, others, drop)
+        dropped += batch.num_rows - some.num_rows
+        found.append(some.select(beside))
+        if some.num_rows:
+            scores.append(model.scores(inputs_of(model, some), threads))
+    if not scores:
+        wrong(f"every row of the table lacks the target {target!r}. Give rows whose target is known.")
+    tell_dropped(dropped)
+    return joined(found), np.concatenate(scores)
+
+
+def tell_dropped(count: int) -> None:
+    """Say how many rows were left out, if any were."""
+    if count:
+        say(f"{counted(count, 'row')} without a target left out.")
+
+
+def with_truth(rows: Any, target: str, others: list[str], drop: bool) -> Any:
+    """The rows, those without a target left out where that is asked; all columns that are named must be there."""
+    for name in (target, *others):
         if name not in rows.column_names:
             raise no_column(name, rows.column_names)
     missing = missing_rows(rows.column(target))
-    if drop and missing.any() and not missing.all():
-        say(f"{counted(int(missing.sum()), 'row')} without a target left out.")
-        rows = rows.take(np.flatnonzero(~missing))
-    return rows
+    return rows.take(np.flatnonzero(~missing)) if drop and missing.any() else rows
 
 
 def show_trial(trial: Evaluation, model: AutoModel) -> None:

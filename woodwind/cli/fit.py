@@ -58,7 +58,7 @@ EXAMPLES = (
     "woodwind fit 'parts/*.parquet' --target price --time 10m -o prices.ww",
     "woodwind fit train.csv --target y --models 8 --seed 1 --group customer --ignore id --json",
     "woodwind fit train.csv --target y --positive yes --threshold f1 --also auc,f1",
-    "woodwind fit rank.csv --target relevance --query query_id",
+    "woodwind fit train.csv --target relevance --query query_id",
     "woodwind fit train.csv --target y --write-schema",
     "woodwind fit train.csv --schema model.schema.json",
 )

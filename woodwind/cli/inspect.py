@@ -22,7 +22,7 @@ EXAMPLES = ("woodwind inspect model.ww", "woodwind inspect model.ww --json")
 MEMBERS = (TextColumn("member", left=True), TextColumn("family", left=True, rank=1), TextColumn("weight"), TextColumn("size"))
 INPUTS = (TextColumn("column", left=True), TextColumn("kind", left=True), TextColumn("", left=True, rank=1))
 SPELLED = {"bytes": size_of, "seconds": duration, "rows": "{:,}".format}
-SOME = 6  # levels that are named
+SOME = 6  # categories that are named
 
 
 @command("inspect", EXAMPLES, exits=[FINE, UNEXPECTED, WRONG_CALL, BAD_MODEL])

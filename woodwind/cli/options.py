@@ -133,7 +133,11 @@ class CoverageLevels(click.ParamType):
 
 def interval_option(words: str) -> Decorator:
     """Coverages of intervals and sets of labels."""
-    return click.option("--interval", "levels", type=CoverageLevels(), default=(), metavar="SHARE,...", help=words)
+
+    def joined(_context: click.Context, _option: click.Parameter, given: tuple[tuple[float, ...], ...]) -> tuple[float, ...]:
+        return tuple(dict.fromkeys(level for levels in given for level in levels))
+
+    return click.option("--interval", "levels", type=CoverageLevels(), multiple=True, callback=joined, metavar="SHARE,...", help=words)
 
 
 def model_argument() -> Decorator:

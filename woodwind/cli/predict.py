@@ -1,6 +1,7 @@
 """woodwind predict: what a model predicts for the rows of a table. It imports what predicting needs, and nothing more."""
 
 import sys
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -9,23 +10,24 @@ import numpy as np
 
 from woodwind.auto.intervals import RANDOM
 from woodwind.auto.model import AutoModel
-from woodwind.auto.table_rows import inputs_of, read_rows
+from woodwind.auto.table_rows import inputs_of, large_source, read_rows
 from woodwind.base.atomic import write_file
 from woodwind.base.formatting import counted
 from woodwind.base.pool import usable_threads
+from woodwind.cli.batches import batches_of
 from woodwind.cli.command import BAD_DATA, BAD_MODEL, FINE, UNEXPECTED, WRONG_CALL, command, nearest, wrong
 from woodwind.cli.console import json_line, plain, say
 from woodwind.cli.model_files import open_model, queries_in
 from woodwind.cli.options import files_of, force_option, interval_option, json_option, model_argument, tables_argument, threads_option
 from woodwind.cli.outputs import check_inputs, check_meaning, check_new, check_not_a_model, check_not_an_input
 from woodwind.cli.streams import data_stream, is_closed
-from woodwind.data.reading.writing import write_predictions
+from woodwind.data.reading.writing import write_prediction_batches, write_predictions
 
 EXAMPLES = (
     "woodwind predict model.ww new.csv -o predictions.csv",
     "woodwind predict model.ww new.parquet --proba --keep id -o predictions.parquet",
     "woodwind predict model.ww new.csv --interval 0.9 -o predictions.csv",
-    "woodwind predict ranking.ww new.csv --rank --keep query_id -o ranked.csv",
+    "woodwind predict model.ww new.csv --rank --keep query_id -o ranked.csv",
     "woodwind predict model.ww 'parts/*.parquet' -o predictions.csv --force",
     "woodwind predict model.ww new.csv | head",
 )
@@ -41,7 +43,7 @@ LOWER, UPPER, SET = "lower_{}", "upper_{}", "set_{}"
 @click.option("-o", "--output", default="-", help="A file to write, .csv or .parquet; - for standard output.  [default: -]")
 @click.option("--proba", is_flag=True, help="The probability of each class, beside the one that is predicted.")
 @interval_option("Bounds, or the set of labels, that hold the truth of such a share of new rows, such as 0.9; several with commas.")
-@click.option("--rank", is_flag=True, help="Of a ranking the place of each row in its query, 1 for the first, beside the score.")
+@click.option("--rank", is_flag=True, help="Of a ranking the rank of each row in its query, 1 for the first, beside the score.")
 @click.option("--query", metavar="COLUMN", help="With --rank, the column of the query; the one that was learned unless given.")
 @click.option("--keep", multiple=True, metavar="COLUMN,...", help="Columns of the table to copy beside the predictions.")
 @json_option("one object in a line for each row")
@@ -73,6 +75,11 @@ def run(model: Path, tables: tuple[str, ...], output: str, as_json: bool, force:
         wrong("--query is for --rank: scores need no query. Add --rank, or leave it out.")
     if levels:
         opened.require_intervals()
+    large = None if given["rank"] else large_source(opened, tables, [name for one in given["keep"] for name in (one, *one.split(","))])
+    if large is not None:
+        predict_batches(opened, large, given | {"as_json": as_json}, output)
+        tell_promise(opened, levels)
+        return
     rows = read_rows(opened, tables)
     queries = queries_in(opened, rows, given["query"]) if given["rank"] else None
     found = predicted(opened, inputs_of(opened, rows), proba, usable_threads(given["threads"]), levels, as_lists=as_json)
@@ -85,8 +92,34 @@ def run(model: Path, tables: tuple[str, ...], output: str, as_json: bool, force:
         write_predictions(output, columns, stream=data_stream())
     if output != "-":
         say(f"{counted(rows.num_rows, 'row')} in {output}")
-    if opened.intervals is not None and levels and opened.intervals.held_out != RANDOM:
-        say(f"{', '.join(f'{level:g}' for level in levels)}: {opened.intervals.promise}")
+    tell_promise(opened, levels)
+
+
+def tell_promise(model: AutoModel, levels: tuple[float, ...]) -> None:
+    """Say what intervals promise, where rows held out were not drawn at random."""
+    if model.intervals is not None and levels and model.intervals.held_out != RANDOM:
+        say(f"{', '.join(f'{level:g}' for level in levels)}: {model.intervals.promise}")
+
+
+def predict_batches(model: AutoModel, source: Any, given: dict[str, Any], output: str) -> None:
+    """Predict a large table a part at a time; memory does not grow with its rows."""
+    as_json, threads = given["as_json"], usable_threads(given["threads"])
+    names = kept_names(list(source.schema.names), given["keep"], [])
+    done = 0
+
+    def columns() -> Iterator[dict[str, Any]]:
+        nonlocal done
+        for batch in batches_of(model, source, names, "predicted"):
+            done += batch.num_rows
+            found = predicted(model, inputs_of(model, batch), given["proba"], threads, given["levels"], as_lists=as_json)
+            yield kept(batch, given["keep"], list(found)) | found
+
+    if as_json:
+        write_line_batches(output, columns())
+    else:
+        write_prediction_batches(output, columns(), stream=data_stream())
+    if output != "-":
+        say(f"{counted(done, 'row')} in {output}")
 
 
 def check_ending(output: str, as_json: bool) -> None:
@@ -120,7 +153,7 @@ def predicted(
 
 
 def ranks(scores: Any, queries: Any) -> Any:
-    """The place of each row in its query, from 1 on; of equal scores the first row comes first."""
+    """The rank of each row in its query, from 1 on; of equal scores the first row comes first."""
     order = np.lexsort((np.arange(len(scores)), -scores, queries))
     first = np.concatenate([[0], np.flatnonzero(np.diff(queries[order])) + 1])
     out = np.empty(len(order), np.int64)
@@ -129,22 +162,37 @@ def ranks(scores: Any, queries: Any) -> Any:
 
 
 def kept(rows: Any, keep: tuple[str, ...], taken: list[str]) -> dict[str, Any]:
-    """Columns of the table that are copied. A name may have a comma in it: then it is given alone."""
-    there = list(rows.column_names)
+    """Columns of the table that are copied."""
+    return {name: rows.column(name) for name in kept_names(list(rows.column_names), keep, taken)}
+
+
+def kept_names(there: list[str], keep: tuple[str, ...], taken: list[str]) -> list[str]:
+    """The names of the columns that are copied. A name may have a comma in it: then it is given alone."""
     names = [name for given in keep for name in ([given] if given in there else given.split(","))]
     for name in names:
         if name not in there:
             wrong(f"--keep: the table has no column {name!r}. {nearest(name, there)}")
         if name in taken:
             wrong(f"--keep: the table has a column {name!r}, and so have the predictions. Leave it out, or rename it in the table.")
-    return {name: rows.column(name) for name in names}
+    return names
 
 
 def write_lines(output: str, columns: dict[str, Any]) -> None:
     """One object for each row."""
-    plain_columns = {name: plain(column.to_pylist() if hasattr(column, "to_pylist") else column) for name, column in columns.items()}
-    lines = (json_line(dict(zip(plain_columns, row, strict=True))) for row in zip(*plain_columns.values(), strict=True))
+    write_line_batches(output, [columns])
+
+
+def write_line_batches(output: str, batches: Iterable[dict[str, Any]]) -> None:
+    """One object for each row of parts of a table."""
+    texts = ("".join(f"{line}\n" for line in lines_of(columns)) for columns in batches)
     if output == "-":
-        data_stream().write("".join(f"{line}\n" for line in lines))
+        for text in texts:
+            data_stream().write(text)
     else:
-        write_file(output, [f"{line}\n".encode() for line in lines])
+        write_file(output, (text.encode() for text in texts))
+
+
+def lines_of(columns: dict[str, Any]) -> Iterator[str]:
+    """One object for each row, in a line."""
+    plain_columns = {name: plain(column.to_pylist() if hasattr(column, "to_pylist") else column) for name, column in columns.items()}
+    return (json_line(dict(zip(plain_columns, row, strict=True))) for row in zip(*plain_columns.values(), strict=True))

@@ -4,6 +4,7 @@ Inside:
 
     base            Distribution: scores of a row to parameters; log density, gradient, Fisher information, CRPS, moments, quantiles
     classes         The distribution of a class: categorical, which is Bernoulli's for two classes
+    censored        Targets that are known within bounds only, for any distribution
     counts          Distributions of counts: Poisson, negative binomial, zero-inflated Poisson
     empirical       An empirical distribution by 200 of its quantiles, for forests
     location_scale  Distributions of a location and a scale: normal, log-normal, Laplace, logistic, Student's t

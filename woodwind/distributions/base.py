@@ -137,6 +137,14 @@ class Distribution(ABC):
     def cdf(self, y: Floats, raw: Floats) -> Floats:
         """Probabilities of values up to y."""
 
+    def sf(self, y: Floats, raw: Floats) -> Floats:
+        """Probabilities of values above y."""
+        return np.asarray(1.0 - self.cdf(y, raw))
+
+    def as_target(self, y: NDArray[Any]) -> Floats:
+        """Targets as the methods here take them: (n,)."""
+        return np.ascontiguousarray(y, np.float64).reshape(-1)
+
     @abstractmethod
     def quantile(self, level: Any, raw: Floats) -> Floats:
         """The smallest values whose probability so far reaches the level."""

@@ -68,6 +68,10 @@ class LocationScale(Distribution):
         """Mean distance from the location, in scales."""
         raise NotImplementedError
 
+    def sf(self, y: Floats, raw: Floats) -> Floats:
+        """As much as is below on the other side of the location, which all of these are symmetric around."""
+        return self.cdf(2.0 * raw[:, 0] - y, raw)
+
     def lowest(self, y: Floats, weight: Floats | None = None) -> Floats:
         """No scale that is a millionth of the target's own."""
         spread = std_of(y, weight)
@@ -173,6 +177,11 @@ class LogNormalDistribution(Distribution):
     def location_target(self, y: Floats) -> Floats:
         """The logarithm."""
         return np.log(y)
+
+    def sf(self, y: Floats, raw: Floats) -> Floats:
+        """That of the logarithm."""
+        with np.errstate(divide="ignore"):
+            return NormalDistribution().sf(np.log(np.maximum(y, 0.0)), raw)
 
     def lowest(self, y: Floats, weight: Floats | None = None) -> Floats:
         """As for the normal distribution of the logarithm."""

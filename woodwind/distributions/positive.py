@@ -90,6 +90,10 @@ class ExponentialDistribution(PositiveDistribution):
         """1 - exp(-y / mean)."""
         return np.asarray(-np.expm1(-np.maximum(y, 0.0) * exp(-raw[:, 0])))
 
+    def sf(self, y: Floats, raw: Floats) -> Floats:
+        """exp(-y / mean)."""
+        return np.asarray(np.exp(-np.maximum(y, 0.0) * exp(-raw[:, 0])))
+
     def quantile(self, level: Any, raw: Floats) -> Floats:
         """-mean log(1 - level)."""
         with np.errstate(divide="ignore"):
@@ -164,6 +168,11 @@ class GammaDistribution(PositiveDistribution):
         """The regularised incomplete gamma function."""
         m, k = self.parts(raw)
         return np.asarray(special.gammainc(k, k * np.maximum(y, 0.0) / m))
+
+    def sf(self, y: Floats, raw: Floats) -> Floats:
+        """Its complement."""
+        m, k = self.parts(raw)
+        return np.asarray(special.gammaincc(k, k * np.maximum(y, 0.0) / m))
 
     def quantile(self, level: Any, raw: Floats) -> Floats:
         """Its inverse."""
@@ -262,6 +271,11 @@ class WeibullDistribution(PositiveDistribution):
         """1 - exp(-z)."""
         with np.errstate(over="ignore"):
             return np.where(np.asarray(y) > 0.0, -np.expm1(-np.exp(self.power(y, raw))), 0.0)
+
+    def sf(self, y: Floats, raw: Floats) -> Floats:
+        """exp(-z)."""
+        with np.errstate(over="ignore"):
+            return np.where(np.asarray(y) > 0.0, np.exp(-np.exp(self.power(y, raw))), 1.0)
 
     def quantile(self, level: Any, raw: Floats) -> Floats:
         """Scale times (-log(1 - level))**(1 / k)."""

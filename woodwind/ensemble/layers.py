@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
-Said = Literal["probabilities", "scores", "votes", "numbers"]
+PredictionKind = Literal["probabilities", "scores", "votes", "numbers"]
 
 # Smaller probabilities are taken as this before logarithms are: a member that has counted a few votes and is certain may say no more
 # than one that is almost certain.
@@ -23,7 +23,7 @@ class LayerColumns(NamedTuple):
     """What one member passes on."""
 
     name: str
-    predicted: Said
+    predicted: PredictionKind
     values: Floats  # (n, width): K probabilities or scores, class numbers or numbers in one column
 
 

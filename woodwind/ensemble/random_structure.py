@@ -38,7 +38,7 @@ def references(depth: int) -> NDArray[np.uint64]:
 def questions(
     frame: NDArray[np.uint64], low: Floats, high: Floats, n_categories: NDArray[np.int32], name: int
 ) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
-    """Nodes and sets of one tree: a random feature, and a uniform threshold in its range or a coin for each level, at every node."""
+    """Nodes and sets of one tree: a random feature, and a uniform threshold in its range or a coin for each category, at every node."""
     size = len(frame)
     feature = integers(key(name, "feature"), len(low), size)
     share = uniform(key(name, "cut"), size)

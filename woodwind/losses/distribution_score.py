@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from woodwind.base.fixed import exact_mean
 from woodwind.base.pool import run_ranges
 from woodwind.distributions.base import Distribution
+from woodwind.distributions.censored import CensoredDistribution
 from woodwind.distributions.natural import diagonal, natural_gradient
 from woodwind.losses.base import (
     WORK,
@@ -91,11 +92,14 @@ class DistributionScore(Loss):
         return self._lowest
 
     def as_target(self, y: NDArray[Any]) -> NDArray[Any]:
-        """As float64."""
-        return one_score(y)
+        """As the distribution takes it."""
+        return self.distribution.as_target(y)
 
     def check_target(self, y: NDArray[Any]) -> None:
         """Every target must be in the support."""
+        if isinstance(self.distribution, CensoredDistribution):
+            self.distribution.check_bounds(self.as_target(y))
+            return
         check_finite(y)
         wrong = self.distribution.outside(one_score(y))
         advice = f"{self.distribution.title} gives others no probability: take those rows out, or choose another distribution."
@@ -103,16 +107,15 @@ class DistributionScore(Loss):
 
     def for_target(self, y: NDArray[Any], weight: Floats | None) -> Self:
         """The loss with the bounds that training on these rows stays within."""
-        return replace(self, _lowest=tuple(self.distribution.lowest(one_score(y), plain_weight(weight)).tolist()))
+        return replace(self, _lowest=tuple(self.distribution.lowest(self.as_target(y), plain_weight(weight)).tolist()))
 
     def start(self, y: NDArray[Any], weight: Floats | None = None) -> Floats:
         """The distribution that fits all rows best."""
         y, weight = self._present(y, weight)
         return self.distribution.start(y, weight)
 
-    @staticmethod
-    def _present(y: NDArray[Any], weight: Floats | None) -> tuple[Floats, Floats | None]:
-        y, weight = one_score(y), plain_weight(weight)
+    def _present(self, y: NDArray[Any], weight: Floats | None) -> tuple[Floats, Floats | None]:
+        y, weight = self.as_target(y), plain_weight(weight)
         if weight is not None and not weight.all():
             y, weight = y[weight > 0.0], weight[weight > 0.0]
         return y, weight
@@ -130,7 +133,7 @@ class DistributionScore(Loss):
         """Natural gradients in units of the scores, or gradients, times the weight; and the weight, for every score."""
         if self._known is not None:
             return times_weight(self._known, weight)
-        scores, y = self._scores(raw), one_score(y)
+        scores, y = self._scores(raw), self.as_target(y)
         gradient, hessian = np.empty_like(scores), np.ones_like(scores)
 
         def part(begin: int, end: int) -> None:
@@ -180,7 +183,7 @@ class DistributionScore(Loss):
     def total(self, y: NDArray[Any], raw: Floats, weight: Floats | None = None, threads: int = 1) -> tuple[float, float]:
         """Sum of the scores by weight, through fixed blocks of rows, and sum of the weights."""
         with np.errstate(over="ignore", invalid="ignore"):
-            found = self.losses(one_score(y), self._scores(raw))
+            found = self.losses(self.as_target(y), self._scores(raw))
         if weight is not None:
             found = np.where(weight > 0.0, found * weight, 0.0)
         sums = np.array([found[first : first + BLOCK].sum() for first in range(0, len(found), BLOCK)])

@@ -26,11 +26,11 @@ from woodwind.losses.links import Floats
 BITS = 30
 # Those of a row that is not rounded for histograms: sums of all rows fit into 62 bits, and a float64 has 53.
 MOST_BITS, SUM_BITS = 52, 62
-# A row has enough steps of a histogram when it has 32 of them, and histograms have 2**15: so when it is 2**-10 of the largest.
+# A row is precise when it has 32 steps of a histogram, of which there are 2**15: so when it is 2**-10 of the largest.
 STEPS, STEPS_BELOW = 32, 2.0**-10
 # Rows are not rounded where less than this share of them have enough steps. Rows that are fitted well have small gradients, which is
 # no reason: so half of them for derivatives. Weights do not change from round to round.
-RESOLVED_SHARE, RESOLVED_WEIGHTS = 0.5, 0.9
+PRECISE_SHARE, PRECISE_WEIGHTS = 0.5, 0.9
 
 
 def largest_derivatives(loss: Loss, y: NDArray[Any], raw: Floats, weight: Floats | None = None, threads: int = 1) -> tuple[float, float]:
@@ -89,7 +89,7 @@ def quantise_rows(
 
     The upper half of a word is rint(gradient * scales[0]), the lower half rint(hessian * scales[1]).
     The scales are made for gradients that are `room` times as large, here and below.
-    Also tells whether enough rows are resolved when histograms round them.
+    Also tells whether enough rows are precise when histograms round them.
     """
     formula = loss.formula
     counts: list[tuple[int, int, int]] = []
@@ -109,7 +109,7 @@ def quantise_rows(
 
     run_ranges(part, raw.shape[0], threads, WORK)
     rows, gradients, hessians = map(sum, zip(*counts, strict=True))
-    return scales, min(gradients, hessians) >= RESOLVED_SHARE * rows
+    return scales, min(gradients, hessians) >= PRECISE_SHARE * rows
 
 
 def is_uneven(weight: Floats | None) -> bool:
@@ -117,7 +117,7 @@ def is_uneven(weight: Floats | None) -> bool:
     if weight is None:
         return False
     most = largest_of(weight)
-    return int((weight >= STEPS_BELOW * most).sum()) < RESOLVED_WEIGHTS * int((weight > 0.0).sum())
+    return int((weight >= STEPS_BELOW * most).sum()) < PRECISE_WEIGHTS * int((weight > 0.0).sum())
 
 
 def is_vast(y: NDArray[Any]) -> bool:
@@ -140,7 +140,7 @@ def quantise_unrounded(
 ) -> tuple[Floats, bool]:
     """Gradients and hessians as integers of as many bits as a sum over `capacity` rows has room for: out int64[K, 2, n].
 
-    Gives the scales float64[2], and whether enough rows are resolved.
+    Gives the scales float64[2], and whether enough rows are precise.
     """
     gradient, hessian = (part.reshape(len(raw), -1) for part in loss.derivatives(y, raw, weight, threads))
     if loss.longest_step is not None:
@@ -158,7 +158,7 @@ def quantise_unrounded(
     run_ranges(part, len(raw), threads, WORK * len(out))
     rows = int(np.count_nonzero((hessian > 0.0) & (gradient != 0.0)))
     least = min(int(np.count_nonzero(np.abs(out[:, k]) >= STEPS)) for k in range(2))
-    return scales, least >= RESOLVED_SHARE * rows
+    return scales, least >= PRECISE_SHARE * rows
 
 
 def class_scales(

@@ -27,6 +27,8 @@ __all__ = ["LambdaMART", "PairwiseLogistic", "ListwiseSoftmax"]  # noqa: RUF022
 HIGHEST_GRADE = 31.0
 # The work of a document in a query, as `run_ranges` counts: a sort, and pairs with some thirty others.
 WORK = 40
+# Steps in which biases of positions are found; each halves what is left, or nearly.
+BIAS_STEPS = 6
 METRICS = {"ndcg": kernels.NDCG, "map": kernels.AVERAGE_PRECISION, "mrr": kernels.RECIPROCAL_RANK}
 
 
@@ -58,10 +60,10 @@ class RankingLoss(Loss):
         """Zero: a constant ranks nothing."""
         return np.zeros(1)
 
-    def bound(self, queries: QueryRows, y: NDArray[Any]) -> "BoundRankingLoss":
-        """What boosting minimises, for these queries with the relevance y of each row."""
+    def bound(self, queries: QueryRows, y: NDArray[Any], shown: "ShownPositions | None" = None) -> "BoundRankingLoss":
+        """What boosting minimises, for these queries with the relevance y of each row, which may have been shown at some position."""
         gain = self.gains(one_score(y))
-        return BoundRankingLoss(self, queries, queries.documents(gain, self.scales(queries, gain)))
+        return BoundRankingLoss(self, queries, queries.documents(gain, self.scales(queries, gain)), shown)
 
     def gains(self, relevance: Floats) -> Floats:
         """What each document is worth."""
@@ -89,6 +91,15 @@ class RankingLoss(Loss):
 
 
 @dataclass(frozen=True, eq=False)
+class ShownPositions:
+    """Where rows were shown when their relevance was seen, by clicks and the like: what stands at the top is looked at more."""
+
+    number: NDArray[np.int64]  # of the position of each row: (n_rows,), from 0 on
+    count: int  # of positions
+    regularization: float = 0.0  # holds biases back, for each row
+
+
+@dataclass(frozen=True, eq=False)
 class BoundRankingLoss(Loss):
     """A loss of rankings with the queries of the rows that it is asked about, which are always all of them."""
 
@@ -98,6 +109,7 @@ class BoundRankingLoss(Loss):
     loss: RankingLoss
     queries: QueryRows
     documents: QueryDocuments
+    shown: ShownPositions | None = None  # where rows were shown, when their relevance was seen by clicks
     _known: Derivatives | None = None  # see `with_known`
 
     def with_known(self, y: NDArray[Any], raw: Floats, threads: int = 1) -> Self:
@@ -115,13 +127,37 @@ class BoundRankingLoss(Loss):
         raw = one_score(raw)
         if len(raw) != self.queries.n_rows:
             raise DataError(f"A ranking loss of {self.queries.n_rows:,} documents was asked about {len(raw):,}: queries are whole.")
+        if self.shown is not None:
+            raw = raw + self.position_biases(raw, weight, threads)[self.shown.number]
+        return times_weight(self._of_scores(raw, threads), weight)
+
+    def position_biases(self, raw: Floats, weight: Floats | None = None, threads: int = 1) -> Floats:
+        """What each position adds to the scores of rows that were shown there, (n_positions,), with a mean of zero over the rows.
+
+        The biases with which the loss of raw + bias is smallest, where a penalty holds them back: by steps of half of Newton's, as both
+        documents of a pair move. They follow from the scores alone, so that nothing is remembered from round to round.
+        """
+        assert self.shown is not None
+        shown, one = self.shown, one_score(raw)
+        counts = np.bincount(shown.number, weight, shown.count)
+        bias = np.zeros(shown.count)
+        for _ in range(BIAS_STEPS):
+            gradient, hessian = times_weight(self._of_scores(one + bias[shown.number], threads), weight)
+            slope = np.bincount(shown.number, gradient, shown.count) + shown.regularization * counts * bias
+            bend = np.bincount(shown.number, hessian, shown.count) + shown.regularization * counts
+            bias = bias - np.divide(0.5 * slope, bend, out=np.zeros_like(bias), where=bend > 0.0)
+            bias -= float((bias * counts).sum() / counts.sum())
+        return bias
+
+    def _of_scores(self, raw: Floats, threads: int) -> Derivatives:
+        """Gradient and hessian of every row at these scores."""
         gradient, hessian = np.empty_like(raw), np.empty_like(raw)
 
         def part(begin: int, end: int) -> None:
             self.loss.fill(self.documents, raw, begin, end, gradient, hessian)
 
         self._over_queries(part, threads)
-        return times_weight((gradient, hessian), weight)
+        return gradient, hessian
 
     def total(self, y: NDArray[Any], raw: Floats, weight: Floats | None = None, threads: int = 1) -> tuple[float, float]:
         """Sum of the losses of the queries, each by the mean weight of its rows, and sum of those weights."""

@@ -209,7 +209,8 @@ class AcceleratedFailureTime(SurvivalLoss):
 
     def check(self) -> "AcceleratedFailureTime":
         """There is such a distribution, and the scale is above zero; returns self, or raises."""
-        aft_distribution(self.distribution)
+        if aft_distribution(self.distribution) != self.distribution:
+            raise ParameterError(f"distribution is called {aft_distribution(self.distribution)!r} here, not {self.distribution!r}.")
         if self.scale is not None and not 0.0 < self.scale < 1e6:
             raise ParameterError(f"scale must be None or a number above 0 and below 1e6, not {self.scale!r}.")
         return self
@@ -244,8 +245,8 @@ class AcceleratedFailureTime(SurvivalLoss):
             raw = np.full(len(y), score)
             now = self if self.scale is not None else replace(self, scale=self.fitted_scale(y, raw, weight, LAST_ROWS, ROUND_STEP))
             gradient, hessian = now.derivatives(y, raw, weight)
-            bend = exact_sum(hessian)
-            step = exact_sum(gradient) / bend if bend > 0.0 else 0.0
+            total = exact_sum(hessian)
+            step = exact_sum(gradient) / total if total > 0.0 else 0.0
             score -= min(max(step, -2.0), 2.0)
             if abs(step) < 1e-7:
                 break
@@ -272,11 +273,11 @@ class AcceleratedFailureTime(SurvivalLoss):
         some, scores = np.ascontiguousarray(y[rows]), np.ascontiguousarray(one_score(raw)[rows])
         own, out = None if weight is None else np.ascontiguousarray(weight[rows]), np.empty(len(rows))
 
-        def slope(log_scale: float) -> float:
-            failure_times.scale_slopes(self.rule(math.exp(log_scale)), some, scores, 0, len(rows), out)
+        def gradient(log_scale: float) -> float:
+            failure_times.log_scale_gradients(self.rule(math.exp(log_scale)), some, scores, 0, len(rows), out)
             return exact_sum(out, own)
 
-        return math.exp(root_of(slope, self._first_guess(some, scores, own), step))
+        return math.exp(root_of(gradient, self._first_guess(some, scores, own), step))
 
     @staticmethod
     def _first_guess(y: Floats, raw: Floats, weight: Floats | None) -> float:
@@ -314,17 +315,17 @@ class AcceleratedFailureTime(SurvivalLoss):
         return aft_median(self.distribution, one_score(raw), self._scale)
 
 
-def root_of(slope: Callable[[float], float], begin: float, step: float) -> float:
+def root_of(gradient: Callable[[float], float], begin: float, step: float) -> float:
     """Where an increasing function becomes zero, but for `step`: by false position (Illinois), within bounds that are looked for first."""
     low = high = begin
-    at_low = at_high = slope(begin)
+    at_low = at_high = gradient(begin)
     wide = 0.1
     while at_low > 0.0 and low > begin - FURTHEST_SCALE:
         high, at_high, low, wide = low, at_low, low - wide, 2.0 * wide
-        at_low = slope(low)
+        at_low = gradient(low)
     while at_high < 0.0 and high < begin + FURTHEST_SCALE:
         low, at_low, high, wide = high, at_high, high + wide, 2.0 * wide
-        at_high = slope(high)
+        at_high = gradient(high)
     if low == high:
         return begin
     if at_low >= 0.0 or at_high <= 0.0:  # the best lies beyond: at the end
@@ -332,7 +333,7 @@ def root_of(slope: Callable[[float], float], begin: float, step: float) -> float
     kept = 0
     for _ in range(100):
         middle = (low * at_high - high * at_low) / (at_high - at_low)
-        at_middle = slope(middle)
+        at_middle = gradient(middle)
         if at_middle == 0.0 or high - low < step:
             return middle
         if at_middle < 0.0:
@@ -353,8 +354,10 @@ SURVIVAL: dict[str, type[SurvivalLoss]] = {"cox": CoxPartialLikelihood, "aft": A
 
 def survival_loss(given: Any, ties: str, distribution: str, scale: float | None) -> SurvivalLoss:
     """The loss of a name, here or elsewhere, with what it takes of the numbers; or the one that is given."""
-    if isinstance(given, SurvivalLoss):
-        return given
+    if isinstance(given, CoxPartialLikelihood):
+        return given.check()
+    if isinstance(given, AcceleratedFailureTime):
+        return replace(given, distribution=aft_distribution(given.distribution)).check()
     plain = spelling(given) if isinstance(given, str) else ""
     kind = next((kind for kind in SURVIVAL.values() if plain == kind.name or plain in kind.aliases), None)
     if kind is None:

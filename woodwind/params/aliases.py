@@ -146,6 +146,7 @@ FAMILIES = (
     Row("criterion", other="split_criterion splitrule"),
     Row("truncation_level", "lambdarank_num_pair_per_sample", "lambdarank_truncation_level"),
     Row("normalize", "lambdarank_normalization", "lambdarank_norm", having="truncation_level"),
+    Row("position_bias_regularization", "", "lambdarank_position_bias_regularization"),
     Row("distribution", "aft_loss_distribution", having="ties", note=SURVIVAL),
     Row("scale", "aft_loss_distribution_scale", having="ties", note=SURVIVAL),
     Row("min_gain", sklearn="min_impurity_decrease", rule="impurity_decrease", having="ccp_alpha"),

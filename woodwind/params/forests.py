@@ -25,7 +25,7 @@ class ForestParams:
     """How many trees, how they are grown, and which rows they see."""
 
     n_estimators: Annotated[
-        int | Auto, first(), at_least(1), "Number of trees. 'auto' grows trees until the error out of the bag has resolved, at most 1,000."
+        int | Auto, first(), at_least(1), "Number of trees. 'auto' grows trees until the out-of-bag error no longer falls, at most 1,000."
     ] = 100
     max_depth: MaxDepth = None
     min_samples_split: Annotated[int, at_least(2), "Fewest rows in a node that may be split; a row drawn twice counts twice."] = 2

@@ -98,7 +98,7 @@ NOTHING = (
             "lambdarank_unbiased lambdarank_bias_norm ndcg_exp_gain"
         ),
         lightgbm=(
-            "label_gain lambdarank_position_bias_regularization objective_seed eval_at "
+            "label_gain objective_seed eval_at "
             "ndcg_eval_at ndcg_at map_eval_at map_at"
         ),
         note=RANKING,

@@ -25,6 +25,11 @@ class RankParams:
         bool,
         "With loss='lambdamart', bring queries to one size, and count pairs by one over the distance of their scores, as LightGBM does.",
     ] = False
+    position_bias_regularization: Annotated[
+        float,
+        at_least(0),
+        "How much the biases of positions are held back, where `fit` is given `position`: a penalty for each row.",
+    ] = 0.0
 
 
 @knobs

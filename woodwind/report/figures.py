@@ -177,13 +177,20 @@ class BinCounts:
 
 
 def histogram(
-    title: str, description: str, label: str, edges: Sequence[float], drawn: Sequence[BinCounts], *, zero: bool = False
+    title: str,
+    description: str,
+    label: str,
+    edges: Sequence[float],
+    drawn: Sequence[BinCounts],
+    *,
+    zero: bool = False,
+    things: str = "Rows",
 ) -> Markup:
     """Bars between edges; several kinds stand before each other, each as shares of its own rows. `zero` marks nought on the axis."""
     several = len(drawn) > 1
     shares = [[one / max(sum(each.counts), 1e-300) for one in each.counts] if several else list(each.counts) for each in drawn]
     top = max((value for each in shares for value in each), default=1.0) or 1.0
-    up = Axis("Share of the rows of each" if several else "Rows", 0.0, widened(0.0, top, 4)[1], 4)
+    up = Axis("Share of the rows of each" if several else things, 0.0, widened(0.0, top, 4)[1], 4)
     if several:
         up = in_percent(up)
     named = [(each.name, f"bar {each.kind}") for each in drawn if each.name]
@@ -319,9 +326,9 @@ def spark(title: str, counts: Sequence[float]) -> Markup:
     root = drawing(title, "", 96.0, 24.0, "spark")
     top, wide = max(counts, default=1.0) or 1.0, 96.0 / max(len(counts), 1)
     bars = []
-    for number_of, value in enumerate(counts):
+    for position, value in enumerate(counts):
         if value > 0.0:
-            left, right, high = wide * number_of, wide * number_of + max(wide - 1.0, 0.6), 23.0 - max(22.0 * value / top, 1.0)
+            left, right, high = wide * position, wide * position + max(wide - 1.0, 0.6), 23.0 - max(22.0 * value / top, 1.0)
             bars.append(path([(left, 23.0), (left, high), (right, high), (right, 23.0)], closed=True))
     # One path for all bars: a page may have hundreds of these.
     add(root, "path", class_="bar one", d="".join(bars))

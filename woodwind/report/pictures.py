@@ -282,7 +282,7 @@ def ranking_figures(found: Facts) -> list[Facts]:
 
 
 def cutoff_figure(found: Facts) -> Facts:
-    """NDCG over the places that count."""
+    """NDCG by cut-off."""
     places = found["cutoffs"]
     drawn = []
     for kind, one in zip(("one", "two", "faint"), found["lines"], strict=False):
@@ -299,27 +299,27 @@ def cutoff_figure(found: Facts) -> Facts:
     low = min(value for one in found["lines"] for value in one["value"])
     chart = lines(
         "NDCG by cut-off",
-        "Normalised discounted cumulative gain of the first places, over how many places count.",
-        Axis("Places that count", float(places[0]), float(max(places[-1], places[0] + 1)), whole=True),
+        "Normalised discounted cumulative gain of the first ranks, by cut-off.",
+        Axis("Cut-off", float(places[0]), float(max(places[-1], places[0] + 1)), whole=True),
         Axis("NDCG", max(0.0, low - 0.05), 1.0),
         drawn,
     )
     mean = f"Mean over {count(found['queries'])} queries held out, with two standard errors for the ensemble"
     words = f"{mean}. Any order is what chance gives."
-    return figure("How good are the first places?", words, chart)
+    return figure("NDCG by cut-off", words, chart)
 
 
 def query_figure(found: Facts) -> Facts:
     """How NDCG differs between queries."""
     held = found["histogram"]
     chart = histogram(
-        "NDCG of queries", "How many queries have each NDCG of the first ten places.", "NDCG@10 of a query", held["edges"],
-        [BinCounts(held["counts"])],
+        "NDCG of queries", "How many queries have each NDCG@10.", "NDCG@10 of a query", held["edges"],
+        [BinCounts(held["counts"])], things="Queries",
     )  # fmt: skip
     words = "Queries with a relevant document; 1 is the best order."
     if found["without_relevant"]:
         words += f" {count(found['without_relevant'])} more have none, and count 0 in metrics."
-    return figure("Are all queries ranked well?", words, chart)
+    return figure("NDCG of queries", words, chart)
 
 
 def size_figure(parts: list[Facts]) -> Facts:
@@ -337,9 +337,9 @@ def size_figure(parts: list[Facts]) -> Facts:
     )  # fmt: skip
     chart = lines(
         "NDCG by number of documents",
-        "NDCG of the first ten places over the number of documents of a query.",
+        "NDCG@10 over the number of documents of a query.",
         Axis("Documents of a query", -0.3, len(parts) - 0.7, names=names),
         Axis("NDCG@10", max(0.0, min(values) - 0.1), 1.0),
         [line],
     )
-    return figure("Does the number of documents matter?", "Parts of about as many queries each, with two standard errors.", chart)
+    return figure("NDCG by number of documents", "Parts of about as many queries each, with two standard errors.", chart)

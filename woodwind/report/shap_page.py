@@ -145,8 +145,8 @@ def waterfall(explanation: Explanation, row: int, output: int) -> Markup:
     root = drawing(f"From {fixed(base, after)} to {fixed(score, after)}", f"What each column brings: {words}", WIDTH, height)
     x = _axis(root, [*edges.tolist(), score], height)
     _end(root, x, 0, "on average", (base, after))
-    for number_, (one, begin, end) in enumerate(zip(bars, edges[:-1], edges[1:], strict=True), start=1):
-        _bar(root, x, number_, one, (float(begin), float(end), after))
+    for line, (one, begin, end) in enumerate(zip(bars, edges[:-1], edges[1:], strict=True), start=1):
+        _bar(root, x, line, one, (float(begin), float(end), after))
     _end(root, x, len(bars) + 1, "this row", (score, after))
     return markup(root)
 
@@ -245,17 +245,17 @@ def _stacked(across: NDArray[np.float64], middle: float) -> list[tuple[float, fl
     """Points that would hide each other, moved up and down in turn, within their strip."""
     taken: dict[int, int] = {}
     found = [(0.0, 0.0)] * len(across)
-    for number_ in np.argsort(across, kind="stable").tolist():
-        cell = int(across[number_] / RADIUS)
+    for point in np.argsort(across, kind="stable").tolist():
+        cell = int(across[point] / RADIUS)
         depth = taken.get(cell, 0)
         taken[cell] = depth + 1
         steps = (depth + 1) // 2 * (1 if depth % 2 else -1)
-        found[number_] = (float(across[number_]), middle + min(max(steps * 1.6, -9.0), 9.0))
+        found[point] = (float(across[point]), middle + min(max(steps * 1.6, -9.0), 9.0))
     return found
 
 
 def _shades(explanation: Explanation, column: int, rows: NDArray[np.int64]) -> list[str]:
-    """The class of each point: its rank among the values of the column, in fifths; none for levels and gaps."""
+    """The class of each point: its rank among the values of the column, in fifths; none for categories and gaps."""
     held = None if explanation.cells is None else explanation.cells.numbers(column)
     if held is None:
         return [""] * len(rows)

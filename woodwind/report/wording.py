@@ -264,7 +264,8 @@ def _about_rankings(facts: dict[str, Any]) -> list[Markup]:
         words = "{} of {} queries have no relevant document: each counts 0 in metrics, whatever the order."
         out.append(Markup(words).format(count(quality["without_relevant"]), count(quality["queries"])))
     if quality.get("single"):
-        out.append(Markup("{} queries have one document, and nothing to rank.").format(count(quality["single"])))
+        queries = "1 query has" if quality["single"] == 1 else f"{count(quality['single'])} queries have"
+        out.append(Markup("{} one document, and nothing to rank.").format(queries))
     return out
 
 

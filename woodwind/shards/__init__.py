@@ -1,11 +1,11 @@
-"""Rows that are not in one piece of memory: what a driver that grows trees may ask of them, and who answers.
+"""Rows that are not in one piece of memory: what a driver that grows trees may ask of them.
 
 Inside:
 
     block_worker   What one thread does with the blocks of a pass: apply splits, then sum statistics
     disk_shards    Blocks of a table on disk: a reader thread for each folder asks for the next ones while the present ones are worked on
     memory_shards  A coded table in memory, divided into blocks of rows
-    questions      What is asked of rows that are in shards, and what they answer
+    requests       What is asked of rows that are in shards, and what they give back
     shard_grower   The driver: grows one tree after another over any shards, bit for bit as the engine in memory
     shards         The seam: where the rows are
 """

@@ -11,7 +11,7 @@ from woodwind.kernels.histogram.memory import LAYOUT
 from woodwind.kernels.histogram.multi_output import fill_lanes
 from woodwind.kernels.histogram.shards import COARSE, add_sorted, add_sorted_lanes, apply_splits, finish_sums, sort_rows
 from woodwind.kernels.runtime.records import Memory
-from woodwind.shards.questions import Answer, Question, TreeRows
+from woodwind.shards.requests import ShardRequest, ShardResult, TreeRows
 from woodwind.tree.code_layouts import SharedBytes
 
 
@@ -45,27 +45,27 @@ class BlockWorker:
         self._packed: NDArray[Any] = np.empty((0, 0), np.int64)
         self._wide: NDArray[np.int64] = np.empty((0, 0), np.int64)
 
-    def begin(self, question: Question) -> None:
+    def begin(self, request: ShardRequest) -> None:
         """Begin a pass: all sums are zero."""
-        self._question = question
-        size = question.n_sums
-        coarse = question.sums is not None and bool((question.sums.forms == COARSE).any())
-        self._left = np.zeros(question.n_splits, np.int64)
-        self._met = np.zeros((question.n_splits, 256), np.uint8)
+        self._request = request
+        size = request.n_sums
+        coarse = request.sums is not None and bool((request.sums.forms == COARSE).any())
+        self._left = np.zeros(request.n_splits, np.int64)
+        self._met = np.zeros((request.n_splits, 256), np.uint8)
         self._packed = np.zeros((size, self._cells * max(self._lanes, 1)), np.int32 if self._lanes else np.int64)
         self._wide = np.zeros((size if coarse else 0, 2 * self._cells), np.int64)
         self._waiting = np.zeros(size, np.int64)
         self._ends = np.zeros(size + 2, np.int64)  # rows that are not summed have the last slot
-        if question.sums is not None:
-            slots = np.where(question.sums.slot_of < 0, np.int32(size), question.sums.slot_of)
+        if request.sums is not None:
+            slots = np.where(request.sums.slot_of < 0, np.int32(size), request.sums.slot_of)
             self._slot_of = np.concatenate([np.array([size], np.int32), slots])
 
     def block(self, codes: NDArray[np.uint8], rows: TreeRows) -> None:
         """One block: its codes (n, stride), and what belongs to its rows."""
-        question = self._question
-        if question.splits is not None:
-            apply_splits(codes, rows.places, rows.times, question.splits, self._left, self._met)
-        if question.sums is None:
+        request = self._request
+        if request.splits is not None:
+            apply_splits(codes, rows.places, rows.times, request.splits, self._left, self._met)
+        if request.sums is None:
             return
         size = len(codes) if rows.times is None else int(rows.times.sum())
         if len(self._rows) < size:
@@ -84,7 +84,7 @@ class BlockWorker:
             return
         if rows.rule.unrounded:
             self._space.put("unrounded", rows.statistics)
-        add_sorted(self._space.directory, rows.rule, self._ends, question.sums.forms, self._packed, self._wide, self._waiting)
+        add_sorted(self._space.directory, rows.rule, self._ends, request.sums.forms, self._packed, self._wide, self._waiting)
 
     def _put_lanes(self, rows: TreeRows) -> None:
         """The statistics of several outputs where kernels find them."""
@@ -96,8 +96,8 @@ class BlockWorker:
             fill_lanes(rows.statistics, None, rows.lane_shift, 0, len(rows.places), lanes)
         self._space.put("lanes", lanes)
 
-    def answer(self) -> Answer:
-        """What the blocks of this pass have answered."""
-        if len(self._wide) and self._question.sums is not None:
-            finish_sums(self._question.sums.forms, self._packed, self._wide, self._waiting)
-        return Answer(self._left, self._met, self._packed, self._wide)
+    def result(self) -> ShardResult:
+        """What the blocks of this pass have given."""
+        if len(self._wide) and self._request.sums is not None:
+            finish_sums(self._request.sums.forms, self._packed, self._wide, self._waiting)
+        return ShardResult(self._left, self._met, self._packed, self._wide)

@@ -1,7 +1,7 @@
 """The driver: grows one tree after another over any shards, bit for bit as the engine in memory.
 
 Every decision is taken by the kernels of the engine in memory, from the same integers (kernels/histogram/shards.py): which nodes next, in
-which layout, which split, whether it stands. The driver translates: a batch of nodes into a question, an answer into histograms.
+which layout, which split, whether it stands. The driver translates: a batch of nodes into a request, a result into histograms.
 One pass over the rows serves a batch: best first up to `AHEAD` nodes, by levels a level of up to as many nodes as there is room for.
 """
 
@@ -41,7 +41,7 @@ from woodwind.kernels.runtime.records import Memory
 from woodwind.kernels.runtime.team import begin_call
 from woodwind.kernels.tree.leaves import leaf_sums, unrounded_leaf_sums
 from woodwind.shards.block_worker import BlockWorker
-from woodwind.shards.questions import Answer, Question, Sums, TreeRows
+from woodwind.shards.requests import ShardRequest, ShardResult, SumRequest, TreeRows
 from woodwind.shards.shards import Shards
 from woodwind.tree.code_layouts import SharedBytes
 from woodwind.tree.gradient_noise import GradientNoise
@@ -134,8 +134,7 @@ class ShardGrower(HistogramGrower):
 
     # What the next tree is grown from.
 
-    @property
-    def stats(self) -> NDArray[np.int64]:
+    def stats_to_fill(self) -> NDArray[np.int64]:
         """(g << 32) + h of every row, or unrounded all gradients and then all hessians: to be filled before `grow`."""
         size = self.shards.n_rows * (2 if self.unrounded else 1)
         if len(self._stats) != size or self._lent:
@@ -254,7 +253,7 @@ class ShardGrowth:
         self._batch: NDArray[np.int64] = np.empty(0, np.int64)  # nodes whose splits were tried last, and the places of their sides
         self._first_place = 1
         self._sums: dict[int, tuple[int, bool]] = {}  # by node: what was summed of it, and whether that is COARSE
-        self._answer: Answer | None = None
+        self._result: ShardResult | None = None
         self.n_tasks = 0
 
     def node_of_place(self) -> NDArray[np.int64]:
@@ -319,15 +318,15 @@ class ShardGrowth:
         slot_of[self._first_place + wanted] = np.arange(len(wanted))
         asked = forms[:size].reshape(-1)[wanted]
         self._sums = {-1 - (self._first_place + int(k)): (n, int(asked[n]) == COARSE) for n, k in enumerate(wanted)}
-        answer = self._ask(Question(splits, Sums(slot_of, asked) if len(wanted) else None))
-        put_partition(space.directory, self.n_tasks, answer.left, answer.met)
-        self._answer, self._batch = answer, nodes[:size].copy()
+        result = self._ask(ShardRequest(splits, SumRequest(slot_of, asked) if len(wanted) else None))
+        put_partition(space.directory, self.n_tasks, result.left, result.met)
+        self._result, self._batch = result, nodes[:size].copy()
 
-    def _summed(self, nodes: list[int], forms: list[int]) -> Answer:
+    def _summed(self, nodes: list[int], forms: list[int]) -> ShardResult:
         """The sums of some nodes, in a pass of their own."""
         number = np.full(len(self._space["node_i"]), -1, np.int32)
         number[nodes] = np.arange(len(nodes))
-        return self._ask(Question(None, Sums(number[self._nodes], np.array(forms, np.int64))))
+        return self._ask(ShardRequest(None, SumRequest(number[self._nodes], np.array(forms, np.int64))))
 
     def _build(self) -> None:
         """Histograms of the smaller nodes of all pairs, from what was summed with their splits; what was not, is summed now."""
@@ -338,15 +337,15 @@ class ShardGrowth:
         absent = [pair for pair, node in enumerate(small) if node not in self._sums and large[pair] not in self._sums]
         if absent:
             forms = [form_of(space.directory, rule, small[pair]) for pair in absent]
-            answer = self._summed([small[pair] for pair in absent], forms)
+            result = self._summed([small[pair] for pair in absent], forms)
             for number, pair in enumerate(absent):
-                self._put(pair, answer.table(number, forms[number] == COARSE), of_sibling=False)
+                self._put(pair, result.table(number, forms[number] == COARSE), of_sibling=False)
         for pair in sorted(set(range(len(pairs))) - set(absent)):
             of_sibling = small[pair] not in self._sums
             found, coarse = self._sums[large[pair] if of_sibling else small[pair]]
-            assert self._answer is not None  # there are sums
-            self._put(pair, self._answer.table(found, coarse), of_sibling)
-        self._sums, self._answer = {}, None
+            assert self._result is not None  # there are sums
+            self._put(pair, self._result.table(found, coarse), of_sibling)
+        self._sums, self._result = {}, None
 
     def _put(self, pair: int, found: NDArray[np.int64], of_sibling: bool) -> None:
         (put_lanes if self._grower.outputs > 1 else put_histogram)(self._space.directory, self._rule, pair, found, of_sibling)
@@ -375,10 +374,10 @@ class ShardGrowth:
         """Find the splits of some nodes again, with their rows counted: the ones that were found leave too few on one side."""
         nodes = np.empty(self.n_tasks, np.int64)
         recounted_nodes(self._space.directory, self.n_tasks, nodes)
-        answer = self._summed(nodes.tolist(), [COUNTS] * self.n_tasks)
+        result = self._summed(nodes.tolist(), [COUNTS] * self.n_tasks)
         for task in range(self.n_tasks):
-            find_counted(self._space.directory, self._rule, task, answer.packed[task], 0)
+            find_counted(self._space.directory, self._rule, task, result.packed[task], 0)
 
-    def _ask(self, question: Question) -> Answer:
+    def _ask(self, request: ShardRequest) -> ShardResult:
         """Ask all rows, on all threads."""
-        return self._grower.shards.ask(question, self._rows, self._grower._workers[: self._threads])
+        return self._grower.shards.ask(request, self._rows, self._grower._workers[: self._threads])

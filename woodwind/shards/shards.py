@@ -2,7 +2,7 @@
 
 Codes may be anywhere: in memory (`MemoryShards`), on disk (`DiskShards`), on other machines. What belongs to one row and changes while a
 model is trained (scores, statistics, the place in the tree that grows) is some 20 bytes: it stays with whoever trains, and goes along with
-every question (docs/decisions/0037-shards.md has the figures).
+every request (docs/decisions/0032-shards.md has the figures).
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -16,7 +16,7 @@ from woodwind.base.pool import on_threads
 from woodwind.data.binning.codes import Codes
 from woodwind.data.binning.sparse_codes import SparseCodes
 from woodwind.shards.block_worker import BlockWorker
-from woodwind.shards.questions import Answer, Question, TreeRows
+from woodwind.shards.requests import ShardRequest, ShardResult, TreeRows
 from woodwind.tree.grown_tree import ValuedTree
 from woodwind.tree.histogram_grower import walk_codes
 
@@ -84,17 +84,17 @@ class Shards:
             if close is not None:
                 close()
 
-    def ask(self, question: Question, rows: TreeRows, workers: Sequence[BlockWorker]) -> Answer:
+    def ask(self, request: ShardRequest, rows: TreeRows, workers: Sequence[BlockWorker]) -> ShardResult:
         """Apply splits, then sum, over all rows; the places of the rows are overwritten. Each worker has a thread."""
         workers = workers[: max(1, min(len(workers), len(self.ends) - 1))]
         for worker in workers:
-            worker.begin(question)
+            worker.begin(request)
 
         def block(side: int, begin: int, end: int, codes: NDArray[np.uint8]) -> None:
             workers[side].block(codes, rows.part(begin, end))
 
         self.on_blocks(block, len(workers))
-        first, *others = [worker.answer() for worker in workers]
+        first, *others = [worker.result() for worker in workers]
         for other in others:
             first.add(other)
         return first

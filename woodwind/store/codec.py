@@ -79,7 +79,7 @@ class ValueEncoder:
         return items if kind is list else {kind.__name__: items}
 
     def _dictionary(self, given: dict[Any, Any], where: str, depth: int) -> Json:
-        if all(type(key) is str and _is_sound(key) for key in given):
+        if all(type(key) is str and _is_utf8(key) for key in given):
             return {"dict": {key: self.value(item, f"{where}[{key!r}]", depth + 2) for key, item in given.items()}}
         pairs = [
             [self.value(key, f"a key of {where}", depth + 3), self.value(item, f"{where}[{key!r}]", depth + 3)]
@@ -147,10 +147,10 @@ def _scalar(given: np.generic) -> Json:
 
 
 def _text(given: str) -> Json:
-    return given if _is_sound(given) else {"str": [ord(sign) for sign in given]}
+    return given if _is_utf8(given) else {"str": [ord(sign) for sign in given]}
 
 
-def _is_sound(text: str) -> bool:
+def _is_utf8(text: str) -> bool:
     """Whether UTF-8 can hold a text; lone surrogates it cannot."""
     try:
         text.encode("utf-8")

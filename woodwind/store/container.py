@@ -251,7 +251,7 @@ def read_array(file: io.FileIO, block: ArrayBlock) -> NDArray[Any]:
     require(hashlib.sha256(raw(data)).hexdigest() == block.sum, "the checksum of an array does not hold")
     gap = fill(file, np.empty(padded(block.size) - block.size, np.uint8))
     require(not gap.any(), "there is something between two arrays")
-    return sound(data, block.dtype).reshape(block.shape)
+    return validated(data, block.dtype).reshape(block.shape)
 
 
 def fill(file: io.FileIO, buffer: NDArray[np.uint8]) -> NDArray[np.uint8]:
@@ -264,7 +264,7 @@ def fill(file: io.FileIO, buffer: NDArray[np.uint8]) -> NDArray[np.uint8]:
     return buffer
 
 
-def sound(data: NDArray[np.uint8], dtype: np.dtype[Any]) -> NDArray[Any]:
+def validated(data: NDArray[np.uint8], dtype: np.dtype[Any]) -> NDArray[Any]:
     """Bytes as numbers of a type, in the order of this machine; bits that stand for nothing are refused."""
     if dtype.kind == "b":
         require(data.size == 0 or data.max() <= 1, "a truth value is neither true nor false")

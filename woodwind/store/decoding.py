@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from woodwind.store.codec import DEEPEST, LARGEST_WHOLE, MOST_DIGITS, MOST_NESTED, SMALL, Json
-from woodwind.store.container import DTYPES, LAST_POINT, MOST_DIMENSIONS, Damage, require, required, sound
+from woodwind.store.container import DTYPES, LAST_POINT, MOST_DIMENSIONS, Damage, require, required, validated
 from woodwind.store.kinds import KINDS, shown_of, whole_of
 
 # Items of an array that stands in the header, which could not be longer.
@@ -230,7 +230,7 @@ def _read_small(given: Json) -> NDArray[Any]:
         dtype = np.dtype(code)
         size = math.prod(_shape(shape)) * dtype.itemsize
         require(size == data.size, "a short array has another size than its shape says")
-        return sound(data, dtype).reshape(shape) if size else np.zeros(shape, dtype.newbyteorder("="))
+        return validated(data, dtype).reshape(shape) if size else np.zeros(shape, dtype.newbyteorder("="))
     except (TypeError, ValueError):
         raise Damage("the file is damaged: a short array is of a type or shape that NumPy does not know.") from None
 

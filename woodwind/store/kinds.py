@@ -83,6 +83,7 @@ _LISTED: dict[str, Kind] = {
     **_kinds("woodwind.data.binning.cuts", "Cuts"),
     **_kinds("woodwind.data.binning.ranks", "Ranking"),
     **_kinds("woodwind.losses.distribution_score", "DistributionScore"),
+    **_kinds("woodwind.distributions.censored", "CensoredDistribution"),
     **_kinds("woodwind.losses.several_targets", "SeveralTargetsLoss"),
     **_kinds("woodwind.auto.model", "AutoModel"),
     **_kinds("woodwind.auto.intervals", "PredictionIntervals"),

@@ -15,9 +15,9 @@ Inside:
     histogram_grower       Grow one tree from coded rows and their integer statistics
     leaf_targets           The training targets of the leaves of a forest, for quantiles of its predictions
     linear_leaves          Leaves that are linear in the numbers of their path: docs/algorithms/linear-leaves.md
-    predict_plan           The plan of questions: which nodes of a forest are asked, by which codes, and what stands at each place
     predictor              Scores from a forest: which kernel gets which rows, and the forest in the form that each of them wants
     prune                  Minimal cost-complexity pruning: Breiman, Friedman, Olshen & Stone 1984, chapter 3
+    question_plan          The plan of questions: which nodes of a forest are asked, by which codes, and what stands at each place
     sampled_columns        Trees that see few columns of a wide table: the columns of each tree are copied together before it is grown
     settings               How a tree is to be grown, in the words of the engine: numbers and arrays, all decided
     shap                   What each feature brings to the score of each row: exact Shapley values of forests, docs/algorithms/tree-shap.md

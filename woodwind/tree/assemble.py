@@ -14,11 +14,11 @@ from woodwind.tree.linear_leaves import joined_linear
 
 
 def check_tree_for(tree: ValuedTree, cuts: Cuts | Ranking) -> None:
-    """The tree splits features that are there, numbers and levels; or DataError."""
+    """The tree splits features that are there, numbers and categories; or DataError."""
     categories = cuts.n_categories
     require(tree.feature < categories.size, "a split uses a feature that does not exist")
     split = tree.feature >= 0
-    require((tree.set[split] >= 0) == (categories[tree.feature[split]] > 0), "a number is split by levels, or levels by a number")
+    require((tree.set[split] >= 0) == (categories[tree.feature[split]] > 0), "a number is split by categories, or categories by a number")
     require(tree.bin[split] >= 0, "a bin is not there")
     require(tree.threshold is not None or isinstance(cuts, Cuts), "a tree without bins has no thresholds")
     if tree.linear is not None:

@@ -36,7 +36,7 @@ from woodwind.tree.predictor import rows_of
 
 
 U = np.uint64
-# Levels that a set of a category split has room for; states of a walk have so many bits for a number.
+# Categories that a set of a category split has room for; states of a walk have so many bits for a number.
 SET_CATEGORIES, MOST_NODES = 64 * SET_WORDS, 1 << 30
 LARGEST_SQUARED = 2.0**480
 # What adding up weights may lose.
@@ -81,7 +81,7 @@ def check_nodes(compact: Any) -> None:
     require((word >> U(RIGHT_LEAF_SHIFT + 1)) == 0, "a node says more than is known")
     require(((word >> U(MISSING_SHIFT)) & U(3)) <= STOP, "missing values go nowhere")
     category = (word >> U(CATEGORY_SHIFT)) & U(1) == 1
-    require(category == (compact.n_categories[feature] > 0), "a number is split by levels, or levels by a number")
+    require(category == (compact.n_categories[feature] > 0), "a number is split by categories, or categories by a number")
     require(~np.isnan(np.ascontiguousarray(second[~category]).view(np.float64)), "a threshold is not a number")
     sets = second[category]
     require(compact.words.size >= 2 * SET_WORDS or sets.size == 0, "a set is not there")
@@ -89,7 +89,7 @@ def check_nodes(compact: Any) -> None:
     require(sets <= U(max(compact.words.size - 2 * SET_WORDS, 0)), "a set reaches beyond the words")
     for k in range(SET_WORDS):
         at = sets.astype(np.int64) + k
-        require(compact.words[at] & compact.words[at + SET_WORDS] == 0, "a level goes both ways")
+        require(compact.words[at] & compact.words[at + SET_WORDS] == 0, "a category goes both ways")
 
 
 def check_children(compact: Any) -> None:

@@ -126,15 +126,15 @@ class CompactForestGrower:
         # Medians need the rows of a node in the order of targets: all nodes are in an arena.
         self._whole = rows.ranked is not None or settings.exact or settings.max_leaves is not None or n <= SMALL_TABLE
         self._room = max(n if self._whole else min(n, ARENA), 1)
-        self._levels = bool((codes.n_categories > 0).any())
+        self._has_categories = bool((codes.n_categories > 0).any())
         one_each = bool((rows.weight == 1).all() and (rows.real[1] == 1.0).all())
         self._counted = one_each and rows.n_classes == 2 and self._scored_by == at.MOMENTS
-        self._packed = self._counted and not self._levels
+        self._packed = self._counted and not self._has_categories
         # Random cuts are exact everywhere, and ask for the rows of every node side by side.
         few = LANES if rows.n_classes == 2 and self._scored_by == at.MOMENTS else FEW_ROWS
         self._exact = 0 if settings.random_cuts else n if self._whole else min(n, few)
         self._free = settings.min_rows <= 1 and settings.min_weight_share == 0.0
-        all_numbers = settings.n_candidates >= n_features and not self._levels
+        all_numbers = settings.n_candidates >= n_features and not self._has_categories
         self._together = self._scored_by == at.MOMENTS and not self._poisson and not settings.random_cuts and self._free and all_numbers
         most = 2 * n if settings.max_leaves is None else min(2 * settings.max_leaves, 2 * n)
         room, k = self._room, max(rows.n_classes, 2, several.n_sums + 1)
@@ -149,7 +149,7 @@ class CompactForestGrower:
         copied, stride = n_features * (room + APART), codes.fine.shape[1]
         coarse_rows = np.zeros(n * stride, np.uint8)
         coarse_rows.reshape(n, stride)[:, :n_features] = codes.coarse.T
-        n_sets = most if self._levels else 1
+        n_sets = most if self._has_categories else 1
         ranked, by_target = (np.zeros(1, np.int64), 1) if rows.ranked is None else (rows.ranked, room + 2)
         self._space = Memory(
             LAYOUT,
@@ -164,10 +164,10 @@ class CompactForestGrower:
             counts=np.empty(max(room, 1 << DIGIT) + 1, np.int32), node_pair=np.empty((2, n), np.int64), raw_rows=raw,
             ways=np.empty(n, np.uint8), items=np.empty(3 * self._most, np.int64), curve=np.empty((3, self._most)),
             coarse_rows=coarse_rows, a_coarse=np.empty(copied, np.uint8),
-            lane_rows=np.empty(3 * LANES, np.int32), cells=np.empty(256 * k, np.int64), level_order=np.empty(256, np.int64),
+            lane_rows=np.empty(3 * LANES, np.int32), cells=np.empty(256 * k, np.int64), category_order=np.empty(256, np.int64),
             target_values=ranked, target_position=np.empty(ranked.size, np.int32), target_sums=np.empty((8, by_target), np.int64),
             target_order=np.empty(by_target, np.int32), class_weights=np.empty((2, k), np.int64),
-            level_keys=np.empty(256), drawn=np.empty(3 * n_features, np.int32), best=np.empty(8, np.int64),
+            category_keys=np.empty(256), drawn=np.empty(3 * n_features, np.int32), best=np.empty(8, np.int64),
             best_f=np.empty(3), best_set=np.empty((2, 8), np.uint64), control=np.zeros(64, np.int64),
             node_i=np.empty((most + 2, NODE_INTEGERS), np.int64), node_f=np.empty((most + 2, NODE_VALUES)),
             sets=np.empty((n_sets, 8), np.uint64), heap=np.empty(2 * most + 8, np.int64),
@@ -198,7 +198,7 @@ class CompactForestGrower:
             random_splits=settings.random_cuts, best_first=settings.max_leaves is not None, max_leaves=settings.max_leaves or DEEPEST,
             max_depth=settings.max_depth or DEEPEST, min_split=settings.min_split, min_rows=settings.min_rows,
             min_weight=math.ceil(settings.min_weight_share * total), no_limits=self._free, n_candidates=settings.n_candidates, key=key,
-            exact_rows=self._exact, has_categories=self._levels, along=along, across=across, all_at_once=self._together,
+            exact_rows=self._exact, has_categories=self._has_categories, along=along, across=across, all_at_once=self._together,
             is_counted=self._counted, is_packed=self._packed,
         )  # fmt: skip
         if rows.several is not None:

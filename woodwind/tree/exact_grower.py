@@ -143,8 +143,7 @@ class ExactGrower:
         self._candidate_bins = min(settings.candidate_bins, most_values) if settings.candidates == "local" else 0
         self._space = self._room(2 * self.max_leaves + 2)
 
-    @property
-    def stats(self) -> Integers:
+    def stats_to_fill(self) -> Integers:
         """(g << 32) + h of every row: to be filled before `grow`."""
         if self._stats is None:
             self._stats = np.empty(self.ranks.n_rows, np.int64)
@@ -152,7 +151,7 @@ class ExactGrower:
 
     def grow(self, scales: Floats, tree_key: int, rows: NDArray[np.int32] | None = None, constant_hessian: bool = False) -> GrownTree:
         """Grow a tree from the packed `stats` of the rows given, a row as often as it is given, or from all."""
-        return self.grow_stats(RowStats.unpacked(self.stats, scales, self._times(rows)), tree_key)
+        return self.grow_stats(RowStats.unpacked(self.stats_to_fill(), scales, self._times(rows)), tree_key)
 
     def grow_from(self, gradient: Floats, hessian: Floats, tree_key: int, rows: NDArray[np.int32] | None = None) -> GrownTree:
         """Grow a tree from derivatives (n,) of the rows given, a row as often as it is given, or from all."""
@@ -171,7 +170,7 @@ class ExactGrower:
         space.put("features", features)
         rule = self._rule(stats, tree_key)
         begin_call(space["control"])
-        self._plant(stats, rule)
+        self._begin_tree(stats, rule)
         # The kernel hashes modulo 2**64: with the compiler off, NumPy would report it.
         with np.errstate(over="ignore"):
             on_threads(lambda thread: grow_exact(space.directory, rule, thread, self.threads), self.threads)
@@ -260,7 +259,7 @@ class ExactGrower:
             grouped=settings.groups is not None,
         )
 
-    def _plant(self, stats: RowStats, rule: ExactRule) -> None:
+    def _begin_tree(self, stats: RowStats, rule: ExactRule) -> None:
         """One node with all rows of the tree, and a table of logarithms where the weights are small enough for one."""
         space = self._space
         rows = np.flatnonzero(stats.rows[:, at.X_COUNT] > 0)

@@ -47,8 +47,8 @@ class Forest:
     threshold: NDArray[np.float64]  # (N,) number split: left when x <= threshold
     child: NDArray[np.int32]  # (N,) left child, counted from the tree's first node; 0 at a leaf
     missing: NDArray[np.uint8]  # (N,) where a missing value goes: LEFT, RIGHT or STOP
-    sets: NDArray[np.int64]  # (N,) category split: place of its sets in `words`; -1 otherwise
-    words: NDArray[np.uint64]  # (W,) for each category split the levels that go left as bits, then those that go right
+    sets: NDArray[np.int64]  # (N,) category split: position of its sets in `words`; -1 otherwise
+    words: NDArray[np.uint64]  # (W,) for each category split the categories that go left as bits, then those that go right
     set_words: NDArray[np.int32]  # (F,) words of one set; 0 for a number
     value: NDArray[np.float64]  # (N, L) of a leaf; of an inner node the cover-weighted mean of the leaves below
     cover: NDArray[np.float64]  # (N,) weight of the training rows
@@ -151,7 +151,7 @@ class Forest:
     def raw(self, x: Any, threads: int = 1, n_trees: int | None = None) -> NDArray[np.float64]:
         """Scores (n, n_outputs) of a table or of a matrix (n, F), by all trees or by the first `n_trees`.
 
-        In a matrix category columns hold level numbers; NaN is missing, -2 a category that training never saw.
+        In a matrix, categories are numbers from 0 on; NaN is missing, -2 a category that training never saw.
         Each row adds its trees in order, so that the bits depend on neither the threads nor the other rows.
         """
         return self._add(x, (0, self.n_trees if n_trees is None else n_trees), threads)
@@ -348,7 +348,7 @@ def are_probabilities(values: NDArray[np.float64]) -> bool:
 
 
 def check_sets(forest: Forest) -> None:
-    """Category splits have sets inside `words`, no level goes both ways, and nothing else has sets."""
+    """Category splits have sets inside `words`, no category goes both ways, and nothing else has sets."""
     demand(forest.set_words >= 0, "a feature has a negative number of set words")
     if forest.n_nodes == 0:
         return
@@ -359,7 +359,7 @@ def check_sets(forest: Forest) -> None:
     demand(forest.sets <= forest.words.size - 2 * size, "a set reaches beyond the words")
     for k in range(int(size.max(initial=0))):
         at = forest.sets[size > k]
-        demand((forest.words[at + k] & forest.words[at + size[size > k] + k]) == 0, "a level goes both ways")
+        demand((forest.words[at + k] & forest.words[at + size[size > k] + k]) == 0, "a category goes both ways")
 
 
 def check_linear(forest: Forest) -> None:

@@ -26,7 +26,7 @@ class GrownTree:
     child: NDArray[np.int32]  # (N,) left child; the right one follows; 0 at a leaf
     missing: NDArray[np.uint8]  # (N,)
     set: NDArray[np.int64]  # (N,) row of `sets`; -1 otherwise
-    sets: NDArray[np.uint64]  # (S, 8) levels that go left, levels that go right
+    sets: NDArray[np.uint64]  # (S, 8) categories that go left, categories that go right
     gain: NDArray[np.float64]  # (N,)
     gradient: NDArray[np.float64]  # (N,) sums of all nodes
     hessian: NDArray[np.float64]  # (N,)
@@ -293,17 +293,17 @@ def with_means(tree: ValuedTree) -> ValuedTree:
     return tree
 
 
-def add_leaf_scores(raw: NDArray[np.float64], positioned: Sequence[TreeWithLeaves], threads: int, numbers: Floats | None = None) -> None:
+def add_leaf_scores(raw: NDArray[np.float64], with_leaves: Sequence[TreeWithLeaves], threads: int, numbers: Floats | None = None) -> None:
     """Add the values of trees to the scores of all rows; `numbers` (n, F) are those of the rows, where leaves are linear."""
-    if any(tree.linear is not None for tree, _leaf in positioned):
-        for tree, leaf in positioned:
+    if any(tree.linear is not None for tree, _leaf in with_leaves):
+        for tree, leaf in with_leaves:
             add_tree_scores(raw, tree, leaf, threads, numbers)
         return
 
     def part(begin: int, end: int) -> None:
-        step = end - begin if len(positioned) == 1 else ADD_ROWS
+        step = end - begin if len(with_leaves) == 1 else ADD_ROWS
         for first in range(begin, end, step):
-            for tree, leaf in positioned:
+            for tree, leaf in with_leaves:
                 values, past = np.ascontiguousarray(tree.value), min(first + step, end)
                 if tree.output < 0:
                     add_leaf_vectors(raw, leaf, values, first, past)
@@ -312,7 +312,7 @@ def add_leaf_scores(raw: NDArray[np.float64], positioned: Sequence[TreeWithLeave
                 else:
                     add_leaf_column(raw, tree.output, leaf, values[:, 0], first, past)
 
-    run_ranges(part, len(raw), threads, len(positioned))
+    run_ranges(part, len(raw), threads, len(with_leaves))
 
 
 def add_tree_scores(raw: NDArray[np.float64], tree: ValuedTree, leaf: NDArray[np.int32], threads: int, numbers: Floats | None) -> None:

@@ -32,7 +32,7 @@ class HistogramGrower:
     `capacity` is the largest number of rows that a tree is grown from, counting a row as often as it is given.
     `beside` is another grower on the same table, with which it shares what neither of them writes to while it grows.
     `rewritten` says that the codes are others for every tree, so that nothing is to be learned from them beforehand.
-    With several outputs a tree is grown from `lanes`, which `fill` takes from the derivatives; with one from `stats`.
+    With several outputs a tree is grown from `lanes`, which `fill` takes from the derivatives; with one from what `stats_to_fill` gave.
     `unrounded`: statistics of a row are two int64, all bits of which are summed; one output only.
     """
 
@@ -141,11 +141,10 @@ class HistogramGrower:
         per_row = max(len(self.codes.by_column.at) / max(self.codes.n_rows, 1), 1.0)
         return max(LEAST_PIECE, int(4 * self._table.n_cells / per_row))
 
-    @property
-    def stats(self) -> NDArray[np.int64]:
+    def stats_to_fill(self) -> NDArray[np.int64]:
         """(g << 32) + h of every row: to be filled before every `grow` where there is one output, because growing may use their memory.
 
-        Unrounded, all gradients and then all hessians. Who asks for them fills them; who only reads asks for `filled_stats`.
+        Unrounded, all gradients and then all hessians. From here on they count as filled; who only reads asks for `filled_stats`.
         """
         self._spent = False
         return self._stats

@@ -28,7 +28,7 @@ from woodwind.kernels.predict.walk import (
     walk_sparse_rows,
 )
 from woodwind.kernels.runtime.jit import read_only
-from woodwind.tree.predict_plan import PredictPlan, make_plan
+from woodwind.tree.question_plan import ForestPlan, make_plan
 
 # Asking a block of rows costs the same for one row as for 512: below this number of rows a walk is faster.
 LEAST_ASKED = 32
@@ -96,7 +96,7 @@ class BatchPredictor:
         self.arrays = arrays
         self.n_trees = arrays.roots.size - 1
         self.n_features = arrays.set_words.size
-        self._question_plans: dict[Any, PredictPlan] = {}
+        self._question_plans: dict[Any, ForestPlan] = {}
         self._seen = 0  # rows, or a few less where threads count at the same moment: it only decides how they are scored
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -107,7 +107,7 @@ class BatchPredictor:
         """The forest for the kernels that walk."""
         return pack(self.arrays)
 
-    def question_plan(self, dtype: Any) -> PredictPlan:
+    def question_plan(self, dtype: Any) -> ForestPlan:
         """The forest for the kernel that asks questions of values of this type."""
         if dtype not in self._question_plans:
             self._question_plans[dtype] = make_plan(self.arrays, self.walk, np.dtype(dtype))
@@ -158,7 +158,7 @@ class BatchPredictor:
 class Predictor:
     """Raw scores of one row or of a block of rows, without looking twice at what was given.
 
-    Give it a sequence of numbers in the order of the engine's features (category levels as their numbers, NaN for missing),
+    Give it a sequence of numbers in the order of the engine's features (categories as their numbers, NaN for missing),
     or a two-dimensional array of them. It answers with (n_outputs,) or (n, n_outputs). Threads may share it.
     """
 
@@ -246,7 +246,7 @@ def matrix_blocks(matrix: NDArray[Any], n_features: int) -> Blocks:
 
 
 def column_block(columns: Any, begin: int, end: int) -> NDArray[Any]:
-    """Rows begin to end of some columns as one array; float32 if all numbers are, since levels fit into it."""
+    """Rows begin to end of some columns as one array; float32 if all numbers are, since categories fit into it."""
     parts = [column.block(begin, end) for column in columns]
     small = all(column.category or part.dtype == np.float32 for part, column in zip(parts, columns, strict=True))
     block = np.empty((end - begin, len(parts)), np.float32 if small else np.float64)

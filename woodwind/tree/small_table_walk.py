@@ -56,7 +56,7 @@ class SmallTableWalk:
         return left, right
 
     def _in_set(self, categories: NDArray[np.generic], words: NDArray[np.uint64]) -> NDArray[np.bool_]:
-        """Whether each level is in a set of bits; what is no level is in none."""
+        """Whether each category is in a set of bits; what is no category is in none."""
         known = np.asarray(categories, np.int64)
         position = np.maximum(known, 0)
         bit = (words[np.minimum(position >> 6, len(words) - 1)] >> (position & 63).astype(np.uint64)) & np.uint64(1)

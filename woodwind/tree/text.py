@@ -45,12 +45,12 @@ def export_text(
     """Draw one tree.
 
     feature_names  a name for each feature of the engine; default feature_0, feature_1, ...
-    levels         for each feature what its level numbers stand for, None for numbers; default the numbers themselves
+    categories     for each feature what the numbers of its categories stand for, None for numbers; default the numbers themselves
     output_names   a name for each output, for instance the classes; default none for one output, else output_0, ...
     moments        for each feature of seconds since 1970 what to write behind its dates, None for others; default None for all
     detail         how much is drawn
 
-    A walk that ends at a split, because training met no missing value there or does not know the level, is drawn as a
+    A walk that ends at a split, because training met no missing value there or does not know the category, is drawn as a
     third branch: its value is the mean of the leaves below.
     """
     if not -forest.n_trees <= tree < forest.n_trees:
@@ -112,13 +112,13 @@ class _Drawing:
             stop = f"{name} is missing" if missing == STOP else ""
         else:
             sides = [f"{name} in {{{self.members(node, side)}}}" for side in (0, 1)]
-            stop = f"{name} is missing or another level" if missing == STOP else f"{name} is another level"
+            stop = f"{name} is missing or another category" if missing == STOP else f"{name} is another category"
         for side, way in enumerate((LEFT, RIGHT)):
             sides[side] += " or missing" if missing == way else ""
         return sides[0], sides[1], stop
 
     def members(self, node: int, side: int) -> str:
-        """The levels of one side of a category split."""
+        """The categories of one side of a category split."""
         feature = int(self.forest.feature[node])
         size = int(self.forest.set_words[feature])
         first = int(self.forest.sets[node]) + side * size

@@ -142,6 +142,17 @@ def test_rows_without_a_target_are_refused_or_left_out(tmp_path):
     assert_same(blocks, frame.drop(index=[3, 4, 5], columns="y"))
 
 
+def test_categories_keep_the_order_that_the_user_gave(tmp_path, small_batches):
+    frame = table()[["a", "colour", "whole", "y"]]
+    frame["colour"] = pd.Categorical(frame.colour, ["red", "none", "green", "blue"])
+    frame["whole"] = frame.whole % 5
+    blocks = woodwind.BlockTable.write(tmp_path / "cache", frame, target="y", categorical_features="whole", ignore="a")
+    schema, read = Schema.learn(frame[["colour", "whole"]], ["whole"])
+    assert blocks.schema.to_dict() == schema.to_dict()
+    codes = Cuts.fit(read).encode(read)
+    assert_array_equal(codes_of(blocks), codes.by_row[:, codes.places])
+
+
 def test_blocks_may_be_in_several_folders(tmp_path):
     folders = [tmp_path / "one", tmp_path / "two", tmp_path / "three"]
     blocks = woodwind.BlockTable.write(folders, table(), target="y", block_bytes=1000)

@@ -247,19 +247,19 @@ def test_a_run_in_two_parts_is_one_run():
 def test_draws_depend_on_the_seed_and_the_round():
     x, plan, _given = CASES["subsample"]
     booster = boosted(x, target(plan.loss), plan, rounds=1).booster
-    first, second = booster._drawn_alike(0), booster._drawn_alike(1)
+    first, second = booster._sampled_uniformly(0), booster._sampled_uniformly(1)
     assert not np.array_equal(first, second)
-    assert_array_equal(first, booster._drawn_alike(0))
+    assert_array_equal(first, booster._sampled_uniformly(0))
     other = boosted(x, target(plan.loss), replace(plan, seed=1), rounds=1).booster
-    assert not np.array_equal(first, other._drawn_alike(0))
-    sizes = [len(booster._drawn_alike(number)) for number in range(200)]
+    assert not np.array_equal(first, other._sampled_uniformly(0))
+    sizes = [len(booster._sampled_uniformly(number)) for number in range(200)]
     assert abs(np.mean(sizes) - 90) < 4 * np.sqrt(300 * 0.3 * 0.7 / 200)
 
 
 def test_a_bootstrap_draws_as_many_rows_as_there_are():
     x, plan, _given = CASES["bootstrap"]
     booster = boosted(x, target(plan.loss), plan, rounds=1).booster
-    drawn = booster._drawn_alike(0)
+    drawn = booster._sampled_uniformly(0)
     assert len(drawn) == 300
     assert len(set(drawn.tolist())) == pytest.approx(300 * (1 - np.exp(-1)), abs=30)
     assert_array_equal(drawn, np.sort(drawn))
@@ -267,7 +267,7 @@ def test_a_bootstrap_draws_as_many_rows_as_there_are():
 
 def test_a_draw_of_nothing_is_a_draw_of_everything():
     booster = boosted(numbers(3), np.array([0.0, 1.0, 2.0]), BoostPlan(Squared(), SMALL, subsample=1e-9), rounds=1).booster
-    assert booster._drawn_alike(0) is None
+    assert booster._sampled_uniformly(0) is None
 
 
 @pytest.mark.parametrize("case", ["squared", "categories", "poisson", "classes together", "one tree per class"])

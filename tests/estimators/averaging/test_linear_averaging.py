@@ -76,7 +76,7 @@ def test_more_columns_than_are_enumerated_are_searched_by_a_chain():
 def test_a_chain_that_has_not_settled_says_so():
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(60, 30)), rng.normal(size=60)
-    with pytest.warns(WoodwindWarning, match="has not resolved.*Raise n_steps"):
+    with pytest.warns(WoodwindWarning, match="has not converged.*Raise n_steps"):
         BayesianLinearAveragingRegressor(n_steps=100, random_state=0, evidence="aic").fit(X, y)
 
 

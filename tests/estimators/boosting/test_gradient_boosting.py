@@ -695,7 +695,7 @@ def test_the_training_loss_of_every_round_is_there_without_rows_held_out(max_bin
     assert len(model.validation_score_) == 0
     assert model.best_iteration_ == model.n_iter_ == 7
     # A callback that prints what it gets prints a line.
-    assert repr(steps[2]).startswith(f"Step(number=3, train={losses[2]:.6g}, seconds=")
+    assert repr(steps[2]).startswith(f"TrainingStep(number=3, train={losses[2]:.6g}, seconds=")
     assert max(len(repr(step)) for step in steps) < 80
     model.set_params(n_estimators=9, warm_start=True).fit(X, y, weight)
     assert len(model.train_score_) == 10

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import sklearn
 from numpy.testing import assert_allclose, assert_array_equal
+from scipy.optimize import minimize
 from sklearn.metrics import ndcg_score
 from sklearn.model_selection import GridSearchCV, GroupKFold, cross_val_score
 from sklearn.pipeline import make_pipeline
@@ -13,7 +14,7 @@ import woodwind
 from woodwind import DataError, GradientBoostingRanker, ParameterError, WoodwindError
 from woodwind.base.errors import QueryWarning, TargetError, WeightError
 from woodwind.data.tables.queries import QueryRows
-from woodwind.losses.ranking import LambdaMART
+from woodwind.losses.ranking import LambdaMART, PairwiseLogistic, ShownPositions
 from woodwind.metrics.queries import QueryMetric, query_metric
 
 SMALL = {"n_estimators": 12, "max_leaf_nodes": 6, "min_samples_leaf": 5, "random_state": 0, "n_jobs": 1}
@@ -327,3 +328,82 @@ def test_a_fit_that_fails_leaves_the_model_as_it_was():
     with pytest.raises(WoodwindError):
         model.fit(X, y, group=[3])
     assert_array_equal(model.predict(X), before)
+
+
+# Documents that were clicked because they stood at the top.
+
+
+def clicks(n_queries=300, seed=0):
+    """Clicks on documents that a poor ranker has put in order: what stands lower is looked at less. And what they are really worth."""
+    rng = np.random.default_rng(seed)
+    query = np.repeat(np.arange(n_queries), 8)
+    X = rng.normal(size=(len(query), 4))
+    worth = X[:, 0] + 1.5 * np.sin(2.0 * X[:, 1])
+    shown = (X[:, 0] + 0.7 * rng.normal(size=len(query))).reshape(n_queries, 8)
+    position = (np.argsort(np.argsort(-shown, axis=1), axis=1) + 1).reshape(-1)
+    looked_at = rng.random(len(query)) < 1.0 / position
+    clicked = looked_at & (rng.random(len(query)) < 1.0 / (1.0 + np.exp(-2.0 * (worth - 0.5))))
+    return X, query, clicked.astype(float), position, np.digitize(worth, [0.0, 1.0, 2.0])
+
+
+@pytest.mark.parametrize("loss", ["lambdamart", "pairwise_logistic", "listwise_softmax"])
+def test_positions_are_taken_out_of_clicks(loss):
+    X, query, clicked, position, _ = clicks()
+    new, other, _, _, worth = clicks(100, seed=1)
+    settings = {"loss": loss, "n_estimators": 60, "early_stopping": False, "random_state": 0}
+    plain = GradientBoostingRanker(**settings).fit(X, clicked, group=query)
+    corrected = GradientBoostingRanker(**settings).fit(X, clicked, group=query, position=position)
+    gained = corrected.score(new, worth, group=other) - plain.score(new, worth, group=other)
+    assert gained > 0.005
+    assert corrected.positions_.tolist() == list(range(1, 9))
+    assert corrected.position_bias_.argmax() == 0
+    assert corrected.position_bias_[0] > corrected.position_bias_[3:].max() + 0.05
+    assert abs(corrected.position_bias_ @ np.bincount(position)[1:]) < 1e-9
+    assert not hasattr(plain, "position_bias_")
+
+
+def test_the_biases_are_those_with_the_smallest_loss():
+    """Of pairwise logistic losses, whose sum over all pairs is convex: no other biases are better."""
+    _, query, clicked, position, _ = clicks(60)
+    loss = PairwiseLogistic().bound(QueryRows.of(query), clicked, ShownPositions(position - 1, 8))
+    raw = np.random.default_rng(0).normal(size=len(query))
+    bias = loss.position_biases(raw)
+    free = PairwiseLogistic().bound(QueryRows.of(query), clicked)
+
+    def total(values):
+        return free.total(clicked, raw + values[position - 1])[0]
+
+    best = minimize(total, np.zeros(8)).x
+    best -= (best * np.bincount(position)[1:]).sum() / len(position)
+    np.testing.assert_allclose(bias, best, atol=0.05 * np.abs(best).max())
+    assert total(bias) - total(best) < 0.01 * (total(np.zeros(8)) - total(best))
+    held = PairwiseLogistic().bound(QueryRows.of(query), clicked, ShownPositions(position - 1, 8, 10.0)).position_biases(raw)
+    assert np.abs(held).max() < 0.1 * np.abs(bias).max()
+
+
+def test_a_model_with_positions_has_the_same_bits_on_any_threads_and_from_a_file(tmp_path):
+    X, query, clicked, position, _ = clicks(60)
+    names = np.array([f"place {one}" for one in position])
+    models = [GradientBoostingRanker(n_estimators=8, random_state=0, n_jobs=n).fit(X, clicked, group=query, position=names) for n in (1, 2)]
+    np.testing.assert_array_equal(models[0].predict(X), models[1].predict(X))
+    np.testing.assert_array_equal(models[0].position_bias_, models[1].position_bias_)
+    models[0].save(tmp_path / "model.ww")
+    again = woodwind.load(tmp_path / "model.ww")
+    assert again.positions_.tolist() == [f"place {one}" for one in range(1, 9)]
+    np.testing.assert_array_equal(again.position_bias_, models[0].position_bias_)
+    models[0].fit(X, clicked, group=query)
+    assert not hasattr(models[0], "positions_")
+
+
+@pytest.mark.parametrize(
+    ("position", "words"),
+    [
+        (np.arange(10), "position has 10 values, and there are 480 rows"), (np.ones(480), "the same for all rows"),
+        (np.arange(480), "too many to learn a bias of each"),
+        (np.where(np.arange(480) == 7, np.nan, 1.0), "missing in 1 rows, first in row 7"),
+    ],
+)  # fmt: skip
+def test_positions_that_say_nothing_are_refused(position, words):
+    X, query, clicked, _, _ = clicks(60)
+    with pytest.raises(DataError, match=words):
+        GradientBoostingRanker(n_estimators=2).fit(X, clicked, group=query, position=position)

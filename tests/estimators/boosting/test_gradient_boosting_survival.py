@@ -128,6 +128,17 @@ def test_any_number_of_threads_gives_the_same_bits(kind):
     assert_array_equal(one.predict_survival_function(X)([2.0, 8.0]), three.predict_survival_function(X)([2.0, 8.0]))
 
 
+@pytest.mark.parametrize("kind", ["cox", "aft, normal"])
+def test_a_model_of_blocks_is_the_model_of_memory(kind, tmp_path):
+    pd = pytest.importorskip("pandas")
+    X, y = patients()
+    frame = pd.DataFrame(X, columns=list("abcd"))
+    blocks = woodwind.BlockTable.write(tmp_path / "cache", frame.assign(time=y["time"]), target="time", block_bytes=500)
+    found, known = model(kind, early_stopping=True).fit(blocks, y), model(kind, early_stopping=True).fit(frame, y)
+    assert_array_equal(found.predict(frame), known.predict(frame))
+    assert_array_equal(found.predict_survival_function(frame)(5.0), known.predict_survival_function(frame)(5.0))
+
+
 @EVERY_KIND
 def test_the_order_of_rows_changes_no_bit_of_a_prediction(kind):
     X, y = patients(whole=True)

@@ -189,3 +189,14 @@ def test_a_coverage_is_between_zero_and_one(coverage):
     model = ConformalRegressor(Ridge(), random_state=0).fit(X, y)
     with pytest.raises(ParameterError, match="between 0 and 1"):
         model.predict_interval(X, coverage)
+
+
+def test_a_forest_without_the_rows_of_its_leaves_is_asked_for_numbers():
+    """Only forests trained with quantiles=True can tell distributions: others failed when asked for them."""
+    rng = np.random.default_rng(0)
+    X = rng.random((80, 2))
+    y = X[:, 0] + 0.1 * rng.normal(size=80)
+    forest = woodwind.RandomForestRegressor(n_estimators=5, random_state=0)
+    assert woodwind.ConformalRegressor(forest, cv=2, random_state=0).fit(X, y).conformity_score_ == "absolute"
+    forest.set_params(quantiles=True)
+    assert woodwind.ConformalRegressor(forest, cv=2, random_state=0).fit(X, y).conformity_score_ == "normalized"

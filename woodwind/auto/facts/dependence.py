@@ -121,7 +121,7 @@ def number_grid(outcome: Outcome, column: int) -> Integers:
 
 
 def category_grid(outcome: Outcome, column: int) -> Integers:
-    """Rows that hold the commonest categories, the commonest first; missing is a level where it is common."""
+    """Rows that hold the commonest categories, the commonest first; missing is a category where it is common."""
     rows = _looked_at(outcome)
     values = outcome.X.column(column).take(rows).to_pylist()
     first: dict[Any, int] = {}

@@ -102,9 +102,7 @@ class CompactForestMember:
         del form
         categories = self.compact_forest.n_categories
         require(categories.shape == schema.code_counts.shape, "trees read another number of features than there are")
-        require(
-            (categories > 0) == (schema.code_counts > 0), "trees part categories where there are numbers, or numbers where there are levels"
-        )
+        require((categories > 0) == (schema.code_counts > 0), "trees part categories where there are numbers, or the reverse")
 
 
 def calibrated_scores(mean: Floats, slope: float, shift: Floats) -> Floats:

@@ -165,7 +165,7 @@ class BoostingFamily:
 
 @dataclass(frozen=True, eq=False)
 class _Form:
-    """What boosters read: the table in bins, with numbers for the levels of some features."""
+    """What boosters read: the table in bins, with numbers for the categories of some features."""
 
     rows: TrainingRows
     cuts: Cuts
@@ -177,7 +177,7 @@ class _Form:
 
 
 def _forms(training_set: TrainingSet, recipe: Recipe, loss: Loss, folds: Sequence[int], clock: Clock) -> list[_Form]:
-    """One for each of these folds; they differ where levels are numbers, which each fold learns from its own rows. None where the first
+    """One for each of these folds; they differ where categories are numbers, which each fold learns from its own rows. None where the first
     says that there is no time for all.
     """
     y, least = loss.as_target(training_set.y), recipe.settings.get("encode_from")

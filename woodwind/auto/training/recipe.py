@@ -28,13 +28,13 @@ class Recipe:
     family: str
     settings: dict[str, Any] = field(default_factory=dict)
     seed: int = 0  # tells apart members that differ in nothing else
-    # It is for tables whose column of most levels has so many, and passed over for others.
+    # It is for tables whose column of most categories has so many, and passed over for others.
     least_categories: int = 0
-    most_levels: float = math.inf
+    most_categories: float = math.inf
 
     def is_for(self, categories: int) -> bool:
-        """Whether it is for a table whose column of most levels has so many."""
-        return self.least_categories <= categories <= self.most_levels
+        """Whether it is for a table whose column of most categories has so many."""
+        return self.least_categories <= categories <= self.most_categories
 
 
 @dataclass(frozen=True, eq=False)

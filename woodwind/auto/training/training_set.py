@@ -54,7 +54,7 @@ class TrainingSet:
         return self.n_classes if self.n_classes > 2 else 1
 
     @property
-    def most_levels(self) -> int:
+    def most_categories(self) -> int:
         """Categories of the column that has most of them."""
         return int(self.schema.category_counts.max(initial=0))
 
@@ -81,7 +81,7 @@ class TrainingSet:
         vars(out).update({name: made for name, made in vars(self).items() if name not in names})
         return out
 
-    # Forms of the table, made when they are first asked for. Bins and levels know nothing of the target, so that they may see all rows.
+    # Forms of the table, made when they are first asked for. Bins and codes know nothing of the target: they may see all rows.
 
     @cached_property
     def cuts(self) -> Cuts:
@@ -90,7 +90,7 @@ class TrainingSet:
 
     @cached_property
     def codes(self) -> Codes:
-        """Bins and levels, for boosting."""
+        """Bins and categories, for boosting."""
         return self.cuts.encode(self.table, self.threads)
 
     @cached_property

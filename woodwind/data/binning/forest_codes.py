@@ -25,14 +25,14 @@ class ForestCodes:
 
     @classmethod
     def of(cls, table: Table, max_bins: int = 255, weight: NDArray[np.float64] | None = None, threads: int = 1) -> "ForestCodes":
-        """Grade every column; bins have about equal weight, and a column of no more distinct values has a bin for each."""
+        """Code every column; bins have about equal weight, and a column of no more distinct values has a bin for each."""
         ranks = Ranks.of(table, threads)
         n_features, n = ranks.by_column.shape
         coarse = np.empty((n_features, n), np.uint8)
         fine = np.zeros((n, -(-n_features // LINE) * LINE), np.int32)
         span: NDArray[np.int64] = np.zeros((2 * n_features, 256), np.int64)
 
-        def grade(begin: int, end: int) -> None:
+        def code_features(begin: int, end: int) -> None:
             for feature in range(begin, end):
                 column = ranks.by_column[feature]
                 fine[:, feature] = np.where(column < 0, MISSING_CODE, column)
@@ -46,7 +46,7 @@ class ForestCodes:
                 span[2 * feature, : first.size] = first
                 span[2 * feature + 1, : first.size] = np.append(first[1:], bins.size) - 1
 
-        run_ranges(grade, n_features, threads, 8 * n)
+        run_ranges(code_features, n_features, threads, 8 * n)
         return cls(coarse, fine, span, ranks.values, ranks.ranking.n_categories)
 
     @cached_property

@@ -6,6 +6,7 @@ looked at before and after: one that has changed in between makes an error, not 
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -29,6 +30,10 @@ class BatchSource(Protocol):
     """Rows that can be read again and again."""
 
     schema: pa.Schema
+
+    @property
+    def n_rows(self) -> int | None:
+        """Number of rows; None where it is not known before they are read."""
 
     def batches(self, columns: Sequence[str]) -> Iterator[pa.Table]:
         """All rows of some columns, in order, a batch at a time."""
@@ -76,33 +81,51 @@ class DatasetSource:
     def __init__(self, dataset: Any, names: Sequence[Source] = ()) -> None:
         self._dataset, self._sources = dataset, list(names)
         self.schema: pa.Schema = dataset.schema
+        self.n_rows = self._count() if self._sources else None
         self._stamps = FileStamps([path for path in getattr(dataset, "files", []) if os.path.exists(path)])
 
-    def batches(self, columns: Sequence[str]) -> Iterator[pa.Table]:
-        """All rows of some columns, in order; no more than a few batches are read ahead."""
-        size = batch_rows(len(columns))
+    def _count(self) -> int | None:
+        """Rows of files that say how many they have."""
         try:
-            found = self._dataset.to_batches(
-                columns=list(columns), batch_size=size, batch_readahead=2, fragment_readahead=1, cache_metadata=False
-            )
-            for batch in found:
-                if batch.num_rows:
-                    yield pa.Table.from_batches([batch])
+            return int(self._dataset.count_rows())
+        except READ_ERRORS as error:
+            raise damaged(self._sources[0], error) from error
+
+    def batches(self, columns: Sequence[str]) -> Iterator[pa.Table]:
+        """All rows of some columns, in order; of Parquet, no more than a row group is in memory."""
+        try:
+            for part in self._parts():
+                for batch in part(columns=list(columns), batch_size=batch_rows(len(columns)), batch_readahead=0, cache_metadata=False):
+                    if batch.num_rows:
+                        yield pa.Table.from_batches([batch])
         except READ_ERRORS as error:
             self.check_unchanged()
             source = self._sources[0] if self._sources else Source("the dataset", None)
             raise damaged(source, error) from error
+
+    def _parts(self) -> Iterator[Callable[..., Any]]:
+        """What reads the row groups, one after another: a scan of all of them reads gigabytes ahead, whatever it is told."""
+        if getattr(self._dataset, "_scan_options", None) or not isinstance(self._dataset, pa.dataset.FileSystemDataset):
+            yield partial(self._dataset.to_batches, fragment_readahead=0)
+            return
+        options = {}
+        if isinstance(self._dataset.format, pa.dataset.ParquetFileFormat):
+            options["fragment_scan_options"] = pa.dataset.ParquetFragmentScanOptions(pre_buffer=False)
+        for fragment in self._dataset.get_fragments():
+            groups = fragment.split_by_row_group() if hasattr(fragment, "split_by_row_group") else [fragment]
+            for group in groups:
+                yield partial(group.to_batches, schema=self.schema, **options)
 
     def check_unchanged(self) -> None:
         """Raise DataError if a file is not what it was."""
         self._stamps.check()
 
 
-class TableSource:
+class FrameSource:
     """A table in memory."""
 
     def __init__(self, table: pa.Table) -> None:
-        self._table, self.schema = table, table.schema
+        self._table, self.schema, self.n_rows = table, table.schema, table.num_rows
 
     def batches(self, columns: Sequence[str]) -> Iterator[pa.Table]:
         """Slices of the table."""
@@ -119,7 +142,7 @@ class StreamSource:
     """A stream of Arrow in a file of our own: rows that could be read once only, set aside."""
 
     def __init__(self, path: Path) -> None:
-        self._path = path
+        self._path, self.n_rows = path, None
         with pa.OSFile(str(path)) as file, pa.ipc.open_stream(file) as stream:
             self.schema = stream.schema
 
@@ -196,6 +219,20 @@ def _like(table: pa.Table, schema: pa.Schema, number: int) -> pa.Table:
         ) from error
 
 
+def open_files(files: list[Source], open_text: Callable[[list[Source]], BatchSource]) -> BatchSource | None:
+    """Files that are all text, all Parquet or all Arrow, and can be read a part at a time; None for others."""
+    kinds = {kind_of_contents(one) for one in files}
+    if kinds == {"text"}:
+        return open_text(files)
+    plain = all(one.path is not None and not one.packing() for one in files)
+    if not plain or kinds not in ({"parquet"}, {"arrow file"}):
+        return None
+    try:
+        return DatasetSource(pa.dataset.dataset([one.path for one in files], format="parquet" if kinds == {"parquet"} else "ipc"), files)
+    except READ_ERRORS as error:
+        raise damaged(files[0], error) from error
+
+
 def open_source(source: Any, aside: Path, open_text: Callable[[list[Source]], BatchSource]) -> BatchSource:
     """A source of any kind; rows that can be read once only are set aside in a file. `open_text` is for text files."""
     if isinstance(source, pa.dataset.Dataset):
@@ -204,16 +241,9 @@ def open_source(source: Any, aside: Path, open_text: Callable[[list[Source]], Ba
         return DatasetSource(pa.dataset.dataset(os.fspath(source), format="parquet", partitioning="hive"))
     if is_path(source):
         files = find_sources(source)
-        kinds = {kind_of_contents(one) for one in files}
-        if kinds == {"text"}:
-            return open_text(files)
-        plain = all(one.path is not None and not one.packing() for one in files)
-        if plain and kinds in ({"parquet"}, {"arrow file"}):
-            paths = [one.path for one in files]
-            try:
-                return DatasetSource(pa.dataset.dataset(paths, format="parquet" if kinds == {"parquet"} else "ipc"), files)
-            except READ_ERRORS as error:
-                raise damaged(files[0], error) from error
+        found = open_files(files, open_text)
+        if found is not None:
+            return found
         raise DataError(
             f"BlockTable: {files[0].name} cannot be read in batches: files must be all text, all Parquet or all Arrow, and the latter two "
             "not packed as a whole. Unpack them, or write them as Parquet."
@@ -222,7 +252,7 @@ def open_source(source: Any, aside: Path, open_text: Callable[[list[Source]], Ba
         source = source()
     if isinstance(source, Iterator) or (isinstance(source, list | tuple) and source and _is_frame(source[0])):
         return set_aside(source, aside)
-    return TableSource(arrow_of(source))
+    return FrameSource(arrow_of(source))
 
 
 def _is_frame(value: Any) -> bool:

@@ -12,6 +12,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from woodwind.base.did_you_mean import nearest
+from woodwind.base.docstrings import fill_docstring
 from woodwind.base.errors import DataError, ParameterError
 from woodwind.base.fixed import integer_weights
 from woodwind.base.formatting import counted
@@ -26,7 +27,32 @@ from woodwind.data.tables.roles import read_weights
 from woodwind.data.tables.schema import Schema
 from woodwind.data.tables.target_column import missing_rows
 
-BLOCK_BYTES = 1 << 24
+BLOCK_BYTES = 1 << 23
+WRITE_ARGUMENTS = """
+path : folder, or several
+    Where to write: a folder that is new or empty. Of several, on several disks, each has a part of the blocks.
+source : path, pattern, list of these, dataset of Arrow, frame, or iterator of frames
+    Text files such as CSV, Parquet or Arrow files; a folder of Parquet files; a pyarrow dataset; a frame of pandas, polars or
+    Arrow; an iterator of frames, or a function that gives one. Rows of an iterator are set aside in the folder while they are read.
+target : name of a column
+    What is to be predicted.
+weight, group : names of columns, default=None
+    How much rows count (rows of weight zero are left out), and which belong together.
+ignore : names of columns, default=()
+    Columns that are not trained on.
+categorical_features : names of columns, default=None
+    Columns of numbers to take as categories.
+max_bins : int from 2 to 255, default=255
+    Most bins of a column.
+drop_missing_target : bool, default=False
+    Leave rows without a target out, instead of refusing them.
+overwrite : bool, default=False
+    Replace a table that is in the folder already.
+block_bytes : int, default=8388608
+    Bytes of a block before it is compressed.
+n_jobs : int, default=None
+    Threads; None for all.
+"""
 ROLES = ("target", "weight", "group")
 
 
@@ -149,6 +175,7 @@ class BlockTable:
     OWNER: ClassVar[str] = "BlockTable"
 
     @classmethod
+    @fill_docstring(arguments=WRITE_ARGUMENTS)
     def write(  # noqa: PLR0913  the names are the user's: there is no object to put them in
         cls,
         path: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
@@ -172,29 +199,7 @@ class BlockTable:
 
         Parameters
         ----------
-        path : folder, or several
-            Where to write: a folder that is new or empty. Of several, on several disks, each has a part of the blocks.
-        source : path, pattern, list of these, dataset of Arrow, frame, or iterator of frames
-            Text files such as CSV, Parquet or Arrow files; a folder of Parquet files; a pyarrow dataset; a frame of pandas, polars or
-            Arrow; an iterator of frames, or a function that gives one. Rows of an iterator are set aside in the folder while they are read.
-        target : name of a column
-            What is to be predicted.
-        weight, group : names of columns, default=None
-            How much rows count (rows of weight zero are left out), and which belong together.
-        ignore : names of columns, default=()
-            Columns that are not trained on.
-        categorical_features : names of columns, default=None
-            Columns of numbers to take as categories.
-        max_bins : int from 2 to 255, default=255
-            Most bins of a column.
-        drop_missing_target : bool, default=False
-            Leave rows without a target out, instead of refusing them.
-        overwrite : bool, default=False
-            Replace a table that is in the folder already.
-        block_bytes : int, default=16777216
-            Bytes of a block before it is compressed.
-        n_jobs : int, default=None
-            Threads; None for all.
+        {arguments}
 
         Returns
         -------
@@ -206,11 +211,11 @@ class BlockTable:
         for name, value, low, high in (("max_bins", max_bins, 2, MOST_BINS), ("block_bytes", block_bytes, 1, 1 << 31)):
             if isinstance(value, bool) or not isinstance(value, int | np.integer) or not low <= value <= high:
                 raise ParameterError(f"BlockTable: {name} must be an integer from {low} to {high:,}, but it is {value!r}.")
-        given = {"target": target, "weight": weight, "group": group}
+        given, left_out = {"target": target, "weight": weight, "group": group}, (ignore,) if isinstance(ignore, str) else tuple(ignore)
         with BlockWriter(folders, overwrite) as writer:
-            opened = open_source(source, writer.aside, lambda files: TextSource(files, None, ignore))
+            opened = open_source(source, writer.aside, lambda files: TextSource(files, left_out=left_out))
             roles = {role: name for role, name in given.items() if name is not None}
-            columns = _columns(opened, roles, ignore)
+            columns = _columns(opened, roles, left_out)
             marked = tuple(marked_columns(categorical_features, columns))
             plan = WritePlan(columns, roles, marked, int(max_bins), int(block_bytes), drop_missing_target, usable_threads(n_jobs))
             _write(opened, plan, writer)
@@ -227,7 +232,7 @@ def _columns(source: BatchSource, roles: dict[str, str], ignore: Sequence[str]) 
                 f"BlockTable: the table has no column {name!r}.{f' Did you mean {near[0]!r}?' if near else ''} "
                 f"Its columns are {', '.join(names[:10])}."
             )
-    others = {*roles.values(), *([ignore] if isinstance(ignore, str) else ignore)}
+    others = {*roles.values(), *ignore}
     left = tuple(name for name in names if name not in others)
     if not left:
         raise DataError("BlockTable: no column is left to learn from. Give a table with more columns than the target.")

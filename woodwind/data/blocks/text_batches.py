@@ -54,7 +54,15 @@ class _SeenColumn:
 class TextSource:
     """Text files, read one below another."""
 
-    def __init__(self, sources: Sequence[Source], wanted: Collection[str] | None, left_out: Collection[str]) -> None:
+    def __init__(
+        self,
+        sources: Sequence[Source],
+        wanted: Collection[str] | None = None,
+        left_out: Collection[str] = (),
+        as_text: Collection[str] = (),
+        as_written: Collection[str] = (),
+    ) -> None:
+        """All columns, or those wanted, without those left out; `as_text` are text in any case, `as_written` unless they are numbers."""
         self._stamps = FileStamps([one.path for one in sources if one.path is not None])
         self._files = [open_text(one) for one in sources]
         first = self._files[0]
@@ -63,13 +71,19 @@ class TextSource:
                 raise DataError(f"BlockTable: {file.source.name} has other columns than {first.source.name}. Give files of one table.")
         self._names = [name for name in first.names if name not in left_out and (wanted is None or name in wanted)]
         self._seen = {name: _SeenColumn() for name in self._names}
+        self._as_written = {*as_written, *as_text}
+        for name in as_text:
+            if name in self._seen:
+                self._seen[name].kind = None
+        self.n_rows = 0
         self._read_types()
 
     def _read_types(self) -> None:
         threads = usable_threads(None)
         for batch in self._texts(self._names):
             side_by_side(lambda _, name: self._seen[name].add(batch[name]), self._names, threads)  # noqa: B023  done before the next
-        texts = [name for name in self._names if self._seen[name].kind is None]
+            self.n_rows += len(next(iter(batch.values())))
+        texts = [name for name in self._names if self._seen[name].kind is None and name not in self._as_written]
         if texts:
             for batch in self._texts(texts):
                 side_by_side(lambda _, name: self._seen[name].gather(batch[name], name), texts, threads)  # noqa: B023
@@ -77,8 +91,8 @@ class TextSource:
         fields, notes = [], []
         for name in self._names:
             seen = self._seen[name]
-            if seen.kind is not None:
-                fields.append(pa.field(name, seen.kind))
+            if seen.kind is not None or name in self._as_written:
+                fields.append(pa.field(name, seen.kind or pa.string()))
                 continue
             texts_of = seen.texts if seen.texts is not None else pa.array([], pa.string())
             found, note = resolve_type(pa.chunked_array([texts_of]), self._files[0].separator)
@@ -115,6 +129,8 @@ class TextSource:
     def _typed(self, name: str, block: pa.Array) -> pa.Array:
         """A block of a column, of the type of the column."""
         seen = self._seen[name]
+        if seen.kind is None and name in self._as_written:
+            return block
         if seen.kind is None:
             texts, found = seen.texts, self._found[name]
             if texts is None or found.type == pa.string():

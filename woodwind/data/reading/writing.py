@@ -1,9 +1,12 @@
 """Predictions as a file: CSV, TSV, Parquet or Feather by its name, packed by gzip or not, whole or not at all."""
 
 import gzip
+import io
 import os
 import sys
-from collections.abc import Callable, Mapping
+import warnings
+import zlib
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, TextIO
 
 import numpy as np
@@ -54,12 +57,103 @@ def write_predictions(
     try:
         write_file(named, [content])
     except OSError as error:
-        raise table_error(
-            "F020",
-            f"{named!r} could not be written: {error.strerror or error}.",
-            "A file of that name, if there was one, is as it was.",
-            "look at the folder, its permissions and the space on the disk.",
-        ) from error
+        raise _not_written(named, error) from error
+
+
+def _not_written(named: str, error: OSError) -> Exception:
+    return table_error(
+        "F020",
+        f"{named!r} could not be written: {error.strerror or error}.",
+        "A file of that name, if there was one, is as it was.",
+        "look at the folder, its permissions and the space on the disk.",
+    )
+
+
+def write_prediction_batches(path: str | os.PathLike[str], batches: Iterable[Mapping[str, Any]], stream: TextIO | None = None) -> None:
+    """As `write_predictions`, of columns that come a part at a time: no more than one part is in memory."""
+    named = os.fspath(path)
+    write = _writer(named)
+    if write in (_as_csv, _as_tsv):
+        pieces = _text_pieces((_table(columns) for columns in batches), "\t" if write is _as_tsv else ",")
+        if named == "-":
+            for piece in pieces:
+                (sys.stdout if stream is None else stream).write(piece.decode())
+            return
+        pieces = _packed(pieces) if named.lower().endswith(".gz") else pieces
+    else:
+        pieces = _table_pieces((_table(columns) for columns in batches), write is _as_parquet)
+    try:
+        write_file(named, pieces)
+    except OSError as error:
+        if error.filename != named:  # reading the rows went wrong, not writing them
+            raise
+        raise _not_written(named, error) from error
+
+
+def _text_pieces(tables: Iterable[pa.Table], separator: str) -> Iterator[bytes]:
+    """Tables as text, with the names above the first; text that looks like a formula is pointed out once."""
+    is_told, is_first = False, True
+    for table in tables:
+        if not is_told:
+            with warnings.catch_warnings(record=True) as told:
+                warnings.simplefilter("always", FormulaWarning)
+                _guarded(table, guard=False)
+            for one in told:
+                notice(str(one.message), FormulaWarning)
+                is_told = True
+        yield _text(table, separator, is_first)
+        is_first = False
+
+
+def _packed(pieces: Iterable[bytes]) -> Iterator[bytes]:
+    """Pieces of one gzip file."""
+    packer = zlib.compressobj(6, wbits=31)
+    for piece in pieces:
+        yield packer.compress(piece)
+    yield packer.flush()
+
+
+class _Sink(io.RawIOBase):
+    """A file that gives what is written to it on to whoever asks."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._held: list[bytes] = []
+        self._at = 0
+
+    def writable(self) -> bool:
+        """It can be written to."""
+        return True
+
+    def write(self, data: Any) -> int:
+        """Take bytes in."""
+        self._held.append(bytes(data))
+        self._at += len(self._held[-1])
+        return len(self._held[-1])
+
+    def tell(self) -> int:
+        """Bytes so far."""
+        return self._at
+
+    def taken(self) -> list[bytes]:
+        """What has come in since the last time."""
+        held, self._held = self._held, []
+        return held
+
+
+def _table_pieces(tables: Iterable[pa.Table], is_parquet: bool) -> Iterator[bytes]:
+    """The bytes of a file of Parquet or Arrow, as they are made."""
+    sink, writer, schema = _Sink(), None, None
+    file = pa.PythonFile(sink, mode="w")
+    for table in tables:
+        if writer is None or schema is None:
+            schema = table.schema
+            writer = pa.parquet.ParquetWriter(file, schema) if is_parquet else pa.ipc.new_file(file, schema)
+        writer.write_table(table.cast(schema))
+        yield from sink.taken()
+    if writer is not None:
+        writer.close()
+    yield from sink.taken()
 
 
 def _writer(named: str) -> Callable[[pa.Table], bytes]:
@@ -86,14 +180,15 @@ def _as_tsv(table: pa.Table) -> bytes:
     return _text(table, "\t")
 
 
-def _text(table: pa.Table, separator: str) -> bytes:
+def _text(table: pa.Table, separator: str, with_names: bool = True) -> bytes:
     """The table as text: NaN as an empty cell, numbers with as many digits as bring them back, quotes where a cell needs them."""
     names = _quoted(pa.array(table.column_names, pa.string()), separator).to_pylist()
     cells = [_quoted(_plain_text(column), separator) for column in table.columns]
     if len(cells) == 1:  # where a missing value would be a blank line
         cells = [pc.if_else(pc.equal(cells[0], ""), '""', cells[0])]
     lines = pc.binary_join_element_wise(*cells, separator) if cells else pa.array([], pa.string())
-    return ("\n".join([separator.join(names), *lines.to_pylist()]) + "\n").encode()
+    above = [separator.join(names)] if with_names else []
+    return ("\n".join([*above, *lines.to_pylist()]) + "\n").encode()
 
 
 def _plain_text(column: pa.ChunkedArray) -> pa.ChunkedArray:

@@ -2,6 +2,7 @@
 
 import hashlib
 import io
+from collections.abc import Sequence
 from typing import Any
 
 import narwhals.stable.v2 as nw
@@ -177,6 +178,11 @@ def _column(values: Values) -> Any:
         return pa.DictionaryArray.from_arrays(positions, dictionary)
     dense = values.dense() if isinstance(values, SparseColumn | LazyColumn) else values
     return pa.array(np.ascontiguousarray(dense))
+
+
+def joined(tables: Sequence[pa.Table]) -> pa.Table:
+    """Tables of Arrow one below another."""
+    return pa.concat_tables(tables, promote_options="permissive")
 
 
 def fingerprint(X: Any) -> str:

@@ -26,6 +26,32 @@ FORMS = (
 )
 
 
+def is_bounds(y: Any) -> bool:
+    """Whether a target has two columns or fields: bounds, or event and time."""
+    if hasattr(y, "columns"):
+        return len(y.columns) == 2
+    names = getattr(getattr(y, "dtype", None), "names", None)
+    if names is not None:
+        return len(names) == 2
+    shape = getattr(y, "shape", None)
+    if shape is None and isinstance(y, list | tuple) and len(y) and isinstance(y[0], list | tuple | np.ndarray):
+        return all(isinstance(row, list | tuple | np.ndarray) and len(row) == 2 for row in y)
+    return shape is not None and len(shape) == 2 and shape[1] == 2 and not hasattr(y, "tocsc")
+
+
+def read_bounds(y: Any, owner: str) -> Floats | None:
+    """Bounds (n, 2) of any numbers, negative ones and minus infinity included; None where y has one column."""
+    columns = _columns(y, owner)
+    if len(columns) == 1:
+        return None
+    if len(columns) != 2:
+        raise TargetError(f"{owner}: y should be a 1d array, or two columns of bounds, but it has {len(columns)} columns.")
+    roles = _roles(columns, owner)
+    if "event" in roles:
+        return _from_events(columns[roles["event"]], columns[roles["time"]], owner)
+    return _from_bounds(columns[roles["lower"]], columns[roles["upper"]], owner, signed=True)
+
+
 def read_survival_times(y: Any, owner: str) -> tuple[Floats, bool]:
     """Bounds (n, 2), and whether events were told; where they are not, a list of times is one of events that were all seen.
 
@@ -112,10 +138,14 @@ def _from_events(event: tuple[str, NDArray[Any]], time: tuple[str, NDArray[Any]]
     return np.column_stack([when, np.where(happened == 1.0, when, np.inf)])
 
 
-def _from_bounds(lower: tuple[str, NDArray[Any]], upper: tuple[str, NDArray[Any]], owner: str) -> Floats:
+def _from_bounds(lower: tuple[str, NDArray[Any]], upper: tuple[str, NDArray[Any]], owner: str, signed: bool = False) -> Floats:
     names = (lower[0] or "y[:, 0]", upper[0] or "y[:, 1]")
     low, high = _numbers(lower[1], owner, names[0]), _numbers(upper[1], owner, names[1])
-    _check_times(low, names[0], owner)
+    if signed:
+        _refuse(np.isnan(low), low, names[0], owner, "must not be missing (NaN)", "Where nothing is known below, it is minus infinity.")
+        _refuse(low == np.inf, low, names[0], owner, "must not be infinity", "Nothing is above it.")
+    else:
+        _check_times(low, names[0], owner)
     _refuse(np.isnan(high), high, names[1], owner, "must not be missing (NaN)", "Where no event was seen, it is infinity.")
     _refuse(high < low, high, names[1], owner, "must not be below the lower bound", "Give (lower, upper] of each time.")
     return np.column_stack([low, high])

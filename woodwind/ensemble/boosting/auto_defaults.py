@@ -130,7 +130,7 @@ def category_l2(n_rows: float) -> float:
 
 
 def category_smooth(n_rows: float) -> float:
-    """Weight by which a level is drawn to the middle before levels are put in order."""
+    """Weight by which a category is drawn to the middle before categories are put in order."""
     return max(LEAST_CATEGORY_L2, CATEGORY_SMOOTHING * math.sqrt(n_rows))
 
 

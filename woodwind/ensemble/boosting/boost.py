@@ -120,19 +120,19 @@ class Booster:
     def _trees(self, loss: Loss, number: int) -> list[ValuedTree]:
         """The trees of one round: one, or one for each score of a row, times the parallel ones."""
         if self.plan.parallel_trees == 1:
-            positioned = self._parallel(loss, number, ())
+            with_leaves = self._tree_per_output(loss, number, ())
         else:  # the next trees take the memory in which these have the leaves of rows
             every = range(self.plan.parallel_trees)
-            positioned = [(tree, leaf.copy()) for parallel in every for tree, leaf in self._parallel(loss, number, (parallel,))]
+            with_leaves = [(tree, leaf.copy()) for parallel in every for tree, leaf in self._tree_per_output(loss, number, (parallel,))]
         if self.plan.line_search:
-            search_line(loss, self.y, self.raw, self._row_counts, positioned, self._rate * self.plan.parallel_trees)
-        self._add(positioned)
-        return [finished for finished, _leaf in positioned]
+            search_line(loss, self.y, self.raw, self._row_counts, with_leaves, self._rate * self.plan.parallel_trees)
+        self._add(with_leaves)
+        return [finished for finished, _leaf in with_leaves]
 
-    def _parallel(self, loss: Loss, number: int, parallel: tuple[int, ...]) -> list[TreeWithLeaves]:
+    def _tree_per_output(self, loss: Loss, number: int, parallel: tuple[int, ...]) -> list[TreeWithLeaves]:
         """A tree for each score of a row, or for all; `parallel` names what is drawn for it beside the number of the round."""
-        rows, weight, known = self._drawn(loss, number, self.raw, self.rows, parallel)
-        self._set_derivatives(known, weight)
+        rows, weight, cached = self._sampled(loss, number, self.raw, self.rows, parallel)
+        self._set_derivatives(cached, weight)
         values = LeafValues(loss, self.plan, self.learner, self.y, self.raw, weight)
 
         def tree(worker: int | None, output: int) -> TreeWithLeaves:
@@ -163,16 +163,16 @@ class Booster:
         """The key of all that is drawn for a tree."""
         return key(self.plan.seed, "tree", number, *([output] if len(self._outputs) > 1 else []), *parallel)
 
-    def _drawn(
+    def _sampled(
         self, loss: Loss, number: int, raw: Floats, rows: Rows | None, parallel: tuple[int, ...] = ()
     ) -> tuple[Rows | None, Floats | None, Loss]:
         """Rows for one round, of some or all rows, None for all, once each; how much every row of the table counts in it; and the loss.
 
-        What drawing has computed, the loss knows afterwards.
+        What sampling has computed, the loss that is returned has cached.
         """
         sampling = self.plan.sampling
         if sampling is None:
-            return self._drawn_alike(number, rows, parallel), self.weight, loss
+            return self._sampled_uniformly(number, rows, parallel), self.weight, loss
         if not sampling.begins(number, self.plan.learning_rate):
             return rows, self.weight, loss
         loss = loss.with_known(self.y, raw, self.plan.threads)
@@ -189,7 +189,7 @@ class Booster:
         weight[chosen] = factor[drawn] if self.weight is None else factor[drawn] * self.weight[chosen]
         return chosen, weight, loss
 
-    def _drawn_alike(self, number: int, rows: Rows | None = None, parallel: tuple[int, ...] = ()) -> Rows | None:
+    def _sampled_uniformly(self, number: int, rows: Rows | None = None, parallel: tuple[int, ...] = ()) -> Rows | None:
         """Rows for one round, all of them as likely; None for all, once each."""
         plan, rows_key = self.plan, key(self.plan.seed, "rows", number, *parallel)
         pool = self.learner.n_rows if rows is None else len(rows)
@@ -232,9 +232,9 @@ class Booster:
         self._add([(finished, leaf)])
         return finished
 
-    def _add(self, positioned: Sequence[TreeWithLeaves]) -> None:
+    def _add(self, with_leaves: Sequence[TreeWithLeaves]) -> None:
         """Add trees to the scores of all rows."""
-        add_leaf_scores(self.raw, positioned, self.plan.threads, None if self.inputs is None else self.inputs.values)
+        add_leaf_scores(self.raw, with_leaves, self.plan.threads, None if self.inputs is None else self.inputs.values)
 
     def leaf_of(self, tree: ValuedTree) -> NDArray[np.int32]:
         """The node where each row of the table ends."""

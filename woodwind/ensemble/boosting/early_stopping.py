@@ -54,7 +54,7 @@ class TrainingStep:
     def __repr__(self) -> str:
         """A line, without trees and scores: callbacks=[print] prints one for every round."""
         losses = "".join(f", {name}={loss:.6g}" for name, loss in (("train", self.train), ("valid", self.valid)) if loss is not None)
-        return f"Step(number={self.number}{losses}, seconds={self.seconds:.3g})"
+        return f"TrainingStep(number={self.number}{losses}, seconds={self.seconds:.3g})"
 
 
 Callback = Callable[[TrainingStep], object]
@@ -173,7 +173,7 @@ class RoundWatcher:
 def add_trees(
     raw: Floats, trees: Iterable[ValuedTree], codes: Codes | SparseCodes | Ranks | Shards, threads: int = 1, numbers: Floats | None = None
 ) -> None:
-    """Add what trees say about the rows of `codes` to their scores, in the order of the trees."""
+    """Add what trees predict for the rows of `codes` to their scores, in the order of the trees."""
     leaf: NDArray[np.int32] = np.empty(codes.n_rows, np.int32)
     for tree in trees:
         if isinstance(codes, Ranks):

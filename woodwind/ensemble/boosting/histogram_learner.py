@@ -23,7 +23,7 @@ from woodwind.tree.grown_tree import GrownTree, ValuedTree, forget_category
 from woodwind.tree.histogram_grower import HistogramGrower
 from woodwind.tree.sampled_columns import grower_for
 
-UNRESOLVED = (
+IMPRECISE = (
     "Some targets or weights are so much larger than most that trees learn from those alone: most gradients vanish beside the largest. "
     "Look at the largest targets and weights; clip them, take the logarithm of the target, or set loss='huber' or 'absolute_error'."
 )
@@ -103,15 +103,15 @@ class HistogramLearner:
         elif self.width > 1 and not self._unrounded:
             self._scales = pack_classes(loss, self.y, raw, weight, self._stats, self.threads, room)
         elif not self._unrounded:
-            self._scales, resolved = quantise_rows(loss, self.y, raw, weight, self.grower.stats, self.threads, room)
+            self._scales, is_precise = quantise_rows(loss, self.y, raw, weight, self.grower.stats_to_fill(), self.threads, room)
             # Where derivatives have bounds, a small one is of a row that is fitted well.
-            self._unrounded = not resolved and loss.bounds() is None and not loss.small_is_fitted
+            self._unrounded = not is_precise and loss.bounds() is None and not loss.small_is_fitted
         if self._unrounded:
-            stats = self._stats if self.width > 1 else self.grower.stats
+            stats = self._stats if self.width > 1 else self.grower.stats_to_fill()
             out = stats.reshape(self.width, 2, -1)
-            self._scales, resolved = quantise_unrounded(loss, self.y, raw, weight, out, self.capacity, self.threads, room)
-            if not self._warned and ((self._uneven and not resolved) or (loss.bounds() is None and is_vast(self.y))):
-                notice(UNRESOLVED, PrecisionWarning)
+            self._scales, is_precise = quantise_unrounded(loss, self.y, raw, weight, out, self.capacity, self.threads, room)
+            if not self._warned and ((self._uneven and not is_precise) or (loss.bounds() is None and is_vast(self.y))):
+                notice(IMPRECISE, PrecisionWarning)
             self._warned = True
         if self._factor != 1.0:
             self._scales = self._scales / np.array([1.0, self._factor])

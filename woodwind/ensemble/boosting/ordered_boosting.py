@@ -185,20 +185,20 @@ class OrderedBooster(Booster):
         if models.n_models == 0:  # one row
             return super()._trees(loss, number)
         ordered = models.scores(self.raw)
-        rows, weight, known = self._drawn(loss, number, ordered, models.scored)
-        learner.set_derivatives(known, ordered, weight)
+        rows, weight, cached = self._sampled(loss, number, ordered, models.scored)
+        learner.set_derivatives(cached, ordered, weight)
         grown = self._for_outputs(
             learner, lambda worker, output: self._grown(learner, self._tree_key(number, output), rows, output, worker)
         )
         self.learner.set_derivatives(loss, self.raw, self.weight)
         values = LeafValues(loss, self.plan, self.learner, self.y, self.raw, self.weight)
-        positioned = []
+        with_leaves = []
         for output, tree in zip(self._outputs, grown, strict=True):
             all_rows = self._with_all_rows(loss, tree, output)
-            positioned.append(self._valued(values, all_rows, output, self.rows, self.plan.threads))
-        trees = [tree for tree, _ in positioned]
+            with_leaves.append(self._valued(values, all_rows, output, self.rows, self.plan.threads))
+        trees = [tree for tree, _ in with_leaves]
         self._support(loss, trees, self.supports)
-        add_leaf_scores(self.raw, positioned, self.plan.threads)
+        add_leaf_scores(self.raw, with_leaves, self.plan.threads)
         return trees
 
     def _with_all_rows(self, loss: Loss, tree: GrownTree, output: int) -> GrownTree:

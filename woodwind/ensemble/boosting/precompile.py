@@ -101,7 +101,7 @@ def compile_growth(outputs: int, growth: str) -> None:
     if outputs > 1:
         grower.fill(np.zeros((8, outputs + 1), np.int32))
     else:
-        grower.stats[:] = 1 << 20
+        grower.stats_to_fill()[:] = 1 << 20
     grower.grow(np.ones(2), 0)
 
 
@@ -118,4 +118,4 @@ def rehearse() -> None:
     )  # fmt: skip
     walk_codes(with_means(tree), codes, leaf, 1)
     add_leaf_scores(np.zeros(8), [(tree, leaf)], 1)
-    leaf_sums(leaf, grower.stats, None, np.zeros((1, 3), np.int64))
+    leaf_sums(leaf, grower.stats_to_fill(), None, np.zeros((1, 3), np.int64))

@@ -165,14 +165,14 @@ def rounds_by_folds(
 ) -> tuple[tuple[float | None, float | None], list[TrainingStep], bool]:
     """Losses before the first round; rounds of all folds until rows held out are no longer better; whether it was an interrupt."""
     start = rows.start(plan.loss, None)
-    scored = np.sort(np.concatenate(folds.held))
+    held = np.sort(np.concatenate(folds.held))
     pooled = rows.raw(start)
     for some, booster in zip(folds.held, folds.boosters, strict=True):
         pooled[some] = booster.raw[some]
     loss = resolved(plan.loss, rows, rows.raw(start), None)
-    seen = watched_rows(np.arange(rows.codes.n_rows), plan, watched.queries)
+    seen = watched_training_rows(np.arange(rows.codes.n_rows), plan, watched.queries)
     evaluate_seen = watched.evaluate_inside(seen, loss, False)
-    watcher = RoundWatcher(lambda _: evaluate_seen(folds.mean(seen)), WatchedInside(scored, watched.evaluate_inside(scored, loss, True)))
+    watcher = RoundWatcher(lambda _: evaluate_seen(folds.mean(seen)), WatchedInside(held, watched.evaluate_inside(held, loss, True)))
     before = watcher(BoostingRound(-1, (), pooled))
     return before, *consumed(rounds_in_step(folds.boosters, folds.held, stop.count, plan.threads), stop, watcher, owner)
 
@@ -240,7 +240,7 @@ def make_watcher(
 ) -> RoundWatcher:
     """Watches the validation rows, and some of those that are trained on."""
     learn = np.arange(rows.codes.n_rows) if watched.held is None else np.flatnonzero(~watched.held)
-    learn = watched_rows(learn, plan, watched.queries)
+    learn = watched_training_rows(learn, plan, watched.queries)
     inside = WatchedInside(learn, watched.evaluate_inside(learn, loss, False))
     if watched.held is not None:
         held = np.flatnonzero(watched.held)
@@ -257,7 +257,7 @@ def make_watcher(
     return RoundWatcher(inside, last, also)
 
 
-def watched_rows(learn: NDArray[np.int64], plan: BoostPlan, queries: NDArray[np.int64] | None = None) -> NDArray[np.int64]:
+def watched_training_rows(learn: NDArray[np.int64], plan: BoostPlan, queries: NDArray[np.int64] | None = None) -> NDArray[np.int64]:
     """Those training rows that are looked at in every round: whole queries, where there are any."""
     if len(learn) <= TRAIN_ROWS_WATCHED:
         return learn

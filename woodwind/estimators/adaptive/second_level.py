@@ -65,7 +65,7 @@ def check_final(final: Any, owner: str) -> None:
 
 
 def features(table: Table) -> Floats:
-    """The features of a table as numbers; levels by their number, NaN for what is missing or was never seen."""
+    """The features of a table as numbers; categories by their number, NaN for what is missing or was never seen."""
     columns = []
     for column in table.columns:
         block = np.asarray(column.block(0, table.n_rows), np.float64)

@@ -119,7 +119,7 @@ class BaseAutoEnsemble(BaseGroupedModel):
         self._train(values, clock, X, target, weight=weight, groups=grouped, suspicions=found)
 
     def _train(self, values: dict[str, Any], clock: Clock, X: Any, truth: Target, *, moments: Floats | None = None, **asked: Any) -> None:
-        """Do the job by checked parameters, for rows that all count. `asked` is more of the question."""
+        """Do the job by checked parameters, for rows that all count. `asked` are further fields of the `JobSpec`."""
         families = _families(values["exclude"], self._owner)
         seed = seed_of(values["random_state"])
         ranks = asked.get("queries") is not None
@@ -248,7 +248,7 @@ def _positive(given: Any, truth: Target, owner: str) -> int:
     labels = truth.classes.tolist()
     # A label that came as text, as from a command line, may stand for a number or a truth value.
     for same in (lambda label: label == given, lambda label: str(label) == str(given)):
-        found = [path for path, label in enumerate(labels) if same(label)]
+        found = [position for position, label in enumerate(labels) if same(label)]
         if len(found) == 1:
             return found[0]
     raise ParameterError(f"{owner}: positive must be one of the classes, {labels[0]!r} or {labels[1]!r}, but it is {given!r}.")

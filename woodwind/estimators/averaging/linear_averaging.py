@@ -35,7 +35,7 @@ Floats = NDArray[np.float64]
 # Models that are kept to be looked at; the averages are over all.
 MOST_KEPT = 10_000
 # A chain whose visits and weights differ by more than this about a column has not seen enough.
-UNRESOLVED = 0.15
+UNCONVERGED = 0.15
 
 
 @knobs
@@ -155,10 +155,10 @@ class BayesianLinearAveragingRegressor(LinearAveragingParams, BaseModel, Regress
         steps = values["n_steps"]
         models, self.visit_fractions_ = chain(moments, score, steps, steps // 10, seed_of(values["random_state"]))
         apart = np.abs(self.visit_fractions_ - models.probability @ models.included).max()
-        if apart > UNRESOLVED:
+        if apart > UNCONVERGED:
             notice(
-                f"{self._owner}: the Markov chain has not resolved: by its visits and by the weights of the models it met, the probability "
-                f"of a column differs by up to {apart:.2f}. Raise n_steps, which is {steps:,}, or leave columns out.",
+                f"{self._owner}: the Markov chain has not converged: by its visits and by the weights of the models it met, the "
+                f"probability of a column differs by up to {apart:.2f}. Raise n_steps, which is {steps:,}, or leave columns out.",
                 WoodwindWarning,
             )
         return within_window(models, values["occam_window"])

@@ -22,7 +22,7 @@ class RowPredictor:
     """Predictions with little ceremony: from numbers alone, nothing is looked up by name, converted or checked but the number of features.
 
     Give it one row, a list or an array of as many numbers as `feature_names` has names, in that order, or a two-dimensional array
-    of such rows. NaN is missing; a category is the number of its level in `categories`, -2 for one that training never saw. Categories that
+    of such rows. NaN is missing; a category is its position in `categories`, -2 for one that training never saw. Categories that
     the model reads as means of the target are these means.
     Or give it one row of the table as it is: a dict of values by the names of columns, or, where there are categories, a tuple of
     values in the order of columns. None and NaN are missing. That takes a few microseconds more, and dates are refused.

@@ -27,7 +27,7 @@ MOST_EXPONENT = 300  # 2**300 is 2e90
 class Weighing:
     """Which rows of the table are trained on, how often, and with which weight."""
 
-    given: Floats | None  # how much every row of the table counts for bins and levels; None for one each
+    given: Floats | None  # how much every row of the table counts for bins and categories; None for one each
     take: NDArray[np.int64] | None  # rows of the table that are trained on, repeated ones several times; None for each once
     weight: Floats | None  # of the rows trained on; None for one each
 

@@ -2,6 +2,7 @@
 
 Inside:
 
+    block_input               A table in blocks in the place of `X`: what `fit` takes from it, and what it refuses
     boosted_classifier        What classifiers of gradient boosting share: labels, weights of classes, probabilities
     boosted_model             A trained model of gradient boosting: from its forest to scores, and its leaves learned once more
     distribution_boosting     Natural-gradient boosting: a predictive distribution for every row (NGBoost)

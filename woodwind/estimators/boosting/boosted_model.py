@@ -171,7 +171,7 @@ class BaseBoostedModel(BaseTreeModel):
         """A small callable that predicts for one row, or for a block of rows, given as numbers; or for one row as it is.
 
         It is for serving: of numbers, nothing is converted or matched by name. Rows hold the features of the model in the order of
-        its `feature_names`; a date column has several, and a category is the number of its level in `categories`. A dict of values by
+        its `feature_names`; a date column has several, and a category is its position in `categories`. A dict of values by
         column, or a tuple of them where there are categories, is one row of the table as it is.
         """
         check_is_fitted(self)

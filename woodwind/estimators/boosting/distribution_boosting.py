@@ -10,7 +10,9 @@ from sklearn.base import BaseEstimator, RegressorMixin
 from woodwind.base.docstrings import fill_docstring
 from woodwind.base.errors import ParameterError
 from woodwind.base.validate import require
+from woodwind.data.tables.survival_times import is_bounds, read_bounds
 from woodwind.distributions.base import Distribution
+from woodwind.distributions.censored import CensoredDistribution
 from woodwind.distributions.named import NAMED, distribution_for
 from woodwind.distributions.predicted import PredictedDistribution
 from woodwind.ensemble.boosting import auto_defaults, precompile
@@ -18,12 +20,15 @@ from woodwind.ensemble.boosting.boost_plan import BoostPlan
 from woodwind.ensemble.boosting.held_out_spread import spread_trees, train_calibrated, train_in_stages
 from woodwind.ensemble.boosting.training import StoppingRule, TrainedBoosting, WatchedRows
 from woodwind.ensemble.boosting.training_rows import TrainingRows
-from woodwind.estimators.base.model import row_count
+from woodwind.estimators.base.model import named_owner, row_count
 from woodwind.estimators.base.target import Target, read_regression_target, warn_constant
-from woodwind.estimators.boosting.boosted_model import PREDICTED_ROWS
+from woodwind.estimators.boosting.boosted_model import PREDICTED_ROWS, Floats
+from woodwind.estimators.boosting.encoded_table import EncodedTable
 from woodwind.estimators.boosting.gradient_boosting_base import BaseGradientBoosting
 from woodwind.estimators.boosting.init_scores import constant_of, is_model
 from woodwind.estimators.boosting.plan import Values, given_options, has_own_thresholds
+from woodwind.estimators.boosting.training_input import BoostingInput
+from woodwind.estimators.boosting.warm_start import WarmStartState
 from woodwind.losses.base import Loss
 from woodwind.losses.distribution_score import DistributionScore
 from woodwind.params.groups import BinParams, BoostParams, ConstraintParams, RunParams, SampleParams, StopParams, TreeParams
@@ -85,7 +90,7 @@ class BaseDistributionBoosting(BaseGradientBoosting):
     def distribution_(self) -> Distribution:
         """The family that was learned."""
         family: Distribution = self.loss_.distribution  # type: ignore[attr-defined]
-        return family
+        return family.of if isinstance(family, CensoredDistribution) else family
 
     def _fit(self, values: Values, X: Any, y: Any, sample_weight: Any, groups: Any = None, eval_set: Any = None) -> None:
         if values["learning_rate"] == "auto":
@@ -150,7 +155,8 @@ class DistributionBoostingRegressor(
 ):
     """Natural-gradient boosting: a predictive distribution for every row.
 
-    `predict` gives means; `predict_distribution` gives distributions, with quantiles, intervals, densities and samples.
+    `predict` gives means; `predict_distribution` gives distributions, with quantiles, intervals, densities and samples. Targets may be
+    censored: `y` is then (n_rows, 2), lower and upper bounds, infinite where there are none; or a structured array of event and time.
 
     {parameters}
 
@@ -181,11 +187,42 @@ class DistributionBoostingRegressor(
     _state: ClassVar[dict[str, Any]] = {"spread_": str}
 
     def _read_target(self, y: Any, known: NDArray[Any] | None = None) -> Target:
-        return read_regression_target(y, self._owner)
+        bounds = read_bounds(y, self._owner) if is_bounds(y) else None
+        return read_regression_target(y, self._owner) if bounds is None else Target(bounds)
+
+    def _given(self, X: Any, y: Any, sample_weight: Any, groups: Any, values: Values, earlier: WarmStartState | None) -> BoostingInput:
+        given = super()._given(X, y, sample_weight, groups, values, earlier)
+        if given.target.y.ndim == 2:
+            self._check_censored(values, given.weighing.at(given.target.y))
+        return given
+
+    def _check_censored(self, values: Values, bounds: Floats) -> None:
+        """Refuse what is not for targets that are known within bounds, before any work is done."""
+        needs = {"scoring_rule": "log_score", "scoring": None}
+        for name, value in needs.items():
+            if values[name] != value:
+                raise ParameterError(
+                    f"{self._owner}: {name}={values[name]!r} is not for targets that are known within bounds. Set {name}={value!r}."
+                )
+        if values["spread"] == "held_out":
+            raise ParameterError(
+                f"{self._owner}: spread='held_out' is not for targets that are known within bounds. Set spread='auto' or spread='joint'."
+            )
+        with named_owner(self._owner):
+            CensoredDistribution(distribution_for(values["distribution"])).check_bounds(bounds)
+
+    def _encoded(self, given: BoostingInput, values: Values, earlier: WarmStartState | None, seed: int) -> EncodedTable:
+        if given.target.y.ndim == 2:  # means of categories are those of one number for each row
+            given = replace(given, target=Target(CensoredDistribution.middle(given.target.y)))
+        return super()._encoded(given, values, earlier, seed)
 
     def _make_loss(self, target: Target) -> Loss:
-        warn_constant(target.y, self._owner)
-        loss = DistributionScore(distribution_for(self.distribution), self.scoring_rule, self.natural_gradient)
+        family = distribution_for(self.distribution)
+        if target.y.ndim == 2:
+            family = CensoredDistribution(family)
+        else:
+            warn_constant(target.y, self._owner)
+        loss = DistributionScore(family, self.scoring_rule, self.natural_gradient)
         loss.check_target(target.y)
         return loss if self.line_search else loss.for_target(target.y, None)
 
@@ -233,7 +270,7 @@ class DistributionBoostingRegressor(
     def _may_be_staged(self, values: Values) -> bool:
         """Whether the spread can be learned after the location."""
         alone = values["warm_start"] or values["line_search"] or not values["natural_gradient"] or values["spread"] == "joint"
-        return self.distribution_.has_spread and not alone
+        return self.loss_.distribution.has_spread and not alone  # type: ignore[attr-defined]
 
     def _check_refit(self, values: Values, decay_rate: Any, init: Any) -> None:
         super()._check_refit(values, decay_rate, init)

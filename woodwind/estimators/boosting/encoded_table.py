@@ -56,7 +56,7 @@ class EncodedTable:
     def of(
         cls, X: Any, values: Values, weight: Floats | None, threads: int, owner: str, known: KnownTarget | None = None
     ) -> "EncodedTable | None":
-        """Read a table, and code it as the parameters of boosting say; `weight` is how much each row counts for bins and levels.
+        """Read a table, and code it as the parameters of boosting say; `weight` is how much each row counts for bins and categories.
 
         None where some columns are to be read as statistics of a target that is not given: then each model needs codes of its own.
         """

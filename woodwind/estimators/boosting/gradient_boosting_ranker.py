@@ -1,7 +1,7 @@
 """Gradient boosting for rankings."""
 
 from dataclasses import replace
-from typing import Annotated, Any, Self
+from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,12 +9,14 @@ from sklearn.base import BaseEstimator
 
 from woodwind.base.docstrings import fill_docstring
 from woodwind.base.errors import DataError, ParameterError
+from woodwind.base.validate import require, require_shapes
 from woodwind.data.binning.cuts import Cuts
 from woodwind.data.binning.ranks import Ranking
 from woodwind.data.tables.queries import QueryRows
 from woodwind.ensemble.boosting import auto_defaults
-from woodwind.ensemble.boosting.early_stopping import Evaluator
-from woodwind.ensemble.boosting.training import WatchedRows
+from woodwind.ensemble.boosting.boost_plan import BoostPlan
+from woodwind.ensemble.boosting.early_stopping import Evaluator, add_trees
+from woodwind.ensemble.boosting.training import StoppingRule, TrainedBoosting, WatchedRows
 from woodwind.ensemble.boosting.training_rows import TrainingRows
 from woodwind.estimators.base.model import all_or_nothing, check_lengths, named_owner
 from woodwind.estimators.base.scoring import EvaluationCurves, WatchedMetric
@@ -23,11 +25,11 @@ from woodwind.estimators.base.weights import read_weight
 from woodwind.estimators.boosting.block_input import opened_input
 from woodwind.estimators.boosting.gradient_boosting_base import BaseGradientBoosting
 from woodwind.estimators.boosting.plan import Values
-from woodwind.estimators.boosting.queries import GivenEvalSets, GivenGroups, read_queries, weighed_queries
+from woodwind.estimators.boosting.queries import GivenEvalSets, GivenGroups, read_positions, read_queries, weighed_queries
 from woodwind.estimators.boosting.training_input import BoostingInput, EvaluatedRows, ValidationSet, ValidationSplit
 from woodwind.estimators.boosting.warm_start import WarmStartState
 from woodwind.losses.base import Loss
-from woodwind.losses.ranking import RANKING, RankingLoss, ranking_loss
+from woodwind.losses.ranking import RANKING, BoundRankingLoss, RankingLoss, ShownPositions, ranking_loss
 from woodwind.metrics.queries import QueryMetric, mean_over_queries, query_metric
 from woodwind.params.check import check
 from woodwind.params.groups import BinParams, BoostParams, ConstraintParams, RunParams, SampleParams, StopParams, TreeParams
@@ -49,6 +51,11 @@ GROUP = """
 group : sequence, default=None
     Which rows are of one query: a label for each row, of any kind and in any order; or, in fewer numbers than there are rows, how many rows
     each query has, one after the other. None ranks all rows as one query.
+"""
+POSITION = """
+position : sequence of labels, one for each row, default=None
+    Where each document was shown when its relevance was seen by clicks: at the top more is clicked, whatever it is worth. A bias of each
+    position is then taken out of what trees learn, and `predict` knows nothing of it. None: the relevance is what it is.
 """
 QUERY_WEIGHT = """
 query_weight : dict from label to weight, or sequence of numbers, default=None
@@ -78,6 +85,10 @@ class GradientBoostingRanker(
 
     Attributes
     ----------
+    positions_ : array of shape (n_positions,)
+        The positions in order, where `fit` was given `position`.
+    position_bias_ : array of shape (n_positions,)
+        What each of them adds to the score, with a mean of zero over the rows.
     {model}
     {columns}
 
@@ -96,6 +107,8 @@ class GradientBoostingRanker(
     >>> bool(model.score(X, relevance, group=query) > 0.9)
     True
     """
+
+    _optional_state: ClassVar[dict[str, Any]] = {"positions_": NDArray[Any], "position_bias_": NDArray[np.float64]}
 
     loss: Annotated[
         Any,
@@ -117,7 +130,7 @@ class GradientBoostingRanker(
         return tags
 
     @known_arguments
-    @fill_docstring(data=RANKING_DATA, group=GROUP, query_weight=QUERY_WEIGHT)
+    @fill_docstring(data=RANKING_DATA, group=GROUP, query_weight=QUERY_WEIGHT, position=POSITION)
     def fit(  # type: ignore[override]
         self,
         X: Any,
@@ -127,6 +140,7 @@ class GradientBoostingRanker(
         query_weight: Any = None,
         eval_set: Any = None,
         eval_group: Any = None,
+        position: Any = None,
     ) -> Self:
         """Train.
 
@@ -139,6 +153,7 @@ class GradientBoostingRanker(
             Data to stop by, instead of a share of the queries. Of several tables the last one is stopped by, and the others are watched.
         eval_group : as group, or several of them in a list or dict, default=None
             Which rows of the tables of `eval_set` are of one query.
+        {position}
 
         Returns
         -------
@@ -150,7 +165,10 @@ class GradientBoostingRanker(
         sets = None if eval_set is None else GivenEvalSets(eval_set, eval_group)
         with all_or_nothing(self):
             X, y, sample_weight, group = opened_input(X, y, sample_weight, group, values, self._owner)
-            self._fit(values, X, y, sample_weight, GivenGroups(group, query_weight), sets)
+            for name in ("positions_", "position_bias_"):
+                if hasattr(self, name):
+                    delattr(self, name)
+            self._fit(values, X, y, sample_weight, GivenGroups(group, query_weight, position), sets)
         return self
 
     # What ranking does in its own way.
@@ -204,7 +222,10 @@ class GradientBoostingRanker(
         queries = read_queries(groups.group, target.n_rows, self._owner)
         with named_owner(self._owner):
             weighing = weighed_queries(queries, weight, queries.weights(groups.query_weight, self._owner))
-        given = BoostingInput(X, target, weighing, queries.number)
+        positions = None
+        if groups.position is not None:
+            positions, self.positions_ = read_positions(groups.position, target.n_rows, self._owner)
+        given = BoostingInput(X, target, weighing, queries.number, positions)
         if values["max_leaf_nodes"] == "auto" and values["growth"] == "best_first":
             values["max_leaf_nodes"] = auto_defaults.max_leaves_of_rankings(given.n_rows)
         if values["min_samples_leaf"] == "auto":
@@ -214,7 +235,27 @@ class GradientBoostingRanker(
     def _bound_loss(self, given: BoostingInput, training: Target) -> Loss:
         assert isinstance(self.loss_, RankingLoss)
         assert given.groups is not None
-        return self.loss_.bound(QueryRows.of(given.weighing.at(given.groups)), training.y)
+        queries = QueryRows.of(given.weighing.at(given.groups))
+        if given.positions is None:
+            return self.loss_.bound(queries, training.y)
+        shown = ShownPositions(given.weighing.at(given.positions), len(self.positions_), self.position_bias_regularization)
+        return self.loss_.bound(queries, training.y, shown)
+
+    def _train(
+        self, rows: TrainingRows, plan: BoostPlan, stop: StoppingRule, watched: WatchedRows, earlier: TrainedBoosting | None, values: Values
+    ) -> TrainedBoosting:
+        trained = super()._train(rows, plan, stop, watched, earlier, values)
+        if isinstance(plan.loss, BoundRankingLoss) and plan.loss.shown is not None:
+            raw = rows.raw(trained.start)
+            add_trees(raw, trained.trees, rows.codes, plan.threads, rows.numbers)
+            self.position_bias_ = plan.loss.position_biases(raw, rows.weight, plan.threads)
+        return trained
+
+    def _check_state(self) -> None:
+        """Each position has a bias."""
+        bias, there = getattr(self, "position_bias_", None), getattr(self, "positions_", None)
+        require((bias is None) == (there is None), "positions have no bias, or biases no position")
+        require_shapes("a ranker", {"positions_": (there, "p"), "position_bias_": (bias, "p")})
 
     def _split(self, given: BoostingInput, eval_set: Any, values: Values, seed: int) -> ValidationSplit:
         assert given.groups is not None

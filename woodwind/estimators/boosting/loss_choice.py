@@ -73,7 +73,7 @@ def classification_loss_for(given: Any, n_classes: int) -> Loss:
 
 
 def regression_loss_for(given: Any, target: Target, owner: str, several: bool = False) -> Loss:
-    """The loss of numbers, one for each row or also `several`; a target that is the same in every row is told of."""
+    """The loss of a regression target, one number for each row or also `several`; a target that is the same in every row is told of."""
     warn_constant(target.y, owner)
     if isinstance(given, str):
         return regression_loss(given)
@@ -104,10 +104,10 @@ def probabilities(loss: Loss, raw: Floats, threads: int) -> Floats:
     if not isinstance(loss, OwnLoss):
         return loss.predict(raw, threads)
     if hasattr(loss.given, "predict"):
-        share = loss.predict(raw)
+        probability = loss.predict(raw)
     else:
-        share = (Logit() if raw.ndim == 1 else Softmax()).to_mean(raw)
-    return np.stack([1.0 - share, share], axis=1) if share.ndim == 1 else share
+        probability = (Logit() if raw.ndim == 1 else Softmax()).to_mean(raw)
+    return np.stack([1.0 - probability, probability], axis=1) if probability.ndim == 1 else probability
 
 
 def likeliest(loss: Loss, raw: Floats, threads: int) -> NDArray[np.intp]:

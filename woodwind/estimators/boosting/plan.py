@@ -80,14 +80,14 @@ def interactions(given: Any, schema: Schema, owner: str) -> tuple[tuple[int, ...
 
 
 def column_index(name: Any, schema: Schema, owner: str, what: str) -> int:
-    """The place of a column that is given by name or by position."""
+    """The position of a column that is given by name or by position."""
     if isinstance(name, str) and name in schema.position_of:
         return schema.position_of[name]
     if isinstance(name, int | np.integer) and not isinstance(name, bool) and 0 <= name < schema.n_inputs:
         return int(name)
     known = f"named {', '.join(map(repr, schema.names[:10]))}" if schema.names is not None else "without names"
     there = f"X has {schema.n_inputs} columns, {known}"
-    raise ParameterError(f"{owner}: {what} names the column {name!r}, but {there}. Give a name or a place.")
+    raise ParameterError(f"{owner}: {what} names the column {name!r}, but {there}. Give a name or a position.")
 
 
 def _label(position: int, schema: Schema) -> str:

@@ -75,6 +75,23 @@ def read_queries(group: Any, n_rows: int, owner: str, what: str = "group") -> Gi
     return GivenQueries(np.repeat(np.arange(array.size), array.astype(np.int64)), list(range(array.size)))
 
 
+def read_positions(position: Any, n_rows: int, owner: str) -> tuple[NDArray[np.int64], NDArray[Any]]:
+    """The number of the position of each row, and the positions in order."""
+    array = one_dimension(position, owner, "position")
+    if array.size != n_rows:
+        raise DataError(f"{owner}: position has {array.size:,} values, and there are {n_rows:,} rows. Give a position for each row.")
+    missing = np.flatnonzero(missing_positions(array))
+    if missing.size:
+        raise DataError(f"{owner}: position is missing in {missing.size:,} rows, first in row {missing[0]}. Give a position for each row.")
+    there, number = np.unique(array.astype(str) if array.dtype.kind == "O" else array, return_inverse=True)
+    if len(there) < 2:
+        raise DataError(f"{owner}: position is the same for all rows, so that nothing can be learned of it. Leave it out.")
+    if 2 * len(there) > n_rows:
+        told = f"position has {len(there):,} different values in {n_rows:,} rows"
+        raise DataError(f"{owner}: {told}, too many to learn a bias of each. Give the place on the page, such as 1 to 10.")
+    return number.reshape(-1).astype(np.int64), there
+
+
 def _by_label(array: NDArray[Any], owner: str, what: str) -> GivenQueries:
     missing = np.flatnonzero(missing_positions(array))
     if missing.size:
@@ -115,10 +132,11 @@ def weighed_queries(given: GivenQueries, weight: Floats | None, query_weight: Fl
 
 @dataclass(frozen=True, eq=False)
 class GivenGroups:
-    """`group` and `query_weight` of fit, as they came."""
+    """`group`, `query_weight` and `position` of fit, as they came."""
 
     group: Any
     query_weight: Any
+    position: Any = None
 
 
 @dataclass(frozen=True, eq=False)

@@ -35,6 +35,7 @@ class BoostingInput:
     target: Target | SeveralTargets
     weighing: Weighing
     groups: NDArray[np.int64] | None
+    positions: NDArray[np.int64] | None = None  # the number of the position where each row was shown, of rankings
 
     @property
     def n_rows(self) -> int:

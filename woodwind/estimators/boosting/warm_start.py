@@ -27,7 +27,7 @@ class WarmStartState:
 
     def check(self) -> "WarmStartState":
         """The trees are of the features that the cuts are of; returns self, or raises DataError."""
-        # Codes are counted by kernels: a level more than the cuts have room for would be counted elsewhere.
+        # Codes are counted by kernels: a category more than the cuts have room for would be counted elsewhere.
         fewest = 1 if isinstance(self.cuts, Cuts) else 0
         categories = [0 if names is None else max(len(names), fewest) for names in self.schema.categories]
         require(self.cuts.n_categories.tolist() == categories, "the cuts are of other features than the schema")

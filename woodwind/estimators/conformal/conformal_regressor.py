@@ -124,7 +124,7 @@ class ConformalRegressor(ConformalRegressorParams, BaseConformal, RegressorMixin
         asked = values["conformity_score"]
         model, first = self._pool.members[0], np.arange(1)
         n_columns = self._asked(0, table, first).shape[1]
-        has_distribution = callable(getattr(model, "predict_distribution", None))
+        has_distribution = predicts_distributions(model)
         if asked == "auto":
             asked = "quantile" if n_columns > 1 else "normalized" if has_distribution else "absolute"
         if (asked == "quantile") != (n_columns > 1):
@@ -225,7 +225,7 @@ class ConformalRegressor(ConformalRegressorParams, BaseConformal, RegressorMixin
     def _check_state(self) -> None:
         super()._check_state()
         require(self.conformity_score_ in ("absolute", "normalized", "quantile"), "there is no such conformity score")
-        has_distribution = all(callable(getattr(model, "predict_distribution", None)) for model in self._pool.members)
+        has_distribution = all(map(predicts_distributions, self._pool.members))
         if self._spreads is not None:
             require(len(self._spreads) == len(self._pool) and self._spreads.classes is None, "there are other spreads than models")
             header = self._spreads.header
@@ -236,6 +236,11 @@ class ConformalRegressor(ConformalRegressorParams, BaseConformal, RegressorMixin
             members = getattr(self._pool.members[0], "estimators_", [])
             require(len(self._pool) == 1 and self._out_of_bag.shape == (len(self._known.scores), len(members)), "rows are of another bag")
             require(bool(self._out_of_bag.any(axis=1).all()), "a row is in every bag")
+
+
+def predicts_distributions(model: Any) -> bool:
+    """Whether a trained model can be asked for distributions: a forest only if it was trained with quantiles=True."""
+    return callable(getattr(model, "predict_distribution", None)) and getattr(model, "quantiles", True) is not False
 
 
 def rows_seen(bag: Any, n_rows: int, owner: str) -> NDArray[np.bool_]:

@@ -48,8 +48,8 @@ AUTO_MOST = 1000
 AUTO_CHANGE = 0.005
 
 FOREST = """
-Each tree is grown on rows drawn with replacement, and each of its nodes looks at features drawn for it. Categories are split into sets of
-levels, and missing values go where they fit best. What training never saw stops at the split and takes what is known there.
+Each tree is grown on rows drawn with replacement, and each of its nodes looks at features drawn for it. Categories are split into two sets,
+and missing values go where they fit best. What training never saw stops at the split and takes what is known there.
 """
 EXTRA = """
 Each tree is grown on all rows; each of its nodes draws some features and one threshold for each, and takes the best of these.
@@ -207,7 +207,7 @@ class BaseForestModel(SeveralTargetsMixin, BaseTreeModel):
     def _grown(self, growing: ForestGrowth, watched: OutOfBagForest | None, values: Values, there: int) -> CompactForest:
         """The trees that are not there yet."""
         wanted = AUTO_MOST if values["n_estimators"] == "auto" else values["n_estimators"]
-        new = self._settling if values["n_estimators"] == "auto" else self._trees
+        new = self._trees_until_stable if values["n_estimators"] == "auto" else self._trees
         trees: list[CompactTree] = []
         if there < wanted:
             trees = gathered(new(growing, watched, range(there, wanted)), there, wanted, self._owner, bool(values["verbose"]), noun="tree")
@@ -219,8 +219,8 @@ class BaseForestModel(SeveralTargetsMixin, BaseTreeModel):
         """The trees of some numbers, each on one thread."""
         return in_order(growing.tree, numbers, min(self._threads, len(numbers)))
 
-    def _settling(self, growing: ForestGrowth, watched: OutOfBagForest | None, numbers: range) -> Iterator[CompactTree]:
-        """The same until the error out of the bag has resolved, which is looked at now and then."""
+    def _trees_until_stable(self, growing: ForestGrowth, watched: OutOfBagForest | None, numbers: range) -> Iterator[CompactTree]:
+        """The same until the error out of the bag no longer falls, which is looked at now and then."""
         assert watched is not None
         before = np.inf
         trees: list[CompactTree] = []
@@ -284,7 +284,7 @@ class BaseForestModel(SeveralTargetsMixin, BaseTreeModel):
     def predictor(self) -> Any:
         """A callable that predicts for one row or a block of rows with as little overhead as possible.
 
-        Give it numbers in the order of `schema_.feature_names`; categories as the numbers of their levels, NaN for missing.
+        Give it numbers in the order of `schema_.feature_names`; categories as their positions in `schema_.categories`, NaN for missing.
         It answers as `predict` does for regression and `predict_proba` for classification.
         """
         check_is_fitted(self)

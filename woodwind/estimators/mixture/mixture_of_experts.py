@@ -69,7 +69,7 @@ row given twice.
 With `gate_depth` above 1 gates stand in a tree (hierarchical mixtures of experts, Jordan & Jacobs 1994): the first one foresees which of
 its branches is right, the next ones which of theirs, and the last ones which expert; n_experts is then the number of branches of each gate.
 
-Without `experts`, experts and gate are linear and take any table: levels become columns of zeros and ones, missing numbers their mean and
+Without `experts`, experts and gate are linear and take any table: categories become columns of 0 and 1, missing numbers their mean and
 a column that marks them. Their training is exact, so that the likelihood never falls. Experts that are given see the table as it comes.
 """
 MODEL = """

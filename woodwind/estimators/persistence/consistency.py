@@ -124,7 +124,7 @@ def check_trees(model: Any, schema: Schema) -> None:
 
 
 def check_forest(forest: Forest, schema: Schema) -> None:
-    """A forest has the features of the schema, and sets have room for all of their levels: kernels look them up."""
+    """A forest has the features of the schema, and sets have room for all of their categories: kernels look them up."""
     require(forest.n_features == len(schema.categories), "the trees have other features than the schema")
     words = -(-schema.code_counts // 64)
     require(forest.n_nodes == 0 or np.array_equal(forest.set_words, words), "the trees have other categories than the schema")

@@ -194,7 +194,7 @@ class _FoldSums:
 def _codes_of(named: Sequence[NamedMember], table: AnyTable, weight: Floats | None, threads: int, owner: str) -> list[EncodedTable | None]:
     """The codes of the whole table for members that boost, made once for all folds; None where a member needs the table itself.
 
-    Bins and levels are cut from all rows: they know nothing of the target.
+    Bins and codes of categories are made from all rows: they know nothing of the target.
     """
     known: dict[tuple[Any, ...], EncodedTable | None] = {}
     out: list[EncodedTable | None] = []

@@ -349,7 +349,7 @@ class Passthrough:
 
     @classmethod
     def learn(cls, table: AnyTable, owner: str) -> "Passthrough":
-        """Look at the training table. Numbers stay as they are; gaps are filled and marked, and levels become indicators."""
+        """Look at the training table. Numbers stay as they are; gaps are filled and marked, and categories become indicators."""
         return cls(None if issparse(table.X) else MatrixForm.learn(table.X, scale=False, owner=owner))
 
     def of(self, table: AnyTable, owner: str) -> Any:

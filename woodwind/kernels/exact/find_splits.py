@@ -261,6 +261,46 @@ def scan_numbers(tree: Tree, rule: ExactRule, thread: int, listed: Any, span: An
 
 
 @inner
+def has_more_values(pairs: Ints, begin: Any, stop: Any, number: Any) -> Any:
+    """Whether there are more values than so many at the places begin to stop of a list."""
+    values = np.int64(0)
+    for j in range(begin, stop):
+        values += np.int64(j == begin or (pairs[j] ^ pairs[j - 1]) > ROW_MASK)
+        if values > number:
+            return True
+    return False
+
+
+@inner
+def sum_value(pairs: Ints, stats: Ints, first: Any, end: Any) -> Any:
+    """Gradient, hessian and count of the rows from a place on that have the same value, and the place behind them."""
+    g = np.int64(0)
+    h = np.int64(0)
+    c = np.int64(0)
+    past = first
+    more = True
+    while more:
+        prefetch_far(stats, U((pairs[min(past + AHEAD, end - 1)] & ROW_MASK) << 2))
+        at = U((pairs[past] & ROW_MASK) << 2)
+        g += stats[at]
+        h += stats[at + U(1)]
+        c += stats[at + U(2)]
+        past += 1
+        more = past < end and (pairs[past] ^ pairs[first]) <= ROW_MASK
+    return g, h, c, past
+
+
+@inner
+def add_outputs(pairs: Ints, span: Any, gradients: Ints, outputs: Any, out: Any) -> None:
+    """Add the gradients of several outputs of the rows of some places, span = (first, past), to out[:outputs]."""
+    first, past = span
+    for j in range(first, past):
+        at = (pairs[j] & ROW_MASK) * outputs
+        for k in range(outputs):
+            out[k] += gradients[at + k]
+
+
+@inner
 def propose_candidates(tree: Tree, rule: ExactRule, thread: int, pairs: Ints, span: Any, total: Ints) -> Any:
     """Sum the rows of a node by bins, quantiles of its hessians as in `kernels/binning/candidates.py`: a list with a place for each bin.
 
@@ -269,12 +309,7 @@ def propose_candidates(tree: Tree, rule: ExactRule, thread: int, pairs: Ints, sp
     begin, end = span
     stats = memory.row_stats(tree)
     stop = first_missing(pairs, begin, end)
-    n_values = np.int64(0)
-    for j in range(begin, stop):
-        n_values += np.int64(j == begin or (pairs[j] ^ pairs[j - 1]) > ROW_MASK)
-        if n_values > rule.candidate_bins:
-            break
-    if n_values <= rule.candidate_bins:
+    if not has_more_values(pairs, begin, stop, rule.candidate_bins):
         return 0
     bins = memory.bin_places(tree, 2 * thread)
     last_places = memory.bin_places(tree, 2 * thread + 1)
@@ -291,19 +326,7 @@ def propose_candidates(tree: Tree, rule: ExactRule, thread: int, pairs: Ints, sp
     border = 0.0
     first = begin
     while first < end:
-        g = np.int64(0)
-        h = np.int64(0)
-        c = np.int64(0)
-        past = first
-        more = True
-        while more:
-            prefetch_far(stats, U((pairs[min(past + AHEAD, end - 1)] & ROW_MASK) << 2))
-            at = U((pairs[past] & ROW_MASK) << 2)
-            g += stats[at]
-            h += stats[at + U(1)]
-            c += stats[at + U(2)]
-            past += 1
-            more = past < end and (pairs[past] ^ pairs[first]) <= ROW_MASK
+        g, h, c, past = sum_value(pairs, stats, first, end)
         middle = np.float64(weight) + 0.5 * np.float64(h)
         last = here
         if first >= stop:
@@ -322,9 +345,7 @@ def propose_candidates(tree: Tree, rule: ExactRule, thread: int, pairs: Ints, sp
         sums[4 * size - 3] += h
         sums[4 * size - 2] += c
         if outputs > 0:
-            for j in range(first, past):
-                for k in range(outputs):
-                    of_bins[outputs * (size - 1) + k] += gradients[(pairs[j] & ROW_MASK) * outputs + k]
+            add_outputs(pairs, (first, past), gradients, outputs, of_bins[outputs * (size - 1) :])
         last_places[size - 1] = past - 1
         weight += h
         first = past

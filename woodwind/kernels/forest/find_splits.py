@@ -1,4 +1,4 @@
-"""The best split of a node by one feature after another: numbers, sets of levels, random cuts."""
+"""The best split of a node by one feature after another: numbers, sets of categories, random cuts."""
 
 from typing import Any
 
@@ -88,22 +88,22 @@ def by_threshold(tree: Tree, feature: Any, begin: Any, end: Any, total: Any, in_
     best.set_bin(tree, np.int64(-1) if exact else codes[where])
 
 
-# Sets of levels.
+# Sets of categories.
 
 
 @inner
 def set_category_keys(tree: Tree, n: Any, turn: Any, key: Any) -> None:
-    """What the n levels of `category_order` are put in order by: their mean, their share of a class, or at random one of two sides."""
-    levels = memory.category_order(tree)
+    """What the n categories of `category_order` are put in order by: their mean, their share of a class, or at random one of two sides."""
+    categories = memory.category_order(tree)
     cells = memory.cells(tree)
     at_random = memory.random_splits(tree) != 0
     keys = memory.category_keys(tree)
     width = max(memory.n_classes(tree), 2)
     ones = np.int64(0)
     for j in range(n):
-        cell = levels[j] * width
+        cell = categories[j] * width
         if at_random:
-            keys[j] = np.float64(hashed(key, levels[j]) & 1)
+            keys[j] = np.float64(hashed(key, categories[j]) & 1)
             ones += np.int64(keys[j] > 0.0)
         elif memory.criterion(tree) == MOMENTS:
             keys[j] = np.float64(cells[cell]) / np.float64(cells[cell + 1] & LOW_HALF)
@@ -113,32 +113,32 @@ def set_category_keys(tree: Tree, n: Any, turn: Any, key: Any) -> None:
                 weight += cells[cell + k] & LOW_HALF
             keys[j] = np.float64(cells[cell + (turn if memory.n_classes(tree) > 2 else 1)] & LOW_HALF) / np.float64(weight)
     if at_random and (ones == 0 or ones == n):
-        # A level of its own for one side, at random.
+        # A category of its own for one side, at random.
         some = ((hashed(key, 256) >> 31) * n) >> 32
         keys[some] = 1.0 - keys[some]
 
 
 @inner
 def sort_categories(tree: Tree, n: Any) -> None:
-    """Put n levels in the order of their keys, of equals the lower one first."""
-    levels = memory.category_order(tree)
+    """Put n categories in the order of their keys, of equals the lower one first."""
+    categories = memory.category_order(tree)
     keys = memory.category_keys(tree)
     for j in range(1, n):
         moved = keys[j]
-        level = levels[j]
+        category = categories[j]
         i = j
         while i > 0 and keys[i - 1] > moved:
             keys[i] = keys[i - 1]
-            levels[i] = levels[i - 1]
+            categories[i] = categories[i - 1]
             i -= 1
         keys[i] = moved
-        levels[i] = level
+        categories[i] = category
 
 
 @inner
 def items_of_categories(tree: Tree, n: Any) -> Any:
-    """Put n levels in the order of their keys, and their sums into items; returns how many."""
-    levels = memory.category_order(tree)
+    """Put n categories in the order of their keys, and their sums into items; returns how many."""
+    categories = memory.category_order(tree)
     keys = memory.category_keys(tree)
     cells = memory.cells(tree)
     items = memory.items(tree)
@@ -146,7 +146,7 @@ def items_of_categories(tree: Tree, n: Any) -> Any:
     sort_categories(tree, n)
     found = np.int64(0)
     for j in range(n):
-        cell = levels[j] * width
+        cell = categories[j] * width
         code = np.int64(keys[j]) if memory.random_splits(tree) != 0 else np.int64(j)
         for k in range(1 if memory.criterion(tree) == MOMENTS else memory.n_classes(tree)):
             items[found] = code
@@ -158,8 +158,8 @@ def items_of_categories(tree: Tree, n: Any) -> Any:
 
 @inner
 def keep_set(tree: Tree, n: Any, last: Any) -> Any:
-    """Write the levels whose items have codes up to `last` to the left set, the others to the right; says where missing values go."""
-    levels = memory.category_order(tree)
+    """Write the categories whose items have codes up to `last` to the left set, the others to the right; says where missing values go."""
+    categories = memory.category_order(tree)
     keys = memory.category_keys(tree)
     sets = memory.best_sets(tree)[0]
     missing = np.int64(STOP)
@@ -167,23 +167,23 @@ def keep_set(tree: Tree, n: Any, last: Any) -> Any:
         sets[w] = U(0)
     for j in range(n):
         right = np.int64((keys[j] if memory.random_splits(tree) != 0 else np.float64(j)) > np.float64(last))
-        if levels[j] == COARSE_MISSING:
+        if categories[j] == COARSE_MISSING:
             missing = LEFT + right
         else:
-            sets[4 * right + (levels[j] >> 6)] |= U(1) << U(levels[j] & 63)
+            sets[4 * right + (categories[j] >> 6)] |= U(1) << U(categories[j] & 63)
     return missing
 
 
 @inner
 def by_categories(tree: Tree, feature: Any, begin: Any, end: Any, total: Any, key: Any) -> None:
-    """The best set of levels; missing values are a level like any other.
+    """The best set of categories; missing values are one more category.
 
-    With one number for each level the best set is a prefix of their order (Fisher 1958). With more classes than two, orders by the share
-    of each class are tried. Levels that the node has not met go to neither side.
+    With one number for each category the best set is a prefix of their order (Fisher 1958). With more classes than two, orders by the share
+    of each class are tried. Categories that the node has not met go to neither side.
     """
     fill_cells(tree, feature, begin, end)
     cells = memory.cells(tree)
-    levels = memory.category_order(tree)
+    categories = memory.category_order(tree)
     width = max(memory.n_classes(tree), 2)
     several = memory.criterion(tree) != MOMENTS and memory.n_classes(tree) > 2 and memory.random_splits(tree) == 0
     for turn in range(memory.n_classes(tree) if several else 1):
@@ -193,7 +193,7 @@ def by_categories(tree: Tree, feature: Any, begin: Any, end: Any, total: Any, ke
             if memory.criterion(tree) != MOMENTS:
                 for k in range(memory.n_classes(tree)):
                     rows |= cells[code * width + k]
-            levels[n] = code
+            categories[n] = code
             n += np.int64(rows > 0)
         if n < 2:
             return
@@ -203,7 +203,7 @@ def by_categories(tree: Tree, feature: Any, begin: Any, end: Any, total: Any, ke
 
 @inner
 def by_medians_of_categories(tree: Tree, feature: Any, begin: Any, end: Any, total: Any, key: Any) -> None:
-    """The same by absolute error: levels in the order of their medians, of which no prefix is sure to be the best set; items are rows.
+    """The same by absolute error: categories in the order of their medians, of which no prefix is sure to be the best set; items are rows.
 
     All nodes are in arenas.
     """
@@ -213,14 +213,14 @@ def by_medians_of_categories(tree: Tree, feature: Any, begin: Any, end: Any, tot
     places = memory.places(tree)
     boths = memory.node_sums_row(tree, 1)
     cells = memory.cells(tree)
-    levels = memory.category_order(tree)
+    categories = memory.category_order(tree)
     for j in range(2 * 256):
         cells[j] = 0
     for j in range(U(end - begin)):
         cells[U(2) * U(codes[start + U(places[U(begin) + j])]) + U(1)] += boths[j]
     n = np.int64(0)
     for code in range(256):
-        levels[n] = code
+        categories[n] = code
         n += np.int64(cells[2 * code + 1] > 0)
     if n < 2:
         return
@@ -254,7 +254,7 @@ def by_several_categories(tree: Tree, feature: Any, begin: Any, end: Any, total:
 
 @inner
 def keep_categories(tree: Tree, feature: Any, n: Any, size: Any, total: Any) -> None:
-    """Note the best cut through the items of n levels in their order, if it is the best split so far."""
+    """Note the best cut through the items of n categories in their order, if it is the best split so far."""
     score, where = scan(tree, size - 1, 0, 0, total)
     if where >= 0 and score > best.score(tree):
         missing = keep_set(tree, n, memory.items(tree)[where])

@@ -15,7 +15,7 @@ from woodwind.kernels.forest.emit import emit_tree
 from woodwind.kernels.forest.find_splits import find_best_split
 from woodwind.kernels.forest.layout import CLASSES, LOW_HALF, MEDIANS, MOMENTS, SEVERAL
 from woodwind.kernels.forest.medians import count_targets
-from woodwind.kernels.forest.nodes import close_arena, is_pure, make_children, plant
+from woodwind.kernels.forest.nodes import begin_tree, close_arena, is_pure, make_children
 from woodwind.kernels.forest.order import copy_rows, is_inside, open_arena
 from woodwind.kernels.forest.score import class_worth, purity
 from woodwind.kernels.forest.several import agree, sum_node
@@ -189,7 +189,7 @@ def enqueue(tree: Tree, node: int) -> None:
 @kernel
 def grow_forest_tree(tree: Tree) -> None:
     """Grow one tree from the rows that `times` names, and write it to the out arrays; the counters say how large it is."""
-    plant(tree)
+    begin_tree(tree)
     stack = common.heap(tree)
     size = np.int64(0)
     if memory.best_first(tree) != 0:

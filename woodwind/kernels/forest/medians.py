@@ -188,11 +188,11 @@ def score_of_sides(tree: Tree, weight: Any, total: Any) -> Any:
 
 @inner
 def set_median_keys(tree: Tree, n: Any, codes: Any, start: Any, begin: Any, end: Any) -> None:
-    """What the n levels of `category_order` are put in order by: the weighted median of their targets.
+    """What the n categories of `category_order` are put in order by: the weighted median of their targets.
 
-    Cells have the weight of each level, (weight met so far, both); codes[start + place] is the level of a row.
+    Cells have the weight of each category, (weight met so far, both); codes[start + place] is the category of a row.
     """
-    levels = memory.category_order(tree)
+    categories = memory.category_order(tree)
     keys = memory.category_keys(tree)
     cells = memory.cells(tree)
     places = memory.places(tree)
@@ -201,22 +201,22 @@ def set_median_keys(tree: Tree, n: Any, codes: Any, start: Any, begin: Any, end:
     boths = memory.node_sums_row(tree, 1)
     slot = memory.counts(tree)
     for j in range(n):
-        slot[levels[j]] = j
-        cells[2 * levels[j]] = 0
+        slot[categories[j]] = j
+        cells[2 * categories[j]] = 0
     for k in range(U(end - begin)):
         row = U(order[k])
-        level = np.int64(codes[start + U(places[U(begin) + row])])
-        weight = cells[2 * level + 1] & LOW_HALF
-        before = cells[2 * level]
-        cells[2 * level] += boths[row] & LOW_HALF
-        if 2 * before < weight and 2 * cells[2 * level] >= weight:
-            keys[slot[level]] = np.float64(memory.target_values(tree)[ranks[row]])
+        category = np.int64(codes[start + U(places[U(begin) + row])])
+        weight = cells[2 * category + 1] & LOW_HALF
+        before = cells[2 * category]
+        cells[2 * category] += boths[row] & LOW_HALF
+        if 2 * before < weight and 2 * cells[2 * category] >= weight:
+            keys[slot[category]] = np.float64(memory.target_values(tree)[ranks[row]])
 
 
 @inner
 def rows_by_category(tree: Tree, n: Any, codes: Any, start: Any, begin: Any, end: Any) -> None:
-    """Rows of a node as items, in the order of their levels; the code of a level is its position, or at random one of two sides."""
-    levels = memory.category_order(tree)
+    """Rows of a node as items, in the order of their categories; the code of a category is its position, or at random one of two sides."""
+    categories = memory.category_order(tree)
     keys = memory.category_keys(tree)
     cells = memory.cells(tree)
     places = memory.places(tree)
@@ -226,7 +226,7 @@ def rows_by_category(tree: Tree, n: Any, codes: Any, start: Any, begin: Any, end
     boths = memory.node_sums_row(tree, 1)
     slot = memory.counts(tree)
     for j in range(n):
-        slot[levels[j]] = j
+        slot[categories[j]] = j
         cells[2 * j] = 0
     for row in range(U(end - begin)):
         cells[2 * np.int64(slot[np.int64(codes[start + U(places[U(begin) + row])])])] += 1

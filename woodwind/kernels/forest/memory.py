@@ -58,8 +58,8 @@ goes_left = LAYOUT.array("ways", np.uint8)  # uint8[n]: 1 for rows of a node tha
 # Splits.
 items = LAYOUT.array("items", np.int64)  # int64[3 * most]: code, sum or class, and both, in the order of codes
 cells = LAYOUT.array("cells", np.int64)  # int64[256 * max(K, 2)]: sums of bins or categories: (sum, both), or both for each class
-category_order = LAYOUT.array("level_order", np.int64)  # int64[256]
-category_keys = LAYOUT.array("level_keys", np.float64)  # float64[256]
+category_order = LAYOUT.array("category_order", np.int64)  # int64[256]
+category_keys = LAYOUT.array("category_keys", np.float64)  # float64[256]
 class_weights, class_weights_of = LAYOUT.matrix("class_weights", np.int64)  # int64[2, K]: of the node and of the left side
 logs = LAYOUT.array("logs", np.int64)  # int64[m]: the table of the criterion, see `score.worth`; empty for Gini
 target_values = LAYOUT.array("target_values", np.int64)  # int64[D]: fixed point of the distinct targets, ascending; for medians only

@@ -121,7 +121,7 @@ def make_children(tree: Tree, node: int) -> Any:
 
 
 @inner
-def plant(tree: Tree) -> None:
+def begin_tree(tree: Tree) -> None:
     """The rows of the tree, and a root that has all of them."""
     times = memory.times(tree)
     weight = memory.weights(tree)

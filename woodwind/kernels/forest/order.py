@@ -175,7 +175,7 @@ def copy_rows(tree: Tree, begin: Any, end: Any) -> None:
 
 @inner
 def fill_cells(tree: Tree, feature: Any, begin: Any, end: Any) -> None:
-    """Sum the rows of a node into the cells of bins or levels: (sum, both), one word for the two, or both for each class."""
+    """Sum the rows of a node into the cells of bins or categories: (sum, both), one word for the two, or both for each class."""
     cells = memory.cells(tree)
     inside = is_inside(tree, begin, end)
     if inside:

@@ -212,12 +212,12 @@ def gather_several_bins(tree: Tree, feature: Any, begin: Any, end: Any) -> Any:
 @inner
 def categories_met(tree: Tree) -> Any:
     """Write the categories that cells have rows of to `category_order`; returns how many there are."""
-    levels = memory.category_order(tree)
+    categories = memory.category_order(tree)
     cells = memory.cells(tree)
     width = memory.n_sums(tree) + 1
     n = np.int64(0)
     for code in range(256):
-        levels[n] = code
+        categories[n] = code
         n += np.int64(cells[code * width] > 0)
     return n
 
@@ -225,19 +225,19 @@ def categories_met(tree: Tree) -> Any:
 @inner
 def set_mean_keys(tree: Tree, n: Any, which: Any) -> None:
     """What the n categories of `category_order` are put in order by: the mean of one of the sums."""
-    levels = memory.category_order(tree)
+    categories = memory.category_order(tree)
     keys = memory.category_keys(tree)
     cells = memory.cells(tree)
     width = memory.n_sums(tree) + 1
     for j in range(n):
-        first = levels[j] * width
+        first = categories[j] * width
         keys[j] = np.float64(cells[first + 1 + which]) / np.float64(cells[first] & LOW_HALF)
 
 
 @inner
 def items_of_cells(tree: Tree, n: Any) -> None:
     """The n categories of `category_order` as items, in this order."""
-    levels = memory.category_order(tree)
+    categories = memory.category_order(tree)
     keys = memory.category_keys(tree)
     cells = memory.cells(tree)
     items = memory.items(tree)
@@ -245,8 +245,8 @@ def items_of_cells(tree: Tree, n: Any) -> None:
     width = memory.n_sums(tree) + 1
     for j in range(n):
         items[j] = np.int64(keys[j]) if memory.random_splits(tree) != 0 else np.int64(j)
-        items[most + j] = levels[j]
-        items[2 * most + j] = cells[levels[j] * width]
+        items[most + j] = categories[j]
+        items[2 * most + j] = cells[categories[j] * width]
 
 
 # Leaves.

@@ -9,7 +9,7 @@ Start with the slow twin, `tests/reference/naive_growth.py`; then `loop`.
     build_histograms    rows to histograms;   sparse_rows   of rows as lists of their uncommon cells
     find_splits         histograms to splits, by scan;   symmetric   one split for a whole level
     partition_rows      rows to the left and right
-    blocks              the three verbs alone, for a block of rows: a driver over shards calls them
+    shards              the same loop for a driver whose rows are in shards: its decisions, and what a block of rows is asked
     multi_output        histograms and splits where leaves have several outputs
     memory              the arrays that a tree is grown in, among them tables of tasks, of pairs of nodes, of the finished tree
     layout              how statistics are packed, and the numbers of one growth

@@ -51,10 +51,10 @@ def takes_whole(tree: Tree, rule: Rule, layout: int, counts: Ints, feature: int)
 
 @inlined
 def node_bins(tree: Tree, rule: Rule, feature: int, histogram: Any, thread: int) -> Any:
-    """Occupied bins of a feature in running sums, levels in the order of their means; histogram as in `scan_feature`.
+    """Occupied bins of a feature in running sums, categories in the order of their means; histogram as in `scan_feature`.
 
     Returns the number of bins, the number that hold no missing value, and the totals of the node.
-    A missing number comes last; a missing category is a level like any other.
+    A missing number comes last; a missing value counts as one more category.
     """
     table, layout, counts, _limits = histogram
     bins = memory.all_bins(tree)[scan.BIN_ROWS * thread : scan.BIN_ROWS * thread + scan.BIN_ROWS]
@@ -223,7 +223,7 @@ def scan_feature(tree: Tree, rule: Rule, feature: int, histogram: Any, bounds: A
     bits = memory.curve_bits(tree, scan.CURVE_ROWS * thread + scan.S_GAIN)
     category = common.is_category(tree)[feature] != 0
     l2 = rule.l2 + (rule.category_l2 if category else 0.0)
-    # A missing category is a level like any other: there is no other side to try.
+    # A missing value counts as one more category: there is no other side to try.
     occupied = (size, size if category else present, total)
     if is_free(rule, histogram[1], histogram[2]):
         gain, j, side, left, right = search_packed(tree, rule, histogram, occupied, l2, thread, least)
@@ -237,7 +237,7 @@ def scan_feature(tree: Tree, rule: Rule, feature: int, histogram: Any, bounds: A
 
 @inner
 def left_categories(tree: Tree, rule: Rule, feature: int, histogram: Any, count: Any, thread: int, out: Any) -> Any:
-    """Set the bits of the first count + 1 levels of the node's order in out; says on which side missing is."""
+    """Set the bits of the first count + 1 categories of the node's order in out; says on which side missing is."""
     size, _present, _total = node_bins(tree, rule, feature, histogram, thread)
     codes = memory.all_bins(tree)[scan.BIN_ROWS * thread + scan.B_CODE]
     return category_sets.write_first(codes, min(count + 1, size), rule.n_codes - 1, out)

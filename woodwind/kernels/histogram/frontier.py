@@ -22,8 +22,8 @@ from woodwind.kernels.tree.layout import BEST_FIRST, NOTHING
 
 
 @inner
-def rank(tree: Tree, rule: Rule, node: int) -> Any:
-    """What decides the order of commits: the gain, or the level."""
+def commit_priority(tree: Tree, rule: Rule, node: int) -> Any:
+    """What decides the order of commits: the gain, or the depth."""
     if rule.order == BEST_FIRST:
         return nodes.gain(tree, node)
     return -np.float64(nodes.depth(tree, node))
@@ -34,7 +34,7 @@ def become_leaf(tree: Tree, rule: Rule, node: int) -> None:
     """Give a node the next number of the finished tree; if it has a split it may be divided later."""
     nodes.set_number(tree, node, memory.n_committed(tree))
     memory.set_n_committed(tree, memory.n_committed(tree) + 1)
-    nodes.set_priority(tree, node, rank(tree, rule, node))
+    nodes.set_priority(tree, node, commit_priority(tree, rule, node))
     if nodes.feature(tree, node) >= 0:
         queue.push(tree, node)
 
@@ -57,10 +57,10 @@ def commit(tree: Tree, rule: Rule) -> Any:
 
 
 @inner
-def open_node(tree: Tree, rule: Rule, node: int) -> None:
+def add_open_node(tree: Tree, rule: Rule, node: int) -> None:
     """A node with a split may be prepared; it cannot be committed before its parent, so it is no more urgent than that."""
     parent = memory.parent(tree, node)
-    nodes.set_priority(tree, node, rank(tree, rule, node))
+    nodes.set_priority(tree, node, commit_priority(tree, rule, node))
     if parent >= 0 and nodes.number(tree, node) < 0:
         nodes.set_priority(tree, node, min(nodes.priority(tree, node), nodes.priority(tree, parent)))
     memory.set_open_node(tree, memory.n_open(tree), node)
@@ -86,7 +86,7 @@ def choose_batch(tree: Tree, rule: Rule, most: Any) -> Any:
                 if rule.order != BEST_FIRST and nodes.priority(tree, memory.open_node(tree, k)) == level:
                     break
         if size == 0 and common.n_waiting(tree) > 0:
-            # The next to be committed never waits for others of the same rank: so no more nodes are made than there is room for.
+            # The next to be committed never waits for others of the same priority: so no more nodes are made than there is room for.
             for k in range(memory.n_open(tree)):
                 if memory.open_node(tree, k) == queue.first(tree):
                     best = k
@@ -106,7 +106,7 @@ def choose_batch(tree: Tree, rule: Rule, most: Any) -> Any:
 
 
 @inner
-def free_all(tree: Tree) -> None:
+def free_all_slots(tree: Tree) -> None:
     """Every slot is free."""
     slots = len(memory.histograms(tree))
     wide = len(memory.wide_histograms(tree))
@@ -119,7 +119,7 @@ def free_all(tree: Tree) -> None:
 
 
 @inner
-def release(tree: Tree, slot: int, layout: int) -> None:
+def release_slot(tree: Tree, slot: int, layout: int) -> None:
     """Give a slot back."""
     if slot >= 0:
         if layout == WIDE2:
@@ -131,7 +131,7 @@ def release(tree: Tree, slot: int, layout: int) -> None:
 
 
 @inner
-def obtain(tree: Tree, layout: int) -> Any:
+def take_slot(tree: Tree, layout: int) -> Any:
     """Take a slot. If none is free the least promising open node loses its own: its children will be summed one by one."""
     if layout == WIDE2 and memory.n_free_wide(tree) > 0:
         memory.set_n_free_wide(tree, memory.n_free_wide(tree) - 1)
@@ -151,7 +151,7 @@ def obtain(tree: Tree, layout: int) -> Any:
 
 
 @inner
-def forget_histogram(tree: Tree, node: int) -> None:
+def release_histogram(tree: Tree, node: int) -> None:
     """Give back the slot of a node."""
-    release(tree, memory.slot(tree, node), memory.layout(tree, node))
+    release_slot(tree, memory.slot(tree, node), memory.layout(tree, node))
     memory.set_slot(tree, node, NOTHING)

@@ -21,7 +21,7 @@ from woodwind.kernels.runtime.records import Tree
 U = np.uint64
 PIECE, S16, S32, S48 = U(0xFFFF), U(16), U(32), U(48)
 MIDDLE = 2 * 0xFFFF  # of four pieces
-MOST_CARRIED = 32767  # the field of a gradient has 16 bits
+LARGEST_GRADIENT = 32767  # the field of a gradient has 16 bits
 
 
 @inner
@@ -65,7 +65,7 @@ def disturb_rows(tree: Tree, order: Any, key: Any, factor: Any, begin: Any, end:
         row = rows[i] >> 32
         number = U(row if order is None else order[row])
         gradient = ((rows[i] << 32) >> 48) + noise_of(state, number, factor)
-        gradient = min(max(gradient, -MOST_CARRIED), MOST_CARRIED)
+        gradient = min(max(gradient, -LARGEST_GRADIENT), LARGEST_GRADIENT)
         rows[i] = (row << 32) | ((gradient & 0xFFFF) << 16) | (rows[i] & 0xFFFF)
 
 

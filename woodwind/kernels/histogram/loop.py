@@ -14,7 +14,7 @@ from typing import Any
 
 from woodwind.kernels.histogram import memory
 from woodwind.kernels.histogram.build_histograms import fill_in_order
-from woodwind.kernels.histogram.frontier import become_leaf, choose_batch, commit, free_all
+from woodwind.kernels.histogram.frontier import become_leaf, choose_batch, commit, free_all_slots
 from woodwind.kernels.histogram.layout import Rule
 from woodwind.kernels.histogram.multi_output import do_build_lanes, do_find_lanes
 from woodwind.kernels.histogram.schedule import (
@@ -65,7 +65,7 @@ FOUND_LEVEL = 7
 def begin_tree(tree: Tree, rule: Rule, n_rows: int) -> None:
     """One node with all rows in the first buffer; every slot free."""
     common.control(tree)[32:] = 0
-    free_all(tree)
+    free_all_slots(tree)
     common.set_n_leaves(tree, 1)
     root = nodes.add_node(tree, 0, 0, n_rows, rule.seed)
     nodes.set_number(tree, root, NOTHING)
@@ -99,7 +99,7 @@ def schedule_children(tree: Tree, rule: Rule, size: Any) -> Any:
             schedule_alone(tree, rule, node)
             continue
         write_task(tree, again, node, 0, rule.n_features)
-        memory.set_task_out(tree, again, again)
+        memory.set_task_part(tree, again, again)
         memory.set_n_recounted(tree, memory.n_recounted(tree) + 1)
     return memory.n_recounted(tree)
 
@@ -156,7 +156,7 @@ def schedule_collecting(tree: Tree) -> Any:
             owner = memory.parent(tree, owner)
         for first in range(nodes.begin(tree, node), nodes.end(tree, node), COLLECT_ROWS):
             write_task(tree, n_tasks, node, first, min(first + COLLECT_ROWS, nodes.end(tree, node)))
-            memory.set_task_out(tree, n_tasks, nodes.number(tree, owner))
+            memory.set_task_leaf(tree, n_tasks, nodes.number(tree, owner))
             n_tasks += 1
     return n_tasks
 
@@ -184,9 +184,9 @@ def write_finished(tree: Tree, n_tasks: int) -> None:
         for k in range(3):
             memory.set_sum_of(tree, number, k, 0)
     for t in range(n_tasks):
-        leaf = memory.task_out(tree, t)
-        memory.set_sum_of(tree, leaf, 0, memory.sum_of(tree, leaf, 0) + memory.task_low(tree, t))
-        memory.set_sum_of(tree, leaf, 1, memory.sum_of(tree, leaf, 1) + memory.task_high(tree, t))
+        leaf = memory.task_leaf(tree, t)
+        memory.set_sum_of(tree, leaf, 0, memory.sum_of(tree, leaf, 0) + memory.task_gradient(tree, t))
+        memory.set_sum_of(tree, leaf, 1, memory.sum_of(tree, leaf, 1) + memory.task_hessian(tree, t))
         memory.set_sum_of(tree, leaf, 2, memory.sum_of(tree, leaf, 2) + memory.task_end(tree, t) - memory.task_begin(tree, t))
     for number in range(size - 1, -1, -1):
         child = memory.finished_child(tree, number)
@@ -238,7 +238,7 @@ def next_phase(tree: Tree, rule: Rule, n_rows: int, threads: int, symmetric: Any
             memory.set_state(tree, RECOUNTED)
         elif state == RECOUNTED:
             for t in range(memory.n_recounted(tree)):
-                accept(tree, rule, memory.task_what(tree, t), 2 * t)
+                accept(tree, rule, memory.task_node(tree, t), 2 * t)
             if memory.n_recounted(tree) > 0:
                 queue.rebuild(tree)
             kind = BUILD

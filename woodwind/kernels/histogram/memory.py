@@ -82,11 +82,10 @@ _, free_slot, set_free_slot = LAYOUT.items("free", np.int64)  # int64[slots + wi
 
 # How the codes of a row are added: see `build_histograms` and woodwind/tree/code_layouts.py.
 steps = LAYOUT.matrix("steps", np.int64)[0]  # int64[steps, STEP_WIDTH]
-steps_at = LAYOUT.matrix("steps_at", np.int64)[
-    0
-]  # int64[2, words + 1]: the steps of each word, column by column, and where bytes are shared
+# int64[2, words + 1]: the steps of each word, column by column, and where bytes are shared
+steps_at = LAYOUT.matrix("steps_at", np.int64)[0]
 _, shared_sums = LAYOUT.matrix("shared", np.int64)  # int64[threads, shared bytes * 256]: their sums
-sharers = LAYOUT.matrix("sharers", np.int64)[0]  # int64[columns, 3]: see `shared_bytes`
+sharers = LAYOUT.matrix("sharers", np.int64)[0]  # int64[columns, 3]: see `S_AT` in `build_histograms`
 bundle_cells = LAYOUT.array("bundle_cells", np.int64)  # int64[256 * bundles]: the cell that each value of a bundle stands for, or -1
 sharer_codes = LAYOUT.matrix("sharer_codes", np.uint8)[0]  # uint8[columns, 256]: the code that a column has for each value of its byte
 
@@ -123,16 +122,26 @@ STEP_SHIFT = 2  # where each of up to four stands in the word, in bits; eight ar
 STEP_CELL = 6  # the first cell of each of up to eight
 STEP_WIDTH = 14
 
-# The tasks of a phase: what threads take from each other's hands. Any thread may do any of them.
+# The tasks of a phase: what threads take from each other's hands. Any thread may do any of them. Four of the six columns mean something
+# else in every kind of phase (`loop` has the kinds), and have a name for each meaning.
 TASKS = LAYOUT.table("tasks", np.int64)
-task_what, set_task_what = TASKS.column("what")  # node, position in the batch, or pair
-task_begin, set_task_begin = TASKS.column("begin")  # rows or features from here ...
+task_what, set_task_what = TASKS.column("what")
+task_node = task_what  # BUILD, RECOUNT, COLLECT: a node
+task_position = task_what  # PARTITION, PLACE: the position of a node in the batch
+task_pair = task_what  # FIND: a pair
+task_begin, set_task_begin = TASKS.column("begin")  # rows, or in FIND, RECOUNT and FIND_LEVEL features, from here ...
 task_end, set_task_end = TASKS.column("end")  # ... to here
-task_out, set_task_out = TASKS.column("out")  # where the outcome goes, or the outcome itself
-# No bounds. PARTITION: low is 1 where one task has the whole node, 0 for a block that is only counted. PLACE: where rows of the block go
-# that belong left (low) and right (high). COLLECT: sums of gradient (low) and hessian (high).
+task_out, set_task_out = TASKS.column("out")
+task_part, set_task_part = task_out, set_task_out  # BUILD, RECOUNT: the partial histogram that is filled; -1: that of the node
+task_n_left, set_task_n_left = task_out, set_task_out  # PARTITION: how many of the rows go left
+task_leaf, set_task_leaf = task_out, set_task_out  # COLLECT: the number of the leaf in the finished tree
 task_low, set_task_low = TASKS.column("low")
+task_is_whole, set_task_is_whole = task_low, set_task_low  # PARTITION: 1 where one task has the whole node, 0 for a block, only counted
+task_left_at, set_task_left_at = task_low, set_task_low  # PLACE: where the rows of the block go that belong left ...
+task_gradient, set_task_gradient = task_low, set_task_low  # COLLECT: sum of the gradients ...
 task_high, set_task_high = TASKS.column("high")
+task_right_at, set_task_right_at = task_high, set_task_high  # PLACE: ... and those that belong right
+task_hessian, set_task_hessian = task_high, set_task_high  # COLLECT: ... and of the hessians
 
 # Whose splits are looked for: two siblings, or one node. Of siblings the histogram of the smaller is summed, and that of the larger is the
 # parent's minus it.

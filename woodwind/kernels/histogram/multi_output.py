@@ -98,12 +98,12 @@ def add_lanes(tree: Tree, words: Any, values: Any, m: Any, table: Any, rule: Rul
 @inner
 def do_build_lanes(tree: Tree, rule: Rule, task: int, thread: int) -> None:
     """BUILD: the histogram of a node, or of a part of its rows."""
-    node = memory.task_what(tree, task)
+    node = memory.task_node(tree, task)
     begin = memory.task_begin(tree, task)
     end = memory.task_end(tree, task)
     table = memory.lane_histogram(tree, memory.slot(tree, node))
-    if memory.task_out(tree, task) >= 0:
-        table = memory.partial_lane_histogram(tree, memory.task_out(tree, task))
+    if memory.task_part(tree, task) >= 0:
+        table = memory.partial_lane_histogram(tree, memory.task_part(tree, task))
     for i in range(U(rule.n_cells * rule.lanes)):
         table[i] = 0
     rows = memory.rows_of_buffer(tree, memory.buffer(tree, node), rule.capacity)
@@ -140,7 +140,7 @@ def complete_lanes(tree: Tree, rule: Rule, pair: int, first: int, past: int) -> 
 
 @inner
 def order_by_output(table: Any, start: Any, size: Any, rule: Rule, codes: Any, order: Any, keys: Any) -> None:
-    """Sort the levels codes[:size] by the mean gradient of the output that tells them apart best."""
+    """Sort the categories codes[:size] by the mean gradient of the output that tells them apart best."""
     lanes = rule.lanes
     outputs = rule.outputs
     best = 0
@@ -303,7 +303,7 @@ def find_split_lanes(tree: Tree, rule: Rule, node: int, first: int, past: int, t
 @inner
 def do_find_lanes(tree: Tree, rule: Rule, task: int, thread: int) -> None:
     """FIND: complete the histograms of a pair for some features and find their best splits."""
-    pair = memory.task_what(tree, task)
+    pair = memory.task_pair(tree, task)
     begin = memory.task_begin(tree, task)
     end = memory.task_end(tree, task)
     complete_lanes(tree, rule, pair, begin, end)

@@ -146,7 +146,7 @@ def argmax(bits: Any, k: Any) -> Any:
 
 @inner
 def order_categories(bins: Ints, k: Any, layout: Any, units: Any, smooth: Any, keys: Any) -> None:
-    """Sort k levels by mean gradient, smoothed; for one gradient the best set is then a prefix (Fisher 1958)."""
+    """Sort k categories by mean gradient, smoothed; for one gradient the best set is then a prefix (Fisher 1958)."""
     for j in range(k):
         cell = bins[B_CELL, j]
         g = cell

@@ -7,7 +7,7 @@ in blocks: they are counted first, then every block knows where its rows go.
 from typing import Any
 
 from woodwind.kernels.histogram import memory
-from woodwind.kernels.histogram.frontier import forget_histogram, obtain, open_node, release
+from woodwind.kernels.histogram.frontier import add_open_node, release_histogram, release_slot, take_slot
 from woodwind.kernels.histogram.layout import PACKED2, PACKED3, ROWS_PACKED2, ROWS_PACKED3, WIDE2, Rule
 from woodwind.kernels.histogram.verbs import can_split, pair_node
 from woodwind.kernels.runtime.jit import inlined, inner
@@ -26,7 +26,7 @@ def accept(tree: Tree, rule: Rule, node: int, which: int) -> None:
     feature = common.split_feature(tree, which)
     nodes.set_feature(tree, node, NOTHING)
     if feature < 0 or not common.split_gain(tree, which) > rule.min_gain:
-        forget_histogram(tree, node)
+        release_histogram(tree, node)
         return
     nodes.set_feature(tree, node, feature)
     nodes.set_bin(tree, node, common.split_bin(tree, which))
@@ -41,7 +41,7 @@ def accept(tree: Tree, rule: Rule, node: int, which: int) -> None:
             row = category_sets.new_set(tree)
         nodes.set_category_set(tree, node, row)
         category_sets.take_split_set(tree, row, which)
-    open_node(tree, rule, node)
+    add_open_node(tree, rule, node)
 
 
 @inlined
@@ -76,9 +76,9 @@ def schedule_alone(tree: Tree, rule: Rule, node: int) -> None:
         layout = PACKED3  # several outputs have one layout, with counts, for any number of rows
     elif n_rows <= ROWS_PACKED2 and not rule.unrounded:
         layout = PACKED2
-    forget_histogram(tree, node)
+    release_histogram(tree, node)
     memory.set_layout(tree, node, layout)
-    memory.set_slot(tree, node, obtain(tree, layout))
+    memory.set_slot(tree, node, take_slot(tree, layout))
     add_pair(tree, node, NOTHING, NOTHING, NOTHING)
 
 
@@ -90,14 +90,14 @@ def schedule_pair(tree: Tree, rule: Rule, node: int) -> None:
     # With one leaf to be had, one more split is all there will be.
     is_last = rule.order != SYMMETRIC and common.n_leaves(tree) + 1 >= rule.max_leaves
     if is_last or not (can_split(tree, rule, left) or can_split(tree, rule, right)):
-        forget_histogram(tree, node)
+        release_histogram(tree, node)
         return
     small = left if nodes.n_rows(tree, left) <= nodes.n_rows(tree, right) else right
     large = left + right - small
     slot = memory.slot(tree, node)
     layout = memory.layout(tree, node)
     if slot < 0 or (layout != PACKED3 and nodes.n_rows(tree, node) <= ROWS_PACKED3 and not rule.unrounded):
-        forget_histogram(tree, node)
+        release_histogram(tree, node)
         for child in (small, large):
             if can_split(tree, rule, child):
                 schedule_alone(tree, rule, child)
@@ -108,8 +108,8 @@ def schedule_pair(tree: Tree, rule: Rule, node: int) -> None:
         if layout != PACKED3:
             packs = nodes.n_rows(tree, child) <= ROWS_PACKED2 and not rule.unrounded
             memory.set_layout(tree, child, PACKED2 if packs else WIDE2)
-    memory.set_slot(tree, small, obtain(tree, memory.layout(tree, small)))
-    memory.set_slot(tree, large, slot if memory.layout(tree, large) == layout else obtain(tree, memory.layout(tree, large)))
+    memory.set_slot(tree, small, take_slot(tree, memory.layout(tree, small)))
+    memory.set_slot(tree, large, slot if memory.layout(tree, large) == layout else take_slot(tree, memory.layout(tree, large)))
     add_pair(tree, small, large, slot, layout)
 
 
@@ -134,7 +134,7 @@ def schedule_building(tree: Tree, rule: Rule, threads: int) -> Any:
         memory.set_pair_n_parts(tree, k, pieces if pieces > 1 else 0)
         for p in range(pieces):
             write_task(tree, n_tasks, node, begin + size * p // pieces, begin + size * (p + 1) // pieces)
-            memory.set_task_out(tree, n_tasks, part + p if pieces > 1 else NOTHING)
+            memory.set_task_part(tree, n_tasks, part + p if pieces > 1 else NOTHING)
             n_tasks += 1
         if pieces > 1:
             part += pieces
@@ -181,7 +181,7 @@ def release_parents(tree: Tree) -> None:
     for k in range(memory.n_pairs(tree)):
         large = memory.pair_large(tree, k)
         if large >= 0 and memory.pair_parent_layout(tree, k) == WIDE2 and memory.layout(tree, large) != WIDE2:
-            release(tree, memory.pair_parent_slot(tree, k), WIDE2)
+            release_slot(tree, memory.pair_parent_slot(tree, k), WIDE2)
 
 
 # Rows.
@@ -207,7 +207,7 @@ def schedule_partition(tree: Tree, rule: Rule, size: Any) -> Any:
         step = SPLIT_ROWS if end - begin > 2 * SPLIT_ROWS else max(end - begin, 1)
         for first in range(begin, end, step):
             write_task(tree, n_tasks, position, first, min(first + step, end))
-            memory.set_task_low(tree, n_tasks, 0 if end - begin > 2 * SPLIT_ROWS else 1)
+            memory.set_task_is_whole(tree, n_tasks, 0 if end - begin > 2 * SPLIT_ROWS else 1)
             n_tasks += 1
     return n_tasks
 
@@ -220,8 +220,8 @@ def schedule_placing(tree: Tree, rule: Rule, size: Any, n_tasks: int) -> Any:
         memory.set_rows_left(tree, position, 0)
     met[:size, :] = 0
     for t in range(n_tasks):
-        position = memory.task_what(tree, t)
-        memory.set_rows_left(tree, position, memory.rows_left(tree, position) + memory.task_out(tree, t))
+        position = memory.task_position(tree, t)
+        memory.set_rows_left(tree, position, memory.rows_left(tree, position) + memory.task_n_left(tree, t))
         for code in range(rule.n_codes):
             memory.set_is_met(tree, position, code, memory.is_met(tree, position, code) | memory.is_seen(tree, t, code))
     placed = 0
@@ -229,19 +229,19 @@ def schedule_placing(tree: Tree, rule: Rule, size: Any, n_tasks: int) -> Any:
     low = 0
     high = 0
     for t in range(n_tasks):
-        if memory.task_low(tree, t) != 0:
+        if memory.task_is_whole(tree, t) != 0:
             continue
-        position = memory.task_what(tree, t)
+        position = memory.task_position(tree, t)
         if position != before:
             low = nodes.begin(tree, memory.batch_node(tree, position))
             high = low + memory.rows_left(tree, position)
             before = position
-        left = memory.task_out(tree, t)
+        left = memory.task_n_left(tree, t)
         begin = memory.task_begin(tree, t)
         end = memory.task_end(tree, t)
         write_task(tree, placed, position, begin, end)
-        memory.set_task_low(tree, placed, low)
-        memory.set_task_high(tree, placed, high)
+        memory.set_task_left_at(tree, placed, low)
+        memory.set_task_right_at(tree, placed, high)
         low += left
         high += end - begin - left
         placed += 1

@@ -38,14 +38,14 @@ def pair_node(tree: Tree, pair: int, which: int) -> Any:
 @inner
 def do_partition(tree: Tree, rule: Rule, task: int, thread: int, placing: Any) -> None:
     """PARTITION: partition the rows of a small node, or count those of one block of a large one. PLACE: bring those where they belong."""
-    node = memory.batch_node(tree, memory.task_what(tree, task))
+    node = memory.batch_node(tree, memory.task_position(tree, task))
     begin = memory.task_begin(tree, task)
     end = memory.task_end(tree, task)
     source = memory.rows_of_buffer(tree, memory.buffer(tree, node), rule.capacity)
     target = memory.rows_of_buffer(tree, 1 - memory.buffer(tree, node), rule.capacity)
     rows_going_left = memory.rows_going_left(tree)
     if placing:
-        place_rows(rows_going_left, source, begin, end, target, memory.task_low(tree, task), memory.task_high(tree, task))
+        place_rows(rows_going_left, source, begin, end, target, memory.task_left_at(tree, task), memory.task_right_at(tree, task))
         return
     feature = nodes.feature(tree, node)
     position = memory.column_position(tree, feature)
@@ -57,25 +57,25 @@ def do_partition(tree: Tree, rule: Rule, task: int, thread: int, placing: Any) -
         cells = (memory.stored_rows(tree), memory.stored_codes(tree), memory.stored_at(tree, feature), memory.stored_at(tree, feature + 1))
         fill_codes(cells, memory.absent_code(tree, feature), source, begin, end, column)
     codes = (column, np.uint64(1 if position >= 0 or rule.stored else 8 * rule.n_words))
-    goes_left = memory.all_goes_left(tree)[memory.task_what(tree, task)]
+    goes_left = memory.all_goes_left(tree)[memory.task_position(tree, task)]
     seen = memory.all_seen(tree)[task]
     seen[:] = 0
-    if memory.task_low(tree, task) != 0:
-        memory.set_task_out(tree, task, split_rows(codes, goes_left, source, begin, end, target, seen))
+    if memory.task_is_whole(tree, task) != 0:
+        memory.set_task_n_left(tree, task, split_rows(codes, goes_left, source, begin, end, target, seen))
     else:
-        memory.set_task_out(tree, task, count_left(codes, goes_left, source, begin, end, rows_going_left, seen))
+        memory.set_task_n_left(tree, task, count_left(codes, goes_left, source, begin, end, rows_going_left, seen))
 
 
 @inner
 def do_build(tree: Tree, rule: Rule, task: int, thread: int) -> None:
     """BUILD: the histogram of a node, or of a part of its rows."""
-    node = memory.task_what(tree, task)
+    node = memory.task_node(tree, task)
     begin = memory.task_begin(tree, task)
     end = memory.task_end(tree, task)
     layout = memory.layout(tree, node)
     table = memory.histogram_in(tree, layout == WIDE2, memory.slot(tree, node))
-    if memory.task_out(tree, task) >= 0:
-        table = memory.partial_histogram(tree, memory.task_out(tree, task))
+    if memory.task_part(tree, task) >= 0:
+        table = memory.partial_histogram(tree, memory.task_part(tree, task))
     table[: 2 * rule.n_cells if layout == WIDE2 else rule.n_cells] = 0
     if rule.in_order and memory.batch_size(tree) == 0:
         fill_in_order(tree, begin, end)  # this is the root, and no row has been moved yet
@@ -148,18 +148,18 @@ def do_find(tree: Tree, rule: Rule, task: int, thread: int, counting: Any) -> No
     """
     begin = memory.task_begin(tree, task)
     end = memory.task_end(tree, task)
-    first = memory.task_what(tree, task)
     second = NOTHING
     counts = memory.spare(tree, thread)[:0]
     common.set_split_feature(tree, 2 * task, NOTHING)
     common.set_split_feature(tree, 2 * task + 1, NOTHING)
     if counting:
-        counts = memory.partial_histogram(tree, memory.task_out(tree, task))[: rule.n_cells]
+        first = memory.task_node(tree, task)
+        counts = memory.partial_histogram(tree, memory.task_part(tree, task))[: rule.n_cells]
         counts[:] = 0
         rows = memory.rows_of_buffer(tree, memory.buffer(tree, first), rule.capacity)
         count_rows(tree, rule, nodes.begin(tree, first), nodes.end(tree, first), rows, counts)
     else:
-        pair = first
+        pair = memory.task_pair(tree, task)
         complete(tree, rule, pair, begin, end)
         first = memory.pair_small(tree, pair)
         second = memory.pair_large(tree, pair)
@@ -179,7 +179,7 @@ def collect(tree: Tree, rule: Rule, rows: Any, numbers: Any, stats: Any, task: i
     """
     first_buffer = memory.rows(tree)
     leaf_of_row = memory.leaf_of_row(tree)
-    leaf = memory.task_out(tree, task)
+    leaf = memory.task_leaf(tree, task)
     gradient = np.int64(0)
     hessian = np.int64(0)
     last = np.uint64(memory.task_end(tree, task) - 1)
@@ -204,14 +204,14 @@ def collect(tree: Tree, rule: Rule, rows: Any, numbers: Any, stats: Any, task: i
         leaf_of_row[row] = leaf
         if rule.keep_rows:
             first_buffer[i] = row
-    memory.set_task_low(tree, task, gradient)
-    memory.set_task_high(tree, task, hessian)
+    memory.set_task_gradient(tree, task, gradient)
+    memory.set_task_hessian(tree, task, hessian)
 
 
 @inner
 def do_collect(tree: Tree, rule: Rule, task: int) -> None:
     """COLLECT: the rows of a leaf, or of a part of it, by the numbers that callers know them by."""
-    rows = memory.rows_of_buffer(tree, memory.buffer(tree, memory.task_what(tree, task)), rule.capacity)
+    rows = memory.rows_of_buffer(tree, memory.buffer(tree, memory.task_node(tree, task)), rule.capacity)
     if rule.reordered:
         collect(tree, rule, rows, memory.row_numbers(tree), memory.row_stats(tree), task)
     elif rule.once:

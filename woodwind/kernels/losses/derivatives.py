@@ -26,7 +26,7 @@ SUM_BLOCK = 4096
 SUM_LANES = 256
 
 LARGEST = 1073741824.0  # 2**30
-RESOLVED = 1048576.0  # 2**20: 32 steps of a histogram, which has 2**15
+LEAST_PRECISE = 1048576.0  # 2**20: 32 steps of a histogram, which has 2**15
 SHIFT = np.int64(32)
 LOW_HALF = np.int64(0xFFFFFFFF)
 
@@ -305,10 +305,10 @@ def pack(g: Any, h: Any, scales: Any, out_q: Any) -> None:
 
 
 @inner
-def count_resolved(g: Any, h: Any, n: int, scales: Any) -> Any:
+def count_precise(g: Any, h: Any, n: int, scales: Any) -> Any:
     """Of the first n rows of a block: how many have derivatives, and how many a gradient and a hessian of enough steps of a histogram."""
     rows = gradients = hessians = np.int64(0)
-    least_g, least_h = RESOLVED / scales[0], RESOLVED / scales[1]
+    least_g, least_h = LEAST_PRECISE / scales[0], LEAST_PRECISE / scales[1]
     for i in range(n):
         there = (h[i] > 0.0) & (g[i] != 0.0)
         rows += np.int64(there)
@@ -322,7 +322,7 @@ def quantise(formula: Any, y: Any, raw: Any, weight: Any, scales: Any, begin: in
     """Gradient and hessian of rows begin .. end as packed integers, rint(g * scales[0]) << 32 + rint(h * scales[1]).
 
     y float64 or uint8[n]; raw, weight float64[n], weight may be None; scales float64[2]; out_q int64[n]. Both are clipped at 2**30.
-    Returns what `count_resolved` counts.
+    Returns what `count_precise` counts.
     """
     g, h = np.empty(BLOCK), np.empty(BLOCK)
     rows = gradients = hessians = np.int64(0)
@@ -332,7 +332,7 @@ def quantise(formula: Any, y: Any, raw: Any, weight: Any, scales: Any, begin: in
         if weight is not None:
             times_weight(weight[first:last], g, h)
         pack(g, h, scales, out_q[first:last])
-        some = count_resolved(g, h, last - first, scales)
+        some = count_precise(g, h, last - first, scales)
         rows += some[0]
         gradients += some[1]
         hessians += some[2]
@@ -352,7 +352,7 @@ def quantise_given(g: Any, h: Any, weight: Any, scales: Any, begin: int, end: in
         if weight is not None:
             times_weight(weight[first:last], block_g, block_h)
         pack(block_g, block_h, scales, out_q[first:last])
-        some = count_resolved(block_g, block_h, last - first, scales)
+        some = count_precise(block_g, block_h, last - first, scales)
         rows += some[0]
         gradients += some[1]
         hessians += some[2]

@@ -69,7 +69,7 @@ def log_density(distribution: int, z: Any) -> Any:
 
 
 @inner
-def density_slopes(distribution: int, z: Any) -> Any:
+def log_density_derivatives(distribution: int, z: Any) -> Any:
     """First and second derivative of the logarithm of the standard density."""
     if distribution == NORMAL:
         return -z, -1.0
@@ -81,7 +81,7 @@ def density_slopes(distribution: int, z: Any) -> Any:
 
 @inner
 def upper_tail(distribution: int, z: Any) -> Any:
-    """Logarithm of the probability above z; the hazard, density over that probability; and the slope of the hazard."""
+    """Logarithm of the probability above z; the hazard, density over that probability; and the derivative of the hazard."""
     if distribution == NORMAL:
         mills = scaled_erfc(abs(z) / SQRT2)
         if z >= 0.0:
@@ -97,7 +97,7 @@ def upper_tail(distribution: int, z: Any) -> Any:
 
 @inner
 def lower_tail(distribution: int, z: Any) -> Any:
-    """Logarithm of the probability up to z, density over that probability, and minus the slope of this ratio."""
+    """Logarithm of the probability up to z, density over that probability, and minus the derivative of this ratio."""
     if distribution != EXTREME:
         return upper_tail(distribution, -z)
     w = exp(z)
@@ -126,7 +126,7 @@ def within(distribution: int, low: Any, high: Any) -> Any:
 
 @inner
 def failure_row(rule: Any, lower: Any, upper: Any, score: Any) -> Any:
-    """Minus the log likelihood of a row, its gradient and hessian by the score, and its slope by the logarithm of the scale."""
+    """Minus the log likelihood of a row, its gradient and hessian by the score, and its gradient by the logarithm of the scale."""
     distribution, scale = rule.distribution, rule.scale
     most = FURTHEST_EXTREME if distribution == EXTREME else FURTHEST
     low, high = -most, most
@@ -135,26 +135,28 @@ def failure_row(rule: Any, lower: Any, upper: Any, score: Any) -> Any:
     if upper < 1e308:
         high = min(max((log(upper) - score) / scale, -most), most)
     if lower == upper:
-        first, second = density_slopes(distribution, low)
+        first, second = log_density_derivatives(distribution, low)
         loss = log(scale) + log(lower) - log_density(distribution, low)
         return loss, first / scale, -second / (scale * scale), 1.0 + first * low
     if upper >= 1e308:
         if lower <= 0.0:
             return 0.0, 0.0, 0.0, 0.0
-        log_share, hazard, bend = upper_tail(distribution, low)
-        return -log_share, -hazard / scale, max(bend, 0.0) / (scale * scale), -low * hazard
+        log_share, hazard, hessian = upper_tail(distribution, low)
+        return -log_share, -hazard / scale, max(hessian, 0.0) / (scale * scale), -low * hazard
     if lower <= 0.0:
-        log_share, ratio, bend = lower_tail(distribution, high)
-        return -log_share, ratio / scale, max(bend, 0.0) / (scale * scale), high * ratio
+        log_share, ratio, hessian = lower_tail(distribution, high)
+        return -log_share, ratio / scale, max(hessian, 0.0) / (scale * scale), high * ratio
     if high - low < NARROW:
         middle = 0.5 * (low + high)
-        first, second = density_slopes(distribution, middle)
+        first, second = log_density_derivatives(distribution, middle)
         wide = log(upper / lower) / scale
         return -log_density(distribution, middle) - log(wide), first / scale, -second / (scale * scale), 1.0 + first * middle
     log_share, at_high, at_low = within(distribution, low, high)
-    slope = at_high - at_low
-    bend = slope * slope - density_slopes(distribution, high)[0] * at_high + density_slopes(distribution, low)[0] * at_low
-    return -log_share, slope / scale, max(bend, 0.0) / (scale * scale), high * at_high - low * at_low
+    gradient = at_high - at_low
+    of_high, _ = log_density_derivatives(distribution, high)
+    of_low, _ = log_density_derivatives(distribution, low)
+    hessian = gradient * gradient - of_high * at_high + of_low * at_low
+    return -log_share, gradient / scale, max(hessian, 0.0) / (scale * scale), high * at_high - low * at_low
 
 
 @kernel
@@ -174,7 +176,7 @@ def failure_losses(rule: Any, y: Any, raw: Any, begin: int, end: int, out: Any) 
 
 
 @kernel
-def scale_slopes(rule: Any, y: Any, raw: Any, begin: int, end: int, out: Any) -> None:
-    """Its slope by the logarithm of the scale: out float64[n]."""
+def log_scale_gradients(rule: Any, y: Any, raw: Any, begin: int, end: int, out: Any) -> None:
+    """Its gradient by the logarithm of the scale: out float64[n]."""
     for row in range(begin, end):
         out[row] = failure_row(rule, y[row, 0], y[row, 1], raw[row])[3]

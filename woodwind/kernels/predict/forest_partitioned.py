@@ -74,7 +74,7 @@ def part(block: Any, f: Any, threshold: Any, begin: Any, end: Any) -> Any:
 
 @inlined
 def part_in_three(block: Any, f: Any, place: Any, walk: Any, begin: Any, end: Any) -> Any:
-    """The same for levels and missing values: left, then right, then those that stop; returns where the second and the third begin."""
+    """The same for categories and missing values: left, then right, then those that stop; returns where the second and the third begin."""
     here, spare = block.here, block.spare
     word, second = walk.nodes[place], walk.nodes[place + ONE]
     is_category = (word >> U(CATEGORY_SHIFT)) & ONE != U(0)

@@ -63,10 +63,10 @@ def turn(word: Any, place: Any, x: Any, words: Any) -> Any:
         return (word >> U(MISSING_SHIFT)) & U(3)
     if not 0.0 <= x < 256.0:
         return U(STOP)
-    level = U(np.int64(x))
-    at = place + (level >> U(6))
-    left = (words[at] >> (level & U(63))) & ONE
-    right = (words[at + U(4)] >> (level & U(63))) & ONE
+    category = U(np.int64(x))
+    at = place + (category >> U(6))
+    left = (words[at] >> (category & U(63))) & ONE
+    right = (words[at + U(4)] >> (category & U(63))) & ONE
     return U(STOP) - U(2) * left - right
 
 

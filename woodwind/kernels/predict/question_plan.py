@@ -37,12 +37,12 @@ TOGETHER = 4
 END = 0  # a leaf, or a node that questions leave to the walk
 TWO = 1
 THREE = 2  # left, right and STOP
-CATEGORY = 4  # flag: the question is put to a table of levels
+CATEGORY = 4  # flag: the question is put to a table of categories
 
 # The code of a missing value, and the bound that only it exceeds. Codes are signed: AVX2 compares signed bytes only.
 MISSING = 127
 MISSING_BOUND = 126
-# A table of levels answers 0 for left, 1 for right, 2 for stop.
+# A table of categories answers 0 for left, 1 for right, 2 for stop.
 STOP_BOUND = 1
 NEVER = 127  # no code exceeds it
 
@@ -60,7 +60,7 @@ PLACE_MASK = 0xFFFF
 
 # A node that fewer rows reach is cheaper to walk than to ask of every row: 0.02 ns for a question, 2.5 ns for a step.
 LEAST_SHARE = 1.0 / 128.0
-# A table of levels costs some 20 questions: where a tree has many, only those at the top are asked.
+# A table of categories costs some 20 questions: where a tree has many, only those at the top are asked.
 FEW_TABLES = 16
 LEAST_TABLE_SHARE = 1.0 / 32.0
 
@@ -215,7 +215,7 @@ def ask_levels(codes: Any, questions: Any, begin: Any, end: Any, out_places: Any
 
 @inner
 def look_up(codes: Any, column: Any, tables: Any, table: Any, target: Any) -> None:
-    """Write what a table int8[256] answers for the levels of a column into the column `target`."""
+    """Write what a table int8[256] answers for the categories of a column into the column `target`."""
     source, goal = np.uint64(column) * np.uint64(BLOCK), np.uint64(target) * np.uint64(BLOCK)
     for i in range(np.uint64(BLOCK)):
         codes[goal + i] = tables[np.uint64(table), np.uint64(np.int64(codes[source + i]) + 128)]

@@ -17,8 +17,8 @@ from woodwind.kernels.predict.question_plan import BLOCK, BY_LEVEL, MISSING, TIL
 from woodwind.kernels.predict.walk import LANES, advance, deliver
 from woodwind.kernels.runtime.jit import inner, kernel
 
-# Levels of a category column that have a code of their own, and the code of all others.
-LEVELS = 254
+# Categories of a column that have a code of their own, and the code of all others.
+CODED_CATEGORIES = 254
 UNSEEN = 126
 
 # Columns of Encoder.columns.
@@ -49,8 +49,8 @@ class Program(NamedTuple):
     questions: Any  # uint64
     ends: Any  # int64: twice the node of each place, plus 1 where rows have to walk on
     end_value: Any  # float64: value of each end; empty if values are vectors
-    tables: Any  # int8[tables, 256]: what becomes of each level
-    table_column: Any  # int64[tables]: the column that holds the levels
+    tables: Any  # int8[tables, 256]: what becomes of each category
+    table_column: Any  # int64[tables]: the column that holds the categories
     at: Any  # int64[2 (T + 1), 4]: first question, end and table of each tree, and what is special about it: WALKS, BY_LEVEL or 0
 
 
@@ -104,8 +104,8 @@ def encode_block(x: Any, n_features: Any, first: Any, last: Any, encoder: Any, c
             else:
                 for i in range(np.uint64(TILE)):
                     v = values[i]
-                    level = np.int64(v) - 128 if (v >= 0) & (v < LEVELS) else np.int64(UNSEEN)
-                    codes[target + i] = MISSING if (v != v) | (v == -1) else level
+                    category = np.int64(v) - 128 if (v >= 0) & (v < CODED_CATEGORIES) else np.int64(UNSEEN)
+                    codes[target + i] = MISSING if (v != v) | (v == -1) else category
     for c in range(n_columns):
         if encoder.columns[c, STEPS] >= 0:
             for i in range(c * np.uint64(BLOCK), (c + np.uint64(1)) * np.uint64(BLOCK)):

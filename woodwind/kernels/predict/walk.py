@@ -29,7 +29,7 @@ FEATURE_SHIFT = 32
 FEATURE_MASK = 0xFFFFFF
 MISSING_SHIFT = 56  # two bits: LEFT, RIGHT or STOP
 CATEGORY_SHIFT = 58
-# The second word: the threshold; of a category split the place of its sets, and above that the words of one set.
+# The second word: the threshold; of a category split the position of its sets, and above that the words of one set.
 SET_SHIFT = 40
 SET_MASK = 0xFFFFFFFFFF
 
@@ -38,23 +38,23 @@ class Walk(NamedTuple):
     """A forest as the walking kernels see it. Nodes are numbered through all trees."""
 
     nodes: Any  # uint64[2 N]: two words for each node, so that a step reads one line of the cache; a leaf is its own left child
-    words: Any  # uint64[W]: sets of category levels
+    words: Any  # uint64[W]: sets of categories, as bits
     value: Any  # float64[N, L]
     trees: Any  # int64[T + 1, 2]: root, and the column that the tree adds to; -1: as many columns as values have
 
 
 @inner
-def turn(word: Any, place: Any, x: float, words: Any) -> Any:
+def turn(word: Any, sets: Any, x: float, words: Any) -> Any:
     """Where a value goes that is missing, or that meets a category split: LEFT, RIGHT or STOP."""
-    # Of numbers only those missing come here, so -1 is always the missing level.
+    # Of numbers only those missing come here, so -1 is always a missing category. `sets` is the second word of the node.
     if x != x or x == -1.0:
         return (word >> np.uint64(MISSING_SHIFT)) & np.uint64(3)
-    size = place >> np.uint64(SET_SHIFT)
+    size = sets >> np.uint64(SET_SHIFT)
     if not 0.0 <= x < 64.0 * np.float64(size):
         return np.uint64(STOP)
-    level = np.uint64(np.int64(x))
-    at = (place & np.uint64(SET_MASK)) + (level >> np.uint64(6))
-    bit = level & np.uint64(63)
+    category = np.uint64(np.int64(x))
+    at = (sets & np.uint64(SET_MASK)) + (category >> np.uint64(6))
+    bit = category & np.uint64(63)
     left = (words[at] >> bit) & np.uint64(1)
     right = (words[at + size] >> bit) & np.uint64(1)
     return np.uint64(STOP) - np.uint64(2) * left - right

@@ -16,7 +16,7 @@ class RankTree(NamedTuple):
     child: Any  # int32[N]: the left child, the right one follows; 0 at a leaf
     missing: Any  # uint8[N]: LEFT, RIGHT or STOP
     set_index: Any  # int64[N]: row of `sets` for a category split, -1 otherwise
-    sets: Any  # uint64[n_sets, 8]: four words of levels that go left, four of levels that go right
+    sets: Any  # uint64[n_sets, 8]: four words of categories that go left, four of categories that go right
 
 
 @kernel

@@ -21,7 +21,7 @@ from woodwind.kernels.predict.question_plan import (
     choose,
     write_questions,
 )
-from woodwind.kernels.predict.questions import GRID, LEVELS, Encoder, Program
+from woodwind.kernels.predict.questions import CODED_CATEGORIES, GRID, Encoder, Program
 from woodwind.kernels.predict.walk import Walk
 from woodwind.kernels.tree.layout import LEFT, SET_WORDS, STOP
 
@@ -32,7 +32,7 @@ FEW_EDGES = 15
 CELLS = 1024
 
 
-class PredictPlan(NamedTuple):
+class ForestPlan(NamedTuple):
     """What `predict_by_questions` needs beside the rows."""
 
     walk: Walk
@@ -49,7 +49,7 @@ class QuestionPlan(NamedTuple):
     bound: NDArray[np.int64]
 
 
-def make_plan(arrays: Any, walk: Walk, dtype: np.dtype[Any]) -> PredictPlan:
+def make_plan(arrays: Any, walk: Walk, dtype: np.dtype[Any]) -> ForestPlan:
     """The plans for rows of one type of float."""
     number = (arrays.feature >= 0) & (arrays.sets < 0)
     clean = np.where(number, TWO, np.where(small_sets(arrays), THREE | CATEGORY, END)).astype(np.uint8)
@@ -72,17 +72,17 @@ def make_plan(arrays: Any, walk: Walk, dtype: np.dtype[Any]) -> PredictPlan:
     program = write_program(arrays, plans, column, first_table)
     most_tables = int((program.at[1:, 2] - program.at[:-1, 2]).max(initial=0))
     encoder = make_encoder([edges[f] for f in features], features, lowest, dtype)
-    return PredictPlan(walk, encoder, program, max(1, first_table + most_tables))
+    return ForestPlan(walk, encoder, program, max(1, first_table + most_tables))
 
 
 def small_sets(arrays: Any) -> NDArray[np.bool_]:
-    """Category splits whose levels all have a code of their own."""
+    """Category splits whose categories all have a code of their own."""
     fits = arrays.sets >= 0
     words = np.where(fits, arrays.set_words[arrays.feature], 0)
     fits &= words <= SET_WORDS
     full = np.flatnonzero(fits & (words == SET_WORDS))
     for last in (SET_WORDS - 1, 2 * SET_WORDS - 1):
-        spare = arrays.words[arrays.sets[full] + last] >> np.uint64(LEVELS - 64 * (SET_WORDS - 1))
+        spare = arrays.words[arrays.sets[full] + last] >> np.uint64(CODED_CATEGORIES - 64 * (SET_WORDS - 1))
         fits[full[spare != 0]] = False
     return np.asarray(fits, bool)
 
@@ -184,8 +184,8 @@ def level_nodes(plan: QuestionPlan, begin: int, depth: int) -> NDArray[np.int64]
     out = np.full(depth, -1)
     for level in range(depth):
         first = begin + (1 << level) - 1
-        request = np.flatnonzero(plan.ways[first : first + (1 << level)] == TWO)
-        out[level] = first + request[0] if request.size else -1
+        asking = np.flatnonzero(plan.ways[first : first + (1 << level)] == TWO)
+        out[level] = first + asking[0] if asking.size else -1
     return out
 
 
@@ -209,8 +209,8 @@ def level_tables(arrays: Any, nodes: NDArray[np.int64]) -> NDArray[np.int8]:
             words[has, k] = arrays.words[arrays.sets[nodes[has]] + side * size[has] + k]
         sides.append(np.unpackbits(words.view(np.uint8), axis=1, bitorder="little").astype(bool))
     table = np.where(sides[0], 0, np.where(sides[1], 1, 2)).astype(np.int8)
-    table[:, LEVELS] = 2  # unseen
-    table[:, LEVELS + 1] = arrays.missing[nodes]
+    table[:, CODED_CATEGORIES] = 2  # unseen
+    table[:, CODED_CATEGORIES + 1] = arrays.missing[nodes]
     return table
 
 

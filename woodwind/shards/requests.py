@@ -1,7 +1,7 @@
-"""What is asked of rows that are in shards, and what they answer.
+"""What is asked of rows that are in shards, and what they give back.
 
-A driver that grows a tree asks two things: *apply these splits* and *sum these statistics over all rows of these nodes*. A question has
-both, in this order, so that one pass over the rows is enough for a batch of nodes; either part may be empty. All that is answered is
+A driver that grows a tree asks two things: *apply these splits* and *sum these statistics over all rows of these nodes*. A request has
+both, in this order, so that one pass over the rows is enough for a batch of nodes; either part may be empty. All that is given back is
 integers, which add up to the same for any division of the rows.
 """
 
@@ -16,7 +16,7 @@ from woodwind.kernels.histogram.shards import Splits
 
 
 @dataclass(frozen=True, eq=False)
-class Sums:
+class SumRequest:
     """Which rows are summed, and how: (S,) sums are asked for."""
 
     slot_of: NDArray[np.int32]  # (places,) in which of the sums the rows of a place are, -1 for none
@@ -24,11 +24,11 @@ class Sums:
 
 
 @dataclass(frozen=True, eq=False)
-class Question:
+class ShardRequest:
     """What is asked of all rows of a tree, in one pass; splits are applied first."""
 
     splits: Splits | None
-    sums: Sums | None
+    sums: SumRequest | None
 
     @property
     def n_splits(self) -> int:
@@ -42,8 +42,8 @@ class Question:
 
 
 @dataclass(frozen=True, eq=False)
-class Answer:
-    """What the rows of some shards answer; answers add up."""
+class ShardResult:
+    """What the rows of some shards give back; results add up."""
 
     left: NDArray[np.int64]  # (m,) how many rows of each split go left
     met: NDArray[np.uint8]  # (m, 256) 1 for codes that its rows have
@@ -55,8 +55,8 @@ class Answer:
         found: NDArray[Any] = (self.wide if coarse else self.packed)[number]
         return found
 
-    def add(self, other: "Answer") -> None:
-        """Take another answer in."""
+    def add(self, other: "ShardResult") -> None:
+        """Take another result in."""
         self.left[:] += other.left
         np.maximum(self.met, other.met, out=self.met)
         self.packed[:] += other.packed
