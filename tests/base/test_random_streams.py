@@ -105,3 +105,11 @@ def test_seed_comes_from_whatever_users_give() -> None:
 def test_seed_refuses_what_is_no_seed(wrong: object) -> None:
     with pytest.raises(ParameterError, match="random_state must be"):
         random_streams.seed_of(wrong)
+
+
+def test_a_choice_is_the_same_a_part_at_a_time(monkeypatch):
+    known = {m: random_streams.choose(5, 1000, m) for m in (1, 7, 99, 640)}
+    monkeypatch.setattr(random_streams, "AT_ONCE", 100)
+    for m, chosen in known.items():
+        np.testing.assert_array_equal(random_streams.choose(5, 1000, m), chosen)
+        np.testing.assert_array_equal(chosen, np.sort(np.argsort(random_streams.hashes(5, 1000))[:m]))

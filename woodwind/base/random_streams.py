@@ -65,6 +65,10 @@ def _word(part: int | str) -> int:
     return int.from_bytes(hashlib.blake2b(part.encode(), digest_size=8).digest(), "little")
 
 
+# Items that are hashed together where few of many are chosen.
+AT_ONCE = 1 << 20
+
+
 def hashes(key: int, count: int, first: int = 0) -> NDArray[np.uint64]:
     """Hash the items first .. first + count of a key: 64 random bits each."""
     words = np.arange(first + 1, first + count + 1, dtype=np.uint64)
@@ -117,9 +121,18 @@ def choose(key: int, n: int, m: int) -> NDArray[np.int64]:
         raise ParameterError(f"Cannot choose {m} of {n} without replacement.")
     if m in (0, n):
         return np.arange(m, dtype=np.int64)
-    chosen = np.argpartition(hashes(key, n), m - 1)[:m].astype(np.int64)
-    chosen.sort()
-    return chosen
+    if m > AT_ONCE:
+        return np.sort(np.argpartition(hashes(key, n), m - 1)[:m].astype(np.int64))
+    # A part at a time: of twenty million items, all hashes and their order would take 300 MB. No two items have the same hash.
+    words, chosen = np.empty(0, np.uint64), np.empty(0, np.int64)
+    for first in range(0, n, AT_ONCE):
+        count = min(AT_ONCE, n - first)
+        words = np.concatenate([words, hashes(key, count, first)])
+        chosen = np.concatenate([chosen, np.arange(first, first + count)])
+        if len(words) > m:
+            smallest = np.argpartition(words, m - 1)[:m]
+            words, chosen = words[smallest], chosen[smallest]
+    return np.sort(chosen)
 
 
 def seed_of(random_state: object) -> int:

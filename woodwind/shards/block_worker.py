@@ -100,4 +100,6 @@ class BlockWorker:
         """What the blocks of this pass have given."""
         if len(self._wide) and self._request.sums is not None:
             finish_sums(self._request.sums.forms, self._packed, self._wide, self._waiting)
-        return ShardResult(self._left, self._met, self._packed, self._wide)
+        found = ShardResult(self._left, self._met, self._packed, self._wide)
+        self._packed, self._wide = self._packed[:0].copy(), self._wide[:0].copy()  # so that they are gone before the next pass begins
+        return found
