@@ -215,3 +215,22 @@ def test_a_blend_is_better_than_its_members_and_never_divides_a_query():
     some = some_queries(seen.queries, 100, 1)
     assert 0 < some.sum() <= 100
     assert all(some[seen.queries == one].all() or not some[seen.queries == one].any() for one in np.unique(seen.queries))
+
+
+def test_a_query_of_weight_two_is_a_query_given_twice_in_distribution():
+    """Folds are drawn anew, so that penalties and bits differ: the order hardly does."""
+    table = documents(60)
+    number = table["query"].str[1:].astype(int).to_numpy()
+    weight = 1.0 + 3.0 * (number % 2)
+    # In the odd queries relevance goes with one column, in the others with another: weights decide between the two.
+    y = np.digitize(np.where(number % 2, table["a"], table["b"]), [0.0, 1.0])
+    many = np.repeat(np.arange(len(table)), weight.astype(int))
+    copy = np.concatenate([np.arange(int(count)) for count in weight])
+    linear = woodwind.AutoEnsembleRanker(models=1, exclude=["boosting", "forest", "net", "neighbours"])
+    X, new = table[list("abcd")], documents(20, seed=3)[list("abcd")]
+    weighed = linear.fit(X, y, sample_weight=weight, group=number).predict(new)
+    repeated = linear.fit(X.iloc[many], y[many], group=number[many] * 10 + copy).predict(new)
+    plain = linear.fit(X, y, group=number).predict(new)
+    near, far = (np.corrcoef(weighed, other)[0, 1] for other in (repeated, plain))
+    assert near > 0.995
+    assert far < 0.97
