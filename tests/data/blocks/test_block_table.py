@@ -171,6 +171,7 @@ def test_blocks_may_be_in_several_folders(tmp_path):
         ({"target": "y", "block_bytes": 0}, "block_bytes"),
         ({"target": "y", "categorical_features": ["nobody"]}, "'nobody'"),
         ({"target": "y", "ignore": [name for name in table(3).columns if name != "y"]}, "no column is left"),
+        ({"target": "y", "ignore": ["nowhere"]}, "no column 'nowhere'"),
     ],
 )
 def test_what_cannot_be_is_refused_before_anything_is_written(tmp_path, options, message):

@@ -225,7 +225,7 @@ class BlockTable:
 def _columns(source: BatchSource, roles: dict[str, str], ignore: Sequence[str]) -> tuple[str, ...]:
     """The columns to learn from; an error for names that are not there."""
     names = source.schema.names
-    for name in roles.values():
+    for name in (*roles.values(), *ignore):
         if name not in names:
             near = nearest(name, names)
             raise DataError(
