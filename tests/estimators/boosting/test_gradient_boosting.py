@@ -766,8 +766,8 @@ def test_training_goes_on_where_all_rows_of_a_node_have_categories_that_were_nev
     }
     model = makers[kind]
     targets = [np.digitize(5.0 * X["number"] + 0.5 * rng.random(80), [1.0, 2.0, 3.0]) + 1 for X in (first, more)]
-    model.fit(first, targets[0])
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
+        model.fit(first, targets[0])
         model.set_params(n_estimators=6).fit(more, targets[1])
         assert np.isfinite(model.predict(more).astype(float)).all()
