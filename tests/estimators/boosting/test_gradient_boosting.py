@@ -22,7 +22,7 @@ from sklearn.model_selection import GridSearchCV, GroupKFold, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from woodwind import GradientBoostingClassifier, GradientBoostingRegressor, ParameterError, losses
+from woodwind import GradientBoostingClassifier, GradientBoostingRegressor, GradientBoostingSurvivalAnalysis, ParameterError, losses
 from woodwind.base.errors import InterruptWarning, TableError, TargetError, UnseenCategoryWarning
 from woodwind.ensemble.boosting import auto_defaults
 
@@ -750,3 +750,24 @@ def test_a_number_of_rounds_that_is_none_is_refused(wrong):
     )
     with pytest.raises(ParameterError, match="n_rounds must be None or an integer from 0 to 6"):
         model.predict([[1.0]], n_rounds=wrong)
+
+
+@pytest.mark.parametrize("kind", ["numbers", "classes", "survival"])
+def test_training_goes_on_where_all_rows_of_a_node_have_categories_that_were_never_seen(kind):
+    """Nothing is summed of such a node in their column: a loop over its cuts ran to the end of memory."""
+    rng = np.random.default_rng(0)
+    first = pd.DataFrame({"number": rng.random(80), "level": rng.choice(np.array(["a", "b", "c"], object), 80)})
+    more = pd.DataFrame({"number": np.linspace(0.0, 1.0, 80), "level": np.where(np.arange(80) < 40, "new", first["level"]).astype(object)})
+    options = {"n_estimators": 2, "warm_start": True, "n_jobs": 1, "min_samples_leaf": 2, "early_stopping": False, "random_state": 0}
+    makers = {
+        "numbers": GradientBoostingRegressor(loss="gamma", **options),
+        "classes": GradientBoostingClassifier(**options),
+        "survival": GradientBoostingSurvivalAnalysis(loss="aft", **options),
+    }
+    model = makers[kind]
+    targets = [np.digitize(5.0 * X["number"] + 0.5 * rng.random(80), [1.0, 2.0, 3.0]) + 1 for X in (first, more)]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model.fit(first, targets[0])
+        model.set_params(n_estimators=6).fit(more, targets[1])
+        assert np.isfinite(model.predict(more).astype(float)).all()

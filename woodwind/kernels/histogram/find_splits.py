@@ -218,6 +218,8 @@ def scan_feature(tree: Tree, rule: Rule, feature: int, histogram: Any, bounds: A
     histogram = (table, layout, counts, limits of packed fields); what does not gain more than `least` counts for nothing.
     """
     size, present, total = node_bins(tree, rule, feature, histogram, thread)
+    if size < 2:  # none where all rows of the node have categories that the schema does not know, as training that goes on may meet them
+        return NO_SPLIT, -1, RIGHT, 0.0, 0.0
     bins = memory.all_bins(tree)[scan.BIN_ROWS * thread : scan.BIN_ROWS * thread + scan.BIN_ROWS]
     curves = memory.all_curves(tree)[scan.CURVE_ROWS * thread : scan.CURVE_ROWS * thread + scan.CURVE_ROWS]
     bits = memory.curve_bits(tree, scan.CURVE_ROWS * thread + scan.S_GAIN)

@@ -243,6 +243,8 @@ def gains_lanes(rule: Rule, l2: Any, size: Any, last: Any, curves: Any) -> None:
 def scan_lanes(tree: Tree, rule: Rule, table: Any, feature: int, thread: int) -> Any:
     """Best split of a node by one feature: gain, bin, side of missing values."""
     size, present = bins_in_order(tree, rule, table, feature, thread)
+    if size < 2:  # none where all rows of the node have categories that the schema does not know
+        return NO_SPLIT, -1, RIGHT
     codes = memory.all_bins(tree)[scan.BIN_ROWS * thread + scan.B_CODE]
     curves = memory.all_curves(tree)[scan.CURVE_ROWS * thread : scan.CURVE_ROWS * thread + scan.CURVE_ROWS]
     bits = memory.curve_bits(tree, scan.CURVE_ROWS * thread + scan.S_GAIN)
