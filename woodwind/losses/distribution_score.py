@@ -37,6 +37,8 @@ from woodwind.losses.links import Floats
 LONGEST = 100.0
 # Rows whose losses are added up at once.
 BLOCK = 4096
+# Rows whose derivatives are computed at once: with fewer, threads wait for each other's Python (10 % of a training of 50,000 rows).
+DERIVATIVES_BLOCK = 16_384
 
 ScoringRule = Literal["log_score", "crps"]
 
@@ -138,8 +140,8 @@ class DistributionScore(Loss):
 
         def part(begin: int, end: int) -> None:
             # In blocks whose intermediate results stay in the cache of a processor.
-            for first in range(begin, end, BLOCK):
-                rows = slice(first, min(first + BLOCK, end))
+            for first in range(begin, end, DERIVATIVES_BLOCK):
+                rows = slice(first, min(first + DERIVATIVES_BLOCK, end))
                 gradient[rows] = self._directions(y[rows], scores[rows])
 
         run_ranges(part, len(scores), threads, WORK * WORK * self.width)
