@@ -1,6 +1,7 @@
 """Trees and forests of several targets: y of shape (n, k), numbers or labels. docs/algorithms/several-targets.md."""
 
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -26,7 +27,7 @@ from woodwind import (
     RandomForestClassifier,
     RandomForestRegressor,
 )
-from woodwind.base.errors import ConstantTargetWarning, DataError, ParameterError, TargetError
+from woodwind.base.errors import ConstantTargetWarning, DataError, NotStorableError, ParameterError, TargetError
 from woodwind.ensemble.resampling import Resampling
 
 FORESTS = {"n_estimators": 5, "random_state": 0}
@@ -277,6 +278,14 @@ def test_what_is_loaded_predicts_the_same(model, tmp_path):
         wanted = np.hstack(found) if isinstance(found, list) else found
         np.testing.assert_allclose(predict(np.asarray(X[:3], float)), wanted, rtol=1e-12)
         np.testing.assert_allclose(predict(np.asarray(X[0], float)), wanted[0], rtol=1e-12)
+
+
+def test_a_file_in_which_probabilities_do_not_start_from_zero_is_refused(tmp_path):
+    X, y = make_multilabel_classification(60, 4, random_state=0)
+    model = DecisionTreeClassifier(max_depth=2).fit(X, y)
+    model.forest_ = replace(model.forest_, start=np.ones(model.forest_.n_outputs))
+    with pytest.raises(NotStorableError, match="do not start from zero"):
+        model.save(tmp_path / "m.ww")
 
 
 @pytest.mark.parametrize("model", ALL, ids=str)

@@ -201,6 +201,7 @@ def check_tree(model: Any) -> None:
     forest, classes = model.forest_, classes_of(model)
     require(forest.n_trees == 1, "there is another number of trees than one")
     if "target_names_" in vars(model):  # as many values as targets, or as classes of targets: `check_columns`
+        require(classes is None or not forest.start.any(), "probabilities do not start from zero")
         for part in [] if classes is None else divided(forest.value, model.classes_):
             require(are_probabilities(part), "a value is no probability, or those of a target do not add up to one")
         return
