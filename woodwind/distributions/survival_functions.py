@@ -10,6 +10,7 @@ from scipy import special
 from woodwind.base.did_you_mean import did_you_mean, spelling
 from woodwind.base.errors import ParameterError
 from woodwind.data.tables.survival_times import at_times
+from woodwind.distributions.base import exp
 
 Floats = NDArray[np.float64]
 
@@ -107,9 +108,8 @@ class ProportionalHazards(PredictedTimes):
         return ProportionalHazards(self.times, self.baseline, np.asarray(self.score[rows]))
 
     def cumulative_hazard(self, times: Floats) -> Floats:
-        """The baseline times exp(score)."""
-        with np.errstate(over="ignore"):
-            return np.asarray(at_times(self.times, self.baseline, times, 0.0) * _across(np.exp(self.score), times))
+        """The baseline times exp(score), which is finite: before the first event no risk makes a hazard."""
+        return np.asarray(at_times(self.times, self.baseline, times, 0.0) * _across(exp(self.score), times))
 
     def survival(self, times: Floats) -> Floats:
         """exp(-cumulative hazard)."""
@@ -117,7 +117,7 @@ class ProportionalHazards(PredictedTimes):
 
     def quantile(self, level: float) -> Floats:
         """The first event time whose survival is at most 1 - level; infinite where it never comes so far."""
-        needed = -np.log1p(-level) * np.exp(-self.score)
+        needed = -np.log1p(-level) * exp(-self.score)
         place = np.searchsorted(self.baseline * (1.0 + 1e-12), needed, side="left")
         return np.asarray(np.append(self.times, np.inf)[place])
 

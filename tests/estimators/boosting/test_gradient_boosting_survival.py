@@ -11,6 +11,7 @@ from sklearn.preprocessing import StandardScaler
 import woodwind
 from woodwind import DataError, GradientBoostingSurvivalAnalysis, ParameterError
 from woodwind.base.errors import CensoringWarning, TargetError
+from woodwind.distributions.survival_functions import ProportionalHazards
 from woodwind.losses import AcceleratedFailureTime, CoxPartialLikelihood
 from woodwind.metrics.survival import concordance_index, integrated_brier_score
 
@@ -83,6 +84,13 @@ def test_medians_are_where_survival_is_one_half(kind):
     before = np.nextafter(medians, 0.0) * (1.0 - 1e-9)
     assert all(one(at) >= 0.5 - 1e-6 for one, at in zip(survival, before, strict=True))
     assert_allclose(survival.quantile(0.0), 0.0 if kind.startswith("aft") else y["time"][y["event"]].min())
+
+
+def test_the_largest_risk_makes_no_hazard_before_the_first_event():
+    found = ProportionalHazards(np.array([1.0, 2.0]), np.array([0.0, 0.5]), np.array([1e6, 0.0, -1e6]))
+    times = np.array([0.5, 1.0, 2.0])
+    np.testing.assert_allclose(found.survival(times), [[1.0, 1.0, 0.0], [1.0, 1.0, np.exp(-0.5)], [1.0, 1.0, 1.0]])
+    assert np.isfinite(found.cumulative_hazard(times)).all()
 
 
 def test_the_scale_of_failure_times_is_found():
