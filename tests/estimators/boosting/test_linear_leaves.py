@@ -113,6 +113,15 @@ def test_through_a_file_and_in_two_parts(way, tmp_path):
         assert_allclose(parts.predict(X), whole.predict(X), rtol=1e-12)
 
 
+def test_linear_leaves_go_on_only_with_their_numbers():
+    X, y = numbers()
+    constant = GradientBoostingRegressor(**PLAIN, warm_start=True).fit(X, y)
+    assert np.isfinite(constant.set_params(n_estimators=9, linear_leaves=True).fit(X, y).predict(X)).all()
+    linear = GradientBoostingRegressor(**LINEAR, warm_start=True).fit(X, y)
+    with pytest.raises(ParameterError, match="goes on from trees with linear leaves. Set linear_leaves=True"):
+        linear.set_params(n_estimators=9, linear_leaves=False).fit(X, y)
+
+
 def test_a_damaged_linear_part_is_refused(tmp_path):
     X, y = numbers()
     model = GradientBoostingRegressor(**LINEAR).fit(X, y)

@@ -104,7 +104,7 @@ def train(
         notice(f"{owner}: {UNEVEN}", PrecisionWarning)
         plan = replace(plan, one_per_class=True)
     if earlier is not None and earlier.rounds:
-        check_trees_per_round(len(earlier.rounds[0]), plan, owner)
+        check_rounds_go_on(earlier.rounds, plan, owner)
     if watched is None or watched.folds is None:
         return train_once(rows, plan, stop, watched, earlier, owner)
     folds = BoostingFolds.of(rows, plan, watched.folds)
@@ -150,14 +150,16 @@ def train_once(
     return refitted(rows, plan, result, owner)
 
 
-def check_trees_per_round(there: int, plan: BoostPlan, owner: str) -> None:
-    """Refuse to go on from rounds that have another number of trees."""
-    of_each = plan.loss.width if plan.one_per_class else 1
+def check_rounds_go_on(rounds: Sequence[Sequence[ValuedTree]], plan: BoostPlan, owner: str) -> None:
+    """Refuse to go on from rounds that have another number of trees, or linear leaves without the numbers that they need."""
+    there, of_each = len(rounds[0]), plan.loss.width if plan.one_per_class else 1
     if there != of_each * plan.parallel_trees:
         raise ParameterError(
             f"{owner}: a round would have {of_each * plan.parallel_trees} trees, but warm_start=True goes on from rounds of {there}. Set "
             "n_parallel_trees, and with several classes multiclass and what holds leaf values back, as they were, or warm_start=False."
         )
+    if plan.linear_l2 is None and any(tree.linear is not None for trees in rounds for tree in trees):
+        raise ParameterError(f"{owner}: warm_start=True goes on from trees with linear leaves. Set linear_leaves=True, or warm_start=False.")
 
 
 def rounds_by_folds(
