@@ -256,9 +256,9 @@ def main() -> None:
         options.kills = 25
     report = Report("kills", "Killed while writing", options)
     fifth = options.kills // 5
-    import woodwind.cli.fit
-    import woodwind.cli.predict
-    import woodwind.cli.report  # noqa: F401  the children need not import it again
+    import woodwind.cli.commands.fit
+    import woodwind.cli.commands.predict
+    import woodwind.cli.commands.report  # noqa: F401  the children need not import it again
 
     with tempfile.TemporaryDirectory() as position:
         trial = Trial(Path(position), options)

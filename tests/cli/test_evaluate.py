@@ -14,7 +14,7 @@ from sklearn.metrics import average_precision_score, f1_score, log_loss, mean_sq
 
 from woodwind import store
 from woodwind.auto.intervals import PredictionIntervals
-from woodwind.cli.evaluate import clusters_in
+from woodwind.cli.commands.evaluate import clusters_in
 from woodwind.ensemble.conformal import ConformityScores
 from woodwind.metrics.named import names_for
 

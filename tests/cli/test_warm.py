@@ -3,7 +3,7 @@
 import numpy as np
 
 import woodwind
-from woodwind.cli import warm
+from woodwind.cli.commands import warm
 from woodwind.data.reading.files import read_table
 
 

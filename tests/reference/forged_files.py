@@ -35,9 +35,9 @@ from woodwind import store
 from woodwind.auto.model import AutoModel
 from woodwind.auto.shap import explain_model
 from woodwind.base.errors import ModelFileError, WoodwindError
-from woodwind.cli import inspect, leaderboard
+from woodwind.cli.commands import inspect, leaderboard
+from woodwind.cli.commands.predict import predicted as columns_of
 from woodwind.cli.model_files import open_model
-from woodwind.cli.predict import predicted as columns_of
 from woodwind.report import page
 
 # A process of its own finds this folder, and the checkout. Threads of other libraries, which wait for each other at full speed, are one: on

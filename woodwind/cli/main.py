@@ -22,15 +22,15 @@ from woodwind.cli.streams import failure_of, prepare_streams
 
 # Where a command lives, and what it does in a few words: the first sentence of its help.
 COMMANDS = {
-    "fit": ("woodwind.cli.fit", "Learn an ensemble from a table."),
-    "predict": ("woodwind.cli.predict", "Predict the rows of a table."),
-    "evaluate": ("woodwind.cli.evaluate", "Try a model on rows whose target is known."),
-    "leaderboard": ("woodwind.cli.leaderboard", "Show how good the ensemble is, and each of its members."),
-    "report": ("woodwind.cli.report", "Write the report of a model as a page to read in a browser."),
-    "explain": ("woodwind.cli.explain", "Say which columns made a prediction what it is."),
-    "inspect": ("woodwind.cli.inspect", "Show what is in a model file."),
-    "warm": ("woodwind.cli.warm", "Compile all that is compiled, so that nobody waits later."),
-    "version": ("woodwind.cli.version", "Show the versions of Woodwind and of what it stands on."),
+    "fit": ("woodwind.cli.commands.fit", "Learn an ensemble from a table."),
+    "predict": ("woodwind.cli.commands.predict", "Predict the rows of a table."),
+    "evaluate": ("woodwind.cli.commands.evaluate", "Try a model on rows whose target is known."),
+    "leaderboard": ("woodwind.cli.commands.leaderboard", "Show how good the ensemble is, and each of its members."),
+    "report": ("woodwind.cli.commands.report", "Write the report of a model as a page to read in a browser."),
+    "explain": ("woodwind.cli.commands.explain", "Say which columns made a prediction what it is."),
+    "inspect": ("woodwind.cli.commands.inspect", "Show what is in a model file."),
+    "warm": ("woodwind.cli.commands.warm", "Compile all that is compiled, so that nobody waits later."),
+    "version": ("woodwind.cli.commands.version", "Show the versions of Woodwind and of what it stands on."),
 }
 WITHOUT_TABLES = ("version",)
 

@@ -159,7 +159,7 @@ def check_rounds_go_on(rounds: Sequence[Sequence[ValuedTree]], plan: BoostPlan, 
             "n_parallel_trees, and with several classes multiclass and what holds leaf values back, as they were, or warm_start=False."
         )
     if plan.linear_l2 is None and any(tree.linear is not None for trees in rounds for tree in trees):
-        raise ParameterError(f"{owner}: warm_start=True goes on from trees with linear leaves. Set linear_leaves=True, or warm_start=False.")
+        raise ParameterError(f"{owner}: warm_start=True goes on from linear leaves. Set linear_leaves=True, or warm_start=False.")
 
 
 def rounds_by_folds(
