@@ -64,7 +64,7 @@ class Background:
                 mean, rows = np.asarray(kept.get("mean", ()), np.float64), np.asarray(kept.get("rows", ()), np.float64)
             except (TypeError, ValueError) as error:
                 raise DataError("The model cannot be explained: what it has kept of its training rows is damaged.") from error
-            if mean.shape == (d,) and rows.shape == (max(len(rows), 1), d) and np.isfinite(rows).all() and np.isfinite(mean).all():
+            if mean.shape == (d,) and rows.ndim == 2 and rows.shape == (max(len(rows), 1), d) and np.isfinite(rows).all() and np.isfinite(mean).all():
                 return cls(mean, rows)
         return cls(np.zeros(d), np.zeros((1, d)))
 
