@@ -29,6 +29,7 @@ from woodwind.auto.facts.members import (
 from woodwind.auto.facts.quality import classification_facts, regression_facts
 from woodwind.auto.facts.ranking import ranking_facts
 from woodwind.auto.facts.scored_rows import ScoredRows, all_metric_facts, metric_facts
+from woodwind.auto.facts.shap import shap_facts
 from woodwind.auto.facts.usage import made_facts, split_facts, suspicion_facts, use_facts
 from woodwind.auto.outcome import Outcome
 from woodwind.base.errors import ReportWarning
@@ -87,7 +88,8 @@ def collect(outcome: Outcome, seconds: float, threads: int = 1) -> dict[str, Any
         "diversity": lambda: diversity_facts(outcome, scored),
         "importance": lambda: importance_facts(outcome, scored, clock.share(0.5), threads),
         "mistakes": lambda: mistake_facts(outcome, scored, facts.get("importance")),
-        "dependence": lambda: dependence_facts(outcome, facts["importance"], clock.share(0.9), threads),
+        "dependence": lambda: dependence_facts(outcome, facts["importance"], clock.share(0.7), threads),
+        "shap": lambda: shap_facts(outcome, clock.share(0.9), threads),
     }
     for name, part in parts.items():
         _collect_one(facts, name, part, clock)
