@@ -41,7 +41,7 @@ def run(name: str, data: tuple[Any, Any], rounds: int, threads: int) -> tuple[li
 
     model = GradientBoostingClassifier(
         n_estimators=rounds, max_leaf_nodes=LEAVES, max_depth=8, learning_rate=RATE, n_jobs=threads, early_stopping=False, random_state=0,
-        subsample=1.0, sampling=sampling or None, callbacks=[lambda _: stamps.append(time.perf_counter() - began)],
+        subsample=1.0, sampling=sampling or "uniform", callbacks=[lambda _: stamps.append(time.perf_counter() - began)],
     )  # fmt: skip
     began = time.perf_counter()
     model.fit(*data)
