@@ -1,4 +1,4 @@
-"""The guide, the answers by question and the quick start do what they say: their code is run from the first line to the last, and their pictures are made by it."""
+"""The guide, the answers by question and the quick start do what they say: their code is run, and it has made their pictures."""
 
 import doctest
 import re

@@ -19,6 +19,7 @@ import api_reference  # noqa: E402
 import documentation  # noqa: E402
 
 OBJECT = re.compile(r"^::::\{py:\w+\} (\w+)(?:\.\w+)?[^\n]*\n:module: ([\w.]+)$", re.MULTILINE)
+HOW_TO = ROOT / "docs" / "how-to"
 TOCTREE = re.compile(r"```\{toctree\}\n:hidden:\n\n(.*?)\n```", re.DOTALL)
 
 
@@ -105,3 +106,10 @@ def test_docstrings_become_markdown():
     found = api_reference.body(api_reference.sections(text + "Examples\n--------\n>>> 1 + 1\n2"))
     wanted = "Train.\n\n**Parameters**\n\n`X` : table\n: The rows.\n\n`depth` : int, default `3`\n: How deep.\n\n**Returns**\n\nself\n\n"
     assert found == wanted + "**Example**\n\n```python\n>>> 1 + 1\n2\n```"
+
+
+def test_there_are_answers_for_the_questions_of_a_new_user():
+    pages = {path.name for path in HOW_TO.glob("*.md")} - {"README.md"}
+    assert len(pages) > 20
+    text = (HOW_TO / "README.md").read_text(encoding="utf-8")
+    assert [name for name in sorted(pages) if f"]({name})" not in text] == []

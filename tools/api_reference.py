@@ -255,7 +255,9 @@ def methods(cls: type, name: str, module: str, level: str) -> list[str]:
         found = inspect.getattr_static(cls, one)
         if one.startswith("_") or (one.startswith("set_") and one.endswith("_request")):
             continue
-        function = found.fget if isinstance(found, property) else getattr(found, "__func__", found)
+        function = (
+            found.fget if isinstance(found, property) else getattr(found, "__func__", getattr(found, "fn", found))
+        )  # fn: available_if
         if not inspect.isfunction(function):
             continue
         if not function.__module__.startswith("woodwind"):
