@@ -40,7 +40,7 @@ ENDINGS = r"(?:py|md|toml|json|yaml)"
 # Names that stand in backticks and are of no file here.
 ELSEWHERE = {
     "NUMBA_CACHE_DIR", "NUMBA_OPT", "LogisticRegressionCV", "bicreg", "xfail", "narwhals", "gc", "joblib", "np", "numpy", "sklearn", "shap",
-    "x", "job.ww", "samme.r", "SMAPE", "sudo", "TunedThresholdClassifierCV", "load_context", "mlflow",
+    "x", "job.ww", "samme.r", "SMAPE", "sudo", "TunedThresholdClassifierCV", "load_context", "mlflow", "calibrate_decision_threshold",
 }  # fmt: skip
 
 
