@@ -62,7 +62,7 @@ sphinx_gallery_conf = {
     "min_reported_time": 10_000,
     "within_subsection_order": "FileNameSortKey",
     "image_scrapers": ("matplotlib",),
-    "matplotlib_animations": False,
+    "capture_repr": (),
 }
 
 # Names in backticks that lead to the reference, wherever a page has them.

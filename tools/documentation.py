@@ -122,6 +122,9 @@ def lay_out(folder: Path, root: Path = ROOT) -> int:
             target.write_bytes(data)
     for path in [path for path in folder.rglob("*.md") if path.relative_to(folder).as_posix() not in wanted]:
         path.unlink()
+    for path in folder.glob("gallery/plot_*.rst"):  # of examples that are gone
+        if not (root / "examples" / "gallery" / f"{path.stem}.py").exists():
+            path.unlink()
     return len(wanted)
 
 
