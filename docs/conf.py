@@ -34,6 +34,7 @@ html_theme = "pydata_sphinx_theme"
 html_title = "Woodwind"
 html_static_path = [str(ROOT / "docs" / "_static")]
 html_css_files = ["site.css"]
+html_search_scorer = str(ROOT / "docs" / "_static" / "search_scorer.js")
 html_show_sourcelink = False
 html_copy_source = False
 html_theme_options = {
@@ -63,6 +64,7 @@ sphinx_gallery_conf = {
     "within_subsection_order": "FileNameSortKey",
     "image_scrapers": ("matplotlib",),
     "capture_repr": (),
+    "write_computation_times": False,
 }
 
 # Names in backticks that lead to the reference, wherever a page has them.

@@ -96,6 +96,15 @@ def test_links_are_turned_to_the_places_of_the_site(tmp_path):
     assert documentation.place_of(tmp_path / "docs" / "guide", tmp_path) == "guide/README.md"
 
 
+def test_links_that_lead_nowhere_are_found(tmp_path):
+    (tmp_path / "deep").mkdir()
+    (tmp_path / "a.html").write_text(
+        '<a href="deep/b.html#here">b</a> <a href="https://x.org">x</a> <img src="gone.png">', encoding="utf-8"
+    )
+    (tmp_path / "deep" / "b.html").write_text('<p id="here"><a href="../a.html">a</a> <a href="#nowhere">n</a></p>', encoding="utf-8")
+    assert sorted(documentation.broken_links(tmp_path)) == ["a.html: gone.png", "deep/b.html: #nowhere"]
+
+
 def test_a_new_page_is_found_without_naming_it():
     texts = {"guide/README.md": "[b](b.md) [elsewhere](../x.md)", "guide/a.md": "", "guide/b.md": "", "guide/deep/c.md": "", "x.md": ""}
     assert documentation.order("guide/README.md", texts) == ["b", "a"]

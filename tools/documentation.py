@@ -7,11 +7,13 @@ navigation has the links of the folder's README in their order, then all others.
 """
 
 import argparse
+import html
 import os
 import re
 import shutil
 import subprocess
 import sys
+import urllib.parse
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
@@ -128,8 +130,24 @@ def lay_out(folder: Path, root: Path = ROOT) -> int:
     return len(wanted)
 
 
+def broken_links(site: Path) -> list[str]:
+    """Links of the built site that lead to no page of it, or to no place in one, as 'page: link'. Links elsewhere are not followed."""
+    texts = {path: path.read_text(encoding="utf-8") for path in site.rglob("*.html") if site / "_static" not in path.parents}
+    anchors = {path: {*re.findall(r'\bid="([^"]+)"', text), "", "top"} for path, text in texts.items()}
+    wrong = []
+    for page, text in texts.items():
+        for link in sorted(set(re.findall(r'\b(?:href|src)="([^"]*)"', text))):
+            target, _, anchor = html.unescape(link).partition("#")
+            if re.match(r"[a-z]+:|//", target):
+                continue
+            path = Path(os.path.normpath(page.parent / urllib.parse.unquote(target.partition("?")[0]))) if target else page
+            if not path.exists() or (path in anchors and urllib.parse.unquote(anchor) not in anchors[path]):
+                wrong.append(f"{page.relative_to(site)}: {link}")
+    return wrong
+
+
 def main() -> int:
-    """Build the site; the status is that of Sphinx, for which a warning is an error."""
+    """Build the site and follow its links; the status is that of Sphinx, for which a warning is an error, or 1 for a broken link."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--fresh", action="store_true", help="remove what an earlier build has left")
     parser.add_argument("--no-gallery", action="store_true", help="without running the examples of the gallery")
@@ -140,7 +158,10 @@ def main() -> int:
     more = ["-D", "sphinx_gallery_conf.plot_gallery=0"] if given.no_gallery else []
     # -n is not given: types of other libraries that signatures name have no page here.
     command = [sys.executable, "-m", "sphinx", "-W", "--keep-going", "-q", "-j", "2", "-b", "html", "-c", "docs", *more]
-    return subprocess.run([*command, "docs/_build/source", "docs/_build/html"], cwd=ROOT, check=False).returncode
+    status = subprocess.run([*command, "docs/_build/source", "docs/_build/html"], cwd=ROOT, check=False).returncode
+    wrong = broken_links(BUILD / "html") if status == 0 else []
+    print("\n".join(["links that lead nowhere:", *wrong]) if wrong else "all links lead somewhere")
+    return status or bool(wrong)
 
 
 if __name__ == "__main__":

@@ -2,7 +2,7 @@
 Learning to rank: NDCG by cut-off
 =================================
 
-How good are the first ranks of new queries? Bands are the spread over queries. LambdaMART trains for the order within a query; on a
+How good are the first ranks of new queries? Bands are two standard errors. LambdaMART trains for the order within a query; on a
 table as small and clean as this one a regression of the relevance does as well.
 """
 
