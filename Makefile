@@ -5,6 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/installed-dev
 BENCH := $(VENV)/installed-bench
+DOCS := $(VENV)/installed-docs
 WARM := $(VENV)/warm
 # Arguments for pytest or for the benchmark: make test ARGS="tests/data -x"
 ARGS ?=
@@ -13,7 +14,7 @@ PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
 comma := ,
 
 SHELL := /bin/sh
-.PHONY: help demo test test-plain test-checked lint check compare bench figures clean
+.PHONY: help demo test test-plain test-checked lint check compare bench figures docs clean
 
 help:
 	@echo "make demo      a minute with a real table: an ensemble, its leaderboard, its report, predictions and why"
@@ -22,6 +23,7 @@ help:
 	@echo "make check     make lint, the house rules, kernels with bounds checks"
 	@echo "make compare   agreement with other libraries (installs them)"
 	@echo "make bench     speed against other libraries (installs them)"
+	@echo "make docs      the documentation site, in docs/_build/html (installs Sphinx)"
 	@echo "make figures   how much there is to read: files, lines, what a row crosses, names"
 	@echo "make clean     remove the environment and what the tools left"
 
@@ -39,6 +41,11 @@ $(STAMP): $(VENV)/made pyproject.toml
 $(BENCH): $(STAMP)
 	@echo "installing the libraries to compare with into $(VENV)"
 	@$(PIP) install --editable ".[dev,bench]"
+	@touch $@
+
+$(DOCS): $(STAMP)
+	@echo "installing what the documentation is built with into $(VENV)"
+	@$(PIP) install --editable ".[dev,docs]"
 	@touch $@
 
 # Kernels are compiled for this processor once, before the demo, so that its minute is for training.
@@ -97,8 +104,13 @@ BENCHMARKS ?= $(shell grep -l '^if __name__ == "__main__"' benchmarks/*.py)
 bench: $(BENCH)
 	@set -e; for script in $(BENCHMARKS); do echo "== $$script"; $(BIN)/python $$script $(ARGS); done
 
+# Warnings of Sphinx are errors; the examples of the gallery are run. ARGS=--fresh begins anew, ARGS=--no-gallery leaves the examples out.
+docs: $(DOCS)
+	@$(BIN)/python tools/documentation.py $(ARGS)
+	@echo "Open docs/_build/html/index.html in a browser."
+
 figures: $(STAMP)
 	@$(BIN)/python tools/figures.py
 
 clean:
-	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis build dist demo
+	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis build dist demo docs/_build

@@ -1,4 +1,4 @@
-"""The guide does what it says: its code is run from the first line to the last, and its pictures are made by it."""
+"""The guide, the answers by question and the quick start do what they say: their code is run, and it has made their pictures."""
 
 import doctest
 import re
@@ -14,7 +14,9 @@ mpl.use("Agg")
 
 ROOT = Path(__file__).parent.parent
 GUIDE = ROOT / "docs" / "guide"
-PAGES = sorted(path for path in GUIDE.glob("*.md") if path.name != "README.md")
+DOCS = ROOT / "docs"
+PAGES = sorted(path for folder in (GUIDE, DOCS / "how-to") for path in folder.glob("*.md") if path.name != "README.md")
+PAGES += [DOCS / "index.md", DOCS / "quick-start.md"]
 LARGEST_PICTURE = 60_000
 # Numbers with a fraction may differ by so much, and whole ones by such a share: solvers of other versions stop elsewhere.
 NEAR, SHARE = 0.03, 0.05
@@ -46,7 +48,7 @@ def test_the_guide_does_what_it_says(page, tmp_path, monkeypatch):
     text = page.read_text(encoding="utf-8")
     (tmp_path / "examples" / "data").mkdir(parents=True)
     (tmp_path / "docs" / "guide" / "pictures").mkdir(parents=True)
-    for name in set(re.findall(r"examples/data/([\w.]+\.csv)", text)):
+    for name in set(re.findall(r"examples/data/([\w.]+\.(?:csv|parquet))", text)):
         shutil.copy(ROOT / "examples" / "data" / name, tmp_path / "examples" / "data" / name)
     monkeypatch.chdir(tmp_path)
     test = doctest.DocTestParser().get_doctest(text, {"__name__": "__main__"}, page.name, str(page), 0)
@@ -62,6 +64,8 @@ def test_the_guide_does_what_it_says(page, tmp_path, monkeypatch):
 
 
 def test_pictures_of_the_guide_are_shown_and_small():
-    shown = {name for page in PAGES for name in re.findall(r"\]\(pictures/([\w.]+)\)", page.read_text(encoding="utf-8"))}
+    shown = {
+        name for page in PAGES if page.parent == GUIDE for name in re.findall(r"\]\(pictures/([\w.]+)\)", page.read_text(encoding="utf-8"))
+    }
     assert {path.name for path in (GUIDE / "pictures").iterdir()} == shown
     assert [path.name for path in (GUIDE / "pictures").iterdir() if path.stat().st_size > LARGEST_PICTURE] == []

@@ -215,6 +215,7 @@ def written():
     wanted = ("*.py", "*.md", "*.toml", "Makefile")
     rooms = ("woodwind", "tests", "docs", "examples", "benchmarks")
     found = [path for room in rooms for pattern in wanted for path in (ROOT / room).rglob(pattern)]
+    found = [path for path in found if "_build" not in path.parts]
     return [path for path in [*found, *ROOT.glob("*.md"), *ROOT.glob("*.toml"), ROOT / "Makefile"] if path != Path(__file__)]
 
 

@@ -120,7 +120,7 @@ def public_text(root: Path) -> dict[Path, str]:
     """What readers see: pages, templates, and docstrings, messages and names of the package without the kernels."""
     texts = {}
     for path in [*root.glob("*.md"), *(root / "docs").rglob("*.md"), *(root / "woodwind").rglob("*.html")]:
-        if path.name not in ("CHANGELOG.md", "glossary.md") and "decisions" not in path.parts:
+        if path.name not in ("CHANGELOG.md", "glossary.md") and not {"decisions", "_build"} & set(path.parts):
             texts[path] = path.read_text(encoding="utf-8")
     for path in sorted((root / "woodwind").rglob("*.py")):
         if "kernels" in path.parts:

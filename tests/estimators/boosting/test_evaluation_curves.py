@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from sklearn.datasets import make_classification, make_friedman1
-from sklearn.metrics import log_loss, mean_absolute_error, roc_auc_score, root_mean_squared_error
+from sklearn.metrics import log_loss, make_scorer, mean_absolute_error, roc_auc_score, root_mean_squared_error
 
 import woodwind
 from woodwind import GradientBoostingClassifier, GradientBoostingRegressor, ParameterError
@@ -39,6 +39,13 @@ def test_the_last_table_and_the_first_metric_are_stopped_by():
     alone = GradientBoostingRegressor(scoring="mae", **patient).fit(*train, eval_set=two)
     assert alone.forest_.digest() == model.forest_.digest()
     np.testing.assert_array_equal(-alone.validation_score_[1:], curve)
+
+
+def test_scorers_of_ones_own_have_the_names_of_their_functions():
+    train, one, _ = three_parts()
+    scorers = [make_scorer(mean_absolute_error, greater_is_better=False), make_scorer(root_mean_squared_error, greater_is_better=False)]
+    model = GradientBoostingRegressor(scoring=scorers, **QUICK).fit(*train, eval_set=one)
+    assert list(model.evals_result_["training"]) == ["mean_absolute_error", "root_mean_squared_error"]
 
 
 def test_what_is_watched_does_not_change_the_model():

@@ -78,7 +78,10 @@ def read_metrics(scoring: Any, model: Any, loss: Loss, owner: str) -> list[Watch
 
 
 def _name_of(scoring: Any) -> str:
-    return scoring if isinstance(scoring, str) else str(getattr(scoring, "__name__", type(scoring).__name__))
+    """A metric by its name, a function by its own, and a scorer of scikit-learn's `make_scorer` by that of the function inside."""
+    if isinstance(scoring, str):
+        return scoring
+    return str(getattr(getattr(scoring, "_score_func", scoring), "__name__", type(scoring).__name__))
 
 
 @dataclass(frozen=True, eq=False)

@@ -58,12 +58,11 @@ class OrderedTargetEncoder(BaseModel, TransformerMixin, BaseEstimator):
     Examples
     --------
     >>> from woodwind import OrderedTargetEncoder
-    >>> wood, price = [["oak"], ["oak"], ["elm"], ["oak"]], [1.0, 3.0, 2.0, 8.0]
+    >>> wood, price = [["oak"], ["oak"], ["elm"], ["oak"]], [1.5, 3.0, 2.0, 8.5]
     >>> encoder = OrderedTargetEncoder(smooth=1.0).fit(wood, price)
-    >>> encoder.transform([["oak"], ["elm"], ["yew"]]).round(2)
-    array([[3.88],
-           [2.75],
-           [3.5 ]])
+    >>> encoder.transform([["oak"], ["elm"]]).round(2)  # the mean of all prices, 3.75, counts as one more row
+    array([[4.19],
+           [2.88]])
     """
 
     _docstring_parts: ClassVar[dict[str, str]] = {"columns": COLUMNS}
