@@ -4,6 +4,7 @@
     preparing.json             in the place of a manifest, while the table is being made
     rows-TOKEN.arrow           target, weight and group of every row
     block-TOKEN-000000.codes   codes of some rows, one byte each, row after row; compressed where that helps
+    value-TOKEN-000000.cells   where they are wanted, the numbers themselves of some rows, column after column
 
 A table is there when its manifest is, and that is written last, in one step. The token is drawn anew for each table, and it stands in
 preparing.json before there is a file of that name: what was interrupted is found and removed by the next who writes there. Nothing is
@@ -32,7 +33,7 @@ from woodwind.base.lock import FileLock
 KIND = "woodwind blocks 1"
 MANIFEST, PREPARING, LOCK = "manifest.json", "preparing.json", "blocks.lock"
 TOKEN = re.compile(r"[0-9a-f]{12}")
-BLOCK_NAME = re.compile(r"block-[0-9a-f]{12}-[0-9]{6}\.codes|rows-[0-9a-f]{12}\.arrow")
+BLOCK_NAME = re.compile(r"block-[0-9a-f]{12}-[0-9]{6}\.codes|value-[0-9a-f]{12}-[0-9]{6}\.cells|rows-[0-9a-f]{12}\.arrow")
 # What is removed: those, what a writer that was killed has left of one, and rows that were set aside.
 REMOVABLE = re.compile(rf"(?:{BLOCK_NAME.pattern})|\.(?:{BLOCK_NAME.pattern})\.[0-9a-f]{{12}}\.part|aside-[0-9a-f]{{12}}\.arrow")
 # LZ4 unpacks faster than a disk reads; what it does not make smaller by a twentieth is stored as it is.
@@ -97,7 +98,7 @@ def read_stored(folders: Sequence[Path], stored: StoredFile, check: bool, room: 
 
 
 def unpacked(raw: NDArray[np.uint8], stored: StoredFile, stride: int, folders: Sequence[Path]) -> NDArray[np.uint8]:
-    """The codes of a block (rows, stride), writable, as kernels take them; those of one that is not compressed are `raw` itself."""
+    """The bytes of a block (rows, stride), writable, as kernels take them; those of one that is not compressed are `raw` itself."""
     size = stored.rows * stride
     path = folders[stored.folder] / stored.name
     if not stored.packed:
@@ -176,11 +177,19 @@ class BlockWriter:
         self.files.append(StoredFile(folder, name, rows, len(stored), zlib.crc32(stored), is_packed))
 
     def add_block(self, codes: NDArray[np.uint8]) -> None:
-        """Write the next block; blocks take turns in the folders."""
-        number = sum(one.name.startswith("block-") for one in self.files)
+        """Write the next block of codes (rows, stride)."""
+        self._add_next("block", "codes", len(codes), codes)
+
+    def add_values(self, values: NDArray[np.float64]) -> None:
+        """Write the next block of numbers (features, rows)."""
+        self._add_next("value", "cells", values.shape[1], values)
+
+    def _add_next(self, kind: str, ending: str, rows: int, data: NDArray[Any]) -> None:
+        """Write the next file of a kind; they take turns in the folders."""
+        number = sum(one.name.startswith(f"{kind}-") for one in self.files)
         if number > MOST_BLOCKS:
             raise DataError("BlockTable: the table has more than a million blocks. Give larger ones with block_bytes.")
-        self.add(f"block-{self.token}-{number:06d}.codes", len(codes), np.ascontiguousarray(codes), number % len(self.folders))
+        self.add(f"{kind}-{self.token}-{number:06d}.{ending}", rows, np.ascontiguousarray(data), number % len(self.folders))
 
     def finish(self, manifest: dict[str, Any]) -> None:
         """The table is there from now on; one that was there before is gone."""

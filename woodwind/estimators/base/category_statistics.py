@@ -189,11 +189,9 @@ class StatisticsTable:
             columns[position] = Column(columns[position].name, CachedReader(values))
         return replace(self.table, columns=tuple(columns))
 
-    def codes_for(
-        self, cuts: Cuts | Ranking, codes: Codes | SparseCodes | Ranks, rows: Integers, number: int, order: Integers | None = None
-    ) -> Codes | Ranks:
-        """Codes for a training on some rows; `codes` are those of a training on all."""
-        if not isinstance(cuts, Cuts) or not isinstance(codes, Codes):
+    def codes_for(self, cuts: Cuts | Ranking, codes: Any, rows: Integers, number: int, order: Integers | None = None) -> Any:
+        """Codes for a training on some rows; `codes` are those of a training on all, in memory or in blocks."""
+        if not isinstance(cuts, Cuts) or isinstance(codes, SparseCodes | Ranks):
             return cuts.encode(self.for_training(rows, number, order), self.known.threads)
         found = self._values(rows, number, order)
         return codes.with_columns((position, np.searchsorted(cuts.edges[position], values)) for position, values in found)

@@ -271,6 +271,9 @@ class BaseForestModel(SeveralTargetsMixin, BaseTreeModel):
 
     # Prediction.
 
+    def _thresholds(self) -> None:
+        """Thresholds lie between numbers, of which bins know nothing."""
+
     def _mean(self, X: Any) -> Floats:
         """Means of the trees; no probability is below zero, where the first class has what the weights of others leave, up to rounding."""
         table = self._read(X)
