@@ -175,7 +175,8 @@ def _as_field(field: Field, other: Field, columns: Sequence[Column]) -> list[Col
     found = field.categories.find(other.categories.values)
     numbers = MappedReader(columns[0].category_numbers, np.append(found, np.int32(MISSING)))  # type: ignore[arg-type]
     if isinstance(field, StatisticsField):
-        return [Column(name, StatisticsReader(numbers, means)) for name, means in zip(field.features, field.statistics.means, strict=True)]
+        known = zip(field.features, field.statistics.means, strict=True)
+        return [Column(name, StatisticsReader(numbers, means), None, numbers) for name, means in known]
     # Of numbers, -1 is missing and -2 unseen: positions counted from the end.
     codes = np.append(field.categories.codes, [-2, MISSING]).astype(np.int32)
     return [Column(field.name, MappedReader(numbers, codes), field.categories.names, numbers)]

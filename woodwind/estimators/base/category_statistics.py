@@ -59,13 +59,17 @@ def read_with_statistics(
     threads: int,
     owner: str,
     known: Schema | None = None,
+    read: tuple[Schema, Table] | None = None,
 ) -> tuple[Schema, Table]:
     """A table to train a forest or a tree on, and how it is read: as `read_training`, with statistics for columns of many categories.
 
-    `seed` is asked only where something is drawn; `known` is how an earlier training has read its own table.
+    `seed` is asked only where something is drawn; `known` is how an earlier training has read its own table; `read` is a table that was
+    read already.
     """
     encoding = values["categorical_encoding"]
-    if known is None:
+    if read is not None:
+        schema, table = read
+    elif known is None:
         if weighing.given is not None:
             check_lengths(owner, row_count(X), target.n_rows)
         schema, table = Schema.learn(X, values["categorical_features"], weight=weighing.given, owner=owner)
