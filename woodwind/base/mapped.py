@@ -9,6 +9,7 @@ import math
 import mmap
 import os
 import tempfile
+import weakref
 from collections.abc import Sequence
 from typing import Any
 
@@ -23,7 +24,7 @@ class MappedRoom:
 
     def __init__(self, folder: str | os.PathLike[str], owner: str) -> None:
         self._folder, self._owner = os.fspath(folder), owner
-        self.n_bytes = 0  # that were given so far
+        self._mapped: list[weakref.ref[mmap.mmap]] = []
 
     def empty(self, shape: Sequence[int], kind: Any) -> NDArray[Any]:
         """An array of zeros, of which no more is in memory than the system likes; its room on the disk is free again when it is gone."""
@@ -45,5 +46,12 @@ class MappedRoom:
             raise DataError(
                 f"{self._owner}: {size / 1e6:,.0f} MB for codes cannot be had in {self._folder!r}: {error.strerror or error}. {remedy}"
             ) from error
-        self.n_bytes += size
+        self._mapped.append(weakref.ref(mapped))
         return np.frombuffer(mapped, dtype).reshape(tuple(shape))
+
+    def let_go(self) -> None:
+        """Nobody needs the arrays just now: the process has none of their pages, and the system may keep them or not."""
+        for reference in self._mapped:
+            mapped = reference()
+            if mapped is not None and hasattr(mmap, "MADV_DONTNEED"):
+                mapped.madvise(mmap.MADV_DONTNEED)  # of a shared file nothing is lost by it

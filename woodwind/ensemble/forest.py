@@ -137,13 +137,13 @@ class ForestGrowth:
     resampling: Resampling
     keep_rows: bool = False
     _idle: list[CompactForestGrower] = field(default_factory=list)  # growers have memory of their own: each grows one tree at a time
-    is_mapped: bool = False  # whether the codes are on disk
+    room: MappedRoom | None = None  # of the codes, where they are on disk
 
     def tree(self, number: int) -> CompactTree:
         """The tree of this number."""
         times, name = self.resampling.counts(number), key(self.resampling.seed, "tree", number)
-        if self.is_mapped and np.count_nonzero(times) <= COPIED_SHARE * len(times) and self._ranks_fit:
-            return self._tree_of_copy(times, name)
+        if self.room is not None and np.count_nonzero(times) <= COPIED_SHARE * len(times) and self._ranks_fit:
+            return self._tree_of_copy(self.room, times, name)
         try:
             grower = self._idle.pop()
         except IndexError:
@@ -157,10 +157,11 @@ class ForestGrowth:
         """Whether kernels that sort the rows of a table of few rows have room for the ranks of this one."""
         return max((len(values) for values in self.forest_codes.values), default=0) <= MOST_CODES
 
-    def _tree_of_copy(self, times: NDArray[np.int32], name: int) -> CompactTree:
+    def _tree_of_copy(self, room: MappedRoom, times: NDArray[np.int32], name: int) -> CompactTree:
         """The same tree, grown on a copy of its own rows: few rows of many are read once, and not again for every node."""
         drawn = np.flatnonzero(times)
         grower = CompactForestGrower(self.forest_codes.take(drawn), self.rows.take(drawn), self.settings, len(times))
+        room.let_go()
         tree = grower.grow(times[drawn], name, self.keep_rows)
         return tree if tree.rows is None else replace(tree, rows=drawn[tree.rows].astype(np.int32))
 
@@ -211,6 +212,7 @@ def mapped_matrix(table: Table, room: MappedRoom) -> NDArray[Any]:
     for begin in range(0, table.n_rows, MAPPED_ROWS):
         end = min(begin + MAPPED_ROWS, table.n_rows)
         x[begin:end] = column_block(table.columns, begin, end)
+        room.let_go()
     return x
 
 

@@ -148,7 +148,7 @@ class CompactForestGrower:
         self._together = self._scored_by == at.MOMENTS and not self._poisson and not settings.random_cuts and self._free and all_numbers
         most = 2 * n if settings.max_leaves is None else min(2 * settings.max_leaves, 2 * n)
         room, k = self._room, max(rows.n_classes, 2, several.n_sums + 1)
-        values, sizes = np.concatenate([*codes.values, np.zeros(1)]), [part.size for part in codes.values]
+        sizes = [part.size for part in codes.values]
         random = settings.random_cuts
         # Two classes are summed as the numbers 0 and 1, by weight.
         target = rows.target * rows.weight if self._scored_by == at.MOMENTS and rows.n_classes else rows.target
@@ -162,7 +162,7 @@ class CompactForestGrower:
         self._space = Memory(
             LAYOUT,
             coarse=codes.coarse, fine=codes.fine.reshape(-1), is_category=(codes.n_categories > 0).astype(np.int64), span=codes.span,
-            values=values, values_at=np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64),
+            values=codes.numbers, values_at=np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64),
             target=target, weight=rows.weight, real=rows.real, target_columns=several.columns.reshape(-1),
             real_columns=several.real.reshape(-1), sum_factors=several.factors, first_sums=several.first_sums,
             pair=np.empty(2 * n, np.int64), code_columns=columns, rows=np.empty(n + 1, np.int32), places=np.empty(n + 1, np.int32),

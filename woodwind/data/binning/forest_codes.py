@@ -52,7 +52,14 @@ class ForestCodes:
 
     def take(self, rows: NDArray[np.int64]) -> "ForestCodes":
         """The codes of some rows, in memory; ranks are still those of all."""
-        return ForestCodes(np.ascontiguousarray(self.coarse[:, rows]), self.fine[rows], self.span, self.values, self.n_categories)
+        some = ForestCodes(np.ascontiguousarray(self.coarse[:, rows]), self.fine[rows], self.span, self.values, self.n_categories)
+        vars(some)["numbers"] = self.numbers
+        return some
+
+    @cached_property
+    def numbers(self) -> NDArray[np.float64]:
+        """What the ranks of all features stand for, feature after feature, and a zero."""
+        return np.concatenate([*self.values, np.zeros(1)])
 
     @cached_property
     def coarse_rows(self) -> NDArray[np.uint8]:
@@ -119,11 +126,11 @@ def mapped_forest_codes(
     n_features, n = len(table.columns), table.n_rows
     coarse, columns = room.empty((n_features, n), np.uint8), room.empty((n_features, n), np.int32)
     span: NDArray[np.int64] = np.zeros((2 * n_features, 256), np.int64)
-    values: list[NDArray[np.float64]] = []
+    kept: list[NDArray[np.float64]] = []
     for feature, column in enumerate(table.columns):
         distinct = np.empty(0) if column.category else _distinct(column, n)
-        values.append(room.empty(distinct.shape, np.float64))
-        values[-1][:] = distinct
+        kept.append(room.empty(distinct.shape, np.float64))
+        kept[-1][:] = distinct
         _rank(column, distinct, columns[feature], threads)
         if column.category:
             coarse[feature] = np.where(columns[feature] == MISSING_CODE, COARSE_MISSING, columns[feature])
@@ -134,21 +141,30 @@ def mapped_forest_codes(
         span[2 * feature + 1, : first.size] = np.append(first[1:], len(distinct)) - 1
         for begin, end in _stretches(n):
             coarse[feature, begin:end] = bins[np.minimum(columns[feature, begin:end], len(distinct))]
+        room.let_go()
     stride = -(-n_features // LINE) * LINE
     fine, coarse_rows = room.empty((n, stride), np.int32), room.empty((n, stride), np.uint8)
     for begin, end in _stretches(n):
         fine[begin:end, :n_features] = columns[:, begin:end].T
         coarse_rows[begin:end, :n_features] = coarse[:, begin:end].T
+        room.let_go()
     n_categories = Ranking.fit(table).n_categories
-    found = ForestCodes(coarse, fine, span, tuple(values), n_categories)
-    vars(found).update({"coarse_rows": coarse_rows, "columns": columns})
+    ends = np.cumsum([0, *(len(one) for one in kept)]).tolist()
+    everything = room.empty((ends[-1] + 1,), np.float64)
+    for one, begin in zip(kept, ends, strict=False):
+        everything[begin : begin + len(one)] = one
+    values = tuple(everything[begin:end] for begin, end in zip(ends, ends[1:], strict=False))
+    found = ForestCodes(coarse, fine, span, values, n_categories)
+    vars(found).update({"coarse_rows": coarse_rows, "columns": columns, "numbers": everything})
     if numbers:
         real = room.empty((n, stride), np.float64)
         for feature in np.flatnonzero(n_categories == 0).tolist():
             known = np.append(values[feature], np.nan)
             for begin, end in _stretches(n):
                 real[begin:end, feature] = known[np.minimum(columns[feature, begin:end], len(known) - 1)]
+                room.let_go()
         vars(found)["real"] = real
+    room.let_go()
     return found
 
 

@@ -5,7 +5,7 @@ its bin, and the last bin infinity. Trees whose thresholds are these edges find 
 """
 
 from collections import OrderedDict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 from threading import Lock
@@ -14,56 +14,61 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from woodwind.base.errors import DataError
+from woodwind.base.errors import DataError, UnseenCategoryWarning
+from woodwind.base.formatting import counted
+from woodwind.base.notice import notice
+from woodwind.data.blocks.block_files import StoredFile
 from woodwind.data.blocks.block_table import BlockTable
 from woodwind.data.tables.categories import MOST_CODES
 from woodwind.data.tables.fields import CategoryField, Field, StatisticsField
-from woodwind.data.tables.schema import Schema
-from woodwind.data.tables.table import MISSING, CachedReader, Column, Reader, Table
+from woodwind.data.tables.schema import PRIOR, STOPS, Schema
+from woodwind.data.tables.table import MISSING, UNSEEN, CachedReader, Column, Reader, Table
+from woodwind.data.tables.table_errors import listed
 from woodwind.data.tables.target_statistics import StatisticsReader
 
 
 class BlockCache:
-    """The blocks that were read last: threads that predict rows in their order read each block once."""
+    """The blocks of codes that were read last: threads that predict rows in their order read each block once."""
 
-    def __init__(self, load: Callable[[int], NDArray[Any]], rows: Sequence[int], most: int) -> None:
-        self._load, self._most = load, most
-        self.ends = np.array([0, *accumulate(rows)], np.int64)
-        self._lock, self._there = Lock(), OrderedDict[int, NDArray[Any]]()
+    def __init__(self, blocks: BlockTable, most: int) -> None:
+        self._blocks, self._most = blocks, most
+        self.ends = ends_of(blocks.blocks)
+        self._lock, self._there = Lock(), OrderedDict[int, NDArray[np.uint8]]()
 
-    def block(self, number: int) -> NDArray[Any]:
+    def block(self, number: int) -> NDArray[np.uint8]:
         """A block; two threads that ask at once both read it."""
         with self._lock:
             if number in self._there:
                 self._there.move_to_end(number)
                 return self._there[number]
-        found = self._load(number)
+        found = self._blocks.codes(number)
         with self._lock:
             self._there[number] = found
             while len(self._there) > self._most:
                 self._there.popitem(last=False)
         return found
 
-    def parts(self, begin: int, end: int) -> Iterator[tuple[NDArray[Any], int, int]]:
-        """The blocks of rows begin to end, and which rows of each."""
-        first = int(np.searchsorted(self.ends, begin, side="right")) - 1
-        for number in range(first, len(self.ends) - 1):
-            low, high = int(self.ends[number]), int(self.ends[number + 1])
-            if low >= end:
-                return
-            yield self.block(number), max(begin - low, 0), min(end, high) - low
+
+def ends_of(files: Sequence[StoredFile]) -> NDArray[np.int64]:
+    """Where the rows of each file end, from 0 on."""
+    return np.array([0, *accumulate(one.rows for one in files)], np.int64)
 
 
 @dataclass(frozen=True, eq=False)
 class BlockColumnReader:
-    """Reads a column: `cells` takes those of some rows from a block."""
+    """Reads a column: `cells` gives those of rows begin to end of a file."""
 
-    cache: BlockCache
-    cells: Callable[[NDArray[Any], int, int], NDArray[Any]]
+    ends: NDArray[np.int64]
+    cells: Callable[[int, int, int], NDArray[Any]]
 
     def __call__(self, begin: int, end: int) -> NDArray[Any]:
         """Rows begin to end."""
-        found = [self.cells(*part) for part in self.cache.parts(begin, end)] or [self.cells(self.cache.block(0), 0, 0)]
+        first = min(int(np.searchsorted(self.ends, begin, side="right")) - 1, len(self.ends) - 2)
+        found, number = [], first
+        while not found or int(self.ends[number]) < end:
+            low, high = int(self.ends[number]), int(self.ends[number + 1])
+            found.append(self.cells(number, max(begin - low, 0), min(end, high) - low))
+            number += 1
         return found[0] if len(found) == 1 else np.concatenate(found)
 
 
@@ -81,50 +86,47 @@ class MappedReader:
 
 def table_of_blocks(blocks: BlockTable, threads: int = 1) -> Table:
     """All rows of a table in blocks, as columns that are read when they are asked for."""
-    most = threads + 1
-    stored = BlockCache(blocks.values, [one.rows for one in blocks.value_files], most) if blocks.value_files else None
-    coded = BlockCache(blocks.codes, [one.rows for one in blocks.blocks], most) if stored is None else None
+    cache = BlockCache(blocks, threads + 1)
     columns: list[Column] = []
     for position, field in enumerate(blocks.schema.fields):
         for feature, name in zip(blocks.schema.features_of(position), field.features, strict=True):
             if not isinstance(field, CategoryField):
-                columns.append(Column(name, _numbers_of(blocks, feature, stored, coded)))
+                columns.append(Column(name, _numbers_of(blocks, feature, cache)))
                 continue
             codes = np.append(field.categories.codes, np.int32(MISSING)).astype(np.int32)
-            numbers = _category_numbers(blocks, feature, stored, coded)
+            numbers = _category_numbers(blocks, feature, cache)
             columns.append(Column(name, MappedReader(numbers, codes), field.categories.names, numbers))
     return Table(tuple(columns), blocks.n_rows, None, np.full(len(columns), -1, np.int64))
 
 
-def _numbers_of(blocks: BlockTable, feature: int, stored: BlockCache | None, coded: BlockCache | None) -> Reader:
+def _numbers_of(blocks: BlockTable, feature: int, cache: BlockCache) -> Reader:
     """Reads numbers, or the upper edges of their bins."""
-    if stored is not None:
-        return BlockColumnReader(stored, lambda block, begin, end: block[feature, begin:end])
-    assert coded is not None
+    if blocks.value_files:
+        return BlockColumnReader(ends_of(blocks.value_files), lambda number, begin, end: blocks.cells(number, feature, begin, end))
     place, edges = int(blocks.layout.places[feature]), blocks.cuts.edges[feature]
     points = np.full(blocks.cuts.width, np.nan)
     points[: len(edges) + 1] = np.append(edges, np.inf)
-    return BlockColumnReader(coded, lambda block, begin, end: points[block[begin:end, place]])
+    return BlockColumnReader(cache.ends, lambda number, begin, end: points[cache.block(number)[begin:end, place]])
 
 
-def _category_numbers(blocks: BlockTable, feature: int, stored: BlockCache | None, coded: BlockCache | None) -> Reader:
+def _category_numbers(blocks: BlockTable, feature: int, cache: BlockCache) -> Reader:
     """Reads the numbers of categories."""
-    if stored is not None:
-        return BlockColumnReader(stored, lambda block, begin, end: block[feature, begin:end].astype(np.int32))
+    if blocks.value_files:
+        ends = ends_of(blocks.value_files)
+        return BlockColumnReader(ends, lambda number, begin, end: blocks.cells(number, feature, begin, end).astype(np.int32))
     numbers = blocks.category_numbers(feature)
     if numbers is not None:
         return CachedReader(numbers)
     if blocks.schema.category_counts[feature] > MOST_CODES:
         raise DataError(f"BlockTable: {str(blocks.path)!r} was written before columns of many categories were stored whole. Write it anew.")
-    assert coded is not None
     place, missing = int(blocks.layout.places[feature]), blocks.cuts.width - 1
 
-    def cells(block: NDArray[Any], begin: int, end: int) -> NDArray[np.int32]:
-        codes = block[begin:end, place].astype(np.int32)
+    def cells(number: int, begin: int, end: int) -> NDArray[np.int32]:
+        codes = cache.block(number)[begin:end, place].astype(np.int32)
         codes[codes == missing] = MISSING
         return codes
 
-    return BlockColumnReader(coded, cells)
+    return BlockColumnReader(cache.ends, cells)
 
 
 def read_blocks(blocks: BlockTable, schema: Schema, owner: str, threads: int, thresholds: Sequence[NDArray[np.float64]] | None) -> Table:
@@ -173,6 +175,11 @@ def _as_field(field: Field, other: Field, columns: Sequence[Column]) -> list[Col
     if not isinstance(other, CategoryField) or field.categories.is_text != other.categories.is_text:
         return None
     found = field.categories.find(other.categories.values)
+    if (found == UNSEEN).any():
+        some = listed([other.categories.label(int(number)) for number in np.flatnonzero(found == UNSEEN)[:20]])
+        words = PRIOR if isinstance(field, StatisticsField) else STOPS
+        new = counted(int((found == UNSEEN).sum()), "category")
+        notice(f"column {field.name!r} of the blocks has {new} that training never saw ({some}). {words}", UnseenCategoryWarning)
     numbers = MappedReader(columns[0].category_numbers, np.append(found, np.int32(MISSING)))  # type: ignore[arg-type]
     if isinstance(field, StatisticsField):
         known = zip(field.features, field.statistics.means, strict=True)

@@ -97,6 +97,22 @@ def read_stored(folders: Sequence[Path], stored: StoredFile, check: bool, room: 
     return found
 
 
+def read_part(folders: Sequence[Path], stored: StoredFile, begin: int, size: int) -> NDArray[np.uint8]:
+    """Some bytes of a file that is not compressed."""
+    path, out = folders[stored.folder] / stored.name, np.empty(size, np.uint8)
+    try:
+        with open(path, "rb", buffering=0) as file:
+            file.seek(begin)
+            filled = 0
+            while filled < size and (some := file.readinto(memoryview(out)[filled:])):
+                filled += some
+    except OSError as error:
+        raise wrong_file(path, f"cannot be read: {error.strerror or error}") from error
+    if filled != size:
+        raise wrong_file(path, "is damaged: it has fewer bytes than were written")
+    return out
+
+
 def unpacked(raw: NDArray[np.uint8], stored: StoredFile, stride: int, folders: Sequence[Path]) -> NDArray[np.uint8]:
     """The bytes of a block (rows, stride), writable, as kernels take them; those of one that is not compressed are `raw` itself."""
     size = stored.rows * stride
@@ -178,18 +194,18 @@ class BlockWriter:
 
     def add_block(self, codes: NDArray[np.uint8]) -> None:
         """Write the next block of codes (rows, stride)."""
-        self._add_next("block", "codes", len(codes), codes)
+        self._add_next("block", "codes", len(codes), codes, pack=True)
 
     def add_values(self, values: NDArray[np.float64]) -> None:
-        """Write the next block of numbers (features, rows)."""
-        self._add_next("value", "cells", values.shape[1], values)
+        """Write the next block of numbers (features, rows), as it is: columns are read from it alone."""
+        self._add_next("value", "cells", values.shape[1], values, pack=False)
 
-    def _add_next(self, kind: str, ending: str, rows: int, data: NDArray[Any]) -> None:
+    def _add_next(self, kind: str, ending: str, rows: int, data: NDArray[Any], pack: bool) -> None:
         """Write the next file of a kind; they take turns in the folders."""
         number = sum(one.name.startswith(f"{kind}-") for one in self.files)
         if number > MOST_BLOCKS:
             raise DataError("BlockTable: the table has more than a million blocks. Give larger ones with block_bytes.")
-        self.add(f"{kind}-{self.token}-{number:06d}.{ending}", rows, np.ascontiguousarray(data), number % len(self.folders))
+        self.add(f"{kind}-{self.token}-{number:06d}.{ending}", rows, np.ascontiguousarray(data), number % len(self.folders), pack)
 
     def finish(self, manifest: dict[str, Any]) -> None:
         """The table is there from now on; one that was there before is gone."""

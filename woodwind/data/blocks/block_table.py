@@ -20,7 +20,7 @@ from woodwind.base.pool import usable_threads
 from woodwind.data.binning.codes import Codes, aligned_rows, positions_in_row, shared_stride, width_for
 from woodwind.data.binning.cuts import MOST_BINS, Cuts
 from woodwind.data.blocks.batches import BatchSource, changed_source, open_source
-from woodwind.data.blocks.block_files import KIND, MANIFEST, PREPARING, BlockWriter, StoredFile, read_stored, unpacked
+from woodwind.data.blocks.block_files import KIND, MANIFEST, PREPARING, BlockWriter, StoredFile, read_part, read_stored, unpacked
 from woodwind.data.blocks.streamed_schema import SeenNumbers, SeenSchema, marked_columns
 from woodwind.data.blocks.text_batches import TextSource
 from woodwind.data.tables.categories import MOST_CODES
@@ -119,8 +119,11 @@ class BlockTable:
             raise ValueError("its numbers of rows differ")
         if self.value_files and self.n_rows != sum(one.rows for one in self.value_files):
             raise ValueError("it has numbers of other rows")
+        if any(one.packed or one.size != 8 * one.rows * self.n_features for one in self.value_files):
+            raise ValueError("its numbers have another size than they should")
         self.roles = {str(role): str(name) for role, name in manifest["roles"].items() if role in ROLES}
         self.bytes_read = int(manifest["source_bytes"])
+        self._checked: set[int] = set()  # files of numbers
 
     @property
     def n_features(self) -> int:
@@ -180,11 +183,17 @@ class BlockTable:
         column = self._column(NUMBERS.format(feature))
         return None if column is None else np.asarray(column.to_numpy(), np.int32)
 
-    def values(self, number: int) -> NDArray[np.float64]:
-        """The numbers of some rows (features, rows), those of categories as doubles; of a table that was written with them."""
-        one, width = self.value_files[number], 8 * self.n_features
-        cells = unpacked(read_stored(self.folders, one, check=True), one, width, self.folders)
-        return cells.reshape(-1).view(np.float64).reshape(self.n_features, one.rows)
+    def cells(self, number: int, feature: int, begin: int, end: int) -> NDArray[np.float64]:
+        """The numbers of a feature in rows begin to end of a file of numbers, those of categories as doubles.
+
+        The file is compared with its checksum when it is first read.
+        """
+        one = self.value_files[number]
+        if number not in self._checked:
+            read_stored(self.folders, one, check=True)
+            self._checked.add(number)
+        cells = read_part(self.folders, one, 8 * (feature * one.rows + begin), 8 * (end - begin))
+        return cells.view(np.float64)
 
     def codes(self, number: int, raw: NDArray[np.uint8] | None = None) -> NDArray[np.uint8]:
         """The codes of a block (rows, stride); `raw` are its bytes on disk, if they have been read already."""

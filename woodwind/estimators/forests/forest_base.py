@@ -249,7 +249,7 @@ class BaseForestModel(SeveralTargetsMixin, BaseTreeModel):
             min_decrease=self._least_decrease(values, target),
             n_candidates=feature_count(values["max_features"], n_features, n_features, "max_features", self._owner),
         )
-        return ForestGrowth(forest_codes, self._rows(target, weight), settings, resampling, bool(values.get("quantiles")), is_mapped=room is not None)
+        return ForestGrowth(forest_codes, self._rows(target, weight), settings, resampling, bool(values.get("quantiles")), room=room)
 
     def _grown(self, growing: ForestGrowth, watched: OutOfBagForest | None, values: Values, there: int) -> CompactForest:
         """The trees that are not there yet."""
