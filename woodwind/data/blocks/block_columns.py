@@ -84,6 +84,33 @@ class MappedReader:
         return np.asarray(self.of[self.numbers(begin, end)])
 
 
+# Rows that are looked at together where some of them are taken.
+TAKEN_ROWS = 1 << 16
+
+
+class BlockedColumns(Table):
+    """A table whose columns are read from blocks."""
+
+    def take(self, rows: NDArray[np.int64]) -> Table:
+        """Some of the rows, in memory: each block is read once for all columns."""
+        order = np.argsort(rows, kind="stable")
+        ascending, back = rows[order], np.argsort(order, kind="stable")
+        found: list[list[NDArray[Any]]] = [[] for _ in self.columns]
+        numbers: list[list[NDArray[Any]]] = [[] for _ in self.columns]
+        for stretch in np.unique(ascending // TAKEN_ROWS).tolist():
+            begin, end = stretch * TAKEN_ROWS, min((stretch + 1) * TAKEN_ROWS, self.n_rows)
+            some = ascending[np.searchsorted(ascending, begin) : np.searchsorted(ascending, end)] - begin
+            for feature, column in enumerate(self.columns):
+                found[feature].append(column.block(begin, end)[some])
+                if column.category_numbers is not None:
+                    numbers[feature].append(column.category_numbers(begin, end)[some])
+        columns = []
+        for column, own, of_categories in zip(self.columns, found, numbers, strict=True):
+            known = CachedReader(np.concatenate(of_categories)[back]) if of_categories else None
+            columns.append(Column(column.name, CachedReader(np.concatenate(own)[back]), column.categories, known))
+        return Table(tuple(columns), len(rows), None, np.full(len(columns), -1, np.int64))
+
+
 def table_of_blocks(blocks: BlockTable, threads: int = 1) -> Table:
     """All rows of a table in blocks, as columns that are read when they are asked for."""
     cache = BlockCache(blocks, threads + 1)
@@ -96,7 +123,7 @@ def table_of_blocks(blocks: BlockTable, threads: int = 1) -> Table:
             codes = np.append(field.categories.codes, np.int32(MISSING)).astype(np.int32)
             numbers = _category_numbers(blocks, feature, cache)
             columns.append(Column(name, MappedReader(numbers, codes), field.categories.names, numbers))
-    return Table(tuple(columns), blocks.n_rows, None, np.full(len(columns), -1, np.int64))
+    return BlockedColumns(tuple(columns), blocks.n_rows, None, np.full(len(columns), -1, np.int64))
 
 
 def _numbers_of(blocks: BlockTable, feature: int, cache: BlockCache) -> Reader:
@@ -160,7 +187,7 @@ def read_blocks(blocks: BlockTable, schema: Schema, owner: str, threads: int, th
                         "blocks that the model was trained on, or write these with values=True."
                     )
             columns.append(column)
-    return Table(tuple(columns), blocks.n_rows, None, np.full(len(columns), -1, np.int64))
+    return BlockedColumns(tuple(columns), blocks.n_rows, None, np.full(len(columns), -1, np.int64))
 
 
 def without_values(owner: str) -> str:

@@ -262,3 +262,20 @@ def list_written(home: Path) -> list[Path]:
                     inside = [entry for entry in folder.iterdir() if REMOVABLE.fullmatch(entry.name) and f"-{token}" in entry.name]
                     found += [entry for entry in inside if entry not in found]
     return found
+
+
+def remove_written(home: Path) -> list[Path]:
+    """Remove the files of a table, or of one that was interrupted, name by name; returns the folders that they were in."""
+    if not (home / MANIFEST).exists() and not (home / PREPARING).exists():
+        return []
+    lock = FileLock.take(home / LOCK, f"the folder {str(home)!r}")
+    try:
+        written = list_written(home)
+        remove(written)
+        for name in (MANIFEST, PREPARING):
+            with suppress(OSError, ValueError):
+                if json.loads((home / name).read_bytes()).get("kind") == KIND:
+                    os.unlink(home / name)
+    finally:
+        lock.release()
+    return sorted({path.parent for path in written})

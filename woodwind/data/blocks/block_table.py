@@ -1,8 +1,10 @@
 """BlockTable: a table in blocks, how it is made, and what is in it."""
 
+import hashlib
 import json
 import os
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
@@ -20,7 +22,7 @@ from woodwind.base.pool import usable_threads
 from woodwind.data.binning.codes import Codes, aligned_rows, positions_in_row, shared_stride, width_for
 from woodwind.data.binning.cuts import MOST_BINS, Cuts
 from woodwind.data.blocks.batches import BatchSource, changed_source, open_source
-from woodwind.data.blocks.block_files import KIND, MANIFEST, PREPARING, BlockWriter, StoredFile, read_part, read_stored, unpacked
+from woodwind.data.blocks.block_files import KIND, MANIFEST, PREPARING, BlockWriter, StoredFile, read_part, read_stored, remove_written, unpacked
 from woodwind.data.blocks.streamed_schema import SeenNumbers, SeenSchema, marked_columns
 from woodwind.data.blocks.text_batches import TextSource
 from woodwind.data.tables.categories import MOST_CODES
@@ -54,6 +56,8 @@ block_bytes : int, default=8388608
     Bytes of a block before it is compressed.
 values : bool, default=False
     Write the numbers themselves as well, eight bytes each beside the byte of their code: forests need them.
+listener : callable, default=None
+    A function that is called after every batch with the number of rows that were read, of all passes together.
 n_jobs : int, default=None
     Threads; None for all.
 """
@@ -74,6 +78,8 @@ class WritePlan:
     drop_missing_target: bool
     threads: int
     values: bool = False
+    ignored: tuple[str, ...] = ()
+    listener: Callable[[int], None] = lambda rows: None
 
 
 class BlockTable:
@@ -124,6 +130,7 @@ class BlockTable:
         self.roles = {str(role): str(name) for role, name in manifest["roles"].items() if role in ROLES}
         self.bytes_read = int(manifest["source_bytes"])
         self._checked: set[int] = set()  # files of numbers
+        self.ignored = tuple(str(name) for name in manifest.get("ignored", ()))
 
     @property
     def n_features(self) -> int:
@@ -200,6 +207,33 @@ class BlockTable:
         one = self.blocks[number]
         return unpacked(read_stored(self.folders, one, check=True) if raw is None else raw, one, self.layout.by_row.shape[1], self.folders)
 
+    @property
+    def fingerprint(self) -> str:
+        """A digest of everything in it: the same for the same table, whenever and wherever it was written."""
+        files = [(one.name.split("-")[0], one.rows, one.size, one.crc) for one in self._files]
+        edges = [[number.hex() for number in edge.tolist()] for edge in self.cuts.edges]
+        return hashlib.sha256(json.dumps([self.schema.to_dict(), edges, self.roles, files]).encode()).hexdigest()
+
+    @staticmethod
+    def remove(path: str | os.PathLike[str]) -> None:
+        """Remove a table, or what is left of one, file by file by the names that it has written; its folder too, if that is empty then.
+
+        Parameters
+        ----------
+        path : path
+            The folder that a table was written to.
+        """
+        home = Path(path)
+        folders = remove_written(home)
+        for folder in {*folders, home}:
+            with suppress(OSError):  # something else is in it, or it is gone
+                folder.rmdir()
+
+    def column(self, role: str) -> pa.ChunkedArray | None:
+        """The column of a role ("target", "weight" or "group") as it came, of Arrow; None where there is none."""
+        found: pa.ChunkedArray | None = self._column(role)
+        return found
+
     def verify(self) -> "BlockTable":
         """Read every file and compare its checksum; returns self, or raises DataError for the first that is damaged."""
         for one in self._files:
@@ -225,6 +259,7 @@ class BlockTable:
         overwrite: bool = False,
         block_bytes: int = BLOCK_BYTES,
         values: bool = False,
+        listener: Callable[[int], None] | None = None,
         n_jobs: int | None = None,
     ) -> "BlockTable":
         """Read a table a batch at a time, and write it in blocks of codes.
@@ -253,7 +288,10 @@ class BlockTable:
             columns = _columns(opened, roles, left_out)
             marked = tuple(marked_columns(categorical_features, columns))
             threads = usable_threads(n_jobs)
-            plan = WritePlan(columns, roles, marked, int(max_bins), int(block_bytes), drop_missing_target, threads, bool(values))
+            plan = WritePlan(
+                columns, roles, marked, int(max_bins), int(block_bytes), drop_missing_target, threads, bool(values), left_out,
+                listener or (lambda rows: None),
+            )  # fmt: skip
             _write(opened, plan, writer)
         return cls(folders[0])
 
@@ -304,7 +342,7 @@ def _write(source: BatchSource, plan: WritePlan, writer: BlockWriter) -> None:
     edges = [[number.hex() for number in edge.tolist()] for edge in cuts.edges]
     writer.finish({
         "rows": n_rows, "max_bins": plan.max_bins, "roles": plan.roles, "schema": schema.to_dict(), "edges": edges,
-        "source_bytes": n_rows * len(plan.columns) * 8,
+        "source_bytes": n_rows * len(plan.columns) * 8, "ignored": list(plan.ignored),
     })  # fmt: skip
 
 
@@ -313,6 +351,7 @@ def _rows_of(source: BatchSource, plan: WritePlan, seen: SeenSchema) -> pa.Table
     wanted = tuple(dict.fromkeys([*plan.roles.values(), *seen.looked_at]))
     found, missing, total = [], 0, 0
     for batch in source.batches(list(wanted)):
+        plan.listener(batch.num_rows)
         absent = missing_rows(batch.column(plan.roles["target"]))
         missing, total = missing + int(absent.sum()), total + batch.num_rows
         kept = _filtered(batch, plan)
@@ -355,6 +394,7 @@ def _kept(source: BatchSource, plan: WritePlan, columns: tuple[str, ...]) -> Ite
     )
     begin = 0
     for batch in source.batches(list(wanted)):
+        plan.listener(batch.num_rows)
         some = _filtered(batch, plan) if filters else batch
         if some.num_rows:
             yield some, begin
