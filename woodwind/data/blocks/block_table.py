@@ -22,7 +22,17 @@ from woodwind.base.pool import usable_threads
 from woodwind.data.binning.codes import Codes, aligned_rows, positions_in_row, shared_stride, width_for
 from woodwind.data.binning.cuts import MOST_BINS, Cuts
 from woodwind.data.blocks.batches import BatchSource, changed_source, open_source
-from woodwind.data.blocks.block_files import KIND, MANIFEST, PREPARING, BlockWriter, StoredFile, read_part, read_stored, remove_written, unpacked
+from woodwind.data.blocks.block_files import (
+    KIND,
+    MANIFEST,
+    PREPARING,
+    BlockWriter,
+    StoredFile,
+    read_part,
+    read_stored,
+    remove_written,
+    unpacked,
+)
 from woodwind.data.blocks.streamed_schema import SeenNumbers, SeenSchema, marked_columns
 from woodwind.data.blocks.text_batches import TextSource
 from woodwind.data.tables.categories import MOST_CODES
@@ -56,6 +66,8 @@ block_bytes : int, default=8388608
     Bytes of a block before it is compressed.
 values : bool, default=False
     Write the numbers themselves as well, eight bytes each beside the byte of their code: forests need them.
+temporary : bool, default=False
+    Mark the table as one that whoever wrote it will remove, and that may be written over if that did not happen.
 listener : callable, default=None
     A function that is called after every batch with the number of rows that were read, of all passes together.
 n_jobs : int, default=None
@@ -79,6 +91,7 @@ class WritePlan:
     threads: int
     values: bool = False
     ignored: tuple[str, ...] = ()
+    temporary: bool = False
     listener: Callable[[int], None] = lambda rows: None
 
 
@@ -215,6 +228,20 @@ class BlockTable:
         return hashlib.sha256(json.dumps([self.schema.to_dict(), edges, self.roles, files]).encode()).hexdigest()
 
     @staticmethod
+    def is_temporary(path: str | os.PathLike[str]) -> bool:
+        """Whether a folder holds a table that was written as a temporary one, or one that was not finished.
+
+        Parameters
+        ----------
+        path : path
+            The folder.
+        """
+        home = Path(path)
+        if not (home / MANIFEST).exists():
+            return (home / PREPARING).exists()
+        return _manifest(home).get("temporary") is True
+
+    @staticmethod
     def remove(path: str | os.PathLike[str]) -> None:
         """Remove a table, or what is left of one, file by file by the names that it has written; its folder too, if that is empty then.
 
@@ -259,6 +286,7 @@ class BlockTable:
         overwrite: bool = False,
         block_bytes: int = BLOCK_BYTES,
         values: bool = False,
+        temporary: bool = False,
         listener: Callable[[int], None] | None = None,
         n_jobs: int | None = None,
     ) -> "BlockTable":
@@ -290,7 +318,7 @@ class BlockTable:
             threads = usable_threads(n_jobs)
             plan = WritePlan(
                 columns, roles, marked, int(max_bins), int(block_bytes), drop_missing_target, threads, bool(values), left_out,
-                listener or (lambda rows: None),
+                bool(temporary), listener or (lambda rows: None),
             )  # fmt: skip
             _write(opened, plan, writer)
         return cls(folders[0])
@@ -299,8 +327,9 @@ class BlockTable:
 def _columns(source: BatchSource, roles: dict[str, str], ignore: Sequence[str]) -> tuple[str, ...]:
     """The columns to learn from; an error for names that are not there."""
     names = source.schema.names
+    unread = getattr(source, "left_out", ())  # of text files, columns that are ignored are not even looked at
     for name in (*roles.values(), *ignore):
-        if name not in names:
+        if name not in names and name not in unread:
             near = nearest(name, names)
             raise DataError(
                 f"BlockTable: the table has no column {name!r}.{f' Did you mean {near[0]!r}?' if near else ''} "
@@ -343,6 +372,7 @@ def _write(source: BatchSource, plan: WritePlan, writer: BlockWriter) -> None:
     writer.finish({
         "rows": n_rows, "max_bins": plan.max_bins, "roles": plan.roles, "schema": schema.to_dict(), "edges": edges,
         "source_bytes": n_rows * len(plan.columns) * 8, "ignored": list(plan.ignored),
+        "temporary": plan.temporary,
     })  # fmt: skip
 
 

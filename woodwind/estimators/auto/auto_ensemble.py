@@ -124,7 +124,9 @@ class BaseAutoEnsemble(BaseGroupedModel):
         in_blocks = isinstance(X, BlockTable)
         families = _families(values["exclude"], self._owner)
         if in_blocks and "boosting" not in families:
-            raise ParameterError(f"{self._owner}: of a table in blocks only boosting is trained, and exclude names it. Leave it out of that.")
+            raise ParameterError(
+                f"{self._owner}: of a table in blocks only boosting is trained, and exclude names it. Leave it out of that."
+            )
         seed = seed_of(values["random_state"])
         ranks = asked.get("queries") is not None
         task = _task(truth, ranks)
@@ -318,7 +320,9 @@ def _job(values: dict[str, Any], spec: JobSpec) -> dict[str, Any]:
         "the largest size of the model": spec.max_size,
         "what is excluded": sorted([values["exclude"]] if isinstance(values["exclude"], str) else values["exclude"]),
         "what is taken as categories": repr(np.asarray(spec.categorical_features).tolist()),
-        "the data": digest_of((spec.X.fingerprint if isinstance(spec.X, BlockTable) else fingerprint(spec.X)).encode(), truth, repr(spec.classes).encode()),
+        "the data": digest_of(
+            (spec.X.fingerprint if isinstance(spec.X, BlockTable) else fingerprint(spec.X)).encode(), truth, repr(spec.classes).encode()
+        ),
         "how rows are held out": digest_of(folds, repr(spec.ordered).encode()),
         "the queries": None if spec.queries is None else digest_of(np.ascontiguousarray(spec.queries).tobytes()),
         "the weights of rows": None if weight is None else digest_of(np.ascontiguousarray(weight).tobytes()),

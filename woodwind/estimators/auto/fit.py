@@ -91,7 +91,9 @@ def fit(  # noqa: PLR0913  the names are the user's: there is no object to put t
     check_checkpoint(model_options)
     if isinstance(table, BlockTable):
         asked = {"target": target, "weight": weight, "group": group or query}
-        _check_blocks(table, asked, {"time_column": time_column, "ignore": list(ignore), "schema": schema, "drop_missing_target": drop_missing_target})
+        _check_blocks(
+            table, asked, {"time_column": time_column, "ignore": list(ignore), "schema": schema, "drop_missing_target": drop_missing_target}
+        )
         return _fit_blocks(table, target, task, query, model_options, clock)
     known = WrittenSchema.read(schema) if is_path(schema) else schema
     table = _read(table, known, clock)
@@ -119,7 +121,9 @@ def _check_blocks(blocks: BlockTable, asked: dict[str, str | None], decided: dic
     """Refuse what was decided in another way when blocks were written."""
     for name, value in decided.items():
         if value:
-            raise ParameterError(f"fit: {name} is decided when blocks are written. Give it to BlockTable.write if it has it, and leave it out.")
+            raise ParameterError(
+                f"fit: {name} is decided when blocks are written. Give it to BlockTable.write if it has it, and leave it out."
+            )
     for role, name in asked.items():
         there = blocks.roles.get(role)
         if name is not None and name != there:
@@ -135,7 +139,9 @@ def _fit_blocks(blocks: BlockTable, target: str, task: str, query: str | None, o
     groups = queries if query is not None or group is None or column is None else group_numbers(column, group)
     values = check(model := KINDS.get(read.task, AutoEnsembleClassifier)(**options))
     if values["categorical_features"] is not None:
-        raise ParameterError("fit: categorical_features is decided when blocks are written. Give it to BlockTable.write, and leave it out here.")
+        raise ParameterError(
+            "fit: categorical_features is decided when blocks are written. Give it to BlockTable.write, and leave it out here."
+        )
     split = {role: name for role, name in (("group", group if query is None else None), ("query", query)) if name is not None}
     classes = np.array(read.classes) if read.classes else None
     model._train(
