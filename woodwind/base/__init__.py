@@ -10,6 +10,7 @@ Inside:
     fixed           Fixed point: sums of floats that do not depend on the order of the rows
     formatting      Numbers, times and texts as people read them
     lock            A lock file: one owner at a time, who is named in it
+    mapped          Mapped arrays: in a file without a name, which the system keeps in memory as far as there is room
     notice          Warnings that point at the line of the user, however deep in the package they arise; and lines on standard error
     pool            The one pool of threads: made on first use, dropped in a forked child
     random_streams  Randomness by key: every draw is a hash of (seed, what it is for, item number)

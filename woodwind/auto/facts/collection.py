@@ -39,11 +39,12 @@ NEVER_DROPPED = ("leaderboard", "made", "split", "use", "suspicions", "curves", 
 
 # How good it is, by task; all others are of classes.
 QUALITY: dict[str, Callable[[Outcome, ScoredRows], dict[str, Any] | None]] = {"regression": regression_facts, "ranking": ranking_facts}
+NEED_ROWS = ("data", "importance", "mistakes", "dependence")
 NEEDS = {"dependence": "importance"}  # parts that are made of another
 FAILED = "it failed: "
 
 
-def collect(outcome: Outcome, seconds: float, threads: int = 1) -> dict[str, Any]:
+def collect(outcome: Outcome, seconds: float, threads: int = 1, without_rows: str = "") -> dict[str, Any]:
     """Facts of a job that has ended, within so many seconds.
 
     Parameters
@@ -54,6 +55,8 @@ def collect(outcome: Outcome, seconds: float, threads: int = 1) -> dict[str, Any
         Time for everything. Parts for which none is left are named in `left_out`.
     threads : int, default=1
         Of the model, when it is asked; they do not change the facts.
+    without_rows : str, default=""
+        Why there are no rows of the table to look at, where there are none: parts that need them are left out.
     """
     clock = Countdown(seconds)
     model = outcome.model
@@ -92,6 +95,9 @@ def collect(outcome: Outcome, seconds: float, threads: int = 1) -> dict[str, Any
         "shap": lambda: shap_facts(outcome, clock.share(0.9), threads),
     }
     for name, part in parts.items():
+        if without_rows and name in NEED_ROWS:
+            _left_out(facts, name, without_rows)
+            continue
         _collect_one(facts, name, part, clock)
     failed = [f"{one['part']} ({one['why'].removeprefix(FAILED)})" for one in facts["left_out"] if one["failed"]]
     if failed:

@@ -10,6 +10,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from woodwind.base.errors import ParameterError
 from woodwind.base.validate import require_finite
+from woodwind.data.blocks.block_columns import read_blocks
+from woodwind.data.blocks.block_table import BlockTable
 from woodwind.data.tables.cells import Cells
 from woodwind.data.tables.frames import frame_of
 from woodwind.data.tables.schema import Schema
@@ -71,7 +73,16 @@ class BaseTreeModel(BaseModel):
     def _read(self, X: Any) -> Table:
         """A table to predict for, as the features of the model."""
         check_is_fitted(self)
+        if isinstance(X, BlockTable):
+            return read_blocks(X, self.schema_, self._owner, self._threads, self._thresholds())
         return self.schema_.read(X, owner=self._owner)
+
+    def _thresholds(self) -> list[NDArray[np.float64]] | None:
+        """The thresholds of each feature; None where trees need the numbers themselves."""
+        forest = self.forest_
+        if forest.linear is not None:
+            return None
+        return [forest.threshold[forest.feature == feature] for feature in range(forest.n_features)]
 
     def apply(self, X: Any) -> NDArray[np.int32]:
         """Where each row ends in each tree.
