@@ -178,48 +178,48 @@ class OpenCategoryField(CategoryField):
 
 @dataclass(frozen=True, eq=False)
 class SentinelField(Field):
-    """Numbers of which one stands for a missing value, such as -999, with all that are within a tolerance of it."""
+    """Numbers of which some stand for a missing value: those of a small range, such as all that another library rounds to zero."""
 
-    sentinel: float
-    tolerance: float = 0.0
+    low: float
+    high: float
     kind = "sentinel"
 
     def check(self) -> "SentinelField":
-        """The numbers are finite; returns self, or raises DataError."""
-        require(np.isfinite(self.sentinel) and 0.0 <= self.tolerance < np.inf, "what stands for a missing value is no number")
+        """The range is one; returns self, or raises DataError."""
+        require(bool(-np.inf < self.low <= self.high < np.inf), "what stands for a missing value is no number")
         return self
 
     def read(self, raw: RawColumn) -> Features:
-        """The numbers, NaN in place of the sentinel."""
-        return Features((Column(self.name, SentinelReader(number_reader(raw), self.sentinel, self.tolerance)),))
+        """The numbers, NaN in place of those that stand for a missing value."""
+        return Features((Column(self.name, SentinelReader(number_reader(raw), self.low, self.high)),))
 
     def number_of(self, value: Any) -> float:
-        """One value that is not missing as a number, NaN for the sentinel."""
+        """One value that is not missing as a number, NaN if it stands for a missing one."""
         number = float(value)
-        return float("nan") if abs(number - self.sentinel) <= self.tolerance else number
+        return float("nan") if self.low <= number <= self.high else number
 
     def to_dict(self) -> dict[str, Any]:
         """A description that JSON can hold."""
-        return {**super().to_dict(), "sentinel": self.sentinel, "tolerance": self.tolerance}
+        return {**super().to_dict(), "low": self.low, "high": self.high}
 
     @classmethod
     def from_dict(cls, given: dict[str, Any]) -> "Field":
         """The inverse of `to_dict`."""
-        return cls(given["name"], float(given["sentinel"]), float(given["tolerance"]))
+        return cls(given["name"], float(given["low"]), float(given["high"]))
 
 
 @dataclass(frozen=True, eq=False)
 class SentinelReader:
-    """Reads numbers, NaN in place of those within the tolerance of the sentinel."""
+    """Reads numbers, NaN in place of those from low to high."""
 
     numbers: Reader
-    sentinel: float
-    tolerance: float
+    low: float
+    high: float
 
     def __call__(self, begin: int, end: int) -> NDArray[Any]:
         """Rows begin to end."""
         block = self.numbers(begin, end)
-        return np.where(np.abs(block - self.sentinel) <= self.tolerance, np.asarray(np.nan, block.dtype), block)
+        return np.where((block >= self.low) & (block <= self.high), np.asarray(np.nan, block.dtype), block)
 
 
 @dataclass(frozen=True, eq=False)

@@ -184,4 +184,10 @@ def at_most_as_float32(threshold: Floats) -> Floats:
     return largest_rounding_to(np.where(near > threshold, np.nextafter(near, np.float32(-np.inf)), near))
 
 
-__all__ = ["LEFT", "RIGHT", "CategorySplit", "ParsedTree", "assemble_forest", "at_most_as_float32", "below_float32", "largest_rounding_to"]
+def rounding_to_float32(value: float) -> tuple[float, float]:
+    """The least and the largest double that become this value in 32 bits."""
+    both = np.array([np.nextafter(np.float32(value), np.float32(-np.inf)), value], np.float32)
+    below, largest = largest_rounding_to(both)
+    return float(np.nextafter(below, np.inf)), float(largest)
+
+

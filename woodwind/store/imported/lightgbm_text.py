@@ -152,7 +152,7 @@ def _columns(head: Lines, tail: str, n_columns: int, trees: "list[_Tree]") -> tu
     named = _named_categories(tail, found, infos)
     categories = {column: named[column] if column in named else mentioned(members) for column, members in found.items()}
     made_up = [f"Column_{column}" for column in range(n_columns)]
-    sentinels = {column: (0.0, NEARLY_ZERO) for column in zero - categories.keys()}
+    sentinels = {column: (-NEARLY_ZERO, NEARLY_ZERO) for column in zero - categories.keys()}
     return Columns(None if names == made_up else tuple(names), n_columns, categories, sentinels), set(named)
 
 

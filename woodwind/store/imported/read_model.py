@@ -105,7 +105,7 @@ class Columns:
     names: tuple[str, ...] | None  # None where the library has made them up
     n_columns: int
     categories: dict[int, AllCategories]  # by column
-    sentinels: dict[int, tuple[float, float]] = field(default_factory=dict)  # by column: what stands for missing, within a tolerance
+    sentinels: dict[int, tuple[float, float]] = field(default_factory=dict)  # by column: the range of what stands for missing
     hashed: bool = False  # categories are hashes
 
     def schema(self) -> Schema:

@@ -18,7 +18,7 @@ from woodwind.losses.links import Log, Logit
 from woodwind.losses.several_targets import SeveralTargetsLoss
 from woodwind.store.imported import contents
 from woodwind.store.imported.contents import MOST_COLUMNS, MOST_OUTPUTS, Unreadable, child, demand, integer, integers, items, numbers
-from woodwind.store.imported.layout import LEFT, RIGHT, CategorySplit, ParsedTree, assemble_forest, below_float32
+from woodwind.store.imported.layout import LEFT, RIGHT, CategorySplit, ParsedTree, assemble_forest, below_float32, rounding_to_float32
 from woodwind.store.imported.objectives import is_ranking, ranking_objective, regression_objective
 from woodwind.store.imported.read_model import (
     CLASSIFICATION,
@@ -185,7 +185,7 @@ def _columns(
             found.setdefault(column, [])
     by_name = _named_categories(booster, n_columns)
     categories = {column: by_name.get(column) or mentioned(members) for column, members in found.items()}
-    marked = {} if sentinel is None else {column: (sentinel, 0.0) for column in range(n_columns) if column not in categories}
+    marked = {} if sentinel is None else {column: rounding_to_float32(sentinel) for column in range(n_columns) if column not in categories}
     return Columns(tuple(names) or None, n_columns, categories, marked), {column for column in categories if column in by_name}
 
 
@@ -206,9 +206,13 @@ def _named_categories(booster: Any, n_columns: int) -> dict[int, AllCategories]:
             continue
         ends = integers(one, "offsets")
         demand(ends.size > 0 and ends[0] == 0 and (np.diff(ends) >= 0).all() and ends[-1] == values.size, "names of categories are cut off")
-        demand(((values >= -128) & (values < 256)).all(), "names of categories are no text")
-        whole = (values.astype(np.int64) & 255).astype(np.uint8).tobytes()
-        found[column] = AllCategories.of([whole[a:b].decode() for a, b in zip(ends[:-1].tolist(), ends[1:].tolist(), strict=True)])
+        # XGBoost 3.1 and 3.2 count characters and write bytes: behind the first letter that takes two of them, names are those of others.
+        demand(
+            ((values >= 0) & (values < 128)).all(),
+            "XGBoost has cut off names of categories that have letters beyond ASCII. Train with the codes of the categories instead",
+        )
+        whole = values.astype(np.uint8).tobytes().decode("ascii")
+        found[column] = AllCategories.of([whole[a:b] for a, b in zip(ends[:-1].tolist(), ends[1:].tolist(), strict=True)])
     return found
 
 
