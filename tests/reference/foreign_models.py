@@ -1,10 +1,17 @@
 """Random models of other libraries, trained on a small table with missing values and categories, and rows to ask them about."""
 
+import json
+import random
+import re
+import tempfile
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
+
+from reference.forging import REAL, WHOLE, damaged
 
 TEXTS = ["north", "south", "east", "west", "up", "down", "a longer name", "ä"]
 NUMBERS = [1, 2, 5, 7, 11, 40]
@@ -189,3 +196,55 @@ def difference(ours: Any, foreign: Foreign) -> float:
     """The largest difference of predictions, or of probabilities; relative to predictions above one in size."""
     got = ours.predict_proba(foreign.X) if hasattr(ours, "predict_proba") else ours.predict(foreign.X)
     return float((np.abs(got - foreign.predicted) / np.maximum(np.abs(foreign.predicted), 1.0)).max())
+
+
+# ------------------------------------------------------------------------------------------------------------------ damage
+
+
+def forged_json(data: bytes, draw: random.Random) -> bytes:
+    """One value of a JSON text or several are changed, taken away or put in the place of others."""
+    whole = json.loads(data)
+    for _ in range(draw.choice((1, 1, 2, 4))):
+        places, waiting = [], [whole]
+        while waiting:
+            one = waiting.pop()
+            keys = one.keys() if isinstance(one, dict) else range(len(one))
+            places += [(one, key) for key in keys]
+            waiting += [one[key] for key in keys if isinstance(one[key], dict | list)]
+        if not places:
+            break
+        one, key = draw.choice(places)
+        if draw.random() < 0.2:
+            del one[key]
+        else:
+            finite = [number for number in REAL if abs(number) < float("inf")]
+            one[key] = draw.choice([*WHOLE, *finite, "", None, [], {}, "x", True, "1e999", str(draw.choice(WHOLE))])
+    return json.dumps(whole).encode()
+
+
+def forged_text(data: bytes, draw: random.Random) -> bytes:
+    """Some numbers of a text are others."""
+    text = data.decode()
+    for _ in range(draw.choice((1, 1, 2, 4))):
+        found = draw.choice(list(re.finditer(r"-?\d+(\.\d+)?(e-?\d+)?", text)))
+        text = text[: found.start()] + str(draw.choice(WHOLE + REAL)) + text[found.end() :]
+    return text.encode()
+
+
+def bad_file(data: bytes, draw: random.Random) -> bytes:
+    """A file that a bad disk or somebody who means harm makes of another."""
+    is_ubjson = data[1:2] == b"L"
+    if is_ubjson or draw.random() < 0.4:
+        return damaged(data, draw)[1]
+    return (forged_text if data[:4] == b"tree" else forged_json)(data, draw)
+
+
+def contents_of(library: str, model: Any) -> list[bytes]:
+    """The files that a library writes of a model."""
+    if library == "xgboost":
+        return [bytes(model.get_booster().save_raw(form)) for form in ("json", "ubj")]
+    if library == "lightgbm":
+        return [model.booster_.model_to_string().encode()]
+    with tempfile.TemporaryDirectory() as folder:
+        model.save_model(f"{folder}/model.json", format="json")
+        return [Path(folder, "model.json").read_bytes()]

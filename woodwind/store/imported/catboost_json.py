@@ -150,7 +150,7 @@ class _Features:
                 demand(column not in found[3], "a column is two features")
                 columns[integer(one, "feature_index", 0, MOST_COLUMNS - 1)] = column
                 name = one.get("feature_name") or one.get("feature_id")
-                found[3][column] = name if isinstance(name, str) else str(column)
+                found[3][column] = name if isinstance(name, str) and name else str(column)
                 # A missing value is below or above all borders; where training met none, nothing is greater with it.
                 found[2][column] = RIGHT if one.get("nan_value_treatment") == "AsTrue" else LEFT
         return cls(*found)

@@ -13,8 +13,8 @@ from woodwind.base.errors import ModelFileError, NotStorableError, WoodwindError
 
 # A file that is larger is refused before it is read; nothing that is made of a file is much larger than the file.
 MOST_BYTES = 1 << 30
-# Trees, columns and scores that a file may speak of: numbers that are stated and not written out could be anything.
-MOST_COLUMNS = 1 << 23
+# Columns and scores that a file may speak of: numbers that are stated and not written out could be anything.
+MOST_COLUMNS = 1 << 20
 MOST_OUTPUTS = 1 << 16
 
 

@@ -159,9 +159,15 @@ def _linear(
 # Thresholds. Another library turns a value into 32 bits before it compares; here values of 64 bits are compared as they are.
 
 
+def next_float32(values: Any, towards: float) -> NDArray[np.float32]:
+    """The next float32 above or below each; beyond the largest is infinity."""
+    with np.errstate(over="ignore", under="ignore"):
+        return np.asarray(np.nextafter(np.asarray(values, np.float32), np.float32(towards)))
+
+
 def largest_rounding_to(most: NDArray[np.float32]) -> Floats:
     """The largest double that becomes a float32 of at most this: halfway to the next, where ties go to the even one."""
-    above = np.nextafter(most, np.float32(np.inf))
+    above = next_float32(most, np.inf)
     beyond = 2.0**128  # where the next one would be, if there were one
 
     def wide(values: NDArray[np.float32]) -> Floats:
@@ -175,18 +181,19 @@ def largest_rounding_to(most: NDArray[np.float32]) -> Floats:
 
 def below_float32(threshold: NDArray[np.float32]) -> Floats:
     """x <= the result where float32(x) < threshold."""
-    return largest_rounding_to(np.nextafter(threshold, np.float32(-np.inf)))
+    return largest_rounding_to(next_float32(threshold, -np.inf))
 
 
 def at_most_as_float32(threshold: Floats) -> Floats:
     """x <= the result where float32(x) <= threshold."""
-    near = threshold.astype(np.float32)
-    return largest_rounding_to(np.where(near > threshold, np.nextafter(near, np.float32(-np.inf)), near))
+    with np.errstate(over="ignore"):
+        near = threshold.astype(np.float32)
+    return largest_rounding_to(np.where(near > threshold, next_float32(near, -np.inf), near))
 
 
 def rounding_to_float32(value: float) -> tuple[float, float]:
     """The least and the largest double that become this value in 32 bits."""
-    both = np.array([np.nextafter(np.float32(value), np.float32(-np.inf)), value], np.float32)
+    both = np.array([next_float32(value, -np.inf), value], np.float32)
     below, largest = largest_rounding_to(both)
     return float(np.nextafter(below, np.inf)), float(largest)
 

@@ -39,7 +39,11 @@ Lines = dict[str, str]
 
 def read_lightgbm(data: bytes, n_rounds: int | None = None) -> ReadModel:
     """The model of a file; of its first rounds, or of all."""
-    head, blocks, tail = _blocks(data.decode("utf-8", "strict"))
+    try:
+        text = data.decode("utf-8")
+    except UnicodeDecodeError:
+        raise Unreadable("it is no text in UTF-8, as a file of LightGBM is") from None
+    head, blocks, tail = _blocks(text)
     per_round = _integer(head, "num_tree_per_iteration", 1, MOST_OUTPUTS)
     n_columns = _integer(head, "max_feature_idx", 0, MOST_COLUMNS - 1) + 1
     demand(len(blocks) % per_round == 0, "its last round is not whole")

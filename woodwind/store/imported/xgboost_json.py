@@ -35,6 +35,8 @@ from woodwind.store.imported.ubjson import is_ubjson, parsed_ubjson
 
 # XGBoost has no categories beyond these.
 MOST_CATEGORIES = 1 << 24
+# So many scores a model may have that has fewer trees.
+FEW_OUTPUTS = 1024
 LOGISTIC = ("binary:logistic", "binary:logitraw", "reg:logistic")
 # Numbers of objectives: where they stand in a file.
 OBJECTIVE_NUMBERS = (
@@ -64,6 +66,7 @@ def read_xgboost(data: bytes, n_rounds: int | None = None, best: bool = True, se
     parallel = integer(child(booster, "gbtree_model_param"), "num_parallel_tree", 0, 1 << 20, 1) or 1
     parsed = [_parsed(tree, n_columns, width, 1.0 if weights is None else float(weights[k])) for k, tree in enumerate(trees)]
     vector = any(one.value.shape[1] > 1 for one, _ in parsed)
+    demand(vector or width <= max(len(trees), FEW_OUTPUTS), "it has more scores than trees")
     demand(vector or ((group >= 0) & (group < width)).all(), "a tree adds to a score that there is not")
     per_round = parallel * (1 if vector else width)
     kept = _rounds(learner, n_rounds, best, len(parsed) // per_round) * per_round if n_rounds is not None or best else len(parsed)
